@@ -1,0 +1,72 @@
+// Who may do what: the one table of roles. Letters: A admin, M maintainer, O observer, P observer_plus, G gitops, T technician.
+// The first column is for roles held globally, the second for roles held on the team concerned ("" = a team role never suffices).
+
+export const roles = ["admin", "maintainer", "observer", "observer_plus", "gitops", "technician"] as const;
+export type Role = (typeof roles)[number];
+
+/** Roles that only the premium tier has. Every team role is premium too. */
+export const premiumRoles: readonly Role[] = ["observer_plus", "gitops", "technician"];
+
+const letters: Record<string, Role> = {
+  A: "admin",
+  M: "maintainer",
+  O: "observer",
+  P: "observer_plus",
+  G: "gitops",
+  T: "technician",
+};
+
+const rule = (global: string, team: string) => ({
+  global: [...global].map((letter) => letters[letter]!),
+  team: [...team].map((letter) => letters[letter]!),
+});
+
+export const actions = {
+  "activities:list": rule("AMTOP", ""),
+  "hosts:list": rule("AMTOP", "AMTOP"),
+  "hosts:read": rule("AMTOP", "AMTOP"),
+  "hosts:identify": rule("AMTOPG", "AMTOPG"),
+  "hosts:refetch": rule("AMTOP", "AMTOP"),
+  "hosts:delete": rule("AM", "AM"),
+  "labels:list": rule("AMTOPG", "AMTOPG"),
+  "software:list": rule("AMTOP", "AMTOP"),
+  "users:list": rule("A", "A"),
+  "users:write": rule("A", "A"),
+  "sessions:any": rule("A", ""),
+  "teams:list": rule("AMTOPG", "AMTOPG"),
+  "teams:create": rule("AG", ""),
+  "teams:edit": rule("AG", "AG"),
+  "teams:delete": rule("AG", ""),
+  "enroll_secrets:read": rule("AM", "AM"),
+  "enroll_secrets:write": rule("AMG", "AM"),
+  "config:read": rule("AMTOPG", "AMTOPG"),
+  "config:read_secrets": rule("AG", ""),
+  "config:write": rule("AG", ""),
+} satisfies Record<string, ReturnType<typeof rule>>;
+
+export type Action = keyof typeof actions;
+
+export interface Roles {
+  readonly global_role: Role | null;
+  readonly teams: readonly { readonly id: number; readonly role: Role }[];
+}
+
+/** Whether the roles allow the action on objects of that team; `null` is what belongs to no team (or to all). */
+export function allows(held: Roles, action: Action, teamId: number | null): boolean {
+  const { global, team } = actions[action];
+  if (held.global_role !== null) return global.includes(held.global_role);
+  return teamId !== null && held.teams.some(({ id, role }) => id === teamId && team.includes(role));
+}
+
+/** The teams on which the roles allow the action: "all" (no team included) for a global role that suffices. */
+export function teamsFor(held: Roles, action: Action): "all" | number[] {
+  const { global, team } = actions[action];
+  if (held.global_role !== null) return global.includes(held.global_role) ? "all" : [];
+  return held.teams.filter(({ role }) => team.includes(role)).map(({ id }) => id);
+}
+
+/** Whether the roles allow the action on anything at all. */
+export const allowsSomewhere = (held: Roles, action: Action): boolean => {
+  const teams = teamsFor(held, action);
+  return teams === "all" || teams.length > 0;
+};

@@ -1,0 +1,49 @@
+import { z } from "zod";
+import { endpoint } from "./endpoint.ts";
+import { Empty, Id, IdParam, QueryFlag, Timestamp } from "./fields.ts";
+
+export const EnrollSecret = z.object({ secret: z.string(), created_at: Timestamp, team_id: Id.optional() });
+export type EnrollSecret = z.infer<typeof EnrollSecret>;
+
+/** At most 50; the service says so with the spec's text. */
+export const SecretList = z.array(z.object({ secret: z.string().max(255) })).max(1000);
+
+const params = z.object({ id: IdParam });
+
+export const enrollSecretsApi = {
+  getGlobal: endpoint({
+    method: "GET",
+    path: "/spec/enroll_secret",
+    summary: "Get the global enroll secrets.",
+    access: { action: "enroll_secrets:read", scope: "global" },
+    response: z.object({ spec: z.object({ secrets: z.array(EnrollSecret) }) }),
+  }),
+  setGlobal: endpoint({
+    method: "POST",
+    path: "/spec/enroll_secret",
+    summary: "Replace the global enroll secrets; an empty list deletes all.",
+    access: { action: "enroll_secrets:write", scope: "global" },
+    query: z.object({ dry_run: QueryFlag.default(false) }),
+    body: z.object({ spec: z.object({ secrets: SecretList }) }),
+    response: Empty,
+  }),
+  getTeam: endpoint({
+    method: "GET",
+    path: "/teams/:id/secrets",
+    summary: "Get a team's enroll secrets.",
+    tier: "premium",
+    access: { action: "enroll_secrets:read", scope: "team" },
+    params,
+    response: z.object({ secrets: z.array(EnrollSecret) }),
+  }),
+  setTeam: endpoint({
+    method: "PATCH",
+    path: "/teams/:id/secrets",
+    summary: "Replace a team's enroll secrets; an empty list deletes all.",
+    tier: "premium",
+    access: { action: "enroll_secrets:write", scope: "team" },
+    params,
+    body: z.object({ secrets: SecretList }),
+    response: z.object({ secrets: z.array(EnrollSecret).nullable().meta({ description: "null when none is left" }) }),
+  }),
+};

@@ -1,0 +1,118 @@
+// OpenAPI 3.1 from the endpoint table.
+import { z } from "zod";
+import { actions, type Role } from "./access.ts";
+import { allEndpoints } from "./all.ts";
+import type { AnyEndpoint } from "./endpoint.ts";
+import { ErrorBody } from "./fields.ts";
+
+type Json = Record<string, unknown>;
+
+/** The document that describes every endpoint, under the version segment `v1`. */
+export function openApiDocument(version: string): Json {
+  const paths: Record<string, Json> = {};
+  for (const { name, group, endpoint } of allEndpoints) {
+    const path = (endpoint.root ? endpoint.path : `/svc${endpoint.path}`).replace(/:(\w+)/g, "{$1}");
+    const operations = paths[path] ?? {};
+    operations[endpoint.method.toLowerCase()] = operation(name, group, endpoint);
+    paths[path] = operations;
+  }
+  return {
+    openapi: "3.1.0",
+    info: {
+      title: "svc",
+      version,
+      description: "Device-management server. Paths answer under /api/v1, /api/2022-04 and /api/latest.",
+      license: { name: "MIT", identifier: "MIT" },
+    },
+    servers: [{ url: "/api/v1" }],
+    security: [{ token: [] }],
+    paths,
+    components: {
+      securitySchemes: { token: { type: "http", scheme: "bearer" } },
+      schemas: { Error: schemaOf(ErrorBody, "output") },
+    },
+  };
+}
+
+function operation(name: string, group: string, endpoint: AnyEndpoint): Json {
+  const success = Object.fromEntries(
+    [endpoint.status, ...endpoint.otherStatus].map((status) => [
+      String(status),
+      status === 204
+        ? { description: "Done." }
+        : { description: "Done.", content: { "application/json": { schema: schemaOf(endpoint.response, "output") } } },
+    ]),
+  );
+  return {
+    operationId: name,
+    tags: [group],
+    summary: endpoint.summary,
+    ...(endpoint.stability === "deprecated" ? { deprecated: true } : {}),
+    "x-stability": endpoint.stability,
+    "x-tier": endpoint.tier,
+    "x-access": accessText(endpoint),
+    ...(endpoint.access === "none" ? { security: [] } : {}),
+    parameters: [...parameters(endpoint.params, "path"), ...parameters(endpoint.query, "query")],
+    ...(endpoint.hasBody
+      ? {
+          requestBody: {
+            required: true,
+            content: { "application/json": { schema: schemaOf(endpoint.body, "input") } },
+          },
+        }
+      : {}),
+    responses: { ...success, ...refusals(endpoint) },
+  };
+}
+
+function refusals(endpoint: AnyEndpoint): Json {
+  const error = (description: string) => ({
+    description,
+    content: { "application/json": { schema: { $ref: "#/components/schemas/Error" } } },
+  });
+  return {
+    "400": error("Malformed input; names the parameter."),
+    ...(endpoint.access === "none" ? {} : { "401": error("No token, or it has expired.") }),
+    ...(endpoint.tier === "premium" ? { "402": error("Needs the premium tier.") } : {}),
+    ...(typeof endpoint.access === "object" ? { "403": error("The role does not allow it.") } : {}),
+    ...(Object.keys((endpoint.params as z.ZodObject).shape).length > 0 ? { "404": error("Not found.") } : {}),
+    ...(endpoint.hasBody ? { "422": error("A field breaks a rule; names the field.") } : {}),
+  };
+}
+
+function accessText({ access }: AnyEndpoint): Json | string {
+  if (typeof access === "string") return access === "none" ? "no token" : "any signed-in user";
+  const names = (held: readonly Role[]) => held.join(", ");
+  const { global, team } = actions[access.action];
+  return { action: access.action, global: names(global), team: access.scope === "team" ? names(team) : "" };
+}
+
+function parameters(schema: z.ZodType, place: "path" | "query"): Json[] {
+  const { properties = {}, required = [] } = schemaOf(schema, "input") as {
+    properties?: Record<string, Json>;
+    required?: string[];
+  };
+  return Object.entries(properties).map(([name, { description, ...of }]) => ({
+    name,
+    in: place,
+    required: place === "path" || required.includes(name),
+    ...(description === undefined ? {} : { description }),
+    schema: of,
+  }));
+}
+
+/** Parameters arrive as text: their schemas carry the type that the text must spell in `meta`, which wins here. */
+export function schemaOf(schema: z.ZodType, io: "input" | "output"): Json {
+  const { $schema: _, ...rest } = z.toJSONSchema(schema, {
+    io,
+    unrepresentable: "any",
+    override: ({ jsonSchema }) => {
+      if (jsonSchema.type !== undefined && jsonSchema.anyOf !== undefined) delete jsonSchema.anyOf;
+      if ("premium" in jsonSchema) {
+        jsonSchema["x-premium"] = true;
+        delete jsonSchema.premium;
+      }
+    },
+  });
+  return rest;
+}

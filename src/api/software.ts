@@ -1,0 +1,50 @@
+import { z } from "zod";
+import { Id, Timestamp } from "./fields.ts";
+
+export const Vulnerability = z.object({ cve: z.string(), details_link: z.string() });
+export const Signature = z.object({
+  installed_path: z.string(),
+  team_identifier: z.string(),
+  hash_sha256: z.string().nullable(),
+});
+
+/** One software version as the host object lists it. */
+export const HostSoftwareEntry = z.object({
+  id: Id,
+  name: z.string(),
+  version: z.string(),
+  source: z.string(),
+  browser: z.string().meta({ deprecated: true }),
+  extension_for: z.string(),
+  bundle_identifier: z.string().optional(),
+  upgrade_code: z.string().optional(),
+  last_opened_at: Timestamp.nullable().optional(),
+  generated_cpe: z.string(),
+  vulnerabilities: z.array(z.union([Vulnerability, z.string()])).nullable(),
+  installed_paths: z.array(z.string()),
+  signature_information: z.array(Signature).optional(),
+});
+export type HostSoftwareEntry = z.infer<typeof HostSoftwareEntry>;
+
+/** One title with the versions that a host has (GET /hosts/:id/software). */
+export const HostSoftwareItem = z.object({
+  id: Id,
+  name: z.string(),
+  icon_url: z.string().nullable(),
+  source: z.string(),
+  extension_for: z.string(),
+  status: z.string().nullable(),
+  software_package: z.null(),
+  app_store_app: z.null(),
+  installed_versions: z.array(
+    z.object({
+      version: z.string(),
+      bundle_identifier: z.string(),
+      last_opened_at: Timestamp.nullable(),
+      vulnerabilities: z.array(z.string()).nullable(),
+      installed_paths: z.array(z.string()),
+      signature_information: z.array(Signature).optional(),
+    }),
+  ),
+});
+export type HostSoftwareItem = z.infer<typeof HostSoftwareItem>;

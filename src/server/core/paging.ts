@@ -1,0 +1,91 @@
+// One way to page every list.
+import type { Meta } from "../../api/fields.ts";
+import type { Scalar } from "../store/query.ts";
+import { and, type Direction, eq, gt, lt, nothing, type OrderTerm, type Predicate } from "../store/query.ts";
+import type { Collection } from "../store/store.ts";
+import type { ColumnSpec, RowOf, Table } from "../store/table.ts";
+import { badRequest } from "./errors.ts";
+
+export interface PageQuery {
+  page?: number | undefined;
+  per_page?: number | undefined;
+  order_key?: string | undefined;
+  order_direction?: Direction | undefined;
+  after?: string | undefined;
+}
+
+export const DEFAULT_PER_PAGE = 20;
+/** Rows at most in one reply, whatever is asked for. */
+export const ROW_CAP = 1_000_000;
+
+export interface PageOptions {
+  /** Order where the query names none; default id ascending. */
+  readonly defaultOrder?: readonly OrderTerm[];
+  /** Order terms of keys that are not plain columns of the table. */
+  readonly orderBy?: (key: string, direction: Direction) => OrderTerm | undefined;
+}
+
+/** Offset and limit of a page; no limit when the query pages not at all. */
+export function windowOf(query: PageQuery): { offset: number; limit: number; paged: boolean } {
+  if (query.page === undefined && query.per_page === undefined) return { offset: 0, limit: ROW_CAP, paged: false };
+  const limit = Math.min(query.per_page ?? DEFAULT_PER_PAGE, ROW_CAP);
+  return { offset: Math.min((query.page ?? 0) * limit, Number.MAX_SAFE_INTEGER), limit, paged: true };
+}
+
+export const metaOf = (offset: number, limit: number, found: number): Meta => ({
+  has_next_results: found > limit,
+  has_previous_results: offset > 0,
+});
+
+/** A page of rows, and whether there are more before and after it. */
+export async function page<T extends Table>(
+  rows: Collection<T>,
+  query: PageQuery,
+  where: Predicate,
+  options: PageOptions = {},
+): Promise<{ rows: RowOf<T>[]; meta: Meta }> {
+  const { offset, limit } = windowOf(query);
+  const order = orderOf(query, options);
+  const past = query.after === undefined ? undefined : afterPredicate(rows.table, query, order[0]!);
+  const found = await rows.list({ where: past ? and(where, past) : where, order, offset, limit: limit + 1 });
+  return { rows: found.slice(0, limit), meta: metaOf(offset, limit, found.length) };
+}
+
+/** A page of an array that is already whole and in order. */
+export function pageOfArray<T>(items: readonly T[], query: PageQuery): { items: T[]; meta: Meta } {
+  const { offset, limit } = windowOf(query);
+  return { items: items.slice(offset, offset + limit), meta: metaOf(offset, limit, items.length - offset) };
+}
+
+export function orderOf(query: PageQuery, options: PageOptions): readonly OrderTerm[] {
+  if (query.order_key === undefined) return options.defaultOrder ?? [{ column: "id", direction: "asc" }];
+  const direction = query.order_direction ?? "asc";
+  return [options.orderBy?.(query.order_key, direction) ?? { column: query.order_key, direction }];
+}
+
+function afterPredicate(table: Table, query: PageQuery, term: OrderTerm): Predicate {
+  const spec = (term.of ?? table).columns[term.column]?.spec;
+  if (!spec || term.of) throw badRequest(`after cannot be used with order_key ${query.order_key}`, "after");
+  const value = parseScalar(spec, query.after!);
+  if (value === null) throw badRequest(`Invalid after: ${query.after}`, "after");
+  // Past false come the true ones; past true none (nulls are never past a value).
+  if (typeof value === "boolean") return value === (term.direction === "desc") ? eq(term.column, !value) : nothing;
+  return term.direction === "asc" ? gt(term.column, value) : lt(term.column, value);
+}
+
+function parseScalar(spec: ColumnSpec, textValue: string): Scalar | null {
+  switch (spec.kind) {
+    case "text":
+      return textValue;
+    case "time": {
+      const at = Date.parse(textValue);
+      return Number.isNaN(at) ? null : new Date(at).toISOString();
+    }
+    case "bool":
+      return textValue === "true" ? true : textValue === "false" ? false : null;
+    default: {
+      const number = textValue.trim() === "" ? Number.NaN : Number(textValue);
+      return Number.isFinite(number) ? number : null;
+    }
+  }
+}

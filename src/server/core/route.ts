@@ -1,0 +1,144 @@
+// From an endpoint's declaration and a handler to a route: authenticate, authorize, check the tier, validate, run.
+import type { z } from "zod";
+import type { AnyEndpoint, ParsedOf, ReplyOf } from "../../api/endpoint.ts";
+import { authorize, maySomewhere } from "./access.ts";
+import { type Context, isPremium } from "./context.ts";
+import {
+  ApiError,
+  authorizationHeaderRequired,
+  badRequest,
+  type FieldError,
+  forbidden,
+  invalidFields,
+  passwordResetRequired,
+  premiumRequired,
+} from "./errors.ts";
+
+/** What a handler may add to its reply: another of the endpoint's success statuses, and headers. */
+export interface Reply {
+  status: number;
+  readonly headers: Record<string, string>;
+}
+
+export interface Route {
+  readonly endpoint: AnyEndpoint;
+  readonly run: (raw: RawInput, ctx: Context, reply: Reply) => Promise<unknown>;
+}
+
+/** A request before validation. `body` is undefined where none was sent. */
+export interface RawInput {
+  readonly params: Record<string, string>;
+  readonly query: Record<string, string | string[]>;
+  readonly body: () => Promise<unknown>;
+}
+
+export type Handler<E extends AnyEndpoint> = (input: ParsedOf<E>, ctx: Context, reply: Reply) => Promise<ReplyOf<E>>;
+
+export const route = <E extends AnyEndpoint>(endpoint: E, handle: Handler<E>): Route => ({
+  endpoint,
+  async run(raw, ctx, reply) {
+    admit(endpoint, ctx);
+    const params = parsePart(endpoint.params, raw.params, "path");
+    const query = parseQuery(endpoint, raw.query, ctx);
+    checkTeam(endpoint, ctx, query);
+    const body = endpoint.hasBody ? parseBody(endpoint, await raw.body()) : undefined;
+    checkTeam(endpoint, ctx, body);
+    return handle({ params, query, body } as ParsedOf<E>, ctx, reply);
+  },
+});
+
+/** Whether this caller may use the endpoint at all; what it may do with which object, the service checks. */
+function admit({ access, tier }: AnyEndpoint, ctx: Context): void {
+  if (access !== "none") {
+    if (ctx.user.kind === "nobody") throw authorizationHeaderRequired();
+    if (ctx.user.force_password_reset && access !== "reset") throw passwordResetRequired();
+    if (typeof access === "object") {
+      const allowed =
+        access.scope === "global"
+          ? isGlobal(ctx) && maySomewhere(ctx.user, access.action)
+          : maySomewhere(ctx.user, access.action);
+      if (!allowed) throw forbidden();
+    }
+  }
+  if (tier === "premium" && !isPremium(ctx)) throw premiumRequired();
+}
+
+const isGlobal = (ctx: Context): boolean => ctx.user.kind === "service" || ctx.user.global_role !== null;
+
+/** A `team_id` in query or body must be one that the caller holds the role on (0 and null: no team, global roles only). */
+function checkTeam({ access }: AnyEndpoint, ctx: Context, input: unknown): void {
+  if (typeof access !== "object" || access.scope !== "team") return;
+  if (typeof input !== "object" || input === null || !("team_id" in input)) return;
+  const { team_id: teamId } = input;
+  if (typeof teamId === "number") authorize(ctx, access.action, teamId === 0 ? null : teamId);
+}
+
+function parseQuery(endpoint: AnyEndpoint, raw: Record<string, string | string[]>, ctx: Context): unknown {
+  // A repeated parameter counts once, the last one; lists are comma-separated.
+  const single = Object.fromEntries(
+    Object.entries(raw).map(([key, value]) => [key, Array.isArray(value) ? value.at(-1)! : value]),
+  );
+  const query = parsePart(endpoint.query, single, "query") as Record<string, unknown>;
+  const shape = (endpoint.query as z.ZodObject).shape;
+  if ("order_direction" in shape && query.order_key === undefined) {
+    if (query.order_direction !== undefined)
+      throw badRequest("order_key must be specified with order_direction", "order_key");
+    if (query.after !== undefined) throw badRequest("order_key must be specified with after", "order_key");
+  }
+  if (!isPremium(ctx))
+    for (const [name, schema] of Object.entries(shape))
+      if (query[name] !== undefined && premiumOnly(schema as z.ZodType)) throw premiumRequired();
+  return query;
+}
+
+/** Marked on the schema by `.meta({ premium: true })`, under whatever wrappers. */
+function premiumOnly(schema: z.ZodType): boolean {
+  if (schema.meta()?.premium === true) return true;
+  const { def } = schema;
+  return "innerType" in def && premiumOnly(def.innerType as z.ZodType);
+}
+
+/** Path and query: 400 that names the parameter. */
+function parsePart(schema: z.ZodType, value: Record<string, string>, part: "path" | "query"): unknown {
+  const result = schema.safeParse(value);
+  if (result.success) return result.data;
+  const errors = result.error.issues.map((issue): FieldError => {
+    const name = String(issue.path[0] ?? "base");
+    const own = issue.code === "custom" && issue.message !== "Invalid input" ? issue.message : null;
+    const given = value[name];
+    if (own && part === "query") return { name, reason: own };
+    return {
+      name,
+      reason: given === undefined ? `Param ${name} is required` : `Invalid ${name}: ${given.slice(0, 200)}`,
+    };
+  });
+  throw new ApiError(400, "Bad request", errors);
+}
+
+function parseBody(endpoint: AnyEndpoint, value: unknown): unknown {
+  if (value === undefined) throw badRequest("Expected JSON Body");
+  const result = endpoint.body.safeParse(value, { reportInput: true });
+  if (result.success) return result.data;
+  const errors = result.error.issues.map(bodyError);
+  throw endpoint.strict ? new ApiError(400, "Bad request", errors) : invalidFields(errors);
+}
+
+function bodyError(issue: z.core.$ZodIssue): FieldError {
+  const name = issue.path.map(String).join(".") || "base";
+  if (issue.code === "unrecognized_keys") {
+    const key = [...issue.path.map(String), issue.keys[0]].join(".");
+    return { name: key, reason: `unsupported key provided: "${issue.keys[0]}"` };
+  }
+  if (issue.code === "invalid_type") {
+    const missing = issue.input === undefined && issue.message.includes("undefined");
+    return {
+      name,
+      reason: missing
+        ? `${name} is required`
+        : `invalid value type at '${name}': expected ${issue.expected} but got ${kindOf(issue.input)}`,
+    };
+  }
+  return { name, reason: issue.message };
+}
+
+const kindOf = (value: unknown): string => (value === null ? "null" : Array.isArray(value) ? "array" : typeof value);

@@ -1,0 +1,66 @@
+// The key that seals secrets at rest: given by the operator, or made once in the data directory.
+import { randomBytes } from "node:crypto";
+import { link, mkdir, open, readFile, rm } from "node:fs/promises";
+import { join } from "node:path";
+import type { Settings } from "./settings.ts";
+import { BadSetting } from "./tls.ts";
+
+const BYTES = 32;
+
+export async function loadServerKey(settings: Pick<Settings, "server_private_key" | "data_dir">): Promise<Uint8Array> {
+  if (settings.server_private_key !== undefined)
+    return decoded(settings.server_private_key, "server_private_key (SVC_SERVER_PRIVATE_KEY)");
+  const file = join(settings.data_dir, "server.key");
+  return (await stored(file)) ?? (await make(settings.data_dir, file));
+}
+
+function decoded(text: string, from: string): Uint8Array {
+  const clean = text.trim();
+  const key = Buffer.from(clean, "base64");
+  if (!/^[\w+/-]+={0,2}$/.test(clean) || key.length !== BYTES)
+    throw new BadSetting(`${from} must be ${BYTES} bytes in base64, as made by: openssl rand -base64 ${BYTES}`);
+  return key;
+}
+
+async function stored(file: string): Promise<Uint8Array | null> {
+  try {
+    return decoded(await readFile(file, "utf8"), file);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return null;
+    throw error;
+  }
+}
+
+async function make(directory: string, file: string): Promise<Uint8Array> {
+  await mkdir(directory, { recursive: true, mode: 0o700 });
+  const draft = `${file}.${randomBytes(6).toString("hex")}.tmp`;
+  try {
+    const handle = await open(draft, "wx", 0o600);
+    try {
+      await handle.writeFile(`${randomBytes(BYTES).toString("base64")}\n`);
+      await handle.sync();
+    } finally {
+      await handle.close();
+    }
+    // A link, unlike a rename, never replaces a key that another server has made meanwhile.
+    await link(draft, file).catch((error: NodeJS.ErrnoException) => {
+      if (error.code !== "EEXIST") throw error;
+    });
+  } finally {
+    await rm(draft, { force: true });
+  }
+  await syncDirectory(directory);
+  const key = await stored(file);
+  if (!key) throw new BadSetting(`${file} vanished while it was being made`);
+  return key;
+}
+
+/** The file's name, too, must survive a power cut: what is sealed before would be lost with the key. */
+async function syncDirectory(directory: string): Promise<void> {
+  const handle = await open(directory, "r");
+  try {
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+}

@@ -1,0 +1,121 @@
+// Settings from flags, environment and file, in this order of precedence. The environment is handed in by the command.
+import { readFileSync } from "node:fs";
+import { parse } from "yaml";
+import type { z } from "zod";
+import { isNetwork } from "./proxies.ts";
+import { Settings } from "./settings.ts";
+import { BadSetting } from "./tls.ts";
+
+export type SettingName = keyof typeof Settings.shape;
+export const settingNames = Object.keys(Settings.shape) as SettingName[];
+export const envName = (name: SettingName): string => `SVC_${name.toUpperCase()}`;
+export const flagName = (name: SettingName): string => name.replaceAll("_", "-");
+
+/** Settings that hold a secret: never taken from a flag. */
+export const secretSettings: readonly SettingName[] = ["admin_password", "server_private_key", "license_key"];
+
+export interface Sources {
+  /** By setting name; undefined is not given. */
+  readonly flags: Partial<Record<SettingName, unknown>>;
+  readonly env: Record<string, string | undefined>;
+  readonly file?: string | undefined;
+}
+
+/** Throws `BadSetting` with one line for each bad setting, naming it as it was given. */
+export function readSettings({ flags, env, file }: Sources): Settings {
+  const given: Record<string, unknown> = file === undefined ? {} : readFile(file);
+  const from: Record<string, string> = Object.fromEntries(
+    Object.keys(given).map((name) => [name, `${name} in ${file}`]),
+  );
+  for (const name of settingNames) {
+    const value = env[envName(name)];
+    if (value !== undefined && value !== "") {
+      given[name] = value;
+      from[name] = envName(name);
+    }
+    if (flags[name] !== undefined) {
+      given[name] = flags[name];
+      from[name] = `--${flagName(name)}`;
+    }
+  }
+  const parsed = Settings.safeParse(given);
+  if (!parsed.success) throw new BadSetting(parsed.error.issues.map((issue) => describe(issue, from)).join("\n"));
+  checkTogether(parsed.data);
+  return parsed.data;
+}
+
+/** Nested keys join with `_`: `live_query: {rest_period: 25s}` is `live_query_rest_period`. */
+function readFile(file: string): Record<string, unknown> {
+  let content: unknown;
+  try {
+    content = parse(readFileSync(file, "utf8"));
+  } catch (error) {
+    throw new BadSetting(`--config ${file}: ${(error as Error).message}`);
+  }
+  if (content === null) return {};
+  if (typeof content !== "object" || Array.isArray(content))
+    throw new BadSetting(`--config ${file}: must be a mapping of settings`);
+  return flatten(content as Record<string, unknown>);
+}
+
+const flatten = (object: Record<string, unknown>, prefix = ""): Record<string, unknown> =>
+  Object.fromEntries(
+    Object.entries(object).flatMap(([key, value]) => {
+      const name = `${prefix}${key}`.replaceAll("-", "_");
+      const nested = typeof value === "object" && value !== null && !Array.isArray(value);
+      return nested ? Object.entries(flatten(value as Record<string, unknown>, `${name}_`)) : [[name, value]];
+    }),
+  );
+
+function describe(issue: z.core.$ZodIssue, from: Record<string, string>): string {
+  if (issue.code === "unrecognized_keys")
+    return `${issue.keys.map((key) => from[key] ?? key).join(", ")}: no such setting`;
+  const name = String(issue.path[0] ?? "settings");
+  return `${from[name] ?? name}: ${issue.message}`;
+}
+
+function checkTogether(settings: Settings): void {
+  for (const network of settings.trusted_proxies)
+    if (!isNetwork(network)) throw new BadSetting(`trusted_proxies: ${network} is not an address or network`);
+  if (settings.workers > 1 && settings.database_url === undefined)
+    throw new BadSetting("workers: more than one needs database_url (the embedded store belongs to one process)");
+  if ((settings.admin_email === undefined) !== (settings.admin_password === undefined))
+    throw new BadSetting("admin_email and admin_password: one needs the other");
+  for (const name of ["server_url", "database_url"] as const) {
+    const value = settings[name];
+    if (value !== undefined && !URL.canParse(value)) throw new BadSetting(`${name}: not a URL`);
+  }
+  if (settings.database_url !== undefined && !/^postgres(ql)?:$/.test(new URL(settings.database_url).protocol))
+    throw new BadSetting("database_url: must begin with postgres://");
+}
+
+/** One row a setting, for help and docs. */
+export function settingsTable(): {
+  name: SettingName;
+  flag: string;
+  env: string;
+  fallback: string;
+  description: string;
+  secret: boolean;
+}[] {
+  return settingNames.map((name) => {
+    const schema = Settings.shape[name] as z.ZodType;
+    const secret = secretSettings.includes(name);
+    return {
+      name,
+      flag: secret ? "" : `--${flagName(name)}`,
+      env: envName(name),
+      fallback: fallbackText(schema),
+      description: schema.description ?? "",
+      secret,
+    };
+  });
+}
+
+function fallbackText(schema: z.ZodType): string {
+  const { def } = schema;
+  if ("defaultValue" in def) return JSON.stringify(def.defaultValue)?.replace(/^"|"$/g, "") ?? "";
+  if ("in" in def) return fallbackText(def.in as z.ZodType);
+  if ("innerType" in def) return fallbackText(def.innerType as z.ZodType);
+  return "";
+}

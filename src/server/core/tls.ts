@@ -1,0 +1,78 @@
+import { X509Certificate } from "node:crypto";
+import { chmod, mkdir, readFile, writeFile } from "node:fs/promises";
+import { hostname } from "node:os";
+import { join } from "node:path";
+import { generate } from "selfsigned";
+import type { Settings } from "./settings.ts";
+
+export interface TlsFiles {
+  /** PEM: the certificate, then its intermediates. */
+  readonly cert: string;
+  readonly key: string;
+}
+
+/** A setting that cannot work; the message names it. */
+export class BadSetting extends Error {}
+
+type TlsSettings = Pick<Settings, "tls_cert" | "tls_key" | "tls_self_signed" | "data_dir" | "host" | "server_url">;
+
+/** Where the certificate that is served lies; null when TLS is off. */
+export function certificateFile(settings: Pick<Settings, "tls_cert" | "tls_self_signed" | "data_dir">): string | null {
+  if (settings.tls_cert !== undefined) return settings.tls_cert;
+  return settings.tls_self_signed ? join(settings.data_dir, "tls", "cert.pem") : null;
+}
+
+/** The certificate and key to serve with, made at the first start when self-signed; null when TLS is off. */
+export async function loadTls(settings: TlsSettings): Promise<TlsFiles | null> {
+  if ((settings.tls_cert === undefined) !== (settings.tls_key === undefined))
+    throw new BadSetting("tls_cert and tls_key: one needs the other");
+  if (settings.tls_cert !== undefined) return readPair(settings.tls_cert, settings.tls_key!);
+  if (!settings.tls_self_signed) return null;
+  const dir = join(settings.data_dir, "tls");
+  const pair = await readPair(join(dir, "cert.pem"), join(dir, "key.pem")).catch(() => null);
+  return pair ?? makeSelfSigned(settings, dir);
+}
+
+async function readPair(certFile: string, keyFile: string): Promise<TlsFiles> {
+  const read = (name: string, file: string) =>
+    readFile(file, "utf8").catch((error: Error) => {
+      throw new BadSetting(`${name}: ${error.message}`);
+    });
+  const cert = await read("tls_cert", certFile);
+  const key = await read("tls_key", keyFile);
+  try {
+    new X509Certificate(cert);
+  } catch {
+    throw new BadSetting(`tls_cert: ${certFile} holds no PEM certificate`);
+  }
+  return { cert, key };
+}
+
+/** ECDSA P-256, ten years, for every name that agents on this network may use. Elliptic keys keep handshakes cheap. */
+async function makeSelfSigned(settings: TlsSettings, dir: string): Promise<TlsFiles> {
+  const names = new Set(["localhost", hostname(), settings.host]);
+  if (settings.server_url !== undefined) names.add(new URL(settings.server_url).hostname);
+  const dns = [...names].filter((name) => !isAddress(name)).map((value) => ({ type: 2 as const, value }));
+  const ips = ["127.0.0.1", "::1", ...names].filter(isAddress).filter((ip) => ip !== "0.0.0.0" && ip !== "::");
+  const notAfterDate = new Date();
+  notAfterDate.setFullYear(notAfterDate.getFullYear() + 10);
+  const made = await generate([{ name: "commonName", value: "svc" }], {
+    keyType: "ec",
+    curve: "P-256",
+    algorithm: "sha256",
+    notAfterDate,
+    extensions: [
+      { name: "basicConstraints", cA: true },
+      { name: "keyUsage", digitalSignature: true, keyCertSign: true },
+      { name: "extKeyUsage", serverAuth: true },
+      { name: "subjectAltName", altNames: [...dns, ...[...new Set(ips)].map((ip) => ({ type: 7 as const, ip }))] },
+    ],
+  });
+  await mkdir(dir, { recursive: true });
+  await writeFile(join(dir, "key.pem"), made.private, { mode: 0o600 });
+  await chmod(join(dir, "key.pem"), 0o600);
+  await writeFile(join(dir, "cert.pem"), made.cert);
+  return { cert: made.cert, key: made.private };
+}
+
+const isAddress = (name: string): boolean => /^[\d.]+$/.test(name) || name.includes(":");
