@@ -1,0 +1,146 @@
+import { createHash, randomBytes } from "node:crypto";
+import { type FileHandle, mkdir, open, opendir, rename, rm, stat, unlink } from "node:fs/promises";
+import { dirname, join, sep } from "node:path";
+import type { Readable } from "node:stream";
+import { StoreUnavailable } from "../store.ts";
+import { type Blobs, BlobTooLarge, checkKey, NoSuchBlob } from "./blobs.ts";
+
+/** Temporary files stand apart from all keys, on the same file system, so that a rename puts them in place. */
+const UNFINISHED = ".unfinished";
+const FULL = new Set(["ENOSPC", "EDQUOT", "EMFILE", "ENFILE", "EROFS"]);
+const FOLDER = { recursive: true, mode: 0o700 } as const;
+
+export function fileBlobs(folder: string): Blobs {
+  const place = (key: string): string => {
+    checkKey(key);
+    return join(folder, ...key.split("/"));
+  };
+
+  return {
+    async put(key, content, { maxBytes }) {
+      const target = place(key);
+      const temporary = join(folder, UNFINISHED, randomBytes(12).toString("hex"));
+      try {
+        await mkdir(dirname(temporary), FOLDER);
+        const written = await writeWhole(temporary, content, maxBytes);
+        await ensureFolder(folder, dirname(target));
+        await rename(temporary, target);
+        await syncFolder(dirname(target));
+        return written;
+      } catch (error) {
+        await rm(temporary, { force: true }).catch(() => undefined);
+        throw FULL.has(codeOf(error)) ? new StoreUnavailable("the file cannot be kept now", { cause: error }) : error;
+      }
+    },
+
+    async get(key, range) {
+      const file = await found(key, () => open(place(key), "r"));
+      try {
+        // A folder of keys can be opened like a file.
+        if (!(await file.stat()).isFile()) throw new NoSuchBlob(key);
+      } catch (error) {
+        await file.close();
+        throw error;
+      }
+      const end = range?.end === undefined ? {} : { end: range.end };
+      return file.createReadStream({ start: range?.start ?? 0, ...end, highWaterMark: 256 * 1024 }) as Readable;
+    },
+
+    async stat(key) {
+      try {
+        const info = await stat(place(key));
+        return info.isFile() ? { size: info.size, modified: info.mtime } : null;
+      } catch (error) {
+        if (isMissing(error)) return null;
+        throw error;
+      }
+    },
+
+    async delete(key) {
+      try {
+        await unlink(place(key));
+        await syncFolder(dirname(place(key)));
+        return true;
+      } catch (error) {
+        if (isMissing(error) || codeOf(error) === "EISDIR" || codeOf(error) === "EPERM") return false;
+        throw error;
+      }
+    },
+
+    async *list(prefix = "") {
+      for await (const key of keysIn(folder, "", prefix)) if (key.startsWith(prefix)) yield key;
+    },
+  };
+}
+
+async function writeWhole(path: string, content: AsyncIterable<Uint8Array>, maxBytes: number) {
+  const hash = createHash("sha256");
+  let size = 0;
+  const file = await open(path, "wx", 0o600);
+  try {
+    for await (const chunk of content) {
+      size += chunk.length;
+      if (size > maxBytes) throw new BlobTooLarge(maxBytes);
+      hash.update(chunk);
+      await writeAll(file, chunk);
+    }
+    await file.sync();
+  } finally {
+    await file.close();
+  }
+  return { size, sha256: hash.digest("hex") };
+}
+
+/** A write may take less than it was given. */
+async function writeAll(file: FileHandle, chunk: Uint8Array): Promise<void> {
+  for (let done = 0; done < chunk.length; ) done += (await file.write(chunk, done)).bytesWritten;
+}
+
+/** Makes the folders on the way, each made durable in the one that holds it. */
+async function ensureFolder(root: string, folder: string): Promise<void> {
+  const first = await mkdir(folder, FOLDER);
+  if (first === undefined) return;
+  for (let made = folder; made.length >= first.length && made !== root; made = dirname(made))
+    await syncFolder(dirname(made));
+}
+
+async function syncFolder(folder: string): Promise<void> {
+  // Windows cannot open folders; its file system logs renames by itself.
+  if (process.platform === "win32") return;
+  const handle = await open(folder, "r");
+  try {
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+}
+
+/** Keys in code-point order: `a/b` comes after `a-b` and before `a0`, so a folder is placed where its slash puts it. */
+async function* keysIn(folder: string, path: string, prefix: string): AsyncGenerator<string> {
+  const names: string[] = [];
+  try {
+    for await (const entry of await opendir(join(folder, path.replaceAll("/", sep)))) {
+      if (!entry.name.startsWith(".")) names.push(entry.isDirectory() ? `${entry.name}/` : entry.name);
+    }
+  } catch (error) {
+    if (!isMissing(error)) throw error;
+  }
+  for (const name of names.sort()) {
+    const key = path + name;
+    if (!key.startsWith(prefix) && !prefix.startsWith(key)) continue;
+    if (name.endsWith("/")) yield* keysIn(folder, key, prefix);
+    else yield key;
+  }
+}
+
+const codeOf = (error: unknown): string =>
+  error instanceof Error && "code" in error && typeof error.code === "string" ? error.code : "";
+const isMissing = (error: unknown): boolean => ["ENOENT", "ENOTDIR"].includes(codeOf(error));
+
+async function found<R>(key: string, work: () => Promise<R>): Promise<R> {
+  try {
+    return await work();
+  } catch (error) {
+    throw isMissing(error) ? new NoSuchBlob(key) : error;
+  }
+}

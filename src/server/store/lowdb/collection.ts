@@ -1,0 +1,180 @@
+import type { OrderTerm, Position, Predicate, Scalar, Select } from "../query.ts";
+import type { Collection, UpsertOptions } from "../store.ts";
+import type { InsertOf, RowOf, Table } from "../table.ts";
+import { Filter } from "./filter.ts";
+import type { Memory } from "./memory.ts";
+import type { MemoryTable } from "./memory-table.ts";
+import { Ordering, select } from "./ordering.ts";
+import type { Session } from "./session.ts";
+import { columnSpec, comparable, compareValues, type Row, type Value } from "./values.ts";
+import { deleteRows, insertRows, updateEachRow, updateRows, upsertRows } from "./writing.ts";
+
+const everything: Predicate = { op: "all" };
+type Given = Readonly<Record<string, unknown>>;
+
+export class MemoryCollection<T extends Table> implements Collection<T> {
+  readonly table: T;
+  private readonly memory: Memory;
+  private readonly held: MemoryTable;
+  private readonly session: Session;
+
+  constructor(table: T, memory: Memory, session: Session) {
+    this.table = table;
+    this.memory = memory;
+    this.held = memory.of(table);
+    this.session = session;
+  }
+
+  private show(row: Row): RowOf<T> {
+    return this.held.forms.show(row) as unknown as RowOf<T>;
+  }
+
+  private read<R>(step: () => R): Promise<R> {
+    return this.session.read(step);
+  }
+
+  get(id: number): Promise<RowOf<T> | null> {
+    return this.read(() => {
+      const row = this.held.rows.get(id);
+      return row ? this.show(row) : null;
+    });
+  }
+
+  getMany(ids: readonly number[]): Promise<RowOf<T>[]> {
+    return this.read(() => {
+      const rows: RowOf<T>[] = [];
+      for (const id of ids) {
+        const row = this.held.rows.get(id);
+        if (row) rows.push(this.show(row));
+      }
+      return rows;
+    });
+  }
+
+  async first(query: Select): Promise<RowOf<T> | null> {
+    return (await this.list({ ...query, limit: Math.min(1, query.limit ?? 1) }))[0] ?? null;
+  }
+
+  list(query: Select = {}): Promise<RowOf<T>[]> {
+    return this.read(() => select(this.memory, this.held, query).map((row) => this.show(row)));
+  }
+
+  pick<K extends keyof RowOf<T> & string>(columns: readonly K[], query: Select = {}): Promise<Pick<RowOf<T>, K>[]> {
+    return this.read(() => {
+      for (const column of columns) columnSpec(this.table, column);
+      const { forms } = this.held;
+      return select(this.memory, this.held, query).map((row) => {
+        const picked: Record<string, unknown> = {};
+        for (const column of columns) picked[column] = forms.showValue(column, row[column]);
+        return picked as Pick<RowOf<T>, K>;
+      });
+    });
+  }
+
+  async *pages(query: Select = {}, pageSize = 500): AsyncIterable<RowOf<T>[]> {
+    const { where = everything, order = [], limit = Number.POSITIVE_INFINITY, offset = 0 } = query;
+    if (order.length > 0) {
+      // The order is settled at the start: rows that move meanwhile come once, rows that go or stop matching do not come.
+      const ids = await this.read(() => select(this.memory, this.held, query).map(({ id }) => id));
+      for (let at = 0; at < ids.length; at += pageSize) {
+        const page = await this.read(() => this.stillMatching(ids.slice(at, at + pageSize), where));
+        if (page.length > 0) yield page;
+      }
+      return;
+    }
+    let { after } = query;
+    for (let left = limit, skip = offset; left > 0; skip = 0) {
+      const size = Math.min(left, pageSize);
+      const page = await this.list({ where, limit: size, offset: skip, ...(after && { after }) });
+      if (page.length > 0) yield page;
+      if (page.length < size) return;
+      left -= page.length;
+      after = [(page.at(-1) as unknown as Row).id];
+    }
+  }
+
+  private stillMatching(ids: readonly number[], where: Predicate): RowOf<T>[] {
+    const test = new Filter(this.memory).test(this.held, where, ids.length);
+    const rows: RowOf<T>[] = [];
+    for (const id of ids) {
+      const row = this.held.rows.get(id);
+      if (row && test(row)) rows.push(this.show(row));
+    }
+    return rows;
+  }
+
+  positionOf(row: RowOf<T>, order: readonly OrderTerm[]): Promise<Position> {
+    return this.read(() => new Ordering(this.memory, this.held, order).position(row as unknown as Row));
+  }
+
+  count(where: Predicate = everything): Promise<number> {
+    return this.read(() => {
+      if (where.op === "all") return this.held.rows.size;
+      let count = 0;
+      for (const _ of new Filter(this.memory).rows(this.held, where)) count++;
+      return count;
+    });
+  }
+
+  groupCount(
+    column: keyof RowOf<T> & string,
+    where: Predicate = everything,
+  ): Promise<{ value: Scalar | null; count: number }[]> {
+    return this.read(() => {
+      const counts = new Map<Value, number>();
+      const add = (value: Value) => counts.set(value, (counts.get(value) ?? 0) + 1);
+      const isSet = columnSpec(this.table, column).kind === "ids";
+      if (!isSet) comparable(this.table, column);
+      const index = this.held.indexOn(column);
+      if (index && where.op === "all") for (const value of index.keys()) counts.set(value, index.count(value));
+      else
+        for (const row of new Filter(this.memory).rows(this.held, where)) {
+          if (!isSet) add(row[column] as Value);
+          else for (const member of (row[column] as readonly number[] | null) ?? []) add(member);
+        }
+      return Array.from(counts, ([value, count]) => ({ value, count })).sort(
+        (a, b) => b.count - a.count || compareValues(a.value, b.value),
+      );
+    });
+  }
+
+  max(column: keyof RowOf<T> & string, where: Predicate = everything): Promise<Scalar | null> {
+    return this.read(() => {
+      comparable(this.table, column);
+      let max: Value = null;
+      for (const row of new Filter(this.memory).rows(this.held, where)) {
+        const value = row[column] as Value;
+        if (value !== null && (max === null || compareValues(value, max) > 0)) max = value;
+      }
+      return max;
+    });
+  }
+
+  async insert(row: InsertOf<T>): Promise<RowOf<T>> {
+    return (await this.insertMany([row]))[0]!;
+  }
+
+  insertMany(rows: readonly InsertOf<T>[]): Promise<RowOf<T>[]> {
+    return this.session.write((change) =>
+      insertRows(this.memory, this.held, change, rows as readonly Given[]).map((row) => this.show(row)),
+    );
+  }
+
+  upsert(rows: readonly InsertOf<T>[], options: UpsertOptions<T>): Promise<RowOf<T>[]> {
+    return this.session.write((change) =>
+      upsertRows(this.memory, this.held, change, rows as readonly Given[], options).map((row) => this.show(row)),
+    );
+  }
+
+  update({ where, set }: { where: Predicate; set: Partial<InsertOf<T>> }): Promise<number> {
+    return this.session.write((change) => updateRows(this.memory, this.held, change, where, set as Given));
+  }
+
+  updateEach(changes: readonly ({ id: number } & Partial<InsertOf<T>>)[]): Promise<number> {
+    return this.session.write((change) => updateEachRow(this.memory, this.held, change, changes));
+  }
+
+  delete(where: Predicate): Promise<number> {
+    return this.session.write((change) => deleteRows(this.memory, this.held, change, where));
+  }
+}

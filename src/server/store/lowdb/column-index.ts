@@ -1,0 +1,135 @@
+import { compareValues, type Row, type Value } from "./values.ts";
+
+/** The ids of the rows with one key. Most keys have one row, some a few, a handful very many. */
+type Bucket = number | number[] | Set<number>;
+const ARRAY_LIMIT = 32;
+
+const sizeOf = (bucket: Bucket): number =>
+  typeof bucket === "number" ? 1 : Array.isArray(bucket) ? bucket.length : bucket.size;
+
+const textOf = (value: Value): string => (typeof value === "string" ? `${value.length}:${value}` : String(value));
+
+/** Finds rows by the values of one or more columns. */
+export class ColumnIndex {
+  readonly columns: readonly string[];
+  /** Whether two rows may not have the same key; with `nullsDiffer` a null never clashes. */
+  readonly unique: boolean;
+  readonly nullsDiffer: boolean;
+  private readonly single: string | null;
+  private readonly buckets = new Map<Value, Bucket>();
+  // The keys in order, made when first asked for. Keys that come later wait in `added`; keys that went stay until the next merge.
+  private sorted: Value[] | null = null;
+  private added: Value[] = [];
+  private gone = 0;
+
+  constructor(columns: readonly string[], unique: boolean, nullsDiffer: boolean) {
+    this.columns = columns;
+    this.unique = unique;
+    this.nullsDiffer = nullsDiffer;
+    this.single = columns.length === 1 ? columns[0]! : null;
+  }
+
+  keyOf(row: Readonly<Record<string, unknown>>): Value {
+    if (this.single !== null) return row[this.single] as Value;
+    let key = "";
+    for (const column of this.columns) key += `${textOf(row[column] as Value)},`;
+    return key;
+  }
+
+  add(key: Value, id: number): void {
+    const bucket = this.buckets.get(key);
+    if (bucket === undefined) {
+      this.buckets.set(key, id);
+      if (this.sorted) this.added.push(key);
+    } else if (typeof bucket === "number") this.buckets.set(key, [bucket, id]);
+    else if (!Array.isArray(bucket)) bucket.add(id);
+    else if (bucket.length < ARRAY_LIMIT) bucket.push(id);
+    else this.buckets.set(key, new Set(bucket).add(id));
+  }
+
+  remove(key: Value, id: number): void {
+    const bucket = this.buckets.get(key);
+    if (bucket === undefined) return;
+    if (Array.isArray(bucket)) {
+      const at = bucket.indexOf(id);
+      if (at !== -1) {
+        bucket[at] = bucket[bucket.length - 1]!;
+        bucket.pop();
+      }
+    } else if (typeof bucket !== "number") bucket.delete(id);
+    if (typeof bucket === "number" || sizeOf(bucket) === 0) {
+      this.buckets.delete(key);
+      if (this.sorted) this.gone++;
+    }
+  }
+
+  count(key: Value): number {
+    const bucket = this.buckets.get(key);
+    return bucket === undefined ? 0 : sizeOf(bucket);
+  }
+
+  ids(key: Value): Iterable<number> & { readonly length?: number } {
+    const bucket = this.buckets.get(key);
+    return bucket === undefined ? [] : typeof bucket === "number" ? [bucket] : bucket;
+  }
+
+  /** The id of another row that has the key, where no two may. */
+  clash(row: Row): number | null {
+    if (this.nullsDiffer && this.columns.some((column) => row[column] === null)) return null;
+    for (const id of this.ids(this.keyOf(row))) if (id !== row.id) return id;
+    return null;
+  }
+
+  keys(): IterableIterator<Value> {
+    return this.buckets.keys();
+  }
+
+  get size(): number {
+    return this.buckets.size;
+  }
+
+  clear(): void {
+    this.buckets.clear();
+    this.sorted = null;
+  }
+
+  /** The keys in order. Some may have no rows any more. For indexes on one column. */
+  sortedKeys(): readonly Value[] {
+    if (!this.sorted || this.gone > this.sorted.length / 2) {
+      this.sorted = [...this.buckets.keys()].sort(compareValues);
+      this.added = [];
+      this.gone = 0;
+    } else if (this.added.length > 0) {
+      this.sorted = mergeSorted(this.sorted, this.added.sort(compareValues));
+      this.added = [];
+    }
+    return this.sorted;
+  }
+}
+
+function mergeSorted(a: Value[], b: Value[]): Value[] {
+  // Times and counters come in order: then nothing moves.
+  if (a.length === 0 || compareValues(a[a.length - 1]!, b[0]!) < 0) {
+    for (const key of b) if (a[a.length - 1] !== key) a.push(key);
+    return a;
+  }
+  const merged: Value[] = [];
+  for (let i = 0, j = 0; i < a.length || j < b.length; ) {
+    const next = j === b.length || (i < a.length && compareValues(a[i]!, b[j]!) <= 0) ? a[i++]! : b[j++]!;
+    if (merged.length === 0 || merged[merged.length - 1] !== next) merged.push(next);
+  }
+  return merged;
+}
+
+/** The first place in sorted keys whose key is not less than (or, with `past`, is greater than) the value. */
+export function placeOf(keys: readonly Value[], value: Value, past: boolean): number {
+  let low = 0;
+  let high = keys.length;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    const order = compareValues(keys[middle]!, value);
+    if (order < 0 || (past && order === 0)) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}

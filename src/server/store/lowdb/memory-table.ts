@@ -1,0 +1,114 @@
+import { UniqueViolation } from "../store.ts";
+import type { Table } from "../table.ts";
+import { ColumnIndex } from "./column-index.ts";
+import type { Row, RowForms } from "./values.ts";
+
+/** The rows of one table with their indexes. Holds no rules but unique sets: references are the writer's business. */
+export class MemoryTable {
+  readonly table: Table;
+  readonly forms: RowForms;
+  readonly rows = new Map<number, Row>();
+  readonly indexes: readonly ColumnIndex[];
+  /** Whether the store gives the ids (else the row shares those of another table). */
+  readonly ownIds: boolean;
+  nextId = 1;
+  // Ids ascending; may hold ids of rows that are gone, so that a delete costs nothing.
+  private order: number[] = [];
+  private sorted = true;
+  private readonly byColumn = new Map<string, ColumnIndex>();
+
+  constructor(table: Table, forms: RowForms) {
+    this.table = table;
+    this.forms = forms;
+    this.ownIds = table.columns.id!.spec.to === null;
+    const indexes: ColumnIndex[] = table.unique.map((columns) => new ColumnIndex(columns, true, false));
+    for (const [name, { spec }] of Object.entries(table.columns))
+      if (spec.indexed && name !== "id") indexes.push(new ColumnIndex([name], spec.unique, true));
+    for (const columns of table.indexes) indexes.push(new ColumnIndex(columns, false, false));
+    for (const index of indexes) {
+      const [first] = index.columns;
+      if (index.columns.length === 1 && !this.byColumn.has(first!)) this.byColumn.set(first!, index);
+    }
+    this.indexes = indexes;
+  }
+
+  indexOn(column: string): ColumnIndex | null {
+    return this.byColumn.get(column) ?? null;
+  }
+
+  /** Throws where the row would be the second with the values of a unique set. */
+  checkUnique(row: Row): void {
+    for (const index of this.indexes)
+      if (index.unique && index.clash(row) !== null) throw new UniqueViolation(this.table.name, index.columns);
+  }
+
+  /** Puts, replaces or (with null) removes. Gives what was there. */
+  set(id: number, row: Row | null): Row | null {
+    const before = this.rows.get(id) ?? null;
+    for (const index of this.indexes) {
+      if (before && row) {
+        const old = index.keyOf(before);
+        const key = index.keyOf(row);
+        if (old === key) continue;
+        index.remove(old, id);
+        index.add(key, id);
+      } else if (before) index.remove(index.keyOf(before), id);
+      else if (row) index.add(index.keyOf(row), id);
+    }
+    this.setRow(id, row);
+    return before;
+  }
+
+  /** `set` while a file is being loaded: indexes are made at the end, as rows may clash on the way there. */
+  setRow(id: number, row: Row | null): void {
+    if (!row) {
+      this.rows.delete(id);
+      return;
+    }
+    if (!this.rows.has(id)) {
+      const last = this.order.length === 0 ? Number.NEGATIVE_INFINITY : this.order[this.order.length - 1]!;
+      if (id > last) this.order.push(id);
+      else if (!this.sorted || this.order[this.placeOf(id)] !== id) {
+        this.order.push(id);
+        this.sorted = false;
+      }
+      if (id >= this.nextId) this.nextId = id + 1;
+    }
+    this.rows.set(id, row);
+  }
+
+  buildIndexes(): void {
+    for (const index of this.indexes) {
+      index.clear();
+      for (const [id, row] of this.rows) index.add(index.keyOf(row), id);
+    }
+  }
+
+  clear(): void {
+    this.rows.clear();
+    this.order = [];
+    this.sorted = true;
+    this.buildIndexes();
+  }
+
+  /** All ids ascending, some of rows that are gone. */
+  idOrder(): readonly number[] {
+    if (!this.sorted || this.order.length > 2 * this.rows.size + 100) {
+      this.order = [...this.rows.keys()].sort((a, b) => a - b);
+      this.sorted = true;
+    }
+    return this.order;
+  }
+
+  /** Where in `idOrder` the id is or would be. */
+  placeOf(id: number): number {
+    let low = 0;
+    let high = this.order.length;
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if (this.order[middle]! < id) low = middle + 1;
+      else high = middle;
+    }
+    return low;
+  }
+}

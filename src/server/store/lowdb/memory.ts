@@ -1,0 +1,74 @@
+import type { Cipher } from "../../core/cipher.ts";
+import type { Tables } from "../store.ts";
+import type { OnDelete, Table } from "../table.ts";
+import { MemoryTable } from "./memory-table.ts";
+import { type Row, RowForms } from "./values.ts";
+
+export interface Reference {
+  readonly from: MemoryTable;
+  readonly column: string;
+  readonly to: MemoryTable;
+  readonly onDelete: OnDelete;
+}
+
+/** Everything the store holds: what lowdb calls its data. */
+export class Memory {
+  readonly tables = new Map<string, MemoryTable>();
+  private readonly outgoing = new Map<MemoryTable, Reference[]>();
+  private readonly incoming = new Map<MemoryTable, Reference[]>();
+
+  constructor(tables: Tables, cipher: Cipher, frozen: boolean) {
+    for (const table of Object.values(tables)) {
+      if (this.tables.has(table.name)) throw new Error(`two tables are called ${table.name}`);
+      this.tables.set(table.name, new MemoryTable(table, new RowForms(table, cipher, frozen)));
+    }
+    for (const held of this.tables.values()) {
+      this.outgoing.set(held, []);
+      this.incoming.set(held, []);
+    }
+    for (const from of this.tables.values()) this.link(from);
+  }
+
+  private link(from: MemoryTable): void {
+    for (const [column, { spec }] of Object.entries(from.table.columns)) {
+      if (spec.to === null || (spec.kind !== "ref" && spec.kind !== "id")) continue;
+      const reference = { from, column, to: this.named(spec.to), onDelete: spec.onDelete };
+      this.outgoing.get(from)!.push(reference);
+      this.incoming.get(reference.to)!.push(reference);
+    }
+  }
+
+  named(name: string): MemoryTable {
+    const held = this.tables.get(name);
+    if (!held) throw new Error(`${name}: the store has no such table`);
+    return held;
+  }
+
+  of(table: Table): MemoryTable {
+    return this.named(table.name);
+  }
+
+  referencesOf(held: MemoryTable): readonly Reference[] {
+    return this.outgoing.get(held)!;
+  }
+
+  referencesTo(held: MemoryTable): readonly Reference[] {
+    return this.incoming.get(held)!;
+  }
+
+  /** The rows whose reference is this id. */
+  referring({ from, column }: Reference, id: number): Row[] {
+    if (column === "id") {
+      const row = from.rows.get(id);
+      return row ? [row] : [];
+    }
+    const index = from.indexOn(column)!;
+    return Array.from(index.ids(id), (other) => from.rows.get(other)!);
+  }
+
+  get rowCount(): number {
+    let count = 0;
+    for (const held of this.tables.values()) count += held.rows.size;
+    return count;
+  }
+}

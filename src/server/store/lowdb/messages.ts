@@ -1,0 +1,40 @@
+/** Messages within this process: the only server there is. */
+export class Messages {
+  private readonly listeners = new Map<string, Set<(payload: string) => void>>();
+  private readonly onError: (error: Error) => void;
+
+  constructor(onError: (error: Error) => void) {
+    this.onError = onError;
+  }
+
+  send(channel: string, payload: string): void {
+    setImmediate(() => {
+      for (const listener of [...(this.listeners.get(channel) ?? [])]) {
+        try {
+          listener(payload);
+        } catch (error) {
+          this.onError(error as Error);
+        }
+      }
+    });
+  }
+
+  listen(channel: string, listener: (payload: string) => void): () => void {
+    // A function of its own for each call: the same listener may be registered twice.
+    const own = (payload: string) => listener(payload);
+    const known = this.listeners.get(channel) ?? new Set();
+    this.listeners.set(channel, known);
+    known.add(own);
+    return () => void known.delete(own);
+  }
+
+  clear(): void {
+    this.listeners.clear();
+  }
+}
+
+const PAYLOAD_LIMIT = 7_000;
+
+export function checkPayload(payload: string): void {
+  if (Buffer.byteLength(payload) > PAYLOAD_LIMIT) throw new Error(`a message holds at most ${PAYLOAD_LIMIT} bytes`);
+}

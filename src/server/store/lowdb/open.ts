@@ -1,0 +1,126 @@
+import { Low } from "lowdb";
+import type { Cipher } from "../../core/cipher.ts";
+import type { WithAdmin } from "../admin.ts";
+import type { Collections, StoreControl, Tables, Tx } from "../store.ts";
+import { MemoryCollection } from "./collection.ts";
+import { realFiles, type StoreFiles } from "./files.ts";
+import { Gate } from "./gate.ts";
+import { Memory } from "./memory.ts";
+import { checkPayload, Messages } from "./messages.ts";
+import { Persistence, type StoreLog } from "./persistence.ts";
+import { admin, storeAdmin } from "./restoring.ts";
+import { type Session, Sessions } from "./session.ts";
+
+export interface LowdbOptions<S extends Tables> {
+  readonly tables: S;
+  readonly dir: string;
+  /** Seals secret columns on disk. A directory written with another key does not open. */
+  readonly cipher: Cipher;
+  readonly log?: StoreLog;
+  readonly files?: StoreFiles;
+  /** The journal is compacted into a snapshot once it is larger than this (and than the last snapshot). */
+  readonly snapshotBytes?: number;
+  /** Freezes rows, so that a caller that changes one fails: for tests. */
+  readonly frozen?: boolean;
+}
+
+/** What the lowdb engine has beyond the contract. */
+export interface LowdbExtras {
+  /** Makes a snapshot now. */
+  compact(): Promise<void>;
+}
+
+const SNAPSHOT_BYTES = 32 * 1024 * 1024;
+
+function collect<S extends Tables>(tables: S, memory: Memory, session: Session): Collections<S> {
+  const entries = Object.entries(tables).map(([name, table]) => [name, new MemoryCollection(table, memory, session)]);
+  return Object.fromEntries(entries) as Collections<S>;
+}
+
+export async function openLowdb<S extends Tables>(options: LowdbOptions<S>): Promise<WithAdmin<S> & LowdbExtras> {
+  const { tables, dir, cipher, log = null, files = realFiles, snapshotBytes = SNAPSHOT_BYTES } = options;
+  const memory = new Memory(tables, cipher, options.frozen ?? false);
+  await files.makeDir(dir);
+  const unlock = await files.lock(dir);
+  const gate = new Gate();
+  const onFailure = (cause: Error) => sessions.failOpen(cause);
+  const persistence = new Persistence(memory, { files, dir, cipher, gate, log, snapshotBytes, onFailure });
+  const low = new Low<Memory>(persistence, memory);
+  const messages = new Messages((error) => log?.error({ err: error }, "a listener failed"));
+  const sessions = new Sessions(gate, low, persistence, messages);
+  try {
+    await low.read();
+  } catch (error) {
+    await unlock();
+    throw error;
+  }
+
+  const leading = new Set<AbortController>();
+  const collections = collect(tables, memory, sessions);
+  const tx: StoreControl<S>["tx"] = (work) =>
+    sessions.transact((transaction) => {
+      const store: Tx<S> = {
+        ...collect(tables, memory, transaction),
+        tx: async (inner) => {
+          transaction.check();
+          return inner(store);
+        },
+        async notify(channel, payload) {
+          transaction.check();
+          checkPayload(payload);
+          transaction.messages.push([channel, payload]);
+        },
+      };
+      return work(store);
+    });
+  let closing: Promise<void> | null = null;
+
+  return {
+    ...collections,
+    engine: "lowdb",
+    tables,
+    tx,
+    async notify(channel, payload) {
+      sessions.assertOpen();
+      checkPayload(payload);
+      messages.send(channel, payload);
+    },
+    async listen(channel, onMessage) {
+      sessions.assertOpen();
+      const stop = messages.listen(channel, onMessage);
+      return async () => stop();
+    },
+    async lead(_name, onElected) {
+      sessions.assertOpen();
+      const controller = new AbortController();
+      leading.add(controller);
+      const running = onElected(controller.signal).catch((error: Error) =>
+        log?.error({ err: error }, "the work of a leader failed"),
+      );
+      return async () => {
+        leading.delete(controller);
+        controller.abort();
+        await running;
+      };
+    },
+    async check() {
+      sessions.assertOpen();
+      persistence.assertWritable();
+    },
+    stats: () => persistence.stats(),
+    compact: () => persistence.compact(),
+    [admin]: storeAdmin<S>(memory, sessions, persistence, (work) =>
+      sessions.transact((transaction) => work(collect(tables, memory, transaction))),
+    ),
+    close() {
+      closing ??= (async () => {
+        for (const controller of leading) controller.abort();
+        await sessions.close();
+        await persistence.close();
+        messages.clear();
+        await unlock();
+      })();
+      return closing;
+    },
+  } as WithAdmin<S> & LowdbExtras;
+}

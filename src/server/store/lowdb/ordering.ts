@@ -1,0 +1,196 @@
+// Ordered lists: where a row stands, the first k of many, and walks along an index.
+import type { OrderTerm, Position, Select } from "../query.ts";
+import { type ColumnIndex, placeOf } from "./column-index.ts";
+import { cleanScalar, Filter } from "./filter.ts";
+import type { Memory } from "./memory.ts";
+import type { MemoryTable } from "./memory-table.ts";
+import { comparable, compareValues, type Row, type Value } from "./values.ts";
+
+interface Term {
+  readonly sign: 1 | -1;
+  value(row: Row): Value;
+}
+
+/** Compares rows by the terms, then by id in the direction of the last term. */
+export class Ordering {
+  private readonly terms: readonly Term[];
+
+  constructor(memory: Memory, held: MemoryTable, order: readonly OrderTerm[]) {
+    const terms = order.map((term) => readTerm(memory, held, term));
+    const last = terms.at(-1)?.sign ?? 1;
+    this.terms = [...terms, { sign: last, value: (row) => row.id }];
+  }
+
+  position(row: Row): Value[] {
+    return this.terms.map((term) => term.value(row));
+  }
+
+  /** Below zero when the row comes before the position. */
+  compare(row: Row, position: Position): number {
+    for (let i = 0; i < this.terms.length; i++) {
+      const term = this.terms[i]!;
+      const order = compareValues(term.value(row), position[i]!);
+      if (order !== 0) return order * term.sign;
+    }
+    return 0;
+  }
+
+  comparePositions(a: Position, b: Position): number {
+    for (let i = 0; i < this.terms.length; i++) {
+      const order = compareValues(a[i]!, b[i]!);
+      if (order !== 0) return order * this.terms[i]!.sign;
+    }
+    return 0;
+  }
+
+  /** The position as given from outside, fit for comparing. */
+  accept(position: Position): Position {
+    if (position.length !== this.terms.length)
+      throw new Error(`a position in this order has ${this.terms.length} values, not ${position.length}`);
+    return position.map((value) => (value === null ? null : cleanScalar(value)));
+  }
+}
+
+function readTerm(memory: Memory, held: MemoryTable, { column, direction, of, on = "id" }: OrderTerm): Term {
+  const sign = direction === "asc" ? 1 : -1;
+  if (!of) {
+    comparable(held.table, column);
+    return { sign, value: (row) => row[column] as Value };
+  }
+  comparable(held.table, on);
+  comparable(of, column);
+  const { rows } = memory.of(of);
+  return { sign, value: (row) => (rows.get(row[on] as number)?.[column] ?? null) as Value };
+}
+
+interface Placed {
+  readonly row: Row;
+  readonly position: Value[];
+}
+
+/** The first `count` of the rows offered, kept in a heap whose top is the last of them. */
+class FirstFew {
+  private readonly heap: Placed[] = [];
+  private readonly ordering: Ordering;
+  private readonly count: number;
+
+  constructor(ordering: Ordering, count: number) {
+    this.ordering = ordering;
+    this.count = count;
+  }
+
+  offer(row: Row): void {
+    const { heap } = this;
+    if (heap.length < this.count) {
+      heap.push({ row, position: this.ordering.position(row) });
+      this.up(heap.length - 1);
+    } else if (this.ordering.compare(row, heap[0]!.position) < 0) {
+      heap[0] = { row, position: this.ordering.position(row) };
+      this.down();
+    }
+  }
+
+  private after(a: number, b: number): boolean {
+    return this.ordering.comparePositions(this.heap[a]!.position, this.heap[b]!.position) > 0;
+  }
+
+  private swap(a: number, b: number): void {
+    [this.heap[a], this.heap[b]] = [this.heap[b]!, this.heap[a]!];
+  }
+
+  private up(from: number): void {
+    for (let at = from; at > 0; ) {
+      const parent = (at - 1) >> 1;
+      if (!this.after(at, parent)) return;
+      this.swap(at, parent);
+      at = parent;
+    }
+  }
+
+  private down(): void {
+    for (let at = 0; ; ) {
+      let last = at;
+      for (const child of [2 * at + 1, 2 * at + 2])
+        if (child < this.heap.length && this.after(child, last)) last = child;
+      if (last === at) return;
+      this.swap(at, last);
+      at = last;
+    }
+  }
+
+  rows(): Row[] {
+    return sortPlaced(this.ordering, this.heap);
+  }
+}
+
+const sortPlaced = (ordering: Ordering, placed: Placed[]): Row[] =>
+  placed.sort((a, b) => ordering.comparePositions(a.position, b.position)).map(({ row }) => row);
+
+/** Runs a select. Rows come as memory holds them. */
+export function select(memory: Memory, held: MemoryTable, query: Select): Row[] {
+  const { where = { op: "all" }, order = [], limit = Number.POSITIVE_INFINITY, offset = 0 } = query;
+  const ordering = new Ordering(memory, held, order);
+  const after = query.after && ordering.accept(query.after);
+  const filter = new Filter(memory);
+  const plan = filter.plan(held, where);
+  const needed = offset + limit;
+  const total = held.rows.size;
+  const walk = walkOf(held, order, after);
+  if (limit <= 0) return [];
+
+  // Walking meets a match every total / cost rows; without a plan it is never worse than looking at all rows.
+  const selected = plan?.cost ?? total;
+  if (walk && (!plan || (needed * total) / Math.max(1, selected) < selected)) {
+    const visited = Math.min(total, (needed * total) / Math.max(1, selected));
+    const test = filter.test(held, where, visited);
+    const found: Row[] = [];
+    let skipped = 0;
+    for (const id of walk) {
+      const row = held.rows.get(id);
+      if (!row || !test(row) || (after && ordering.compare(row, after) <= 0)) continue;
+      if (skipped < offset) skipped++;
+      else if (found.push(row) >= limit) break;
+    }
+    return found;
+  }
+
+  const few = new FirstFew(ordering, needed);
+  const all: Placed[] = [];
+  for (const row of filter.rows(held, where)) {
+    if (after && ordering.compare(row, after) <= 0) continue;
+    if (needed * 4 < total) few.offer(row);
+    else all.push({ row, position: ordering.position(row) });
+  }
+  const sorted = needed * 4 < total ? few.rows() : sortPlaced(ordering, all);
+  return sorted.slice(offset, needed);
+}
+
+/** The ids in the order asked for, where the id or an index on one column gives it. May begin a little before `after`. */
+function walkOf(held: MemoryTable, order: readonly OrderTerm[], after?: Position): Iterable<number> | null {
+  if (order.length > 1 || order[0]?.of) return null;
+  const forward = order[0]?.direction !== "desc";
+  const column = order[0]?.column ?? "id";
+  if (column === "id") return walkIds(held, forward, after?.[after.length - 1] as number | undefined);
+  const index = held.indexOn(column);
+  return index && walkIndex(index, forward, after?.[0]);
+}
+
+function* walkIds(held: MemoryTable, forward: boolean, from: number | undefined): Generator<number> {
+  const ids = held.idOrder();
+  if (forward) for (let i = from === undefined ? 0 : held.placeOf(from); i < ids.length; i++) yield ids[i]!;
+  else
+    for (let i = from === undefined ? ids.length - 1 : held.placeOf(from); i >= 0; i--)
+      if (i < ids.length) yield ids[i]!;
+}
+
+function* walkIndex(index: ColumnIndex, forward: boolean, from: Value | undefined): Generator<number> {
+  const keys = index.sortedKeys();
+  const step = forward ? 1 : -1;
+  let at = forward ? 0 : keys.length - 1;
+  if (from !== undefined) at = forward ? placeOf(keys, from, false) : placeOf(keys, from, true) - 1;
+  for (; at >= 0 && at < keys.length; at += step) {
+    const key = keys[at]!;
+    if (index.count(key) === 1) yield* index.ids(key);
+    else yield* [...index.ids(key)].sort(forward ? (a, b) => a - b : (a, b) => b - a);
+  }
+}

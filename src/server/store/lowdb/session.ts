@@ -1,0 +1,130 @@
+// Who reads and writes memory, and when: by single operations, or inside a transaction.
+import type { Low } from "lowdb";
+import { StoreUnavailable } from "../store.ts";
+import { Change } from "./change.ts";
+import type { Gate } from "./gate.ts";
+import type { Memory } from "./memory.ts";
+import type { Messages } from "./messages.ts";
+import type { Persistence } from "./persistence.ts";
+
+/** How a collection gets at memory. */
+export interface Session {
+  read<R>(step: () => R): Promise<R>;
+  write<R>(step: (change: Change) => R): Promise<R>;
+}
+
+/** One open transaction. */
+export class Transaction implements Session {
+  readonly change = new Change();
+  readonly messages: (readonly [channel: string, payload: string])[] = [];
+  /** Why it cannot go on. */
+  private ended: Error | null = null;
+  private readonly assertWritable: () => void;
+
+  constructor(assertWritable: () => void) {
+    this.assertWritable = assertWritable;
+  }
+
+  check(): void {
+    if (this.ended) throw this.ended;
+  }
+
+  end(reason: Error): void {
+    this.ended ??= reason;
+  }
+
+  async read<R>(step: () => R): Promise<R> {
+    this.check();
+    return step();
+  }
+
+  async write<R>(step: (change: Change) => R): Promise<R> {
+    this.check();
+    this.assertWritable();
+    return step(this.change);
+  }
+}
+
+export class Sessions implements Session {
+  private readonly gate: Gate;
+  private readonly low: Low<Memory>;
+  private readonly persistence: Persistence;
+  private readonly messages: Messages;
+  private open: Transaction | null = null;
+  private closed = false;
+
+  constructor(gate: Gate, low: Low<Memory>, persistence: Persistence, messages: Messages) {
+    this.gate = gate;
+    this.low = low;
+    this.persistence = persistence;
+    this.messages = messages;
+  }
+
+  assertOpen(): void {
+    if (this.closed) throw new StoreUnavailable("the store is closed");
+  }
+
+  async read<R>(step: () => R): Promise<R> {
+    this.assertOpen();
+    return this.gate.step(step);
+  }
+
+  async write<R>(step: (change: Change) => R): Promise<R> {
+    this.assertOpen();
+    const result = await this.gate.step(() => {
+      this.persistence.assertWritable();
+      const change = new Change();
+      const value = step(change);
+      this.keep(change);
+      return value;
+    });
+    // Also when nothing changed: what made that so may not be durable yet.
+    await this.low.write();
+    return result;
+  }
+
+  private keep(change: Change): void {
+    if (change.isEmpty) return;
+    try {
+      const lines = change.lines();
+      if (lines.length > 0) this.persistence.stage({ lines, undo: () => change.undo() });
+    } catch (error) {
+      change.undo();
+      throw error;
+    }
+  }
+
+  async transact<R>(work: (transaction: Transaction) => Promise<R>): Promise<R> {
+    this.assertOpen();
+    const transaction = new Transaction(() => this.persistence.assertWritable());
+    await this.gate.enter(transaction);
+    this.open = transaction;
+    let result: R;
+    try {
+      result = await this.gate.within(transaction, () => work(transaction));
+      transaction.check();
+      this.keep(transaction.change);
+    } catch (error) {
+      transaction.change.undo();
+      throw error;
+    } finally {
+      transaction.end(new Error("the transaction is over"));
+      this.open = null;
+      this.gate.release();
+    }
+    await this.low.write();
+    for (const [channel, payload] of transaction.messages) this.messages.send(channel, payload);
+    return result;
+  }
+
+  /** The journal failed under the open transaction: what it saw is being taken back. */
+  failOpen(cause: Error): void {
+    this.open?.change.undo();
+    this.open?.end(new StoreUnavailable(`the journal cannot be written: ${cause.message}`, { cause }));
+  }
+
+  async close(): Promise<void> {
+    this.closed = true;
+    await this.gate.whenIdle();
+  }
+}

@@ -1,0 +1,47 @@
+// What inserts and upserts of many rows share: chunks kept together, and ids that come with their rows.
+import type { Chunk, Layout, Row, typed, Written } from "./layout.ts";
+import type { Runner } from "./runner.ts";
+import { givesIds, sequenceOf } from "./schema.ts";
+import { name, sql, textOf } from "./sql.ts";
+
+/** One chunk runs by itself; several, or one that needs further statements, together or not at all. */
+export async function inChunks<R>(
+  runner: Runner,
+  all: Iterable<Chunk>,
+  work: (runner: Runner, chunk: Chunk) => Promise<R>,
+  further = false,
+): Promise<R[]> {
+  const waiting = all[Symbol.iterator]();
+  const first = waiting.next();
+  if (first.done) return [];
+  const second = waiting.next();
+  if (second.done && !further) return [await work(runner, first.value)];
+  const held: Chunk[] = [first.value, ...(second.done ? [] : [second.value])];
+  return runner.atomic(async (inner) => {
+    const results: R[] = [];
+    for (const chunk of held) results.push(await work(inner, chunk));
+    for (let next = waiting.next(); !next.done; next = waiting.next()) results.push(await work(inner, next.value));
+    return results;
+  });
+}
+
+/** A row of a table with ids of its own may bring its id; the others get the next. */
+export const idOr = (layout: Layout, column: Written, value: ReturnType<typeof typed>) =>
+  column.name === "id" && givesIds(layout.table)
+    ? sql`coalesce(${value}, nextval(${sql.lit(`"${sequenceOf(layout.table)}"`)}::regclass))`
+    : value;
+
+export const needsSequence = (layout: Layout, rows: readonly Row[]): boolean =>
+  givesIds(layout.table) && rows.some((row) => row.id !== null);
+
+/** Ids that came with their rows are never given again. */
+export async function raiseSequence(layout: Layout, runner: Runner, rows: readonly Row[]): Promise<void> {
+  if (!needsSequence(layout, rows)) return;
+  const highest = rows.reduce((most, row) => Math.max(most, (row.id as number | null) ?? 0), 0);
+  const text = layout.text("raiseSequence", () => {
+    const sequence = sql.lit(`"${sequenceOf(layout.table)}"`);
+    const last = sql`(SELECT CASE WHEN is_called THEN last_value ELSE 0 END FROM ${name(sequenceOf(layout.table))})`;
+    return textOf(sql`SELECT setval(${sequence}::regclass, ${0}::bigint) WHERE ${0}::bigint > ${last}`);
+  });
+  await runner.write({ text, values: [highest, highest] });
+}

@@ -1,0 +1,178 @@
+// A declared table prepared for the engine: how its rows are read, and how their values are written.
+import type { Cipher } from "../../core/cipher.ts";
+import { searchForm } from "../rows.ts";
+import type { ColumnSpec, Table } from "../table.ts";
+import { type SqlType, searchColumn, sqlType } from "./schema.ts";
+import { col, list, type Sql, sql } from "./sql.ts";
+import { arrayLiteral, sqlTime } from "./types.ts";
+
+export type Row = Record<string, unknown>;
+type Element = string | number | boolean | null;
+
+/** `revision` can be asked for like any column. */
+const REVISION: ColumnSpec = {
+  kind: "int",
+  nullable: false,
+  indexed: false,
+  unique: false,
+  searchable: false,
+  secret: false,
+  to: null,
+  onDelete: "cascade",
+  fallback: 1,
+  hasFallback: true,
+};
+
+/** One column that an insert or update writes: where its value comes from and what it looks like on the way. */
+export interface Written {
+  readonly name: string;
+  readonly type: SqlType;
+  /** The element type of the array in which values of many rows travel. */
+  readonly via: SqlType;
+  readonly spec: ColumnSpec;
+  encode(row: Row): Element;
+}
+
+export class Layout {
+  readonly table: Table;
+  readonly columns: readonly string[];
+  /** Everything an insert writes, in order; `revision` starts by itself. */
+  readonly written: readonly Written[];
+  readonly texts = new Map<string, string>();
+  private readonly cipher: Cipher;
+  private readonly secrets: readonly string[];
+
+  constructor(table: Table, cipher: Cipher) {
+    this.table = table;
+    this.cipher = cipher;
+    const declared = Object.keys(table.columns);
+    this.columns = [...declared, "revision"];
+    this.secrets = declared.filter((column) => this.spec(column).secret);
+    this.written = this.writes(declared);
+  }
+
+  spec(column: string): ColumnSpec {
+    if (Object.hasOwn(this.table.columns, column)) return this.table.columns[column]!.spec;
+    if (column === "revision") return REVISION;
+    throw new Error(`${this.table.name} has no column ${column}`);
+  }
+
+  /** Throws unless values of the column can be compared. */
+  comparable(column: string): ColumnSpec {
+    const spec = this.spec(column);
+    if (spec.secret || spec.kind === "json" || spec.kind === "packed" || spec.kind === "ids")
+      throw new Error(
+        `${this.table.name}.${column}: a ${spec.secret ? "secret" : spec.kind} column cannot be compared`,
+      );
+    return spec;
+  }
+
+  /** The columns with the shadow columns that follow them. */
+  writes(columns: readonly string[]): Written[] {
+    const written: Written[] = [];
+    for (const name of columns) {
+      const spec = this.spec(name);
+      const type = sqlType(spec);
+      const via = type === "json" || type === "bigint[]" ? "text" : type;
+      written.push({ name, type, via, spec, encode: (row) => this.element(spec, row[name]) });
+      if (!spec.searchable) continue;
+      const encode = (row: Row) => (typeof row[name] === "string" ? searchForm(row[name]) : null);
+      written.push({ name: searchColumn(name), type: "text", via: "text", spec, encode });
+    }
+    return written;
+  }
+
+  private element(spec: ColumnSpec, value: unknown): Element {
+    if (value === null || value === undefined) return null;
+    if (spec.secret) return this.cipher.seal(spec.kind === "text" ? String(value) : JSON.stringify(value));
+    switch (spec.kind) {
+      case "json":
+      case "packed":
+        return JSON.stringify(value);
+      case "ids":
+        return arrayLiteral(value as readonly number[]);
+      case "time":
+        return sqlTime(value as string);
+      default:
+        return value as Element;
+    }
+  }
+
+  /** The secret's plain form as it was given. */
+  opened(spec: ColumnSpec, sealed: string): unknown {
+    const plain = this.cipher.open(sealed);
+    return spec.kind === "text" ? plain : JSON.parse(plain);
+  }
+
+  selectList(alias: string, columns: readonly string[] = this.columns): Sql {
+    return list(columns.map((column) => col(alias, column)));
+  }
+
+  /** Rows as `pg` gives them, with their secrets opened. */
+  rows(found: readonly Row[]): Row[] {
+    for (const column of this.secrets)
+      for (const row of found) {
+        const sealed = row[column];
+        if (typeof sealed === "string") row[column] = this.opened(this.spec(column), sealed);
+      }
+    return found as Row[];
+  }
+
+  /** The text of a statement whose parameters are always the same in number and order. */
+  text(key: string, make: () => string): string {
+    const known = this.texts.get(key);
+    if (known !== undefined) return known;
+    const made = make();
+    // Shapes are few (a handful of callers each); a caller that makes them up must not fill the memory.
+    if (this.texts.size < 500) this.texts.set(key, made);
+    return made;
+  }
+}
+
+/** The written columns of an input row, each cast to the column's own type. */
+export const typed = (alias: string, { name, type, via }: Written): Sql =>
+  type === via ? col(alias, name) : sql`${col(alias, name)}::${sql.raw(type)}`;
+
+/**
+ * The rows of a statement as a table with their place in `svc_ord`: `unnest($1::bigint[], ...)`, one array a column. A single row comes as
+ * plain values: Postgres then sees that it is one, and keeps its plan instead of making a new one each time.
+ */
+export function inputRows(alias: string, columns: readonly Written[], single = false): Sql {
+  if (single) {
+    const values = columns.map(({ name, via }) => sql`${""}::${sql.raw(via)} AS ${sql.id(name)}`);
+    return sql`(SELECT ${list([...values, sql`1::bigint AS svc_ord`])}) AS ${sql.id(alias)}`;
+  }
+  const arrays = columns.map(({ via }) => sql`${""}::${sql.raw(`${via}[]`)}`);
+  const names = columns.map(({ name }) => sql`${sql.id(name)}`);
+  return sql`unnest(${list(arrays)}) WITH ORDINALITY AS ${sql.id(alias)}(${list([...names, sql`svc_ord`])})`;
+}
+
+/** Rows that travel in one statement: few enough for a plan that expects few, and small enough for memory. */
+const CHUNK_ROWS = 1000;
+const CHUNK_CHARS = 4_000_000;
+
+export interface Chunk {
+  readonly rows: readonly Row[];
+  /** The parameters for `inputRows`. */
+  readonly values: readonly unknown[];
+  readonly single: boolean;
+}
+
+export function* chunks(columns: readonly Written[], rows: readonly Row[]): Generator<Chunk> {
+  for (let start = 0; start < rows.length; ) {
+    const arrays: Element[][] = columns.map(() => []);
+    let chars = 0;
+    let end = start;
+    while (end < rows.length && end - start < CHUNK_ROWS && chars < CHUNK_CHARS) {
+      for (let i = 0; i < columns.length; i++) {
+        const element = columns[i]!.encode(rows[end]!);
+        if (typeof element === "string") chars += element.length;
+        arrays[i]!.push(element);
+      }
+      end++;
+    }
+    const single = rows.length === 1;
+    yield { rows: rows.slice(start, end), values: arrays.map(single ? (array) => array[0] : arrayLiteral), single };
+    start = end;
+  }
+}

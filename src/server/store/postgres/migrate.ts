@@ -1,0 +1,194 @@
+// Brings a database to the schema of this program. Several servers may do so at once: one works, the others wait for it.
+import type pg from "pg";
+import { type Cipher, WrongKey } from "../../core/cipher.ts";
+import type { Tables } from "../store.ts";
+import { isLockTimeout } from "./errors.ts";
+import { checksumOf, type Migration, titleOf } from "./migrations/migration.ts";
+import { lockNumber } from "./runner.ts";
+import { ddl, RAISE_REVISION, schemaObjects } from "./schema.ts";
+
+const OLDEST = 150_000;
+const BOOTSTRAP = `CREATE TABLE IF NOT EXISTS svc_meta (key text PRIMARY KEY, value text NOT NULL);
+CREATE TABLE IF NOT EXISTS svc_migrations (number integer PRIMARY KEY, name text NOT NULL, checksum text NOT NULL, applied_at timestamptz NOT NULL DEFAULT now());
+${RAISE_REVISION}`;
+
+export interface MigrateResult {
+  /** Titles of the migrations that ran. */
+  readonly applied: readonly string[];
+  /** Whether text search has its indexes; false where the database lacks pg_trgm and its user may not add it. */
+  readonly trigram: boolean;
+}
+
+export async function checkVersion(client: pg.ClientBase): Promise<void> {
+  const { rows } = await client.query<{ number: string; text: string }>(
+    "SELECT current_setting('server_version_num') AS number, current_setting('server_version') AS text",
+  );
+  const [version] = rows;
+  if (Number(version?.number) < OLDEST)
+    throw new Error(`svc needs Postgres 15 or newer; this database is ${version?.text}`);
+}
+
+/** The numbers of what has run; throws where that does not fit what this program knows. */
+async function applied(client: pg.ClientBase, known: readonly Migration[]): Promise<Set<number>> {
+  const { rows: found } = await client.query<{ there: boolean }>(
+    "SELECT to_regclass('svc_migrations') IS NOT NULL AS there",
+  );
+  if (!found[0]?.there) return new Set();
+  const { rows } = await client.query<{ number: number; name: string; checksum: string }>(
+    "SELECT number, name, checksum FROM svc_migrations ORDER BY number",
+  );
+  const byNumber = new Map(known.map((each) => [each.number, each]));
+  for (const row of rows) {
+    const migration = byNumber.get(row.number);
+    if (!migration)
+      throw new Error(
+        `the database was migrated by a newer svc (migration ${row.number}, ${row.name}); this one knows ${known.at(-1)?.number ?? 0}: upgrade svc`,
+      );
+    if (checksumOf(migration) !== row.checksum)
+      throw new Error(`migration ${titleOf(migration)} is not the one that the database was migrated with`);
+  }
+  return new Set(rows.map((row) => row.number));
+}
+
+export async function pending(client: pg.ClientBase, known: readonly Migration[]): Promise<Migration[]> {
+  const done = await applied(client, known);
+  return known.filter(({ number }) => !done.has(number));
+}
+
+export async function requireCurrent(client: pg.ClientBase, known: readonly Migration[]): Promise<void> {
+  const waiting = await pending(client, known);
+  if (waiting.length > 0)
+    throw new Error(
+      `the database schema is not current (${waiting.map(titleOf).join(", ")} not applied), run: svc db migrate`,
+    );
+}
+
+/**
+ * Holds the migration lock during `work`. The others ask again and again instead of waiting inside a statement: a waiting statement has
+ * a snapshot, and `CREATE INDEX CONCURRENTLY` would wait for that.
+ */
+async function locked<R>(client: pg.ClientBase, work: () => Promise<R>): Promise<R> {
+  const number = lockNumber("svc migrations");
+  for (;;) {
+    const { rows } = await client.query<{ held: boolean }>(`SELECT pg_try_advisory_lock(${number}) AS held`);
+    if (rows[0]?.held) break;
+    await new Promise((done) => setTimeout(done, 100));
+  }
+  try {
+    await client.query("SET statement_timeout = 0; SET lock_timeout = '2s'");
+    return await work();
+  } finally {
+    await client.query(`SELECT pg_advisory_unlock(${number})`);
+  }
+}
+
+async function hasTrigram(client: pg.ClientBase): Promise<boolean> {
+  try {
+    await client.query("CREATE EXTENSION IF NOT EXISTS pg_trgm");
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+export function migrate(client: pg.ClientBase, tables: Tables, known: readonly Migration[]): Promise<MigrateResult> {
+  return locked(client, async () => {
+    await client.query(BOOTSTRAP);
+    const ran: string[] = [];
+    for (const migration of await pending(client, known)) {
+      await apply(client, migration);
+      ran.push(titleOf(migration));
+    }
+    const trigram = await hasTrigram(client);
+    if (trigram) await searchIndexes(client, tables);
+    return { applied: ran, trigram };
+  });
+}
+
+async function apply(client: pg.ClientBase, migration: Migration): Promise<void> {
+  const { number, name, statements, transactional } = migration;
+  const record = () =>
+    client.query("INSERT INTO svc_migrations (number, name, checksum) VALUES ($1, $2, $3)", [
+      number,
+      name,
+      checksumOf(migration),
+    ]);
+  if (!transactional) {
+    for (const statement of statements) await patiently(() => client.query(statement));
+    await record();
+    return;
+  }
+  await patiently(async () => {
+    await client.query("BEGIN");
+    try {
+      for (const statement of statements) await client.query(statement);
+      await record();
+      await client.query("COMMIT");
+    } catch (error) {
+      await client.query("ROLLBACK").catch(() => undefined);
+      throw error;
+    }
+  });
+}
+
+/** Lets those pass who queue behind a lock that was not to be had, then asks again. */
+async function patiently(work: () => Promise<unknown>): Promise<void> {
+  for (let tried = 1; ; tried++) {
+    try {
+      await work();
+      return;
+    } catch (error) {
+      if (!isLockTimeout(error) || tried === 60) throw error;
+      await new Promise((done) => setTimeout(done, 500 + Math.random() * 1000));
+    }
+  }
+}
+
+/**
+ * Indexes for text search are no part of migrations: they are made whenever the database can have them, also when the
+ * extension comes later. An index left invalid by a broken attempt is made anew.
+ */
+async function searchIndexes(client: pg.ClientBase, tables: Tables): Promise<void> {
+  const { rows } = await client.query<{ name: string; valid: boolean }>(
+    `SELECT c.relname AS name, i.indisvalid AS valid FROM pg_index i JOIN pg_class c ON c.oid = i.indexrelid
+     WHERE c.relnamespace = current_schema()::regnamespace`,
+  );
+  const there = new Map(rows.map(({ name, valid }) => [name, valid]));
+  for (const { kind, name, sql } of schemaObjects(tables)) {
+    if (kind !== "search" || there.get(name)) continue;
+    if (there.has(name)) await patiently(() => client.query(`DROP INDEX CONCURRENTLY "${name}"`));
+    await patiently(() => client.query(sql.replace("CREATE INDEX", "CREATE INDEX CONCURRENTLY")));
+  }
+}
+
+/** Creates the declared tables that are missing, without migrations: for tests and for tables that live as long as a test. */
+export function create(client: pg.ClientBase, tables: Tables): Promise<void> {
+  return locked(client, async () => {
+    await client.query(BOOTSTRAP);
+    const { rows } = await client.query<{ name: string }>(
+      "SELECT tablename AS name FROM pg_tables WHERE schemaname = current_schema()",
+    );
+    const there = new Set(rows.map(({ name }) => name));
+    const missing = Object.fromEntries(Object.entries(tables).filter(([, table]) => !there.has(table.name)));
+    if (Object.keys(missing).length > 0)
+      await client.query(ddl(missing, { trigram: await hasTrigram(client) }).join(";\n"));
+  });
+}
+
+/** Makes sure that the secrets in the database can be opened with this server's key, before anything is read or written. */
+export async function checkKey(client: pg.ClientBase, cipher: Cipher): Promise<void> {
+  const canary = "svc canary";
+  await client.query("INSERT INTO svc_meta (key, value) VALUES ('canary', $1) ON CONFLICT DO NOTHING", [
+    cipher.seal(canary),
+  ]);
+  const { rows } = await client.query<{ value: string }>("SELECT value FROM svc_meta WHERE key = 'canary'");
+  try {
+    if (cipher.open(rows[0]?.value ?? "") === canary) return;
+  } catch (error) {
+    const why = error instanceof Error ? error.message : "";
+    throw new WrongKey(
+      `the secrets in this database were sealed with another server key: start svc with the key of the other servers (${why})`,
+    );
+  }
+  throw new WrongKey("the database's key check is damaged");
+}

@@ -1,0 +1,146 @@
+import type pg from "pg";
+import type { Cipher } from "../../core/cipher.ts";
+import { admin, type WithAdmin } from "../admin.ts";
+import { type Collections, type Store, StoreUnavailable, type Tables, type Tx, type TxOptions } from "../store.ts";
+import type { Table } from "../table.ts";
+import { postgresAdmin } from "./admin.ts";
+import { collections, layoutsByName } from "./collections.ts";
+import { translate } from "./errors.ts";
+import { Layout } from "./layout.ts";
+import { lead } from "./lead.ts";
+import { Listening } from "./listen.ts";
+import { checkKey, checkVersion, create, migrate, requireCurrent } from "./migrate.ts";
+import { migrations } from "./migrations/index.ts";
+import type { Migration } from "./migrations/migration.ts";
+import { connectClient, createPool, destroy, type PoolLog, StatementNames } from "./pool.ts";
+import { lockNumber, poolRunner, type Runner, transaction } from "./runner.ts";
+import { constraintsOf } from "./schema.ts";
+
+export interface PostgresOptions<S extends Tables> {
+  readonly tables: S;
+  /** `postgres://user:password@host:port/database?sslmode=...` */
+  readonly url: string;
+  readonly cipher: Cipher;
+  readonly log?: PoolLog;
+  /** Connections for statements and transactions (default 10); listening and leading take one each besides. */
+  readonly poolSize?: number;
+  /** How long a statement waits for a connection before it is `StoreUnavailable` (default 10 s). */
+  readonly waitMs?: number;
+  /** Creates declared tables that are missing, without migrations. */
+  readonly create?: boolean;
+  /** Runs the migrations that are missing. Without it and `create`, a schema that is not current is refused. */
+  readonly migrate?: boolean;
+  /** The program's migrations unless a test brings its own. */
+  readonly migrations?: readonly Migration[];
+  /** How often a server that does not lead asks for the lead. */
+  readonly leadEveryMs?: number;
+}
+
+const CHECK_LIMIT_MS = 2_000;
+const PAYLOAD_LIMIT = 7_000;
+
+/**
+ * A call that fails with `StoreUnavailable` kept nothing, with one exception that no database can avoid: when the connection is lost
+ * while a single write or a COMMIT is on its way, whether it was kept is unknown. Work that must not happen twice checks first.
+ */
+export async function openPostgres<S extends Tables>(options: PostgresOptions<S>): Promise<Store<S>> {
+  const { tables, url, cipher, log } = options;
+  await prepare(options);
+
+  const pool = createPool({ url, poolSize: options.poolSize ?? 10, log, waitMs: options.waitMs });
+  const names = new StatementNames();
+  const context = { pool, names, constraints: constraintsOf(tables) };
+  const layouts = Object.fromEntries(
+    Object.entries(tables).map(([key, table]) => [key, new Layout(table as Table, cipher)]),
+  );
+  const layoutOf = layoutsByName(layouts);
+  const on = (runner: Runner): Collections<S> => collections<S>(layouts, layoutOf, runner);
+  const runner = poolRunner(context);
+  const listening = new Listening(url, log);
+  const leads = new Set<() => Promise<void>>();
+  let closing: Promise<void> | undefined;
+
+  const tx = <R>(work: (store: Tx<S>) => Promise<R>, { lock }: TxOptions = {}): Promise<R> =>
+    transaction(context, (inner) => work(inTransaction(on(inner), inner)), { lock });
+
+  const store: WithAdmin<S> = Object.assign(on(runner), {
+    engine: "postgres" as const,
+    tables,
+    tx,
+    notify: (channel: string, payload: string) => notify(runner, channel, payload),
+    listen: (channel: string, onMessage: (payload: string) => void, onReset?: () => void) =>
+      listening.listen(channel, onMessage, onReset).catch((error) => {
+        throw translate(error, context.constraints);
+      }),
+    async lead(name: string, onElected: (lost: AbortSignal) => Promise<void>) {
+      const end = lead({ url, name, log, everyMs: options.leadEveryMs ?? 3_000 }, onElected);
+      leads.add(end);
+      return async () => {
+        leads.delete(end);
+        await end();
+      };
+    },
+    async check() {
+      const late = new Promise<never>((_, failed) =>
+        setTimeout(() => failed(new StoreUnavailable("the database did not answer in time")), CHECK_LIMIT_MS).unref(),
+      );
+      await Promise.race([runner.read({ text: "SELECT 1 AS one", values: [] }), late]);
+    },
+    stats: () => ({
+      pool_size: pool.totalCount,
+      pool_idle: pool.idleCount,
+      pool_waiting: pool.waitingCount,
+      prepared_statements: names.size,
+    }),
+    close() {
+      closing ??= (async () => {
+        await Promise.all([...leads].map((end) => end()));
+        listening.close();
+        await pool.end();
+      })();
+      return closing;
+    },
+    [admin]: postgresAdmin({ context, tables, layouts, layoutOf, on }),
+  });
+  return store;
+}
+
+/** Version, schema and key are checked (and made) on a connection of their own, before the pool serves anyone. */
+async function prepare<S extends Tables>(options: PostgresOptions<S>): Promise<void> {
+  const constraints = constraintsOf(options.tables);
+  let client: pg.Client | undefined;
+  try {
+    client = await connectClient(options.url, { unhurried: true });
+    await checkVersion(client);
+    const known = options.migrations ?? migrations;
+    if (options.create) await create(client, options.tables);
+    else if (options.migrate) {
+      const { applied, trigram } = await migrate(client, options.tables, known);
+      if (!trigram)
+        options.log?.warn({}, "the database has no pg_trgm and its user may not add it: text search will be slow");
+      if (applied.length > 0) options.log?.info?.({ applied }, "the database was migrated");
+    } else await requireCurrent(client, known);
+    await checkKey(client, options.cipher);
+  } catch (error) {
+    throw translate(error, constraints);
+  } finally {
+    if (client) destroy(client);
+  }
+}
+
+async function notify(runner: Runner, channel: string, payload: string): Promise<void> {
+  if (Buffer.byteLength(payload) > PAYLOAD_LIMIT) throw new Error(`a message holds at most ${PAYLOAD_LIMIT} bytes`);
+  await runner.write({ text: "SELECT pg_notify($1, $2)", values: [channel, payload] });
+}
+
+function inTransaction<S extends Tables>(view: Collections<S>, runner: Runner): Tx<S> {
+  const store: Tx<S> = Object.assign(view, {
+    async tx<R>(work: (store: Tx<S>) => Promise<R>, { lock }: TxOptions = {}): Promise<R> {
+      if (lock !== undefined)
+        await runner.read({ text: `SELECT pg_advisory_xact_lock(${lockNumber(lock)})`, values: [] });
+      return work(store);
+    },
+    notify: (channel: string, payload: string) => notify(runner, channel, payload),
+  });
+  return store;
+}

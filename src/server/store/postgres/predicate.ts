@@ -1,0 +1,162 @@
+// Predicates as SQL conditions. Negation is pushed down to the leaves, so that it stays two-valued (SQL's NOT of unknown
+// is unknown) and conditions keep forms that indexes serve.
+import type { Predicate, Scalar } from "../query.ts";
+import { cleanText, isTime, searchForm } from "../rows.ts";
+import type { ColumnSpec } from "../table.ts";
+import type { Layout } from "./layout.ts";
+import { searchColumn } from "./schema.ts";
+import { allOf, anyOf, col, name, type Sql, sql } from "./sql.ts";
+import { arrayLiteral, sqlTime } from "./types.ts";
+
+export type LayoutOf = (table: string) => Layout;
+
+const YES = sql`true`;
+const NO = sql`false`;
+
+/** The value as the column's type, or null when no value of the column can equal it. */
+export function elementFor(spec: ColumnSpec, value: Scalar): string | number | boolean | null {
+  switch (spec.kind) {
+    case "id":
+    case "ref":
+    case "int":
+      return Number.isSafeInteger(value) ? (value as number) : null;
+    case "real":
+      return typeof value === "number" && Number.isFinite(value) ? value : null;
+    case "bool":
+      return typeof value === "boolean" ? value : null;
+    case "text":
+      return typeof value === "string" ? cleanText(value) : null;
+    case "time":
+      return typeof value === "string" && isTime(value) ? sqlTime(value) : null;
+    default:
+      return null;
+  }
+}
+
+const CASTS: Partial<Record<ColumnSpec["kind"], string>> = {
+  id: "bigint",
+  ref: "bigint",
+  int: "bigint",
+  real: "double precision",
+  bool: "boolean",
+  text: "text",
+  time: "timestamptz",
+};
+
+export const castOf = (spec: ColumnSpec): Sql => sql.raw(CASTS[spec.kind] ?? "text");
+export const operand = (spec: ColumnSpec, value: Scalar): Sql | null => {
+  const element = elementFor(spec, value);
+  return element === null ? null : sql`${element}::${castOf(spec)}`;
+};
+
+const OPERATORS = { lt: sql`<`, lte: sql`<=`, gt: sql`>`, gte: sql`>=` } as const;
+const OPPOSITE = { lt: "gte", lte: "gt", gt: "lte", gte: "lt" } as const;
+type Comparison = keyof typeof OPERATORS;
+
+function compare(column: Sql, spec: ColumnSpec, op: Comparison, value: string | number): Sql | null {
+  const operator = OPERATORS[op];
+  if (spec.kind === "text")
+    return typeof value === "string" ? sql`${column} ${operator} ${cleanText(value)}::text` : null;
+  if (spec.kind === "time") {
+    if (typeof value !== "string") return null;
+    if (isTime(value)) return sql`${column} ${operator} ${sqlTime(value)}::timestamptz`;
+    // Not a time: the texts are compared, as they are in memory.
+    return sql`to_char(${column}, 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') COLLATE "C" ${operator} ${cleanText(value)}`;
+  }
+  if (typeof value !== "number" || Number.isNaN(value)) return null;
+  if (spec.kind === "real") return sql`${column} ${operator} ${String(value)}::double precision`;
+  if (spec.kind !== "int" && spec.kind !== "ref" && spec.kind !== "id") return null;
+  const whole = op === "lt" || op === "gte" ? Math.ceil(value) : Math.floor(value);
+  const bounded = Math.min(Math.max(whole, -(2 ** 53)), 2 ** 53);
+  return sql`${column} ${operator} ${bounded}::bigint`;
+}
+
+const likePattern = (text: string): string => `%${searchForm(text).replace(/[\\%_]/g, "\\$&")}%`;
+
+export class Conditions {
+  private readonly layoutOf: LayoutOf;
+  private aliases = 0;
+
+  constructor(layoutOf: LayoutOf) {
+    this.layoutOf = layoutOf;
+  }
+
+  /** An alias that is new in this statement. */
+  alias(): string {
+    return `t${++this.aliases}`;
+  }
+
+  of(predicate: Predicate, layout: Layout, alias: string, negated = false): Sql {
+    const spec = (column: string): ColumnSpec => layout.spec(column);
+    const comparable = (column: string): ColumnSpec => layout.comparable(column);
+    /** A leaf's negation also picks the rows where the column is null. */
+    const orNull = (condition: Sql, column: string) =>
+      spec(column).nullable ? anyOf([condition, sql`${col(alias, column)} IS NULL`]) : condition;
+
+    switch (predicate.op) {
+      case "all":
+        return negated ? NO : YES;
+      case "none":
+        return negated ? YES : NO;
+      case "not":
+        return this.of(predicate.part, layout, alias, !negated);
+      case "and":
+      case "or": {
+        const parts = predicate.parts.map((part) => this.of(part, layout, alias, negated));
+        return (predicate.op === "and") !== negated ? allOf(parts) : anyOf(parts);
+      }
+      case "null":
+        return negated
+          ? sql`${col(alias, predicate.column)} IS NOT NULL`
+          : sql`${col(alias, predicate.column)} IS NULL`;
+      case "eq": {
+        const value = operand(comparable(predicate.column), predicate.value);
+        if (value === null) return negated ? YES : NO;
+        const column = col(alias, predicate.column);
+        return negated ? orNull(sql`${column} <> ${value}`, predicate.column) : sql`${column} = ${value}`;
+      }
+      case "in": {
+        const kind = comparable(predicate.column);
+        const values = predicate.values.map((value) => elementFor(kind, value)).filter((value) => value !== null);
+        if (values.length === 0) return negated ? YES : NO;
+        const array = sql`(${arrayLiteral(values)}::${castOf(kind)}[])`;
+        const column = col(alias, predicate.column);
+        return negated ? orNull(sql`${column} <> ALL ${array}`, predicate.column) : sql`${column} = ANY ${array}`;
+      }
+      case "lt":
+      case "lte":
+      case "gt":
+      case "gte": {
+        const op = negated ? OPPOSITE[predicate.op] : predicate.op;
+        const column = col(alias, predicate.column);
+        // Of a comparison that is never true the negation is always true.
+        if (compare(column, comparable(predicate.column), predicate.op, predicate.value) === null)
+          return negated ? YES : NO;
+        const condition = compare(column, spec(predicate.column), op, predicate.value)!;
+        return negated ? orNull(condition, predicate.column) : condition;
+      }
+      case "has": {
+        const column = col(alias, predicate.column);
+        const condition = sql`${column} && ${arrayLiteral(predicate.values.filter(Number.isSafeInteger))}::bigint[]`;
+        return negated ? orNull(sql`NOT (${condition})`, predicate.column) : condition;
+      }
+      case "search": {
+        const pattern = likePattern(predicate.text);
+        const parts = predicate.columns.map((column) => {
+          if (!spec(column).searchable) throw new Error(`${layout.table.name}.${column} is not declared with search()`);
+          const shadow = col(alias, searchColumn(column));
+          return negated ? orNull(sql`${shadow} NOT LIKE ${pattern}`, column) : sql`${shadow} LIKE ${pattern}`;
+        });
+        return negated ? allOf(parts) : anyOf(parts);
+      }
+      case "exists": {
+        const other = this.layoutOf(predicate.table.name);
+        const inner = this.alias();
+        const joined = sql`${col(inner, predicate.column)} = ${col(alias, predicate.local)}`;
+        const where = allOf([joined, this.of(predicate.where, other, inner)]);
+        const found = sql`EXISTS (SELECT 1 FROM ${name(other.table.name)} AS ${name(inner)} WHERE ${where})`;
+        return negated ? sql`NOT ${found}` : found;
+      }
+    }
+  }
+}

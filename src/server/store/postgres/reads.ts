@@ -1,0 +1,128 @@
+// The reading half of a collection.
+import type { OrderTerm, Position, Predicate, Scalar, Select } from "../query.ts";
+import { everything } from "../query.ts";
+import type { Layout, Row } from "./layout.ts";
+import { Conditions, type LayoutOf } from "./predicate.ts";
+import type { Runner } from "./runner.ts";
+import { selects } from "./select.ts";
+import { col, compile, name, type Sql, sql } from "./sql.ts";
+import { arrayLiteral } from "./types.ts";
+
+const ROW = "t0";
+const PAGE = 500;
+
+export class Reads {
+  protected readonly layout: Layout;
+  protected readonly layoutOf: LayoutOf;
+  protected readonly runner: Runner;
+
+  constructor(layout: Layout, layoutOf: LayoutOf, runner: Runner) {
+    this.layout = layout;
+    this.layoutOf = layoutOf;
+    this.runner = runner;
+  }
+
+  async get(id: number): Promise<Row | null> {
+    return (await this.getMany([id]))[0] ?? null;
+  }
+
+  async getMany(ids: readonly number[]): Promise<Row[]> {
+    const wanted = ids.filter(Number.isSafeInteger);
+    if (wanted.length === 0) return [];
+    const text = this.layout.text("getMany", () => {
+      const from = sql`${name(this.layout.table.name)} AS ${name(ROW)}`;
+      return compile(
+        sql`SELECT ${this.layout.selectList(ROW)} FROM ${from} WHERE ${col(ROW, "id")} = ANY (${""}::bigint[])`,
+      ).text;
+    });
+    const { rows } = await this.runner.read({ text, values: [arrayLiteral(wanted)] });
+    const byId = new Map(this.layout.rows(rows).map((row) => [row.id, row]));
+    return wanted.map((id) => byId.get(id)).filter((row) => row !== undefined);
+  }
+
+  async first(select: Select): Promise<Row | null> {
+    return (await this.list({ ...select, limit: Math.min(1, select.limit ?? 1) }))[0] ?? null;
+  }
+
+  list(select: Select = {}): Promise<Row[]> {
+    return this.pick(this.layout.columns, select);
+  }
+
+  async pick(columns: readonly string[], select: Select = {}): Promise<Row[]> {
+    for (const column of columns) this.layout.spec(column);
+    const found: Row[] = [];
+    let left = select.limit;
+    for (const part of selects(this.layoutOf, this.layout, select, columns)) {
+      if (left !== undefined && left <= 0) break;
+      const { rows } = await this.runner.read(compile(part));
+      for (const row of left === undefined ? rows : rows.slice(0, left)) found.push(row);
+      if (left !== undefined) left -= rows.length;
+    }
+    return this.layout.rows(found);
+  }
+
+  async *pages(select: Select = {}, pageSize = PAGE): AsyncIterable<Row[]> {
+    const order = select.order ?? [];
+    let { limit: left, after, offset } = select;
+    for (;;) {
+      const size = Math.min(pageSize, left ?? pageSize);
+      if (size <= 0) return;
+      const rows = await this.list({ ...select, limit: size, offset, after });
+      if (rows.length > 0) yield rows;
+      if (rows.length < size) return;
+      if (left !== undefined) left -= rows.length;
+      offset = undefined;
+      after = await this.positionOf(rows.at(-1)!, order);
+    }
+  }
+
+  async positionOf(row: Row, order: readonly OrderTerm[]): Promise<Position> {
+    const position: (Scalar | null)[] = [];
+    for (const { column, of, on } of order) {
+      const related = of ? await this.related(of.name, column, row[on ?? "id"]) : row[column];
+      position.push((related ?? null) as Scalar | null);
+    }
+    return [...position, row.id as number];
+  }
+
+  private async related(table: string, column: string, id: unknown): Promise<unknown> {
+    if (typeof id !== "number") return null;
+    const other = this.layoutOf(table);
+    other.comparable(column);
+    const text = other.text(`related ${column}`, () => {
+      const value = sql`${name(column)} AS value`;
+      return compile(sql`SELECT ${value} FROM ${name(other.table.name)} WHERE id = ${0}::bigint`).text;
+    });
+    return (await this.runner.read({ text, values: [id] })).rows[0]?.value;
+  }
+
+  async count(where: Predicate = everything): Promise<number> {
+    const { rows } = await this.runner.read(compile(sql`SELECT count(*) AS value FROM ${this.picked(where)}`));
+    return rows[0]!.value as number;
+  }
+
+  async groupCount(column: string, where: Predicate = everything): Promise<{ value: Scalar | null; count: number }[]> {
+    const { kind } = this.layout.spec(column);
+    if (kind !== "ids") this.layout.comparable(column);
+    const value = kind === "ids" ? sql`unnest(${col(ROW, column)})` : col(ROW, column);
+    const picked = sql`(SELECT ${value} AS value FROM ${this.picked(where)}) AS picked`;
+    const counted = sql`SELECT value, count(*) AS count FROM ${picked} GROUP BY value ORDER BY 2 DESC, 1 ASC NULLS LAST`;
+    const { rows } = await this.runner.read(compile(counted));
+    return rows as { value: Scalar | null; count: number }[];
+  }
+
+  async max(column: string, where: Predicate = everything): Promise<Scalar | null> {
+    this.layout.comparable(column);
+    const value = col(ROW, column);
+    const present: Sql = sql`${value} IS NOT NULL`;
+    // Booleans have no max(); the order serves every type, and its index.
+    const best = sql`SELECT ${value} AS value FROM ${this.picked(where)} AND ${present} ORDER BY ${value} DESC LIMIT 1`;
+    const { rows } = await this.runner.read(compile(best));
+    return (rows[0]?.value ?? null) as Scalar | null;
+  }
+
+  private picked(where: Predicate): Sql {
+    const condition = new Conditions(this.layoutOf).of(where, this.layout, ROW);
+    return sql`${name(this.layout.table.name)} AS ${name(ROW)} WHERE ${condition}`;
+  }
+}

@@ -1,0 +1,182 @@
+// `Select` as SQL: order, keyset position, and the forms that let an index serve the first rows.
+import type { Direction, OrderTerm, Position, Scalar, Select } from "../query.ts";
+import { everything } from "../query.ts";
+import type { ColumnSpec } from "../table.ts";
+import type { Layout } from "./layout.ts";
+import { Conditions, type LayoutOf, operand } from "./predicate.ts";
+import { allOf, anyOf, col, list, name, type Sql, sql } from "./sql.ts";
+
+const ROW = "t0";
+
+interface Term {
+  readonly expr: Sql;
+  readonly spec: ColumnSpec;
+  /** Null can stand in the order: the column may be null, or the related row may be missing. */
+  readonly nullable: boolean;
+  readonly direction: Direction;
+  readonly related: {
+    readonly alias: string;
+    readonly layout: Layout;
+    readonly on: string;
+    readonly column: string;
+  } | null;
+}
+
+const SORT = { asc: sql`ASC NULLS LAST`, desc: sql`DESC NULLS FIRST` } as const;
+
+class SelectBuilder {
+  private readonly layoutOf: LayoutOf;
+  private readonly layout: Layout;
+  private readonly conditions: Conditions;
+  private readonly select: Select;
+  private readonly columns: readonly string[];
+  private readonly terms: readonly Term[];
+
+  constructor(layoutOf: LayoutOf, layout: Layout, select: Select, columns: readonly string[]) {
+    this.layoutOf = layoutOf;
+    this.layout = layout;
+    this.select = select;
+    this.columns = columns;
+    this.conditions = new Conditions(layoutOf);
+    this.terms = this.orderTerms(select.order ?? []);
+  }
+
+  private orderTerms(order: readonly OrderTerm[]): Term[] {
+    const terms: Term[] = [];
+    for (const { column, direction, of, on } of order) {
+      if (of) {
+        const layout = this.layoutOf(of.name);
+        const alias = this.conditions.alias();
+        const spec = layout.comparable(column);
+        const local = this.layout.spec(on ?? "id");
+        // A reference that cannot be null always has its row; a row that shares this one's id may be missing.
+        const total = local.to === of.name && local.kind !== "ids" && !local.nullable && !spec.nullable;
+        terms.push({
+          expr: col(alias, column),
+          spec,
+          nullable: !total,
+          direction,
+          related: { alias, layout, on: on ?? "id", column },
+        });
+        continue;
+      }
+      const spec = this.layout.comparable(column);
+      terms.push({ expr: col(ROW, column), spec, nullable: spec.nullable, direction, related: null });
+      // Ids differ: what comes after one in the order decides nothing.
+      if (column === "id") return terms;
+    }
+    const tie = order.at(-1)?.direction ?? "asc";
+    return [
+      ...terms,
+      { expr: col(ROW, "id"), spec: this.layout.spec("id"), nullable: false, direction: tie, related: null },
+    ];
+  }
+
+  /** The statements whose rows, one after the other up to the limit, are the answer. */
+  build(): Sql[] {
+    const { after, limit, offset } = this.select;
+    const [first] = this.terms;
+    const simple = this.terms.length === 2 && limit !== undefined && !offset;
+    // One query with nulls on one end reads everything before the position, or sorts all rows of an outer join. Apart, the rows with
+    // a value and those without each come from an index.
+    if (simple && first?.nullable && (first.related || after)) return this.apart(first, after);
+    const position = after ? [this.after(this.positions(after))] : [];
+    return [this.statement(position, this.terms, offset)];
+  }
+
+  private statement(conditions: readonly Sql[], order: readonly Term[], offset?: number): Sql {
+    const joins = order.map(({ related, nullable }) => {
+      if (!related) return sql``;
+      const join = nullable && !conditions.includes(HAS_VALUE) ? sql` LEFT JOIN ` : sql` JOIN `;
+      const on = sql`${col(related.alias, "id")} = ${col(ROW, related.on)}`;
+      return sql`${join}${name(related.layout.table.name)} AS ${name(related.alias)} ON ${on}`;
+    });
+    const picked = this.conditions.of(this.select.where ?? everything, this.layout, ROW);
+    const where = allOf([picked, ...conditions]);
+    const by = list(order.map(({ expr, direction }) => sql`${expr} ${SORT[direction]}`));
+    const { limit } = this.select;
+    const bounded = limit === undefined ? sql`` : sql` LIMIT ${limit}::bigint`;
+    const skipped = offset ? sql` OFFSET ${offset}::bigint` : sql``;
+    const from = sql`${name(this.layout.table.name)} AS ${name(ROW)}${sql.join(joins, sql``)}`;
+    return sql`SELECT ${this.layout.selectList(ROW, this.columns)} FROM ${from} WHERE ${where} ORDER BY ${by}${bounded}${skipped}`;
+  }
+
+  private apart(first: Term, after: Position | undefined): Sql[] {
+    const tie = this.terms[1]!;
+    const [value, id] = after ? this.positions(after) : [undefined, undefined];
+    const beyond = (terms: readonly Term[], position: readonly (Sql | null)[]) => this.after(position, terms);
+    const certain: Term = { ...first, nullable: false };
+    // The related row's own id, where it is the same, comes from the same index as its value.
+    const sameId = first.related?.on === "id" ? { ...tie, expr: col(first.related.alias, "id") } : tie;
+
+    const withValue = () =>
+      this.statement(
+        [HAS_VALUE, sql`${first.expr} IS NOT NULL`, ...(value && id ? [beyond([certain, sameId], [value, id])] : [])],
+        [certain, sameId],
+      );
+    const without = () =>
+      this.statement([this.lacks(first), ...(after && value === null && id ? [beyond([tie], [id])] : [])], [tie]);
+
+    if (first.direction === "asc") return value === null ? [without()] : [withValue(), without()];
+    return value ? [withValue()] : [without(), withValue()];
+  }
+
+  /** The row has no value for the term. */
+  private lacks({ expr, related, spec }: Term): Sql {
+    if (!related) return sql`${expr} IS NULL`;
+    const { alias, layout, on } = related;
+    const own = name(this.layout.table.name);
+    const other = name(layout.table.name);
+    const local = this.layout.spec(on);
+    // What a reference refers to is there.
+    if (local.kind === "ref" && local.to === layout.table.name && !spec.nullable) return sql`${col(ROW, on)} IS NULL`;
+    const where = sql`${col(alias, "id")} = ${col(ROW, on)} AND ${expr} IS NOT NULL`;
+    const lacking = sql`NOT EXISTS (SELECT 1 FROM ${other} AS ${name(alias)} WHERE ${where})`;
+    if (on !== "id" || layout.spec("id").to !== this.layout.table.name) return lacking;
+    // Rows that share this table's ids are at most as many. Mostly they are as many, and to count is cheaper than to look for those without.
+    const present = spec.nullable ? sql` AS ${name(alias)} WHERE ${expr} IS NOT NULL` : sql``;
+    return sql`(SELECT count(*) FROM ${own}) > (SELECT count(*) FROM ${other}${present}) AND ${lacking}`;
+  }
+
+  private positions(after: Position): (Sql | null)[] {
+    return this.terms.map(({ spec }, i) => {
+      const value: Scalar | null = after[i] ?? null;
+      return value === null ? null : operand(spec, value);
+    });
+  }
+
+  /** Strictly after the position, in the order of the terms. */
+  private after(position: readonly (Sql | null)[], terms: readonly Term[] = this.terms): Sql {
+    const [first] = terms;
+    const direction = first?.direction;
+    const values = position.filter((value) => value !== null);
+    if (values.length === terms.length && terms.every((term) => !term.nullable && term.direction === direction)) {
+      const operator = direction === "asc" ? sql`>` : sql`<`;
+      const position = sql`(${list(terms.map(({ expr }) => expr))}) ${operator} (${list(values)})`;
+      // Over two tables no index serves the comparison of the pair; that of its first member can be served.
+      const apart = first?.related && first.related.on !== "id";
+      return apart ? allOf([sql`${first.expr} ${operator}= ${values[0]}`, position]) : position;
+    }
+    const ways = terms.map((term, i) => {
+      const same = terms.slice(0, i).map((earlier, at) => equal(earlier, position[at] ?? null));
+      return allOf([...same, beyond(term, position[i] ?? null)]);
+    });
+    return anyOf(ways);
+  }
+}
+
+/** Marks a statement whose first term is known to have a value, so that its join may be an inner one. */
+const HAS_VALUE = sql`true`;
+
+const equal = ({ expr }: Term, value: Sql | null): Sql =>
+  value === null ? sql`${expr} IS NULL` : sql`${expr} = ${value}`;
+
+/** Null is greater than everything. */
+function beyond({ expr, nullable, direction }: Term, value: Sql | null): Sql {
+  if (direction === "desc") return value === null ? sql`${expr} IS NOT NULL` : sql`${expr} < ${value}`;
+  if (value === null) return sql`false`;
+  return nullable ? anyOf([sql`${expr} > ${value}`, sql`${expr} IS NULL`]) : sql`${expr} > ${value}`;
+}
+
+export const selects = (layoutOf: LayoutOf, layout: Layout, select: Select, columns: readonly string[]): Sql[] =>
+  new SelectBuilder(layoutOf, layout, select, columns).build();

@@ -1,0 +1,236 @@
+// Upsert in one statement: rows that are there and differ are updated, those that are not are inserted, the rest is only read.
+// INSERT ... ON CONFLICT DO UPDATE would lock (and so write) every row that is there, changed or not, and use up an id for each.
+import { wholeRow } from "../rows.ts";
+import { StoreUnavailable } from "../store.ts";
+import { idOr, inChunks, needsSequence, raiseSequence } from "./batches.ts";
+import { type Chunk, chunks, inputRows, type Layout, type Row, typed, type Written } from "./layout.ts";
+import type { Runner } from "./runner.ts";
+import { allOf, anyOf, col, list, name, type Sql, sql, textOf } from "./sql.ts";
+
+/** Rows of which other servers insert or delete the same at the same time are tried again. */
+const TRIES = 10;
+
+interface Shape {
+  readonly on: readonly string[];
+  readonly set: readonly string[];
+}
+
+export async function upsertRows(
+  layout: Layout,
+  runner: Runner,
+  given: readonly Row[],
+  on: readonly string[],
+  set: readonly string[] | undefined,
+): Promise<Row[]> {
+  if (!isKey(layout, on)) throw new Error(`${layout.table.name}: ${on.join(", ")} is not a unique set of columns`);
+  const rows = given.map((row) => wholeRow(layout.table, row));
+  const runs = sameShape(given, on, set);
+  if (runs.length === 1) return upsertRun(layout, runner, rows, runs[0]!.shape);
+  return runner.atomic(async (inner) => {
+    const results: Row[] = [];
+    for (const { shape, from, to } of runs)
+      results.push(...(await upsertRun(layout, inner, rows.slice(from, to), shape)));
+    return results;
+  });
+}
+
+function isKey(layout: Layout, on: readonly string[]): boolean {
+  if (on.length === 1 && (on[0] === "id" || layout.spec(on[0]!).unique)) return true;
+  return layout.table.unique.some(
+    (columns) => columns.length === on.length && columns.every((column) => on.includes(column)),
+  );
+}
+
+/** Rows one after the other that an update would write the same columns of. */
+function sameShape(given: readonly Row[], on: readonly string[], set: readonly string[] | undefined) {
+  const runs: { shape: Shape; from: number; to: number }[] = [];
+  let last = "";
+  given.forEach((row, i) => {
+    const columns = (set ?? Object.keys(row).filter((column) => row[column] !== undefined)).filter(
+      (column) => !on.includes(column) && column !== "id" && column !== "revision",
+    );
+    const key = columns.join();
+    const run = runs.at(-1);
+    if (run && key === last) run.to = i + 1;
+    else runs.push({ shape: { on, set: columns }, from: i, to: i + 1 });
+    last = key;
+  });
+  return runs;
+}
+
+async function upsertRun(layout: Layout, runner: Runner, rows: readonly Row[], shape: Shape): Promise<Row[]> {
+  const { places, distinct } = lastWins(layout, rows, shape.on);
+  const secret = shape.set.filter((column) => layout.spec(column).secret);
+  const results = await inChunks(
+    runner,
+    chunks(layout.written, distinct),
+    async (inner, chunk) => {
+      const values = secret.length > 0 ? await keepSealed(layout, inner, chunk, shape, secret) : chunk.values;
+      const found = await upsertChunk(layout, inner, chunk, values, shape);
+      await raiseSequence(layout, inner, chunk.rows);
+      return found;
+    },
+    secret.length > 0 || needsSequence(layout, distinct),
+  );
+  const after = results.flat();
+  return places.map((place) => after[place]!);
+}
+
+/** Which of the distinct rows stands for each given one. Rows whose key has a null that equals nothing are all distinct. */
+function lastWins(layout: Layout, rows: readonly Row[], on: readonly string[]) {
+  const known = new Map<string, number>();
+  const distinct: Row[] = [];
+  const loose = nullsApart(layout, on);
+  const places = rows.map((row) => {
+    const values = on.map((column) => row[column]);
+    const key = loose && values.includes(null) ? null : JSON.stringify(values);
+    const place = key === null ? undefined : known.get(key);
+    if (place !== undefined) {
+      distinct[place] = row;
+      return place;
+    }
+    if (key !== null) known.set(key, distinct.length);
+    distinct.push(row);
+    return distinct.length - 1;
+  });
+  return { places, distinct };
+}
+
+/** In `.unique()` columns and ids a null equals nothing; in a unique set it is a value. */
+const nullsApart = (layout: Layout, on: readonly string[]): boolean =>
+  on.length === 1 && (on[0] === "id" || layout.spec(on[0]!).unique);
+
+async function upsertChunk(
+  layout: Layout,
+  runner: Runner,
+  { rows, single }: Chunk,
+  values: readonly unknown[],
+  shape: Shape,
+): Promise<Row[]> {
+  const patterns = nullPatterns(layout, rows, shape.on);
+  const text = layout.text(`upsert ${single} ${shape.on.join()} ${shape.set.join()} ${patterns.join()}`, () =>
+    upsertText(layout, shape, patterns, single),
+  );
+  for (let tried = 0; tried < TRIES; tried++) {
+    const { rows: found } = await runner.write({ text, values });
+    if (found.length === rows.length) {
+      const ordered: Row[] = new Array(rows.length);
+      for (const { svc_ord: place, ...row } of found) ordered[(place as number) - 1] = row;
+      return layout.rows(ordered);
+    }
+    // Another transaction put or removed some of the rows after the statement began: with a new view of the table it is plain what to do.
+  }
+  throw new StoreUnavailable(`${layout.table.name}: other writers keep changing the same rows`);
+}
+
+/** Which key columns are null, as `010`: an index finds nulls by IS NULL only. */
+function nullPatterns(layout: Layout, rows: readonly Row[], on: readonly string[]): string[] {
+  if (!on.some((column) => column === "id" || layout.spec(column).nullable)) return ["0".repeat(on.length)];
+  return [...new Set(rows.map((row) => on.map((column) => (row[column] === null ? "1" : "0")).join("")))].sort();
+}
+
+function keyJoin(layout: Layout, { on }: Shape, patterns: readonly string[], columns: Sql): Sql {
+  const loose = nullsApart(layout, on);
+  const joins = patterns
+    .filter((pattern) => !(loose && pattern.includes("1")))
+    .map((pattern) => {
+      const same = on.map((column, i) =>
+        pattern[i] === "1"
+          ? sql`${col("t0", column)} IS NULL AND ${col("i", column)} IS NULL`
+          : sql`${col("t0", column)} = ${col("i", column)}`,
+      );
+      return sql`SELECT ${columns} FROM input AS i JOIN ${name(layout.table.name)} AS t0 ON ${allOf(same)}`;
+    });
+  return joins.length > 0
+    ? sql.join(joins, sql` UNION ALL `)
+    : sql`SELECT ${columns} FROM input AS i JOIN ${name(layout.table.name)} AS t0 ON false`;
+}
+
+const differs = (column: Written): Sql => {
+  const now = col("t0", column.name);
+  // JSON has no equality in Postgres: its text is compared, key order included.
+  return column.type === "json"
+    ? sql`${now}::text IS DISTINCT FROM ${col("i", column.name)}`
+    : sql`${now} IS DISTINCT FROM ${typed("i", column)}`;
+};
+
+function upsertText(layout: Layout, shape: Shape, patterns: readonly string[], single: boolean): string {
+  const { table, written } = layout;
+  const into = name(table.name);
+  const set = layout.writes(shape.set);
+  const changed = set.length > 0 ? anyOf(set.map(differs)) : sql`false`;
+  const matched = keyJoin(layout, shape, patterns, sql`i.svc_ord, t0.id AS svc_id, ${changed} AS svc_changed`);
+
+  const id = written.find((column) => column.name === "id")!;
+  const fresh = sql`SELECT i.*, ${idOr(layout, id, col("i", "id"))} AS svc_id FROM input AS i
+    WHERE NOT EXISTS (SELECT 1 FROM matched AS m WHERE m.svc_ord = i.svc_ord) ORDER BY i.svc_ord`;
+
+  const assign = list([
+    ...set.map((column) => sql`${name(column.name)} = ${typed("i", column)}`),
+    sql`revision = t0.revision + 1`,
+  ]);
+  // Writers of the same rows lock them in the order of their ids, so that two wait for each other once and not in a ring.
+  const held = sql`SELECT t0.id FROM matched AS m JOIN ${into} AS t0 ON t0.id = m.svc_id WHERE m.svc_changed ORDER BY t0.id FOR NO KEY UPDATE OF t0`;
+  const locked = single ? sql`` : sql` JOIN held AS h ON h.id = m.svc_id`;
+  const update = sql`UPDATE ${into} AS t0 SET ${assign} FROM input AS i JOIN matched AS m ON m.svc_ord = i.svc_ord${locked}
+    WHERE m.svc_changed AND t0.id = m.svc_id RETURNING i.svc_ord, ${layout.selectList("t0")}`;
+
+  const values = written.map((column) => (column.name === "id" ? col("i", "svc_id") : typed("i", column)));
+  // For the same reason all insert in the order of the key.
+  const order = list([...shape.on.map((column) => col("i", column)), sql`i.svc_ord`]);
+  const insert = sql`INSERT INTO ${into} (${list(written.map((column) => name(column.name)))})
+    SELECT ${list(values)} FROM fresh AS i ORDER BY ${order}
+    ON CONFLICT (${list(shape.on.map(name))}) DO NOTHING RETURNING ${layout.selectList(table.name)}`;
+
+  return textOf(sql`WITH input AS MATERIALIZED (SELECT * FROM ${inputRows("i", written, single)}),
+    matched AS MATERIALIZED (${matched}),
+    fresh AS MATERIALIZED (${fresh}),
+    ${single ? sql`` : sql`held AS MATERIALIZED (${held}),`}
+    updated AS (${update}),
+    inserted AS (${insert})
+    SELECT t0.svc_ord, ${layout.selectList("t0")} FROM updated AS t0
+    UNION ALL SELECT f.svc_ord, ${layout.selectList("t0")} FROM inserted AS t0 JOIN fresh AS f ON f.svc_id = t0.id
+    UNION ALL SELECT m.svc_ord, ${layout.selectList("t0")} FROM matched AS m JOIN ${into} AS t0 ON t0.id = m.svc_id WHERE NOT m.svc_changed`);
+}
+
+/** Sealing the same secret twice gives different texts: where the plain text is what the row has, its sealed form is kept. */
+async function keepSealed(
+  layout: Layout,
+  runner: Runner,
+  chunk: Chunk,
+  shape: Shape,
+  secret: readonly string[],
+): Promise<readonly unknown[]> {
+  const { written } = layout;
+  const patterns = nullPatterns(layout, chunk.rows, shape.on);
+  const text = layout.text(`sealed ${chunk.single} ${shape.on.join()} ${secret.join()} ${patterns.join()}`, () => {
+    const found = keyJoin(
+      layout,
+      shape,
+      patterns,
+      list([sql`i.svc_ord`, sql`t0.id AS svc_id`, ...secret.map((column) => col("t0", column))]),
+    );
+    const input = sql`WITH input AS MATERIALIZED (SELECT * FROM ${inputRows("i", written, chunk.single)})`;
+    return textOf(
+      sql`${input} SELECT found.* FROM (${found}) AS found JOIN ${name(layout.table.name)} AS held ON held.id = found.svc_id FOR UPDATE OF held`,
+    );
+  });
+  const { rows: held } = await runner.read({ text, values: chunk.values });
+  if (held.length === 0) return chunk.values;
+  const sealed = new Map<Row, Row>();
+  for (const row of held) sealed.set(chunk.rows[(row.svc_ord as number) - 1]!, row);
+
+  const kept = written.map((column): Written => {
+    if (!secret.includes(column.name)) return column;
+    const encode = (row: Row) => {
+      const before = sealed.get(row)?.[column.name];
+      const same =
+        typeof before === "string" &&
+        JSON.stringify(layout.opened(column.spec, before)) === JSON.stringify(row[column.name]);
+      return same ? before : column.encode(row);
+    };
+    return { ...column, encode };
+  });
+  const [again] = [...chunks(kept, chunk.rows)];
+  return again!.values;
+}

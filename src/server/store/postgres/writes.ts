@@ -1,0 +1,100 @@
+// The writing half of a collection.
+import type { Predicate } from "../query.ts";
+import { partRow, wholeRow } from "../rows.ts";
+import { idOr, inChunks, needsSequence, raiseSequence } from "./batches.ts";
+import { chunks, inputRows, type Row, typed, type Written } from "./layout.ts";
+import { Conditions } from "./predicate.ts";
+import { Reads } from "./reads.ts";
+import { col, compile, list, name, sql, textOf } from "./sql.ts";
+import { upsertRows } from "./upsert.ts";
+
+const ROW = "t0";
+
+export class Writes extends Reads {
+  async insert(row: Row): Promise<Row> {
+    return (await this.insertMany([row]))[0]!;
+  }
+
+  async insertMany(given: readonly Row[]): Promise<Row[]> {
+    const rows = given.map((row) => wholeRow(this.layout.table, row));
+    const { written } = this.layout;
+    const found = await inChunks(
+      this.runner,
+      chunks(written, rows),
+      async (runner, chunk) => {
+        const result = await runner.write({ text: this.insertText(chunk.single), values: chunk.values });
+        await raiseSequence(this.layout, runner, chunk.rows);
+        return result.rows;
+      },
+      needsSequence(this.layout, rows),
+    );
+    return this.layout.rows(found.flat());
+  }
+
+  private insertText(single: boolean): string {
+    const { table, written } = this.layout;
+    return this.layout.text(`insert ${single}`, () => {
+      const values = written.map((column) => idOr(this.layout, column, typed("i", column)));
+      const into = sql`${name(table.name)} (${list(written.map((column) => name(column.name)))})`;
+      const from = sql`${inputRows("i", written, single)} ORDER BY i.svc_ord`;
+      return textOf(
+        sql`INSERT INTO ${into} SELECT ${list(values)} FROM ${from} RETURNING ${this.layout.selectList(table.name)}`,
+      );
+    });
+  }
+
+  async upsert(given: readonly Row[], { on, set }: { on: readonly string[]; set?: readonly string[] }): Promise<Row[]> {
+    return upsertRows(this.layout, this.runner, given, on, set);
+  }
+
+  async update({ where, set }: { where: Predicate; set: Row }): Promise<number> {
+    const values = partRow(this.layout.table, set);
+    const changes = this.layout
+      .writes(Object.keys(values))
+      .map((column) => sql`${name(column.name)} = ${column.encode(values)}::${sql.raw(column.type)}`);
+    const picked = new Conditions(this.layoutOf).of(where, this.layout, ROW);
+    const changed = list([...changes, sql`revision = ${col(ROW, "revision")} + 1`]);
+    const statement = sql`UPDATE ${name(this.layout.table.name)} AS ${name(ROW)} SET ${changed} WHERE ${picked}`;
+    return (await this.runner.write(compile(statement))).count;
+  }
+
+  async updateEach(given: readonly Row[]): Promise<number> {
+    const [first] = given;
+    if (!first) return 0;
+    const names = Object.keys(first).filter((column) => column !== "id" && first[column] !== undefined);
+    // An id that comes twice: the last change counts.
+    const changes = new Map<unknown, Row>();
+    for (const change of given) {
+      const row = partRow(this.layout.table, change);
+      if (Object.keys(row).length !== names.length + 1 || !names.every((column) => column in row))
+        throw new Error(`${this.layout.table.name}: every change of updateEach must set the same columns`);
+      changes.set(row.id, row);
+    }
+    const columns = this.layout.writes(["id", ...names]);
+    const text = (single: boolean) =>
+      this.layout.text(`updateEach ${single} ${names.join()}`, () => this.updateEachText(columns, single));
+    const counts = await inChunks(
+      this.runner,
+      chunks(columns, [...changes.values()]),
+      async (runner, { values, single }) => (await runner.write({ text: text(single), values })).count,
+    );
+    return counts.reduce((sum, count) => sum + count, 0);
+  }
+
+  private updateEachText(columns: readonly Written[], single: boolean): string {
+    const set = columns
+      .filter((column) => column.name !== "id")
+      .map((column) => sql`${name(column.name)} = ${typed("i", column)}`);
+    const changed = list([...set, sql`revision = ${col(ROW, "revision")} + 1`]);
+    const table = sql`${name(this.layout.table.name)} AS ${name(ROW)}`;
+    return textOf(
+      sql`UPDATE ${table} SET ${changed} FROM ${inputRows("i", columns, single)} WHERE ${col(ROW, "id")} = i.id`,
+    );
+  }
+
+  async delete(where: Predicate): Promise<number> {
+    const picked = new Conditions(this.layoutOf).of(where, this.layout, ROW);
+    const statement = sql`DELETE FROM ${name(this.layout.table.name)} AS ${name(ROW)} WHERE ${picked}`;
+    return (await this.runner.write(compile(statement))).count;
+  }
+}

@@ -1,0 +1,59 @@
+import type { Histogram } from "prom-client";
+import type { Store, Tables, Tx, TxOptions } from "./store.ts";
+
+type Seconds = Histogram<"table" | "operation">;
+type Method = (...given: unknown[]) => unknown;
+
+/** The same store, with the time of each operation and transaction observed. */
+export function timed<S extends Tables>(store: Store<S>, seconds: Seconds): Store<S> {
+  return watch<S, Store<S>>(store, Object.keys(store.tables), seconds);
+}
+
+function watch<S extends Tables, T extends Tx<S>>(target: T, tables: readonly string[], seconds: Seconds): T {
+  const collections = new Map(tables.map((name) => [name, watchCollection(target[name] as object, name, seconds)]));
+  const tx = async <R>(work: (inner: Tx<S>) => Promise<R>, options?: TxOptions): Promise<R> => {
+    const end = seconds.startTimer({ table: "", operation: "tx" });
+    try {
+      return await target.tx((inner) => work(watch<S, Tx<S>>(inner, tables, seconds)), options);
+    } finally {
+      end();
+    }
+  };
+  return new Proxy(target, {
+    get(_, name) {
+      if (name === "tx") return tx;
+      const collection = typeof name === "string" ? collections.get(name) : undefined;
+      if (collection) return collection;
+      const value: unknown = Reflect.get(target, name, target);
+      return typeof value === "function" ? value.bind(target) : value;
+    },
+  });
+}
+
+function watchCollection(collection: object, table: string, seconds: Seconds): object {
+  const methods = new Map<PropertyKey, Method>();
+  return new Proxy(collection, {
+    get(_, name) {
+      const known = methods.get(name);
+      if (known) return known;
+      const value: unknown = Reflect.get(collection, name, collection);
+      if (typeof value !== "function") return value;
+      const call: Method = value.bind(collection);
+      // Pages are read at the caller's pace: their time says nothing of the store.
+      const method = name === "pages" ? call : observed(call, seconds, { table, operation: String(name) });
+      methods.set(name, method);
+      return method;
+    },
+  });
+}
+
+const observed =
+  (call: Method, seconds: Seconds, labels: { table: string; operation: string }): Method =>
+  async (...given) => {
+    const started = performance.now();
+    try {
+      return await call(...given);
+    } finally {
+      seconds.observe(labels, (performance.now() - started) / 1000);
+    }
+  };

@@ -1,0 +1,100 @@
+// Whether what a store holds is sound: for `svc db check`, and before a copy is trusted.
+import { adminOf } from "../admin.ts";
+import { type OrderTerm, oneOf } from "../query.ts";
+import { partRow } from "../rows.ts";
+import type { Collection, Store, Tables } from "../store.ts";
+import type { Table } from "../table.ts";
+import { collectionsOf, type PlainRow, RowDigest, type TableState } from "./checksum.ts";
+
+export interface CheckResult {
+  readonly tables: TableState[];
+  /** One sentence each; empty where all is well. */
+  readonly problems: string[];
+}
+
+/** More of a kind says nothing new. */
+const MOST = 20;
+
+/** Reads everything: values fit their columns, secrets open, references resolve, unique sets hold, next ids are beyond all ids. */
+export async function checkStore<S extends Tables>(
+  store: Store<S>,
+  { onTable }: { onTable?: (name: string) => void } = {},
+): Promise<CheckResult> {
+  const tables: TableState[] = [];
+  const problems: string[] = [];
+  const admin = adminOf(store);
+  await admin.snapshot(async (view) => {
+    const next = await admin.nextIds();
+    const collections = collectionsOf(view, store.tables);
+    const byName = new Map(collections.map((collection) => [collection.table.name, collection]));
+    for (const collection of collections) {
+      onTable?.(collection.table.name);
+      const found: string[] = [];
+      tables.push(await checkRows(collection, byName, next[collection.table.name], found));
+      for (const columns of uniqueSets(collection.table)) await checkUnique(collection, columns, found);
+      problems.push(...found.slice(0, MOST));
+      if (found.length > MOST) problems.push(`${collection.table.name}: ${found.length - MOST} more`);
+    }
+  });
+  return { tables, problems };
+}
+
+async function checkRows(
+  collection: Collection,
+  byName: ReadonlyMap<string, Collection>,
+  next: number | undefined,
+  found: string[],
+): Promise<TableState> {
+  const { table } = collection;
+  const digest = new RowDigest(table);
+  const references = Object.entries(table.columns).filter(([, { spec }]) => spec.to !== null && spec.kind !== "ids");
+  let last = 0;
+  for await (const page of collection.pages()) {
+    const rows = page as readonly PlainRow[];
+    for (const row of rows) {
+      digest.add(row);
+      const { revision, ...values } = row;
+      try {
+        partRow(table, values);
+      } catch (error) {
+        found.push(`${table.name} ${row.id}: ${error instanceof Error ? error.message : error}`);
+      }
+      if (typeof revision !== "number" || revision < 1) found.push(`${table.name} ${row.id}: revision ${revision}`);
+      last = Math.max(last, row.id as number);
+    }
+    for (const [column, { spec }] of references) {
+      const wanted = [...new Set(rows.map((row) => row[column]).filter((id) => typeof id === "number"))];
+      const there = new Set(
+        (await byName.get(spec.to!)!.pick(["id"], { where: oneOf("id", wanted) })).map(({ id }) => id),
+      );
+      for (const id of wanted)
+        if (!there.has(id)) found.push(`${table.name}.${column}: refers to ${spec.to} ${id}, which is not there`);
+    }
+  }
+  if (next !== undefined && next <= last)
+    found.push(`${table.name}: the next id would be ${next}, and there is a row ${last}`);
+  return { name: table.name, rows: digest.rows, sha256: digest.hex() };
+}
+
+const uniqueSets = (table: Table): (readonly string[])[] => [
+  ...Object.entries(table.columns)
+    .filter(([, { spec }]) => spec.unique)
+    .map(([column]) => [column]),
+  ...table.unique,
+];
+
+/** In the order of the set, equal rows stand side by side. */
+async function checkUnique(collection: Collection, columns: readonly string[], found: string[]): Promise<void> {
+  const { table } = collection;
+  const order: OrderTerm[] = columns.map((column) => ({ column, direction: "asc" }));
+  const alone = columns.length === 1 && table.columns[columns[0]!]!.spec.unique;
+  let before: string | undefined;
+  for await (const page of collection.pages({ order }, 5000))
+    for (const row of page as readonly PlainRow[]) {
+      const values = columns.map((column) => row[column]);
+      const key = JSON.stringify(values);
+      if (key === before && !(alone && values[0] === null))
+        found.push(`${table.name}: two rows have the same ${columns.join(", ")} (${row.id})`);
+      before = key;
+    }
+}

@@ -1,0 +1,162 @@
+import { type Cipher, WrongKey } from "../../core/cipher.ts";
+import { adminOf, type Restorer } from "../admin.ts";
+import type { Blobs } from "../blobs/blobs.ts";
+import { type Store, StoreDamaged, type Tables } from "../store.ts";
+import type { Table } from "../table.ts";
+import { type Head, type Line, readLines, VERSION } from "./backup-format.ts";
+import { collectionsOf, type PlainRow, tableState } from "./checksum.ts";
+import { CopyDiffers, type ProgressOptions, requireEmpty } from "./copy.ts";
+
+export interface RestoreOptions<S extends Tables> extends ProgressOptions {
+  readonly file: string;
+  readonly store: Store<S>;
+  readonly blobs: Blobs;
+  readonly cipher: Cipher;
+}
+
+const BATCH = 500;
+const ANY_SIZE = { maxBytes: Number.MAX_SAFE_INTEGER };
+
+type Lines = AsyncIterator<Line>;
+
+/** Fills an empty store from a backup. The file is read whole and checked before anything is written. */
+export async function restore<S extends Tables>(
+  options: RestoreOptions<S>,
+): Promise<{ rows: number; blobs: number; created_at: string }> {
+  const { file, store, blobs } = options;
+  await requireEmpty(store);
+  const { head, complete } = await verify(options);
+
+  const states = new Map<string, string>();
+  const put: string[] = [];
+  try {
+    await adminOf(store).restore(async (into) => {
+      const lines = readLines(file);
+      for (let next = await lines.next(); !next.done; next = await lines.next()) {
+        const line = next.value;
+        if (line[0] === "table") states.set(line[1], await restoreTable(options, into, lines, line));
+        if (line[0] === "blob") {
+          put.push(line[1]);
+          await restoreBlob(options, lines, line[1]);
+        }
+      }
+    });
+  } catch (error) {
+    for (const key of put) await blobs.delete(key).catch(() => undefined);
+    throw error;
+  }
+
+  let rows = 0;
+  for (const collection of collectionsOf(store, store.tables)) {
+    const { name } = collection.table;
+    const kept = await tableState(collection, "present");
+    // A table that got columns since the backup has rows that differ from those in it.
+    if (complete.has(name) && states.get(name) !== kept.sha256)
+      throw new CopyDiffers(
+        `${name}: the rows restored differ from those of the backup; empty the store and restore again`,
+      );
+    rows += kept.rows;
+  }
+  return { rows, blobs: put.length, created_at: head.created_at };
+}
+
+const tableNamed = (tables: Tables, wanted: string): Table | undefined =>
+  Object.values(tables).find(({ name }) => name === wanted) as Table | undefined;
+
+/** Reads the whole file: its digest, its version, its key, and whether this program has its tables and columns. */
+async function verify<S extends Tables>({
+  file,
+  store,
+  cipher,
+}: RestoreOptions<S>): Promise<{ head: Head; complete: Set<string> }> {
+  let head: Head | undefined;
+  const complete = new Set<string>();
+  for await (const line of readLines(file)) {
+    if (line[0] === "head") {
+      if (line[2] > VERSION)
+        throw new Error(`the backup has format ${line[2]}, this svc reads up to ${VERSION}: use a newer svc`);
+      head = line[3];
+      if (head.key_id !== cipher.keyId)
+        throw new WrongKey(
+          `the secrets in the backup were sealed with key ${head.key_id}, this server has key ${cipher.keyId}`,
+        );
+    }
+    if (line[0] !== "table") continue;
+    const [, name, columns] = line;
+    const table = tableNamed(store.tables, name);
+    const unknown = table
+      ? columns.find((column) => column !== "revision" && !Object.hasOwn(table.columns, column))
+      : "";
+    if (!table || unknown !== undefined)
+      throw new Error(
+        `the backup has ${table ? `a column ${name}.${unknown}` : `a table ${name}`} that this svc does not know: use the svc that made it, or a newer one`,
+      );
+    const missing = Object.keys(table.columns).filter((column) => !columns.includes(column));
+    const empty = missing.find((column) => !table.columns[column]!.spec.hasFallback);
+    if (empty !== undefined) throw new Error(`the backup lacks ${name}.${empty}, which has no default`);
+    if (missing.length === 0) complete.add(name);
+  }
+  return { head: head!, complete };
+}
+
+async function restoreTable<S extends Tables>(
+  { file, store, cipher, onProgress }: RestoreOptions<S>,
+  into: Restorer,
+  lines: Lines,
+  [, name, columns]: Extract<Line, readonly ["table", ...unknown[]]>,
+): Promise<string> {
+  const table = tableNamed(store.tables, name)!;
+  const defaults = Object.fromEntries(
+    Object.entries(table.columns).map(([column, { spec }]) => [column, spec.fallback]),
+  );
+  const sealed = columns.map((column) => table.columns[column]?.spec.secret === true);
+  let batch: PlainRow[] = [];
+  let rows = 0;
+  const flush = async () => {
+    rows += batch.length;
+    await into.rows(name, batch);
+    batch = [];
+    onProgress?.({ table: name, rows, total: rows, phase: "copy" });
+  };
+  for (let next = await lines.next(); !next.done; next = await lines.next()) {
+    const line = next.value;
+    if (line[0] === "table-end") {
+      if (batch.length > 0) await flush();
+      const { next_id: id, rows: wanted, sha256 } = line[1];
+      if (rows !== wanted) throw new StoreDamaged(file, 0, `${name} should have ${wanted} rows and has ${rows}`);
+      if (id !== null) await into.nextId(name, id);
+      return sha256;
+    }
+    if (line[0] !== "row") break;
+    const row: Record<string, unknown> = { ...defaults };
+    columns.forEach((column, i) => {
+      const value = line[1][i];
+      row[column] = sealed[i] && typeof value === "string" ? JSON.parse(cipher.open(value)) : value;
+    });
+    batch.push(row);
+    if (batch.length >= BATCH) await flush();
+  }
+  throw new StoreDamaged(file, 0, `the rows of ${name} have no end`);
+}
+
+async function restoreBlob<S extends Tables>(
+  { file, blobs }: RestoreOptions<S>,
+  lines: Lines,
+  key: string,
+): Promise<void> {
+  const damaged = () => new StoreDamaged(file, 0, `the blob ${key} is not whole`);
+  let wanted: { size: number; sha256: string } | undefined;
+  async function* pieces() {
+    for (let next = await lines.next(); !next.done; next = await lines.next()) {
+      const line = next.value;
+      if (line[0] === "piece") yield Buffer.from(line[1], "base64");
+      else if (line[0] === "blob-end") {
+        wanted = line[1];
+        return;
+      } else break;
+    }
+    throw damaged();
+  }
+  const { size, sha256 } = await blobs.put(key, pieces(), ANY_SIZE);
+  if (size !== wanted?.size || sha256 !== wanted.sha256) throw damaged();
+}

@@ -1,0 +1,419 @@
+// The definition of a store: what every engine does.
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import {
+  and,
+  eq,
+  everything,
+  exists,
+  gt,
+  gte,
+  has,
+  isNull,
+  lt,
+  lte,
+  not,
+  oneOf,
+  or,
+  search,
+} from "../../src/server/store/query.ts";
+import { BadRow } from "../../src/server/store/rows.ts";
+import { ReferenceViolation, type Store, UniqueViolation } from "../../src/server/store/store.ts";
+import { engines, type OpenedStore } from "../support/engines.ts";
+import { details, hosts, type TestTables, tags, teams, testTables } from "./tables.ts";
+
+const at = (day: number) => `2026-01-0${day}T00:00:00.000Z`;
+
+describe.each(engines)("a store in $name", ({ open }) => {
+  let opened: OpenedStore<TestTables>;
+  let store: Store<TestTables>;
+  beforeAll(async () => {
+    opened = await open(testTables);
+  });
+  beforeEach(async () => {
+    store = opened.store;
+    for (const name of ["locks", "tags", "details", "hosts", "teams"] as const) await store[name].delete(everything);
+  });
+  afterAll(() => opened?.close());
+
+  const names = async (select: Parameters<typeof store.hosts.list>[0]) =>
+    (await store.hosts.list(select)).map(({ name }) => name);
+  const some = () =>
+    store.hosts.insertMany([
+      { name: "a", rank: 2, seen_at: at(1), online: true },
+      { name: "b", rank: null, seen_at: at(2) },
+      { name: "c", rank: 1, seen_at: null, online: true },
+      { name: "d", rank: 2, seen_at: at(3) },
+    ]);
+
+  describe("rows", () => {
+    it("have every column, defaults and a revision", async () => {
+      const row = await store.hosts.insert({ name: "a" });
+      expect(row).toEqual({
+        id: row.id,
+        team_id: null,
+        name: "a",
+        note: null,
+        rank: null,
+        load: 0,
+        online: false,
+        seen_at: null,
+        facts: {},
+        token: null,
+        revision: 1,
+      });
+      expect(await store.hosts.get(row.id)).toEqual(row);
+      expect(await store.hosts.get(row.id + 1)).toBeNull();
+      // In the order asked for, as often as asked for.
+      expect(await store.hosts.getMany([row.id + 1, row.id, row.id])).toEqual([row, row]);
+    });
+
+    it("keep values of every kind through a restart", async () => {
+      const facts = { z: 1, a: [null, { deep: "\u{1F600}" }], text: "é" };
+      const host = await store.hosts.insert({ name: "x", load: 0.1, facts, token: "secret", seen_at: at(1) });
+      const users = Array.from({ length: 50 }, (_, i) => ({ uid: i, name: `user ${i}` }));
+      await store.details.insert({ id: host.id, software: [9, 2, 2, 5], users });
+      store = await opened.reopen();
+      expect(await store.hosts.get(host.id)).toEqual(host);
+      expect(Object.keys((await store.hosts.get(host.id))!.facts as object)).toEqual(["z", "a", "text"]);
+      expect(await store.details.get(host.id)).toMatchObject({ software: [2, 5, 9], users });
+      expect(await store.details.pick(["software"])).toEqual([{ software: [2, 5, 9] }]);
+    });
+
+    it("are cut off from what the caller holds", async () => {
+      const facts = { list: [1] };
+      const { id } = await store.hosts.insert({ name: "x", facts });
+      facts.list.push(2);
+      expect((await store.hosts.get(id))!.facts).toEqual({ list: [1] });
+    });
+
+    it("refuse values that are not of the column's kind", async () => {
+      const bad = [
+        { name: 1 },
+        { name: "a", rank: 1.5 },
+        { name: "a", seen_at: "yesterday" },
+        {},
+        { name: "a", no: 1 },
+      ];
+      for (const row of bad) await expect(store.hosts.insert(row as never)).rejects.toThrow(BadRow);
+      expect(await store.hosts.count()).toBe(0);
+    });
+
+    it("never get an id that was given before", async () => {
+      const first = await store.hosts.insert({ name: "a" });
+      await store.hosts.delete(eq("id", first.id));
+      store = await opened.reopen();
+      expect((await store.hosts.insert({ name: "b" })).id).toBeGreaterThan(first.id);
+    });
+  });
+
+  describe("conditions", () => {
+    beforeEach(some);
+
+    it.each([
+      ["eq", eq("rank", 2), "ad"],
+      ["eq null", eq("rank", null), "b"],
+      ["in", oneOf("rank", [1, 2]), "acd"],
+      ["in nothing", oneOf("rank", []), ""],
+      ["lt", lt("rank", 2), "c"],
+      ["lte", lte("seen_at", at(2)), "ab"],
+      ["gt", gt("seen_at", at(1)), "bd"],
+      ["gte and lt", and(gte("seen_at", at(1)), lt("seen_at", at(3))), "ab"],
+      ["null", isNull("seen_at"), "c"],
+      ["not picks what eq does not, nulls too", not(eq("rank", 2)), "bc"],
+      ["not of a range", not(gt("rank", 1)), "bc"],
+      ["or", or(eq("name", "a"), isNull("rank")), "ab"],
+      ["composite", and(eq("online", true), eq("rank", 2)), "a"],
+      ["nothing", or(), ""],
+    ])("%s", async (_, where, expected) => {
+      expect((await names({ where })).join("")).toBe(expected);
+      expect(await store.hosts.count(where)).toBe(expected.length);
+    });
+
+    it("search is literal and ignores case", async () => {
+      await store.hosts.insertMany([
+        { name: "100%_\\x", note: "ÄÖ" },
+        { name: "100ab", note: "straße" },
+      ]);
+      for (const [text, found] of [
+        ["%_\\", 1],
+        ["100", 2],
+        ["äö", 1],
+        ["STRASSE", 0],
+        ["nul\0", 0],
+        ["", 6],
+      ] as const)
+        expect(await store.hosts.count(search(["name", "note"], text)), text).toBe(found);
+    });
+
+    it("exists looks into another table", async () => {
+      const [a, b, c] = await store.hosts.list();
+      await store.tags.insertMany([
+        { host_id: a!.id, label: "x" },
+        { host_id: b!.id, label: "y" },
+      ]);
+      await store.details.insert({ id: c!.id, software: [7, 8] });
+      expect(await names({ where: exists(tags, "host_id") })).toEqual(["a", "b"]);
+      expect(await names({ where: exists(tags, "host_id", eq("label", "x")) })).toEqual(["a"]);
+      expect(await names({ where: not(exists(tags, "host_id")) })).toEqual(["c", "d"]);
+      expect(await names({ where: exists(details, "id", has("software", 1, 8)) })).toEqual(["c"]);
+      expect(await store.tags.count(exists(hosts, "id", eq("name", "b"), "host_id"))).toBe(1);
+    });
+  });
+
+  describe("order", () => {
+    beforeEach(some);
+
+    it("puts nulls last ascending and first descending, ties by id in the direction of the last term", async () => {
+      expect((await names({ order: [{ column: "rank", direction: "asc" }] })).join("")).toBe("cadb");
+      expect((await names({ order: [{ column: "rank", direction: "desc" }] })).join("")).toBe("bdac");
+      const mixed = [
+        { column: "online", direction: "desc" },
+        { column: "rank", direction: "asc" },
+      ] as const;
+      expect((await names({ order: mixed })).join("")).toBe("cadb");
+      expect((await names({})).join("")).toBe("abcd");
+    });
+
+    it("goes on after a position, in every order", async () => {
+      const orders = [
+        [],
+        [{ column: "rank", direction: "asc" }],
+        [{ column: "rank", direction: "desc" }],
+        [{ column: "id", direction: "desc" }],
+        [
+          { column: "seen_at", direction: "desc" },
+          { column: "name", direction: "asc" },
+        ],
+        [{ column: "name", direction: "asc", of: teams, on: "team_id" }],
+      ] as const;
+      const [team] = await store.teams.insertMany([{ name: "t" }]);
+      await store.hosts.update({ where: oneOf("name", ["b", "d"]), set: { team_id: team!.id } });
+      for (const order of orders) {
+        const all = await store.hosts.list({ order });
+        for (let i = 0; i < all.length; i++) {
+          const after = await store.hosts.positionOf(all[i]!, order);
+          expect(await store.hosts.list({ order, after })).toEqual(all.slice(i + 1));
+          expect(await store.hosts.list({ order, after, limit: 1 })).toEqual(all.slice(i + 1, i + 2));
+        }
+        expect(await store.hosts.list({ order, limit: 2, offset: 1 })).toEqual(all.slice(1, 3));
+      }
+    });
+
+    it("sorts text by code point", async () => {
+      await store.hosts.delete(everything);
+      await store.hosts.insertMany(["\u{1F600}", "\uFF00", "z", "Z", "é"].map((name) => ({ name })));
+      const sorted = ["Z", "z", "é", "\uFF00", "\u{1F600}"];
+      expect(await names({ order: [{ column: "name", direction: "asc" }] })).toEqual(sorted);
+      expect(await names({ order: [{ column: "name", direction: "asc" }], where: gt("name", "z") })).toEqual(
+        sorted.slice(2),
+      );
+    });
+
+    it("pages through every row once", async () => {
+      for (const order of [[], [{ column: "rank", direction: "desc" }]] as const) {
+        const seen: string[][] = [];
+        for await (const page of store.hosts.pages({ order }, 3)) seen.push(page.map(({ name }) => name));
+        expect(seen.map((page) => page.length)).toEqual([3, 1]);
+        expect(seen.flat().sort()).toEqual(["a", "b", "c", "d"]);
+      }
+    });
+
+    it("counts by value, most first, and finds the greatest", async () => {
+      expect(await store.hosts.groupCount("rank")).toEqual([
+        { value: 2, count: 2 },
+        { value: 1, count: 1 },
+        { value: null, count: 1 },
+      ]);
+      const [a, b] = await store.hosts.list();
+      await store.details.insertMany([
+        { id: a!.id, software: [3, 4] },
+        { id: b!.id, software: [4] },
+      ]);
+      expect(await store.details.groupCount("software")).toEqual([
+        { value: 4, count: 2 },
+        { value: 3, count: 1 },
+      ]);
+      expect(await store.hosts.max("seen_at")).toBe(at(3));
+      expect(await store.hosts.max("rank", eq("name", "b"))).toBeNull();
+    });
+  });
+
+  describe("writes", () => {
+    it("update what the predicate picks and raise the revision, changed or not", async () => {
+      await some();
+      expect(await store.hosts.update({ where: eq("rank", 2), set: { rank: 2 } })).toBe(2);
+      expect((await store.hosts.list()).map(({ revision }) => revision)).toEqual([2, 1, 1, 2]);
+      const [a, , c] = await store.hosts.list();
+      const changes = [
+        { id: a!.id, rank: 7 },
+        { id: c!.id, rank: null },
+        { id: c!.id + 99, rank: 1 },
+      ];
+      expect(await store.hosts.updateEach(changes)).toBe(2);
+      expect((await store.hosts.list()).map(({ rank }) => rank)).toEqual([7, null, null, 2]);
+    });
+
+    it("upsert by a unique set, where a null is a value like others, and skip what would not change", async () => {
+      const on = ["team_id", "name"] as const;
+      const [first] = await store.hosts.upsert([{ team_id: null, name: "a", rank: 1 }], { on });
+      const again = await store.hosts.upsert([{ team_id: null, name: "a", rank: 1 }], { on });
+      expect(again).toEqual([first]);
+      const [last, other, same] = await store.hosts.upsert(
+        [
+          { team_id: null, name: "a", rank: 2 },
+          { team_id: null, name: "b", rank: 3 },
+          { team_id: null, name: "a", rank: 4 },
+        ],
+        { on },
+      );
+      expect(last).toMatchObject({ id: first!.id, rank: 4, revision: 2 });
+      expect(same).toEqual(last);
+      expect(other).toMatchObject({ name: "b", revision: 1 });
+      const [kept] = await store.hosts.upsert([{ team_id: null, name: "a", rank: 9, load: 5 }], { on, set: ["load"] });
+      expect(kept).toMatchObject({ rank: 4, load: 5, revision: 3 });
+    });
+
+    it("upsert by a shared id, with packed and id-set columns", async () => {
+      const host = await store.hosts.insert({ name: "a" });
+      const row = { id: host.id, software: [1, 2], users: [{ name: "u".repeat(500) }] };
+      const [first] = await store.details.upsert([row], { on: ["id"] });
+      expect((await store.details.upsert([row], { on: ["id"] }))[0]).toEqual(first);
+      expect((await store.details.upsert([{ ...row, software: [2] }], { on: ["id"] }))[0]).toMatchObject({
+        revision: 2,
+      });
+    });
+
+    it("refuse a second row with the values of a unique set, and keep nothing of the call", async () => {
+      await store.hosts.insert({ name: "a" });
+      await expect(store.hosts.insertMany([{ name: "b" }, { name: "a" }])).rejects.toThrow(UniqueViolation);
+      expect(await names({})).toEqual(["a"]);
+      await store.teams.insertMany([{ name: "x" }, { name: "y" }]);
+      await expect(store.teams.update({ where: everything, set: { code: "same" } })).rejects.toMatchObject({
+        table: "t_teams",
+        columns: ["code"],
+      });
+      expect((await store.teams.list()).map(({ code, revision }) => [code, revision])).toEqual([
+        [null, 1],
+        [null, 1],
+      ]);
+    });
+
+    it("refuse a reference to nothing", async () => {
+      await expect(store.hosts.insert({ name: "a", team_id: 999_999 })).rejects.toThrow(ReferenceViolation);
+      await expect(store.details.insert({ id: 999_999, software: [] })).rejects.toThrow(ReferenceViolation);
+      await store.hosts.insert({ name: "a" });
+      await expect(store.hosts.update({ where: everything, set: { team_id: 999_999 } })).rejects.toThrow(
+        ReferenceViolation,
+      );
+      expect(await store.hosts.count(isNull("team_id"))).toBe(1);
+    });
+
+    it("take what belongs to a deleted row along, null what may be null, and stop where told", async () => {
+      const team = await store.teams.insert({ name: "t" });
+      const host = await store.hosts.insert({ name: "a", team_id: team.id });
+      await store.details.insert({ id: host.id, software: [] });
+      await store.tags.insert({ host_id: host.id, label: "x" });
+      const lock = await store.locks.insert({ host_id: host.id, reason: "r" });
+
+      expect(await store.teams.delete(everything)).toBe(1);
+      expect(await store.hosts.get(host.id)).toMatchObject({ team_id: null, revision: 2 });
+      await expect(store.hosts.delete(everything)).rejects.toThrow(ReferenceViolation);
+      expect([await store.hosts.count(), await store.tags.count(), await store.details.count()]).toEqual([1, 1, 1]);
+      await store.locks.delete(eq("id", lock.id));
+      expect(await store.hosts.delete(eq("name", "a"))).toBe(1);
+      expect([await store.hosts.count(), await store.tags.count(), await store.details.count()]).toEqual([0, 0, 0]);
+    });
+  });
+
+  describe("transactions", () => {
+    it("keep all or nothing, while a write beside a failing one survives", async () => {
+      const failing = store.tx(async (tx) => {
+        await tx.hosts.insert({ name: "a" });
+        await tx.teams.insert({ name: "t" });
+        throw new Error("no");
+      });
+      const beside = store.hosts.insert({ name: "beside" });
+      await expect(failing).rejects.toThrow("no");
+      await beside;
+      expect(await names({})).toEqual(["beside"]);
+      expect(await store.teams.count()).toBe(0);
+    });
+
+    it("see their own rows, which others do not see before the end", async () => {
+      await store
+        .tx(async (tx) => {
+          await tx.hosts.insert({ name: "a" });
+          expect(await tx.hosts.count()).toBe(1);
+          await tx.tx(async (inner) => void (await inner.hosts.insert({ name: "b" })));
+          expect(await tx.hosts.count()).toBe(2);
+          throw new Error("back");
+        })
+        .catch(() => {});
+      expect(await store.hosts.count()).toBe(0);
+    });
+
+    it("go on after a write that failed by itself", async () => {
+      await store.tx(async (tx) => {
+        await tx.hosts.insert({ name: "a" });
+        await expect(tx.hosts.insertMany([{ name: "b" }, { name: "a" }])).rejects.toThrow(UniqueViolation);
+        await tx.hosts.insert({ name: "c" });
+      });
+      expect(await names({})).toEqual(["a", "c"]);
+    });
+
+    it("with the same lock run one after the other", async () => {
+      const { id } = await store.hosts.insert({ name: "a", rank: 0 });
+      const raise = () =>
+        store.tx(
+          async (tx) => {
+            const row = await tx.hosts.get(id);
+            await tx.hosts.update({ where: eq("id", id), set: { rank: row!.rank! + 1 } });
+          },
+          { lock: "raise" },
+        );
+      await Promise.all(Array.from({ length: 8 }, raise));
+      expect(await store.hosts.get(id)).toMatchObject({ rank: 8, revision: 9 });
+    });
+
+    it("send their messages after the commit and none when they fail", async () => {
+      const got: string[] = [];
+      let arrived!: () => void;
+      const done = new Promise<void>((resolve) => {
+        arrived = resolve;
+      });
+      const stop = await store.listen("news", (payload) => {
+        got.push(payload);
+        if (payload === "last") arrived();
+      });
+      await store
+        .tx(async (tx) => {
+          await tx.notify("news", "lost");
+          throw new Error("no");
+        })
+        .catch(() => {});
+      await store.tx((tx) => tx.notify("news", "kept"));
+      await store.notify("news", "last");
+      await done;
+      expect(got).toEqual(["kept", "last"]);
+      await stop();
+      await expect(store.notify("news", "x".repeat(7_001))).rejects.toThrow();
+    });
+  });
+
+  it("leads until told to stop", async () => {
+    let lost = false;
+    let elected!: () => void;
+    const isElected = new Promise<void>((resolve) => {
+      elected = resolve;
+    });
+    const stop = await store.lead("job", async (signal) => {
+      elected();
+      await new Promise<void>((resolve) => signal.addEventListener("abort", () => resolve()));
+      lost = true;
+    });
+    await isElected;
+    await stop();
+    expect(lost).toBe(true);
+    await store.check();
+  });
+});
