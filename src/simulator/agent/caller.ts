@@ -1,0 +1,148 @@
+import { versionCompare } from "../sql/values.ts";
+import type { Endpoint } from "../stats.ts";
+import { judge, nodeKeyOf, type Verdict } from "../verdict.ts";
+import type { Answer } from "../wire/parser.ts";
+import type { Call, Channel } from "../wire/transport.ts";
+import type { World } from "./world.ts";
+
+/** From this version on the node key also travels as a header. */
+const HEADER_SINCE = "5.23.0";
+const MAX_ENROLL_WAIT_S = 600;
+
+/** `sends`: how many times the request may have reached the server. */
+export type Outcome = { sends: number } & (
+  | { ok: true; json: Record<string, unknown> | null; text: string }
+  | { ok: false; reason: string }
+);
+type Body = string | { gzip: Buffer };
+
+/** Calls of one agent: node key, enrollment inside the retry, retry waits. */
+export class Caller {
+  nodeKey: string | null = null;
+  private readonly world: World;
+  private readonly version: string;
+  private readonly enrollBody: () => string;
+  private readonly sendsHeader: boolean;
+  private enrolling: Promise<boolean> | null = null;
+  private hadKey = false;
+
+  constructor(world: World, version: string, enrollBody: () => string) {
+    this.world = world;
+    this.version = version;
+    this.enrollBody = enrollBody;
+    this.sendsHeader = versionCompare(version, HEADER_SINCE) >= 0;
+  }
+
+  resume(nodeKey: string): void {
+    this.nodeKey = nodeKey;
+    this.hadKey = true;
+  }
+
+  /**
+   * One need of a plugin: up to `attempts` tries with n² seconds between them. An answer equal to `known` is a success that needs no
+   * second look.
+   */
+  async call(
+    endpoint: Endpoint,
+    channel: Channel,
+    attempts: number,
+    body: (nodeKey: string) => Body,
+    known?: string,
+  ): Promise<Outcome> {
+    let outcome: Outcome = { ok: false, reason: "not tried", sends: 0 };
+    let sends = 0;
+    for (let attempt = 1; attempt <= attempts; attempt++) {
+      outcome = await this.attempt(endpoint, channel, body, known);
+      sends += outcome.sends;
+      if (outcome.ok || attempt === attempts || this.world.stopping) break;
+      await this.world.sleep(attempt * attempt * 1000);
+    }
+    return { ...outcome, sends };
+  }
+
+  /** Enrolls unless that is under way already: all threads of an agent wait for the same series. */
+  enroll(channel: Channel): Promise<boolean> {
+    this.enrolling ??= this.enrollSeries(channel).finally(() => {
+      this.enrolling = null;
+    });
+    return this.enrolling;
+  }
+
+  private async attempt(
+    endpoint: Endpoint,
+    channel: Channel,
+    body: (key: string) => Body,
+    known?: string,
+  ): Promise<Outcome> {
+    if (this.nodeKey === null && !(await this.enroll(channel))) return { ok: false, reason: "not enrolled", sends: 0 };
+    const key = this.nodeKey ?? "";
+    const content = body(key);
+    const fields = this.fieldsFor(key) + (typeof content === "string" ? "" : "Content-Encoding: gzip\r\n");
+    const wire = typeof content === "string" ? content : content.gzip;
+    const { answer, sends } = await this.exchange(endpoint, channel, fields, wire);
+    if (!answer) return { ok: false, reason: "no answer", sends };
+    if (known !== undefined && answer.body === known) return { ok: true, json: null, text: known, sends };
+    const verdict = judge(answer.body);
+    if (verdict.ok) return { ok: true, json: verdict.json, text: answer.body, sends };
+    this.refused(endpoint, verdict, key);
+    return { ok: false, reason: verdict.reason, sends };
+  }
+
+  private refused(endpoint: Endpoint, verdict: Extract<Verdict, { ok: false }>, key: string): void {
+    const { stats } = this.world;
+    stats.failed(endpoint, verdict.reason);
+    if (verdict.undefinedAnswer) stats.undefinedAnswers++;
+    if (!verdict.nodeInvalid) return;
+    stats.nodeInvalid++;
+    // Another thread may have enrolled meanwhile: only the key that was refused is dropped.
+    if (this.nodeKey === key) this.nodeKey = null;
+  }
+
+  private async enrollSeries(channel: Channel): Promise<boolean> {
+    const { settings, stats } = this.world;
+    for (let attempt = 1; ; attempt++) {
+      const { answer } = await this.exchange("enroll", channel, this.world.fields(this.version), this.enrollBody());
+      const key = answer && nodeKeyOf(answer.body);
+      if (key) {
+        this.nodeKey = key;
+        if (this.hadKey) stats.reEnrolled++;
+        else stats.enrolled++;
+        this.hadKey = true;
+        return true;
+      }
+      if (answer) stats.failed("enroll", answer.body.slice(0, 120) || "empty answer");
+      if (this.world.stopping || attempt === settings.enrollAttempts) return false;
+      await this.world.sleep(Math.min(attempt * attempt, MAX_ENROLL_WAIT_S) * 1000);
+      if (this.world.stopping) return false;
+    }
+  }
+
+  /** One request on the wire, counted. Null when no whole answer came. */
+  private async exchange(
+    endpoint: Endpoint,
+    channel: Channel,
+    fields: string,
+    body: string | Buffer,
+  ): Promise<{ answer: Answer | null; sends: number }> {
+    const { stats, wheel } = this.world;
+    const started = wheel.now();
+    const call: Call = { path: this.world.pathOf(endpoint), fields, body };
+    const exchange = await channel.exchange(call);
+    const ms = wheel.now() - started;
+    const sends = exchange.sends ?? 1;
+    if (exchange.ok) {
+      const sent = typeof body === "string" ? body.length : body.byteLength;
+      stats.answered(endpoint, exchange.answer.status, ms, sent, exchange.answer.bytes);
+      return { answer: exchange.answer, sends };
+    }
+    if (exchange.reason === "stopped") return { answer: null, sends };
+    stats.unanswered(endpoint, exchange.reason, ms);
+    stats.failed(endpoint, `${exchange.reason}: ${exchange.detail}`);
+    return { answer: null, sends };
+  }
+
+  private fieldsFor(key: string): string {
+    const fields = this.world.fields(this.version);
+    return this.sendsHeader ? `${fields}Authorization: NodeKey ${key}\r\n` : fields;
+  }
+}

@@ -1,0 +1,71 @@
+export type LogType = "result" | "status";
+export type LogLine = { text: string; id: string | null; sends: number; order: number };
+
+const MAX_LINES = 1_000_000;
+const MAX_LINE_BYTES = 1024 * 1024;
+
+/** What the logger of an agent keeps until it is accepted: bounded, results before statuses, a back-off per type. */
+export class LogBuffer {
+  private readonly lines: Record<LogType, LogLine[]> = { result: [], status: [] };
+  private readonly failures: Record<LogType, number> = { result: 0, status: 0 };
+  private readonly blockedUntil: Record<LogType, number> = { result: 0, status: 0 };
+  private order = 0;
+  private readonly dropped: (line: LogLine, type: LogType) => void;
+  private readonly maxLines: number;
+
+  constructor(dropped: (line: LogLine, type: LogType) => void, maxLines: number = MAX_LINES) {
+    this.dropped = dropped;
+    this.maxLines = maxLines;
+  }
+
+  get size(): number {
+    return this.lines.result.length + this.lines.status.length;
+  }
+
+  all(type: LogType): readonly LogLine[] {
+    return this.lines[type];
+  }
+
+  add(type: LogType, text: string, id: string | null): void {
+    const line: LogLine = { text, id, sends: 0, order: this.order++ };
+    if (text.length > MAX_LINE_BYTES) {
+      this.dropped(line, type);
+      return;
+    }
+    this.lines[type].push(line);
+    if (this.size > this.maxLines) this.dropOldest();
+  }
+
+  /** The next requests: at most `limit` lines of both types together, so statuses starve while results overflow. */
+  due(now: number, limit: number): { type: LogType; lines: LogLine[] }[] {
+    const results = this.lines.result.slice(0, limit);
+    const statuses = this.lines.status.slice(0, limit - results.length);
+    return [
+      { type: "result" as const, lines: results },
+      { type: "status" as const, lines: statuses },
+    ].filter(({ type, lines }) => lines.length > 0 && this.blockedUntil[type] <= now);
+  }
+
+  accepted(type: LogType, sent: readonly LogLine[]): void {
+    // By order, not by count: the oldest may have been dropped while the request was under way.
+    const last = sent.at(-1)?.order ?? -1;
+    const lines = this.lines[type];
+    let count = 0;
+    while (count < lines.length && lines[count]!.order <= last) count++;
+    lines.splice(0, count);
+    this.failures[type] = 0;
+    this.blockedUntil[type] = 0;
+  }
+
+  /** Waits period × n², at most `maxMs`, before this type is sent again. */
+  refused(type: LogType, now: number, periodMs: number, maxMs: number): void {
+    const n = ++this.failures[type];
+    this.blockedUntil[type] = now + Math.min(periodMs * n * n, maxMs);
+  }
+
+  private dropOldest(): void {
+    const [result, status] = [this.lines.result[0], this.lines.status[0]];
+    const type: LogType = !status || (result && result.order < status.order) ? "result" : "status";
+    this.dropped(this.lines[type].shift() as LogLine, type);
+  }
+}

@@ -1,0 +1,54 @@
+import { readFileSync, renameSync, writeFileSync } from "node:fs";
+
+type File = { server: string; node_keys: Record<string, string> };
+
+/** Node keys by host identifier, kept between runs. They are secrets: the file is for its owner only. */
+export class Identities {
+  private readonly path: string;
+  private readonly server: string;
+  private readonly keys: Map<string, string>;
+
+  constructor(path: string, server: string) {
+    this.path = path;
+    this.server = server;
+    this.keys = new Map(Object.entries(read(path, server)));
+  }
+
+  keyOf(identifier: string): string | null {
+    return this.keys.get(identifier) ?? null;
+  }
+
+  save(hosts: Iterable<{ identifier: string; nodeKey: string | null }>): void {
+    for (const { identifier, nodeKey } of hosts) {
+      if (nodeKey === null) this.keys.delete(identifier);
+      else this.keys.set(identifier, nodeKey);
+    }
+    const file: File = { server: this.server, node_keys: Object.fromEntries(this.keys) };
+    const fresh = `${this.path}.new`;
+    writeFileSync(fresh, JSON.stringify(file), { mode: 0o600 });
+    renameSync(fresh, this.path);
+  }
+}
+
+function read(path: string, server: string): Record<string, string> {
+  let text: string;
+  try {
+    text = readFileSync(path, "utf8");
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return {};
+    throw error;
+  }
+  const file = parse(path, text);
+  // Keys of another server would only make every host enroll twice.
+  return file.server === server ? file.node_keys : {};
+}
+
+function parse(path: string, text: string): File {
+  try {
+    const file = JSON.parse(text) as Partial<File>;
+    if (typeof file.server === "string" && typeof file.node_keys === "object" && file.node_keys) return file as File;
+  } catch {
+    // Said below: what was in the file is not worth repeating.
+  }
+  throw new Error(`${path} is not an identity file; remove it or name another`);
+}

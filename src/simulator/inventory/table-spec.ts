@@ -1,0 +1,25 @@
+import type { Row } from "../sql/execute.ts";
+import type { Family } from "./platforms.ts";
+import type { MachineView } from "./view.ts";
+
+export type TableSpec = {
+  families: readonly Family[];
+  columns: readonly string[];
+  rows(view: MachineView): readonly Row[];
+  /** Rows belong to users and need a join with `users`. */
+  perUser?: boolean;
+  /** Before this agent version the table had no `uid` and showed everybody's rows. */
+  perUserSince?: string;
+  /** Table of the managed agent's extension. */
+  managed?: boolean;
+  /** First agent version that has it. */
+  since?: string;
+};
+
+export const ALL: readonly Family[] = ["darwin", "linux", "windows"];
+export const UNIX: readonly Family[] = ["darwin", "linux"];
+export const DARWIN: readonly Family[] = ["darwin"];
+export const LINUX: readonly Family[] = ["linux"];
+export const WINDOWS: readonly Family[] = ["windows"];
+
+export const columns = (text: string): string[] => text.trim().split(/\s+/);

@@ -1,0 +1,98 @@
+import { DEFAULT_FLAGS } from "./agent/world.ts";
+
+export type Progress = {
+  seconds: number;
+  started: number;
+  hosts: number;
+  requests: number;
+  requestsPerSecond: number;
+  errors: number;
+  enrolled: number;
+  connections: number;
+  acknowledgedLines: number;
+};
+
+export type SimulationOptions = {
+  /** Address of the server; a path in it goes before the agents' paths. */
+  serverUrl: string;
+  enrollSecret: string;
+  hosts: number;
+  /** Keys (`macos`, `windows`, `ubuntu`, ...) or families (`linux`, `darwin`); all when absent. */
+  platforms?: string[];
+  /** Same seed, same machines. */
+  seed?: number;
+  /** Factor on all intervals: 0.1 is ten times as fast. */
+  scale?: number;
+  /** Result lines per host and minute beside those of scheduled queries (a minute at scale 1). */
+  logLinesPerMinute?: number;
+  statusLinesPerHour?: number;
+  /** Seconds over which the agents start. */
+  spread?: number;
+  /** Seconds after which the run ends by itself. */
+  duration?: number;
+  softwarePerHost?: number;
+  tls?: { ca?: string; caFile?: string; insecure?: boolean };
+  /** Node keys are kept here, so that the next run checks in instead of enrolling. */
+  identityFile?: string;
+  quirks?: boolean;
+  managed?: number;
+  /** Connections of the shared pool. */
+  maxConnections?: number;
+  /**
+   * `own`: three sockets per agent, as real ones have. `single`: one per agent, for many agents over TLS (85 kB each in this process).
+   * `shared`: all agents over one pool. Default: own up to 300 hosts, else shared.
+   */
+  connections?: "own" | "single" | "shared";
+  ledgerFile?: string;
+  /** Factor on the request rate; can be changed while running. */
+  rateFactor?: number;
+  /** `enroll`: each host enrolls and delivers its first inventory once, as fast as the server allows. */
+  mode?: "run" | "enroll";
+  /** Agents under way at once in the mode `enroll`. */
+  concurrency?: number;
+  hostIdentifier?: "uuid" | "hostname" | "instance";
+  enrollAttempts?: number;
+  /** Flags of the agents that differ from the recommended ones. */
+  flags?: Record<string, string>;
+  progressSeconds?: number;
+  onProgress?: (progress: Progress) => void;
+};
+
+export type Settled = Required<
+  Omit<SimulationOptions, "platforms" | "duration" | "tls" | "identityFile" | "ledgerFile" | "onProgress">
+> &
+  Pick<SimulationOptions, "platforms" | "duration" | "tls" | "identityFile" | "ledgerFile" | "onProgress">;
+
+const OWN_UP_TO = 300;
+
+export function settle(options: SimulationOptions): Settled {
+  const { hosts, scale = 1, managed = 0, rateFactor = 1 } = options;
+  if (!Number.isInteger(hosts) || hosts < 1) throw new Error("hosts must be a whole number of at least 1");
+  if (!(scale > 0)) throw new Error("scale must be above 0");
+  if (!(rateFactor > 0)) throw new Error("rateFactor must be above 0");
+  if (!(managed >= 0 && managed <= 1)) throw new Error("managed is a share from 0 to 1");
+  return {
+    seed: 1,
+    logLinesPerMinute: 0,
+    statusLinesPerHour: 2,
+    spread: Math.min(10 * scale, hosts / 20),
+    softwarePerHost: 150,
+    quirks: false,
+    maxConnections: 512,
+    connections: hosts <= OWN_UP_TO ? "own" : "shared",
+    mode: "run",
+    concurrency: 32,
+    hostIdentifier: "uuid",
+    enrollAttempts: 12,
+    progressSeconds: 1,
+    ...withoutUndefined(options),
+    scale,
+    managed,
+    rateFactor,
+    flags: { ...DEFAULT_FLAGS, ...options.flags },
+  };
+}
+
+function withoutUndefined(options: SimulationOptions): SimulationOptions {
+  return Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined)) as SimulationOptions;
+}

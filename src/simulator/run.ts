@@ -1,0 +1,28 @@
+import type { SimulationOptions } from "./options.ts";
+import type { SimulationReport } from "./report.ts";
+import { Simulation } from "./simulation.ts";
+
+/** Runs a simulation until its duration is over, the signal fires, or, in the mode `enroll`, all hosts are done. */
+export async function runSimulation(options: SimulationOptions, signal?: AbortSignal): Promise<SimulationReport> {
+  const simulation = new Simulation(options);
+  if (options.mode === "enroll") {
+    await simulation.enrollAll(signal);
+    return simulation.stop();
+  }
+  simulation.start();
+  await ended(options.duration, signal);
+  return simulation.stop();
+}
+
+function ended(seconds: number | undefined, signal: AbortSignal | undefined): Promise<void> {
+  return new Promise((resolve) => {
+    const finish = () => {
+      clearTimeout(timer);
+      signal?.removeEventListener("abort", finish);
+      resolve();
+    };
+    const timer = seconds === undefined ? undefined : setTimeout(finish, seconds * 1000);
+    if (signal?.aborted) finish();
+    else signal?.addEventListener("abort", finish);
+  });
+}

@@ -1,0 +1,224 @@
+import { SimulatedAgent } from "./agent/agent.ts";
+import { World } from "./agent/world.ts";
+import { Identities } from "./identities.ts";
+import { Machine, type MachineSettings } from "./inventory/machine.ts";
+import { platformMix } from "./inventory/platforms.ts";
+import { Ledger } from "./ledger.ts";
+import { type Settled, type SimulationOptions, settle } from "./options.ts";
+import { mix } from "./random.ts";
+import { reportOf, type SimulationReport } from "./report.ts";
+import { Stats } from "./stats.ts";
+import { Wheel } from "./wheel.ts";
+import { type Channel, Transport } from "./wire/transport.ts";
+
+const FLUSH_AT_ONCE = 256;
+const FLUSH_LIMIT_MS = 20_000;
+const INVENTORY_ROUNDS = 3;
+
+export type Reconnected = { hosts: number; answered: number; ms: number };
+
+/** A fleet of simulated agents against one server. */
+export class Simulation {
+  readonly stats = new Stats();
+  readonly agents: SimulatedAgent[] = [];
+  private readonly options: Settled;
+  private readonly wheel: Wheel;
+  private readonly transport: Transport;
+  private readonly world: World;
+  private readonly ledger: Ledger | null;
+  private readonly identities: Identities | null;
+  private readonly machines: MachineSettings;
+  private readonly startedAt: number;
+  private enrollment: SimulationReport["enrollment"] = null;
+  private stopped: Promise<SimulationReport> | null = null;
+  private progress: NodeJS.Timeout | null = null;
+  private seconds = 0;
+
+  /** `wheel` and `wallClock` are for tests that move time by hand. */
+  constructor(options: SimulationOptions, clock: { wheel?: Wheel; wallClock?: () => number } = {}) {
+    this.options = settle(options);
+    const { seed, platforms, softwarePerHost, quirks, managed } = this.options;
+    this.machines = { seed, platforms: platformMix(platforms), softwarePerHost, quirks, managed };
+    this.wheel = clock.wheel ?? new Wheel();
+    this.transport = new Transport(this.options, this.wheel);
+    this.ledger = this.options.ledgerFile ? new Ledger(this.options.ledgerFile) : null;
+    this.identities = this.options.identityFile
+      ? new Identities(this.options.identityFile, this.options.serverUrl)
+      : null;
+    const wallClock = clock.wallClock ?? Date.now;
+    this.world = new World({
+      wheel: this.wheel,
+      transport: this.transport,
+      stats: this.stats,
+      settings: this.options,
+      ledger: this.ledger,
+      runId: `${seed.toString(36)}.${wallClock().toString(36)}`,
+      wallClock,
+    });
+    this.world.rateFactor = this.options.rateFactor;
+    this.startedAt = this.wheel.now();
+  }
+
+  get connections(): number {
+    return this.transport.connections;
+  }
+
+  /** Starts every agent at its own moment of the spread; returns at once. */
+  start(): void {
+    this.drive();
+    const { hosts, spread, seed } = this.options;
+    for (let index = 0; index < hosts; index++) {
+      const delay = (mix(seed, index, 3) / 2 ** 32) * spread * 1000;
+      this.wheel.after(delay, () => {
+        if (!this.world.stopping) void this.newAgent(index).start();
+      });
+    }
+  }
+
+  /** Enrolls every host once with its whole first inventory, `concurrency` at a time, and measures it. */
+  async enrollAll(signal?: AbortSignal): Promise<void> {
+    this.drive();
+    const { hosts, concurrency } = this.options;
+    const from = this.wheel.now();
+    let next = 0;
+    let done = 0;
+    const worker = async () => {
+      while (next < hosts && !signal?.aborted && !this.world.stopping) {
+        if (await this.enrollOne(this.newAgent(next++))) done++;
+      }
+    };
+    await Promise.all(Array.from({ length: Math.min(concurrency, hosts) }, worker));
+    const seconds = (this.wheel.now() - from) / 1000;
+    this.enrollment = { hosts: done, seconds, perSecond: Math.round((done / Math.max(seconds, 0.001)) * 10) / 10 };
+  }
+
+  /** Waits without polling; what comes due meanwhile waits too. */
+  pause(): void {
+    this.world.paused = true;
+  }
+
+  resume(): void {
+    this.world.paused = false;
+  }
+
+  /** Applies to each loop from its next round on. */
+  setRateFactor(factor: number): void {
+    if (!(factor > 0)) throw new Error("rateFactor must be above 0");
+    this.world.rateFactor = factor;
+  }
+
+  /** Drops every connection and lets all agents check in at once, as after a restart of the server. */
+  async reconnectAll(): Promise<Reconnected> {
+    this.transport.reset();
+    const from = this.wheel.now();
+    const answers = await Promise.all(this.agents.map((agent) => agent.checkIn()));
+    return { hosts: answers.length, answered: answers.filter(Boolean).length, ms: this.wheel.now() - from };
+  }
+
+  report(): SimulationReport {
+    let pendingLines = 0;
+    let lostResults = 0;
+    for (const agent of this.agents) {
+      pendingLines += agent.logger.buffer.size;
+      lostResults += agent.results.size;
+    }
+    const seconds = this.seconds || (this.wheel.now() - this.startedAt) / 1000;
+    return reportOf(this.stats, {
+      hosts: this.options.hosts,
+      seconds,
+      pendingLines,
+      lostResults,
+      enrollment: this.enrollment,
+    });
+  }
+
+  /** Ends the loops, delivers what is buffered, closes. Safe to call twice. */
+  stop(): Promise<SimulationReport> {
+    this.stopped ??= this.end();
+    return this.stopped;
+  }
+
+  private async end(): Promise<SimulationReport> {
+    this.seconds = (this.wheel.now() - this.startedAt) / 1000;
+    this.world.stop();
+    for (const agent of this.agents) agent.stop();
+    const limit = this.wheel.after(FLUSH_LIMIT_MS, () => this.transport.close());
+    await this.flush();
+    this.wheel.disarm(limit);
+    this.transport.close();
+    if (this.progress) clearInterval(this.progress);
+    this.wheel.stop();
+    for (const agent of this.agents) agent.logger.close();
+    this.ledger?.close();
+    this.identities?.save(this.agents);
+    return this.report();
+  }
+
+  private async flush(): Promise<void> {
+    const agents = this.agents.values();
+    const worker = async () => {
+      for (const agent of agents) {
+        await agent.idle();
+        await agent.flush();
+      }
+    };
+    await Promise.all(Array.from({ length: FLUSH_AT_ONCE }, worker));
+  }
+
+  private async enrollOne(agent: SimulatedAgent): Promise<boolean> {
+    for (let round = 0; round < INVENTORY_ROUNDS; round++) {
+      const before = agent.accepted;
+      if (!(await agent.pollOnce())) return false;
+      // A read that asks nothing more: the server has all it wants for now.
+      if (agent.accepted === before) break;
+    }
+    return agent.accepted > 0;
+  }
+
+  private newAgent(index: number): SimulatedAgent {
+    const machine = new Machine(this.machines, index);
+    const channels = this.channels();
+    const agent = new SimulatedAgent(this.world, machine, channels);
+    const key = this.identities?.keyOf(agent.identifier);
+    if (key) agent.resume(key);
+    this.agents.push(agent);
+    return agent;
+  }
+
+  private channels(): { config: Channel; distributed: Channel; log: Channel } {
+    const { transport } = this;
+    const { connections } = this.options;
+    if (connections !== "own") {
+      const channel = connections === "shared" ? transport.sharedChannel() : transport.ownChannel();
+      return { config: channel, distributed: channel, log: channel };
+    }
+    return { config: transport.ownChannel(), distributed: transport.ownChannel(), log: transport.ownChannel() };
+  }
+
+  private drive(): void {
+    this.wheel.start();
+    const { onProgress, progressSeconds, hosts } = this.options;
+    if (!onProgress || this.progress) return;
+    let last = { requests: 0, at: this.wheel.now() };
+    this.progress = setInterval(() => {
+      const now = this.wheel.now();
+      const { requests, errors, enrolled, acknowledgedLines } = this.stats;
+      const requestsPerSecond = ((requests - last.requests) * 1000) / Math.max(1, now - last.at);
+      last = { requests, at: now };
+      const seconds = (now - this.startedAt) / 1000;
+      const { connections } = this;
+      const started = this.agents.length;
+      onProgress({
+        seconds,
+        started,
+        hosts,
+        requests,
+        requestsPerSecond,
+        errors,
+        enrolled,
+        connections,
+        acknowledgedLines,
+      });
+    }, progressSeconds * 1000);
+  }
+}

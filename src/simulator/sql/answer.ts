@@ -1,0 +1,64 @@
+import type { Query } from "./ast.ts";
+import { execute, type Row, type Tables } from "./execute.ts";
+import { parseQuery } from "./parse.ts";
+import { SqlError } from "./tokens.ts";
+import { Unsupported } from "./values.ts";
+
+export type TextRow = Record<string, string>;
+export type SqlAnswer = { status: number; message: string; rows: TextRow[] };
+
+const CACHED = 4096;
+/** Parts of SQL beyond the evaluator: a query with them gets one dummy row instead of a false error. */
+const BEYOND =
+  /^\s*(WITH|VALUES|PRAGMA|EXPLAIN)\b|\b(OVER|EXCEPT|INTERSECT|WINDOW|NATURAL|REGEXP|MATCH|RECURSIVE|NOTNULL)\b/i;
+
+const parsed = new Map<string, Query | SqlError>();
+
+/** Raised by a table provider for a table the agent knows but the simulator has no rows for. */
+export class NoModel extends Error {}
+
+/** What the agent answers to one query: rows of text, or an SQLite status with its message. */
+export function answerSql(sql: string, tables: Tables): SqlAnswer {
+  try {
+    return { status: 0, message: "", rows: execute(parse(sql), tables).map(textRow) };
+  } catch (error) {
+    if (error instanceof NoModel || error instanceof Unsupported) return dummy();
+    if (!(error instanceof SqlError)) throw error;
+    return BEYOND.test(sql) ? dummy() : { status: 1, message: error.message, rows: [] };
+  }
+}
+
+/** Many agents run the same few texts: each is parsed once for all of them. */
+function parse(sql: string): Query {
+  let known = parsed.get(sql);
+  if (known === undefined) {
+    known = tryParse(sql);
+    if (parsed.size >= CACHED) parsed.clear();
+    parsed.set(sql, known);
+  }
+  if (known instanceof SqlError) throw known;
+  return known;
+}
+
+function tryParse(sql: string): Query | SqlError {
+  try {
+    return parseQuery(sql);
+  } catch (error) {
+    if (error instanceof SqlError) return error;
+    throw error;
+  }
+}
+
+function dummy(): SqlAnswer {
+  return { status: 0, message: "", rows: [{ "1": "1" }] };
+}
+
+/** Agents send every value as text, NULL as the empty one. */
+export function textRow(row: Row): TextRow {
+  const text: TextRow = {};
+  for (const key in row) {
+    const value = row[key];
+    text[key] = value === null || value === undefined ? "" : String(value);
+  }
+  return text;
+}

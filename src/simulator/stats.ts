@@ -1,0 +1,74 @@
+import { Histogram } from "./histogram.ts";
+
+export const ENDPOINTS = ["enroll", "config", "log", "distributed_read", "distributed_write"] as const;
+export type Endpoint = (typeof ENDPOINTS)[number];
+
+export const PATHS: Record<Endpoint, string> = {
+  enroll: "/api/v1/qengine/enroll",
+  config: "/api/v1/qengine/config",
+  log: "/api/v1/qengine/log",
+  distributed_read: "/api/v1/qengine/distributed/read",
+  distributed_write: "/api/v1/qengine/distributed/write",
+};
+
+export class EndpointStats {
+  readonly latency = new Histogram();
+  errors = 0;
+  bytesIn = 0;
+  bytesOut = 0;
+}
+
+/** What all agents of a run count together. */
+export class Stats {
+  readonly endpoints = Object.fromEntries(ENDPOINTS.map((name) => [name, new EndpointStats()])) as Record<
+    Endpoint,
+    EndpointStats
+  >;
+  /** Answers by HTTP status; the agents ignore it, people do not. */
+  readonly statuses = new Map<number, number>();
+  /** The last few reasons for failures, newest last. */
+  readonly recentErrors: string[] = [];
+  enrolled = 0;
+  reEnrolled = 0;
+  acknowledgedLines = 0;
+  droppedLines = 0;
+  nodeInvalid = 0;
+  connectFailures = 0;
+  timeouts = 0;
+  /** Answers whose meaning the agent does not define. */
+  undefinedAnswers = 0;
+  deliveredResults = 0;
+
+  answered(endpoint: Endpoint, status: number, ms: number, bytesOut: number, bytesIn: number): void {
+    const stats = this.endpoints[endpoint];
+    stats.latency.record(ms);
+    stats.bytesIn += bytesIn;
+    stats.bytesOut += bytesOut;
+    this.statuses.set(status, (this.statuses.get(status) ?? 0) + 1);
+  }
+
+  unanswered(endpoint: Endpoint, reason: string, ms: number): void {
+    this.endpoints[endpoint].latency.record(ms);
+    if (reason === "connect") this.connectFailures++;
+    if (reason === "timeout") this.timeouts++;
+  }
+
+  failed(endpoint: Endpoint, reason: string): void {
+    this.endpoints[endpoint].errors++;
+    this.recentErrors.push(`${endpoint}: ${reason.slice(0, 200)}`);
+    if (this.recentErrors.length > 8) this.recentErrors.shift();
+  }
+
+  get requests(): number {
+    return ENDPOINTS.reduce((sum, name) => sum + this.endpoints[name].latency.count, 0);
+  }
+
+  get errors(): number {
+    return ENDPOINTS.reduce((sum, name) => sum + this.endpoints[name].errors, 0);
+  }
+
+  /** Starts the latencies anew, so that a phase of a run can be measured by itself. */
+  resetLatencies(): void {
+    for (const name of ENDPOINTS) this.endpoints[name].latency.reset();
+  }
+}

@@ -1,0 +1,147 @@
+import { connect as connectTcp, type Socket } from "node:net";
+import { connect as connectTls, type SecureContext } from "node:tls";
+import { type Answer, ResponseParser } from "./parser.ts";
+
+export type FailureReason = "connect" | "timeout" | "closed" | "bad answer" | "redirect" | "stopped";
+/** `sends` is 2 where a broken connection made the request go out again: the server may have acted on both. */
+export type Exchange = { sends?: number } & (
+  | { ok: true; answer: Answer }
+  | { ok: false; reason: FailureReason; detail: string }
+);
+
+export type Origin = { tls: boolean; host: string; port: number };
+export type TlsSettings = { context?: SecureContext; insecure?: boolean };
+export type WireRequest = { head: string; body: string | Buffer };
+
+export type ConnectionEvents = { connected(): void; gone(connection: Connection): void };
+
+/** One keep-alive connection with at most one request in flight, as each thread of a stock agent has. */
+export class Connection {
+  readonly openedAt: number;
+  private readonly socket: Socket;
+  private readonly parser = new ResponseParser();
+  private done: ((exchange: Exchange) => void) | null = null;
+  connected = false;
+  private failure = "connection closed";
+  private on: ConnectionEvents | null;
+  /** Finished exchanges; only a connection that served before earns a second try elsewhere. */
+  served = 0;
+  open = true;
+
+  constructor(origin: Origin, tls: TlsSettings, now: number, on: ConnectionEvents) {
+    this.openedAt = now;
+    this.on = on;
+    this.socket = origin.tls ? this.openTls(origin, tls) : this.openTcp(origin);
+    this.socket.setNoDelay(true);
+    this.socket.on("error", (error) => {
+      this.failure = error.message || String((error as NodeJS.ErrnoException).code);
+    });
+    this.socket.on("end", () => this.ended());
+    this.socket.on("close", () => this.gone());
+  }
+
+  send(request: WireRequest, done: (exchange: Exchange) => void): void {
+    this.done = done;
+    if (typeof request.body === "string") this.socket.write(request.head + request.body, "utf8");
+    else {
+      this.socket.cork();
+      this.socket.write(request.head, "latin1");
+      this.socket.write(request.body);
+      this.socket.uncork();
+    }
+  }
+
+  /** Ends the connection and the exchange on it. */
+  destroy(reason: FailureReason = "closed"): void {
+    if (!this.open) return;
+    this.open = false;
+    this.socket.destroy();
+    this.finish({ ok: false, reason, detail: reason });
+    this.leave();
+  }
+
+  private openTcp(origin: Origin): Socket {
+    // One read buffer for all plain connections: the parser copies what it must keep before the next read.
+    const onread = {
+      buffer: READ_BUFFER,
+      callback: (length: number, buffer: Uint8Array) => {
+        this.received((buffer as Buffer).subarray(0, length));
+        return true;
+      },
+    };
+    const socket = connectTcp({ host: origin.host, port: origin.port, onread });
+    socket.once("connect", () => this.established());
+    return socket;
+  }
+
+  private openTls(origin: Origin, tls: TlsSettings): Socket {
+    const socket = connectTls({
+      host: origin.host,
+      port: origin.port,
+      secureContext: tls.context,
+      rejectUnauthorized: !tls.insecure,
+      servername: /^[\d.]+$|:/.test(origin.host) ? "" : origin.host,
+      minVersion: "TLSv1.2",
+    });
+    socket.once("secureConnect", () => this.established());
+    socket.on("data", (chunk: Buffer) => this.received(chunk));
+    return socket;
+  }
+
+  private established(): void {
+    this.connected = true;
+    this.on?.connected();
+  }
+
+  private received(chunk: Buffer): void {
+    if (!this.done) {
+      this.destroy();
+      return;
+    }
+    try {
+      const answer = this.parser.push(chunk);
+      if (answer) this.answered(answer);
+    } catch (error) {
+      this.open = false;
+      this.socket.destroy();
+      this.leave();
+      this.finish({ ok: false, reason: "bad answer", detail: (error as Error).message });
+    }
+  }
+
+  private answered(answer: Answer): void {
+    this.served++;
+    if (!answer.keepAlive) {
+      this.open = false;
+      this.socket.destroy();
+      this.leave();
+    }
+    this.finish({ ok: true, answer });
+  }
+
+  private ended(): void {
+    const answer = this.done ? this.parser.close() : null;
+    if (answer) this.answered(answer);
+    else this.destroy();
+  }
+
+  private gone(): void {
+    this.open = false;
+    this.finish({ ok: false, reason: this.connected ? "closed" : "connect", detail: this.failure });
+    this.leave();
+  }
+
+  private finish(exchange: Exchange): void {
+    const done = this.done;
+    this.done = null;
+    done?.(exchange);
+  }
+
+  private leave(): void {
+    const on = this.on;
+    this.on = null;
+    on?.gone(this);
+  }
+}
+
+const READ_BUFFER = Buffer.allocUnsafe(64 * 1024);
