@@ -1,0 +1,46 @@
+import type { Context } from "../core/context.ts";
+import type { ActivityTypes } from "./types.ts";
+
+/**
+ * Records one entry of the activity feed, by the viewer; without one (failed sign-in, an agent) it has no actor, and what
+ * the service does by itself carries its name and `svc_initiated`. Call it in the transaction of what it tells of.
+ */
+export async function recordActivity<T extends keyof ActivityTypes>(
+  ctx: Pick<Context, "store" | "clock" | "user">,
+  type: T,
+  details: ActivityTypes[T],
+  options: { hostId?: number } = {},
+): Promise<void> {
+  await recordActivities(ctx, type, [details], options);
+}
+
+/** The same for many at once (bulk deletes, enrollments); `hostIds` gives each entry its own host. */
+export async function recordActivities<T extends keyof ActivityTypes>(
+  { store, clock, user }: Pick<Context, "store" | "clock" | "user">,
+  type: T,
+  entries: readonly ActivityTypes[T][],
+  options: { hostId?: number; hostIds?: readonly number[] } = {},
+): Promise<void> {
+  const person = user.kind === "user";
+  const actor = {
+    actor_id: person ? user.id : null,
+    actor_full_name: user.kind === "nobody" ? null : user.name,
+    actor_email: person ? user.email : null,
+    actor_gravatar: person ? user.gravatar_url : null,
+    actor_api_only: person ? user.api_only : null,
+    svc_initiated: user.kind === "service",
+  };
+  const created_at = clock.iso();
+  await store.activities.insertMany(
+    entries.map((entry, i) => {
+      const details: Record<string, unknown> = { ...entry };
+      return {
+        created_at,
+        type: type as string,
+        details,
+        host_id: options.hostIds?.[i] ?? options.hostId ?? null,
+        ...actor,
+      };
+    }),
+  );
+}

@@ -1,0 +1,33 @@
+/** A value read once and held until it is forgotten; what is being read at that moment is not kept. */
+export class Cached<T> {
+  readonly #load: () => Promise<T>;
+  #value: T | undefined;
+  #loading: Promise<T> | null = null;
+
+  constructor(load: () => Promise<T>) {
+    this.#load = load;
+  }
+
+  get now(): T | undefined {
+    return this.#value;
+  }
+
+  async get(): Promise<T> {
+    if (this.#value !== undefined) return this.#value;
+    if (this.#loading) return this.#loading;
+    const loading = this.#load();
+    this.#loading = loading;
+    try {
+      const value = await loading;
+      if (this.#loading === loading) this.#value = value;
+      return value;
+    } finally {
+      if (this.#loading === loading) this.#loading = null;
+    }
+  }
+
+  forget(): void {
+    this.#value = undefined;
+    this.#loading = null;
+  }
+}

@@ -1,0 +1,61 @@
+// What a host is asked to run now (agent protocol, section 6).
+import type { Services } from "../core/context.ts";
+import type { LabelCache } from "../labels/dynamic.ts";
+import type { ConfigCache } from "./config.ts";
+import type { HostRow } from "./host-state.ts";
+import { detailQueriesFor } from "./inventory/detail-queries.ts";
+import { isDue } from "./inventory/due.ts";
+import { ADDITIONAL_PREFIX, LABEL_PREFIX, NO_LABELS, NO_POLICIES } from "./results.ts";
+import { type AgentReply, IDLE } from "./wire.ts";
+
+/** Seconds for which an agent polls every 5 s, so that a new host is known soon. */
+const ACCELERATE = 10;
+
+/** Agents before 5.8 skip names without a discovery query when any other has one. */
+const ALWAYS = "SELECT 1;";
+
+export async function dueQueries(
+  { settings, clock }: Pick<Services, "settings" | "clock">,
+  caches: { readonly configs: ConfigCache; readonly labels: LabelCache },
+  row: HostRow,
+): Promise<AgentReply> {
+  const now = clock.now();
+  const due = (last: string | null, interval: number) =>
+    row.refetch_requested || isDue(last, now, interval, row.id, settings.max_jitter_percent);
+  const queries: Record<string, string> = {};
+  const discovery: Record<string, string> = {};
+
+  const detailsDue = due(row.detail_updated_at, settings.detail_interval);
+  const critical = row.refetch_critical_queries_until;
+  if (detailsDue || (critical !== null && Date.parse(critical) > now)) {
+    const { features } = await caches.configs.get(row.team_id);
+    const details = detailQueriesFor({
+      platform: row.platform,
+      platformLike: row.platform_like,
+      agentVersion: row.qengine_version,
+      features,
+      criticalOnly: !detailsDue,
+    });
+    Object.assign(queries, details.queries);
+    Object.assign(discovery, details.discovery);
+    if (detailsDue)
+      for (const [name, query] of Object.entries(features.additional_queries ?? {}))
+        if (query.trim() !== "") queries[ADDITIONAL_PREFIX + name] = query;
+  }
+  if (due(row.label_updated_at, settings.label_interval)) {
+    const labels = (await caches.labels.get()).for(row.platform, row.platform_like);
+    for (const { id, query } of labels) queries[LABEL_PREFIX + id] = query;
+    if (labels.length === 0) queries[NO_LABELS] = ALWAYS;
+  }
+  // Its answer moves policy_updated_at: without one the host would be looked at in the store with every poll.
+  if (due(row.policy_updated_at, settings.policy_interval)) queries[NO_POLICIES] = ALWAYS;
+
+  const names = Object.keys(queries);
+  const accelerate = row.hostname === "" || row.platform === "";
+  if (names.length === 0 && !accelerate) return IDLE;
+  for (const name of names) discovery[name] ??= ALWAYS;
+  return {
+    status: 200,
+    body: JSON.stringify({ queries, discovery, ...(accelerate ? { accelerate: ACCELERATE } : {}) }),
+  };
+}

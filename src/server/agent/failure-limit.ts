@@ -1,0 +1,39 @@
+// How many failed attempts one address may make a minute. Successes are never counted: many hosts share an address.
+import { BlockList, isIP } from "node:net";
+import type { Clock } from "../core/clock.ts";
+
+export interface FailureLimit {
+  /** Counts a failure. Gives the seconds to wait when the address is over its limit, else 0. */
+  fail(address: string): number;
+}
+
+const MINUTE_MS = 60_000;
+const ADDRESSES_MAX = 50_000;
+
+const loopback = new BlockList();
+loopback.addSubnet("127.0.0.0", 8, "ipv4");
+loopback.addAddress("::1", "ipv6");
+
+const isLoopback = (address: string): boolean => {
+  const family = isIP(address);
+  return family !== 0 && loopback.check(address, family === 6 ? "ipv6" : "ipv4");
+};
+
+export function createFailureLimit(clock: Clock, perMinute: number): FailureLimit {
+  const windows = new Map<string, { since: number; failures: number }>();
+  return {
+    fail(address) {
+      if (isLoopback(address)) return 0;
+      const now = clock.now();
+      let window = windows.get(address);
+      if (!window || now - window.since >= MINUTE_MS || now < window.since) {
+        windows.delete(address);
+        if (windows.size >= ADDRESSES_MAX) for (const oldest of windows.keys()) if (windows.delete(oldest)) break;
+        window = { since: now, failures: 0 };
+        windows.set(address, window);
+      }
+      window.failures++;
+      return window.failures > perMinute ? Math.max(1, Math.ceil((window.since + MINUTE_MS - now) / 1000)) : 0;
+    },
+  };
+}

@@ -1,0 +1,134 @@
+// Hosts by node key. A known key costs no store read; an unknown one is looked up each time, many in one query.
+import { channels } from "../core/channels.ts";
+import type { Services } from "../core/context.ts";
+import { tokenHash } from "../core/random.ts";
+import { oneOf } from "../store/query.ts";
+import { createBatcher } from "./batcher.ts";
+import { type HostRow, HostState } from "./host-state.ts";
+
+export interface HostCache {
+  /** The host of a key, when the memory has it and may be believed. */
+  known(key: string): HostState | undefined;
+  /** From the store; null: no host has this key. */
+  find(key: string): Promise<HostState | null>;
+  /** Reads the host again; null when it went or has another key by now. */
+  reload(state: HostState): Promise<HostRow | null>;
+  /** Takes a host whose row is at hand (it just enrolled). Its old key dies. */
+  put(row: HostRow, key: string): HostState;
+  drop(state: HostState): void;
+  readonly size: number;
+  stop(): Promise<void>;
+}
+
+const HOSTS_MAX = 200_000;
+
+export async function createHostCache(services: Services): Promise<HostCache> {
+  const { store, settings } = services;
+  const byKey = new Map<string, HostState>();
+  const byId = new Map<number, HostState>();
+
+  const lookups = createBatcher<string, HostRow | null>(
+    async (hashes) => {
+      const rows = await store.hosts.list({ where: oneOf("node_key_hash", [...new Set(hashes)]) });
+      const byHash = new Map(rows.map((row) => [row.node_key_hash, row]));
+      return hashes.map((hash) => byHash.get(hash) ?? null);
+    },
+    { size: 200, parallel: 2 },
+  );
+
+  const readings = createBatcher<number, HostRow | null>(
+    async (ids) => {
+      const rows = await store.hosts.getMany([...new Set(ids)]);
+      const found = new Map(rows.map((row) => [row.id, row]));
+      return ids.map((id) => found.get(id) ?? null);
+    },
+    { size: 100, parallel: 2 },
+  );
+
+  function drop(state: HostState): void {
+    state.live = false;
+    if (byKey.get(state.key) === state) byKey.delete(state.key);
+    if (byId.get(state.id) === state) byId.delete(state.id);
+  }
+
+  function put(row: HostRow, key: string): HostState {
+    const old = byId.get(row.id);
+    if (old?.key === key) {
+      old.load(row, settings);
+      return old;
+    }
+    if (old) drop(old);
+    const state = new HostState(row.id, key, tokenHash(key));
+    state.load(row, settings);
+    byKey.set(key, state);
+    byId.set(row.id, state);
+    if (byKey.size > HOSTS_MAX) {
+      const oldest = byKey.values().next().value;
+      if (oldest) drop(oldest);
+    }
+    return state;
+  }
+
+  // What was being read when a message came may be older than what the message tells of.
+  let messages = 0;
+  const forgetAll = () => {
+    messages++;
+    for (const state of byKey.values()) state.fresh = false;
+  };
+  const stops = [
+    await store.listen(
+      channels.hosts,
+      (payload) => {
+        if (payload === "*") return forgetAll();
+        messages++;
+        for (const id of JSON.parse(payload) as number[]) {
+          const state = byId.get(id);
+          if (state) state.fresh = false;
+        }
+      },
+      forgetAll,
+    ),
+    // Deleting a team moves its hosts.
+    await store.listen(channels.teams, forgetAll, forgetAll),
+  ];
+
+  return {
+    known(key) {
+      const state = byKey.get(key);
+      return state?.fresh ? state : undefined;
+    },
+    async find(key) {
+      const hash = tokenHash(key);
+      const before = messages;
+      const row = await lookups.add(hash);
+      if (row === null) {
+        const state = byKey.get(key);
+        if (state) drop(state);
+        return null;
+      }
+      const state = put(row, key);
+      if (messages !== before) state.fresh = false;
+      return state;
+    },
+    async reload(state) {
+      const before = messages;
+      const row = await readings.add(state.id);
+      if (row === null || row.node_key_hash !== state.keyHash) {
+        drop(state);
+        return null;
+      }
+      state.load(row, settings);
+      if (messages !== before) state.fresh = false;
+      return row;
+    },
+    put,
+    drop,
+    get size() {
+      return byKey.size;
+    },
+    async stop() {
+      await Promise.all([lookups.idle(), readings.idle()]);
+      for (const stop of stops) await stop();
+    },
+  };
+}

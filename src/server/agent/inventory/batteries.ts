@@ -1,0 +1,24 @@
+import type { Battery } from "../../../api/hosts.ts";
+import { toCount, toNumber } from "./numbers.ts";
+import { type Row, text } from "./rows.ts";
+
+const WORN_CYCLES = 1000;
+const WORN_PERCENT = 80;
+
+const capacity = (row: Row, column: string): number =>
+  text(row, column).trim() === "" ? 0 : (toNumber(row[column]) ?? 0);
+
+function health(row: Row, cycles: number): string {
+  if (cycles >= WORN_CYCLES) return "Service recommended";
+  const designed = capacity(row, "designed_capacity");
+  const max = capacity(row, "max_capacity");
+  if (designed <= 0 || max <= 0) return "Unknown";
+  return max * 100 < WORN_PERCENT * designed ? "Service recommended" : "Normal";
+}
+
+export function hostBatteries(rows: readonly Row[]): Battery[] {
+  return rows.map((row) => {
+    const cycles = toCount(row.cycle_count) ?? 0;
+    return { cycle_count: cycles, health: health(row, cycles) };
+  });
+}

@@ -1,0 +1,93 @@
+import { msToIso, toCount, toNumber } from "./numbers.ts";
+import { has, type Row, text } from "./rows.ts";
+
+export interface CertificateName {
+  readonly country: string;
+  readonly organization: string;
+  readonly organizational_unit: string;
+  readonly common_name: string;
+}
+
+export interface CertificateInventory {
+  readonly sha1: string;
+  readonly scope: "system" | "user";
+  /** Whose, for scope `user`. */
+  readonly username: string;
+  readonly not_valid_before: string | null;
+  readonly not_valid_after: string | null;
+  readonly certificate_authority: boolean;
+  readonly common_name: string;
+  readonly key_algorithm: string;
+  readonly key_strength: number;
+  readonly key_usage: string;
+  /** Hex text: serials have up to 20 bytes. */
+  readonly serial: string;
+  readonly signing_algorithm: string;
+  readonly subject: CertificateName;
+  readonly issuer: CertificateName;
+}
+
+// Values may hold "/": only one that stands before a known key (or an OID) begins a new part.
+const PART =
+  /\/(?=(?:C|ST|L|O|OU|CN|DC|UID|SN|GN|title|street|postalCode|serialNumber|emailAddress|\d{1,6}(?:\.\d{1,9}){1,20})=)/;
+
+/** Splits "/C=US/O=Example/CN=host". Of a key that stands twice the last, most specific one counts. */
+export function certificateName(name: string): CertificateName {
+  const parts = new Map<string, string>();
+  for (const part of name.split(PART)) {
+    const equals = part.indexOf("=");
+    if (equals > 0) parts.set(part.slice(0, equals).replace(/^\//, "").trim(), part.slice(equals + 1).trim());
+  }
+  return {
+    country: parts.get("C") ?? "",
+    organization: parts.get("O") ?? "",
+    organizational_unit: parts.get("OU") ?? "",
+    common_name: parts.get("CN") ?? "",
+  };
+}
+
+function instant(cell: unknown): string | null {
+  const seconds = toNumber(cell);
+  return seconds === null || cell === "" || cell === undefined ? null : msToIso(seconds * 1000);
+}
+
+function owner(row: Row, platform: "darwin" | "windows"): Pick<CertificateInventory, "scope" | "username"> {
+  if (platform === "darwin") {
+    if (text(row, "scope") !== "user") return { scope: "system", username: "" };
+    return { scope: "user", username: /^\/Users\/([^/]+)\//.exec(text(row, "path", 1024))?.[1] ?? "" };
+  }
+  // Service accounts and the machine's own stores are the system's.
+  const sid = text(row, "sid");
+  if (!/^S-1-5-21-/i.test(sid)) return { scope: "system", username: "" };
+  return { scope: "user", username: text(row, "username") || sid };
+}
+
+/** Null (keep what was known) when no row tells a certificate. */
+export function hostCertificates(rows: readonly Row[], platform: "darwin" | "windows"): CertificateInventory[] | null {
+  const found = new Map<string, CertificateInventory>();
+  for (const row of rows) {
+    const sha1 = text(row, "sha1").trim().toLowerCase();
+    if (sha1 === "") continue;
+    const { scope, username } = owner(row, platform);
+    const key = JSON.stringify([sha1, scope, username]);
+    if (found.has(key)) continue;
+    const subject = certificateName(text(row, "subject", 4096));
+    found.set(key, {
+      sha1,
+      scope,
+      username,
+      not_valid_before: instant(row.not_valid_before),
+      not_valid_after: instant(row.not_valid_after),
+      certificate_authority: toNumber(row.ca) === 1,
+      common_name: has(row, "common_name") ? text(row, "common_name") || subject.common_name : subject.common_name,
+      key_algorithm: text(row, "key_algorithm"),
+      key_strength: toCount(row.key_strength) ?? 0,
+      key_usage: text(row, "key_usage", 1024),
+      serial: text(row, "serial"),
+      signing_algorithm: text(row, "signing_algorithm"),
+      subject,
+      issuer: certificateName(text(row, "issuer", 4096)),
+    });
+  }
+  return found.size === 0 ? null : [...found.values()];
+}

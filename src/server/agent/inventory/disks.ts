@@ -1,0 +1,50 @@
+import { toCount, toNumber } from "./numbers.ts";
+import { type Row, text } from "./rows.ts";
+
+export interface DiskSpace {
+  readonly gigs_total_disk_space: number;
+  readonly gigs_disk_space_available: number;
+  readonly percent_disk_space_available: number;
+}
+
+const GIGA = 1e9;
+const twoDecimals = (value: number): number => Math.round(value * 100) / 100;
+const percent = (value: number): number => Math.min(100, Math.max(0, value));
+
+/** Null when a figure is no number: keep what was known. */
+export function unixDiskSpace(row: Row): DiskSpace | null {
+  const blocks = toCount(row.blocks);
+  const available = toCount(row.blocks_available);
+  const size = toCount(row.blocks_size);
+  if (blocks === null || available === null || size === null) return null;
+  return {
+    gigs_total_disk_space: twoDecimals((blocks * size) / GIGA),
+    gigs_disk_space_available: twoDecimals((available * size) / GIGA),
+    percent_disk_space_available: blocks === 0 ? 0 : percent(Math.floor((available * 100) / blocks)),
+  };
+}
+
+export function windowsDiskSpace(row: Row): DiskSpace | null {
+  const total = toCount(row.total_bytes);
+  const free = toCount(row.free_bytes);
+  if (total === null || free === null) return null;
+  return {
+    gigs_total_disk_space: Math.round(total / GIGA),
+    gigs_disk_space_available: Math.round(free / GIGA),
+    percent_disk_space_available: total === 0 ? 0 : percent(Math.round((free * 100) / total)),
+  };
+}
+
+/** FileVault is on when someone can unlock it. */
+export const isEncryptedDarwin = (row: Row): boolean => (toNumber(row.unlocked_by) ?? 0) > 0;
+
+/** Whether the disk under "/" is encrypted; null when the agent tells nothing of it. */
+export function isEncryptedLinux(rows: readonly Row[]): boolean | null {
+  const root = rows.filter((row) => text(row, "path") === "/");
+  return root.length === 0 ? null : root.some((row) => text(row, "encrypted").trim() === "1");
+}
+
+export const isEncryptedWindows = (rows: readonly Row[]): boolean =>
+  rows.some((row) => text(row, "protection_status").trim() === "1" && isDriveC(text(row, "drive_letter")));
+
+const isDriveC = (letter: string): boolean => letter === "" || /^c:?\\?$/i.test(letter.trim());

@@ -1,0 +1,87 @@
+import { toCount, toNumber, unixToIso } from "./numbers.ts";
+import { has, type Row, text, type Warn } from "./rows.ts";
+
+/** What one scheduled query has cost on a host, with the API's names. Ids are for the caller to find. */
+export interface QueryStats {
+  readonly scheduled_query_name: string;
+  readonly query_name: string;
+  readonly pack_name: string;
+  readonly average_memory: number;
+  readonly denylisted: boolean;
+  readonly executions: number;
+  readonly interval: number;
+  readonly last_executed: string | null;
+  readonly output_size: number;
+  readonly system_time: number;
+  readonly user_time: number;
+  /** Milliseconds. */
+  readonly wall_time: number;
+}
+
+export interface PackStats {
+  readonly pack_name: string;
+  readonly type: string;
+  readonly query_stats: readonly QueryStats[];
+}
+
+const count = (cell: unknown): number => toCount(cell) ?? 0;
+const isTrue = (cell: unknown): boolean => cell === true || cell === "true" || toNumber(cell) === 1;
+
+/** `global`, `team-<id>`, or "" for a legacy pack. */
+function packType(pack: string): string {
+  if (pack === "Global") return "global";
+  return /^team-\d+$/.test(pack) ? pack : "";
+}
+
+function wallTime(row: Row): number {
+  return has(row, "wall_time_ms") ? count(row.wall_time_ms) : (toCount((toNumber(row.wall_time) ?? 0) * 1000) ?? 0);
+}
+
+/** The agent's own cost accounting, by pack. Queries outside packs are not ours. */
+export function packStats(rows: readonly Row[], warn: Warn): PackStats[] {
+  const packs = new Map<string, Map<string, QueryStats>>();
+  for (const row of rows) {
+    const delimiter = text(row, "delimiter");
+    const name = text(row, "name", 1024);
+    if (delimiter === "" || name === "") {
+      warn("schedule_stats", "a row without name or delimiter");
+      continue;
+    }
+    const prefix = `pack${delimiter}`;
+    if (!name.startsWith(prefix)) continue;
+    const rest = name.slice(prefix.length);
+    const at = rest.indexOf(delimiter);
+    if (at <= 0 || at + delimiter.length === rest.length) {
+      warn("schedule_stats", "a name without pack and query");
+      continue;
+    }
+    const executions = count(row.executions);
+    // Named blacklisted before 5.0.
+    const denylisted = isTrue(has(row, "denylisted") ? row.denylisted : row.blacklisted);
+    // A query that was just scheduled has no figures yet, and must not wipe older ones.
+    if (executions === 0 && !denylisted) continue;
+    const pack = rest.slice(0, at);
+    const query = rest.slice(at + delimiter.length);
+    const stats = packs.get(pack) ?? new Map<string, QueryStats>();
+    packs.set(pack, stats);
+    stats.set(query, {
+      scheduled_query_name: query,
+      query_name: query,
+      pack_name: pack,
+      average_memory: count(row.average_memory),
+      denylisted,
+      executions,
+      interval: count(row.interval),
+      last_executed: unixToIso(row.last_executed),
+      output_size: count(row.output_size),
+      system_time: count(row.system_time),
+      user_time: count(row.user_time),
+      wall_time: wallTime(row),
+    });
+  }
+  return [...packs].map(([pack, stats]) => ({
+    pack_name: pack,
+    type: packType(pack),
+    query_stats: [...stats.values()],
+  }));
+}

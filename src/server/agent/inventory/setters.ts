@@ -1,0 +1,85 @@
+import { displayName, type HostContext, type InventoryFields } from "./fields.ts";
+import { msToIso, toCount, toInt, toSeconds } from "./numbers.ts";
+import { platformOf, unixOsVersion, type WindowsRelease, windowsName, windowsOsVersion } from "./os-version.ts";
+import { has, type Row, text } from "./rows.ts";
+
+const osColumns = { platform_like: "platform_like", code_name: "codename", build: "build" } as const;
+const systemColumns = {
+  hostname: "hostname",
+  uuid: "uuid",
+  computer_name: "computer_name",
+  cpu_type: "cpu_type",
+  cpu_subtype: "cpu_subtype",
+  cpu_brand: "cpu_brand",
+  hardware_vendor: "hardware_vendor",
+  hardware_model: "hardware_model",
+  hardware_version: "hardware_version",
+} as const;
+
+type CopiedField = keyof typeof osColumns | keyof typeof systemColumns;
+
+/** A column that this agent version does not have leaves its field as it was. */
+function copyText(set: Partial<InventoryFields>, row: Row, columns: Readonly<Partial<Record<CopiedField, string>>>) {
+  for (const [field, column] of Object.entries(columns))
+    if (has(row, column)) set[field as CopiedField] = text(row, column);
+}
+
+export function setSystem(set: Partial<InventoryFields>, row: Row, known: HostContext["known"]): void {
+  copyText(set, row, systemColumns);
+  // Some boards report "-1" for want of a serial.
+  const serial = text(row, "hardware_serial").trim();
+  if (has(row, "hardware_serial") && serial !== "-1") set.hardware_serial = serial;
+  for (const field of ["cpu_physical_cores", "cpu_logical_cores"] as const)
+    if (has(row, field)) set[field] = toInt(row[field], 0, 1_000_000) ?? known[field] ?? 0;
+  if (has(row, "physical_memory")) set.memory = toCount(row.physical_memory) ?? known.memory ?? 0;
+  set.display_name = displayName({ ...known, ...set });
+}
+
+export function setUptime(set: Partial<InventoryFields>, row: Row, now: number): void {
+  const seconds = toSeconds(row.total_seconds);
+  if (seconds === null) return;
+  set.uptime = seconds * 1e9;
+  set.last_restarted_at = seconds === 0 ? null : msToIso(now - seconds * 1000);
+}
+
+export function setFlags(set: Partial<InventoryFields>, rows: readonly Row[]): void {
+  const flags = new Map<string, number>();
+  for (const row of rows) {
+    const seconds = toSeconds(row.value);
+    if (seconds !== null) flags.set(text(row, "name"), seconds);
+  }
+  const refresh = flags.get("config_tls_refresh") ?? flags.get("config_refresh");
+  const interval = flags.get("distributed_interval");
+  const period = flags.get("logger_tls_period");
+  if (interval !== undefined) set.distributed_interval = interval;
+  if (refresh !== undefined) set.config_tls_refresh = refresh;
+  if (period !== undefined) set.logger_tls_period = period;
+}
+
+export function setOs(set: Partial<InventoryFields>, row: Row, release: WindowsRelease | null, ctx: HostContext): void {
+  copyText(set, row, osColumns);
+  const platform = platformOf(row) || ctx.known.platform || "";
+  if (platform !== "") set.platform = platform;
+  if (!has(row, "name")) return;
+  if (platform !== "windows") {
+    set.os_version = unixOsVersion(row);
+    return;
+  }
+  if (release !== null || !isSameWindows(row, ctx.known.os_version ?? ""))
+    set.os_version = windowsOsVersion(row, release);
+}
+
+/** Whether a known `os_version` is this release in full: it must not lose its build while the registry query fails. */
+export function isSameWindows(row: Row, known: string): boolean {
+  const version = text(row, "version").trim();
+  const name = windowsName(row);
+  return (
+    known.startsWith(`${name} `) && known.split(" ").some((word) => word === version || word.startsWith(`${version}.`))
+  );
+}
+
+export function setAgent(set: Partial<InventoryFields>, row: Row | null): void {
+  set.agent_version = row !== null && has(row, "version") ? text(row, "version") : null;
+  set.svc_desktop_version = row !== null && has(row, "desktop_version") ? text(row, "desktop_version") : null;
+  set.scripts_enabled = row !== null && has(row, "scripts_enabled") ? text(row, "scripts_enabled") === "1" : null;
+}

@@ -1,0 +1,180 @@
+import { hash } from "node:crypto";
+import { answersFor } from "./detail-queries.ts";
+import { unixToIso } from "./numbers.ts";
+import { platformFamily } from "./platforms.ts";
+import { detailQueries } from "./queries.ts";
+import { type DetailResults, okRows, type Row, text } from "./rows.ts";
+
+/** One software version on one host. */
+export interface SoftwareEntry {
+  readonly name: string;
+  readonly version: string;
+  readonly source: string;
+  readonly extension_for: string;
+  readonly extension_id: string;
+  readonly bundle_identifier: string;
+  readonly release: string;
+  readonly vendor: string;
+  readonly arch: string;
+  readonly upgrade_code: string;
+  readonly installed_paths: readonly string[];
+  readonly last_opened_at: string | null;
+}
+
+export interface SoftwareChanges {
+  /** The sources whose query came back ok: a host's entries of these are replaced, of others kept. */
+  readonly replaced: readonly string[];
+  /** Without repeats, ordered by source, name and the rest. */
+  readonly entries: readonly SoftwareEntry[];
+}
+
+export interface SoftwareContext {
+  readonly platform: string;
+  readonly platformLike?: string;
+  /** Names of the host's deb packages, for an answer that has Python packages and, for once, no deb packages. */
+  readonly knownDebNames?: ReadonlySet<string>;
+}
+
+type Identity = Omit<SoftwareEntry, "installed_paths" | "last_opened_at">;
+type Found = { -readonly [K in keyof SoftwareEntry]: SoftwareEntry[K] };
+
+const PATH_MAX = 4096;
+const softwareQueries = detailQueries.flatMap(({ name, source }) =>
+  source === undefined ? [] : [{ key: name, source }],
+);
+
+type Columns = Readonly<Partial<Record<keyof Identity | "path", string>>>;
+
+/** The columns that stand for something in each source; a column of the same name elsewhere does not. */
+const columns: Readonly<Record<string, Columns>> = {
+  apps: { bundle_identifier: "bundle_identifier", path: "path" },
+  rpm_packages: { release: "release", arch: "arch", vendor: "vendor" },
+  programs: { vendor: "publisher", upgrade_code: "identifying_number", path: "install_location" },
+  chrome_extensions: { extension_for: "browser_type", extension_id: "identifier", path: "path" },
+  firefox_addons: { extension_id: "identifier", path: "path" },
+  vscode_extensions: { vendor: "publisher", extension_id: "uuid", path: "path" },
+};
+const pathOnly: Columns = { path: "path" };
+
+const column = (row: Row, name: string | undefined): string => (name === undefined ? "" : text(row, name));
+
+function versionOf(row: Row, source: string): string {
+  if (source !== "apps") return text(row, "version").trim();
+  return text(row, "bundle_short_version").trim() || text(row, "bundle_version").trim();
+}
+
+function entryOf(row: Row, source: string): Found | null {
+  const name = text(row, "name").trim();
+  if (name === "") return null;
+  const has = columns[source] ?? pathOnly;
+  const bundle = column(row, has.bundle_identifier);
+  // Shortcuts to programs inside a virtual machine.
+  if (bundle.startsWith("com.parallels.winapp")) return null;
+  const path = has.path === undefined ? "" : text(row, has.path, PATH_MAX);
+  return {
+    name,
+    version: versionOf(row, source),
+    source,
+    extension_for: source === "firefox_addons" ? "firefox" : column(row, has.extension_for),
+    extension_id: column(row, has.extension_id),
+    bundle_identifier: bundle,
+    release: column(row, has.release),
+    vendor: column(row, has.vendor),
+    arch: column(row, has.arch),
+    upgrade_code: column(row, has.upgrade_code),
+    installed_paths: path === "" || path === "null" ? [] : [path],
+    last_opened_at: source === "apps" ? unixToIso(row.last_opened_time) : null,
+  };
+}
+
+// Text is stored without NUL, so what is joined by it cannot run together.
+export const softwareIdentity = (entry: Identity): string =>
+  `${entry.source}\0${entry.name}\0${entry.version}\0${entry.extension_for}\0${entry.bundle_identifier}\0${entry.extension_id}\0${entry.release}\0${entry.arch}\0${entry.vendor}\0${entry.upgrade_code}`;
+
+// 192 bits: short enough to be indexed, whatever names a host sends, and out of reach of a made-up collision.
+const digest = (value: string): string => hash("sha256", value, "base64url").slice(0, 32);
+
+/** What is equal here is one software version. */
+export const softwareKey = (entry: Identity): string => digest(softwareIdentity(entry));
+
+/** What is equal here is one software title: apps go by their bundle identifier, whatever they are called. */
+export function titleKey(entry: Pick<Identity, "name" | "source" | "extension_for" | "bundle_identifier">): string {
+  if (entry.source === "apps" && entry.bundle_identifier !== "") return digest(`apps\0\0${entry.bundle_identifier}`);
+  return digest(`${entry.source}\0${entry.name}\0${entry.extension_for}`);
+}
+
+function merge(into: Found, entry: Found): void {
+  const path = entry.installed_paths[0];
+  if (path !== undefined && !into.installed_paths.includes(path))
+    into.installed_paths = [...into.installed_paths, path];
+  if (entry.last_opened_at !== null && (into.last_opened_at ?? "") < entry.last_opened_at)
+    into.last_opened_at = entry.last_opened_at;
+}
+
+/** On these the system's own Python packages are deb packages too, named `python3-<name>`. */
+const hasPythonDebs = (platform: string): boolean => platform === "ubuntu" || platform === "debian";
+
+function debNames(results: DetailResults, known: ReadonlySet<string> | undefined): ReadonlySet<string> {
+  const rows = okRows(results, "software_deb");
+  if (rows === null) return known ?? new Set();
+  return new Set(rows.map((row) => text(row, "name").trim()));
+}
+
+/** The software that an answer tells. */
+export function softwareChanges(results: DetailResults, ctx: SoftwareContext): SoftwareChanges {
+  const family = platformFamily(ctx.platform, ctx.platformLike);
+  const replaced: string[] = [];
+  const entries: SoftwareEntry[] = [];
+  for (const { key, source } of softwareQueries) {
+    const rows = answersFor(key, family) ? okRows(results, key) : null;
+    if (rows === null) continue;
+    replaced.push(source);
+    const isPythonDeb = source === "python_packages" && hasPythonDebs(ctx.platform);
+    const debs = isPythonDeb ? debNames(results, ctx.knownDebNames) : null;
+    const found = new Map<string, Found>();
+    for (const row of rows) {
+      const entry = entryOf(row, source);
+      if (entry === null) continue;
+      if (debs !== null) {
+        entry.name = `python3-${entry.name.toLowerCase()}`;
+        if (debs.has(entry.name)) continue;
+      }
+      const same = softwareIdentity(entry);
+      const first = found.get(same);
+      if (first === undefined) found.set(same, entry);
+      else merge(first, entry);
+    }
+    for (const same of [...found.keys()].sort()) {
+      const entry = found.get(same)!;
+      if (entry.installed_paths.length > 1) entry.installed_paths = [...entry.installed_paths].sort();
+      entries.push(entry);
+    }
+  }
+  return { replaced, entries };
+}
+
+/** Raised when the rules above change, so that unchanged answers are read again. */
+const RULES = "1";
+
+/**
+ * Stands for the software part of an answer: while it is the same as after the last ingest, nothing has changed and
+ * nothing need be read. "" when the answer has no software part. Rows in another order give another fingerprint.
+ */
+export function softwareFingerprint(results: DetailResults, platform: string): string {
+  let all = "";
+  for (const { key } of softwareQueries) {
+    const rows = okRows(results, key);
+    if (rows === null) continue;
+    all += `${key}\x1d${rows[0] === undefined ? "" : Object.keys(rows[0]).join("\x1f")}\x1d`;
+    for (const row of rows) {
+      for (const name in row) {
+        const cell = row[name];
+        if (typeof cell === "string") all += cell;
+        else if (typeof cell === "number" || typeof cell === "boolean") all += String(cell);
+        all += "\x1f";
+      }
+      all += "\x1e";
+    }
+  }
+  return all === "" ? "" : hash("sha1", `${RULES}\x1d${platform}\x1d${all}`, "base64url");
+}

@@ -1,0 +1,65 @@
+/** What a host's status is made of: its row and its last-seen time, as ISO text. */
+export interface Presence {
+  readonly seen_time: string | null;
+  readonly created_at: string;
+  readonly distributed_interval: number;
+  readonly config_tls_refresh: number;
+}
+
+export interface HostStatus {
+  readonly online: boolean;
+  /** Offline for 30 days; also called mia. */
+  readonly missing: boolean;
+  /** Enrolled within 24 hours, whatever its other state. */
+  readonly new: boolean;
+}
+
+/** The status filter's words. The host object's own status is only online or offline. */
+export type StatusWord = "new" | "online" | "offline" | "mia" | "missing";
+
+const GRACE_MS = 60_000;
+const DAY_MS = 86_400_000;
+const MISSING_MS = 30 * DAY_MS;
+const LAST_MS = Date.parse("9999-12-31T23:59:59.999Z");
+
+const iso = (ms: number): string => new Date(Math.min(ms, LAST_MS)).toISOString();
+
+const windowMs = (distributedInterval: number, configTlsRefresh: number): number =>
+  Math.max(0, Math.min(distributedInterval, configTlsRefresh)) * 1000 + GRACE_MS;
+
+/** A host seen at `seen` is online while this instant is to come. */
+export const onlineUntil = (seen: string, distributedInterval: number, configTlsRefresh: number): string =>
+  iso(Date.parse(seen) + windowMs(distributedInterval, configTlsRefresh));
+
+/** A host last seen at or before this instant is missing. */
+export const missingSince = (now: number): string => iso(now - MISSING_MS);
+
+/** A host created at or after this instant is new. */
+export const newSince = (now: number): string => iso(now - DAY_MS);
+
+export function hostStatus(host: Presence, now: number): HostStatus {
+  const seen = Date.parse(host.seen_time ?? host.created_at);
+  return {
+    online: seen + windowMs(host.distributed_interval, host.config_tls_refresh) > now,
+    missing: seen + MISSING_MS <= now,
+    new: Date.parse(host.created_at) + DAY_MS >= now,
+  };
+}
+
+export const statusOf = (host: Presence, now: number): "online" | "offline" =>
+  hostStatus(host, now).online ? "online" : "offline";
+
+export function hasStatus(host: Presence, word: StatusWord, now: number): boolean {
+  const status = hostStatus(host, now);
+  switch (word) {
+    case "online":
+      return status.online;
+    case "offline":
+      return !status.online;
+    case "new":
+      return status.new;
+    case "mia":
+    case "missing":
+      return status.missing;
+  }
+}

@@ -1,0 +1,40 @@
+import type { HostUser } from "../../../api/hosts.ts";
+import { toInt } from "./numbers.ts";
+import { type Row, text, type Warn } from "./rows.ts";
+
+const NO_LOGIN = ["/false", "/nologin", "/shutdown", "/halt"] as const;
+
+function isPerson(row: Row): boolean {
+  const username = text(row, "username");
+  if (username === "" || username.startsWith("_") || username.endsWith("$")) return false;
+  if (text(row, "type").toLowerCase() === "special") return false;
+  const shell = text(row, "shell").toLowerCase();
+  if (NO_LOGIN.some((end) => shell.endsWith(end))) return false;
+  return !(username === "sync" && shell.endsWith("/bin/sync"));
+}
+
+/** The accounts of people, ordered by uid; null (keep what was known) when there is none. */
+export function hostUsers(rows: readonly Row[], warn: Warn): HostUser[] | null {
+  const users = new Map<string, HostUser>();
+  for (const row of rows) {
+    if (!isPerson(row)) continue;
+    const uid = toInt(row.uid);
+    if (uid === null) {
+      warn("users", "a uid is not a number");
+      continue;
+    }
+    const username = text(row, "username");
+    const key = `${uid} ${username}`;
+    // Two groups may share a gid: the first one stays.
+    if (users.has(key)) continue;
+    users.set(key, {
+      uid,
+      username,
+      type: text(row, "type"),
+      groupname: text(row, "groupname"),
+      shell: text(row, "shell"),
+    });
+  }
+  if (users.size === 0) return null;
+  return [...users.values()].sort((a, b) => a.uid - b.uid || (a.username < b.username ? -1 : 1));
+}

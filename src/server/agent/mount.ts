@@ -1,0 +1,45 @@
+// The agents' way in through the framework: for tests without a socket, and where no Node server is in front.
+import type { H3, H3Event } from "h3";
+import type { Services } from "../core/context.ts";
+import { peerAddress } from "../core/proxies.ts";
+import { answer, misdirected, oversize } from "./answer.ts";
+import type { Agent } from "./start.ts";
+import { type AgentReply, bodyCaps, endpointAt, prefixes } from "./wire.ts";
+
+export function mountAgent(app: H3, services: Services, agent: Agent): void {
+  for (const prefix of prefixes)
+    app.all(`${prefix}**`, async (event) => respond(event, await serve(event, services, agent)));
+}
+
+async function serve(event: H3Event, services: Services, agent: Agent): Promise<AgentReply> {
+  const { method, headers, body } = event.req;
+  const at = endpointAt(event.url.pathname) ?? "unknown";
+  const refused = misdirected(at, method);
+  if (refused !== null || at === "unknown") return refused!;
+  const bytes = await readAll(body, bodyCaps[at]);
+  if (bytes === null) return oversize(services, at);
+  return answer(agent, services, at, {
+    bytes,
+    encoding: headers.get("content-encoding") ?? undefined,
+    authorization: headers.get("authorization") ?? undefined,
+    address: peerAddress(services.settings, event.req.ip ?? "", headers),
+  });
+}
+
+/** The body to its end; null when it is over the cap: then it is read and dropped. */
+async function readAll(body: AsyncIterable<Uint8Array> | null, cap: number): Promise<Buffer | null> {
+  let chunks: Uint8Array[] = [];
+  let size = 0;
+  for await (const chunk of body ?? []) {
+    size += chunk.byteLength;
+    if (size <= cap) chunks.push(chunk);
+    else chunks = [];
+  }
+  return size <= cap ? Buffer.concat(chunks, size) : null;
+}
+
+function respond(event: H3Event, { status, body, retryAfter }: AgentReply): Response {
+  const headers: Record<string, string> = { "content-type": "application/json" };
+  if (retryAfter !== undefined) headers["retry-after"] = String(retryAfter);
+  return new Response(event.req.method === "HEAD" ? null : body, { status, headers });
+}

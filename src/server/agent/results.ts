@@ -1,0 +1,112 @@
+// A distributed write's body, read leniently: agents of all ages send it, and send it again until it is accepted.
+import { setImmediate as breathe } from "node:timers/promises";
+import { detailQueries } from "./inventory/queries.ts";
+import {
+  DETAIL_PREFIX,
+  type DetailResult,
+  type DetailResults,
+  detailResults,
+  isOk,
+  type Row,
+  rowsOf,
+  text,
+} from "./inventory/rows.ts";
+import { BadJson, isObjectAt, objectMembers, parseSpan, type Span } from "./json-scan.ts";
+
+export const LABEL_PREFIX = "svc_label_query_";
+export const ADDITIONAL_PREFIX = "svc_additional_query_";
+export const NO_POLICIES = "svc_no_policies_wildcard";
+export const NO_LABELS = "svc_no_labels_wildcard";
+
+export interface WriteResults {
+  /** Of queries that are asked for; a failed one too. */
+  readonly details: DetailResults;
+  /** By label id: whether the host is a member. Failed ones are left out: they change nothing. */
+  readonly labels: ReadonlyMap<number, boolean>;
+  /** Any label answer came, failed ones included. */
+  readonly labelsReported: boolean;
+  readonly policiesReported: boolean;
+  /** Rows by name, of those that came back ok. */
+  readonly additional: ReadonlyMap<string, readonly Row[]>;
+}
+
+/** Rows of one query at most; the rest is passed over. */
+const ROWS_MAX = 20_000;
+const ADDITIONAL_ROWS_MAX = 1_000;
+const ADDITIONAL_CELL_MAX = 8_192;
+/** Body text read in one go; of a larger body each query by itself. */
+const AT_ONCE = 2 * 1024 * 1024;
+/** Text of one query's rows at most. */
+const ANSWER_MAX = 24 * 1024 * 1024;
+
+const known = new Set(detailQueries.map(({ name }) => name));
+
+const isObject = (value: unknown): value is Record<string, unknown> =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
+
+/** The body's parts as values. Throws `BadJson` when it is no JSON object. */
+export async function parseWrite(body: string): Promise<Record<string, unknown>> {
+  if (body.length <= AT_ONCE) {
+    const value = parseSpan(body, { start: 0, end: body.length });
+    if (!isObject(value)) throw new BadJson("not an object");
+    return value;
+  }
+  const parts: Record<string, unknown> = {};
+  for (const [name, span] of objectMembers(body))
+    parts[name] = name === "queries" && isObjectAt(body, span) ? await answersApart(body, span) : small(body, span);
+  return parts;
+}
+
+async function answersApart(body: string, queries: Span): Promise<Record<string, unknown>> {
+  const answers: Record<string, unknown> = {};
+  for (const [name, span] of objectMembers(body, queries.start)) {
+    if (span.end - span.start > ANSWER_MAX) continue;
+    answers[name] = parseSpan(body, span);
+    if (span.end - span.start > AT_ONCE / 8) await breathe();
+  }
+  return answers;
+}
+
+const small = (body: string, span: Span): unknown => (span.end - span.start > AT_ONCE ? null : parseSpan(body, span));
+
+export function readResults(write: Record<string, unknown>): WriteResults {
+  const queries = isObject(write.queries) ? write.queries : {};
+  const statuses = isObject(write.statuses) ? write.statuses : {};
+  const ok = (name: string) => isOk(Object.hasOwn(statuses, name) ? statuses[name] : undefined);
+
+  const details = new Map<string, DetailResult>();
+  for (const [key, result] of detailResults({ queries, statuses }))
+    if (known.has(key))
+      details.set(
+        key,
+        result.rows.length > ROWS_MAX ? { ok: result.ok, rows: result.rows.slice(0, ROWS_MAX) } : result,
+      );
+
+  const labels = new Map<number, boolean>();
+  const additional = new Map<string, readonly Row[]>();
+  let labelsReported = false;
+  let policiesReported = false;
+  for (const name of new Set([...Object.keys(queries), ...Object.keys(statuses)])) {
+    if (name.startsWith(DETAIL_PREFIX)) continue;
+    if (name === NO_LABELS) labelsReported = true;
+    else if (name === NO_POLICIES) policiesReported = true;
+    else if (name.startsWith(LABEL_PREFIX)) {
+      const id = Number(name.slice(LABEL_PREFIX.length));
+      labelsReported = true;
+      if (Number.isSafeInteger(id) && ok(name) && Object.hasOwn(queries, name))
+        labels.set(id, rowsOf(queries[name]).length > 0);
+    } else if (name.startsWith(ADDITIONAL_PREFIX) && ok(name) && Object.hasOwn(queries, name))
+      additional.set(name.slice(ADDITIONAL_PREFIX.length), additionalRows(queries[name]));
+  }
+  return { details, labels, labelsReported, policiesReported, additional };
+}
+
+const additionalRows = (value: unknown): Row[] =>
+  rowsOf(value)
+    .slice(0, ADDITIONAL_ROWS_MAX)
+    .map((row) =>
+      Object.fromEntries(Object.keys(row).map((column) => [column, text(row, column, ADDITIONAL_CELL_MAX)])),
+    );
+
+export const isEmpty = (results: WriteResults): boolean =>
+  results.details.size === 0 && results.additional.size === 0 && !results.labelsReported && !results.policiesReported;

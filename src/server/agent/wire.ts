@@ -1,0 +1,72 @@
+// The agent routes' paths, limits and error bodies. Agents ignore the status: only the body says whether a call worked
+// (agent protocol, section 2.1), so nothing here is ever empty and success never has an `error` key.
+
+export type EndpointName = "enroll" | "config" | "log" | "distributed/read" | "distributed/write";
+
+export interface AgentRequest {
+  /** As inflated. */
+  readonly body: Buffer;
+  /** The Authorization header. */
+  readonly authorization: string | undefined;
+  /** The caller's address by the trusted-proxy rule. */
+  readonly address: string;
+}
+
+export interface AgentReply {
+  readonly status: number;
+  readonly body: string;
+  /** Seconds, for people and load balancers. */
+  readonly retryAfter?: number;
+}
+
+const KiB = 1024;
+const MiB = 1024 * KiB;
+
+/** Bytes at most, as sent and as inflated. */
+export const bodyCaps: Readonly<Record<EndpointName, number>> = {
+  enroll: 64 * KiB,
+  config: 16 * KiB,
+  log: 100 * MiB,
+  "distributed/read": 16 * KiB,
+  "distributed/write": 100 * MiB,
+};
+
+export const endpointNames = Object.keys(bodyCaps) as EndpointName[];
+
+export const prefixes = ["/api/v1/qengine/", "/api/osquery/", "/api/v1/osquery/"] as const;
+
+const byPath = new Map<string, EndpointName>(
+  prefixes.flatMap((prefix) => endpointNames.map((name): [string, EndpointName] => [prefix + name, name])),
+);
+
+/** What a URL (path and query) names: an endpoint, `unknown` for anything else below the agent prefixes, or null. */
+export function endpointAt(url: string): EndpointName | "unknown" | null {
+  const exact = byPath.get(url);
+  if (exact !== undefined) return exact;
+  if (!prefixes.some((prefix) => url.startsWith(prefix))) return null;
+  const query = url.indexOf("?");
+  return (query < 0 ? undefined : byPath.get(url.slice(0, query))) ?? "unknown";
+}
+
+export const OK: AgentReply = { status: 200, body: "{}" };
+/** Nothing to run. */
+export const IDLE: AgentReply = { status: 200, body: '{"queries":{},"discovery":{}}' };
+
+/** A failure after which the agent keeps what it has and tries again. */
+export const failure = (status: number, text: string, retryAfter?: number): AgentReply => ({
+  status,
+  body: JSON.stringify({ error: text }),
+  ...(retryAfter === undefined ? {} : { retryAfter }),
+});
+
+/** Makes the agent drop its node key and enroll again: only when the key is surely unknown. */
+export const nodeInvalid = (text = "authentication error: invalid node key"): AgentReply => ({
+  status: 401,
+  body: JSON.stringify({ error: text, node_invalid: true }),
+});
+
+export const malformed = failure(400, "the body is not a JSON object");
+export const busy = failure(503, "the server is busy; try again", 5);
+export const storeAway = failure(503, "the database cannot be reached or written to now; try again", 5);
+export const internal = failure(500, "internal error");
+export const tooLarge = (cap: number): AgentReply => failure(413, `the body is over ${cap} bytes`);

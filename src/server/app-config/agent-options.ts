@@ -1,0 +1,159 @@
+// What may stand in agent options. A wrong key would be dropped by agents without a word, so it is refused here.
+import { AgentOptions } from "../../api/app-config.ts";
+import { linuxPlatforms } from "../agent/inventory/platforms.ts";
+import { badRequest } from "../core/errors.ts";
+import { isObject, unsupportedKey, wrongType } from "./merge.ts";
+import { commandLine, configKeys, type OptionType, settable } from "./osquery-options.ts";
+import { checkDecorators, checkPacks, checkSchedule } from "./schedule.ts";
+
+export interface AgentOptionChecks {
+  /** Only what cannot be kept at all is refused. */
+  readonly force: boolean;
+  /** Where the options stand, for the texts; empty when they are the whole body. */
+  readonly at: string;
+}
+
+/** The agent takes no more than 4 MiB of text, nested 32 deep. */
+const MAX_BYTES = 4 * 1024 * 1024;
+const MAX_DEPTH = 32;
+
+const platforms: ReadonlySet<string> = new Set(["darwin", "windows", "chrome", "rocky", "fedora", ...linuxPlatforms]);
+
+export const defaultAgentOptions: AgentOptions = {
+  config: {
+    options: {
+      pack_delimiter: "/",
+      disable_distributed: false,
+      distributed_plugin: "tls",
+      distributed_interval: 10,
+      distributed_tls_max_attempts: 3,
+      distributed_tls_read_endpoint: "/api/v1/qengine/distributed/read",
+      distributed_tls_write_endpoint: "/api/v1/qengine/distributed/write",
+      logger_tls_endpoint: "/api/v1/qengine/log",
+      logger_tls_period: 10,
+      logger_tls_compress: true,
+      logger_min_status: 1,
+    },
+    decorators: {
+      load: ["SELECT uuid AS host_uuid FROM system_info;", "SELECT hostname AS hostname FROM system_info;"],
+    },
+  },
+  overrides: {},
+};
+
+const under = (at: string, key: string): string => (at === "" ? key : `${at}.${key}`);
+
+/** The options, when they may be kept; else 400. */
+export function parseAgentOptions(given: unknown, checks: AgentOptionChecks): AgentOptions {
+  if (!isObject(given)) throw wrongType(checks.at || "agent_options", "object", given);
+  if (!checks.force) checkKeys(given, checks.at);
+  checkShape(given, checks.at);
+  // Every key is checked or forced: parsing drops what has no meaning anywhere.
+  return AgentOptions.parse(given);
+}
+
+/** What even `force` does not let through: it could not be built into what agents get. */
+function checkShape(given: Record<string, unknown>, at: string): void {
+  for (const key of ["config", "overrides", "command_line_flags"] as const) checkObject(given[key], under(at, key));
+  const overrides = given.overrides as Record<string, unknown> | undefined;
+  checkObject(overrides?.platforms, under(at, "overrides.platforms"));
+  for (const [platform, config] of Object.entries(overrides?.platforms ?? {}))
+    if (config !== null) checkObject(config, under(at, `overrides.platforms.${platform}`));
+  if (Buffer.byteLength(JSON.stringify(given)) > MAX_BYTES)
+    throw badRequest("agent options are over 4 MiB", at || "base");
+  if (depth(given) > MAX_DEPTH) throw badRequest(`agent options are nested more than ${MAX_DEPTH} deep`, at || "base");
+}
+
+function checkObject(value: unknown, at: string): void {
+  if (value !== undefined && !isObject(value)) throw wrongType(at, "object", value);
+}
+
+const depth = (value: unknown): number =>
+  typeof value === "object" && value !== null ? 1 + Math.max(0, ...Object.values(value).map(depth)) : 0;
+
+function checkKeys(given: Record<string, unknown>, at: string): void {
+  for (const [key, value] of Object.entries(given)) {
+    const here = under(at, key);
+    if (key === "config") checkConfig(value, here);
+    else if (key === "overrides") checkOverrides(value, here);
+    else if (key === "command_line_flags") checkFlags(value, here);
+    else throw misplaced(here, key);
+  }
+}
+
+function checkOverrides(value: unknown, at: string): void {
+  if (!isObject(value)) throw wrongType(at, "object", value);
+  for (const key of Object.keys(value))
+    if (key !== "platforms")
+      throw platforms.has(key) ? belongs(under(at, key), key, "overrides.platforms") : misplaced(under(at, key), key);
+  const named = value.platforms ?? {};
+  if (!isObject(named)) throw wrongType(under(at, "platforms"), "object", named);
+  for (const [platform, config] of Object.entries(named)) {
+    const here = under(at, `platforms.${platform}`);
+    if (!platforms.has(platform)) throw unsupportedKey(here);
+    if (config === null)
+      throw badRequest(`platforms cannot be null: '${here}'; leave it out, or give it a configuration`, here);
+    checkConfig(config, here);
+  }
+}
+
+function checkConfig(value: unknown, at: string): void {
+  if (!isObject(value)) throw wrongType(at, "object", value);
+  for (const [key, part] of Object.entries(value)) {
+    const here = under(at, key);
+    const type = configKeys.get(key);
+    if (!type) throw misplaced(here, key);
+    if (type === "object" ? !isObject(part) : !Array.isArray(part) && !isObject(part))
+      throw wrongType(here, type, part);
+  }
+  checkOptions(value.options, under(at, "options"));
+  checkSchedule(value.schedule, under(at, "schedule"));
+  checkPacks(value.packs, under(at, "packs"));
+  checkDecorators(value.decorators, under(at, "decorators"));
+}
+
+function checkOptions(value: unknown, at: string): void {
+  for (const [key, option] of Object.entries(value ?? {})) {
+    const here = under(at, key);
+    const type = settable.get(key) ?? custom(key);
+    if (!type) throw commandLine.has(key) ? belongs(here, key, "command_line_flags") : unsupportedKey(here);
+    checkOption(here, type, option);
+  }
+}
+
+function checkFlags(value: unknown, at: string): void {
+  if (!isObject(value)) throw wrongType(at, "object", value);
+  for (const [key, option] of Object.entries(value)) {
+    const here = under(at, key);
+    const type = commandLine.get(key) ?? settable.get(key) ?? custom(key);
+    if (!type) throw misplaced(here, key);
+    checkOption(here, type, option);
+  }
+}
+
+/** Extensions read options of their own, under this prefix. */
+const custom = (key: string): OptionType | "any" | undefined => (key.startsWith("custom_") ? "any" : undefined);
+
+function checkOption(at: string, type: OptionType | "any", value: unknown): void {
+  const fits =
+    type === "any"
+      ? ["boolean", "number", "string"].includes(typeof value)
+      : type === "integer"
+        ? Number.isSafeInteger(value) && (value as number) >= 0
+        : typeof value === type;
+  if (!fits) throw wrongType(at, type === "any" ? "string" : type, value);
+}
+
+const belongs = (at: string, key: string, place: string) =>
+  badRequest(`"${key}" should be part of the "${place}" object: unsupported key provided: "${key}"`, at);
+
+/** An unknown key; where it has a meaning elsewhere in the options, the reason names that place. */
+function misplaced(at: string, key: string) {
+  if (configKeys.has(key)) return belongs(at, key, "config");
+  if (key === "platforms") return belongs(at, key, "overrides");
+  if (key === "config" || key === "overrides" || key === "command_line_flags")
+    return badRequest(`"${key}" should be at the top of the agent options: unsupported key provided: "${key}"`, at);
+  if (settable.has(key)) return belongs(at, key, "config.options");
+  if (commandLine.has(key)) return belongs(at, key, "command_line_flags");
+  return unsupportedKey(at);
+}

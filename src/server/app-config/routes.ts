@@ -1,0 +1,10 @@
+import { appConfigApi } from "../../api/app-config.ts";
+import { type Route, route } from "../core/route.ts";
+import { certificateChain } from "./certificate.ts";
+import { getConfig, modifyConfig } from "./service.ts";
+
+export const appConfigRoutes: readonly Route[] = [
+  route(appConfigApi.get, (_, ctx) => getConfig(ctx)),
+  route(appConfigApi.modify, ({ body, query }, ctx) => modifyConfig(ctx, body, query)),
+  route(appConfigApi.certificate, (_, ctx) => certificateChain(ctx)),
+];

@@ -1,0 +1,72 @@
+// Sections as they are kept: one row each, secrets apart in a column that the engines seal.
+import { eq, oneOf } from "../store/query.ts";
+import type { RowOf } from "../store/table.ts";
+import type { ServerTx } from "../tables.ts";
+import { getPath, isObject, withPath } from "./merge.ts";
+import type { Section } from "./section.ts";
+import type { configSections } from "./tables.ts";
+
+type Row = RowOf<typeof configSections>;
+
+/** The section's value, secrets included; fields that were never set have their defaults. */
+export function sectionValue<T extends object>(section: Section<T>, row: Row | null | undefined): T {
+  if (!row) return section.defaults;
+  const stored = section.whole ? row.value : over(section.defaults, row.value);
+  const secrets: Record<string, string> = row.secrets === null ? {} : JSON.parse(row.secrets);
+  return Object.entries(secrets).reduce((value, [path, secret]) => withPath(value, path, secret), stored) as T;
+}
+
+const over = (defaults: unknown, stored: unknown): unknown =>
+  isObject(defaults) && isObject(stored)
+    ? Object.fromEntries([
+        ...Object.entries(defaults),
+        ...Object.entries(stored).map(([key, value]) => [key, over(defaults[key], value)]),
+      ])
+    : stored;
+
+export async function readSection<T extends object>(store: ServerTx, section: Section<T>): Promise<T> {
+  return sectionValue(section, await store.configSections.first({ where: eq("section", section.name) }));
+}
+
+export async function readSections(store: ServerTx, sections: readonly Section[]): Promise<Map<string, object>> {
+  const rows = await store.configSections.list({
+    where: oneOf(
+      "section",
+      sections.map(({ name }) => name),
+    ),
+  });
+  return new Map(
+    sections.map((one) => [
+      one.name,
+      sectionValue(
+        one,
+        rows.find((row) => row.section === one.name),
+      ),
+    ]),
+  );
+}
+
+export async function writeSection<T extends object>(
+  store: ServerTx,
+  section: Section<T>,
+  value: T,
+  now: string,
+): Promise<void> {
+  const secrets = Object.fromEntries(
+    section.secrets
+      .map((path) => [path, getPath(value, path)])
+      .filter(([, secret]) => typeof secret === "string" && secret !== ""),
+  );
+  const plain = Object.keys(secrets).reduce((left, path) => withPath(left, path, ""), value);
+  await store.configSections.upsert(
+    [
+      {
+        section: section.name,
+        updated_at: now,
+        value: plain as Record<string, unknown>,
+        secrets: Object.keys(secrets).length === 0 ? null : JSON.stringify(secrets),
+      },
+    ],
+    { on: ["section"] },
+  );
+}

@@ -1,0 +1,97 @@
+// Queries, packs and decorators in agent options; agent protocol, section 4: what is wrong there an agent drops silently.
+import { badRequest } from "../core/errors.ts";
+import { isObject, unsupportedKey, wrongType } from "./merge.ts";
+
+const MAX_INTERVAL = 604_800;
+const queryKeys = new Set([
+  "query",
+  "interval",
+  "snapshot",
+  "removed",
+  "platform",
+  "version",
+  "shard",
+  "denylist",
+  "startup_priority",
+  "description",
+  "value",
+]);
+const packKeys = new Set(["queries", "platform", "version", "shard", "discovery"]);
+
+export function checkSchedule(value: unknown, at: string): void {
+  if (value === undefined) return;
+  if (!isObject(value)) throw wrongType(at, "object", value);
+  for (const [name, query] of Object.entries(value)) checkQuery(name, query, `${at}.${name}`);
+}
+
+export function checkPacks(value: unknown, at: string): void {
+  if (value === undefined) return;
+  if (!isObject(value)) throw wrongType(at, "object", value);
+  for (const [name, pack] of Object.entries(value)) {
+    const here = `${at}.${name}`;
+    // As text it would name a file on the host.
+    if (!isObject(pack)) throw wrongType(here, "object", pack);
+    for (const key of Object.keys(pack)) if (!packKeys.has(key)) throw unsupportedKey(`${here}.${key}`);
+    checkShard(pack.shard, `${here}.shard`);
+    checkTexts(pack.discovery, `${here}.discovery`);
+    checkSchedule(pack.queries, `${here}.queries`);
+  }
+}
+
+function checkQuery(name: string, query: unknown, at: string): void {
+  if (/^(query|cache|config_views)\./.test(name) || /(epoch|counter)$/.test(name) || name.trim() === "")
+    throw badRequest(
+      `the query name '${name}' is skipped by agents: it must not be empty, start with query., cache. or config_views., or end with epoch or counter`,
+      at,
+    );
+  if (!isObject(query)) throw wrongType(at, "object", query);
+  for (const key of Object.keys(query)) if (!queryKeys.has(key)) throw unsupportedKey(`${at}.${key}`);
+  if (typeof query.query !== "string") throw wrongType(`${at}.query`, "string", query.query);
+  if (query.query.trim() === "") throw badRequest(`'${at}.query' must not be empty`, `${at}.query`);
+  checkNumber(query.interval, `${at}.interval`, 1, MAX_INTERVAL);
+  checkShard(query.shard, `${at}.shard`);
+  for (const key of ["snapshot", "removed", "denylist"])
+    if (query[key] !== undefined && typeof query[key] !== "boolean")
+      throw wrongType(`${at}.${key}`, "boolean", query[key]);
+  for (const key of ["platform", "version"])
+    if (query[key] !== undefined && typeof query[key] !== "string")
+      throw wrongType(`${at}.${key}`, "string", query[key]);
+}
+
+const checkShard = (value: unknown, at: string): void => checkNumber(value, at, 0, 100);
+
+/** Agents read numbers as text too. */
+function checkNumber(value: unknown, at: string, min: number, max: number): void {
+  if (value === undefined) return;
+  const number = typeof value === "string" && /^\d{1,15}$/.test(value) ? Number(value) : value;
+  if (typeof number !== "number" || !Number.isInteger(number)) throw wrongType(at, "integer", value);
+  if (number < min || number > max) throw badRequest(`'${at}' must be from ${min} to ${max}`, at);
+}
+
+export function checkDecorators(value: unknown, at: string): void {
+  if (value === undefined) return;
+  if (!isObject(value)) throw wrongType(at, "object", value);
+  for (const [key, part] of Object.entries(value)) {
+    const here = `${at}.${key}`;
+    if (key === "load" || key === "always") checkTexts(part, here);
+    else if (key === "interval") checkIntervals(part, here);
+    else throw unsupportedKey(here);
+  }
+}
+
+function checkIntervals(value: unknown, at: string): void {
+  if (!isObject(value)) throw wrongType(at, "object", value);
+  for (const [seconds, queries] of Object.entries(value)) {
+    if (!/^[1-9]\d{0,8}$/.test(seconds) || Number(seconds) % 60 !== 0)
+      throw badRequest(`'${at}.${seconds}': intervals of decorators are multiples of 60 seconds`, `${at}.${seconds}`);
+    checkTexts(queries, `${at}.${seconds}`);
+  }
+}
+
+function checkTexts(value: unknown, at: string): void {
+  if (value === undefined) return;
+  if (!Array.isArray(value)) throw wrongType(at, "array", value);
+  value.forEach((item, i) => {
+    if (typeof item !== "string") throw wrongType(`${at}.${i}`, "string", item);
+  });
+}

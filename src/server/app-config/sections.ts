@@ -1,0 +1,98 @@
+import {
+  ActivityExpiry,
+  AgentOptions,
+  type ConfigSections,
+  Features,
+  HostExpiry,
+  OrgInfo,
+  ServerSettings,
+} from "../../api/app-config.ts";
+import { may } from "../core/access.ts";
+import { defaultAgentOptions, parseAgentOptions } from "./agent-options.ts";
+import { type Section, section } from "./section.ts";
+
+export const isHttpUrl = (text: string): boolean => {
+  if (!/^https?:\/\/\S+$/i.test(text)) return false;
+  return URL.canParse(text);
+};
+
+/** Empty, or an address that a browser may be sent to: nothing that runs as script. */
+const isLink = (text: string): boolean => text === "" || /^(https?|file|mailto):/i.test(text);
+
+const badLinks = (value: Record<string, unknown>, names: readonly string[]) =>
+  names
+    .filter((name) => !isLink(value[name] as string))
+    .map((name) => ({ name, reason: "must be a URL (http, https, file or mailto)" }));
+
+/** A hundred years: longer ones lead to dates that do not exist. */
+const MAX_EXPIRY_DAYS = 36_500;
+
+/** What the days of an expiry, of the organization's and of teams' settings, must keep to. */
+export function expiryProblem(enabled: boolean, window: number): string | null {
+  if (enabled && window <= 0) return "must be greater than 0 when expiry is enabled";
+  if (window < 0) return "must not be negative";
+  return window > MAX_EXPIRY_DAYS ? `must not be more than ${MAX_EXPIRY_DAYS} days` : null;
+}
+
+export const defaultFeatures = { enable_host_users: true, enable_software_inventory: true, additional_queries: null };
+export const noHostExpiry = { host_expiry_enabled: false, host_expiry_window: 0 };
+
+export const sections: { readonly [K in keyof ConfigSections]: Section<ConfigSections[K]> } = {
+  org_info: section({
+    name: "org_info",
+    schema: OrgInfo,
+    defaults: { org_name: "", org_logo_url: "", org_logo_url_light_background: "", contact_url: "" },
+    check: (value) => badLinks(value, ["org_logo_url", "org_logo_url_light_background", "contact_url"]),
+  }),
+  server_settings: section({
+    name: "server_settings",
+    schema: ServerSettings,
+    defaults: {
+      server_url: "",
+      enable_analytics: false,
+      live_query_disabled: false,
+      query_reports_disabled: false,
+      ai_features_disabled: false,
+      query_report_cap: 1000,
+    },
+    check: ({ server_url: url }) =>
+      url === "" || isHttpUrl(url) ? [] : [{ name: "server_url", reason: "must be an http or https URL" }],
+  }),
+  host_expiry_settings: section({
+    name: "host_expiry_settings",
+    schema: HostExpiry,
+    defaults: noHostExpiry,
+    check(value) {
+      const reason = expiryProblem(value.host_expiry_enabled, value.host_expiry_window);
+      return reason ? [{ name: "host_expiry_window", reason }] : [];
+    },
+  }),
+  activity_expiry_settings: section({
+    name: "activity_expiry_settings",
+    schema: ActivityExpiry,
+    defaults: { activity_expiry_enabled: false, activity_expiry_window: 0 },
+    check(value) {
+      const reason = expiryProblem(value.activity_expiry_enabled, value.activity_expiry_window);
+      return reason ? [{ name: "activity_expiry_window", reason }] : [];
+    },
+  }),
+  features: section({
+    name: "features",
+    schema: Features,
+    defaults: defaultFeatures,
+    check: ({ additional_queries: queries }) =>
+      Object.entries(queries ?? {})
+        .filter(([name, sql]) => name.trim() === "" || sql.trim() === "")
+        .map(([name]) => ({ name: `additional_queries.${name}`, reason: "must have a name and a query" })),
+  }),
+  agent_options: section({
+    name: "agent_options",
+    schema: AgentOptions,
+    defaults: defaultAgentOptions,
+    whole: true,
+    checkInput: (given, { force }) => void parseAgentOptions(given, { force, at: "agent_options" }),
+    visibleTo: (user) => may(user, "config:read_secrets", null),
+  }),
+};
+
+export const allSections: readonly Section[] = Object.values(sections);

@@ -1,0 +1,10 @@
+import { id, json, table, text, time } from "../store/table.ts";
+
+/** One row a section. What is secret in a section is kept apart, sealed, as a JSON object by field path. */
+export const configSections = table("config_sections", {
+  id: id(),
+  section: text().unique(),
+  updated_at: time(),
+  value: json<Record<string, unknown>>(),
+  secrets: text().secret().nullable(),
+});

@@ -1,0 +1,49 @@
+import { join } from "node:path";
+import type { AppConfig } from "../../api/app-config.ts";
+import { type Context, isPremium } from "../core/context.ts";
+import type { Settings } from "../core/settings.ts";
+import { masked, type SectionValues } from "./change.ts";
+import { allSections } from "./sections.ts";
+
+const NANOSECONDS = 1_000_000;
+
+/** The configuration as this caller sees it. */
+export function viewConfig(ctx: Context, values: SectionValues): AppConfig {
+  const shown = allSections
+    .filter((section) => section.visibleTo(ctx.user))
+    .map((section) => [section.name, masked(section, values.get(section.name) ?? section.defaults)]);
+  const config = Object.fromEntries(shown) as Omit<AppConfig, "license" | "logging" | "update_interval">;
+  const { settings } = ctx;
+  return {
+    ...config,
+    server_settings: {
+      ...config.server_settings,
+      enable_analytics: isPremium(ctx) || config.server_settings.enable_analytics,
+    },
+    license: ctx.license,
+    logging: {
+      debug: settings.log_level === "debug" || settings.log_level === "trace",
+      json: settings.log_format === "json",
+      result: destination(settings, "result"),
+      status: destination(settings, "status"),
+    },
+    update_interval: {
+      qengine_detail: settings.detail_interval * NANOSECONDS,
+      qengine_policy: settings.policy_interval * NANOSECONDS,
+    },
+  };
+}
+
+function destination(settings: Settings, kind: "result" | "status"): AppConfig["logging"]["result"] {
+  const plugin = settings[`${kind}_log`];
+  if (plugin !== "file") return { plugin, config: {} };
+  const name = kind === "result" ? "results.log" : "status.log";
+  return {
+    plugin: "filesystem",
+    config: {
+      [`${kind}_log_file`]: settings[`${kind}_log_file`] ?? join(settings.data_dir, "logs", name),
+      enable_log_rotation: true,
+      enable_log_compression: settings.log_rotate_compress,
+    },
+  };
+}

@@ -1,0 +1,163 @@
+// The HTTP application: every route of the API table under every version, one way in and one way out for errors.
+import { H3, type H3Event } from "h3";
+import { fullPath, versions } from "../api/endpoint.ts";
+import { mountAgent } from "./agent/mount.ts";
+import { parseJson, readBytes } from "./core/body.ts";
+import { type Context, nobody, type Services } from "./core/context.ts";
+import {
+  ApiError,
+  authenticationRequired,
+  noSuchPath,
+  unavailable,
+  unsupportedMediaType,
+  wrongMethod,
+} from "./core/errors.ts";
+import { peerAddress } from "./core/proxies.ts";
+import type { RawInput, Reply, Route } from "./core/route.ts";
+import { version } from "./core/version.ts";
+import type { Features } from "./features.ts";
+import { routes } from "./routes.ts";
+import { authenticate } from "./sessions/auth.ts";
+import { ReferenceViolation, StoreUnavailable, UniqueViolation } from "./store/store.ts";
+import { mountPages } from "./web/pages.ts";
+
+export function createApp(services: Services, features: Features): H3 {
+  const app = new H3({
+    silent: true,
+    onError: (error, event) => renderError(services, event, error.unhandled ? error.cause : error),
+  });
+  mountPages(app, services);
+  mountAgent(app, services, features.agent);
+  for (const one of routes) mount(app, services, one);
+  refuseOtherMethods(app);
+  app.all("/**", (event) => {
+    throw noSuchPath(event.url.pathname);
+  });
+  return app;
+}
+
+function mount(app: H3, services: Services, { endpoint, run }: Route): void {
+  for (const name of versions)
+    app.on(endpoint.method, fullPath(endpoint, name), async (event) => {
+      const started = performance.now();
+      const ctx = await contextOf(services, event);
+      const reply: Reply = { status: endpoint.status, headers: {} };
+      try {
+        const value = await run(rawInput(event, endpoint.bodyLimit), ctx, reply);
+        count(services, endpoint.method, endpoint.path, reply.status, started);
+        const headers = { ...baseHeaders(ctx.requestId, services), ...reply.headers };
+        if (reply.status === 204) return new Response(null, { status: 204, headers });
+        return new Response(JSON.stringify(value), {
+          status: reply.status,
+          headers: { ...headers, "content-type": "application/json; charset=utf-8" },
+        });
+      } catch (error) {
+        const response = renderError(services, event, error);
+        count(services, endpoint.method, endpoint.path, response.status, started);
+        return response;
+      }
+    });
+}
+
+/** 405 for a known path with another method; must be mounted after every route. */
+function refuseOtherMethods(app: H3): void {
+  const paths = new Set(routes.flatMap(({ endpoint }) => versions.map((name) => fullPath(endpoint, name))));
+  for (const path of paths)
+    app.all(path, (event) => {
+      throw wrongMethod(event.req.method, event.url.pathname);
+    });
+}
+
+async function contextOf(services: Services, event: H3Event): Promise<Context> {
+  const requestId = services.random.uuid();
+  event.context.requestId = requestId;
+  const address = peerAddress(services.settings, event.req.ip ?? "", event.req.headers);
+  const header = event.req.headers.get("authorization");
+  const user = header === null ? nobody : await authenticate(services, header);
+  if (user === null) {
+    throw authenticationRequired();
+  }
+  return { ...services, user, address, requestId, headers: event.req.headers };
+}
+
+function rawInput(event: H3Event, limit: number): RawInput {
+  const query = Object.fromEntries(
+    [...new Set(event.url.searchParams.keys())].map((key) => [key, event.url.searchParams.getAll(key)]),
+  );
+  const params = Object.fromEntries(
+    Object.entries(event.context.params ?? {}).map(([key, value]) => [key, decodeParam(value)]),
+  );
+  return { params, query, body: () => readJsonBody(event, limit) };
+}
+
+function decodeParam(value: string): string {
+  try {
+    return decodeURIComponent(value);
+  } catch {
+    return value;
+  }
+}
+
+async function readJsonBody(event: H3Event, limit: number): Promise<unknown> {
+  const { headers } = event.req;
+  const type = headers.get("content-type")?.split(";")[0]?.trim().toLowerCase();
+  // A browser page of another site can post forms and text, but not JSON.
+  if ((headers.has("origin") || headers.has("referer")) && type !== "application/json")
+    throw unsupportedMediaType("Content-Type must be application/json");
+  const bytes = await readBytes(event.req.body, headers.get("content-encoding"), limit);
+  return bytes.length === 0 ? undefined : parseJson(bytes);
+}
+
+const baseHeaders = (requestId: string, services: Services): Record<string, string> => ({
+  "x-request-id": requestId,
+  "x-svc-version": version.version,
+  "x-content-type-options": "nosniff",
+  "cache-control": "no-store",
+  ...(licenseExpired(services) ? { "x-svc-license": "Expired" } : {}),
+});
+
+const licenseExpired = ({ license, clock }: Services): boolean =>
+  license.tier === "premium" && Date.parse(license.expiration) < clock.now();
+
+/** The one way out for errors. What is not an `ApiError` is a 500 whose cause is only logged, under the reply's uuid. */
+export function renderError(services: Services, event: H3Event, thrown: unknown): Response {
+  const requestId = (event.context.requestId as string | undefined) ?? services.random.uuid();
+  const error = asApiError(thrown);
+  if (error.status >= 500)
+    services.log.error({ request_id: requestId, path: event.url.pathname, err: thrown }, "request failed");
+  const headers: Record<string, string> = {
+    ...baseHeaders(requestId, services),
+    "content-type": "application/json; charset=utf-8",
+  };
+  if (error.retryAfter !== null) headers["retry-after"] = String(error.retryAfter);
+  return new Response(JSON.stringify(error.body(requestId)), { status: error.status, headers });
+}
+
+function asApiError(thrown: unknown): ApiError {
+  if (thrown instanceof ApiError) return thrown;
+  if (thrown instanceof StoreUnavailable)
+    return unavailable("the database cannot be reached or written to now; try again");
+  if (thrown instanceof UniqueViolation)
+    return new ApiError(409, "Validation Failed", [{ name: "base", reason: thrown.message }]);
+  if (thrown instanceof ReferenceViolation)
+    return new ApiError(422, "Validation Failed", [{ name: "base", reason: thrown.message }]);
+  const status = foreignStatus(thrown);
+  if (status !== null)
+    return new ApiError(status, status === 404 ? "Resource Not Found" : "Bad request", [
+      { name: "base", reason: "malformed request" },
+    ]);
+  return new ApiError(500, "Unknown Error", [
+    { name: "base", reason: "internal error; the server log has it under this uuid" },
+  ]);
+}
+
+/** The framework's own refusals (a malformed path, say) carry a client error status. */
+function foreignStatus(thrown: unknown): number | null {
+  if (!(thrown instanceof Error) || !("status" in thrown) || typeof thrown.status !== "number") return null;
+  return thrown.status >= 400 && thrown.status < 500 ? thrown.status : null;
+}
+
+function count({ metrics }: Services, method: string, path: string, status: number, started: number): void {
+  metrics.requests.inc({ method, route: path, status: String(status) });
+  metrics.requestSeconds.observe({ method, route: path }, (performance.now() - started) / 1000);
+}

@@ -1,0 +1,57 @@
+// The ways to the first admin that need no request: environment, and quick start.
+import { readFile } from "node:fs/promises";
+import { type Services, serviceContext } from "./core/context.ts";
+import { ApiError } from "./core/errors.ts";
+import { BadSetting, certificateFile } from "./core/tls.ts";
+import { addGlobalSecret } from "./enroll-secrets/service.ts";
+import { createFirstAdmin } from "./setup/service.ts";
+
+export interface FirstAdmin {
+  readonly email: string;
+  /** Generated, to be shown once; null when the operator chose it. */
+  readonly password: string | null;
+  readonly token: string;
+  /** PEM that clients have to trust; null without TLS. */
+  readonly ca: string | null;
+}
+
+/** Creates the first admin where none exists and one is asked for; null when there is nothing to do. */
+export async function bootstrap(
+  services: Services,
+  options: { url: string; quickstart: boolean },
+): Promise<FirstAdmin | null> {
+  const { settings, store, random, log } = services;
+  if ((await store.users.count()) > 0) return null;
+  const generated = settings.admin_password === undefined;
+  const email = settings.admin_email ?? (options.quickstart ? "admin@example.com" : null);
+  if (email === null) {
+    log.info({ url: `${options.url}/api/v1/setup` }, "no user exists yet: run `svc setup`");
+    if (settings.host !== "127.0.0.1" && settings.host !== "localhost")
+      process.stderr.write(`setup token (needed from other machines): ${services.setupToken}\n`);
+    return null;
+  }
+  // The trailing characters satisfy the password rules whatever the random part holds.
+  const password = settings.admin_password ?? `${random.token(15)}-7`;
+  const made = await createFirstAdmin(services, {
+    name: settings.admin_name,
+    email,
+    password,
+    org_name: settings.org_name,
+    server_url: settings.server_url ?? options.url,
+  }).catch((error) => {
+    // Another server was first.
+    if (error instanceof ApiError && error.status === 409) return null;
+    throw error instanceof ApiError
+      ? new BadSetting(`admin_email, admin_password: ${error.errors[0]?.reason ?? error.message}`)
+      : error;
+  });
+  if (made === null) return null;
+  if (options.quickstart) await addGlobalSecret(serviceContext(services, "quickstart"));
+  const file = certificateFile(settings);
+  return {
+    email,
+    password: generated ? password : null,
+    token: made.token,
+    ca: file === null ? null : await readFile(file, "utf8"),
+  };
+}

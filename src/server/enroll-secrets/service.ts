@@ -1,0 +1,117 @@
+import type { EnrollSecret } from "../../api/enroll-secrets.ts";
+import { MASK } from "../../api/fields.ts";
+import { recordActivity } from "../activities/record.ts";
+import { channels } from "../core/channels.ts";
+import { type Context, within } from "../core/context.ts";
+import { invalid } from "../core/errors.ts";
+import { tokenHash } from "../core/random.ts";
+import { eq, oneOf } from "../store/query.ts";
+import type { RowOf } from "../store/table.ts";
+import type { ServerTx } from "../tables.ts";
+import type { enrollSecrets } from "./tables.ts";
+
+export const MOST_SECRETS = 50;
+
+type Row = RowOf<typeof enrollSecrets>;
+type Given = readonly { readonly secret: string }[];
+
+/** Whose hosts the secret enrolls: a team's, or with null no team's. Null when it is none. */
+export async function findEnrollSecret(store: ServerTx, secret: string): Promise<{ team_id: number | null } | null> {
+  const [found] = await store.enrollSecrets.pick(["team_id"], {
+    where: eq("secret_hash", tokenHash(secret)),
+    limit: 1,
+  });
+  return found ?? null;
+}
+
+export const viewSecret = ({ secret, created_at, team_id }: Row): EnrollSecret => ({
+  secret,
+  created_at,
+  ...(team_id === null ? {} : { team_id }),
+});
+
+export const secretsOf = async ({ store }: Pick<Context, "store">, teamId: number | null): Promise<EnrollSecret[]> =>
+  (await store.enrollSecrets.list({ where: eq("team_id", teamId) })).map(viewSecret);
+
+/** 422 on `secrets` for a list that no team may have, whatever the others have. */
+export function checkSecrets(given: Given): void {
+  if (given.length > MOST_SECRETS) throw invalid("secrets", `must not be more than ${MOST_SECRETS}`);
+  const seen = new Set<string>();
+  for (const { secret } of given) {
+    if (secret.trim() === "") throw invalid("secrets", "must not be empty");
+    if (/\p{Cc}|\p{Cs}/u.test(secret)) throw invalid("secrets", "must not hold control characters");
+    if (seen.has(secret) && secret !== MASK) throw invalid("secrets", "must differ from each other");
+    seen.add(secret);
+  }
+}
+
+/** Who may not read secrets sends back what it was shown: all masks together stand for all secrets that there are. */
+function unmasked(given: Given, existing: readonly Row[]): string[] {
+  const plain = given.map(({ secret }) => secret).filter((secret) => secret !== MASK);
+  const masks = given.length - plain.length;
+  if (masks === 0) return plain;
+  if (masks !== existing.length)
+    throw invalid("secrets", "some are masked: give all of them, or their masks unchanged");
+  return [...new Set([...existing.map(({ secret }) => secret), ...plain])];
+}
+
+/**
+ * Makes these the secrets of the team (null: the global ones), in the caller's transaction. What stays keeps its age. Gives
+ * whether anything changed.
+ */
+export async function replaceSecrets(ctx: Context, teamId: number | null, given: Given): Promise<boolean> {
+  checkSecrets(given);
+  const { store } = ctx;
+  const existing = await store.enrollSecrets.list({ where: eq("team_id", teamId) });
+  const wanted = unmasked(given, existing);
+  if (wanted.length > MOST_SECRETS) throw invalid("secrets", `must not be more than ${MOST_SECRETS}`);
+  const hashes = new Map(wanted.map((secret) => [tokenHash(secret), secret]));
+  const taken = await store.enrollSecrets.pick(["team_id"], { where: oneOf("secret_hash", [...hashes.keys()]) });
+  if (taken.some((row) => row.team_id !== teamId)) throw invalid("secrets", "a secret is already in use elsewhere");
+  const gone = existing.filter((row) => !hashes.has(row.secret_hash));
+  const kept = new Set(existing.map((row) => row.secret_hash));
+  const added = [...hashes].filter(([hash]) => !kept.has(hash));
+  if (gone.length === 0 && added.length === 0) return false;
+  await store.enrollSecrets.delete(
+    oneOf(
+      "id",
+      gone.map(({ id }) => id),
+    ),
+  );
+  const now = ctx.clock.iso();
+  await store.enrollSecrets.insertMany(
+    added.map(([secret_hash, secret]) => ({ created_at: now, team_id: teamId, secret, secret_hash })),
+  );
+  await store.notify(channels.enrollSecrets, "");
+  return true;
+}
+
+/** Runs `work` where no other server changes secrets: that a secret is used once is checked before it is written. */
+export const changingSecrets = <R>(ctx: Context, work: (inside: Context) => Promise<R>): Promise<R> =>
+  ctx.store.tx((store) => work(within(ctx, store)), { lock: "enroll_secrets" });
+
+export async function setGlobalSecrets(ctx: Context, given: Given, dryRun: boolean): Promise<Record<string, never>> {
+  await changingSecrets(ctx, async (inside) => {
+    if (await replaceSecrets(inside, null, given))
+      await recordActivity(inside, "edited_enroll_secrets", { team_id: null, team_name: null });
+    if (dryRun) throw new DryRun();
+  }).catch(unlessDry);
+  return {};
+}
+
+class DryRun extends Error {}
+
+/** Ends a dry run: its transaction is rolled back by a throw that is not a failure. */
+function unlessDry(error: unknown): void {
+  if (!(error instanceof DryRun)) throw error;
+}
+
+/** Adds a new global secret and gives it. */
+export async function addGlobalSecret(ctx: Context): Promise<string> {
+  const secret = ctx.random.token(24);
+  await changingSecrets(ctx, async (inside) => {
+    await replaceSecrets(inside, null, [...(await secretsOf(inside, null)), { secret }]);
+    await recordActivity(inside, "edited_enroll_secrets", { team_id: null, team_name: null });
+  });
+  return secret;
+}

@@ -1,0 +1,27 @@
+import type { Action } from "../../api/access.ts";
+import { may } from "../core/access.ts";
+import type { Context } from "../core/context.ts";
+import { forbidden, notFound } from "../core/errors.ts";
+import type { RowOf } from "../store/table.ts";
+import type { hosts } from "./tables.ts";
+
+export type HostRow = RowOf<typeof hosts>;
+
+/** 403 where the caller may know of the host but not do this; a host of a foreign team answers like one that is missing. */
+export function admitToHost(
+  ctx: Pick<Context, "user">,
+  action: Action,
+  id: number,
+  host: Pick<HostRow, "team_id"> | null | undefined,
+): void {
+  if (host && may(ctx.user, action, host.team_id)) return;
+  if (host && (may(ctx.user, "hosts:read", host.team_id) || may(ctx.user, "hosts:identify", host.team_id)))
+    throw forbidden();
+  throw notFound("host", id);
+}
+
+export async function hostFor(ctx: Context, action: Action, id: number): Promise<HostRow> {
+  const host = await ctx.store.hosts.get(id);
+  admitToHost(ctx, action, id, host);
+  return host!;
+}

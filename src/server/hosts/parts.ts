@@ -1,0 +1,75 @@
+// What other tables tell of hosts: labels and email addresses.
+import type { Host } from "../../api/hosts.ts";
+import type { Label } from "../../api/labels.ts";
+import type { Context } from "../core/context.ts";
+import type { labels } from "../labels/tables.ts";
+import { oneOf } from "../store/query.ts";
+import type { RowOf } from "../store/table.ts";
+import type { hostEmails } from "./tables.ts";
+
+type Email = RowOf<typeof hostEmails>;
+
+/** The people of a host: one entry, made of the identity provider's account and of the other addresses. */
+export function endUsers(addresses: readonly Email[]): NonNullable<Host["end_users"]> {
+  if (addresses.length === 0) return [];
+  const account = addresses.find(({ source }) => source === "mdm_idp_accounts");
+  return [
+    {
+      idp_info_updated_at: null,
+      idp_id: "",
+      idp_username: account?.email ?? "",
+      idp_full_name: "",
+      idp_department: "",
+      idp_groups: [],
+      other_emails: addresses.filter((entry) => entry !== account).map(({ email, source }) => ({ email, source })),
+    },
+  ];
+}
+
+export async function labelsOfHosts(
+  { store }: Pick<Context, "store">,
+  ids: readonly number[],
+): Promise<Map<number, Host["labels"]>> {
+  const members = await store.labelMembers.pick(["label_id", "host_id"], { where: oneOf("host_id", ids) });
+  const found = await store.labels.getMany([...new Set(members.map((member) => member.label_id))]);
+  const labels = byId(found);
+  const grouped = groupBy(members, (member) => member.host_id);
+  return new Map(
+    [...grouped].map(([hostId, own]) => [
+      hostId,
+      own
+        .map((member) => labels.get(member.label_id))
+        .filter((label) => label !== undefined)
+        .sort((a, b) => a.id - b.id)
+        .map(labelOf),
+    ]),
+  );
+}
+
+export async function emailsOfHosts(
+  { store }: Pick<Context, "store">,
+  ids: readonly number[],
+): Promise<Map<number, Email[]>> {
+  return groupBy(await store.hostEmails.list({ where: oneOf("host_id", ids) }), (entry) => entry.host_id);
+}
+
+const labelOf = ({
+  revision: _revision,
+  author_id: _author,
+  criteria: _criteria,
+  ...label
+}: RowOf<typeof labels>): Label => label;
+
+export const byId = <T extends { id: number }>(rows: readonly T[]): Map<number, T> =>
+  new Map(rows.map((row) => [row.id, row]));
+
+export function groupBy<T>(rows: readonly T[], keyOf: (row: T) => number): Map<number, T[]> {
+  const groups = new Map<number, T[]>();
+  for (const row of rows) {
+    const key = keyOf(row);
+    const group = groups.get(key);
+    if (group) group.push(row);
+    else groups.set(key, [row]);
+  }
+  return groups;
+}

@@ -1,0 +1,41 @@
+// Work that goes on after its request was answered. It is told to stop, and waited for, when the server stops.
+import type { Services } from "../core/context.ts";
+
+type Home = Pick<Services, "config" | "log">;
+
+interface Running {
+  readonly stop: AbortController;
+  readonly works: Set<Promise<void>>;
+}
+
+/** One per server: the configuration reader is the same object in the services and in every context made of them. */
+const servers = new WeakMap<Services["config"], Running>();
+
+function runningOf({ config }: Home): Running {
+  const known = servers.get(config);
+  if (known) return known;
+  const made = { stop: new AbortController(), works: new Set<Promise<void>>() };
+  servers.set(config, made);
+  return made;
+}
+
+export function inBackground(home: Home, name: string, work: (signal: AbortSignal) => Promise<unknown>): void {
+  const { stop, works } = runningOf(home);
+  const running = work(stop.signal)
+    .then(() => {
+      if (stop.signal.aborted) home.log.warn({ work: name }, "stopped before it was done");
+    })
+    .catch((err: unknown) => home.log.error({ err, work: name }, "background work failed"))
+    .finally(() => works.delete(running));
+  works.add(running);
+}
+
+/** Waits for what runs now. */
+export async function backgroundIdle(home: Home): Promise<void> {
+  await Promise.all(runningOf(home).works);
+}
+
+export async function stopBackground(home: Home): Promise<void> {
+  runningOf(home).stop.abort();
+  await backgroundIdle(home);
+}

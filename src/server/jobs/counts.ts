@@ -1,0 +1,130 @@
+// Host counts of software, titles and operating systems, and the removal of those that no host has any more.
+import { channels } from "../core/channels.ts";
+import { hours } from "../core/clock.ts";
+import { hosts } from "../hosts/tables.ts";
+import { software as versions } from "../software/tables.ts";
+import { and, exists, gt, has, lte, not, oneOf, type Select } from "../store/query.ts";
+import type { ServerStore } from "../tables.ts";
+import type { Job } from "./job.ts";
+
+/** Rows read or written at once. */
+const BATCH = 1000;
+const byId = [{ column: "id", direction: "asc" }] as const;
+
+type Counts = ReadonlyMap<number, number>;
+
+export const counts: Job = {
+  name: "counts",
+  every: hours(1),
+  async run({ store, log }, signal) {
+    const hostsOfVersion = await hostsBy(store, "software_ids", signal);
+    const hostsOfTitle = await hostsBy(store, "title_ids", signal);
+    if (signal.aborted) return;
+    const versionIds = await write(store.software, ["hosts_count"], (id) => ({ hosts_count: of(hostsOfVersion, id) }));
+    const healed = await askAgain(store, hostsOfVersion, versionIds);
+    if (healed > 0) log.warn({ hosts: healed }, "hosts with unknown software are asked for it again");
+    const left = await removeUnused(store, "software", without(versionIds, hostsOfVersion), (ids) =>
+      store.software.delete(oneOf("id", ids)),
+    );
+    if (signal.aborted) return;
+
+    const versionsOfTitle = asCounts(await store.software.groupCount("title_id"));
+    const titleIds = await write(store.softwareTitles, ["hosts_count", "versions_count"], (id) => ({
+      hosts_count: of(hostsOfTitle, id),
+      versions_count: of(versionsOfTitle, id),
+    }));
+    const untitled = await removeUnused(store, "software_titles", without(titleIds, versionsOfTitle), (ids) =>
+      store.softwareTitles.delete(and(oneOf("id", ids), not(exists(versions, "title_id")))),
+    );
+    if (left + untitled > 0) await store.notify(channels.software, "");
+
+    const hostsOfSystem = asCounts(await store.hosts.groupCount("os_version_id"));
+    const systemIds = await write(store.osVersions, ["hosts_count"], (id) => ({ hosts_count: of(hostsOfSystem, id) }));
+    await removeUnused(store, "os_versions", without(systemIds, hostsOfSystem), (ids) =>
+      store.osVersions.delete(and(oneOf("id", ids), not(exists(hosts, "os_version_id")))),
+    );
+  },
+};
+
+const of = (found: Counts, id: number): number => found.get(id) ?? 0;
+const without = (ids: ReadonlySet<number>, found: Counts): number[] => [...ids].filter((id) => !found.has(id));
+
+const asCounts = (groups: readonly { value: unknown; count: number }[]): Map<number, number> =>
+  new Map(groups.flatMap(({ value, count }) => (typeof value === "number" ? [[value, count]] : [])));
+
+/** How many hosts have each version or title: in slices of hosts, since the pairs run into millions. */
+async function hostsBy(store: ServerStore, column: "software_ids" | "title_ids", signal: AbortSignal): Promise<Counts> {
+  const found = new Map<number, number>();
+  for (let last = 0; !signal.aborted; ) {
+    const slice = await store.hostSoftware.pick(["id"], { where: gt("id", last), order: byId, limit: BATCH });
+    const end = slice.at(-1)?.id;
+    if (end === undefined) break;
+    const groups = await store.hostSoftware.groupCount(column, and(gt("id", last), lte("id", end)));
+    for (const [id, count] of asCounts(groups)) found.set(id, of(found, id) + count);
+    last = end;
+  }
+  return found;
+}
+
+interface Rows<K extends string> {
+  pick(columns: readonly ("id" | K)[], select: Select): Promise<({ id: number } & Record<K, number>)[]>;
+  updateEach(changes: readonly ({ id: number } & Record<K, number>)[]): Promise<number>;
+}
+
+/** Writes the figures that changed. Gives the ids of all rows. */
+async function write<K extends string>(
+  rows: Rows<NoInfer<K>>,
+  columns: readonly K[],
+  figuresOf: (id: number) => Record<NoInfer<K>, number>,
+): Promise<ReadonlySet<number>> {
+  const ids = new Set<number>();
+  for (let last = 0; ; ) {
+    const some = await rows.pick(["id", ...columns], { where: gt("id", last), order: byId, limit: BATCH });
+    const changes = [];
+    for (const row of some) {
+      ids.add(row.id);
+      const figures = figuresOf(row.id);
+      if (columns.some((column) => row[column] !== figures[column])) changes.push({ id: row.id, ...figures });
+    }
+    if (changes.length > 0) await rows.updateEach(changes);
+    if (some.length < BATCH) return ids;
+    last = some.at(-1)!.id;
+  }
+}
+
+/**
+ * What each run found without a host, by table: it goes when the next run finds it so too. What an inventory has just
+ * brought may not have its host yet.
+ */
+const unused = new WeakMap<ServerStore, Map<string, ReadonlySet<number>>>();
+
+async function removeUnused(
+  store: ServerStore,
+  table: string,
+  ids: readonly number[],
+  remove: (ids: readonly number[]) => Promise<number>,
+): Promise<number> {
+  const remembered = unused.get(store) ?? new Map<string, ReadonlySet<number>>();
+  unused.set(store, remembered);
+  const before = remembered.get(table);
+  remembered.set(table, new Set(ids));
+  const again = ids.filter((id) => before?.has(id));
+  let removed = 0;
+  for (let at = 0; at < again.length; at += BATCH) removed += await remove(again.slice(at, at + BATCH));
+  return removed;
+}
+
+/**
+ * A host may come by a version in the moment in which it is removed. Without its fingerprint the host's next inventory
+ * is taken in whole.
+ */
+async function askAgain(store: ServerStore, found: Counts, known: ReadonlySet<number>): Promise<number> {
+  const lost = [...found.keys()].filter((id) => !known.has(id));
+  if (lost.length === 0) return 0;
+  const still = new Set((await store.software.getMany(lost)).map(({ id }) => id));
+  const gone = lost.filter((id) => !still.has(id));
+  if (gone.length === 0) return 0;
+  const healed = await store.hostSoftware.update({ where: has("software_ids", ...gone), set: { fingerprint: "" } });
+  await store.notify(channels.software, "");
+  return healed;
+}

@@ -1,0 +1,91 @@
+// Runs jobs when they are due, on the one server that leads. What ran when is kept, so that a restart repeats nothing.
+import { minutes, seconds } from "../core/clock.ts";
+import type { Services } from "../core/context.ts";
+import { eq } from "../store/query.ts";
+import type { ServerStore } from "../tables.ts";
+import type { Job } from "./job.ts";
+
+/** A failed job waits this long, whatever its period. */
+const RETRY_AFTER = minutes(5);
+/** How often the leader looks for jobs that are due. */
+const LOOK_EVERY = seconds(15);
+/** Jobs start at most this long after they are due: servers that started together do not all work at once. */
+const JITTER = seconds(60);
+
+export class AlreadyRunning extends Error {}
+
+const running = new WeakMap<ServerStore, Set<string>>();
+
+/** Runs the job now and keeps how it went. Throws what the job throws. */
+export async function carryOut(services: Services, job: Job, signal: AbortSignal): Promise<void> {
+  const { store, clock, log } = services;
+  const names = running.get(store) ?? new Set<string>();
+  running.set(store, names);
+  if (names.has(job.name)) throw new AlreadyRunning(`job ${job.name} is running`);
+  names.add(job.name);
+  try {
+    const started_at = clock.iso();
+    await store.jobRuns.upsert([{ name: job.name, started_at, finished_at: null, error: null }], { on: ["name"] });
+    let error: unknown = null;
+    try {
+      await job.run(services, signal);
+    } catch (thrown) {
+      error = thrown ?? new Error("failed");
+    }
+    const text = error === null ? null : error instanceof Error ? error.message.slice(0, 1000) : String(error);
+    await store.jobRuns.update({
+      where: eq("name", job.name),
+      set: { finished_at: signal.aborted ? null : clock.iso(), error: text },
+    });
+    if (error !== null) throw error;
+    log.debug({ job: job.name }, "job done");
+  } finally {
+    names.delete(job.name);
+  }
+}
+
+/** When the job is to start next, in milliseconds since 1970. A job that was cut short by a stop starts again at once. */
+export async function dueAt({ store }: Services, job: Job): Promise<number> {
+  const last = await store.jobRuns.first({ where: eq("name", job.name) });
+  if (!last) return 0;
+  if (last.error !== null) return Date.parse(last.started_at) + Math.min(RETRY_AFTER, job.every);
+  if (last.finished_at === null) return 0;
+  return Date.parse(last.started_at) + job.every;
+}
+
+/** One look: runs what is due, one after the other. */
+export async function runDue(services: Services, jobs: readonly Job[], signal: AbortSignal): Promise<void> {
+  for (const job of jobs) {
+    if (signal.aborted) return;
+    try {
+      if ((await dueAt(services, job)) > services.clock.now()) continue;
+      await carryOut(services, job, signal);
+    } catch (err) {
+      if (!(err instanceof AlreadyRunning)) services.log.error({ err, job: job.name }, "job failed");
+    }
+  }
+}
+
+/** Looks until the signal aborts; the first time after a random part of a minute. */
+export async function runSchedule(services: Services, jobs: readonly Job[], signal: AbortSignal): Promise<void> {
+  await pause(LOOK_EVERY + services.random.int(JITTER), signal);
+  while (!signal.aborted) {
+    await runDue(services, jobs, signal);
+    await pause(LOOK_EVERY, signal);
+  }
+}
+
+/** Real time: the injected clock says when a job is due, not how long to sleep. */
+function pause(milliseconds: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted) return resolve();
+    const done = () => {
+      clearTimeout(timer);
+      signal.removeEventListener("abort", done);
+      resolve();
+    };
+    const timer = setTimeout(done, milliseconds);
+    timer.unref();
+    signal.addEventListener("abort", done, { once: true });
+  });
+}

@@ -1,0 +1,26 @@
+import type { Services } from "../core/context.ts";
+import { allJobs } from "./all.ts";
+import { stopBackground } from "./background.ts";
+import { carryOut, runSchedule } from "./schedule.ts";
+
+/** Runs the schedule while this server is the one that leads. */
+export async function startJobs(services: Services): Promise<{ stop(): Promise<void> }> {
+  const stopping = new AbortController();
+  const resign = await services.store.lead("jobs", (lost) =>
+    runSchedule(services, allJobs, AbortSignal.any([lost, stopping.signal])),
+  );
+  return {
+    async stop() {
+      stopping.abort();
+      await stopBackground(services);
+      await resign();
+    },
+  };
+}
+
+/** Runs one job now, by name, whether it is due or not. */
+export async function runJob(services: Services, name: string): Promise<void> {
+  const job = allJobs.find((one) => one.name === name);
+  if (!job) throw new Error(`there is no job ${name}`);
+  await carryOut(services, job, new AbortController().signal);
+}

@@ -1,0 +1,27 @@
+import { builtinLabels } from "../agent/inventory/labels.ts";
+import type { Services } from "../core/context.ts";
+import { eq } from "../store/query.ts";
+
+/** Makes the labels that come with the server; what a newer version asks replaces what an older one did. */
+export async function ensureBuiltinLabels({ store, clock }: Pick<Services, "store" | "clock">): Promise<void> {
+  await store.tx(
+    async (tx) => {
+      const have = new Map(
+        (await tx.labels.list({ where: eq("label_type", "builtin") })).map((label) => [label.name, label]),
+      );
+      const changed = builtinLabels.filter((label) => {
+        const old = have.get(label.name);
+        return !old || Object.entries(label).some(([column, value]) => old[column as keyof typeof label] !== value);
+      });
+      const now = clock.iso();
+      await tx.labels.upsert(
+        changed.map((label) => ({ ...label, created_at: now, updated_at: now })),
+        {
+          on: ["name"],
+          set: ["updated_at", "description", "query", "platform", "label_type", "label_membership_type"],
+        },
+      );
+    },
+    { lock: "builtin-labels" },
+  );
+}

@@ -1,0 +1,22 @@
+import { id, json, ref, table, text, time } from "../store/table.ts";
+
+export const labels = table("labels", {
+  id: id(),
+  created_at: time(),
+  updated_at: time(),
+  author_id: ref("users").nullable(),
+  name: text().unique().search(),
+  description: text().default(""),
+  query: text().default(""),
+  /** Empty: every platform. */
+  platform: text().default(""),
+  label_type: text<"builtin" | "regular">(),
+  label_membership_type: text<"dynamic" | "manual" | "host_vitals">(),
+  criteria: json<{ vital: string; value: string }>().nullable(),
+});
+
+export const labelMembers = table(
+  "label_members",
+  { id: id(), label_id: ref("labels"), host_id: ref("hosts") },
+  { unique: [["label_id", "host_id"]] },
+);

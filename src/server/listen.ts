@@ -1,0 +1,118 @@
+import type { IncomingMessage, RequestListener, Server, ServerResponse } from "node:http";
+import { createServer } from "node:net";
+import { listen as listhen } from "listhen";
+import { BadSetting, type TlsFiles } from "./core/tls.ts";
+
+export interface Listening {
+  readonly url: string;
+  readonly port: number;
+  /** Stops accepting, lets what runs finish (at most `graceMs`), then closes what is left. */
+  close(graceMs: number): Promise<void>;
+}
+
+/** Agents poll every 10 s and more: a shorter keep-alive would cost them a handshake each time. */
+const KEEP_ALIVE_MS = 120_000;
+/** Slow clients may not hold a socket by dribbling headers or a body. */
+const HEADERS_MS = 15_000;
+const REQUEST_MS = 60_000;
+
+export async function listen(
+  handler: RequestListener,
+  options: { host: string; port: number; tls: TlsFiles | null; sharedPort?: boolean },
+): Promise<Listening> {
+  const port = options.port === 0 ? await freePort(options.host) : options.port;
+  if (!options.sharedPort) await assertFree(options.host, port);
+  let closing = false;
+  const tracked = (req: IncomingMessage, res: ServerResponse) => {
+    if (closing) res.setHeader("connection", "close");
+    return handler(req, res);
+  };
+  const { server } = await listhen(tracked, {
+    port,
+    hostname: options.host,
+    https: options.tls === null ? false : { cert: options.tls.cert, key: options.tls.key },
+    showURL: false,
+    autoClose: false,
+    isProd: true,
+    isTest: true,
+    public: options.host !== "127.0.0.1" && options.host !== "localhost" && options.host !== "::1",
+  });
+  onlyHandler(server as Server, tracked);
+  tune(server as Server);
+  await deepenBacklog(server as Server, options.host, port);
+  const name = options.host.includes(":") ? `[${options.host}]` : options.host;
+  return {
+    url: `${options.tls === null ? "http" : "https"}://${name}:${port}`,
+    port,
+    async close(graceMs) {
+      closing = true;
+      const http = server as Server;
+      const closed = new Promise<void>((resolve) => http.close(() => resolve()));
+      http.closeIdleConnections();
+      // Connections that become idle while the rest finishes.
+      const sweep = setInterval(() => http.closeIdleConnections(), 50);
+      const late = setTimeout(() => http.closeAllConnections(), graceMs);
+      await closed;
+      clearInterval(sweep);
+      clearTimeout(late);
+    },
+  };
+}
+
+/**
+ * listhen adds a second listener to each request, of http-shutdown, which throws, and so ends the process, when a
+ * request's socket is gone before its answer is written: anybody could bring that about. Closing is done here.
+ */
+function onlyHandler(server: Server, handler: RequestListener): void {
+  server.removeAllListeners("request");
+  server.on("request", handler);
+}
+
+function tune(server: Server): void {
+  server.keepAliveTimeout = KEEP_ALIVE_MS;
+  server.headersTimeout = HEADERS_MS;
+  server.requestTimeout = REQUEST_MS;
+  server.maxRequestsPerSocket = 0;
+}
+
+/** After a restart every agent connects at once; what does not fit the queue waits a second and more. */
+const BACKLOG = 4096;
+
+/** listhen listens with Node's backlog of 511 and takes no other: listen again, on the same server. */
+async function deepenBacklog(server: Server, host: string, port: number): Promise<void> {
+  await new Promise<void>((resolve) => server.close(() => resolve()));
+  await new Promise<void>((resolve, reject) => {
+    server.once("error", reject);
+    server.listen({ host, port, backlog: BACKLOG }, () => {
+      server.off("error", reject);
+      resolve();
+    });
+  });
+}
+
+const freePort = (host: string): Promise<number> =>
+  new Promise((resolve, reject) => {
+    const probe = createServer();
+    probe.once("error", (error: NodeJS.ErrnoException) => reject(listenError(error, host, 0)));
+    probe.listen(0, host, () => {
+      const address = probe.address();
+      probe.close(() => resolve(typeof address === "object" && address !== null ? address.port : 0));
+    });
+  });
+
+/** A port in use is told plainly, instead of another port being picked. */
+const assertFree = (host: string, port: number): Promise<void> =>
+  new Promise((resolve, reject) => {
+    const probe = createServer();
+    probe.once("error", (error: NodeJS.ErrnoException) => reject(listenError(error, host, port)));
+    probe.listen(port, host, () => probe.close(() => resolve()));
+  });
+
+function listenError(error: NodeJS.ErrnoException, host: string, port: number): Error {
+  if (error.code === "EADDRINUSE")
+    return new BadSetting(`port: ${port} on ${host} is in use; choose another with --port`);
+  if (error.code === "EACCES") return new BadSetting(`port: ${port} may not be used by this user`);
+  if (error.code === "EADDRNOTAVAIL" || error.code === "ENOTFOUND")
+    return new BadSetting(`host: ${host} is not an address of this machine`);
+  return error;
+}

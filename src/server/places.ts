@@ -1,0 +1,69 @@
+// Where data lies, as the `db` commands name it: a data directory, or a postgres:// URL.
+import { access, mkdir, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import type { Logger } from "pino";
+import { type Cipher, createCipher } from "./core/cipher.ts";
+import { loadServerKey } from "./core/server-key.ts";
+import { readSettings } from "./core/settings-sources.ts";
+import { BadSetting } from "./core/tls.ts";
+import { openPlace } from "./open.ts";
+import type { Blobs } from "./store/blobs/blobs.ts";
+import { fileBlobs } from "./store/blobs/files.ts";
+import type { ServerStore } from "./tables.ts";
+
+export interface PlaceOptions {
+  /** A directory, or a postgres:// URL. */
+  readonly place: string;
+  /** Blobs and the server key lie here when the place is a database. */
+  readonly dataDir: string;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly log: Logger;
+  /** The key of another place, to seal with the same. */
+  readonly key?: Uint8Array;
+  readonly migrate?: boolean;
+  /** The place may not exist yet. */
+  readonly create?: boolean;
+}
+
+export interface OpenedPlace {
+  readonly store: ServerStore;
+  readonly blobs: Blobs;
+  readonly cipher: Cipher;
+  readonly key: Uint8Array;
+}
+
+const isUrl = (place: string): boolean => /^postgres(ql)?:\/\//.test(place);
+
+export async function openDataPlace(options: PlaceOptions): Promise<OpenedPlace> {
+  const { place, env, log } = options;
+  const dataDir = isUrl(place) ? options.dataDir : place;
+  if (!isUrl(place) && !options.create) await mustExist(join(place, "db"));
+  const settings = readSettings({
+    flags: { data_dir: dataDir, ...(isUrl(place) ? { database_url: place } : {}) },
+    env: onlyKey(env),
+  });
+  const key = options.key ?? (await loadServerKey(settings));
+  if (options.key !== undefined && !isUrl(place)) await bringKey(place, options.key, env);
+  const cipher = createCipher(key);
+  const store = await openPlace(settings, cipher, log, options.migrate ?? false);
+  return { store, blobs: fileBlobs(join(dataDir, "blobs")), cipher, key };
+}
+
+/** What SVC_* otherwise says of where the data lies must not win over the place that the command was given. */
+const onlyKey = (env: PlaceOptions["env"]) => ({ SVC_SERVER_PRIVATE_KEY: env.SVC_SERVER_PRIVATE_KEY });
+
+async function mustExist(dir: string): Promise<void> {
+  await access(dir).catch(() => {
+    throw new BadSetting(`${dir}: there is no store here`);
+  });
+}
+
+/** A new directory takes over the key that its data is sealed with, unless the environment holds it. */
+async function bringKey(dir: string, key: Uint8Array, env: PlaceOptions["env"]): Promise<void> {
+  if (env.SVC_SERVER_PRIVATE_KEY) return;
+  await mkdir(dir, { recursive: true, mode: 0o700 });
+  const text = `${Buffer.from(key).toString("base64")}\n`;
+  await writeFile(join(dir, "server.key"), text, { mode: 0o600, flag: "wx" }).catch((error: NodeJS.ErrnoException) => {
+    if (error.code !== "EEXIST") throw error;
+  });
+}

@@ -1,0 +1,13 @@
+import { sessionsApi } from "../../api/sessions.ts";
+import { type Route, route } from "../core/route.ts";
+import { login } from "./login.ts";
+import { deleteSession, deleteSessionsOfUser, getSession, logout, sessionsOfUser } from "./service.ts";
+
+export const sessionRoutes: readonly Route[] = [
+  route(sessionsApi.login, ({ body }, ctx) => login(ctx, body)),
+  route(sessionsApi.logout, (_, ctx) => logout(ctx)),
+  route(sessionsApi.get, ({ params }, ctx) => getSession(ctx, params.id)),
+  route(sessionsApi.delete, ({ params }, ctx) => deleteSession(ctx, params.id)),
+  route(sessionsApi.listOfUser, ({ params }, ctx) => sessionsOfUser(ctx, params.id)),
+  route(sessionsApi.deleteOfUser, ({ params }, ctx) => deleteSessionsOfUser(ctx, params.id)),
+];

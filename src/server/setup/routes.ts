@@ -1,0 +1,46 @@
+import { isIP } from "node:net";
+import { setupApi } from "../../api/setup.ts";
+import { readConfig } from "../app-config/service.ts";
+import type { Context } from "../core/context.ts";
+import { invalid, permissionDenied } from "../core/errors.ts";
+import { sameText } from "../core/random.ts";
+import { route } from "../core/route.ts";
+import { viewUser } from "../users/view.ts";
+import { createFirstAdmin } from "./service.ts";
+
+/** An address that only this machine can call from; the empty one is a call without a socket. */
+const isLoopback = (address: string): boolean =>
+  address === "" || address === "::1" || (isIP(address) === 4 && address.startsWith("127."));
+
+/** From another machine, which may stand behind a proxy here that is not configured as one, the call needs the token. */
+function checkCaller({ address, headers, setupToken }: Context, inBody: string | undefined): void {
+  const forwarded = headers?.get("x-forwarded-for") ?? headers?.get("forwarded");
+  if (isLoopback(address) && !forwarded) return;
+  const token = inBody ?? headers?.get("x-svc-setup-token");
+  if (!token || !sameText(token, setupToken)) throw permissionDenied();
+}
+
+export const setupRoutes = [
+  route(setupApi.run, async ({ body }, ctx) => {
+    checkCaller(ctx, body.setup_token);
+    const { admin, org_info: org } = body;
+    if (admin.password_confirmation !== undefined && admin.password_confirmation !== admin.password)
+      throw invalid("admin.password_confirmation", "does not match the password");
+    const { user, token } = await createFirstAdmin(ctx, {
+      name: admin.name,
+      email: admin.email,
+      password: admin.password,
+      org_name: org?.org_name,
+      org_logo_url: org?.org_logo_url,
+      server_url: body.server_url,
+    });
+    const config = await readConfig(ctx.store);
+    return {
+      admin: await viewUser(ctx, user),
+      org_info: { org_name: config.org_info.org_name, org_logo_url: config.org_info.org_logo_url },
+      server_url: config.server_settings.server_url,
+      qengine_enroll_secret: null,
+      token,
+    };
+  }),
+];

@@ -1,0 +1,70 @@
+import { recordActivity } from "../activities/record.ts";
+import { isHttpUrl } from "../app-config/sections.ts";
+import { setConfig } from "../app-config/service.ts";
+import { type Context, service, within } from "../core/context.ts";
+import { conflict, invalid } from "../core/errors.ts";
+import { checkPassword, hashPassword } from "../core/passwords.ts";
+import { createSession } from "../sessions/service.ts";
+import { cleanEmail } from "../users/rules.ts";
+import { type UserRow, viewerOf } from "../users/viewer.ts";
+
+export interface FirstAdmin {
+  readonly name: string;
+  readonly email: string;
+  readonly password: string;
+  readonly org_name?: string | undefined;
+  readonly org_logo_url?: string | undefined;
+  readonly server_url?: string | undefined;
+}
+
+export const hasUsers = async ({ store }: Pick<Context, "store">): Promise<boolean> => (await store.users.count()) > 0;
+
+/**
+ * Creates the first user, a global admin, with a session; 409 when there is a user already. Of several calls at once, on
+ * whichever servers, one succeeds.
+ */
+export async function createFirstAdmin(
+  services: Omit<Context, "user" | "address" | "requestId">,
+  given: FirstAdmin,
+): Promise<{ user: UserRow; token: string }> {
+  const ctx: Context = { ...services, user: service, address: "", requestId: "setup" };
+  const name = given.name.trim();
+  if (name === "") throw invalid("name", "must not be empty");
+  const email = cleanEmail(given.email);
+  checkPassword("password", given.password);
+  if (given.server_url && !isHttpUrl(given.server_url)) throw invalid("server_url", "must be an http or https URL");
+  if (await hasUsers(services)) throw alreadySetUp();
+  const passwordHash = await hashPassword(given.password);
+  return services.store.tx((store) => createIn(within(ctx, store), { ...given, name, email }, passwordHash), {
+    lock: "users",
+  });
+}
+
+async function createIn(ctx: Context, given: FirstAdmin, passwordHash: string) {
+  if (await hasUsers(ctx)) throw alreadySetUp();
+  const now = ctx.clock.iso();
+  const user = await ctx.store.users.insert({
+    created_at: now,
+    updated_at: now,
+    name: given.name,
+    email: given.email,
+    password_hash: passwordHash,
+    global_role: "admin",
+  });
+  const { org_name, org_logo_url, server_url } = given;
+  await setConfig(ctx, {
+    org_info: {
+      ...(org_name === undefined ? {} : { org_name }),
+      ...(org_logo_url === undefined ? {} : { org_logo_url }),
+    },
+    server_settings: server_url === undefined ? {} : { server_url },
+  });
+  await recordActivity({ ...ctx, user: await viewerOf(ctx.store, user, 0) }, "created_user", {
+    user_id: user.id,
+    user_name: user.name,
+    user_email: user.email,
+  });
+  return { user, token: await createSession(ctx, user.id) };
+}
+
+const alreadySetUp = () => conflict("set-up is done: a user exists");

@@ -1,0 +1,195 @@
+// Takes in what hosts say of their software: titles and versions once for all hosts, then one row a host, and that only
+// when the host's answer differs from the one before.
+
+import type { DetailResults } from "../agent/inventory/rows.ts";
+import {
+  type SoftwareEntry,
+  softwareChanges,
+  softwareFingerprint,
+  softwareIdentity,
+  softwareKey,
+  titleKey,
+} from "../agent/inventory/software.ts";
+import { channels } from "../core/channels.ts";
+import type { Services } from "../core/context.ts";
+import { oneOf } from "../store/query.ts";
+import type { InsertOf } from "../store/table.ts";
+import type { hostSoftware, InstalledDetails } from "./tables.ts";
+
+export interface SoftwareAnswer {
+  readonly hostId: number;
+  readonly platform: string;
+  readonly platformLike: string;
+  readonly results: DetailResults;
+}
+
+export type HostSoftwareRow = InsertOf<typeof hostSoftware> & { id: number };
+
+export interface SoftwareIngest {
+  /**
+   * Makes the titles and versions of the answers known, and gives the rows to upsert in `hostSoftware`: none for a host whose
+   * software has not changed. At most one answer a host.
+   */
+  plan(answers: readonly SoftwareAnswer[]): Promise<HostSoftwareRow[]>;
+  /** Drops what is held of titles and versions. */
+  forget(): void;
+  stop(): Promise<void>;
+}
+
+interface Version {
+  readonly id: number;
+  readonly titleId: number;
+  readonly name: string;
+  readonly source: string;
+}
+
+/** Entries of one host at most; the rest is passed over. */
+const ENTRIES_MAX = 10_000;
+const HELD_MAX = 150_000;
+
+export async function createSoftwareIngest({ store, log }: Pick<Services, "store" | "log">): Promise<SoftwareIngest> {
+  const byIdentity = new Map<string, Version>();
+  const byId = new Map<number, Version>();
+  let forgotten = 0;
+
+  function forget(): void {
+    forgotten++;
+    byIdentity.clear();
+    byId.clear();
+  }
+
+  function hold(identity: string, version: Version): void {
+    if (byIdentity.size >= HELD_MAX) forget();
+    byIdentity.set(identity, version);
+    byId.set(version.id, version);
+  }
+
+  /** Titles and versions are written before and apart from the hosts' rows: a version without hosts does no harm. */
+  async function versionsOf(entries: ReadonlyMap<string, SoftwareEntry>): Promise<ReadonlyMap<string, Version>> {
+    const found = new Map<string, Version>();
+    const missing: [string, SoftwareEntry][] = [];
+    for (const [identity, entry] of entries) {
+      const held = byIdentity.get(identity);
+      if (held) found.set(identity, held);
+      else missing.push([identity, entry]);
+    }
+    if (missing.length === 0) return found;
+
+    const before = forgotten;
+    const titles = new Map<string, SoftwareEntry>();
+    for (const [, entry] of missing) titles.set(titleKey(entry), entry);
+    const titleRows = await store.softwareTitles.upsert(
+      [...titles].map(([key, { name, source, extension_for, bundle_identifier }]) => ({
+        key,
+        name,
+        source,
+        extension_for,
+        bundle_identifier,
+      })),
+      { on: ["key"], set: [] },
+    );
+    const titleIds = new Map(titleRows.map(({ key, id }) => [key, id]));
+    const rows = await store.software.upsert(
+      missing.map(([, { installed_paths: _paths, last_opened_at: _opened, ...entry }]) => ({
+        ...entry,
+        key: softwareKey(entry),
+        title_id: titleIds.get(titleKey(entry))!,
+      })),
+      { on: ["key"], set: [] },
+    );
+    missing.forEach(([identity, { name, source }], i) => {
+      const version = { id: rows[i]!.id, titleId: rows[i]!.title_id, name, source };
+      found.set(identity, version);
+      // Removed meanwhile, perhaps: then not to be found again without a look.
+      if (before === forgotten) hold(identity, version);
+    });
+    return found;
+  }
+
+  async function versionsById(ids: readonly number[]): Promise<Map<number, Version>> {
+    const found = new Map<number, Version>();
+    const missing: number[] = [];
+    for (const id of ids) {
+      const held = byId.get(id);
+      if (held) found.set(id, held);
+      else missing.push(id);
+    }
+    if (missing.length > 0)
+      for (const row of await store.software.pick(["id", "title_id", "name", "source"], {
+        where: oneOf("id", missing),
+      }))
+        found.set(row.id, { id: row.id, titleId: row.title_id, name: row.name, source: row.source });
+    return found;
+  }
+
+  async function plan(answers: readonly SoftwareAnswer[]): Promise<HostSoftwareRow[]> {
+    const told = answers
+      .map((answer) => ({ ...answer, fingerprint: softwareFingerprint(answer.results, answer.platform) }))
+      .filter(({ fingerprint }) => fingerprint !== "");
+    if (told.length === 0) return [];
+    const prints = await store.hostSoftware.pick(["id", "fingerprint"], {
+      where: oneOf(
+        "id",
+        told.map(({ hostId }) => hostId),
+      ),
+    });
+    const printOf = new Map(prints.map(({ id, fingerprint }) => [id, fingerprint]));
+    const changed = told.filter(({ hostId, fingerprint }) => printOf.get(hostId) !== fingerprint);
+    if (changed.length === 0) return [];
+
+    const oldRows = await store.hostSoftware.getMany(
+      changed.map(({ hostId }) => hostId).filter((id) => printOf.has(id)),
+    );
+    const oldOf = new Map(oldRows.map((row) => [row.id, row]));
+    const oldVersions = await versionsById([...new Set(oldRows.flatMap((row) => row.software_ids))]);
+
+    const entries = new Map<string, SoftwareEntry>();
+    const plans = changed.map((answer) => {
+      const old = oldOf.get(answer.hostId);
+      const had = (old?.software_ids ?? []).flatMap((id) => oldVersions.get(id) ?? []);
+      const changes = softwareChanges(answer.results, {
+        platform: answer.platform,
+        platformLike: answer.platformLike,
+        knownDebNames: new Set(had.filter(({ source }) => source === "deb_packages").map(({ name }) => name)),
+      });
+      if (changes.entries.length > ENTRIES_MAX)
+        log.warn({ host_id: answer.hostId, entries: changes.entries.length }, "software beyond the limit is left out");
+      const named = changes.entries
+        .slice(0, ENTRIES_MAX)
+        .map((entry): [string, SoftwareEntry] => [softwareIdentity(entry), entry]);
+      for (const [identity, entry] of named) entries.set(identity, entry);
+      const kept = had.filter(({ source }) => !changes.replaced.includes(source));
+      return { answer, old, named, kept };
+    });
+    const versions = await versionsOf(entries);
+
+    return plans.map(({ answer, old, named, kept }) => {
+      const details: InstalledDetails = {};
+      const titleIds = new Set<number>();
+      const softwareIds: number[] = [];
+      for (const { id, titleId } of kept) {
+        softwareIds.push(id);
+        titleIds.add(titleId);
+        const detail = old?.details[id];
+        if (detail) details[id] = detail;
+      }
+      for (const [identity, entry] of named) {
+        const { id, titleId } = versions.get(identity)!;
+        softwareIds.push(id);
+        titleIds.add(titleId);
+        if (entry.last_opened_at !== null || entry.installed_paths.length > 0)
+          details[id] = [entry.last_opened_at, [...entry.installed_paths]];
+      }
+      return {
+        id: answer.hostId,
+        software_ids: softwareIds,
+        title_ids: [...titleIds],
+        details,
+        fingerprint: answer.fingerprint,
+      };
+    });
+  }
+
+  const stop = await store.listen(channels.software, forget, forget);
+  return { plan, forget, stop };
+}

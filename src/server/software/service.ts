@@ -1,0 +1,133 @@
+// The software of hosts as host replies show it. A host's list is one row of ids; the versions themselves are shared.
+import type { z } from "zod";
+import type { hostsApi } from "../../api/hosts.ts";
+import type { HostSoftwareEntry, HostSoftwareItem } from "../../api/software.ts";
+import { pageOfArray } from "../core/paging.ts";
+import { compareText } from "../store/rows.ts";
+import type { RowOf } from "../store/table.ts";
+import type { ServerTx } from "../tables.ts";
+import type { InstalledDetails, software } from "./tables.ts";
+
+type Version = RowOf<typeof software>;
+
+/** Sources whose entries tell when they were opened last; others have no such field. */
+const tellsOpened: ReadonlySet<string> = new Set(["apps", "programs", "deb_packages", "rpm_packages"]);
+
+/** Versions read at once. */
+const AT_ONCE = 1000;
+
+async function versionsById(store: ServerTx, ids: Iterable<number>): Promise<Map<number, Version>> {
+  const wanted = [...new Set(ids)];
+  const found = new Map<number, Version>();
+  for (let at = 0; at < wanted.length; at += AT_ONCE)
+    for (const version of await store.software.getMany(wanted.slice(at, at + AT_ONCE))) found.set(version.id, version);
+  return found;
+}
+
+/** Every host's software, by host id; ordered by name, then by id. */
+export async function softwareOfHosts(
+  store: ServerTx,
+  hostIds: readonly number[],
+): Promise<Map<number, HostSoftwareEntry[]>> {
+  const rows = await store.hostSoftware.getMany(hostIds);
+  const versions = await versionsById(
+    store,
+    rows.flatMap((row) => row.software_ids),
+  );
+  return new Map(rows.map((row) => [row.id, entriesOf(row.software_ids, row.details, versions)]));
+}
+
+function entriesOf(
+  ids: readonly number[],
+  details: InstalledDetails,
+  versions: ReadonlyMap<number, Version>,
+): HostSoftwareEntry[] {
+  return ids
+    .map((id) => versions.get(id))
+    .filter((version) => version !== undefined)
+    .sort((a, b) => compareText(a.name, b.name) || a.id - b.id)
+    .map((version) => entryOf(version, details[String(version.id)]));
+}
+
+function entryOf(version: Version, detail: InstalledDetails[string] | undefined): HostSoftwareEntry {
+  const [openedAt, paths] = detail ?? [null, []];
+  return {
+    id: version.id,
+    name: version.name,
+    version: version.version,
+    source: version.source,
+    browser: version.extension_for,
+    extension_for: version.extension_for,
+    ...(version.bundle_identifier === "" ? {} : { bundle_identifier: version.bundle_identifier }),
+    ...(version.upgrade_code === "" ? {} : { upgrade_code: version.upgrade_code }),
+    ...(tellsOpened.has(version.source) ? { last_opened_at: openedAt } : {}),
+    generated_cpe: "",
+    vulnerabilities: null,
+    installed_paths: paths,
+  };
+}
+
+export type HostSoftwareQuery = z.output<typeof hostsApi.software.query>;
+
+/** One host's software by title: a page of titles by name, each with the versions that the host has. */
+export async function titlesOfHost(store: ServerTx, hostId: number, query: HostSoftwareQuery) {
+  const row = await store.hostSoftware.get(hostId);
+  // Nothing is known to be vulnerable, or is there to be installed.
+  const none =
+    !row ||
+    query.vulnerable ||
+    query.available_for_install ||
+    query.self_service ||
+    query.exploit === true ||
+    query.min_cvss_score !== undefined ||
+    query.max_cvss_score !== undefined;
+  if (none) return { count: 0, ...pageOf([], query) };
+  const versions = await versionsById(store, row.software_ids);
+  const titles = await store.softwareTitles.getMany([
+    ...new Set([...versions.values()].map(({ title_id }) => title_id)),
+  ]);
+  const needle = (query.query ?? "").toLowerCase();
+  const sign = query.order_direction === "desc" ? -1 : 1;
+  const picked = titles
+    .filter(({ name }) => name.toLowerCase().includes(needle))
+    .sort((a, b) => sign * (compareText(a.name, b.name) || a.id - b.id));
+  const { software, meta } = pageOf(picked, query);
+  const byTitle = new Map<number, Version[]>();
+  for (const version of versions.values())
+    byTitle.set(version.title_id, [...(byTitle.get(version.title_id) ?? []), version]);
+  return {
+    count: picked.length,
+    software: software.map(
+      (title): HostSoftwareItem => ({
+        id: title.id,
+        name: title.name,
+        icon_url: null,
+        source: title.source,
+        extension_for: title.extension_for,
+        status: null,
+        software_package: null,
+        app_store_app: null,
+        installed_versions: (byTitle.get(title.id) ?? [])
+          .sort((a, b) => compareText(a.version, b.version) || a.id - b.id)
+          .map((version) => installedOf(version, row.details[String(version.id)])),
+      }),
+    ),
+    meta,
+  };
+}
+
+function pageOf<T>(items: readonly T[], query: HostSoftwareQuery) {
+  const { items: software, meta } = pageOfArray(items, query);
+  return { software, meta };
+}
+
+const installedOf = (
+  version: Version,
+  detail: InstalledDetails[string] | undefined,
+): HostSoftwareItem["installed_versions"][number] => ({
+  version: version.version,
+  bundle_identifier: version.bundle_identifier,
+  last_opened_at: detail?.[0] ?? null,
+  vulnerabilities: null,
+  installed_paths: detail?.[1] ?? [],
+});

@@ -1,0 +1,37 @@
+// Every table of the server, in the order in which rows can be created (what is referred to comes first).
+import { activities } from "./activities/tables.ts";
+import { configSections } from "./app-config/tables.ts";
+import { enrollSecrets } from "./enroll-secrets/tables.ts";
+import { hostDetails, hostEmails, hostSeen, hosts, osVersions } from "./hosts/tables.ts";
+import { jobRuns } from "./jobs/tables.ts";
+import { labelMembers, labels } from "./labels/tables.ts";
+import { sessions } from "./sessions/tables.ts";
+import { hostSoftware, software, softwareTitles } from "./software/tables.ts";
+import type { Store, Tx } from "./store/store.ts";
+import { teams } from "./teams/tables.ts";
+import { users, userTeams } from "./users/tables.ts";
+
+export const tables = {
+  teams,
+  users,
+  userTeams,
+  sessions,
+  enrollSecrets,
+  configSections,
+  activities,
+  osVersions,
+  hosts,
+  hostSeen,
+  hostDetails,
+  hostEmails,
+  labels,
+  labelMembers,
+  softwareTitles,
+  software,
+  hostSoftware,
+  jobRuns,
+};
+
+export type ServerStore = Store<typeof tables>;
+/** The store as logic takes it: whole, or inside a transaction. */
+export type ServerTx = Tx<typeof tables>;

@@ -1,0 +1,24 @@
+import type { Action } from "../../api/access.ts";
+import { may } from "../core/access.ts";
+import type { Context } from "../core/context.ts";
+import { forbidden, notFound } from "../core/errors.ts";
+import type { RowOf } from "../store/table.ts";
+import type { teams } from "./tables.ts";
+
+export type TeamRow = RowOf<typeof teams>;
+
+const knows = (ctx: Context, id: number): boolean =>
+  ctx.user.kind === "service" || ctx.user.global_role !== null || ctx.user.teams.some((team) => team.id === id);
+
+/** 403 unless the caller may do this on the team; 404, as for a missing one, where it may not even know of the team. */
+export function authorizeTeam(ctx: Context, action: Action, id: number): void {
+  if (may(ctx.user, action, id)) return;
+  throw knows(ctx, id) ? forbidden() : notFound("team", id);
+}
+
+export async function getTeamRow(ctx: Context, action: Action, id: number): Promise<TeamRow> {
+  authorizeTeam(ctx, action, id);
+  const team = await ctx.store.teams.get(id);
+  if (!team) throw notFound("team", id);
+  return team;
+}

@@ -1,0 +1,17 @@
+import { teamsApi } from "../../api/teams.ts";
+import { type Route, route } from "../core/route.ts";
+import { setTeamAgentOptions } from "./agent-options.ts";
+import { createTeam, deleteTeam, getTeam, listTeams, modifyTeam } from "./service.ts";
+import { addTeamUsers, listTeamUsers, removeTeamUsers } from "./users.ts";
+
+export const teamRoutes: readonly Route[] = [
+  route(teamsApi.list, ({ query }, ctx) => listTeams(ctx, query)),
+  route(teamsApi.get, ({ params }, ctx) => getTeam(ctx, params.id)),
+  route(teamsApi.create, ({ body }, ctx) => createTeam(ctx, body)),
+  route(teamsApi.modify, ({ params, body }, ctx) => modifyTeam(ctx, params.id, body)),
+  route(teamsApi.delete, ({ params }, ctx) => deleteTeam(ctx, params.id)),
+  route(teamsApi.users, ({ params, query }, ctx) => listTeamUsers(ctx, params.id, query)),
+  route(teamsApi.addUsers, ({ params, body }, ctx) => addTeamUsers(ctx, params.id, body.users)),
+  route(teamsApi.removeUsers, ({ params, body }, ctx) => removeTeamUsers(ctx, params.id, body.users)),
+  route(teamsApi.agentOptions, ({ params, query, body }, ctx) => setTeamAgentOptions(ctx, params.id, body, query)),
+];

@@ -1,0 +1,26 @@
+import type { EnrollSecret } from "../../api/enroll-secrets.ts";
+import { recordActivity } from "../activities/record.ts";
+import type { Context } from "../core/context.ts";
+import { changingSecrets, replaceSecrets, secretsOf } from "../enroll-secrets/service.ts";
+import { authorizeTeam, getTeamRow } from "./access.ts";
+
+/** None for a team that does not exist. */
+export async function teamSecrets(ctx: Context, id: number): Promise<EnrollSecret[]> {
+  authorizeTeam(ctx, "enroll_secrets:read", id);
+  return secretsOf(ctx, id);
+}
+
+/** The secrets as they are after; null when none is left. */
+export async function setTeamSecrets(
+  ctx: Context,
+  id: number,
+  given: readonly { readonly secret: string }[],
+): Promise<EnrollSecret[] | null> {
+  return changingSecrets(ctx, async (inside) => {
+    const team = await getTeamRow(inside, "enroll_secrets:write", id);
+    if (await replaceSecrets(inside, id, given))
+      await recordActivity(inside, "edited_enroll_secrets", { team_id: id, team_name: team.name });
+    const secrets = await secretsOf(inside, id);
+    return secrets.length === 0 ? null : secrets;
+  });
+}

@@ -1,0 +1,120 @@
+import type { z } from "zod";
+import type { Team, teamsApi } from "../../api/teams.ts";
+import { recordActivity } from "../activities/record.ts";
+import { expiryProblem, noHostExpiry } from "../app-config/sections.ts";
+import { visible } from "../core/access.ts";
+import { channels } from "../core/channels.ts";
+import { type Context, within } from "../core/context.ts";
+import { alreadyExists, invalid } from "../core/errors.ts";
+import { type PageQuery, page } from "../core/paging.ts";
+import { changingSecrets, replaceSecrets } from "../enroll-secrets/service.ts";
+import { and, eq, search } from "../store/query.ts";
+import { usersLosingTeam } from "../users/membership.ts";
+import { authorizeTeam, getTeamRow } from "./access.ts";
+import { checkName, nameKey } from "./names.ts";
+import type { TeamSettings } from "./tables.ts";
+import { viewTeam, viewTeams } from "./view.ts";
+
+type Created = z.output<(typeof teamsApi)["create"]["body"]>;
+type Modified = z.output<(typeof teamsApi)["modify"]["body"]>;
+
+export async function listTeams(ctx: Context, filter: PageQuery & { query?: string | undefined }) {
+  const where = and(visible(ctx, "teams:list", "id"), search(["name"], (filter.query ?? "").normalize("NFC")));
+  const { rows, meta } = await page(ctx.store.teams, filter, where);
+  return { teams: await viewTeams(ctx, rows), meta };
+}
+
+export const getTeam = async (ctx: Context, id: number): Promise<{ team: Team }> => ({
+  team: await viewTeam(ctx, await getTeamRow(ctx, "teams:list", id)),
+});
+
+export async function createTeam(ctx: Context, given: Created): Promise<{ team: Team }> {
+  const name = checkName(given.name);
+  const expiry = hostExpiry(noHostExpiry, given.host_expiry_settings);
+  const { features } = await ctx.config.current();
+  return changingSecrets(ctx, async (inside) => {
+    await checkNameFree(inside, name);
+    const now = ctx.clock.iso();
+    const team = await inside.store.teams.insert({
+      created_at: now,
+      updated_at: now,
+      name,
+      name_key: nameKey(name),
+      description: given.description ?? "",
+      settings: { host_expiry_settings: expiry, features },
+    });
+    if (given.secrets) {
+      authorizeTeam(ctx, "enroll_secrets:write", team.id);
+      await replaceSecrets(inside, team.id, given.secrets);
+    }
+    await recordActivity(inside, "created_team", { team_id: team.id, team_name: name });
+    await inside.store.notify(channels.teams, String(team.id));
+    return { team: await viewTeam(inside, team) };
+  });
+}
+
+export async function modifyTeam(ctx: Context, id: number, given: Modified): Promise<{ team: Team }> {
+  const name = given.name === undefined ? undefined : checkName(given.name);
+  return changingSecrets(ctx, async (inside) => {
+    const { store } = inside;
+    const before = await getTeamRow(inside, "teams:edit", id);
+    if (name !== undefined) await checkNameFree(inside, name, id);
+    await store.teams.update({
+      where: eq("id", id),
+      set: {
+        updated_at: ctx.clock.iso(),
+        description: given.description,
+        ...(name === undefined ? {} : { name, name_key: nameKey(name) }),
+        settings: {
+          ...before.settings,
+          host_expiry_settings: hostExpiry(before.settings.host_expiry_settings, given.host_expiry_settings),
+        },
+      },
+    });
+    const team = (await store.teams.get(id))!;
+    if (given.secrets) {
+      authorizeTeam(ctx, "enroll_secrets:write", id);
+      if (await replaceSecrets(inside, id, given.secrets))
+        await recordActivity(inside, "edited_enroll_secrets", { team_id: id, team_name: team.name });
+    }
+    await store.notify(channels.teams, String(id));
+    return { team: await viewTeam(inside, team) };
+  });
+}
+
+/** Its hosts stay, with no team; its secrets and its users' roles on it go. */
+export async function deleteTeam(ctx: Context, id: number): Promise<Record<string, never>> {
+  await ctx.store.tx(
+    async (store) => {
+      const inside = within(ctx, store);
+      const team = await getTeamRow(inside, "teams:delete", id);
+      const hosts = await store.hosts.count(eq("team_id", id));
+      await usersLosingTeam(inside, id);
+      await recordActivity(inside, "deleted_team", { team_id: id, team_name: team.name });
+      await store.teams.delete(eq("id", id));
+      await store.notify(channels.teams, String(id));
+      await store.notify(channels.enrollSecrets, "");
+      if (hosts > 0) await store.notify(channels.hosts, "*");
+    },
+    { lock: "users" },
+  );
+  return {};
+}
+
+async function checkNameFree({ store }: Context, name: string, but = 0): Promise<void> {
+  const holder = await store.teams.first({ where: eq("name_key", nameKey(name)) });
+  if (holder && holder.id !== but) throw alreadyExists(`a team with the name ${holder.name} exists`);
+}
+
+function hostExpiry(
+  before: TeamSettings["host_expiry_settings"],
+  given: Created["host_expiry_settings"],
+): TeamSettings["host_expiry_settings"] {
+  const after = {
+    host_expiry_enabled: given?.host_expiry_enabled ?? before.host_expiry_enabled,
+    host_expiry_window: given?.host_expiry_window ?? before.host_expiry_window,
+  };
+  const problem = given && expiryProblem(after.host_expiry_enabled, after.host_expiry_window);
+  if (problem) throw invalid("host_expiry_settings.host_expiry_window", problem);
+  return after;
+}

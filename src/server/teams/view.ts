@@ -1,0 +1,54 @@
+import { MASK } from "../../api/fields.ts";
+import type { Team } from "../../api/teams.ts";
+import { may } from "../core/access.ts";
+import type { Context } from "../core/context.ts";
+import { viewSecret } from "../enroll-secrets/service.ts";
+import { oneOf } from "../store/query.ts";
+import { viewUsers } from "../users/view.ts";
+import type { TeamRow } from "./access.ts";
+
+/** Teams as they are replied, with counts and secrets, in four reads however many they are. */
+export async function viewTeams(ctx: Context, rows: readonly TeamRow[]): Promise<Team[]> {
+  const { store } = ctx;
+  const ids = rows.map(({ id }) => id);
+  const ofThese = oneOf("team_id", ids);
+  const users = countsOf(await store.userTeams.groupCount("team_id", ofThese));
+  const hosts = countsOf(await store.hosts.groupCount("team_id", ofThese));
+  const secrets = await store.enrollSecrets.list({ where: ofThese });
+  const secretsOf = new Map<number | null, typeof secrets>(ids.map((id) => [id, []]));
+  for (const secret of secrets) secretsOf.get(secret.team_id)?.push(secret);
+  return rows.map((row) => {
+    const shown = may(ctx.user, "enroll_secrets:read", row.id);
+    return {
+      id: row.id,
+      created_at: row.created_at,
+      name: row.name,
+      description: row.description,
+      agent_options: row.agent_options,
+      host_expiry_settings: row.settings.host_expiry_settings,
+      features: row.settings.features,
+      user_count: users.get(row.id) ?? 0,
+      host_count: hosts.get(row.id) ?? 0,
+      secrets: (secretsOf.get(row.id) ?? []).map((secret) => ({
+        ...viewSecret(secret),
+        ...(shown ? {} : { secret: MASK }),
+      })),
+    };
+  });
+}
+
+const countsOf = (groups: readonly { value: unknown; count: number }[]) =>
+  new Map(groups.map(({ value, count }) => [value as number, count]));
+
+export const viewTeam = async (ctx: Context, row: TeamRow): Promise<Team> => (await viewTeams(ctx, [row]))[0]!;
+
+/** The team with its users, each with the role on it. */
+export async function viewTeamWithUsers(ctx: Context, row: TeamRow): Promise<Team> {
+  const memberships = await ctx.store.userTeams.list({ where: oneOf("team_id", [row.id]) });
+  const roleOf = new Map(memberships.map(({ user_id, role }) => [user_id, role]));
+  const users = await viewUsers(ctx, await ctx.store.users.getMany([...roleOf.keys()]));
+  return {
+    ...(await viewTeam(ctx, row)),
+    users: users.map((user) => ({ ...user, role: roleOf.get(user.id)! })),
+  };
+}

@@ -1,0 +1,107 @@
+import type { ModifyUser, User } from "../../api/users.ts";
+import { type Context, isPremium, within } from "../core/context.ts";
+import { badRequest, conflict, forbidden, invalid, permissionDenied, premiumRequired } from "../core/errors.ts";
+import { endSessions } from "../sessions/service.ts";
+import { eq } from "../store/query.ts";
+import { type Account, manages, visibleAccount } from "./access.ts";
+import { newHash, setPassword, showsPassword } from "./password.ts";
+import { keepAnAdmin, rolesAfter, writeRoles } from "./roles.ts";
+import { checkGravatar, cleanEmail } from "./rules.ts";
+import { checkEmailFree } from "./service.ts";
+import { viewUser } from "./view.ts";
+import type { UserRow } from "./viewer.ts";
+
+/** Fields of the account itself; roles follow rules of their own. */
+const accountFields = ["name", "email", "position", "gravatar_url", "new_password", "settings"] as const;
+
+export async function modifyUser(ctx: Context, id: number, given: ModifyUser): Promise<{ user: User }> {
+  const { user } = await allowed(ctx, id, given);
+  // Hashing takes long: it is done before the transaction, which starts again from the rules.
+  const email = given.email === undefined ? user.email : cleanEmail(given.email);
+  checkGravatar(given.gravatar_url);
+  await checkCurrentPassword(ctx, user, email, given);
+  const hash = await newPasswordHash(user, given);
+  return ctx.store.tx(
+    async (store) => {
+      const inside = within(ctx, store);
+      const account = await allowed(inside, id, given);
+      await change(inside, account, given, email);
+      if (hash !== null) await setPassword(inside, user, hash, false);
+      await changeRoles(inside, account, given);
+      return { user: await viewUser(inside, (await store.users.get(id))!) };
+    },
+    { lock: "users" },
+  );
+}
+
+/** The account, when the caller may make these changes to it. */
+async function allowed(ctx: Context, id: number, given: ModifyUser): Promise<Account> {
+  const account = await visibleAccount(ctx, id);
+  const own = ctx.user.id === id;
+  const managed = manages(ctx, account);
+  if (!own && !managed && accountFields.some((field) => given[field] !== undefined)) throw forbidden();
+  if (!managed && signInChanges(account.user, given)) throw forbidden();
+  checkSignIn(ctx, account.user, given);
+  return account;
+}
+
+const signInChanges = (user: UserRow, given: ModifyUser): boolean =>
+  (given.sso_enabled ?? user.sso_enabled) !== user.sso_enabled ||
+  (given.mfa_enabled ?? user.mfa_enabled) !== user.mfa_enabled;
+
+function checkSignIn(ctx: Context, user: UserRow, given: ModifyUser): void {
+  const sso = given.sso_enabled ?? user.sso_enabled;
+  const mfa = given.mfa_enabled ?? user.mfa_enabled;
+  if (sso && mfa) throw conflict("single sign-on and multi-factor authentication cannot be used together");
+  if (mfa && !user.mfa_enabled) {
+    if (!isPremium(ctx)) throw premiumRequired();
+    throw badRequest("multi-factor authentication needs outgoing email, which is not configured", "mfa_enabled");
+  }
+  if (sso && given.new_password !== undefined) throw invalid("new_password", "not allowed for users of single sign-on");
+  if (user.sso_enabled && !sso && given.new_password === undefined)
+    throw invalid("new_password", "must be given when single sign-on is turned off");
+}
+
+/** How one signs in oneself is changed only by who knows the password, not by whoever holds a session. */
+async function checkCurrentPassword(ctx: Context, user: UserRow, email: string, given: ModifyUser): Promise<void> {
+  if (ctx.user.id !== user.id) return;
+  if (email === user.email && given.new_password === undefined && !signInChanges(user, given)) return;
+  if (user.password_hash === null) {
+    // Single sign-on: the identity provider says who the user is.
+    if (email !== user.email) throw invalid("email", "is that of single sign-on");
+    return;
+  }
+  if (given.password === undefined || given.password === "")
+    throw invalid("password", "must be given to change how one signs in oneself");
+  if (!(await showsPassword(ctx, user, given.password))) throw permissionDenied();
+}
+
+const newPasswordHash = async (user: UserRow, given: ModifyUser): Promise<string | null> =>
+  given.new_password === undefined ? null : newHash(user, "new_password", given.new_password);
+
+/** No outgoing email exists yet to confirm a new address with: it holds at once. */
+async function change(ctx: Context, { user }: Account, given: ModifyUser, email: string): Promise<void> {
+  if (email !== user.email) await checkEmailFree(ctx, email, user.id);
+  const sso = given.sso_enabled ?? user.sso_enabled;
+  await ctx.store.users.update({
+    where: eq("id", user.id),
+    set: {
+      updated_at: ctx.clock.iso(),
+      name: given.name,
+      email,
+      position: given.position,
+      gravatar_url: given.gravatar_url,
+      settings: given.settings,
+      sso_enabled: sso,
+      mfa_enabled: given.mfa_enabled,
+      ...(sso ? { password_hash: null, force_password_reset: false } : {}),
+    },
+  });
+}
+
+async function changeRoles(ctx: Context, { user, roles }: Account, given: ModifyUser): Promise<void> {
+  const after = await rolesAfter(ctx, roles, given, user.api_only);
+  await keepAnAdmin(ctx, roles, after);
+  const now = (await ctx.store.users.get(user.id))!;
+  if (await writeRoles(ctx, now, roles, after)) await endSessions(ctx, [user.id], ctx.user.session_id);
+}

@@ -1,0 +1,130 @@
+// Which roles a user may get, from whom, and what a change of roles brings with it.
+import { premiumRoles, type Role, roles as roleNames } from "../../api/access.ts";
+import { recordActivity } from "../activities/record.ts";
+import { authorize, may } from "../core/access.ts";
+import { type Context, isPremium } from "../core/context.ts";
+import { invalid, premiumRequired, roleError } from "../core/errors.ts";
+import { and, eq, oneOf } from "../store/query.ts";
+import type { RoleSet } from "./access.ts";
+import type { UserRow } from "./viewer.ts";
+
+export interface GivenRoles {
+  readonly global_role?: string | null | undefined;
+  readonly teams?: readonly { readonly id: number; readonly role: string }[] | undefined;
+}
+
+export const noRoles: RoleSet = { global: null, teams: new Map() };
+
+export function parseRole(name: string): Role {
+  const role = roleNames.find((known) => known === name);
+  if (!role) throw roleError(1, `invalid role: ${name.slice(0, 100)}`);
+  return role;
+}
+
+/** gitops is for API-only users; premium roles and team roles are for the premium tier. */
+export function checkRole(
+  ctx: Context,
+  role: Role,
+  user: { readonly apiOnly: boolean; readonly onTeam: boolean },
+): void {
+  if (role === "gitops" && !user.apiOnly) throw roleError(4, "role gitops can only be set for API-only users");
+  if ((user.onTeam || premiumRoles.includes(role)) && !isPremium(ctx)) throw premiumRequired();
+}
+
+/**
+ * The roles after a change. Giving a global role takes the team roles away and the other way round; a team admin's list of
+ * teams says nothing of the teams that it does not manage.
+ */
+export async function rolesAfter(ctx: Context, before: RoleSet, given: GivenRoles, apiOnly: boolean): Promise<RoleSet> {
+  const after = merged(ctx, before, given);
+  const changed = differences(before, after);
+  if (after.global === null && after.teams.size === 0 && (changed.length > 0 || before === noRoles))
+    throw roleError(1, "either a global role or team roles must be given");
+  for (const { team } of changed) authorize(ctx, "users:write", team);
+  for (const { team, to } of changed) if (to) checkRole(ctx, to, { apiOnly, onTeam: team !== null });
+  const added = changed.flatMap(({ team, to }) => (team !== null && to ? [team] : []));
+  const known = new Set((await ctx.store.teams.getMany(added)).map(({ id }) => id));
+  const unknown = added.find((id) => !known.has(id));
+  if (unknown !== undefined) throw invalid("teams.id", `team ${unknown} was not found in the datastore`);
+  return after;
+}
+
+function merged(ctx: Context, before: RoleSet, given: GivenRoles): RoleSet {
+  const wanted = parseTeams(given.teams ?? []);
+  if (given.global_role !== undefined && given.global_role !== null) {
+    if (wanted.size > 0) throw roleError(1, "a user has either a global role or team roles, not both");
+    return { global: parseRole(given.global_role), teams: new Map() };
+  }
+  const emptyBesideGlobal = wanted.size === 0 && before.global !== null && given.global_role === undefined;
+  if (given.teams === undefined || emptyBesideGlobal)
+    return given.global_role === null ? { global: null, teams: before.teams } : before;
+  const kept = [...before.teams].filter(([team]) => !may(ctx.user, "users:write", team));
+  return { global: null, teams: new Map([...kept, ...wanted]) };
+}
+
+function parseTeams(given: NonNullable<GivenRoles["teams"]>): Map<number, Role> {
+  const teams = new Map<number, Role>();
+  for (const { id, role } of given) {
+    if (teams.has(id)) throw invalid("teams.id", `team ${id} is given twice`);
+    teams.set(id, parseRole(role));
+  }
+  return teams;
+}
+
+export interface Difference {
+  /** Null: the global role. */
+  readonly team: number | null;
+  readonly from: Role | null;
+  readonly to: Role | null;
+}
+
+export function differences(before: RoleSet, after: RoleSet): Difference[] {
+  const teams = new Set([...before.teams.keys(), ...after.teams.keys()]);
+  return [
+    { team: null, from: before.global, to: after.global },
+    ...[...teams].map((team) => ({ team, from: before.teams.get(team) ?? null, to: after.teams.get(team) ?? null })),
+  ].filter(({ from, to }) => from !== to);
+}
+
+/** 422 with code 2 when the change would leave no global admin. Call it in a transaction that holds the users lock. */
+export async function keepAnAdmin(ctx: Context, before: RoleSet, after: RoleSet): Promise<void> {
+  if (before.global !== "admin" || after.global === "admin") return;
+  if ((await ctx.store.users.count(eq("global_role", "admin"))) <= 1)
+    throw roleError(2, "cannot remove the last global admin");
+}
+
+/** Writes the roles and records one activity for each that is new, changed or gone. Gives whether any was. */
+export async function writeRoles(ctx: Context, user: UserRow, before: RoleSet, after: RoleSet): Promise<boolean> {
+  const changed = differences(before, after);
+  const { store } = ctx;
+  if (before.global !== after.global)
+    await store.users.update({ where: eq("id", user.id), set: { global_role: after.global } });
+  const gone = changed.flatMap(({ team, to }) => (team !== null && to === null ? [team] : []));
+  if (gone.length > 0) await store.userTeams.delete(and(eq("user_id", user.id), oneOf("team_id", gone)));
+  const held = changed.flatMap(({ team, to }) => (team !== null && to ? [{ team_id: team, role: to }] : []));
+  if (held.length > 0)
+    await store.userTeams.upsert(
+      held.map((role) => ({ user_id: user.id, ...role })),
+      { on: ["user_id", "team_id"] },
+    );
+  await recordRoleChanges(ctx, user, changed);
+  return changed.length > 0;
+}
+
+export async function recordRoleChanges(ctx: Context, user: UserRow, changed: readonly Difference[]): Promise<void> {
+  const who = { user_id: user.id, user_name: user.name, user_email: user.email };
+  const rows = await ctx.store.teams.getMany(changed.flatMap(({ team }) => (team === null ? [] : [team])));
+  const nameOf = new Map(rows.map(({ id, name }) => [id, name]));
+  for (const { team, from, to } of changed) {
+    const role = (to ?? from)!;
+    if (team === null)
+      await recordActivity(ctx, to ? "changed_user_global_role" : "deleted_user_global_role", { ...who, role });
+    else
+      await recordActivity(ctx, to ? "changed_user_team_role" : "deleted_user_team_role", {
+        ...who,
+        role,
+        team_id: team,
+        team_name: nameOf.get(team) ?? "",
+      });
+  }
+}

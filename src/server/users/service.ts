@@ -1,0 +1,142 @@
+import { teamsFor } from "../../api/access.ts";
+import type { CreateUser, User } from "../../api/users.ts";
+import { recordActivity } from "../activities/record.ts";
+import { type Context, isPremium, type Viewer, within } from "../core/context.ts";
+import { alreadyExists, badRequest, conflict, invalid } from "../core/errors.ts";
+import { type PageQuery, page } from "../core/paging.ts";
+import { checkPassword, hashPassword } from "../core/passwords.ts";
+import { createSession, endSessions } from "../sessions/service.ts";
+import { and, eq, everything, exists, isNull, not, oneOf, type Predicate, search } from "../store/query.ts";
+import { managedAccount, visibleAccount } from "./access.ts";
+import { keepAnAdmin, noRoles, rolesAfter } from "./roles.ts";
+import { checkGravatar, cleanEmail } from "./rules.ts";
+import { userTeams } from "./tables.ts";
+import { availableTeams, viewUser, viewUsers } from "./view.ts";
+import { type UserRow, viewerOf } from "./viewer.ts";
+
+export interface UserFilter extends PageQuery {
+  readonly query?: string | undefined;
+  readonly team_id?: number | undefined;
+}
+
+const onTeams = (ids: readonly number[]): Predicate => exists(userTeams, "user_id", oneOf("team_id", ids));
+
+/** Users with a role on the team; 0: on none. */
+const inTeam = (teamId: number | undefined): Predicate =>
+  teamId === undefined ? everything : teamId === 0 ? not(exists(userTeams, "user_id")) : onTeams([teamId]);
+
+function visibleUsers(user: Viewer): Predicate {
+  if (user.kind === "service") return everything;
+  const teams = teamsFor(user, "users:list");
+  return teams === "all" ? everything : and(isNull("global_role"), onTeams(teams));
+}
+
+export async function listUsers(ctx: Context, filter: UserFilter) {
+  const where = and(visibleUsers(ctx.user), inTeam(filter.team_id), search(["name", "email"], filter.query ?? ""));
+  const { rows, meta } = await page(ctx.store.users, filter, where);
+  return { users: await viewUsers(ctx, rows), meta };
+}
+
+export async function getUser(ctx: Context, id: number, options: { include_ui_settings: boolean }) {
+  const { user } = await visibleAccount(ctx, id);
+  const viewer = id === ctx.user.id ? ctx.user : await viewerOf(ctx.store, user, 0);
+  return {
+    user: await viewUser(ctx, user),
+    available_teams: await availableTeams(ctx, viewer),
+    ...(options.include_ui_settings ? { settings: user.settings ?? { hidden_host_columns: [] } } : {}),
+  };
+}
+
+/** 409 when another user has the address. */
+export async function checkEmailFree({ store }: Pick<Context, "store">, email: string, but = 0): Promise<void> {
+  const holder = await store.users.first({ where: eq("email", email) });
+  if (holder && holder.id !== but) throw alreadyExists(`a user with the email ${email} exists`);
+}
+
+export async function createUser(ctx: Context, given: CreateUser): Promise<{ user: User; token?: string }> {
+  const email = cleanEmail(given.email);
+  checkGravatar(given.gravatar_url);
+  const apiOnly = given.api_only ?? false;
+  const sso = given.sso_enabled ?? false;
+  const roles = await rolesAfter(ctx, noRoles, given, apiOnly);
+  const password = checkSignIn(ctx, given);
+  await checkEmailFree(ctx, email);
+  const passwordHash = password === null ? null : await hashPassword(password);
+  return ctx.store.tx(
+    async (store) => {
+      const inside = within(ctx, store);
+      await checkEmailFree(inside, email);
+      const now = ctx.clock.iso();
+      const user = await store.users.insert({
+        created_at: now,
+        updated_at: now,
+        name: given.name,
+        email,
+        password_hash: passwordHash,
+        force_password_reset: !sso && given.admin_forced_password_reset,
+        gravatar_url: given.gravatar_url ?? "",
+        position: given.position ?? "",
+        sso_enabled: sso,
+        api_only: apiOnly,
+        global_role: roles.global,
+      });
+      if (roles.teams.size > 0)
+        await store.userTeams.insertMany(
+          [...roles.teams].map(([team_id, role]) => ({ user_id: user.id, team_id, role })),
+        );
+      await recordActivity(inside, "created_user", aboutUser(user));
+      const token = apiOnly && !sso ? await createSession(inside, user.id) : undefined;
+      return { user: await viewUser(inside, user), ...(token === undefined ? {} : { token }) };
+    },
+    { lock: "users" },
+  );
+}
+
+/** The password that the new user signs in with, or null for single sign-on. */
+function checkSignIn(ctx: Context, given: CreateUser): string | null {
+  if (given.sso_enabled && given.mfa_enabled)
+    throw conflict("single sign-on and multi-factor authentication cannot be used together");
+  // On the free tier the field is dropped, as the API's reference has it.
+  if (given.mfa_enabled && isPremium(ctx))
+    throw badRequest("multi-factor authentication needs outgoing email, which is not configured", "mfa_enabled");
+  if (given.sso_enabled) {
+    if (given.password !== undefined) throw invalid("password", "not allowed for users of single sign-on");
+    return null;
+  }
+  if (given.password === undefined || given.password === "") throw invalid("password", "must be given");
+  checkPassword("password", given.password);
+  return given.password;
+}
+
+export const aboutUser = ({ id, name, email }: UserRow) => ({ user_id: id, user_name: name, user_email: email });
+
+export async function deleteUser(ctx: Context, id: number): Promise<Record<string, never>> {
+  await ctx.store.tx(
+    async (store) => {
+      const inside = within(ctx, store);
+      const { user, roles } = await managedAccount(inside, id);
+      await keepAnAdmin(inside, roles, noRoles);
+      await recordActivity(inside, "deleted_user", aboutUser(user));
+      await store.users.delete(eq("id", id));
+    },
+    { lock: "users" },
+  );
+  return {};
+}
+
+export async function requirePasswordReset(ctx: Context, id: number, required: boolean): Promise<{ user: User }> {
+  return ctx.store.tx(
+    async (store) => {
+      const inside = within(ctx, store);
+      const { user } = await managedAccount(inside, id);
+      if (user.sso_enabled) throw invalid("require", "users of single sign-on have no password here");
+      await store.users.update({
+        where: eq("id", id),
+        set: { force_password_reset: required, updated_at: ctx.clock.iso() },
+      });
+      if (required) await endSessions(inside, [id]);
+      return { user: await viewUser(inside, (await store.users.get(id))!) };
+    },
+    { lock: "users" },
+  );
+}

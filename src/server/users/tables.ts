@@ -1,0 +1,29 @@
+import type { z } from "zod";
+import type { Role } from "../../api/access.ts";
+import type { UserSettings } from "../../api/users.ts";
+import { bool, id, json, ref, table, text, time } from "../store/table.ts";
+
+export const users = table("users", {
+  id: id(),
+  created_at: time(),
+  updated_at: time(),
+  name: text().search(),
+  /** Lower case. */
+  email: text().unique().search(),
+  /** Argon2id in PHC form; null for users of single sign-on. */
+  password_hash: text().nullable(),
+  force_password_reset: bool().default(false),
+  gravatar_url: text().default(""),
+  position: text().default(""),
+  sso_enabled: bool().default(false),
+  mfa_enabled: bool().default(false),
+  api_only: bool().default(false),
+  global_role: text<Role>().nullable().index(),
+  settings: json<z.infer<typeof UserSettings>>().nullable(),
+});
+
+export const userTeams = table(
+  "user_teams",
+  { id: id(), user_id: ref("users"), team_id: ref("teams"), role: text<Role>() },
+  { unique: [["user_id", "team_id"]] },
+);

@@ -1,0 +1,26 @@
+import type { Viewer } from "../core/context.ts";
+import { eq } from "../store/query.ts";
+import type { RowOf } from "../store/table.ts";
+import type { ServerTx } from "../tables.ts";
+import type { users } from "./tables.ts";
+
+export type UserRow = RowOf<typeof users>;
+
+/** The user as the one who acts. */
+export async function viewerOf(store: ServerTx, user: UserRow, sessionId: number): Promise<Viewer> {
+  // Only users without a global role have team roles.
+  const memberships =
+    user.global_role === null ? await store.userTeams.pick(["team_id", "role"], { where: eq("user_id", user.id) }) : [];
+  return {
+    kind: "user",
+    id: user.id,
+    name: user.name,
+    email: user.email,
+    gravatar_url: user.gravatar_url,
+    api_only: user.api_only,
+    force_password_reset: user.force_password_reset,
+    session_id: sessionId,
+    global_role: user.global_role,
+    teams: memberships.map(({ team_id, role }) => ({ id: team_id, role })),
+  };
+}

@@ -1,0 +1,43 @@
+// What is served beside the API table: health, metrics, the API's description.
+import type { H3 } from "h3";
+import { openApiDocument } from "../../api/openapi.ts";
+import type { Services } from "../core/context.ts";
+import { version } from "../core/version.ts";
+import { docsPage } from "./docs-page.ts";
+import { health } from "./health.ts";
+
+const htmlHeaders = {
+  "content-type": "text/html; charset=utf-8",
+  "content-security-policy":
+    "default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; base-uri 'none'; frame-ancestors 'none'",
+  "x-content-type-options": "nosniff",
+  "referrer-policy": "no-referrer",
+};
+
+export function mountPages(app: H3, services: Services): void {
+  // HEAD too (RFC 9110, 9.1): load balancers probe with it, and Node leaves the body out.
+  const get = (path: string, handler: () => Response | Promise<Response>) => {
+    app.get(path, handler);
+    app.on("HEAD", path, handler);
+  };
+  get("/healthz", async () => {
+    const { ok, body } = await health(services);
+    return Response.json(body, { status: ok ? 200 : 503, headers: { "cache-control": "no-store" } });
+  });
+  if (services.settings.metrics_port === undefined) get("/metrics", () => metricsResponse(services));
+
+  // Neither changes while the server runs.
+  const document = JSON.stringify(openApiDocument(version.version));
+  const page = docsPage(JSON.parse(document));
+  for (const segment of ["v1", "2022-04", "latest"])
+    get(
+      `/api/${segment}/svc/openapi.json`,
+      () => new Response(document, { headers: { "content-type": "application/json; charset=utf-8" } }),
+    );
+  get("/api/docs", () => new Response(page.html, { headers: htmlHeaders }));
+  get("/api/docs/style.css", () => new Response(page.css, { headers: { "content-type": "text/css; charset=utf-8" } }));
+}
+
+export async function metricsResponse({ metrics }: Services): Promise<Response> {
+  return new Response(await metrics.registry.metrics(), { headers: { "content-type": metrics.registry.contentType } });
+}

@@ -1,0 +1,266 @@
+import { beforeEach, describe, expect, test } from "vitest";
+import { StoreUnavailable } from "../../src/server/store/store.ts";
+import { startApp, type TestApp } from "../support/app.ts";
+import { enroll, makeSecret, type Send, SimulatedAgent, throughApp } from "./agents.ts";
+
+const READ = "/api/v1/qengine/distributed/read";
+const WRITE = "/api/v1/qengine/distributed/write";
+const HOUR = 3_600_000;
+const IDLE = { queries: {}, discovery: {} };
+
+describe.each(["lowdb", "postgres"] as const)("distributed queries on %s", (engine) => {
+  let t: TestApp;
+  let send: Send;
+  beforeEach(async () => {
+    t = await startApp({ engine, settings: { max_jitter_percent: 0 } });
+    send = throughApp(t);
+    await makeSecret(t);
+  });
+  const host = async () => (await t.store.hosts.list())[0]!;
+  const shown = async () => {
+    await t.agent.flush();
+    // biome-ignore lint/suspicious/noExplicitAny: whatever the API shows
+    return ((await (await t.get(`/hosts/${(await host()).id}`)).json()) as any).host;
+  };
+  const labelsOf = async () => (await shown()).labels.map(({ name }: { name: string }) => name).sort();
+  const labelId = async (name: string) => (await t.store.labels.list()).find((label) => label.name === name)!.id;
+  const read = async (node_key: string) => (await send(READ, { node_key })).json;
+  const write = async (node_key: string, queries: object, statuses: object = {}) => {
+    const reply = await send(WRITE, { node_key, queries, statuses, messages: {}, stats: {} });
+    expect(reply).toMatchObject({ status: 200, text: "{}" });
+  };
+
+  test.each([
+    ["linux", "deb_packages|rpm_packages"],
+    ["darwin", "apps"],
+    ["windows", "programs"],
+  ] as const)("a %s host tells its whole inventory, then is idle until it is due", async (family, source) => {
+    const agent = new SimulatedAgent(send, family);
+    await agent.enroll();
+    const work = await agent.read();
+    const names = Object.keys(work.queries);
+    for (const name of names) {
+      expect(work.queries[name]).toBeTruthy();
+      expect(work.discovery[name]).toBeTruthy();
+    }
+    expect(names).toContain("svc_detail_query_os_version");
+    expect(names).toContain("svc_no_policies_wildcard");
+    expect(names).toContain(`svc_label_query_${await labelId("All Hosts")}`);
+    await agent.poll();
+
+    const seen = await shown();
+    expect(seen).toMatchObject({
+      hostname: agent.machine.hostname,
+      uuid: agent.machine.uuid,
+      hardware_serial: agent.machine.serial,
+      qengine_version: agent.machine.agentVersion,
+      refetch_requested: false,
+      detail_updated_at: t.clock.iso(),
+      label_updated_at: t.clock.iso(),
+      policy_updated_at: t.clock.iso(),
+      software_updated_at: t.clock.iso(),
+      distributed_interval: 10,
+      config_tls_refresh: 60,
+      logger_tls_period: 10,
+      status: "online",
+    });
+    expect(seen.os_version).not.toBe("");
+    expect(seen.memory).toBeGreaterThan(1e9);
+    expect(seen.uptime).toBeGreaterThan(2e15);
+    expect(seen.gigs_total_disk_space).toBeGreaterThan(10);
+    expect(seen.users.length).toBeGreaterThan(0);
+    expect(seen.software.length).toBeGreaterThan(50);
+    expect(seen.software.some((item: { source: string }) => source.split("|").includes(item.source))).toBe(true);
+    expect(await labelsOf()).toContain(family === "linux" ? "All Linux" : family === "darwin" ? "macOS" : "MS Windows");
+
+    expect(await agent.read()).toEqual(IDLE);
+    t.clock.advance(HOUR);
+    expect(await agent.read()).toEqual(IDLE);
+    t.clock.advance(1);
+    expect(Object.keys((await agent.read()).queries).sort()).toEqual(
+      expect.arrayContaining(["svc_detail_query_uptime", "svc_no_policies_wildcard"]),
+    );
+  });
+
+  test("an unchanged inventory writes no software, details or labels again", async () => {
+    const agent = new SimulatedAgent(send, "linux");
+    await agent.enroll();
+    await agent.poll();
+    const state = async () => ({
+      software: await t.store.hostSoftware.pick(["id", "revision"]),
+      versions: await t.store.software.max("revision"),
+      details: await t.store.hostDetails.pick(["id", "revision"]),
+      labels: await t.store.labelMembers.pick(["id", "revision"]),
+    });
+    const before = await state();
+    t.clock.advance(HOUR + 1);
+    await agent.poll();
+    expect(await state()).toEqual(before);
+    expect((await host()).detail_updated_at).toBe(t.clock.iso());
+  });
+
+  test("software: what is gone leaves the host, and a source that failed keeps what it had", async () => {
+    const key = await enroll(send);
+    const deb = (...names: string[]) => names.map((name) => ({ name, version: "1.0", arch: "amd64" }));
+    const npm = [{ name: "left-pad", version: "1.3.0", path: "/usr/lib/node_modules/left-pad" }];
+    const software = async () =>
+      (await shown()).software.map(({ name, source }: { name: string; source: string }) => `${source}:${name}`);
+
+    await write(key, { svc_detail_query_software_deb: deb("curl", "zsh"), svc_detail_query_software_npm: npm });
+    expect(await software()).toEqual(["deb_packages:curl", "npm_packages:left-pad", "deb_packages:zsh"]);
+    await write(
+      key,
+      { svc_detail_query_software_deb: deb("curl"), svc_detail_query_software_npm: [] },
+      { svc_detail_query_software_npm: 1 },
+    );
+    expect(await software()).toEqual(["deb_packages:curl", "npm_packages:left-pad"]);
+    expect((await shown()).software[1].installed_paths).toEqual(["/usr/lib/node_modules/left-pad"]);
+    await write(key, { svc_detail_query_software_npm: [] });
+    expect(await software()).toEqual(["deb_packages:curl"]);
+    expect(await t.store.softwareTitles.count()).toBe(3);
+  });
+
+  test("software that a job removed meanwhile is made again", async () => {
+    const key = await enroll(send);
+    const told = { svc_detail_query_software_deb: [{ name: "curl", version: "1.0" }] };
+    await write(key, told);
+    await t.store.hostSoftware.update({ where: { op: "all" }, set: { fingerprint: "" } });
+    await t.store.software.delete({ op: "all" });
+    await t.store.softwareTitles.delete({ op: "all" });
+    await t.store.notify("svc_software", "");
+    await expect
+      .poll(async () => {
+        await write(key, told);
+        await t.store.hostSoftware.update({ where: { op: "all" }, set: { fingerprint: "" } });
+        return (await shown()).software.length;
+      })
+      .toBe(1);
+  });
+
+  test("labels: a row joins, no row leaves, a failed answer and an unknown label change nothing", async () => {
+    const key = await enroll(send);
+    const [linux, ubuntu] = [await labelId("All Linux"), await labelId("Ubuntu Linux")];
+    const answers = (yes: object[] | string) => ({
+      [`svc_label_query_${linux}`]: yes,
+      [`svc_label_query_${ubuntu}`]: [{ 1: "1" }],
+      svc_label_query_99999: [{ 1: "1" }],
+      svc_label_query_x: [{ 1: "1" }],
+    });
+    await write(key, answers([{ 1: "1" }]));
+    expect(await labelsOf()).toEqual(["All Hosts", "All Linux", "Ubuntu Linux"]);
+    expect(await host()).toMatchObject({ label_updated_at: t.clock.iso(), detail_updated_at: null });
+    await write(key, answers([]), { [`svc_label_query_${linux}`]: 1, [`svc_label_query_${ubuntu}`]: "0" });
+    expect(await labelsOf()).toEqual(["All Hosts", "All Linux", "Ubuntu Linux"]);
+    await write(key, answers(""));
+    expect(await labelsOf()).toEqual(["All Hosts", "Ubuntu Linux"]);
+  });
+
+  test("a label is asked of hosts of its platform only", async () => {
+    const key = await enroll(send);
+    const names = Object.keys((await read(key)).queries);
+    expect(names).toContain(`svc_label_query_${await labelId("Ubuntu Linux")}`);
+    expect(names).not.toContain(`svc_label_query_${await labelId("macOS")}`);
+    expect(names).not.toContain(`svc_label_query_${await labelId("iOS")}`);
+  });
+
+  test("refetch asks for everything once; only an answer with details ends it", async () => {
+    const agent = new SimulatedAgent(send, "linux");
+    await agent.enroll();
+    await agent.poll();
+    expect(await agent.read()).toEqual(IDLE);
+    const { id } = await host();
+    expect((await t.post(`/hosts/${id}/refetch`)).status).toBe(200);
+    const asked = expect.objectContaining({ svc_detail_query_os_version: expect.any(String) });
+    await expect.poll(async () => (await agent.read()).queries).toEqual(asked);
+
+    await write(agent.key, { svc_distributed_query_7: [{ a: "1" }], svc_no_policies_wildcard: [{ 1: "1" }] });
+    expect((await host()).refetch_requested).toBe(true);
+    await agent.poll();
+    expect((await host()).refetch_requested).toBe(false);
+    expect(await agent.read()).toEqual(IDLE);
+  });
+
+  test("failed details count as an answer, and change nothing else", async () => {
+    const key = await enroll(send);
+    const before = await host();
+    const names = ["os_version", "system_info", "uptime"].map((name) => `svc_detail_query_${name}`);
+    await write(
+      key,
+      Object.fromEntries(names.map((name) => [name, ""])),
+      Object.fromEntries(names.map((name) => [name, 1])),
+    );
+    const { hostname, platform, os_version, uuid } = before;
+    expect(await host()).toMatchObject({
+      hostname,
+      platform,
+      os_version,
+      uuid,
+      refetch_requested: false,
+      detail_updated_at: t.clock.iso(),
+    });
+  });
+
+  test("a host of unknown platform polls faster, and is asked again once its platform is known", async () => {
+    const key = await enroll(send, { host_details: undefined, platform_type: "0" });
+    expect((await read(key)).accelerate).toBe(10);
+    await write(key, {
+      svc_detail_query_os_version: [{ name: "Ubuntu", version: "22.04", platform: "ubuntu" }],
+      svc_detail_query_system_info: [{ hostname: "h1" }],
+    });
+    expect(await host()).toMatchObject({ platform: "ubuntu", refetch_requested: true });
+    const again = await read(key);
+    expect(again.accelerate).toBeUndefined();
+    expect(Object.keys(again.queries)).toContain("svc_detail_query_software_deb");
+    await write(key, { svc_detail_query_uptime: [{ total_seconds: "60" }] });
+    expect((await host()).refetch_requested).toBe(false);
+  });
+
+  test("additional queries are asked, and kept by name; names that are not asked are not", async () => {
+    const queries = { kernel: "SELECT version FROM kernel_info;" };
+    expect((await t.patch("/config", { features: { additional_queries: queries } })).status).toBe(200);
+    const key = await enroll(send);
+    await expect
+      .poll(async () => (await read(key)).queries.svc_additional_query_kernel)
+      .toBe("SELECT version FROM kernel_info;");
+    await write(key, {
+      svc_additional_query_kernel: [{ version: "6.1" }],
+      svc_additional_query_other: [{ a: "1" }],
+      svc_detail_query_uptime: [{ total_seconds: "60" }],
+    });
+    expect((await shown()).additional).toEqual({ kernel: [{ version: "6.1" }] });
+  });
+
+  test("while the store cannot write, results are refused, and taken when they come again", async () => {
+    const agent = new SimulatedAgent(send, "linux");
+    await agent.enroll();
+    const body = agent.answers(await agent.read());
+    const { tx } = t.store;
+    Object.assign(t.store, { tx: () => Promise.reject(new StoreUnavailable("disk full")) });
+    const refused = await send(WRITE, body);
+    Object.assign(t.store, { tx });
+    expect(refused.status).toBe(503);
+    expect(Object.keys(refused.json)).toEqual(["error"]);
+    expect((await host()).detail_updated_at).toBeNull();
+    expect((await send(WRITE, body)).text).toBe("{}");
+    expect((await host()).detail_updated_at).toBe(t.clock.iso());
+  });
+
+  test("more software and longer text than any host has is cut, not refused", async () => {
+    const key = await enroll(send);
+    const rows = Array.from({ length: 12_000 }, (_, i) => ({ name: `package-${i}`, version: "1" }));
+    await write(key, {
+      svc_detail_query_software_deb: rows,
+      svc_detail_query_system_info: [{ hostname: "h".repeat(100_000), cpu_brand: "\u0000\ud800x" }],
+    });
+    expect((await t.store.hostSoftware.list())[0]!.software_ids).toHaveLength(10_000);
+    expect((await host()).hostname.length).toBeLessThan(1_000);
+  });
+
+  test("a deleted host's key is unknown at once, and the host may enroll again", async () => {
+    const key = await enroll(send);
+    await read(key);
+    expect((await t.delete(`/hosts/${(await host()).id}`)).status).toBe(200);
+    await expect.poll(async () => (await read(key)).node_invalid).toBe(true);
+    await enroll(send);
+  });
+});

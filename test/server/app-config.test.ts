@@ -1,0 +1,404 @@
+import { mkdir, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { z } from "zod";
+import type { AppConfig } from "../../src/api/app-config.ts";
+import { changed, masked } from "../../src/server/app-config/change.ts";
+import { readSection, writeSection } from "../../src/server/app-config/rows.ts";
+import { section } from "../../src/server/app-config/section.ts";
+import { createConfigReader } from "../../src/server/app-config/service.ts";
+import { loadTls } from "../../src/server/core/tls.ts";
+import { errorOf, makeTeam, makeUser } from "../support/accounts.ts";
+import { startApp, type TestApp } from "../support/app.ts";
+
+const configIn = async (response: Response): Promise<AppConfig> => {
+  if (response.status !== 200) throw new Error(`${response.status} ${await response.text()}`);
+  return (await response.json()) as AppConfig;
+};
+const expectError = async (response: Response, status: number, name: string, reason?: RegExp, what = "") => {
+  const body = await errorOf(response);
+  expect([response.status, body.errors?.[0]?.name], `${what} ${JSON.stringify(body)}`).toEqual([status, name]);
+  if (reason) expect(body.errors![0]!.reason).toMatch(reason);
+};
+const optionEdits = async (t: TestApp) =>
+  (await t.store.activities.list()).filter(({ type }) => type === "edited_agent_options").map(({ details }) => details);
+
+describe.each(["lowdb", "postgres"] as const)("the configuration on %s", (engine) => {
+  it("starts with its defaults", async () => {
+    const t = await startApp({ engine });
+    expect(await configIn(await t.get("/config"))).toEqual({
+      org_info: { org_name: "Test", org_logo_url: "", org_logo_url_light_background: "", contact_url: "" },
+      server_settings: {
+        server_url: "https://svc.example.com",
+        enable_analytics: true,
+        live_query_disabled: false,
+        query_reports_disabled: false,
+        ai_features_disabled: false,
+        query_report_cap: 1000,
+      },
+      host_expiry_settings: { host_expiry_enabled: false, host_expiry_window: 0 },
+      activity_expiry_settings: { activity_expiry_enabled: false, activity_expiry_window: 0 },
+      features: { enable_host_users: true, enable_software_inventory: true, additional_queries: null },
+      agent_options: {
+        config: {
+          options: expect.objectContaining({
+            distributed_interval: 10,
+            logger_tls_period: 10,
+            pack_delimiter: "/",
+            disable_distributed: false,
+            logger_tls_endpoint: "/api/v1/qengine/log",
+          }),
+          decorators: { load: [expect.stringContaining("uuid"), expect.stringContaining("hostname")] },
+        },
+        overrides: {},
+      },
+      license: t.services.license,
+      logging: {
+        debug: false,
+        json: false,
+        result: { plugin: "none", config: {} },
+        status: { plugin: "none", config: {} },
+      },
+      update_interval: { qengine_detail: 3_600_000_000_000, qengine_policy: 3_600_000_000_000 },
+    });
+  });
+
+  it("changes what is given and keeps the rest, in sections and in fields", async () => {
+    const t = await startApp({ engine });
+    const before = await configIn(await t.get("/config"));
+    const after = await configIn(
+      await t.patch("/config", {
+        org_info: { contact_url: "https://example.com/help" },
+        features: { additional_queries: { time: "SELECT * FROM time" } },
+        host_expiry_settings: { host_expiry_enabled: true, host_expiry_window: 30 },
+      }),
+    );
+    expect(after).toEqual({
+      ...before,
+      org_info: { ...before.org_info, contact_url: "https://example.com/help" },
+      features: { ...before.features, additional_queries: { time: "SELECT * FROM time" } },
+      host_expiry_settings: { host_expiry_enabled: true, host_expiry_window: 30 },
+    });
+    expect(await configIn(await t.get("/config"))).toEqual(after);
+    // A map is one value: it is replaced.
+    const again = await configIn(await t.patch("/config", { features: { additional_queries: { users: "SELECT 1" } } }));
+    expect(again.features.additional_queries).toEqual({ users: "SELECT 1" });
+    expect(
+      (await configIn(await t.patch("/config", { features: { additional_queries: null } }))).features
+        .additional_queries,
+    ).toBeNull();
+    expect(await configIn(await t.patch("/config", {}))).toMatchObject({ org_info: after.org_info });
+  });
+
+  it("takes back what it gave, and lets no one change what is only told", async () => {
+    const t = await startApp({ engine });
+    const config = await configIn(await t.get("/config"));
+    expect(await configIn(await t.patch("/config", config))).toEqual(config);
+    expect(
+      await configIn(await t.patch("/config", { license: { tier: "free" }, logging: 7, update_interval: {} })),
+    ).toEqual(config);
+    expect(await optionEdits(t)).toEqual([]);
+  });
+
+  it("refuses a change that breaks a rule, with all that comes with it", async () => {
+    const t = await startApp({ engine });
+    const before = await configIn(await t.get("/config"));
+    const cases: [string, object, number, string, RegExp?][] = [
+      ["an unknown section", { org_infos: {} }, 400, "org_infos", /^unsupported key provided: "org_infos"$/],
+      [
+        "an unknown field",
+        { org_info: { org_nam: "x" } },
+        400,
+        "org_info.org_nam",
+        /^unsupported key provided: "org_nam"$/,
+      ],
+      ["an inherited name", { constructor: {} }, 400, "constructor", /unsupported key/],
+      ["an inherited field", { org_info: { toString: "x" } }, 400, "org_info.toString", /unsupported key/],
+      [
+        "a wrong type",
+        { org_info: { org_name: 7 } },
+        400,
+        "org_info.org_name",
+        /^invalid value type at 'org_info.org_name': expected string but got number$/,
+      ],
+      [
+        "a section of another type",
+        { org_info: [] },
+        400,
+        "org_info",
+        /^invalid value type at 'org_info': expected object but got array$/,
+      ],
+      ["null for a section", { features: null }, 400, "features", /expected object but got null/],
+      [
+        "null for a flag",
+        { features: { enable_host_users: null } },
+        400,
+        "features.enable_host_users",
+        /expected boolean but got null/,
+      ],
+      [
+        "a broken number",
+        { server_settings: { query_report_cap: 1.5 } },
+        400,
+        "server_settings.query_report_cap",
+        /expected integer but got number/,
+      ],
+      [
+        "a type inside a map",
+        { features: { additional_queries: { a: 1 } } },
+        400,
+        "features.additional_queries.a",
+        /expected string but got number/,
+      ],
+      ["agent options of another type", { agent_options: null }, 400, "agent_options", /expected object but got null/],
+      [
+        "an agent option of another type",
+        { agent_options: { config: { options: { distributed_interval: "x" } } } },
+        400,
+        "agent_options.config.options.distributed_interval",
+      ],
+      [
+        "a number out of bounds",
+        { server_settings: { query_report_cap: -1 } },
+        422,
+        "server_settings.query_report_cap",
+      ],
+      ["a text too long", { org_info: { org_name: "x".repeat(256) } }, 422, "org_info.org_name"],
+      [
+        "a server URL of another kind",
+        { server_settings: { server_url: "svc.example.com" } },
+        422,
+        "server_settings.server_url",
+      ],
+      ["a link that runs as script", { org_info: { contact_url: "javascript:alert(1)" } }, 422, "org_info.contact_url"],
+      [
+        "host expiry without days",
+        { host_expiry_settings: { host_expiry_enabled: true } },
+        422,
+        "host_expiry_settings.host_expiry_window",
+      ],
+      [
+        "activity expiry without days",
+        { activity_expiry_settings: { activity_expiry_enabled: true, activity_expiry_window: -5 } },
+        422,
+        "activity_expiry_settings.activity_expiry_window",
+      ],
+      [
+        "expiry after millions of years",
+        { host_expiry_settings: { host_expiry_window: 1e12 } },
+        422,
+        "host_expiry_settings.host_expiry_window",
+      ],
+      ["a query without text", { features: { additional_queries: { a: " " } } }, 422, "features.additional_queries.a"],
+    ];
+    for (const [what, bad, status, name, reason] of cases) {
+      const body = { host_expiry_settings: { host_expiry_window: 3 }, ...bad };
+      await expectError(await t.patch("/config", body), status, name, reason, what);
+      expect(await configIn(await t.get("/config")), what).toEqual(before);
+    }
+  });
+
+  it("names every rule that is broken", async () => {
+    const t = await startApp({ engine });
+    const response = await t.patch("/config", {
+      host_expiry_settings: { host_expiry_enabled: true },
+      activity_expiry_settings: { activity_expiry_enabled: true },
+    });
+    expect((await errorOf(response)).errors?.map(({ name }) => name)).toEqual([
+      "host_expiry_settings.host_expiry_window",
+      "activity_expiry_settings.activity_expiry_window",
+    ]);
+  });
+
+  it("refuses a body that would reach prototypes, and one that is no object", async () => {
+    const t = await startApp({ engine });
+    await expectError(
+      await t.request("PATCH", "/config", '{"__proto__":{"x":1}}'),
+      400,
+      "base",
+      /unsupported key provided: "__proto__"/,
+    );
+    for (const body of ["[]", "7", '"x"', "null"]) expect((await t.request("PATCH", "/config", body)).status).toBe(400);
+    expect((await t.patch("/config")).status).toBe(400);
+    expect((await t.patch("/config?dry_run=maybe", {})).status).toBe(400);
+  });
+
+  it("shows in a dry run what would be, and keeps what is", async () => {
+    const t = await startApp({ engine });
+    const before = await configIn(await t.get("/config"));
+    const shown = await configIn(
+      await t.patch("/config?dry_run=true", { org_info: { org_name: "New" }, agent_options: {} }),
+    );
+    expect(shown).toMatchObject({ org_info: { org_name: "New" }, agent_options: {} });
+    expect(await configIn(await t.get("/config"))).toEqual(before);
+    expect(await optionEdits(t)).toEqual([]);
+    await expectError(await t.patch("/config?dry_run=1", { nope: 1 }), 400, "nope");
+  });
+
+  it("goes back to the defaults where overwriting leaves something out", async () => {
+    const t = await startApp({ engine });
+    await t.patch("/config", {
+      features: { enable_host_users: false },
+      host_expiry_settings: { host_expiry_enabled: true, host_expiry_window: 9 },
+      agent_options: {},
+    });
+    const after = await configIn(
+      await t.patch("/config?overwrite=true", {
+        org_info: { contact_url: "https://example.com" },
+        host_expiry_settings: { host_expiry_window: 5 },
+      }),
+    );
+    expect(after).toMatchObject({
+      org_info: { org_name: "", contact_url: "https://example.com" },
+      features: { enable_host_users: true },
+      host_expiry_settings: { host_expiry_enabled: false, host_expiry_window: 5 },
+      agent_options: { config: { options: { distributed_interval: 10 } } },
+    });
+  });
+
+  it("replaces agent options as a whole, tells of it once, and checks them unless forced", async () => {
+    const t = await startApp({ engine });
+    const options = { config: { options: { distributed_interval: 60 } } };
+    expect((await configIn(await t.patch("/config", { agent_options: options }))).agent_options).toEqual(options);
+    expect((await configIn(await t.patch("/config", { agent_options: options }))).agent_options).toEqual(options);
+    expect(await optionEdits(t)).toEqual([{ global: true, team_id: null, team_name: null }]);
+    const unknown = { agent_options: { config: { options: { brand_new: 1 } } } };
+    await expectError(
+      await t.patch("/config", unknown),
+      400,
+      "agent_options.config.options.brand_new",
+      /unsupported key/,
+    );
+    expect((await configIn(await t.patch("/config?force=true", unknown))).agent_options).toEqual(unknown.agent_options);
+    await expectError(await t.patch("/config?force=true", { ...unknown, nope: 1 }), 400, "nope");
+  });
+
+  it("loses neither of two changes made at once", async () => {
+    const t = await startApp({ engine });
+    const changes = [
+      { org_info: { org_name: "New" } },
+      { org_info: { contact_url: "https://example.com" } },
+      { server_settings: { live_query_disabled: true } },
+      { server_settings: { query_report_cap: 7 } },
+    ];
+    const replies = await Promise.all(changes.map((change) => t.patch("/config", change)));
+    expect(replies.map(({ status }) => status)).toEqual([200, 200, 200, 200]);
+    expect(await configIn(await t.get("/config"))).toMatchObject({
+      org_info: { org_name: "New", contact_url: "https://example.com" },
+      server_settings: { live_query_disabled: true, query_report_cap: 7 },
+    });
+  });
+
+  it("reaches readers that hold it in memory", async () => {
+    const t = await startApp({ engine });
+    const other = await createConfigReader(t.store);
+    for (const reader of [t.services.config, other]) expect((await reader.current()).org_info.org_name).toBe("Test");
+    await t.patch("/config", { org_info: { org_name: "New" } });
+    for (const reader of [t.services.config, other])
+      await expect.poll(async () => (await reader.current()).org_info.org_name).toBe("New");
+    await other.stop();
+  });
+
+  it("is for the roles of the table; agent options are for global admins and gitops", async () => {
+    const t = await startApp({ engine });
+    const alpha = await makeTeam(t, "Alpha");
+    for (const role of ["admin", "maintainer", "observer", "observer_plus", "gitops", "technician"] as const) {
+      const full = role === "admin" || role === "gitops";
+      const everywhere = await makeUser(t, role);
+      expect([role, "agent_options" in (await configIn(await everywhere.get("/config")))]).toEqual([role, full]);
+      const status = (await everywhere.patch("/config", { org_info: { org_name: role } })).status;
+      expect([role, status]).toEqual([role, full ? 200 : 403]);
+      const member = await makeUser(t, { [alpha]: role });
+      const seen = await configIn(await member.get("/config"));
+      expect(seen).not.toHaveProperty("agent_options");
+      expect(seen.org_info).toBeDefined();
+      expect((await member.patch("/config", { org_info: { org_name: "x" } })).status).toBe(403);
+    }
+  });
+});
+
+describe("secrets in a section", () => {
+  const mail = section({
+    name: "mail",
+    schema: z.object({
+      server: z.string(),
+      password: z.string(),
+      auth: z.object({ token: z.string(), kind: z.string() }),
+    }),
+    defaults: { server: "", password: "", auth: { token: "", kind: "none" } },
+    secrets: ["password", "auth.token"],
+    premium: ["auth.kind"],
+  });
+  const options = { force: false, overwrite: false, premium: true };
+  const secret = { server: "mx", password: "canary-password-1", auth: { token: "canary-token-2", kind: "basic" } };
+  const change = (before: typeof secret, given: unknown, more = {}) =>
+    changed([mail], new Map([["mail", before]]), { mail: given }, { ...options, ...more }).get("mail");
+
+  it.each(["lowdb", "postgres"] as const)("are kept apart and sealed on %s, and read back", async (engine) => {
+    const t = await startApp({ engine });
+    expect(await readSection(t.store, mail)).toEqual(mail.defaults);
+    await writeSection(t.store, mail, secret, t.clock.iso());
+    expect(await readSection(t.store, mail)).toEqual(secret);
+    const row = await t.store.configSections.first({ where: { op: "eq", column: "section", value: "mail" } });
+    expect(JSON.stringify(row!.value)).not.toContain("canary");
+    await writeSection(t.store, mail, { ...secret, password: "" }, t.clock.iso());
+    expect(await readSection(t.store, mail)).toEqual({ ...secret, password: "" });
+  });
+
+  it("are masked where there is one, and stay when the mask comes back", () => {
+    const shown = masked(mail, secret);
+    expect(shown).toEqual({ server: "mx", password: "********", auth: { token: "********", kind: "basic" } });
+    expect(masked(mail, mail.defaults)).toEqual(mail.defaults);
+    expect(change(secret, shown)).toEqual(secret);
+    expect(change(secret, { ...shown, server: "mx2" }, { overwrite: true })).toEqual({ ...secret, server: "mx2" });
+    expect(change(secret, { password: "new" })).toEqual({ ...secret, password: "new" });
+    expect(change(secret, { password: "" })).toEqual({ ...secret, password: "" });
+    expect(change(mail.defaults, { password: "********" })).toEqual(mail.defaults);
+  });
+
+  it("leave premium fields to the premium tier", () => {
+    expect(() => change(secret, { auth: { kind: "plain" } }, { premium: false })).toThrow(
+      expect.objectContaining({
+        status: 422,
+        errors: [{ name: "mail.auth.kind", reason: "missing or invalid license" }],
+      }),
+    );
+    expect(change(secret, { server: "mx2" }, { premium: false })).toEqual({ ...secret, server: "mx2" });
+  });
+
+  it("keep fields that came after the row was written at their defaults", async () => {
+    const t = await startApp();
+    const older = section({ name: "mail", schema: z.object({ server: z.string() }), defaults: { server: "" } });
+    await writeSection(t.store, older, { server: "mx" }, t.clock.iso());
+    expect(await readSection(t.store, mail)).toEqual({ ...mail.defaults, server: "mx" });
+  });
+});
+
+describe("the certificate chain", () => {
+  it("is missing without TLS", async () => {
+    const t = await startApp();
+    const response = await t.get("/config/certificate");
+    expect(response.status).toBe(404);
+    expect((await errorOf(response)).message).toBe("Resource Not Found");
+    expect((await t.as(null).get("/config/certificate")).status).toBe(401);
+  });
+
+  it("is that of the self-signed certificate", async () => {
+    const t = await startApp({ settings: { tls_self_signed: true } });
+    expect((await t.get("/config/certificate")).status).toBe(404);
+    const tls = await loadTls({ ...t.services.settings });
+    const { certificate_chain } = (await (await t.get("/config/certificate")).json()) as { certificate_chain: string };
+    expect(certificate_chain.trim()).toBe(tls!.cert.trim());
+  });
+
+  it("is that of the given file, without a key that lies in it", async () => {
+    const t = await startApp({ settings: { tls_self_signed: true } });
+    const tls = await loadTls(t.services.settings);
+    await mkdir(join(t.services.settings.data_dir, "tls"), { recursive: true });
+    const file = join(t.services.settings.data_dir, "tls", "cert.pem");
+    await writeFile(file, `${tls!.key}\n${tls!.cert}\n${tls!.cert}`);
+    const { certificate_chain } = (await (await t.get("/config/certificate")).json()) as { certificate_chain: string };
+    expect(certificate_chain.match(/BEGIN CERTIFICATE/g)).toHaveLength(2);
+    expect(certificate_chain).not.toContain("PRIVATE");
+  });
+});

@@ -1,0 +1,42 @@
+// `FUZZ_REQUESTS=5000 FUZZ_SEED=7 npx vitest run test/server/fuzz` runs more of them, or others.
+import { describe, expect, it } from "vitest";
+import { everything } from "../../src/server/store/query.ts";
+import { startApp } from "../support/app.ts";
+import { runFuzz } from "../support/fuzz-run.ts";
+import { fuzzWorld } from "../support/fuzz-world.ts";
+import type { FuzzRequest } from "../support/request-fuzz.ts";
+
+const requests = Number(process.env.FUZZ_REQUESTS ?? 1500);
+const seed = Number(process.env.FUZZ_SEED ?? 20_260_301);
+
+const answers: Record<string, number>[] = [];
+
+describe.each(["lowdb", "postgres"] as const)("generated requests on %s", (engine) => {
+  it("are answered with what was declared, or refused in the spec's shape", { timeout: 600_000 }, async () => {
+    const t = await startApp({ engine });
+    const world = fuzzWorld(t);
+    const target = {
+      ...world,
+      send: ({ method, path, body, headers }: FuzzRequest, token: string | null) =>
+        t.as(token).request(method, path, body, headers),
+      tokens() {
+        // Sign-ins are limited by the minute.
+        t.clock.advance(60_000);
+        return world.tokens();
+      },
+    };
+    const { faults, byStatus, byKind } = await runFuzz(target, requests, seed);
+    console.log(JSON.stringify({ engine, requests, seed, byStatus, byKind }));
+    expect(faults.join("\n")).toBe("");
+    // Else nothing was tried.
+    expect(byKind.valid?.["2xx"]).toBeGreaterThan(requests / 40);
+    expect(byStatus[400]! + byStatus[422]!).toBeGreaterThan(requests / 10);
+    expect(await t.store.users.count(everything)).toBeGreaterThan(0);
+    answers.push(byStatus);
+  });
+});
+
+it("are answered alike by both stores", () => {
+  expect(answers).toHaveLength(2);
+  expect(answers[1]).toEqual(answers[0]);
+});

@@ -1,0 +1,222 @@
+import { describe, expect, it } from "vitest";
+import { days, hours, isoAt, minutes, seconds } from "../../src/server/core/clock.ts";
+import { serviceContext } from "../../src/server/core/context.ts";
+import { deleteManyHosts } from "../../src/server/hosts/delete.ts";
+import { backgroundIdle, inBackground, stopBackground } from "../../src/server/jobs/background.ts";
+import type { Job } from "../../src/server/jobs/job.ts";
+import { AlreadyRunning, carryOut, dueAt, runDue } from "../../src/server/jobs/schedule.ts";
+import { runJob, startJobs } from "../../src/server/jobs/start.ts";
+import { eq } from "../../src/server/store/query.ts";
+import { startApp, type TestApp } from "../support/app.ts";
+import { hostRow, makeHost, makeInventory, makeSession, makeSoftware, makeTeam, makeUser } from "../support/make.ts";
+
+const idle = new AbortController().signal;
+const daysAgo = (t: TestApp, n: number) => isoAt(t.clock.now() - days(n));
+
+describe.each(["lowdb", "postgres"] as const)("jobs on %s", (engine) => {
+  it("delete hosts that were silent for the window of their team, or else the global one", async () => {
+    const t = await startApp({ engine });
+    const strict = await makeTeam(t);
+    const lax = await makeTeam(t);
+    const { settings } = strict;
+    await t.store.teams.update({
+      where: eq("id", strict.id),
+      set: { settings: { ...settings, host_expiry_settings: { host_expiry_enabled: true, host_expiry_window: 2 } } },
+    });
+    const host = (name: string, team: number | null, silent: number) =>
+      makeHost(
+        t,
+        { hostname: name, display_name: name, team_id: team, created_at: daysAgo(t, 100) },
+        { seen: daysAgo(t, silent) },
+      );
+    await host("strict, 1 day", strict.id, 1);
+    const expired = await host("strict, 2 days", strict.id, 2);
+    await host("lax, 9 days", lax.id, 9);
+    await host("lax, 11 days", lax.id, 11);
+    await host("no team, 11 days", null, 11);
+    await makeHost(t, { hostname: "never heard of", created_at: daysAgo(t, 11) });
+    await makeHost(t, { hostname: "new" });
+    const left = async () => (await t.store.hosts.pick(["hostname"])).map(({ hostname }) => hostname).sort();
+
+    await runJob(t.services, "host_expiry");
+    expect(await left()).toHaveLength(6);
+    expect(await left()).not.toContain("strict, 2 days");
+    const [entry] = await t.store.activities.list({ where: eq("type", "deleted_host") });
+    expect(entry).toMatchObject({
+      svc_initiated: true,
+      actor_id: null,
+      details: {
+        host_id: expired.id,
+        host_display_name: "strict, 2 days",
+        triggered_by: "expiration",
+        host_expiry_window: 2,
+      },
+    });
+
+    const patch = { host_expiry_settings: { host_expiry_enabled: true, host_expiry_window: 10 } };
+    expect((await t.patch("/config", patch)).status).toBe(200);
+    await runJob(t.services, "host_expiry");
+    expect(await left()).toEqual(["lax, 9 days", "new", "strict, 1 day"]);
+  });
+
+  it("delete old activities, however many there are", async () => {
+    const t = await startApp({ engine });
+    const rows = (count: number, age: number) =>
+      Array.from({ length: count }, () => ({ created_at: daysAgo(t, age), type: "test", details: null }));
+    await t.store.activities.insertMany([...rows(4500, 8), ...rows(10, 6)]);
+    await runJob(t.services, "activity_expiry");
+    expect(await t.store.activities.count(eq("type", "test"))).toBe(4510);
+    const patch = { activity_expiry_settings: { activity_expiry_enabled: true, activity_expiry_window: 7 } };
+    expect((await t.patch("/config", patch)).status).toBe(200);
+    await runJob(t.services, "activity_expiry");
+    expect(await t.store.activities.count(eq("type", "test"))).toBe(10);
+  });
+
+  it("remove sessions that are over, but not those of API-only users", async () => {
+    const t = await startApp({ engine });
+    const robot = await makeUser(t, "observer", { api_only: true });
+    const person = await makeUser(t, "observer");
+    t.clock.advance(days(5) + 1000);
+    const fresh = await makeSession(t, person.id);
+    await runJob(t.services, "session_cleanup");
+    expect(await t.store.sessions.count(eq("user_id", person.id))).toBe(1);
+    expect((await t.as(fresh).get("/me")).status).toBe(200);
+    expect((await robot.get("/me")).status).toBe(200);
+    expect((await person.get("/me")).status).toBe(401);
+  });
+
+  it("count hosts of software, titles and systems, and remove what no host has at the second look", async () => {
+    const t = await startApp({ engine });
+    const os = await t.store.osVersions.insert({ name: "Ubuntu", version: "24.04", platform: "ubuntu" });
+    const unusedOs = await t.store.osVersions.insert({ name: "Ubuntu", version: "12.04", platform: "ubuntu" });
+    const a = await makeHost(t, { os_version_id: os.id });
+    const b = await makeHost(t, { os_version_id: os.id });
+    const one = await makeSoftware(t, "Figma", "1.2");
+    const two = await makeSoftware(t, "Figma", "1.3");
+    const orphan = await makeSoftware(t, "Netscape", "4");
+    await makeInventory(t, a.id, [one, two]);
+    await makeInventory(t, b.id, [one]);
+    await runJob(t.services, "counts");
+    expect(await t.store.software.get(one.id)).toMatchObject({ hosts_count: 2 });
+    expect(await t.store.software.get(two.id)).toMatchObject({ hosts_count: 1 });
+    expect(await t.store.softwareTitles.get(one.title_id)).toMatchObject({ hosts_count: 2, versions_count: 2 });
+    expect(await t.store.osVersions.get(os.id)).toMatchObject({ hosts_count: 2 });
+    expect(await t.store.software.get(orphan.id)).not.toBeNull();
+    await runJob(t.services, "counts");
+    expect(await t.store.software.get(orphan.id)).toBeNull();
+    expect(await t.store.osVersions.get(unusedOs.id)).toBeNull();
+    // The title lost its last version in the run before.
+    await runJob(t.services, "counts");
+    expect(await t.store.softwareTitles.get(orphan.title_id)).toBeNull();
+    await t.delete(`/hosts/${a.id}`);
+    await runJob(t.services, "counts");
+    expect(await t.store.software.get(two.id)).toMatchObject({ hosts_count: 0 });
+    expect(await t.store.softwareTitles.get(one.title_id)).toMatchObject({ hosts_count: 1, versions_count: 2 });
+    expect(await t.store.osVersions.get(os.id)).toMatchObject({ hosts_count: 1 });
+  });
+
+  it("have a host's inventory taken anew when it names software that is not there", async () => {
+    const t = await startApp({ engine });
+    const [a, b] = [await makeHost(t), await makeHost(t)];
+    const [kept, lost] = [await makeSoftware(t, "Figma", "1.2"), await makeSoftware(t, "Figma", "1.3")];
+    await makeInventory(t, a.id, [kept, lost]);
+    await makeInventory(t, b.id, [kept]);
+    await t.store.hostSoftware.update({ where: { op: "all" }, set: { fingerprint: "known" } });
+    await t.store.software.delete(eq("id", lost.id));
+    await runJob(t.services, "counts");
+    expect((await t.store.hostSoftware.get(a.id))?.fingerprint).toBe("");
+    expect((await t.store.hostSoftware.get(b.id))?.fingerprint).toBe("known");
+  });
+
+  it("start when due, are kept in the record, and are tried again after a failure", async () => {
+    const t = await startApp({ engine });
+    let runs = 0;
+    let fails = false;
+    const job: Job = {
+      name: "testing",
+      every: hours(1),
+      run: async () => {
+        runs++;
+        if (fails) throw new Error("no luck");
+      },
+    };
+    const look = () => runDue(t.services, [job], idle);
+    const record = () => t.store.jobRuns.first({ where: eq("name", "testing") });
+    await look();
+    await look();
+    expect(runs).toBe(1);
+    expect(await record()).toMatchObject({ started_at: t.clock.iso(), finished_at: t.clock.iso(), error: null });
+    t.clock.advance(hours(1));
+    fails = true;
+    await look();
+    await look();
+    expect(runs).toBe(2);
+    expect(await record()).toMatchObject({ error: "no luck" });
+    t.clock.advance(minutes(5));
+    fails = false;
+    await look();
+    expect(runs).toBe(3);
+    expect(await record()).toMatchObject({ error: null });
+    expect(await dueAt(t.services, job)).toBe(t.clock.now() + hours(1));
+  });
+
+  it("do not run twice at once, and one that was cut short is due at once", async () => {
+    const t = await startApp({ engine });
+    const stop = new AbortController();
+    let entered = () => {};
+    const started = new Promise<void>((resolve) => {
+      entered = resolve;
+    });
+    const job: Job = {
+      name: "long",
+      every: hours(1),
+      run: (_services, signal) =>
+        new Promise((resolve) => {
+          signal.addEventListener("abort", () => resolve());
+          entered();
+        }),
+    };
+    const first = carryOut(t.services, job, stop.signal);
+    await started;
+    await expect(carryOut(t.services, job, idle)).rejects.toThrow(AlreadyRunning);
+    stop.abort();
+    await first;
+    expect(await dueAt(t.services, job)).toBe(0);
+  });
+
+  it("lets a bulk delete that takes too long go on after its answer", async () => {
+    const t = await startApp({ engine });
+    const now = t.clock.iso();
+    await t.store.hosts.insertMany(Array.from({ length: 350 }, () => hostRow(now)));
+    // Time flies: ten seconds at every look at the clock.
+    const later = () => {
+      t.clock.advance(seconds(10));
+      return t.clock.now();
+    };
+    const clock = { now: later, iso: () => t.clock.iso(), sleep: (ms: number) => t.clock.sleep(ms) };
+    const ctx = { ...serviceContext(t.services), clock };
+    expect(await deleteManyHosts(ctx, { filters: {} })).toBe("goes on");
+    await backgroundIdle(t.services);
+    expect(await t.store.hosts.count()).toBe(0);
+    expect(await t.store.activities.count(eq("type", "deleted_host"))).toBe(350);
+  });
+});
+
+it("tells work in the background to stop, and waits for it", async () => {
+  const t = await startApp();
+  const seen: string[] = [];
+  inBackground(t.services, "test", async (signal) => {
+    await new Promise<void>((resolve) => signal.addEventListener("abort", () => resolve()));
+    seen.push("stopped");
+  });
+  await stopBackground(t.services);
+  expect(seen).toEqual(["stopped"]);
+});
+
+it("stops without waiting for the next look", async () => {
+  const t = await startApp();
+  const jobs = await startJobs({ ...t.services, store: t.store });
+  const started = performance.now();
+  await jobs.stop();
+  expect(performance.now() - started).toBeLessThan(2000);
+});

@@ -1,0 +1,151 @@
+import { generateKeyPairSync } from "node:crypto";
+import { chmod, mkdtemp, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { CompactSign, SignJWT } from "jose";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { readLicense } from "../../src/server/core/license.ts";
+import { loadServerKey } from "../../src/server/core/server-key.ts";
+import { TestClock } from "../support/app.ts";
+
+const clock = new TestClock();
+const ed25519 = generateKeyPairSync("ed25519");
+const p256 = generateKeyPairSync("ec", { namedCurve: "P-256" });
+const pem = (pair: { publicKey: typeof ed25519.publicKey }) =>
+  pair.publicKey.export({ type: "spki", format: "pem" }) as string;
+const inAYear = Math.floor(clock.now() / 1000) + 365 * 86_400;
+const claims = { iss: "svc", sub: "Example Ltd", tier: "premium", devices: 500, exp: inAYear, note: "for tests" };
+const sign = (payload: object, key = ed25519.privateKey, alg = "EdDSA") =>
+  new SignJWT({ ...payload }).setProtectedHeader({ alg }).sign(key);
+const read = async (license_key: string, license_public_key: string | undefined = pem(ed25519)) =>
+  readLicense({ license_key, license_public_key, dev_license: false }, clock);
+
+describe("a license", () => {
+  it("is free without a key", async () => {
+    const license = await readLicense({ dev_license: false }, clock);
+    expect(license.tier).toBe("free");
+    expect(Date.parse(license.expiration)).toBeGreaterThan(clock.now());
+  });
+
+  it("is premium for development, and says so", async () => {
+    expect(await readLicense({ dev_license: true }, clock)).toMatchObject({
+      tier: "premium",
+      note: expect.stringContaining("development"),
+    });
+  });
+
+  it.each([
+    ["Ed25519", ed25519, "EdDSA"],
+    ["P-256", p256, "ES256"],
+  ])("is what a key signed with %s says", async (_, pair, alg) => {
+    expect(await read(await sign(claims, pair.privateKey, alg), pem(pair))).toEqual({
+      tier: "premium",
+      organization: "Example Ltd",
+      device_count: 500,
+      expiration: new Date(inAYear * 1000).toISOString(),
+      note: "for tests",
+    });
+  });
+
+  it("takes a public key whose line breaks are written out", async () => {
+    const license = await read(`  ${await sign(claims)}\n`, pem(ed25519).replaceAll("\n", "\\n"));
+    expect(license.tier).toBe("premium");
+  });
+
+  it("stays premium after it has expired", async () => {
+    const exp = Math.floor(clock.now() / 1000) - 60;
+    expect(await read(await sign({ ...claims, exp }))).toMatchObject({
+      tier: "premium",
+      expiration: new Date(exp * 1000).toISOString(),
+    });
+  });
+
+  it("is refused when its signature is another's, missing, or made with the public key", async () => {
+    const body = Buffer.from(JSON.stringify(claims)).toString("base64url");
+    const none = `${Buffer.from('{"alg":"none"}').toString("base64url")}.${body}.`;
+    const swapped = await new CompactSign(new TextEncoder().encode(JSON.stringify(claims)))
+      .setProtectedHeader({ alg: "HS256" })
+      .sign(new TextEncoder().encode(pem(ed25519)));
+    const good = await sign(claims);
+    const [head, , signature] = good.split(".");
+    const raised = `${head}.${Buffer.from(JSON.stringify({ ...claims, devices: 9e9 })).toString("base64url")}.${signature}`;
+    const foreign = await sign(claims, generateKeyPairSync("ed25519").privateKey);
+    for (const token of [none, swapped, raised, foreign, good.slice(0, -4), "x", "a.b.c"])
+      await expect(read(token), token).rejects.toThrow(/license_key is not signed by the key/);
+    await expect(read(good, undefined)).resolves.toBeDefined();
+    await expect(readLicense({ license_key: good, dev_license: true }, clock)).rejects.toThrow(/license_key/);
+  });
+
+  it.each([
+    ["another issuer", { iss: "other" }, "iss"],
+    ["no organization", { sub: "" }, "sub"],
+    ["another tier", { tier: "ultimate" }, "tier"],
+    ["no number of devices", { devices: "many" }, "devices"],
+    ["no end", { exp: undefined }, "exp"],
+    ["an end past the year 9999", { exp: 1e15 }, "exp"],
+  ])("is refused, naming the claim, with %s", async (_, change, claim) => {
+    await expect(read(await sign({ ...claims, ...change }))).rejects.toThrow(new RegExp(`claim ${claim} is wrong`));
+  });
+
+  it("is refused before its time", async () => {
+    await expect(read(await sign({ ...claims, nbf: inAYear - 10 }))).rejects.toThrow(/valid only from/);
+  });
+
+  it("is refused with a public key that is none, or of another kind", async () => {
+    const rsa = generateKeyPairSync("rsa", { modulusLength: 2048 });
+    await expect(read(await sign(claims), "nonsense")).rejects.toThrow(/license_public_key/);
+    await expect(read(await sign(claims), pem(rsa))).rejects.toThrow(/license_public_key must be/);
+  });
+});
+
+describe("the server key", () => {
+  let dir: string;
+  beforeEach(async () => {
+    dir = await mkdtemp(join(tmpdir(), "svc-key-"));
+  });
+  afterEach(() => rm(dir, { recursive: true, force: true }));
+
+  it("is the given one", async () => {
+    const key = Buffer.alloc(32, 7);
+    const loaded = await loadServerKey({ server_private_key: ` ${key.toString("base64")}\n`, data_dir: dir });
+    expect(Buffer.from(loaded)).toEqual(key);
+    expect(await readdir(dir)).toEqual([]);
+  });
+
+  it.each([
+    "",
+    "short",
+    Buffer.alloc(31).toString("base64"),
+    Buffer.alloc(33).toString("base64"),
+    "not base64 at all, but long enough!!",
+  ])("is refused by its setting's name when it is %j", async (server_private_key) => {
+    await expect(loadServerKey({ server_private_key, data_dir: dir })).rejects.toThrow(
+      /SVC_SERVER_PRIVATE_KEY.*32 bytes/,
+    );
+  });
+
+  it("is made once, readable by its owner only, and kept", async () => {
+    const data_dir = join(dir, "new", "data");
+    const first = await loadServerKey({ data_dir });
+    expect(first).toHaveLength(32);
+    expect((await stat(join(data_dir, "server.key"))).mode & 0o777).toBe(0o600);
+    expect(Buffer.from(await loadServerKey({ data_dir }))).toEqual(Buffer.from(first));
+    expect(await readdir(data_dir)).toEqual(["server.key"]);
+  });
+
+  it("is one and the same for servers that start at once", async () => {
+    const keys = await Promise.all(Array.from({ length: 20 }, () => loadServerKey({ data_dir: dir })));
+    expect(new Set(keys.map((key) => Buffer.from(key).toString("hex"))).size).toBe(1);
+    expect(await readdir(dir)).toEqual(["server.key"]);
+  });
+
+  it("is never replaced: a file that holds none stops the start", async () => {
+    const file = join(dir, "server.key");
+    for (const text of ["", "cut shor"]) {
+      await writeFile(file, text);
+      await expect(loadServerKey({ data_dir: dir })).rejects.toThrow(file);
+      expect(await readFile(file, "utf8")).toBe(text);
+    }
+    await chmod(file, 0o600);
+  });
+});

@@ -1,0 +1,179 @@
+import { describe, expect, it } from "vitest";
+import { days, minutes } from "../../src/server/core/clock.ts";
+import { errorOf, login, makeTeam, makeUser, PASSWORD } from "../support/accounts.ts";
+import { ADMIN, startApp } from "../support/app.ts";
+
+const tokenOf = async (response: Response): Promise<string> => {
+  expect(response.status).toBe(200);
+  return ((await response.json()) as { token: string }).token;
+};
+
+describe.each(["lowdb", "postgres"] as const)("sessions on %s", (engine) => {
+  it("signs in with the email in any case, and tells of it", async () => {
+    const t = await startApp({ engine });
+    const response = await login(t, "ADA@Example.com", ADMIN.password);
+    expect(response.status).toBe(200);
+    const body = (await response.json()) as { token: string; user: object };
+    expect(Buffer.from(body.token, "base64url")).toHaveLength(32);
+    expect(body.user).toMatchObject({ email: ADMIN.email, global_role: "admin", teams: [], mfa_enabled: false });
+    expect((await t.as(body.token).get("/me")).status).toBe(200);
+    expect(
+      await t.store.activities.first({ where: { op: "eq", column: "type", value: "user_logged_in" } }),
+    ).toMatchObject({
+      actor_email: ADMIN.email,
+      details: { public_ip: "" },
+      svc_initiated: false,
+    });
+  });
+
+  it.each([
+    ["a wrong password", ADMIN.email, "correct-horse-battery-2"],
+    ["an unknown user", "nobody@example.com", ADMIN.password],
+    ["an empty password", ADMIN.email, ""],
+    ["text that no store keeps", "nul\u0000@example.com", "\ud800 lone"],
+  ])("refuses %s, no sooner than after a second, and records it without an actor", async (_, email, password) => {
+    const t = await startApp({ engine });
+    const before = t.clock.now();
+    const response = await login(t, email, password);
+    expect(response.status).toBe(401);
+    expect(await response.json()).toMatchObject({
+      message: "Authentication failed",
+      errors: [{ name: "base", reason: "Authentication failed" }],
+      uuid: expect.any(String),
+    });
+    expect(t.clock.now() - before).toBeGreaterThanOrEqual(1000);
+    const [activity] = await t.store.activities.list({ order: [{ column: "id", direction: "desc" }], limit: 1 });
+    expect(activity).toMatchObject({
+      type: "user_failed_login",
+      actor_id: null,
+      actor_full_name: null,
+      svc_initiated: false,
+      details: { public_ip: "" },
+    });
+  });
+
+  it("refuses users of single sign-on, whatever password they give", async () => {
+    const t = await startApp({ engine });
+    const made = await t.post("/users/admin", {
+      name: "Sue",
+      email: "sue@example.com",
+      sso_enabled: true,
+      global_role: "observer",
+    });
+    expect(made.status).toBe(200);
+    expect((await login(t, "sue@example.com", PASSWORD)).status).toBe(401);
+  });
+
+  it("ends a session with its logout, and no other", async () => {
+    const t = await startApp({ engine });
+    const token = await tokenOf(await login(t, ADMIN.email, ADMIN.password));
+    expect(await (await t.as(token).post("/logout")).json()).toEqual({});
+    expect((await t.as(token).get("/me")).status).toBe(401);
+    expect((await t.get("/me")).status).toBe(200);
+  });
+
+  it("ends a session that was not used for its lifetime, and keeps one that was", async () => {
+    const t = await startApp({ engine });
+    const unused = await tokenOf(await login(t, ADMIN.email, ADMIN.password));
+    t.clock.advance(days(4));
+    expect((await t.get("/me")).status).toBe(200);
+    t.clock.advance(days(2));
+    expect((await t.get("/me")).status).toBe(200);
+    const refused = await t.as(unused).get("/me");
+    expect(refused.status).toBe(401);
+    expect((await errorOf(refused)).message).toBe("Authentication required");
+  });
+
+  it("ends even a session in use after ninety days", async () => {
+    const t = await startApp({ engine });
+    for (let day = 0; day < 88; day += 4) {
+      t.clock.advance(days(4));
+      expect((await t.get("/me")).status).toBe(200);
+    }
+    t.clock.advance(days(3));
+    expect((await t.get("/me")).status).toBe(401);
+  });
+
+  it("never ends the session of an API-only user by time", async () => {
+    const t = await startApp({ engine });
+    const robot = await makeUser(t, "observer");
+    t.clock.advance(days(400));
+    expect((await robot.get("/me")).status).toBe(200);
+  });
+
+  it("writes the last use at most once a minute", async () => {
+    const t = await startApp({ engine });
+    const accessed = async () => (await t.store.sessions.get(1))!;
+    const before = await accessed();
+    t.clock.advance(minutes(1) - 1);
+    await t.get("/me");
+    expect(await accessed()).toEqual(before);
+    t.clock.advance(1);
+    await t.get("/me");
+    await t.get("/me");
+    expect(await accessed()).toMatchObject({ accessed_at: t.clock.iso(), revision: before.revision + 1 });
+  });
+
+  it("answers 401 to headers that carry no token", async () => {
+    const t = await startApp({ engine });
+    const headers = [
+      "",
+      "Bearer",
+      "Bearer ",
+      t.token,
+      `Basic ${t.token}`,
+      `Bearer ${t.token} x`,
+      "Bearer \u00e9",
+      "Bearer null",
+    ];
+    for (const authorization of headers)
+      expect((await t.raw("/api/v1/svc/me", { headers: { authorization } })).status, authorization).toBe(401);
+  });
+
+  it("gives and deletes one's own sessions; others' are as if they were not there", async () => {
+    const t = await startApp({ engine });
+    const team = await makeTeam(t, "Alpha");
+    const one = await makeUser(t, "maintainer");
+    const two = await makeUser(t, { [team]: "admin" });
+    const { sessions } = (await (await one.get(`/users/${one.user.id}/sessions`)).json()) as {
+      sessions: { session_id: number; user_id: number }[];
+    };
+    expect(sessions).toEqual([
+      { session_id: expect.any(Number), user_id: one.user.id, created_at: expect.any(String) },
+    ]);
+    const id = sessions[0]!.session_id;
+    expect(await (await one.get(`/sessions/${id}`)).json()).toEqual(sessions[0]);
+    expect((await two.get(`/sessions/${id}`)).status).toBe(404);
+    expect((await two.delete(`/sessions/${id}`)).status).toBe(404);
+    expect((await two.get(`/users/${one.user.id}/sessions`)).status).toBe(403);
+    expect((await two.delete(`/users/${one.user.id}/sessions`)).status).toBe(403);
+    expect((await one.get("/me")).status).toBe(200);
+    expect((await one.delete(`/sessions/${id}`)).status).toBe(200);
+    expect((await one.get("/me")).status).toBe(401);
+  });
+
+  it("lets a global admin see and end any session", async () => {
+    const t = await startApp({ engine });
+    const one = await makeUser(t, "observer");
+    const { sessions } = (await (await t.get(`/users/${one.user.id}/sessions`)).json()) as {
+      sessions: { session_id: number }[];
+    };
+    expect((await t.get(`/sessions/${sessions[0]!.session_id}`)).status).toBe(200);
+    expect((await t.delete(`/users/${one.user.id}/sessions`)).status).toBe(200);
+    expect((await one.get("/me")).status).toBe(401);
+    expect((await t.get("/sessions/999")).status).toBe(404);
+    expect((await t.get("/users/999/sessions")).status).toBe(404);
+    expect((await t.delete("/sessions/999")).status).toBe(404);
+  });
+
+  it("does not open a session with a password that was changed while it was checked", async () => {
+    const t = await startApp({ engine });
+    const signIns = Array.from({ length: 4 }, () => login(t, ADMIN.email, ADMIN.password));
+    const changing = t.post("/change_password", { old_password: ADMIN.password, new_password: PASSWORD });
+    const tokens: string[] = [];
+    for (const response of await Promise.all(signIns))
+      if (response.status === 200) tokens.push(((await response.json()) as { token: string }).token);
+    expect((await changing).status).toBe(200);
+    for (const token of tokens) expect((await t.as(token).get("/me")).status).toBe(401);
+  });
+});

@@ -1,0 +1,214 @@
+// Walks the whole table of endpoints: what every one of them must refuse, and how.
+import { beforeAll, describe, expect, it } from "vitest";
+import type { z } from "zod";
+import { allEndpoints } from "../../src/api/all.ts";
+import { type AnyEndpoint, fullPath, versions } from "../../src/api/endpoint.ts";
+import { ErrorBody } from "../../src/api/fields.ts";
+import { startApp, type TestApp } from "../support/app.ts";
+
+const endpoints = allEndpoints.map(({ endpoint }) => endpoint);
+const keyOf = ({ method, path }: AnyEndpoint) => `${method} ${path}`;
+/** The path with every parameter filled in. */
+const pathOf = (endpoint: AnyEndpoint, value = "1", version = "v1") =>
+  fullPath(endpoint, version).replaceAll(/:[a-z_]+/g, value);
+const paramsOf = ({ path }: AnyEndpoint) => [...path.matchAll(/:([a-z_]+)/g)].map(([, name]) => name!);
+const shapeOf = (schema: z.ZodType): Record<string, z.ZodType> =>
+  "shape" in schema ? (schema.shape as Record<string, z.ZodType>) : {};
+
+async function refusal(res: Response): Promise<ErrorBody> {
+  expect(res.headers.get("content-type")).toMatch(/^application\/json/);
+  return ErrorBody.strict().parse(await res.json());
+}
+
+/** One app for all tests of a block: nothing here changes what is kept. */
+function shared(tier: "premium" | "free") {
+  const box: { t: TestApp } = { t: undefined as never };
+  beforeAll(async () => {
+    box.t = await startApp({ tier, shared: true });
+    return () => box.t.close();
+  });
+  return box;
+}
+
+describe("every endpoint", () => {
+  const box = shared("premium");
+  const send = (endpoint: AnyEndpoint, token: string | null, path = pathOf(endpoint), body?: unknown) =>
+    box.t.as(token).request(endpoint.method, path, body ?? (endpoint.hasBody ? {} : undefined));
+
+  it("asks for a token, in every version of the path", async () => {
+    for (const endpoint of endpoints.filter(({ access }) => access !== "none"))
+      for (const version of versions) {
+        const res = await send(endpoint, null, pathOf(endpoint, "1", version));
+        expect(res.status, keyOf(endpoint)).toBe(401);
+        expect(await refusal(res)).toMatchObject({
+          message: "Authorization header required",
+          errors: [{ name: "base", reason: "Authorization header required" }],
+        });
+      }
+  });
+
+  it("refuses a token that is none", async () => {
+    for (const endpoint of endpoints.filter(({ access }) => access !== "none")) {
+      const res = await send(endpoint, "not-a-token");
+      expect(res.status, keyOf(endpoint)).toBe(401);
+      expect((await refusal(res)).message).toBe("Authentication required");
+    }
+  });
+
+  it("refuses ids that are none, and names the parameter", async () => {
+    for (const endpoint of endpoints) {
+      for (const [name, schema] of Object.entries(shapeOf(endpoint.params)))
+        for (const bad of ["abc", "0", "-1", "1.5", "1e3", "99999999999999999999", "1;DROP TABLE hosts", "a b", "é"]) {
+          if (schema.safeParse(bad).success) continue;
+          const res = await send(endpoint, box.t.token, pathOf(endpoint, encodeURIComponent(bad)));
+          expect(res.status, `${keyOf(endpoint)} ${bad}`).toBe(400);
+          expect((await refusal(res)).errors?.[0]?.name, `${keyOf(endpoint)} ${bad}`).toBe(name);
+        }
+      expect(Object.keys(shapeOf(endpoint.params)).sort(), keyOf(endpoint)).toEqual(paramsOf(endpoint).sort());
+    }
+  });
+
+  it("refuses query values of the wrong kind, and names the parameter", async () => {
+    let tried = 0;
+    for (const endpoint of endpoints)
+      for (const [name, schema] of Object.entries(shapeOf(endpoint.query)))
+        for (const bad of ["x", "-7", "1.5", "9".repeat(40), "'", "x".repeat(5000), ""]) {
+          if (schema.safeParse(bad).success) continue;
+          const query = new URLSearchParams({
+            [name]: bad,
+            ...(name === "order_direction" ? { order_key: "id" } : {}),
+          });
+          const res = await send(endpoint, box.t.token, `${pathOf(endpoint)}?${query}`);
+          expect(res.status, `${keyOf(endpoint)} ${query}`).toBe(400);
+          const { errors } = await refusal(res);
+          expect(
+            errors?.map((error) => error.name),
+            `${keyOf(endpoint)} ${query}`,
+          ).toContain(name);
+          tried++;
+        }
+    expect(tried).toBeGreaterThan(100);
+  });
+
+  it("refuses bodies that are missing, no JSON or of the wrong kind", async () => {
+    for (const endpoint of endpoints.filter(({ hasBody }) => hasBody)) {
+      const path = pathOf(endpoint);
+      const raw = (body: string | undefined) =>
+        box.t.raw(path, {
+          method: endpoint.method,
+          headers: { authorization: `Bearer ${box.t.token}`, "content-type": "application/json" },
+          ...(body === undefined ? {} : { body }),
+        });
+      for (const [body, reason] of [
+        [undefined, "Expected JSON Body"],
+        ["", "Expected JSON Body"],
+        ["{", "json decoder error"],
+        ["\u0000", "json decoder error"],
+        [`${"[".repeat(100)}${"]".repeat(100)}`, "json decoder error: nested too deeply"],
+        ['{"a": {"__proto__": 1}}', 'unsupported key provided: "__proto__"'],
+      ] as const) {
+        const res = await raw(body);
+        expect(res.status, `${keyOf(endpoint)} ${body}`).toBe(400);
+        expect((await refusal(res)).errors, keyOf(endpoint)).toEqual([{ name: "base", reason }]);
+      }
+      for (const body of ["null", "[]", '"text"', "7", "true"]) {
+        if (endpoint.body.safeParse(JSON.parse(body)).success && endpoint.strict) continue;
+        const res = await raw(body);
+        expect([400, 422], `${keyOf(endpoint)} ${body}`).toContain(res.status);
+        expect((await refusal(res)).errors, `${keyOf(endpoint)} ${body}`).not.toHaveLength(0);
+      }
+    }
+  });
+
+  it("refuses fields of the wrong type, and names the field", async () => {
+    let tried = 0;
+    for (const endpoint of endpoints.filter(({ hasBody }) => hasBody))
+      for (const [name, schema] of Object.entries(shapeOf(endpoint.body)))
+        for (const bad of [{}, [], 7.5, -1, true, "x".repeat(6000), [[]], [null], { x: 1 }]) {
+          if (schema.safeParse(bad).success) continue;
+          const res = await send(endpoint, box.t.token, pathOf(endpoint), { [name]: bad });
+          expect([400, 422], `${keyOf(endpoint)} ${name}`).toContain(res.status);
+          const named = (await refusal(res)).errors?.map((error) => error.name.split(".")[0]);
+          expect(named, `${keyOf(endpoint)} ${name}: ${JSON.stringify(bad).slice(0, 80)}`).toContain(name);
+          tried++;
+        }
+    expect(tried).toBeGreaterThan(50);
+  });
+
+  it("answers another method with 405, and says so in the spec's shape", async () => {
+    const methods = ["GET", "POST", "PUT", "PATCH", "DELETE"];
+    const served = (method: string, path: string) =>
+      endpoints.some(
+        (endpoint) =>
+          endpoint.method === method &&
+          new RegExp(`^${fullPath(endpoint).replaceAll(/:[a-z_]+/g, "[^/]+")}$`).test(path),
+      );
+    for (const endpoint of endpoints)
+      for (const version of versions)
+        for (const method of methods) {
+          if (served(method, pathOf(endpoint))) continue;
+          const res = await box.t.as(null).request(method, pathOf(endpoint, "1", version));
+          expect(res.status, `${method} ${endpoint.path}`).toBe(405);
+          expect((await refusal(res)).message).toBe("Method Not Allowed");
+        }
+  });
+
+  it("is alone: other paths are 404 in the spec's shape", async () => {
+    for (const path of [
+      "/api/v1/svc/nothing",
+      "/api/latest/svc/hosts/1/nothing",
+      "/api/v3/svc/hosts",
+      "/api/v1/hosts",
+      "/api/v1/svc",
+      "/api",
+      "/nothing",
+      "/api/v1/svc/..%2f..%2fetc",
+    ])
+      for (const token of [null, box.t.token]) {
+        const res = await box.t.as(token).request("GET", path);
+        expect(res.status, path).toBe(404);
+        expect((await refusal(res)).message).toBe("Resource Not Found");
+      }
+  });
+
+  it("takes JSON only from pages of other sites", async () => {
+    for (const endpoint of endpoints.filter(({ hasBody }) => hasBody)) {
+      const headers = { origin: "https://evil.example.com", "content-type": "text/plain" };
+      const res = await box.t.as(box.t.token).request(endpoint.method, pathOf(endpoint), "{}", headers);
+      expect(res.status, keyOf(endpoint)).toBe(415);
+      await refusal(res);
+    }
+  });
+});
+
+describe("on the free tier", () => {
+  const box = shared("free");
+
+  it("premium endpoints answer 402", async () => {
+    const premium = endpoints.filter(({ tier }) => tier === "premium");
+    expect(premium.length).toBeGreaterThan(5);
+    for (const endpoint of premium) {
+      const res = await box.t.request(endpoint.method, pathOf(endpoint), endpoint.hasBody ? {} : undefined);
+      expect(res.status, keyOf(endpoint)).toBe(402);
+      expect((await refusal(res)).message).toBe("Requires Svc Premium license");
+    }
+  });
+
+  it("premium query parameters answer 402", async () => {
+    let tried = 0;
+    for (const endpoint of endpoints.filter(({ tier, method }) => tier === "free" && method === "GET"))
+      for (const [name, schema] of Object.entries(shapeOf(endpoint.query))) {
+        if (!isPremium(schema)) continue;
+        const res = await box.t.get(`${pathOf(endpoint)}?${name}=1`);
+        expect(res.status, `${keyOf(endpoint)} ${name}`).toBe(402);
+        tried++;
+      }
+    expect(tried).toBeGreaterThan(5);
+  });
+});
+
+function isPremium(schema: z.ZodType): boolean {
+  if (schema.meta()?.premium === true) return true;
+  const { def } = schema;
+  return "innerType" in def && isPremium(def.innerType as z.ZodType);
+}

@@ -1,0 +1,215 @@
+// The real app on a real embedded store, without a socket.
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { pino } from "pino";
+import { afterEach } from "vitest";
+import { allEndpoints, groups } from "../../src/api/all.ts";
+import type { License } from "../../src/api/app-config.ts";
+import { fullPath } from "../../src/api/endpoint.ts";
+import type { Agent } from "../../src/server/agent/start.ts";
+import { createApp } from "../../src/server/app.ts";
+import { createConfigReader } from "../../src/server/app-config/service.ts";
+import { createCipher } from "../../src/server/core/cipher.ts";
+import type { Clock } from "../../src/server/core/clock.ts";
+import type { Services } from "../../src/server/core/context.ts";
+import { createMetrics } from "../../src/server/core/metrics.ts";
+import { systemRandom } from "../../src/server/core/random.ts";
+import { Settings, type SettingsInput } from "../../src/server/core/settings.ts";
+import { startFeatures } from "../../src/server/features.ts";
+import { fileBlobs } from "../../src/server/store/blobs/files.ts";
+import { openLowdb } from "../../src/server/store/lowdb/open.ts";
+import { openPostgres } from "../../src/server/store/postgres/open.ts";
+import { type ServerStore, tables } from "../../src/server/tables.ts";
+import { freshDatabase } from "./postgres.ts";
+
+/** A clock that stands still until it is moved. */
+export class TestClock implements Clock {
+  #now: number;
+
+  constructor(start = Date.parse("2026-03-01T12:00:00.000Z")) {
+    this.#now = start;
+  }
+  now(): number {
+    return this.#now;
+  }
+  iso(): string {
+    return new Date(this.#now).toISOString();
+  }
+  advance(milliseconds: number): void {
+    this.#now += milliseconds;
+  }
+  /** Sleepers are not kept waiting: time passes at once. */
+  async sleep(milliseconds: number): Promise<void> {
+    this.#now += milliseconds;
+  }
+}
+
+export interface StartOptions {
+  engine?: "lowdb" | "postgres";
+  settings?: SettingsInput;
+  tier?: "free" | "premium";
+  /** For a whole file or block of tests: it stays open until `close`. */
+  shared?: boolean;
+}
+
+export interface Caller {
+  request(method: string, path: string, body?: unknown, headers?: Record<string, string>): Promise<Response>;
+  get(path: string, headers?: Record<string, string>): Promise<Response>;
+  post(path: string, body?: unknown): Promise<Response>;
+  patch(path: string, body?: unknown): Promise<Response>;
+  delete(path: string, body?: unknown): Promise<Response>;
+}
+
+export interface TestApp extends Caller {
+  readonly services: Services;
+  readonly store: ServerStore;
+  readonly clock: TestClock;
+  readonly agent: Agent;
+  /** Of the Postgres store; null on the embedded one. */
+  readonly databaseUrl: string | null;
+  /** The first admin's token; the app's own calls carry it. */
+  readonly token: string;
+  /** The same calls under another token, or none. */
+  as(token: string | null): Caller;
+  /** A raw request, path from the root. */
+  raw(path: string, init?: RequestInit): Promise<Response>;
+  close(): Promise<void>;
+}
+
+export const ADMIN = { name: "Ada Admin", email: "ada@example.com", password: "correct-horse-battery-1" };
+
+const open = new Set<TestApp>();
+afterEach(async () => {
+  for (const app of open) await app.close();
+});
+
+/** Starts an app with its first admin signed in; it is closed after the test. */
+export async function startApp(options: StartOptions = {}): Promise<TestApp> {
+  const dir = await mkdtemp(join(tmpdir(), "svc-test-"));
+  const cipher = createCipher(Buffer.alloc(32, 7));
+  const log = pino({ level: "silent" });
+  const database = options.engine === "postgres" ? await freshDatabase() : null;
+  const store = database
+    ? await openPostgres({ tables, url: database.url, cipher, log, create: true, poolSize: 4 })
+    : await openLowdb({ tables, dir: join(dir, "db"), cipher, log, frozen: true });
+  const clock = new TestClock();
+  const license: License =
+    options.tier === "free"
+      ? { tier: "free", expiration: "2100-01-01T00:00:00Z" }
+      : { tier: "premium", expiration: "2100-01-01T00:00:00Z", organization: "test", device_count: 100_000 };
+  const settings = Settings.parse({ data_dir: dir, result_log: "none", status_log: "none", ...options.settings });
+  const services: Services = {
+    settings,
+    store,
+    blobs: fileBlobs(join(dir, "blobs")),
+    clock,
+    random: systemRandom,
+    log,
+    metrics: createMetrics(),
+    license,
+    config: await createConfigReader(store),
+    setupToken: "setup-token-of-tests",
+  };
+  const features = await startFeatures(services);
+  const app = createApp(services, features);
+
+  const send = async (
+    token: string | null,
+    method: string,
+    path: string,
+    body?: unknown,
+    more: Record<string, string> = {},
+  ) => {
+    const headers: Record<string, string> = {
+      ...(token === null ? {} : { authorization: `Bearer ${token}` }),
+      ...more,
+    };
+    if (body !== undefined && !("content-type" in headers)) headers["content-type"] = "application/json";
+    const init = {
+      method,
+      headers,
+      ...(body === undefined ? {} : { body: typeof body === "string" ? body : JSON.stringify(body) }),
+    };
+    const response = await app.request(path.startsWith("/api/") ? path : `/api/v1/svc${path}`, init);
+    await checkReply(method, path, response);
+    return response;
+  };
+  const caller = (token: string | null): Caller => ({
+    request: (method, path, body, headers) => send(token, method, path, body, headers),
+    get: (path, headers) => send(token, "GET", path, undefined, headers),
+    post: (path, body) => send(token, "POST", path, body),
+    patch: (path, body) => send(token, "PATCH", path, body),
+    delete: (path, body) => send(token, "DELETE", path, body),
+  });
+
+  const setup = await app.request("/api/v1/setup", {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify({ admin: ADMIN, org_info: { org_name: "Test" }, server_url: "https://svc.example.com" }),
+  });
+  if (setup.status !== 200) throw new Error(`setup failed: ${await setup.text()}`);
+  const { token } = (await setup.json()) as { token: string };
+
+  let closed = false;
+  const t: TestApp = {
+    ...caller(token),
+    services,
+    store,
+    clock,
+    agent: features.agent,
+    databaseUrl: database?.url ?? null,
+    token,
+    as: caller,
+    raw: async (path, init) => app.request(path, init),
+    async close() {
+      open.delete(t);
+      if (closed) return;
+      closed = true;
+      await features.stop();
+      await store.close();
+      await database?.drop();
+      await rm(dir, { recursive: true, force: true });
+    },
+  };
+  if (!options.shared) open.add(t);
+  return t;
+}
+
+/** Every success reply of a known endpoint must fit its declared schema, with no key beyond it. */
+async function checkReply(method: string, path: string, response: Response): Promise<void> {
+  if (!response.ok || !response.headers.get("content-type")?.includes("json")) return;
+  const pathname = path.split("?")[0]!.replace(/^\/api\/[^/]+\/svc/, "");
+  const found = allEndpoints.find(
+    ({ endpoint }) =>
+      endpoint.method === method && matches(endpoint.root ? fullPath(endpoint) : endpoint.path, pathname),
+  );
+  if (!found) return;
+  const body: unknown = await response.clone().json();
+  const result = found.endpoint.response.safeParse(body);
+  if (!result.success)
+    throw new Error(
+      `${method} ${path}: the reply does not fit ${found.name}: ${result.error.message}\n${JSON.stringify(body).slice(0, 2000)}`,
+    );
+  const extra = extraKeys(body, result.data, "");
+  if (extra.length > 0)
+    throw new Error(`${method} ${path}: the reply of ${found.name} has undeclared keys: ${extra.join(", ")}`);
+}
+
+/** Literal paths win over parameters, as in the router. */
+function matches(template: string, path: string): boolean {
+  const want = template.split("/");
+  const have = path.split("/");
+  if (want.length !== have.length || !want.every((part, i) => part.startsWith(":") || part === have[i])) return false;
+  return !Object.values(groups).some((group) =>
+    Object.values(group).some((other) => other.path !== template && !other.path.includes(":") && other.path === path),
+  );
+}
+
+function extraKeys(value: unknown, kept: unknown, at: string): string[] {
+  if (Array.isArray(value)) return value.flatMap((item, i) => extraKeys(item, (kept as unknown[])[i], `${at}[]`));
+  if (typeof value !== "object" || value === null || typeof kept !== "object" || kept === null) return [];
+  return Object.entries(value).flatMap(([key, item]) =>
+    key in kept ? extraKeys(item, (kept as Record<string, unknown>)[key], `${at}.${key}`) : [`${at}.${key}`],
+  );
+}

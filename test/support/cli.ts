@@ -1,0 +1,107 @@
+// Runs a command line in this process: argv in, stdout, stderr and exit code out.
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import type { Config } from "@oclif/core";
+import { afterAll } from "vitest";
+import type { Io, Keyring } from "../../src/cli/io.ts";
+import { main } from "../../src/cli/main.ts";
+import { sourceConfig } from "../../src/cli/source-config.ts";
+import type { Send } from "../../src/client/transport.ts";
+
+export const root = fileURLToPath(new URL("../..", import.meta.url));
+
+/** Every command of the sources, or all but those that bring the server along. */
+export const commandsOf = (all = false): Promise<Config> =>
+  sourceConfig(root, (file) => import(/* @vite-ignore */ file), all ? () => true : isClient);
+const isClient = (file: string) => !/^(serve\.ts|db[/\\]|agent[/\\])/.test(file);
+
+export interface RunOptions {
+  /** Answers requests; without it every request fails as when nothing listens. */
+  send?: Send;
+  env?: Record<string, string>;
+  stdin?: string;
+  /** Which streams are terminals; `true`: all. */
+  tty?: boolean | { stdin?: boolean; stdout?: boolean; stderr?: boolean };
+  /** What a person answers, prompt by prompt. */
+  answers?: (string | boolean)[];
+  now?: Date;
+  keyring?: Keyring;
+  home?: string;
+}
+export interface RunResult {
+  stdout: string;
+  stderr: string;
+  exitCode: number;
+  /** The questions that were asked. */
+  asked: string[];
+  /** The waits, in milliseconds; none of them took time. */
+  waits: number[];
+}
+
+const homes: string[] = [];
+/** An empty home folder, removed after the tests of the file. */
+export async function newHome(): Promise<string> {
+  const home = await mkdtemp(join(tmpdir(), "svc-cli-"));
+  homes.push(home);
+  return home;
+}
+afterAll(async () => {
+  for (const home of homes.splice(0)) await rm(home, { recursive: true, force: true });
+});
+
+const refused: Send = () => {
+  throw Object.assign(new Error("connect ECONNREFUSED"), { code: "ECONNREFUSED" });
+};
+
+export async function runCli(argv: string[], options: RunOptions = {}): Promise<RunResult> {
+  const result: RunResult = { stdout: "", stderr: "", exitCode: 0, asked: [], waits: [] };
+  const answers = [...(options.answers ?? [])];
+  const answer = (question: string): string | boolean => {
+    result.asked.push(question);
+    const next = answers.shift();
+    if (next === undefined) throw new Error(`nobody answers: ${question}`);
+    return next;
+  };
+  const { tty = false } = options;
+  const home = options.home ?? (await newHome());
+  const io: Io = {
+    env: { HOME: home, XDG_CONFIG_HOME: join(home, ".config"), SVC_KEYRING: "off", TERM: "xterm", ...options.env },
+    tty:
+      typeof tty === "boolean"
+        ? { stdin: tty, stdout: tty, stderr: tty }
+        : { stdin: false, stdout: false, stderr: false, ...tty },
+    columns: 100,
+    ask: {
+      text: async (question) => String(answer(question)),
+      secret: async (question) => String(answer(question)),
+      yes: async (question) => answer(question) === true,
+    },
+    now: () => options.now ?? new Date("2026-03-01T12:00:00.000Z"),
+    out: (text) => {
+      result.stdout += text;
+    },
+    err: (text) => {
+      result.stderr += text;
+    },
+    readStdin: async () => options.stdin ?? "",
+    sleep: async (ms, signal) => {
+      signal?.throwIfAborted();
+      result.waits.push(ms);
+    },
+    send: options.send ?? refused,
+    ...(options.keyring === undefined ? {} : { keyring: options.keyring }),
+  };
+  const heavy = ["serve", "db", "agent"].includes(argv[0] ?? "");
+  result.exitCode = await main(argv, await commandsOf(heavy), io);
+  return result;
+}
+
+/** Requests into an app, whatever address they name. */
+export const sendInto =
+  (app: { raw(path: string, init?: RequestInit): Promise<Response> }): Send =>
+  (url, init) => {
+    const { pathname, search } = new URL(url);
+    return app.raw(`${pathname}${search}`, init);
+  };

@@ -1,0 +1,66 @@
+// The two engines as tests open them: each `open` gives an empty store of its own.
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createCipher } from "../../src/server/core/cipher.ts";
+import { openLowdb } from "../../src/server/store/lowdb/open.ts";
+import type { Store, Tables } from "../../src/server/store/store.ts";
+
+export interface OpenedStore<S extends Tables> {
+  store: Store<S>;
+  /** Closes the store and opens what it kept. */
+  reopen(): Promise<Store<S>>;
+  /** Closes the store and removes what it kept. */
+  close(): Promise<void>;
+}
+
+export interface Engine {
+  readonly name: "lowdb" | "postgres";
+  open<S extends Tables>(tables: S): Promise<OpenedStore<S>>;
+}
+
+export const testCipher = createCipher(Buffer.alloc(32, 7));
+
+async function opened<S extends Tables>(
+  connect: () => Promise<Store<S>>,
+  cleanUp: () => Promise<void>,
+): Promise<OpenedStore<S>> {
+  const result: OpenedStore<S> = {
+    store: await connect(),
+    async reopen() {
+      await result.store.close();
+      result.store = await connect();
+      return result.store;
+    },
+    async close() {
+      await result.store.close();
+      await cleanUp();
+    },
+  };
+  return result;
+}
+
+const lowdb: Engine = {
+  name: "lowdb",
+  async open(tables) {
+    const dir = await mkdtemp(join(tmpdir(), "svc-store-"));
+    return opened(
+      () => openLowdb({ tables, dir, cipher: testCipher, frozen: true }),
+      () => rm(dir, { recursive: true }),
+    );
+  },
+};
+
+const postgres: Engine = {
+  name: "postgres",
+  async open(tables) {
+    const [{ openPostgres }, { freshDatabase }] = await Promise.all([
+      import("../../src/server/store/postgres/open.ts"),
+      import("./postgres.ts"),
+    ]);
+    const { url, drop } = await freshDatabase();
+    return opened(() => openPostgres({ tables, url, cipher: testCipher, create: true, poolSize: 4 }), drop);
+  },
+};
+
+export const engines: readonly Engine[] = [lowdb, postgres];

@@ -1,0 +1,66 @@
+// Sends generated requests as callers of every kind, and looks at each answer. Used by the unit test and by the long run.
+import { allEndpoints } from "../../src/api/all.ts";
+import { ErrorBody } from "../../src/api/fields.ts";
+import { type FuzzRequest, RequestFuzz } from "./request-fuzz.ts";
+
+export interface FuzzTarget {
+  send(request: FuzzRequest, token: string | null): Promise<Response>;
+  /** Tokens of callers of every kind, by name, an admin's first. */
+  tokens(): Promise<Record<string, string | null>>;
+  ids(): Promise<number[]>;
+}
+
+export interface FuzzReport {
+  readonly byStatus: Record<string, number>;
+  readonly byKind: Record<string, Record<string, number>>;
+  readonly faults: string[];
+}
+
+/** How often callers and ids are made anew: requests delete them. */
+const RENEW_EVERY = 30;
+
+export async function runFuzz(target: FuzzTarget, count: number, seed: number): Promise<FuzzReport> {
+  let ids: number[] = [1];
+  const fuzz = new RequestFuzz(
+    seed,
+    allEndpoints.map(({ endpoint }) => endpoint),
+    () => ids,
+  );
+  const report: FuzzReport = { byStatus: {}, byKind: {}, faults: [] };
+  let callers: [string, string | null][] = [];
+  for (let i = 0; i < count; i++) {
+    if (i % RENEW_EVERY === 0) {
+      callers = Object.entries(await target.tokens());
+      ids = await target.ids();
+    }
+    const request = fuzz.next();
+    // The first of them may do everything: behind a refusal nothing is tried.
+    const [caller, token] = fuzz.dice.chance(0.6) ? callers[0]! : fuzz.dice.pick(callers);
+    const tell = (what: string) =>
+      report.faults.push(
+        `#${i} seed ${seed} as ${caller}: ${request.method} ${request.path} ${request.body?.slice(0, 500) ?? ""}\n  ${what}`,
+      );
+    try {
+      const res = await target.send(request, token);
+      const status = `${Math.floor(res.status / 100)}xx`;
+      report.byStatus[res.status] = (report.byStatus[res.status] ?? 0) + 1;
+      const kinds = report.byKind[request.kind] ?? {};
+      report.byKind[request.kind] = kinds;
+      kinds[status] = (kinds[status] ?? 0) + 1;
+      const text = await res.text();
+      if (res.ok && request.method === request.endpoint.method && text !== "") {
+        const reply = request.endpoint.response.safeParse(JSON.parse(text));
+        if (!reply.success) tell(`${res.status}, a reply that was not declared: ${reply.error.message.slice(0, 1000)}`);
+      }
+      if (res.status >= 500) tell(`${res.status} ${text.slice(0, 500)}`);
+      else if (res.status >= 400) {
+        const refused = ErrorBody.strict().safeParse(JSON.parse(text));
+        if (!refused.success) tell(`${res.status} with a body of another shape: ${text.slice(0, 500)}`);
+      }
+    } catch (error) {
+      tell(String(error).slice(0, 2000));
+    }
+    if (report.faults.length >= 20) break;
+  }
+  return report;
+}
