@@ -1,0 +1,154 @@
+// The checks of `svc doctor`, each with what to do when it fails.
+import { lookup } from "node:dns/promises";
+import { ApiClient } from "../client/client.ts";
+import { Unreachable } from "../client/errors.ts";
+import { isTlsError } from "../client/transport.ts";
+import { contextsFile, listContexts } from "./contexts.ts";
+import { tell } from "./errors.ts";
+import type { Io } from "./io.ts";
+import { isExposed } from "./private-file.ts";
+import { type Connection, type ConnectionFlags, resolveConnection } from "./settings.ts";
+import { probeKeyring, tokenFile } from "./tokens.ts";
+
+export interface Check {
+  readonly check: string;
+  readonly status: "ok" | "warning" | "failed" | "skipped";
+  readonly detail: string;
+  readonly hint: string;
+}
+
+const ok = (check: string, detail: string): Check => ({ check, status: "ok", detail, hint: "" });
+const bad = (check: string, detail: string, hint: string): Check => ({ check, status: "failed", detail, hint });
+const warning = (check: string, detail: string, hint: string): Check => ({ check, status: "warning", detail, hint });
+const skipped = (check: string, detail: string): Check => ({ check, status: "skipped", detail, hint: "" });
+
+export async function examine(io: Io, flags: ConnectionFlags, version: string): Promise<Check[]> {
+  const checks: Check[] = [node(), await keyring(io), await exposure(io)];
+  let connection: Connection;
+  try {
+    const { current } = await listContexts(io);
+    connection = await resolveConnection(io, flags);
+    checks.push(
+      ok("settings", `${connection.serverUrl} (${connection.source}); current context: ${current ?? "none"}`),
+    );
+  } catch (error) {
+    const { message, hint } = tell(error);
+    return [...checks, bad("settings", message, hint ?? `Mend ${contextsFile(io.env)}.`)];
+  }
+  const address = await resolves(connection.serverUrl, io);
+  checks.push(address);
+  if (address.status === "failed")
+    return [...checks, skipped("connection", "no address"), skipped("sign-in", "no address")];
+  return [...checks, ...(await server(io, connection, version))];
+}
+
+function node(): Check {
+  const [major = 0, minor = 0] = process.versions.node.split(".").map(Number);
+  const enough = major > 20 || (major === 20 && minor >= 19);
+  return enough ? ok("node", process.version) : bad("node", process.version, "Node 20.19 or newer is needed.");
+}
+
+async function keyring(io: Io): Promise<Check> {
+  const why = await probeKeyring(io);
+  if (why === null) return ok("keyring", "answers");
+  return warning("keyring", why, `Tokens are kept in ${tokenFile(io.env)}, readable by you only.`);
+}
+
+async function exposure(io: Io): Promise<Check> {
+  const file = tokenFile(io.env);
+  if (await isExposed(file)) return bad("token file", `${file} can be read by others`, `chmod 600 ${file}`);
+  return ok("token file", "private, or not needed");
+}
+
+async function resolves(serverUrl: string, io: Io): Promise<Check> {
+  const { hostname } = new URL(serverUrl);
+  if (io.send) return skipped("address", "requests do not leave this process");
+  try {
+    const { address } = await lookup(hostname.replace(/^\[|\]$/g, ""));
+    return ok("address", hostname === address ? address : `${hostname} is ${address}`);
+  } catch {
+    return bad("address", `the name ${hostname} cannot be resolved`, "Check --server-url, the context, and DNS.");
+  }
+}
+
+async function server(io: Io, connection: Connection, version: string): Promise<Check[]> {
+  const { serverUrl, ca, insecure, timeout } = connection;
+  let token: string | null = null;
+  let tokenError: Check | null = null;
+  try {
+    token = await connection.token();
+  } catch (error) {
+    tokenError = bad("sign-in", `the token cannot be read: ${tell(error).message}`, "Sign in again with `svc login`.");
+  }
+  let serverVersion: string | null = null;
+  const client = new ApiClient({
+    serverUrl,
+    ...(token === null ? {} : { token }),
+    userAgent: `svc/${version}`,
+    timeout: Math.min(timeout, 10_000),
+    tls: { insecure, ...(ca === null ? {} : { ca }) },
+    ...(io.send === undefined ? {} : { send: io.send }),
+    sleep: io.sleep,
+    onServerVersion: (found) => {
+      serverVersion = found;
+    },
+  });
+  const https = serverUrl.startsWith("https:");
+  const checks: Check[] = [];
+  let date: string | null;
+  try {
+    const health = await client.raw("GET", "/healthz");
+    date = health.headers.get("date");
+    checks.push(ok("connection", serverUrl));
+    if (https) {
+      checks.push(
+        insecure
+          ? warning("certificate", "not checked", "Trust it with --ca-file, and drop --insecure.")
+          : ok("certificate", ca === null ? "trusted" : "trusted through your own authorities"),
+      );
+    }
+    checks.push(
+      health.status === 200
+        ? ok("health", "ok")
+        : bad("health", `${health.status} ${health.text.slice(0, 200)}`, "The server's log has the cause."),
+    );
+  } catch (error) {
+    const code = error instanceof Unreachable ? error.code : undefined;
+    const { message, hint } = tell(error);
+    const what = isTlsError(code) ? "certificate" : "connection";
+    const advice =
+      code === "ECONNREFUSED" ? "Start it with `svc serve`, or check --server-url and firewalls." : (hint ?? "");
+    return [...checks, bad(what, message, advice), skipped("sign-in", "no connection")];
+  }
+  checks.push(clock(date, io.now()));
+  checks.push(tokenError ?? (await signIn(client, token)));
+  checks.push(versions(serverVersion, version));
+  return checks;
+}
+
+function clock(date: string | null, now: Date): Check {
+  const at = date === null ? Number.NaN : Date.parse(date);
+  if (Number.isNaN(at)) return skipped("clock", "the server does not tell its time");
+  const skew = Math.round((now.getTime() - at) / 1000);
+  const detail = `${Math.abs(skew)} s ${skew < 0 ? "behind" : "ahead of"} the server`;
+  return Math.abs(skew) <= 60
+    ? ok("clock", Math.abs(skew) <= 2 ? "as the server's" : detail)
+    : warning("clock", detail, "Set both clocks by NTP.");
+}
+
+async function signIn(client: ApiClient, token: string | null): Promise<Check> {
+  if (token === null) return warning("sign-in", "not signed in", "Sign in with `svc login`.");
+  const { status, text } = await client.raw("GET", "/api/v1/svc/me");
+  if (status === 200) {
+    const { user } = JSON.parse(text) as { user?: { email?: string } };
+    return ok("sign-in", user?.email ?? "signed in");
+  }
+  return bad("sign-in", `the server does not take the token (${status})`, "Sign in again with `svc login`.");
+}
+
+function versions(server: string | null, client: string): Check {
+  if (server === null) return skipped("version", `this client is ${client}; the server does not tell`);
+  const same = server.split(".").slice(0, 2).join(".") === client.split(".").slice(0, 2).join(".");
+  const detail = `client ${client}, server ${server}`;
+  return same ? ok("version", detail) : warning("version", detail, "Bring both to the same version.");
+}

@@ -1,0 +1,144 @@
+// From argv to exit code: finds the command, runs it, tells errors. oclif keeps the commands; the rest is settled here.
+import { type Command, Config, Help, Plugin, settings, toConfiguredId } from "@oclif/core";
+import { normalizeArgv } from "@oclif/core/help";
+import { type CliError, renderError, tell, usage } from "./errors.ts";
+import { attachIo, type Io, isDumb, processIo } from "./io.ts";
+import { nearest } from "./suggest.ts";
+import { topics } from "./topics.ts";
+
+interface Executable {
+  execute(argv: string[], config: Config): Promise<unknown>;
+}
+
+/** oclif's configuration of the package at `root`, without a look for further plugins: there are none. */
+export async function loadConfig(root: string, plugin?: Plugin): Promise<Config> {
+  // With NODE_ENV=development or test oclif would look for TypeScript sources behind the built files.
+  settings.enableAutoTranspile = false;
+  const own = plugin ?? new Plugin({ isRoot: true, root });
+  if (!plugin) await own.load();
+  own.pjson.oclif.topics = topics;
+  return Config.load({ root, plugins: new Map([[own.name, own]]) });
+}
+
+/** Runs one command line; the answer is the exit code. */
+export async function main(argv: string[], config: Config, io: Io = processIo()): Promise<number> {
+  attachIo(config, io);
+  try {
+    await dispatch(argv, config, io);
+    return 0;
+  } catch (error) {
+    const { exitCode, code } = tell(error);
+    if (exitCode === 0) return 0;
+    const colour = io.tty.stderr && !isDumb(io) && !io.env.NO_COLOR && !argv.includes("--no-color");
+    io.err(
+      renderError(code === "usage" ? withSuggestion(error, argv, config) : error, {
+        json: wantsJson(argv, io),
+        red: (text) => (colour ? `\u001b[31m${text}\u001b[0m` : text),
+        debug: /(^|[,\s])(svc|\*)/.test(io.env.DEBUG ?? ""),
+      }),
+    );
+    return exitCode;
+  }
+}
+
+async function dispatch(argv: string[], config: Config, io: Io): Promise<void> {
+  const end = argv.indexOf("--");
+  const own = end === -1 ? argv : argv.slice(0, end);
+  if (own[0] === "--version" || own[0] === "-v") return io.out(`${config.userAgent}\n`);
+  if (own.length === 0 || own[0] === "help" || own.includes("--help") || own.includes("-h")) {
+    return showHelp(
+      own.filter((arg) => arg !== "--help" && arg !== "-h"),
+      config,
+      io,
+    );
+  }
+  const [id = "", ...rest] = normalizeArgv(config, [...argv]);
+  const command = config.findCommand(id);
+  if (!command) {
+    if (config.findTopic(id)) return showHelp(id.split(":"), config, io);
+    throw unknownCommand(id, config);
+  }
+  const loaded = (await command.load()) as unknown as Executable;
+  await loaded.execute(rest, config);
+}
+
+export async function showHelp(argv: string[], config: Config, io: Io): Promise<void> {
+  const words = argv[0] === "help" ? argv.slice(1) : argv;
+  const nested = words.includes("-n") || words.includes("--nested-commands");
+  const help = new IoHelp(config, {
+    all: nested,
+    docopts: false,
+    stripAnsi: !io.tty.stdout || isDumb(io) || Boolean(io.env.NO_COLOR),
+  });
+  help.io = io;
+  const subject = words.filter((word) => !word.startsWith("-"));
+  if (subject.length > 0) {
+    const [id = ""] = normalizeArgv(config, [...subject]);
+    if (!config.findCommand(id) && !config.findTopic(id)) throw unknownCommand(id, config);
+  }
+  await help.showHelp(subject);
+}
+
+class IoHelp extends Help {
+  io: Io | undefined;
+
+  override async showCommandHelp(command: Command.Loadable): Promise<void> {
+    // Fifty values to choose from are for completion and for the error message; here they would bury the rest.
+    const flags = Object.entries(command.flags).map(([name, flag]) => {
+      if (flag.type !== "option" || (flag.options?.length ?? 0) <= 12) return [name, flag] as const;
+      const { options: _, ...shown } = flag;
+      return [name, { ...shown, helpValue: "KEY" }] as const;
+    });
+    await super.showCommandHelp({ ...command, flags: Object.fromEntries(flags) });
+  }
+
+  protected override log(...lines: string[]): void {
+    this.io?.out(`${lines.join(" ")}\n`);
+  }
+}
+
+function unknownCommand(id: string, config: Config): CliError {
+  const words = toConfiguredId(id, config).split(" ");
+  const known = [
+    ...config.commands.filter(({ hidden }) => !hidden).map(({ id }) => id),
+    ...config.topics.map(({ name }) => name),
+  ];
+  const names = known.map((name) => toConfiguredId(name, config));
+  // Arguments were taken for words of the command: the longest beginning that is near to one counts.
+  let near: string | undefined;
+  for (let count = words.length; count > 0 && !near; count--) near = nearest(words.slice(0, count).join(" "), names);
+  const topic = config.findTopic(words[0] ?? "") ? ` ${words[0]}` : "";
+  return usage(
+    `${words.join(" ")} is no command of ${config.bin}`,
+    near ? `Did you mean \`${config.bin} ${near}\`?` : `\`${config.bin} help${topic}\` lists the commands.`,
+  );
+}
+
+/** oclif's parser only says that a flag does not exist: name the one that was probably meant. */
+function withSuggestion(error: unknown, argv: string[], config: Config): unknown {
+  if (!(error instanceof Error) || !("flags" in error) || !Array.isArray(error.flags)) return error;
+  const [id = ""] = normalizeArgv(config, [...argv]);
+  const unknown = error.flags.map(String);
+  const flags = Object.values(config.findCommand(id)?.flags ?? {}).filter(({ hidden }) => !hidden);
+  const names = flags.flatMap((flag) => [
+    `--${flag.name}`,
+    ...("allowNo" in flag && flag.allowNo ? [`--no-${flag.name}`] : []),
+  ]);
+  const near = nearest((unknown[0] ?? "").split("=")[0] ?? "", names);
+  const bin = `${config.bin} ${toConfiguredId(id, config)}`;
+  return usage(
+    `unknown flag ${unknown.join(", ")}`,
+    near ? `Did you mean ${near}? \`${bin} --help\` lists the flags.` : `\`${bin} --help\` lists the flags.`,
+  );
+}
+
+/** Errors may come before flags are parsed, so this looks at the words themselves. */
+function wantsJson(argv: string[], io: Io): boolean {
+  const end = argv.indexOf("--");
+  const own = end === -1 ? argv : argv.slice(0, end);
+  if (own.includes("--json") || own.includes("--output=json") || own.includes("-ojson") || own.includes("-o=json"))
+    return true;
+  const at = own.findIndex((arg) => arg === "-o" || arg === "--output");
+  if (at !== -1) return own[at + 1] === "json";
+  return io.env.SVC_OUTPUT === "json" && !own.some((arg) => arg.startsWith("--output=") || /^-o./.test(arg));
+}

@@ -1,0 +1,15 @@
+// Where the command line keeps its files (XDG Base Directory Specification).
+import { homedir } from "node:os";
+import { isAbsolute, join } from "node:path";
+
+type Env = Readonly<Record<string, string | undefined>>;
+
+const home = (env: Env) => env.HOME || env.USERPROFILE || homedir();
+
+export function configDir(env: Env): string {
+  if (env.SVC_CONFIG_DIR) return env.SVC_CONFIG_DIR;
+  // The specification says to ignore relative paths here.
+  if (env.XDG_CONFIG_HOME && isAbsolute(env.XDG_CONFIG_HOME)) return join(env.XDG_CONFIG_HOME, "svc");
+  if (process.platform === "win32" && env.APPDATA) return join(env.APPDATA, "svc");
+  return join(home(env), ".config", "svc");
+}

@@ -1,0 +1,79 @@
+// From what people type to the object: ids, names, whatever identifies it.
+import type { AnyEndpoint, InputOf, ReplyOf } from "../api/endpoint.ts";
+import { type Host, hostsApi } from "../api/hosts.ts";
+import { type Team, teamsApi } from "../api/teams.ts";
+import { type User, usersApi } from "../api/users.ts";
+import { ApiCallError } from "../client/errors.ts";
+import { notFound, usage } from "./errors.ts";
+import { nearest } from "./suggest.ts";
+
+export interface Caller {
+  call<E extends AnyEndpoint>(endpoint: E, input: InputOf<E>): Promise<ReplyOf<E>>;
+}
+
+const isId = (text: string) => /^[1-9]\d{0,14}$/.test(text);
+
+async function orNull<T>(call: Promise<T>): Promise<T | null> {
+  try {
+    return await call;
+  } catch (error) {
+    if (error instanceof ApiCallError && error.status === 404) return null;
+    throw error;
+  }
+}
+
+export async function resolveHost(caller: Caller, text: string): Promise<Host> {
+  if (isId(text)) {
+    const found = await orNull(caller.call(hostsApi.get, { params: { id: text }, query: { exclude_software: true } }));
+    if (found) return found.host;
+  }
+  const byName = await orNull(
+    caller.call(hostsApi.byIdentifier, { params: { identifier: text }, query: { exclude_software: true } }),
+  );
+  if (byName) return byName.host;
+  throw notFound(`there is no host ${text}`, "`svc hosts list --query TEXT` searches for it.");
+}
+
+export async function resolveTeam(caller: Caller, text: string): Promise<Team> {
+  if (isId(text)) {
+    const found = await orNull(caller.call(teamsApi.get, { params: { id: text } }));
+    if (found) return found.team;
+  }
+  const { teams } = await caller.call(teamsApi.list, {});
+  const found =
+    teams.find(({ name }) => name === text) ?? only(teams, ({ name }) => name.toLowerCase() === text.toLowerCase());
+  if (found) return found;
+  const near = nearest(
+    text,
+    teams.map(({ name }) => name),
+  );
+  throw notFound(
+    `there is no team ${text}${near ? `; did you mean ${near}?` : ""}`,
+    "`svc teams list` shows those that you can see.",
+  );
+}
+
+export async function resolveUser(caller: Caller, text: string): Promise<User> {
+  if (text === "me") return (await caller.call(usersApi.me, {})).user;
+  if (isId(text)) {
+    const found = await orNull(caller.call(usersApi.get, { params: { id: text } }));
+    if (found) return found.user;
+  }
+  const { users } = await caller.call(usersApi.list, { query: { query: text } });
+  const byEmail = users.find(({ email }) => email.toLowerCase() === text.toLowerCase());
+  if (byEmail) return byEmail;
+  const named = users.filter(({ name }) => name === text);
+  if (named.length > 1) {
+    throw usage(
+      `${named.length} users are called ${text}`,
+      `Give an email: ${named.map(({ email }) => email).join(", ")}`,
+    );
+  }
+  if (named[0]) return named[0];
+  throw notFound(`there is no user ${text}`, "`svc users list` shows them.");
+}
+
+function only<T>(rows: readonly T[], test: (row: T) => boolean): T | undefined {
+  const found = rows.filter(test);
+  return found.length === 1 ? found[0] : undefined;
+}

@@ -1,0 +1,32 @@
+import { Flags } from "@oclif/core";
+import { Team } from "../api/teams.ts";
+import type { View } from "./output.ts";
+
+export const teamView: View = {
+  schema: Team,
+  columns: [
+    { key: "id" },
+    { key: "name" },
+    { key: "description" },
+    { key: "host_count", header: "hosts" },
+    { key: "user_count", header: "users" },
+  ],
+};
+
+export const teamFlags = {
+  description: Flags.string({ summary: "What the team is for." }),
+  "host-expiry-enabled": Flags.boolean({ summary: "Delete hosts that were not seen for a while.", allowNo: true }),
+  "host-expiry-window": Flags.integer({ summary: "Days after which a host is deleted.", min: 1 }),
+};
+
+/** The body fields that the flags give. */
+export function teamFields(flags: Readonly<Record<string, unknown>>): Record<string, unknown> {
+  const expiry = {
+    ...(flags["host-expiry-enabled"] === undefined ? {} : { host_expiry_enabled: flags["host-expiry-enabled"] }),
+    ...(flags["host-expiry-window"] === undefined ? {} : { host_expiry_window: flags["host-expiry-window"] }),
+  };
+  return {
+    ...(flags.description === undefined ? {} : { description: flags.description }),
+    ...(Object.keys(expiry).length === 0 ? {} : { host_expiry_settings: expiry }),
+  };
+}

@@ -1,0 +1,57 @@
+// Values as people read them.
+import { usage } from "./errors.ts";
+
+// biome-ignore lint/suspicious/noControlCharactersInRegex: these are what must not reach a terminal
+const control = /[\u0000-\u001f\u007f-\u009f\u2028\u2029\u202a-\u202e\u2066-\u2069]/g;
+
+/**
+ * Text that an agent or another user chose, made safe for a terminal: escape sequences and direction changes would let a
+ * hostname rewrite the screen.
+ */
+export const printable = (text: string): string =>
+  text.replace(control, (char) =>
+    char === "\n" || char === "\t" ? " " : `\\x${char.charCodeAt(0).toString(16).padStart(2, "0")}`,
+  );
+
+export function cell(value: unknown): string {
+  if (value === null || value === undefined) return "";
+  if (typeof value === "string") return value;
+  if (Array.isArray(value) && value.every((member) => typeof member !== "object" || member === null)) {
+    return value.map(cell).join(", ");
+  }
+  return typeof value === "object" ? JSON.stringify(value) : String(value);
+}
+
+const steps: [number, string][] = [
+  [60, "second"],
+  [60, "minute"],
+  [24, "hour"],
+  [30, "day"],
+  [12, "month"],
+  [Number.POSITIVE_INFINITY, "year"],
+];
+
+/** "3 minutes ago"; a time before 2001 stands for never. */
+export function ago(time: string, now: Date): string {
+  const at = Date.parse(time);
+  if (Number.isNaN(at)) return time;
+  if (at < Date.UTC(2001, 0, 1)) return "never";
+  let amount = Math.round((now.getTime() - at) / 1000);
+  if (amount < 5) return "just now";
+  for (const [size, word] of steps) {
+    if (amount < size) return `${amount} ${word}${amount === 1 ? "" : "s"} ago`;
+    amount = Math.round(amount / size);
+  }
+  return time;
+}
+
+export const plural = (count: number, word: string): string => `${count} ${word}${count === 1 ? "" : "s"}`;
+
+const units = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
+
+/** `500ms`, `25s`, `10m`, `24h`, `2d`; a bare number is seconds. */
+export function durationMs(text: string, flag: string): number {
+  const [, amount, unit] = /^(\d+(?:\.\d+)?)(ms|s|m|h|d)?$/.exec(text) ?? [];
+  if (amount === undefined) throw usage(`${flag}: ${text} is no time`, "Times are like 500ms, 25s, 10m, 24h.");
+  return Number(amount) * units[(unit ?? "s") as keyof typeof units];
+}

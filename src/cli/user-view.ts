@@ -1,0 +1,60 @@
+// How users are shown, and the flags that describe one.
+import { Flags } from "@oclif/core";
+import { roles } from "../api/access.ts";
+import { type User, User as UserSchema } from "../api/users.ts";
+import type { ClientCommand } from "./client-command.ts";
+import { usage } from "./errors.ts";
+import { listOf } from "./flags.ts";
+import type { View } from "./output.ts";
+
+const isUser = (row: unknown): row is User => typeof row === "object" && row !== null && "teams" in row;
+
+export const rolesOf = ({ global_role, teams }: User): string =>
+  global_role ?? teams.map(({ name, role }) => `${role} (${name})`).join(", ");
+
+export const userView: View = {
+  schema: UserSchema,
+  columns: [
+    { key: "id" },
+    { key: "name" },
+    { key: "email" },
+    { key: "global_role", header: "role", text: (_, row) => (isUser(row) ? rolesOf(row) : "") },
+    {
+      key: "api_only",
+      header: "kind",
+      text: (_, row) => (isUser(row) ? (row.api_only ? "api only" : row.sso_enabled ? "sso" : "password") : ""),
+    },
+    { key: "force_password_reset", header: "must reset", text: (value) => (value === true ? "yes" : "") },
+  ],
+};
+
+export const userFlags = {
+  name: Flags.string({ summary: "Name." }),
+  email: Flags.string({ summary: "Email address, used to sign in." }),
+  "global-role": Flags.option({ options: roles })({ summary: "Role on everything.", exclusive: ["teams"] }),
+  teams: Flags.string({ summary: "Role on a team; repeatable.", multiple: true, helpValue: "TEAM:ROLE" }),
+  position: Flags.string({ summary: "Position in the organization." }),
+  "gravatar-url": Flags.string({ summary: "Picture.", helpValue: "URL" }),
+  "sso-enabled": Flags.boolean({ summary: "Signs in through the identity provider.", allowNo: true }),
+  "mfa-enabled": Flags.boolean({ summary: "Confirms each sign-in by email.", allowNo: true }),
+};
+
+/** The body fields that the flags give. `TEAM:ROLE` names teams by name or id. */
+export async function userFields(
+  team: ClientCommand["findTeam"],
+  flags: Readonly<Record<string, unknown>>,
+): Promise<Record<string, unknown>> {
+  const body: Record<string, unknown> = {};
+  for (const flag of Object.keys(userFlags)) {
+    if (flag !== "teams" && flags[flag] !== undefined) body[flag.replaceAll("-", "_")] = flags[flag];
+  }
+  const given = Array.isArray(flags.teams) ? listOf(flags.teams.map(String)) : [];
+  if (given.length === 0) return body;
+  const teams: { id: number; role: string }[] = [];
+  for (const pair of given) {
+    const at = pair.lastIndexOf(":");
+    if (at <= 0) throw usage(`--teams: ${pair} is not TEAM:ROLE`, `Roles: ${roles.join(", ")}`);
+    teams.push({ id: (await team(pair.slice(0, at))).id, role: pair.slice(at + 1) });
+  }
+  return { ...body, global_role: null, teams };
+}

@@ -1,0 +1,90 @@
+// How requests leave: over the network with undici, or into whatever else answers like fetch does (the app itself, in tests).
+import type { Agent } from "undici";
+import { Unreachable } from "./errors.ts";
+
+export interface HttpReply {
+  readonly status: number;
+  readonly headers: { get(name: string): string | null };
+  text(): Promise<string>;
+}
+export interface SendInit {
+  method: string;
+  headers: Record<string, string>;
+  body?: string;
+  signal?: AbortSignal;
+}
+export type Send = (url: string, init: SendInit) => HttpReply | Promise<HttpReply>;
+
+export interface TlsOptions {
+  /** PEM of the authorities to trust instead of the system's. */
+  readonly ca?: string;
+  readonly insecure?: boolean;
+}
+
+export function networkSend({ timeout, tls = {} }: { timeout: number; tls?: TlsOptions }): Send {
+  let agent: Agent | undefined;
+  return async (url, init) => {
+    // Loaded with the first request: help, completion and bad flags never pay for it.
+    const undici = await import("undici");
+    agent ??= new undici.Agent({
+      connect: {
+        timeout: Math.min(timeout, 10_000),
+        ...(tls.ca === undefined ? {} : { ca: tls.ca }),
+        ...(tls.insecure ? { rejectUnauthorized: false } : {}),
+      },
+      headersTimeout: timeout,
+      bodyTimeout: timeout,
+    });
+    const { body, signal, method, headers } = init;
+    const reply = await undici.request(url, {
+      method: method as "GET",
+      headers,
+      dispatcher: agent,
+      ...(body === undefined ? {} : { body }),
+      ...(signal === undefined ? {} : { signal }),
+    });
+    return {
+      status: reply.statusCode,
+      headers: {
+        get(name) {
+          const value = reply.headers[name.toLowerCase()];
+          return value === undefined ? null : Array.isArray(value) ? value.join(", ") : value;
+        },
+      },
+      text: () => reply.body.text(),
+    };
+  };
+}
+
+export const errorCode = (error: unknown): string | undefined => {
+  for (let at = error, depth = 0; at instanceof Error && depth < 5; at = at.cause, depth++) {
+    if ("code" in at && typeof at.code === "string") return at.code;
+    if (at instanceof AggregateError && at.errors.length > 0) return errorCode(at.errors[0]);
+  }
+  return undefined;
+};
+
+const lost = new Set(["ECONNRESET", "EPIPE", "UND_ERR_SOCKET", "ECONNABORTED", "UND_ERR_CLOSED"]);
+
+/** The connection broke under the request; the server may or may not have seen it. */
+export const isConnectionLoss = (error: unknown): boolean => lost.has(errorCode(error) ?? "");
+
+/** Codes that tell of the certificate, not of the network. */
+export const isTlsError = (code: string | undefined): boolean =>
+  code !== undefined && /CERT|SSL|TLS|SELF_SIGNED|UNABLE_TO_|HOSTNAME_MISMATCH/.test(code);
+
+export function unreachable(url: string, error: unknown): Unreachable {
+  const code = errorCode(error);
+  const { host } = new URL(url);
+  const reason =
+    code === "ECONNREFUSED"
+      ? `nothing listens at ${host}`
+      : code === "ENOTFOUND" || code === "EAI_AGAIN"
+        ? `the name ${host} cannot be resolved`
+        : code === "UND_ERR_CONNECT_TIMEOUT" || code === "UND_ERR_HEADERS_TIMEOUT" || code === "UND_ERR_BODY_TIMEOUT"
+          ? `${host} does not answer in time`
+          : isTlsError(code)
+            ? `the certificate of ${host} is not trusted (${code})`
+            : `the connection to ${host} failed (${code ?? (error instanceof Error ? error.message : "unknown")})`;
+  return new Unreachable(url, reason, code, error);
+}

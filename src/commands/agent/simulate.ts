@@ -1,0 +1,111 @@
+import { Flags } from "@oclif/core";
+import { enrollSecretsApi } from "../../api/enroll-secrets.ts";
+import { ClientCommand } from "../../cli/client-command.ts";
+import { CliError, usage } from "../../cli/errors.ts";
+import { nothingLost, renderProgress, renderReport } from "../../simulator/report.ts";
+import { runSimulation } from "../../simulator/run.ts";
+
+const seconds = (text: string): number => {
+  const match = /^(\d+(?:\.\d+)?)(ms|s|m|h)?$/.exec(text.trim());
+  if (!match) throw usage(`${text} is no duration`, "Durations read 500ms, 30s, 10m, 1h; bare numbers are seconds.");
+  return Number(match[1]) * { ms: 0.001, s: 1, m: 60, h: 3600 }[match[2] ?? "s"]!;
+};
+
+export default class AgentSimulate extends ClientCommand {
+  static override summary = "Run simulated agents that enroll and check in over the real protocol.";
+  static override description =
+    "Mixed platforms with realistic inventories; the same seed gives the same machines. Runs until interrupted, or for --duration, then reports requests, errors and latencies. Exit code 0: nothing that an agent had to deliver was lost.";
+  static override examples = [
+    "<%= config.bin %> <%= command.id %> --hosts 25 --duration 1m",
+    "<%= config.bin %> <%= command.id %> --hosts 5000 --scale 0.5 --log-lines 2 --identity-file agents.json",
+  ];
+  static override endpoints = [enrollSecretsApi.getGlobal];
+  static override flags = {
+    hosts: Flags.integer({ summary: "Number of agents.", min: 1, max: 200_000, default: 10 }),
+    duration: Flags.string({ summary: "How long; until interrupted when left out.", helpValue: "10m" }),
+    platforms: Flags.string({
+      summary: "Only these, e.g. macos,windows,ubuntu,linux.",
+      multiple: true,
+      delimiter: ",",
+    }),
+    seed: Flags.integer({ summary: "Which machines.", default: 1 }),
+    scale: Flags.string({ summary: "Factor on all intervals; 0.1 is ten times as fast.", default: "1" }),
+    spread: Flags.string({ summary: "Time over which the agents start.", helpValue: "30s" }),
+    "software-per-host": Flags.integer({ summary: "Software entries of a host.", min: 0, max: 10_000 }),
+    "log-lines": Flags.string({ summary: "Result lines per host and minute.", default: "0" }),
+    "identity-file": Flags.string({
+      summary: "Keep node keys here, so that the next run checks in instead of enrolling.",
+      helpValue: "FILE",
+    }),
+    "ledger-file": Flags.string({
+      summary: "Write down every acknowledged result line, to compare with the server's log.",
+      helpValue: "FILE",
+    }),
+    "max-connections": Flags.integer({ summary: "Connections at most, when agents share them.", min: 1 }),
+    quirks: Flags.boolean({ summary: "Some machines without or with a doubtful serial number, some old agents." }),
+    "enroll-only": Flags.boolean({
+      summary: "Enroll, deliver the first inventory as fast as the server allows, and end.",
+    }),
+    "enroll-secret-file": Flags.string({
+      summary: "File with the enroll secret. Env: SVC_ENROLL_SECRET. Default: asked of the server.",
+      helpValue: "FILE",
+    }),
+  };
+
+  async run(): Promise<void> {
+    const { flags } = await this.parse(AgentSimulate);
+    const { serverUrl, ca, insecure } = await this.connection();
+    const scale = Number(flags.scale);
+    const logLines = Number(flags["log-lines"]);
+    if (!(scale > 0)) throw usage(`--scale: ${flags.scale} is no factor`);
+    if (!(logLines >= 0)) throw usage(`--log-lines: ${flags["log-lines"]} is no number`);
+    const enrollSecret = await this.enrollSecret(flags["enroll-secret-file"]);
+    const progress = this.progress("starting ...");
+    const interrupt = new AbortController();
+    const onSignal = () => interrupt.abort();
+    process.once("SIGINT", onSignal);
+    process.once("SIGTERM", onSignal);
+    const report = await runSimulation(
+      {
+        serverUrl,
+        enrollSecret,
+        hosts: flags.hosts,
+        seed: flags.seed,
+        scale,
+        logLinesPerMinute: logLines,
+        tls: { insecure, ...(ca === null ? {} : { ca }) },
+        quirks: flags.quirks,
+        mode: flags["enroll-only"] ? "enroll" : "run",
+        ...(flags.platforms === undefined ? {} : { platforms: flags.platforms }),
+        ...(flags.duration === undefined ? {} : { duration: seconds(flags.duration) }),
+        ...(flags.spread === undefined ? {} : { spread: seconds(flags.spread) }),
+        ...(flags["software-per-host"] === undefined ? {} : { softwarePerHost: flags["software-per-host"] }),
+        ...(flags["identity-file"] === undefined ? {} : { identityFile: flags["identity-file"] }),
+        ...(flags["ledger-file"] === undefined ? {} : { ledgerFile: flags["ledger-file"] }),
+        ...(flags["max-connections"] === undefined ? {} : { maxConnections: flags["max-connections"] }),
+        onProgress: (now) => progress.update(renderProgress(now)),
+      },
+      interrupt.signal,
+    ).finally(() => {
+      progress.done();
+      process.off("SIGINT", onSignal);
+      process.off("SIGTERM", onSignal);
+    });
+    if (this.structured) await this.printOne(report);
+    else this.log(renderReport(report));
+    if (!nothingLost(report)) throw new CliError("partial", "some of what the agents had to deliver was not taken");
+  }
+
+  private async enrollSecret(file: string | undefined): Promise<string> {
+    if (file !== undefined) {
+      const { readFile } = await import("node:fs/promises");
+      return (file === "-" ? await this.io.readStdin() : await readFile(file, "utf8")).trim();
+    }
+    const given = this.io.env.SVC_ENROLL_SECRET;
+    if (given) return given;
+    const { spec } = await this.call(enrollSecretsApi.getGlobal);
+    const secret = spec.secrets[0]?.secret;
+    if (secret === undefined) throw usage("the server has no enroll secret", "Make one: svc enroll-secrets add");
+    return secret;
+  }
+}

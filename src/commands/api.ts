@@ -1,0 +1,123 @@
+import { Flags } from "@oclif/core";
+import { ClientCommand } from "../cli/client-command.ts";
+import { usage } from "../cli/errors.ts";
+import { args, connectionFlags, generalFlags } from "../cli/flags.ts";
+import { parseValue, readValue } from "../cli/input.ts";
+import { apiCallError } from "../client/errors.ts";
+
+const methods = ["GET", "POST", "PUT", "PATCH", "DELETE"];
+type Json = Record<string, unknown>;
+const isRecord = (value: unknown): value is Json =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
+
+export default class Api extends ClientCommand {
+  static override summary = "Call any endpoint of the API.";
+  static override description =
+    "PATH is as in the API description (/hosts), or whole from /api/. -F is a query parameter of GET, and a field of the " +
+    "JSON body otherwise: true, false, null, numbers and @FILE are read as such. --paginate reads all pages of a list " +
+    "into one document.";
+  static override enableJsonFlag = false;
+  static override baseFlags = { ...generalFlags, ...connectionFlags };
+  static override args = {
+    method: args.required("GET, POST, PUT, PATCH or DELETE"),
+    path: args.required("path of the endpoint"),
+  };
+  static override flags = {
+    field: Flags.string({
+      char: "F",
+      summary: "Field or query parameter; repeatable.",
+      multiple: true,
+      multipleNonGreedy: true,
+      helpValue: "K=V",
+    }),
+    input: Flags.string({ summary: "Body, JSON or YAML; - is stdin.", helpValue: "FILE" }),
+    paginate: Flags.boolean({ summary: "Read all pages (GET only)." }),
+  };
+  static override examples = [
+    "<%= config.bin %> <%= command.id %> GET /hosts -F status=online --paginate",
+    "<%= config.bin %> <%= command.id %> PATCH /config -F org_info.org_name=Example",
+  ];
+
+  async run() {
+    const { args: given, flags } = await this.parse(Api);
+    const method = given.method.toUpperCase();
+    if (!methods.includes(method)) throw usage(`${given.method} is no method`, `Methods: ${methods.join(", ")}`);
+    if (flags.paginate && method !== "GET") throw usage("--paginate is for GET only");
+    const path = apiPath(given.path);
+    const fields = await this.fields(flags.field ?? []);
+    if (method === "GET" && flags.input !== undefined) throw usage("--input: GET takes no body");
+    if (flags.paginate) return this.paginate(path, fields);
+    const base = flags.input === undefined ? undefined : await readValue(this.io, flags.input);
+    const body = method === "GET" ? undefined : mergeBody(base, fields);
+    this.io.out(await this.one(method, path, method === "GET" ? fields : {}, body));
+  }
+
+  private async one(method: string, path: string, query: Json, body?: unknown): Promise<string> {
+    const client = await this.client();
+    const { status, headers, text } = await client.raw(method, path, { query, body });
+    if (status < 200 || status > 299) throw apiCallError(status, headers, text);
+    return pretty(text);
+  }
+
+  private async paginate(path: string, fields: Json): Promise<void> {
+    const perPage = fields.per_page ?? 500;
+    let whole: Json | undefined;
+    for (let page = 0; ; page++) {
+      const reply: unknown = JSON.parse(await this.one("GET", path, { ...fields, per_page: perPage, page }));
+      if (!isRecord(reply)) throw usage(`${path} is no list`);
+      if (whole === undefined) whole = reply;
+      else
+        for (const [key, value] of Object.entries(reply)) {
+          const before = whole[key];
+          whole[key] = Array.isArray(before) && Array.isArray(value) ? [...before, ...value] : value;
+        }
+      if (!isRecord(reply.meta) || reply.meta.has_next_results !== true) break;
+    }
+    if (isRecord(whole.meta)) whole.meta = { has_next_results: false, has_previous_results: false };
+    this.io.out(pretty(JSON.stringify(whole)));
+  }
+
+  private async fields(pairs: readonly string[]): Promise<Json> {
+    const fields: Json = {};
+    for (const pair of pairs) {
+      const at = pair.indexOf("=");
+      if (at <= 0) throw usage(`-F ${pair} is not K=V`);
+      fields[pair.slice(0, at)] = await parseValue(this.io, pair.slice(at + 1), "-F");
+    }
+    return fields;
+  }
+}
+
+/** `a.b=1` is a field inside an object. */
+function mergeBody(base: unknown, fields: Json): unknown {
+  if (Object.keys(fields).length === 0) return base;
+  if (base !== undefined && !isRecord(base)) throw usage("-F: the body in --input is no object");
+  const body: Json = structuredClone(base ?? {});
+  for (const [path, value] of Object.entries(fields)) {
+    const keys = path.split(".");
+    if (keys.includes("__proto__")) throw usage(`-F ${path} is no field`);
+    const last = keys.pop() ?? path;
+    let at = body;
+    for (const key of keys) {
+      const next = at[key];
+      at[key] = isRecord(next) ? next : {};
+      at = at[key] as Json;
+    }
+    at[last] = value;
+  }
+  return body;
+}
+
+function apiPath(given: string): string {
+  const path = given.startsWith("/") ? given : `/${given}`;
+  if (path.startsWith("//") || path.includes("#")) throw usage(`${given} is no path`);
+  return path.startsWith("/api/") || path === "/healthz" || path === "/metrics" ? path : `/api/v1/svc${path}`;
+}
+
+function pretty(text: string): string {
+  try {
+    return `${JSON.stringify(JSON.parse(text), null, 2)}\n`;
+  } catch {
+    return text.endsWith("\n") || text === "" ? text : `${text}\n`;
+  }
+}

@@ -1,0 +1,40 @@
+import { Args, Flags } from "@oclif/core";
+import { BaseCommand } from "../cli/base-command.ts";
+import { type Shell, scripts, shells } from "../cli/completion-scripts.ts";
+import { usage } from "../cli/errors.ts";
+import { generalFlags } from "../cli/flags.ts";
+
+export default class Completion extends BaseCommand {
+  static override summary = "Print the script that completes commands, flags and names in your shell.";
+  static override description = [
+    "bash: add to ~/.bashrc   source <(svc completion bash)",
+    "zsh:  add to ~/.zshrc    source <(svc completion zsh)",
+    "fish: svc completion fish > ~/.config/fish/completions/svc.fish",
+  ].join("\n");
+  static override enableJsonFlag = false;
+  static override baseFlags = { ...generalFlags };
+  static override strict = false;
+  static override args = {
+    shell: Args.string({ options: [...shells], description: "your shell; without it $SHELL tells" }),
+  };
+  static override flags = {
+    complete: Flags.boolean({ hidden: true, summary: "Print what may follow the words after --." }),
+  };
+  static override examples = ["<%= config.bin %> <%= command.id %> bash"];
+
+  async run() {
+    // What may come for the last word can look like anything, so the words are not parsed.
+    const at = this.argv.indexOf("--complete");
+    if (at !== -1) {
+      this.parsed = true;
+      const { complete } = await import("../cli/complete.ts");
+      const words = this.argv.slice(at + 1);
+      return complete(words[0] === "--" ? words.slice(1) : words, this.config.root, this.io);
+    }
+    const { args: given } = await this.parse(Completion);
+    const shell = given.shell ?? this.io.env.SHELL?.split("/").at(-1);
+    const known = shells.find((one): one is Shell => one === shell);
+    if (!known) throw usage("which shell?", `One of ${shells.join(", ")}.`);
+    this.io.out(scripts[known]);
+  }
+}

@@ -1,0 +1,35 @@
+import { AppConfig, appConfigApi } from "../../api/app-config.ts";
+import { ClientCommand } from "../../cli/client-command.ts";
+import { usage } from "../../cli/errors.ts";
+import { fieldPaths, isField, valueAt } from "../../cli/fields.ts";
+import { args } from "../../cli/flags.ts";
+import { nearest } from "../../cli/suggest.ts";
+import { cell } from "../../cli/text.ts";
+
+export default class ConfigGet extends ClientCommand {
+  static override summary = "Show the configuration, or the part at PATH.";
+  static override endpoints = [appConfigApi.get];
+  static override args = { path: args.optional("part of it, e.g. org_info.org_name") };
+  static override examples = [
+    "<%= config.bin %> <%= command.id %>",
+    "<%= config.bin %> <%= command.id %> org_info.org_name",
+  ];
+
+  async run() {
+    const { args: given } = await this.parse(ConfigGet);
+    const path = given.path;
+    if (path !== undefined && !isField(AppConfig, path)) {
+      const near = nearest(path, fieldPaths(AppConfig));
+      throw usage(
+        `there is no setting ${path}`,
+        near ? `Did you mean ${near}?` : "`svc config get -o yaml` shows all.",
+      );
+    }
+    const config = await this.call(appConfigApi.get);
+    if (path === undefined) return this.printOne(config, { schema: AppConfig });
+    const value = valueAt(config, path);
+    if (typeof value === "object" && value !== null) return this.printOne(value);
+    if (this.structured && this.format !== "csv") return this.printOne(value);
+    this.log(cell(value));
+  }
+}

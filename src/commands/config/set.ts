@@ -1,0 +1,86 @@
+import { Flags } from "@oclif/core";
+import type { z } from "zod";
+import { AppConfig, appConfigApi, ConfigSections } from "../../api/app-config.ts";
+import type { Change } from "../../cli/base-command.ts";
+import { ClientCommand } from "../../cli/client-command.ts";
+import { usage } from "../../cli/errors.ts";
+import { valueAt } from "../../cli/fields.ts";
+import { args, dryRunFlag, inputFlag } from "../../cli/flags.ts";
+import { parseValue, readBody } from "../../cli/input.ts";
+
+type Json = { [key: string]: Json | z.core.util.JSONType };
+
+export default class ConfigSet extends ClientCommand {
+  static override summary = "Change settings of the server.";
+  static override endpoints = [appConfigApi.modify];
+  static override strict = false;
+  static override args = { assignments: args.optional("PATH=VALUE ...; values as in JSON, or text, or @FILE") };
+  static override flags = {
+    force: Flags.boolean({ summary: "Skip the checks of agent options." }),
+    overwrite: Flags.boolean({ summary: "Fields left out of the given sections go back to their defaults." }),
+    ...inputFlag,
+    ...dryRunFlag,
+  };
+  static override examples = [
+    "<%= config.bin %> <%= command.id %> org_info.org_name='Example Inc' host_expiry_settings.host_expiry_enabled=false",
+    "<%= config.bin %> <%= command.id %> org_info.org_name=Example --dry-run",
+  ];
+
+  async run() {
+    const { argv, flags } = await this.parse(ConfigSet);
+    const body: Json = (await readBody(this.io, flags.input)) as Json;
+    const paths: string[] = [];
+    for (const assignment of argv.map(String)) {
+      const at = assignment.indexOf("=");
+      if (at <= 0) throw usage(`${assignment} is not PATH=VALUE`, "For instance org_info.org_name=Example");
+      const path = assignment.slice(0, at);
+      assign(body, path, await this.value(path, assignment.slice(at + 1)));
+      paths.push(path);
+    }
+    if (Object.keys(body).length === 0) throw usage("nothing to change", "Give PATH=VALUE, or --input FILE.");
+    const before = flags["dry-run"] ? await this.call(appConfigApi.get) : null;
+    const query = { force: flags.force, overwrite: flags.overwrite, dry_run: flags["dry-run"] };
+    const config = await this.call(appConfigApi.modify, { query, body: body as Record<string, z.core.util.JSONType> });
+    if (before !== null) return this.printPlan("change the configuration", null, changes(before, config, body));
+    const told = paths.length > 0 ? paths.join(", ") : Object.keys(body).join(", ");
+    await this.report(`changed ${told}`, config, { schema: AppConfig });
+  }
+
+  /** Text stays text where the setting is one: an organization may be called 42. */
+  private async value(path: string, text: string): Promise<unknown> {
+    const leaf = path.split(".").reduce<unknown>((at, key) => shapeOf(at)?.[key], ConfigSections);
+    const isText = (leaf as z.ZodType | undefined)?.def?.type === "string";
+    return isText && !text.startsWith("@") ? text : parseValue(this.io, text, path);
+  }
+}
+
+const shapeOf = (schema: unknown): Record<string, unknown> | undefined =>
+  (schema as { shape?: Record<string, unknown> } | undefined)?.shape;
+
+function assign(body: Json, path: string, value: unknown): void {
+  const keys = path.split(".");
+  const last = keys.pop() ?? "";
+  if ([...keys, last].some((key) => key === "" || key === "__proto__")) throw usage(`${path} is no path`);
+  let at = body;
+  for (const key of keys) {
+    const next = at[key];
+    if (typeof next === "object" && next !== null && !Array.isArray(next)) at = next as Json;
+    else {
+      const fresh: Json = {};
+      at[key] = fresh;
+      at = fresh;
+    }
+  }
+  at[last] = value as Json;
+}
+
+/** What the server says would be different, field by field of what was sent. */
+function changes(before: AppConfig, after: AppConfig, sent: unknown, prefix = ""): Change[] {
+  if (typeof sent === "object" && sent !== null && !Array.isArray(sent) && prefix.split(".").length < 3) {
+    return Object.entries(sent).flatMap(([key, inner]) =>
+      changes(before, after, inner, prefix === "" ? key : `${prefix}.${key}`),
+    );
+  }
+  const [from, to] = [valueAt(before, prefix), valueAt(after, prefix)];
+  return JSON.stringify(from) === JSON.stringify(to) ? [] : [{ field: prefix, from, to }];
+}

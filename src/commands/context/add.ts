@@ -1,0 +1,49 @@
+import { readFile } from "node:fs/promises";
+import { Flags } from "@oclif/core";
+import { BaseCommand } from "../../cli/base-command.ts";
+import { saveContext } from "../../cli/contexts.ts";
+import { usage } from "../../cli/errors.ts";
+import { args } from "../../cli/flags.ts";
+import { readSecret, secretFlags } from "../../cli/input.ts";
+import { checkServerUrl } from "../../cli/settings.ts";
+
+export default class ContextAdd extends BaseCommand {
+  static override summary = "Save a server under a name; `svc login` does so too.";
+  static override args = { context: args.context };
+  static override flags = {
+    "server-url": Flags.string({ summary: "Its address.", required: true, helpValue: "URL" }),
+    "ca-file": Flags.string({ summary: "Authorities to trust (PEM).", helpValue: "FILE" }),
+    insecure: Flags.boolean({ summary: "Do not check the server's certificate." }),
+    use: Flags.boolean({ summary: "Make it the current context." }),
+    ...secretFlags("token", "an API token"),
+  };
+  static override examples = ["<%= config.bin %> <%= command.id %> production --server-url https://svc.example.com"];
+
+  async run() {
+    const { args: given, flags } = await this.parse(ContextAdd);
+    const serverUrl = checkServerUrl(flags["server-url"], "--server-url");
+    const token = (await readSecret(this.io, flags, "token"))?.trim();
+    const ca = flags["ca-file"] === undefined ? null : await this.pem(flags["ca-file"]);
+    const { remark } = await saveContext(
+      {
+        name: given.context,
+        serverUrl,
+        ca,
+        insecure: flags.insecure,
+        makeCurrent: flags.use,
+        ...(token === undefined ? {} : { token }),
+      },
+      this.io,
+    );
+    if (remark) this.warn(remark);
+    await this.report(`saved context ${given.context}`, { name: given.context, server_url: serverUrl });
+  }
+
+  private async pem(path: string): Promise<string> {
+    const text = await readFile(path, "utf8").catch(() => {
+      throw usage(`--ca-file: ${path} cannot be read`);
+    });
+    if (!text.includes("-----BEGIN CERTIFICATE-----")) throw usage(`--ca-file: ${path} holds no PEM certificate`);
+    return text;
+  }
+}

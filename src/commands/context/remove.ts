@@ -1,0 +1,17 @@
+import { BaseCommand } from "../../cli/base-command.ts";
+import { removeContext } from "../../cli/contexts.ts";
+import { args, yesFlag } from "../../cli/flags.ts";
+
+export default class ContextRemove extends BaseCommand {
+  static override summary = "Forget a context and its token. The session on the server stays: `svc logout` ends it.";
+  static override args = { context: args.context };
+  static override flags = { ...yesFlag };
+  static override examples = ["<%= config.bin %> <%= command.id %> staging --yes"];
+
+  async run() {
+    const { args: given } = await this.parse(ContextRemove);
+    await this.confirm(`Forget context ${given.context} and its token?`);
+    await removeContext(this.io, given.context);
+    await this.report(`forgot context ${given.context}`, { name: given.context, deleted: true });
+  }
+}

@@ -1,0 +1,20 @@
+import { BaseCommand } from "../../cli/base-command.ts";
+import { contextRow } from "../../cli/context-view.ts";
+import { findContext, listContexts } from "../../cli/contexts.ts";
+import { notFound } from "../../cli/errors.ts";
+import { args } from "../../cli/flags.ts";
+
+export default class ContextShow extends BaseCommand {
+  static override summary = "Show a context: the current one, or the one named.";
+  static override args = { context: args.optional("name of the context") };
+  static override examples = ["<%= config.bin %> <%= command.id %>"];
+
+  async run() {
+    const { args: given } = await this.parse(ContextShow);
+    const { current } = await listContexts(this.io);
+    const found = await findContext(this.io, given.context);
+    if (!found)
+      throw notFound("there is no current context", "`svc login` saves one; `svc context use NAME` picks one.");
+    await this.printOne(contextRow(found.name, found.context, current));
+  }
+}

@@ -1,0 +1,15 @@
+import { BaseCommand } from "../../cli/base-command.ts";
+import { useContext } from "../../cli/contexts.ts";
+import { args } from "../../cli/flags.ts";
+
+export default class ContextUse extends BaseCommand {
+  static override summary = "Make a context the current one.";
+  static override args = { context: args.context };
+  static override examples = ["<%= config.bin %> <%= command.id %> staging"];
+
+  async run() {
+    const { args: given } = await this.parse(ContextUse);
+    await useContext(this.io, given.context);
+    await this.report(`${given.context} is the current context`, { current: given.context });
+  }
+}

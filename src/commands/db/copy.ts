@@ -1,0 +1,33 @@
+import { Flags } from "@oclif/core";
+import { DataCommand } from "../../cli/data-command.ts";
+import { copyData } from "../../server/data-tools.ts";
+
+export default class DbCopy extends DataCommand {
+  static override summary = "Copy everything stored into an empty store, and verify it.";
+  static override description =
+    "A place is a data directory or a postgres:// URL. Counts and checksums of every table are compared afterwards. Blobs and the server key stay in the data directory: keep serving with the same --data-dir.";
+  static override examples = ["<%= config.bin %> <%= command.id %> --from ./data --to postgres://svc@db/svc"];
+  static override flags = {
+    from: Flags.string({ required: true, summary: "Where to read.", helpValue: "DIR|URL" }),
+    to: Flags.string({ required: true, summary: "Where to write; must be empty.", helpValue: "DIR|URL" }),
+    "data-dir": Flags.string({
+      summary: "Where the server key lies, when --from is a database. Env: SVC_DATA_DIR.",
+      helpValue: "DIR",
+    }),
+  };
+
+  async run(): Promise<void> {
+    const { flags } = await this.parse(DbCopy);
+    const rest = { dataDir: this.dataDir(flags), env: this.io.env };
+    const progress = this.progress("reading ...");
+    const made = await copyData(
+      { place: flags.from, ...rest },
+      { place: flags.to, ...rest },
+      ({ table, rows, total, phase }) => progress.update(`${phase} ${table}: ${rows}/${total}`),
+    ).finally(() => progress.done());
+    await this.report(
+      `${made.rows} rows in ${made.tables} tables copied and verified; serve with: svc serve ${flags.to.startsWith("postgres") ? "--database-url" : "--data-dir"} ${this.named(flags.to)}`,
+      made,
+    );
+  }
+}

@@ -1,0 +1,23 @@
+import { EnrollSecret, enrollSecretsApi } from "../../api/enroll-secrets.ts";
+import { EnrollSecretsCommand } from "../../cli/enroll-secrets.ts";
+import { teamFlag } from "../../cli/flags.ts";
+import { timeColumn } from "../../cli/host-view.ts";
+
+export default class EnrollSecretsList extends EnrollSecretsCommand {
+  static override summary = "List the enroll secrets: the global ones, or a team's.";
+  static override endpoints = [enrollSecretsApi.getGlobal, enrollSecretsApi.getTeam];
+  static override flags = { ...teamFlag };
+  static override examples = [
+    "<%= config.bin %> <%= command.id %>",
+    "<%= config.bin %> <%= command.id %> --team Workstations",
+  ];
+
+  async run() {
+    const { flags } = await this.parse(EnrollSecretsList);
+    const secrets = await this.secretsOf(await this.holder(flags.team));
+    await this.printList(secrets, {
+      schema: EnrollSecret,
+      columns: [{ key: "secret" }, timeColumn("created_at", "created", this.relativeTimes, this.io.now())],
+    });
+  }
+}

@@ -1,0 +1,51 @@
+import { enrollSecretsApi } from "../../api/enroll-secrets.ts";
+import { EnrollSecretsCommand, masked } from "../../cli/enroll-secrets.ts";
+import { notFound, usage } from "../../cli/errors.ts";
+import { args, dryRunFlag, teamFlag, yesFlag } from "../../cli/flags.ts";
+import { secretFlags } from "../../cli/input.ts";
+import { plural } from "../../cli/text.ts";
+
+export default class EnrollSecretsRemove extends EnrollSecretsCommand {
+  static override summary = "Remove an enroll secret.";
+  static override description =
+    "PREFIX is the beginning of the secret, at least four characters: a whole secret does not belong on a command line.";
+  static override endpoints = [enrollSecretsApi.setGlobal, enrollSecretsApi.setTeam];
+  static override args = { prefix: args.optional("beginning of the secret") };
+  static override flags = {
+    ...secretFlags("secrets", "the secrets, one a line"),
+    ...teamFlag,
+    ...yesFlag,
+    ...dryRunFlag,
+  };
+  static override examples = ["<%= config.bin %> <%= command.id %> exam --yes"];
+
+  async run() {
+    const { args: given, flags } = await this.parse(EnrollSecretsRemove);
+    const holder = await this.holder(flags.team);
+    const whole = await this.givenSecrets(flags);
+    if (given.prefix === undefined && whole.length === 0)
+      throw usage("which secret?", "Give its beginning, or --secrets-stdin.");
+    const before = (await this.secretsOf(holder)).map(({ secret }) => secret);
+    const gone =
+      given.prefix === undefined ? before.filter((secret) => whole.includes(secret)) : [one(before, given.prefix)];
+    if (gone.length < whole.length)
+      throw notFound(`${plural(whole.length - gone.length, "secret")} of these are not there`);
+    const kept = before.filter((secret) => !gone.includes(secret));
+    const told = `${plural(gone.length, "secret")} of ${holder.name} (${gone.map(masked).join(", ")})`;
+    if (flags["dry-run"]) {
+      await this.check(holder, kept);
+      return this.printPlan(`remove ${told}`, { team_id: holder.teamId });
+    }
+    await this.confirm(`Remove ${told}? Agents that hold it cannot enroll again.`);
+    await this.replace(holder, kept);
+    await this.report(`removed ${told}`, { team_id: holder.teamId, removed: gone.length, left: kept.length });
+  }
+}
+
+function one(secrets: readonly string[], prefix: string): string {
+  if (prefix.length < 4) throw usage("PREFIX is too short", "Give at least four characters of the secret.");
+  const [first, second] = secrets.filter((secret) => secret.startsWith(prefix));
+  if (first === undefined) throw notFound(`no secret begins with ${prefix}`, "`svc enroll-secrets list` shows them.");
+  if (second !== undefined) throw usage(`more than one secret begins with ${prefix}`, "Give more characters.");
+  return first;
+}

@@ -1,0 +1,41 @@
+import { Flags } from "@oclif/core";
+import { enrollSecretsApi } from "../../api/enroll-secrets.ts";
+import { EnrollSecretsCommand } from "../../cli/enroll-secrets.ts";
+import { usage } from "../../cli/errors.ts";
+import { dryRunFlag, teamFlag, yesFlag } from "../../cli/flags.ts";
+import { secretFlags } from "../../cli/input.ts";
+import { plural } from "../../cli/text.ts";
+
+export default class EnrollSecretsSet extends EnrollSecretsCommand {
+  static override summary = "Replace the enroll secrets, one a line.";
+  static override description = "Agents that hold a secret which is gone cannot enroll again. --none removes all.";
+  static override endpoints = [enrollSecretsApi.setGlobal, enrollSecretsApi.setTeam];
+  static override flags = {
+    ...secretFlags("secrets", "the secrets"),
+    none: Flags.boolean({ summary: "No secret: nothing can enroll.", exclusive: ["secrets-stdin", "secrets-file"] }),
+    ...teamFlag,
+    ...yesFlag,
+    ...dryRunFlag,
+  };
+  static override examples = ["<%= config.bin %> <%= command.id %> --secrets-file secrets.txt --yes"];
+
+  async run() {
+    const { flags } = await this.parse(EnrollSecretsSet);
+    const holder = await this.holder(flags.team);
+    const secrets = await this.givenSecrets(flags);
+    if (secrets.length === 0 && !flags.none)
+      throw usage("no secrets given", "Use --secrets-stdin, --secrets-file or --none.");
+    const before = await this.secretsOf(holder);
+    const told = `replace ${plural(before.length, "secret")} of ${holder.name} by ${secrets.length}`;
+    if (flags["dry-run"]) {
+      await this.check(holder, secrets);
+      return this.printPlan(told, { team_id: holder.teamId });
+    }
+    if (before.length > 0) await this.confirm(`${told[0]?.toUpperCase()}${told.slice(1)}?`);
+    await this.replace(holder, secrets);
+    await this.report(`${holder.name}: ${plural(secrets.length, "secret")} now`, {
+      team_id: holder.teamId,
+      count: secrets.length,
+    });
+  }
+}

@@ -1,0 +1,15 @@
+import { BaseCommand } from "../cli/base-command.ts";
+import { exitCodes } from "../cli/exit-codes.ts";
+
+const rows = Object.entries(exitCodes).map(([name, { code, meaning }]) => ({ code, name, meaning }));
+
+export default class ExitCodes extends BaseCommand {
+  static override summary = "What the exit codes mean.";
+  static override description = rows.map(({ code, meaning }) => `${String(code).padStart(3)}  ${meaning}`).join("\n");
+  static override examples = ["<%= config.bin %> help <%= command.id %>"];
+
+  async run() {
+    await this.parse(ExitCodes);
+    await this.printList(rows, { columns: [{ key: "code" }, { key: "name" }, { key: "meaning" }] });
+  }
+}

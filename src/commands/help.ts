@@ -1,0 +1,19 @@
+import { Flags } from "@oclif/core";
+import { BaseCommand } from "../cli/base-command.ts";
+import { args, generalFlags } from "../cli/flags.ts";
+import { showHelp } from "../cli/main.ts";
+
+export default class HelpCommand extends BaseCommand {
+  static override summary = "Help for a command.";
+  static override enableJsonFlag = false;
+  static override baseFlags = { ...generalFlags };
+  static override strict = false;
+  static override args = { command: args.optional("the command") };
+  static override flags = { "nested-commands": Flags.boolean({ char: "n", summary: "Include the commands below." }) };
+  static override examples = ["<%= config.bin %> <%= command.id %> hosts list"];
+
+  async run() {
+    const { argv, flags } = await this.parse(HelpCommand);
+    await showHelp([...argv.map(String), ...(flags["nested-commands"] ? ["-n"] : [])], this.config, this.io);
+  }
+}

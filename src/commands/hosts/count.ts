@@ -1,0 +1,32 @@
+import { hostsApi } from "../../api/hosts.ts";
+import { ClientCommand } from "../../cli/client-command.ts";
+import { teamFlag } from "../../cli/flags.ts";
+import { queryFlags, queryOf } from "../../cli/query-flags.ts";
+
+const listOnly = [
+  "order_key",
+  "order_direction",
+  "after",
+  "populate_software",
+  "populate_users",
+  "populate_labels",
+  "device_mapping",
+  "additional_info_filters",
+  "disable_failing_policies",
+  "disable_issues",
+];
+
+export default class HostsCount extends ClientCommand {
+  static override summary = "Count hosts.";
+  static override endpoints = [hostsApi.count];
+  static override flags = { ...queryFlags(hostsApi.count, listOnly), ...teamFlag };
+  static override examples = ["<%= config.bin %> <%= command.id %> --status offline"];
+
+  async run() {
+    const { flags } = await this.parse(HostsCount);
+    const query = queryOf(hostsApi.count, flags, await this.teamFilter(flags.team));
+    const reply = await this.call(hostsApi.count, { query });
+    if (this.structured) await this.printOne(reply, { schema: hostsApi.count.response });
+    else this.log(String(reply.count));
+  }
+}

@@ -1,0 +1,83 @@
+import { Flags } from "@oclif/core";
+import { Host, hostsApi } from "../../api/hosts.ts";
+import { ClientCommand } from "../../cli/client-command.ts";
+import { args } from "../../cli/flags.ts";
+import { timeColumn } from "../../cli/host-view.ts";
+import { ago } from "../../cli/text.ts";
+
+const gigabytes = (value: unknown) => (typeof value === "number" ? `${(value / 2 ** 30).toFixed(1)} GiB` : "");
+
+export default class HostsGet extends ClientCommand {
+  static override summary = "Show a host.";
+  static override endpoints = [hostsApi.get, hostsApi.byIdentifier];
+  static override args = { host: args.host };
+  static override flags = {
+    "exclude-software": Flags.boolean({ summary: "Leave the software out." }),
+  };
+  static override examples = [
+    "<%= config.bin %> <%= command.id %> mac-1.example.com",
+    "<%= config.bin %> <%= command.id %> 1 -o json --exclude-software",
+  ];
+
+  async run() {
+    const { args: given, flags } = await this.parse(HostsGet);
+    const { id } = await this.host(given.host);
+    // Only whole replies and chosen fields show the software.
+    const whole = this.structured || flags.fields !== undefined;
+    const { host } = await this.call(hostsApi.get, {
+      params: { id },
+      query: { exclude_software: flags["exclude-software"] || !whole },
+    });
+    const now = this.io.now();
+    const time = (key: string, header: string) => timeColumn(key, header, this.relativeTimes, now);
+    await this.printOne(host, {
+      schema: Host,
+      columns:
+        this.format === "csv"
+          ? Object.keys(host).map((key) => ({ key }))
+          : [
+              { key: "id" },
+              { key: "display_name", header: "host" },
+              { key: "hostname" },
+              { key: "status" },
+              time("seen_time", "last seen"),
+              { key: "team_name", header: "team" },
+              { key: "platform" },
+              { key: "os_version", header: "os version" },
+              { key: "uuid" },
+              { key: "hardware_serial", header: "serial number" },
+              { key: "hardware_vendor", header: "vendor" },
+              { key: "hardware_model", header: "model" },
+              { key: "cpu_brand", header: "cpu" },
+              { key: "cpu_logical_cores", header: "cores" },
+              { key: "memory", text: gigabytes },
+              {
+                key: "gigs_disk_space_available",
+                header: "disk free",
+                text: (free) => `${free} of ${host.gigs_total_disk_space} GB (${host.percent_disk_space_available} %)`,
+              },
+              { key: "disk_encryption_enabled", header: "disk encrypted" },
+              { key: "primary_ip", header: "ip address" },
+              { key: "primary_mac", header: "mac address" },
+              { key: "public_ip", header: "public ip" },
+              { key: "qengine_version", header: "agent version" },
+              {
+                key: "users",
+                text: (users) => (Array.isArray(users) ? users.map(({ username }) => username).join(", ") : ""),
+              },
+              {
+                key: "labels",
+                text: (labels) => (Array.isArray(labels) ? labels.map(({ name }) => name).join(", ") : ""),
+              },
+              { key: "refetch_requested", header: "refetch requested" },
+              {
+                key: "detail_updated_at",
+                header: "details updated",
+                text: (value) => (this.relativeTimes ? ago(String(value), now) : String(value)),
+              },
+              time("last_enrolled_at", "enrolled"),
+              time("last_restarted_at", "restarted"),
+            ],
+    });
+  }
+}

@@ -1,0 +1,33 @@
+import { hostsApi } from "../../api/hosts.ts";
+import { HostSoftwareItem } from "../../api/software.ts";
+import { ClientCommand } from "../../cli/client-command.ts";
+import { args, limitFlags } from "../../cli/flags.ts";
+import { queryFlags, queryOf } from "../../cli/query-flags.ts";
+
+export default class HostsSoftware extends ClientCommand {
+  static override summary = "List the software on a host.";
+  static override endpoints = [hostsApi.software];
+  static override args = { host: args.host };
+  static override flags = { ...queryFlags(hostsApi.software), ...limitFlags };
+  static override examples = ["<%= config.bin %> <%= command.id %> mac-1.example.com --query firefox"];
+
+  async run() {
+    const { args: given, flags } = await this.parse(HostsSoftware);
+    const { id } = await this.host(given.host);
+    const query = queryOf(hostsApi.software, flags);
+    const software = await this.rows(hostsApi.software, { params: { id }, query }, "software");
+    await this.printList(software, {
+      schema: HostSoftwareItem,
+      columns: [
+        { key: "name" },
+        { key: "installed_versions.version", header: "version" },
+        { key: "source" },
+        {
+          key: "installed_versions.vulnerabilities",
+          header: "vulnerabilities",
+          text: (found) => (Array.isArray(found) ? found.flat().filter(Boolean).join(", ") : ""),
+        },
+      ],
+    });
+  }
+}

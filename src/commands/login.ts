@@ -1,0 +1,89 @@
+import { Flags } from "@oclif/core";
+import { sessionsApi } from "../api/sessions.ts";
+import { usersApi } from "../api/users.ts";
+import { ClientCommand } from "../cli/client-command.ts";
+import { saveContext } from "../cli/contexts.ts";
+import { denied, usage } from "../cli/errors.ts";
+import { readSecret, readText, secretFlags } from "../cli/input.ts";
+import type { Connection } from "../cli/settings.ts";
+import { contextNameFor } from "../cli/sign-in.ts";
+import { ApiCallError } from "../client/errors.ts";
+
+export default class Login extends ClientCommand {
+  static override summary = "Sign in to a server and save the sign-in as a context.";
+  static override description =
+    "With email and password (prompt, file, stdin, or SVC_PASSWORD), or with an API token from stdin. --context names " +
+    "the context to save; without it the current one is replaced, or one is named after the server.";
+  static override endpoints = [sessionsApi.login];
+  static override flags = {
+    email: Flags.string({ summary: "Email address. Env: SVC_EMAIL." }),
+    ...secretFlags("password", "the password"),
+    "token-stdin": Flags.boolean({
+      summary: "Read an API token from stdin instead.",
+      exclusive: ["email", "password-stdin", "password-file"],
+    }),
+  };
+  static override examples = [
+    "<%= config.bin %> <%= command.id %> --email admin@example.com --password-file password.txt",
+    "<%= config.bin %> <%= command.id %> --server-url https://svc.example.com --token-stdin < token.txt",
+  ];
+
+  async run() {
+    const { flags } = await this.parse(Login);
+    const connection = await this.loginConnection(flags.context);
+    const { hostname, protocol } = new URL(connection.serverUrl);
+    if (protocol === "http:" && !/^(localhost|127\.|\[::1\])/.test(hostname)) {
+      this.warn(`${connection.serverUrl} is plain HTTP: anyone on the way can read the sign-in`);
+    }
+    if (flags["token-stdin"]) {
+      const token = (await readText(this.io, "-", "the token")).trim();
+      if (token === "") throw usage("--token-stdin: nothing was read");
+      const { user } = await this.clientFor(connection, token).call(usersApi.me);
+      return this.save(connection, flags.context, user.email, token);
+    }
+    const email =
+      flags.email ?? this.io.env.SVC_EMAIL ?? (await this.askText("Email", "--email", connection.email ?? undefined));
+    const password =
+      (await readSecret(this.io, flags, "password", "SVC_PASSWORD")) ??
+      (await this.askSecret("Password", "--password-stdin, --password-file or SVC_PASSWORD"));
+    const { token, user } = await this.signIn(connection, email, password);
+    await this.save(connection, flags.context, user.email, token);
+    if (user.force_password_reset) {
+      this.warn("a new password is required of you: `svc users password --required`");
+    }
+  }
+
+  private async signIn(connection: Connection, email: string, password: string) {
+    try {
+      return await this.clientFor(connection, null).call(sessionsApi.login, { body: { email, password } });
+    } catch (error) {
+      if (!(error instanceof ApiCallError) || error.status !== 401) throw error;
+      throw denied(
+        `${connection.serverUrl} does not take this email and password`,
+        "Check both; an admin can reset the password.",
+      );
+    }
+  }
+
+  /** As any command's, but a context that does not exist yet may be named together with its server. */
+  private async loginConnection(context: string | undefined): Promise<Connection> {
+    if (context !== undefined && typeof this.common["server-url"] === "string") this.common.context = undefined;
+    return this.connection();
+  }
+
+  private async save(connection: Connection, flag: string | undefined, email: string, token: string): Promise<void> {
+    const name = contextNameFor(connection, flag);
+    const { serverUrl, ca, insecure } = connection;
+    const { remark, tokenIn } = await saveContext(
+      { name, serverUrl, token, email, ca, insecure, makeCurrent: true },
+      this.io,
+    );
+    if (remark) this.warn(remark);
+    await this.report(`signed in to ${serverUrl} as ${email} (context ${name})`, {
+      context: name,
+      server_url: serverUrl,
+      email,
+      token_in: tokenIn,
+    });
+  }
+}

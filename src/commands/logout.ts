@@ -1,0 +1,26 @@
+import { sessionsApi } from "../api/sessions.ts";
+import { ClientCommand } from "../cli/client-command.ts";
+import { dropContextToken } from "../cli/contexts.ts";
+import { dryRunFlag } from "../cli/flags.ts";
+import { ApiCallError } from "../client/errors.ts";
+
+export default class Logout extends ClientCommand {
+  static override summary = "End the session on the server and forget its token.";
+  static override endpoints = [sessionsApi.logout];
+  static override flags = { ...dryRunFlag };
+  static override examples = ["<%= config.bin %> <%= command.id %>"];
+
+  async run() {
+    const { flags } = await this.parse(Logout);
+    const { serverUrl, contextName, tokenSource } = await this.connection();
+    if (flags["dry-run"]) return this.printPlan(`sign out of ${serverUrl}`, { server_url: serverUrl });
+    try {
+      await this.call(sessionsApi.logout);
+    } catch (error) {
+      // A session that the server no longer knows is as good as ended.
+      if (!(error instanceof ApiCallError && error.status === 401)) throw error;
+    }
+    if (contextName !== null && tokenSource === "context") await dropContextToken(this.io, contextName);
+    await this.report(`signed out of ${serverUrl}`, { server_url: serverUrl, context: contextName });
+  }
+}

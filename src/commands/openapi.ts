@@ -1,0 +1,26 @@
+import { writeFile } from "node:fs/promises";
+import { Flags } from "@oclif/core";
+import { BaseCommand } from "../cli/base-command.ts";
+import { failed } from "../cli/errors.ts";
+import { generalFlags } from "../cli/flags.ts";
+
+export default class OpenApi extends BaseCommand {
+  static override summary = "Print the OpenAPI 3.1 document of the API; no server is asked.";
+  static override enableJsonFlag = false;
+  static override baseFlags = { ...generalFlags };
+  static override flags = {
+    out: Flags.string({ char: "o", summary: "File to write; - is stdout.", default: "-", helpValue: "FILE" }),
+  };
+  static override examples = ["<%= config.bin %> <%= command.id %> --out openapi.json"];
+
+  async run() {
+    const { flags } = await this.parse(OpenApi);
+    const { openApiDocument } = await import("../api/openapi.ts");
+    const text = `${JSON.stringify(openApiDocument(this.config.version), null, 2)}\n`;
+    if (flags.out === "-") return this.io.out(text);
+    await writeFile(flags.out, text).catch((error: unknown) => {
+      throw failed(`${flags.out} cannot be written (${error instanceof Error ? error.message : ""})`);
+    });
+    this.note(`wrote ${flags.out}`);
+  }
+}

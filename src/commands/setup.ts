@@ -1,0 +1,71 @@
+import { Flags } from "@oclif/core";
+import { setupApi } from "../api/setup.ts";
+import { ClientCommand } from "../cli/client-command.ts";
+import { saveContext } from "../cli/contexts.ts";
+import { usage } from "../cli/errors.ts";
+import { dryRunFlag } from "../cli/flags.ts";
+import { readSecret, secretFlags } from "../cli/input.ts";
+import { contextNameFor } from "../cli/sign-in.ts";
+
+export default class Setup extends ClientCommand {
+  static override summary = "Create the first admin of a new server, and sign in as it.";
+  static override description =
+    "The password comes by prompt, file, stdin, or SVC_PASSWORD. From another machine the setup token that `svc serve` " +
+    "printed at its start is needed too (or SVC_SETUP_TOKEN).";
+  static override endpoints = [setupApi.run];
+  static override flags = {
+    name: Flags.string({ summary: "Name of the admin.", default: "Admin" }),
+    email: Flags.string({ summary: "Email address of the admin." }),
+    "org-name": Flags.string({ summary: "Name of the organization." }),
+    "public-url": Flags.string({ summary: "Address by which agents and people reach the server.", helpValue: "URL" }),
+    ...secretFlags("password", "the password"),
+    ...secretFlags("setup-token", "the setup token"),
+    ...dryRunFlag,
+  };
+  static override examples = [
+    "<%= config.bin %> <%= command.id %> --email admin@example.com --org-name Example --password-file password.txt",
+  ];
+
+  async run() {
+    const { flags } = await this.parse(Setup);
+    const connection = await this.connection();
+    const email = flags.email ?? (await this.askText("Email", "--email"));
+    const password = (await readSecret(this.io, flags, "password", "SVC_PASSWORD")) ?? (await this.askTwice());
+    const setupToken = await readSecret(this.io, flags, "setup-token", "SVC_SETUP_TOKEN");
+    const body = {
+      admin: { name: flags.name, email, password, password_confirmation: password },
+      org_info: { org_name: flags["org-name"] ?? "" },
+      server_url: flags["public-url"] ?? connection.serverUrl,
+      ...(setupToken === undefined ? {} : { setup_token: setupToken.trim() }),
+    };
+    if (flags["dry-run"]) {
+      this.validate(setupApi.run, body);
+      return this.printPlan(`create admin ${email} on ${connection.serverUrl}`, {
+        email,
+        server_url: connection.serverUrl,
+      });
+    }
+    const { token, admin } = await this.clientFor(connection, null).call(setupApi.run, { body });
+    const name = contextNameFor(connection, flags.context);
+    const { remark } = await saveContext(
+      {
+        name,
+        serverUrl: connection.serverUrl,
+        token,
+        email: admin.email,
+        ca: connection.ca,
+        insecure: connection.insecure,
+        makeCurrent: true,
+      },
+      this.io,
+    );
+    if (remark) this.warn(remark);
+    await this.report(`created ${admin.email} and signed in (context ${name})`, { ...admin, context: name });
+  }
+
+  private async askTwice(): Promise<string> {
+    const first = await this.askSecret("Password", "--password-stdin, --password-file or SVC_PASSWORD");
+    if (first !== (await this.askSecret("Password again", "--password-stdin"))) throw usage("these are not the same");
+    return first;
+  }
+}

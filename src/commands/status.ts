@@ -1,0 +1,45 @@
+import { appConfigApi } from "../api/app-config.ts";
+import { hostsApi } from "../api/hosts.ts";
+import { versionApi } from "../api/version.ts";
+import { ClientCommand } from "../cli/client-command.ts";
+import { CliError } from "../cli/errors.ts";
+import { ApiCallError } from "../client/errors.ts";
+
+const unlessForbidden = async <T>(call: Promise<T>): Promise<T | null> => {
+  try {
+    return await call;
+  } catch (error) {
+    if (error instanceof ApiCallError && (error.status === 403 || error.status === 402)) return null;
+    throw error;
+  }
+};
+
+export default class Status extends ClientCommand {
+  static override summary = "Show the server's health, version, license and hosts.";
+  static override endpoints = [versionApi.get];
+  static override examples = ["<%= config.bin %> <%= command.id %>"];
+
+  async run() {
+    await this.parse(Status);
+    const { serverUrl } = await this.connection();
+    const client = await this.client();
+    const health = await client.raw("GET", "/healthz");
+    const [version, config, hosts] = await Promise.all([
+      this.call(versionApi.get),
+      unlessForbidden(this.call(appConfigApi.get)),
+      unlessForbidden(this.call(hostsApi.summary)),
+    ]);
+    await this.printOne({
+      server: serverUrl,
+      health: health.status === 200 ? "ok" : (health.text.trim() || `status ${health.status}`).slice(0, 500),
+      version: version.version,
+      client_version: this.config.version,
+      license: config?.license.tier ?? null,
+      hosts: hosts?.totals_hosts_count ?? null,
+      online: hosts?.online_count ?? null,
+      offline: hosts?.offline_count ?? null,
+    });
+    if (health.status !== 200)
+      throw new CliError("failed", "the server is not healthy", "The server's log has the cause.");
+  }
+}

@@ -1,0 +1,36 @@
+import { Flags } from "@oclif/core";
+import { Team, teamsApi } from "../../api/teams.ts";
+import { changesOf } from "../../cli/base-command.ts";
+import { ClientCommand } from "../../cli/client-command.ts";
+import { dryRunFlag, inputFlag } from "../../cli/flags.ts";
+import { readBody } from "../../cli/input.ts";
+import { teamFields, teamFlags } from "../../cli/team-view.ts";
+
+export default class TeamsCreate extends ClientCommand {
+  static override summary = "Create a team.";
+  static override endpoints = [teamsApi.create];
+  static override flags = {
+    name: Flags.string({ summary: "Name." }),
+    ...teamFlags,
+    ...inputFlag,
+    ...dryRunFlag,
+  };
+  static override examples = ["<%= config.bin %> <%= command.id %> --name Servers --description 'Everything in racks'"];
+
+  async run() {
+    const { flags } = await this.parse(TeamsCreate);
+    const given: Record<string, unknown> = {
+      ...(await readBody(this.io, flags.input)),
+      ...(flags.name === undefined ? {} : { name: flags.name }),
+      ...teamFields(flags),
+    };
+    const name = typeof given.name === "string" ? given.name : await this.askText("Name", "--name");
+    const body = { ...given, name };
+    if (flags["dry-run"]) {
+      this.validate(teamsApi.create, body);
+      return this.printPlan(`create team ${name}`, null, changesOf({}, body));
+    }
+    const { team } = await this.call(teamsApi.create, { body });
+    await this.report(`created team ${team.name} (${team.id})`, team, { schema: Team });
+  }
+}

@@ -1,0 +1,22 @@
+import { teamsApi } from "../../api/teams.ts";
+import { ClientCommand } from "../../cli/client-command.ts";
+import { args, dryRunFlag, yesFlag } from "../../cli/flags.ts";
+import { plural } from "../../cli/text.ts";
+
+export default class TeamsDelete extends ClientCommand {
+  static override summary = "Delete a team; its hosts stay, with no team.";
+  static override endpoints = [teamsApi.delete];
+  static override args = { team: args.team };
+  static override flags = { ...yesFlag, ...dryRunFlag };
+  static override examples = ["<%= config.bin %> <%= command.id %> Workstations --yes"];
+
+  async run() {
+    const { args: given, flags } = await this.parse(TeamsDelete);
+    const { id, name, host_count } = await this.team(given.team);
+    if (flags["dry-run"])
+      return this.printPlan(`delete team ${name} (${plural(host_count, "host")})`, { id, name, host_count });
+    await this.confirm(`Delete team ${name} with its settings? ${plural(host_count, "host")} will have no team.`);
+    await this.call(teamsApi.delete, { params: { id } });
+    await this.report(`deleted team ${name}`, { id, name, deleted: true });
+  }
+}

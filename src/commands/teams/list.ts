@@ -1,0 +1,17 @@
+import { teamsApi } from "../../api/teams.ts";
+import { ClientCommand } from "../../cli/client-command.ts";
+import { limitFlags } from "../../cli/flags.ts";
+import { queryFlags, queryOf } from "../../cli/query-flags.ts";
+import { teamView } from "../../cli/team-view.ts";
+
+export default class TeamsList extends ClientCommand {
+  static override summary = "List teams.";
+  static override endpoints = [teamsApi.list];
+  static override flags = { ...queryFlags(teamsApi.list), ...limitFlags };
+  static override examples = ["<%= config.bin %> <%= command.id %> -o yaml"];
+
+  async run() {
+    const { flags } = await this.parse(TeamsList);
+    await this.printList(await this.rows(teamsApi.list, { query: queryOf(teamsApi.list, flags) }, "teams"), teamView);
+  }
+}

@@ -1,0 +1,36 @@
+import { Flags } from "@oclif/core";
+import { roles } from "../../../api/access.ts";
+import { Team, teamsApi } from "../../../api/teams.ts";
+import { ClientCommand } from "../../../cli/client-command.ts";
+import { args, dryRunFlag, listOf } from "../../../cli/flags.ts";
+
+export default class TeamsUsersAdd extends ClientCommand {
+  static override summary = "Add users to a team, or change their role on it.";
+  static override endpoints = [teamsApi.addUsers];
+  static override args = { team: args.team };
+  static override flags = {
+    user: Flags.string({
+      summary: "User, by id, email or name; repeatable.",
+      multiple: true,
+      required: true,
+      helpValue: "USER",
+    }),
+    role: Flags.option({ options: roles })({ summary: "Role on the team.", required: true }),
+    ...dryRunFlag,
+  };
+  static override examples = [
+    "<%= config.bin %> <%= command.id %> Workstations --user member@example.com --role maintainer",
+  ];
+
+  async run() {
+    const { args: given, flags } = await this.parse(TeamsUsersAdd);
+    const { id, name } = await this.team(given.team);
+    const users = [];
+    for (const text of listOf(flags.user)) users.push(await this.user(text));
+    const told = `${users.map(({ email }) => email).join(", ")} to team ${name} as ${flags.role}`;
+    if (flags["dry-run"]) return this.printPlan(`add ${told}`, users);
+    const body = { users: users.map((user) => ({ id: user.id, role: flags.role })) };
+    const { team } = await this.call(teamsApi.addUsers, { params: { id }, body });
+    await this.report(`added ${told}`, team, { schema: Team });
+  }
+}

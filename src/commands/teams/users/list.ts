@@ -1,0 +1,22 @@
+import { teamsApi } from "../../../api/teams.ts";
+import { User } from "../../../api/users.ts";
+import { ClientCommand } from "../../../cli/client-command.ts";
+import { args, limitFlags } from "../../../cli/flags.ts";
+import { queryFlags, queryOf } from "../../../cli/query-flags.ts";
+import { userView } from "../../../cli/user-view.ts";
+
+export default class TeamsUsersList extends ClientCommand {
+  static override summary = "List a team's users.";
+  static override endpoints = [teamsApi.users];
+  static override args = { team: args.team };
+  static override flags = { ...queryFlags(teamsApi.users), ...limitFlags };
+  static override examples = ["<%= config.bin %> <%= command.id %> Workstations"];
+
+  async run() {
+    const { args: given, flags } = await this.parse(TeamsUsersList);
+    const { id } = await this.team(given.team);
+    const query = queryOf(teamsApi.users, flags);
+    const users = await this.rows(teamsApi.users, { params: { id }, query }, "users");
+    await this.printList(users, { ...userView, schema: User });
+  }
+}

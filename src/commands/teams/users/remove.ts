@@ -1,0 +1,34 @@
+import { Flags } from "@oclif/core";
+import { Team, teamsApi } from "../../../api/teams.ts";
+import { ClientCommand } from "../../../cli/client-command.ts";
+import { args, dryRunFlag, listOf, yesFlag } from "../../../cli/flags.ts";
+
+export default class TeamsUsersRemove extends ClientCommand {
+  static override summary = "Remove users from a team.";
+  static override endpoints = [teamsApi.removeUsers];
+  static override args = { team: args.team };
+  static override flags = {
+    user: Flags.string({
+      summary: "User, by id, email or name; repeatable.",
+      multiple: true,
+      required: true,
+      helpValue: "USER",
+    }),
+    ...yesFlag,
+    ...dryRunFlag,
+  };
+  static override examples = ["<%= config.bin %> <%= command.id %> Workstations --user member@example.com --yes"];
+
+  async run() {
+    const { args: given, flags } = await this.parse(TeamsUsersRemove);
+    const { id, name } = await this.team(given.team);
+    const users = [];
+    for (const text of listOf(flags.user)) users.push(await this.user(text));
+    const told = `${users.map(({ email }) => email).join(", ")} from team ${name}`;
+    if (flags["dry-run"]) return this.printPlan(`remove ${told}`, users);
+    await this.confirm(`Remove ${told}?`);
+    const body = { users: users.map((user) => ({ id: user.id })) };
+    const { team } = await this.call(teamsApi.removeUsers, { params: { id }, body });
+    await this.report(`removed ${told}`, team, { schema: Team });
+  }
+}

@@ -1,0 +1,66 @@
+import { randomBytes } from "node:crypto";
+import { Flags } from "@oclif/core";
+import { type CreateUser, usersApi } from "../../api/users.ts";
+import { changesOf } from "../../cli/base-command.ts";
+import { ClientCommand } from "../../cli/client-command.ts";
+import { dryRunFlag, inputFlag } from "../../cli/flags.ts";
+import { readBody, readSecret, secretFlags } from "../../cli/input.ts";
+import { userFields, userFlags } from "../../cli/user-view.ts";
+
+export default class UsersCreate extends ClientCommand {
+  static override summary = "Create a user.";
+  static override description =
+    "The token of an API-only user is printed once, on stdout. The password of any other user comes by prompt, file, " +
+    "stdin, or SVC_USER_PASSWORD.";
+  static override endpoints = [usersApi.create];
+  static override flags = {
+    ...userFlags,
+    "api-only": Flags.boolean({ summary: "A user for programs, with a token that does not expire." }),
+    "admin-forced-password-reset": Flags.boolean({
+      summary: "Has to choose a new password at the first sign-in (default).",
+      allowNo: true,
+    }),
+    ...secretFlags("password", "the password"),
+    ...inputFlag,
+    ...dryRunFlag,
+  };
+  static override examples = [
+    "<%= config.bin %> <%= command.id %> --name Grace --email grace@example.com --global-role observer --password-file password.txt",
+  ];
+
+  async run() {
+    const { flags } = await this.parse(UsersCreate);
+    const body: Record<string, unknown> = {
+      ...(await readBody(this.io, flags.input)),
+      ...(await userFields(this.findTeam, flags)),
+    };
+    if (flags["api-only"]) body.api_only = true;
+    const reset = flags["admin-forced-password-reset"];
+    if (reset !== undefined) body.admin_forced_password_reset = reset;
+    body.name ??= await this.askText("Name", "--name");
+    body.email ??= await this.askText("Email", "--email");
+    const password = await readSecret(this.io, flags, "password", "SVC_USER_PASSWORD");
+    if (password !== undefined) body.password = password;
+    else if (body.api_only === true) {
+      // It signs in by token only: nobody is to know its password, or to be made to change it.
+      body.password ??= `${randomBytes(24).toString("base64url")}-1aA`;
+      body.admin_forced_password_reset ??= false;
+    } else if (body.password === undefined && body.sso_enabled !== true) {
+      body.password = await this.askSecret("Password", "--password-stdin, --password-file or SVC_USER_PASSWORD");
+    }
+    const user = body as unknown as CreateUser;
+    if (flags["dry-run"]) {
+      this.validate(usersApi.create, user);
+      return this.printPlan(`create user ${user.email}`, null, changesOf({}, body));
+    }
+    const reply = await this.call(usersApi.create, { body: user });
+    await this.report(`created user ${reply.user.email} (${reply.user.id})`, {
+      ...reply.user,
+      ...(reply.token ? { token: reply.token } : {}),
+    });
+    if (reply.token && !this.structured) {
+      this.note("its token, shown this once:");
+      this.log(reply.token);
+    }
+  }
+}

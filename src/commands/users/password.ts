@@ -1,0 +1,43 @@
+import { Flags } from "@oclif/core";
+import { usersApi } from "../../api/users.ts";
+import { ClientCommand } from "../../cli/client-command.ts";
+import { usage } from "../../cli/errors.ts";
+import { dryRunFlag } from "../../cli/flags.ts";
+import { readSecret, secretFlags } from "../../cli/input.ts";
+
+export default class UsersPassword extends ClientCommand {
+  static override summary = "Change your own password.";
+  static override endpoints = [usersApi.changePassword, usersApi.performRequiredPasswordReset];
+  static override flags = {
+    required: Flags.boolean({ summary: "A new password is required of you: the present one is not asked for." }),
+    ...secretFlags("old-password", "the present password"),
+    ...secretFlags("new-password", "the new password"),
+    ...dryRunFlag,
+  };
+  static override examples = [
+    "<%= config.bin %> <%= command.id %> --old-password-file old.txt --new-password-file new.txt",
+  ];
+
+  async run() {
+    const { flags } = await this.parse(UsersPassword);
+    const old = flags.required
+      ? undefined
+      : ((await readSecret(this.io, flags, "old-password")) ??
+        (await this.askSecret("Present password", "--old-password-stdin or --old-password-file")));
+    const fresh = (await readSecret(this.io, flags, "new-password")) ?? (await this.askTwice());
+    if (flags["dry-run"]) {
+      this.validate(usersApi.performRequiredPasswordReset, { new_password: fresh });
+      return this.printPlan("change your password", null);
+    }
+    if (old === undefined) await this.call(usersApi.performRequiredPasswordReset, { body: { new_password: fresh } });
+    else await this.call(usersApi.changePassword, { body: { old_password: old, new_password: fresh } });
+    await this.report("changed your password", { changed: true });
+  }
+
+  private async askTwice(): Promise<string> {
+    const first = await this.askSecret("New password", "--new-password-stdin or --new-password-file");
+    if (first !== (await this.askSecret("New password again", "--new-password-stdin")))
+      throw usage("these are not the same");
+    return first;
+  }
+}

@@ -1,0 +1,30 @@
+import { Flags } from "@oclif/core";
+import { usersApi } from "../../api/users.ts";
+import { ClientCommand } from "../../cli/client-command.ts";
+import { args, dryRunFlag } from "../../cli/flags.ts";
+
+export default class UsersRequirePasswordReset extends ClientCommand {
+  static override summary = "Require a user to choose a new password, and end their sessions.";
+  static override endpoints = [usersApi.requirePasswordReset];
+  static override args = { user: args.user };
+  static override flags = {
+    require: Flags.boolean({ summary: "Whether a new password is required.", default: true, allowNo: true }),
+    ...dryRunFlag,
+  };
+  static override examples = ["<%= config.bin %> <%= command.id %> observer@example.com"];
+
+  async run() {
+    const { args: given, flags } = await this.parse(UsersRequirePasswordReset);
+    const { id, email } = await this.user(given.user);
+    const told = flags.require ? `require a new password of ${email}` : `no longer require a new password of ${email}`;
+    if (flags["dry-run"]) return this.printPlan(told, { id, email });
+    const { user } = await this.call(usersApi.requirePasswordReset, {
+      params: { id },
+      body: { require: flags.require },
+    });
+    await this.report(
+      user.force_password_reset ? `${email} has to choose a new password` : `${email} may keep the password`,
+      user,
+    );
+  }
+}

@@ -1,0 +1,21 @@
+import { User, usersApi } from "../api/users.ts";
+import { ClientCommand } from "../cli/client-command.ts";
+import { userView } from "../cli/user-view.ts";
+
+const Me = User.extend({ server: User.shape.email, context: User.shape.email.nullable() });
+
+export default class Whoami extends ClientCommand {
+  static override summary = "Show who you are signed in as, and where.";
+  static override endpoints = [usersApi.me];
+  static override examples = ["<%= config.bin %> <%= command.id %>"];
+
+  async run() {
+    await this.parse(Whoami);
+    const { serverUrl, contextName } = await this.connection();
+    const { user } = await this.call(usersApi.me);
+    await this.printOne(
+      { ...user, server: serverUrl, context: contextName },
+      { schema: Me, columns: [...userView.columns, { key: "server" }, { key: "context" }] },
+    );
+  }
+}

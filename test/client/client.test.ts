@@ -1,0 +1,173 @@
+import { describe, expect, it } from "vitest";
+import { hostsApi } from "../../src/api/hosts.ts";
+import { teamsApi } from "../../src/api/teams.ts";
+import { ApiClient, type ClientOptions } from "../../src/client/client.ts";
+import { ApiCallError, retryAfterSeconds, Unreachable } from "../../src/client/errors.ts";
+import type { SendInit } from "../../src/client/transport.ts";
+
+interface Sent extends SendInit {
+  url: string;
+}
+type Answer = Response | Error;
+
+/** A client whose requests are answered one after the other, and what it sent. */
+function scripted(answers: Answer[], options: Partial<ClientOptions> = {}) {
+  const sent: Sent[] = [];
+  const waits: number[] = [];
+  const client = new ApiClient({
+    serverUrl: "http://svc.test/",
+    send: async (url, init) => {
+      sent.push({ url, ...init });
+      const next = answers.shift();
+      if (next === undefined) throw new Error("no answer is left");
+      if (next instanceof Error) throw next;
+      return next;
+    },
+    sleep: async (ms) => void waits.push(ms),
+    random: () => 0.5,
+    ...options,
+  });
+  return { client, sent, waits };
+}
+
+const json = (body: unknown, init: ResponseInit = {}) => new Response(JSON.stringify(body), { status: 200, ...init });
+const reset = () => Object.assign(new Error("read ECONNRESET"), { code: "ECONNRESET" });
+
+describe("a call", () => {
+  it("sends path parameters, query, body and token", async () => {
+    const { client, sent } = scripted([json({ host: { id: 1 } }), json({})], { token: "secret" });
+    await client.call(hostsApi.byIdentifier, { params: { identifier: "a/b c" }, query: { exclude_software: true } });
+    await client.call(hostsApi.deleteMany, { body: { ids: [1, 2] } });
+    expect(sent[0]).toMatchObject({
+      url: "http://svc.test/api/v1/svc/hosts/identifier/a%2Fb%20c?exclude_software=true",
+      method: "GET",
+      headers: { authorization: "Bearer secret", accept: "application/json" },
+    });
+    expect(sent[1]).toMatchObject({ method: "POST", body: '{"ids":[1,2]}' });
+    expect(sent[1]?.headers["content-type"]).toBe("application/json");
+  });
+
+  it("throws what the server says", async () => {
+    const body = { message: "Validation Failed", errors: [{ name: "name", reason: "too long" }], uuid: "u-1" };
+    const { client } = scripted([json(body, { status: 422 })]);
+    const error = await client.call(hostsApi.count).catch((thrown: unknown) => thrown);
+    expect(error).toBeInstanceOf(ApiCallError);
+    expect(error).toMatchObject({ status: 422, message: "Validation Failed", errors: body.errors, requestId: "u-1" });
+  });
+
+  it("takes an error page of a proxy for what it is", async () => {
+    const { client } = scripted([new Response("<html>Bad gateway</html>", { status: 502 })]);
+    await expect(client.call(hostsApi.count)).rejects.toMatchObject({ status: 502, errors: [] });
+  });
+
+  it("tells a server that is none", async () => {
+    const { client } = scripted([new Response("<html>hello</html>")]);
+    await expect(client.call(hostsApi.count)).rejects.toMatchObject({ name: "Unreachable", code: "NOT_JSON" });
+  });
+
+  it("reports the server's version", async () => {
+    const versions: string[] = [];
+    const { client } = scripted([json({ count: 1 }, { headers: { "x-svc-version": "9.9.9" } })], {
+      onServerVersion: (version) => versions.push(version),
+    });
+    await client.call(hostsApi.count);
+    expect(versions).toEqual(["9.9.9"]);
+  });
+});
+
+describe("retries", () => {
+  it("waits as long as a 429 says, whatever the method", async () => {
+    const slow = () => json({}, { status: 429, headers: { "retry-after": "7" } });
+    const { client, sent, waits } = scripted([slow(), slow(), json({})]);
+    await client.call(hostsApi.deleteMany, { body: { ids: [1] } });
+    expect(sent).toHaveLength(3);
+    expect(waits).toEqual([7000, 7000]);
+  });
+
+  it("backs off when a 429 names no time, and gives up after four tries", async () => {
+    const { client, sent, waits } = scripted([1, 2, 3, 4, 5].map(() => json({}, { status: 429 })));
+    await expect(client.call(hostsApi.count)).rejects.toMatchObject({ status: 429 });
+    expect(sent).toHaveLength(4);
+    expect(waits).toEqual([250, 500, 1000]);
+  });
+
+  it("does not wait for long", async () => {
+    const { client, waits } = scripted([json({}, { status: 429, headers: { "retry-after": "3600" } })]);
+    await expect(client.call(hostsApi.count)).rejects.toMatchObject({ status: 429, retryAfter: 3600 });
+    expect(waits).toEqual([]);
+  });
+
+  it("repeats a read whose connection was lost", async () => {
+    const { client, sent } = scripted([reset(), json({ count: 3 })]);
+    expect(await client.call(hostsApi.count)).toEqual({ count: 3 });
+    expect(sent).toHaveLength(2);
+  });
+
+  it("never repeats a POST or PATCH whose connection was lost", async () => {
+    for (const call of [
+      (client: ApiClient) => client.call(hostsApi.deleteMany, { body: { ids: [1] } }),
+      (client: ApiClient) => client.call(teamsApi.modify, { params: { id: 1 }, body: { name: "x" } }),
+    ]) {
+      const { client, sent } = scripted([reset(), json({})]);
+      await expect(call(client)).rejects.toBeInstanceOf(Unreachable);
+      expect(sent).toHaveLength(1);
+    }
+  });
+
+  it("does not repeat what nobody listens to", async () => {
+    const refused = Object.assign(new Error("connect"), { code: "ECONNREFUSED" });
+    const { client, sent } = scripted([refused]);
+    await expect(client.call(hostsApi.count)).rejects.toMatchObject({ message: "nothing listens at svc.test" });
+    expect(sent).toHaveLength(1);
+  });
+
+  it("stops when it is aborted", async () => {
+    const stop = new AbortController();
+    const { client, sent } = scripted([json({}, { status: 429 }), json({ count: 1 })], {
+      sleep: async () => stop.abort(new Error("stopped")),
+    });
+    await expect(client.call(hostsApi.count, {}, { signal: stop.signal })).rejects.toThrow("stopped");
+    expect(sent).toHaveLength(1);
+  });
+
+  it("reads both forms of retry-after", () => {
+    const now = Date.parse("2026-01-01T00:00:00Z");
+    expect(retryAfterSeconds("12")).toBe(12);
+    expect(retryAfterSeconds("Thu, 01 Jan 2026 00:00:30 GMT", now)).toBe(30);
+    expect(retryAfterSeconds("Wed, 31 Dec 2025 00:00:00 GMT", now)).toBe(0);
+    expect(retryAfterSeconds("soon")).toBeUndefined();
+    expect(retryAfterSeconds(null)).toBeUndefined();
+  });
+});
+
+describe("all", () => {
+  const page = (ids: number[], more: boolean, key = "hosts") =>
+    json({ [key]: ids.map((id) => ({ id })), meta: { has_next_results: more, has_previous_results: false } });
+  const query = (sent: Sent | undefined) => Object.fromEntries(new URL(sent?.url ?? "http://x").searchParams);
+
+  it("goes on after the last id where the endpoint can", async () => {
+    const { client, sent } = scripted([page([1, 2], true), page([5], false)]);
+    const { rows, more } = await client.all(hostsApi.list, { query: { status: "online" } }, "hosts");
+    expect(rows.map(({ id }) => id)).toEqual([1, 2, 5]);
+    expect(more).toBe(false);
+    expect(query(sent[0])).toEqual({ status: "online", order_key: "id", per_page: "500" });
+    expect(query(sent[1])).toEqual({ status: "online", order_key: "id", per_page: "500", after: "2" });
+  });
+
+  it("goes by pages where an order is asked for, or nothing else is offered", async () => {
+    const hosts = scripted([page([2], true), page([1], false)]);
+    await hosts.client.all(hostsApi.list, { query: { order_key: "hostname" } }, "hosts");
+    expect(query(hosts.sent[1])).toMatchObject({ order_key: "hostname", page: "1" });
+    const teams = scripted([page([1], true, "teams"), page([2], false, "teams")]);
+    expect((await teams.client.all(teamsApi.list, {}, "teams")).rows).toHaveLength(2);
+    expect(query(teams.sent[1])).toEqual({ page: "1", per_page: "500" });
+  });
+
+  it("stops at the limit and says that there is more", async () => {
+    const { client, sent } = scripted([page([1, 2], true)]);
+    const { rows, more } = await client.all(hostsApi.list, {}, "hosts", 2);
+    expect(rows).toHaveLength(2);
+    expect(more).toBe(true);
+    expect(query(sent[0])).toMatchObject({ per_page: "2" });
+  });
+});

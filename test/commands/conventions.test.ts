@@ -1,0 +1,291 @@
+import { describe, expect, it } from "vitest";
+import { parse as parseYaml } from "yaml";
+import type { Send } from "../../src/client/transport.ts";
+import { type RunOptions, runCli } from "../support/cli.ts";
+
+const hosts = [
+  {
+    id: 1,
+    display_name: "mac-1",
+    hostname: "mac-1",
+    status: "online",
+    platform: "darwin",
+    os_version: "macOS 15",
+    team_name: null,
+    seen_time: "2026-03-01T11:57:00.000Z",
+    mdm: { name: "x" },
+    labels: [{ name: "a" }, { name: "b" }],
+  },
+  {
+    id: 2,
+    display_name: "=cmd|'/c calc'!A1",
+    hostname: "evil\u001b[2J",
+    status: "offline",
+    platform: "windows",
+    os_version: "",
+    team_name: "Ops",
+    seen_time: "2000-01-01T00:00:00Z",
+    mdm: { name: "" },
+    labels: [],
+  },
+];
+
+const json = (body: unknown, init: ResponseInit = {}) => new Response(JSON.stringify(body), init);
+
+/** A server with two hosts; more than --limit are never sent. */
+const server =
+  (more = false, headers: Record<string, string> = {}): Send =>
+  async (url) => {
+    const { pathname } = new URL(url);
+    if (pathname.endsWith("/hosts"))
+      return json({ hosts, meta: { has_next_results: more, has_previous_results: false } }, { headers });
+    if (pathname.endsWith("/hosts/count")) return json({ count: 2 }, { headers });
+    return json(
+      { message: "Resource Not Found", errors: [{ name: "base", reason: "not there" }], uuid: "u-1" },
+      { status: 404, headers },
+    );
+  };
+
+const run = (argv: string[], options: RunOptions = {}) =>
+  runCli(argv, { send: server(), ...options, env: { SVC_API_TOKEN: "t", ...options.env } });
+
+describe("output", () => {
+  it("prints a table without times or colour for programs", async () => {
+    const { stdout, stderr, exitCode } = await run(["hosts", "list"]);
+    expect(exitCode).toBe(0);
+    expect(stderr).toBe("");
+    expect(stdout.split("\n")[0]).toMatch(/^ID\s+HOST\s+STATUS\s+PLATFORM\s+OS VERSION\s+TEAM\s+LAST SEEN$/);
+    expect(stdout).toContain("2026-03-01T11:57:00.000Z");
+    expect(stdout).not.toContain("\u001b");
+  });
+
+  it("says times as people do on a terminal", async () => {
+    const { stdout } = await run(["hosts", "list"], { tty: true });
+    expect(stdout).toContain("3 minutes ago");
+    expect(stdout).toContain("never");
+    expect(stdout).toContain("\u001b[1m");
+  });
+
+  it.each([
+    ["NO_COLOR", "1"],
+    ["TERM", "dumb"],
+    ["CI", "true"],
+  ])("has no colour with %s=%s", async (name, value) => {
+    const { stdout } = await run(["hosts", "list"], { tty: true, env: { [name]: value } });
+    expect(stdout).not.toContain("\u001b[");
+  });
+
+  it("has no colour with --no-color", async () => {
+    const { stdout } = await run(["hosts", "list", "--no-color"], { tty: true });
+    expect(stdout).not.toContain("\u001b[");
+  });
+
+  it("never lets a name reach the terminal as an escape sequence", async () => {
+    for (const format of ["table", "json", "ndjson", "yaml"]) {
+      const { stdout } = await run(["hosts", "list", "-o", format, "--fields", "hostname"]);
+      expect(stdout).not.toContain("\u001b");
+      expect(stdout).toContain("evil");
+    }
+  });
+
+  it("gives whole objects as json, yaml and ndjson", async () => {
+    expect(JSON.parse((await run(["hosts", "list", "-o", "json"])).stdout)).toEqual(hosts);
+    expect(JSON.parse((await run(["hosts", "list", "--json"])).stdout)).toEqual(hosts);
+    expect(JSON.parse((await run(["hosts", "list"], { env: { SVC_OUTPUT: "json" } })).stdout)).toEqual(hosts);
+    expect(parseYaml((await run(["hosts", "list", "-o", "yaml"])).stdout)).toEqual(hosts);
+    const lines = (await run(["hosts", "list", "-o", "ndjson"])).stdout.trim().split("\n");
+    expect(lines.map((line) => JSON.parse(line))).toEqual(hosts);
+  });
+
+  it("guards csv cells that a spreadsheet would run", async () => {
+    const { stdout } = await run(["hosts", "list", "-o", "csv", "--fields", "id,display_name"]);
+    expect(stdout).toBe("id,display_name\n1,mac-1\n2,'=cmd|'/c calc'!A1\n");
+    const bare = await run(["hosts", "list", "-o", "csv", "--fields", "id", "--no-header"]);
+    expect(bare.stdout).toBe("1\n2\n");
+  });
+
+  it("picks fields under flat keys in every format", async () => {
+    const { stdout } = await run(["hosts", "list", "-o", "json", "--fields", "id,mdm.name,labels.name"]);
+    expect(JSON.parse(stdout)).toEqual([
+      { id: 1, "mdm.name": "x", "labels.name": ["a", "b"] },
+      { id: 2, "mdm.name": "", "labels.name": [] },
+    ]);
+    const table = await run(["hosts", "list", "--fields", "id,mdm.name"]);
+    expect(table.stdout.split("\n")[0]).toMatch(/^ID\s+MDM.NAME$/);
+  });
+
+  it("names the valid fields for an unknown one", async () => {
+    const { stdout, stderr, exitCode } = await run(["hosts", "list", "--fields", "hostnam"]);
+    expect(exitCode).toBe(2);
+    expect(stdout).toBe("");
+    expect(stderr).toContain("unknown field hostnam in --fields; did you mean hostname?");
+    expect(stderr).toContain("Fields: id, created_at");
+    expect(stderr).toContain("mdm.enrollment_status");
+  });
+
+  it("refuses an unknown format, by flag and by environment", async () => {
+    expect((await run(["hosts", "list", "-o", "xml"])).exitCode).toBe(2);
+    const { exitCode, stderr } = await run(["hosts", "list"], { env: { SVC_OUTPUT: "xml" } });
+    expect(exitCode).toBe(2);
+    expect(stderr).toContain("SVC_OUTPUT");
+  });
+
+  it("keeps stdout clean while it warns and tells of more", async () => {
+    const send = server(true, { "x-svc-version": "7.3.0" });
+    const { stdout, stderr } = await run(["hosts", "list", "-o", "json", "--limit", "2"], {
+      send,
+      tty: { stderr: true },
+    });
+    expect(JSON.parse(stdout)).toHaveLength(2);
+    expect(stderr).toContain("the server is version 7.3.0");
+    expect(stderr.match(/version 7\.3\.0/g)).toHaveLength(1);
+    expect(stderr).toContain("the first 2 are shown, there are more: --limit N or --all");
+  });
+
+  it("says on stderr that a list is empty, for people", async () => {
+    const send: Send = async () => json({ hosts: [], meta: { has_next_results: false, has_previous_results: false } });
+    expect(await run(["hosts", "list"], { send })).toMatchObject({ stdout: "", stderr: "none found\n" });
+    expect(await run(["hosts", "list", "-o", "json"], { send })).toMatchObject({ stdout: "[]\n", stderr: "" });
+    const csv = await run(["hosts", "list", "-o", "csv", "--fields", "id"], { send });
+    expect(csv).toMatchObject({ stdout: "id\n", stderr: "" });
+  });
+
+  it("shows progress on a terminal only", async () => {
+    expect((await run(["hosts", "list"], { tty: { stderr: true } })).stderr).toContain("\r");
+    expect((await run(["hosts", "list"], { tty: { stderr: true }, env: { CI: "1" } })).stderr).toBe("");
+    expect((await run(["hosts", "list"])).stderr).toBe("");
+  });
+});
+
+describe("errors", () => {
+  it("take one line for what went wrong and one for what to do", async () => {
+    const { stderr, stdout, exitCode } = await run(["hosts", "get", "nope"]);
+    expect(exitCode).toBe(3);
+    expect(stdout).toBe("");
+    expect(stderr).toBe("Error: there is no host nope\n`svc hosts list --query TEXT` searches for it.\n");
+  });
+
+  it("are an object on stderr with -o json", async () => {
+    for (const flags of [["-o", "json"], ["--json"], ["--output=json"], ["-ojson"]]) {
+      const { stderr, stdout } = await run(["sessions", "get", "3", ...flags]);
+      expect(stdout).toBe("");
+      expect(JSON.parse(stderr)).toEqual({
+        error: {
+          code: "not_found",
+          message: "Resource Not Found",
+          errors: [{ name: "base", reason: "not there" }],
+          hint: null,
+          request_id: "u-1",
+        },
+      });
+    }
+  });
+
+  it.each([
+    [400, 1],
+    [401, 4],
+    [402, 4],
+    [403, 4],
+    [404, 3],
+    [409, 5],
+    [422, 1],
+    [500, 1],
+    [503, 1],
+  ])("of status %i exit with %i", async (status, code) => {
+    const send: Send = async () => json({ message: "no" }, { status });
+    expect((await run(["hosts", "count"], { send })).exitCode).toBe(code);
+  });
+
+  it("name the field that was refused", async () => {
+    const body = { message: "Validation Failed", errors: [{ name: "query", reason: "is too long" }] };
+    const { stderr } = await run(["hosts", "count"], { send: async () => json(body, { status: 422 }) });
+    expect(stderr).toBe("Error: Validation Failed: query: is too long\n");
+  });
+
+  it("exit with 8 when nothing listens", async () => {
+    const { exitCode, stderr } = await runCli(["hosts", "count"], { env: { SVC_API_TOKEN: "t" } });
+    expect(exitCode).toBe(8);
+    expect(stderr).toContain("nothing listens at 127.0.0.1:8412");
+    expect(stderr).toContain("svc doctor");
+  });
+
+  it("exit with 4 before any request when nobody is signed in", async () => {
+    const { exitCode, stderr } = await runCli(["hosts", "list"], { send: server() });
+    expect(exitCode).toBe(4);
+    expect(stderr).toContain("svc login");
+  });
+
+  it("show a stack only with DEBUG", async () => {
+    expect((await run(["hosts", "get", "nope"])).stderr).not.toContain("    at ");
+    expect((await run(["hosts", "get", "nope"], { env: { DEBUG: "svc*" } })).stderr).toContain("    at ");
+  });
+});
+
+describe("usage", () => {
+  it.each([
+    [["hosts", "lst"], "hosts list"],
+    [["host", "list"], "hosts list"],
+    [["whoam"], "whoami"],
+    [["help", "sessons"], "sessions"],
+  ])("%j suggests a command", async (argv, near) => {
+    const { exitCode, stderr } = await run(argv);
+    expect(exitCode).toBe(2);
+    expect(stderr).toContain(`Did you mean \`svc ${near}\`?`);
+  });
+
+  it("suggests a flag", async () => {
+    const { exitCode, stderr } = await run(["hosts", "list", "--statsu", "online"]);
+    expect(exitCode).toBe(2);
+    expect(stderr).toContain("unknown flag --statsu");
+    expect(stderr).toContain("Did you mean --status?");
+  });
+
+  it.each([
+    [["hosts", "get"]],
+    [["hosts", "list", "--limit", "0"]],
+    [["hosts", "list", "--limit", "3", "--all"]],
+    [["hosts", "get", "1", "2"]],
+    [["sessions", "delete"]],
+  ])("%j is refused with 2", async (argv) => {
+    const { exitCode, stderr, stdout } = await run(argv);
+    expect(exitCode).toBe(2);
+    expect(stderr).toMatch(/^Error: /);
+    expect(stdout).toBe("");
+  });
+
+  it("asks nothing without a terminal, and names the flag", async () => {
+    const silent: RunOptions[] = [{}, { tty: true, env: { CI: "1" } }, { tty: true, env: { SVC_NO_INPUT: "1" } }];
+    for (const options of silent) {
+      const { exitCode, stderr, asked } = await run(["login"], options);
+      expect(exitCode).toBe(2);
+      expect(stderr).toContain("--email");
+      expect(asked).toEqual([]);
+    }
+    const { exitCode, stderr } = await run(["login", "--email", "a@b.c", "--no-input"], { tty: true });
+    expect(exitCode).toBe(2);
+    expect(stderr).toContain("--password-stdin");
+  });
+
+  it("shows help for commands, topics and exit codes on stdout", async () => {
+    for (const argv of [[], ["help"], ["--help"], ["hosts"], ["help", "hosts", "list"], ["hosts", "list", "--help"]]) {
+      const { exitCode, stdout, stderr } = await run(argv);
+      expect(exitCode).toBe(0);
+      expect(stderr).toBe("");
+      expect(stdout).toMatch(/USAGE/);
+    }
+    expect((await run(["help", "exit-codes"])).stdout).toMatch(/8\s+the server cannot be reached/);
+  });
+});
+
+describe("waiting", () => {
+  it("repeats after a 429 and says so on stderr", async () => {
+    let calls = 0;
+    const send: Send = async (url, init) =>
+      calls++ === 0 ? json({}, { status: 429, headers: { "retry-after": "2" } }) : server()(url, init);
+    const { exitCode, stderr, waits, stdout } = await run(["hosts", "count"], { send });
+    expect(exitCode).toBe(0);
+    expect(stdout).toBe("2\n");
+    expect(waits).toEqual([2000]);
+    expect(stderr).toContain("trying again in 2.0 s");
+  });
+});

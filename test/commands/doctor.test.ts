@@ -1,0 +1,65 @@
+import { describe, expect, it } from "vitest";
+import type { Send } from "../../src/client/transport.ts";
+import { runCli } from "../support/cli.ts";
+
+const rows = ({ stdout }: { stdout: string }): Record<string, string> =>
+  Object.fromEntries(JSON.parse(stdout).map(({ check, status }: Record<string, string>) => [check, status]));
+
+const healthy =
+  (headers: Record<string, string> = {}): Send =>
+  async (url) =>
+    url.endsWith("/me")
+      ? new Response(JSON.stringify({ user: { email: "a@b.c" } }), { headers })
+      : new Response('{"status":"ok"}', { headers });
+const env = { SVC_API_TOKEN: "t" };
+
+describe("doctor", () => {
+  it("finds nothing wrong where nothing is", async () => {
+    const send = healthy({ date: "Sun, 01 Mar 2026 12:00:01 GMT", "x-svc-version": "0.1.0" });
+    const result = await runCli(["doctor", "-o", "json"], { send, env });
+    expect(result.exitCode).toBe(0);
+    expect(rows(result)).toMatchObject({
+      node: "ok",
+      settings: "ok",
+      connection: "ok",
+      health: "ok",
+      clock: "ok",
+      "sign-in": "ok",
+      version: "ok",
+    });
+  });
+
+  it("works with the server down, and says what to do", async () => {
+    const { exitCode, stdout, stderr } = await runCli(["doctor"], { env });
+    expect(exitCode).toBe(8);
+    expect(stdout).toContain("nothing listens at 127.0.0.1:8412");
+    expect(stdout).toContain("svc serve");
+    expect(stderr).toContain("failed: connection");
+  });
+
+  it("sees a wrong clock, an old server and a token that is not taken", async () => {
+    const send: Send = async (url, init) => {
+      if (url.endsWith("/me")) return new Response("{}", { status: 401 });
+      return healthy({ date: "Sun, 01 Mar 2026 11:00:00 GMT", "x-svc-version": "9.0.0" })(url, init);
+    };
+    const result = await runCli(["doctor", "-o", "json"], { send, env });
+    expect(result.exitCode).toBe(1);
+    expect(rows(result)).toMatchObject({ clock: "warning", version: "warning", "sign-in": "failed" });
+  });
+
+  it("sees a certificate that is not trusted", async () => {
+    const send: Send = () =>
+      Promise.reject(Object.assign(new Error("self-signed"), { code: "DEPTH_ZERO_SELF_SIGNED_CERT" }));
+    const result = await runCli(["doctor", "-o", "json", "--server-url", "https://svc.test"], { send, env });
+    expect(result.exitCode).toBe(8);
+    expect(rows(result)).toMatchObject({ certificate: "failed" });
+    expect(result.stdout).toContain("--ca-file");
+  });
+
+  it("tells a server that is not healthy, and settings that cannot be", async () => {
+    const sick: Send = async (url, init) =>
+      url.endsWith("/healthz") ? new Response('{"status":"store"}', { status: 503 }) : healthy()(url, init);
+    expect((await runCli(["doctor"], { send: sick, env })).exitCode).toBe(1);
+    expect((await runCli(["doctor", "--server-url", "nonsense"], { env })).stdout).toContain("is no server address");
+  });
+});

@@ -1,0 +1,178 @@
+// enroll-secrets, config, teams and api.
+import { describe, expect, it } from "vitest";
+import { type Fleet, startFleet } from "../support/fleet.ts";
+
+const json = ({ stdout }: { stdout: string }) => JSON.parse(stdout);
+const secrets = async (fleet: Fleet, ...argv: string[]): Promise<string[]> =>
+  json(await fleet.run(["enroll-secrets", "list", "-o", "json", ...argv])).map(
+    ({ secret }: { secret: string }) => secret,
+  );
+
+describe("enroll secrets", () => {
+  it("are added, removed by their beginning, and replaced", async () => {
+    const fleet = await startFleet();
+    const added = await fleet.run(["enroll-secrets", "add"]);
+    const fresh = added.stdout.trim();
+    expect(fresh).toMatch(/^[\w-]{32}$/);
+    expect((await secrets(fleet)).sort()).toEqual(["example-secret", fresh].sort());
+    const removed = await fleet.run(["enroll-secrets", "remove", "example", "--yes"]);
+    expect(removed.exitCode).toBe(0);
+    expect(removed.stderr).not.toContain("example-secret");
+    expect(await secrets(fleet)).toEqual([fresh]);
+    expect((await fleet.run(["enroll-secrets", "remove", "exa", "--yes"])).exitCode).toBe(2);
+    expect((await fleet.run(["enroll-secrets", "remove", "nope-nope", "--yes"])).exitCode).toBe(3);
+    expect((await fleet.run(["enroll-secrets", "set", "--secrets-stdin"], { stdin: "a-1\nb-2\n" })).exitCode).toBe(2);
+    await fleet.run(["enroll-secrets", "set", "--secrets-stdin", "--yes"], { stdin: "a-1\nb-2\n" });
+    expect((await secrets(fleet)).sort()).toEqual(["a-1", "b-2"]);
+  });
+
+  it("belong to a team with --team, and dry runs leave them", async () => {
+    const fleet = await startFleet();
+    const team = ["--team", "Lab"];
+    await fleet.run(["enroll-secrets", "add", "--dry-run", ...team]);
+    expect(await secrets(fleet, ...team)).toEqual(["secret-of-Lab"]);
+    await fleet.run(["enroll-secrets", "add", ...team]);
+    expect(await secrets(fleet, ...team)).toHaveLength(2);
+    expect(await secrets(fleet)).toEqual(["example-secret"]);
+  });
+
+  it("rotate: the new one works beside the old until the grace is over; what others add stays", async () => {
+    const fleet = await startFleet();
+    const during: string[][] = [];
+    const { app } = fleet;
+    const result = await fleet.run(["enroll-secrets", "rotate", "--grace", "10m", "--yes"], {
+      send: async (url, init) => {
+        const { pathname } = new URL(url);
+        const reply = await app.raw(pathname, init);
+        // Between the two writes somebody adds a secret.
+        if (init.method === "POST" && during.length === 0) {
+          const { spec } = (await (await app.get("/spec/enroll_secret")).json()) as {
+            spec: { secrets: { secret: string }[] };
+          };
+          during.push(spec.secrets.map(({ secret }) => secret));
+          await app.post("/spec/enroll_secret", {
+            spec: { secrets: [...spec.secrets.map(({ secret }) => ({ secret })), { secret: "added-meanwhile" }] },
+          });
+        }
+        return reply;
+      },
+    });
+    const fresh = result.stdout.trim();
+    expect(result.exitCode).toBe(0);
+    expect(result.waits).toEqual([600_000]);
+    expect(during[0]?.sort()).toEqual(["example-secret", fresh].sort());
+    expect((await secrets(fleet)).sort()).toEqual(["added-meanwhile", fresh].sort());
+  });
+
+  it("rotate refuses a grace that is no time", async () => {
+    const fleet = await startFleet();
+    expect((await fleet.run(["enroll-secrets", "rotate", "--grace", "soon", "--yes"])).exitCode).toBe(2);
+    expect(await secrets(fleet)).toEqual(["example-secret"]);
+  });
+});
+
+describe("config", () => {
+  it("is read by path and changed by assignments", async () => {
+    const fleet = await startFleet();
+    const set = await fleet.run([
+      "config",
+      "set",
+      "org_info.org_name=42",
+      "host_expiry_settings.host_expiry_enabled=true",
+      "host_expiry_settings.host_expiry_window=30",
+    ]);
+    expect(set.exitCode).toBe(0);
+    expect(set.stdout).toBe("");
+    expect((await fleet.run(["config", "get", "org_info.org_name"])).stdout).toBe("42\n");
+    expect(json(await fleet.run(["config", "get", "host_expiry_settings", "-o", "json"]))).toEqual({
+      host_expiry_enabled: true,
+      host_expiry_window: 30,
+    });
+    expect((await fleet.run(["config", "get", "org_info.org_nam"])).stderr).toContain(
+      "Did you mean org_info.org_name?",
+    );
+  });
+
+  it("tells in a dry run what would change, and the server's refusal", async () => {
+    const fleet = await startFleet();
+    const { stdout } = await fleet.run(["config", "set", "org_info.org_name=New", "--dry-run", "-o", "json"]);
+    expect(JSON.parse(stdout)).toMatchObject({
+      dry_run: true,
+      changes: [{ field: "org_info.org_name", from: "Test", to: "New" }],
+    });
+    expect((await fleet.run(["config", "get", "org_info.org_name"])).stdout).toBe("Test\n");
+    expect((await fleet.run(["config", "set", "org_info.nope=1", "--dry-run"])).exitCode).toBe(1);
+    expect((await fleet.run(["config", "set", "org_info"])).exitCode).toBe(2);
+    expect((await fleet.run(["config", "set", "__proto__.x=1"])).exitCode).toBe(2);
+  });
+});
+
+describe("teams", () => {
+  it("are created, changed, joined, left and deleted", async () => {
+    const fleet = await startFleet();
+    const team = json(
+      await fleet.run([
+        "teams",
+        "create",
+        "--name",
+        "Field",
+        "--host-expiry-enabled",
+        "--host-expiry-window",
+        "9",
+        "-o",
+        "json",
+      ]),
+    );
+    expect(team).toMatchObject({
+      name: "Field",
+      host_expiry_settings: { host_expiry_enabled: true, host_expiry_window: 9 },
+    });
+    const dry = json(await fleet.run(["teams", "update", "Field", "--description", "x", "--dry-run", "-o", "json"]));
+    expect(dry.changes).toEqual([{ field: "description", from: "", to: "x" }]);
+    await fleet.run(["teams", "users", "add", "Field", "--user", "member@example.com", "--role", "observer"]);
+    expect((await fleet.run(["teams", "users", "list", "Field", "--fields", "email", "--no-header"])).stdout).toBe(
+      "member@example.com\n",
+    );
+    await fleet.run(["teams", "users", "remove", "Field", "--user", "member@example.com", "--yes"]);
+    expect((await fleet.run(["teams", "users", "list", "Field"])).stdout).toBe("");
+    expect((await fleet.run(["teams", "delete", "Field", "--yes"])).exitCode).toBe(0);
+    expect((await fleet.run(["teams", "get", "Field"])).exitCode).toBe(3);
+  });
+
+  it("are 4 with a hint on the free tier", async () => {
+    const fleet = await startFleet({ tier: "free" });
+    const { exitCode, stderr } = await fleet.run(["teams", "list"]);
+    expect(exitCode).toBe(4);
+    expect(stderr).toContain("license");
+  });
+});
+
+describe("api", () => {
+  it("calls any path, whole or short, with query, fields and body", async () => {
+    const fleet = await startFleet();
+    expect(json(await fleet.run(["api", "get", "hosts/count", "-F", "status=online"]))).toEqual({ count: 2 });
+    expect(json(await fleet.run(["api", "GET", "/api/latest/svc/hosts/count"]))).toEqual({ count: 3 });
+    await fleet.run([
+      "api",
+      "PATCH",
+      "/config",
+      "-F",
+      "org_info.org_name=Via api",
+      "-F",
+      "server_settings.query_report_cap=7",
+    ]);
+    expect((await fleet.run(["config", "get", "server_settings.query_report_cap"])).stdout).toBe("7\n");
+    const body = await fleet.run(["api", "POST", "/teams", "--input", "-"], { stdin: '{"name":"Piped"}' });
+    expect(json(body)).toMatchObject({ team: { name: "Piped" } });
+    expect((await fleet.run(["api", "GET", "/nope"])).exitCode).toBe(3);
+    expect((await fleet.run(["api", "FETCH", "/nope"])).exitCode).toBe(2);
+    expect((await fleet.run(["api", "GET", "//evil.test/x"])).exitCode).toBe(2);
+  });
+
+  it("merges the pages of a list", async () => {
+    const fleet = await startFleet();
+    const whole = json(await fleet.run(["api", "GET", "/hosts", "--paginate", "-F", "per_page=1"]));
+    expect(whole.hosts).toHaveLength(3);
+    expect(whole.meta.has_next_results).toBe(false);
+  });
+});
