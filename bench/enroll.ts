@@ -1,0 +1,29 @@
+// Enrolling hosts with their whole first inventory (300 software entries each), on both stores.
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { startPostgres } from "../test/support/postgres-server.ts";
+import { enrollHosts } from "./support/fill.ts";
+import { startServe } from "./support/serve.ts";
+
+export async function run(args: readonly string[]): Promise<void> {
+  const hosts = Number(args[0] ?? 3_000);
+  for (const engine of ["lowdb", "postgres"] as const) {
+    const dir = mkdtempSync(join(tmpdir(), "svc-bench-"));
+    const postgres = engine === "postgres" ? await startPostgres() : null;
+    try {
+      const server = await startServe({ dataDir: dir, env: postgres ? { SVC_DATABASE_URL: postgres.url() } : {} });
+      const before = server.usage().cpu;
+      const report = await enrollHosts(server, hosts);
+      const { perSecond, seconds } = report.enrollment!;
+      const { cpu, rss } = server.usage();
+      console.log(
+        `${engine.padEnd(9)} ${hosts} hosts in ${seconds.toFixed(1)} s: ${perSecond.toFixed(0)}/s, server CPU ${(((cpu - before) / hosts) * 1000).toFixed(2)} ms a host, RSS ${Math.round(rss / 1e6)} MB, errors ${report.errors}`,
+      );
+      await server.stop();
+    } finally {
+      await postgres?.stop();
+      rmSync(dir, { recursive: true, force: true });
+    }
+  }
+}

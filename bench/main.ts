@@ -1,0 +1,20 @@
+// `npm run bench [-- NAME [ARG...]]`: every benchmark, or one. Each compares with a baseline in the same run where a ratio is meant.
+const benches: Record<string, () => Promise<{ run(args: readonly string[]): Promise<void> }>> = {
+  "agent-hot-path": () => import("./agent-hot-path.ts"),
+  "host-lists": () => import("./host-lists.ts"),
+  enroll: () => import("./enroll.ts"),
+  start: () => import("./start.ts"),
+  footprint: () => import("./footprint.ts"),
+};
+
+const [name, ...args] = process.argv.slice(2);
+if (name !== undefined && !(name in benches)) {
+  console.error(`no benchmark ${name}; there are: ${Object.keys(benches).join(", ")}`);
+  process.exit(2);
+}
+for (const [key, load] of Object.entries(benches)) {
+  if (name !== undefined && key !== name) continue;
+  console.log(`\n== ${key}`);
+  await (await load()).run(args);
+}
+process.exit(0);

@@ -1,0 +1,163 @@
+// The built binary as a child process, as users run it.
+import { type ChildProcess, spawn } from "node:child_process";
+import { readFileSync } from "node:fs";
+import { createServer } from "node:net";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { Agent, fetch, type RequestInit, type Response } from "undici";
+
+export interface Served {
+  readonly url: string;
+  readonly process: ChildProcess;
+  /** A request to the server; with TLS, its self-signed certificate is trusted and verified. */
+  send(path: string, init?: RequestInit): Promise<Response>;
+  readonly email: string;
+  readonly password: string;
+  /** Everything written to stderr so far. */
+  log(): string;
+  /** Everything written to stdout so far. */
+  output(): string;
+  /** Resident memory in bytes, and CPU seconds used so far (Linux). */
+  usage(): { rss: number; cpu: number };
+  stop(signal?: NodeJS.Signals): Promise<number | null>;
+}
+
+const binary = fileURLToPath(new URL("../../bin/run.js", import.meta.url));
+export const ADMIN_EMAIL = "admin@example.com";
+export const ADMIN_PASSWORD = "correct-horse-battery-1";
+
+/** The environment without settings of a server that runs on this machine. */
+export const cleanEnv = (): Record<string, string | undefined> =>
+  Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith("SVC_")));
+
+export interface ServeOptions {
+  readonly dataDir: string;
+  readonly port?: number;
+  readonly env?: Readonly<Record<string, string>>;
+  readonly args?: readonly string[];
+  /** False: no first admin is asked for. */
+  readonly admin?: boolean;
+  /** Hands out the process before it is ready. */
+  readonly onSpawn?: (child: ChildProcess) => void;
+}
+
+export async function startServe(options: ServeOptions): Promise<Served> {
+  const port = options.port ?? (await freePort());
+  const tls = options.args?.includes("--tls-self-signed");
+  const child = spawn(
+    process.execPath,
+    [...(options.env?.NODE_ARGS?.split(" ") ?? []), binary, "serve", ...(options.args ?? [])],
+    {
+      stdio: ["ignore", "pipe", "pipe"],
+      env: {
+        ...cleanEnv(),
+        SVC_DATA_DIR: options.dataDir,
+        SVC_PORT: String(port),
+        ...(options.admin === false ? {} : { SVC_ADMIN_EMAIL: ADMIN_EMAIL, SVC_ADMIN_PASSWORD: ADMIN_PASSWORD }),
+        SVC_LOG_LEVEL: "warn",
+        SVC_LOG_FORMAT: "json",
+        ...options.env,
+      },
+    },
+  );
+  let log = "";
+  child.stderr.on("data", (chunk) => {
+    log = (log + chunk).slice(-100_000);
+  });
+  let output = "";
+  child.stdout.on("data", (chunk) => {
+    output = (output + chunk).slice(-100_000);
+  });
+  options.onSpawn?.(child);
+  const url = `${tls ? "https" : "http"}://127.0.0.1:${port}`;
+  let trusting: Agent | undefined;
+  const send = async (path: string, init: RequestInit = {}) => {
+    if (tls) trusting ??= new Agent({ connect: { ca: readFileSync(join(options.dataDir, "tls", "cert.pem")) } });
+    return fetch(`${url}${path}`, trusting === undefined ? init : { ...init, dispatcher: trusting });
+  };
+  await ready(send, child, () => log);
+  const { pid } = child;
+  return {
+    url,
+    process: child,
+    send,
+    email: ADMIN_EMAIL,
+    password: ADMIN_PASSWORD,
+    log: () => log,
+    output: () => output,
+    usage: () => usageOf(pid!),
+    stop: (signal = "SIGTERM") =>
+      new Promise((resolve) => {
+        if (child.exitCode !== null || child.signalCode !== null) return resolve(child.exitCode);
+        child.once("exit", (code) => resolve(code));
+        child.kill(signal);
+      }),
+  };
+}
+
+/** Healthy, and the first admin made: the token request of the first caller must not come too soon. */
+async function ready(send: (path: string) => Promise<Response>, child: ChildProcess, log: () => string): Promise<void> {
+  const until = Date.now() + 120_000;
+  while (Date.now() < until) {
+    if (child.exitCode !== null || child.signalCode !== null)
+      throw new Error(`serve ended with ${child.exitCode}:\n${log()}`);
+    const ok = await send("/healthz").then(
+      async (reply) => (await reply.text()) !== "" && reply.ok,
+      () => false,
+    );
+    if (ok) return;
+    await new Promise((resolve) => setTimeout(resolve, 5));
+  }
+  throw new Error(`serve was not ready in time:\n${log()}`);
+}
+
+const TICKS = 100;
+
+function usageOf(pid: number): { rss: number; cpu: number } {
+  const fields = readFileSync(`/proc/${pid}/stat`, "utf8").split(") ")[1]!.split(" ");
+  const status = readFileSync(`/proc/${pid}/status`, "utf8");
+  return {
+    rss: Number(/VmRSS:\s+(\d+)/.exec(status)?.[1] ?? 0) * 1024,
+    cpu: (Number(fields[11]) + Number(fields[12])) / TICKS,
+  };
+}
+
+export const freePort = (): Promise<number> =>
+  new Promise((resolve) => {
+    const probe = createServer().listen(0, "127.0.0.1", () => {
+      const address = probe.address();
+      probe.close(() => resolve(typeof address === "object" && address !== null ? address.port : 0));
+    });
+  });
+
+export type Caller = <T = unknown>(method: string, path: string, body?: unknown) => Promise<T>;
+
+/** Signs in as the first admin; gives a caller of the API. */
+export async function signIn(server: Served): Promise<Caller> {
+  const post = (path: string, body: unknown) =>
+    server.send(path, {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify(body),
+    });
+  let token = "";
+  for (let tries = 0; token === "" && tries < 20; tries++) {
+    const reply = await post("/api/v1/svc/login", { email: server.email, password: server.password });
+    if (reply.ok) {
+      token = ((await reply.json()) as { token: string }).token;
+      break;
+    }
+    await reply.text();
+    await new Promise((resolve) => setTimeout(resolve, 500));
+  }
+  if (token === "") throw new Error("could not sign in");
+  return async <T>(method: string, path: string, body?: unknown) => {
+    const reply = await server.send(`/api/v1/svc${path}`, {
+      method,
+      headers: { authorization: `Bearer ${token}`, "content-type": "application/json" },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    });
+    if (!reply.ok) throw new Error(`${method} ${path}: ${reply.status} ${await reply.text()}`);
+    return (await reply.json()) as T;
+  };
+}
