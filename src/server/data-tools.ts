@@ -1,5 +1,4 @@
 // What the `db` commands do, each from opening to closing.
-import { pino } from "pino";
 import { createLog } from "./core/log.ts";
 import { type OpenedPlace, openDataPlace, type PlaceOptions } from "./places.ts";
 import { backup } from "./store/tools/backup.ts";
@@ -27,13 +26,7 @@ export const checkData = (where: Where, onTable: (name: string) => void): Promis
 /** The names of the migrations that were applied. */
 export async function migrateData(where: Where): Promise<string[]> {
   const applied: string[] = [];
-  // The engine tells what it applied through its log.
-  const listener = pino(
-    { level: "info" },
-    { write: (line: string) => void applied.push(...((JSON.parse(line) as { applied?: string[] }).applied ?? [])) },
-  );
-  const { store } = await openDataPlace({ ...where, log: listener, migrate: true });
-  await store.close();
+  await using({ ...where, migrate: true, onMigrated: (titles) => void applied.push(...titles) }, async () => {});
   return applied;
 }
 

@@ -6,12 +6,13 @@ import { type Cipher, createCipher } from "./core/cipher.ts";
 import { loadServerKey } from "./core/server-key.ts";
 import type { Settings } from "./core/settings.ts";
 import { fileBlobs } from "./store/blobs/files.ts";
+import type { PostgresOptions } from "./store/postgres/open.ts";
 import { StoreUnavailable } from "./store/store.ts";
 import { type ServerStore, tables } from "./tables.ts";
 
 export async function openStore(settings: Settings, log: Logger): Promise<ServerStore> {
   const cipher = createCipher(await loadServerKey(settings));
-  return openPlace(settings, cipher, log, settings.database_migrate);
+  return openPlace(settings, cipher, log, { migrate: settings.database_migrate });
 }
 
 /** Engines are loaded when they are used: who starts on one does not wait for the other. */
@@ -19,7 +20,7 @@ export async function openPlace(
   settings: Settings,
   cipher: Cipher,
   log: Logger,
-  migrate: boolean,
+  migration: Pick<PostgresOptions<typeof tables>, "migrate" | "onMigrated">,
 ): Promise<ServerStore> {
   if (settings.database_url === undefined) {
     await mkdir(settings.data_dir, { recursive: true, mode: 0o700 });
@@ -34,7 +35,8 @@ export async function openPlace(
   }
   const { openPostgres } = await import("./store/postgres/open.ts");
   const url = settings.database_url;
-  return openPostgres({ tables, url, cipher, log, poolSize: settings.database_pool_size, migrate }).catch((error) => {
+  const poolSize = settings.database_pool_size;
+  return openPostgres({ tables, url, cipher, log, poolSize, ...migration }).catch((error) => {
     throw error instanceof StoreUnavailable ? new StoreUnavailable(`${whereOf(url)}: ${error.message}`) : error;
   });
 }

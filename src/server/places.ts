@@ -20,7 +20,9 @@ export interface PlaceOptions {
   readonly log: Logger;
   /** The key of another place, to seal with the same. */
   readonly key?: Uint8Array;
+  /** Runs the migrations that a database lacks. */
   readonly migrate?: boolean;
+  readonly onMigrated?: (applied: readonly string[]) => void;
   /** The place may not exist yet. */
   readonly create?: boolean;
 }
@@ -45,7 +47,7 @@ export async function openDataPlace(options: PlaceOptions): Promise<OpenedPlace>
   const key = options.key ?? (await loadServerKey(settings));
   if (options.key !== undefined && !isUrl(place)) await bringKey(place, options.key, env);
   const cipher = createCipher(key);
-  const store = await openPlace(settings, cipher, log, options.migrate ?? false);
+  const store = await openPlace(settings, cipher, log, { migrate: options.migrate, onMigrated: options.onMigrated });
   return { store, blobs: fileBlobs(join(dataDir, "blobs")), cipher, key };
 }
 

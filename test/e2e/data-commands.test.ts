@@ -109,3 +109,14 @@ it("restores a backup to the same checksums, and refuses one that is damaged", a
 }, 120_000);
 
 const serverKey = (): string => readFileSync(join(dataDir, "server.key"), "utf8").trim();
+
+it("brings a database to the current schema, and says when nothing was to do", async () => {
+  const empty = await freshDatabase();
+  try {
+    const migrate = () => svc(["db", "migrate", "--database-url", empty.url, "--data-dir", dataDir]);
+    expect(await migrate()).toMatchObject({ code: 0, stderr: expect.stringContaining("applied: 0001-initial") });
+    expect(await migrate()).toMatchObject({ code: 0, stderr: expect.stringContaining("up to date") });
+  } finally {
+    await empty.drop();
+  }
+});

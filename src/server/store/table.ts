@@ -97,6 +97,9 @@ export const packed = <T>() => column<T>("packed");
 /** A sorted set of ids of another table, without foreign keys: many-to-many where the pairs run into millions. */
 export const ids = (table: string) => column<readonly number[]>("ids", { to: table });
 
+/** The column that every table has beside its own: raised by each write of the row, and asked for like any other. */
+export const revisionColumn: ColumnSpec = int().default(1).spec;
+
 // biome-ignore lint/suspicious/noExplicitAny: a column of any type, as a bound only
 export type Columns = Record<string, Column<any, boolean>>;
 

@@ -2,7 +2,7 @@
 import { deflateRawSync, inflateRawSync } from "node:zlib";
 import type { Cipher } from "../../core/cipher.ts";
 import { compareText } from "../rows.ts";
-import type { ColumnSpec, Table } from "../table.ts";
+import { type ColumnSpec, revisionColumn, type Table } from "../table.ts";
 
 export type Value = string | number | boolean | null;
 /** A row in memory. Replaced by each write, never changed. */
@@ -21,21 +21,8 @@ export function pack(value: unknown): Packed {
 export const unpack = (packed: Packed): unknown =>
   JSON.parse(typeof packed === "string" ? packed : inflateRawSync(packed).toString("utf8"));
 
-const REVISION: ColumnSpec = {
-  kind: "int",
-  nullable: false,
-  indexed: false,
-  unique: false,
-  searchable: false,
-  secret: false,
-  to: null,
-  onDelete: "restrict",
-  fallback: 1,
-  hasFallback: true,
-};
-
 export function columnSpec(table: Table, name: string): ColumnSpec {
-  const found = name === "revision" ? REVISION : Object.hasOwn(table.columns, name) && table.columns[name]?.spec;
+  const found = name === "revision" ? revisionColumn : Object.hasOwn(table.columns, name) && table.columns[name]?.spec;
   if (!found) throw new Error(`${table.name}.${name}: no such column`);
   return found;
 }

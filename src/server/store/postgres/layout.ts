@@ -1,27 +1,13 @@
 // A declared table prepared for the engine: how its rows are read, and how their values are written.
 import type { Cipher } from "../../core/cipher.ts";
 import { searchForm } from "../rows.ts";
-import type { ColumnSpec, Table } from "../table.ts";
+import { type ColumnSpec, revisionColumn, type Table } from "../table.ts";
 import { type SqlType, searchColumn, sqlType } from "./schema.ts";
 import { col, list, type Sql, sql } from "./sql.ts";
 import { arrayLiteral, sqlTime } from "./types.ts";
 
 export type Row = Record<string, unknown>;
 type Element = string | number | boolean | null;
-
-/** `revision` can be asked for like any column. */
-const REVISION: ColumnSpec = {
-  kind: "int",
-  nullable: false,
-  indexed: false,
-  unique: false,
-  searchable: false,
-  secret: false,
-  to: null,
-  onDelete: "cascade",
-  fallback: 1,
-  hasFallback: true,
-};
 
 /** One column that an insert or update writes: where its value comes from and what it looks like on the way. */
 export interface Written {
@@ -53,7 +39,7 @@ export class Layout {
 
   spec(column: string): ColumnSpec {
     if (Object.hasOwn(this.table.columns, column)) return this.table.columns[column]!.spec;
-    if (column === "revision") return REVISION;
+    if (column === "revision") return revisionColumn;
     throw new Error(`${this.table.name} has no column ${column}`);
   }
 

@@ -30,6 +30,8 @@ export interface PostgresOptions<S extends Tables> {
   readonly create?: boolean;
   /** Runs the migrations that are missing. Without it and `create`, a schema that is not current is refused. */
   readonly migrate?: boolean;
+  /** Told the titles of the migrations that ran; with none, it is not called. */
+  readonly onMigrated?: (applied: readonly string[]) => void;
   /** The program's migrations unless a test brings its own. */
   readonly migrations?: readonly Migration[];
   /** How often a server that does not lead asks for the lead. */
@@ -118,7 +120,10 @@ async function prepare<S extends Tables>(options: PostgresOptions<S>): Promise<v
       const { applied, trigram } = await migrate(client, options.tables, known);
       if (!trigram)
         options.log?.warn({}, "the database has no pg_trgm and its user may not add it: text search will be slow");
-      if (applied.length > 0) options.log?.info?.({ applied }, "the database was migrated");
+      if (applied.length > 0) {
+        options.log?.info?.({ applied }, "the database was migrated");
+        options.onMigrated?.(applied);
+      }
     } else await requireCurrent(client, known);
     await checkKey(client, options.cipher);
   } catch (error) {

@@ -102,6 +102,8 @@ export class Conditions {
         return this.of(predicate.part, layout, alias, !negated);
       case "and":
       case "or": {
+        const apart = !negated && predicate.op === "or" ? this.searchedApart(predicate.parts, layout, alias) : null;
+        if (apart) return apart;
         const parts = predicate.parts.map((part) => this.of(part, layout, alias, negated));
         return (predicate.op === "and") !== negated ? allOf(parts) : anyOf(parts);
       }
@@ -155,8 +157,38 @@ export class Conditions {
         const joined = sql`${col(inner, predicate.column)} = ${col(alias, predicate.local)}`;
         const where = allOf([joined, this.of(predicate.where, other, inner)]);
         const found = sql`EXISTS (SELECT 1 FROM ${name(other.table.name)} AS ${name(inner)} WHERE ${where})`;
-        return negated ? sql`NOT ${found}` : found;
+        return negated ? allOf([...this.mayLack(predicate, layout, other), sql`NOT ${found}`]) : found;
       }
     }
   }
+
+  /**
+   * Rows that share this table's ids are at most as many as its own. Mostly they are as many: to count both, once, is cheaper than to find that
+   * no row lacks its other.
+   */
+  private mayLack({ where, column, local }: Exists, layout: Layout, other: Layout): Sql[] {
+    const shares = column === "id" && local === "id" && other.spec("id").to === layout.table.name;
+    if (!shares || where.op !== "all") return [];
+    const count = (table: string) => sql`(SELECT count(*) FROM ${name(table)})`;
+    return [sql`${count(layout.table.name)} > ${count(other.table.name)}`];
+  }
+
+  /** A search here or in related rows: each finds its ids by its own index, which no single condition over both tables could use. */
+  private searchedApart(parts: readonly Predicate[], layout: Layout, alias: string): Sql | null {
+    if (!parts.some((part) => part.op === "exists") || !parts.every(isSearch)) return null;
+    const found = parts.map((part) => {
+      const inner = this.alias();
+      if (part.op !== "exists" || part.local !== "id")
+        return sql`SELECT ${col(inner, "id")} FROM ${name(layout.table.name)} AS ${name(inner)} WHERE ${this.of(part, layout, inner)}`;
+      const other = this.layoutOf(part.table.name);
+      const from = sql`${name(other.table.name)} AS ${name(inner)}`;
+      return sql`SELECT ${col(inner, part.column)} FROM ${from} WHERE ${this.of(part.where, other, inner)}`;
+    });
+    return sql`${col(alias, "id")} IN (${sql.join(found, sql` UNION ALL `)})`;
+  }
 }
+
+type Exists = Extract<Predicate, { op: "exists" }>;
+
+const isSearch = (predicate: Predicate): boolean =>
+  predicate.op === "search" || (predicate.op === "exists" && predicate.where.op === "search");

@@ -1,6 +1,7 @@
 // The reading half of a collection.
 import type { OrderTerm, Position, Predicate, Scalar, Select } from "../query.ts";
 import { everything } from "../query.ts";
+import { countTerms } from "./counting.ts";
 import type { Layout, Row } from "./layout.ts";
 import { Conditions, type LayoutOf } from "./predicate.ts";
 import type { Runner } from "./runner.ts";
@@ -52,9 +53,10 @@ export class Reads {
     for (const column of columns) this.layout.spec(column);
     const found: Row[] = [];
     let left = select.limit;
-    for (const part of selects(this.layoutOf, this.layout, select, columns)) {
+    for (const { guess, full } of selects(this.layoutOf, this.layout, select, columns)) {
       if (left !== undefined && left <= 0) break;
-      const { rows } = await this.runner.read(compile(part));
+      let { rows } = guess ? await this.runner.read(compile(guess)) : { rows: [] };
+      if (!guess || rows.length < left!) ({ rows } = await this.runner.read(compile(full)));
       for (const row of left === undefined ? rows : rows.slice(0, left)) found.push(row);
       if (left !== undefined) left -= rows.length;
     }
@@ -97,7 +99,10 @@ export class Reads {
   }
 
   async count(where: Predicate = everything): Promise<number> {
-    const { rows } = await this.runner.read(compile(sql`SELECT count(*) AS value FROM ${this.picked(where)}`));
+    const terms = countTerms(where).map(
+      ({ minus, where: part }) => sql`${minus ? sql`-` : sql`+`} ${this.counted(part)}`,
+    );
+    const { rows } = await this.runner.read(compile(sql`SELECT ${sql.join(terms, sql` `)} AS value`));
     return rows[0]!.value as number;
   }
 
@@ -119,6 +124,18 @@ export class Reads {
     const best = sql`SELECT ${value} AS value FROM ${this.picked(where)} AND ${present} ORDER BY ${value} DESC LIMIT 1`;
     const { rows } = await this.runner.read(compile(best));
     return (rows[0]?.value ?? null) as Scalar | null;
+  }
+
+  private counted(where: Predicate): Sql {
+    if (where.op === "exists" && where.column === "id" && where.local === "id") {
+      const other = this.layoutOf(where.table.name);
+      // Rows that share this table's ids each have their row here: they are counted themselves.
+      if (other.spec("id").to === this.layout.table.name) {
+        const condition = new Conditions(this.layoutOf).of(where.where, other, ROW);
+        return sql`(SELECT count(*) FROM ${name(other.table.name)} AS ${name(ROW)} WHERE ${condition})`;
+      }
+    }
+    return sql`(SELECT count(*) FROM ${this.picked(where)})`;
   }
 
   private picked(where: Predicate): Sql {

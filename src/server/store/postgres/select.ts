@@ -1,5 +1,5 @@
 // `Select` as SQL: order, keyset position, and the forms that let an index serve the first rows.
-import type { Direction, OrderTerm, Position, Scalar, Select } from "../query.ts";
+import type { Direction, OrderTerm, Position, Predicate, Scalar, Select } from "../query.ts";
 import { everything } from "../query.ts";
 import type { ColumnSpec } from "../table.ts";
 import type { Layout } from "./layout.ts";
@@ -7,6 +7,7 @@ import { Conditions, type LayoutOf, operand } from "./predicate.ts";
 import { allOf, anyOf, col, list, name, type Sql, sql } from "./sql.ts";
 
 const ROW = "t0";
+const KEYS = "keys";
 
 interface Term {
   readonly expr: Sql;
@@ -21,6 +22,22 @@ interface Term {
     readonly column: string;
   } | null;
 }
+
+/**
+ * One stretch of the answer. Where `guess` gives as many rows as are still wanted, they are the answer; else `full` gives it. The guess looks
+ * only at the first rows in the order: with a condition that many rows meet that is enough, and no index need serve order and condition.
+ */
+export interface Stretch {
+  readonly guess: Sql | null;
+  readonly full: Sql;
+}
+
+/** Rows that a guess looks at. */
+const CANDIDATES = 1000;
+/** Up to this many rows a list is found by its ids and order first, and the rest of the rows read then: sorting copies whole rows. */
+const FEW = 1000;
+/** Rows of fewer columns than this are as quickly sorted whole. */
+const WIDE = 8;
 
 const SORT = { asc: sql`ASC NULLS LAST`, desc: sql`DESC NULLS FIRST` } as const;
 
@@ -72,8 +89,8 @@ class SelectBuilder {
     ];
   }
 
-  /** The statements whose rows, one after the other up to the limit, are the answer. */
-  build(): Sql[] {
+  /** The stretches whose rows, one after the other up to the limit, are the answer. */
+  build(): Stretch[] {
     const { after, limit, offset } = this.select;
     const [first] = this.terms;
     const simple = this.terms.length === 2 && limit !== undefined && !offset;
@@ -81,27 +98,73 @@ class SelectBuilder {
     // a value and those without each come from an index.
     if (simple && first?.nullable && (first.related || after)) return this.apart(first, after);
     const position = after ? [this.after(this.positions(after))] : [];
-    return [this.statement(position, this.terms, offset)];
+    return [this.stretch(position, this.terms, offset)];
   }
 
-  private statement(conditions: readonly Sql[], order: readonly Term[], offset?: number): Sql {
+  private stretch(conditions: readonly Sql[], order: readonly Term[], offset?: number): Stretch {
+    const { limit, where = everything } = this.select;
+    const bounded = limit === undefined ? sql`` : sql` LIMIT ${limit}::bigint`;
+    const tail = sql`${bounded}${offset ? sql` OFFSET ${offset}::bigint` : sql``}`;
+    const picked = where.op === "all" ? null : this.conditions.of(where, this.layout, ROW);
+    const late = limit !== undefined && limit <= FEW && this.columns.length >= WIDE;
+    if (!late) {
+      const rows = this.layout.selectList(ROW, this.columns);
+      return { guess: null, full: this.statement(rows, conditions, order, picked, tail) };
+    }
+    const keys = list(order.map(({ expr }, i) => sql`${expr} AS ${name(`k${i}`)}`));
+    const guess =
+      picked && !offset && (!this.served(order[0]!) || probes(where))
+        ? this.rowsOf(
+            this.statement(keys, conditions, order, null, sql` LIMIT ${CANDIDATES}::bigint`),
+            order,
+            picked,
+            bounded,
+          )
+        : null;
+    return { guess, full: this.rowsOf(this.statement(keys, conditions, order, picked, tail), order, null, sql``) };
+  }
+
+  private statement(what: Sql, conditions: readonly Sql[], order: readonly Term[], picked: Sql | null, tail: Sql): Sql {
+    const by = list(order.map(({ expr, direction }) => sql`${expr} ${SORT[direction]}`));
+    const where = allOf(picked ? [picked, ...conditions] : conditions);
+    return sql`SELECT ${what} FROM ${this.from(conditions, order, picked !== null)} WHERE ${where} ORDER BY ${by}${tail}`;
+  }
+
+  private from(conditions: readonly Sql[], order: readonly Term[], picked: boolean): Sql {
+    const certain = conditions.includes(HAS_VALUE);
+    const [first] = order;
+    // A row that shares an id refers to a row here: where nothing else is asked of that, it need not be looked at.
+    if (first?.related && certain && !picked && this.sharesIds(first.related))
+      return sql`${name(first.related.layout.table.name)} AS ${name(first.related.alias)}`;
     const joins = order.map(({ related, nullable }) => {
       if (!related) return sql``;
-      const join = nullable && !conditions.includes(HAS_VALUE) ? sql` LEFT JOIN ` : sql` JOIN `;
+      const join = nullable && !certain ? sql` LEFT JOIN ` : sql` JOIN `;
       const on = sql`${col(related.alias, "id")} = ${col(ROW, related.on)}`;
       return sql`${join}${name(related.layout.table.name)} AS ${name(related.alias)} ON ${on}`;
     });
-    const picked = this.conditions.of(this.select.where ?? everything, this.layout, ROW);
-    const where = allOf([picked, ...conditions]);
-    const by = list(order.map(({ expr, direction }) => sql`${expr} ${SORT[direction]}`));
-    const { limit } = this.select;
-    const bounded = limit === undefined ? sql`` : sql` LIMIT ${limit}::bigint`;
-    const skipped = offset ? sql` OFFSET ${offset}::bigint` : sql``;
-    const from = sql`${name(this.layout.table.name)} AS ${name(ROW)}${sql.join(joins, sql``)}`;
-    return sql`SELECT ${this.layout.selectList(ROW, this.columns)} FROM ${from} WHERE ${where} ORDER BY ${by}${bounded}${skipped}`;
+    return sql`${name(this.layout.table.name)} AS ${name(ROW)}${sql.join(joins, sql``)}`;
   }
 
-  private apart(first: Term, after: Position | undefined): Sql[] {
+  /** The rows of the keys that a statement gave, in the same order. */
+  private rowsOf(keys: Sql, order: readonly Term[], picked: Sql | null, tail: Sql): Sql {
+    const key = (i: number) => col(KEYS, `k${i}`);
+    const by = list(order.map(({ direction }, i) => sql`${key(i)} ${SORT[direction]}`));
+    const own = sql`${name(this.layout.table.name)} AS ${name(ROW)}`;
+    const rows = sql`(${keys}) AS ${name(KEYS)} JOIN ${own} ON ${col(ROW, "id")} = ${key(order.length - 1)}`;
+    const where = picked ? sql` WHERE ${picked}` : sql``;
+    return sql`SELECT ${this.layout.selectList(ROW, this.columns)} FROM ${rows}${where} ORDER BY ${by}${tail}`;
+  }
+
+  /** The first rows in the order come from an index. */
+  private served({ spec, related }: Term): boolean {
+    return related === null && (spec.kind === "id" || spec.indexed || spec.unique);
+  }
+
+  private sharesIds({ layout, on }: { layout: Layout; on: string }): boolean {
+    return on === "id" && layout.spec("id").to === this.layout.table.name;
+  }
+
+  private apart(first: Term, after: Position | undefined): Stretch[] {
     const tie = this.terms[1]!;
     const [value, id] = after ? this.positions(after) : [undefined, undefined];
     const beyond = (terms: readonly Term[], position: readonly (Sql | null)[]) => this.after(position, terms);
@@ -110,12 +173,12 @@ class SelectBuilder {
     const sameId = first.related?.on === "id" ? { ...tie, expr: col(first.related.alias, "id") } : tie;
 
     const withValue = () =>
-      this.statement(
+      this.stretch(
         [HAS_VALUE, sql`${first.expr} IS NOT NULL`, ...(value && id ? [beyond([certain, sameId], [value, id])] : [])],
         [certain, sameId],
       );
     const without = () =>
-      this.statement([this.lacks(first), ...(after && value === null && id ? [beyond([tie], [id])] : [])], [tie]);
+      this.stretch([this.lacks(first), ...(after && value === null && id ? [beyond([tie], [id])] : [])], [tie]);
 
     if (first.direction === "asc") return value === null ? [without()] : [withValue(), without()];
     return value ? [withValue()] : [without(), withValue()];
@@ -132,7 +195,7 @@ class SelectBuilder {
     if (local.kind === "ref" && local.to === layout.table.name && !spec.nullable) return sql`${col(ROW, on)} IS NULL`;
     const where = sql`${col(alias, "id")} = ${col(ROW, on)} AND ${expr} IS NOT NULL`;
     const lacking = sql`NOT EXISTS (SELECT 1 FROM ${other} AS ${name(alias)} WHERE ${where})`;
-    if (on !== "id" || layout.spec("id").to !== this.layout.table.name) return lacking;
+    if (!this.sharesIds(related)) return lacking;
     // Rows that share this table's ids are at most as many. Mostly they are as many, and to count is cheaper than to look for those without.
     const present = spec.nullable ? sql` AS ${name(alias)} WHERE ${expr} IS NOT NULL` : sql``;
     return sql`(SELECT count(*) FROM ${own}) > (SELECT count(*) FROM ${other}${present}) AND ${lacking}`;
@@ -178,5 +241,13 @@ function beyond({ expr, nullable, direction }: Term, value: Sql | null): Sql {
   return nullable ? anyOf([sql`${expr} > ${value}`, sql`${expr} IS NULL`]) : sql`${expr} > ${value}`;
 }
 
-export const selects = (layoutOf: LayoutOf, layout: Layout, select: Select, columns: readonly string[]): Sql[] =>
+/** A row is held against another table on its own, not by joining the two: for many rows that is slow. */
+function probes(where: Predicate, alone = false): boolean {
+  if (where.op === "and" || where.op === "or")
+    return where.parts.some((part) => probes(part, alone || where.op === "or"));
+  if (where.op === "not") return probes(where.part, true);
+  return alone && where.op === "exists";
+}
+
+export const selects = (layoutOf: LayoutOf, layout: Layout, select: Select, columns: readonly string[]): Stretch[] =>
   new SelectBuilder(layoutOf, layout, select, columns).build();
