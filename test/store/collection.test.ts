@@ -45,6 +45,61 @@ describe.each(engines)("a store in $name", ({ open }) => {
       { name: "d", rank: 2, seen_at: at(3) },
     ]);
 
+  describe("many rows", () => {
+    it("are found in order whether the condition picks many, few or only the last", { timeout: 60_000 }, async () => {
+      const made = await store.hosts.insertMany(
+        Array.from({ length: 4500 }, (_, i) => ({
+          name: `h${i}`,
+          load: (i * 7919) % 4500,
+          rank: i % 9 === 0 ? null : i,
+        })),
+      );
+      // The first ones have none.
+      await store.details.insertMany(made.slice(30).map(({ id }) => ({ id, software: id % 2 ? [1] : [2] })));
+      const byLoad = (sign: number) => [...made].sort((a, b) => sign * (a.load - b.load) || sign * (a.id - b.id));
+      const hasOne = new Set(made.slice(30).flatMap(({ id }) => (id % 2 ? [id] : [])));
+      const lacks = new Set(made.slice(0, 30).map(({ id }) => id));
+      const related = or(exists(details, "id", has("software", 1)), and(not(exists(details, "id")), gt("load", 2000)));
+      const conditions = [
+        ["all", everything, () => true],
+        ["half", exists(details, "id", has("software", 1)), ({ id }) => hasOne.has(id)],
+        ["the last", gt("load", 4480), ({ load }) => load > 4480],
+        ["the first", lt("load", 20), ({ load }) => load < 20],
+        ["some", gte("rank", 4400), ({ rank }) => rank !== null && rank >= 4400],
+        ["related or lacking", related, ({ id, load }) => hasOne.has(id) || (lacks.has(id) && load > 2000)],
+        ["neither", not(related), ({ id, load }) => !(hasOne.has(id) || (lacks.has(id) && load > 2000))],
+        ["none", eq("name", "nobody"), () => false],
+      ] as const satisfies readonly [
+        string,
+        Parameters<typeof store.hosts.count>[0],
+        (row: (typeof made)[number]) => boolean,
+      ][];
+      for (const [what, where, picks] of conditions) {
+        expect(await store.hosts.count(where), what).toBe(made.filter(picks).length);
+        for (const direction of ["asc", "desc"] as const) {
+          const sign = direction === "asc" ? 1 : -1;
+          const wanted = byLoad(sign)
+            .filter(picks)
+            .map(({ name }) => name);
+          const order = [{ column: "load", direction }];
+          expect(await names({ where, order, limit: 25 }), `${what} ${direction}`).toEqual(wanted.slice(0, 25));
+          expect(await names({ where, order, limit: 25, offset: 30 }), what).toEqual(wanted.slice(30, 55));
+          // Rows without a related one stand at the end, as null does.
+          const ofRelated = [...made].sort(
+            (a, b) => sign * (Number(lacks.has(a.id)) - Number(lacks.has(b.id)) || a.id - b.id),
+          );
+          const related = [{ column: "revision", direction, of: details, on: "id" }];
+          expect(await names({ where, order: related, limit: 25 }), `${what} ${direction}, related`).toEqual(
+            ofRelated
+              .filter(picks)
+              .slice(0, 25)
+              .map(({ name }) => name),
+          );
+        }
+      }
+    });
+  });
+
   describe("rows", () => {
     it("have every column, defaults and a revision", async () => {
       const row = await store.hosts.insert({ name: "a" });

@@ -28,7 +28,7 @@ export const details = table("t_details", {
 
 export const tags = table(
   "t_tags",
-  { id: id(), host_id: ref("t_hosts"), label: text() },
+  { id: id(), host_id: ref("t_hosts"), label: text().search() },
   { unique: [["host_id", "label"]] },
 );
 

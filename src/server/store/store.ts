@@ -30,6 +30,8 @@ export interface Collection<T extends Table = Table> {
    * Inserts each row, or updates the one that has the same values in `on` (a unique set of columns, or `["id"]`).
    * `set` names the columns that an update writes (default: all given but `on`). A row that would not change is not
    * written and keeps its revision. When `on` values repeat within `rows`, the last wins. Gives the rows as they are after, in order.
+   * The order of the writes within one call is the engine's: a unique value that moves from one row to another in it may be a
+   * `UniqueViolation`.
    */
   upsert(rows: readonly InsertOf<T>[], options: UpsertOptions<T>): Promise<RowOf<T>[]>;
   /** Gives the number of rows picked. */

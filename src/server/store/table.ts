@@ -8,6 +8,8 @@ export interface ColumnSpec {
   readonly nullable: boolean;
   readonly indexed: boolean;
   readonly unique: boolean;
+  /** Lists are ordered by it: indexed where that is what it takes (in memory sorting is quick). */
+  readonly ordered: boolean;
   readonly searchable: boolean;
   /** Encrypted at rest by the engines with the server key; never indexed or compared. */
   readonly secret: boolean;
@@ -41,6 +43,10 @@ export class Column<T, Opt extends boolean = false> {
   index(): Column<T, Opt> {
     return this.with({ indexed: true });
   }
+  /** Lists are ordered by it, but nothing is looked up by it: indexed where sorting all rows is slow. */
+  ordered(): Column<T, Opt> {
+    return this.with({ ordered: true });
+  }
   /** No two rows have the same value; nulls do not clash. */
   unique(): Column<T, Opt> {
     return this.with({ unique: true, indexed: true });
@@ -66,6 +72,7 @@ const column = <T>(kind: ColumnKind, change: Partial<ColumnSpec> = {}): Column<T
     nullable: false,
     indexed: false,
     unique: false,
+    ordered: false,
     searchable: false,
     secret: false,
     to: null,

@@ -74,6 +74,8 @@ function compare(column: Sql, spec: ColumnSpec, op: Comparison, value: string | 
 const likePattern = (text: string): string => `%${searchForm(text).replace(/[\\%_]/g, "\\$&")}%`;
 
 export class Conditions {
+  /** A table joined to that of `of` by their ids, as `alias`: its row is at hand, so nothing need be looked for. */
+  partner: { readonly table: string; readonly alias: string; readonly of: string } | null = null;
   private readonly layoutOf: LayoutOf;
   private aliases = 0;
 
@@ -153,6 +155,7 @@ export class Conditions {
       }
       case "exists": {
         const other = this.layoutOf(predicate.table.name);
+        if (this.isPartner(predicate, alias)) return this.of(predicate.where, other, this.partner!.alias, negated);
         const inner = this.alias();
         const joined = sql`${col(inner, predicate.column)} = ${col(alias, predicate.local)}`;
         const where = allOf([joined, this.of(predicate.where, other, inner)]);
@@ -160,6 +163,10 @@ export class Conditions {
         return negated ? allOf([...this.mayLack(predicate, layout, other), sql`NOT ${found}`]) : found;
       }
     }
+  }
+
+  private isPartner({ table, column, local }: Exists, alias: string): boolean {
+    return this.partner?.table === table.name && this.partner.of === alias && column === "id" && local === "id";
   }
 
   /**

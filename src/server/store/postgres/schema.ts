@@ -104,10 +104,9 @@ export function columnDefinition(table: Table, column: StoredColumn): Sql {
 /** The index of one column carries the id too where lists are ordered by it: ties then need no sort, and `after` no filter. */
 function indexColumns(table: Table, columns: readonly string[]): readonly string[] {
   const [only] = columns;
-  const kind = columns.length === 1 && only !== undefined ? table.columns[only]?.spec.kind : undefined;
-  return only !== undefined && (kind === "text" || kind === "int" || kind === "real" || kind === "time")
-    ? [only, "id"]
-    : columns;
+  const spec = columns.length === 1 && only !== undefined ? table.columns[only]?.spec : undefined;
+  const ordered = spec && (spec.ordered || ["text", "int", "real", "time"].includes(spec.kind));
+  return only !== undefined && ordered ? [only, "id"] : columns;
 }
 
 function indexes(table: Table): SchemaObject[] {
@@ -125,7 +124,7 @@ function indexes(table: Table): SchemaObject[] {
   const found: SchemaObject[] = [];
   for (const [column, { spec }] of Object.entries(table.columns)) {
     if (spec.kind === "ids") found.push(index([column], "gin"));
-    else if (spec.indexed && !spec.unique) found.push(index([column]));
+    else if ((spec.indexed || spec.ordered) && !spec.unique) found.push(index([column]));
     if (!spec.searchable) continue;
     const indexName = short(table.name, column, "trgm", "idx");
     const on = sql`${name(table.name)} USING gin (${name(searchColumn(column))} gin_trgm_ops)`;

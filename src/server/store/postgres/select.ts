@@ -1,6 +1,6 @@
 // `Select` as SQL: order, keyset position, and the forms that let an index serve the first rows.
 import type { Direction, OrderTerm, Position, Predicate, Scalar, Select } from "../query.ts";
-import { everything } from "../query.ts";
+import { and, everything, not, nothing, or } from "../query.ts";
 import type { ColumnSpec } from "../table.ts";
 import type { Layout } from "./layout.ts";
 import { Conditions, type LayoutOf, operand } from "./predicate.ts";
@@ -33,7 +33,7 @@ export interface Stretch {
 }
 
 /** Rows that a guess looks at. */
-const CANDIDATES = 1000;
+const CANDIDATES = 3000;
 /** Up to this many rows a list is found by its ids and order first, and the rest of the rows read then: sorting copies whole rows. */
 const FEW = 1000;
 /** Rows of fewer columns than this are as quickly sorted whole. */
@@ -101,10 +101,22 @@ class SelectBuilder {
     return [this.stretch(position, this.terms, offset)];
   }
 
-  private stretch(conditions: readonly Sql[], order: readonly Term[], offset?: number): Stretch {
-    const { limit, where = everything } = this.select;
+  /** `lacking`: rows without a value for the order, which are few where they are any. */
+  private stretch(
+    conditions: readonly Sql[],
+    order: readonly Term[],
+    offset: number | undefined,
+    lacking = false,
+  ): Stretch {
+    const { limit } = this.select;
     const bounded = limit === undefined ? sql`` : sql` LIMIT ${limit}::bigint`;
     const tail = sql`${bounded}${offset ? sql` OFFSET ${offset}::bigint` : sql``}`;
+    const [first] = order;
+    const partner =
+      first?.related && conditions.includes(HAS_VALUE) && this.sharesIds(first.related) ? first.related : null;
+    this.conditions.partner = partner && { table: partner.layout.table.name, alias: partner.alias, of: ROW };
+    const asked = this.select.where ?? everything;
+    const where = partner ? withPartner(asked, partner.layout.table.name) : asked;
     const picked = where.op === "all" ? null : this.conditions.of(where, this.layout, ROW);
     const late = limit !== undefined && limit <= FEW && this.columns.length >= WIDE;
     if (!late) {
@@ -112,30 +124,46 @@ class SelectBuilder {
       return { guess: null, full: this.statement(rows, conditions, order, picked, tail) };
     }
     const keys = list(order.map(({ expr }, i) => sql`${expr} AS ${name(`k${i}`)}`));
+    const apart = partner !== null && concernsOnly(where, partner.layout.table.name);
     const guess =
-      picked && !offset && (!this.served(order[0]!) || probes(where))
+      picked && !apart && !offset && !lacking && (!this.served(order[0]!) || probes(where))
         ? this.rowsOf(
-            this.statement(keys, conditions, order, null, sql` LIMIT ${CANDIDATES}::bigint`),
+            this.statement(keys, conditions, order, null, sql` LIMIT ${CANDIDATES}::bigint`, partner !== null),
             order,
-            picked,
+            this.unpartnered(where),
             bounded,
           )
         : null;
-    return { guess, full: this.rowsOf(this.statement(keys, conditions, order, picked, tail), order, null, sql``) };
+    return {
+      guess,
+      full: this.rowsOf(this.statement(keys, conditions, order, picked, tail, apart), order, null, sql``),
+    };
   }
 
-  private statement(what: Sql, conditions: readonly Sql[], order: readonly Term[], picked: Sql | null, tail: Sql): Sql {
+  /** The condition where the related row is not at hand. */
+  private unpartnered(where: Predicate): Sql {
+    this.conditions.partner = null;
+    return this.conditions.of(where, this.layout, ROW);
+  }
+
+  /** `apart`: nothing is asked of the table's own rows, so that those that share their ids serve alone. */
+  private statement(
+    what: Sql,
+    conditions: readonly Sql[],
+    order: readonly Term[],
+    picked: Sql | null,
+    tail: Sql,
+    apart = false,
+  ): Sql {
     const by = list(order.map(({ expr, direction }) => sql`${expr} ${SORT[direction]}`));
     const where = allOf(picked ? [picked, ...conditions] : conditions);
-    return sql`SELECT ${what} FROM ${this.from(conditions, order, picked !== null)} WHERE ${where} ORDER BY ${by}${tail}`;
+    return sql`SELECT ${what} FROM ${this.from(conditions, order, apart)} WHERE ${where} ORDER BY ${by}${tail}`;
   }
 
-  private from(conditions: readonly Sql[], order: readonly Term[], picked: boolean): Sql {
+  private from(conditions: readonly Sql[], order: readonly Term[], apart: boolean): Sql {
     const certain = conditions.includes(HAS_VALUE);
-    const [first] = order;
-    // A row that shares an id refers to a row here: where nothing else is asked of that, it need not be looked at.
-    if (first?.related && certain && !picked && this.sharesIds(first.related))
-      return sql`${name(first.related.layout.table.name)} AS ${name(first.related.alias)}`;
+    const related = order[0]?.related;
+    if (apart && related) return sql`${name(related.layout.table.name)} AS ${name(related.alias)}`;
     const joins = order.map(({ related, nullable }) => {
       if (!related) return sql``;
       const join = nullable && !certain ? sql` LEFT JOIN ` : sql` JOIN `;
@@ -157,7 +185,7 @@ class SelectBuilder {
 
   /** The first rows in the order come from an index. */
   private served({ spec, related }: Term): boolean {
-    return related === null && (spec.kind === "id" || spec.indexed || spec.unique);
+    return related === null && (spec.kind === "id" || spec.indexed || spec.ordered || spec.unique);
   }
 
   private sharesIds({ layout, on }: { layout: Layout; on: string }): boolean {
@@ -172,13 +200,14 @@ class SelectBuilder {
     // The related row's own id, where it is the same, comes from the same index as its value.
     const sameId = first.related?.on === "id" ? { ...tie, expr: col(first.related.alias, "id") } : tie;
 
-    const withValue = () =>
-      this.stretch(
-        [HAS_VALUE, sql`${first.expr} IS NOT NULL`, ...(value && id ? [beyond([certain, sameId], [value, id])] : [])],
-        [certain, sameId],
-      );
-    const without = () =>
-      this.stretch([this.lacks(first), ...(after && value === null && id ? [beyond([tie], [id])] : [])], [tie]);
+    const withValue = () => {
+      const past = value && id ? [beyond([certain, sameId], [value, id])] : [];
+      return this.stretch([HAS_VALUE, sql`${first.expr} IS NOT NULL`, ...past], [certain, sameId], undefined);
+    };
+    const without = () => {
+      const past = after && value === null && id ? [beyond([tie], [id])] : [];
+      return this.stretch([this.lacks(first), ...past], [tie], undefined, first.related !== null);
+    };
 
     if (first.direction === "asc") return value === null ? [without()] : [withValue(), without()];
     return value ? [withValue()] : [without(), withValue()];
@@ -239,6 +268,32 @@ function beyond({ expr, nullable, direction }: Term, value: Sql | null): Sql {
   if (direction === "desc") return value === null ? sql`${expr} IS NOT NULL` : sql`${expr} < ${value}`;
   if (value === null) return sql`false`;
   return nullable ? anyOf([sql`${expr} > ${value}`, sql`${expr} IS NULL`]) : sql`${expr} > ${value}`;
+}
+
+const shares = (where: Predicate, table: string): boolean =>
+  where.op === "exists" && where.table.name === table && where.column === "id" && where.local === "id";
+
+/** The condition where the row of that table with the same id is known to be there. */
+function withPartner(where: Predicate, table: string): Predicate {
+  if (where.op === "not") {
+    const part = withPartner(where.part, table);
+    return part.op === "all" ? nothing : part.op === "none" ? everything : not(part);
+  }
+  if (where.op === "exists") return shares(where, table) && where.where.op === "all" ? everything : where;
+  if (where.op !== "and" && where.op !== "or") return where;
+  const parts = where.parts.map((part) => withPartner(part, table));
+  const [decides, idle] = where.op === "and" ? (["none", "all"] as const) : (["all", "none"] as const);
+  if (parts.some(({ op }) => op === decides)) return where.op === "and" ? nothing : everything;
+  const kept = parts.filter(({ op }) => op !== idle);
+  return where.op === "and" ? and(...kept) : or(...kept);
+}
+
+/** Rows of that table, which share the ids of those asked for, decide alone. */
+function concernsOnly(where: Predicate, table: string): boolean {
+  if (where.op === "and" || where.op === "or") return where.parts.every((part) => concernsOnly(part, table));
+  if (where.op === "not") return concernsOnly(where.part, table);
+  if (where.op === "exists") return shares(where, table);
+  return where.op === "all" || where.op === "none";
 }
 
 /** A row is held against another table on its own, not by joining the two: for many rows that is slow. */
