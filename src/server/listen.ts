@@ -1,7 +1,9 @@
 import type { IncomingMessage, RequestListener, Server, ServerResponse } from "node:http";
 import { createServer } from "node:net";
 import { listen as listhen } from "listhen";
+import { answerBadRequests } from "./bad-requests.ts";
 import { BadSetting, type TlsFiles } from "./core/tls.ts";
+import { meterHandshakes } from "./handshakes.ts";
 
 export interface Listening {
   readonly url: string;
@@ -10,11 +12,14 @@ export interface Listening {
   close(graceMs: number): Promise<void>;
 }
 
+const LOOPBACK = "127.0.0.1";
 /** Agents poll every 10 s and more: a shorter keep-alive would cost them a handshake each time. */
 const KEEP_ALIVE_MS = 120_000;
 /** Slow clients may not hold a socket by dribbling headers or a body. */
 const HEADERS_MS = 15_000;
 const REQUEST_MS = 60_000;
+/** How long a stop waits for handshakes: no request was accepted on these connections yet. */
+const HANDSHAKE_MS = 1_000;
 
 export async function listen(
   handler: RequestListener,
@@ -28,18 +33,20 @@ export async function listen(
     return handler(req, res);
   };
   const { server } = await listhen(tracked, {
-    port,
-    hostname: options.host,
+    port: await freePort(LOOPBACK),
+    hostname: LOOPBACK,
     https: options.tls === null ? false : { cert: options.tls.cert, key: options.tls.key },
     showURL: false,
     autoClose: false,
     isProd: true,
     isTest: true,
-    public: options.host !== "127.0.0.1" && options.host !== "localhost" && options.host !== "::1",
+    public: false,
   });
   onlyHandler(server as Server, tracked);
   tune(server as Server);
-  await deepenBacklog(server as Server, options.host, port);
+  answerBadRequests(server as Server);
+  const handshakes = options.tls === null ? null : meterHandshakes(server);
+  await moveTo(server as Server, options.host, port);
   const name = options.host.includes(":") ? `[${options.host}]` : options.host;
   return {
     url: `${options.tls === null ? "http" : "https"}://${name}:${port}`,
@@ -52,9 +59,11 @@ export async function listen(
       // Connections that become idle while the rest finishes.
       const sweep = setInterval(() => http.closeIdleConnections(), 50);
       const late = setTimeout(() => http.closeAllConnections(), graceMs);
+      const silent = setTimeout(() => handshakes?.close(), Math.min(graceMs, HANDSHAKE_MS));
       await closed;
       clearInterval(sweep);
       clearTimeout(late);
+      clearTimeout(silent);
     },
   };
 }
@@ -78,13 +87,17 @@ function tune(server: Server): void {
 /** After a restart every agent connects at once; what does not fit the queue waits a second and more. */
 const BACKLOG = 4096;
 
-/** listhen listens with Node's backlog of 511 and takes no other: listen again, on the same server. */
-async function deepenBacklog(server: Server, host: string, port: number): Promise<void> {
+/**
+ * listhen listens with Node's backlog of 511 and takes no other: listen again, on the same server. The first time is at a port
+ * that nobody knows: closing would wait for whoever connected meanwhile, and agents knock all the time.
+ */
+async function moveTo(server: Server, host: string, port: number): Promise<void> {
   await new Promise<void>((resolve) => server.close(() => resolve()));
   await new Promise<void>((resolve, reject) => {
-    server.once("error", reject);
+    const failed = (error: NodeJS.ErrnoException) => reject(listenError(error, host, port));
+    server.once("error", failed);
     server.listen({ host, port, backlog: BACKLOG }, () => {
-      server.off("error", reject);
+      server.off("error", failed);
       resolve();
     });
   });
@@ -94,7 +107,8 @@ const freePort = (host: string): Promise<number> =>
   new Promise((resolve, reject) => {
     const probe = createServer();
     probe.once("error", (error: NodeJS.ErrnoException) => reject(listenError(error, host, 0)));
-    probe.listen(0, host, () => {
+    // Among workers a port 0 would be the same port for all of them, shared.
+    probe.listen({ port: 0, host, exclusive: true }, () => {
       const address = probe.address();
       probe.close(() => resolve(typeof address === "object" && address !== null ? address.port : 0));
     });

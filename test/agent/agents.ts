@@ -48,17 +48,32 @@ export const throughApp =
 /** Through a listening Node server, on one connection that is kept. */
 export async function throughSocket(t: TestApp): Promise<{ send: Send; port: number; close(): Promise<void> }> {
   const handle = agentHandler(t.agent, t.services);
-  const server = createServer((req, res) => {
+  const server = createServer({ keepAliveTimeout: 120_000 }, (req, res) => {
     if (!handle(req, res)) res.writeHead(418).end("not for agents");
   });
   await new Promise<void>((done) => server.listen(0, "127.0.0.1", done));
   const { port } = server.address() as AddressInfo;
-  const agent = new HttpAgent({ keepAlive: true, maxSockets: 1 });
+  const { send, close } = throughUrl(`http://127.0.0.1:${port}`, 1);
+  return {
+    send,
+    port,
+    close: async () => {
+      close();
+      server.closeAllConnections();
+      await new Promise((done) => server.close(done));
+    },
+  };
+}
+
+/** To a server that listens, on so many connections that are kept. */
+export function throughUrl(url: string, connections: number): { send: Send; close(): void } {
+  const agent = new HttpAgent({ keepAlive: true, maxSockets: connections });
   const send: Send = (path, body, headers = {}, method = "POST") =>
     new Promise((resolve, reject) => {
       const bytes = bytesOf(body);
       const req = httpRequest(
-        { port, path, method, agent, headers: { "content-length": Buffer.byteLength(bytes), ...headers } },
+        new URL(path, url),
+        { method, agent, headers: { "content-length": Buffer.byteLength(bytes), ...headers } },
         (res) => {
           const chunks: Buffer[] = [];
           res.on("data", (chunk: Buffer) => chunks.push(chunk));
@@ -72,20 +87,16 @@ export async function throughSocket(t: TestApp): Promise<{ send: Send; port: num
       req.on("error", reject);
       req.end(bytes);
     });
-  return {
-    send,
-    port,
-    close: async () => {
-      agent.destroy();
-      server.closeAllConnections();
-      await new Promise((done) => server.close(done));
-    },
-  };
+  return { send, close: () => agent.destroy() };
 }
 
 export const SECRET = "enroll-me-please";
 
-export async function makeSecret(t: TestApp, secret = SECRET, teamId: number | null = null): Promise<string> {
+export async function makeSecret(
+  t: Pick<TestApp["services"], "store" | "clock">,
+  secret = SECRET,
+  teamId: number | null = null,
+): Promise<string> {
   await t.store.enrollSecrets.insert({
     created_at: t.clock.iso(),
     team_id: teamId,

@@ -29,6 +29,13 @@ describe.each(["lowdb", "postgres"] as const)("agent configuration on %s", (engi
     expect(new Set(texts).size).toBe(1);
   });
 
+  test("a pack that is text, which would name a file on the host, is never sent, even when it was forced in", async () => {
+    const packs = { good: { queries: { uptime: { query: "SELECT 1;", interval: 60 } } }, bad: "/etc/packs/bad.conf" };
+    expect((await t.patch("/config?force=true", { agent_options: { config: { packs } } })).status).toBe(200);
+    const key = await enroll(send);
+    await expect.poll(() => config(key)).toEqual({ packs: { good: packs.good } });
+  });
+
   test("a change reaches hosts that have asked before", async () => {
     const key = await enroll(send);
     await config(key);

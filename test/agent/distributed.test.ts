@@ -93,10 +93,11 @@ describe.each(["lowdb", "postgres"] as const)("distributed queries on %s", (engi
       labels: await t.store.labelMembers.pick(["id", "revision"]),
     });
     const before = await state();
+    const changedAt = t.clock.iso();
     t.clock.advance(HOUR + 1);
     await agent.poll();
     expect(await state()).toEqual(before);
-    expect((await host()).detail_updated_at).toBe(t.clock.iso());
+    expect(await host()).toMatchObject({ detail_updated_at: t.clock.iso(), software_updated_at: changedAt });
   });
 
   test("software: what is gone leaves the host, and a source that failed keeps what it had", async () => {
@@ -118,6 +119,24 @@ describe.each(["lowdb", "postgres"] as const)("distributed queries on %s", (engi
     await write(key, { svc_detail_query_software_npm: [] });
     expect(await software()).toEqual(["deb_packages:curl"]);
     expect(await t.store.softwareTitles.count()).toBe(3);
+  });
+
+  test("software_updated_at tells the last change: not an answer in another order, nor one that failed", async () => {
+    const key = await enroll(send);
+    const [curl, zsh] = ["curl", "zsh"].map((name) => ({ name, version: "1.0" }));
+    const npm = { name: "left-pad", version: "1.3.0", path: "/usr/lib/node_modules/left-pad" };
+    const updatedAfter = async (queries: object, statuses = {}) => {
+      t.clock.advance(60_000);
+      await write(key, queries, statuses);
+      return Date.parse((await host()).software_updated_at ?? "") === t.clock.now();
+    };
+    expect(await updatedAfter({ svc_detail_query_software_deb: [curl, zsh] })).toBe(true);
+    expect(await updatedAfter({ svc_detail_query_software_deb: [zsh, curl] })).toBe(false);
+    expect(await updatedAfter({ svc_detail_query_software_deb: [] }, { svc_detail_query_software_deb: 1 })).toBe(false);
+    expect(await updatedAfter({ svc_detail_query_software_npm: [npm] })).toBe(true);
+    expect(await updatedAfter({ svc_detail_query_software_npm: [{ ...npm, path: "/opt/left-pad" }] })).toBe(true);
+    expect(await updatedAfter({ svc_detail_query_software_deb: [zsh] })).toBe(true);
+    expect(await updatedAfter({ svc_detail_query_uptime: [{ total_seconds: "60" }] })).toBe(false);
   });
 
   test("software that a job removed meanwhile is made again", async () => {
@@ -213,6 +232,19 @@ describe.each(["lowdb", "postgres"] as const)("distributed queries on %s", (engi
     expect(Object.keys(again.queries)).toContain("svc_detail_query_software_deb");
     await write(key, { svc_detail_query_uptime: [{ total_seconds: "60" }] });
     expect((await host()).refetch_requested).toBe(false);
+  });
+
+  test("a host without a name polls faster, also while nothing is due", async () => {
+    const key = await enroll(send, { host_details: { os_version: { platform: "ubuntu" } } });
+    const names = Object.keys((await read(key)).queries);
+    await write(
+      key,
+      Object.fromEntries(names.map((name) => [name, ""])),
+      Object.fromEntries(names.map((name) => [name, 1])),
+    );
+    expect(await read(key)).toEqual({ ...IDLE, accelerate: 10 });
+    await write(key, { svc_detail_query_system_info: [{ hostname: "h1" }] });
+    expect(await read(key)).toEqual(IDLE);
   });
 
   test("additional queries are asked, and kept by name; names that are not asked are not", async () => {

@@ -20,7 +20,7 @@ describe.each(["lowdb", "postgres"] as const)("enrollment on %s", (engine) => {
     const { status, json } = await send(ENROLL, enrollment());
     expect(status).toBe(200);
     expect(Object.keys(json)).toEqual(["node_key"]);
-    expect(json.node_key).toMatch(/^[\w-]{32}$/);
+    expect(json.node_key).toMatch(/^[\w-]{43}$/);
 
     const row = await host();
     expect(row).toMatchObject({

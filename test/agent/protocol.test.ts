@@ -1,6 +1,5 @@
 import { connect } from "node:net";
 import { gzipSync } from "node:zlib";
-import fc from "fast-check";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { StoreUnavailable } from "../../src/server/store/store.ts";
 import { startApp, type TestApp } from "../support/app.ts";
@@ -161,72 +160,7 @@ describe.each(["app", "socket"] as const)("agent routes through the %s", (way) =
     clearInterval(timer);
     expect(most - before).toBeLessThan(50 * 1024 * 1024);
   });
-
-  test("mutated messages never break the server", async () => {
-    const key = await enroll(send);
-    const valid = [
-      ["enroll", enrollment()],
-      ["config", { node_key: key }],
-      ["log", { node_key: key, log_type: "status", data: [{ severity: "0", message: "m" }] }],
-      [
-        "distributed/write",
-        {
-          node_key: key,
-          queries: {
-            svc_detail_query_os_version: [{ name: "Ubuntu", version: "22.04", platform: "ubuntu" }],
-            svc_detail_query_software_deb: [{ name: "a", version: "1" }],
-            svc_label_query_1: [{ 1: "1" }],
-          },
-          statuses: { svc_detail_query_os_version: 0, svc_label_query_1: "0" },
-        },
-      ],
-    ] as const;
-    const odd = fc.oneof(
-      fc.jsonValue({ maxDepth: 3 }),
-      fc.string({ unit: "binary" }),
-      fc.constant("\u0000"),
-      fc.double(),
-    );
-    await fc.assert(
-      fc.asyncProperty(
-        fc.constantFrom(...valid),
-        fc.array(fc.tuple(fc.nat(), odd), { minLength: 1, maxLength: 3 }),
-        fc.option(fc.tuple(fc.nat(), fc.uint8Array({ maxLength: 6 })), { nil: undefined }),
-        async ([endpoint, body], changes, splice) => {
-          const changed = structuredClone(body) as Record<string, unknown>;
-          for (const [at, value] of changes) mutate(changed, at, value);
-          let bytes = Buffer.from(JSON.stringify(changed));
-          if (splice) {
-            const at = splice[0] % bytes.length;
-            bytes = Buffer.concat([bytes.subarray(0, at), splice[1], bytes.subarray(at + 2)]);
-          }
-          const reply = await send(Q + endpoint, bytes);
-          expect(reply.status).toBeLessThan(500);
-          expect(reply.json).toBeTypeOf("object");
-        },
-      ),
-      { numRuns: way === "app" ? 400 : 150 },
-    );
-    const { node_key } = (await send(`${Q}enroll`, enrollment({ host_identifier: "fine" }))).json;
-    isSuccess(await send(`${Q}distributed/write`, { ...valid[3][1], node_key }));
-    expect((await t.get("/hosts")).status).toBe(200);
-  });
 });
-
-/** Puts the value somewhere in the tree. */
-function mutate(tree: Record<string, unknown>, at: number, value: unknown): void {
-  const places: [Record<string, unknown>, string][] = [];
-  const walk = (node: unknown) => {
-    if (typeof node !== "object" || node === null) return;
-    for (const key of Object.keys(node)) {
-      places.push([node as Record<string, unknown>, key]);
-      walk((node as Record<string, unknown>)[key]);
-    }
-  };
-  walk(tree);
-  const place = places[at % places.length];
-  if (place) place[0][place[1]] = value;
-}
 
 describe("the agents' socket", () => {
   test("keeps its connection, and answers what is not for agents by the app", async () => {

@@ -2,7 +2,7 @@
 import type { Services } from "../core/context.ts";
 import { BadGzip, inflate, Oversize } from "./inflate.ts";
 import type { Agent } from "./start.ts";
-import { type AgentReply, bodyCaps, type EndpointName, failure, internal, OK, tooLarge } from "./wire.ts";
+import { type AgentReply, bodyCaps, busy, type EndpointName, failure, internal, OK, tooLarge } from "./wire.ts";
 
 export interface RawRequest {
   readonly bytes: Buffer;
@@ -22,7 +22,14 @@ export function answer(
   const coding = encoding.trim().toLowerCase();
   if (coding !== "gzip" && coding !== "x-gzip") return failure(415, "Content-Encoding must be gzip");
   return inflate(bytes, bodyCaps[endpoint]).then(
-    (body) => agent.handle(endpoint, { body, authorization, address }),
+    (body) => {
+      // What it inflated to is held until it is answered, like a body that came in whole.
+      if (!agent.load.reserve(body.length)) return busy;
+      const replied = agent.handle(endpoint, { body, authorization, address });
+      if (replied instanceof Promise) return replied.finally(() => agent.load.release(body.length));
+      agent.load.release(body.length);
+      return replied;
+    },
     (error: unknown) => {
       if (error instanceof Oversize) return oversize(services, endpoint);
       if (error instanceof BadGzip) return failure(400, "the body is not gzip");

@@ -6,10 +6,7 @@ import type { HostRow } from "./host-state.ts";
 import { detailQueriesFor } from "./inventory/detail-queries.ts";
 import { isDue } from "./inventory/due.ts";
 import { ADDITIONAL_PREFIX, LABEL_PREFIX, NO_LABELS, NO_POLICIES } from "./results.ts";
-import { type AgentReply, IDLE } from "./wire.ts";
-
-/** Seconds for which an agent polls every 5 s, so that a new host is known soon. */
-const ACCELERATE = 10;
+import { ACCELERATE, type AgentReply, IDLE, IDLE_ACCELERATED } from "./wire.ts";
 
 /** Agents before 5.8 skip names without a discovery query when any other has one. */
 const ALWAYS = "SELECT 1;";
@@ -52,7 +49,7 @@ export async function dueQueries(
 
   const names = Object.keys(queries);
   const accelerate = row.hostname === "" || row.platform === "";
-  if (names.length === 0 && !accelerate) return IDLE;
+  if (names.length === 0) return accelerate ? IDLE_ACCELERATED : IDLE;
   for (const name of names) discovery[name] ??= ALWAYS;
   return {
     status: 200,

@@ -4,7 +4,7 @@ import { channels, hostsPayload } from "../core/channels.ts";
 import { isoAt } from "../core/clock.ts";
 import { type Services, service } from "../core/context.ts";
 import { tokenHash } from "../core/random.ts";
-import { findEnrollSecret } from "../enroll-secrets/service.ts";
+import { findEnrollSecrets } from "../enroll-secrets/service.ts";
 import type { LabelCache } from "../labels/dynamic.ts";
 import { oneOf } from "../store/query.ts";
 import { ReferenceViolation, UniqueViolation } from "../store/store.ts";
@@ -45,11 +45,16 @@ type Plan =
 const refusal = (reason: string): AgentReply => nodeInvalid(`enroll failed: ${reason}`);
 const BAD_SECRETS_A_MINUTE = 20;
 const ATTEMPTS = 3;
+const KEY_BYTES = 32;
 
 export function createEnrollment(services: Services, cache: HostCache, labels: LabelCache): Enrollment {
   const { store, settings, clock, random, log, license } = services;
   const badSecrets = createFailureLimit(clock, BAD_SECRETS_A_MINUTE);
   const osVersions = createOsVersions(store);
+  const secrets = createBatcher<string, { team_id: number | null } | null>((asked) => findEnrollSecrets(store, asked), {
+    size: 100,
+    parallel: 2,
+  });
 
   function identifierOf(body: Record<string, unknown>): string {
     const table = { provided: null, uuid: "osquery_info", instance: "osquery_info", hostname: "system_info" } as const;
@@ -194,7 +199,7 @@ export function createEnrollment(services: Services, cache: HostCache, labels: L
   return {
     async enroll(body, address) {
       const secret = typeof body.enroll_secret === "string" ? body.enroll_secret : "";
-      const found = secret === "" ? null : await findEnrollSecret(store, secret);
+      const found = secret === "" ? null : await secrets.add(secret);
       if (!found) {
         const wait = badSecrets.fail(address);
         if (wait > 0) return failure(429, `enroll failed: too many bad enroll secrets, retry after: ${wait}s`, wait);
@@ -202,7 +207,7 @@ export function createEnrollment(services: Services, cache: HostCache, labels: L
       }
       const identifier = identifierOf(body);
       if (identifier === "") return refusal("missing osquery host identifier");
-      const key = random.token(24);
+      const key = random.token(KEY_BYTES);
       const outcome = await batches.add({
         identifier,
         teamId: found.team_id,
@@ -215,6 +220,9 @@ export function createEnrollment(services: Services, cache: HostCache, labels: L
       cache.put(outcome.row, key);
       return { status: 200, body: JSON.stringify({ node_key: key }) };
     },
-    stop: () => batches.idle(),
+    async stop() {
+      await secrets.idle();
+      await batches.idle();
+    },
   };
 }

@@ -3,6 +3,7 @@ import type { RowOf } from "../store/table.ts";
 import type { tables } from "../tables.ts";
 import type { AgentConfig } from "./config.ts";
 import { jitterMs } from "./inventory/due.ts";
+import { type AgentReply, IDLE, IDLE_ACCELERATED } from "./wire.ts";
 
 export type HostRow = RowOf<(typeof tables)["hosts"]>;
 export type DueSettings = Pick<
@@ -74,5 +75,9 @@ export class HostState {
   /** The agent has nothing to run: by the same rule as `isDue`, which decides. */
   isIdle(now: number): boolean {
     return !this.refetch && now <= this.idleTo && now >= this.idleFrom && this.criticalUntil <= now;
+  }
+
+  get idleReply(): AgentReply {
+    return this.hostname === "" || this.platform === "" ? IDLE_ACCELERATED : IDLE;
   }
 }

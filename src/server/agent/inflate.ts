@@ -13,6 +13,11 @@ const AT_ONCE = 16 * 1024 * 1024;
 const isTooLarge = (error: unknown): boolean =>
   error instanceof Error && "code" in error && error.code === "ERR_BUFFER_TOO_LARGE";
 
+/** Bodies inflated at the same time: each may come to be as large as its cap. */
+const TOGETHER = 4;
+let inflating = 0;
+const waiting: (() => void)[] = [];
+
 export async function inflate(bytes: Buffer, cap: number): Promise<Buffer> {
   if (bytes.length <= SMALL) {
     try {
@@ -22,6 +27,18 @@ export async function inflate(bytes: Buffer, cap: number): Promise<Buffer> {
       if (cap <= SMALL_INFLATED) throw new Oversize();
     }
   }
+  if (inflating >= TOGETHER) await new Promise<void>((resolve) => waiting.push(resolve));
+  else inflating++;
+  try {
+    return await inflateLarge(bytes, cap);
+  } finally {
+    const next = waiting.shift();
+    if (next) next();
+    else inflating--;
+  }
+}
+
+async function inflateLarge(bytes: Buffer, cap: number): Promise<Buffer> {
   try {
     return await gunzipTo(bytes, Math.min(cap, AT_ONCE));
   } catch (error) {

@@ -36,7 +36,6 @@ interface Planned {
   readonly changes: HostChanges | null;
 }
 
-const softwareQueries = new Set(detailQueries.flatMap(({ name, source }) => (source ? [name] : [])));
 const critical = new Set(detailQueries.flatMap(({ name, critical }) => (critical ? [name] : [])));
 
 export async function createIngest(
@@ -57,8 +56,6 @@ export async function createIngest(
       Object.assign(set, changes.set);
       for (const { query, reason } of changes.warnings)
         log.debug({ host_id: row.id, query, reason }, "a part of an inventory was passed over");
-      if ([...results.details].some(([name, { ok }]) => ok && softwareQueries.has(name)))
-        set.software_updated_at = isoAt(now);
     }
     // A failed answer counts too: else a host whose tables fail would be asked for everything with every poll.
     if ([...results.details.keys()].some((name) => !critical.has(name))) {
@@ -82,7 +79,7 @@ export async function createIngest(
     for (const { changes, set } of planned) if (changes?.os) set.os_version_id = systems.of(changes.os);
 
     const withDetails = planned.filter(({ changes }) => changes !== null);
-    const softwareRows = await software.plan(
+    const { rows: softwareRows, changed } = await software.plan(
       withDetails.map(({ item, row, set }) => ({
         hostId: row.id,
         platform: set.platform ?? row.platform,
@@ -93,6 +90,7 @@ export async function createIngest(
     const detailRows = await planDetails(planned);
     const membership = await planLabels(planned);
     const now = services.clock.now();
+    for (const { row, set } of planned) if (changed.has(row.id)) set.software_updated_at = isoAt(now);
     await store.tx((tx) =>
       writeAnswers(tx, now, {
         hosts: planned.map(({ row, set }) => ({ row, set })),

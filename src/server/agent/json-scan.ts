@@ -94,6 +94,9 @@ export class Elements {
   }
 }
 
+/** More than any agent sends; further ones are passed over, so that a body of nothing but names does not fill the memory. */
+const MEMBERS_MAX = 20_000;
+
 /** The members of the object that begins at `at`, by name; of a repeated name the last, as in JSON.parse. */
 export function objectMembers(text: string, at = skipSpace(text, 0)): Map<string, Span> {
   if (text.charCodeAt(at) !== OPEN_OBJECT) throw new BadJson("not an object");
@@ -109,7 +112,8 @@ export function objectMembers(text: string, at = skipSpace(text, 0)): Map<string
     if (text.charCodeAt(i) !== COLON) throw new BadJson("a colon is missing");
     i = skipSpace(text, i + 1);
     const end = valueEnd(text, i);
-    if (typeof name === "string") members.set(name, { start: i, end });
+    if (typeof name === "string" && (members.size < MEMBERS_MAX || members.has(name)))
+      members.set(name, { start: i, end });
     i = skipSpace(text, end);
     const code = text.charCodeAt(i);
     if (code === CLOSE_OBJECT) return members;

@@ -24,8 +24,18 @@ export interface LogIntake {
 
 type LogType = "result" | "status";
 
-/** Text read in one go; more is read in parts, with room for others between. */
+interface Reading {
+  readonly text: string;
+  readonly span: Elements;
+  readonly lines: ResultLine[];
+  /** How many more lines are read. */
+  left: number;
+}
+
+/** Text read in one go, with room for others before the next part. */
 const AT_ONCE = 1024 * 1024;
+/** Agents send 1,024 lines at most unless told otherwise. What is beyond this many is passed over: refused, it would come again. */
+const LINES_MAX = 100_000;
 
 export function createLogIntake({ settings, log, metrics }: Services): LogIntake {
   const destination = (type: LogType): LogDestination => {
@@ -47,19 +57,34 @@ export function createLogIntake({ settings, log, metrics }: Services): LogIntake
   const badLines = metrics.agentBadLogs.labels("line");
   const badData = metrics.agentBadLogs.labels("data");
   const badType = metrics.agentBadLogs.labels("log_type");
+  const beyond = metrics.agentBadLogs.labels("beyond");
 
   /** A line that is no JSON object would spoil the file for its readers; sending it again would not mend it. */
   function read(text: string, span: Span): ResultLine | null {
-    try {
-      if (!isObjectAt(text, span)) throw new Error("not an object");
-      const value = parseSpan(text, span) as Record<string, unknown>;
-      const raw = text.slice(span.start, span.end);
-      // A line feed in JSON is white space between its parts.
-      return { raw: raw.includes("\n") || raw.includes("\r") ? raw.replace(/[\r\n]/g, " ") : raw, value };
-    } catch {
+    const value = isObjectAt(text, span) ? valueAt(text, span) : null;
+    if (value === null) {
       badLines.inc();
       return null;
     }
+    const raw = text.slice(span.start, span.end);
+    // A line feed in JSON is white space between its parts.
+    return { raw: raw.includes("\n") || raw.includes("\r") ? raw.replace(/[\r\n]/g, " ") : raw, value };
+  }
+
+  /** Reads on for a part's length; false: that was the last. */
+  function readPart(reading: Reading): boolean {
+    const { text, span, lines } = reading;
+    const from = span.end;
+    while (span.next()) {
+      if (reading.left-- === 0) {
+        beyond.inc();
+        return false;
+      }
+      const line = read(text, span);
+      if (line) lines.push(line);
+      if (span.end - from >= AT_ONCE) return true;
+    }
+    return false;
   }
 
   function deliver(host: HostState, type: LogType, lines: readonly ResultLine[]): AgentReply | Promise<AgentReply> {
@@ -85,18 +110,10 @@ export function createLogIntake({ settings, log, metrics }: Services): LogIntake
     });
   }
 
-  async function readInParts(host: HostState, type: LogType, text: string, data: Span): Promise<AgentReply> {
-    const lines: ResultLine[] = [];
-    let done = data.start;
-    const span = new Elements(text, data.start);
-    while (span.next()) {
-      const line = read(text, span);
-      if (line) lines.push(line);
-      if (span.end - done < AT_ONCE) continue;
-      done = span.end;
-      await breathe();
-    }
-    return deliver(host, type, lines);
+  async function readOn(host: HostState, type: LogType, reading: Reading): Promise<AgentReply> {
+    do await breathe();
+    while (readPart(reading));
+    return deliver(host, type, reading.lines);
   }
 
   return {
@@ -113,14 +130,8 @@ export function createLogIntake({ settings, log, metrics }: Services): LogIntake
         badData.inc();
         return OK;
       }
-      if (text.length > AT_ONCE) return readInParts(host, type, text, data);
-      const lines: ResultLine[] = [];
-      const span = new Elements(text, data.start);
-      while (span.next()) {
-        const line = read(text, span);
-        if (line) lines.push(line);
-      }
-      return deliver(host, type, lines);
+      const reading: Reading = { text, span: new Elements(text, data.start), lines: [], left: LINES_MAX };
+      return readPart(reading) ? readOn(host, type, reading) : deliver(host, type, reading.lines);
     },
     onResults(listener) {
       listeners.add(listener);
@@ -130,4 +141,12 @@ export function createLogIntake({ settings, log, metrics }: Services): LogIntake
       await Promise.all([destinations.result.stop(), destinations.status.stop()]);
     },
   };
+}
+
+function valueAt(text: string, span: Span): Record<string, unknown> | null {
+  try {
+    return parseSpan(text, span) as Record<string, unknown>;
+  } catch {
+    return null;
+  }
 }

@@ -11,7 +11,7 @@ import {
   rowsOf,
   text,
 } from "./inventory/rows.ts";
-import { BadJson, isObjectAt, objectMembers, parseSpan, type Span } from "./json-scan.ts";
+import { BadJson, Elements, isArrayAt, isObjectAt, objectMembers, parseSpan, type Span } from "./json-scan.ts";
 
 export const LABEL_PREFIX = "svc_label_query_";
 export const ADDITIONAL_PREFIX = "svc_additional_query_";
@@ -34,10 +34,14 @@ export interface WriteResults {
 const ROWS_MAX = 20_000;
 const ADDITIONAL_ROWS_MAX = 1_000;
 const ADDITIONAL_CELL_MAX = 8_192;
-/** Body text read in one go; of a larger body each query by itself. */
+/** Body text read in one go; of a larger body each query by itself, row by row. */
 const AT_ONCE = 2 * 1024 * 1024;
 /** Text of one query's rows at most. */
 const ANSWER_MAX = 24 * 1024 * 1024;
+/** Rows of a body read by parts: one of nothing but small rows would fill the memory. */
+const ALL_ROWS_MAX = 200_000;
+/** Rows read in one go. */
+const ROWS_AT_ONCE = 2_000;
 
 const known = new Set(detailQueries.map(({ name }) => name));
 
@@ -59,12 +63,24 @@ export async function parseWrite(body: string): Promise<Record<string, unknown>>
 
 async function answersApart(body: string, queries: Span): Promise<Record<string, unknown>> {
   const answers: Record<string, unknown> = {};
+  let room = ALL_ROWS_MAX;
   for (const [name, span] of objectMembers(body, queries.start)) {
     if (span.end - span.start > ANSWER_MAX) continue;
-    answers[name] = parseSpan(body, span);
-    if (span.end - span.start > AT_ONCE / 8) await breathe();
+    const rows = isArrayAt(body, span) ? await rowsAt(body, span, Math.min(room, ROWS_MAX)) : null;
+    answers[name] = rows ?? parseSpan(body, span);
+    room -= rows?.length ?? 0;
   }
   return answers;
+}
+
+async function rowsAt(body: string, { start }: Span, most: number): Promise<unknown[]> {
+  const rows: unknown[] = [];
+  const span = new Elements(body, start);
+  while (rows.length < most && span.next()) {
+    rows.push(parseSpan(body, span));
+    if (rows.length % ROWS_AT_ONCE === 0) await breathe();
+  }
+  return rows;
 }
 
 const small = (body: string, span: Span): unknown => (span.end - span.start > AT_ONCE ? null : parseSpan(body, span));

@@ -22,7 +22,6 @@ import {
   busy,
   type EndpointName,
   failure,
-  IDLE,
   internal,
   malformed,
   nodeInvalid,
@@ -104,13 +103,13 @@ export async function startAgent(services: Services): Promise<Agent> {
   }
 
   function read(state: HostState, address: string): Handled {
-    if (state.isIdle(clock.now())) return IDLE;
+    if (state.isIdle(clock.now())) return state.idleReply;
     if (load.isFull()) return busy;
     return cache.reload(state).then((row) => {
       // Enrolled again or gone since: what the key is worth now, the store knows.
       if (row === null)
         return forHost(state.key, address, (other) =>
-          other.isIdle(clock.now()) ? IDLE : failure(503, "try again", 1),
+          other.isIdle(clock.now()) ? other.idleReply : failure(503, "try again", 1),
         );
       return dueQueries(services, { configs, labels }, row);
     });

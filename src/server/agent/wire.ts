@@ -51,6 +51,12 @@ export function endpointAt(url: string): EndpointName | "unknown" | null {
 export const OK: AgentReply = { status: 200, body: "{}" };
 /** Nothing to run. */
 export const IDLE: AgentReply = { status: 200, body: '{"queries":{},"discovery":{}}' };
+/** Seconds for which an agent polls every 5 s, so that a host is known soon that has no name or platform yet. */
+export const ACCELERATE = 10;
+export const IDLE_ACCELERATED: AgentReply = {
+  status: 200,
+  body: `{"queries":{},"discovery":{},"accelerate":${ACCELERATE}}`,
+};
 
 /** A failure after which the agent keeps what it has and tries again. */
 export const failure = (status: number, text: string, retryAfter?: number): AgentReply => ({

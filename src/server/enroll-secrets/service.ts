@@ -15,13 +15,17 @@ export const MOST_SECRETS = 50;
 type Row = RowOf<typeof enrollSecrets>;
 type Given = readonly { readonly secret: string }[];
 
-/** Whose hosts the secret enrolls: a team's, or with null no team's. Null when it is none. */
-export async function findEnrollSecret(store: ServerTx, secret: string): Promise<{ team_id: number | null } | null> {
-  const [found] = await store.enrollSecrets.pick(["team_id"], {
-    where: eq("secret_hash", tokenHash(secret)),
-    limit: 1,
+/** Whose hosts each secret enrolls: a team's, or with null no team's. Null for one that is none. */
+export async function findEnrollSecrets(
+  store: ServerTx,
+  secrets: readonly string[],
+): Promise<({ team_id: number | null } | null)[]> {
+  const hashes = secrets.map(tokenHash);
+  const rows = await store.enrollSecrets.pick(["team_id", "secret_hash"], {
+    where: oneOf("secret_hash", [...new Set(hashes)]),
   });
-  return found ?? null;
+  const teams = new Map(rows.map(({ team_id, secret_hash }) => [secret_hash, { team_id }]));
+  return hashes.map((hash) => teams.get(hash) ?? null);
 }
 
 export const viewSecret = ({ secret, created_at, team_id }: Row): EnrollSecret => ({

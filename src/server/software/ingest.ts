@@ -1,19 +1,18 @@
 // Takes in what hosts say of their software: titles and versions once for all hosts, then one row a host, and that only
 // when the host's answer differs from the one before.
-
+import { isDeepStrictEqual } from "node:util";
 import type { DetailResults } from "../agent/inventory/rows.ts";
 import {
   type SoftwareEntry,
   softwareChanges,
   softwareFingerprint,
-  softwareIdentity,
   softwareKey,
   titleKey,
 } from "../agent/inventory/software.ts";
 import { channels } from "../core/channels.ts";
 import type { Services } from "../core/context.ts";
 import { oneOf } from "../store/query.ts";
-import type { InsertOf } from "../store/table.ts";
+import type { InsertOf, RowOf } from "../store/table.ts";
 import type { hostSoftware, InstalledDetails } from "./tables.ts";
 
 export interface SoftwareAnswer {
@@ -25,12 +24,16 @@ export interface SoftwareAnswer {
 
 export type HostSoftwareRow = InsertOf<typeof hostSoftware> & { id: number };
 
+export interface SoftwarePlan {
+  /** To upsert in `hostSoftware`: none for a host whose answer was the same as before. */
+  readonly rows: readonly HostSoftwareRow[];
+  /** Ids of the hosts whose software is other than it was. */
+  readonly changed: ReadonlySet<number>;
+}
+
 export interface SoftwareIngest {
-  /**
-   * Makes the titles and versions of the answers known, and gives the rows to upsert in `hostSoftware`: none for a host whose
-   * software has not changed. At most one answer a host.
-   */
-  plan(answers: readonly SoftwareAnswer[]): Promise<HostSoftwareRow[]>;
+  /** Makes the titles and versions of the answers known, and plans what is to be written. At most one answer a host. */
+  plan(answers: readonly SoftwareAnswer[]): Promise<SoftwarePlan>;
   /** Drops what is held of titles and versions. */
   forget(): void;
   stop(): Promise<void>;
@@ -41,6 +44,19 @@ interface Version {
   readonly titleId: number;
   readonly name: string;
   readonly source: string;
+}
+
+const nothing: SoftwarePlan = { rows: [], changed: new Set() };
+
+/** Whether the rows tell the same software, in whatever order. */
+function isSame(row: HostSoftwareRow, old: RowOf<typeof hostSoftware> | undefined): boolean {
+  if (!old) return false;
+  const had = new Set(old.software_ids);
+  return (
+    new Set(row.software_ids).size === had.size &&
+    row.software_ids.every((id) => had.has(id)) &&
+    isDeepStrictEqual(row.details, old.details)
+  );
 }
 
 /** Entries of one host at most; the rest is passed over. */
@@ -67,12 +83,7 @@ export async function createSoftwareIngest({ store, log }: Pick<Services, "store
   /** Titles and versions are written before and apart from the hosts' rows: a version without hosts does no harm. */
   async function versionsOf(entries: ReadonlyMap<string, SoftwareEntry>): Promise<ReadonlyMap<string, Version>> {
     const found = new Map<string, Version>();
-    const missing: [string, SoftwareEntry][] = [];
-    for (const [identity, entry] of entries) {
-      const held = byIdentity.get(identity);
-      if (held) found.set(identity, held);
-      else missing.push([identity, entry]);
-    }
+    const missing = [...entries];
     if (missing.length === 0) return found;
 
     const before = forgotten;
@@ -122,11 +133,11 @@ export async function createSoftwareIngest({ store, log }: Pick<Services, "store
     return found;
   }
 
-  async function plan(answers: readonly SoftwareAnswer[]): Promise<HostSoftwareRow[]> {
+  async function plan(answers: readonly SoftwareAnswer[]): Promise<SoftwarePlan> {
     const told = answers
       .map((answer) => ({ ...answer, fingerprint: softwareFingerprint(answer.results, answer.platform) }))
       .filter(({ fingerprint }) => fingerprint !== "");
-    if (told.length === 0) return [];
+    if (told.length === 0) return nothing;
     const prints = await store.hostSoftware.pick(["id", "fingerprint"], {
       where: oneOf(
         "id",
@@ -135,7 +146,7 @@ export async function createSoftwareIngest({ store, log }: Pick<Services, "store
     });
     const printOf = new Map(prints.map(({ id, fingerprint }) => [id, fingerprint]));
     const changed = told.filter(({ hostId, fingerprint }) => printOf.get(hostId) !== fingerprint);
-    if (changed.length === 0) return [];
+    if (changed.length === 0) return nothing;
 
     const oldRows = await store.hostSoftware.getMany(
       changed.map(({ hostId }) => hostId).filter((id) => printOf.has(id)),
@@ -143,7 +154,7 @@ export async function createSoftwareIngest({ store, log }: Pick<Services, "store
     const oldOf = new Map(oldRows.map((row) => [row.id, row]));
     const oldVersions = await versionsById([...new Set(oldRows.flatMap((row) => row.software_ids))]);
 
-    const entries = new Map<string, SoftwareEntry>();
+    const unknown = new Map<string, SoftwareEntry>();
     const plans = changed.map((answer) => {
       const old = oldOf.get(answer.hostId);
       const had = (old?.software_ids ?? []).flatMap((id) => oldVersions.get(id) ?? []);
@@ -154,16 +165,18 @@ export async function createSoftwareIngest({ store, log }: Pick<Services, "store
       });
       if (changes.entries.length > ENTRIES_MAX)
         log.warn({ host_id: answer.hostId, entries: changes.entries.length }, "software beyond the limit is left out");
-      const named = changes.entries
-        .slice(0, ENTRIES_MAX)
-        .map((entry): [string, SoftwareEntry] => [softwareIdentity(entry), entry]);
-      for (const [identity, entry] of named) entries.set(identity, entry);
+      const named = changes.entries.slice(0, ENTRIES_MAX).map((entry, i) => {
+        const identity = changes.identities[i]!;
+        const held = byIdentity.get(identity);
+        if (!held) unknown.set(identity, entry);
+        return { identity, entry, held };
+      });
       const kept = had.filter(({ source }) => !changes.replaced.includes(source));
       return { answer, old, named, kept };
     });
-    const versions = await versionsOf(entries);
+    const made = await versionsOf(unknown);
 
-    return plans.map(({ answer, old, named, kept }) => {
+    const rows = plans.map(({ answer, old, named, kept }) => {
       const details: InstalledDetails = {};
       const titleIds = new Set<number>();
       const softwareIds: number[] = [];
@@ -173,8 +186,8 @@ export async function createSoftwareIngest({ store, log }: Pick<Services, "store
         const detail = old?.details[id];
         if (detail) details[id] = detail;
       }
-      for (const [identity, entry] of named) {
-        const { id, titleId } = versions.get(identity)!;
+      for (const { identity, entry, held } of named) {
+        const { id, titleId } = held ?? made.get(identity)!;
         softwareIds.push(id);
         titleIds.add(titleId);
         if (entry.last_opened_at !== null || entry.installed_paths.length > 0)
@@ -188,6 +201,8 @@ export async function createSoftwareIngest({ store, log }: Pick<Services, "store
         fingerprint: answer.fingerprint,
       };
     });
+    const differing = rows.filter((row, i) => !isSame(row, plans[i]!.old));
+    return { rows, changed: new Set(differing.map(({ id }) => id)) };
   }
 
   const stop = await store.listen(channels.software, forget, forget);

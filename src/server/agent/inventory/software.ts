@@ -26,6 +26,8 @@ export interface SoftwareChanges {
   readonly replaced: readonly string[];
   /** Without repeats, ordered by source, name and the rest. */
   readonly entries: readonly SoftwareEntry[];
+  /** What `softwareIdentity` gives for each entry. */
+  readonly identities: readonly string[];
 }
 
 export interface SoftwareContext {
@@ -125,6 +127,7 @@ export function softwareChanges(results: DetailResults, ctx: SoftwareContext): S
   const family = platformFamily(ctx.platform, ctx.platformLike);
   const replaced: string[] = [];
   const entries: SoftwareEntry[] = [];
+  const identities: string[] = [];
   for (const { key, source } of softwareQueries) {
     const rows = answersFor(key, family) ? okRows(results, key) : null;
     if (rows === null) continue;
@@ -148,9 +151,10 @@ export function softwareChanges(results: DetailResults, ctx: SoftwareContext): S
       const entry = found.get(same)!;
       if (entry.installed_paths.length > 1) entry.installed_paths = [...entry.installed_paths].sort();
       entries.push(entry);
+      identities.push(same);
     }
   }
-  return { replaced, entries };
+  return { replaced, entries, identities };
 }
 
 /** Raised when the rules above change, so that unchanged answers are read again. */
