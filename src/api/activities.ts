@@ -22,7 +22,17 @@ export const activitiesApi = {
     path: "/activities",
     summary: "List what was done, by whom.",
     access: { action: "activities:list", scope: "global" },
-    query: paging("id", "created_at", "type", "actor_id", "actor_full_name", "actor_email", "svc_initiated").extend({
+    query: paging(
+      "id",
+      "created_at",
+      "type",
+      "actor_id",
+      "actor_full_name",
+      "actor_email",
+      "actor_gravatar",
+      "actor_api_only",
+      "svc_initiated",
+    ).extend({
       query: QueryText.optional().meta({ description: "searches actor_full_name and actor_email" }),
       activity_type: z.string().max(255).optional(),
       start_created_at: z.string().max(64).optional().meta({ description: "only activities after this time" }),

@@ -70,6 +70,7 @@ export const hostOrderKeys = [
   "gigs_total_disk_space",
   "percent_disk_space_available",
   "disk_encryption_enabled",
+  "issues",
   // The same columns by the names that `after` used to need.
   "h.created_at",
   "h.updated_at",

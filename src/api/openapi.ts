@@ -66,17 +66,52 @@ function operation(name: string, group: string, endpoint: AnyEndpoint): Json {
 }
 
 function refusals(endpoint: AnyEndpoint): Json {
-  const error = (description: string) => ({
-    description,
-    content: { "application/json": { schema: { $ref: "#/components/schemas/Error" } } },
+  const error = (description: string, status: number, message: string, name = "base", reason = message) => ({
+    [String(status)]: {
+      description,
+      content: {
+        "application/json": {
+          schema: { $ref: "#/components/schemas/Error" },
+          example: { message, errors: [{ name, reason }], uuid: "3f0c5f1e-6a5e-4a51-9c3b-0d9a6c1f7a2b" },
+        },
+      },
+    },
   });
+  const takes = (schema: z.ZodType) => Object.keys((schema as z.ZodObject).shape);
+  const [field = "base"] = endpoint.hasBody && endpoint.body instanceof z.ZodObject ? takes(endpoint.body) : [];
   return {
-    "400": error("Malformed input; names the parameter."),
-    ...(endpoint.access === "none" ? {} : { "401": error("No token, or it has expired.") }),
-    ...(endpoint.tier === "premium" ? { "402": error("Needs the premium tier.") } : {}),
-    ...(typeof endpoint.access === "object" ? { "403": error("The role does not allow it.") } : {}),
-    ...(Object.keys((endpoint.params as z.ZodObject).shape).length > 0 ? { "404": error("Not found.") } : {}),
-    ...(endpoint.hasBody ? { "422": error("A field breaks a rule; names the field.") } : {}),
+    ...(endpoint.hasBody
+      ? error("Malformed input; names the parameter.", 400, "Bad request", "base", "json decoder error")
+      : error("Malformed input; names the parameter.", 400, "Bad request", "page", "non-int page value")),
+    ...(endpoint.access === "none" ? {} : error("No token, or it has expired.", 401, "Authentication required")),
+    ...(endpoint.tier === "premium" ? error("Needs the premium tier.", 402, "Requires Svc Premium license") : {}),
+    ...(typeof endpoint.access === "object" ? error("The role does not allow it.", 403, "forbidden") : {}),
+    ...(takes(endpoint.params).length > 0
+      ? error("Not found.", 404, "Resource Not Found", "base", "id 7 was not found in the datastore")
+      : {}),
+    ...(endpoint.hasBody
+      ? {
+          ...error(
+            "The body is too large.",
+            413,
+            "Request Entity Too Large",
+            "base",
+            `the body is over ${endpoint.bodyLimit} bytes`,
+          ),
+          ...error(
+            "Sent by a page of another site, and no JSON.",
+            415,
+            "Unsupported Media Type",
+            "base",
+            "Content-Type must be application/json",
+          ),
+          ...error("A field breaks a rule; names the field.", 422, "Validation Failed", field, `${field} is required`),
+        }
+      : {}),
+    default: {
+      description: "Another refusal, in the same shape.",
+      content: { "application/json": { schema: { $ref: "#/components/schemas/Error" } } },
+    },
   };
 }
 
@@ -103,7 +138,11 @@ function parameters(schema: z.ZodType, place: "path" | "query"): Json[] {
 
 /** Parameters arrive as text: their schemas carry the type that the text must spell in `meta`, which wins here. */
 export function schemaOf(schema: z.ZodType, io: "input" | "output"): Json {
-  const { $schema: _, ...rest } = z.toJSONSchema(schema, {
+  const {
+    $schema: _,
+    $defs: __,
+    ...rest
+  } = z.toJSONSchema(schema, {
     io,
     unrepresentable: "any",
     override: ({ jsonSchema }) => {
@@ -114,5 +153,16 @@ export function schemaOf(schema: z.ZodType, io: "input" | "output"): Json {
       }
     },
   });
-  return rest;
+  return withoutDefs(rest) as Json;
+}
+
+/** Only "any JSON" refers to itself, by a name that means nothing in the document around it; a schema without keywords says the same. */
+function withoutDefs(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(withoutDefs);
+  if (typeof value !== "object" || value === null) return value;
+  const entries = Object.entries(value);
+  const anything = entries.some(([key, of]) => key === "$ref" && String(of).startsWith("#/$defs/"));
+  return Object.fromEntries(
+    entries.filter(([key]) => !(anything && key === "$ref")).map(([key, of]) => [key, withoutDefs(of)]),
+  );
 }

@@ -1,6 +1,6 @@
 // The HTTP application: every route of the API table under every version, one way in and one way out for errors.
 import { H3, type H3Event } from "h3";
-import { fullPath, versions } from "../api/endpoint.ts";
+import { servedPaths } from "../api/endpoint.ts";
 import { mountAgent } from "./agent/mount.ts";
 import { parseJson, readBytes } from "./core/body.ts";
 import { type Context, nobody, type Services } from "./core/context.ts";
@@ -37,10 +37,10 @@ export function createApp(services: Services, features: Features): H3 {
 }
 
 function mount(app: H3, services: Services, { endpoint, run }: Route): void {
-  for (const name of versions)
-    app.on(endpoint.method, fullPath(endpoint, name), async (event) => {
+  for (const path of servedPaths(endpoint))
+    app.on(endpoint.method, path, async (event) => {
       const started = performance.now();
-      const ctx = await contextOf(services, event);
+      const ctx = await contextOf(services, event, endpoint.access !== "none");
       const reply: Reply = { status: endpoint.status, headers: {} };
       try {
         const value = await run(rawInput(event, endpoint.bodyLimit), ctx, reply);
@@ -61,18 +61,21 @@ function mount(app: H3, services: Services, { endpoint, run }: Route): void {
 
 /** 405 for a known path with another method; must be mounted after every route. */
 function refuseOtherMethods(app: H3): void {
-  const paths = new Set(routes.flatMap(({ endpoint }) => versions.map((name) => fullPath(endpoint, name))));
-  for (const path of paths)
+  const methods = new Map<string, string[]>();
+  for (const { endpoint } of routes)
+    for (const path of servedPaths(endpoint)) methods.set(path, [...(methods.get(path) ?? []), endpoint.method]);
+  for (const [path, allow] of methods)
     app.all(path, (event) => {
-      throw wrongMethod(event.req.method, event.url.pathname);
+      throw wrongMethod(event.req.method, event.url.pathname, allow);
     });
 }
 
-async function contextOf(services: Services, event: H3Event): Promise<Context> {
+/** Where no token is asked for, one that has expired does no harm: who signs in again may still send the old one. */
+async function contextOf(services: Services, event: H3Event, identified: boolean): Promise<Context> {
   const requestId = services.random.uuid();
   event.context.requestId = requestId;
   const address = peerAddress(services.settings, event.req.ip ?? "", event.req.headers);
-  const header = event.req.headers.get("authorization");
+  const header = identified ? event.req.headers.get("authorization") : null;
   const user = header === null ? nobody : await authenticate(services, header);
   if (user === null) {
     throw authenticationRequired();
@@ -130,6 +133,7 @@ export function renderError(services: Services, event: H3Event, thrown: unknown)
     "content-type": "application/json; charset=utf-8",
   };
   if (error.retryAfter !== null) headers["retry-after"] = String(error.retryAfter);
+  if (error.allow !== null) headers.allow = error.allow.join(", ");
   return new Response(JSON.stringify(error.body(requestId)), { status: error.status, headers });
 }
 

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import type { EnrollSecret } from "../../src/api/enroll-secrets.ts";
 import { channels } from "../../src/server/core/channels.ts";
 import { serviceContext } from "../../src/server/core/context.ts";
-import { addGlobalSecret, findEnrollSecret } from "../../src/server/enroll-secrets/service.ts";
+import { addGlobalSecret, findEnrollSecrets } from "../../src/server/enroll-secrets/service.ts";
 import { errorOf, makeTeam, makeUser } from "../support/accounts.ts";
 import { startApp, type TestApp } from "../support/app.ts";
 
@@ -57,10 +57,10 @@ describe.each(["lowdb", "postgres"] as const)("enroll secrets on %s", (engine) =
     const t = await startApp({ engine });
     const alpha = await makeTeam(t, "Alpha", list("team-secret"));
     await t.post(GLOBAL, spec("global-secret"));
-    expect(await findEnrollSecret(t.store, "team-secret")).toEqual({ team_id: alpha });
-    expect(await findEnrollSecret(t.store, "global-secret")).toEqual({ team_id: null });
+    expect(await findEnrollSecrets(t.store, ["team-secret"])).toEqual([{ team_id: alpha }]);
+    expect(await findEnrollSecrets(t.store, ["global-secret"])).toEqual([{ team_id: null }]);
     for (const wrong of ["", "team-secret ", "Team-secret", "\u0000", "********"])
-      expect(await findEnrollSecret(t.store, wrong)).toBeNull();
+      expect(await findEnrollSecrets(t.store, [wrong, "team-secret"])).toEqual([null, { team_id: alpha }]);
   });
 
   it("are refused when there are too many, when used elsewhere, and when they cannot be typed", async () => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { Host } from "../../src/api/hosts.ts";
+import { type Host, hostOrderKeys } from "../../src/api/hosts.ts";
 import { startApp, type TestApp } from "../support/app.ts";
 import { hostRow, makeHost, makeInventory, makeLabel, makeSoftware, makeTeam, makeUser } from "../support/make.ts";
 
@@ -142,7 +142,16 @@ describe.each(["lowdb", "postgres"] as const)("hosts on %s", (engine) => {
       ["software_version_id=-1", "software_version_id", "Invalid software_version_id: -1"],
       ["os_name=Ubuntu", "os_version", "Missing os_version (it must be present when os_name is specified)"],
       ["os_version=24.04", "os_name", "Missing os_name (it must be present when os_version is specified)"],
-      ["order_key=issues&disable_issues=true", "order_key", "Invalid order_key: issues"],
+      [
+        "order_key=issues&disable_issues=true",
+        "order_key",
+        "Invalid order_key: issues (it cannot be used with disable_issues)",
+      ],
+      [
+        "order_key=issues&disable_failing_policies=1",
+        "order_key",
+        "Invalid order_key: issues (it cannot be used with disable_issues)",
+      ],
       ["order_key=id;drop", "order_key", "Invalid order_key: id;drop"],
       ["after=3", "order_key", "order_key must be specified with after"],
       ["order_key=seen_time&after=yesterday", "after", "Invalid after: yesterday"],
@@ -167,6 +176,9 @@ describe.each(["lowdb", "postgres"] as const)("hosts on %s", (engine) => {
     expect(await names(t, "order_key=memory&order_direction=desc")).toEqual(["a", "c", "b"]);
     expect(await names(t, "order_key=seen_time&order_direction=desc")).toEqual(["c", "a", "b"]);
     expect(await names(t, "order_key=team_name")).toEqual(["b", "a", "c"]);
+    expect(await names(t, "order_key=issues&order_direction=desc")).toEqual(["c", "b", "a"]);
+    expect(await names(t, "order_key=issues&disable_failing_policies=1&disable_issues=0")).toEqual(["a", "b", "c"]);
+    for (const key of hostOrderKeys) expect((await names(t, `order_key=${key}`)).sort(), key).toEqual(["a", "b", "c"]);
     expect(await names(t, "order_key=hostname&after=a")).toEqual(["b", "c"]);
     expect(await names(t, `order_key=seen_time&after=${minutesAgo(6)}`)).toEqual(["a", "c"]);
     expect(await names(t, `order_key=h.created_at&after=${daysAgo(1)}&order_direction=asc`)).toEqual(["a", "b", "c"]);

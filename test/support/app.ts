@@ -2,7 +2,7 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { pino } from "pino";
+import { type Logger, pino } from "pino";
 import { afterEach } from "vitest";
 import { allEndpoints, groups } from "../../src/api/all.ts";
 import type { License } from "../../src/api/app-config.ts";
@@ -49,6 +49,8 @@ export interface StartOptions {
   engine?: "lowdb" | "postgres";
   settings?: SettingsInput;
   tier?: "free" | "premium";
+  /** Takes what the server logs; else that is dropped. */
+  log?: Logger;
   /** For a whole file or block of tests: it stays open until `close`. */
   shared?: boolean;
 }
@@ -88,7 +90,7 @@ afterEach(async () => {
 export async function startApp(options: StartOptions = {}): Promise<TestApp> {
   const dir = await mkdtemp(join(tmpdir(), "svc-test-"));
   const cipher = createCipher(Buffer.alloc(32, 7));
-  const log = pino({ level: "silent" });
+  const log = options.log ?? pino({ level: "silent" });
   const database = options.engine === "postgres" ? await freshDatabase() : null;
   const store = database
     ? await openPostgres({ tables, url: database.url, cipher, log, create: true, poolSize: 4 })

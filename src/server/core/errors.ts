@@ -12,18 +12,21 @@ export class ApiError extends Error {
   readonly code: number | null;
   /** Seconds after which a retry makes sense; sent as `Retry-After`. */
   readonly retryAfter: number | null;
+  /** The methods that would do; sent as `Allow` (RFC 9110, 15.5.6). */
+  readonly allow: readonly string[] | null;
 
   constructor(
     status: number,
     message: string,
     errors: readonly FieldError[] = [],
-    more: { code?: number; retryAfter?: number } = {},
+    more: { code?: number; retryAfter?: number; allow?: readonly string[] } = {},
   ) {
     super(message);
     this.status = status;
     this.errors = errors;
     this.code = more.code ?? null;
     this.retryAfter = more.retryAfter ?? null;
+    this.allow = more.allow ?? null;
   }
 
   body(uuid: string): ErrorBody {
@@ -60,8 +63,8 @@ export const permissionDenied = () => new ApiError(403, "Permission Denied");
 export const notFound = (kind: string, key: string | number) =>
   new ApiError(404, "Resource Not Found", base(`${kind} ${key} was not found in the datastore`));
 export const noSuchPath = (path: string) => new ApiError(404, "Resource Not Found", base(`no endpoint at ${path}`));
-export const wrongMethod = (method: string, path: string) =>
-  new ApiError(405, "Method Not Allowed", base(`${method} is not a method of ${path}`));
+export const wrongMethod = (method: string, path: string, allow: readonly string[]) =>
+  new ApiError(405, "Method Not Allowed", base(`${method} is not a method of ${path}`), { allow });
 export const alreadyExists = (reason: string) => new ApiError(409, "Resource Already Exists", base(reason));
 export const conflict = (reason: string) => new ApiError(409, "Conflict", base(reason));
 export const tooLarge = (limit: number) =>

@@ -1,5 +1,5 @@
 import { X509Certificate } from "node:crypto";
-import { chmod, mkdir, readFile, writeFile } from "node:fs/promises";
+import { chmod, mkdir, readFile, rename, writeFile } from "node:fs/promises";
 import { hostname } from "node:os";
 import { join } from "node:path";
 import { generate } from "selfsigned";
@@ -69,10 +69,16 @@ async function makeSelfSigned(settings: TlsSettings, dir: string): Promise<TlsFi
     ],
   });
   await mkdir(dir, { recursive: true });
-  await writeFile(join(dir, "key.pem"), made.private, { mode: 0o600 });
-  await chmod(join(dir, "key.pem"), 0o600);
-  await writeFile(join(dir, "cert.pem"), made.cert);
+  await writeWhole(join(dir, "key.pem"), made.private, 0o600);
+  await writeWhole(join(dir, "cert.pem"), made.cert, 0o644);
   return { cert: made.cert, key: made.private };
+}
+
+/** Nobody, not even the next start after a crash, finds half a file. */
+async function writeWhole(path: string, text: string, mode: number): Promise<void> {
+  await writeFile(`${path}.new`, text, { mode });
+  await chmod(`${path}.new`, mode);
+  await rename(`${path}.new`, path);
 }
 
 const isAddress = (name: string): boolean => /^[\d.]+$/.test(name) || name.includes(":");

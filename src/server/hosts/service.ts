@@ -1,9 +1,10 @@
-import type { Host, HostFilter, HostListQuery } from "../../api/hosts.ts";
+import type { Host, HostListQuery } from "../../api/hosts.ts";
 import { visible } from "../core/access.ts";
 import { channels, hostsPayload } from "../core/channels.ts";
 import type { Context } from "../core/context.ts";
 import { badRequest, notFound } from "../core/errors.ts";
 import { type PageOptions, page } from "../core/paging.ts";
+import { sharing } from "../core/sharing.ts";
 import { and, eq, everything, or, type Predicate } from "../store/query.ts";
 import { teams } from "../teams/tables.ts";
 import { type HostRow, hostFor } from "./access.ts";
@@ -14,16 +15,27 @@ import { type HostParts, hostsOnWire } from "./wire.ts";
 /** Order keys that are columns of other tables. */
 const orderBy: PageOptions["orderBy"] = (key, direction) => {
   if (key === "seen_time") return { column: "seen_time", direction, of: hostSeen, on: "id" };
+  // Nothing yet makes a host fail: all have as many issues, and ids decide.
+  if (key === "issues") return { column: "id", direction };
   if (key === "team_name") return { column: "name", direction, of: teams, on: "team_id" };
   return key.startsWith("h.") ? { column: key.slice(2), direction } : undefined;
 };
 
 export async function listHosts(ctx: Context, query: HostListQuery) {
+  checkIssues(query);
   const { past, rest } = afterSeen(query);
   const where = and(hostsWhere(ctx, query, "hosts:list"), past);
   const { rows, meta } = await page(ctx.store.hosts, rest, where, { orderBy });
   const hosts = await hostsOnWire(ctx, rows, partsOf(query));
   return { hosts, meta, ...(await softwareAsked(ctx, query)) };
+}
+
+/** Issues that are not counted cannot be ordered by; of the flag's two names the newer wins. */
+function checkIssues(query: HostListQuery): void {
+  if (query.order_key !== "issues") return;
+  if (query.disable_issues ?? query.disable_failing_policies)
+    throw badRequest("Invalid order_key: issues (it cannot be used with disable_issues)", "order_key");
+  if (query.after !== undefined) throw badRequest("after cannot be used with order_key issues", "after");
 }
 
 /** `after` in the order of seen_time: it is another table's column. */
@@ -65,8 +77,11 @@ async function softwareAsked(ctx: Context, query: HostListQuery) {
   };
 }
 
-export const countHosts = (ctx: Context, filter: HostFilter): Promise<number> =>
-  ctx.store.hosts.count(hostsWhere(ctx, filter, "hosts:list"));
+export function countHosts(ctx: Context, filter: HostListQuery): Promise<number> {
+  checkIssues(filter);
+  const key = JSON.stringify(["count", visible(ctx, "hosts:list"), filter]);
+  return sharing(ctx).run(key, async () => ctx.store.hosts.count(hostsWhere(ctx, filter, "hosts:list")));
+}
 
 export async function getHost(ctx: Context, id: number, excludeSoftware: boolean): Promise<Host> {
   return wholeHost(ctx, await hostFor(ctx, "hosts:read", id), excludeSoftware);

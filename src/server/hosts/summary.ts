@@ -3,13 +3,19 @@ import type { hostsApi } from "../../api/hosts.ts";
 import { platformFamily } from "../agent/inventory/platforms.ts";
 import { inTeam, visible } from "../core/access.ts";
 import type { Context } from "../core/context.ts";
+import { sharing } from "../core/sharing.ts";
 import { and, eq, everything, type Predicate } from "../store/query.ts";
 import { isNew, lowDiskSpace, missing, online, onPlatform } from "./filters.ts";
 
 type Query = z.output<typeof hostsApi.summary.query>;
 type Summary = z.output<typeof hostsApi.summary.response>;
 
-export async function summarizeHosts(ctx: Context, query: Query): Promise<Summary> {
+export function summarizeHosts(ctx: Context, query: Query): Promise<Summary> {
+  const key = JSON.stringify(["summary", visible(ctx, "hosts:list"), query]);
+  return sharing(ctx).run(key, () => summaryNow(ctx, query));
+}
+
+async function summaryNow(ctx: Context, query: Query): Promise<Summary> {
   const { hosts, labels } = ctx.store;
   const now = ctx.clock.now();
   const where = and(
@@ -17,8 +23,7 @@ export async function summarizeHosts(ctx: Context, query: Query): Promise<Summar
     inTeam(query.team_id),
     query.platform ? onPlatform(query.platform) : everything,
   );
-  const [total, up, gone, fresh, lowOnDisk, platforms, builtin] = await Promise.all([
-    hosts.count(where),
+  const [up, gone, fresh, lowOnDisk, platforms, builtin] = await Promise.all([
     hosts.count(and(where, online(now))),
     hosts.count(and(where, missing(now))),
     hosts.count(and(where, isNew(now))),
@@ -26,6 +31,8 @@ export async function summarizeHosts(ctx: Context, query: Query): Promise<Summar
     hosts.groupCount("platform", where),
     labels.list({ where: eq("label_type", "builtin") }),
   ]);
+  // Every host has one platform.
+  const total = platforms.reduce((sum, { count }) => sum + count, 0);
   const counted = platforms.map(({ value, count }) => ({ platform: String(value), hosts_count: count }));
   return {
     ...(query.team_id === undefined ? {} : { team_id: query.team_id }),

@@ -1,0 +1,163 @@
+// Known secrets go in by every way there is; none may be found again in what is kept, logged, told or refused.
+import { readdir, readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { Writable } from "node:stream";
+import pg from "pg";
+import { pino } from "pino";
+import { describe, expect, it } from "vitest";
+import { login } from "../support/accounts.ts";
+import { ADMIN, startApp, type TestApp } from "../support/app.ts";
+
+/** No part of one canary is part of another, and each keeps the rules of passwords. */
+const canary = (name: string) => `canary-${name}-${Buffer.from(name).toString("hex")}-7!`;
+
+async function folder(dir: string): Promise<Buffer> {
+  const entries = await readdir(dir, { recursive: true, withFileTypes: true });
+  const files = entries.filter((entry) => entry.isFile());
+  return Buffer.concat(await Promise.all(files.map((file) => readFile(join(file.parentPath, file.name)))));
+}
+
+async function dump(url: string): Promise<string> {
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  try {
+    const { rows } = await client.query(
+      "SELECT relname FROM pg_class WHERE relkind = 'r' AND relnamespace = 'public'::regnamespace",
+    );
+    expect(rows.length).toBeGreaterThan(10);
+    let text = "";
+    for (const { relname } of rows) {
+      const found = await client.query(`SELECT t::text AS row FROM "${relname}" AS t`);
+      text += found.rows.map(({ row }) => row as string).join("\n");
+    }
+    return text;
+  } finally {
+    await client.end();
+  }
+}
+
+async function plant(t: TestApp): Promise<{ secrets: string[]; refusals: string }> {
+  const secrets: string[] = [t.token, ADMIN.password];
+  const refusals: string[] = [];
+  const plain = (name: string) => {
+    secrets.push(canary(name));
+    return canary(name);
+  };
+  const accepted = async <T>(answer: Promise<Response>): Promise<T> => {
+    const res = await answer;
+    expect(res.status, await res.clone().text()).toBe(200);
+    return (await res.json()) as T;
+  };
+  const refused = async (answer: Promise<Response>) => {
+    const res = await answer;
+    expect(res.status).toBeGreaterThanOrEqual(400);
+    refusals.push(await res.text());
+  };
+  // Kept.
+  await accepted(
+    t.post("/spec/enroll_secret", { spec: { secrets: [{ secret: plain("g1") }, { secret: plain("g2") }] } }),
+  );
+  const { team } = (await accepted(t.post("/teams", { name: "T", secrets: [{ secret: plain("t1") }] }))) as {
+    team: { id: number };
+  };
+  await accepted(
+    t.patch(`/teams/${team.id}/secrets`, { secrets: [{ secret: plain("t2") }, { secret: canary("t1") }] }),
+  );
+  await accepted(t.patch(`/teams/${team.id}`, { description: "d", secrets: [{ secret: plain("t3") }] }));
+  const person = { name: "P", email: "p@example.com", global_role: "observer", admin_forced_password_reset: true };
+  await accepted(t.post("/users/admin", { ...person, password: plain("p1") }));
+  const robot = await accepted<{ token: string }>(
+    t.post("/users/admin", {
+      ...person,
+      email: "r@example.com",
+      api_only: true,
+      password: plain("p2"),
+      admin_forced_password_reset: false,
+    }),
+  );
+  secrets.push(robot.token);
+  const first = await accepted<{ token: string }>(login(t, "p@example.com", canary("p1")));
+  secrets.push(first.token);
+  await accepted(t.as(first.token).post("/perform_required_password_reset", { new_password: plain("p3") }));
+  const second = await accepted<{ token: string; user: { id: number } }>(login(t, "p@example.com", canary("p3")));
+  secrets.push(second.token);
+  await accepted(
+    t.as(second.token).post("/change_password", { old_password: canary("p3"), new_password: plain("p4") }),
+  );
+  await accepted(
+    t.as(second.token).patch(`/users/${second.user.id}`, { password: canary("p4"), new_password: plain("p5") }),
+  );
+  const enrolled = await t.raw("/api/v1/qengine/enroll", {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify({ enroll_secret: canary("g1"), host_identifier: "h-1", platform_type: "9" }),
+  });
+  const { node_key: nodeKey } = (await enrolled.json()) as { node_key: string };
+  expect(nodeKey.length).toBeGreaterThan(30);
+  secrets.push(nodeKey);
+  // Refused.
+  await refused(login(t, "p@example.com", plain("w1")));
+  await refused(login(t, "nobody@example.com", plain("w2")));
+  await refused(t.post("/login", { email: "p@example.com", password: [plain("w3")] }));
+  await refused(t.post("/login", `{"email": "p@example.com", "password": "${plain("w4")}`));
+  await refused(t.post("/login", { email: "p@example.com", password: plain("w5").repeat(100) }));
+  await refused(t.post("/users/admin", { ...person, email: "x@example.com", password: plain("w6").repeat(3) }));
+  await refused(t.post("/users/admin", { ...person, password: plain("w7") }));
+  await refused(t.post("/change_password", { old_password: plain("w8"), new_password: plain("w9") }));
+  await refused(t.post("/spec/enroll_secret", { spec: { secrets: [{ secret: `${plain("s1")}\n` }] } }));
+  await refused(t.post("/spec/enroll_secret", { spec: { secrets: [{ secret: canary("t3") }] } }));
+  await refused(
+    t.post("/spec/enroll_secret", { spec: { secrets: [{ secret: plain("s2") }, { secret: canary("s2") }] } }),
+  );
+  await refused(t.patch("/config", { org_info: { password: plain("c1") }, secrets: plain("c2") }));
+  await refused(t.as(`${plain("k1").replaceAll("!", "_")}`).get("/me"));
+  await refused(t.request("GET", "/me", undefined, { authorization: `Basic ${plain("k2")}` }));
+  const agent = await t.raw("/api/v1/qengine/enroll", {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify({ enroll_secret: plain("e1"), host_identifier: "h-2" }),
+  });
+  refusals.push(await agent.text());
+  return { secrets, refusals: refusals.join("\n") };
+}
+
+describe.each(["lowdb", "postgres"] as const)("known secrets on %s", (engine) => {
+  it("are in no file, row, log line, activity or refusal", async () => {
+    const lines: string[] = [];
+    const sink = new Writable({
+      write(chunk, _, done) {
+        lines.push(String(chunk));
+        done();
+      },
+    });
+    const t = await startApp({ engine, log: pino({ level: "trace" }, sink) });
+    const { secrets, refusals } = await plant(t);
+    t.services.log.info("the log is read");
+    expect(secrets.length).toBeGreaterThanOrEqual(20);
+    const places: Record<string, string | Buffer> = {
+      files: await folder(t.services.settings.data_dir),
+      rows: t.databaseUrl === null ? "" : await dump(t.databaseUrl),
+      log: lines.join(""),
+      activities: await (await t.get("/activities")).text(),
+      refusals,
+      users: await (await t.get("/users")).text(),
+      config: await (await t.get("/config")).text(),
+      hosts: await (await t.get("/hosts")).text(),
+      metrics: await (await t.raw("/metrics")).text(),
+    };
+    // What was planted is where it is looked for.
+    expect(places.log).toContain("the log is read");
+    expect(places[engine === "lowdb" ? "files" : "rows"]!.includes("p@example.com")).toBe(true);
+    expect(places.activities).toContain("user_failed_login");
+    const hits: string[] = [];
+    for (const [place, text] of Object.entries(places))
+      for (const secret of secrets)
+        for (const form of [
+          secret,
+          Buffer.from(secret).toString("base64").replace(/=+$/, "").slice(0, -1),
+          Buffer.from(secret).toString("hex"),
+        ])
+          if (text.includes(form)) hits.push(`${place}: ${secret.slice(0, 12)}`);
+    expect(hits).toEqual([]);
+  });
+});

@@ -1,0 +1,173 @@
+// The API's description held against the OpenAPI 3.1 specification, as far as a client generator depends on it.
+import { beforeAll, describe, expect, it } from "vitest";
+import { allEndpoints } from "../../src/api/all.ts";
+import { ErrorBody } from "../../src/api/fields.ts";
+import { startApp } from "../support/app.ts";
+
+type Json = Record<string, unknown>;
+interface Operation extends Json {
+  operationId: string;
+  summary: string;
+  tags: string[];
+  security?: unknown[];
+  parameters: { name: string; in: string; required: boolean; schema: Json; description?: string }[];
+  requestBody?: { required: boolean; content: Record<string, { schema: Json }> };
+  responses: Record<string, { description: string; content?: Record<string, { schema: Json; example?: unknown }> }>;
+}
+interface Document extends Json {
+  openapi: string;
+  info: Json;
+  paths: Record<string, Record<string, Operation>>;
+  components: { securitySchemes: Record<string, Json>; schemas: Record<string, Json> };
+}
+
+let document: Document;
+beforeAll(async () => {
+  const t = await startApp();
+  document = (await (await t.raw("/api/v1/svc/openapi.json")).json()) as Document;
+});
+
+const operations = () =>
+  Object.entries(document.paths).flatMap(([path, methods]) =>
+    Object.entries(methods).map(([method, operation]) => ({ path, method, operation })),
+  );
+
+/** Every schema below a value, with where it stands. */
+function* schemasIn(value: unknown, at: string): Generator<[string, Json]> {
+  if (typeof value !== "object" || value === null) return;
+  for (const [key, inner] of Object.entries(value)) {
+    if (key === "schema") yield* schemas(inner as Json, `${at}.schema`);
+    else if (key !== "example") yield* schemasIn(inner, `${at}.${key}`);
+  }
+}
+function* schemas(schema: Json, at: string): Generator<[string, Json]> {
+  yield [at, schema];
+  for (const [key, inner] of Object.entries((schema.properties ?? {}) as Record<string, Json>))
+    yield* schemas(inner, `${at}.${key}`);
+  for (const key of ["items", "additionalProperties", "propertyNames", "not"])
+    if (typeof schema[key] === "object") yield* schemas(schema[key] as Json, `${at}.${key}`);
+  for (const key of ["anyOf", "oneOf", "allOf"])
+    for (const inner of (schema[key] ?? []) as Json[]) yield* schemas(inner, `${at}.${key}`);
+  for (const inner of Object.values((schema.$defs ?? {}) as Record<string, Json>)) yield* schemas(inner, `${at}.$defs`);
+}
+
+const TYPES = ["string", "integer", "number", "boolean", "array", "object", "null"];
+const KEYWORDS = new Set(
+  `type enum const properties required items anyOf oneOf allOf not additionalProperties propertyNames description format pattern minimum
+  maximum exclusiveMinimum exclusiveMaximum minLength maxLength minItems maxItems multipleOf default examples deprecated readOnly
+  writeOnly title $ref $defs`.split(/\s+/),
+);
+
+describe("the API's description", () => {
+  it("is of OpenAPI 3.1, with title, version, license and server", () => {
+    expect(document.openapi).toMatch(/^3\.1\.\d+$/);
+    expect(document.info).toMatchObject({ title: "svc", version: expect.any(String), license: { name: "MIT" } });
+    expect(document.servers).toEqual([{ url: "/api/v1" }]);
+    const allowed = ["openapi", "info", "servers", "security", "paths", "components", "tags"];
+    expect(Object.keys(document).filter((key) => !allowed.includes(key) && !key.startsWith("x-"))).toEqual([]);
+  });
+
+  it("asks for a bearer token everywhere but where none is needed", () => {
+    expect(document.components.securitySchemes).toEqual({ token: { type: "http", scheme: "bearer" } });
+    expect(document.security).toEqual([{ token: [] }]);
+    const open = operations().filter(({ operation }) => operation.security?.length === 0);
+    expect(open.map(({ operation }) => operation.operationId).sort()).toEqual(["sessions.login", "setup.run"]);
+  });
+
+  it("has for each endpoint one operation with a summary, a tag and an id of its own", () => {
+    const all = operations();
+    expect(all).toHaveLength(allEndpoints.length);
+    expect(new Set(all.map(({ operation }) => operation.operationId)).size).toBe(all.length);
+    for (const { path, method, operation } of all) {
+      expect(path, path).toMatch(/^\/[\w{}/.]+$/);
+      expect(["get", "put", "post", "delete", "patch"]).toContain(method);
+      expect(operation.summary, operation.operationId).toMatch(/^[A-Z].{5,}\.$/);
+      expect(operation.tags).toHaveLength(1);
+    }
+  });
+
+  it("declares each parameter once, with a schema, and a body only where one is taken", () => {
+    for (const { operation, method } of operations()) {
+      const keys = operation.parameters.map((parameter) => `${parameter.in} ${parameter.name}`);
+      expect(new Set(keys).size, operation.operationId).toBe(keys.length);
+      for (const parameter of operation.parameters) {
+        expect(["path", "query"]).toContain(parameter.in);
+        expect(Object.keys(parameter.schema).length, `${operation.operationId} ${parameter.name}`).toBeGreaterThan(0);
+      }
+      if (method === "get") expect(operation.requestBody, operation.operationId).toBeUndefined();
+      if (operation.requestBody) expect(Object.keys(operation.requestBody.content)).toEqual(["application/json"]);
+    }
+  });
+
+  it("shows an example of each refusal that is in the shape of all", () => {
+    let examples = 0;
+    for (const { operation } of operations()) {
+      const statuses = Object.keys(operation.responses);
+      expect(
+        statuses.some((status) => /^2\d\d$/.test(status)),
+        operation.operationId,
+      ).toBe(true);
+      for (const [status, response] of Object.entries(operation.responses)) {
+        expect(response.description, `${operation.operationId} ${status}`).not.toBe("");
+        if (status.startsWith("2")) continue;
+        const media = response.content?.["application/json"];
+        expect(media?.schema).toEqual({ $ref: "#/components/schemas/Error" });
+        if (status === "default") continue;
+        ErrorBody.strict().parse(media?.example);
+        examples++;
+      }
+      if (operation.security === undefined) expect(statuses, operation.operationId).toContain("401");
+    }
+    expect(examples).toBeGreaterThan(allEndpoints.length * 2);
+  });
+
+  it("holds only schemas of JSON Schema 2020-12, whose references lead somewhere", () => {
+    let seen = 0;
+    for (const [at, schema] of [
+      ...schemasIn(document.paths, "paths"),
+      ...Object.entries(document.components.schemas).flatMap(([name, schema]) => [...schemas(schema, name)]),
+    ]) {
+      seen++;
+      for (const type of [schema.type ?? []].flat()) expect(TYPES, at).toContain(type);
+      const unknown = Object.keys(schema).filter((key) => !KEYWORDS.has(key) && !key.startsWith("x-"));
+      expect(unknown, at).toEqual([]);
+      for (const key of (schema.required ?? []) as string[])
+        expect(Object.keys(schema.properties as Json), at).toContain(key);
+      // Nullable is a type here, not the keyword of OpenAPI 3.0.
+      expect(schema, at).not.toHaveProperty("nullable");
+      if (typeof schema.$ref === "string") {
+        const [, section, kind, name] = schema.$ref.split("/");
+        expect([section, kind], at).toEqual(["components", "schemas"]);
+        expect(document.components.schemas, at).toHaveProperty(name!);
+      }
+    }
+    expect(seen).toBeGreaterThan(500);
+  });
+});
+
+describe("the page that shows it", () => {
+  it("asks nothing of any other place, and runs nothing", async () => {
+    const t = await startApp();
+    const page = await t.raw("/api/docs");
+    const policy = page.headers.get("content-security-policy")!;
+    expect(policy.split("; ")).toEqual(
+      expect.arrayContaining([
+        "default-src 'none'",
+        "style-src 'self'",
+        "base-uri 'none'",
+        "form-action 'none'",
+        "frame-ancestors 'none'",
+      ]),
+    );
+    expect(policy).not.toMatch(/unsafe|\*|https?:|data:|script-src/);
+    const text = await page.text();
+    expect(text).not.toMatch(/<script|<iframe|<object|<embed|<form|\sstyle=|\son\w+=|javascript:/i);
+    const links = [...text.matchAll(/(?:href|src)="([^"]*)"/g)].map(([, link]) => link!);
+    expect(links.length).toBeGreaterThan(5);
+    for (const link of links) {
+      expect(link).toMatch(/^(\/|#)/);
+      if (link.startsWith("/")) expect((await t.raw(link)).status, link).toBe(200);
+      else expect(text, link).toContain(`id="${link.slice(1)}"`);
+    }
+  });
+});

@@ -1,0 +1,38 @@
+// The examples in the help of every command, as argument lists.
+import type { Config } from "@oclif/core";
+
+export interface Example {
+  /** The command's id, e.g. `hosts:list`. */
+  readonly id: string;
+  /** As help prints it. */
+  readonly text: string;
+  /** The words after `svc`, without redirections. */
+  readonly argv: readonly string[];
+  /** The file after `<`. */
+  readonly stdin: string | null;
+}
+
+/** The words as a shell splits them: quotes as far as the examples use them. */
+const split = (text: string): string[] =>
+  [...text.matchAll(/(?:[^\s'"]|'[^']*'|"[^"]*")+/g)].map(([word]) => word.replace(/'([^']*)'|"([^"]*)"/g, "$1$2"));
+
+function read(id: string, template: string): Example {
+  const text = template.replaceAll("<%= config.bin %>", "svc").replaceAll("<%= command.id %>", id.replaceAll(":", " "));
+  const [, ...words] = split(text);
+  const from = words.indexOf("<");
+  const redirect = words.findIndex((word) => word === "<" || word === ">");
+  return {
+    id,
+    text,
+    argv: redirect === -1 ? words : words.slice(0, redirect),
+    stdin: from === -1 ? null : (words[from + 1] ?? null),
+  };
+}
+
+/** Commands that run a server, work on its data, or take their time: their examples need the built binary. */
+export const needsBinary = (id: string): boolean => id === "serve" || id === "agent:simulate" || id.startsWith("db:");
+
+export const examplesOf = ({ commands }: Config): Example[] =>
+  commands.flatMap(({ id, examples = [] }) =>
+    examples.map((example) => read(id, typeof example === "string" ? example : example.command)),
+  );
