@@ -7,8 +7,14 @@ const soaks: Record<string, () => Promise<{ run: Soak }>> = {
   "store-kill": () => import("./store-kill.ts"),
   "store-power-cut": () => import("./store-power-cut.ts"),
   "store-differential": () => import("./store-differential.ts"),
+  "agent-fuzz": () => import("./agent-fuzz.ts"),
   "api-fuzz": () => import("./api-fuzz.ts"),
   load: () => import("./load.ts"),
+  "serve-kill": () => import("./serve-kill.ts"),
+  "login-storm": () => import("./login-storm.ts"),
+  stampede: () => import("./stampede.ts"),
+  "disk-full": () => import("./disk-full.ts"),
+  "postgres-restart": () => import("./postgres-restart.ts"),
 };
 
 const [name, ...rest] = process.argv.slice(2);

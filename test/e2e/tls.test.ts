@@ -1,0 +1,86 @@
+// Agents over TLS, as they are in the field: they verify the certificate, and speak 1.2 or 1.3.
+import { connect as connectTcp } from "node:net";
+import { join } from "node:path";
+import { setTimeout as pause } from "node:timers/promises";
+import { connect, type SecureVersion } from "node:tls";
+import { beforeAll, describe, expect, it } from "vitest";
+import type { Served } from "../../bench/support/serve.ts";
+import { runSimulation } from "../../src/simulator/run.ts";
+import { SECRET, withSecret } from "./support/agents.ts";
+import { build, newFolder, serve } from "./support/svc.ts";
+
+beforeAll(build, 180_000);
+
+const simulate = (server: Served, caFile: string) =>
+  runSimulation({
+    serverUrl: server.url,
+    enrollSecret: SECRET,
+    hosts: 15,
+    scale: 0.1,
+    spread: 1,
+    softwarePerHost: 20,
+    logLinesPerMinute: 6,
+    enrollAttempts: 2,
+    duration: 5,
+    tls: { caFile },
+  });
+
+/** The version and cipher that were agreed on, or why there was no agreement. */
+const agree = (server: Served, version: SecureVersion): Promise<string> =>
+  new Promise((resolve) => {
+    const { port } = new URL(server.url);
+    // The lowest level, or this side would refuse old versions by itself.
+    const options = { ciphers: "DEFAULT@SECLEVEL=0", minVersion: version, maxVersion: version };
+    const socket = connect({ host: "127.0.0.1", port: Number(port), rejectUnauthorized: false, ...options }, () => {
+      resolve(`${socket.getProtocol()} ${socket.getCipher().name}`);
+      socket.destroy();
+    });
+    socket.on("error", (error: NodeJS.ErrnoException) => resolve(error.code ?? error.message));
+  });
+
+describe("with --tls-self-signed", () => {
+  it("agents that trust the certificate enroll, poll and log without an error", async () => {
+    const dataDir = newFolder();
+    const server = await serve({ dataDir, args: ["--tls-self-signed"] });
+    const call = await withSecret(server);
+    const report = await simulate(server, join(dataDir, "tls", "cert.pem"));
+    expect(report.recentErrors).toEqual([]);
+    expect(report).toMatchObject({ enrolled: 15, errors: 0, nodeInvalid: 0, pendingLines: 0, lostResults: 0 });
+    expect(report.acknowledgedLines).toBeGreaterThan(0);
+    const { hosts } = await call<{ hosts: { os_version: string }[] }>("GET", "/hosts");
+    expect(hosts).toHaveLength(15);
+    expect(hosts.filter(({ os_version }) => os_version === "")).toEqual([]);
+    expect(await server.stop()).toBe(0);
+  }, 40_000);
+
+  it("agents that trust another certificate say nothing", async () => {
+    const [server, otherDir] = [await serve({ args: ["--tls-self-signed"] }), newFolder()];
+    const other = await serve({ dataDir: otherDir, args: ["--tls-self-signed"] });
+    await other.stop();
+    const call = await withSecret(server);
+    const report = await simulate(server, join(otherDir, "tls", "cert.pem"));
+    expect(report).toMatchObject({ enrolled: 0, statuses: {} });
+    expect((await call<{ count: number }>("GET", "/hosts/count")).count).toBe(0);
+    await server.stop();
+  }, 40_000);
+
+  it("speaks TLS 1.2 and 1.3 with ciphers that agents have, and nothing older", async () => {
+    const server = await serve({ args: ["--tls-self-signed"] });
+    expect(await agree(server, "TLSv1.3")).toMatch(/^TLSv1\.3 /);
+    expect(await agree(server, "TLSv1.2")).toMatch(/^TLSv1\.2 ECDHE-ECDSA-AES\d+-(GCM|CCM|SHA(256|384))/);
+    expect(await agree(server, "TLSv1.1")).toMatch(/^(ERR_SSL|ECONNRESET)/);
+    await server.stop();
+  });
+
+  it("stops although somebody connected and never began a handshake", async () => {
+    const server = await serve({ args: ["--tls-self-signed"] });
+    const silent = Array.from({ length: 5 }, () => connectTcp(Number(new URL(server.url).port), "127.0.0.1"));
+    for (const socket of silent) socket.on("error", () => {});
+    await Promise.all(silent.map((socket) => new Promise((done) => socket.once("connect", done))));
+    await pause(200);
+    const from = Date.now();
+    expect(await server.stop()).toBe(0);
+    expect(Date.now() - from).toBeLessThan(5_000);
+    for (const socket of silent) socket.destroy();
+  }, 30_000);
+});

@@ -1,0 +1,27 @@
+// What the soak tests are told and what they insist on.
+import type { SoakArgs } from "../main.ts";
+
+export function insist(held: boolean, otherwise: string | (() => string)): asserts held {
+  if (!held) throw new Error(typeof otherwise === "string" ? otherwise : otherwise());
+}
+
+/** The number given as `--name`. */
+export function numberOf(args: SoakArgs, name: string, fallback: number): number {
+  const value = Number(args[name] ?? fallback);
+  insist(Number.isFinite(value) && value >= 0, `--${name} must be a number`);
+  return value;
+}
+
+export const pause = (milliseconds: number): Promise<void> => new Promise((done) => setTimeout(done, milliseconds));
+
+/** Milliseconds until the answer is true; fails after `limitMs`. */
+export async function until(what: string, limitMs: number, isSo: () => Promise<boolean> | boolean): Promise<number> {
+  const started = performance.now();
+  while (!(await isSo())) {
+    insist(performance.now() - started < limitMs, `${what}: not within ${limitMs} ms`);
+    await pause(10);
+  }
+  return Math.round(performance.now() - started);
+}
+
+export const between = (least: number, most: number): number => least + Math.random() * (most - least);
