@@ -1,5 +1,6 @@
 // What every command shares: output formats, prompts, confirmation, remarks. Data goes to stdout, all else to stderr.
-import { Command, type Config, type Interfaces } from "@oclif/core";
+import type { Config, Interfaces } from "@oclif/core";
+import { Command } from "@oclif/core/command";
 import type { AnyEndpoint } from "../api/endpoint.ts";
 import { CliError, usage } from "./errors.ts";
 import { generalFlags, outputFlags } from "./flags.ts";
@@ -118,6 +119,7 @@ export abstract class BaseCommand extends Command {
       ...(fields === undefined ? {} : { fields }),
       header: this.common["no-header"] !== true,
       bold: (text) => this.paint(1, text, "stdout"),
+      width: this.io.tty.stdout ? this.io.columns : null,
     };
   }
 

@@ -15,7 +15,7 @@ export const contextView: View = {
   columns: [
     { key: "current", header: "", text: (current) => (current === true ? "*" : "") },
     { key: "name" },
-    { key: "server_url", header: "server" },
+    { key: "server_url", header: "server", whole: true },
     { key: "email" },
     { key: "token_in", header: "token", text: (place) => (typeof place === "string" ? place : "not signed in") },
   ],

@@ -1,5 +1,5 @@
 // The base of commands that work on data where it lies, without a server.
-import { Flags } from "@oclif/core";
+import * as Flags from "@oclif/core/flags";
 import { BaseCommand } from "./base-command.ts";
 
 export const placeFlags = {

@@ -1,6 +1,7 @@
 import { ApiCallError, type FieldReason, Unreachable } from "../client/errors.ts";
 import { isTlsError } from "../client/transport.ts";
 import { type ExitName, exitCodes } from "./exit-codes.ts";
+import { nearest } from "./suggest.ts";
 
 /** An error of a command's own, with what the user can do about it. */
 export class CliError extends Error {
@@ -106,7 +107,12 @@ function describeParseError(error: Error): Told {
     hasName(error, "RequiredArgsError") && "args" in error
       ? `missing ${(error.args as { name: string }[]).map(({ name }) => name.toUpperCase()).join(" and ")}`
       : lines.map((line) => line.trim()).join(" ");
-  return told("usage", message, "See the command's --help.");
+  const [, flag = "", given = "", values = ""] =
+    /^Expected (?:(--[\w-]+)=)?(.*) to be one of: (.*)$/.exec(message) ?? [];
+  if (values === "") return told("usage", message, "See the command's --help.");
+  const near = nearest(given, values.split(", "));
+  const what = flag === "" ? given : `${flag}: ${given}`;
+  return told("usage", `${what} is none of its values${near ? `; did you mean ${near}?` : ""}`, `One of: ${values}`);
 }
 
 export function renderError(

@@ -1,5 +1,6 @@
 // Flags and arguments that commands share.
-import { Args, Flags } from "@oclif/core";
+import * as Args from "@oclif/core/args";
+import * as Flags from "@oclif/core/flags";
 import { formats } from "./output.ts";
 
 export const generalFlags = {

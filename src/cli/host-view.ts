@@ -1,6 +1,7 @@
 // How hosts are shown, and the flags that pick them.
 import { Host } from "../api/hosts.ts";
-import type { Column, View } from "./output.ts";
+import type { View } from "./output.ts";
+import type { Column } from "./table.ts";
 import { ago } from "./text.ts";
 
 export const timeColumn = (key: string, header: string, relative: boolean, now: Date): Column => ({

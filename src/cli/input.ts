@@ -1,6 +1,7 @@
 // Bodies and secrets: from files, stdin and the environment; a secret is never the value of a flag.
 import { readFile } from "node:fs/promises";
-import { Flags, type Interfaces } from "@oclif/core";
+import type { Interfaces } from "@oclif/core";
+import * as Flags from "@oclif/core/flags";
 import { failed, usage } from "./errors.ts";
 import type { Io } from "./io.ts";
 

@@ -1,6 +1,9 @@
 // From argv to exit code: finds the command, runs it, tells errors. oclif keeps the commands; the rest is settled here.
-import { type Command, Config, Help, Plugin, settings, toConfiguredId } from "@oclif/core";
-import { normalizeArgv } from "@oclif/core/help";
+import type { Command } from "@oclif/core";
+import { Config, Plugin } from "@oclif/core/config";
+import { Help, normalizeArgv } from "@oclif/core/help";
+import { settings } from "@oclif/core/settings";
+import { toConfiguredId } from "@oclif/core/util/ids";
 import { type CliError, renderError, tell, usage } from "./errors.ts";
 import { attachIo, type Io, isDumb, processIo } from "./io.ts";
 import { nearest } from "./suggest.ts";

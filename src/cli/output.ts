@@ -3,24 +3,19 @@ import type { z } from "zod";
 import { usage } from "./errors.ts";
 import { fieldPaths, isField, pick, valueAt } from "./fields.ts";
 import { nearest } from "./suggest.ts";
-import { cell, printable } from "./text.ts";
+import { type Column, shown, table } from "./table.ts";
+import { cell, printable, visible } from "./text.ts";
 
 export const formats = ["table", "json", "yaml", "csv", "ndjson"] as const;
 export type Format = (typeof formats)[number];
-
-export interface Column {
-  /** Dotted path into the row. */
-  readonly key: string;
-  readonly header?: string;
-  /** How the table shows it; the other formats give the value itself. */
-  readonly text?: (value: unknown, row: unknown) => string;
-}
 
 export interface OutputOptions {
   readonly format: Format;
   readonly fields?: readonly string[];
   readonly header: boolean;
   readonly bold: (text: string) => string;
+  /** Columns of the terminal that shows it; null where none does. */
+  readonly width: number | null;
 }
 
 export interface View {
@@ -42,23 +37,19 @@ export function checkFields(fields: readonly string[], known: z.ZodType | readon
   );
 }
 
-const json = (value: unknown): string =>
-  // DEL and C1 controls pass JSON.stringify, and a terminal would obey them.
-  JSON.stringify(value, null, 2).replace(
-    /[\u007f-\u009f]/g,
-    (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, "0")}`,
-  );
+// What JSON.stringify and YAML let pass, and a terminal would obey.
+const json = (value: unknown, indent?: number): string => visible(JSON.stringify(value, null, indent));
 
 export async function renderList(rows: readonly unknown[], view: View, options: OutputOptions): Promise<string> {
   const { fields, format } = options;
   const own = asColumns(view.columns);
   if (fields) checkFields(fields, view.schema ?? rows);
   const whole = fields ? rows.map((row) => pick(row, fields)) : rows;
-  if (format === "json") return `${json(whole)}\n`;
-  if (format === "ndjson") return whole.map((row) => `${JSON.stringify(row)}\n`).join("");
+  if (format === "json") return `${json(whole, 2)}\n`;
+  if (format === "ndjson") return whole.map((row) => `${json(row)}\n`).join("");
   if (format === "yaml") return yaml(whole);
   const columns = fields ? fields.map((key): Column => knownColumn(own, key)) : own;
-  return format === "csv" ? csv(rows, columns, options.header) : table(rows, columns, options);
+  return format === "csv" ? csv(rows, columns, options) : table(rows, columns, options);
 }
 
 /** One object: in a table, and in csv, a line for each of its fields. */
@@ -67,15 +58,15 @@ export async function renderOne(object: unknown, view: Partial<View>, options: O
   const own = view.columns && asColumns(view.columns);
   if (fields) checkFields(fields, view.schema ?? [object]);
   const whole = fields ? pick(object, fields) : object;
-  if (format === "json") return `${json(whole)}\n`;
-  if (format === "ndjson") return `${JSON.stringify(whole)}\n`;
+  if (format === "json") return `${json(whole, 2)}\n`;
+  if (format === "ndjson") return `${json(whole)}\n`;
   if (format === "yaml") return yaml(whole);
   if (format === "csv") {
     const columns = fields ?? own?.map(({ key }) => key) ?? flatKeys(object);
     return csv(
       [object],
       columns.map((key) => ({ key })),
-      options.header,
+      options,
     );
   }
   const columns = fields ? fields.map((key) => knownColumn(own ?? [], key)) : own;
@@ -83,15 +74,16 @@ export async function renderOne(object: unknown, view: Partial<View>, options: O
     field: column.header ?? column.key,
     value: shown(column, object),
   }));
-  return table(lines, [{ key: "field" }, { key: "value" }], { ...options, header: false });
+  // One object is shown whole, however long a value is.
+  return table(lines, [{ key: "field" }, { key: "value" }], { ...options, header: false, width: null });
 }
 
 const asColumns = (columns: View["columns"]): Column[] =>
   columns.map((column) => (typeof column === "string" ? { key: column } : column));
 
 function knownColumn(columns: readonly Column[], key: string): Column {
-  const text = columns.find((column) => column.key === key)?.text;
-  return text ? { key, text } : { key };
+  const { header: _, ...known } = columns.find((column) => column.key === key) ?? { key };
+  return known;
 }
 
 /** Fields with plain values, one level of nesting included. */
@@ -104,51 +96,18 @@ function flatKeys(object: unknown): string[] {
   );
 }
 
-function shown({ key, text }: Column, row: unknown): string {
-  const value = valueAt(row, key);
-  return printable(text ? text(value, row) : cell(value));
-}
-
-async function table(rows: readonly unknown[], columns: readonly Column[], options: OutputOptions): Promise<string> {
-  if (rows.length === 0) return "";
-  const { default: Table } = await import("cli-table3");
-  const none = "";
-  const out = new Table({
-    ...(options.header ? { head: columns.map(({ key, header }) => options.bold((header ?? key).toUpperCase())) } : {}),
-    chars: {
-      top: none,
-      "top-mid": none,
-      "top-left": none,
-      "top-right": none,
-      bottom: none,
-      "bottom-mid": none,
-      "bottom-left": none,
-      "bottom-right": none,
-      left: none,
-      "left-mid": none,
-      mid: none,
-      "mid-mid": none,
-      right: none,
-      "right-mid": none,
-      middle: "  ",
-    },
-    style: { "padding-left": 0, "padding-right": 0, head: [], border: [] },
-  });
-  for (const row of rows) out.push(columns.map((column) => shown(column, row)));
-  return `${out
-    .toString()
-    .split("\n")
-    .map((line) => line.trimEnd())
-    .join("\n")}\n`;
-}
-
-async function csv(rows: readonly unknown[], columns: readonly Column[], header: boolean): Promise<string> {
+async function csv(
+  rows: readonly unknown[],
+  columns: readonly Column[],
+  { header, width }: OutputOptions,
+): Promise<string> {
   const { stringify } = await import("csv-stringify/sync");
   return stringify(
     rows.map((row) =>
       columns.map(({ key }) => {
         const value = valueAt(row, key);
-        return typeof value === "number" ? value : cell(value);
+        if (typeof value === "number") return value;
+        return width === null ? cell(value) : printable(cell(value));
       }),
     ),
     {
@@ -163,5 +122,9 @@ async function csv(rows: readonly unknown[], columns: readonly Column[], header:
 
 async function yaml(value: unknown): Promise<string> {
   const { stringify } = await import("yaml");
-  return stringify(value, { lineWidth: 0, aliasDuplicateObjects: false });
+  const options = { lineWidth: 0, aliasDuplicateObjects: false };
+  const text = stringify(value, options);
+  if (visible(text) === text) return text;
+  // Escapes are read as such between double quotes only.
+  return visible(stringify(value, { ...options, defaultStringType: "QUOTE_DOUBLE", defaultKeyType: "QUOTE_DOUBLE" }));
 }

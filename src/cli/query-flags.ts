@@ -1,5 +1,6 @@
 // Flags made from the query that an endpoint takes: one more filter in the API is one more flag here.
-import { Flags, type Interfaces } from "@oclif/core";
+import type { Interfaces } from "@oclif/core";
+import * as Flags from "@oclif/core/flags";
 import type { z } from "zod";
 import type { AnyEndpoint, InputOf } from "../api/endpoint.ts";
 

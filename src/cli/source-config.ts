@@ -2,7 +2,8 @@
 import { readdir, readFile } from "node:fs/promises";
 import { join, sep } from "node:path";
 import { pathToFileURL } from "node:url";
-import { type Command, type Config, Plugin } from "@oclif/core";
+import type { Command } from "@oclif/core";
+import { type Config, Plugin } from "@oclif/core/config";
 import { loadConfig } from "./main.ts";
 
 type CommandClass = Command.Class;

@@ -1,4 +1,4 @@
-import { Flags } from "@oclif/core";
+import * as Flags from "@oclif/core/flags";
 import { Team } from "../api/teams.ts";
 import type { View } from "./output.ts";
 

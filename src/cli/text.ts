@@ -13,6 +13,13 @@ export const printable = (text: string): string =>
     char === "\n" || char === "\t" ? " " : `\\x${char.charCodeAt(0).toString(16).padStart(2, "0")}`,
   );
 
+/** JSON or double-quoted YAML with the same characters as escapes, which mean the same. */
+export const visible = (json: string): string =>
+  json.replace(
+    /[\u007f-\u009f\u2028\u2029\u202a-\u202e\u2066-\u2069]/g,
+    (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, "0")}`,
+  );
+
 export function cell(value: unknown): string {
   if (value === null || value === undefined) return "";
   if (typeof value === "string") return value;

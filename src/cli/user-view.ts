@@ -1,5 +1,5 @@
 // How users are shown, and the flags that describe one.
-import { Flags } from "@oclif/core";
+import * as Flags from "@oclif/core/flags";
 import { roles } from "../api/access.ts";
 import { type User, User as UserSchema } from "../api/users.ts";
 import type { ClientCommand } from "./client-command.ts";

@@ -1,5 +1,5 @@
 // How requests leave: over the network with undici, or into whatever else answers like fetch does (the app itself, in tests).
-import type { Agent } from "undici";
+import type { Dispatcher } from "undici";
 import { Unreachable } from "./errors.ts";
 
 export interface HttpReply {
@@ -22,11 +22,11 @@ export interface TlsOptions {
 }
 
 export function networkSend({ timeout, tls = {} }: { timeout: number; tls?: TlsOptions }): Send {
-  let agent: Agent | undefined;
+  let agent: Dispatcher | undefined;
   return async (url, init) => {
     // Loaded with the first request: help, completion and bad flags never pay for it.
-    const undici = await import("undici");
-    agent ??= new undici.Agent({
+    const { Agent, request } = (await import("./undici.ts")).loadUndici();
+    agent ??= new Agent({
       connect: {
         timeout: Math.min(timeout, 10_000),
         ...(tls.ca === undefined ? {} : { ca: tls.ca }),
@@ -36,10 +36,12 @@ export function networkSend({ timeout, tls = {} }: { timeout: number; tls?: TlsO
       bodyTimeout: timeout,
     });
     const { body, signal, method, headers } = init;
-    const reply = await undici.request(url, {
+    const { origin, pathname, search } = new URL(url);
+    const reply = await request.call(agent, {
+      origin,
+      path: `${pathname}${search}`,
       method: method as "GET",
       headers,
-      dispatcher: agent,
       ...(body === undefined ? {} : { body }),
       ...(signal === undefined ? {} : { signal }),
     });

@@ -1,4 +1,4 @@
-import { Flags } from "@oclif/core";
+import * as Flags from "@oclif/core/flags";
 import { ClientCommand } from "../cli/client-command.ts";
 import { usage } from "../cli/errors.ts";
 import { args, connectionFlags, generalFlags } from "../cli/flags.ts";

@@ -4,7 +4,7 @@ import { CliError } from "../cli/errors.ts";
 import { connectionFlags, generalFlags, outputFlags } from "../cli/flags.ts";
 import type { ConnectionFlags } from "../cli/settings.ts";
 
-const marks = { ok: [32, "ok"], warning: [33, "warning"], failed: [31, "failed"], skipped: [2, "skipped"] } as const;
+const colours = { ok: 32, warning: 33, failed: 31, skipped: 2 } as const;
 
 export default class Doctor extends BaseCommand {
   static override summary = "Look for what is wrong between this machine and the server; works with the server down.";
@@ -20,13 +20,10 @@ export default class Doctor extends BaseCommand {
         { key: "check" },
         {
           key: "status",
-          text: (status) => {
-            const [colour, word] = marks[status as Check["status"]];
-            return this.paint(colour, word, "stdout");
-          },
+          paint: (status) => this.paint(colours[status as Check["status"]], status, "stdout"),
         },
-        { key: "detail" },
-        { key: "hint" },
+        { key: "detail", whole: true },
+        { key: "hint", whole: true },
       ],
     });
     const bad = checks.filter(({ status }) => status === "failed");

@@ -1,4 +1,4 @@
-import { Flags } from "@oclif/core";
+import * as Flags from "@oclif/core/flags";
 import { BaseCommand } from "../cli/base-command.ts";
 import { args, generalFlags } from "../cli/flags.ts";
 import { showHelp } from "../cli/main.ts";

@@ -1,5 +1,5 @@
 import { writeFile } from "node:fs/promises";
-import { Flags } from "@oclif/core";
+import * as Flags from "@oclif/core/flags";
 import { BaseCommand } from "../cli/base-command.ts";
 import { failed } from "../cli/errors.ts";
 import { generalFlags } from "../cli/flags.ts";

@@ -1,4 +1,4 @@
-import { Flags } from "@oclif/core";
+import * as Flags from "@oclif/core/flags";
 import { BaseCommand } from "../cli/base-command.ts";
 import { saveContext } from "../cli/contexts.ts";
 import { CliError } from "../cli/errors.ts";
@@ -53,6 +53,9 @@ export default class Serve extends BaseCommand {
       if (error instanceof BadSetting)
         throw new CliError("usage", error.message, "`svc serve --help` and docs/settings.md describe every setting.");
       throw error;
+    } finally {
+      // The line to the primary would keep a worker alive that has stopped.
+      if (isWorker()) process.disconnect?.();
     }
   }
 

@@ -1,4 +1,4 @@
-import { Flags } from "@oclif/core";
+import * as Flags from "@oclif/core/flags";
 import { setupApi } from "../api/setup.ts";
 import { ClientCommand } from "../cli/client-command.ts";
 import { saveContext } from "../cli/contexts.ts";

@@ -157,7 +157,41 @@ describe("output", () => {
   });
 });
 
+describe("a terminal", () => {
+  it("never gets control characters of eight bits either, in any format", async () => {
+    const odd = { ...hosts[0], hostname: "a\u009b2Jb" };
+    const send: Send = async () =>
+      json({ hosts: [odd], meta: { has_next_results: false, has_previous_results: false } });
+    for (const format of ["table", "json", "ndjson", "yaml", "csv"]) {
+      const { stdout } = await run(["hosts", "list", "-o", format, "--fields", "hostname"], { send, tty: true });
+      expect(stdout, format).not.toContain("\u009b");
+    }
+    const { stdout } = await run(["hosts", "list", "-o", "yaml", "--fields", "hostname"], { send });
+    expect(parseYaml(stdout)).toEqual([{ hostname: odd.hostname }]);
+  });
+
+  it("gets rows that fit it; a program gets them whole", async () => {
+    const send: Send = async () =>
+      json({
+        hosts: [{ ...hosts[0], os_version: "x".repeat(300) }],
+        meta: { has_next_results: false, has_previous_results: false },
+      });
+    const shown = await run(["hosts", "list", "--no-color"], { send, tty: true });
+    expect(shown.stdout.split("\n").every((line) => [...line].length <= 100)).toBe(true);
+    expect(shown.stdout).toContain("x…");
+    expect((await run(["hosts", "list"], { send })).stdout).toContain("x".repeat(300));
+  });
+});
+
 describe("errors", () => {
+  it("name the value that was probably meant, and all that there are", async () => {
+    const { stderr, exitCode } = await run(["hosts", "list", "--status", "onlin"]);
+    expect(exitCode).toBe(2);
+    expect(stderr).toBe(
+      "Error: --status: onlin is none of its values; did you mean online?\nOne of: new, online, offline, mia, missing\n",
+    );
+  });
+
   it("take one line for what went wrong and one for what to do", async () => {
     const { stderr, stdout, exitCode } = await run(["hosts", "get", "nope"]);
     expect(exitCode).toBe(3);

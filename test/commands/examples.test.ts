@@ -2,57 +2,83 @@
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
+import { allEndpoints } from "../../src/api/all.ts";
+import { type AnyEndpoint, fullPath } from "../../src/api/endpoint.ts";
+import { sourceCommands } from "../../src/cli/source-config.ts";
 import { everything } from "../../src/server/store/query.ts";
-import { commandsOf } from "../support/cli.ts";
-import { startFleet } from "../support/fleet.ts";
+import { commandsOf, root, sendInto } from "../support/cli.ts";
+import { type Example, examplesOf, needsBinary } from "../support/examples.ts";
+import { type Fleet, startFleet } from "../support/fleet.ts";
 
-interface Example {
-  id: string;
-  text: string;
-}
+const all = examplesOf(await commandsOf(true));
+const examples = all.filter(({ id }) => !needsBinary(id));
+const classes = await sourceCommands(root, (file) => import(/* @vite-ignore */ file));
+const claimed = (id: string) => (classes[id] as { endpoints?: readonly AnyEndpoint[] } | undefined)?.endpoints ?? [];
 
-const config = await commandsOf();
-const examples: Example[] = config.commands.flatMap(({ id, examples = [] }) =>
-  examples.map((example) => {
-    const template = typeof example === "string" ? example : example.command;
-    const text = template
-      .replaceAll("<%= config.bin %>", "svc")
-      .replaceAll("<%= command.id %>", id.replaceAll(":", " "));
-    return { id, text };
-  }),
-);
-
-/** The words as a shell splits them: quotes as far as the examples use them. */
-const split = (text: string): string[] =>
-  [...text.matchAll(/(?:[^\s'"]|'[^']*'|"[^"]*")+/g)].map(([word]) => word.replace(/'([^']*)'|"([^"]*)"/g, "$1$2"));
+/** `COMMAND ENDPOINT` for each request that an example made. */
+const asked = new Set<string>();
 
 const isFile = (word: string) => /^[\w-]+\.(txt|yml|json|pem)$/.test(word);
 
+function endpointOf(method: string, url: string): string | undefined {
+  const parts = new URL(url).pathname.split("/");
+  const fits = (endpoint: AnyEndpoint) => {
+    const wanted = fullPath(endpoint).split("/");
+    return wanted.length === parts.length && wanted.every((part, at) => part.startsWith(":") || part === parts[at]);
+  };
+  const found = allEndpoints.filter(({ endpoint }) => endpoint.method === method && fits(endpoint));
+  // A path with fewer parameters is the one meant: /hosts/count is no host.
+  const parameters = ({ endpoint }: (typeof found)[number]) => endpoint.path.split(":").length;
+  return found.sort((a, b) => parameters(a) - parameters(b))[0]?.name;
+}
+
+/** What an example takes for granted beyond the fleet. */
+async function prepare({ id, argv }: Example, { app, files }: Fleet): Promise<void> {
+  if (id === "setup") await app.store.users.delete(everything);
+  if (id === "login") {
+    const user = { name: "Admin", email: "admin@example.com", password: "A-good-Password-77", global_role: "admin" };
+    await app.post("/users/admin", user);
+  }
+  if (argv.includes("--required"))
+    await app.store.users.update({ where: everything, set: { force_password_reset: true } });
+  if (id === "config:certificate") {
+    const pem = "-----BEGIN CERTIFICATE-----\nMIIB\n-----END CERTIFICATE-----\n";
+    await writeFile(join(files, "chain.pem"), pem);
+    Object.assign(app.services.settings, { tls_cert: join(files, "chain.pem") });
+  }
+}
+
 describe("the examples in help", () => {
-  it("are many", () => {
-    expect(examples.length).toBeGreaterThan(45);
+  it("are of every command", () => {
+    expect([...new Set(all.map(({ id }) => id))].sort()).toEqual(Object.keys(classes).sort());
   });
 
-  it.each(examples)("$text", async ({ id, text }) => {
-    const words = split(text).slice(1);
+  it.each(examples)("$text", async (example) => {
+    const { id, argv, stdin } = example;
     const fleet = await startFleet();
-    // What an example takes for granted beyond the fleet.
-    if (id === "setup") await fleet.app.store.users.delete(everything);
-    if (id === "login") {
-      const user = { name: "Admin", email: "admin@example.com", password: "A-good-Password-77", global_role: "admin" };
-      await fleet.app.post("/users/admin", user);
-    }
-    if (id === "config:certificate") {
-      const pem = "-----BEGIN CERTIFICATE-----\nMIIB\n-----END CERTIFICATE-----\n";
-      await writeFile(join(fleet.files, "chain.pem"), pem);
-      Object.assign(fleet.app.services.settings, { tls_cert: join(fleet.files, "chain.pem") });
-    }
-    const at = words.indexOf("<");
-    const stdin = at === -1 ? "" : await readFile(join(fleet.files, words[at + 1] ?? ""), "utf8");
-    const argv = (at === -1 ? words : words.slice(0, at)).map((word) =>
-      isFile(word) ? join(fleet.files, word) : word,
+    await prepare(example, fleet);
+    const send = sendInto(fleet.app);
+    const result = await fleet.run(
+      argv.map((word) => (isFile(word) ? join(fleet.files, word) : word)),
+      {
+        stdin: stdin === null ? "" : await readFile(join(fleet.files, stdin), "utf8"),
+        send: (url, init) => {
+          asked.add(`${id} ${endpointOf(init.method, url)}`);
+          return send(url, init);
+        },
+      },
     );
-    const result = await fleet.run(argv, { stdin });
     expect(result.exitCode, `${result.stdout}${result.stderr}`).toBe(0);
+    expect(`${result.stdout}${result.stderr}`).not.toBe("");
+  });
+
+  it("reach every endpoint that their command stands for", () => {
+    const named = new Map(allEndpoints.map(({ name, endpoint }) => [endpoint, name]));
+    const missing = [...new Set(examples.map(({ id }) => id))].flatMap((id) =>
+      claimed(id)
+        .map((endpoint) => `${id} ${named.get(endpoint)}`)
+        .filter((one) => !asked.has(one)),
+    );
+    expect(missing).toEqual([]);
   });
 });

@@ -3,6 +3,16 @@ import { ClientCommand } from "../../cli/client-command.ts";
 import { limitFlags } from "../../cli/flags.ts";
 import { timeColumn } from "../../cli/host-view.ts";
 import { queryFlags, queryOf } from "../../cli/query-flags.ts";
+import { cell } from "../../cli/text.ts";
+
+/** The details as a line of words; the other formats give the object. */
+const told = (details: unknown): string =>
+  typeof details !== "object" || details === null
+    ? ""
+    : Object.entries(details)
+        .filter(([, value]) => value !== null && value !== "")
+        .map(([key, value]) => `${key}=${cell(value)}`)
+        .join(" ");
 
 export default class ActivitiesList extends ClientCommand {
   static override summary = "List what was done, by whom.";
@@ -23,7 +33,7 @@ export default class ActivitiesList extends ClientCommand {
         timeColumn("created_at", "when", this.relativeTimes, this.io.now()),
         { key: "actor_full_name", header: "who", text: (name) => (typeof name === "string" ? name : "(svc)") },
         { key: "type", header: "what" },
-        { key: "details" },
+        { key: "details", text: told },
       ],
     });
   }

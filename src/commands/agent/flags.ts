@@ -1,4 +1,4 @@
-import { Flags } from "@oclif/core";
+import * as Flags from "@oclif/core/flags";
 import { appConfigApi } from "../../api/app-config.ts";
 import { agentFlags } from "../../cli/agent-flags.ts";
 import { ClientCommand } from "../../cli/client-command.ts";

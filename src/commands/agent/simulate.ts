@@ -1,4 +1,4 @@
-import { Flags } from "@oclif/core";
+import * as Flags from "@oclif/core/flags";
 import { enrollSecretsApi } from "../../api/enroll-secrets.ts";
 import { ClientCommand } from "../../cli/client-command.ts";
 import { CliError, usage } from "../../cli/errors.ts";

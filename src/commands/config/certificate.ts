@@ -1,5 +1,5 @@
 import { writeFile } from "node:fs/promises";
-import { Flags } from "@oclif/core";
+import * as Flags from "@oclif/core/flags";
 import { appConfigApi } from "../../api/app-config.ts";
 import { ClientCommand } from "../../cli/client-command.ts";
 import { failed } from "../../cli/errors.ts";

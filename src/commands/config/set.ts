@@ -1,4 +1,4 @@
-import { Flags } from "@oclif/core";
+import * as Flags from "@oclif/core/flags";
 import type { z } from "zod";
 import { AppConfig, appConfigApi, ConfigSections } from "../../api/app-config.ts";
 import type { Change } from "../../cli/base-command.ts";

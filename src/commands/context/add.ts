@@ -1,5 +1,5 @@
 import { readFile } from "node:fs/promises";
-import { Flags } from "@oclif/core";
+import * as Flags from "@oclif/core/flags";
 import { BaseCommand } from "../../cli/base-command.ts";
 import { saveContext } from "../../cli/contexts.ts";
 import { usage } from "../../cli/errors.ts";

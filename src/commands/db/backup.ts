@@ -1,4 +1,4 @@
-import { Args } from "@oclif/core";
+import * as Args from "@oclif/core/args";
 import { DataCommand, placeFlags } from "../../cli/data-command.ts";
 import { backupData } from "../../server/data-tools.ts";
 

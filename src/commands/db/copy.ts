@@ -1,4 +1,4 @@
-import { Flags } from "@oclif/core";
+import * as Flags from "@oclif/core/flags";
 import { DataCommand } from "../../cli/data-command.ts";
 import { copyData } from "../../server/data-tools.ts";
 

@@ -8,7 +8,10 @@ export default class EnrollSecretsAdd extends EnrollSecretsCommand {
   static override summary = "Add an enroll secret: a new random one, or those given.";
   static override endpoints = [enrollSecretsApi.setGlobal, enrollSecretsApi.setTeam];
   static override flags = { ...secretFlags("secrets", "the secrets, one a line"), ...teamFlag, ...dryRunFlag };
-  static override examples = ["<%= config.bin %> <%= command.id %> --team Workstations"];
+  static override examples = [
+    "<%= config.bin %> <%= command.id %>",
+    "<%= config.bin %> <%= command.id %> --team Workstations",
+  ];
 
   async run() {
     const { flags } = await this.parse(EnrollSecretsAdd);

@@ -17,7 +17,7 @@ export default class EnrollSecretsList extends EnrollSecretsCommand {
     const secrets = await this.secretsOf(await this.holder(flags.team));
     await this.printList(secrets, {
       schema: EnrollSecret,
-      columns: [{ key: "secret" }, timeColumn("created_at", "created", this.relativeTimes, this.io.now())],
+      columns: [{ key: "secret", whole: true }, timeColumn("created_at", "created", this.relativeTimes, this.io.now())],
     });
   }
 }

@@ -17,7 +17,10 @@ export default class EnrollSecretsRemove extends EnrollSecretsCommand {
     ...yesFlag,
     ...dryRunFlag,
   };
-  static override examples = ["<%= config.bin %> <%= command.id %> exam --yes"];
+  static override examples = [
+    "<%= config.bin %> <%= command.id %> exam --yes",
+    "<%= config.bin %> <%= command.id %> secr --team Workstations --yes",
+  ];
 
   async run() {
     const { args: given, flags } = await this.parse(EnrollSecretsRemove);

@@ -1,4 +1,4 @@
-import { Flags } from "@oclif/core";
+import * as Flags from "@oclif/core/flags";
 import { enrollSecretsApi } from "../../api/enroll-secrets.ts";
 import { EnrollSecretsCommand, newSecret } from "../../cli/enroll-secrets.ts";
 import { dryRunFlag, teamFlag, yesFlag } from "../../cli/flags.ts";
@@ -20,7 +20,10 @@ export default class EnrollSecretsRotate extends EnrollSecretsCommand {
     ...yesFlag,
     ...dryRunFlag,
   };
-  static override examples = ["<%= config.bin %> <%= command.id %> --grace 10m --yes"];
+  static override examples = [
+    "<%= config.bin %> <%= command.id %> --grace 10m --yes",
+    "<%= config.bin %> <%= command.id %> --team Workstations --yes",
+  ];
 
   async run() {
     const { flags } = await this.parse(EnrollSecretsRotate);

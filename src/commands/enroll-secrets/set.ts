@@ -1,4 +1,4 @@
-import { Flags } from "@oclif/core";
+import * as Flags from "@oclif/core/flags";
 import { enrollSecretsApi } from "../../api/enroll-secrets.ts";
 import { EnrollSecretsCommand } from "../../cli/enroll-secrets.ts";
 import { usage } from "../../cli/errors.ts";
@@ -17,7 +17,10 @@ export default class EnrollSecretsSet extends EnrollSecretsCommand {
     ...yesFlag,
     ...dryRunFlag,
   };
-  static override examples = ["<%= config.bin %> <%= command.id %> --secrets-file secrets.txt --yes"];
+  static override examples = [
+    "<%= config.bin %> <%= command.id %> --secrets-file secrets.txt --yes",
+    "<%= config.bin %> <%= command.id %> --team Workstations --none --yes",
+  ];
 
   async run() {
     const { flags } = await this.parse(EnrollSecretsSet);

@@ -1,4 +1,4 @@
-import { Flags } from "@oclif/core";
+import * as Flags from "@oclif/core/flags";
 import { type Host, hostStatuses, hostsApi } from "../../api/hosts.ts";
 import { ClientCommand } from "../../cli/client-command.ts";
 import { notFound, usage } from "../../cli/errors.ts";
@@ -27,6 +27,7 @@ export default class HostsDelete extends ClientCommand {
   };
   static override examples = [
     "<%= config.bin %> <%= command.id %> mac-1.example.com --yes",
+    "<%= config.bin %> <%= command.id %> mac-1.example.com linux-1.example.com --confirm 2",
     "<%= config.bin %> <%= command.id %> --status offline --confirm 2 --dry-run",
   ];
 

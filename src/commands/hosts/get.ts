@@ -1,4 +1,4 @@
-import { Flags } from "@oclif/core";
+import * as Flags from "@oclif/core/flags";
 import { Host, hostsApi } from "../../api/hosts.ts";
 import { ClientCommand } from "../../cli/client-command.ts";
 import { args } from "../../cli/flags.ts";

@@ -1,4 +1,4 @@
-import { Flags } from "@oclif/core";
+import * as Flags from "@oclif/core/flags";
 import { Session, sessionsApi } from "../../api/sessions.ts";
 import { ClientCommand } from "../../cli/client-command.ts";
 import { timeColumn } from "../../cli/host-view.ts";

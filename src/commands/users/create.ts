@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
-import { Flags } from "@oclif/core";
+import * as Flags from "@oclif/core/flags";
 import { type CreateUser, usersApi } from "../../api/users.ts";
 import { changesOf } from "../../cli/base-command.ts";
 import { ClientCommand } from "../../cli/client-command.ts";

@@ -1,4 +1,4 @@
-import { Flags } from "@oclif/core";
+import * as Flags from "@oclif/core/flags";
 import { usersApi } from "../../api/users.ts";
 import { ClientCommand } from "../../cli/client-command.ts";
 import { usage } from "../../cli/errors.ts";
@@ -16,6 +16,7 @@ export default class UsersPassword extends ClientCommand {
   };
   static override examples = [
     "<%= config.bin %> <%= command.id %> --old-password-file old.txt --new-password-file new.txt",
+    "<%= config.bin %> <%= command.id %> --required --new-password-file new.txt",
   ];
 
   async run() {

@@ -1,4 +1,4 @@
-import { Flags } from "@oclif/core";
+import * as Flags from "@oclif/core/flags";
 import { usersApi } from "../../api/users.ts";
 import { ClientCommand } from "../../cli/client-command.ts";
 import { args, dryRunFlag } from "../../cli/flags.ts";

@@ -1,4 +1,4 @@
-import { Flags } from "@oclif/core";
+import * as Flags from "@oclif/core/flags";
 import { type ModifyUser, usersApi } from "../../api/users.ts";
 import { changesOf } from "../../cli/base-command.ts";
 import { ClientCommand } from "../../cli/client-command.ts";

@@ -1,4 +1,4 @@
-import { Flags } from "@oclif/core";
+import * as Flags from "@oclif/core/flags";
 import { roles } from "../../../api/access.ts";
 import { Team, teamsApi } from "../../../api/teams.ts";
 import { ClientCommand } from "../../../cli/client-command.ts";

@@ -1,4 +1,4 @@
-import { Flags } from "@oclif/core";
+import * as Flags from "@oclif/core/flags";
 import { Team, teamsApi } from "../../../api/teams.ts";
 import { ClientCommand } from "../../../cli/client-command.ts";
 import { args, dryRunFlag, listOf, yesFlag } from "../../../cli/flags.ts";

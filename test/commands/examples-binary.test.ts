@@ -1,0 +1,123 @@
+// The examples of the commands that serve, simulate agents or work on stored data: the built binary runs them.
+import { spawn } from "node:child_process";
+import { mkdirSync } from "node:fs";
+import { join } from "node:path";
+import { beforeAll, describe, expect, it, vi } from "vitest";
+import { cleanEnv } from "../../bench/support/serve.ts";
+import { build, newFolder, serve } from "../e2e/support/svc.ts";
+import { commandsOf, root } from "../support/cli.ts";
+import { type Example, examplesOf, needsBinary } from "../support/examples.ts";
+import { freshDatabase } from "../support/postgres.ts";
+
+const examples = examplesOf(await commandsOf(true)).filter(({ id }) => needsBinary(id));
+const key = { SVC_SERVER_PRIVATE_KEY: Buffer.alloc(32, 7).toString("base64") };
+
+beforeAll(build, 120_000);
+
+interface Ended {
+  readonly code: number | null;
+  readonly output: string;
+}
+
+/** A command run in a folder; interrupted after a while when it would go on. */
+function run(argv: readonly string[], cwd: string, env: Record<string, string>, interruptAfter?: number) {
+  return new Promise<Ended>((resolve) => {
+    const child = spawn(process.execPath, [join(root, "bin", "run.js"), ...argv], {
+      cwd,
+      stdio: ["ignore", "pipe", "pipe"],
+      env: { ...cleanEnv(), ...key, SVC_KEYRING: "off", SVC_CONFIG_DIR: join(cwd, "config"), ...env },
+    });
+    const timer = interruptAfter === undefined ? undefined : setTimeout(() => child.kill("SIGINT"), interruptAfter);
+    let output = "";
+    for (const stream of [child.stdout, child.stderr]) {
+      stream.on("data", (chunk) => {
+        output += chunk;
+      });
+    }
+    child.on("close", (code) => {
+      clearTimeout(timer);
+      resolve({ code, output });
+    });
+  });
+}
+
+/** A folder of its own, with a filled ./data where the example reads one, and the database it names. */
+async function world({ id, argv }: Example) {
+  const folder = newFolder();
+  const named = argv.some((word) => word.startsWith("postgres://"));
+  const database = named ? await freshDatabase() : undefined;
+  const words = argv
+    .map((word) => (word.startsWith("postgres://") ? (database?.url ?? word) : word))
+    // Here nobody owns /var/lib, and a test has less time and fewer cores than an administrator.
+    .map((word) => (word === "/var/lib/svc" ? join(folder, "var") : word))
+    .map((word, at) => (argv[at - 1] === "--duration" ? "3s" : argv[at - 1] === "--hosts" ? "20" : word));
+  if (id.startsWith("db:") && id !== "db:migrate") {
+    const server = await serve({ dataDir: join(folder, "data"), env: key });
+    await server.stop();
+  }
+  if (id === "db:restore") {
+    expect(await run(["db", "backup", "svc-backup.gz", "--data-dir", "data"], folder, {})).toMatchObject({ code: 0 });
+  }
+  return { folder, words, end: async () => database?.drop() };
+}
+
+describe("the examples in help", () => {
+  it.each(examples.filter(({ id }) => id.startsWith("db:")))(
+    "$text",
+    async (example) => {
+      const { folder, words, end } = await world(example);
+      const { code, output } = await run(words, folder, {});
+      expect(code, output).toBe(0);
+      expect(output).not.toBe("");
+      await end();
+    },
+    60_000,
+  );
+
+  it.each(examples.filter(({ id }) => id === "serve"))(
+    "$text",
+    async (example) => {
+      const { folder, words, end } = await world(example);
+      const quickstart = words.includes("--quickstart");
+      mkdirSync(join(folder, "data"));
+      const server = await serve({
+        dataDir: join(folder, words.includes("--data-dir") ? "var" : "data"),
+        args: words.slice(1),
+        env: { ...key, SVC_KEYRING: "off", SVC_CONFIG_DIR: join(folder, "config") },
+        ...(quickstart ? { admin: false } : {}),
+      });
+      expect((await server.send("/healthz")).status).toBe(200);
+      if (quickstart) {
+        // The port opens before the admin is made, and the context is saved after it was told.
+        await vi.waitFor(() => expect(server.log()).toContain("In a second terminal"), 10_000);
+        expect(server.output()).toMatch(/^email: \S+\npassword: \S+\n$/);
+        const next = await run(["hosts", "list"], folder, {});
+        expect(next).toMatchObject({ code: 0, output: expect.stringContaining("none found") });
+      }
+      expect(await server.stop()).toBe(0);
+      await end();
+    },
+    60_000,
+  );
+
+  it.each(examples.filter(({ id }) => id === "agent:simulate"))(
+    "$text",
+    async (example) => {
+      const { folder, words } = await world(example);
+      const server = await serve({ env: key });
+      const env = { SVC_SERVER_URL: server.url, SVC_EMAIL: server.email, SVC_PASSWORD: server.password };
+      expect(await run(["login"], folder, env)).toMatchObject({ code: 0 });
+      expect(await run(["enroll-secrets", "add"], folder, { SVC_SERVER_URL: server.url })).toMatchObject({ code: 0 });
+      const { code, output } = await run(
+        words,
+        folder,
+        { SVC_SERVER_URL: server.url },
+        words.includes("--duration") ? undefined : 5000,
+      );
+      expect(code, output).toBe(0);
+      expect(output).toMatch(/hosts +20, 20 enrolled/);
+      expect(await server.stop()).toBe(0);
+    },
+    60_000,
+  );
+});
