@@ -2,7 +2,7 @@ import * as Flags from "@oclif/core/flags";
 import { BaseCommand } from "../cli/base-command.ts";
 import { saveContext } from "../cli/contexts.ts";
 import { CliError } from "../cli/errors.ts";
-import { bootstrap, type FirstAdmin } from "../server/bootstrap.ts";
+import type { FirstAdmin } from "../server/bootstrap.ts";
 import { createLog } from "../server/core/log.ts";
 import {
   flagName,
@@ -66,17 +66,11 @@ export default class Serve extends BaseCommand {
     const log = createLog({ level: settings.log_level, format: settings.log_format });
     if (settings.workers > 1 && !isWorker()) return runWorkers(settings, log);
 
-    const server = await startServer(settings, log, { sharedPort: isWorker() });
+    const quickstart = flags.quickstart === true;
+    const server = await startServer(settings, log, { sharedPort: isWorker(), quickstart });
     const stopped = this.stopOnSignal(server, log);
-    const first = await bootstrap(server.services, { url: server.url, quickstart: flags.quickstart === true }).catch(
-      async (error: unknown) => {
-        // What listens would keep the process alive, without an admin and without a word.
-        await server.stop();
-        throw error;
-      },
-    );
-    if (first) await this.welcome(server, first);
-    else if (flags.quickstart) this.note("The store has its admin already; sign in with `svc login`.");
+    if (server.firstAdmin) await this.welcome(server, server.firstAdmin);
+    else if (quickstart) this.note("The store has its admin already; sign in with `svc login`.");
     if (server.services.license.note) log.warn(server.services.license.note);
     log.info({ url: server.url, engine: server.services.store.engine, tier: server.services.license.tier }, "serving");
     process.send?.("ready");

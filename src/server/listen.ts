@@ -5,9 +5,14 @@ import { answerBadRequests } from "./bad-requests.ts";
 import { BadSetting, type TlsFiles } from "./core/tls.ts";
 import { meterHandshakes } from "./handshakes.ts";
 
-export interface Listening {
-  readonly url: string;
+export interface Address {
+  readonly host: string;
   readonly port: number;
+  readonly tls: TlsFiles | null;
+  readonly url: string;
+}
+
+export interface Listening {
   /** Stops accepting, lets what runs finish (at most `graceMs`), then closes what is left. */
   close(graceMs: number): Promise<void>;
 }
@@ -21,12 +26,22 @@ const REQUEST_MS = 60_000;
 /** How long a stop waits for handshakes: no request was accepted on these connections yet. */
 const HANDSHAKE_MS = 1_000;
 
-export async function listen(
-  handler: RequestListener,
-  options: { host: string; port: number; tls: TlsFiles | null; sharedPort?: boolean },
-): Promise<Listening> {
-  const port = options.port === 0 ? await freePort(options.host) : options.port;
-  if (!options.sharedPort) await assertFree(options.host, port);
+/** Where the server will be found: a port that is free now, for port 0 any; `BadSetting` when there is none. */
+export async function chooseAddress(options: {
+  host: string;
+  port: number;
+  tls: TlsFiles | null;
+  /** Other workers listen there too. */
+  sharedPort?: boolean;
+}): Promise<Address> {
+  const { host, tls } = options;
+  const port = options.port === 0 ? await freePort(host) : options.port;
+  if (!options.sharedPort) await assertFree(host, port);
+  const name = host.includes(":") ? `[${host}]` : host;
+  return { host, port, tls, url: `${tls === null ? "http" : "https"}://${name}:${port}` };
+}
+
+export async function listen(handler: RequestListener, { host, port, tls }: Address): Promise<Listening> {
   let closing = false;
   const tracked = (req: IncomingMessage, res: ServerResponse) => {
     if (closing) res.setHeader("connection", "close");
@@ -35,7 +50,7 @@ export async function listen(
   const { server } = await listhen(tracked, {
     port: await freePort(LOOPBACK),
     hostname: LOOPBACK,
-    https: options.tls === null ? false : { cert: options.tls.cert, key: options.tls.key },
+    https: tls === null ? false : { cert: tls.cert, key: tls.key },
     showURL: false,
     autoClose: false,
     isProd: true,
@@ -45,12 +60,9 @@ export async function listen(
   onlyHandler(server as Server, tracked);
   tune(server as Server);
   answerBadRequests(server as Server);
-  const handshakes = options.tls === null ? null : meterHandshakes(server);
-  await moveTo(server as Server, options.host, port);
-  const name = options.host.includes(":") ? `[${options.host}]` : options.host;
+  const handshakes = tls === null ? null : meterHandshakes(server);
+  await moveTo(server as Server, host, port);
   return {
-    url: `${options.tls === null ? "http" : "https"}://${name}:${port}`,
-    port,
     async close(graceMs) {
       closing = true;
       const http = server as Server;

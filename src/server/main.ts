@@ -8,6 +8,7 @@ import { collectDefaultMetrics, Gauge } from "prom-client";
 import { agentHandler } from "./agent/node-handler.ts";
 import { createApp } from "./app.ts";
 import { createConfigReader } from "./app-config/service.ts";
+import { bootstrap, type FirstAdmin } from "./bootstrap.ts";
 import { systemClock } from "./core/clock.ts";
 import type { Services } from "./core/context.ts";
 import { readLicense } from "./core/license.ts";
@@ -16,7 +17,7 @@ import { systemRandom } from "./core/random.ts";
 import type { Settings } from "./core/settings.ts";
 import { loadTls } from "./core/tls.ts";
 import { startFeatures } from "./features.ts";
-import { type Listening, listen } from "./listen.ts";
+import { chooseAddress, type Listening, listen } from "./listen.ts";
 import { openBlobs, openStore } from "./open.ts";
 import { timed } from "./store/timed.ts";
 import type { ServerStore } from "./tables.ts";
@@ -29,13 +30,15 @@ export interface RunningServer {
   readonly services: Services;
   readonly url: string;
   readonly tls: boolean;
+  /** The first admin, where this start created one. */
+  readonly firstAdmin: FirstAdmin | null;
   stop(): Promise<void>;
 }
 
 export async function startServer(
   settings: Settings,
   log: Logger,
-  options: { sharedPort?: boolean } = {},
+  options: { sharedPort?: boolean; quickstart?: boolean } = {},
 ): Promise<RunningServer> {
   const tls = await loadTls(settings);
   const license = await readLicense(settings, systemClock);
@@ -66,19 +69,23 @@ export async function startServer(
     const handler = (req: IncomingMessage, res: ServerResponse) => {
       if (!agents(req, res)) app(req, res);
     };
-    const listening = await listen(handler, {
+    const address = await chooseAddress({
       host: settings.host,
       port: settings.port,
       tls,
       sharedPort: options.sharedPort ?? false,
     });
+    // Before anybody is let in: who finds the server well can sign in.
+    const firstAdmin = await bootstrap(services, { url: address.url, quickstart: options.quickstart ?? false });
+    const listening = await listen(handler, address);
     undo.unshift(() => listening.close(GRACE_MS));
     const extra = await listenForMetrics(settings, services);
     if (extra) undo.unshift(() => extra.close(1000));
     return {
       services,
-      url: listening.url,
+      url: address.url,
       tls: tls !== null,
+      firstAdmin,
       async stop() {
         for (const step of undo) await step();
       },
@@ -97,11 +104,12 @@ async function listenForMetrics(settings: Settings, services: Services): Promise
     const reply = await metricsResponse(services);
     res.writeHead(200, { "content-type": reply.headers.get("content-type") ?? "text/plain" }).end(await reply.text());
   };
-  return listen((req, res) => void handler(req, res), {
+  const address = await chooseAddress({
     host: settings.metrics_host ?? settings.host,
     port: settings.metrics_port,
     tls: null,
   });
+  return listen((req, res) => void handler(req, res), address);
 }
 
 function exposeStore({ registry }: Metrics, store: ServerStore): void {

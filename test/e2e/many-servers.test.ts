@@ -179,12 +179,13 @@ function workersOf({ process: { pid } }: Served): number[] {
   return children.trim().split(" ").filter(Boolean).map(Number);
 }
 
-/** Whether the server answers an agent, on a connection of its own. */
+/** Whether the server answers an agent, on a connection of its own; one that was just being handed to the worker that fell hangs. */
 async function answers(server: Served, node_key: string): Promise<boolean> {
   const body = JSON.stringify({ node_key });
-  const reply = await exchange(server.url, { method: "POST", target: "/api/v1/qengine/config", body }).catch(
-    () => null,
-  );
+  const reply = await Promise.race([
+    exchange(server.url, { method: "POST", target: "/api/v1/qengine/config", body }).catch(() => null),
+    pause(1_000, null),
+  ]);
   return reply?.status === 200;
 }
 

@@ -1,17 +1,19 @@
 import { connect } from "node:net";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { type Listening, listen } from "../../src/server/listen.ts";
+import { type Address, chooseAddress, type Listening, listen } from "../../src/server/listen.ts";
 
 describe("the listener", () => {
   let listening: Listening;
+  let address: Address;
   beforeEach(async () => {
-    listening = await listen((_req, res) => void res.end("fine"), { host: "127.0.0.1", port: 0, tls: null });
+    address = await chooseAddress({ host: "127.0.0.1", port: 0, tls: null });
+    listening = await listen((_req, res) => void res.end("fine"), address);
   });
   afterEach(() => listening.close(0));
 
   const answerTo = (text: string): Promise<string> =>
     new Promise((resolve, reject) => {
-      const socket = connect(listening.port, "127.0.0.1", () => socket.write(text));
+      const socket = connect(address.port, "127.0.0.1", () => socket.write(text));
       let got = "";
       socket.on("data", (chunk) => {
         got += chunk;

@@ -447,6 +447,8 @@ describe.each(engines)("a store in $name", ({ open }) => {
         })
         .catch(() => {});
       await store.tx((tx) => tx.notify("news", "kept"));
+      // Whoever made a change finds it told here, and not only some time later.
+      expect(got).toEqual(["kept"]);
       await store.notify("news", "last");
       await done;
       expect(got).toEqual(["kept", "last"]);

@@ -15,16 +15,18 @@ const told = (details: unknown): string =>
         .join(" ");
 
 export default class ActivitiesList extends ClientCommand {
-  static override summary = "List what was done, by whom.";
+  static override summary = "List what was done, by whom, the newest first.";
   static override endpoints = [activitiesApi.list];
   static override flags = { ...queryFlags(activitiesApi.list), ...limitFlags };
   static override examples = [
-    "<%= config.bin %> <%= command.id %> --order-key created_at --order-direction desc --limit 20",
+    "<%= config.bin %> <%= command.id %> --limit 20",
+    "<%= config.bin %> <%= command.id %> --activity-type created_user --start-created-at 2026-01-01T00:00:00Z -o csv",
   ];
 
   async run() {
     const { flags } = await this.parse(ActivitiesList);
-    const query = queryOf(activitiesApi.list, flags);
+    const newestFirst = { "order-key": "created_at", "order-direction": "desc" };
+    const query = queryOf(activitiesApi.list, flags["order-key"] === undefined ? { ...newestFirst, ...flags } : flags);
     const activities = await this.rows(activitiesApi.list, { query }, "activities");
     await this.printList(activities, {
       schema: Activity,

@@ -60,7 +60,7 @@ export interface TxOptions {
 export interface StoreControl<S extends Tables> {
   /** All or nothing. Inside, use only the store handed in. Transactions are short: no network, no files. May run `work` again after a conflict. */
   tx<R>(work: (store: Tx<S>) => Promise<R>, options?: TxOptions): Promise<R>;
-  /** Sends a message to every server (this one too) after the current transaction commits. Payload at most 7,000 bytes. */
+  /** Sends a message to every server after the current transaction commits; this one has heard it when `tx` resolves. Payload at most 7,000 bytes. */
   notify(channel: string, payload: string): Promise<void>;
 }
 

@@ -8,15 +8,13 @@ export class Messages {
   }
 
   send(channel: string, payload: string): void {
-    setImmediate(() => {
-      for (const listener of [...(this.listeners.get(channel) ?? [])]) {
-        try {
-          listener(payload);
-        } catch (error) {
-          this.onError(error as Error);
-        }
+    for (const listener of [...(this.listeners.get(channel) ?? [])]) {
+      try {
+        listener(payload);
+      } catch (error) {
+        this.onError(error as Error);
       }
-    });
+    }
   }
 
   listen(channel: string, listener: (payload: string) => void): () => void {

@@ -1,4 +1,6 @@
-// Messages between servers: one session listens for all channels of this process.
+// Messages between servers: one session listens for all channels of this process. Its own messages a process hears at once, when the
+// change is kept, and not only when Postgres sends them back: whoever was told of a change finds it here.
+import { randomBytes } from "node:crypto";
 import type pg from "pg";
 import { connectClient, destroy, type PoolLog } from "./pool.ts";
 import { name, textOf } from "./sql.ts";
@@ -14,6 +16,9 @@ const LONGEST_PAUSE_MS = 5_000;
 /** A session that died without a word (a cut cable, a stopped server) is found by asking it. */
 const ASK_EVERY_MS = 15_000;
 
+/** A message as it travels: who sent it, under which number, and what. */
+const ENVELOPE = /^([0-9a-f]{12}) (\d+) /;
+
 export class Listening {
   private readonly url: string;
   private readonly log: PoolLog | undefined;
@@ -22,6 +27,10 @@ export class Listening {
   private connecting: Promise<void> | null = null;
   private asking: NodeJS.Timeout | undefined;
   private stopped = false;
+  private readonly self = randomBytes(6).toString("hex");
+  private sent = 0;
+  /** Numbers of own messages that came one of the two ways: what comes the other way was heard already. */
+  private readonly heard = new Set<number>();
 
   constructor(url: string, log: PoolLog | undefined) {
     this.url = url;
@@ -48,6 +57,24 @@ export class Listening {
       if ([...this.listeners].some((each) => each.channel === channel)) return;
       await this.client?.query(`UNLISTEN ${quote(channel)}`).catch(() => undefined);
     };
+  }
+
+  /** The message in its envelope, to be sent with the change that it tells of. */
+  seal(payload: string): string {
+    this.sent++;
+    return `${this.self} ${this.sent} ${payload}`;
+  }
+
+  /** Gives listeners of this process a sealed message, once. */
+  deliver(channel: string, sealed: string): void {
+    const listeners = [...this.listeners].filter((each) => each.channel === channel);
+    if (listeners.length === 0) return;
+    const [envelope = "", sender, number] = ENVELOPE.exec(sealed) ?? [];
+    if (sender === this.self) {
+      if (this.heard.delete(Number(number))) return;
+      this.heard.add(Number(number));
+    }
+    for (const { onMessage } of listeners) this.guarded(() => onMessage(sealed.slice(envelope.length)));
   }
 
   close(): void {
@@ -116,12 +143,8 @@ export class Listening {
       }
     }
     if (this.stopped) return;
+    this.heard.clear();
     for (const { onReset } of this.listeners) this.guarded(() => onReset?.());
-  }
-
-  private deliver(channel: string, payload: string): void {
-    for (const listener of this.listeners)
-      if (listener.channel === channel) this.guarded(() => listener.onMessage(payload));
   }
 
   private guarded(call: () => void): void {

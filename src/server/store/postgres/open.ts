@@ -62,14 +62,32 @@ export async function openPostgres<S extends Tables>(options: PostgresOptions<S>
   const leads = new Set<() => Promise<void>>();
   let closing: Promise<void> | undefined;
 
-  const tx = <R>(work: (store: Tx<S>) => Promise<R>, { lock }: TxOptions = {}): Promise<R> =>
-    transaction(context, (inner) => work(inTransaction(on(inner), inner)), { lock });
+  const tx = async <R>(work: (store: Tx<S>) => Promise<R>, { lock }: TxOptions = {}): Promise<R> => {
+    let sent: Message[] = [];
+    const result = await transaction(
+      context,
+      (inner) => {
+        sent = [];
+        return work(
+          inTransaction(on(inner), inner, async (channel, payload) => {
+            sent.push(await send(inner, listening, channel, payload));
+          }),
+        );
+      },
+      { lock },
+    );
+    for (const { channel, sealed } of sent) listening.deliver(channel, sealed);
+    return result;
+  };
 
   const store: WithAdmin<S> = Object.assign(on(runner), {
     engine: "postgres" as const,
     tables,
     tx,
-    notify: (channel: string, payload: string) => notify(runner, channel, payload),
+    async notify(channel: string, payload: string) {
+      const { sealed } = await send(runner, listening, channel, payload);
+      listening.deliver(channel, sealed);
+    },
     listen: (channel: string, onMessage: (payload: string) => void, onReset?: () => void) =>
       listening.listen(channel, onMessage, onReset).catch((error) => {
         throw translate(error, context.constraints);
@@ -133,19 +151,30 @@ async function prepare<S extends Tables>(options: PostgresOptions<S>): Promise<v
   }
 }
 
-async function notify(runner: Runner, channel: string, payload: string): Promise<void> {
-  if (Buffer.byteLength(payload) > PAYLOAD_LIMIT) throw new Error(`a message holds at most ${PAYLOAD_LIMIT} bytes`);
-  await runner.write({ text: "SELECT pg_notify($1, $2)", values: [channel, payload] });
+interface Message {
+  readonly channel: string;
+  readonly sealed: string;
 }
 
-function inTransaction<S extends Tables>(view: Collections<S>, runner: Runner): Tx<S> {
+async function send(runner: Runner, listening: Listening, channel: string, payload: string): Promise<Message> {
+  if (Buffer.byteLength(payload) > PAYLOAD_LIMIT) throw new Error(`a message holds at most ${PAYLOAD_LIMIT} bytes`);
+  const sealed = listening.seal(payload);
+  await runner.write({ text: "SELECT pg_notify($1, $2)", values: [channel, sealed] });
+  return { channel, sealed };
+}
+
+function inTransaction<S extends Tables>(
+  view: Collections<S>,
+  runner: Runner,
+  notify: (channel: string, payload: string) => Promise<void>,
+): Tx<S> {
   const store: Tx<S> = Object.assign(view, {
     async tx<R>(work: (store: Tx<S>) => Promise<R>, { lock }: TxOptions = {}): Promise<R> {
       if (lock !== undefined)
         await runner.read({ text: `SELECT pg_advisory_xact_lock(${lockNumber(lock)})`, values: [] });
       return work(store);
     },
-    notify: (channel: string, payload: string) => notify(runner, channel, payload),
+    notify,
   });
   return store;
 }
