@@ -32,6 +32,7 @@ export default class Api extends ClientCommand {
     }),
     input: Flags.string({ summary: "Body, JSON or YAML; - is stdin.", helpValue: "FILE" }),
     paginate: Flags.boolean({ summary: "Read all pages (GET only)." }),
+    "dry-run": Flags.boolean({ summary: "Print the request instead of sending it." }),
   };
   static override examples = [
     "<%= config.bin %> <%= command.id %> GET /hosts -F status=online --paginate",
@@ -49,6 +50,10 @@ export default class Api extends ClientCommand {
     if (flags.paginate) return this.paginate(path, fields);
     const base = flags.input === undefined ? undefined : await readValue(this.io, flags.input);
     const body = method === "GET" ? undefined : mergeBody(base, fields);
+    if (flags["dry-run"])
+      return this.io.out(
+        pretty(JSON.stringify({ method, path, ...(method === "GET" ? { query: fields } : { body }) })),
+      );
     this.io.out(await this.one(method, path, method === "GET" ? fields : {}, body));
   }
 

@@ -1,10 +1,13 @@
 // What the `db` commands do, each from opening to closing.
+import { createCipher } from "./core/cipher.ts";
 import { createLog } from "./core/log.ts";
-import { type OpenedPlace, openDataPlace, type PlaceOptions } from "./places.ts";
+import { isFilled, knownKey, type OpenedPlace, openDataPlace, type PlaceOptions, pendingAt } from "./places.ts";
 import { backup } from "./store/tools/backup.ts";
 import { type CheckResult, checkStore } from "./store/tools/check.ts";
-import { copyStore, type Progress } from "./store/tools/copy.ts";
-import { restore } from "./store/tools/restore.ts";
+import { copyStore, type Progress, requireEmpty } from "./store/tools/copy.ts";
+import { restore, verifyBackup } from "./store/tools/restore.ts";
+
+import { tables } from "./tables.ts";
 
 type Where = Pick<PlaceOptions, "place" | "dataDir" | "env">;
 type OnProgress = (progress: Progress) => void;
@@ -30,11 +33,32 @@ export async function migrateData(where: Where): Promise<string[]> {
   return applied;
 }
 
+export const pendingOf = ({ place }: Where): Promise<string[]> => pendingAt(place);
+
 export const backupData = (where: Where, file: string, onProgress: OnProgress) =>
   using(where, (from) => backup({ ...from, file, now: new Date(), onProgress }));
 
 export const restoreData = (where: Where, file: string, onProgress: OnProgress) =>
   using({ ...where, create: true, migrate: true }, (into) => restore({ ...into, file, onProgress }));
+
+/** What a restore would bring, after all its checks; nothing is written, and no key is made. */
+export async function checkRestore(where: Where, file: string): Promise<{ rows: number; created_at: string }> {
+  const key = await knownKey(where);
+  const { head, rows } = await verifyBackup(file, tables, key === null ? null : createCipher(key));
+  await mustBeEmpty(where);
+  return { rows, created_at: head.created_at };
+}
+
+/** What a copy would bring, after all its checks; the target is only read. */
+export async function checkCopy(from: Where, to: Where): Promise<CheckResult> {
+  const found = await checkData(from, () => {});
+  await mustBeEmpty(to);
+  return found;
+}
+
+async function mustBeEmpty(where: Where): Promise<void> {
+  if (await isFilled(where.place)) await using(where, ({ store }) => requireEmpty(store));
+}
 
 /** Copies rows between places; the target seals with the source's key. Blobs stay where they are: with the data directory. */
 export const copyData = (from: Where, to: Where, onProgress: OnProgress) =>

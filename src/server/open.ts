@@ -41,6 +41,12 @@ export async function openPlace(
   });
 }
 
+/** Which migrations a database has and lacks. */
+export async function schemaOf(url: string): Promise<{ applied: number; pending: string[] }> {
+  const { migrationState } = await import("./store/postgres/migrate.ts");
+  return migrationState(url);
+}
+
 /** Host and database of a URL, without user and password. */
 function whereOf(url: string): string {
   const { host, pathname } = new URL(url);

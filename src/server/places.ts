@@ -3,10 +3,10 @@ import { access, mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Logger } from "pino";
 import { type Cipher, createCipher } from "./core/cipher.ts";
-import { loadServerKey } from "./core/server-key.ts";
+import { findServerKey, loadServerKey } from "./core/server-key.ts";
 import { readSettings } from "./core/settings-sources.ts";
 import { BadSetting } from "./core/tls.ts";
-import { openPlace } from "./open.ts";
+import { openPlace, schemaOf } from "./open.ts";
 import type { Blobs } from "./store/blobs/blobs.ts";
 import { fileBlobs } from "./store/blobs/files.ts";
 import type { ServerStore } from "./tables.ts";
@@ -35,6 +35,25 @@ export interface OpenedPlace {
 }
 
 const isUrl = (place: string): boolean => /^postgres(ql)?:\/\//.test(place);
+
+/** Whether something is stored at the place. A database that no migration has run on has nothing. */
+export async function isFilled(place: string): Promise<boolean> {
+  if (isUrl(place)) return (await schemaOf(place)).applied > 0;
+  return access(join(place, "db")).then(
+    () => true,
+    () => false,
+  );
+}
+
+/** The titles of the migrations that a database lacks; a data directory never lacks any. */
+export const pendingAt = async (place: string): Promise<string[]> =>
+  isUrl(place) ? (await schemaOf(place)).pending : [];
+
+/** The key of the place, where it has one already or the environment gives it; none is made. */
+export async function knownKey({ place, dataDir, env }: Pick<PlaceOptions, "place" | "dataDir" | "env">) {
+  const settings = readSettings({ flags: { data_dir: isUrl(place) ? dataDir : place }, env: onlyKey(env) });
+  return findServerKey(settings);
+}
 
 export async function openDataPlace(options: PlaceOptions): Promise<OpenedPlace> {
   const { place, env, log } = options;

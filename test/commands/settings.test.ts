@@ -147,6 +147,24 @@ describe("teams", () => {
   });
 });
 
+describe("activities list", () => {
+  it("begins with the newest, unless another order is asked for", async () => {
+    const fleet = await startFleet();
+    await fleet.run(["teams", "create", "One"]);
+    fleet.app.clock.advance(1_000);
+    await fleet.run(["teams", "create", "Two"]);
+    const times = async (...argv: string[]): Promise<string[]> =>
+      json(await fleet.run(["activities", "list", "-o", "json", ...argv])).map(
+        ({ created_at }: { created_at: string }) => created_at,
+      );
+    const newest = await times();
+    expect(new Set(newest).size).toBeGreaterThan(1);
+    expect(newest).toEqual([...newest].sort().reverse());
+    expect(await times("--order-key", "created_at")).toEqual([...newest].reverse());
+    expect(await times("--order-direction", "asc")).toEqual([...newest].reverse());
+  });
+});
+
 describe("api", () => {
   it("calls any path, whole or short, with query, fields and body", async () => {
     const fleet = await startFleet();
@@ -162,6 +180,9 @@ describe("api", () => {
       "server_settings.query_report_cap=7",
     ]);
     expect((await fleet.run(["config", "get", "server_settings.query_report_cap"])).stdout).toBe("7\n");
+    const planned = await fleet.run(["api", "POST", "/teams", "-F", "name=Planned", "--dry-run"]);
+    expect(json(planned)).toEqual({ method: "POST", path: "/api/v1/svc/teams", body: { name: "Planned" } });
+    expect((await fleet.run(["teams", "get", "Planned"])).exitCode).toBe(3);
     const body = await fleet.run(["api", "POST", "/teams", "--input", "-"], { stdin: '{"name":"Piped"}' });
     expect(json(body)).toMatchObject({ team: { name: "Piped" } });
     expect((await fleet.run(["api", "GET", "/nope"])).exitCode).toBe(3);

@@ -64,6 +64,8 @@ async function expectSame(server: Served): Promise<void> {
 }
 
 it("copies the embedded store into Postgres, where the same server goes on", async () => {
+  const planned = await svc(["db", "copy", "--from", dataDir, "--to", database.url, "--dry-run"]);
+  expect(planned).toMatchObject({ code: 0, stderr: expect.stringMatching(/would copy \d{3,} rows/) });
   const copied = await svc(["db", "copy", "--from", dataDir, "--to", database.url]);
   expect(copied.stderr).toContain("copied and verified");
   expect(copied.code).toBe(0);
@@ -72,6 +74,7 @@ it("copies the embedded store into Postgres, where the same server goes on", asy
   const twice = await svc(["db", "copy", "--from", dataDir, "--to", database.url]);
   expect(twice.code).not.toBe(0);
   expect(twice.stderr).toMatch(/empty/);
+  expect((await svc(["db", "copy", "--from", dataDir, "--to", database.url, "--dry-run"])).stderr).toMatch(/empty/);
 
   const server = await serve({ dataDir, env: { SVC_DATABASE_URL: database.url } });
   await expectSame(server);
@@ -86,6 +89,13 @@ it("restores a backup to the same checksums, and refuses one that is damaged", a
 
   const other = newFolder();
   const env = { SVC_SERVER_PRIVATE_KEY: serverKey() };
+  const planned = await svc(["db", "restore", file, "--dry-run", "--data-dir", other], env);
+  expect(planned).toMatchObject({ code: 0, stderr: expect.stringMatching(/would restore \d{3,} rows/) });
+  expect(readdirSync(other)).toEqual([]);
+  const wrongKey = await svc(["db", "restore", file, "--dry-run", "--data-dir", other], {
+    SVC_SERVER_PRIVATE_KEY: Buffer.alloc(32, 1).toString("base64"),
+  });
+  expect(wrongKey).toMatchObject({ code: 1, stderr: expect.stringContaining("key") });
   const restored = await svc(["db", "restore", file, "--data-dir", other], env);
   expect(restored.stderr).not.toMatch(/error/i);
   expect(restored.code).toBe(0);
@@ -98,6 +108,7 @@ it("restores a backup to the same checksums, and refuses one that is damaged", a
   bytes[Math.floor(bytes.length / 2)]! ^= 1;
   writeFileSync(file, bytes);
   const damaged = newFolder();
+  expect((await svc(["db", "restore", file, "--dry-run", "--data-dir", damaged], env)).code).toBe(1);
   const refused = await svc(["db", "restore", file, "--data-dir", damaged], env);
   expect(refused.code).not.toBe(0);
   expect(refused.stderr).toMatch(/damaged|checksum|incorrect|broken/i);
@@ -113,7 +124,9 @@ const serverKey = (): string => readFileSync(join(dataDir, "server.key"), "utf8"
 it("brings a database to the current schema, and says when nothing was to do", async () => {
   const empty = await freshDatabase();
   try {
-    const migrate = () => svc(["db", "migrate", "--database-url", empty.url, "--data-dir", dataDir]);
+    const migrate = (...more: string[]) =>
+      svc(["db", "migrate", "--database-url", empty.url, "--data-dir", dataDir, ...more]);
+    expect(await migrate("--dry-run")).toMatchObject({ code: 0, stderr: expect.stringContaining("would apply: 0001") });
     expect(await migrate()).toMatchObject({ code: 0, stderr: expect.stringContaining("applied: 0001-initial") });
     expect(await migrate()).toMatchObject({ code: 0, stderr: expect.stringContaining("up to date") });
   } finally {

@@ -1,6 +1,8 @@
 import * as Flags from "@oclif/core/flags";
 import { DataCommand } from "../../cli/data-command.ts";
-import { copyData } from "../../server/data-tools.ts";
+import { CliError } from "../../cli/errors.ts";
+import { dryRunFlag } from "../../cli/flags.ts";
+import { checkCopy, copyData } from "../../server/data-tools.ts";
 
 export default class DbCopy extends DataCommand {
   static override summary = "Copy everything stored into an empty store, and verify it.";
@@ -14,16 +16,25 @@ export default class DbCopy extends DataCommand {
       summary: "Where the server key lies, when --from is a database. Env: SVC_DATA_DIR.",
       helpValue: "DIR",
     }),
+    ...dryRunFlag,
   };
 
   async run(): Promise<void> {
     const { flags } = await this.parse(DbCopy);
     const rest = { dataDir: this.dataDir(flags), env: this.io.env };
+    const from = { place: flags.from, ...rest };
+    const to = { place: flags.to, ...rest };
+    if (flags["dry-run"]) {
+      const { tables, problems } = await checkCopy(from, to);
+      const rows = tables.reduce((sum, table) => sum + table.rows, 0);
+      for (const problem of problems) this.note(problem);
+      if (problems.length > 0)
+        throw new CliError("failed", `${this.named(flags.from)} has ${problems.length} problems`);
+      return this.report(`would copy ${rows} rows in ${tables.length} tables`, { rows, tables: tables.length });
+    }
     const progress = this.progress("reading ...");
-    const made = await copyData(
-      { place: flags.from, ...rest },
-      { place: flags.to, ...rest },
-      ({ table, rows, total, phase }) => progress.update(`${phase} ${table}: ${rows}/${total}`),
+    const made = await copyData(from, to, ({ table, rows, total, phase }) =>
+      progress.update(`${phase} ${table}: ${rows}/${total}`),
     ).finally(() => progress.done());
     await this.report(
       `${made.rows} rows in ${made.tables} tables copied and verified; serve with: svc serve ${flags.to.startsWith("postgres") ? "--database-url" : "--data-dir"} ${this.named(flags.to)}`,

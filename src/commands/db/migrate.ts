@@ -1,16 +1,26 @@
 import { DataCommand, placeFlags } from "../../cli/data-command.ts";
-import { migrateData } from "../../server/data-tools.ts";
+import { dryRunFlag } from "../../cli/flags.ts";
+import { migrateData, pendingOf } from "../../server/data-tools.ts";
 
 export default class DbMigrate extends DataCommand {
   static override summary = "Bring the Postgres schema up to date.";
   static override description =
     "serve does it at start, unless told not to with --no-database-migrate. Safe beside running servers.";
-  static override examples = ["<%= config.bin %> <%= command.id %> --database-url postgres://svc@db/svc"];
-  static override flags = { ...placeFlags };
+  static override examples = [
+    "<%= config.bin %> <%= command.id %> --database-url postgres://svc@db/svc --dry-run",
+    "<%= config.bin %> <%= command.id %> --database-url postgres://svc@db/svc",
+  ];
+  static override flags = { ...placeFlags, ...dryRunFlag };
 
   async run(): Promise<void> {
     const { flags } = await this.parse(DbMigrate);
-    const applied = await migrateData({ place: this.place(flags), dataDir: this.dataDir(flags), env: this.io.env });
+    const where = { place: this.place(flags), dataDir: this.dataDir(flags), env: this.io.env };
+    if (flags["dry-run"]) {
+      const pending = await pendingOf(where);
+      const told = pending.length === 0 ? "nothing to do: up to date" : `would apply: ${pending.join(", ")}`;
+      return this.report(told, { pending });
+    }
+    const applied = await migrateData(where);
     await this.report(applied.length === 0 ? "nothing to do: up to date" : `applied: ${applied.join(", ")}`, {
       applied,
     });

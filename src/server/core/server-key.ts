@@ -7,11 +7,18 @@ import { BadSetting } from "./tls.ts";
 
 const BYTES = 32;
 
-export async function loadServerKey(settings: Pick<Settings, "server_private_key" | "data_dir">): Promise<Uint8Array> {
+type Source = Pick<Settings, "server_private_key" | "data_dir">;
+
+const fileIn = (directory: string): string => join(directory, "server.key");
+
+export const loadServerKey = async (settings: Source): Promise<Uint8Array> =>
+  (await findServerKey(settings)) ?? (await make(settings.data_dir, fileIn(settings.data_dir)));
+
+/** The key that is there; null where one would have to be made. */
+export async function findServerKey(settings: Source): Promise<Uint8Array | null> {
   if (settings.server_private_key !== undefined)
     return decoded(settings.server_private_key, "server_private_key (SVC_SERVER_PRIVATE_KEY)");
-  const file = join(settings.data_dir, "server.key");
-  return (await stored(file)) ?? (await make(settings.data_dir, file));
+  return stored(fileIn(settings.data_dir));
 }
 
 function decoded(text: string, from: string): Uint8Array {

@@ -3,7 +3,9 @@ import type pg from "pg";
 import { type Cipher, WrongKey } from "../../core/cipher.ts";
 import type { Tables } from "../store.ts";
 import { isLockTimeout } from "./errors.ts";
+import { migrations } from "./migrations/index.ts";
 import { checksumOf, type Migration, titleOf } from "./migrations/migration.ts";
+import { connectClient, destroy } from "./pool.ts";
 import { lockNumber } from "./runner.ts";
 import { ddl, RAISE_REVISION, schemaObjects } from "./schema.ts";
 
@@ -53,6 +55,18 @@ async function applied(client: pg.ClientBase, known: readonly Migration[]): Prom
 export async function pending(client: pg.ClientBase, known: readonly Migration[]): Promise<Migration[]> {
   const done = await applied(client, known);
   return known.filter(({ number }) => !done.has(number));
+}
+
+/** How far the database at this URL has come: the titles of the migrations that it lacks; it is only read. */
+export async function migrationState(url: string): Promise<{ applied: number; pending: string[] }> {
+  const client = await connectClient(url);
+  try {
+    await checkVersion(client);
+    const waiting = await pending(client, migrations);
+    return { applied: migrations.length - waiting.length, pending: waiting.map(titleOf) };
+  } finally {
+    destroy(client);
+  }
 }
 
 export async function requireCurrent(client: pg.ClientBase, known: readonly Migration[]): Promise<void> {

@@ -23,9 +23,9 @@ type Lines = AsyncIterator<Line>;
 export async function restore<S extends Tables>(
   options: RestoreOptions<S>,
 ): Promise<{ rows: number; blobs: number; created_at: string }> {
-  const { file, store, blobs } = options;
+  const { file, store, blobs, cipher } = options;
   await requireEmpty(store);
-  const { head, complete } = await verify(options);
+  const { head, complete } = await verifyBackup(file, store.tables, cipher);
 
   const states = new Map<string, string>();
   const put: string[] = [];
@@ -63,12 +63,16 @@ export async function restore<S extends Tables>(
 const tableNamed = (tables: Tables, wanted: string): Table | undefined =>
   Object.values(tables).find(({ name }) => name === wanted) as Table | undefined;
 
-/** Reads the whole file: its digest, its version, its key, and whether this program has its tables and columns. */
-async function verify<S extends Tables>({
-  file,
-  store,
-  cipher,
-}: RestoreOptions<S>): Promise<{ head: Head; complete: Set<string> }> {
+/**
+ * Reads the whole file: its digest, its version, whether it was sealed with this key (where one is given), and whether this program has its tables
+ * and columns. `complete` are the tables of which it has every column.
+ */
+export async function verifyBackup(
+  file: string,
+  tables: Tables,
+  cipher: Cipher | null,
+): Promise<{ head: Head; complete: Set<string>; rows: number }> {
+  let rows = 0;
   let head: Head | undefined;
   const complete = new Set<string>();
   for await (const line of readLines(file)) {
@@ -76,14 +80,15 @@ async function verify<S extends Tables>({
       if (line[2] > VERSION)
         throw new Error(`the backup has format ${line[2]}, this svc reads up to ${VERSION}: use a newer svc`);
       head = line[3];
-      if (head.key_id !== cipher.keyId)
+      if (cipher !== null && head.key_id !== cipher.keyId)
         throw new WrongKey(
           `the secrets in the backup were sealed with key ${head.key_id}, this server has key ${cipher.keyId}`,
         );
     }
+    if (line[0] === "row") rows++;
     if (line[0] !== "table") continue;
     const [, name, columns] = line;
-    const table = tableNamed(store.tables, name);
+    const table = tableNamed(tables, name);
     const unknown = table
       ? columns.find((column) => column !== "revision" && !Object.hasOwn(table.columns, column))
       : "";
@@ -96,7 +101,7 @@ async function verify<S extends Tables>({
     if (empty !== undefined) throw new Error(`the backup lacks ${name}.${empty}, which has no default`);
     if (missing.length === 0) complete.add(name);
   }
-  return { head: head!, complete };
+  return { head: head!, complete, rows };
 }
 
 async function restoreTable<S extends Tables>(
