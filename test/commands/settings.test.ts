@@ -150,9 +150,9 @@ describe("teams", () => {
 describe("activities list", () => {
   it("begins with the newest, unless another order is asked for", async () => {
     const fleet = await startFleet();
-    await fleet.run(["teams", "create", "One"]);
+    await fleet.run(["teams", "create", "--name", "One"]);
     fleet.app.clock.advance(1_000);
-    await fleet.run(["teams", "create", "Two"]);
+    await fleet.run(["teams", "create", "--name", "Two"]);
     const times = async (...argv: string[]): Promise<string[]> =>
       json(await fleet.run(["activities", "list", "-o", "json", ...argv])).map(
         ({ created_at }: { created_at: string }) => created_at,
