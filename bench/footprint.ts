@@ -2,6 +2,12 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { monitorEventLoopDelay } from "node:perf_hooks";
+import { pino } from "pino";
+import { createCipher } from "../src/server/core/cipher.ts";
+import { loadServerKey } from "../src/server/core/server-key.ts";
+import { openLowdb } from "../src/server/store/lowdb/open.ts";
+import { tables } from "../src/server/tables.ts";
 import { runSimulation } from "../src/simulator/run.ts";
 import { enrollHosts, SECRET } from "./support/fill.ts";
 import { type Served, startServe } from "./support/serve.ts";
@@ -15,8 +21,7 @@ export async function run(args: readonly string[]): Promise<void> {
     await enrollHosts(filling, hosts, { identityFile });
     console.log(`after enrolling ${hosts}: RSS ${mb(filling)} MB`);
     await filling.stop();
-    // A small journal limit makes snapshots happen within the minute.
-    const server = await startServe({ dataDir: dir, env: { SVC_SNAPSHOT_BYTES: "1000000" } });
+    const server = await startServe({ dataDir: dir });
     console.log(`after a restart: RSS ${mb(server)} MB`);
     await resetStall(server);
     const report = await runSimulation({
@@ -30,12 +35,33 @@ export async function run(args: readonly string[]): Promise<void> {
     });
     const metrics = await metricsOf(server);
     console.log(
-      `60 s of check-ins: longest stall ${(metrics("svc_event_loop_stall_max_seconds") * 1000).toFixed(0)} ms, RSS ${mb(server)} MB, snapshots ${metrics('svc_store_stat{name="snapshots",engine="lowdb"}')}, read p99 ${report.byEndpoint.distributed_read.p99} ms, errors ${report.errors}`,
+      `60 s of check-ins: longest stall ${(metrics("svc_event_loop_stall_max_seconds") * 1000).toFixed(0)} ms, RSS ${mb(server)} MB, read p99 ${report.byEndpoint.distributed_read.p99} ms, errors ${report.errors}`,
     );
     await server.stop();
+    await measureSnapshot(dir);
   } finally {
     rmSync(dir, { recursive: true, force: true });
   }
+}
+
+/** A snapshot of the same store in this process, beside reads: how long it takes, and the longest stall meanwhile. */
+async function measureSnapshot(dir: string): Promise<void> {
+  const cipher = createCipher(await loadServerKey({ data_dir: dir }));
+  const store = await openLowdb({ tables, dir: join(dir, "db"), cipher, log: pino({ level: "silent" }) });
+  const delay = monitorEventLoopDelay({ resolution: 1 });
+  delay.enable();
+  let reads = 0;
+  const reading = setInterval(() => void store.hosts.list({ limit: 50 }).then(() => reads++), 2);
+  const started = performance.now();
+  await store.compact();
+  const took = performance.now() - started;
+  clearInterval(reading);
+  delay.disable();
+  const { snapshot_bytes: bytes = 0, rows } = store.stats();
+  console.log(
+    `a snapshot of ${rows} rows, ${Math.round(bytes / 1e6)} MB: ${took.toFixed(0)} ms beside ${reads} reads, longest stall ${(delay.max / 1e6).toFixed(0)} ms`,
+  );
+  await store.close();
 }
 
 const mb = (server: Served) => Math.round(server.usage().rss / 1e6);

@@ -1,5 +1,6 @@
 // Simulated agents at real intervals against the built server: nothing fails, nothing acknowledged is lost or doubled.
 //   npm run test:soak -- load --engine postgres --hosts 10000 --minutes 10 --overload
+// Enrolled together, the hosts owe no inventory for the first hour: `--details 5m` makes them, so that there are writes to measure.
 import { mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { cpus, tmpdir } from "node:os";
 import { join } from "node:path";
@@ -30,26 +31,37 @@ export async function run(args: SoakArgs): Promise<string> {
       phases.push({ name: "six times", factor: 6, seconds: 60, mayShed: true });
       phases.push({ name: "30 s after", factor: 1, seconds: 30 });
     }
-    lines.push(...(await loadEngine(engine, hosts, phases, args.tls !== undefined)));
+    lines.push(
+      ...(await loadEngine(engine, hosts, phases, { tls: args.tls !== undefined, details: args.details ?? "1h" })),
+    );
   }
   return `\n${lines.join("\n")}`;
 }
 
-async function loadEngine(engine: string, hosts: number, phases: readonly Phase[], tls: boolean): Promise<string[]> {
+async function loadEngine(
+  engine: string,
+  hosts: number,
+  phases: readonly Phase[],
+  { tls, details }: { tls: boolean; details: string },
+): Promise<string[]> {
   const dir = mkdtempSync(join(tmpdir(), "svc-load-"));
   const postgres = engine === "postgres" ? await startPostgres() : null;
   try {
-    const server = await startServe({
-      dataDir: dir,
-      args: tls ? ["--tls-self-signed"] : [],
-      env: postgres ? { SVC_DATABASE_URL: postgres.url() } : {},
-    });
+    const serve = () =>
+      startServe({
+        dataDir: dir,
+        args: [...(tls ? ["--tls-self-signed"] : []), "--detail-interval", details, "--label-interval", details],
+        env: postgres ? { SVC_DATABASE_URL: postgres.url() } : {},
+      });
     const identityFile = join(dir, "agents.json");
-    const enrolled = await enrollHosts(server, hosts, { identityFile });
+    const enrolling = await serve();
+    const enrolled = await enrollHosts(enrolling, hosts, { identityFile });
     expect(
       enrolled.errors === 0 && enrolled.enrolled === hosts,
       `${enrolled.enrolled} of ${hosts} enrolled, ${enrolled.errors} errors: ${enrolled.recentErrors.join("; ")}`,
     );
+    expect((await enrolling.stop()) === 0, "the server did not stop cleanly after enrolling");
+    const server = await serve();
     const lines = [`${engine}: ${hosts} hosts enrolled at ${enrolled.enrollment!.perSecond.toFixed(0)}/s`];
     for (const phase of phases) lines.push(await runPhase(server, { dir, engine, hosts, identityFile, tls }, phase));
     const { count } = await (await signIn(server))<{ count: number }>("GET", "/hosts/count");
