@@ -5,6 +5,7 @@ const benches: Record<string, () => Promise<{ run(args: readonly string[]): Prom
   enroll: () => import("./enroll.ts"),
   start: () => import("./start.ts"),
   footprint: () => import("./footprint.ts"),
+  backup: () => import("./backup.ts"),
 };
 
 const [name, ...args] = process.argv.slice(2);
