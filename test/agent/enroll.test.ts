@@ -114,6 +114,22 @@ describe.each(["lowdb", "postgres"] as const)("enrollment on %s", (engine) => {
     expect((await host()).team_id).toBeNull();
   });
 
+  test("the host has the intervals of its configuration from the start, which fetching it need not write", async () => {
+    const config = { options: { distributed_interval: 30, logger_tls_period: 20, config_refresh: 300 } };
+    const overrides = { platforms: { linux: { options: { distributed_interval: 40 } } } };
+    expect((await t.patch("/config", { agent_options: { config, overrides } })).status).toBe(200);
+    const linux = await enroll(send);
+    expect(await host()).toMatchObject({ distributed_interval: 40, logger_tls_period: 0, config_tls_refresh: 0 });
+    const { id, revision } = await host();
+    await send("/api/v1/qengine/config", { node_key: linux });
+    expect((await t.store.hosts.get(id))!.revision).toBe(revision);
+
+    await enroll(send, { host_identifier: "mac", host_details: { os_version: { name: "macOS", platform: "darwin" } } });
+    const mac = (await t.store.hosts.list()).find(({ identifier }) => identifier === "mac")!;
+    expect(mac).toMatchObject({ distributed_interval: 30, logger_tls_period: 20, config_tls_refresh: 300 });
+    expect((await t.store.hostSeen.get(mac.id))!.online_until).toBe(new Date(t.clock.now() + 90_000).toISOString());
+  });
+
   test.each([
     ["uuid", "UUID-1"],
     ["instance", "instance-1"],

@@ -11,6 +11,7 @@ import { ReferenceViolation, UniqueViolation } from "../store/store.ts";
 import type { InsertOf } from "../store/table.ts";
 import type { ServerTx, tables } from "../tables.ts";
 import { createBatcher } from "./batcher.ts";
+import type { ConfigCache, TeamConfig } from "./config.ts";
 import { createFailureLimit } from "./failure-limit.ts";
 import type { HostCache } from "./host-cache.ts";
 import type { HostRow } from "./host-state.ts";
@@ -47,7 +48,13 @@ const BAD_SECRETS_A_MINUTE = 20;
 const ATTEMPTS = 3;
 const KEY_BYTES = 32;
 
-export function createEnrollment(services: Services, cache: HostCache, labels: LabelCache): Enrollment {
+interface Caches {
+  readonly hosts: HostCache;
+  readonly labels: LabelCache;
+  readonly configs: ConfigCache;
+}
+
+export function createEnrollment(services: Services, { hosts: cache, labels, configs }: Caches): Enrollment {
   const { store, settings, clock, random, log, license } = services;
   const badSecrets = createFailureLimit(clock, BAD_SECRETS_A_MINUTE);
   const osVersions = createOsVersions(store);
@@ -65,6 +72,12 @@ export function createEnrollment(services: Services, cache: HostCache, labels: L
     const row = name === null ? undefined : rowsOf([details?.[name]])[0];
     const provided = typeof body.host_identifier === "string" ? clip(body.host_identifier) : "";
     return (row ? text(row, column[kind]).trim() : "") || provided.trim();
+  }
+
+  async function configsOf(items: readonly Item[]): Promise<(item: Item) => TeamConfig> {
+    const teams = [...new Set(items.map(({ teamId }) => teamId))];
+    const held = new Map(await Promise.all(teams.map(async (id) => [id, await configs.get(id)] as const)));
+    return ({ teamId }) => held.get(teamId)!;
   }
 
   async function enrollAll(items: readonly Item[]): Promise<Outcome[]> {
@@ -86,13 +99,19 @@ export function createEnrollment(services: Services, cache: HostCache, labels: L
     );
     const systems = await osVersions.ids(changes.flatMap(({ os }) => os ?? []));
     const allHosts = await labels.allHosts();
+    const configOf = await configsOf(items);
     return store.tx(
       async (tx) => {
         let room = limit === undefined ? Number.POSITIVE_INFINITY : limit - (await tx.hosts.count());
         const plans = items.map((item, i): Plan => {
           const old = known.get(item.identifier);
           const { set, os } = changes[i]!;
-          const told = { ...set, ...(os === null ? {} : { os_version_id: systems.of(os) }) };
+          // What its configuration will set is known now: the first request for it need not write that.
+          const { intervals } = configOf(item).for(
+            set.platform ?? old?.platform ?? "",
+            set.platform_like ?? old?.platform_like ?? "",
+          );
+          const told = { ...set, ...intervals, ...(os === null ? {} : { os_version_id: systems.of(os) }) };
           const enrolled = {
             node_key_hash: tokenHash(item.key),
             team_id: item.teamId,

@@ -55,7 +55,7 @@ export async function startAgent(services: Services): Promise<Agent> {
   const labels = await createLabelCache(services);
   const configs = await createConfigCache(services);
   const cache = await createHostCache(services);
-  const enrollment = createEnrollment(services, cache, labels);
+  const enrollment = createEnrollment(services, { hosts: cache, labels, configs });
   const ingest = await createIngest(services, { configs, labels });
   const intake = createLogIntake(services);
   const seen = createSeenBuffer(services);
