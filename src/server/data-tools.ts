@@ -50,13 +50,13 @@ export async function checkRestore(where: Where, file: string): Promise<{ rows: 
 }
 
 /** What a copy would bring, after all its checks; the target is only read. */
-export async function checkCopy(from: Where, to: Where): Promise<CheckResult> {
-  const found = await checkData(from, () => {});
-  await mustBeEmpty(to);
-  return found;
-}
+export const checkCopy = (from: Where, to: Where): Promise<CheckResult> =>
+  using(from, async ({ store, key }) => {
+    await mustBeEmpty({ ...to, key });
+    return checkStore(store);
+  });
 
-async function mustBeEmpty(where: Where): Promise<void> {
+async function mustBeEmpty(where: Where & { key?: Uint8Array }): Promise<void> {
   if (await isFilled(where.place)) await using(where, ({ store }) => requireEmpty(store));
 }
 
