@@ -1,4 +1,4 @@
-// Work that comes at the same time shares a transaction: while a batch runs, the next one fills.
+// Work that comes at the same time shares a transaction. There is no timer: while a batch runs, the next one fills.
 import { StoreUnavailable } from "../store/store.ts";
 
 export interface Batcher<T, R> {
@@ -12,8 +12,6 @@ export interface BatchOptions<T> {
   readonly size: number;
   /** Batches at most at once. */
   readonly parallel: number;
-  /** Milliseconds that a batch waits for more when others began shortly before: where each costs round trips, fewer and larger ones are cheaper. */
-  readonly gatherMs?: number;
   /** Items of the same key never run at the same time, and run in the order in which they came. */
   readonly key?: (item: T) => unknown;
 }
@@ -33,7 +31,6 @@ export function createBatcher<T, R>(
   let waiting: Waiting<T, R>[] = [];
   let running = 0;
   let planned = false;
-  let lastBegun = Number.NEGATIVE_INFINITY;
   const busy = new Set<unknown>();
   let idle: (() => void)[] = [];
 
@@ -65,27 +62,16 @@ export function createBatcher<T, R>(
     }
   }
 
-  function plan(): void {
-    if (planned || waiting.length === 0) return;
-    planned = true;
-    const { gatherMs = 0, size } = options;
-    const isBusy = performance.now() - lastBegun < 4 * gatherMs;
-    if (isBusy && waiting.length < size) setTimeout(start, gatherMs);
-    // What the event loop has in hand now comes into the same batch.
-    else setImmediate(start);
-  }
-
   function start(): void {
     planned = false;
     while (running < options.parallel && waiting.length > 0) {
       const batch = take();
       if (batch.length === 0) return;
       running++;
-      lastBegun = performance.now();
       void settle(batch).then(() => {
         running--;
         if (options.key) for (const { key } of batch) busy.delete(key);
-        plan();
+        start();
         if (running > 0 || waiting.length > 0) return;
         const done = idle;
         idle = [];
@@ -98,7 +84,10 @@ export function createBatcher<T, R>(
     add: (item) =>
       new Promise<R>((resolve, reject) => {
         waiting.push({ item, key: options.key?.(item), resolve, reject });
-        plan();
+        if (planned) return;
+        planned = true;
+        // What the event loop has in hand now comes into the same batch.
+        setImmediate(start);
       }),
     idle: () => (running === 0 && waiting.length === 0 ? Promise.resolve() : new Promise((done) => idle.push(done))),
   };

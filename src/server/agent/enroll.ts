@@ -157,7 +157,6 @@ export function createEnrollment(services: Services, { hosts: cache, labels, con
     {
       size: store.engine === "lowdb" ? 16 : 50,
       parallel: store.engine === "lowdb" ? 1 : 2,
-      gatherMs: store.engine === "lowdb" ? 0 : 20,
       key: ({ identifier }) => identifier,
     },
   );

@@ -166,7 +166,6 @@ export async function createIngest(
   const batches = createBatcher<IngestItem, null>(guarded, {
     size: store.engine === "lowdb" ? 8 : 24,
     parallel: store.engine === "lowdb" ? 1 : 2,
-    gatherMs: store.engine === "lowdb" ? 0 : 20,
     key: ({ state }) => state.id,
   });
 
