@@ -154,6 +154,13 @@ export abstract class BaseCommand extends Command {
     return this.io.ask.secret(question);
   }
 
+  /** A new secret, typed twice. */
+  protected async askNewSecret(question: string, instead: string): Promise<string> {
+    const first = await this.askSecret(question, instead);
+    if (first !== (await this.askSecret(`${question} again`, instead))) throw usage("these are not the same");
+    return first;
+  }
+
   /** y or N; anything but a yes ends the command. */
   protected async confirm(question: string, flag = "--yes"): Promise<void> {
     if (this.common.yes === true) return;

@@ -2,7 +2,6 @@ import * as Flags from "@oclif/core/flags";
 import { setupApi } from "../api/setup.ts";
 import { ClientCommand } from "../cli/client-command.ts";
 import { saveContext } from "../cli/contexts.ts";
-import { usage } from "../cli/errors.ts";
 import { dryRunFlag } from "../cli/flags.ts";
 import { readSecret, secretFlags } from "../cli/input.ts";
 import { contextNameFor } from "../cli/sign-in.ts";
@@ -30,7 +29,9 @@ export default class Setup extends ClientCommand {
     const { flags } = await this.parse(Setup);
     const connection = await this.connection();
     const email = flags.email ?? (await this.askText("Email", "--email"));
-    const password = (await readSecret(this.io, flags, "password", "SVC_PASSWORD")) ?? (await this.askTwice());
+    const password =
+      (await readSecret(this.io, flags, "password", "SVC_PASSWORD")) ??
+      (await this.askNewSecret("Password", "--password-stdin, --password-file or SVC_PASSWORD"));
     const setupToken = await readSecret(this.io, flags, "setup-token", "SVC_SETUP_TOKEN");
     const body = {
       admin: { name: flags.name, email, password, password_confirmation: password },
@@ -61,11 +62,5 @@ export default class Setup extends ClientCommand {
     );
     if (remark) this.warn(remark);
     await this.report(`created ${admin.email} and signed in (context ${name})`, { ...admin, context: name });
-  }
-
-  private async askTwice(): Promise<string> {
-    const first = await this.askSecret("Password", "--password-stdin, --password-file or SVC_PASSWORD");
-    if (first !== (await this.askSecret("Password again", "--password-stdin"))) throw usage("these are not the same");
-    return first;
   }
 }

@@ -2,14 +2,9 @@ import * as Flags from "@oclif/core/flags";
 import { enrollSecretsApi } from "../../api/enroll-secrets.ts";
 import { ClientCommand } from "../../cli/client-command.ts";
 import { CliError, usage } from "../../cli/errors.ts";
+import { durationMs } from "../../cli/text.ts";
 import { nothingLost, renderProgress, renderReport } from "../../simulator/report.ts";
 import { runSimulation } from "../../simulator/run.ts";
-
-const seconds = (text: string): number => {
-  const match = /^(\d+(?:\.\d+)?)(ms|s|m|h)?$/.exec(text.trim());
-  if (!match) throw usage(`${text} is no duration`, "Durations read 500ms, 30s, 10m, 1h; bare numbers are seconds.");
-  return Number(match[1]) * { ms: 0.001, s: 1, m: 60, h: 3600 }[match[2] ?? "s"]!;
-};
 
 export default class AgentSimulate extends ClientCommand {
   static override summary = "Run simulated agents that enroll and check in over the real protocol.";
@@ -77,8 +72,8 @@ export default class AgentSimulate extends ClientCommand {
         quirks: flags.quirks,
         mode: flags["enroll-only"] ? "enroll" : "run",
         ...(flags.platforms === undefined ? {} : { platforms: flags.platforms }),
-        ...(flags.duration === undefined ? {} : { duration: seconds(flags.duration) }),
-        ...(flags.spread === undefined ? {} : { spread: seconds(flags.spread) }),
+        ...(flags.duration === undefined ? {} : { duration: durationMs(flags.duration, "--duration") / 1000 }),
+        ...(flags.spread === undefined ? {} : { spread: durationMs(flags.spread, "--spread") / 1000 }),
         ...(flags["software-per-host"] === undefined ? {} : { softwarePerHost: flags["software-per-host"] }),
         ...(flags["identity-file"] === undefined ? {} : { identityFile: flags["identity-file"] }),
         ...(flags["ledger-file"] === undefined ? {} : { ledgerFile: flags["ledger-file"] }),

@@ -1,7 +1,6 @@
 import * as Flags from "@oclif/core/flags";
 import { usersApi } from "../../api/users.ts";
 import { ClientCommand } from "../../cli/client-command.ts";
-import { usage } from "../../cli/errors.ts";
 import { dryRunFlag } from "../../cli/flags.ts";
 import { readSecret, secretFlags } from "../../cli/input.ts";
 
@@ -25,7 +24,9 @@ export default class UsersPassword extends ClientCommand {
       ? undefined
       : ((await readSecret(this.io, flags, "old-password")) ??
         (await this.askSecret("Present password", "--old-password-stdin or --old-password-file")));
-    const fresh = (await readSecret(this.io, flags, "new-password")) ?? (await this.askTwice());
+    const fresh =
+      (await readSecret(this.io, flags, "new-password")) ??
+      (await this.askNewSecret("New password", "--new-password-stdin or --new-password-file"));
     if (flags["dry-run"]) {
       this.validate(usersApi.performRequiredPasswordReset, { new_password: fresh });
       return this.printPlan("change your password", null);
@@ -33,12 +34,5 @@ export default class UsersPassword extends ClientCommand {
     if (old === undefined) await this.call(usersApi.performRequiredPasswordReset, { body: { new_password: fresh } });
     else await this.call(usersApi.changePassword, { body: { old_password: old, new_password: fresh } });
     await this.report("changed your password", { changed: true });
-  }
-
-  private async askTwice(): Promise<string> {
-    const first = await this.askSecret("New password", "--new-password-stdin or --new-password-file");
-    if (first !== (await this.askSecret("New password again", "--new-password-stdin")))
-      throw usage("these are not the same");
-    return first;
   }
 }
