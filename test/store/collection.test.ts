@@ -328,6 +328,29 @@ describe.each(engines)("a store in $name", ({ open }) => {
       expect(kept).toMatchObject({ rank: 4, load: 5, revision: 3 });
     });
 
+    it("upsert gives the columns asked for, or none, of rows inserted, changed and as they were", async () => {
+      await store.hosts.insertMany([
+        { name: "a", rank: 1 },
+        { name: "b", rank: 2 },
+      ]);
+      const rows = [
+        { name: "c", rank: 3 },
+        { name: "a", rank: 9 },
+        { name: "b", rank: 2 },
+      ];
+      const on = ["team_id", "name"] as const;
+      const some = await store.hosts.upsert(rows, { on, returning: ["rank", "name"] });
+      expect(some).toEqual([
+        { rank: 3, name: "c" },
+        { rank: 9, name: "a" },
+        { rank: 2, name: "b" },
+      ]);
+      expect(await store.hosts.upsert([{ name: "d" }, { name: "a", rank: 4 }], { on, returning: [] })).toEqual([{}, {}]);
+      expect(await names({})).toEqual(["a", "b", "c", "d"]);
+      expect((await store.hosts.first({ where: eq("name", "a") }))!.rank).toBe(4);
+      await expect(store.hosts.upsert(rows, { on, returning: ["colour" as "name"] })).rejects.toThrow("colour");
+    });
+
     it("upsert by a shared id, with packed and id-set columns", async () => {
       const host = await store.hosts.insert({ name: "a" });
       const row = { id: host.id, software: [1, 2], users: [{ name: "u".repeat(500) }] };

@@ -33,6 +33,7 @@ const after = {
       owner_id: ref("people").nullable().onDelete("cascade"),
       tags: ids("labels").default([]),
       data: packed<object>().nullable(),
+      parts: packed<string[]>().default(["it's", "\\x"]),
       options: json<object>().default({ a: "it's" }),
     },
     { unique: [["room_id", "name"]], indexes: [["name", "room_id"]] },
@@ -102,7 +103,17 @@ describe("migrations", () => {
     expect(Object.fromEntries(await describeSchema(client))).toEqual(Object.fromEntries(wanted));
     const store = await openPostgres({ tables: after, url: database.url, cipher, migrations: [initial, ...next] });
     expect(await store.things.list()).toEqual([
-      { id: 1, name: "CHAIR", room_id: 1, owner_id: null, tags: [], data: null, options: { a: "it's" }, revision: 1 },
+      {
+        id: 1,
+        name: "CHAIR",
+        room_id: 1,
+        owner_id: null,
+        tags: [],
+        data: null,
+        parts: ["it's", "\\x"],
+        options: { a: "it's" },
+        revision: 1,
+      },
     ]);
     expect(await store.things.count({ op: "search", columns: ["name"], text: "haI" })).toBe(1);
     await store.close();

@@ -187,11 +187,11 @@ export function createEnrollment(services: Services, { hosts: cache, labels, con
     if (rows.length > 0) {
       await tx.hostSeen.upsert(
         rows.map((row) => seenRow(row, now)),
-        { on: ["id"] },
+        { on: ["id"], returning: [] },
       );
       await tx.labelMembers.upsert(
         rows.map(({ id }) => ({ label_id: allHosts, host_id: id })),
-        { on: ["label_id", "host_id"], set: [] },
+        { on: ["label_id", "host_id"], set: [], returning: [] },
       );
     }
     if (created.length > 0)

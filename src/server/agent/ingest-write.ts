@@ -25,10 +25,11 @@ const BROWSER = "browser_profiles";
 
 export async function writeAnswers(tx: ServerTx, now: number, answers: Answers): Promise<void> {
   await writeHosts(tx, now, answers.hosts);
-  if (answers.detailRows.length > 0) await tx.hostDetails.upsert(answers.detailRows, { on: ["id"] });
-  if (answers.softwareRows.length > 0) await tx.hostSoftware.upsert(answers.softwareRows, { on: ["id"] });
+  if (answers.detailRows.length > 0) await tx.hostDetails.upsert(answers.detailRows, { on: ["id"], returning: [] });
+  if (answers.softwareRows.length > 0)
+    await tx.hostSoftware.upsert(answers.softwareRows, { on: ["id"], returning: [] });
   const { join, leave } = answers.membership;
-  if (join.length > 0) await tx.labelMembers.upsert(join, { on: ["label_id", "host_id"], set: [] });
+  if (join.length > 0) await tx.labelMembers.upsert(join, { on: ["label_id", "host_id"], set: [], returning: [] });
   if (leave.length > 0) await tx.labelMembers.delete(oneOf("id", leave));
   if (answers.emails.length > 0) await writeEmails(tx, answers.emails);
 }
@@ -73,5 +74,6 @@ async function writeEmails(tx: ServerTx, told: Answers["emails"]): Promise<void>
     [...emails].map((email) => ({ host_id, email, source: BROWSER })),
   );
   if (gone.length > 0) await tx.hostEmails.delete(oneOf("id", gone));
-  if (fresh.length > 0) await tx.hostEmails.upsert(fresh, { on: ["host_id", "email", "source"], set: [] });
+  if (fresh.length > 0)
+    await tx.hostEmails.upsert(fresh, { on: ["host_id", "email", "source"], set: [], returning: [] });
 }

@@ -97,7 +97,7 @@ export async function createSoftwareIngest({ store, log }: Pick<Services, "store
         extension_for,
         bundle_identifier,
       })),
-      { on: ["key"], set: [] },
+      { on: ["key"], set: [], returning: ["id", "key"] },
     );
     const titleIds = new Map(titleRows.map(({ key, id }) => [key, id]));
     const rows = await store.software.upsert(
@@ -106,7 +106,7 @@ export async function createSoftwareIngest({ store, log }: Pick<Services, "store
         key: softwareKey(entry),
         title_id: titleIds.get(titleKey(entry))!,
       })),
-      { on: ["key"], set: [] },
+      { on: ["key"], set: [], returning: ["id", "title_id"] },
     );
     missing.forEach(([identity, { name, source }], i) => {
       const version = { id: rows[i]!.id, titleId: rows[i]!.title_id, name, source };

@@ -31,9 +31,12 @@ export interface Collection<T extends Table = Table> {
    * `set` names the columns that an update writes (default: all given but `on`). A row that would not change is not
    * written and keeps its revision. When `on` values repeat within `rows`, the last wins. Gives the rows as they are after, in order.
    * The order of the writes within one call is the engine's: a unique value that moves from one row to another in it may be a
-   * `UniqueViolation`.
+   * `UniqueViolation`. `returning` names the columns of the rows given back (default: all): none where nobody looks at them.
    */
-  upsert(rows: readonly InsertOf<T>[], options: UpsertOptions<T>): Promise<RowOf<T>[]>;
+  upsert<K extends keyof RowOf<T> & string = keyof RowOf<T> & string>(
+    rows: readonly InsertOf<T>[],
+    options: UpsertOptions<T, K>,
+  ): Promise<Pick<RowOf<T>, K>[]>;
   /** Gives the number of rows picked. */
   update(change: { where: Predicate; set: Partial<InsertOf<T>> }): Promise<number>;
   /**
@@ -45,9 +48,10 @@ export interface Collection<T extends Table = Table> {
   delete(where: Predicate): Promise<number>;
 }
 
-export interface UpsertOptions<T extends Table> {
+export interface UpsertOptions<T extends Table, K extends keyof RowOf<T> & string> {
   readonly on: readonly (keyof InsertOf<T> & string)[];
   readonly set?: readonly (keyof InsertOf<T> & string)[];
+  readonly returning?: readonly K[];
 }
 
 export type Collections<S extends Tables> = { readonly [K in keyof S]: Collection<S[K]> };

@@ -60,14 +60,16 @@ export class MemoryCollection<T extends Table> implements Collection<T> {
   }
 
   pick<K extends keyof RowOf<T> & string>(columns: readonly K[], query: Select = {}): Promise<Pick<RowOf<T>, K>[]> {
-    return this.read(() => {
-      for (const column of columns) columnSpec(this.table, column);
-      const { forms } = this.held;
-      return select(this.memory, this.held, query).map((row) => {
-        const picked: Record<string, unknown> = {};
-        for (const column of columns) picked[column] = forms.showValue(column, row[column]);
-        return picked as Pick<RowOf<T>, K>;
-      });
+    return this.read(() => this.picked(columns, select(this.memory, this.held, query)));
+  }
+
+  private picked<K extends keyof RowOf<T> & string>(columns: readonly K[], rows: readonly Row[]): Pick<RowOf<T>, K>[] {
+    for (const column of columns) columnSpec(this.table, column);
+    const { forms } = this.held;
+    return rows.map((row) => {
+      const picked: Record<string, unknown> = {};
+      for (const column of columns) picked[column] = forms.showValue(column, row[column]);
+      return picked as Pick<RowOf<T>, K>;
     });
   }
 
@@ -160,10 +162,14 @@ export class MemoryCollection<T extends Table> implements Collection<T> {
     );
   }
 
-  upsert(rows: readonly InsertOf<T>[], options: UpsertOptions<T>): Promise<RowOf<T>[]> {
-    return this.session.write((change) =>
-      upsertRows(this.memory, this.held, change, rows as readonly Given[], options).map((row) => this.show(row)),
-    );
+  upsert<K extends keyof RowOf<T> & string = keyof RowOf<T> & string>(
+    rows: readonly InsertOf<T>[],
+    { returning, ...shape }: UpsertOptions<T, K>,
+  ): Promise<Pick<RowOf<T>, K>[]> {
+    return this.session.write((change) => {
+      const after = upsertRows(this.memory, this.held, change, rows as readonly Given[], shape);
+      return returning ? this.picked(returning, after) : after.map((row) => this.show(row));
+    });
   }
 
   update({ where, set }: { where: Predicate; set: Partial<InsertOf<T>> }): Promise<number> {

@@ -1,25 +1,12 @@
 // The forms a row takes: as callers see it, in memory (large JSON compressed), and in a line on disk (secrets sealed too).
-import { deflateRawSync, inflateRawSync } from "node:zlib";
 import type { Cipher } from "../../core/cipher.ts";
+import { type Packed, pack, unpack } from "../packing.ts";
 import { compareText } from "../rows.ts";
 import { type ColumnSpec, revisionColumn, type Table } from "../table.ts";
 
 export type Value = string | number | boolean | null;
 /** A row in memory. Replaced by each write, never changed. */
 export type Row = Readonly<Record<string, unknown>> & { readonly id: number; readonly revision: number };
-
-/** Below this many characters of JSON, compressing costs more than it saves. */
-const PACK_FROM = 200;
-type Packed = string | Buffer;
-
-export function pack(value: unknown): Packed {
-  const text = JSON.stringify(value);
-  // Level 4 is twice as fast as the default and keeps all but a few percent of the gain on inventory data.
-  return text.length < PACK_FROM ? text : deflateRawSync(text, { level: 4 });
-}
-
-export const unpack = (packed: Packed): unknown =>
-  JSON.parse(typeof packed === "string" ? packed : inflateRawSync(packed).toString("utf8"));
 
 export function columnSpec(table: Table, name: string): ColumnSpec {
   const found = name === "revision" ? revisionColumn : Object.hasOwn(table.columns, name) && table.columns[name]?.spec;

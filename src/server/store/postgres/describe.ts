@@ -21,6 +21,9 @@ SELECT 'column ' || o.relname || '.' || a.attname,
 FROM own o JOIN pg_attribute a ON a.attrelid = o.oid AND a.attnum > 0 AND NOT a.attisdropped
 LEFT JOIN pg_collation l ON l.oid = a.attcollation LEFT JOIN pg_attrdef d ON d.adrelid = o.oid AND d.adnum = a.attnum
 UNION ALL
+SELECT 'storage ' || o.relname || '.' || a.attname, 'EXTERNAL'
+FROM own o JOIN pg_attribute a ON a.attrelid = o.oid AND a.attnum > 0 AND NOT a.attisdropped AND a.attstorage = 'e'
+UNION ALL
 SELECT 'constraint ' || o.relname || '.' || k.conname, pg_get_constraintdef(k.oid)
 FROM own o JOIN pg_constraint k ON k.conrelid = o.oid WHERE k.contype <> 'n'
 UNION ALL

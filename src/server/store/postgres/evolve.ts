@@ -1,6 +1,7 @@
 // The statements that lead from a migrated schema to the declared one.
+import { packBytes } from "../packing.ts";
 import type { Tables } from "../store.ts";
-import type { Table } from "../table.ts";
+import type { ColumnSpec, Table } from "../table.ts";
 import {
   columnDefinition,
   type SchemaObject,
@@ -10,6 +11,7 @@ import {
   storedColumns,
 } from "./schema.ts";
 import { name, sql, textOf } from "./sql.ts";
+import { bytesLiteral } from "./types.ts";
 
 export interface Steps {
   /** Quick once they have their locks: one transaction. */
@@ -59,7 +61,7 @@ export function evolve(tables: Tables, now: Description, wanted: Description): S
       }
   for (const object of objects) {
     if (object.kind === "table" || !(isNew(object.table) || differs(keyOf(object)))) continue;
-    if (isNew(object.table) || object.kind === "trigger") quick.push(object.sql);
+    if (isNew(object.table) || object.kind === "trigger" || object.kind === "storage") quick.push(object.sql);
     else slowly(object, quick, slow);
   }
   return { quick, slow };
@@ -67,6 +69,12 @@ export function evolve(tables: Tables, now: Description, wanted: Description): S
 
 const keyOf = ({ kind, table, name }: SchemaObject): string =>
   `${kind === "unique" || kind === "reference" ? "constraint" : kind} ${table}.${name}`;
+
+function defaultText({ kind, fallback }: ColumnSpec): string {
+  if (kind === "ids") return "{}";
+  if (kind === "packed") return bytesLiteral(packBytes(fallback));
+  return typeof fallback === "object" ? JSON.stringify(fallback) : String(fallback);
+}
 
 function addColumn(table: Table, column: StoredColumn, quick: string[], slow: string[]): void {
   const add = sql`ALTER TABLE ${name(table.name)} ADD COLUMN ${columnDefinition(table, column)}`;
@@ -77,13 +85,7 @@ function addColumn(table: Table, column: StoredColumn, quick: string[], slow: st
   if (column.nullable) quick.push(textOf(add));
   else if (!shown && spec?.hasFallback && spec.fallback !== null) {
     // A constant default takes no time on old rows. The store fills in defaults itself: the column keeps none.
-    const value =
-      typeof spec.fallback === "object"
-        ? Array.isArray(spec.fallback) && spec.kind === "ids"
-          ? "{}"
-          : JSON.stringify(spec.fallback)
-        : String(spec.fallback);
-    quick.push(textOf(sql`${add} DEFAULT ${sql.lit(value)}`));
+    quick.push(textOf(sql`${add} DEFAULT ${sql.lit(defaultText(spec))}`));
     quick.push(textOf(sql`ALTER TABLE ${name(table.name)} ALTER COLUMN ${name(column.name)} DROP DEFAULT`));
   } else if (shown) {
     quick.push(textOf(sql`${add} DEFAULT ''`));

@@ -1,10 +1,11 @@
 // A declared table prepared for the engine: how its rows are read, and how their values are written.
 import type { Cipher } from "../../core/cipher.ts";
+import { packBytes } from "../packing.ts";
 import { searchForm } from "../rows.ts";
 import { type ColumnSpec, revisionColumn, type Table } from "../table.ts";
 import { type SqlType, searchColumn, sqlType } from "./schema.ts";
 import { col, list, type Sql, sql } from "./sql.ts";
-import { arrayLiteral, sqlTime } from "./types.ts";
+import { arrayLiteral, bytesLiteral, sqlTime } from "./types.ts";
 
 export type Row = Record<string, unknown>;
 type Element = string | number | boolean | null;
@@ -73,8 +74,9 @@ export class Layout {
     if (spec.secret) return this.cipher.seal(spec.kind === "text" ? String(value) : JSON.stringify(value));
     switch (spec.kind) {
       case "json":
-      case "packed":
         return JSON.stringify(value);
+      case "packed":
+        return bytesLiteral(packBytes(value));
       case "ids":
         return arrayLiteral(value as readonly number[]);
       case "time":

@@ -26,7 +26,7 @@ const TYPES = {
   text: "text",
   time: "timestamp(3) with time zone",
   json: "json",
-  packed: "json",
+  packed: "bytea",
   ids: "bigint[]",
 } as const;
 
@@ -52,7 +52,7 @@ export function storedColumns(table: Table): StoredColumn[] {
 
 /** A thing in the database under a name of its own. Equal `sql` means equal thing. */
 export interface SchemaObject {
-  readonly kind: "table" | "column" | "unique" | "index" | "search" | "reference" | "trigger";
+  readonly kind: "table" | "storage" | "unique" | "index" | "search" | "reference" | "trigger";
   readonly table: string;
   readonly name: string;
   readonly sql: string;
@@ -157,6 +157,12 @@ export function schemaObjects(tables: Tables): SchemaObject[] {
       name: table.name,
       sql: textOf(sql`CREATE TABLE ${on} (${list(columns)})`),
     });
+    for (const [column, { spec }] of Object.entries(table.columns)) {
+      if (spec.kind !== "ids" && spec.kind !== "packed") continue;
+      // Packed already, or read whole and often: Postgres's own compression costs more time than it saves room.
+      const text = textOf(sql`ALTER TABLE ${on} ALTER COLUMN ${name(column)} SET STORAGE EXTERNAL`);
+      objects.push({ kind: "storage", table: table.name, name: column, sql: text });
+    }
     for (const { name: constraint, columns: set, nullsClash } of uniqueSets(table)) {
       const what = sql`${nullsClash ? sql`UNIQUE NULLS NOT DISTINCT` : sql`UNIQUE`} (${list(set.map(name))})`;
       const text = textOf(sql`ALTER TABLE ${on} ADD CONSTRAINT ${name(constraint)} ${what}`);

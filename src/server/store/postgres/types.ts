@@ -1,7 +1,17 @@
 // How values travel: Postgres's text forms to row values and back.
 import type { CustomTypesConfig } from "pg";
+import { unpackBytes } from "../packing.ts";
 
-const OID = { bool: 16, int8: 20, int4: 23, float8: 701, json: 114, timestamptz: 1184, int8Array: 1016 } as const;
+const OID = {
+  bool: 16,
+  bytea: 17,
+  int8: 20,
+  int4: 23,
+  float8: 701,
+  json: 114,
+  timestamptz: 1184,
+  int8Array: 1016,
+} as const;
 
 /** `2026-01-01 00:00:00.12+00` (DateStyle ISO, TimeZone UTC) as ISO 8601 with milliseconds. */
 export function isoTime(text: string): string {
@@ -18,6 +28,8 @@ const numbers = (text: string): number[] => (text === "{}" ? [] : text.slice(1, 
 
 const parsers: Record<number, (text: string) => unknown> = {
   [OID.bool]: (text) => text === "t",
+  // `\x` and hexadecimal digits; only packed columns are bytes.
+  [OID.bytea]: (text) => unpackBytes(Buffer.from(text.slice(2), "hex")),
   [OID.int8]: Number,
   [OID.int4]: Number,
   [OID.float8]: Number,
@@ -25,6 +37,9 @@ const parsers: Record<number, (text: string) => unknown> = {
   [OID.timestamptz]: isoTime,
   [OID.int8Array]: numbers,
 };
+
+/** Bytes in Postgres's hexadecimal form. */
+export const bytesLiteral = (bytes: Buffer): string => `\\x${bytes.toString("hex")}`;
 
 const asIs = (text: string): string => text;
 

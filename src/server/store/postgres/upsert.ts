@@ -10,21 +10,25 @@ import { allOf, anyOf, col, list, name, type Sql, sql, textOf } from "./sql.ts";
 /** Rows of which other servers insert or delete the same at the same time are tried again. */
 const TRIES = 10;
 
-interface Shape {
+export interface UpsertShape {
   readonly on: readonly string[];
-  readonly set: readonly string[];
+  readonly set?: readonly string[];
+  readonly returning?: readonly string[];
 }
+
+type Shape = Required<UpsertShape>;
 
 export async function upsertRows(
   layout: Layout,
   runner: Runner,
   given: readonly Row[],
-  on: readonly string[],
-  set: readonly string[] | undefined,
+  options: UpsertShape,
 ): Promise<Row[]> {
+  const { on, set, returning = layout.columns } = options;
+  for (const column of returning) layout.spec(column);
   if (!isKey(layout, on)) throw new Error(`${layout.table.name}: ${on.join(", ")} is not a unique set of columns`);
   const rows = given.map((row) => wholeRow(layout.table, row));
-  const runs = sameShape(given, on, set);
+  const runs = sameShape(given, { on, set, returning });
   if (runs.length === 1) return upsertRun(layout, runner, rows, runs[0]!.shape);
   return runner.atomic(async (inner) => {
     const results: Row[] = [];
@@ -42,7 +46,10 @@ function isKey(layout: Layout, on: readonly string[]): boolean {
 }
 
 /** Rows one after the other that an update would write the same columns of. */
-function sameShape(given: readonly Row[], on: readonly string[], set: readonly string[] | undefined) {
+function sameShape(
+  given: readonly Row[],
+  { on, set, returning }: Pick<Shape, "on" | "returning"> & { readonly set: readonly string[] | undefined },
+) {
   const runs: { shape: Shape; from: number; to: number }[] = [];
   let last = "";
   given.forEach((row, i) => {
@@ -52,7 +59,7 @@ function sameShape(given: readonly Row[], on: readonly string[], set: readonly s
     const key = columns.join();
     const run = runs.at(-1);
     if (run && key === last) run.to = i + 1;
-    else runs.push({ shape: { on, set: columns }, from: i, to: i + 1 });
+    else runs.push({ shape: { on, set: columns, returning }, from: i, to: i + 1 });
     last = key;
   });
   return runs;
@@ -108,8 +115,9 @@ async function upsertChunk(
   shape: Shape,
 ): Promise<Row[]> {
   const patterns = nullPatterns(layout, rows, shape.on);
-  const text = layout.text(`upsert ${single} ${shape.on.join()} ${shape.set.join()} ${patterns.join()}`, () =>
-    upsertText(layout, shape, patterns, single),
+  const text = layout.text(
+    `upsert ${single} ${shape.on.join()} ${shape.set.join()} ${patterns.join()} ${shape.returning.join()}`,
+    () => upsertText(layout, shape, patterns, single),
   );
   for (let tried = 0; tried < TRIES; tried++) {
     const { rows: found } = await runner.write({ text, values });
@@ -157,6 +165,7 @@ const differs = (column: Written): Sql => {
 function upsertText(layout: Layout, shape: Shape, patterns: readonly string[], single: boolean): string {
   const { table, written } = layout;
   const into = name(table.name);
+  const given = (place: Sql): Sql => list([place, ...shape.returning.map((column) => col("t0", column))]);
   const set = layout.writes(shape.set);
   const changed = set.length > 0 ? anyOf(set.map(differs)) : sql`false`;
   const matched = keyJoin(layout, shape, patterns, sql`i.svc_ord, t0.id AS svc_id, ${changed} AS svc_changed`);
@@ -173,14 +182,14 @@ function upsertText(layout: Layout, shape: Shape, patterns: readonly string[], s
   const held = sql`SELECT t0.id FROM matched AS m JOIN ${into} AS t0 ON t0.id = m.svc_id WHERE m.svc_changed ORDER BY t0.id FOR NO KEY UPDATE OF t0`;
   const locked = single ? sql`` : sql` JOIN held AS h ON h.id = m.svc_id`;
   const update = sql`UPDATE ${into} AS t0 SET ${assign} FROM input AS i JOIN matched AS m ON m.svc_ord = i.svc_ord${locked}
-    WHERE m.svc_changed AND t0.id = m.svc_id RETURNING i.svc_ord, ${layout.selectList("t0")}`;
+    WHERE m.svc_changed AND t0.id = m.svc_id RETURNING ${given(sql`i.svc_ord`)}`;
 
   const values = written.map((column) => (column.name === "id" ? col("i", "svc_id") : typed("i", column)));
   // For the same reason all insert in the order of the key.
   const order = list([...shape.on.map((column) => col("i", column)), sql`i.svc_ord`]);
   const insert = sql`INSERT INTO ${into} (${list(written.map((column) => name(column.name)))})
     SELECT ${list(values)} FROM fresh AS i ORDER BY ${order}
-    ON CONFLICT (${list(shape.on.map(name))}) DO NOTHING RETURNING ${layout.selectList(table.name)}`;
+    ON CONFLICT (${list(shape.on.map(name))}) DO NOTHING RETURNING ${layout.selectList(table.name, [...new Set(["id", ...shape.returning])])}`;
 
   return textOf(sql`WITH input AS MATERIALIZED (SELECT * FROM ${inputRows("i", written, single)}),
     matched AS MATERIALIZED (${matched}),
@@ -188,9 +197,9 @@ function upsertText(layout: Layout, shape: Shape, patterns: readonly string[], s
     ${single ? sql`` : sql`held AS MATERIALIZED (${held}),`}
     updated AS (${update}),
     inserted AS (${insert})
-    SELECT t0.svc_ord, ${layout.selectList("t0")} FROM updated AS t0
-    UNION ALL SELECT f.svc_ord, ${layout.selectList("t0")} FROM inserted AS t0 JOIN fresh AS f ON f.svc_id = t0.id
-    UNION ALL SELECT m.svc_ord, ${layout.selectList("t0")} FROM matched AS m JOIN ${into} AS t0 ON t0.id = m.svc_id WHERE NOT m.svc_changed`);
+    SELECT ${given(sql`t0.svc_ord`)} FROM updated AS t0
+    UNION ALL SELECT ${given(sql`f.svc_ord`)} FROM inserted AS t0 JOIN fresh AS f ON f.svc_id = t0.id
+    UNION ALL SELECT ${given(sql`m.svc_ord`)} FROM matched AS m JOIN ${into} AS t0 ON t0.id = m.svc_id WHERE NOT m.svc_changed`);
 }
 
 /** Sealing the same secret twice gives different texts: where the plain text is what the row has, its sealed form is kept. */

@@ -6,7 +6,7 @@ import { chunks, inputRows, type Row, typed, type Written } from "./layout.ts";
 import { Conditions } from "./predicate.ts";
 import { Reads } from "./reads.ts";
 import { col, compile, list, name, sql, textOf } from "./sql.ts";
-import { upsertRows } from "./upsert.ts";
+import { type UpsertShape, upsertRows } from "./upsert.ts";
 
 const ROW = "t0";
 
@@ -43,8 +43,8 @@ export class Writes extends Reads {
     });
   }
 
-  async upsert(given: readonly Row[], { on, set }: { on: readonly string[]; set?: readonly string[] }): Promise<Row[]> {
-    return upsertRows(this.layout, this.runner, given, on, set);
+  async upsert(given: readonly Row[], options: UpsertShape): Promise<Row[]> {
+    return upsertRows(this.layout, this.runner, given, options);
   }
 
   async update({ where, set }: { where: Predicate; set: Row }): Promise<number> {
