@@ -345,7 +345,10 @@ describe.each(engines)("a store in $name", ({ open }) => {
         { rank: 9, name: "a" },
         { rank: 2, name: "b" },
       ]);
-      expect(await store.hosts.upsert([{ name: "d" }, { name: "a", rank: 4 }], { on, returning: [] })).toEqual([{}, {}]);
+      expect(await store.hosts.upsert([{ name: "d" }, { name: "a", rank: 4 }], { on, returning: [] })).toEqual([
+        {},
+        {},
+      ]);
       expect(await names({})).toEqual(["a", "b", "c", "d"]);
       expect((await store.hosts.first({ where: eq("name", "a") }))!.rank).toBe(4);
       await expect(store.hosts.upsert(rows, { on, returning: ["colour" as "name"] })).rejects.toThrow("colour");
