@@ -14,6 +14,8 @@ export interface Endpoint<P extends z.ZodType, Q extends z.ZodType, B extends z.
   readonly method: Method;
   /** Below `/api/<version>/svc`, with `:name` for parameters. With `root`, below `/api/<version>`. */
   readonly path: string;
+  /** Other paths that answer the same, with the same parameters (names that moved between versions). */
+  readonly aliases: readonly string[];
   readonly root: boolean;
   readonly summary: string;
   readonly access: Access;
@@ -32,7 +34,18 @@ export interface Endpoint<P extends z.ZodType, Q extends z.ZodType, B extends z.
   /** Bytes of body at most. */
   readonly bodyLimit: number;
   readonly response: R;
+  /** The media type of a reply that is no JSON; its handler gives a `Streamed`, and `response` is that schema. */
+  readonly produces: string | null;
 }
+
+/** A reply that is no JSON: bytes as they come. When the caller goes away, `body` is cancelled. */
+export interface Streamed {
+  readonly body: ReadableStream<Uint8Array>;
+  readonly headers: Readonly<Record<string, string>>;
+}
+export const Streamed = z.custom<Streamed>(
+  (value) => typeof value === "object" && value !== null && "body" in value && value.body instanceof ReadableStream,
+);
 
 // biome-ignore lint/suspicious/noExplicitAny: an endpoint of any shape, as a bound only
 export type AnyEndpoint = Endpoint<any, any, any, any>;
@@ -53,6 +66,8 @@ type Given<P, Q, B, R> = {
   body?: B;
   strict?: boolean;
   bodyLimit?: number;
+  aliases?: string[];
+  produces?: string;
 };
 
 const noParams = z.object({});
@@ -74,6 +89,8 @@ export function endpoint<
     stability: "stable",
     strict: false,
     bodyLimit: 5 * MiB,
+    aliases: [],
+    produces: null,
     ...given,
     hasBody: given.body !== undefined,
     params: (given.params ?? noParams) as P,
@@ -100,7 +117,9 @@ export const versions = ["v1", "2022-04", "latest"] as const;
 
 /** Every path that answers for the endpoint. What is below no `svc` answers without a version too. */
 export const servedPaths = (endpoint: AnyEndpoint): string[] => [
-  ...versions.map((version) => fullPath(endpoint, version)),
+  ...versions.flatMap((version) =>
+    [endpoint.path, ...endpoint.aliases].map((path) => fullPath({ ...endpoint, path }, version)),
+  ),
   ...(endpoint.root ? [`/api${endpoint.path}`] : []),
 ];
 

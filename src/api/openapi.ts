@@ -40,7 +40,13 @@ function operation(name: string, group: string, endpoint: AnyEndpoint): Json {
       String(status),
       status === 204
         ? { description: "Done." }
-        : { description: "Done.", content: { "application/json": { schema: schemaOf(endpoint.response, "output") } } },
+        : {
+            description: "Done.",
+            content:
+              endpoint.produces === null
+                ? { "application/json": { schema: schemaOf(endpoint.response, "output") } }
+                : { [endpoint.produces]: {} },
+          },
     ]),
   );
   return {

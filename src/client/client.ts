@@ -114,6 +114,36 @@ export class ApiClient {
   }
 
   /**
+   * Opens an endpoint that streams. Not retried once it answers: the caller knows what it has and asks for the rest.
+   * `headers` are added to the request (`Range`, `Last-Event-ID`).
+   */
+  async open<E extends AnyEndpoint>(
+    endpoint: E,
+    input: InputOf<E> = {},
+    { headers = {}, signal }: { headers?: Readonly<Record<string, string>>; signal?: AbortSignal } = {},
+  ): Promise<{ status: number; headers: HttpReply["headers"]; body: AsyncIterable<Uint8Array> }> {
+    const path = pathOf(endpoint, (input.params ?? {}) as Record<string, unknown>);
+    const url = `${this.serverUrl}${path}${queryString(input.query as Record<string, unknown> | undefined)}`;
+    const stop = anySignal(signal, this.#options.signal);
+    const init = this.#init(endpoint.method, input.body, stop);
+    let reply: HttpReply;
+    try {
+      reply = await this.#send(url, {
+        ...init,
+        headers: { ...init.headers, accept: `${endpoint.produces ?? "*/*"}, application/json`, ...headers },
+        streams: true,
+      });
+    } catch (error) {
+      stop?.throwIfAborted();
+      throw error instanceof Unreachable ? error : unreachable(url, error);
+    }
+    const version = reply.headers.get("x-svc-version");
+    if (version) this.#options.onServerVersion?.(version);
+    if (reply.status < 200 || reply.status > 299) throw apiCallError(reply.status, reply.headers, await reply.text());
+    return { status: reply.status, headers: reply.headers, body: reply.body ?? noBytes() };
+  }
+
+  /**
    * The rows of a paged list, up to the limit, and whether more exist. Where the endpoint can list `after` an id and no
    * other order is asked for it does: rows that come or go meanwhile then shift nothing.
    */
@@ -166,6 +196,8 @@ export class ApiClient {
     await (this.#options.sleep ?? pause)(ms, signal);
   }
 }
+
+async function* noBytes(): AsyncGenerator<Uint8Array> {}
 
 const backOff = (attempt: number, random: () => number): number => 250 * 2 ** (attempt - 1) * (0.5 + random());
 

@@ -6,12 +6,16 @@ export interface HttpReply {
   readonly status: number;
   readonly headers: { get(name: string): string | null };
   text(): Promise<string>;
+  /** Piece by piece; instead of `text`, and once. */
+  readonly body: AsyncIterable<Uint8Array> | null;
 }
 export interface SendInit {
   method: string;
   headers: Record<string, string>;
   body?: string;
   signal?: AbortSignal;
+  /** The body comes when it comes: no time limit between its parts. */
+  streams?: boolean;
 }
 export type Send = (url: string, init: SendInit) => HttpReply | Promise<HttpReply>;
 
@@ -35,7 +39,7 @@ export function networkSend({ timeout, tls = {} }: { timeout: number; tls?: TlsO
       headersTimeout: timeout,
       bodyTimeout: timeout,
     });
-    const { body, signal, method, headers } = init;
+    const { body, signal, method, headers, streams = false } = init;
     const { origin, pathname, search } = new URL(url);
     const reply = await request.call(agent, {
       origin,
@@ -44,6 +48,7 @@ export function networkSend({ timeout, tls = {} }: { timeout: number; tls?: TlsO
       headers,
       ...(body === undefined ? {} : { body }),
       ...(signal === undefined ? {} : { signal }),
+      ...(streams ? { bodyTimeout: 0 } : {}),
     });
     return {
       status: reply.statusCode,
@@ -54,6 +59,7 @@ export function networkSend({ timeout, tls = {} }: { timeout: number; tls?: TlsO
         },
       },
       text: () => reply.body.text(),
+      body: reply.body,
     };
   };
 }

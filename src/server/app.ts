@@ -1,6 +1,6 @@
 // The HTTP application: every route of the API table under every version, one way in and one way out for errors.
 import { H3, type H3Event } from "h3";
-import { servedPaths } from "../api/endpoint.ts";
+import { type Streamed, servedPaths } from "../api/endpoint.ts";
 import { mountAgent } from "./agent/mount.ts";
 import { parseJson, readBytes } from "./core/body.ts";
 import { type Context, nobody, type Services } from "./core/context.ts";
@@ -46,6 +46,7 @@ function mount(app: H3, services: Services, { endpoint, run }: Route): void {
         const value = await run(rawInput(event, endpoint.bodyLimit), ctx, reply);
         count(services, endpoint.method, endpoint.path, reply.status, started);
         const headers = { ...baseHeaders(ctx.requestId, services), ...reply.headers };
+        if (endpoint.produces !== null) return streamed(endpoint.produces, value as Streamed, reply.status, headers);
         if (reply.status === 204) return new Response(null, { status: 204, headers });
         return new Response(JSON.stringify(value), {
           status: reply.status,
@@ -58,6 +59,9 @@ function mount(app: H3, services: Services, { endpoint, run }: Route): void {
       }
     });
 }
+
+const streamed = (type: string, { body, headers }: Streamed, status: number, base: Record<string, string>): Response =>
+  new Response(body, { status, headers: { ...base, "content-type": type, ...headers } });
 
 /** 405 for a known path with another method; must be mounted after every route. */
 function refuseOtherMethods(app: H3): void {

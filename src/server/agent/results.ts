@@ -15,6 +15,8 @@ import { BadJson, Elements, isArrayAt, isObjectAt, objectMembers, parseSpan, typ
 
 export const LABEL_PREFIX = "svc_label_query_";
 export const ADDITIONAL_PREFIX = "svc_additional_query_";
+export const POLICY_PREFIX = "svc_policy_query_";
+export const LIVE_PREFIX = "svc_distributed_query_";
 export const NO_POLICIES = "svc_no_policies_wildcard";
 export const NO_LABELS = "svc_no_labels_wildcard";
 
@@ -25,9 +27,23 @@ export interface WriteResults {
   readonly labels: ReadonlyMap<number, boolean>;
   /** Any label answer came, failed ones included. */
   readonly labelsReported: boolean;
+  /** By policy id: whether the host passes; null where the query failed. */
+  readonly policies: ReadonlyMap<number, boolean | null>;
   readonly policiesReported: boolean;
+  /** By campaign id, failed ones too. */
+  readonly live: ReadonlyMap<number, LiveAnswer>;
   /** Rows by name, of those that came back ok. */
   readonly additional: ReadonlyMap<string, readonly Row[]>;
+}
+
+/** What a host answered to a live query (agent protocol, sections 6 and 12). */
+export interface LiveAnswer {
+  /** Cells are text, as long as they came. */
+  readonly rows: readonly Row[];
+  /** The agent's message, or a text of ours where it failed without one; null: it worked. */
+  readonly error: string | null;
+  /** What the agent measured, where it did; not checked. */
+  readonly stats: unknown;
 }
 
 /** Rows of one query at most; the rest is passed over. */
@@ -100,6 +116,10 @@ export function readResults(write: Record<string, unknown>): WriteResults {
 
   const labels = new Map<number, boolean>();
   const additional = new Map<string, readonly Row[]>();
+  const policies = new Map<number, boolean | null>();
+  const live = new Map<number, LiveAnswer>();
+  const messages = isObject(write.messages) ? write.messages : {};
+  const stats = isObject(write.stats) ? write.stats : {};
   let labelsReported = false;
   let policiesReported = false;
   for (const name of new Set([...Object.keys(queries), ...Object.keys(statuses)])) {
@@ -107,15 +127,31 @@ export function readResults(write: Record<string, unknown>): WriteResults {
     if (name === NO_LABELS) labelsReported = true;
     else if (name === NO_POLICIES) policiesReported = true;
     else if (name.startsWith(LABEL_PREFIX)) {
-      const id = Number(name.slice(LABEL_PREFIX.length));
+      const id = idIn(name, LABEL_PREFIX);
       labelsReported = true;
-      if (Number.isSafeInteger(id) && ok(name) && Object.hasOwn(queries, name))
-        labels.set(id, rowsOf(queries[name]).length > 0);
+      if (id !== null && ok(name) && Object.hasOwn(queries, name)) labels.set(id, rowsOf(queries[name]).length > 0);
+    } else if (name.startsWith(POLICY_PREFIX)) {
+      const id = idIn(name, POLICY_PREFIX);
+      policiesReported = true;
+      if (id !== null)
+        policies.set(id, ok(name) && Object.hasOwn(queries, name) ? rowsOf(queries[name]).length > 0 : null);
+    } else if (name.startsWith(LIVE_PREFIX)) {
+      const id = idIn(name, LIVE_PREFIX);
+      const told = typeof messages[name] === "string" ? messages[name] : "";
+      // A message that comes with rows and a good status is none of an error.
+      const error = ok(name) ? null : told || "the query failed";
+      if (id !== null)
+        live.set(id, { rows: rowsOf(queries[name]).slice(0, ROWS_MAX), error, stats: stats[name] ?? null });
     } else if (name.startsWith(ADDITIONAL_PREFIX) && ok(name) && Object.hasOwn(queries, name))
       additional.set(name.slice(ADDITIONAL_PREFIX.length), additionalRows(queries[name]));
   }
-  return { details, labels, labelsReported, policiesReported, additional };
+  return { details, labels, labelsReported, policies, policiesReported, live, additional };
 }
+
+const idIn = (name: string, prefix: string): number | null => {
+  const digits = name.slice(prefix.length);
+  return /^[1-9]\d{0,14}$/.test(digits) ? Number(digits) : null;
+};
 
 const additionalRows = (value: unknown): Row[] =>
   rowsOf(value)
@@ -125,4 +161,8 @@ const additionalRows = (value: unknown): Row[] =>
     );
 
 export const isEmpty = (results: WriteResults): boolean =>
-  results.details.size === 0 && results.additional.size === 0 && !results.labelsReported && !results.policiesReported;
+  results.details.size === 0 &&
+  results.additional.size === 0 &&
+  results.live.size === 0 &&
+  !results.labelsReported &&
+  !results.policiesReported;

@@ -48,3 +48,31 @@ export const hostSoftware = table("host_software", {
   /** Fingerprint of the agent's last answer, to know an unchanged inventory without reading it. */
   fingerprint: text().default(""),
 });
+
+/** Vulnerabilities of a version; filled when vulnerability data exists. */
+export const softwareCves = table(
+  "software_cves",
+  { id: id(), software_id: ref("software"), cve: text().index() },
+  { unique: [["software_id", "cve"]] },
+);
+
+/** The same of an operating system's version. */
+export const osCves = table(
+  "os_cves",
+  { id: id(), os_version_id: ref("os_versions"), cve: text().index() },
+  { unique: [["os_version_id", "cve"]] },
+);
+
+export type InstallStatus =
+  | "pending_install"
+  | "failed_install"
+  | "installed"
+  | "pending_uninstall"
+  | "failed_uninstall";
+
+/** What was last asked of a title on a host through this server; filled when software can be installed. */
+export const softwareInstalls = table(
+  "software_installs",
+  { id: id(), host_id: ref("hosts"), title_id: ref("software_titles"), status: text<InstallStatus>().index() },
+  { unique: [["host_id", "title_id"]] },
+);

@@ -1,0 +1,69 @@
+import { bool, id, idOf, ref, table, text, time } from "../store/table.ts";
+
+/** A device-management product as hosts tell of it. */
+export const mdmSolutions = table(
+  "mdm_solutions",
+  { id: id(), name: text(), server_url: text() },
+  { unique: [["name", "server_url"]] },
+);
+
+/** A host's enrollment in device management, in whichever product. */
+export const hostMdm = table("host_mdm", {
+  id: idOf("hosts"),
+  enrollment_status: text<"On (automatic)" | "On (manual)" | "On (personal)" | "Pending" | "Off">().index(),
+  solution_id: ref("mdm_solutions").nullable(),
+  installed_from_dep: bool().default(false),
+  /** A Windows server: its state is kept and not shown. */
+  is_server: bool().default(false).index(),
+  /** This server manages it. */
+  connected_to_svc: bool().default(false).index(),
+  enrolled_at: time().nullable(),
+  checked_in_at: time().nullable(),
+});
+
+export type ProfileStatus = "verified" | "verifying" | "pending" | "failed";
+
+/** A configuration profile on one host. */
+export const hostProfiles = table(
+  "host_profiles",
+  {
+    id: id(),
+    host_id: ref("hosts"),
+    profile_uuid: text().index(),
+    platform: text<"darwin" | "windows">(),
+    name: text(),
+    status: text<ProfileStatus>().index(),
+    operation_type: text<"install" | "remove">(),
+    scope: text().default(""),
+    managed_local_account: text().default(""),
+    detail: text().default(""),
+  },
+  { unique: [["host_id", "profile_uuid"]] },
+);
+
+export type DiskEncryptionStatus =
+  | "verified"
+  | "verifying"
+  | "action_required"
+  | "enforcing"
+  | "failed"
+  | "removing_enforcement";
+
+/** Disk encryption of a host as this server asks for it, and its escrowed key. */
+export const hostDiskEncryption = table("host_disk_encryption", {
+  id: idOf("hosts"),
+  status: text<DiskEncryptionStatus>().nullable().index(),
+  detail: text().default(""),
+  key: text().nullable().secret(),
+  key_updated_at: time().nullable(),
+  /** Why the agent could not escrow a key. */
+  client_error: text().default(""),
+});
+
+/** The bootstrap package of a host that enrolled. */
+export const hostBootstrap = table("host_bootstrap", {
+  id: idOf("hosts"),
+  status: text<"installed" | "pending" | "failed">().index(),
+  package_name: text().default(""),
+  detail: text().default(""),
+});

@@ -1,0 +1,47 @@
+import { bool, id, int, ref, table, text, time } from "../store/table.ts";
+
+export const packs = table("packs", {
+  id: id(),
+  created_at: time(),
+  updated_at: time(),
+  name: text().unique().search(),
+  description: text().default(""),
+  platform: text().default(""),
+  disabled: bool().default(false),
+});
+
+/** The hosts that a pack is for: single ones, those of a label, those of a team. */
+export const packTargets = table(
+  "pack_targets",
+  {
+    id: id(),
+    pack_id: ref("packs"),
+    host_id: ref("hosts").nullable().onDelete("cascade"),
+    label_id: ref("labels").nullable().onDelete("cascade"),
+    team_id: ref("teams").nullable().onDelete("cascade"),
+  },
+  { unique: [["pack_id", "host_id", "label_id", "team_id"]] },
+);
+
+export const scheduledQueries = table(
+  "scheduled_queries",
+  {
+    id: id(),
+    created_at: time(),
+    updated_at: time(),
+    pack_id: ref("packs"),
+    query_id: ref("queries"),
+    name: text(),
+    description: text().default(""),
+    /** Seconds. */
+    interval: int(),
+    snapshot: bool().default(false),
+    removed: bool().default(true),
+    platform: text().default(""),
+    version: text().default(""),
+    /** Percent of the hosts; null: all. */
+    shard: int().nullable(),
+    denylist: bool().default(true),
+  },
+  { unique: [["pack_id", "name"]] },
+);
