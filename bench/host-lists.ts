@@ -66,6 +66,12 @@ async function measure(engine: "lowdb" | "postgres", hosts: number, softwareEach
     for (const [what, path] of casesOf(filled)) figures.push(await time(what, () => get(path)));
     print(engine, figures);
     figures.push(...(await together(get, filled)));
+    const request = (path: string) =>
+      fetch(new URL(`/api/v1/svc${path}`, server.url), {
+        headers: { authorization: `Bearer ${admin.token}` },
+        dispatcher,
+      });
+    await report(request);
   } finally {
     await dispatcher.close();
     await server.stop();
@@ -104,6 +110,38 @@ function casesOf(filled: Filled): [string, string][] {
     "software, rare": `software_version_id=${filled.rareVersionId}`,
     title: `software_title_id=${filled.commonTitleId}`,
     "low disk": "low_disk_space=20",
+    "policy, any answer": `policy_id=${filled.policyId}`,
+    "policy passing": `policy_id=${filled.policyId}&policy_response=passing`,
+    "policy failing": `policy_id=${filled.policyId}&policy_response=failing`,
+    "policy failing, rare": `policy_id=${filled.rarePolicyId}&policy_response=failing`,
+    "software status": `software_title_id=${filled.commonTitleId}&software_status=failed&team_id=${filled.teamId}`,
+    vulnerability: "vulnerability=CVE-2026-0001",
+    "vulnerability, rare": "vulnerability=CVE-2026-0002",
+    "vulnerability of the system": "vulnerability=CVE-2026-0003",
+    "mdm id": `mdm_id=${filled.solutionId}`,
+    "mdm name": "mdm_name=Rival",
+    "mdm enrolled": "mdm_enrollment_status=enrolled",
+    "mdm pending": "mdm_enrollment_status=pending",
+    "mdm unenrolled": "mdm_enrollment_status=unenrolled",
+    connected: "connected_to_svc=true",
+    "not connected": "connected_to_svc=false",
+    "macos settings": `macos_settings=verified&team_id=${filled.teamId}`,
+    "macos settings, no team": "macos_settings=pending",
+    "os settings verified": "os_settings=verified",
+    "os settings failed": "os_settings=failed",
+    "macos disk encryption": "macos_settings_disk_encryption=action_required",
+    "os disk encryption": "os_settings_disk_encryption=verified",
+    profile: "profile_uuid=profile-1&profile_status=failed",
+    "bootstrap package": "bootstrap_package=failed",
+    "munki issue": `munki_issue_id=${filled.munkiIssueId}`,
+    "where: own columns": where("platform = darwin and memory >= 16GB and seen < 7d"),
+    "where: labels": where('label in ("half of them", "label 3") and not label = "label 4"'),
+    "where: software": where('software.name ~ "program 77" and not software(name = "Program 1" and version = 2)'),
+    "where: policies": where('policy.failing = "policy 1" and issues > 1'),
+    "where: model contains": where("hardware_model ~ latitude and os.name = Ubuntu"),
+    "where: all together": where(
+      'platform = darwin and label in ("half of them") and not label in ("label 1") and seen < 7d and software.name ~ "program 7"',
+    ),
     "online in team, searched": `status=online&team_id=${filled.teamId}&query=host`,
   };
   const lists = Object.entries(filters).flatMap(([name, filter]): [string, string][] => [
@@ -126,6 +164,8 @@ function casesOf(filled: Filled): [string, string][] {
     ],
     ["list: 100th page", "/hosts?page=100&per_page=50"],
     ...counts,
+    ["list: by cursor", "/hosts?per_page=50&cursor="],
+    ["list: with the number of all", `${page}&with_count=true`],
     ["summary", "/host_summary"],
     ["summary of a team", `/host_summary?team_id=${filled.teamId}&low_disk_space=20`],
     ["one host", `/hosts/${filled.hostId}`],
@@ -133,6 +173,8 @@ function casesOf(filled: Filled): [string, string][] {
     ["software of a host", `/hosts/${filled.hostId}/software?page=0&per_page=50`],
   ];
 }
+
+const where = (text: string): string => `where=${encodeURIComponent(text)}`;
 
 async function time(what: string, work: () => Promise<unknown>): Promise<Figure> {
   for (let i = 0; i < 3; i++) await work();
@@ -174,6 +216,28 @@ async function together(get: (path: string) => Promise<string>, filled: Filled):
   const figures = [...took].map(([what, times]) => ({ what, ...percentiles(times) }));
   print("8 clients", figures);
   return figures;
+}
+
+/** The whole report: when its first bytes come, how long it takes, and how much more memory the server holds meanwhile. */
+async function report(request: (path: string) => ReturnType<typeof fetch>): Promise<void> {
+  for (const query of ["", "&order_key=hostname"]) {
+    global.gc?.();
+    const before = process.memoryUsage().rss;
+    let peak = before;
+    const from = performance.now();
+    const res = await request(`/hosts/report?format=csv${query}`);
+    let first = 0;
+    let bytes = 0;
+    for await (const chunk of res.body!) {
+      first ||= performance.now() - from;
+      bytes += (chunk as Uint8Array).length;
+      peak = Math.max(peak, process.memoryUsage().rss);
+    }
+    const mib = (size: number) => `${(size / 2 ** 20).toFixed(0)} MiB`;
+    console.log(
+      `report${query}: first byte ${first.toFixed(0)} ms, ${mib(bytes)} in ${((performance.now() - from) / 1000).toFixed(1)} s, resident memory ${mib(before)} + ${mib(peak - before)} at most`,
+    );
+  }
 }
 
 function print(title: string, figures: readonly Figure[]): void {

@@ -3,9 +3,13 @@ const benches: Record<string, () => Promise<{ run(args: readonly string[]): Prom
   "agent-hot-path": () => import("./agent-hot-path.ts"),
   "host-lists": () => import("./host-lists.ts"),
   enroll: () => import("./enroll.ts"),
+  "live-query": () => import("./live-query.ts"),
   start: () => import("./start.ts"),
   footprint: () => import("./footprint.ts"),
   backup: () => import("./backup.ts"),
+  carve: () => import("./carve.ts"),
+  inventory: () => import("./inventory.ts"),
+  policies: () => import("./policies.ts"),
 };
 
 const [name, ...args] = process.argv.slice(2);

@@ -4,6 +4,7 @@ import type { hosts } from "../../src/server/hosts/tables.ts";
 import type { InsertOf } from "../../src/server/store/table.ts";
 import { makeTeam } from "../../test/support/make.ts";
 import { Dice } from "../../test/support/request-fuzz.ts";
+import { fillAround, fillManagement } from "./management.ts";
 
 export interface Filled {
   readonly hostId: number;
@@ -15,9 +16,14 @@ export interface Filled {
   readonly commonVersionId: number;
   readonly commonTitleId: number;
   readonly rareVersionId: number;
+  readonly policyId: number;
+  readonly rarePolicyId: number;
+  readonly solutionId: number;
+  readonly munkiIssueId: number;
 }
 
 const BATCH = 2000;
+const LABELS = 20;
 const TITLES = 3000;
 
 const systems = [
@@ -38,10 +44,12 @@ export async function fillHosts(services: Services, count: number, softwareEach:
   const versions = await fillSoftware(services);
   const now = clock.iso();
   const label = { created_at: now, updated_at: now, label_type: "regular", label_membership_type: "dynamic" } as const;
-  const [half, rare] = await store.labels.insertMany([
+  const [half, rare, ...more] = await store.labels.insertMany([
     { ...label, name: "half of them" },
     { ...label, name: "one in a thousand" },
+    ...Array.from({ length: LABELS - 2 }, (_, i) => ({ ...label, name: `label ${i}` })),
   ]);
+  const around = await fillAround(services, versions, osVersions);
   let last = { id: 0, hardware_serial: "" };
   for (let at = 0; at < count; at += BATCH) {
     const numbers = Array.from({ length: Math.min(BATCH, count - at) }, (_, i) => at + i);
@@ -64,9 +72,11 @@ export async function fillHosts(services: Services, count: number, softwareEach:
       made.flatMap(({ id }) => [
         ...(id % 2 === 0 ? [{ label_id: half!.id, host_id: id }] : []),
         ...(id % 1000 === 0 ? [{ label_id: rare!.id, host_id: id }] : []),
+        ...more.filter((_, i) => (id + i) % 6 === 0).map(({ id: label_id }) => ({ label_id, host_id: id })),
       ]),
     );
     await store.hostSoftware.insertMany(made.map(({ id }) => inventoryOf(id, dice, versions, softwareEach)));
+    await fillManagement(services, made, dice, around);
   }
   return {
     hostId: last.id,
@@ -78,6 +88,10 @@ export async function fillHosts(services: Services, count: number, softwareEach:
     commonVersionId: versions[0]!.id,
     commonTitleId: versions[0]!.title_id,
     rareVersionId: versions.at(-1)!.id,
+    policyId: around.policies[0]!.id,
+    rarePolicyId: around.policies.at(-1)!.id,
+    solutionId: around.solutions[0]!.id,
+    munkiIssueId: around.issues[0]!.id,
   };
 }
 

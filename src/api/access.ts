@@ -37,8 +37,11 @@ export const actions = {
   "hosts:cancel_activity": rule("AM", "AM"),
   "mdm:unenroll": rule("AM", "AM"),
   "mdm:read": rule("AMTOP", "AMTOP"),
+  "profiles:read": rule("AMTG", "AMTG"),
   "labels:list": rule("AMTOPG", "AMTOPG"),
   "labels:write": rule("AMTG", "AMTG"),
+  /** Of labels that others made too. */
+  "labels:write_any": rule("AMTG", "AM"),
   "policies:list": rule("AMTOPG", "AMTOPG"),
   "policies:write": rule("AMG", "AMG"),
   "policies:automations": rule("AG", "AG"),

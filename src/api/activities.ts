@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { endpoint } from "./endpoint.ts";
-import { Id, Meta, paging, QueryText, Timestamp } from "./fields.ts";
+import { CursorMeta, cursorQuery, Id, paging, QueryText, Timestamp } from "./fields.ts";
 
 export const Activity = z.object({
   id: Id,
@@ -37,7 +37,8 @@ export const activitiesApi = {
       activity_type: z.string().max(255).optional(),
       start_created_at: z.string().max(64).optional().meta({ description: "only activities after this time" }),
       end_created_at: z.string().max(64).optional().meta({ description: "only activities before this time" }),
+      ...cursorQuery,
     }),
-    response: z.object({ activities: z.array(Activity), meta: Meta }),
+    response: z.object({ activities: z.array(Activity), meta: CursorMeta }),
   }),
 };

@@ -1,23 +1,50 @@
 // The table of every endpoint. What is not here does not exist.
 import { activitiesApi } from "./activities.ts";
 import { appConfigApi } from "./app-config.ts";
+import { carvesApi } from "./carves.ts";
+import { deviceApi } from "./device.ts";
 import type { AnyEndpoint } from "./endpoint.ts";
 import { enrollSecretsApi } from "./enroll-secrets.ts";
+import { hostActionsApi } from "./host-actions.ts";
+import { hostActivitiesApi } from "./host-activities.ts";
+import { hostDetailsApi } from "./host-details.ts";
 import { hostsApi } from "./hosts.ts";
+import { labelHostsApi } from "./label-hosts.ts";
+import { labelsApi } from "./labels.ts";
+import { liveQueriesApi } from "./live-queries.ts";
+import { packsApi } from "./packs.ts";
+import { policiesApi } from "./policies.ts";
+import { queriesApi } from "./queries.ts";
+import { scheduleApi } from "./schedule.ts";
 import { sessionsApi } from "./sessions.ts";
 import { setupApi } from "./setup.ts";
+import { targetsApi } from "./targets.ts";
 import { teamsApi } from "./teams.ts";
+import { translatorApi } from "./translator.ts";
 import { usersApi } from "./users.ts";
 import { versionApi } from "./version.ts";
 
 export const groups: Record<string, Record<string, AnyEndpoint>> = {
   activities: activitiesApi,
   "app-config": appConfigApi,
+  carves: carvesApi,
+  device: deviceApi,
   "enroll-secrets": enrollSecretsApi,
+  "host-details": hostDetailsApi,
+  "host-actions": hostActionsApi,
+  "host-activities": hostActivitiesApi,
   hosts: hostsApi,
+  labels: { ...labelsApi, ...labelHostsApi },
+  "live-queries": liveQueriesApi,
+  packs: packsApi,
+  queries: queriesApi,
+  schedule: scheduleApi,
+  policies: policiesApi,
   sessions: sessionsApi,
   setup: setupApi,
+  targets: targetsApi,
   teams: teamsApi,
+  translator: translatorApi,
   users: usersApi,
   version: versionApi,
 };

@@ -27,12 +27,24 @@ export const Features = z.object({
 });
 export type Features = z.infer<typeof Features>;
 
+export const FailingPoliciesWebhook = z.object({
+  enable_failing_policies_webhook: z.boolean(),
+  destination_url: url,
+  policy_ids: z.array(z.int().positive()).max(100_000),
+  host_batch_size: z.int().min(0).max(1_000_000),
+});
+export type FailingPoliciesWebhook = z.infer<typeof FailingPoliciesWebhook>;
+
 const JsonObject = z.record(z.string(), z.json());
 /** What agents get: `config` goes to them as it is; `overrides.platforms.<platform>` replaces it for a platform. */
 export const AgentOptions = z.object({
   config: JsonObject.optional(),
   overrides: z.object({ platforms: z.record(z.string(), JsonObject.nullable()).optional() }).optional(),
   command_line_flags: JsonObject.optional(),
+  // What follows is for managed agents.
+  extensions: JsonObject.optional().meta({ description: "by name: {platform: windows, linux or macos, channel}" }),
+  script_execution_timeout: z.int().min(1).max(3600).optional().meta({ description: "seconds; 300 when left out" }),
+  update_channels: JsonObject.optional().meta({ description: "of orbit, osqueryd and desktop" }),
 });
 export type AgentOptions = z.infer<typeof AgentOptions>;
 
@@ -54,6 +66,7 @@ export const ConfigSections = z.object({
   host_expiry_settings: HostExpiry,
   activity_expiry_settings: ActivityExpiry,
   features: Features,
+  webhook_settings: z.object({ failing_policies_webhook: FailingPoliciesWebhook }),
   agent_options: AgentOptions,
 });
 export type ConfigSections = z.infer<typeof ConfigSections>;

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import type { Action } from "./access.ts";
 
-export type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
+export type Method = "GET" | "HEAD" | "POST" | "PUT" | "PATCH" | "DELETE";
 
 /**
  * Who may call. `none`: no token. `user`: any signed-in user, about itself. `reset`: as `user`, and also while a password

@@ -3,6 +3,22 @@ import { z } from "zod";
 
 /** An id in a body or reply: a positive integer. */
 export const Id = z.int().positive();
+/** Ids by the hundred thousand: the first that is none ends the look at them. */
+export const Ids = z
+  .array(z.unknown())
+  .max(1_000_000)
+  .transform((values, context): number[] => {
+    const at = values.findIndex((value) => !Number.isSafeInteger(value) || (value as number) <= 0);
+    if (at === -1) return values as number[];
+    const input = values[at];
+    context.issues.push(
+      typeof input === "number"
+        ? { code: "custom", message: "must be a positive integer", path: [at], input }
+        : { code: "invalid_type", expected: "int", path: [at], input },
+    );
+    return z.NEVER;
+  })
+  .meta({ type: "array", items: { type: "integer", minimum: 1 } });
 /** A team in a body: null is no team. */
 export const TeamId = Id.nullable();
 export const Timestamp = z.iso.datetime().meta({ description: "ISO 8601, UTC" });
@@ -79,6 +95,20 @@ export const pagingAfter = <const K extends readonly [string, ...string[]]>(...k
 
 export const Meta = z.object({ has_next_results: z.boolean(), has_previous_results: z.boolean() });
 export type Meta = z.infer<typeof Meta>;
+
+/** Paging by cursor: each row once while rows come and go. */
+export const cursorQuery = {
+  cursor: z
+    .string()
+    .max(256)
+    .optional()
+    .meta({ description: "empty: the first page; else meta.next_cursor of the page before. Orders by id" }),
+  with_count: QueryFlag.default(false).meta({ description: "tell how many there are in the header X-Total-Count" }),
+};
+export const CursorMeta = Meta.extend({
+  next_cursor: z.string().nullable().optional().meta({ description: "with cursor; null on the last page" }),
+});
+export type CursorMeta = z.infer<typeof CursorMeta>;
 
 export const Empty = z.object({});
 

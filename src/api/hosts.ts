@@ -1,9 +1,12 @@
 import { z } from "zod";
-import { endpoint } from "./endpoint.ts";
+import { endpoint, Streamed } from "./endpoint.ts";
 import {
+  CursorMeta,
+  cursorQuery,
   Empty,
   Id,
   IdParam,
+  Ids,
   Meta,
   paging,
   pagingAfter,
@@ -14,7 +17,9 @@ import {
   QueryText,
   Timestamp,
 } from "./fields.ts";
+import { HostMdm } from "./host-mdm.ts";
 import { Label } from "./labels.ts";
+import { HostPolicy } from "./policies.ts";
 import { HostSoftwareEntry, HostSoftwareItem } from "./software.ts";
 
 /** Values of the `status` filter. The host object's own `status` is only online or offline. */
@@ -86,6 +91,67 @@ export const HostUser = z.object({
 export type HostUser = z.infer<typeof HostUser>;
 export const Battery = z.object({ cycle_count: z.int(), health: z.string() });
 export type Battery = z.infer<typeof Battery>;
+export const HostGeolocation = z.object({
+  country_iso: z.string(),
+  city_name: z.string(),
+  geometry: z
+    .object({ type: z.literal("Point"), coordinates: z.array(z.number()).length(2) })
+    .optional()
+    .meta({ description: "longitude, latitude" }),
+});
+export type HostGeolocation = z.infer<typeof HostGeolocation>;
+export const DeviceMapping = z.object({ email: z.string(), source: z.string() });
+export type DeviceMapping = z.infer<typeof DeviceMapping>;
+export const EndUser = z.object({
+  idp_info_updated_at: Timestamp.nullable(),
+  idp_id: z.string(),
+  idp_username: z.string(),
+  idp_full_name: z.string(),
+  idp_department: z.string(),
+  idp_groups: z.array(z.string()),
+  other_emails: z.array(DeviceMapping),
+});
+export const HostQueryStats = z.object({
+  scheduled_query_name: z.string(),
+  scheduled_query_id: Id.nullable().meta({ description: "null: nothing goes by that name now" }),
+  query_name: z.string(),
+  pack_name: z.string(),
+  pack_id: Id.nullable(),
+  average_memory: z.number(),
+  denylisted: z.boolean(),
+  executions: z.number(),
+  interval: z.number(),
+  last_executed: Timestamp.nullable(),
+  output_size: z.number(),
+  system_time: z.number(),
+  user_time: z.number(),
+  wall_time: z.number().meta({ description: "milliseconds" }),
+});
+export const HostPackStats = z.object({
+  pack_id: Id.nullable(),
+  pack_name: z.string(),
+  type: z.string().meta({ description: "global, team-<id>, or empty for a pack of its own" }),
+  query_stats: z.array(HostQueryStats),
+});
+export type HostPackStats = z.infer<typeof HostPackStats>;
+const Named = z.object({ id: Id, name: z.string() });
+export const HostPack = z.object({
+  id: Id,
+  name: z.string(),
+  description: z.string(),
+  platform: z.string(),
+  disabled: z.boolean(),
+  type: z.string().nullable(),
+  labels: z.array(Named),
+  label_ids: z.array(Id),
+  hosts: z.array(Named).meta({ description: "this host, where it is targeted by itself" }),
+  host_ids: z.array(Id),
+  teams: z.array(Named).meta({ description: "the host's team, where that is targeted" }),
+  team_ids: z.array(Id),
+  created_at: Timestamp,
+  updated_at: Timestamp,
+});
+export type HostPack = z.infer<typeof HostPack>;
 
 export const Host = z.object({
   id: Id,
@@ -147,28 +213,18 @@ export const Host = z.object({
     total_issues_count: z.int(),
     critical_vulnerabilities_count: z.int().optional().meta({ description: "premium" }),
   }),
-  pack_stats: z.array(z.json()).nullable(),
+  pack_stats: z.array(HostPackStats).nullable().meta({ description: "one host; null in lists" }),
   batteries: z.array(Battery).optional(),
+  geolocation: HostGeolocation.optional().meta({ description: "one host, where a geo-IP database is configured" }),
+  maintenance_window: z.object({ starts_at: z.string(), timezone: z.string() }).nullable().optional(),
   users: z.array(HostUser).optional(),
-  end_users: z.array(z.json()).optional(),
-  device_mapping: z
-    .array(z.object({ email: z.string(), source: z.string() }))
-    .optional()
-    .meta({ description: "lists, with device_mapping=true" }),
+  end_users: z.array(EndUser).optional(),
+  device_mapping: z.array(DeviceMapping).optional().meta({ description: "lists, with device_mapping=true" }),
   labels: z.array(Label).optional(),
-  packs: z.array(z.json()).optional(),
-  policies: z.array(z.json()).optional(),
+  packs: z.array(HostPack).optional(),
+  policies: z.array(HostPolicy).optional(),
   software: z.array(HostSoftwareEntry).optional(),
-  mdm: z.object({
-    encryption_key_available: z.boolean(),
-    enrollment_status: z.string().nullable(),
-    name: z.string(),
-    server_url: z.string().nullable(),
-    connected_to_svc: z.boolean(),
-    dep_profile_error: z.boolean(),
-    device_status: z.enum(["locked", "unlocked"]),
-    pending_action: z.enum(["", "lock", "unlock", "wipe"]),
-  }),
+  mdm: HostMdm,
 });
 export type Host = z.infer<typeof Host>;
 
@@ -179,6 +235,22 @@ const Gigabytes = QueryInt.refine((value) => value >= 1 && value <= 100).meta({
   premium: true,
   description: "less than this many GB free, 1 to 100 (premium)",
 });
+
+const settingsStatuses = ["verified", "verifying", "pending", "failed"] as const;
+const encryptionStatuses = [
+  "verified",
+  "verifying",
+  "action_required",
+  "enforcing",
+  "failed",
+  "removing_enforcement",
+] as const;
+
+/** A selector expression. */
+export const Where = z
+  .string()
+  .max(4096)
+  .meta({ description: 'a selector, such as: platform = darwin and label in (A, "B c") and seen < 7d' });
 
 /** What picks hosts: list, count and every other use of host filters share these. */
 export const hostFilters = {
@@ -196,22 +268,57 @@ export const hostFilters = {
   software_title_id: QueryId.optional(),
   software_id: QueryId.optional().meta({ deprecated: true, description: "use software_version_id" }),
   low_disk_space: Gigabytes.optional(),
+  policy_id: QueryId.optional(),
+  policy_response: z.enum(["passing", "failing"]).optional().meta({ description: "needs policy_id" }),
+  software_status: z
+    .enum([
+      "pending_install",
+      "failed_install",
+      "installed",
+      "pending_uninstall",
+      "failed_uninstall",
+      "pending",
+      "failed",
+    ])
+    .optional()
+    .meta({ description: "needs software_title_id and team_id" }),
+  vulnerability: z.string().max(64).regex(/^cve-/i).optional().meta({ description: "a CVE id, such as CVE-2026-1234" }),
+  mdm_id: QueryId.optional(),
+  mdm_name: z.string().max(255).optional(),
+  mdm_enrollment_status: z.enum(["manual", "automatic", "enrolled", "pending", "unenrolled"]).optional(),
+  connected_to_svc: QueryFlag.optional().meta({ description: "managed by this server, or not" }),
+  macos_settings: z.enum(settingsStatuses).optional(),
+  macos_settings_disk_encryption: z.enum(encryptionStatuses).optional(),
+  os_settings: z.enum(settingsStatuses).optional(),
+  os_settings_disk_encryption: z.enum(encryptionStatuses).optional(),
+  profile_uuid: z.string().max(255).optional().meta({ description: "needs profile_status" }),
+  profile_status: z.enum(settingsStatuses).optional().meta({ description: "needs profile_uuid" }),
+  bootstrap_package: z.enum(["installed", "pending", "failed"]).optional().meta({ premium: true }),
+  munki_issue_id: QueryId.optional(),
+  where: Where.optional(),
 };
 export const HostFilter = z.object(hostFilters);
 export type HostFilter = z.output<typeof HostFilter>;
+
+/** How software tells its vulnerabilities: by their CVE ids, or with what is known of them. */
+export type SoftwareForm = "ids" | "details";
 
 export const HostListQuery = pagingAfter(...hostOrderKeys).extend({
   ...hostFilters,
   populate_software: z
     .enum(["true", "1", "false", "0", "without_vulnerability_details"])
     .optional()
-    .transform((value) => value === "true" || value === "1" || value === "without_vulnerability_details"),
+    .transform((value): SoftwareForm | null =>
+      value === "without_vulnerability_details" ? "ids" : value === "true" || value === "1" ? "details" : null,
+    ),
   populate_users: QueryFlag.default(false),
   populate_labels: QueryFlag.default(false),
+  populate_policies: QueryFlag.default(false),
   device_mapping: QueryFlag.default(false),
   additional_info_filters: z.string().max(4096).optional(),
   disable_failing_policies: QueryFlag.default(false),
   disable_issues: QueryFlag.optional(),
+  ...cursorQuery,
 });
 export type HostListQuery = z.output<typeof HostListQuery>;
 
@@ -221,8 +328,25 @@ export const BodyHostFilter = z.strictObject({
   status: z.enum(hostStatuses).optional(),
   label_id: Id.nullable().optional(),
   team_id: z.int().min(0).nullable().optional().meta({ description: "0 = no team" }),
+  where: Where.optional(),
 });
 export type BodyHostFilter = z.output<typeof BodyHostFilter>;
+
+/** The report lists every host that the filters pick: nothing of paging, and no host's parts. */
+export const HostReportQuery = HostListQuery.pick({ order_key: true, order_direction: true }).extend({
+  format: z.literal("csv"),
+  columns: z.string().max(4096).optional().meta({ description: "columns, joined by commas; all when left out" }),
+  ...hostFilters,
+  disable_failing_policies: QueryFlag.default(false),
+  disable_issues: QueryFlag.optional(),
+});
+export type HostReportQuery = z.output<typeof HostReportQuery>;
+
+const DestinationTeam = z.int().min(0).nullable().meta({ description: "null or 0 = no team" });
+
+/** Whether a host meets one part of a selector. Parts follow what they are part of, one level deeper. */
+export const WherePart = z.object({ text: z.string(), depth: z.int(), held: z.boolean() });
+export type WherePart = z.infer<typeof WherePart>;
 
 const params = z.object({ id: IdParam });
 const list = { action: "hosts:list", scope: "team" } as const;
@@ -236,7 +360,15 @@ export const hostsApi = {
     query: HostListQuery,
     response: z.object({
       hosts: z.array(Host),
-      meta: Meta,
+      meta: CursorMeta,
+      mobile_device_management_solution: z
+        .object({ id: Id, name: z.string(), server_url: z.string() })
+        .optional()
+        .meta({ description: "with mdm_id" }),
+      munki_issue: z
+        .object({ id: Id, name: z.string(), type: z.string() })
+        .optional()
+        .meta({ description: "with munki_issue_id" }),
       software: z.object({ id: Id, name: z.string(), version: z.string(), source: z.string() }).optional(),
       software_title: z.object({ id: Id, name: z.string(), source: z.string() }).optional(),
     }),
@@ -273,6 +405,42 @@ export const hostsApi = {
       platforms: z.array(z.object({ platform: z.string(), hosts_count: z.int() })),
     }),
   }),
+  report: endpoint({
+    method: "GET",
+    path: "/hosts/report",
+    summary: "Export hosts as CSV; takes every filter of the list.",
+    access: list,
+    query: HostReportQuery,
+    produces: "text/csv",
+    response: Streamed,
+  }),
+  transfer: endpoint({
+    method: "POST",
+    path: "/hosts/transfer",
+    summary: "Move hosts to a team.",
+    tier: "premium",
+    access: { action: "hosts:transfer", scope: "team" },
+    body: z.object({ team_id: DestinationTeam, hosts: Ids }),
+    response: Empty,
+  }),
+  transferByFilter: endpoint({
+    method: "POST",
+    path: "/hosts/transfer/filter",
+    summary: "Move the hosts that filters pick to a team; empty filters pick all hosts.",
+    tier: "premium",
+    access: { action: "hosts:transfer", scope: "team" },
+    body: z.object({ team_id: DestinationTeam, filters: BodyHostFilter }),
+    response: Empty,
+  }),
+  explain: endpoint({
+    method: "GET",
+    path: "/hosts/:id/explain",
+    summary: "Tell which parts of a selector hold for a host.",
+    access: { action: "hosts:read", scope: "team" },
+    params,
+    query: z.object({ where: Where }),
+    response: z.object({ host_id: Id, where: z.string(), held: z.boolean(), parts: z.array(WherePart) }),
+  }),
   get: endpoint({
     method: "GET",
     path: "/hosts/:id",
@@ -307,7 +475,7 @@ export const hostsApi = {
     path: "/hosts/delete",
     summary: "Delete hosts by ids, or by filters; empty filters pick all hosts.",
     access: { action: "hosts:delete", scope: "team" },
-    body: z.object({ ids: z.array(Id).max(200_000).optional(), filters: BodyHostFilter.optional() }),
+    body: z.object({ ids: Ids.optional(), filters: BodyHostFilter.optional() }),
     otherStatus: [202],
     response: Empty,
   }),

@@ -1,6 +1,8 @@
 import { z } from "zod";
-import { Id, Timestamp } from "./fields.ts";
+import { endpoint } from "./endpoint.ts";
+import { Empty, Id, IdParam, paging, QueryFlag, Timestamp } from "./fields.ts";
 
+/** A label as a host shows it. */
 export const Label = z.object({
   id: Id,
   created_at: Timestamp,
@@ -13,3 +15,233 @@ export const Label = z.object({
   label_membership_type: z.enum(["dynamic", "manual", "host_vitals"]),
 });
 export type Label = z.infer<typeof Label>;
+
+/** What criteria may ask of a host; equality only. */
+export const labelVitals = ["end_user_idp_group", "end_user_idp_department"] as const;
+export type LabelVital = (typeof labelVitals)[number];
+
+/** By a vital of the host, or by an expression as `where` of host lists takes it. */
+export const LabelCriteria = z.union([
+  z.object({ vital: z.enum(labelVitals), value: z.string() }),
+  z.object({ where: z.string() }),
+]);
+export type LabelCriteria = z.infer<typeof LabelCriteria>;
+
+export const LabelItem = Label.extend({
+  author_id: Id.nullable(),
+  criteria: LabelCriteria.optional().meta({ description: "host_vitals only" }),
+  team_id: Id.nullable(),
+  host_count: z.int().optional().meta({ description: "left out when 0" }),
+  display_text: z.string(),
+  count: z.int(),
+  host_ids: z.array(Id).optional().meta({ description: "one manual label; left out when empty" }),
+});
+export type LabelItem = z.infer<typeof LabelItem>;
+
+const HOSTS_MAX = 200_000;
+export const NAME_MAX = 255;
+const Description = z.string().max(10_000);
+const Query = z.string().max(100_000);
+const Platform = z.string().max(64);
+const HostIds = z.array(Id).max(HOSTS_MAX);
+const Hosts = z
+  .array(z.string().max(255))
+  .max(HOSTS_MAX)
+  .meta({ description: "serial numbers, uuids, hostnames or node keys; unknown ones are passed over" });
+/** Which keys belong together, the server checks. */
+const GivenCriteria = z
+  .strictObject({
+    vital: z.string().max(255).optional(),
+    value: z.string().max(255).optional(),
+    where: z.string().max(4096).optional(),
+  })
+  .meta({ description: "{vital, value}, or {where} with a host expression" });
+export type GivenCriteria = z.output<typeof GivenCriteria>;
+
+export const LabelBody = z.object({
+  name: z.string().max(4 * NAME_MAX),
+  description: Description.nullish(),
+  query: Query.nullish().meta({ description: "SQL; members are the hosts that answer with a row" }),
+  criteria: GivenCriteria.nullish(),
+  hosts: Hosts.nullish(),
+  host_ids: HostIds.nullish(),
+  platform: Platform.nullish().meta({ description: "only hosts of this platform are asked; empty: all" }),
+});
+export type LabelBody = z.output<typeof LabelBody>;
+
+export const LabelChanges = z.object({
+  name: z
+    .string()
+    .max(4 * NAME_MAX)
+    .nullish(),
+  description: Description.nullish(),
+  hosts: Hosts.nullish(),
+  host_ids: HostIds.nullish(),
+});
+export type LabelChanges = z.output<typeof LabelChanges>;
+
+export const LabelSpec = z.object({
+  id: Id.optional(),
+  name: z.string(),
+  description: z.string(),
+  query: z.string(),
+  platform: z.string(),
+  label_type: z.enum(["builtin", "regular"]),
+  label_membership_type: z.enum(["dynamic", "manual", "host_vitals"]),
+  hosts: z.array(z.union([z.string(), Id])).optional(),
+  criteria: LabelCriteria.optional(),
+});
+export type LabelSpec = z.infer<typeof LabelSpec>;
+
+export const GivenLabelSpec = z.object({
+  name: z.string().max(4 * NAME_MAX),
+  description: Description.nullish(),
+  query: Query.nullish(),
+  platform: Platform.nullish(),
+  label_type: z.enum(["builtin", "regular"]).nullish(),
+  label_membership_type: z.enum(["dynamic", "manual", "host_vitals"]).nullish(),
+  hosts: z
+    .array(z.union([z.string().max(255), Id]))
+    .max(HOSTS_MAX)
+    .nullish()
+    .meta({ description: "ids, or names as for hosts of POST /labels; absent: an existing label keeps its members" }),
+  criteria: GivenCriteria.nullish(),
+});
+export type GivenLabelSpec = z.output<typeof GivenLabelSpec>;
+
+const refused = (name: string) =>
+  z
+    .string()
+    .refine(() => false, { error: `${name} is not supported here` })
+    .optional()
+    .meta({ type: "string", description: "refused" });
+
+const params = z.object({ id: IdParam });
+const byName = z.object({ name: z.string().max(4 * NAME_MAX) });
+const read = { action: "labels:list", scope: "team" } as const;
+const write = { action: "labels:write", scope: "team" } as const;
+const label = z.object({ label: LabelItem });
+const hostLabels = z.object({
+  labels: z
+    .array(z.string().max(4 * NAME_MAX))
+    .max(1000)
+    .nullish(),
+});
+
+export const labelsApi = {
+  create: endpoint({
+    method: "POST",
+    path: "/labels",
+    summary: "Create a label: by query, by criteria, or of given hosts.",
+    access: write,
+    body: LabelBody,
+    response: label,
+  }),
+  modify: endpoint({
+    method: "PATCH",
+    path: "/labels/:id",
+    summary: "Change a label's name, description or, of a manual label, its hosts.",
+    access: write,
+    params,
+    body: LabelChanges,
+    response: label,
+  }),
+  get: endpoint({
+    method: "GET",
+    path: "/labels/:id",
+    summary: "Get a label.",
+    access: read,
+    params,
+    response: label,
+  }),
+  list: endpoint({
+    method: "GET",
+    path: "/labels",
+    summary: "List labels.",
+    access: read,
+    query: paging(
+      "id",
+      "name",
+      "created_at",
+      "updated_at",
+      "description",
+      "platform",
+      "label_type",
+      "label_membership_type",
+      "author_id",
+    ).extend({
+      include_host_counts: QueryFlag.default(true),
+      query: refused("query"),
+      after: refused("after"),
+    }),
+    response: z.object({ labels: z.array(LabelItem) }),
+  }),
+  summary: endpoint({
+    method: "GET",
+    path: "/labels/summary",
+    summary: "List labels in short.",
+    access: read,
+    response: z.object({
+      labels: z.array(
+        Label.pick({ id: true, name: true, description: true, label_type: true }).extend({ team_id: Id.nullable() }),
+      ),
+    }),
+  }),
+  delete: endpoint({
+    method: "DELETE",
+    path: "/labels/:name",
+    summary: "Delete a label by its name.",
+    access: write,
+    params: byName,
+    response: Empty,
+  }),
+  deleteById: endpoint({
+    method: "DELETE",
+    path: "/labels/id/:id",
+    summary: "Delete a label.",
+    access: write,
+    params,
+    response: Empty,
+  }),
+  applySpecs: endpoint({
+    method: "POST",
+    path: "/spec/labels",
+    summary: "Create or change labels by name, all or none.",
+    access: write,
+    body: z.object({ specs: z.array(GivenLabelSpec).max(10_000) }),
+    response: Empty,
+  }),
+  specs: endpoint({
+    method: "GET",
+    path: "/spec/labels",
+    summary: "Labels in the form of POST /spec/labels.",
+    access: read,
+    response: z.object({ specs: z.array(LabelSpec) }),
+  }),
+  spec: endpoint({
+    method: "GET",
+    path: "/spec/labels/:name",
+    summary: "A label in the form of POST /spec/labels.",
+    access: read,
+    params: byName,
+    response: z.object({ specs: LabelSpec }),
+  }),
+  addToHost: endpoint({
+    method: "POST",
+    path: "/hosts/:id/labels",
+    summary: "Add a host to manual labels.",
+    access: { action: "hosts:label", scope: "team" },
+    params,
+    body: hostLabels,
+    response: Empty,
+  }),
+  removeFromHost: endpoint({
+    method: "DELETE",
+    path: "/hosts/:id/labels",
+    summary: "Remove a host from manual labels.",
+    access: { action: "hosts:label", scope: "team" },
+    params,
+    body: hostLabels,
+    response: Empty,
+  }),
+};

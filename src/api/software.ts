@@ -1,7 +1,18 @@
 import { z } from "zod";
 import { Id, Timestamp } from "./fields.ts";
 
-export const Vulnerability = z.object({ cve: z.string(), details_link: z.string() });
+/** What is known of a vulnerability beyond its id is premium, and null where no source told it. */
+export const Vulnerability = z.object({
+  cve: z.string(),
+  details_link: z.string(),
+  cvss_score: z.number().nullable().optional(),
+  epss_probability: z.number().nullable().optional(),
+  cisa_known_exploit: z.boolean().nullable().optional(),
+  cve_published: Timestamp.nullable().optional(),
+  cve_description: z.string().nullable().optional(),
+  resolved_in_version: z.string().nullable().optional(),
+});
+export type Vulnerability = z.infer<typeof Vulnerability>;
 export const Signature = z.object({
   installed_path: z.string(),
   team_identifier: z.string(),

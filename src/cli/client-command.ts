@@ -36,7 +36,7 @@ export abstract class ClientCommand extends BaseCommand {
     return this.#client;
   }
 
-  protected clientFor(connection: Connection, token: string | null): ApiClient {
+  protected clientFor(connection: Connection, token: string | null, signal = this.stop.signal): ApiClient {
     this.#listen();
     const { io } = this;
     return new ApiClient({
@@ -47,7 +47,7 @@ export abstract class ClientCommand extends BaseCommand {
       tls: { ...(connection.ca === null ? {} : { ca: connection.ca }), insecure: connection.insecure },
       ...(io.send === undefined ? {} : { send: io.send }),
       sleep: (ms, signal) => io.sleep(ms, signal),
-      signal: this.stop.signal,
+      signal,
       onServerVersion: (version) => this.#checkVersion(version),
       onRetry: (why, ms) => this.note(`${why}; trying again in ${(ms / 1000).toFixed(1)} s`),
     });
@@ -78,6 +78,22 @@ export abstract class ClientCommand extends BaseCommand {
     return { team_id: text === "0" || text === "none" ? 0 : (await this.team(text)).id };
   }
 
+  /** The label of that id or name. */
+  protected async label(text: string) {
+    return (await import("./resolve.ts")).resolveLabel(this.#caller, text);
+  }
+
+  /** The saved query of that id or name: a team's where one is given, else a global one. */
+  protected async savedQuery(text: string, team?: string) {
+    const teamId = team === undefined ? undefined : (await this.team(team)).id;
+    return (await import("./resolve.ts")).resolveQuery(this.#caller, text, teamId);
+  }
+
+  /** The pack of that id or name. */
+  protected async pack(text: string) {
+    return (await import("./resolve.ts")).resolvePack(this.#caller, text);
+  }
+
   /** The user of that id, email or name. */
   protected async user(text: string) {
     return (await import("./resolve.ts")).resolveUser(this.#caller, text);
@@ -93,7 +109,7 @@ export abstract class ClientCommand extends BaseCommand {
 
   /** The rows of a list as far as --limit and --all go, and a remark when more exist. */
   protected async rows<E extends AnyEndpoint, K extends keyof ReplyOf<E>>(endpoint: E, input: InputOf<E>, key: K) {
-    await this.requireToken();
+    if (endpoint.access !== "none") await this.requireToken();
     const { limit, all } = this.common;
     const most = all === true ? Number.POSITIVE_INFINITY : typeof limit === "number" ? limit : defaultLimit;
     const progress = this.progress("asking the server ...");

@@ -144,6 +144,25 @@ async function names(kind: string, start: string, before: string[], io: Io): Pro
       const { teams } = await ask("/teams?per_page=200", before, io);
       return rowsOf(teams).map(({ name }) => [String(name)]);
     }
+    case "label":
+    case "labels": {
+      const { labels } = await ask("/labels/summary", before, io);
+      return rowsOf(labels).map(({ name, label_type }) => [String(name), String(label_type)]);
+    }
+    case "query":
+    case "queries": {
+      const { queries } = await ask(`/queries?per_page=50&query=${search}`, before, io);
+      return rowsOf(queries).map(({ name, description }) => [String(name), String(description)]);
+    }
+    case "pack": {
+      const { packs } = await ask("/packs", before, io);
+      return rowsOf(packs).map(({ name, description }) => [String(name), String(description)]);
+    }
+    case "policy":
+    case "policies": {
+      const { policies } = await ask(`/global/policies?per_page=50&query=${search}`, before, io);
+      return rowsOf(policies).map(({ name, description }) => [String(name), String(description)]);
+    }
     case "user": {
       const { users } = await ask(`/users?per_page=50&query=${search}`, before, io);
       return rowsOf(users).map(({ email, name }) => [String(email), String(name)]);

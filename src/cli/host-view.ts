@@ -22,3 +22,15 @@ export const hostView = (relative: boolean, now: Date): View => ({
     timeColumn("seen_time", "last seen", relative, now),
   ],
 });
+
+export interface Counted {
+  readonly what: string;
+  readonly hosts: number;
+}
+
+/** Counts of hosts, for people: a table of what is counted. */
+export const counted = <T extends { readonly hosts_count: number }>(
+  rows: readonly T[],
+  nameOf: (row: T) => string,
+): Counted[] => rows.map((row) => ({ what: nameOf(row) || "(unknown)", hosts: row.hosts_count }));
+export const countedView: View = { columns: [{ key: "what", header: "" }, { key: "hosts" }] };

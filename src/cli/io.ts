@@ -20,6 +20,8 @@ export interface Io {
   readonly ask: Asker;
   readonly now: () => Date;
   out(text: string): void;
+  /** Bytes for stdout as they are; waits while its reader is slow. */
+  outBytes?(bytes: Uint8Array): Promise<void>;
   err(text: string): void;
   readStdin(): Promise<string>;
   sleep(ms: number, signal?: AbortSignal): Promise<void>;
@@ -67,6 +69,8 @@ export const processIo = (): Io => ({
   ask: asker,
   now: () => new Date(),
   out: (text) => void process.stdout.write(text),
+  outBytes: (bytes) =>
+    new Promise((resolve, reject) => process.stdout.write(bytes, (error) => (error ? reject(error) : resolve()))),
   err: (text) => void process.stderr.write(text),
   async readStdin() {
     let text = "";

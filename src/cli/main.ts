@@ -4,7 +4,7 @@ import { Config, Plugin } from "@oclif/core/config";
 import { Help, normalizeArgv } from "@oclif/core/help";
 import { settings } from "@oclif/core/settings";
 import { toConfiguredId } from "@oclif/core/util/ids";
-import { type CliError, renderError, tell, usage } from "./errors.ts";
+import { CliError, renderError, tell, usage } from "./errors.ts";
 import { attachIo, type Io, isDumb, processIo } from "./io.ts";
 import { nearest } from "./suggest.ts";
 import { topics } from "./topics.ts";
@@ -32,6 +32,8 @@ export async function main(argv: string[], config: Config, io: Io = processIo())
   } catch (error) {
     const { exitCode, code } = tell(error);
     if (exitCode === 0) return 0;
+    // It has said what there was to say.
+    if (error instanceof CliError && error.message === "") return exitCode;
     const colour = io.tty.stderr && !isDumb(io) && !io.env.NO_COLOR && !argv.includes("--no-color");
     io.err(
       renderError(code === "usage" ? withSuggestion(error, argv, config) : error, {

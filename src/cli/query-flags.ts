@@ -17,6 +17,7 @@ const texts: Record<string, string> = {
   populate_software: "Include the software of each host.",
   populate_users: "Include the local users of each host.",
   populate_labels: "Include the labels of each host.",
+  populate_policies: "Include the policies of each host, with its answers.",
   device_mapping: "Include the people that each host is mapped to.",
   disable_failing_policies: "Do not count failing policies.",
   disable_issues: "Do not count issues.",
@@ -25,7 +26,9 @@ const texts: Record<string, string> = {
 };
 
 /** Paging has flags of its own, and a team is given by name. */
-const apart = new Set(["page", "per_page", "team_id", "dry_run"]);
+const apart = new Set(["page", "per_page", "cursor", "with_count", "team_id", "dry_run"]);
+/** Where false is an answer of its own, not the lack of one. */
+const threeWay = new Set(["connected_to_svc"]);
 
 /** What the schema and those inside it say of themselves, the outermost first. */
 function describe(schema: z.ZodType): Meta & { options?: string[] } {
@@ -48,7 +51,7 @@ export function queryFlags(endpoint: AnyEndpoint, skip: readonly string[] = []):
     const group = field.startsWith("order_") || field === "after" ? { helpGroup: "PAGING" } : {};
     flags[kebab(field)] =
       type === "boolean"
-        ? Flags.boolean({ summary, ...group })
+        ? Flags.boolean({ summary, ...group, allowNo: threeWay.has(field) })
         : Flags.string({ summary, ...group, ...(options === undefined ? {} : { options }) });
   }
   return flags;
@@ -69,7 +72,7 @@ export function queryOf<E extends AnyEndpoint>(
   const query: Record<string, unknown> = { ...more };
   for (const field of Object.keys(endpoint.query.shape)) {
     const value = flags[kebab(field)];
-    if (apart.has(field) || value === undefined || value === false) continue;
+    if (apart.has(field) || value === undefined || (value === false && !threeWay.has(field))) continue;
     query[field] = value;
   }
   return query as NonNullable<InputOf<E>["query"]>;

@@ -1,6 +1,9 @@
 // From what people type to the object: ids, names, whatever identifies it.
 import type { AnyEndpoint, InputOf, ReplyOf } from "../api/endpoint.ts";
 import { type Host, hostsApi } from "../api/hosts.ts";
+import { labelsApi } from "../api/labels.ts";
+import { type Pack, packsApi } from "../api/packs.ts";
+import { type Query, queriesApi } from "../api/queries.ts";
 import { type Team, teamsApi } from "../api/teams.ts";
 import { type User, usersApi } from "../api/users.ts";
 import { ApiCallError } from "../client/errors.ts";
@@ -51,6 +54,52 @@ export async function resolveTeam(caller: Caller, text: string): Promise<Team> {
     `there is no team ${text}${near ? `; did you mean ${near}?` : ""}`,
     "`svc teams list` shows those that you can see.",
   );
+}
+
+/** By id or name; an id wins. */
+export async function resolveLabel(caller: Caller, text: string): Promise<{ id: number; name: string }> {
+  const { labels } = await caller.call(labelsApi.summary, {});
+  const name = text.normalize("NFC").trim();
+  const found =
+    (isId(text) ? labels.find(({ id }) => id === Number(text)) : undefined) ??
+    labels.find((label) => label.name === name) ??
+    only(labels, (label) => label.name.toLowerCase() === name.toLowerCase());
+  if (found) return { id: found.id, name: found.name };
+  const near = nearest(
+    text,
+    labels.map((label) => label.name),
+  );
+  throw notFound(`there is no label ${text}${near ? `; did you mean ${near}?` : ""}`, "`svc labels list` shows them.");
+}
+
+/** By id, or by name within the scope: a team's queries, or the global ones. An id wins. */
+export async function resolveQuery(caller: Caller, text: string, teamId?: number): Promise<Query> {
+  if (isId(text)) {
+    const found = await orNull(caller.call(queriesApi.get, { params: { id: text } }));
+    if (found) return found.query;
+  }
+  const name = text.normalize("NFC").trim();
+  const scope = teamId === undefined ? {} : { team_id: teamId };
+  const { queries } = await caller.call(queriesApi.list, { query: { ...scope, query: name } });
+  const found =
+    queries.find((query) => query.name === name) ??
+    only(queries, (query) => query.name.toLowerCase() === name.toLowerCase());
+  if (found) return found;
+  throw notFound(
+    `there is no query ${text}${teamId === undefined ? "" : " of that team"}`,
+    "`svc queries list` shows them.",
+  );
+}
+
+export async function resolvePack(caller: Caller, text: string): Promise<Pack> {
+  if (isId(text)) {
+    const found = await orNull(caller.call(packsApi.get, { params: { id: text } }));
+    if (found) return found.pack;
+  }
+  const name = text.normalize("NFC").trim();
+  const found = (await caller.call(packsApi.list, {})).packs.find((pack) => pack.name === name);
+  if (found) return found;
+  throw notFound(`there is no pack ${text}`, "`svc packs list` shows them.");
 }
 
 export async function resolveUser(caller: Caller, text: string): Promise<User> {

@@ -52,7 +52,8 @@ export function ago(time: string, now: Date): string {
   return time;
 }
 
-export const plural = (count: number, word: string): string => `${count} ${word}${count === 1 ? "" : "s"}`;
+export const plural = (count: number, word: string, many = `${word}s`): string =>
+  `${count} ${count === 1 ? word : many}`;
 
 const units = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
 

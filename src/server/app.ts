@@ -1,6 +1,6 @@
 // The HTTP application: every route of the API table under every version, one way in and one way out for errors.
 import { H3, type H3Event } from "h3";
-import { type Streamed, servedPaths } from "../api/endpoint.ts";
+import { type AnyEndpoint, type Streamed, servedPaths } from "../api/endpoint.ts";
 import { mountAgent } from "./agent/mount.ts";
 import { parseJson, readBytes } from "./core/body.ts";
 import { type Context, nobody, type Services } from "./core/context.ts";
@@ -15,6 +15,8 @@ import {
 import { peerAddress } from "./core/proxies.ts";
 import type { RawInput, Reply, Route } from "./core/route.ts";
 import { version } from "./core/version.ts";
+import { managedAgentRoutes, thirdPartyPath } from "./device/agent-routes.ts";
+import { desktopAppRoutes } from "./device/routes.ts";
 import type { Features } from "./features.ts";
 import { routes } from "./routes.ts";
 import { authenticate } from "./sessions/auth.ts";
@@ -28,16 +30,38 @@ export function createApp(services: Services, features: Features): H3 {
   });
   mountPages(app, services);
   mountAgent(app, services, features.agent);
-  for (const one of routes) mount(app, services, one);
-  refuseOtherMethods(app);
+  for (const one of routes) mount(app, services, one, servedPaths(one.endpoint));
+  refuseOtherMethods(
+    app,
+    routes.map(({ endpoint }) => [endpoint, servedPaths(endpoint)]),
+  );
+  mountProtocols(app, services);
   app.all("/**", (event) => {
     throw noSuchPath(event.url.pathname);
   });
   return app;
 }
 
-function mount(app: H3, services: Services, { endpoint, run }: Route): void {
-  for (const path of servedPaths(endpoint))
+/** What managed agents call, which is no part of the API table: served alike, and below a third-party agent's prefix where one is set. */
+function mountProtocols(app: H3, services: Services): void {
+  const { managed_agent_prefix: prefix } = services.settings;
+  const paths = ({ endpoint }: Route) => servedPaths(endpoint);
+  const served = [
+    ...managedAgentRoutes.map((one): [Route, string[]] => [
+      one,
+      prefix === undefined ? paths(one) : [...paths(one), thirdPartyPath(prefix, one.endpoint)],
+    ]),
+    ...desktopAppRoutes.map((one): [Route, string[]] => [one, paths(one)]),
+  ];
+  for (const [one, paths] of served) mount(app, services, one, paths);
+  refuseOtherMethods(
+    app,
+    served.map(([{ endpoint }, paths]) => [endpoint, paths]),
+  );
+}
+
+function mount(app: H3, services: Services, { endpoint, run }: Route, paths: readonly string[]): void {
+  for (const path of paths)
     app.on(endpoint.method, path, async (event) => {
       const started = performance.now();
       const ctx = await contextOf(services, event, endpoint.access !== "none");
@@ -47,7 +71,8 @@ function mount(app: H3, services: Services, { endpoint, run }: Route): void {
         count(services, endpoint.method, endpoint.path, reply.status, started);
         const headers = { ...baseHeaders(ctx.requestId, services), ...reply.headers };
         if (endpoint.produces !== null) return streamed(endpoint.produces, value as Streamed, reply.status, headers);
-        if (reply.status === 204) return new Response(null, { status: 204, headers });
+        if (reply.status === 204 || endpoint.method === "HEAD" || isMoved(reply.status))
+          return new Response(null, { status: reply.status, headers });
         return new Response(JSON.stringify(value), {
           status: reply.status,
           headers: { ...headers, "content-type": "application/json; charset=utf-8" },
@@ -63,15 +88,39 @@ function mount(app: H3, services: Services, { endpoint, run }: Route): void {
 const streamed = (type: string, { body, headers }: Streamed, status: number, base: Record<string, string>): Response =>
   new Response(body, { status, headers: { ...base, "content-type": type, ...headers } });
 
+const isMoved = (status: number): boolean => status >= 300 && status < 400;
+
 /** 405 for a known path with another method; must be mounted after every route. */
-function refuseOtherMethods(app: H3): void {
+function refuseOtherMethods(app: H3, served: readonly [AnyEndpoint, string[]][]): void {
   const methods = new Map<string, string[]>();
-  for (const { endpoint } of routes)
-    for (const path of servedPaths(endpoint)) methods.set(path, [...(methods.get(path) ?? []), endpoint.method]);
-  for (const [path, allow] of methods)
-    app.all(path, (event) => {
-      throw wrongMethod(event.req.method, event.url.pathname, allow);
-    });
+  for (const [endpoint, paths] of served)
+    for (const path of paths) methods.set(path, [...(methods.get(path) ?? []), endpoint.method]);
+  const templates = served.flatMap(([endpoint, paths]) =>
+    paths.filter((path) => path.includes(":")).map((path) => ({ endpoint, parts: path.split("/") })),
+  );
+  for (const [path, allow] of methods) {
+    const refuse = (event: H3Event) => {
+      throw wrongMethod(event.req.method, event.url.pathname, [...allow, ...named]);
+    };
+    // DELETE /labels/summary is of the label of that name: DELETE /labels/:name.
+    const named = templates
+      .filter(({ endpoint, parts }) => !allow.includes(endpoint.method) && names(endpoint, parts, path.split("/")))
+      .map(({ endpoint }) => endpoint.method as string);
+    if (named.length === 0) app.all(path, refuse);
+    else for (const method of METHODS) if (![...allow, ...named].includes(method)) app.on(method, path, refuse);
+  }
+}
+
+const METHODS = ["GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS"] as const;
+
+/** Whether the path, which has no parameters, is the endpoint's with values of its parameters filled in. */
+function names({ params }: AnyEndpoint, parts: readonly string[], own: readonly string[]): boolean {
+  if (parts.length !== own.length || own.some((part) => part.startsWith(":"))) return false;
+  const filled: Record<string, string> = {};
+  for (const [at, part] of parts.entries())
+    if (part.startsWith(":")) filled[part.slice(1)] = own[at]!;
+    else if (part !== own[at]) return false;
+  return params.safeParse(filled).success;
 }
 
 /** Where no token is asked for, one that has expired does no harm: who signs in again may still send the old one. */
@@ -131,7 +180,7 @@ export function renderError(services: Services, event: H3Event, thrown: unknown)
   const requestId = (event.context.requestId as string | undefined) ?? services.random.uuid();
   const error = asApiError(thrown);
   if (error.status >= 500)
-    services.log.error({ request_id: requestId, path: event.url.pathname, err: thrown }, "request failed");
+    services.log.error({ request_id: requestId, path: loggable(event.url.pathname), err: thrown }, "request failed");
   const headers: Record<string, string> = {
     ...baseHeaders(requestId, services),
     "content-type": "application/json; charset=utf-8",
@@ -140,6 +189,9 @@ export function renderError(services: Services, event: H3Event, thrown: unknown)
   if (error.allow !== null) headers.allow = error.allow.join(", ");
   return new Response(JSON.stringify(error.body(requestId)), { status: error.status, headers });
 }
+
+/** The token of a host's own page stands in the path. */
+const loggable = (path: string): string => path.replace(/\/device\/[^/]+/, "/device/***");
 
 function asApiError(thrown: unknown): ApiError {
   if (thrown instanceof ApiError) return thrown;

@@ -1,5 +1,6 @@
-import type { IncomingMessage, RequestListener, Server, ServerResponse } from "node:http";
-import { createServer } from "node:net";
+import { type IncomingMessage, type RequestListener, type Server, ServerResponse } from "node:http";
+import { createServer, type Socket } from "node:net";
+import type { Duplex } from "node:stream";
 import { listen as listhen } from "listhen";
 import { answerBadRequests } from "./bad-requests.ts";
 import { BadSetting, type TlsFiles } from "./core/tls.ts";
@@ -41,7 +42,14 @@ export async function chooseAddress(options: {
   return { host, port, tls, url: `${tls === null ? "http" : "https"}://${name}:${port}` };
 }
 
-export async function listen(handler: RequestListener, { host, port, tls }: Address): Promise<Listening> {
+/** Takes a connection over to another protocol; false: it is not for that. */
+export type Upgrade = (req: IncomingMessage, socket: Duplex, head: Buffer) => boolean;
+
+export async function listen(
+  handler: RequestListener,
+  { host, port, tls }: Address,
+  upgrade?: Upgrade,
+): Promise<Listening> {
   let closing = false;
   const tracked = (req: IncomingMessage, res: ServerResponse) => {
     if (closing) res.setHeader("connection", "close");
@@ -58,6 +66,7 @@ export async function listen(handler: RequestListener, { host, port, tls }: Addr
     public: false,
   });
   onlyHandler(server as Server, tracked);
+  if (upgrade) takeUpgrades(server as Server, tracked, upgrade);
   tune(server as Server);
   answerBadRequests(server as Server);
   const handshakes = tls === null ? null : meterHandshakes(server);
@@ -87,6 +96,19 @@ export async function listen(handler: RequestListener, { host, port, tls }: Addr
 function onlyHandler(server: Server, handler: RequestListener): void {
   server.removeAllListeners("request");
   server.on("request", handler);
+}
+
+/** A client may offer a protocol that nobody speaks here (RFC 9110, 7.8): its request is answered as if it had not. */
+function takeUpgrades(server: Server, handler: RequestListener, upgrade: Upgrade): void {
+  server.on("upgrade", (req, socket, head) => {
+    if (upgrade(req, socket, head)) return;
+    const res = new ServerResponse(req);
+    res.assignSocket(socket as Socket);
+    res.shouldKeepAlive = false;
+    res.on("finish", () => socket.end());
+    socket.on("error", () => socket.destroy());
+    handler(req, res);
+  });
 }
 
 function tune(server: Server): void {

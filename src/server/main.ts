@@ -1,6 +1,6 @@
 // From settings to a running server.
 
-import type { IncomingMessage, ServerResponse } from "node:http";
+import type { IncomingMessage, RequestListener, ServerResponse } from "node:http";
 import { monitorEventLoopDelay } from "node:perf_hooks";
 import { toNodeHandler } from "h3/node";
 import type { Logger } from "pino";
@@ -18,6 +18,9 @@ import type { Settings } from "./core/settings.ts";
 import { loadTls } from "./core/tls.ts";
 import { startFeatures } from "./features.ts";
 import { chooseAddress, type Listening, listen } from "./listen.ts";
+import { withGetBody } from "./live-queries/get-body.ts";
+import { liveOf } from "./live-queries/hub.ts";
+import { createSockets } from "./live-queries/socket.ts";
 import { openBlobs, openStore } from "./open.ts";
 import { timed } from "./store/timed.ts";
 import type { ServerStore } from "./tables.ts";
@@ -64,7 +67,8 @@ export async function startServer(
     };
     const features = await startFeatures(services);
     undo.unshift(() => features.stop());
-    const app = toNodeHandler(createApp(services, features));
+    const app = withGetBody(toNodeHandler(createApp(services, features)) as RequestListener);
+    const sockets = createSockets(services);
     const agents = agentHandler(features.agent, services);
     const handler = (req: IncomingMessage, res: ServerResponse) => {
       if (!agents(req, res)) app(req, res);
@@ -77,8 +81,13 @@ export async function startServer(
     });
     // Before anybody is let in: who finds the server well can sign in.
     const firstAdmin = await bootstrap(services, { url: address.url, quickstart: options.quickstart ?? false });
-    const listening = await listen(handler, address);
+    const listening = await listen(handler, address, sockets.upgrade);
     undo.unshift(() => listening.close(GRACE_MS));
+    // Streams would keep their connections open for as long as a live query runs.
+    undo.unshift(async () => {
+      liveOf(services).endStreams();
+      sockets.close();
+    });
     const extra = await listenForMetrics(settings, services);
     if (extra) undo.unshift(() => extra.close(1000));
     return {

@@ -11,7 +11,14 @@ import { campaignHosts, campaigns } from "./live-queries/tables.ts";
 import { hostBootstrap, hostDiskEncryption, hostMdm, hostProfiles, mdmSolutions } from "./mdm/tables.ts";
 import { hostMunki, munkiIssues } from "./munki/tables.ts";
 import { packs, packTargets, scheduledQueries } from "./packs/tables.ts";
-import { hostPolicies, policies, policyLabels } from "./policies/tables.ts";
+import {
+  hostPolicies,
+  policies,
+  policyCountChanges,
+  policyEvents,
+  policyLabels,
+  policyResultIds,
+} from "./policies/tables.ts";
 import { queries, queryLabels, queryResults } from "./queries/tables.ts";
 import { hostActions, scriptRuns } from "./scripts/tables.ts";
 import { sessions } from "./sessions/tables.ts";
@@ -44,6 +51,9 @@ export const tables = {
   policies,
   policyLabels,
   hostPolicies,
+  policyResultIds,
+  policyCountChanges,
+  policyEvents,
   queries,
   queryLabels,
   queryResults,

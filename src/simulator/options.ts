@@ -1,3 +1,4 @@
+import type { CarveOptions } from "./agent/carver.ts";
 import { DEFAULT_FLAGS } from "./agent/world.ts";
 
 export type Progress = {
@@ -35,7 +36,10 @@ export type SimulationOptions = {
   /** Node keys are kept here, so that the next run checks in instead of enrolling. */
   identityFile?: string;
   quirks?: boolean;
+  /** Share of hosts with a managed agent beside the stock one. */
   managed?: number;
+  /** Share of scripts that fail on managed agents. */
+  scriptFailures?: number;
   /** Connections of the shared pool. */
   maxConnections?: number;
   /**
@@ -54,23 +58,26 @@ export type SimulationOptions = {
   enrollAttempts?: number;
   /** Flags of the agents that differ from the recommended ones. */
   flags?: Record<string, string>;
+  /** What agents upload when a query orders a carve. */
+  carves?: CarveOptions;
   progressSeconds?: number;
   onProgress?: (progress: Progress) => void;
 };
 
 export type Settled = Required<
-  Omit<SimulationOptions, "platforms" | "duration" | "tls" | "identityFile" | "ledgerFile" | "onProgress">
+  Omit<SimulationOptions, "platforms" | "duration" | "tls" | "identityFile" | "ledgerFile" | "onProgress" | "carves">
 > &
-  Pick<SimulationOptions, "platforms" | "duration" | "tls" | "identityFile" | "ledgerFile" | "onProgress">;
+  Pick<SimulationOptions, "platforms" | "duration" | "tls" | "identityFile" | "ledgerFile" | "onProgress" | "carves">;
 
 const OWN_UP_TO = 300;
 
 export function settle(options: SimulationOptions): Settled {
-  const { hosts, scale = 1, managed = 0, rateFactor = 1 } = options;
+  const { hosts, scale = 1, managed = 0, scriptFailures = 0, rateFactor = 1 } = options;
   if (!Number.isInteger(hosts) || hosts < 1) throw new Error("hosts must be a whole number of at least 1");
   if (!(scale > 0)) throw new Error("scale must be above 0");
   if (!(rateFactor > 0)) throw new Error("rateFactor must be above 0");
   if (!(managed >= 0 && managed <= 1)) throw new Error("managed is a share from 0 to 1");
+  if (!(scriptFailures >= 0 && scriptFailures <= 1)) throw new Error("scriptFailures is a share from 0 to 1");
   return {
     seed: 1,
     logLinesPerMinute: 0,
@@ -88,6 +95,7 @@ export function settle(options: SimulationOptions): Settled {
     ...withoutUndefined(options),
     scale,
     managed,
+    scriptFailures,
     rateFactor,
     flags: { ...DEFAULT_FLAGS, ...options.flags },
   };

@@ -30,7 +30,8 @@ export type SimulationReport = {
   pendingLines: number;
   droppedLines: number;
   deliveredResults: number;
-  /** Query results that no write delivered before the end. */
+  scriptsRun: number;
+  /** Results of queries and scripts that were not delivered before the end. */
   lostResults: number;
   recentErrors: string[];
   /** Mode `enroll`: hosts that enrolled and delivered their first inventory. */
@@ -64,6 +65,7 @@ export function reportOf(
     acknowledgedLines: stats.acknowledgedLines,
     droppedLines: stats.droppedLines,
     deliveredResults: stats.deliveredResults,
+    scriptsRun: stats.scriptsRun,
     recentErrors: [...stats.recentErrors],
   };
 }
@@ -76,10 +78,18 @@ export function nothingLost(report: SimulationReport): boolean {
 /** The report as plain lines with aligned columns. */
 export function renderReport(report: SimulationReport): string {
   const head = ["endpoint", "requests", "errors", "p50 ms", "p95 ms", "p99 ms", "max ms", "in", "out"];
-  const rows = ENDPOINTS.map((name) => {
+  const shown = ENDPOINTS.filter((name) => !/^(carve|managed)_/.test(name) || report.byEndpoint[name].count > 0);
+  const rows = shown.map((name) => {
     const e = report.byEndpoint[name];
     const times = [e.p50, e.p95, e.p99, e.max].map((ms) => ms.toFixed(1));
-    return [name.replace("_", " "), String(e.count), String(e.errors), ...times, bytes(e.bytesIn), bytes(e.bytesOut)];
+    return [
+      name.replaceAll("_", " "),
+      String(e.count),
+      String(e.errors),
+      ...times,
+      bytes(e.bytesIn),
+      bytes(e.bytesOut),
+    ];
   });
   const facts: [string, string][] = [
     ["hosts", `${report.hosts}, ${report.enrolled} enrolled, ${report.reEnrolled} enrolled again`],
@@ -107,6 +117,7 @@ export function renderReport(report: SimulationReport): string {
     const { hosts, seconds, perSecond } = report.enrollment;
     facts.push(["enrollment", `${hosts} hosts with inventory in ${seconds.toFixed(1)} s (${perSecond}/s)`]);
   }
+  if (report.scriptsRun > 0) facts.push(["scripts", `${report.scriptsRun} run`]);
   if (report.undefinedAnswers > 0)
     facts.push(["undefined", `${report.undefinedAnswers} answers an agent has no meaning for`]);
   const errors = report.recentErrors.map((reason) => ["last error", reason] as [string, string]);

@@ -1,4 +1,5 @@
-import { SimulatedAgent } from "./agent/agent.ts";
+import { type Channels, SimulatedAgent } from "./agent/agent.ts";
+import { ManagedAgent } from "./agent/managed.ts";
 import { World } from "./agent/world.ts";
 import { Identities } from "./identities.ts";
 import { Machine, type MachineSettings } from "./inventory/machine.ts";
@@ -9,7 +10,7 @@ import { mix } from "./random.ts";
 import { reportOf, type SimulationReport } from "./report.ts";
 import { Stats } from "./stats.ts";
 import { Wheel } from "./wheel.ts";
-import { type Channel, Transport } from "./wire/transport.ts";
+import { Transport } from "./wire/transport.ts";
 
 const FLUSH_AT_ONCE = 256;
 const FLUSH_LIMIT_MS = 20_000;
@@ -21,6 +22,8 @@ export type Reconnected = { hosts: number; answered: number; ms: number };
 export class Simulation {
   readonly stats = new Stats();
   readonly agents: SimulatedAgent[] = [];
+  /** Those beside the first ones on hosts that have them. */
+  readonly managed: ManagedAgent[] = [];
   private readonly options: Settled;
   private readonly wheel: Wheel;
   private readonly transport: Transport;
@@ -70,7 +73,10 @@ export class Simulation {
     for (let index = 0; index < hosts; index++) {
       const delay = (mix(seed, index, 3) / 2 ** 32) * spread * 1000;
       this.wheel.after(delay, () => {
-        if (!this.world.stopping) void this.newAgent(index).start();
+        if (this.world.stopping) return;
+        const agent = this.newAgent(index);
+        void agent.start();
+        if (agent.machine.managed) void this.newManaged(agent).start();
       });
     }
   }
@@ -122,6 +128,7 @@ export class Simulation {
       pendingLines += agent.logger.buffer.size;
       lostResults += agent.results.size;
     }
+    for (const agent of this.managed) lostResults += agent.undelivered;
     const seconds = this.seconds || (this.wheel.now() - this.startedAt) / 1000;
     return reportOf(this.stats, {
       hosts: this.options.hosts,
@@ -141,7 +148,7 @@ export class Simulation {
   private async end(): Promise<SimulationReport> {
     this.seconds = (this.wheel.now() - this.startedAt) / 1000;
     this.world.stop();
-    for (const agent of this.agents) agent.stop();
+    for (const agent of [...this.agents, ...this.managed]) agent.stop();
     const limit = this.wheel.after(FLUSH_LIMIT_MS, () => this.transport.close());
     await this.flush();
     this.wheel.disarm(limit);
@@ -155,7 +162,7 @@ export class Simulation {
   }
 
   private async flush(): Promise<void> {
-    const agents = this.agents.values();
+    const agents = [...this.agents, ...this.managed].values();
     const worker = async () => {
       for (const agent of agents) {
         await agent.idle();
@@ -185,14 +192,24 @@ export class Simulation {
     return agent;
   }
 
-  private channels(): { config: Channel; distributed: Channel; log: Channel } {
+  private newManaged(beside: SimulatedAgent): ManagedAgent {
+    const { transport } = this;
+    const channel = this.options.connections === "shared" ? transport.sharedChannel() : transport.ownChannel();
+    const agent = new ManagedAgent(this.world, beside.machine, channel, beside.identifier);
+    agent.onWiped = () => beside.stop();
+    this.managed.push(agent);
+    return agent;
+  }
+
+  private channels(): Channels {
     const { transport } = this;
     const { connections } = this.options;
     if (connections !== "own") {
       const channel = connections === "shared" ? transport.sharedChannel() : transport.ownChannel();
       return { config: channel, distributed: channel, log: channel };
     }
-    return { config: transport.ownChannel(), distributed: transport.ownChannel(), log: transport.ownChannel() };
+    const own = () => transport.ownChannel();
+    return { config: own(), distributed: own(), log: own(), carver: own() };
   }
 
   private drive(): void {

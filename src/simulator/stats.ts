@@ -1,6 +1,19 @@
 import { Histogram } from "./histogram.ts";
 
-export const ENDPOINTS = ["enroll", "config", "log", "distributed_read", "distributed_write"] as const;
+export const ENDPOINTS = [
+  "enroll",
+  "config",
+  "log",
+  "distributed_read",
+  "distributed_write",
+  "carve_begin",
+  "carve_block",
+  "managed_enroll",
+  "managed_config",
+  "managed_token",
+  "managed_script_request",
+  "managed_script_result",
+] as const;
 export type Endpoint = (typeof ENDPOINTS)[number];
 
 export const PATHS: Record<Endpoint, string> = {
@@ -9,6 +22,13 @@ export const PATHS: Record<Endpoint, string> = {
   log: "/api/v1/qengine/log",
   distributed_read: "/api/v1/qengine/distributed/read",
   distributed_write: "/api/v1/qengine/distributed/write",
+  carve_begin: "/api/v1/qengine/carve/begin",
+  carve_block: "/api/v1/qengine/carve/block",
+  managed_enroll: "/api/v1/svc/agent/enroll",
+  managed_config: "/api/v1/svc/agent/config",
+  managed_token: "/api/v1/svc/agent/device_token",
+  managed_script_request: "/api/v1/svc/agent/scripts/request",
+  managed_script_result: "/api/v1/svc/agent/scripts/result",
 };
 
 export class EndpointStats {
@@ -38,6 +58,8 @@ export class Stats {
   /** Answers whose meaning the agent does not define. */
   undefinedAnswers = 0;
   deliveredResults = 0;
+  /** Scripts whose result the server took. */
+  scriptsRun = 0;
 
   answered(endpoint: Endpoint, status: number, ms: number, bytesOut: number, bytesIn: number): void {
     const stats = this.endpoints[endpoint];

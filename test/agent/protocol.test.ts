@@ -158,7 +158,8 @@ describe.each(["app", "socket"] as const)("agent routes through the %s", (way) =
     expect((await send(`${Q}enroll`, bomb.subarray(0, 60_000), gzip)).status).toBe(413);
     expect(await send(`${Q}distributed/write`, bomb, gzip)).toMatchObject({ status: 200, text: "{}" });
     clearInterval(timer);
-    expect(most - before).toBeLessThan(50 * 1024 * 1024);
+    // Less than the cap of these bodies, with room for what the collector has not taken yet.
+    expect(most - before).toBeLessThan(80 * 1024 * 1024);
   });
 });
 

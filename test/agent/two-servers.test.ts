@@ -62,6 +62,28 @@ describe("two servers on one database", () => {
     expect((await config(two.send, next)).error).toBeUndefined();
   });
 
+  test("what one schedules, the other sends; answers to either are one report", async () => {
+    const key = (await one("/api/v1/qengine/enroll", enrollment())).json.node_key;
+    expect((await config(two.send, key)).packs).toBeUndefined();
+    const body = { name: "q", query: "SELECT 1", interval: 60 };
+    const { query } = (await (await t.post("/queries", body)).json()) as { query: { id: number } };
+    const sent = async () => Object.keys((await config(two.send, key)).packs?.Global?.queries ?? {});
+    await expect.poll(sent).toEqual(["q"]);
+    const rows = async () => {
+      const { results } = (await (await t.get(`/queries/${query.id}/report`)).json()) as {
+        results: { columns: object }[];
+      };
+      return results.map(({ columns }) => columns);
+    };
+    for (const [i, send] of [two.send, one].entries()) {
+      const data = [{ name: "pack/Global/q", action: "snapshot", snapshot: [{ a: String(i) }], unixTime: 1 }];
+      await send("/api/v1/qengine/log", { node_key: key, log_type: "result", data });
+      await expect.poll(rows).toEqual([{ a: String(i) }]);
+    }
+    await t.patch(`/queries/${query.id}`, { interval: 0 });
+    await expect.poll(sent).toEqual([]);
+  });
+
   test("both enroll the same new host at once: one row, one key that works", async () => {
     const replies = await Promise.all(
       Array.from({ length: 20 }, (_, i) => (i % 2 ? one : two.send)("/api/v1/qengine/enroll", enrollment())),

@@ -37,7 +37,7 @@ async function tab(line: string, send?: Send, home = "/nonexistent"): Promise<st
 describe("completion", () => {
   it("knows commands, topics, flags and values", async () => {
     expect(await tab("ho")).toEqual(["hosts"]);
-    expect(await tab("hosts l")).toEqual(["list"]);
+    expect(await tab("hosts li")).toEqual(["list"]);
     expect(await tab("teams u")).toEqual(["update", "users"]);
     expect(await tab("hosts list --sta")).toEqual(["--status"]);
     expect(await tab("hosts list --status ")).toEqual(["new", "online", "offline", "mia", "missing"]);
@@ -50,12 +50,15 @@ describe("completion", () => {
     expect(await tab("nonsense ")).toEqual([]);
   });
 
-  it("knows the names of hosts, teams, users and contexts", async () => {
+  it("knows the names of hosts, teams, labels, users and contexts", async () => {
     const { app, home } = await startFleet();
     const send: Send = (url, init) => app.raw(new URL(url).pathname + new URL(url).search, init);
     expect(await tab("hosts get mac", send, home)).toEqual(["mac-1.example.com"]);
     expect(await tab("hosts delete mac-1.example.com linux", send, home)).toEqual(["linux-1.example.com"]);
     expect(await tab("hosts list --team W", send, home)).toEqual(["Workstations"]);
+    expect(await tab("labels get Lo", send, home)).toEqual(["Loaners"]);
+    expect(await tab("policies get Di", send, home)).toEqual(["Disk encrypted"]);
+    expect(await tab("hosts labels add mac-1.example.com Loa", send, home)).toEqual(["Loaners"]);
     expect(await tab("users get obs", send, home)).toEqual(["observer@example.com"]);
     expect(await tab("context use s", send, home)).toEqual(["staging"]);
     expect(await tab("hosts list --context l", send, home)).toEqual(["local"]);

@@ -51,8 +51,9 @@ describe("the commands", () => {
   });
 
   it("take --dry-run where they change something", () => {
-    // Signing in changes nothing that could be rehearsed.
-    const without = config.commands.filter(({ id, flags }) => changing(id) && id !== "login" && !flags["dry-run"]);
+    // Signing in changes nothing that could be rehearsed, and what is asked by a POST changes nothing at all.
+    const asks = ["login", "translate"];
+    const without = config.commands.filter(({ id, flags }) => changing(id) && !asks.includes(id) && !flags["dry-run"]);
     expect(without.map(({ id }) => id)).toEqual([]);
   });
 

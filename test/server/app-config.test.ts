@@ -39,6 +39,14 @@ describe.each(["lowdb", "postgres"] as const)("the configuration on %s", (engine
       host_expiry_settings: { host_expiry_enabled: false, host_expiry_window: 0 },
       activity_expiry_settings: { activity_expiry_enabled: false, activity_expiry_window: 0 },
       features: { enable_host_users: true, enable_software_inventory: true, additional_queries: null },
+      webhook_settings: {
+        failing_policies_webhook: {
+          enable_failing_policies_webhook: false,
+          destination_url: "",
+          policy_ids: [],
+          host_batch_size: 0,
+        },
+      },
       agent_options: {
         config: {
           options: expect.objectContaining({

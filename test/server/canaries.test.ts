@@ -95,6 +95,11 @@ async function plant(t: TestApp): Promise<{ secrets: string[]; refusals: string 
   const { node_key: nodeKey } = (await enrolled.json()) as { node_key: string };
   expect(nodeKey.length).toBeGreaterThan(30);
   secrets.push(nodeKey);
+  const [host] = await t.store.hosts.list();
+  const key_updated_at = t.clock.iso();
+  await t.store.hostDiskEncryption.insert({ id: host!.id, status: "verified", key: plain("d1"), key_updated_at });
+  const told = await accepted<{ encryption_key: { key: string } }>(t.get(`/hosts/${host!.id}/encryption_key`));
+  expect(told.encryption_key.key).toBe(canary("d1"));
   // Refused.
   await refused(login(t, "p@example.com", plain("w1")));
   await refused(login(t, "nobody@example.com", plain("w2")));

@@ -56,5 +56,13 @@ it("has a rule of access for every endpoint, and no rule for one that is gone", 
 
 it("asks for a token everywhere but where it was reviewed that none is needed", () => {
   const open = [...table].filter(([, { access }]) => access === "none").map(([key]) => key);
-  expect(open.sort()).toEqual(["POST /login", "POST /setup"]);
+  // Below /device the token in the path takes its place (part B).
+  const device = ["", "/certificates", "/desktop", "/desktopadmin", "/device_mapping", "/policies", "/software"];
+  expect(open.sort()).toEqual([
+    ...device.map((path) => `GET /device/:token${path}`),
+    "GET /results/info",
+    "POST /device/:token/refetch",
+    "POST /login",
+    "POST /setup",
+  ]);
 });

@@ -238,8 +238,9 @@ describe.each(["lowdb", "postgres"] as const)("hosts on %s", (engine) => {
       users: [],
       batteries: [{ cycle_count: 3, health: "Normal" }],
       additional: { time: [] },
-      mdm: { enrolled: true, enrollment_status: "On (manual)", name: "Jamf", server_url: "https://mdm.example.com" },
     });
+    const jamf = await t.store.mdmSolutions.insert({ name: "Jamf", server_url: "https://mdm.example.com" });
+    await t.store.hostMdm.insert({ id: b.id, enrollment_status: "On (manual)", solution_id: jamf.id });
     await t.store.hostEmails.insert({ host_id: b.id, email: "ada@example.com", source: "mdm_idp_accounts" });
     await t.store.hostEmails.insert({ host_id: b.id, email: "two@example.com", source: "browser_profiles" });
     const { host } = (await json(t.get(`/hosts/${b.id}`))) as { host: Host };

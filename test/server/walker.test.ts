@@ -2,7 +2,7 @@
 import { beforeAll, describe, expect, it } from "vitest";
 import type { z } from "zod";
 import { allEndpoints } from "../../src/api/all.ts";
-import { type AnyEndpoint, fullPath, versions } from "../../src/api/endpoint.ts";
+import { type AnyEndpoint, fullPath, servedPaths, versions } from "../../src/api/endpoint.ts";
 import { ErrorBody } from "../../src/api/fields.ts";
 import { startApp, type TestApp } from "../support/app.ts";
 
@@ -60,7 +60,10 @@ describe("every endpoint", () => {
       for (const [name, schema] of Object.entries(shapeOf(endpoint.params)))
         for (const bad of ["abc", "0", "-1", "1.5", "1e3", "99999999999999999999", "1;DROP TABLE hosts", "a b", "é"]) {
           if (schema.safeParse(bad).success) continue;
-          const res = await send(endpoint, box.t.token, pathOf(endpoint, encodeURIComponent(bad)));
+          const path = fullPath(endpoint).replaceAll(/:([a-z_]+)/g, (_, other) =>
+            other === name ? encodeURIComponent(bad) : "1",
+          );
+          const res = await send(endpoint, box.t.token, path);
           expect(res.status, `${keyOf(endpoint)} ${bad}`).toBe(400);
           expect((await refusal(res)).errors?.[0]?.name, `${keyOf(endpoint)} ${bad}`).toBe(name);
         }
@@ -107,6 +110,7 @@ describe("every endpoint", () => {
         [`${"[".repeat(100)}${"]".repeat(100)}`, "json decoder error: nested too deeply"],
         ['{"a": {"__proto__": 1}}', 'unsupported key provided: "__proto__"'],
       ] as const) {
+        if (!body && endpoint.body.def.type === "optional") continue;
         const res = await raw(body);
         expect(res.status, `${keyOf(endpoint)} ${body}`).toBe(400);
         expect((await refusal(res)).errors, keyOf(endpoint)).toEqual([{ name: "base", reason }]);
@@ -141,7 +145,7 @@ describe("every endpoint", () => {
       endpoints.some(
         (endpoint) =>
           endpoint.method === method &&
-          new RegExp(`^${fullPath(endpoint).replaceAll(/:[a-z_]+/g, "[^/]+")}$`).test(path),
+          servedPaths(endpoint).some((one) => new RegExp(`^${one.replaceAll(/:[a-z_]+/g, "[^/]+")}$`).test(path)),
       );
     for (const endpoint of endpoints)
       for (const version of versions)

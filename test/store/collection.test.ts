@@ -2,18 +2,21 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import {
   and,
+  contains,
   eq,
   everything,
   exists,
   gt,
   gte,
   has,
+  hasOf,
   isNull,
   lt,
   lte,
   not,
   oneOf,
   or,
+  type Predicate,
   search,
 } from "../../src/server/store/query.ts";
 import { BadRow } from "../../src/server/store/rows.ts";
@@ -212,6 +215,34 @@ describe.each(engines)("a store in $name", ({ open }) => {
       expect(await names({ where: not(exists(tags, "host_id")) })).toEqual(["c", "d"]);
       expect(await names({ where: exists(details, "id", has("software", 1, 8)) })).toEqual(["c"]);
       expect(await store.tags.count(exists(hosts, "id", eq("name", "b"), "host_id"))).toBe(1);
+    });
+
+    it("hasOf looks for members among the rows of another table", async () => {
+      const [a, b, c] = await store.hosts.list();
+      await store.details.insertMany([
+        { id: a!.id, software: [b!.id, 900] },
+        { id: b!.id, software: [900] },
+        { id: c!.id, software: [] },
+      ]);
+      const holding = (where: Predicate) => names({ where: exists(details, "id", hasOf("software", hosts, where)) });
+      expect(await holding(eq("name", "b"))).toEqual(["a"]);
+      expect(await holding(eq("name", "nobody"))).toEqual([]);
+      expect(await names({ where: exists(details, "id", not(hasOf("software", hosts, eq("name", "b")))) })).toEqual([
+        "b",
+        "c",
+      ]);
+    });
+
+    it("contains takes the text literally, and cares for no case of A to Z", async () => {
+      await store.teams.insertMany([{ name: "MacBook %_ Über" }, { name: "other", code: "X" }]);
+      const found = async (text: string) =>
+        (await store.teams.list({ where: contains("name", text) })).map(({ name }) => name);
+      expect(await found("macb")).toEqual(["MacBook %_ Über"]);
+      expect(await found("%_")).toEqual(["MacBook %_ Über"]);
+      expect(await found("ÜBER")).toEqual(["MacBook %_ Über"]);
+      expect(await found("über")).toEqual([]);
+      expect(await store.teams.count(contains("code", ""))).toBe(1);
+      expect(await store.teams.count(not(contains("code", "y")))).toBe(2);
     });
   });
 

@@ -86,6 +86,10 @@ const where: fc.Arbitrary<Predicate> = fc.letrec<{ tree: Predicate }>((tie) => (
     ofTags.map((inner) => q.exists(tags, "host_id", inner)),
     nasty.map((name) => q.exists(teams, "id", q.eq("name", name), "team_id")),
     fc.array(small, { maxLength: 3 }).map((list) => q.exists(details, "id", q.has("software", ...list))),
+    fc
+      .tuple(fc.constantFrom("id", "rank"), fc.oneof(fc.constant(q.everything), comparison))
+      .map(([from, inner]) => q.exists(details, "id", q.hasOf("software", hosts, inner, from))),
+    fc.tuple(fc.constantFrom("name", "note"), nasty).map(([name, text]) => q.contains(name, text)),
     relatedOrLacking,
     nasty.map((text) => q.or(q.search(["name", "note"], text), q.exists(tags, "host_id", q.search(["label"], text)))),
     fc.constantFrom(q.everything, q.nothing),
@@ -163,6 +167,7 @@ const reads: fc.Arbitrary<Command> = fc.oneof(
   command("hosts.groupCount", fc.tuple(fc.oneof(column, fc.constant("team_id" as const)), where), (s, [name, w]) => s.hosts.groupCount(name, w)),
   command("hosts.max", fc.tuple(fc.constantFrom("name", "rank", "load", "seen_at", "id"), where), (s, [name, w]) => s.hosts.max(name as "name", w)),
   command("hosts.getMany", fc.array(id, { maxLength: 4 }), async (s, list) => s.hosts.getMany(list)),
+  command("details.list of", comparison, (s, w) => s.details.list({ where: q.hasOf("software", hosts, w, "rank") })),
   command("details.list", fc.array(small, { maxLength: 3 }), (s, list) => s.details.list({ where: q.has("software", ...list) })),
   command("details.groupCount", fc.constant(null), (s) => s.details.groupCount("software")),
   command("tags.list", direction.chain((d) => nasty.map((name) => [d, name] as const)), (s, [d, name]) =>

@@ -3,7 +3,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type Logger, pino } from "pino";
-import { afterEach } from "vitest";
+import { afterAll, afterEach } from "vitest";
 import { allEndpoints, groups } from "../../src/api/all.ts";
 import type { License } from "../../src/api/app-config.ts";
 import { fullPath } from "../../src/api/endpoint.ts";
@@ -21,7 +21,7 @@ import { fileBlobs } from "../../src/server/store/blobs/files.ts";
 import { openLowdb } from "../../src/server/store/lowdb/open.ts";
 import { openPostgres } from "../../src/server/store/postgres/open.ts";
 import { type ServerStore, tables } from "../../src/server/tables.ts";
-import { freshDatabase } from "./postgres.ts";
+import { dropUsed, emptyDatabase, giveBack } from "./postgres.ts";
 
 /** A clock that stands still until it is moved. */
 export class TestClock implements Clock {
@@ -86,12 +86,14 @@ afterEach(async () => {
   for (const app of open) await app.close();
 });
 
+afterAll(dropUsed);
+
 /** Starts an app with its first admin signed in; it is closed after the test. */
 export async function startApp(options: StartOptions = {}): Promise<TestApp> {
   const dir = await mkdtemp(join(tmpdir(), "svc-test-"));
   const cipher = createCipher(Buffer.alloc(32, 7));
   const log = options.log ?? pino({ level: "silent" });
-  const database = options.engine === "postgres" ? await freshDatabase() : null;
+  const database = options.engine === "postgres" ? await emptyDatabase() : null;
   const store = database
     ? await openPostgres({ tables, url: database.url, cipher, log, create: true, poolSize: 4 })
     : await openLowdb({ tables, dir: join(dir, "db"), cipher, log, frozen: true });
@@ -100,7 +102,14 @@ export async function startApp(options: StartOptions = {}): Promise<TestApp> {
     options.tier === "free"
       ? { tier: "free", expiration: "2100-01-01T00:00:00Z" }
       : { tier: "premium", expiration: "2100-01-01T00:00:00Z", organization: "test", device_count: 100_000 };
-  const settings = Settings.parse({ data_dir: dir, result_log: "none", status_log: "none", ...options.settings });
+  // Hosts of tests that know nothing of live queries do not answer them: nobody waits for long.
+  const settings = Settings.parse({
+    data_dir: dir,
+    result_log: "none",
+    status_log: "none",
+    live_query_rest_period: "500ms",
+    ...options.settings,
+  });
   const services: Services = {
     settings,
     store,
@@ -170,7 +179,7 @@ export async function startApp(options: StartOptions = {}): Promise<TestApp> {
       closed = true;
       await features.stop();
       await store.close();
-      await database?.drop();
+      if (database) await giveBack(database);
       await rm(dir, { recursive: true, force: true });
     },
   };

@@ -82,6 +82,9 @@ export async function runCli(argv: string[], options: RunOptions = {}): Promise<
     out: (text) => {
       result.stdout += text;
     },
+    outBytes: async (bytes) => {
+      result.stdout += Buffer.from(bytes).toString("latin1");
+    },
     err: (text) => {
       result.stderr += text;
     },

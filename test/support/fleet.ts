@@ -2,9 +2,19 @@
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { saveContext } from "../../src/cli/contexts.ts";
+import { eq } from "../../src/server/store/query.ts";
 import { ADMIN, type StartOptions, startApp, type TestApp } from "./app.ts";
 import { newHome, type RunOptions, type RunResult, runCli, sendInto } from "./cli.ts";
-import { makeHost, makeInventory, makeSession, makeSoftware, makeUser } from "./make.ts";
+import {
+  makeCarve,
+  makeHost,
+  makeInventory,
+  makePolicy,
+  makeResults,
+  makeSession,
+  makeSoftware,
+  makeUser,
+} from "./make.ts";
 
 export interface Fleet {
   readonly app: TestApp;
@@ -25,6 +35,17 @@ export async function startFleet(options: StartOptions = {}): Promise<Fleet> {
     "old.txt": `${ADMIN.password}\n`,
     "new.txt": "Another-Password-78\n",
     "token.txt": `${app.token}\n`,
+    "labels.yml":
+      "- name: Portables\n  query: SELECT 1 FROM battery\n  platform: darwin\n" +
+      "- name: Loaners\n  label_membership_type: manual\n  hosts: [mac-1.example.com]\n",
+    "policies.yml":
+      "- name: Disk encrypted\n  query: SELECT 1 FROM disk_encryption WHERE encrypted = 1\n" +
+      "- name: Guest account off\n  team: Workstations\n  query: SELECT 1\n  platform: darwin\n",
+    "queries.yml":
+      "- name: Local users\n  query: SELECT username FROM users\n  interval: 600\n" +
+      "- name: Kernel modules\n  team: Workstations\n  query: SELECT name FROM kernel_modules\n  platform: linux\n",
+    "packs.yml":
+      "- name: Compliance\n  targets: {labels: [All Hosts]}\n  queries:\n    - {query: USB devices, interval: 300}\n",
     "secrets.txt": "first-secret\nsecond-secret\n",
     "agent-options.yml": "config:\n  options:\n    pack_delimiter: /\n",
   };
@@ -53,6 +74,16 @@ export async function startFleet(options: StartOptions = {}): Promise<Fleet> {
   await makeHost(app, { hostname: "win-1.example.com", platform: "windows" }, { seen: "2026-02-01T00:00:00.000Z" });
   const firefox = await makeSoftware(app, "Firefox", "133.0");
   await makeInventory(app, mac.id, [firefox]);
+  await makeCarve(app, mac.id, Buffer.from("an archive of 25 bytes ..."));
+
+  await app.post("/labels", { name: "Loaners", hosts: ["linux-1.example.com"] });
+
+  const encrypted = await makePolicy(app, { name: "Disk encrypted", platform: "darwin,linux" });
+  if (teamId !== 0) await makePolicy(app, { name: "Firewall on", scope: "team", team_id: teamId });
+  await makeResults(app, mac.id, { failing: [encrypted] });
+  await app.store.policies.update({ where: eq("id", encrypted.id), set: { failing_host_count: 1 } });
+
+  await makeSavedQueries(app, teamId, mac.id);
 
   const env = { HOME: home, XDG_CONFIG_HOME: join(home, ".config"), SVC_KEYRING: "off" };
   const serverUrl = "http://127.0.0.1:8412";
@@ -65,4 +96,25 @@ export async function startFleet(options: StartOptions = {}): Promise<Fleet> {
     teamId,
     run: (argv, more = {}) => runCli(argv, { home, send: sendInto(app), ...more }),
   };
+}
+
+/** Two global queries, one of the team, a report, and a pack with one of them. */
+async function makeSavedQueries(app: TestApp, teamId: number, hostId: number): Promise<void> {
+  const { store, clock } = app;
+  const at = { created_at: clock.iso(), updated_at: clock.iso() };
+  const users = await store.queries.insert({
+    ...at,
+    name: "Local users",
+    query: "SELECT uid, username FROM users",
+    interval: 3600,
+  });
+  const usb = await store.queries.insert({ ...at, name: "USB devices", query: "SELECT * FROM usb_devices" });
+  if (teamId !== 0)
+    await store.queries.insert({ ...at, name: "Team users", query: "SELECT 1", interval: 60, team_id: teamId });
+  const rows = [{ uid: "501", username: "ada" }];
+  const answer = { query_id: users.id, host_id: hostId, last_fetched: clock.iso(), row_count: 1, rows };
+  await store.queryResults.insert(answer);
+  const pack = await store.packs.insert({ ...at, name: "Compliance" });
+  const entry = { ...at, pack_id: pack.id, query_id: usb.id, name: usb.name, interval: 300 };
+  await store.scheduledQueries.insert(entry);
 }

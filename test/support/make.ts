@@ -1,8 +1,12 @@
 // Rows that tests need, made straight in the store: state only what the test is about.
-import { randomBytes } from "node:crypto";
+import { createHash, randomBytes, randomUUID } from "node:crypto";
+import { Readable } from "node:stream";
 import type { Role } from "../../src/api/access.ts";
+import type { carves } from "../../src/server/carves/tables.ts";
+import { channels } from "../../src/server/core/channels.ts";
 import { tokenHash } from "../../src/server/core/random.ts";
 import type { hosts } from "../../src/server/hosts/tables.ts";
+import type { policies } from "../../src/server/policies/tables.ts";
 import type { InsertOf, RowOf } from "../../src/server/store/table.ts";
 import type { ServerTx } from "../../src/server/tables.ts";
 import type { Caller, TestApp } from "./app.ts";
@@ -106,6 +110,37 @@ export async function makeLabel({ store, clock }: Maker, name: string, hostIds: 
   return label;
 }
 
+let results = 1_000_000;
+
+/** A policy; a global one unless said. */
+export async function makePolicy(
+  { store, clock }: Maker,
+  given: Partial<InsertOf<typeof policies>> = {},
+): Promise<RowOf<typeof policies>> {
+  const row = await store.policies.insert({
+    created_at: clock.iso(),
+    updated_at: clock.iso(),
+    scope: given.team_id ? "team" : "global",
+    name: `policy ${next()}`,
+    query: "SELECT 1;",
+    result_id: ++results,
+    ...given,
+  });
+  await store.notify(channels.policies, "");
+  return row;
+}
+
+/** What a host answered: the policies that it passes and those that it fails. */
+export async function makeResults(
+  { store }: { store: ServerTx },
+  hostId: number,
+  { passing = [], failing = [] }: { passing?: { result_id: number }[]; failing?: { result_id: number }[] },
+): Promise<void> {
+  const ids = (list: { result_id: number }[]) => list.map(({ result_id }) => result_id).sort((a, b) => a - b);
+  const row = { id: hostId, passing: ids(passing), failing: ids(failing), failing_count: failing.length };
+  await store.hostPolicies.upsert([row], { on: ["id"] });
+}
+
 export async function makeSoftware({ store }: { store: ServerTx }, name: string, version: string, source = "apps") {
   const key = `${name}|${source}`;
   const [title] = await store.softwareTitles.upsert([{ name, source, key }], { on: ["key"] });
@@ -130,4 +165,43 @@ export async function makeInventory(
     ),
   };
   await store.hostSoftware.upsert([row], { on: ["id"] });
+}
+
+/** A carve of that content, of which so many blocks came (all unless said). */
+export async function makeCarve(
+  { store, clock, services }: Maker & Pick<TestApp, "services">,
+  hostId: number,
+  content: Buffer,
+  {
+    blockSize = 4,
+    stored = Math.ceil(content.length / blockSize),
+    ...more
+  }: Partial<InsertOf<typeof carves> & { blockSize: number; stored: number }> = {},
+) {
+  const number = next();
+  const block = (i: number) => content.subarray(i * blockSize, (i + 1) * blockSize);
+  const carve = await store.carves.insert({
+    created_at: clock.iso(),
+    updated_at: clock.iso(),
+    host_id: hostId,
+    name: `host-${number}-${clock.iso().slice(0, 19)}Z-r${number}`,
+    block_count: Math.ceil(content.length / blockSize),
+    block_size: blockSize,
+    carve_size: content.length,
+    carve_id: randomUUID(),
+    request_id: `r${number}`,
+    session_id: randomUUID(),
+    max_block: stored - 1,
+    last_block_hash:
+      stored > 0
+        ? createHash("sha256")
+            .update(block(stored - 1))
+            .digest("hex")
+        : "",
+    expires_at: stored > 0 ? new Date(clock.now() + 86_400_000).toISOString() : null,
+    ...more,
+  });
+  for (let i = 0; i < stored; i++)
+    await services.blobs.put(`carves/${carve.id}/${i}`, Readable.from([block(i)]), { maxBytes: blockSize });
+  return carve;
 }

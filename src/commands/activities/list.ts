@@ -1,18 +1,9 @@
 import { Activity, activitiesApi } from "../../api/activities.ts";
+import { details, who } from "../../cli/activity-view.ts";
 import { ClientCommand } from "../../cli/client-command.ts";
 import { limitFlags } from "../../cli/flags.ts";
 import { timeColumn } from "../../cli/host-view.ts";
 import { queryFlags, queryOf } from "../../cli/query-flags.ts";
-import { cell } from "../../cli/text.ts";
-
-/** The details as a line of words; the other formats give the object. */
-const told = (details: unknown): string =>
-  typeof details !== "object" || details === null
-    ? ""
-    : Object.entries(details)
-        .filter(([, value]) => value !== null && value !== "")
-        .map(([key, value]) => `${key}=${cell(value)}`)
-        .join(" ");
 
 export default class ActivitiesList extends ClientCommand {
   static override summary = "List what was done, by whom, the newest first.";
@@ -33,9 +24,9 @@ export default class ActivitiesList extends ClientCommand {
       columns: [
         { key: "id" },
         timeColumn("created_at", "when", this.relativeTimes, this.io.now()),
-        { key: "actor_full_name", header: "who", text: (name) => (typeof name === "string" ? name : "(svc)") },
+        who,
         { key: "type", header: "what" },
-        { key: "details", text: told },
+        details,
       ],
     });
   }

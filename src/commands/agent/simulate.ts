@@ -12,6 +12,7 @@ export default class AgentSimulate extends ClientCommand {
     "Mixed platforms with realistic inventories; the same seed gives the same machines. Runs until interrupted, or for --duration, then reports requests, errors and latencies. Exit code 0: nothing that an agent had to deliver was lost.";
   static override examples = [
     "<%= config.bin %> <%= command.id %> --hosts 25 --duration 1m",
+    "<%= config.bin %> <%= command.id %> --hosts 25 --managed 0.5 --script-failures 0.1 --duration 1m",
     "<%= config.bin %> <%= command.id %> --hosts 5000 --scale 0.5 --log-lines 2 --identity-file agents.json",
   ];
   static override endpoints = [enrollSecretsApi.getGlobal];
@@ -37,7 +38,17 @@ export default class AgentSimulate extends ClientCommand {
       helpValue: "FILE",
     }),
     "max-connections": Flags.integer({ summary: "Connections at most, when agents share them.", min: 1 }),
+    managed: Flags.string({
+      summary: "Share of hosts with a managed agent, which runs scripts (it pretends to): 0.5 is every second.",
+      default: "0",
+    }),
+    "script-failures": Flags.string({ summary: "Share of these scripts that fail.", default: "0" }),
     quirks: Flags.boolean({ summary: "Some machines without or with a doubtful serial number, some old agents." }),
+    "carve-size": Flags.integer({
+      summary: "Bytes that a host uploads when it is asked for files.",
+      min: 1,
+      helpValue: "65536",
+    }),
     "enroll-only": Flags.boolean({
       summary: "Enroll, deliver the first inventory as fast as the server allows, and end.",
     }),
@@ -54,6 +65,12 @@ export default class AgentSimulate extends ClientCommand {
     const logLines = Number(flags["log-lines"]);
     if (!(scale > 0)) throw usage(`--scale: ${flags.scale} is no factor`);
     if (!(logLines >= 0)) throw usage(`--log-lines: ${flags["log-lines"]} is no number`);
+    const share = (flag: "managed" | "script-failures") => {
+      const value = Number(flags[flag]);
+      if (!(value >= 0 && value <= 1)) throw usage(`--${flag}: ${flags[flag]} is no share from 0 to 1`);
+      return value;
+    };
+    const [managed, scriptFailures] = [share("managed"), share("script-failures")];
     const enrollSecret = await this.enrollSecret(flags["enroll-secret-file"]);
     const progress = this.progress("starting ...");
     const interrupt = new AbortController();
@@ -69,7 +86,10 @@ export default class AgentSimulate extends ClientCommand {
         scale,
         logLinesPerMinute: logLines,
         tls: { insecure, ...(ca === null ? {} : { ca }) },
+        managed,
+        scriptFailures,
         quirks: flags.quirks,
+        ...(flags["carve-size"] === undefined ? {} : { carves: { bytes: flags["carve-size"] } }),
         mode: flags["enroll-only"] ? "enroll" : "run",
         ...(flags.platforms === undefined ? {} : { platforms: flags.platforms }),
         ...(flags.duration === undefined ? {} : { duration: durationMs(flags.duration, "--duration") / 1000 }),

@@ -10,6 +10,7 @@ const listOnly = [
   "populate_software",
   "populate_users",
   "populate_labels",
+  "populate_policies",
   "device_mapping",
   "additional_info_filters",
   "disable_failing_policies",
@@ -20,7 +21,10 @@ export default class HostsCount extends ClientCommand {
   static override summary = "Count hosts.";
   static override endpoints = [hostsApi.count];
   static override flags = { ...queryFlags(hostsApi.count, listOnly), ...teamFlag };
-  static override examples = ["<%= config.bin %> <%= command.id %> --status offline"];
+  static override examples = [
+    "<%= config.bin %> <%= command.id %> --status offline",
+    "<%= config.bin %> <%= command.id %> --where 'team = none and seen > 1d'",
+  ];
 
   async run() {
     const { flags } = await this.parse(HostsCount);

@@ -57,6 +57,32 @@ export default class HostsGet extends ClientCommand {
                 text: (free) => `${free} of ${host.gigs_total_disk_space} GB (${host.percent_disk_space_available} %)`,
               },
               { key: "disk_encryption_enabled", header: "disk encrypted" },
+              { key: "issues.failing_policies_count", header: "failing policies" },
+              { key: "mdm.enrollment_status", header: "device management" },
+              { key: "mdm.name", header: "managed by" },
+              { key: "mdm.device_status", header: "device" },
+              { key: "mdm.pending_action", header: "pending action" },
+              {
+                key: "geolocation",
+                header: "place",
+                text: () => {
+                  const { city_name: city = "", country_iso: country = "" } = host.geolocation ?? {};
+                  return [city, country].filter(Boolean).join(", ");
+                },
+              },
+              {
+                key: "end_users",
+                header: "people",
+                text: () =>
+                  (host.end_users ?? [])
+                    .flatMap((user) => [user.idp_username, ...user.other_emails.map(({ email }) => email)])
+                    .filter(Boolean)
+                    .join(", "),
+              },
+              {
+                key: "batteries",
+                text: () => (host.batteries ?? []).map((one) => `${one.health} (${one.cycle_count} cycles)`).join(", "),
+              },
               { key: "primary_ip", header: "ip address" },
               { key: "primary_mac", header: "mac address" },
               { key: "public_ip", header: "public ip" },

@@ -2,7 +2,7 @@ import type { z } from "zod";
 import type { Activity, activitiesApi } from "../../api/activities.ts";
 import type { Context } from "../core/context.ts";
 import { badRequest } from "../core/errors.ts";
-import { page } from "../core/paging.ts";
+import { cursorPage, page } from "../core/paging.ts";
 import { and, eq, everything, gt, lt, search } from "../store/query.ts";
 import type { RowOf } from "../store/table.ts";
 import type { activities } from "./tables.ts";
@@ -18,8 +18,10 @@ export async function listActivities({ store }: Context, query: Query) {
     start === null ? everything : gt("created_at", start),
     end === null ? everything : lt("created_at", end),
   );
-  const { rows, meta } = await page(store.activities, query, where);
-  return { activities: rows.map(activityOf), meta };
+  const list = query.cursor === undefined ? page : cursorPage;
+  const { rows, meta } = await list(store.activities, query, where);
+  const total = query.with_count ? await store.activities.count(where) : null;
+  return { reply: { activities: rows.map(activityOf), meta }, total };
 }
 
 const ISO = /^\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?(?:Z|[+-]\d\d:?\d\d)?)?$/i;
@@ -37,7 +39,7 @@ function instant(name: string, given: string | undefined): string | null {
   return new Date(at).toISOString();
 }
 
-function activityOf(row: RowOf<typeof activities>): Activity {
+export function activityOf(row: RowOf<typeof activities>): Activity {
   const { id, created_at, type, svc_initiated, details } = row;
   const actor = {
     ...(row.actor_full_name === null ? {} : { actor_full_name: row.actor_full_name }),

@@ -1,8 +1,14 @@
-// What agents get as their configuration: the options of the host's team, else the global ones, as text made once.
+// What agents get as their configuration: the options of the host's team, else the global ones, with what is scheduled on
+// the host, as text made once for all hosts that get the same.
 import type { AgentOptions, Features } from "../../api/app-config.ts";
 import { channels } from "../core/channels.ts";
+import { seconds } from "../core/clock.ts";
 import type { Services } from "../core/context.ts";
+import type { PlanCache, PlanItem, TeamPlan } from "../queries/plan.ts";
+import { and, oneOf } from "../store/query.ts";
+import { createBatcher } from "./batcher.ts";
 import { Cached } from "./cached.ts";
+import type { HostState } from "./host-state.ts";
 import { toSeconds } from "./inventory/numbers.ts";
 import { platformFamily } from "./inventory/platforms.ts";
 import type { AgentReply } from "./wire.ts";
@@ -21,24 +27,60 @@ export interface AgentConfig {
 
 export interface TeamConfig {
   readonly features: Features;
-  for(platform: string, platformLike: string): AgentConfig;
+  /** What part of the hosts gets. */
+  readonly scoped: readonly PlanItem[];
+  /** With, of what part of the hosts gets, the items of this choice. */
+  for(platform: string, platformLike: string, choice?: string): AgentConfig;
 }
 
+/** Which of the team's scoped items a host gets, and until when that is believed. */
+export interface Choice {
+  readonly of: TeamConfig;
+  readonly keys: string;
+  readonly until: number;
+}
+
+type Asking = Pick<HostState, "id" | "teamId" | "platform" | "platformLike" | "choice">;
+
 export interface ConfigCache {
-  /** When the memory has it. */
-  now(teamId: number | null): TeamConfig | undefined;
   get(teamId: number | null): Promise<TeamConfig>;
+  /** The host's configuration, when the memory has it. */
+  nowFor(host: Asking): AgentConfig | undefined;
+  getFor(host: Asking): Promise<AgentConfig>;
   stop(): Promise<void>;
 }
+
+/** A host's labels are looked up again after this time: its answers change them without a message. */
+const CHOICE_TTL = seconds(60);
+/** Agents refuse a configuration of more bytes. */
+const TEXT_MAX = 4 * 1024 * 1024;
+/** Text held per team of hosts' different choices; beyond it all are made anew. */
+const TEXTS_MAX = 64 * 1024 * 1024;
 
 const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 
-function build(config: Record<string, unknown>): AgentConfig {
+interface Build {
+  readonly config: Record<string, unknown>;
+  readonly items: readonly PlanItem[];
+  /** Told how many items did not fit. */
+  readonly onOverflow: (left: number) => void;
+}
+
+function build({ config, items, onOverflow }: Build): AgentConfig {
   const sent: Record<string, unknown> = { ...config };
   // A pack given as text would be read from a file on the host.
-  if (isObject(sent.packs))
-    sent.packs = Object.fromEntries(Object.entries(sent.packs).filter(([, pack]) => isObject(pack)));
+  const given = isObject(sent.packs) ? Object.entries(sent.packs).filter(([, pack]) => isObject(pack)) : [];
+  if (isObject(sent.packs) || items.length > 0) sent.packs = Object.fromEntries([...given, ...packsOf(items)]);
+  let text = JSON.stringify(sent);
+  if (Buffer.byteLength(text) > TEXT_MAX && items.length > 0) {
+    const kept = fitting(
+      items,
+      TEXT_MAX - Buffer.byteLength(JSON.stringify({ ...sent, packs: Object.fromEntries(given) })),
+    );
+    onOverflow(items.length - kept.length);
+    text = JSON.stringify({ ...sent, packs: Object.fromEntries([...given, ...packsOf(kept)]) });
+  }
   const options = isObject(sent.options) ? sent.options : {};
   const intervals: Record<string, number> = {};
   const copy = (name: keyof Intervals, value: unknown) => {
@@ -48,24 +90,85 @@ function build(config: Record<string, unknown>): AgentConfig {
   copy("distributed_interval", options.distributed_interval);
   copy("config_tls_refresh", options.config_tls_refresh ?? options.config_refresh);
   copy("logger_tls_period", options.logger_tls_period);
-  return { reply: { status: 200, body: JSON.stringify(sent) }, intervals };
+  return { reply: { status: 200, body: text }, intervals };
 }
 
-function teamConfig(options: AgentOptions, features: Features): TeamConfig {
-  const base = build(options.config ?? {});
-  const overrides = new Map<string, AgentConfig>();
-  for (const [platform, config] of Object.entries(options.overrides?.platforms ?? {}))
-    if (config !== null) overrides.set(platform, build(config));
-  return {
-    features,
-    for: (platform, platformLike) =>
-      overrides.size === 0
-        ? base
-        : (overrides.get(platform) ?? overrides.get(platformFamily(platform, platformLike)) ?? base),
+/** In the order of the items: agents load everything again when the text differs. */
+function packsOf(items: readonly PlanItem[]): [string, unknown][] {
+  const packs = new Map<string, unknown>();
+  const queries = new Map<string, [string, unknown][]>();
+  for (const { pack, name, value } of items) {
+    if (name === null) {
+      packs.set(pack, value);
+      continue;
+    }
+    const held = queries.get(pack);
+    if (held) held.push([name, value]);
+    else {
+      queries.set(pack, [[name, value]]);
+      packs.set(pack, null);
+    }
+  }
+  return [...packs].map(([pack, value]) => [pack, value ?? { queries: Object.fromEntries(queries.get(pack) ?? []) }]);
+}
+
+/** The first of the items that go into so many bytes. */
+function fitting(items: readonly PlanItem[], room: number): PlanItem[] {
+  let left = room;
+  return items.filter(({ pack, name, value }) => {
+    const size = Buffer.byteLength(JSON.stringify([pack, name, value])) + 32;
+    if (size > left) return false;
+    left -= size;
+    return true;
+  });
+}
+
+/** The configurations of one set of options, by choice. */
+function variants(config: Record<string, unknown>, plan: TeamPlan, onOverflow: Build["onOverflow"]) {
+  const scoped = new Set(plan.scoped);
+  const made = new Map<string, AgentConfig>();
+  let held = 0;
+  return (choice: string): AgentConfig => {
+    const known = made.get(choice);
+    if (known) return known;
+    const chosen = new Set(choice.split(","));
+    const items = plan.items.filter((item) => !scoped.has(item) || chosen.has(item.key));
+    const one = build({ config, items, onOverflow });
+    held += one.reply.body.length;
+    if (held > TEXTS_MAX) {
+      made.clear();
+      held = one.reply.body.length;
+    }
+    made.set(choice, one);
+    return one;
   };
 }
 
-export async function createConfigCache({ store, config }: Services): Promise<ConfigCache> {
+function teamConfig(
+  options: AgentOptions,
+  features: Features,
+  plan: TeamPlan,
+  onOverflow: Build["onOverflow"],
+): TeamConfig {
+  const base = variants(options.config ?? {}, plan, onOverflow);
+  const overrides = new Map<string, (choice: string) => AgentConfig>();
+  for (const [platform, config] of Object.entries(options.overrides?.platforms ?? {}))
+    if (config !== null) overrides.set(platform, variants(config, plan, onOverflow));
+  return {
+    features,
+    scoped: plan.scoped,
+    for(platform, platformLike, choice = "") {
+      if (overrides.size === 0) return base(choice);
+      const own = overrides.get(platform) ?? overrides.get(platformFamily(platform, platformLike)) ?? base;
+      return own(choice);
+    },
+  };
+}
+
+export async function createConfigCache(
+  { store, config, clock, log }: Services,
+  plans: PlanCache,
+): Promise<ConfigCache> {
   const teams = new Map<number, Cached<TeamConfig>>();
 
   function cached(teamId: number | null): Cached<TeamConfig> {
@@ -73,27 +176,71 @@ export async function createConfigCache({ store, config }: Services): Promise<Co
     const held = teams.get(key);
     if (held) return held;
     const made = new Cached(async () => {
-      const global = await config.current();
+      const [global, plan] = await Promise.all([config.current(), plans.get()]);
       const team = teamId === null ? null : await store.teams.get(teamId);
-      return teamConfig(team?.agent_options ?? global.agent_options, team?.settings.features ?? global.features);
+      return teamConfig(
+        team?.agent_options ?? global.agent_options,
+        team?.settings.features ?? global.features,
+        plan.of(teamId),
+        (left) =>
+          log.warn({ team_id: teamId, queries: left }, "scheduled queries do not fit into the configuration of agents"),
+      );
     });
     teams.set(key, made);
     return made;
   }
 
+  /** Of the labels that decide over what is scheduled, those of each host. */
+  const memberships = createBatcher<number, ReadonlySet<number>>(
+    async (ids) => {
+      const { labels } = await plans.get();
+      const found = new Map<number, Set<number>>();
+      if (labels.length > 0)
+        for (const { host_id, label_id } of await store.labelMembers.pick(["host_id", "label_id"], {
+          where: and(oneOf("host_id", [...new Set(ids)]), oneOf("label_id", labels)),
+        })) {
+          const held = found.get(host_id);
+          if (held) held.add(label_id);
+          else found.set(host_id, new Set([label_id]));
+        }
+      return ids.map((id) => found.get(id) ?? none);
+    },
+    { size: 200, parallel: 2 },
+  );
+
   const forget = () => {
     for (const one of teams.values()) one.forget();
     teams.clear();
   };
-  const stops = [
-    await store.listen(channels.config, forget, forget),
-    await store.listen(channels.teams, forget, forget),
-  ];
+  const stops: (() => Promise<void>)[] = [];
+  for (const channel of [channels.config, channels.teams, channels.queries, channels.labels])
+    stops.push(await store.listen(channel, forget, forget));
   return {
-    now: (teamId) => teams.get(teamId ?? 0)?.now,
     get: (teamId) => cached(teamId).get(),
+    nowFor(host) {
+      const team = teams.get(host.teamId ?? 0)?.now;
+      if (team === undefined) return undefined;
+      if (team.scoped.length === 0) return team.for(host.platform, host.platformLike);
+      const { choice } = host;
+      if (choice === null || choice.of !== team || clock.now() >= choice.until) return undefined;
+      return team.for(host.platform, host.platformLike, choice.keys);
+    },
+    async getFor(host) {
+      const team = await cached(host.teamId).get();
+      if (team.scoped.length === 0) return team.for(host.platform, host.platformLike);
+      const memberOf = await memberships.add(host.id);
+      const keys = team.scoped
+        .filter(({ labels, hosts }) => hosts.has(host.id) || labels.some((id) => memberOf.has(id)))
+        .map(({ key }) => key)
+        .join(",");
+      host.choice = { of: team, keys, until: clock.now() + CHOICE_TTL };
+      return team.for(host.platform, host.platformLike, keys);
+    },
     async stop() {
+      await memberships.idle();
       for (const stop of stops) await stop();
     },
   };
 }
+
+const none: ReadonlySet<number> = new Set();

@@ -1,8 +1,9 @@
 // What a host is asked to run now (agent protocol, section 6).
 import type { Services } from "../core/context.ts";
 import type { LabelCache } from "../labels/dynamic.ts";
+import { duePolicies, type PolicyCache } from "../policies/cache.ts";
 import type { ConfigCache } from "./config.ts";
-import type { HostRow } from "./host-state.ts";
+import type { HostRow, HostState } from "./host-state.ts";
 import { detailQueriesFor } from "./inventory/detail-queries.ts";
 import { isDue } from "./inventory/due.ts";
 import { ADDITIONAL_PREFIX, LABEL_PREFIX, NO_LABELS, NO_POLICIES } from "./results.ts";
@@ -12,9 +13,10 @@ import { ACCELERATE, type AgentReply, IDLE, IDLE_ACCELERATED } from "./wire.ts";
 const ALWAYS = "SELECT 1;";
 
 export async function dueQueries(
-  { settings, clock }: Pick<Services, "settings" | "clock">,
-  caches: { readonly configs: ConfigCache; readonly labels: LabelCache },
+  { settings, clock, store }: Pick<Services, "settings" | "clock" | "store">,
+  caches: { readonly configs: ConfigCache; readonly labels: LabelCache; readonly policies: PolicyCache },
   row: HostRow,
+  state: Pick<HostState, "policiesAsked">,
 ): Promise<AgentReply> {
   const now = clock.now();
   const due = (last: string | null, interval: number) =>
@@ -44,8 +46,13 @@ export async function dueQueries(
     for (const { id, query } of labels) queries[LABEL_PREFIX + id] = query;
     if (labels.length === 0) queries[NO_LABELS] = ALWAYS;
   }
-  // Its answer moves policy_updated_at: without one the host would be looked at in the store with every poll.
-  if (due(row.policy_updated_at, settings.policy_interval)) queries[NO_POLICIES] = ALWAYS;
+  if (due(row.policy_updated_at, settings.policy_interval)) {
+    const { queries: policies, asked } = await duePolicies(store, caches.policies, row);
+    state.policiesAsked = asked;
+    Object.assign(queries, policies);
+    // Its answer moves policy_updated_at: without one the host would be looked at in the store with every poll.
+    if (Object.keys(policies).length === 0) queries[NO_POLICIES] = ALWAYS;
+  }
 
   const names = Object.keys(queries);
   const accelerate = row.hostname === "" || row.platform === "";

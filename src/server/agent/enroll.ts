@@ -4,21 +4,23 @@ import { channels, hostsPayload } from "../core/channels.ts";
 import { isoAt } from "../core/clock.ts";
 import { type Services, service } from "../core/context.ts";
 import { tokenHash } from "../core/random.ts";
-import { findEnrollSecrets } from "../enroll-secrets/service.ts";
+import { tellHostsMoved, tellMembersChanged } from "../labels/counts.ts";
 import type { LabelCache } from "../labels/dynamic.ts";
+import { forgetResults } from "../policies/results.ts";
+import { endPendingActions } from "../scripts/states.ts";
 import { oneOf } from "../store/query.ts";
 import { ReferenceViolation, UniqueViolation } from "../store/store.ts";
 import type { InsertOf } from "../store/table.ts";
 import type { ServerTx, tables } from "../tables.ts";
 import { createBatcher } from "./batcher.ts";
 import type { ConfigCache, TeamConfig } from "./config.ts";
-import { createFailureLimit } from "./failure-limit.ts";
 import type { HostCache } from "./host-cache.ts";
 import type { HostRow } from "./host-state.ts";
 import { seenRow } from "./ingest-write.ts";
 import { enrollChanges } from "./inventory/host-fields.ts";
 import { clip, rowsOf, text } from "./inventory/rows.ts";
 import { createOsVersions } from "./os-versions.ts";
+import { checkEnrollSecret, secretChecksIdle } from "./secret-check.ts";
 import { type AgentReply, failure, nodeInvalid } from "./wire.ts";
 
 export interface Enrollment {
@@ -44,7 +46,6 @@ type Plan =
   | { readonly row: HostRow; readonly set: Partial<HostRow> };
 
 const refusal = (reason: string): AgentReply => nodeInvalid(`enroll failed: ${reason}`);
-const BAD_SECRETS_A_MINUTE = 20;
 const ATTEMPTS = 3;
 const KEY_BYTES = 32;
 
@@ -56,12 +57,7 @@ interface Caches {
 
 export function createEnrollment(services: Services, { hosts: cache, labels, configs }: Caches): Enrollment {
   const { store, settings, clock, random, log, license } = services;
-  const badSecrets = createFailureLimit(clock, BAD_SECRETS_A_MINUTE);
   const osVersions = createOsVersions(store);
-  const secrets = createBatcher<string, { team_id: number | null } | null>((asked) => findEnrollSecrets(store, asked), {
-    size: 100,
-    parallel: 2,
-  });
 
   function identifierOf(body: Record<string, unknown>): string {
     const table = { provided: null, uuid: "osquery_info", instance: "osquery_info", hostname: "system_info" } as const;
@@ -193,6 +189,7 @@ export function createEnrollment(services: Services, { hosts: cache, labels, con
         rows.map(({ id }) => ({ label_id: allHosts, host_id: id })),
         { on: ["label_id", "host_id"], set: [], returning: [] },
       );
+      if (created.length > 0) await tellMembersChanged(tx, [allHosts]);
     }
     if (created.length > 0)
       await recordActivities(
@@ -205,7 +202,14 @@ export function createEnrollment(services: Services, { hosts: cache, labels, con
         })),
         { hostIds: created.map(({ id }) => id) },
       );
-    if (again.length > 0) await tx.notify(channels.hosts, hostsPayload(again.map(({ row }) => row.id)));
+    if (again.length > 0) {
+      const ids = again.map(({ row }) => row.id);
+      // Under its identifier may be another machine by now.
+      await forgetResults(tx, ids);
+      await endPendingActions({ store: tx, clock }, ids);
+      await tx.notify(channels.hosts, hostsPayload(ids));
+      if (again.some(({ row, set }) => row.team_id !== set.team_id)) await tellHostsMoved(tx);
+    }
     for (const { row } of again)
       if (row.node_key_hash !== null)
         log.warn(
@@ -217,10 +221,9 @@ export function createEnrollment(services: Services, { hosts: cache, labels, con
 
   return {
     async enroll(body, address) {
-      const secret = typeof body.enroll_secret === "string" ? body.enroll_secret : "";
-      const found = secret === "" ? null : await secrets.add(secret);
-      if (!found) {
-        const wait = badSecrets.fail(address);
+      const found = await checkEnrollSecret(services, body.enroll_secret, address);
+      if ("wait" in found) {
+        const { wait } = found;
         if (wait > 0) return failure(429, `enroll failed: too many bad enroll secrets, retry after: ${wait}s`, wait);
         return refusal("invalid enroll secret");
       }
@@ -229,7 +232,7 @@ export function createEnrollment(services: Services, { hosts: cache, labels, con
       const key = random.token(KEY_BYTES);
       const outcome = await batches.add({
         identifier,
-        teamId: found.team_id,
+        teamId: found.teamId,
         details: body.host_details,
         platformType: body.platform_type,
         address,
@@ -240,7 +243,7 @@ export function createEnrollment(services: Services, { hosts: cache, labels, con
       return { status: 200, body: JSON.stringify({ node_key: key }) };
     },
     async stop() {
-      await secrets.idle();
+      await secretChecksIdle(services);
       await batches.idle();
     },
   };

@@ -1,4 +1,4 @@
-// How many failed attempts one address may make a minute. Successes are never counted: many hosts share an address.
+// How many failed attempts one address may make in a while. Successes are never counted: many hosts share an address.
 import { BlockList, isIP } from "node:net";
 import type { Clock } from "../core/clock.ts";
 
@@ -19,21 +19,21 @@ const isLoopback = (address: string): boolean => {
   return family !== 0 && loopback.check(address, family === 6 ? "ipv6" : "ipv4");
 };
 
-export function createFailureLimit(clock: Clock, perMinute: number): FailureLimit {
+export function createFailureLimit(clock: Clock, most: number, windowMs = MINUTE_MS): FailureLimit {
   const windows = new Map<string, { since: number; failures: number }>();
   return {
     fail(address) {
       if (isLoopback(address)) return 0;
       const now = clock.now();
       let window = windows.get(address);
-      if (!window || now - window.since >= MINUTE_MS || now < window.since) {
+      if (!window || now - window.since >= windowMs || now < window.since) {
         windows.delete(address);
         if (windows.size >= ADDRESSES_MAX) for (const oldest of windows.keys()) if (windows.delete(oldest)) break;
         window = { since: now, failures: 0 };
         windows.set(address, window);
       }
       window.failures++;
-      return window.failures > perMinute ? Math.max(1, Math.ceil((window.since + MINUTE_MS - now) / 1000)) : 0;
+      return window.failures > most ? Math.max(1, Math.ceil((window.since + windowMs - now) / 1000)) : 0;
     },
   };
 }

@@ -12,8 +12,6 @@ const nothingKnown: Details = {
   additional: null,
   pack_stats: null,
   certificates: null,
-  mdm: null,
-  munki: null,
 };
 
 /** The row after an answer; null when the answer changes nothing in it. */
@@ -29,9 +27,6 @@ export function detailRowOf(
   if (changes?.batteries) told.batteries = changes.batteries;
   if (changes?.packStats) told.pack_stats = changes.packStats;
   if (changes?.certificates && changes.certificates.length > 0) told.certificates = changes.certificates;
-  if (changes?.munki) told.munki = changes.munki === "removed" ? null : { ...changes.munki };
-  if (changes?.mdm)
-    told.mdm = { ...changes.mdm, is_server: changes.mdm.is_server ?? (old?.mdm?.is_server as boolean | null) ?? null };
   if (Object.keys(additional).length > 0) told.additional = { ...old?.additional, ...additional };
 
   const before: Details = old ?? nothingKnown;

@@ -1,7 +1,8 @@
 import type { Settings } from "../core/settings.ts";
+import type { PolicySnapshot } from "../policies/cache.ts";
 import type { RowOf } from "../store/table.ts";
 import type { tables } from "../tables.ts";
-import type { AgentConfig } from "./config.ts";
+import type { AgentConfig, Choice } from "./config.ts";
 import { jitterMs } from "./inventory/due.ts";
 import { type AgentReply, IDLE, IDLE_ACCELERATED } from "./wire.ts";
 
@@ -37,6 +38,10 @@ export class HostState {
   seenAt = 0;
   /** The configuration that was last sent, whose intervals the row has. */
   config: AgentConfig | null = null;
+  /** What it gets of what is scheduled on part of the hosts. */
+  choice: Choice | null = null;
+  /** What its policy queries were taken from, until they are answered. */
+  policiesAsked: PolicySnapshot | null = null;
 
   constructor(id: number, key: string, keyHash: string) {
     this.id = id;

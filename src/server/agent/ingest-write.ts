@@ -1,5 +1,8 @@
 // The transaction of an ingest: what is written, and nothing that has not changed.
 import { isoAt } from "../core/clock.ts";
+import { tellMembersChanged } from "../labels/counts.ts";
+import { type HostMdmRow, mdmTold } from "../mdm/ingest.ts";
+import type { MunkiPlan } from "../munki/ingest.ts";
 import type { HostSoftwareRow } from "../software/ingest.ts";
 import { and, eq, oneOf } from "../store/query.ts";
 import type { ServerTx } from "../tables.ts";
@@ -9,8 +12,8 @@ import { onlineUntil } from "./inventory/status.ts";
 
 export interface Membership {
   readonly join: readonly { label_id: number; host_id: number }[];
-  /** Ids of membership rows. */
-  readonly leave: readonly number[];
+  /** Membership rows that go. */
+  readonly leave: readonly { id: number; label_id: number }[];
 }
 
 export interface Answers {
@@ -18,6 +21,8 @@ export interface Answers {
   readonly emails: readonly { readonly hostId: number; readonly emails: readonly string[] }[];
   readonly softwareRows: readonly HostSoftwareRow[];
   readonly detailRows: readonly HostDetailsRow[];
+  readonly mdmRows: readonly HostMdmRow[];
+  readonly munki: MunkiPlan;
   readonly membership: Membership;
 }
 
@@ -28,9 +33,22 @@ export async function writeAnswers(tx: ServerTx, now: number, answers: Answers):
   if (answers.detailRows.length > 0) await tx.hostDetails.upsert(answers.detailRows, { on: ["id"], returning: [] });
   if (answers.softwareRows.length > 0)
     await tx.hostSoftware.upsert(answers.softwareRows, { on: ["id"], returning: [] });
+  if (answers.mdmRows.length > 0) await tx.hostMdm.upsert(answers.mdmRows, { on: ["id"], set: mdmTold, returning: [] });
+  if (answers.munki.rows.length > 0) await tx.hostMunki.upsert(answers.munki.rows, { on: ["id"], returning: [] });
+  if (answers.munki.gone.length > 0) await tx.hostMunki.delete(oneOf("id", answers.munki.gone));
   const { join, leave } = answers.membership;
   if (join.length > 0) await tx.labelMembers.upsert(join, { on: ["label_id", "host_id"], set: [], returning: [] });
-  if (leave.length > 0) await tx.labelMembers.delete(oneOf("id", leave));
+  if (leave.length > 0)
+    await tx.labelMembers.delete(
+      oneOf(
+        "id",
+        leave.map(({ id }) => id),
+      ),
+    );
+  await tellMembersChanged(
+    tx,
+    [...join, ...leave].map(({ label_id }) => label_id),
+  );
   if (answers.emails.length > 0) await writeEmails(tx, answers.emails);
 }
 

@@ -3,6 +3,10 @@
 import { isoAt } from "../core/clock.ts";
 import type { Services } from "../core/context.ts";
 import type { LabelCache } from "../labels/dynamic.ts";
+import { createMdmIngest } from "../mdm/ingest.ts";
+import { createMunkiIngest } from "../munki/ingest.ts";
+import type { PolicyCache } from "../policies/cache.ts";
+import { planPolicies, writePolicies } from "../policies/ingest.ts";
 import { createSoftwareIngest } from "../software/ingest.ts";
 import { oneOf } from "../store/query.ts";
 import { BadRow } from "../store/rows.ts";
@@ -40,11 +44,13 @@ const critical = new Set(detailQueries.flatMap(({ name, critical }) => (critical
 
 export async function createIngest(
   services: Services,
-  caches: { readonly configs: ConfigCache; readonly labels: LabelCache },
+  caches: { readonly configs: ConfigCache; readonly labels: LabelCache; readonly policies: PolicyCache },
 ): Promise<Ingest> {
   const { store, settings, log } = services;
   const software = await createSoftwareIngest(services);
   const osVersions = createOsVersions(store);
+  const mdm = createMdmIngest(store);
+  const munki = await createMunkiIngest(store);
 
   function planHost(item: IngestItem, row: HostRow): Omit<Planned, "row"> {
     const { results } = item;
@@ -87,21 +93,53 @@ export async function createIngest(
         results: item.results.details,
       })),
     );
-    const detailRows = await planDetails(planned);
+    const [detailRows, mdmRows, munkiPlan] = await Promise.all([
+      planDetails(planned),
+      mdm.plan(planned.flatMap(({ row, changes }) => (changes?.mdm ? [{ hostId: row.id, mdm: changes.mdm }] : []))),
+      munki.plan(
+        planned.flatMap(({ row, changes }) => (changes?.munki ? [{ hostId: row.id, munki: changes.munki }] : [])),
+        services.clock.now(),
+      ),
+    ]);
     const membership = await planLabels(planned);
+    const policies = await planPolicies(
+      store,
+      caches.policies,
+      planned.flatMap(({ item, row, set }) =>
+        item.results.policiesReported
+          ? [
+              {
+                host: {
+                  id: row.id,
+                  team_id: row.team_id,
+                  platform: set.platform ?? row.platform,
+                  platform_like: set.platform_like ?? row.platform_like,
+                },
+                answers: item.results.policies,
+                asked: item.state.policiesAsked,
+                isWritten: set.policy_updated_at !== row.policy_updated_at,
+              },
+            ]
+          : [],
+      ),
+    );
     const now = services.clock.now();
     for (const { row, set } of planned) if (changed.has(row.id)) set.software_updated_at = isoAt(now);
-    await store.tx((tx) =>
-      writeAnswers(tx, now, {
+    await store.tx(async (tx) => {
+      await writeAnswers(tx, now, {
         hosts: planned.map(({ row, set }) => ({ row, set })),
         emails: planned.flatMap(({ row, changes }) =>
           changes?.browserEmails ? [{ hostId: row.id, emails: changes.browserEmails }] : [],
         ),
         softwareRows,
         detailRows,
+        mdmRows,
+        munki: munkiPlan,
         membership,
-      }),
-    );
+      });
+      if (policies) await writePolicies(tx, policies, now);
+    });
+    for (const { item } of planned) if (item.results.policiesReported) item.state.policiesAsked = null;
     for (const { item, row, set } of planned) if (item.state.live) item.state.load({ ...row, ...set }, settings);
     return items.map(() => null);
   }
@@ -130,7 +168,7 @@ export async function createIngest(
 
   async function planLabels(planned: readonly Planned[]): Promise<Membership> {
     const join: { label_id: number; host_id: number }[] = [];
-    const leave: number[] = [];
+    const leave: { id: number; label_id: number }[] = [];
     const telling = planned.filter(({ item }) => item.results.labels.size > 0);
     if (telling.length === 0) return { join, leave };
     const { byId } = await caches.labels.get();
@@ -146,7 +184,7 @@ export async function createIngest(
         if (!byId.has(labelId)) continue;
         const held = memberships.get(`${row.id} ${labelId}`);
         if (isMember && held === undefined) join.push({ label_id: labelId, host_id: row.id });
-        else if (!isMember && held !== undefined) leave.push(held);
+        else if (!isMember && held !== undefined) leave.push({ id: held, label_id: labelId });
       }
     return { join, leave };
   }
@@ -158,8 +196,11 @@ export async function createIngest(
       if (!(error instanceof ReferenceViolation || error instanceof UniqueViolation)) throw error;
       // A label, a version or a host went, or another server was first: what was held of them is read again.
       caches.labels.forget();
+      caches.policies.forget();
       osVersions.forget();
       software.forget();
+      mdm.forget();
+      munki.forget();
       return run(items);
     }
   };
@@ -182,6 +223,7 @@ export async function createIngest(
     async stop() {
       await batches.idle();
       await software.stop();
+      await munki.stop();
     },
   };
 }

@@ -37,7 +37,10 @@ export function createLoad(most: number): Load {
   return {
     isFull: () => working >= most,
     isOver: (endpoint) =>
-      endpoint !== "distributed/read" && endpoint !== "config" && (working >= most || lateness > LATE_MS),
+      endpoint !== "distributed/read" &&
+      endpoint !== "config" &&
+      // A refused block may cost a whole carve: it is refused only where there is no room for it.
+      (working >= most || (lateness > LATE_MS && endpoint !== "carve/block")),
     begin() {
       working++;
     },

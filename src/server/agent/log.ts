@@ -37,7 +37,10 @@ const AT_ONCE = 1024 * 1024;
 /** Agents send 1,024 lines at most unless told otherwise. What is beyond this many is passed over: refused, it would come again. */
 const LINES_MAX = 100_000;
 
-export function createLogIntake({ settings, log, metrics }: Services): LogIntake {
+/** The result lines that go to the destination. */
+export type Sieve = (lines: readonly ResultLine[]) => readonly ResultLine[] | Promise<readonly ResultLine[]>;
+
+export function createLogIntake({ settings, log, metrics }: Services, forwarded: Sieve = (lines) => lines): LogIntake {
   const destination = (type: LogType): LogDestination => {
     const kind = settings[`${type}_log`];
     if (kind === "none") return noDestination;
@@ -89,6 +92,20 @@ export function createLogIntake({ settings, log, metrics }: Services): LogIntake
 
   function deliver(host: HostState, type: LogType, lines: readonly ResultLine[]): AgentReply | Promise<AgentReply> {
     if (lines.length === 0) return OK;
+    if (type === "status") return keep(host, type, lines, lines);
+    const kept = forwarded(lines);
+    return kept instanceof Promise
+      ? kept.then((sifted) => keep(host, type, lines, sifted))
+      : keep(host, type, lines, kept);
+  }
+
+  /** Writes what goes to the destination; listeners get all. */
+  function keep(
+    host: HostState,
+    type: LogType,
+    lines: readonly ResultLine[],
+    kept: readonly ResultLine[],
+  ): AgentReply | Promise<AgentReply> {
     const accepted = () => {
       if (type === "result")
         for (const listener of listeners) {
@@ -100,8 +117,9 @@ export function createLogIntake({ settings, log, metrics }: Services): LogIntake
         }
       return OK;
     };
+    if (kept.length === 0) return accepted();
     let text = "";
-    for (const { raw } of lines) text += `${raw}\n`;
+    for (const { raw } of kept) text += `${raw}\n`;
     const written = destinations[type].write(text);
     if (written === undefined) return accepted();
     return written.then(accepted, (error: unknown) => {

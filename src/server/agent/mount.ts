@@ -4,7 +4,7 @@ import type { Services } from "../core/context.ts";
 import { peerAddress } from "../core/proxies.ts";
 import { answer, misdirected, oversize } from "./answer.ts";
 import type { Agent } from "./start.ts";
-import { type AgentReply, bodyCaps, endpointAt, prefixes } from "./wire.ts";
+import { type AgentReply, bodyCaps, endpointAt, forEndpoint, prefixes } from "./wire.ts";
 
 export function mountAgent(app: H3, services: Services, agent: Agent): void {
   for (const prefix of prefixes)
@@ -17,13 +17,14 @@ async function serve(event: H3Event, services: Services, agent: Agent): Promise<
   const refused = misdirected(at, method);
   if (refused !== null || at === "unknown") return refused!;
   const bytes = await readAll(body, bodyCaps[at]);
-  if (bytes === null) return oversize(services, at);
-  return answer(agent, services, at, {
+  if (bytes === null) return forEndpoint(at, oversize(services, at));
+  const replied = await answer(agent, services, at, {
     bytes,
     encoding: headers.get("content-encoding") ?? undefined,
     authorization: headers.get("authorization") ?? undefined,
     address: peerAddress(services.settings, event.req.ip ?? "", headers),
   });
+  return forEndpoint(at, replied);
 }
 
 /** The body to its end; null when it is over the cap: then it is read and dropped. */
@@ -38,8 +39,8 @@ async function readAll(body: AsyncIterable<Uint8Array> | null, cap: number): Pro
   return size <= cap ? Buffer.concat(chunks, size) : null;
 }
 
-function respond(event: H3Event, { status, body, retryAfter }: AgentReply): Response {
-  const headers: Record<string, string> = { "content-type": "application/json" };
+function respond(event: H3Event, { status, body, retryAfter, plain }: AgentReply): Response {
+  const headers: Record<string, string> = { "content-type": plain ? "text/plain; charset=utf-8" : "application/json" };
   if (retryAfter !== undefined) headers["retry-after"] = String(retryAfter);
   return new Response(event.req.method === "HEAD" ? null : body, { status, headers });
 }

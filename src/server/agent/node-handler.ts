@@ -7,10 +7,10 @@ import { answer, misdirected, oversize } from "./answer.ts";
 import type { Load } from "./load.ts";
 import { createRequestCounts } from "./request-counts.ts";
 import type { Agent } from "./start.ts";
-import { type AgentReply, bodyCaps, busy, type EndpointName, endpointAt } from "./wire.ts";
+import { type AgentReply, bodyCaps, busy, type EndpointName, endpointAt, forEndpoint } from "./wire.ts";
 
 /** The size of a first piece that is taken as it is: no cap is below it. */
-const SMALL = 16 * 1024;
+const SMALL = 8 * 1024;
 /** Bytes that are read and dropped of a body over its cap; one that goes on is cut off. */
 const DRAIN_MAX = 512 * 1024 * 1024;
 
@@ -18,10 +18,11 @@ const DRAIN_MAX = 512 * 1024 * 1024;
 export function agentHandler(agent: Agent, services: Services): (req: IncomingMessage, res: ServerResponse) => boolean {
   const counts = createRequestCounts(services);
 
-  function reply(req: IncomingMessage, res: ServerResponse, { status, body, retryAfter }: AgentReply): void {
+  function reply(req: IncomingMessage, res: ServerResponse, { status, body, retryAfter, plain }: AgentReply): void {
     if (res.destroyed || res.headersSent) return;
     const length = Buffer.byteLength(body);
-    const headers = ["Content-Type", "application/json", "Content-Length", String(length)];
+    const type = plain ? "text/plain; charset=utf-8" : "application/json";
+    const headers = ["Content-Type", type, "Content-Length", String(length)];
     if (retryAfter !== undefined) headers.push("Retry-After", String(retryAfter));
     res.writeHead(status, headers);
     // As many bytes as characters: ASCII, for which this is the shorter way out.
@@ -37,7 +38,7 @@ export function agentHandler(agent: Agent, services: Services): (req: IncomingMe
   ): void | Promise<void> {
     const started = counts.start();
     const done = (sent: AgentReply) => {
-      reply(req, res, sent);
+      reply(req, res, forEndpoint(endpoint, sent));
       counts.end(endpoint, sent.status, started);
     };
     const replied = answer(agent, services, endpoint, {
@@ -52,7 +53,7 @@ export function agentHandler(agent: Agent, services: Services): (req: IncomingMe
   function received(req: IncomingMessage, res: ServerResponse, endpoint: EndpointName, large: LargeBody): void {
     if (large.dropped !== null) {
       const sent = large.dropped === "oversize" ? oversize(services, endpoint) : busy;
-      reply(req, res, sent);
+      reply(req, res, forEndpoint(endpoint, sent));
       counts.end(endpoint, sent.status, 0);
       return;
     }

@@ -12,6 +12,7 @@ import {
   text,
 } from "./inventory/rows.ts";
 import { BadJson, Elements, isArrayAt, isObjectAt, objectMembers, parseSpan, type Span } from "./json-scan.ts";
+import { parseSparing, UnreadRows } from "./unread-rows.ts";
 
 export const LABEL_PREFIX = "svc_label_query_";
 export const ADDITIONAL_PREFIX = "svc_additional_query_";
@@ -67,6 +68,8 @@ const isObject = (value: unknown): value is Record<string, unknown> =>
 /** The body's parts as values. Throws `BadJson` when it is no JSON object. */
 export async function parseWrite(body: string): Promise<Record<string, unknown>> {
   if (body.length <= AT_ONCE) {
+    const sparing = parseSparing(body);
+    if (sparing) return sparing;
     const value = parseSpan(body, { start: 0, end: body.length });
     if (!isObject(value)) throw new BadJson("not an object");
     return value;
@@ -107,12 +110,16 @@ export function readResults(write: Record<string, unknown>): WriteResults {
   const ok = (name: string) => isOk(Object.hasOwn(statuses, name) ? statuses[name] : undefined);
 
   const details = new Map<string, DetailResult>();
-  for (const [key, result] of detailResults({ queries, statuses }))
-    if (known.has(key))
+  for (const [key, result] of detailResults({ queries, statuses })) {
+    if (!known.has(key)) continue;
+    const told = queries[DETAIL_PREFIX + key];
+    if (told instanceof UnreadRows && result.ok) details.set(key, told.result(ROWS_MAX));
+    else
       details.set(
         key,
         result.rows.length > ROWS_MAX ? { ok: result.ok, rows: result.rows.slice(0, ROWS_MAX) } : result,
       );
+  }
 
   const labels = new Map<number, boolean>();
   const additional = new Map<string, readonly Row[]>();
@@ -139,7 +146,8 @@ export function readResults(write: Record<string, unknown>): WriteResults {
       const id = idIn(name, LIVE_PREFIX);
       const told = typeof messages[name] === "string" ? messages[name] : "";
       // A message that comes with rows and a good status is none of an error.
-      const error = ok(name) ? null : told || "the query failed";
+      const read = Object.hasOwn(queries, name) ? null : "the host answered with more rows than can be read";
+      const error = ok(name) ? read : told || "the query failed";
       if (id !== null)
         live.set(id, { rows: rowsOf(queries[name]).slice(0, ROWS_MAX), error, stats: stats[name] ?? null });
     } else if (name.startsWith(ADDITIONAL_PREFIX) && ok(name) && Object.hasOwn(queries, name))

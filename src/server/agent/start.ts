@@ -1,6 +1,12 @@
 // The agents' side of the server: what it holds in memory, and one way in for every endpoint. No HTTP here.
+import { createCarveIntake } from "../carves/intake.ts";
 import type { Services } from "../core/context.ts";
 import { createLabelCache } from "../labels/dynamic.ts";
+import { startLive } from "../live-queries/hub.ts";
+import { createPolicyCache } from "../policies/cache.ts";
+import { createForwarding } from "../queries/forwarding.ts";
+import { createPlanCache } from "../queries/plan.ts";
+import { createReportIntake } from "../queries/reports.ts";
 import { BadRow } from "../store/rows.ts";
 import { StoreUnavailable } from "../store/store.ts";
 import { type AgentConfig, createConfigCache, type Intervals } from "./config.ts";
@@ -53,11 +59,19 @@ type Handled = AgentReply | Promise<AgentReply>;
 export async function startAgent(services: Services): Promise<Agent> {
   const { store, settings, clock, log } = services;
   const labels = await createLabelCache(services);
-  const configs = await createConfigCache(services);
+  const policies = await createPolicyCache(services);
+  const plans = await createPlanCache(services);
+  const configs = await createConfigCache(services, plans);
   const cache = await createHostCache(services);
   const enrollment = createEnrollment(services, { hosts: cache, labels, configs });
-  const ingest = await createIngest(services, { configs, labels });
-  const intake = createLogIntake(services);
+  const live = await startLive(services);
+  const ingest = await createIngest(services, { configs, labels, policies });
+  const intake = createLogIntake(services, createForwarding(plans));
+  const reports = await createReportIntake(services, plans);
+  intake.onResults((host, lines) => reports.take(host, lines));
+  const carves = createCarveIntake(services, async (key) =>
+    key.length > KEY_MAX ? null : ((cache.known(key) ?? (await cache.find(key)))?.id ?? null),
+  );
   const seen = createSeenBuffer(services);
   const load = createLoad(settings.max_agent_requests);
   const unknownKeys = createFailureLimit(clock, UNKNOWN_KEYS_A_MINUTE);
@@ -103,7 +117,12 @@ export async function startAgent(services: Services): Promise<Agent> {
   }
 
   function read(state: HostState, address: string): Handled {
-    if (state.isIdle(clock.now())) return state.idleReply;
+    const idle = state.isIdle(clock.now());
+    if (live.has(state.id)) {
+      const asked = live.ask(state.id, idle);
+      if (asked !== null) return asked;
+    }
+    if (idle) return state.idleReply;
     if (load.isFull()) return busy;
     return cache.reload(state).then((row) => {
       // Enrolled again or gone since: what the key is worth now, the store knows.
@@ -111,15 +130,15 @@ export async function startAgent(services: Services): Promise<Agent> {
         return forHost(state.key, address, (other) =>
           other.isIdle(clock.now()) ? other.idleReply : failure(503, "try again", 1),
         );
-      return dueQueries(services, { configs, labels }, row);
+      return dueQueries(services, { configs, labels, policies }, row, state);
     });
   }
 
   function config(state: HostState): Handled {
-    const team = configs.now(state.teamId);
-    if (team !== undefined) return send(state, team.for(state.platform, state.platformLike));
+    const held = configs.nowFor(state);
+    if (held !== undefined) return send(state, held);
     if (load.isFull()) return busy;
-    return configs.get(state.teamId).then((got) => send(state, got.for(state.platform, state.platformLike)));
+    return configs.getFor(state).then((got) => send(state, got));
   }
 
   function send(state: HostState, sent: AgentConfig): Handled {
@@ -160,7 +179,9 @@ export async function startAgent(services: Services): Promise<Agent> {
     if (typeof key !== "string") return key;
     return forHost(key, address, async (state) => {
       const results = readResults(parts);
-      if (!isEmpty(results)) await ingest.add({ state, address, results });
+      if (results.live.size > 0) await live.take(state.id, results.live);
+      const rest = results.live.size > 0 ? { ...results, live: new Map() } : results;
+      if (!isEmpty(rest)) await ingest.add({ state, address, results: rest });
       return OK;
     });
   }
@@ -180,6 +201,14 @@ export async function startAgent(services: Services): Promise<Agent> {
     return typeof key === "string" ? forHost(key, address, then) : key;
   }
 
+  function beginCarve(body: string, { authorization, address }: AgentRequest): Handled {
+    const value: unknown = parseSpan(body, { start: 0, end: body.length });
+    if (typeof value !== "object" || value === null || Array.isArray(value)) return malformed;
+    const asked = value as Record<string, unknown>;
+    const key = nodeKey(asked.node_key, authorization);
+    return typeof key === "string" ? forHost(key, address, ({ id }) => carves.begin(id, asked)) : key;
+  }
+
   function enroll(body: string, address: string): Handled {
     const value: unknown = parseSpan(body, { start: 0, end: body.length });
     if (typeof value !== "object" || value === null || Array.isArray(value)) return malformed;
@@ -187,6 +216,7 @@ export async function startAgent(services: Services): Promise<Agent> {
   }
 
   function dispatch(endpoint: EndpointName, request: AgentRequest): Handled {
+    if (endpoint === "carve/block") return load.isFull() ? busy : carves.block(request.body, request.authorization);
     const body = request.body.toString("utf8");
     switch (endpoint) {
       case "distributed/read":
@@ -199,6 +229,8 @@ export async function startAgent(services: Services): Promise<Agent> {
         return write(body, request.authorization, request.address);
       case "enroll":
         return enroll(body, request.address);
+      case "carve/begin":
+        return beginCarve(body, request);
     }
   }
 
@@ -218,11 +250,15 @@ export async function startAgent(services: Services): Promise<Agent> {
     async stop() {
       await enrollment.stop();
       await ingest.stop();
+      await live.stop();
       await seen.stop();
       await intake.stop();
       await cache.stop();
+      await reports.stop();
       await configs.stop();
+      await plans.stop();
       await labels.stop();
+      await policies.stop();
       load.stop();
     },
   };

@@ -1,7 +1,14 @@
 // The agent routes' paths, limits and error bodies. Agents ignore the status: only the body says whether a call worked
 // (agent protocol, section 2.1), so nothing here is ever empty and success never has an `error` key.
 
-export type EndpointName = "enroll" | "config" | "log" | "distributed/read" | "distributed/write";
+export type EndpointName =
+  | "enroll"
+  | "config"
+  | "log"
+  | "distributed/read"
+  | "distributed/write"
+  | "carve/begin"
+  | "carve/block";
 
 export interface AgentRequest {
   /** As inflated. */
@@ -17,6 +24,8 @@ export interface AgentReply {
   readonly body: string;
   /** Seconds, for people and load balancers. */
   readonly retryAfter?: number;
+  /** The body is text, not JSON. */
+  readonly plain?: boolean;
 }
 
 const KiB = 1024;
@@ -29,6 +38,8 @@ export const bodyCaps: Readonly<Record<EndpointName, number>> = {
   log: 100 * MiB,
   "distributed/read": 16 * KiB,
   "distributed/write": 100 * MiB,
+  "carve/begin": 8 * KiB,
+  "carve/block": 16 * MiB,
 };
 
 export const endpointNames = Object.keys(bodyCaps) as EndpointName[];
@@ -70,6 +81,17 @@ export const nodeInvalid = (text = "authentication error: invalid node key"): Ag
   status: 401,
   body: JSON.stringify({ error: text, node_invalid: true }),
 });
+
+/**
+ * The carver takes every JSON for success: a block that was not kept is told by a body that is none. It is sent again, and
+ * after three of them the upload ends (agent protocol, section 7).
+ */
+export const forEndpoint = (endpoint: EndpointName, reply: AgentReply): AgentReply => {
+  if (endpoint !== "carve/block" || reply.status === 200) return reply;
+  const told: unknown = JSON.parse(reply.body);
+  const text = typeof told === "object" && told !== null && "error" in told ? String(told.error) : "failed";
+  return { ...reply, body: `error: ${text}\n`, plain: true };
+};
 
 export const malformed = failure(400, "the body is not a JSON object");
 export const busy = failure(503, "the server is busy; try again", 5);

@@ -54,7 +54,9 @@ export function parseAgentOptions(given: unknown, checks: AgentOptionChecks): Ag
 
 /** What even `force` does not let through: it could not be built into what agents get. */
 function checkShape(given: Record<string, unknown>, at: string): void {
-  for (const key of ["config", "overrides", "command_line_flags"] as const) checkObject(given[key], under(at, key));
+  for (const key of ["config", "overrides", "command_line_flags", "extensions", "update_channels"] as const)
+    checkObject(given[key], under(at, key));
+  checkTimeout(given.script_execution_timeout, under(at, "script_execution_timeout"));
   const overrides = given.overrides as Record<string, unknown> | undefined;
   checkObject(overrides?.platforms, under(at, "overrides.platforms"));
   for (const [platform, config] of Object.entries(overrides?.platforms ?? {}))
@@ -77,8 +79,43 @@ function checkKeys(given: Record<string, unknown>, at: string): void {
     if (key === "config") checkConfig(value, here);
     else if (key === "overrides") checkOverrides(value, here);
     else if (key === "command_line_flags") checkFlags(value, here);
+    else if (key === "extensions") checkExtensions(value, here);
+    else if (key === "update_channels") checkTexts(value, here, updated);
+    else if (key === "script_execution_timeout") checkTimeout(value, here);
     else throw misplaced(here, key);
   }
+}
+
+const updated: Allowed = { orbit: null, osqueryd: null, desktop: null };
+const extension: Allowed = { platform: ["windows", "linux", "macos"], channel: null };
+
+/** Keys that may be there, and the values that each may have; null: any text. */
+type Allowed = Readonly<Record<string, readonly string[] | null>>;
+
+function checkTexts(value: unknown, at: string, allowed: Allowed): void {
+  if (!isObject(value)) throw wrongType(at, "object", value);
+  for (const [key, text] of Object.entries(value)) {
+    const here = under(at, key);
+    const values = Object.hasOwn(allowed, key) ? allowed[key] : undefined;
+    if (values === undefined) throw unsupportedKey(here);
+    if (typeof text !== "string") throw wrongType(here, "string", text);
+    if (text === "" || text.length > 255) throw badRequest("must have 1 to 255 characters", here);
+    if (values !== null && !values.includes(text)) throw badRequest(`must be one of ${values.join(", ")}`, here);
+  }
+}
+
+function checkExtensions(value: unknown, at: string): void {
+  if (!isObject(value)) throw wrongType(at, "object", value);
+  for (const [name, one] of Object.entries(value)) checkTexts(one, under(at, name), extension);
+}
+
+const LONGEST_SCRIPT = 3600;
+
+function checkTimeout(value: unknown, at: string): void {
+  if (value === undefined) return;
+  if (!Number.isInteger(value)) throw wrongType(at, "integer", value);
+  if ((value as number) < 1 || (value as number) > LONGEST_SCRIPT)
+    throw badRequest(`must be 1 to ${LONGEST_SCRIPT} seconds`, at);
 }
 
 function checkOverrides(value: unknown, at: string): void {
@@ -147,11 +184,13 @@ function checkOption(at: string, type: OptionType | "any", value: unknown): void
 const belongs = (at: string, key: string, place: string) =>
   badRequest(`"${key}" should be part of the "${place}" object: unsupported key provided: "${key}"`, at);
 
+const topLevel = new Set(Object.keys(AgentOptions.shape));
+
 /** An unknown key; where it has a meaning elsewhere in the options, the reason names that place. */
 function misplaced(at: string, key: string) {
   if (configKeys.has(key)) return belongs(at, key, "config");
   if (key === "platforms") return belongs(at, key, "overrides");
-  if (key === "config" || key === "overrides" || key === "command_line_flags")
+  if (topLevel.has(key))
     return badRequest(`"${key}" should be at the top of the agent options: unsupported key provided: "${key}"`, at);
   if (settable.has(key)) return belongs(at, key, "config.options");
   if (commandLine.has(key)) return belongs(at, key, "command_line_flags");

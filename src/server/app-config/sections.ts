@@ -1,7 +1,7 @@
 import {
   ActivityExpiry,
   AgentOptions,
-  type ConfigSections,
+  ConfigSections,
   Features,
   HostExpiry,
   OrgInfo,
@@ -34,6 +34,12 @@ export function expiryProblem(enabled: boolean, window: number): string | null {
   return window > MAX_EXPIRY_DAYS ? `must not be more than ${MAX_EXPIRY_DAYS} days` : null;
 }
 
+export const noFailingPoliciesWebhook = {
+  enable_failing_policies_webhook: false,
+  destination_url: "",
+  policy_ids: [],
+  host_batch_size: 0,
+};
 export const defaultFeatures = { enable_host_users: true, enable_software_inventory: true, additional_queries: null };
 export const noHostExpiry = { host_expiry_enabled: false, host_expiry_window: 0 };
 
@@ -84,6 +90,16 @@ export const sections: { readonly [K in keyof ConfigSections]: Section<ConfigSec
       Object.entries(queries ?? {})
         .filter(([name, sql]) => name.trim() === "" || sql.trim() === "")
         .map(([name]) => ({ name: `additional_queries.${name}`, reason: "must have a name and a query" })),
+  }),
+  webhook_settings: section({
+    name: "webhook_settings",
+    schema: ConfigSections.shape.webhook_settings,
+    defaults: { failing_policies_webhook: noFailingPoliciesWebhook },
+    check({ failing_policies_webhook: { enable_failing_policies_webhook: on, destination_url: url } }) {
+      const name = "failing_policies_webhook.destination_url";
+      if (url === "") return on ? [{ name, reason: "is required to enable the failing policies webhook" }] : [];
+      return isHttpUrl(url) ? [] : [{ name, reason: "must be an http or https URL" }];
+    },
   }),
   agent_options: section({
     name: "agent_options",

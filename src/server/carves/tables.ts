@@ -3,6 +3,8 @@ import { bool, id, int, ref, table, text, time } from "../store/table.ts";
 export const carves = table("carves", {
   id: id(),
   created_at: time().index(),
+  /** When the last block came; until then when it began. */
+  updated_at: time(),
   host_id: ref("hosts"),
   name: text(),
   block_count: int(),

@@ -8,10 +8,22 @@ export const channels = {
   enrollSecrets: "svc_enroll_secrets",
   /** Labels changed; no payload. */
   labels: "svc_labels",
+  /** Hosts joined or left labels, see labels/counts.ts; payload: JSON array of label ids, `*` for any, `moved` where hosts changed team. */
+  labelMembers: "svc_label_members",
   /** Hosts were deleted, moved or asked to refetch; payload: JSON array of ids, or `*` for more than fit. */
   hosts: "svc_hosts",
   /** Software or titles that no host has were removed, or fingerprints of inventories cleared; no payload. */
   software: "svc_software",
+  /** Munki issues that no host has were removed; no payload. */
+  munki: "svc_munki",
+  /** Live queries began or ended, or targets of them answered; payload: JSON, see live-queries/messages.ts. */
+  live: "svc_live",
+  /** Queries, packs or what they schedule changed or went; no payload. */
+  queries: "svc_queries",
+  /** Policies changed or went; no payload. */
+  policies: "svc_policies",
+  /** Changes of policies' counts wait to be added up; no payload. */
+  policyCounts: "svc_policy_counts",
 } as const;
 
 /** The payload of `channels.hosts`: at most 7,000 bytes. */

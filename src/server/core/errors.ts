@@ -43,6 +43,11 @@ const base = (reason: string): FieldError[] => [{ name: "base", reason }];
 
 /** 400: malformed input. */
 export const badRequest = (reason: string, name = "base") => new ApiError(400, "Bad request", [{ name, reason }]);
+/** 400 with the rule as the message: what was asked needs device management by this server. */
+export const mdmOff = () => {
+  const text = "device management is not turned on";
+  return new ApiError(400, text, base(text));
+};
 /** 422: an argument breaks a rule; names the field. */
 export const invalid = (name: string, reason: string) => new ApiError(422, "Validation Failed", [{ name, reason }]);
 export const invalidFields = (errors: readonly FieldError[]) => new ApiError(422, "Validation Failed", errors);

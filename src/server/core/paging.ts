@@ -1,10 +1,14 @@
 // One way to page every list.
-import type { Meta } from "../../api/fields.ts";
+import type { CursorMeta, Meta } from "../../api/fields.ts";
 import type { Scalar } from "../store/query.ts";
 import { and, type Direction, eq, gt, lt, nothing, type OrderTerm, type Predicate } from "../store/query.ts";
 import type { Collection } from "../store/store.ts";
 import type { ColumnSpec, RowOf, Table } from "../store/table.ts";
 import { badRequest } from "./errors.ts";
+
+export interface CursorQuery extends PageQuery {
+  cursor?: string | undefined;
+}
 
 export interface PageQuery {
   page?: number | undefined;
@@ -49,6 +53,46 @@ export async function page<T extends Table>(
   const past = query.after === undefined ? undefined : afterPredicate(rows.table, query, order[0]!);
   const found = await rows.list({ where: past ? and(where, past) : where, order, offset, limit: limit + 1 });
   return { rows: found.slice(0, limit), meta: metaOf(offset, limit, found.length) };
+}
+
+/**
+ * A page by cursor, in the order of ids: ids never change, so each row that is there all the while is listed exactly once, whatever comes,
+ * goes or changes. An empty cursor begins; `next_cursor` is null at the end.
+ */
+export async function cursorPage<T extends Table>(
+  rows: Collection<T>,
+  query: CursorQuery,
+  where: Predicate,
+): Promise<{ rows: RowOf<T>[]; meta: CursorMeta }> {
+  if (query.page !== undefined) throw badRequest("cursor cannot be used with page", "cursor");
+  if (query.after !== undefined) throw badRequest("cursor cannot be used with after", "cursor");
+  if (query.order_key !== undefined && query.order_key !== "id")
+    throw badRequest(`cursor lists in the order of id, not of ${query.order_key}`, "cursor");
+  const direction = query.order_direction ?? "asc";
+  const past = query.cursor ? readCursor(rows.table.name, direction, query.cursor) : null;
+  const limit = Math.min(query.per_page ?? DEFAULT_PER_PAGE, ROW_CAP);
+  const found = await rows.list({
+    where,
+    order: [{ column: "id", direction }],
+    limit: limit + 1,
+    ...(past === null ? {} : { after: [past, past] }),
+  });
+  const kept = found.slice(0, limit);
+  const last = kept.at(-1) as { id: number } | undefined;
+  const more = found.length > limit && last !== undefined;
+  const next = more ? writeCursor(rows.table.name, direction, last.id) : null;
+  return { rows: kept, meta: { has_next_results: more, has_previous_results: past !== null, next_cursor: next } };
+}
+
+const writeCursor = (table: string, direction: Direction, id: number): string =>
+  Buffer.from(`${table} ${direction} ${id}`).toString("base64url");
+
+function readCursor(table: string, direction: Direction, cursor: string): number {
+  const [list, way, id = "", more] = Buffer.from(cursor, "base64url").toString("latin1").split(" ");
+  const value = /^\d{1,16}$/.test(id) ? Number(id) : Number.NaN;
+  if (list !== table || way !== direction || more !== undefined || !Number.isSafeInteger(value))
+    throw badRequest(`Invalid cursor: ${cursor}`, "cursor");
+  return value;
 }
 
 /** A page of an array that is already whole and in order. */

@@ -78,16 +78,16 @@ function parseQuery(endpoint: AnyEndpoint, raw: Record<string, string | string[]
   const single = Object.fromEntries(
     Object.entries(raw).map(([key, value]) => [key, Array.isArray(value) ? value.at(-1)! : value]),
   );
-  const query = parsePart(endpoint.query, single, "query") as Record<string, unknown>;
   const shape = (endpoint.query as z.ZodObject).shape;
+  if (!isPremium(ctx))
+    for (const [name, schema] of Object.entries(shape))
+      if (single[name] !== undefined && premiumOnly(schema as z.ZodType)) throw premiumRequired();
+  const query = parsePart(endpoint.query, single, "query") as Record<string, unknown>;
   if ("order_direction" in shape && query.order_key === undefined) {
     if (query.order_direction !== undefined)
       throw badRequest("order_key must be specified with order_direction", "order_key");
     if (query.after !== undefined) throw badRequest("order_key must be specified with after", "order_key");
   }
-  if (!isPremium(ctx))
-    for (const [name, schema] of Object.entries(shape))
-      if (query[name] !== undefined && premiumOnly(schema as z.ZodType)) throw premiumRequired();
   return query;
 }
 
@@ -115,11 +115,17 @@ function parsePart(schema: z.ZodType, value: Record<string, string>, part: "path
   throw new ApiError(400, "Bad request", errors);
 }
 
+/** Errors told of one body: a long list of wrong things needs no longer list of errors. */
+const MOST_ERRORS = 100;
+
 function parseBody(endpoint: AnyEndpoint, value: unknown): unknown {
-  if (value === undefined) throw badRequest("Expected JSON Body");
+  if (value === undefined) {
+    if (endpoint.body.def.type === "optional") return undefined;
+    throw badRequest("Expected JSON Body");
+  }
   const result = endpoint.body.safeParse(value, { reportInput: true });
   if (result.success) return result.data;
-  const errors = result.error.issues.map(bodyError);
+  const errors = result.error.issues.slice(0, MOST_ERRORS).map(bodyError);
   throw endpoint.strict ? new ApiError(400, "Bad request", errors) : invalidFields(errors);
 }
 

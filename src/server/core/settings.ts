@@ -82,6 +82,13 @@ export const Settings = z.strictObject({
   policy_interval: duration("1h").describe("how often a host's policies are asked for"),
   max_jitter_percent: whole(0, 100).default(10).describe("spread of these intervals over the hosts, percent"),
   seen_flush_interval: duration("10s").describe("how often last-seen times are written"),
+  managed_agent_prefix: z
+    .string()
+    .regex(/^\/[A-Za-z0-9/_-]{1,100}$/)
+    .optional()
+    .describe(
+      "path below which the managed agents' endpoints answer too, for third-party agents whose paths are fixed",
+    ),
   max_agent_requests: whole(1, 1_000_000)
     .default(2_000)
     .describe("agent requests worked on at once; more are told to come again"),
@@ -96,6 +103,14 @@ export const Settings = z.strictObject({
     .describe("size at which these files rotate"),
   log_rotate_keep: whole(1, 1000).default(5).describe("rotated files that are kept"),
   log_rotate_compress: flag(false).describe("gzip rotated files"),
+  carve_max_size: whole(1, 1e12).default(8_589_934_592).describe("bytes of one file carve at most"),
+  carve_max_open: whole(1, 10_000).default(10).describe("file carves that one host sends at the same time, at most"),
+  geoip_database: z
+    .string()
+    .optional()
+    .describe(
+      "file in MaxMind's format (City) that tells where hosts' public addresses are; read again when it changes",
+    ),
   live_query_rest_period: duration("25s").describe("how long a blocking live query waits for its host"),
   snapshot_bytes: whole(1_000_000, 1e12)
     .default(256_000_000)

@@ -9,12 +9,9 @@ export const managedAgents = table("managed_agents", {
   seen_at: time().nullable(),
 });
 
-/** The token of a host's own page: made by its agent, replaced hourly. */
+/** The token of a host's own page: made by its agent, replaced hourly. A new one ends the one before it at once. */
 export const deviceTokens = table("device_tokens", {
   id: idOf("hosts"),
   token_hash: text().unique(),
   updated_at: time(),
-  /** The token before it, which is still good until `previous_until`. */
-  previous_hash: text().nullable().index(),
-  previous_until: time().nullable(),
 });

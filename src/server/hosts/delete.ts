@@ -2,15 +2,16 @@
 import type { BodyHostFilter } from "../../api/hosts.ts";
 import { recordActivities } from "../activities/record.ts";
 import type { ActivityTypes } from "../activities/types.ts";
-import { authorize, visible } from "../core/access.ts";
+import { visible } from "../core/access.ts";
 import { channels, hostsPayload } from "../core/channels.ts";
 import { seconds } from "../core/clock.ts";
-import { type Context, isPremium, within } from "../core/context.ts";
-import { badRequest, invalid } from "../core/errors.ts";
+import { type Context, within } from "../core/context.ts";
 import { inBackground } from "../jobs/background.ts";
+import { tellHostsGone } from "../labels/counts.ts";
+import { forgetResults } from "../policies/results.ts";
 import { and, oneOf, type Predicate } from "../store/query.ts";
-import { admitToHost, hostFor } from "./access.ts";
-import { filterOfBody, hostsWhere } from "./filters.ts";
+import { hostFor } from "./access.ts";
+import { chosenIds } from "./chosen.ts";
 
 /** Hosts in one transaction: short enough that others' requests wait little. */
 const BATCH = 100;
@@ -30,7 +31,7 @@ export async function deleteManyHosts(
   ctx: Context,
   body: { ids?: number[] | undefined; filters?: BodyHostFilter | undefined },
 ): Promise<"done" | "goes on"> {
-  const ids = await chosenIds(ctx, body);
+  const ids = await chosenIds(ctx, "hosts:delete", body);
   const allowed = visible(ctx, "hosts:delete");
   const started = ctx.clock.now();
   for (let at = 0; at < ids.length; at += BATCH) {
@@ -65,6 +66,9 @@ async function deleteBatch(ctx: Context, ids: readonly number[], where: Predicat
     });
     if (hosts.length === 0) return 0;
     const gone = hosts.map(({ id }) => id);
+    // Written first, so that answers of theirs that are being kept at this moment are kept before: what is counted of them is whole.
+    await store.hosts.update({ where: oneOf("id", gone), set: { refetch_requested: false } });
+    await forgetResults(store, gone);
     await store.hosts.delete(oneOf("id", gone));
     await recordActivities(
       within(ctx, store),
@@ -77,36 +81,7 @@ async function deleteBatch(ctx: Context, ids: readonly number[], where: Predicat
       })),
     );
     await store.notify(channels.hosts, hostsPayload(gone));
+    await tellHostsGone(store);
     return gone.length;
   });
-}
-
-async function chosenIds(
-  ctx: Context,
-  { ids, filters }: { ids?: number[] | undefined; filters?: BodyHostFilter | undefined },
-): Promise<number[]> {
-  if ((ids === undefined) === (filters === undefined)) throw badRequest("exactly one of ids and filters is required");
-  if (ids) return admittedIds(ctx, [...new Set(ids)]);
-  return idsOfFilter(ctx, filters!);
-}
-
-/** All of them or none: an id that the caller may not delete, or that is not there, stops the whole call. */
-async function admittedIds(ctx: Context, ids: readonly number[]): Promise<number[]> {
-  const teams = new Map<number, { team_id: number | null }>();
-  for (let at = 0; at < ids.length; at += 1000)
-    for (const host of await ctx.store.hosts.pick(["id", "team_id"], { where: oneOf("id", ids.slice(at, at + 1000)) }))
-      teams.set(host.id, host);
-  for (const id of ids) admitToHost(ctx, "hosts:delete", id, teams.get(id));
-  return [...ids];
-}
-
-async function idsOfFilter(ctx: Context, filters: BodyHostFilter): Promise<number[]> {
-  if (filters.label_id != null && filters.status !== undefined)
-    throw invalid("filters.label_id", "label_id and status cannot be combined");
-  if (filters.team_id != null) {
-    if (!isPremium(ctx)) throw badRequest("option team_id requires a premium license", "filters.team_id");
-    authorize(ctx, "hosts:delete", filters.team_id === 0 ? null : filters.team_id);
-  }
-  const where = hostsWhere(ctx, filterOfBody(filters), "hosts:delete");
-  return (await ctx.store.hosts.pick(["id"], { where })).map(({ id }) => id);
 }

@@ -1,119 +1,125 @@
-// From host filters to one predicate: list, count, summary, bulk delete and every other choice of hosts use this.
+// From host filters to one predicate: list, count, summary, bulk changes and every other choice of hosts use this.
 import type { Action } from "../../api/access.ts";
 import type { BodyHostFilter, HostFilter } from "../../api/hosts.ts";
-import { linuxPlatforms } from "../agent/inventory/platforms.ts";
-import { inTeam, visible } from "../core/access.ts";
-import { days, hours, isoAt, seconds } from "../core/clock.ts";
-import type { Context } from "../core/context.ts";
-import { badRequest } from "../core/errors.ts";
+import { authorize, inTeam, visible } from "../core/access.ts";
+import { type Context, isPremium } from "../core/context.ts";
+import { badRequest, invalid } from "../core/errors.ts";
 import { labelMembers } from "../labels/tables.ts";
-import { hostSoftware } from "../software/tables.ts";
+import { and, eq, everything, exists, isNull, type Predicate } from "../store/query.ts";
 import {
-  and,
-  eq,
-  everything,
-  exists,
-  gt,
-  gte,
-  has,
-  lt,
-  lte,
-  not,
-  oneOf,
-  or,
-  type Predicate,
-  search,
-} from "../store/query.ts";
-import { hostEmails, hostSeen, hosts, osVersions } from "./tables.ts";
+  bootstrapPackage,
+  connectedToSvc,
+  diskEncryption,
+  enrolledAs,
+  inSolution,
+  inSolutionWhere,
+  macosDiskEncryption,
+  macosSettings,
+  noWindowsServer,
+  osSettings,
+  withMunkiIssue,
+  withProfile,
+} from "./selector/mdm.ts";
+import { withPolicy } from "./selector/policies.ts";
+import { vulnerable, withInstall, withSoftware, withTitle } from "./selector/software.ts";
+import { byStatus, lowDiskSpace, matching } from "./selector/status.ts";
+import { compileWhere } from "./selector/where.ts";
+import { osVersions } from "./tables.ts";
 
-type Asker = Pick<Context, "user" | "clock">;
-
-/** Not heard of for this long is missing. */
-const MISSING_AFTER = days(30);
-/** How long a host that was never heard of counts as online: the window of intervals that are not known yet. */
-const FIRST_WINDOW = seconds(60);
-
-const neverSeen = not(exists(hostSeen, "id"));
-
-export const online = (now: number): Predicate =>
-  or(
-    exists(hostSeen, "id", gt("online_until", isoAt(now))),
-    and(neverSeen, gt("created_at", isoAt(now - FIRST_WINDOW))),
-  );
-
-/** Hosts whose last contact (for those without one: their creation) is at that time or before. */
-export const notSeenSince = (time: string): Predicate =>
-  or(exists(hostSeen, "id", lte("seen_time", time)), and(neverSeen, lte("created_at", time)));
-
-export const missing = (now: number): Predicate => notSeenSince(isoAt(now - MISSING_AFTER));
-export const isNew = (now: number): Predicate => gte("created_at", isoAt(now - hours(24)));
-
-/** Hosts that never told their disk space have 0 for both figures, and are not low on it. */
-export const lowDiskSpace = (gigabytes: number): Predicate =>
-  and(
-    lt("gigs_disk_space_available", gigabytes),
-    or(gt("gigs_disk_space_available", 0), gt("gigs_total_disk_space", 0)),
-  );
-
-export const onPlatform = (platform: string): Predicate =>
-  platform === "linux" ? oneOf("platform", linuxPlatforms) : eq("platform", platform);
-
-function byStatus(status: NonNullable<HostFilter["status"]>, now: number): Predicate {
-  switch (status) {
-    case "online":
-      return online(now);
-    case "offline":
-      return not(online(now));
-    case "new":
-      return isNew(now);
-    case "mia":
-    case "missing":
-      return missing(now);
-  }
-}
-
-/** Searches the names that a host is known by, and its users' email addresses when the text looks like one. */
-export function matching(text: string): Predicate {
-  const names = search(["hostname", "hardware_serial", "uuid", "primary_ip"], text);
-  return text.includes("@") && !/\s/.test(text)
-    ? or(names, exists(hostEmails, "host_id", search(["email"], text)))
-    : names;
-}
-
-function onSystem({ os_name: name, os_version: version }: HostFilter): Predicate {
-  if (name === undefined && version === undefined) return everything;
-  if (version === undefined) throw unpaired("os_version", "os_name");
-  if (name === undefined) throw unpaired("os_name", "os_version");
-  return exists(osVersions, "id", and(eq("name", name), eq("version", version)), "os_version_id");
-}
-
-const unpaired = (absent: string, given: string) =>
-  badRequest(`Missing ${absent} (it must be present when ${given} is specified)`, absent);
+type Asker = Pick<Context, "user" | "clock" | "license">;
 
 export const withLabel = (labelId: number): Predicate => exists(labelMembers, "host_id", eq("label_id", labelId));
-export const withSoftware = (versionId: number): Predicate =>
-  exists(hostSoftware, "id", has("software_ids", versionId));
-export const withTitle = (titleId: number): Predicate => exists(hostSoftware, "id", has("title_ids", titleId));
 
 const given = <T>(value: T | undefined, predicate: (value: T) => Predicate): Predicate =>
   value === undefined ? everything : predicate(value);
 
 /** The hosts that the filter picks among those on which the caller may do the action. */
 export function hostsWhere(ctx: Asker, filter: HostFilter, action: Action): Predicate {
-  const now = ctx.clock.now();
-  return and(
-    visible(ctx, action),
-    inTeam(filter.team_id),
-    given(filter.status, (status) => byStatus(status, now)),
+  checkFilter(filter);
+  return and(visible(ctx, action), inTeam(filter.team_id), ...ownFilters(ctx, filter), ...relatedFilters(ctx, filter));
+}
+
+function ownFilters(ctx: Asker, filter: HostFilter): Predicate[] {
+  return [
+    given(filter.status, (status) => byStatus(status, ctx.clock.now())),
     given(filter.query, matching),
     given(filter.label_id, withLabel),
-    onSystem(filter),
     given(filter.os_version_id, (id) => eq("os_version_id", id)),
+    given(filter.os_name, (name) =>
+      exists(osVersions, "id", and(eq("name", name), eq("version", filter.os_version!)), "os_version_id"),
+    ),
+    given(filter.low_disk_space, lowDiskSpace),
+    given(filter.where, (text) => compileWhere(text, ctx)),
+  ];
+}
+
+function relatedFilters(ctx: Asker, filter: HostFilter): Predicate[] {
+  const { policy_response: response, software_status: install } = filter;
+  return [
+    // Without a response, hosts that pass, fail and did not run the policy: all of them.
+    response === undefined ? everything : withPolicy(filter.policy_id!, response),
     given(filter.software_version_id, withSoftware),
     given(filter.software_id, withSoftware),
-    given(filter.software_title_id, withTitle),
-    given(filter.low_disk_space, lowDiskSpace),
-  );
+    given(filter.software_title_id, (id) => (install === undefined ? withTitle(id) : withInstall(id, install))),
+    given(filter.vulnerability, vulnerable),
+    given(filter.mdm_id, inSolution),
+    given(filter.mdm_name, (name) => inSolutionWhere(eq("name", name))),
+    given(filter.mdm_enrollment_status, enrolledAs),
+    given(filter.connected_to_svc, connectedToSvc),
+    given(filter.macos_settings, macosSettings),
+    // These settings are those of one team's hosts, or of the hosts without one.
+    filter.macos_settings !== undefined && filter.team_id === undefined && isPremium(ctx)
+      ? isNull("team_id")
+      : everything,
+    given(filter.macos_settings_disk_encryption, macosDiskEncryption),
+    given(filter.os_settings, osSettings),
+    given(filter.os_settings_disk_encryption, diskEncryption),
+    given(filter.profile_uuid, (uuid) => withProfile(uuid, filter.profile_status!)),
+    given(filter.bootstrap_package, bootstrapPackage),
+    given(filter.munki_issue_id, withMunkiIssue),
+    withoutServers.some((name) => filter[name] !== undefined) ? noWindowsServer : everything,
+  ];
+}
+
+/** Filters that leave Windows servers out. */
+const withoutServers = [
+  "mdm_id",
+  "mdm_name",
+  "mdm_enrollment_status",
+  "os_settings",
+  "os_settings_disk_encryption",
+] as const satisfies readonly (keyof HostFilter)[];
+
+/** Each with the filter that must be there beside it. */
+const needs = [
+  ["os_name", "os_version"],
+  ["os_version", "os_name"],
+  ["policy_response", "policy_id"],
+  ["software_status", "software_title_id"],
+  ["software_status", "team_id"],
+  ["profile_uuid", "profile_status"],
+  ["profile_status", "profile_uuid"],
+] as const satisfies readonly (readonly [keyof HostFilter, keyof HostFilter])[];
+
+function checkFilter(filter: HostFilter): void {
+  if (filter.software_status !== undefined && filter.software_version_id !== undefined) {
+    const reason = "it cannot be used with software_version_id";
+    throw badRequest(`Invalid software_status: ${filter.software_status} (${reason})`, "software_status");
+  }
+  for (const [name, other] of needs)
+    if (filter[name] !== undefined && filter[other] === undefined)
+      throw badRequest(`Missing ${other} (it must be present when ${name} is specified)`, other);
+}
+
+/** What count and report take beside a label. */
+const besideLabel: ReadonlySet<string> = new Set(["label_id", "status", "query", "team_id", "where"]);
+
+/** Count and report narrow a label's hosts by few of the filters. */
+export function checkLabelFilter(filter: HostFilter, names: readonly (keyof HostFilter)[]): void {
+  if (filter.label_id === undefined) return;
+  const other = names.find((name) => filter[name] !== undefined && !besideLabel.has(name));
+  if (other !== undefined)
+    throw badRequest(`Invalid label_id: ${filter.label_id} (it cannot be used with ${other})`, "label_id");
 }
 
 /** A body's filter as the query's: null is as good as left out. */
@@ -122,14 +128,16 @@ export const filterOfBody = (body: BodyHostFilter): HostFilter => ({
   status: body.status,
   label_id: body.label_id ?? undefined,
   team_id: body.team_id ?? undefined,
+  where: body.where,
 });
 
-/** Rows past a value of an order that is not the hosts table's own. */
-export const pastRelated = (
-  table: typeof hostSeen,
-  column: string,
-  value: string,
-  direction: "asc" | "desc",
-): Predicate => exists(table, "id", direction === "asc" ? gt(column, value) : lt(column, value));
-
-export const hostColumns: ReadonlySet<string> = new Set(Object.keys(hosts.columns));
+/** The hosts that a body's filter picks for a bulk change. */
+export function hostsOfBody(ctx: Context, filters: BodyHostFilter, action: Action): Predicate {
+  if (filters.label_id != null && filters.status !== undefined)
+    throw invalid("filters.label_id", "label_id and status cannot be combined");
+  if (filters.team_id != null) {
+    if (!isPremium(ctx)) throw badRequest("option team_id requires a premium license", "filters.team_id");
+    authorize(ctx, action, filters.team_id === 0 ? null : filters.team_id);
+  }
+  return hostsWhere(ctx, filterOfBody(filters), action);
+}

@@ -1,9 +1,10 @@
 // What other tables tell of hosts: labels and email addresses.
-import type { Host } from "../../api/hosts.ts";
+import type { DeviceMapping, Host } from "../../api/hosts.ts";
 import type { Label } from "../../api/labels.ts";
 import type { Context } from "../core/context.ts";
 import type { labels } from "../labels/tables.ts";
 import { oneOf } from "../store/query.ts";
+import { compareText } from "../store/rows.ts";
 import type { RowOf } from "../store/table.ts";
 import type { hostEmails } from "./tables.ts";
 
@@ -21,10 +22,15 @@ export function endUsers(addresses: readonly Email[]): NonNullable<Host["end_use
       idp_full_name: "",
       idp_department: "",
       idp_groups: [],
-      other_emails: addresses.filter((entry) => entry !== account).map(({ email, source }) => ({ email, source })),
+      other_emails: deviceMapping(addresses.filter((entry) => entry !== account)),
     },
   ];
 }
+
+export const deviceMapping = (addresses: readonly Email[]): DeviceMapping[] =>
+  addresses
+    .map(({ email, source }) => ({ email, source }))
+    .sort((a, b) => compareText(a.source, b.source) || compareText(a.email, b.email));
 
 export async function labelsOfHosts(
   { store }: Pick<Context, "store">,

@@ -3,13 +3,31 @@ import { route } from "../core/route.ts";
 import { titlesOfHost } from "../software/service.ts";
 import { hostFor } from "./access.ts";
 import { deleteHost, deleteManyHosts } from "./delete.ts";
-import { countHosts, getHost, getHostByIdentifier, listHosts, refetchHost } from "./service.ts";
+import { explainHost } from "./explain.ts";
+import { countHosts, listHosts, totalOfList } from "./list.ts";
+import { reportHosts } from "./report.ts";
+import { getHost, getHostByIdentifier, refetchHost } from "./service.ts";
 import { summarizeHosts } from "./summary.ts";
+import { transferHosts } from "./transfer.ts";
 
 export const hostRoutes = [
-  route(hostsApi.list, ({ query }, ctx) => listHosts(ctx, query)),
+  route(hostsApi.list, async ({ query }, ctx, reply) => {
+    const found = await listHosts(ctx, query);
+    if (query.with_count) reply.headers["x-total-count"] = String(await totalOfList(ctx, query));
+    return found;
+  }),
   route(hostsApi.count, async ({ query }, ctx) => ({ count: await countHosts(ctx, query) })),
   route(hostsApi.summary, ({ query }, ctx) => summarizeHosts(ctx, query)),
+  route(hostsApi.report, async ({ query }, ctx) => reportHosts(ctx, query)),
+  route(hostsApi.transfer, async ({ body }, ctx) => {
+    await transferHosts(ctx, body.team_id, { ids: body.hosts });
+    return {};
+  }),
+  route(hostsApi.transferByFilter, async ({ body }, ctx) => {
+    await transferHosts(ctx, body.team_id, { filters: body.filters });
+    return {};
+  }),
+  route(hostsApi.explain, ({ params, query }, ctx) => explainHost(ctx, params.id, query.where)),
   route(hostsApi.get, async ({ params, query }, ctx) => ({
     host: await getHost(ctx, params.id, query.exclude_software),
   })),

@@ -5,7 +5,7 @@ import { inTeam, visible } from "../core/access.ts";
 import type { Context } from "../core/context.ts";
 import { sharing } from "../core/sharing.ts";
 import { and, eq, everything, type Predicate } from "../store/query.ts";
-import { isNew, lowDiskSpace, missing, online, onPlatform } from "./filters.ts";
+import { isNew, lowDiskSpace, missing, online, onPlatform } from "./selector/status.ts";
 
 type Query = z.output<typeof hostsApi.summary.query>;
 type Summary = z.output<typeof hostsApi.summary.response>;

@@ -90,8 +90,6 @@ export const hostDetails = table("host_details", {
   additional: packed<Record<string, unknown>>().nullable(),
   pack_stats: packed<unknown[]>().nullable(),
   certificates: packed<unknown[]>().nullable(),
-  mdm: json<Record<string, unknown>>().nullable(),
-  munki: json<Record<string, unknown>>().nullable(),
 });
 
 export const hostEmails = table(

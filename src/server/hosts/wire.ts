@@ -1,13 +1,16 @@
 // Host rows as the API shows them. What lies in other tables is read once for all hosts of a reply.
-import type { Host } from "../../api/hosts.ts";
-import type { MdmInventory } from "../agent/inventory/mdm.ts";
+import type { Host, SoftwareForm } from "../../api/hosts.ts";
 import { isoPlus, NEVER, seconds } from "../core/clock.ts";
 import { type Context, isPremium } from "../core/context.ts";
+import { mdmOfHosts } from "../mdm/host-view.ts";
+import { failingCounts, policiesOfHosts } from "../policies/results.ts";
 import { softwareOfHosts } from "../software/service.ts";
 import { oneOf } from "../store/query.ts";
 import type { RowOf } from "../store/table.ts";
 import type { HostRow } from "./access.ts";
-import { byId, emailsOfHosts, endUsers, labelsOfHosts } from "./parts.ts";
+import { geolocationOf } from "./geo.ts";
+import { packStatsOfHost, packsOfHost } from "./host-packs.ts";
+import { byId, deviceMapping, emailsOfHosts, endUsers, labelsOfHosts } from "./parts.ts";
 import type { hostDetails, hostSeen } from "./tables.ts";
 
 type Seen = RowOf<typeof hostSeen>;
@@ -15,10 +18,13 @@ type Details = RowOf<typeof hostDetails>;
 
 /** What a reply shows beside the host itself. */
 export interface HostParts {
-  readonly software?: boolean;
+  readonly software?: SoftwareForm | null;
   readonly users?: boolean;
   readonly labels?: boolean;
+  readonly policies?: boolean;
   readonly deviceMapping?: boolean;
+  /** Issues are not counted: all are 0. */
+  readonly noIssues?: boolean;
   /** Fields of `additional`. */
   readonly additional?: readonly string[];
   /** The view of one host: everything but what the fields above leave out. */
@@ -39,45 +45,71 @@ async function fewHosts(ctx: Context, rows: readonly HostRow[], parts: HostParts
   const { store } = ctx;
   const ids = rows.map(({ id }) => id);
   const teamIds = [...new Set(rows.map((row) => row.team_id).filter((id) => id !== null))];
-  const wholeDetails = parts.whole || parts.users || (parts.additional?.length ?? 0) > 0;
-  const [seen, teams, details, mdm, labels, software, emails] = await Promise.all([
+  const withDetails = parts.whole || parts.users || (parts.additional?.length ?? 0) > 0;
+  const [seen, teams, details, mdmOf, failing, labels, policies, software, emails] = await Promise.all([
     store.hostSeen.getMany(ids),
     teamIds.length > 0 ? store.teams.pick(["id", "name"], { where: oneOf("id", teamIds) }) : [],
-    wholeDetails ? store.hostDetails.getMany(ids) : [],
-    wholeDetails ? [] : store.hostDetails.pick(["id", "mdm"], { where: oneOf("id", ids) }),
+    withDetails ? store.hostDetails.getMany(ids) : [],
+    mdmOfHosts(store, rows, { whole: parts.whole ?? false }),
+    parts.noIssues ? null : failingCounts(store, ids),
     parts.labels || parts.whole ? labelsOfHosts(ctx, ids) : null,
-    parts.software ? softwareOfHosts(store, ids) : null,
+    parts.policies || parts.whole ? policiesOfHosts(ctx, rows) : null,
+    parts.software ? softwareOfHosts(ctx, ids, parts.software) : null,
     parts.deviceMapping || parts.whole ? emailsOfHosts(ctx, ids) : null,
   ]);
   const seenById = byId(seen);
   const teamsById = byId(teams);
   const detailsById = byId(details);
-  const mdmById = byId(wholeDetails ? details : mdm);
-  return rows.map((row): Host => {
+  const made = rows.map((row): Host => {
     const detail = detailsById.get(row.id);
     const addresses = emails?.get(row.id) ?? [];
-    return Object.assign(hostFields(ctx, row, seenById.get(row.id)), {
+    return Object.assign(hostFields(ctx, row, seenById.get(row.id)), mdmOf(row.id), {
       team_name: row.team_id === null ? null : (teamsById.get(row.team_id)?.name ?? null),
-      mdm: mdmView(mdmById.get(row.id)?.mdm ?? null),
-      pack_stats: parts.whole ? ((detail?.pack_stats ?? []) as Host["pack_stats"]) : null,
+      issues: issuesOf(ctx, failing?.get(row.id) ?? 0),
+      pack_stats: null,
       ...additionalOf(detail, parts),
       ...(parts.users || parts.whole ? { users: detail?.users ?? [] } : {}),
       ...(labels ? { labels: labels.get(row.id) ?? [] } : {}),
+      ...(policies ? { policies: policies.get(row.id) ?? [] } : {}),
       ...(software ? { software: software.get(row.id) ?? [] } : {}),
-      ...(parts.deviceMapping ? { device_mapping: addresses.map(({ email, source }) => ({ email, source })) } : {}),
-      ...(parts.whole
-        ? { batteries: detail?.batteries ?? [], end_users: endUsers(addresses), packs: [], policies: [] }
-        : {}),
+      ...(parts.deviceMapping ? { device_mapping: deviceMapping(addresses) } : {}),
+      ...(parts.whole ? { batteries: detail?.batteries ?? [], end_users: endUsers(addresses) } : {}),
     });
   });
+  if (parts.whole)
+    for (const [i, host] of made.entries()) Object.assign(host, await packParts(ctx, rows[i]!, host, detailsById));
+  return made;
 }
+
+/** What costs more questions than a list may ask. */
+async function packParts(
+  ctx: Context,
+  row: HostRow,
+  host: Host,
+  details: ReadonlyMap<number, Details>,
+): Promise<Pick<Host, "packs" | "pack_stats" | "geolocation">> {
+  const labelIds = (host.labels ?? []).map(({ id }) => id);
+  const [packs, stats] = await Promise.all([
+    packsOfHost(ctx.store, row, labelIds),
+    packStatsOfHost(ctx.store, details.get(row.id)?.pack_stats ?? []),
+  ]);
+  const geolocation = geolocationOf(ctx, row.public_ip);
+  return { packs, pack_stats: stats, ...(geolocation === undefined ? {} : { geolocation }) };
+}
+
+/** Of vulnerabilities no score is known yet: none counts as critical. */
+const issuesOf = (ctx: Context, failing: number): Host["issues"] => ({
+  failing_policies_count: failing,
+  total_issues_count: failing,
+  ...(isPremium(ctx) ? { critical_vulnerabilities_count: 0 } : {}),
+});
 
 /** What the host row itself says, key by key: copying all but some keys of a row this wide takes many times as long. */
 function hostFields(
   ctx: Context,
   row: HostRow,
   seen: Seen | undefined,
-): Omit<Host, "team_name" | "mdm" | "pack_stats"> {
+): Omit<Host, "team_name" | "mdm" | "pack_stats" | "issues" | "last_mdm_checked_in_at" | "last_mdm_enrolled_at"> {
   return {
     id: row.id,
     created_at: row.created_at,
@@ -124,17 +156,10 @@ function hostFields(
     policy_updated_at: row.policy_updated_at ?? NEVER,
     software_updated_at: row.software_updated_at ?? NEVER,
     last_restarted_at: row.last_restarted_at ?? NEVER,
-    last_mdm_checked_in_at: null,
-    last_mdm_enrolled_at: null,
     seen_time: seen?.seen_time ?? row.created_at,
     status: onlineUntil(row, seen) > ctx.clock.iso() ? "online" : "offline",
     display_text: row.hostname,
     ...(row.disk_encryption_enabled === null ? {} : { disk_encryption_enabled: row.disk_encryption_enabled }),
-    issues: {
-      failing_policies_count: 0,
-      total_issues_count: 0,
-      ...(isPremium(ctx) ? { critical_vulnerabilities_count: 0 } : {}),
-    },
   };
 }
 
@@ -147,20 +172,4 @@ function additionalOf(detail: Details | undefined, parts: HostParts): Pick<Host,
   if (!parts.additional || all === null || all === undefined) return {};
   const picked = parts.additional.filter((name) => Object.hasOwn(all, name));
   return { additional: Object.fromEntries(picked.map((name) => [name, all[name]!])) };
-}
-
-/** Windows servers show no device management, whatever their agent tells. */
-function mdmView(kept: Record<string, unknown> | null): Host["mdm"] {
-  const told = kept as Partial<MdmInventory> | null;
-  const known = told !== null && told.is_server !== true;
-  return {
-    encryption_key_available: false,
-    enrollment_status: known ? (told.enrollment_status ?? null) : null,
-    name: known ? (told.name ?? "") : "",
-    server_url: known ? told.server_url || null : null,
-    connected_to_svc: false,
-    dep_profile_error: false,
-    device_status: "unlocked",
-    pending_action: "",
-  };
 }

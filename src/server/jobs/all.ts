@@ -1,8 +1,28 @@
 import { activityExpiry } from "./activity-expiry.ts";
+import { carveBlocks, carveExpiry } from "./carve-expiry.ts";
 import { counts } from "./counts.ts";
+import { deviceManagement } from "./device-management.ts";
 import { hostExpiry } from "./host-expiry.ts";
 import type { Job } from "./job.ts";
+import { labelCriteria } from "./label-criteria.ts";
+import { liveQueryCleanup } from "./live-query-cleanup.ts";
+import { policyCounts } from "./policy-counts.ts";
+import { queryReports } from "./query-reports.ts";
+import { queryStats } from "./query-stats.ts";
 import { sessionCleanup } from "./session-cleanup.ts";
 
 /** In the order in which they run when all are due: hosts that expire are not counted. */
-export const allJobs: readonly Job[] = [hostExpiry, counts, activityExpiry, sessionCleanup];
+export const allJobs: readonly Job[] = [
+  hostExpiry,
+  counts,
+  deviceManagement,
+  policyCounts,
+  queryReports,
+  queryStats,
+  activityExpiry,
+  sessionCleanup,
+  carveExpiry,
+  carveBlocks,
+  labelCriteria,
+  liveQueryCleanup,
+];

@@ -98,7 +98,7 @@ async function write<K extends string>(
  */
 const unused = new WeakMap<ServerStore, Map<string, ReadonlySet<number>>>();
 
-async function removeUnused(
+export async function removeUnused(
   store: ServerStore,
   table: string,
   ids: readonly number[],

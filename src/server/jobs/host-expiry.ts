@@ -1,7 +1,7 @@
 import { days, hours, isoAt } from "../core/clock.ts";
 import { type Services, serviceContext } from "../core/context.ts";
 import { deleteInBatches } from "../hosts/delete.ts";
-import { notSeenSince } from "../hosts/filters.ts";
+import { notSeenSince } from "../hosts/selector/status.ts";
 import { and, eq, isNull, oneOf, or, type Predicate } from "../store/query.ts";
 import type { Job } from "./job.ts";
 

@@ -1,3 +1,4 @@
+import type { LabelCriteria } from "../../api/labels.ts";
 import { id, json, ref, table, text, time } from "../store/table.ts";
 
 export const labels = table("labels", {
@@ -12,7 +13,7 @@ export const labels = table("labels", {
   platform: text().default(""),
   label_type: text<"builtin" | "regular">(),
   label_membership_type: text<"dynamic" | "manual" | "host_vitals">(),
-  criteria: json<{ vital: string; value: string }>().nullable(),
+  criteria: json<LabelCriteria>().nullable(),
 });
 
 export const labelMembers = table(

@@ -1,4 +1,4 @@
-import { bool, id, idOf, ref, table, text, time } from "../store/table.ts";
+import { bool, id, idOf, int, ref, table, text, time } from "../store/table.ts";
 
 /** A device-management product as hosts tell of it. */
 export const mdmSolutions = table(
@@ -55,6 +55,9 @@ export const hostDiskEncryption = table("host_disk_encryption", {
   status: text<DiskEncryptionStatus>().nullable().index(),
   detail: text().default(""),
   key: text().nullable().secret(),
+  /** LUKS: salt and slot of the key, by which it can be taken away again. */
+  key_salt: text().nullable().secret(),
+  key_slot: int().nullable(),
   key_updated_at: time().nullable(),
   /** Why the agent could not escrow a key. */
   client_error: text().default(""),

@@ -1,4 +1,4 @@
-import { bool, id, idOf, ids, int, ref, table, text, time } from "../store/table.ts";
+import { bool, id, idOf, ids, int, json, ref, table, text, time } from "../store/table.ts";
 
 export const policies = table(
   "policies",
@@ -34,7 +34,12 @@ export const policies = table(
 /** The labels that narrow a policy's hosts: to those with any of them, or to those with none. */
 export const policyLabels = table(
   "policy_labels",
-  { id: id(), policy_id: ref("policies"), label_id: ref("labels"), excludes: bool().default(false) },
+  {
+    id: id(),
+    policy_id: ref("policies"),
+    label_id: ref("labels").onDelete("restrict"),
+    excludes: bool().default(false),
+  },
   { unique: [["policy_id", "label_id"]] },
 );
 
@@ -46,3 +51,19 @@ export const hostPolicies = table("host_policies", {
   /** As many as `failing` has: lists are ordered by it. */
   failing_count: int().default(0).ordered(),
 });
+
+/** Where `result_id`s come from: ids of these rows are never given twice. Only the newest row is kept. */
+export const policyResultIds = table("policy_result_ids", { id: id(), created_at: time() });
+
+/** What one transaction changed of the counts of results: passing and failing hosts more (or fewer), by result id. */
+export type CountChanges = readonly (readonly [resultId: number, passing: number, failing: number])[];
+
+/** Written with the results themselves, and soon added to the policies' counts: no two ingests wait for one policy's row. */
+export const policyCountChanges = table("policy_count_changes", { id: id(), changes: json<CountChanges>() });
+
+/** Hosts that newly fail a policy whose automation is on, until that has been told; one that passes again is taken out. */
+export const policyEvents = table(
+  "policy_events",
+  { id: id(), policy_id: ref("policies"), host_id: ref("hosts"), at: time().index() },
+  { unique: [["policy_id", "host_id"]] },
+);

@@ -29,6 +29,8 @@ export const queries = table(
     logging: text<"snapshot" | "differential" | "differential_ignore_removals">().default("snapshot"),
     observer_can_run: bool().default(false),
     discard_data: bool().default(false),
+    /** Percent of the hosts that run it; null: all. Only the deprecated schedule sets it. */
+    shard: int().nullable(),
     author_id: ref("users").nullable(),
     stats: json<QueryStats>().nullable(),
   },
@@ -38,7 +40,7 @@ export const queries = table(
 /** A scheduled query runs on hosts that have any of these labels; without any, on all. */
 export const queryLabels = table(
   "query_labels",
-  { id: id(), query_id: ref("queries"), label_id: ref("labels") },
+  { id: id(), query_id: ref("queries"), label_id: ref("labels").onDelete("restrict") },
   { unique: [["query_id", "label_id"]] },
 );
 

@@ -1,8 +1,10 @@
 // The software of hosts as host replies show it. A host's list is one row of ids; the versions themselves are shared.
 import type { z } from "zod";
-import type { hostsApi } from "../../api/hosts.ts";
-import type { HostSoftwareEntry, HostSoftwareItem } from "../../api/software.ts";
+import type { hostsApi, SoftwareForm } from "../../api/hosts.ts";
+import type { HostSoftwareEntry, HostSoftwareItem, Vulnerability } from "../../api/software.ts";
+import { type Context, isPremium } from "../core/context.ts";
 import { pageOfArray } from "../core/paging.ts";
+import { oneOf } from "../store/query.ts";
 import { compareText } from "../store/rows.ts";
 import type { RowOf } from "../store/table.ts";
 import type { ServerTx } from "../tables.ts";
@@ -24,32 +26,76 @@ async function versionsById(store: ServerTx, ids: Iterable<number>): Promise<Map
   return found;
 }
 
+/** The CVE ids of each version that has any, in order. */
+export async function cvesOf(
+  { softwareCves }: Pick<ServerTx, "softwareCves">,
+  versionIds: Iterable<number>,
+): Promise<Map<number, string[]>> {
+  const wanted = [...new Set(versionIds)];
+  const found = new Map<number, string[]>();
+  for (let at = 0; at < wanted.length; at += AT_ONCE) {
+    const some = { where: oneOf("software_id", wanted.slice(at, at + AT_ONCE)) };
+    for (const { software_id: id, cve } of await softwareCves.pick(["software_id", "cve"], some))
+      found.set(id, [...(found.get(id) ?? []), cve]);
+  }
+  for (const cves of found.values()) cves.sort(compareText);
+  return found;
+}
+
 /** Every host's software, by host id; ordered by name, then by id. */
 export async function softwareOfHosts(
-  store: ServerTx,
+  ctx: Pick<Context, "store" | "license">,
   hostIds: readonly number[],
+  form: SoftwareForm,
 ): Promise<Map<number, HostSoftwareEntry[]>> {
-  const rows = await store.hostSoftware.getMany(hostIds);
+  const rows = await ctx.store.hostSoftware.getMany(hostIds);
   const versions = await versionsById(
-    store,
+    ctx.store,
     rows.flatMap((row) => row.software_ids),
   );
-  return new Map(rows.map((row) => [row.id, entriesOf(row.software_ids, row.details, versions)]));
+  const cves = await cvesOf(ctx.store, versions.keys());
+  const premium = isPremium(ctx);
+  const vulnerabilitiesOf = (id: number): HostSoftwareEntry["vulnerabilities"] => {
+    const own = cves.get(id);
+    if (own === undefined) return null;
+    return form === "ids" ? own : own.map((cve) => vulnerabilityOf(cve, premium));
+  };
+  return new Map(rows.map((row) => [row.id, entriesOf(row.software_ids, row.details, versions, vulnerabilitiesOf)]));
 }
+
+const vulnerabilityOf = (cve: string, premium: boolean): Vulnerability => ({
+  cve,
+  details_link: `https://nvd.nist.gov/vuln/detail/${encodeURIComponent(cve)}`,
+  ...(premium
+    ? {
+        cvss_score: null,
+        epss_probability: null,
+        cisa_known_exploit: null,
+        cve_published: null,
+        cve_description: null,
+        resolved_in_version: null,
+      }
+    : {}),
+});
 
 function entriesOf(
   ids: readonly number[],
   details: InstalledDetails,
   versions: ReadonlyMap<number, Version>,
+  vulnerabilitiesOf: (id: number) => HostSoftwareEntry["vulnerabilities"],
 ): HostSoftwareEntry[] {
   return ids
     .map((id) => versions.get(id))
     .filter((version) => version !== undefined)
     .sort((a, b) => compareText(a.name, b.name) || a.id - b.id)
-    .map((version) => entryOf(version, details[String(version.id)]));
+    .map((version) => entryOf(version, details[String(version.id)], vulnerabilitiesOf(version.id)));
 }
 
-function entryOf(version: Version, detail: InstalledDetails[string] | undefined): HostSoftwareEntry {
+function entryOf(
+  version: Version,
+  detail: InstalledDetails[string] | undefined,
+  vulnerabilities: HostSoftwareEntry["vulnerabilities"],
+): HostSoftwareEntry {
   const [openedAt, paths] = detail ?? [null, []];
   return {
     id: version.id,
@@ -62,7 +108,7 @@ function entryOf(version: Version, detail: InstalledDetails[string] | undefined)
     ...(version.upgrade_code === "" ? {} : { upgrade_code: version.upgrade_code }),
     ...(tellsOpened.has(version.source) ? { last_opened_at: openedAt } : {}),
     generated_cpe: "",
-    vulnerabilities: null,
+    vulnerabilities,
     installed_paths: paths,
   };
 }
@@ -72,10 +118,9 @@ export type HostSoftwareQuery = z.output<typeof hostsApi.software.query>;
 /** One host's software by title: a page of titles by name, each with the versions that the host has. */
 export async function titlesOfHost(store: ServerTx, hostId: number, query: HostSoftwareQuery) {
   const row = await store.hostSoftware.get(hostId);
-  // Nothing is known to be vulnerable, or is there to be installed.
+  // Nothing is there to be installed, and of vulnerabilities nothing is known but their ids.
   const none =
     !row ||
-    query.vulnerable ||
     query.available_for_install ||
     query.self_service ||
     query.exploit === true ||
@@ -83,13 +128,15 @@ export async function titlesOfHost(store: ServerTx, hostId: number, query: HostS
     query.max_cvss_score !== undefined;
   if (none) return { count: 0, ...pageOf([], query) };
   const versions = await versionsById(store, row.software_ids);
+  const cves = await cvesOf(store, versions.keys());
+  const vulnerable = new Set([...cves.keys()].map((id) => versions.get(id)!.title_id));
   const titles = await store.softwareTitles.getMany([
     ...new Set([...versions.values()].map(({ title_id }) => title_id)),
   ]);
   const needle = (query.query ?? "").toLowerCase();
   const sign = query.order_direction === "desc" ? -1 : 1;
   const picked = titles
-    .filter(({ name }) => name.toLowerCase().includes(needle))
+    .filter(({ id, name }) => name.toLowerCase().includes(needle) && (!query.vulnerable || vulnerable.has(id)))
     .sort((a, b) => sign * (compareText(a.name, b.name) || a.id - b.id));
   const { software, meta } = pageOf(picked, query);
   const byTitle = new Map<number, Version[]>();
@@ -109,7 +156,7 @@ export async function titlesOfHost(store: ServerTx, hostId: number, query: HostS
         app_store_app: null,
         installed_versions: (byTitle.get(title.id) ?? [])
           .sort((a, b) => compareText(a.version, b.version) || a.id - b.id)
-          .map((version) => installedOf(version, row.details[String(version.id)])),
+          .map((version) => installedOf(version, row.details[String(version.id)], cves.get(version.id) ?? null)),
       }),
     ),
     meta,
@@ -124,10 +171,11 @@ function pageOf<T>(items: readonly T[], query: HostSoftwareQuery) {
 const installedOf = (
   version: Version,
   detail: InstalledDetails[string] | undefined,
+  vulnerabilities: string[] | null,
 ): HostSoftwareItem["installed_versions"][number] => ({
   version: version.version,
   bundle_identifier: version.bundle_identifier,
   last_opened_at: detail?.[0] ?? null,
-  vulnerabilities: null,
+  vulnerabilities,
   installed_paths: detail?.[1] ?? [],
 });

@@ -12,6 +12,14 @@ export type Predicate =
   | { readonly op: "lt" | "lte" | "gt" | "gte"; readonly column: string; readonly value: string | number }
   | { readonly op: "null"; readonly column: string }
   | { readonly op: "has"; readonly column: string; readonly values: readonly number[] }
+  | {
+      readonly op: "hasOf";
+      readonly column: string;
+      readonly table: Table;
+      readonly from: string;
+      readonly where: Predicate;
+    }
+  | { readonly op: "contains"; readonly column: string; readonly text: string }
   | { readonly op: "search"; readonly columns: readonly string[]; readonly text: string }
   | { readonly op: "and" | "or"; readonly parts: readonly Predicate[] }
   | { readonly op: "not"; readonly part: Predicate }
@@ -38,6 +46,19 @@ export const isNull = (column: string): Predicate => ({ op: "null", column });
 /** An `ids` column that holds at least one of the values. */
 export const has = (column: string, ...values: number[]): Predicate =>
   values.length === 0 ? nothing : { op: "has", column, values };
+/** An `ids` column that holds at least one of the values that `from` has in the rows of `table` that satisfy `where`. */
+export const hasOf = (column: string, table: Table, where: Predicate, from = "id"): Predicate => ({
+  op: "hasOf",
+  column,
+  table,
+  from,
+  where,
+});
+/**
+ * Substring of any text column, alike but for the case of A to Z; the text is literal. No index serves it: for what people search by there is
+ * `search`. Empty text matches every value but null.
+ */
+export const contains = (column: string, text: string): Predicate => ({ op: "contains", column, text });
 /** Case-insensitive substring in any of the columns (declared with `.search()`); the text is literal. Empty text matches everything. */
 export const search = (columns: readonly string[], text: string): Predicate =>
   text === "" ? everything : { op: "search", columns, text };

@@ -8,6 +8,8 @@ import { type Context, within } from "../core/context.ts";
 import { alreadyExists, invalid } from "../core/errors.ts";
 import { type PageQuery, page } from "../core/paging.ts";
 import { changingSecrets, replaceSecrets } from "../enroll-secrets/service.ts";
+import { tellHostsMoved } from "../labels/counts.ts";
+import { dropResults, policiesLeavingWithTeam } from "../policies/service.ts";
 import { and, eq, search } from "../store/query.ts";
 import { usersLosingTeam } from "../users/membership.ts";
 import { authorizeTeam, getTeamRow } from "./access.ts";
@@ -82,22 +84,28 @@ export async function modifyTeam(ctx: Context, id: number, given: Modified): Pro
   });
 }
 
-/** Its hosts stay, with no team; its secrets and its users' roles on it go. */
+/** Its hosts stay, with no team; its policies, its secrets and its users' roles on it go. */
 export async function deleteTeam(ctx: Context, id: number): Promise<Record<string, never>> {
-  await ctx.store.tx(
+  const results = await ctx.store.tx(
     async (store) => {
       const inside = within(ctx, store);
       const team = await getTeamRow(inside, "teams:delete", id);
+      const leaving = await policiesLeavingWithTeam(store, id);
       const hosts = await store.hosts.count(eq("team_id", id));
       await usersLosingTeam(inside, id);
       await recordActivity(inside, "deleted_team", { team_id: id, team_name: team.name });
       await store.teams.delete(eq("id", id));
       await store.notify(channels.teams, String(id));
       await store.notify(channels.enrollSecrets, "");
-      if (hosts > 0) await store.notify(channels.hosts, "*");
+      if (hosts > 0) {
+        await store.notify(channels.hosts, "*");
+        await tellHostsMoved(store);
+      }
+      return leaving;
     },
     { lock: "users" },
   );
+  dropResults(ctx, results);
   return {};
 }
 

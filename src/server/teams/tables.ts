@@ -1,9 +1,11 @@
-import type { AgentOptions, Features } from "../../api/app-config.ts";
+import type { AgentOptions, FailingPoliciesWebhook, Features } from "../../api/app-config.ts";
 import { id, json, table, text, time } from "../store/table.ts";
 
 export interface TeamSettings {
   host_expiry_settings: { host_expiry_enabled: boolean; host_expiry_window: number };
   features: Features;
+  /** Absent: the team has none. */
+  webhook_settings?: { failing_policies_webhook: FailingPoliciesWebhook };
 }
 
 export const teams = table("teams", {

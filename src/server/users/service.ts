@@ -25,7 +25,8 @@ const onTeams = (ids: readonly number[]): Predicate => exists(userTeams, "user_i
 const inTeam = (teamId: number | undefined): Predicate =>
   teamId === undefined ? everything : teamId === 0 ? not(exists(userTeams, "user_id")) : onTeams([teamId]);
 
-function visibleUsers(user: Viewer): Predicate {
+/** Whom the user may list. */
+export function visibleUsers(user: Viewer): Predicate {
   if (user.kind === "service") return everything;
   const teams = teamsFor(user, "users:list");
   return teams === "all" ? everything : and(isNull("global_role"), onTeams(teams));

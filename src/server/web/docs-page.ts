@@ -8,7 +8,7 @@ interface Operation {
   deprecated?: boolean;
   parameters: { name: string; in: string; required: boolean; description?: string; schema: Schema }[];
   requestBody?: { content: { "application/json": { schema: Schema } } };
-  responses: Record<string, { description: string; content?: { "application/json": { schema: Schema } } }>;
+  responses: Record<string, { description: string; content?: Record<string, { schema?: Schema }> }>;
   "x-tier": string;
   "x-stability": string;
   "x-access": string | { action: string; global: string; team: string };
@@ -75,7 +75,7 @@ ${
 ${operation.requestBody && html`<h3>Body</h3>${schemaView(operation.requestBody.content["application/json"].schema)}`}
 ${Object.entries(operation.responses).map(
   ([status, response]) =>
-    html`<h3>${status} <small>${response.description}</small></h3>${status.startsWith("2") && response.content && schemaView(response.content["application/json"].schema)}`,
+    html`<h3>${status} <small>${response.description}</small></h3>${status.startsWith("2") && Object.entries(response.content ?? {}).map(([type, { schema }]) => (schema ? schemaView(schema) : html`<p>${type}</p>`))}`,
 )}
 </details>`;
 }

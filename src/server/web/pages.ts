@@ -5,6 +5,7 @@ import type { Services } from "../core/context.ts";
 import { version } from "../core/version.ts";
 import { docsPage } from "./docs-page.ts";
 import { health } from "./health.ts";
+import { transparencyPage } from "./transparency-page.ts";
 
 const htmlHeaders = {
   "content-type": "text/html; charset=utf-8",
@@ -35,6 +36,7 @@ export function mountPages(app: H3, services: Services): void {
       () => new Response(document, { headers: { "content-type": "application/json; charset=utf-8" } }),
     );
   get("/api/docs", () => new Response(page.html, { headers: htmlHeaders }));
+  get("/transparency", () => new Response(transparencyPage, { headers: htmlHeaders }));
   get("/api/docs/style.css", () => new Response(page.css, { headers: { "content-type": "text/css; charset=utf-8" } }));
 }
 

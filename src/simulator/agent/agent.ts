@@ -4,6 +4,7 @@ import { answerSql } from "../sql/answer.ts";
 import { Timer } from "../wheel.ts";
 import type { Channel } from "../wire/transport.ts";
 import { Caller } from "./caller.ts";
+import { Carver } from "./carver.ts";
 import { type AgentConfig, readConfig, selectQueries } from "./config.ts";
 import { discover, Results, readWork } from "./distributed.ts";
 import { enrollBody, identifierOf } from "./enroll-body.ts";
@@ -18,7 +19,7 @@ const CONFIG_ATTEMPTS = 3;
 const ACCELERATED_S = 5;
 const SOFTWARE = /\b(FROM|JOIN)\s+(apps|programs|\w+_packages|\w+_extensions|firefox_addons)\b/i;
 
-export type Channels = { config: Channel; distributed: Channel; log: Channel };
+export type Channels = { config: Channel; distributed: Channel; log: Channel; carver?: Channel };
 
 /** One stock agent: enrolls, then three loops (config, distributed queries, logs) and the schedule of its config. */
 export class SimulatedAgent {
@@ -26,6 +27,7 @@ export class SimulatedAgent {
   readonly identifier: string;
   readonly results = new Results();
   readonly logger: Logger;
+  readonly carver: Carver;
   /** Writes that were accepted; after the first one the host's inventory is with the server. */
   accepted = 0;
   private readonly world: World;
@@ -44,6 +46,7 @@ export class SimulatedAgent {
   private changes = 0;
   private reports = 0;
   private busy = 0;
+  private ended = false;
   private polling: Promise<boolean> | null = null;
 
   constructor(world: World, machine: Machine, channels: Channels) {
@@ -58,6 +61,7 @@ export class SimulatedAgent {
     this.logger = new Logger(world, machine, this.identifier);
     const body = () => enrollBody(world.settings.enrollSecret, this.identifier, this.view());
     this.caller = new Caller(world, machine.agentVersion, body);
+    this.carver = new Carver(world, machine, this.caller, channels.carver ?? channels.distributed);
   }
 
   get nodeKey(): string | null {
@@ -67,7 +71,7 @@ export class SimulatedAgent {
   /** Enroll, config, read and write at once; then each loop by its own interval. */
   async start(): Promise<void> {
     await this.configTick();
-    if (this.world.stopping) return;
+    if (this.world.stopping || this.ended) return;
     this.world.wheel.arm(this.logTimer, this.world.interval(this.seconds("logger_tls_period")));
     await this.distributedTick();
   }
@@ -90,6 +94,7 @@ export class SimulatedAgent {
 
   /** Ends the loops. What is buffered stays, for `flush`. */
   stop(): void {
+    this.ended = true;
     for (const timer of [this.configTimer, this.distributedTimer, this.logTimer, this.scheduleTimer]) {
       this.world.wheel.disarm(timer);
     }
@@ -130,7 +135,7 @@ export class SimulatedAgent {
       if (this.machine.random(1000 + this.reports).chance(0.1)) this.changes++;
     }
     const view = this.view();
-    const answer = (sql: string) => answerSql(sql, view);
+    const answer = (sql: string) => this.carver.answer(sql, this.flags) ?? answerSql(sql, view);
     this.results.run(discover(work, this.machine.agentVersion, answer), answer, this.machine.old);
   }
 
@@ -224,12 +229,12 @@ export class SimulatedAgent {
   private armSchedule(): void {
     const { wheel } = this.world;
     wheel.disarm(this.scheduleTimer);
-    if (this.schedule.size > 0 && !this.world.stopping)
+    if (this.schedule.size > 0 && !this.world.stopping && !this.ended)
       wheel.arm(this.scheduleTimer, Math.max(50, this.schedule.nextDue() - wheel.now()));
   }
 
   private rearm(timer: Timer, seconds: number): void {
-    if (!this.world.stopping) this.world.wheel.arm(timer, this.world.interval(seconds));
+    if (!this.world.stopping && !this.ended) this.world.wheel.arm(timer, this.world.interval(seconds));
   }
 
   private async guarded(work: () => Promise<boolean>): Promise<boolean> {

@@ -60,6 +60,27 @@ export class Caller {
     return { ...outcome, sends };
   }
 
+  /**
+   * A call of the carver: only a broken connection or a body that is no JSON is a failure. It looks neither at `error` nor at the
+   * status. Null when every try failed.
+   */
+  async carve(
+    endpoint: Endpoint,
+    channel: Channel,
+    attempts: number,
+    body: (nodeKey: string) => string,
+  ): Promise<Record<string, unknown> | null> {
+    const key = this.nodeKey ?? "";
+    for (let attempt = 1; ; attempt++) {
+      const { answer } = await this.exchange(endpoint, channel, this.fieldsFor(key), body(key));
+      const json = answer && jsonOf(answer.body);
+      if (json) return json;
+      if (answer) this.world.stats.failed(endpoint, answer.body.slice(0, 120) || "empty answer");
+      if (attempt >= attempts || this.world.stopping) return null;
+      await this.world.sleep(attempt * attempt * 1000);
+    }
+  }
+
   /** Enrolls unless that is under way already: all threads of an agent wait for the same series. */
   enroll(channel: Channel): Promise<boolean> {
     this.enrolling ??= this.enrollSeries(channel).finally(() => {
@@ -144,5 +165,14 @@ export class Caller {
   private fieldsFor(key: string): string {
     const fields = this.world.fields(this.version);
     return this.sendsHeader ? `${fields}Authorization: NodeKey ${key}\r\n` : fields;
+  }
+}
+
+function jsonOf(body: string): Record<string, unknown> | null {
+  try {
+    const json: unknown = JSON.parse(body);
+    return typeof json === "object" && json !== null ? (json as Record<string, unknown>) : null;
+  } catch {
+    return null;
   }
 }

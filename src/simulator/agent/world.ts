@@ -2,6 +2,7 @@ import type { Ledger } from "../ledger.ts";
 import { type Endpoint, PATHS, type Stats } from "../stats.ts";
 import type { Wheel } from "../wheel.ts";
 import type { Transport } from "../wire/transport.ts";
+import type { CarveOptions } from "./carver.ts";
 
 export type AgentSettings = {
   enrollSecret: string;
@@ -15,6 +16,9 @@ export type AgentSettings = {
   statusLinesPerHour: number;
   /** Start values of the agent's own flags; configuration options win over them. */
   flags: Readonly<Record<string, string>>;
+  carves?: CarveOptions | undefined;
+  /** Share of scripts that fail on managed agents. */
+  scriptFailures: number;
 };
 
 export const DEFAULT_FLAGS: Readonly<Record<string, string>> = {

@@ -84,6 +84,11 @@ export class Machine {
     this.softwarePerHost = settings.softwarePerHost;
   }
 
+  /** One managed agent in ten was told to run none. */
+  get runsScripts(): boolean {
+    return this.seed % 10 !== 0;
+  }
+
   get platformType(): string {
     return { darwin: "21", linux: "9", windows: "2" }[this.platform.family];
   }

@@ -209,7 +209,7 @@ export const SYSTEM_TABLES: Readonly<Record<string, TableSpec>> = {
         desktop_channel: "stable",
         desktop_version: "1.40.1",
         uptime: state.unixTime - state.agentStartedAt,
-        scripts_enabled: machine.seed % 10 === 0 ? 0 : 1,
+        scripts_enabled: machine.runsScripts ? 1 : 0,
       },
     ],
   },

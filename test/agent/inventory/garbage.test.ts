@@ -67,13 +67,12 @@ describe("garbage from an agent", () => {
         const results = detailResults(sent(made));
         const changes = hostChanges(results, context({ platform: known }, { publicIp }));
         partRow(hosts, { ...changes.set });
-        const { users, batteries, packStats, certificates, mdm } = changes;
+        const { users, batteries, packStats, certificates } = changes;
         partRow(hostDetails, {
           users: users ?? undefined,
           batteries: batteries ?? undefined,
           pack_stats: packStats,
           certificates,
-          mdm: mdm && { ...mdm },
         });
         for (const user of users ?? []) expect(Number.isSafeInteger(user.uid)).toBe(true);
       }),

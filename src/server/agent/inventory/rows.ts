@@ -7,6 +7,8 @@ export type Row = Readonly<Record<string, unknown>>;
 export interface DetailResult {
   readonly ok: boolean;
   readonly rows: readonly Row[];
+  /** The rows as JSON, of a query that said it came back ok, until one of the others is asked for. */
+  readonly unread?: string;
 }
 
 /** By query key, without the wire prefix. A query that was skipped on the host is absent. */

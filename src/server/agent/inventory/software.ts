@@ -167,6 +167,11 @@ const RULES = "1";
 export function softwareFingerprint(results: DetailResults, platform: string): string {
   let all = "";
   for (const { key } of softwareQueries) {
+    const unread = results.get(key)?.unread;
+    if (unread !== undefined) {
+      all += `${key}\x1d\x1d${hash("sha1", unread, "base64url")}\x1e`;
+      continue;
+    }
     const rows = okRows(results, key);
     if (rows === null) continue;
     all += `${key}\x1d${rows[0] === undefined ? "" : Object.keys(rows[0]).join("\x1f")}\x1d`;

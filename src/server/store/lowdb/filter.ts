@@ -8,6 +8,7 @@ import { columnSpec, comparable, type Row, type Value } from "./values.ts";
 
 type Test = (row: Row) => boolean;
 type Exists = Extract<Predicate, { op: "exists" }>;
+type HasOf = Extract<Predicate, { op: "hasOf" }>;
 type Range = Extract<Predicate, { op: "lt" | "lte" | "gt" | "gte" }>;
 
 /** A set of ids that holds all rows that satisfy, and its size (about). */
@@ -36,7 +37,7 @@ export function holds(sorted: readonly number[], value: number): boolean {
 /** One query's view of the predicates: the answer of an inner query is computed once and used for every row. */
 export class Filter {
   private readonly memory: Memory;
-  private readonly sets = new Map<Exists, ReadonlySet<Value>>();
+  private readonly sets = new Map<Predicate, ReadonlySet<Value>>();
 
   constructor(memory: Memory) {
     this.memory = memory;
@@ -90,10 +91,16 @@ export class Filter {
       case "has": {
         const { column, values } = where;
         if (columnSpec(table, column).kind !== "ids") throw new Error(`${table.name}.${column}: not an ids column`);
-        return (row) => {
-          const members = row[column] as readonly number[] | null;
-          return members !== null && values.some((value) => holds(members, value));
-        };
+        return holdsAny(column, values);
+      }
+      case "hasOf":
+        return this.hasOfTest(held, where);
+      case "contains": {
+        const { column } = where;
+        if (columnSpec(table, column).kind !== "text") throw new Error(`${table.name}.${column}: not a text column`);
+        comparable(table, column);
+        const needle = asciiLower(cleanText(where.text));
+        return (row) => row[column] !== null && asciiLower(row[column] as string).includes(needle);
       }
       case "search":
         return searchTest(held, where.columns, where.text);
@@ -146,12 +153,26 @@ export class Filter {
     return (row) => row[local] !== null && this.valuesOf(where).has(row[local] as Value);
   }
 
+  private hasOfTest(held: MemoryTable, where: HasOf): Test {
+    const { column, table, from } = where;
+    if (columnSpec(held.table, column).kind !== "ids")
+      throw new Error(`${held.table.name}.${column}: not an ids column`);
+    comparable(table, from);
+    this.test(this.memory.of(table), where.where, 0);
+    let test: Test | null = null;
+    return (row) => {
+      test ??= holdsAny(column, [...this.valuesOf(where)] as number[]);
+      return test(row);
+    };
+  }
+
   /** Every value of the inner column among the rows that satisfy the inner predicate. */
-  private valuesOf(where: Exists): ReadonlySet<Value> {
+  private valuesOf(where: Exists | HasOf): ReadonlySet<Value> {
     const known = this.sets.get(where);
     if (known) return known;
     const values = new Set<Value>();
-    for (const row of this.rows(this.memory.of(where.table), where.where)) values.add(row[where.column] as Value);
+    const column = where.op === "exists" ? where.column : where.from;
+    for (const row of this.rows(this.memory.of(where.table), where.where)) values.add(row[column] as Value);
     values.delete(null);
     this.sets.set(where, values);
     return values;
@@ -283,6 +304,23 @@ function rangeTest({ op, column, value }: Range): Test {
     return typeof found === typeof bound && within(order(found as string | number));
   };
 }
+
+/** More values than this are looked for among the members, fewer are looked up in them. */
+const FEW = 8;
+
+function holdsAny(column: string, values: readonly number[]): Test {
+  const wanted = new Set(values);
+  const any: (members: readonly number[]) => boolean =
+    values.length > FEW
+      ? (members) => members.some((member) => wanted.has(member))
+      : (members) => values.some((value) => holds(members, value));
+  return (row) => {
+    const members = row[column] as readonly number[] | null;
+    return members !== null && any(members);
+  };
+}
+
+const asciiLower = (text: string): string => text.replace(/[A-Z]/g, (letter) => letter.toLowerCase());
 
 function searchTest(held: MemoryTable, columns: readonly string[], text: string): Test {
   for (const column of columns)

@@ -71,6 +71,10 @@ function compare(column: Sql, spec: ColumnSpec, op: Comparison, value: string | 
   return sql`${column} ${operator} ${bounded}::bigint`;
 }
 
+const UPPER = sql.raw("'ABCDEFGHIJKLMNOPQRSTUVWXYZ'");
+const LOWER = sql.raw("'abcdefghijklmnopqrstuvwxyz'");
+const asciiLower = (text: string): string => text.replace(/[A-Z]/g, (letter) => letter.toLowerCase());
+
 const likePattern = (text: string): string => `%${searchForm(text).replace(/[\\%_]/g, "\\$&")}%`;
 
 export class Conditions {
@@ -143,6 +147,26 @@ export class Conditions {
         const column = col(alias, predicate.column);
         const condition = sql`${column} && ${arrayLiteral(predicate.values.filter(Number.isSafeInteger))}::bigint[]`;
         return negated ? orNull(sql`NOT (${condition})`, predicate.column) : condition;
+      }
+      case "hasOf": {
+        const column = col(alias, predicate.column);
+        const other = this.layoutOf(predicate.table.name);
+        const inner = this.alias();
+        other.comparable(predicate.from);
+        if (spec(predicate.column).kind !== "ids")
+          throw new Error(`${layout.table.name}.${predicate.column}: not an ids column`);
+        // Depends on no row of this table, so that it is read once, and the members' index serves it.
+        const values = sql`ARRAY(SELECT ${col(inner, predicate.from)} FROM ${name(other.table.name)} AS ${name(inner)} WHERE ${this.of(predicate.where, other, inner)})`;
+        const condition = sql`${column} && ${values}`;
+        return negated ? orNull(sql`NOT (${condition})`, predicate.column) : condition;
+      }
+      case "contains": {
+        if (comparable(predicate.column).kind !== "text")
+          throw new Error(`${layout.table.name}.${predicate.column}: not a text column`);
+        const column = col(alias, predicate.column);
+        const needle = asciiLower(cleanText(predicate.text));
+        const found = sql`strpos(translate(${column}, ${UPPER}, ${LOWER}), ${needle}::text)`;
+        return negated ? orNull(sql`${found} = 0`, predicate.column) : sql`${found} > 0`;
       }
       case "search": {
         const pattern = likePattern(predicate.text);

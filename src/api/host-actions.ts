@@ -1,0 +1,46 @@
+import { z } from "zod";
+import { endpoint } from "./endpoint.ts";
+import { Id, IdParam, QueryFlag } from "./fields.ts";
+import { Host } from "./hosts.ts";
+
+const params = z.object({ id: IdParam });
+const access = { action: "hosts:lock", scope: "team" } as const;
+const State = z.object({
+  device_status: Host.shape.mdm.shape.device_status,
+  pending_action: Host.shape.mdm.shape.pending_action,
+});
+const unlock_pin = z.string().optional().meta({ description: "macOS" });
+
+export const hostActionsApi = {
+  lock: endpoint({
+    method: "POST",
+    path: "/hosts/:id/lock",
+    aliases: ["/mdm/hosts/:id/lock"],
+    summary: "Lock a host as soon as it is online.",
+    tier: "premium",
+    access,
+    params,
+    query: z.object({
+      view_pin: QueryFlag.default(false).meta({ description: "reply with the PIN that unlocks a Mac" }),
+    }),
+    response: State.extend({ unlock_pin }),
+  }),
+  unlock: endpoint({
+    method: "POST",
+    path: "/hosts/:id/unlock",
+    summary: "Unlock a host as soon as it is online.",
+    tier: "premium",
+    access,
+    params,
+    response: State.extend({ host_id: Id, unlock_pin }),
+  }),
+  wipe: endpoint({
+    method: "POST",
+    path: "/hosts/:id/wipe",
+    aliases: ["/mdm/hosts/:id/wipe"],
+    summary: "Erase a host as soon as it is online. This cannot be undone.",
+    access,
+    params,
+    response: State,
+  }),
+};

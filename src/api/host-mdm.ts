@@ -1,0 +1,60 @@
+// Device management as host replies show it.
+import { z } from "zod";
+import { Id } from "./fields.ts";
+
+export const HostProfile = z.object({
+  profile_uuid: z.string(),
+  name: z.string(),
+  status: z.enum(["verified", "verifying", "pending", "failed"]),
+  operation_type: z.enum(["install", "remove"]),
+  scope: z.string(),
+  managed_local_account: z.string(),
+  detail: z.string(),
+});
+export type HostProfile = z.infer<typeof HostProfile>;
+
+const DiskEncryptionStatus = z
+  .enum(["verified", "verifying", "action_required", "enforcing", "failed", "removing_enforcement"])
+  .nullable();
+
+export const HostMdm = z.object({
+  encryption_key_available: z.boolean(),
+  enrollment_status: z.string().nullable(),
+  name: z.string(),
+  server_url: z.string().nullable(),
+  connected_to_svc: z.boolean(),
+  dep_profile_error: z.boolean(),
+  device_status: z.enum(["locked", "unlocked", "wiped"]),
+  pending_action: z.enum(["", "lock", "unlock", "wipe"]),
+  action_failure: z
+    .string()
+    .optional()
+    .meta({ description: "why the last lock, unlock or wipe failed; left out when it did not" }),
+  macos_settings: z
+    .object({ disk_encryption: DiskEncryptionStatus, action_required: z.string().nullable() })
+    .optional()
+    .meta({ description: "one macOS host" }),
+  macos_setup: z
+    .object({
+      bootstrap_package_status: z.enum(["installed", "pending", "failed"]).nullable(),
+      detail: z.string(),
+      bootstrap_package_name: z.string(),
+    })
+    .optional()
+    .meta({ description: "one macOS host" }),
+  os_settings: z
+    .object({ disk_encryption: z.object({ status: DiskEncryptionStatus, detail: z.string() }) })
+    .optional()
+    .meta({ description: "one host" }),
+  profiles: z.array(HostProfile).optional().meta({ description: "one host" }),
+});
+export type HostMdm = z.infer<typeof HostMdm>;
+
+/** A host's enrollment in a device-management product. */
+export const Enrollment = z.object({
+  enrollment_status: z.string(),
+  server_url: z.string(),
+  name: z.string(),
+  id: Id.nullable().meta({ description: "of the product; null where the agent could not name it" }),
+});
+export type Enrollment = z.infer<typeof Enrollment>;

@@ -1,0 +1,17 @@
+// Apart from labels.ts, which what a host is made of needs.
+import { z } from "zod";
+import { endpoint } from "./endpoint.ts";
+import { IdParam } from "./fields.ts";
+import { HostListQuery, hostsApi } from "./hosts.ts";
+
+export const labelHostsApi = {
+  hosts: endpoint({
+    method: "GET",
+    path: "/labels/:id/hosts",
+    summary: "List the hosts in a label; takes every filter of the list of hosts.",
+    access: { action: "hosts:list", scope: "team" },
+    params: z.object({ id: IdParam }),
+    query: HostListQuery.omit({ label_id: true }),
+    response: hostsApi.list.response,
+  }),
+};

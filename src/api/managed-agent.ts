@@ -1,0 +1,156 @@
+// What the managed agent and its desktop app call (agent protocol, section 11). Declared as the operators' API is, so that errors,
+// body limits and validation are one; but apart from its table: these are no calls of users, and no command makes them.
+import { z } from "zod";
+import { type AnyEndpoint, endpoint } from "./endpoint.ts";
+import { Empty, Id, Timestamp } from "./fields.ts";
+
+const text = (most: number) => z.string().max(most).default("");
+
+/** The agent's key. Third-party agents have the second name for it, and in details of installs the third. */
+const keyNames = {
+  agent_node_key: z.string().max(512).optional(),
+  orbit_node_key: z.string().max(512).optional(),
+  orbot_node_key: z.string().max(512).optional(),
+};
+// Whether a field is there is checked after the key: without a key the answer is 401, whatever else is missing.
+const keyed = <S extends z.ZodRawShape>(shape: S) => z.object({ ...keyNames, ...shape });
+
+const agentEndpoint = <B extends z.ZodType, R extends z.ZodType, Q extends z.ZodType = z.ZodObject>(given: {
+  method?: "POST" | "PUT";
+  path: string;
+  summary: string;
+  body: B;
+  response: R;
+  query?: Q;
+  status?: number;
+  tier?: "premium";
+}) => endpoint<R, z.ZodObject, Q, B>({ method: "POST", access: "none", ...given, path: `/agent${given.path}` });
+
+const SetupResults = z.object({
+  software: z.array(z.json()),
+  configuration_profiles: z.array(z.json()),
+  org_logo_url: z.string(),
+});
+
+export const managedAgentApi = {
+  ping: endpoint({
+    method: "HEAD",
+    path: "/agent/ping",
+    summary: "Tell that the server is there, and what it can do (X-SVC-Capabilities).",
+    access: "none",
+    response: Empty,
+  }),
+  enroll: agentEndpoint({
+    path: "/enroll",
+    summary: "Enroll with a secret; gives the agent's key.",
+    body: z.object({
+      enroll_secret: text(4096),
+      hardware_uuid: text(255),
+      hardware_serial: text(255),
+      hostname: text(255),
+      platform: text(64),
+      qengine_identifier: text(255),
+      osquery_identifier: text(255),
+      computer_name: text(255),
+      hardware_model: text(255),
+    }),
+    response: z.object({ agent_node_key: z.string(), orbit_node_key: z.string().optional() }),
+  }),
+  config: agentEndpoint({
+    path: "/config",
+    summary: "What the agent is to do.",
+    body: keyed({}),
+    response: z.object({
+      script_execution_timeout: z.int().meta({ description: "seconds" }),
+      command_line_startup_flags: z.record(z.string(), z.json()),
+      extensions: z.record(z.string(), z.json()),
+      update_channels: z.record(z.string(), z.json()).optional(),
+      notifications: z.object({ pending_script_execution_ids: z.array(z.string()).optional() }),
+    }),
+  }),
+  deviceToken: agentEndpoint({
+    path: "/device_token",
+    summary: "Set the token of the host's own page; the one before it ends.",
+    body: keyed({ device_auth_token: text(255) }),
+    response: Empty,
+  }),
+  scriptRequest: agentEndpoint({
+    path: "/scripts/request",
+    summary: "Get a script that is to run.",
+    body: keyed({ execution_id: text(255) }),
+    response: z.object({
+      host_id: Id,
+      execution_id: z.string(),
+      script_contents: z.string(),
+      script_id: Id.nullable(),
+      timeout: z.int(),
+      created_at: Timestamp,
+    }),
+  }),
+  scriptResult: agentEndpoint({
+    path: "/scripts/result",
+    summary: "Tell how a script went: -1 timed out or killed, -2 scripts are disabled.",
+    body: keyed({
+      execution_id: text(255),
+      output: z.string().default(""),
+      runtime: z.number().min(0).max(1e9).default(0),
+      exit_code: z.int().optional(),
+      timeout: z.number().optional(),
+    }),
+    response: Empty,
+  }),
+  installDetails: agentEndpoint({
+    path: "/software_install/details",
+    summary: "Get what is to be installed.",
+    body: keyed({ install_uuid: text(255) }),
+    response: Empty,
+  }),
+  installPackage: agentEndpoint({
+    path: "/software_install/package",
+    summary: "Download an installer.",
+    tier: "premium",
+    query: z.object({ alt: z.string().max(64).default("") }),
+    body: keyed({ installer_id: z.int().optional() }),
+    response: Empty,
+  }),
+  installResult: agentEndpoint({
+    path: "/software_install/result",
+    summary: "Tell how an installation went.",
+    body: keyed({ install_uuid: text(255) }),
+    status: 204,
+    response: Empty,
+  }),
+  diskEncryptionKey: agentEndpoint({
+    path: "/disk_encryption_key",
+    summary: "Escrow the BitLocker key of a Windows host that this server manages.",
+    body: keyed({ encryption_key: text(16_384), client_error: text(16_384) }),
+    status: 204,
+    response: Empty,
+  }),
+  luksData: agentEndpoint({
+    path: "/luks_data",
+    summary: "Escrow the LUKS passphrase of a Linux host.",
+    body: keyed({
+      passphrase: text(4096),
+      salt: text(4096),
+      key_slot: z.int().min(0).max(1_000_000).nullish(),
+      client_error: text(16_384),
+    }),
+    status: 204,
+    response: Empty,
+  }),
+  deviceMapping: agentEndpoint({
+    method: "PUT",
+    path: "/device_mapping",
+    summary: "Say whose host this is.",
+    body: keyed({ email: text(255) }),
+    response: Empty,
+  }),
+  setupStatus: agentEndpoint({
+    path: "/setup_experience/status",
+    summary: "How far the set-up of a new host is.",
+    tier: "premium",
+    body: keyed({ force_release: z.boolean().optional() }),
+    response: z.object({ setup_experience_results: SetupResults }),
+  }),
+} satisfies Record<string, AnyEndpoint>;

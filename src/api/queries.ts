@@ -1,0 +1,248 @@
+import { z } from "zod";
+import { endpoint, Streamed } from "./endpoint.ts";
+import { Empty, Id, IdParam, Meta, pagingAfter, QueryFlag, QueryTeam, QueryText, Timestamp } from "./fields.ts";
+
+export const queryLoggings = ["snapshot", "differential", "differential_ignore_removals"] as const;
+export type QueryLogging = (typeof queryLoggings)[number];
+/** Platforms that a query can be narrowed to. */
+export const queryPlatforms = ["darwin", "linux", "windows", "chrome"] as const;
+/** Agents drop scheduled queries whose interval is longer. */
+export const MAX_INTERVAL = 604_800;
+export const SQL_MAX = 200_000;
+
+const Milliseconds = z.number().nullable();
+export const QueryStats = z.object({
+  system_time_p50: Milliseconds,
+  system_time_p95: Milliseconds,
+  user_time_p50: Milliseconds,
+  user_time_p95: Milliseconds,
+  total_executions: z.number().nullable(),
+});
+
+export const Query = z.object({
+  id: Id,
+  created_at: Timestamp,
+  updated_at: Timestamp,
+  name: z.string(),
+  description: z.string(),
+  query: z.string(),
+  team_id: Id.nullable().meta({ description: "null: global" }),
+  interval: z.int().meta({ description: "seconds; 0: not scheduled" }),
+  platform: z.string().meta({ description: "comma-separated; empty: every platform" }),
+  min_qengine_version: z.string(),
+  automations_enabled: z.boolean(),
+  logging: z.enum(queryLoggings),
+  saved: z.boolean(),
+  observer_can_run: z.boolean(),
+  discard_data: z.boolean(),
+  author_id: Id.nullable(),
+  author_name: z.string(),
+  author_email: z.string(),
+  labels_include_any: z.array(z.object({ id: Id, name: z.string() })),
+  packs: z.array(
+    z.object({
+      id: Id,
+      name: z.string(),
+      description: z.string(),
+      platform: z.string(),
+      disabled: z.boolean(),
+      created_at: Timestamp,
+      updated_at: Timestamp,
+    }),
+  ),
+  stats: QueryStats,
+});
+export type Query = z.infer<typeof Query>;
+
+const LabelNames = z.array(z.string().max(255)).max(1000).meta({ description: "names of labels (premium)" });
+const Interval = z.int().min(0).max(MAX_INTERVAL).meta({ description: "seconds; 0: not scheduled" });
+// Which values will do is verified with the whole payload, in the spec's words.
+const fields = {
+  name: z.string().max(255).optional(),
+  query: z.string().max(SQL_MAX).optional(),
+  description: z.string().max(10_000).optional(),
+  observer_can_run: z.boolean().optional(),
+  interval: Interval.optional(),
+  platform: z.string().max(255).optional().meta({ description: "comma list of darwin, linux, windows, chrome" }),
+  min_qengine_version: z.string().max(64).optional(),
+  automations_enabled: z.boolean().optional(),
+  logging: z
+    .string()
+    .max(64)
+    .optional()
+    .meta({ description: queryLoggings.join(", ") }),
+  discard_data: z.boolean().optional(),
+  labels_include_any: LabelNames.nullable().optional(),
+};
+export const QueryFields = z.object(fields);
+export type QueryFields = z.output<typeof QueryFields>;
+
+/** In bodies 0 is as good as null: no team. */
+const TeamInBody = z.int().min(0).nullable().optional().meta({ description: "null or 0: global (premium)" });
+/** Absent and 0 are the global queries. */
+const TeamInQuery = QueryTeam.transform((id) => (id === 0 ? undefined : id))
+  .optional()
+  .meta({ type: "integer", minimum: 0, premium: true, description: "absent or 0: global (premium)" });
+
+export const QuerySpec = z.object({
+  name: z.string(),
+  description: z.string(),
+  query: z.string(),
+  team: z.string().meta({ description: "name of the team; empty: global" }),
+  interval: z.int(),
+  observer_can_run: z.boolean(),
+  platform: z.string(),
+  min_qengine_version: z.string(),
+  automations_enabled: z.boolean(),
+  logging: z.enum(queryLoggings),
+  discard_data: z.boolean(),
+  labels_include_any: z.array(z.string()),
+});
+export type QuerySpec = z.infer<typeof QuerySpec>;
+const GivenSpec = z.object({ ...fields, team: z.string().max(255).nullable().optional() });
+export type GivenSpec = z.output<typeof GivenSpec>;
+
+const Columns = z.record(z.string(), z.string());
+export const ReportRow = z.object({
+  host_id: Id,
+  host_name: z.string(),
+  last_fetched: Timestamp,
+  columns: Columns,
+});
+export type ReportRow = z.infer<typeof ReportRow>;
+
+const params = z.object({ id: IdParam });
+const byName = z.object({ name: z.string().min(1).max(1024) });
+const list = { action: "queries:list", scope: "team" } as const;
+const write = { action: "queries:write", scope: "team" } as const;
+
+export const queriesApi = {
+  list: endpoint({
+    method: "GET",
+    path: "/queries",
+    summary: "List queries: the global ones, or a team's.",
+    access: list,
+    query: pagingAfter("id", "name", "created_at", "updated_at", "interval").extend({
+      query: QueryText.optional().meta({ description: "searches the name" }),
+      team_id: TeamInQuery,
+      merge_inherited: QueryFlag.optional().meta({
+        premium: true,
+        description: "with the global queries too; needs team_id (premium)",
+      }),
+      platform: z
+        .enum(["macos", "windows", "linux"])
+        .optional()
+        .meta({ description: "only queries that are scheduled on this platform" }),
+    }),
+    response: z.object({ queries: z.array(Query), count: z.int(), meta: Meta }),
+  }),
+  get: endpoint({
+    method: "GET",
+    path: "/queries/:id",
+    summary: "Get a query.",
+    access: list,
+    params,
+    response: z.object({ query: Query }),
+  }),
+  create: endpoint({
+    method: "POST",
+    path: "/queries",
+    summary: "Save a query.",
+    access: write,
+    body: z.object({ ...fields, team_id: TeamInBody }),
+    response: z.object({ query: Query }),
+  }),
+  modify: endpoint({
+    method: "PATCH",
+    path: "/queries/:id",
+    summary: "Change a query; its report goes when what it asks changes.",
+    access: write,
+    params,
+    body: QueryFields,
+    response: z.object({ query: Query }),
+  }),
+  deleteByName: endpoint({
+    method: "DELETE",
+    path: "/queries/:name",
+    summary: "Delete the query of this name.",
+    access: write,
+    params: byName,
+    body: z.object({ team_id: TeamInBody }).optional(),
+    response: Empty,
+  }),
+  delete: endpoint({
+    method: "DELETE",
+    path: "/queries/id/:id",
+    summary: "Delete a query.",
+    access: write,
+    params,
+    response: Empty,
+  }),
+  deleteMany: endpoint({
+    method: "POST",
+    path: "/queries/delete",
+    summary: "Delete queries; when one is unknown, none.",
+    access: write,
+    body: z.object({ ids: z.array(Id).max(100_000) }),
+    response: z.object({ deleted: z.int() }),
+  }),
+  report: endpoint({
+    method: "GET",
+    path: "/queries/:id/report",
+    summary: "What hosts last answered to a scheduled query.",
+    access: list,
+    params,
+    query: z.object({ team_id: QueryTeam.optional().meta({ description: "hosts of this team; 0: of none" }) }),
+    response: z.object({ query_id: Id, report_clipped: z.boolean(), results: z.array(ReportRow) }),
+  }),
+  reportCsv: endpoint({
+    method: "GET",
+    path: "/queries/:id/report/csv",
+    summary: "The same report as CSV: host_id, host_name, last_fetched and the columns of the answers.",
+    access: list,
+    params,
+    query: z.object({ team_id: QueryTeam.optional().meta({ description: "hosts of this team; 0: of none" }) }),
+    produces: "text/csv",
+    response: Streamed,
+  }),
+  hostReport: endpoint({
+    method: "GET",
+    path: "/hosts/:id/queries/:query_id",
+    summary: "What one host last answered to a scheduled query.",
+    access: list,
+    params: z.object({ id: IdParam, query_id: IdParam }),
+    response: z.object({
+      query_id: Id,
+      host_id: Id,
+      host_name: z.string(),
+      last_fetched: Timestamp.nullable(),
+      report_clipped: z.boolean(),
+      results: z.array(z.object({ columns: Columns })),
+    }),
+  }),
+  applySpecs: endpoint({
+    method: "POST",
+    path: "/spec/queries",
+    summary: "Create or change queries by name and team; fields left out take their defaults.",
+    access: write,
+    body: z.object({ specs: z.array(GivenSpec).max(10_000) }),
+    response: Empty,
+  }),
+  specs: endpoint({
+    method: "GET",
+    path: "/spec/queries",
+    summary: "The queries in the form that POST takes.",
+    access: list,
+    query: z.object({ team_id: TeamInQuery }),
+    response: z.object({ specs: z.array(QuerySpec) }),
+  }),
+  spec: endpoint({
+    method: "GET",
+    path: "/spec/queries/:name",
+    summary: "One query in that form.",
+    access: list,
+    params: byName,
+    query: z.object({ team_id: TeamInQuery }),
+    response: z.object({ specs: QuerySpec }),
+  }),
+};

@@ -1,0 +1,21 @@
+// Columns of activities, past and upcoming.
+import type { Column } from "./table.ts";
+import { cell } from "./text.ts";
+
+export const who: Column = {
+  key: "actor_full_name",
+  header: "who",
+  text: (name) => (typeof name === "string" ? name : "(svc)"),
+};
+
+/** The details as a line of words; the other formats give the object. */
+export const details: Column = {
+  key: "details",
+  text: (value) =>
+    typeof value !== "object" || value === null
+      ? ""
+      : Object.entries(value)
+          .filter(([, one]) => one !== null && one !== "")
+          .map(([key, one]) => `${key}=${cell(one)}`)
+          .join(" "),
+};

@@ -1,0 +1,23 @@
+// What the commands of a host's own page share: the token in the place of a sign-in.
+import * as Flags from "@oclif/core/flags";
+import { ClientCommand } from "./client-command.ts";
+import { usage } from "./errors.ts";
+import { args } from "./flags.ts";
+import { readSecret } from "./input.ts";
+
+export const deviceArgs = { token: args.optional("token of the host's page; better from stdin") };
+export const deviceFlags = {
+  "token-stdin": Flags.boolean({ summary: "Read the token from stdin." }),
+};
+
+export abstract class DeviceCommand extends ClientCommand {
+  protected async deviceToken(given: string | undefined, flags: Readonly<Record<string, unknown>>): Promise<string> {
+    const token = (await readSecret(this.io, flags, "token"))?.trim();
+    if (token !== undefined && given !== undefined)
+      throw usage("give the token once: as an argument, or by --token-stdin");
+    const found = token ?? given;
+    if (found === undefined || found === "")
+      throw usage("missing TOKEN", "Give it as an argument, or by --token-stdin.");
+    return found;
+  }
+}

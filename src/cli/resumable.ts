@@ -1,0 +1,134 @@
+// Downloads that go on where they broke off.
+import { type FileHandle, open } from "node:fs/promises";
+import { ApiCallError } from "../client/errors.ts";
+import { CliError, failed } from "./errors.ts";
+
+interface Opened {
+  readonly status: number;
+  readonly headers: { get(name: string): string | null };
+  readonly body: AsyncIterable<Uint8Array>;
+}
+
+/** Asks for the content with these headers more. */
+export type Open = (headers: Record<string, string>, signal: AbortSignal) => Promise<Opened>;
+
+export interface Remote {
+  readonly size: number;
+  readonly etag: string;
+  /** As the server calls the file; never a path. */
+  readonly name: string;
+}
+
+export interface Waiting {
+  sleep(ms: number, signal?: AbortSignal): Promise<void>;
+  note(message: string): void;
+}
+
+const TRIES = 5;
+/** Without a byte for so long a connection counts as broken. */
+const SILENCE_MS = 60_000;
+/** What is there already is compared with the server's as far back as this. */
+const OVERLAP = 64 * 1024;
+
+/** What there is to download, from its first byte. */
+export async function look(ask: Open): Promise<Remote> {
+  const { headers, body } = await ask({ range: "bytes=0-0" }, new AbortController().signal);
+  for await (const _ of body);
+  const size = Number(/^bytes 0-0\/(\d+)$/.exec(headers.get("content-range") ?? "")?.[1] ?? Number.NaN);
+  const etag = headers.get("etag");
+  if (Number.isNaN(size) || etag === null) throw failed("the server does not tell the size of the download");
+  const [, name = ""] = /filename="([^"]+)"/.exec(headers.get("content-disposition") ?? "") ?? [];
+  return { size, etag, name: name.replace(/[^\w.-]+/g, "_").replace(/^\.+/, "") || "download" };
+}
+
+/** Hands over the bytes from `start` on, each once, through lost connections. */
+export async function fetchFrom(
+  ask: Open,
+  { size, etag }: Remote,
+  start: number,
+  take: (bytes: Uint8Array, at: number) => Promise<void>,
+  { sleep, note }: Waiting,
+): Promise<void> {
+  let at = start;
+  for (let failures = 0; at < size; ) {
+    const before = at;
+    const silence = new AbortController();
+    let timer: NodeJS.Timeout | undefined;
+    const heard = () => {
+      clearTimeout(timer);
+      timer = setTimeout(() => silence.abort(new Error("the server went silent")), SILENCE_MS);
+    };
+    let taking = false;
+    try {
+      heard();
+      const { status, headers, body } = await ask({ range: `bytes=${at}-`, "if-range": etag }, silence.signal);
+      if (status !== 206 || headers.get("content-range") !== `bytes ${at}-${size - 1}/${size}`)
+        throw failed("what is there to download has changed", "Start again with --force.");
+      for await (const bytes of body) {
+        if (bytes.length > size - at) throw failed("the server sent more than it said");
+        clearTimeout(timer);
+        taking = true;
+        await take(bytes, at);
+        taking = false;
+        heard();
+        at += bytes.length;
+      }
+      if (at < size) throw new Error("the connection ended early");
+    } catch (error) {
+      // Neither a refusal nor a full disk gets better by asking again.
+      if (taking || error instanceof CliError || error instanceof ApiCallError) throw error;
+      failures = at > before ? 1 : failures + 1;
+      if (failures >= TRIES) throw error;
+      const ms = 500 * 2 ** failures;
+      note(`the connection was lost after ${at} of ${size} bytes; trying again in ${ms / 1000} s`);
+      await sleep(ms);
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+}
+
+/**
+ * Opens the file to go on with; `at` bytes of it are there. What it holds must be the beginning of the download, or is
+ * written over with `force`.
+ */
+export async function openPartial(
+  path: string,
+  ask: Open,
+  remote: Remote,
+  force: boolean,
+): Promise<{ file: FileHandle; at: number }> {
+  let file: FileHandle;
+  try {
+    file = await open(path, "wx+", 0o600);
+    return { file, at: 0 };
+  } catch (error) {
+    if (!(error instanceof Error && "code" in error && error.code === "EEXIST")) throw error;
+    file = await open(path, "r+");
+  }
+  try {
+    const { size } = await file.stat();
+    if (size <= remote.size && (await agrees(file, size, ask, remote))) return { file, at: size };
+    if (!force)
+      throw new CliError("conflict", `${path} is there and holds something else`, "Write over it with --force.");
+    await file.truncate(0);
+    return { file, at: 0 };
+  } catch (error) {
+    await file.close();
+    throw error;
+  }
+}
+
+/** Whether the file ends with what the server has at that place. */
+async function agrees(file: FileHandle, size: number, ask: Open, remote: Remote): Promise<boolean> {
+  if (size === 0) return true;
+  const from = Math.max(0, size - OVERLAP);
+  const mine = Buffer.alloc(size - from);
+  await file.read(mine, 0, mine.length, from);
+  const range = { range: `bytes=${from}-${size - 1}`, "if-range": remote.etag };
+  const { status, body } = await ask(range, new AbortController().signal);
+  if (status !== 206) return false;
+  const theirs: Uint8Array[] = [];
+  for await (const bytes of body) theirs.push(bytes);
+  return Buffer.concat(theirs).equals(mine);
+}

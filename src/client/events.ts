@@ -1,0 +1,42 @@
+// Server-sent events as they come (WHATWG HTML, 9.2): the fields that the server sends, nothing more.
+
+export interface ServerEvent {
+  /** "" where none was given. */
+  readonly id: string;
+  readonly event: string;
+  readonly data: string;
+}
+
+/** An event that is larger is none of this server's. */
+const EVENT_MAX = 64 * 1024 * 1024;
+
+export async function* readEvents(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<ServerEvent, void> {
+  const decoder = new TextDecoder();
+  let text = "";
+  let from = 0;
+  for await (const chunk of bytes) {
+    text += decoder.decode(chunk, { stream: true });
+    if (text.length > EVENT_MAX) throw new Error("the server sent an event that is too large");
+    for (let end = text.indexOf("\n\n", from); end >= 0; end = text.indexOf("\n\n")) {
+      const read = readEvent(text.slice(0, end));
+      text = text.slice(end + 2);
+      if (read) yield read;
+    }
+    // What was looked through already is not looked through again with every piece of a large event.
+    from = Math.max(0, text.length - 1);
+  }
+}
+
+function readEvent(block: string): ServerEvent | null {
+  const fields: Record<string, string> = {};
+  for (const line of block.split("\n")) {
+    const colon = line.indexOf(":");
+    // A comment keeps the connection alive, and says nothing.
+    if (colon <= 0) continue;
+    const name = line.slice(0, colon);
+    const value = line.slice(colon + 1).replace(/^ /, "");
+    fields[name] = name === "data" && fields.data !== undefined ? `${fields.data}\n${value}` : value;
+  }
+  if (fields.event === undefined || fields.data === undefined) return null;
+  return { id: fields.id ?? "", event: fields.event, data: fields.data };
+}

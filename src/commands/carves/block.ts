@@ -1,0 +1,35 @@
+import { writeFile } from "node:fs/promises";
+import * as Flags from "@oclif/core/flags";
+import { carvesApi } from "../../api/carves.ts";
+import { sizeText } from "../../cli/carve-view.ts";
+import { ClientCommand } from "../../cli/client-command.ts";
+import { failed } from "../../cli/errors.ts";
+import { args, connectionFlags, generalFlags } from "../../cli/flags.ts";
+import { printable } from "../../cli/text.ts";
+
+export default class CarvesBlock extends ClientCommand {
+  static override summary = "Fetch the bytes of one block of a carve, also while others are still to come.";
+  static override endpoints = [carvesApi.block];
+  // -o is the file to write: there is nothing to print.
+  static override baseFlags = { ...generalFlags, ...connectionFlags };
+  static override args = {
+    id: args.required("id of the carve"),
+    block: args.required("number of the block; the first is 0"),
+  };
+  static override flags = {
+    out: Flags.string({ char: "o", summary: "File to write; - is stdout.", helpValue: "FILE", default: "-" }),
+  };
+  static override examples = ["<%= config.bin %> <%= command.id %> 1 0 -o first.bin"];
+
+  async run() {
+    const { args: given, flags } = await this.parse(CarvesBlock);
+    const { data } = await this.call(carvesApi.block, { params: { id: given.id, block_id: given.block } });
+    const bytes = Buffer.from(data, "base64");
+    if (flags.out === "-") {
+      if (!this.io.outBytes) throw failed("stdout takes no bytes here");
+      return this.io.outBytes(bytes);
+    }
+    await writeFile(flags.out, bytes);
+    await this.report(`${sizeText(bytes.length)} in ${printable(flags.out)}`, { file: flags.out, size: bytes.length });
+  }
+}

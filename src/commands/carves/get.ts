@@ -1,0 +1,37 @@
+import { Carve, carvesApi } from "../../api/carves.ts";
+import { sizeText, stateOf } from "../../cli/carve-view.ts";
+import { ClientCommand } from "../../cli/client-command.ts";
+import { args } from "../../cli/flags.ts";
+import { timeColumn } from "../../cli/host-view.ts";
+
+export default class CarvesGet extends ClientCommand {
+  static override summary = "Show a carve, and how much of it has come.";
+  static override endpoints = [carvesApi.get];
+  static override args = { id: args.required("id of the carve") };
+  static override examples = ["<%= config.bin %> <%= command.id %> 1"];
+
+  async run() {
+    const { args: given } = await this.parse(CarvesGet);
+    const { carve } = await this.call(carvesApi.get, { params: { id: given.id } });
+    const state = stateOf(carve);
+    await this.printOne(carve, {
+      schema: Carve,
+      columns: [
+        { key: "id" },
+        { key: "name" },
+        { key: "host_id", header: "host id" },
+        { key: "max_block", header: "state", text: () => state },
+        { key: "carve_size", header: "size", text: (size) => sizeText(Number(size)) },
+        {
+          key: "block_count",
+          header: "blocks",
+          text: (count) => `${carve.max_block + 1} of ${count}, ${sizeText(carve.block_size)} each`,
+        },
+        { key: "carve_id", header: "carve id" },
+        { key: "request_id", header: "request id" },
+        { key: "session_id", header: "session id" },
+        timeColumn("created_at", "began", this.relativeTimes, this.io.now()),
+      ],
+    });
+  }
+}

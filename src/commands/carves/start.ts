@@ -1,0 +1,123 @@
+import * as Flags from "@oclif/core/flags";
+import { z } from "zod";
+import { Carve, carvesApi } from "../../api/carves.ts";
+import { liveQueriesApi } from "../../api/live-queries.ts";
+import { carveSql } from "../../cli/carve-query.ts";
+import { bar, isComplete, stateOf } from "../../cli/carve-view.ts";
+import { ClientCommand } from "../../cli/client-command.ts";
+import { CliError, failed, notFound, usage } from "../../cli/errors.ts";
+import { args, dryRunFlag } from "../../cli/flags.ts";
+import { durationMs, plural, printable } from "../../cli/text.ts";
+
+/** One carve that a host was asked for. */
+const Started = z.object({
+  host_id: z.int(),
+  path: z.string(),
+  carve_id: z.string(),
+  request_id: z.string(),
+  state: z.string(),
+  carve: Carve.nullable(),
+});
+type Started = z.infer<typeof Started>;
+
+const POLL_MS = 2_000;
+
+export default class CarvesStart extends ClientCommand {
+  static override summary = "Ask a host for files: by a live query that makes its agent upload them.";
+  static override description =
+    "Each path is one carve. Wildcards: % or * is anything on one level, %% or ** anything below; quote them from your " +
+    "shell. The host must be online, with carving on in its agent (disable_carver=false). Agents begin at whole minutes, so up to 60 " +
+    "seconds later; --wait follows until all has come.";
+  static override endpoints = [];
+  static override strict = false;
+  static override args = { host: args.host, path: args.required("path or pattern, one or more") };
+  static override flags = {
+    wait: Flags.boolean({ summary: "Follow until the files are here; needs the right to read carves." }),
+    timeout: Flags.string({ summary: "How long --wait waits.", default: "10m", helpValue: "10m" }),
+    ...dryRunFlag,
+  };
+  static override examples = [
+    "<%= config.bin %> <%= command.id %> mac-1.example.com '/var/log/**' --dry-run",
+    "<%= config.bin %> <%= command.id %> 1 /etc/hosts /etc/passwd --wait --timeout 5m --dry-run",
+  ];
+
+  async run() {
+    const { argv, flags } = await this.parse(CarvesStart);
+    const [name = "", ...paths] = argv.map(String);
+    const timeout = durationMs(flags.timeout, "--timeout");
+    const blank = paths.find((path) => path.trim() === "");
+    if (blank !== undefined) throw usage("a path is empty");
+    const host = await this.host(name);
+    const called = printable(host.display_name);
+    const queries = paths.map((path) => ({ path, query: carveSql(path) }));
+    if (flags["dry-run"])
+      return this.printPlan(
+        `ask ${called} for ${plural(paths.length, "carve")}`,
+        { id: host.id, display_name: host.display_name },
+        queries.map(({ query }) => ({ field: "query", to: query })),
+      );
+
+    const started: Started[] = [];
+    for (const { path, query } of queries) started.push(...(await this.ask(host.id, called, path, query)));
+    if (flags.wait) await this.follow(started, timeout);
+    else this.note(`${called} was asked; its agent begins within a minute: svc carves list --host-id ${host.id}`);
+    await this.printList(started, {
+      schema: Started,
+      columns: ["carve_id", "path", "state", { key: "carve.id", header: "id" }],
+    });
+    const lost = started.filter(({ carve }) => carve?.error !== undefined || carve?.expired === true);
+    if (lost.length > 0)
+      throw new CliError(lost.length < started.length ? "partial" : "failed", `${plural(lost.length, "carve")} failed`);
+    if (flags.wait && started.some(({ carve }) => !carve || !isComplete(carve)))
+      throw new CliError("pending", `not all has come within ${flags.timeout}`, "The agent goes on: svc carves list");
+  }
+
+  private async ask(hostId: number, called: string, path: string, query: string): Promise<Started[]> {
+    const progress = this.progress(`asking ${called} for ${printable(path)} ...`);
+    try {
+      const reply = await this.call(liveQueriesApi.onHost, { params: { id: hostId }, body: { query } });
+      if (reply.status === "offline") throw failed(`${called} is offline`, "Only a host that is online can be asked.");
+      if (reply.rows === null || reply.error) throw failed(`${called}: ${reply.error ?? "no answer"}`);
+      const rows = new Map(reply.rows.map((row) => [row.carve_guid ?? "", row]));
+      rows.delete("");
+      if (rows.size === 0)
+        throw notFound(
+          `${called} has nothing at ${path}, or its agent carves nothing`,
+          "The agent needs disable_carver=false.",
+        );
+      return [...rows].map(([carve_id, row]) => ({
+        host_id: hostId,
+        path,
+        carve_id,
+        request_id: row.request_id ?? "",
+        state: "asked",
+        carve: null,
+      }));
+    } finally {
+      progress.done();
+    }
+  }
+
+  /** Until each has come, failed or expired, or the time is over. */
+  private async follow(started: Started[], timeout: number): Promise<void> {
+    const progress = this.progress("waiting for the agent to begin ...");
+    const isOver = ({ carve }: Started) => carve !== null && (isComplete(carve) || "error" in carve || carve.expired);
+    try {
+      for (let waited = 0; ; waited += POLL_MS) {
+        for (const one of started) {
+          if (isOver(one)) continue;
+          const { carves } = await this.call(carvesApi.list, { query: { carve_id: one.carve_id, expired: true } });
+          one.carve = carves.find(({ host_id }) => host_id === one.host_id) ?? null;
+          if (one.carve) one.state = stateOf(one.carve);
+        }
+        if (started.every(isOver) || waited >= timeout) return;
+        const done = started.reduce((sum, { carve }) => sum + (carve ? carve.max_block + 1 : 0), 0);
+        const all = started.reduce((sum, { carve }) => sum + (carve?.block_count ?? 1), 0);
+        if (done > 0) progress.update(`${bar(done, all)}  ${done} of ${all} blocks`);
+        await this.io.sleep(Math.min(POLL_MS, timeout - waited), this.stop.signal);
+      }
+    } finally {
+      progress.done();
+    }
+  }
+}

@@ -1,0 +1,29 @@
+import { deviceApi } from "../../api/device.ts";
+import { HostCertificate } from "../../api/host-details.ts";
+import { DeviceCommand, deviceArgs, deviceFlags } from "../../cli/device-command.ts";
+import { limitFlags } from "../../cli/flags.ts";
+import { queryFlags, queryOf } from "../../cli/query-flags.ts";
+
+export default class DeviceCertificates extends DeviceCommand {
+  static override summary = "List the certificates on a host as its owner sees them.";
+  static override endpoints = [deviceApi.certificates];
+  static override args = deviceArgs;
+  static override flags = { ...deviceFlags, ...queryFlags(deviceApi.certificates), ...limitFlags };
+  static override examples = ["<%= config.bin %> <%= command.id %> --token-stdin < device-token.txt"];
+
+  async run() {
+    const { args, flags } = await this.parse(DeviceCertificates);
+    const token = await this.deviceToken(args.token, flags);
+    const input = { params: { token }, query: queryOf(deviceApi.certificates, flags) };
+    const certificates = await this.rows(deviceApi.certificates, input, "certificates");
+    await this.printList(certificates, {
+      schema: HostCertificate,
+      columns: [
+        { key: "common_name", header: "name" },
+        { key: "issuer.common_name", header: "issuer" },
+        { key: "not_valid_after", header: "not valid after" },
+        { key: "source" },
+      ],
+    });
+  }
+}

@@ -1,0 +1,17 @@
+import { deviceApi } from "../../api/device.ts";
+import { DeviceCommand, deviceArgs, deviceFlags } from "../../cli/device-command.ts";
+
+export default class DeviceDesktop extends DeviceCommand {
+  static override summary = "Show what the desktop app of a host is told.";
+  static override endpoints = [deviceApi.desktop];
+  static override args = deviceArgs;
+  static override flags = deviceFlags;
+  static override examples = ["<%= config.bin %> <%= command.id %> --token-stdin < device-token.txt"];
+
+  async run() {
+    const { args, flags } = await this.parse(DeviceDesktop);
+    const token = await this.deviceToken(args.token, flags);
+    const told = await this.call(deviceApi.desktop, { params: { token } });
+    await this.printOne(told, { schema: deviceApi.desktop.response });
+  }
+}

@@ -1,0 +1,18 @@
+import { deviceApi } from "../../api/device.ts";
+import { DeviceCommand, deviceArgs, deviceFlags } from "../../cli/device-command.ts";
+
+export default class DeviceDesktopAdmin extends DeviceCommand {
+  static override summary = "Show Munki and device management of a Mac as its owner sees them.";
+  static override endpoints = [deviceApi.desktopAdmin];
+  static override args = deviceArgs;
+  static override flags = deviceFlags;
+  static override examples = ["<%= config.bin %> <%= command.id %> --token-stdin < device-token.txt"];
+
+  async run() {
+    const { args, flags } = await this.parse(DeviceDesktopAdmin);
+    const token = await this.deviceToken(args.token, flags);
+    const { desktopadmin } = await this.call(deviceApi.desktopAdmin, { params: { token } });
+    if (desktopadmin === null) this.note("not a Mac");
+    else await this.printOne(desktopadmin);
+  }
+}

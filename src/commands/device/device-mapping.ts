@@ -1,0 +1,17 @@
+import { deviceApi } from "../../api/device.ts";
+import { DeviceCommand, deviceArgs, deviceFlags } from "../../cli/device-command.ts";
+
+export default class DeviceMapping extends DeviceCommand {
+  static override summary = "List whose host it is, as its owner sees it.";
+  static override endpoints = [deviceApi.deviceMapping];
+  static override args = deviceArgs;
+  static override flags = deviceFlags;
+  static override examples = ["<%= config.bin %> <%= command.id %> --token-stdin < device-token.txt"];
+
+  async run() {
+    const { args, flags } = await this.parse(DeviceMapping);
+    const token = await this.deviceToken(args.token, flags);
+    const { device_mapping } = await this.call(deviceApi.deviceMapping, { params: { token } });
+    await this.printList(device_mapping, { columns: [{ key: "email" }, { key: "source" }] });
+  }
+}

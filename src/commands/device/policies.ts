@@ -1,0 +1,20 @@
+import { DevicePolicy, deviceApi } from "../../api/device.ts";
+import { DeviceCommand, deviceArgs, deviceFlags } from "../../cli/device-command.ts";
+
+export default class DevicePolicies extends DeviceCommand {
+  static override summary = "List the policies of a host as its owner sees them.";
+  static override endpoints = [deviceApi.policies];
+  static override args = deviceArgs;
+  static override flags = deviceFlags;
+  static override examples = ["<%= config.bin %> <%= command.id %> --token-stdin < device-token.txt"];
+
+  async run() {
+    const { args, flags } = await this.parse(DevicePolicies);
+    const token = await this.deviceToken(args.token, flags);
+    const { policies } = await this.call(deviceApi.policies, { params: { token } });
+    await this.printList(policies, {
+      schema: DevicePolicy,
+      columns: [{ key: "id" }, { key: "name" }, { key: "response" }, { key: "critical" }, { key: "resolution" }],
+    });
+  }
+}

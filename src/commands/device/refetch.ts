@@ -1,0 +1,23 @@
+import { deviceApi } from "../../api/device.ts";
+import { DeviceCommand, deviceArgs, deviceFlags } from "../../cli/device-command.ts";
+import { dryRunFlag } from "../../cli/flags.ts";
+import { printable } from "../../cli/text.ts";
+
+export default class DeviceRefetch extends DeviceCommand {
+  static override summary = "Ask a host for all its details, as its owner.";
+  static override endpoints = [deviceApi.refetch];
+  static override args = deviceArgs;
+  static override flags = { ...deviceFlags, ...dryRunFlag };
+  static override examples = ["<%= config.bin %> <%= command.id %> --token-stdin < device-token.txt"];
+
+  async run() {
+    const { args, flags } = await this.parse(DeviceRefetch);
+    const token = await this.deviceToken(args.token, flags);
+    if (flags["dry-run"]) {
+      const { host } = await this.call(deviceApi.get, { params: { token } });
+      return this.printPlan(`ask ${printable(host.display_name)} for all its details`, { id: host.id });
+    }
+    await this.call(deviceApi.refetch, { params: { token } });
+    await this.report("the host is asked for all its details at its next check-in", { refetch_requested: true });
+  }
+}

@@ -1,0 +1,36 @@
+import { DeviceHost, deviceApi } from "../../api/device.ts";
+import { DeviceCommand, deviceArgs, deviceFlags } from "../../cli/device-command.ts";
+import { timeColumn } from "../../cli/host-view.ts";
+
+export default class DeviceShow extends DeviceCommand {
+  static override summary = "Show a host as its owner sees it.";
+  static override endpoints = [deviceApi.get];
+  static override args = deviceArgs;
+  static override flags = deviceFlags;
+  static override examples = [
+    "<%= config.bin %> <%= command.id %> --token-stdin < device-token.txt",
+    "<%= config.bin %> <%= command.id %> --token-stdin -o json --fields hostname,status < device-token.txt",
+  ];
+
+  async run() {
+    const { args, flags } = await this.parse(DeviceShow);
+    const token = await this.deviceToken(args.token, flags);
+    const { host } = await this.call(deviceApi.get, { params: { token } });
+    await this.printOne(host, {
+      schema: DeviceHost,
+      columns: [
+        { key: "display_name", header: "host" },
+        { key: "hostname" },
+        { key: "status" },
+        timeColumn("seen_time", "last seen", this.relativeTimes, this.io.now()),
+        { key: "platform" },
+        { key: "os_version", header: "os version" },
+        { key: "hardware_serial", header: "serial number" },
+        { key: "hardware_model", header: "model" },
+        { key: "disk_encryption_enabled", header: "disk encrypted" },
+        { key: "issues.failing_policies_count", header: "failing policies" },
+        { key: "mdm.device_status", header: "state" },
+      ],
+    });
+  }
+}

@@ -1,0 +1,24 @@
+import { deviceApi } from "../../api/device.ts";
+import { HostSoftwareItem } from "../../api/software.ts";
+import { DeviceCommand, deviceArgs, deviceFlags } from "../../cli/device-command.ts";
+import { limitFlags } from "../../cli/flags.ts";
+import { queryFlags, queryOf } from "../../cli/query-flags.ts";
+
+export default class DeviceSoftware extends DeviceCommand {
+  static override summary = "List the software on a host as its owner sees it.";
+  static override endpoints = [deviceApi.software];
+  static override args = deviceArgs;
+  static override flags = { ...deviceFlags, ...queryFlags(deviceApi.software), ...limitFlags };
+  static override examples = ["<%= config.bin %> <%= command.id %> --token-stdin --query fire < device-token.txt"];
+
+  async run() {
+    const { args, flags } = await this.parse(DeviceSoftware);
+    const token = await this.deviceToken(args.token, flags);
+    const input = { params: { token }, query: queryOf(deviceApi.software, flags) };
+    const software = await this.rows(deviceApi.software, input, "software");
+    await this.printList(software, {
+      schema: HostSoftwareItem,
+      columns: [{ key: "name" }, { key: "installed_versions.version", header: "version" }, { key: "source" }],
+    });
+  }
+}

@@ -1,0 +1,30 @@
+import { Activity } from "../../api/activities.ts";
+import { hostActivitiesApi } from "../../api/host-activities.ts";
+import { details, who } from "../../cli/activity-view.ts";
+import { ClientCommand } from "../../cli/client-command.ts";
+import { args, limitFlags } from "../../cli/flags.ts";
+import { timeColumn } from "../../cli/host-view.ts";
+
+export default class HostsActivities extends ClientCommand {
+  static override summary = "List what was done with a host, by whom, the newest first.";
+  static override endpoints = [hostActivitiesApi.list];
+  static override args = { host: args.host };
+  static override flags = { ...limitFlags };
+  static override examples = ["<%= config.bin %> <%= command.id %> mac-1.example.com --limit 20"];
+
+  async run() {
+    const { args: given } = await this.parse(HostsActivities);
+    const { id } = await this.host(given.host);
+    const activities = await this.rows(hostActivitiesApi.list, { params: { id } }, "activities");
+    await this.printList(activities, {
+      schema: Activity,
+      columns: [
+        { key: "id" },
+        timeColumn("created_at", "when", this.relativeTimes, this.io.now()),
+        who,
+        { key: "type", header: "what" },
+        details,
+      ],
+    });
+  }
+}

@@ -1,0 +1,30 @@
+import { HostCertificate, hostDetailsApi } from "../../api/host-details.ts";
+import { ClientCommand } from "../../cli/client-command.ts";
+import { args, limitFlags } from "../../cli/flags.ts";
+import { queryFlags, queryOf } from "../../cli/query-flags.ts";
+
+export default class HostsCertificates extends ClientCommand {
+  static override summary = "List the certificates on a host.";
+  static override endpoints = [hostDetailsApi.certificates];
+  static override args = { host: args.host };
+  static override flags = { ...queryFlags(hostDetailsApi.certificates), ...limitFlags };
+  static override examples = ["<%= config.bin %> <%= command.id %> mac-1.example.com --order-key not_valid_after"];
+
+  async run() {
+    const { args: given, flags } = await this.parse(HostsCertificates);
+    const { id } = await this.host(given.host);
+    const query = queryOf(hostDetailsApi.certificates, flags);
+    const certificates = await this.rows(hostDetailsApi.certificates, { params: { id }, query }, "certificates");
+    await this.printList(certificates, {
+      schema: HostCertificate,
+      columns: [
+        { key: "common_name", header: "name" },
+        { key: "issuer.common_name", header: "issuer" },
+        { key: "not_valid_after", header: "not valid after" },
+        { key: "source" },
+        { key: "username", header: "user" },
+        { key: "certificate_authority", header: "authority" },
+      ],
+    });
+  }
+}

@@ -1,0 +1,21 @@
+import { hostDetailsApi } from "../../api/host-details.ts";
+import { ClientCommand } from "../../cli/client-command.ts";
+import { args } from "../../cli/flags.ts";
+import { printable } from "../../cli/text.ts";
+
+export default class HostsEncryptionKey extends ClientCommand {
+  static override summary = "Print the disk encryption key of a host. That it was read is recorded.";
+  static override endpoints = [hostDetailsApi.encryptionKey];
+  static override args = { host: args.host };
+  static override examples = ["<%= config.bin %> <%= command.id %> mac-1.example.com"];
+
+  async run() {
+    const { args: given, flags } = await this.parse(HostsEncryptionKey);
+    const { id, display_name } = await this.host(given.host);
+    const reply = await this.call(hostDetailsApi.encryptionKey, { params: { id } });
+    if (this.structured || flags.fields !== undefined)
+      return this.printOne(reply, { schema: hostDetailsApi.encryptionKey.response });
+    this.note(`key of ${printable(display_name)}, stored ${reply.encryption_key.updated_at}`);
+    this.log(printable(reply.encryption_key.key));
+  }
+}

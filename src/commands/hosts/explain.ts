@@ -1,0 +1,28 @@
+import { hostsApi } from "../../api/hosts.ts";
+import { ClientCommand } from "../../cli/client-command.ts";
+import { args } from "../../cli/flags.ts";
+import { whereFlag } from "../../cli/hosts-command.ts";
+import { printable } from "../../cli/text.ts";
+
+export default class HostsExplain extends ClientCommand {
+  static override summary = "Tell which parts of a selector hold for a host.";
+  static override endpoints = [hostsApi.explain];
+  static override args = { host: args.host };
+  static override flags = { where: { ...whereFlag.where, required: true, summary: "The selector." } };
+  static override examples = [
+    "<%= config.bin %> <%= command.id %> mac-1.example.com --where 'platform = darwin and not (online or team = Lab)'",
+  ];
+
+  async run() {
+    const { args: given, flags } = await this.parse(HostsExplain);
+    const { id, display_name } = await this.host(given.host);
+    const reply = await this.call(hostsApi.explain, { params: { id }, query: { where: flags.where as string } });
+    const schema = hostsApi.explain.response;
+    if (this.structured || this.common.fields !== undefined) return this.printOne(reply, { schema });
+    this.note(`${printable(display_name)} is ${reply.held ? "picked" : "not picked"}`);
+    const lines = reply.parts.map(({ text, depth, held }) => ({ held, part: `${"  ".repeat(depth)}${text}` }));
+    await this.printList(lines, {
+      columns: [{ key: "held", text: (held) => (held === true ? "yes" : "no") }, { key: "part" }],
+    });
+  }
+}

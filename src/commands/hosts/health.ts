@@ -1,0 +1,35 @@
+import { HostHealth, hostDetailsApi } from "../../api/host-details.ts";
+import { ClientCommand } from "../../cli/client-command.ts";
+import { args } from "../../cli/flags.ts";
+import { timeColumn } from "../../cli/host-view.ts";
+
+const named = (value: unknown, nameOf: (item: Record<string, unknown>) => string) =>
+  Array.isArray(value) ? value.map(nameOf).join(", ") : "";
+
+export default class HostsHealth extends ClientCommand {
+  static override summary = "Show what is wrong with a host: failing policies, vulnerable software.";
+  static override endpoints = [hostDetailsApi.health];
+  static override args = { host: args.host };
+  static override examples = ["<%= config.bin %> <%= command.id %> mac-1.example.com"];
+
+  async run() {
+    const { args: given } = await this.parse(HostsHealth);
+    const { id } = await this.host(given.host);
+    const { health } = await this.call(hostDetailsApi.health, { params: { id } });
+    await this.printOne(health, {
+      schema: HostHealth,
+      columns: [
+        timeColumn("updated_at", "looked up", this.relativeTimes, this.io.now()),
+        { key: "os_version", header: "os version" },
+        { key: "disk_encryption_enabled", header: "disk encrypted" },
+        { key: "failing_policies_count", header: "failing policies" },
+        { key: "failing_policies", header: "these are", text: (value) => named(value, ({ name }) => String(name)) },
+        {
+          key: "vulnerable_software",
+          header: "vulnerable software",
+          text: (value) => named(value, ({ name, version }) => `${name} ${version}`),
+        },
+      ],
+    });
+  }
+}

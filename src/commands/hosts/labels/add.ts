@@ -1,0 +1,28 @@
+import { labelsApi } from "../../../api/labels.ts";
+import { ClientCommand } from "../../../cli/client-command.ts";
+import { usage } from "../../../cli/errors.ts";
+import { args, dryRunFlag } from "../../../cli/flags.ts";
+import { printable } from "../../../cli/text.ts";
+
+export default class HostsLabelsAdd extends ClientCommand {
+  static override summary = "Put a host into manual labels.";
+  static override endpoints = [labelsApi.addToHost];
+  static override strict = false;
+  static override args = { host: args.host, labels: args.labels };
+  static override flags = { ...dryRunFlag };
+  static override examples = ["<%= config.bin %> <%= command.id %> mac-1.example.com Loaners"];
+
+  async run() {
+    const { argv, flags } = await this.parse(HostsLabelsAdd);
+    const [host = "", ...labels] = argv.map(String);
+    if (labels.length === 0) throw usage("which labels?", "Name them after the host.");
+    const { id, display_name: shown } = await this.host(host);
+    const told = `${printable(shown)} into ${labels.map(printable).join(", ")}`;
+    if (flags["dry-run"]) {
+      this.validate(labelsApi.addToHost, { labels });
+      return this.printPlan(`put ${told}`, { id, display_name: shown, labels });
+    }
+    await this.call(labelsApi.addToHost, { params: { id }, body: { labels } });
+    await this.report(`put ${told}`, { id, display_name: shown, labels });
+  }
+}

@@ -1,0 +1,36 @@
+import { liveQueriesApi } from "../../api/live-queries.ts";
+import { ClientCommand } from "../../cli/client-command.ts";
+import { CliError, failed } from "../../cli/errors.ts";
+import { args, dryRunFlag } from "../../cli/flags.ts";
+import { readText } from "../../cli/input.ts";
+
+export default class HostsQuery extends ClientCommand {
+  static override summary = "Run SQL on one host and wait for its answer.";
+  static override description = "Exit code 6 when the host is offline or does not answer in time.";
+  static override endpoints = [liveQueriesApi.onHost, liveQueriesApi.onHostByIdentifier];
+  static override args = { host: args.host, sql: args.required("SQL; - reads it from stdin") };
+  static override flags = { ...dryRunFlag };
+  static override examples = [
+    "<%= config.bin %> <%= command.id %> mac-1.example.com 'SELECT version FROM os_version'",
+    "<%= config.bin %> <%= command.id %> 1 'SELECT version FROM os_version' -o json",
+  ];
+
+  async run() {
+    const { args: given, flags } = await this.parse(HostsQuery);
+    const query = given.sql === "-" ? await readText(this.io, "-", "the SQL") : given.sql;
+    if (flags["dry-run"]) return this.printPlan(`run ${JSON.stringify(query)} on ${given.host}`, { host: given.host });
+    const body = { query };
+    const progress = this.progress("waiting for the host ...");
+    const reply = await (/^[1-9]\d{0,14}$/.test(given.host)
+      ? this.call(liveQueriesApi.onHost, { params: { id: given.host }, body })
+      : this.call(liveQueriesApi.onHostByIdentifier, { params: { identifier: given.host }, body })
+    ).finally(() => progress.done());
+    if (reply.status === "offline")
+      throw new CliError("partial", "the host is offline", "`svc query --queue-until 24h` asks it when it is back.");
+    if (reply.rows === null)
+      throw new CliError("partial", reply.error ?? "the host did not answer", "Hosts answer with their next check-in.");
+    if (reply.error !== null) throw failed(reply.error);
+    const columns = [...new Set(reply.rows.flatMap((row) => Object.keys(row)))];
+    await this.printList(reply.rows, { columns }, "no rows");
+  }
+}

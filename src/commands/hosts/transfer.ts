@@ -1,0 +1,80 @@
+import * as Flags from "@oclif/core/flags";
+import { hostsApi } from "../../api/hosts.ts";
+import { args, dryRunFlag } from "../../cli/flags.ts";
+import { choiceFlags, type Filters, HostsCommand } from "../../cli/hosts-command.ts";
+import { plural } from "../../cli/text.ts";
+
+interface Destination {
+  readonly id: number | null;
+  readonly name: string;
+}
+
+export default class HostsTransfer extends HostsCommand {
+  static override summary = "Move hosts to a team, or to none (premium).";
+  static override description =
+    "Hosts are named, or picked by filters; --team is then the team that they are in now. Several ask to type their number, or take " +
+    "--confirm NUMBER. A choice that holds every host needs --all-hosts.";
+  static override endpoints = [hostsApi.transfer, hostsApi.transferByFilter];
+  static override strict = false;
+  static override args = { hosts: args.hosts };
+  static override flags = {
+    to: Flags.string({ required: true, summary: "Team to move to, by name or id; none: no team.", helpValue: "TEAM" }),
+    ...choiceFlags,
+    ...dryRunFlag,
+  };
+  static override examples = [
+    "<%= config.bin %> <%= command.id %> linux-1.example.com --to Lab",
+    "<%= config.bin %> <%= command.id %> --team Workstations --status online --to none --confirm 1",
+    "<%= config.bin %> <%= command.id %> --where 'platform != darwin' --to Lab --dry-run",
+  ];
+
+  async run() {
+    const { argv, flags } = await this.parse(HostsTransfer);
+    const names = argv.map(String);
+    const filters = await this.filtersOr(names, flags);
+    const team = await this.destination(flags.to);
+    if (filters === null) return this.moveNamed(names, team, flags);
+    await this.moveFiltered(filters, team, flags);
+  }
+
+  private async destination(text: string): Promise<Destination> {
+    if (text === "none" || text === "0") return { id: null, name: "no team" };
+    const { id, name } = await this.team(text);
+    return { id, name };
+  }
+
+  private async moveNamed(names: readonly string[], team: Destination, flags: Asked): Promise<void> {
+    const hosts = await this.named(names);
+    await this.checkChoice(hosts.length, flags["all-hosts"]);
+    if (flags["dry-run"]) return this.printPlan(`move ${plural(hosts.length, "host")} to ${team.name}`, hosts);
+    if (hosts.length > 1) {
+      this.tell(hosts, hosts.length);
+      await this.confirmTyped(`Move ${hosts.length} hosts to ${team.name}?`, String(hosts.length));
+    }
+    await this.call(hostsApi.transfer, { body: { team_id: team.id, hosts: hosts.map(({ id }) => id) } });
+    await this.report(`moved ${this.nameOf(hosts)} to ${team.name}`, { moved: hosts.length, team_id: team.id, hosts });
+  }
+
+  /** The server picks them: there may be a hundred thousand. */
+  private async moveFiltered(filters: Filters, team: Destination, flags: Asked): Promise<void> {
+    this.validate(hostsApi.transferByFilter, { team_id: team.id, filters });
+    const { count } = await this.call(hostsApi.count, { query: filters });
+    await this.checkChoice(count, flags["all-hosts"]);
+    const what = `${plural(count, "host")} to ${team.name}`;
+    const { hosts: first } = await this.call(hostsApi.list, { query: { ...filters, page: 0, per_page: 10 } });
+    if (flags["dry-run"])
+      return this.printPlan(
+        `move ${what}`,
+        first.map(({ id, display_name }) => ({ id, display_name })),
+      );
+    this.tell(first, count);
+    await this.confirmTyped(`Move ${what}?`, String(count));
+    await this.call(hostsApi.transferByFilter, { body: { team_id: team.id, filters } });
+    await this.report(`moved ${what}`, { moved: count, team_id: team.id, filters });
+  }
+}
+
+interface Asked {
+  readonly "all-hosts"?: boolean | undefined;
+  readonly "dry-run"?: boolean | undefined;
+}

@@ -1,0 +1,34 @@
+import * as Flags from "@oclif/core/flags";
+import { hostActionsApi } from "../../api/host-actions.ts";
+import { args } from "../../cli/flags.ts";
+import { HostActionCommand, hostActionFlags, type Target } from "../../cli/host-actions.ts";
+
+export default class HostsUnlock extends HostActionCommand {
+  static override summary = "Unlock hosts as soon as they are online.";
+  static override description =
+    "Linux hosts restart. Several hosts ask to type their number, or take --confirm NUMBER. With --wait the exit code " +
+    "tells how it went: 0 unlocked, 1 or 6 failed, 7 still pending.";
+  static override endpoints = [hostActionsApi.unlock];
+  static override strict = false;
+  static override args = { hosts: args.hosts };
+  static override flags = {
+    confirm: Flags.string({ summary: "Number of hosts that will be unlocked." }),
+    ...hostActionFlags,
+  };
+  static override examples = ["<%= config.bin %> <%= command.id %> linux-1.example.com"];
+
+  protected readonly action = "unlock";
+
+  async run() {
+    const { argv, flags } = await this.parse(HostsUnlock);
+    await this.act(argv.map(String), flags);
+  }
+
+  protected request(id: number) {
+    return this.call(hostActionsApi.unlock, { params: { id } });
+  }
+
+  protected async ask(question: string, hosts: readonly Target[]): Promise<void> {
+    if (hosts.length > 1) await this.askTyped(question, hosts);
+  }
+}

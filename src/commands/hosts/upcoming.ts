@@ -1,0 +1,33 @@
+import { hostActivitiesApi, UpcomingActivity } from "../../api/host-activities.ts";
+import { details, who } from "../../cli/activity-view.ts";
+import { ClientCommand } from "../../cli/client-command.ts";
+import { args, limitFlags } from "../../cli/flags.ts";
+import { timeColumn } from "../../cli/host-view.ts";
+
+export default class HostsUpcoming extends ClientCommand {
+  static override summary = "List what a host has yet to do, in the order in which it will.";
+  static override endpoints = [hostActivitiesApi.upcoming];
+  static override args = { host: args.host };
+  static override flags = { ...limitFlags };
+  static override examples = ["<%= config.bin %> <%= command.id %> mac-1.example.com"];
+
+  async run() {
+    const { args: given } = await this.parse(HostsUpcoming);
+    const { id } = await this.host(given.host);
+    const activities = await this.rows(hostActivitiesApi.upcoming, { params: { id } }, "activities");
+    await this.printList(
+      activities,
+      {
+        schema: UpcomingActivity,
+        columns: [
+          { key: "uuid" },
+          timeColumn("created_at", "asked", this.relativeTimes, this.io.now()),
+          who,
+          { key: "type", header: "what" },
+          details,
+        ],
+      },
+      "nothing is upcoming",
+    );
+  }
+}

@@ -1,0 +1,37 @@
+import * as Flags from "@oclif/core/flags";
+import { hostActionsApi } from "../../api/host-actions.ts";
+import { args } from "../../cli/flags.ts";
+import { HostActionCommand, hostActionFlags, type Target } from "../../cli/host-actions.ts";
+
+export default class HostsWipe extends HostActionCommand {
+  static override summary = "Erase hosts as soon as they are online. This cannot be undone.";
+  static override description =
+    "Asks to type the host's name, or the number of hosts; --confirm gives it without a terminal. With --wait the exit " +
+    "code tells how it went: 0 wiped, 1 or 6 failed, 7 still pending.";
+  static override endpoints = [hostActionsApi.wipe];
+  static override strict = false;
+  static override args = { hosts: args.hosts };
+  static override flags = {
+    confirm: Flags.string({ summary: "Name of the host, or number of hosts, that will be erased." }),
+    ...hostActionFlags,
+  };
+  static override examples = [
+    "<%= config.bin %> <%= command.id %> linux-1.example.com --confirm linux-1.example.com",
+    "<%= config.bin %> <%= command.id %> linux-1.example.com mac-1.example.com --dry-run",
+  ];
+
+  protected readonly action = "wipe";
+
+  async run() {
+    const { argv, flags } = await this.parse(HostsWipe);
+    await this.act(argv.map(String), flags);
+  }
+
+  protected request(id: number) {
+    return this.call(hostActionsApi.wipe, { params: { id } });
+  }
+
+  protected async ask(question: string, hosts: readonly Target[]): Promise<void> {
+    await this.askTyped(`${question} This cannot be undone.`, hosts);
+  }
+}

@@ -1,0 +1,61 @@
+import * as Flags from "@oclif/core/flags";
+import { LabelItem, labelsApi } from "../../api/labels.ts";
+import { changesOf } from "../../cli/base-command.ts";
+import { ClientCommand } from "../../cli/client-command.ts";
+import { dryRunFlag, inputFlag } from "../../cli/flags.ts";
+import { readBody } from "../../cli/input.ts";
+import { memberFields, memberFlags, tellUnknown } from "../../cli/label-view.ts";
+import { plural } from "../../cli/text.ts";
+
+export default class LabelsCreate extends ClientCommand {
+  static override summary = "Create a label.";
+  static override description =
+    "Members are the hosts that answer --query with a row, those that --where picks (kept up to date by the server), or " +
+    "those named by --hosts or --host-ids. Without any of them the label is empty, and hosts are put into it by hand.";
+  static override endpoints = [labelsApi.create];
+  static override flags = {
+    name: Flags.string({ summary: "Name." }),
+    description: Flags.string({ summary: "What the label is for." }),
+    query: Flags.string({ summary: "Hosts that answer this with a row.", helpValue: "SQL" }),
+    platform: Flags.string({ summary: "Ask --query of these hosts only: darwin, windows, linux, ubuntu ..." }),
+    where: Flags.string({ summary: "Hosts that this expression picks.", helpValue: "EXPRESSION" }),
+    vital: Flags.string({ summary: "Hosts of which this vital has --value, e.g. end_user_idp_group." }),
+    value: Flags.string({ summary: "Value of --vital.", dependsOn: ["vital"] }),
+    ...memberFlags,
+    ...inputFlag,
+    ...dryRunFlag,
+  };
+  static override examples = [
+    "<%= config.bin %> <%= command.id %> --name Portables --query 'SELECT 1 FROM battery' --platform darwin",
+    "<%= config.bin %> <%= command.id %> --name 'Linux seen lately' --where 'platform = ubuntu and seen < 7d'",
+    "<%= config.bin %> <%= command.id %> --name 'On loan' --hosts mac-1.example.com,win-1.example.com",
+  ];
+
+  async run() {
+    const { flags } = await this.parse(LabelsCreate);
+    const criteria = {
+      ...(flags.vital === undefined ? {} : { vital: flags.vital, value: flags.value }),
+      ...(flags.where === undefined ? {} : { where: flags.where }),
+    };
+    const given: Record<string, unknown> = {
+      ...(await readBody(this.io, flags.input)),
+      ...(flags.name === undefined ? {} : { name: flags.name }),
+      ...(flags.description === undefined ? {} : { description: flags.description }),
+      ...(flags.query === undefined ? {} : { query: flags.query }),
+      ...(flags.platform === undefined ? {} : { platform: flags.platform }),
+      ...(Object.keys(criteria).length === 0 ? {} : { criteria }),
+      ...memberFields(flags),
+    };
+    const name = typeof given.name === "string" ? given.name : await this.askText("Name", "--name");
+    const body = { ...given, name };
+    if (flags["dry-run"]) {
+      this.validate(labelsApi.create, body);
+      return this.printPlan(`create label ${name}`, null, changesOf({}, body));
+    }
+    const { label } = await this.call(labelsApi.create, { body });
+    await this.report(`created label ${label.name} (${label.id}), ${plural(label.count, "host")}`, label, {
+      schema: LabelItem,
+    });
+    tellUnknown(given, label.count, (text) => this.warn(text));
+  }
+}

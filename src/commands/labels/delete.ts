@@ -1,0 +1,28 @@
+import { labelsApi } from "../../api/labels.ts";
+import { ClientCommand } from "../../cli/client-command.ts";
+import { args, dryRunFlag, yesFlag } from "../../cli/flags.ts";
+import { plural } from "../../cli/text.ts";
+
+export default class LabelsDelete extends ClientCommand {
+  static override summary = "Delete a label; its hosts stay.";
+  static override endpoints = [labelsApi.delete, labelsApi.deleteById];
+  static override args = { label: args.label };
+  static override flags = { ...yesFlag, ...dryRunFlag };
+  static override examples = [
+    "<%= config.bin %> <%= command.id %> Loaners --yes",
+    "<%= config.bin %> <%= command.id %> 14 --yes",
+  ];
+
+  async run() {
+    const { args: given, flags } = await this.parse(LabelsDelete);
+    const { id, name } = await this.label(given.label);
+    const { label } = await this.call(labelsApi.get, { params: { id } });
+    const what = `label ${name} (${plural(label.count, "host")} in it)`;
+    if (flags["dry-run"]) return this.printPlan(`delete ${what}`, { id, name, count: label.count });
+    await this.confirm(`Delete ${what}?`);
+    // By what was given: a label renamed meanwhile is not the one that was meant. Paths of dots alone mean something else.
+    if (given.label === name && !/^\.{1,2}$/.test(name)) await this.call(labelsApi.delete, { params: { name } });
+    else await this.call(labelsApi.deleteById, { params: { id } });
+    await this.report(`deleted label ${name}`, { id, name, deleted: true });
+  }
+}

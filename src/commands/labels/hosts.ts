@@ -1,0 +1,21 @@
+import { labelHostsApi } from "../../api/label-hosts.ts";
+import { ClientCommand } from "../../cli/client-command.ts";
+import { args, limitFlags, teamFlag } from "../../cli/flags.ts";
+import { hostView } from "../../cli/host-view.ts";
+import { queryFlags, queryOf } from "../../cli/query-flags.ts";
+
+export default class LabelsHosts extends ClientCommand {
+  static override summary = "List the hosts in a label.";
+  static override endpoints = [labelHostsApi.hosts];
+  static override args = { label: args.label };
+  static override flags = { ...queryFlags(labelHostsApi.hosts), ...teamFlag, ...limitFlags };
+  static override examples = ["<%= config.bin %> <%= command.id %> Loaners --status online"];
+
+  async run() {
+    const { args: given, flags } = await this.parse(LabelsHosts);
+    const { id } = await this.label(given.label);
+    const query = queryOf(labelHostsApi.hosts, flags, await this.teamFilter(flags.team));
+    const hosts = await this.rows(labelHostsApi.hosts, { params: { id }, query }, "hosts");
+    await this.printList(hosts, hostView(this.relativeTimes, this.io.now()));
+  }
+}

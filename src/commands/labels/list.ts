@@ -1,0 +1,42 @@
+import * as Flags from "@oclif/core/flags";
+import { labelsApi } from "../../api/labels.ts";
+import { ClientCommand } from "../../cli/client-command.ts";
+import { limitFlags } from "../../cli/flags.ts";
+import { labelView } from "../../cli/label-view.ts";
+import { queryFlags, queryOf } from "../../cli/query-flags.ts";
+
+const DEFAULT_LIMIT = 100;
+
+export default class LabelsList extends ClientCommand {
+  static override summary = "List labels, and how many hosts are in each.";
+  static override endpoints = [labelsApi.list, labelsApi.summary, labelsApi.specs];
+  static override flags = {
+    ...queryFlags(labelsApi.list, ["query", "after", "include_host_counts"]),
+    short: Flags.boolean({ summary: "Ids, names and descriptions only.", exclusive: ["spec"] }),
+    spec: Flags.boolean({ summary: "As `svc labels apply` takes them." }),
+    ...limitFlags,
+  };
+  static override examples = [
+    "<%= config.bin %> <%= command.id %> --order-key name",
+    "<%= config.bin %> <%= command.id %> --short -o csv",
+    "<%= config.bin %> <%= command.id %> --spec -o yaml",
+  ];
+
+  async run() {
+    const { flags } = await this.parse(LabelsList);
+    if (flags.spec) {
+      const { specs } = await this.call(labelsApi.specs);
+      const columns = [{ key: "name" }, { key: "label_membership_type", header: "members" }, { key: "platform" }];
+      return this.printList(specs, { columns: [...columns, { key: "query" }] });
+    }
+    if (flags.short) {
+      const { labels } = await this.call(labelsApi.summary);
+      return this.printList(labels, { columns: [{ key: "id" }, { key: "name" }, { key: "description" }] });
+    }
+    // Asked for whole: the reply does not tell whether there are more.
+    const { labels } = await this.call(labelsApi.list, { query: queryOf(labelsApi.list, flags) });
+    const most = flags.all ? labels.length : (flags.limit ?? DEFAULT_LIMIT);
+    if (labels.length > most) this.note(`the first ${most} are shown, there are more: --limit N or --all`);
+    await this.printList(labels.slice(0, most), labelView);
+  }
+}

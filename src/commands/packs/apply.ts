@@ -1,0 +1,33 @@
+import * as Flags from "@oclif/core/flags";
+import { packsApi } from "../../api/packs.ts";
+import { ClientCommand } from "../../cli/client-command.ts";
+import { usage } from "../../cli/errors.ts";
+import { dryRunFlag } from "../../cli/flags.ts";
+import { readValue } from "../../cli/input.ts";
+import { plural } from "../../cli/text.ts";
+
+export default class PacksApply extends ClientCommand {
+  static override summary = "Create or change packs from a file, all or none.";
+  static override description =
+    "The file is a list of packs, or an object with that list under specs, JSON or YAML. A pack is replaced whole, with its " +
+    "targets and queries; packs that the file does not name stay.";
+  static override endpoints = [packsApi.applySpecs];
+  static override flags = {
+    input: Flags.string({ summary: "File with the packs; - is stdin.", helpValue: "FILE", required: true }),
+    ...dryRunFlag,
+  };
+  static override examples = ["<%= config.bin %> <%= command.id %> --input packs.yml"];
+
+  async run() {
+    const { flags } = await this.parse(PacksApply);
+    const value = await readValue(this.io, flags.input);
+    const specs = Array.isArray(value) ? value : (value as { specs?: unknown } | null)?.specs;
+    if (!Array.isArray(specs)) throw usage("--input: a list of packs is needed");
+    const body = { specs };
+    this.validate(packsApi.applySpecs, body);
+    const names = specs.map(({ name }: { name?: string }) => name ?? "");
+    if (flags["dry-run"]) return this.printPlan(`apply ${plural(names.length, "pack")}`, names);
+    await this.call(packsApi.applySpecs, { body });
+    await this.report(`applied ${plural(names.length, "pack")}`, { applied: names });
+  }
+}

@@ -1,0 +1,36 @@
+import { Pack, packsApi } from "../../api/packs.ts";
+import { changesOf } from "../../cli/base-command.ts";
+import { ClientCommand } from "../../cli/client-command.ts";
+import { dryRunFlag, inputFlag } from "../../cli/flags.ts";
+import { readBody } from "../../cli/input.ts";
+import { packFields, packFlags } from "../../cli/pack-view.ts";
+
+export default class PacksCreate extends ClientCommand {
+  static override summary = "Create a pack.";
+  static override endpoints = [packsApi.create];
+  static override flags = { ...packFlags, ...inputFlag, ...dryRunFlag };
+  static override examples = [
+    "<%= config.bin %> <%= command.id %> --name Incident --host mac-1.example.com --label 'All Linux' --team Workstations",
+  ];
+
+  async run() {
+    const { flags } = await this.parse(PacksCreate);
+    const find = {
+      host: (text: string) => this.host(text),
+      label: (text: string) => this.label(text),
+      team: this.findTeam,
+    };
+    const given: Record<string, unknown> = {
+      ...(await readBody(this.io, flags.input)),
+      ...(await packFields(flags, find)),
+    };
+    const name = typeof given.name === "string" ? given.name : await this.askText("Name", "--name");
+    const body = { ...given, name };
+    if (flags["dry-run"]) {
+      this.validate(packsApi.create, body);
+      return this.printPlan(`create pack ${name}`, null, changesOf({}, body));
+    }
+    const { pack } = await this.call(packsApi.create, { body });
+    await this.report(`created pack ${pack.name} (${pack.id})`, pack, { schema: Pack });
+  }
+}

@@ -1,0 +1,44 @@
+import * as Flags from "@oclif/core/flags";
+import { packsApi } from "../../../api/packs.ts";
+import { ScheduledEntry } from "../../../api/schedule.ts";
+import { changesOf } from "../../../cli/base-command.ts";
+import { ClientCommand } from "../../../cli/client-command.ts";
+import { usage } from "../../../cli/errors.ts";
+import { args, dryRunFlag } from "../../../cli/flags.ts";
+import { entryFields, entryFlags } from "../../../cli/saved-query-view.ts";
+
+export default class PacksScheduleAdd extends ClientCommand {
+  static override summary = "Schedule a global query in a pack.";
+  static override endpoints = [packsApi.schedule];
+  static override args = { pack: args.pack, query: args.query };
+  static override flags = {
+    ...entryFlags,
+    name: Flags.string({ summary: "Name in the pack; the query's unless given." }),
+    denylist: Flags.boolean({ summary: "Agents may put it aside when it costs too much.", allowNo: true }),
+    ...dryRunFlag,
+  };
+  static override examples = ["<%= config.bin %> <%= command.id %> Compliance 'USB devices' --interval 600 --snapshot"];
+
+  async run() {
+    const { args: given, flags } = await this.parse(PacksScheduleAdd);
+    if (flags.interval === undefined) throw usage("--interval is missing");
+    const pack = await this.pack(given.pack);
+    const query = await this.savedQuery(given.query);
+    const body = {
+      pack_id: pack.id,
+      query_id: query.id,
+      interval: flags.interval,
+      snapshot: flags.snapshot ?? false,
+      removed: flags.removed ?? true,
+      ...entryFields(flags),
+    };
+    if (flags["dry-run"]) {
+      this.validate(packsApi.schedule, body);
+      return this.printPlan(`schedule ${query.name} in pack ${pack.name}`, null, changesOf({}, body));
+    }
+    const { scheduled } = await this.call(packsApi.schedule, { body });
+    await this.report(`scheduled ${scheduled.name} (${scheduled.id}) in pack ${pack.name}`, scheduled, {
+      schema: ScheduledEntry,
+    });
+  }
+}

@@ -1,0 +1,33 @@
+import * as Flags from "@oclif/core/flags";
+import { policiesApi } from "../../api/policies.ts";
+import { usage } from "../../cli/errors.ts";
+import { dryRunFlag } from "../../cli/flags.ts";
+import { readValue } from "../../cli/input.ts";
+import { countOf, PoliciesCommand } from "../../cli/policy-view.ts";
+
+export default class PoliciesApply extends PoliciesCommand {
+  static override summary = "Create or change policies from a file, all or none.";
+  static override description =
+    "The file is a list of policies, or an object with that list under specs, JSON or YAML. Policies are matched by name " +
+    "within their team; those that the file does not name stay. A policy that is there keeps its platform.";
+  static override endpoints = [policiesApi.applySpecs];
+  static override flags = {
+    input: Flags.string({ summary: "File with the policies; - is stdin.", helpValue: "FILE", required: true }),
+    ...dryRunFlag,
+  };
+  static override examples = ["<%= config.bin %> <%= command.id %> --input policies.yml"];
+
+  async run() {
+    const { flags } = await this.parse(PoliciesApply);
+    const value = await readValue(this.io, flags.input);
+    const specs = Array.isArray(value) ? value : (value as { specs?: unknown } | null)?.specs;
+    if (!Array.isArray(specs)) throw usage("--input: a list of policies is needed");
+    const body = { specs };
+    this.validate(policiesApi.applySpecs, body);
+    const told = specs.map(({ name, team }: { name?: string; team?: string }) => ({ name, team: team ?? null }));
+    const what = countOf(told.length);
+    if (flags["dry-run"]) return this.printPlan(`create or change ${what}`, told);
+    await this.call(policiesApi.applySpecs, { body });
+    await this.report(`applied ${what}`, { applied: told.length, policies: told });
+  }
+}

@@ -1,0 +1,33 @@
+import * as Flags from "@oclif/core/flags";
+import { policiesApi } from "../../api/policies.ts";
+import { PoliciesCommand, scopeFlag } from "../../cli/policy-view.ts";
+import { queryFlags, queryOf } from "../../cli/query-flags.ts";
+
+export default class PoliciesCount extends PoliciesCommand {
+  static override summary = "Count policies.";
+  static override endpoints = [policiesApi.countGlobal, policiesApi.countTeam];
+  static override flags = {
+    ...queryFlags(policiesApi.countGlobal),
+    ...scopeFlag,
+    inherited: Flags.boolean({ summary: "The global policies too.", dependsOn: ["team"] }),
+  };
+  static override examples = [
+    "<%= config.bin %> <%= command.id %>",
+    "<%= config.bin %> <%= command.id %> --team Workstations --inherited",
+  ];
+
+  async run() {
+    const { flags } = await this.parse(PoliciesCount);
+    const { teamId } = await this.scope(flags.team);
+    const query = queryOf(policiesApi.countGlobal, flags);
+    const reply =
+      teamId === null
+        ? await this.call(policiesApi.countGlobal, { query })
+        : await this.call(policiesApi.countTeam, {
+            params: { team_id: teamId },
+            query: { ...query, merge_inherited: flags.inherited === true },
+          });
+    if (this.structured) await this.printOne(reply, { schema: policiesApi.countGlobal.response });
+    else this.log(String(reply.count));
+  }
+}

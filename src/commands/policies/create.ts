@@ -1,0 +1,63 @@
+import * as Flags from "@oclif/core/flags";
+import { Policy, policiesApi } from "../../api/policies.ts";
+import { changesOf } from "../../cli/base-command.ts";
+import { dryRunFlag, inputFlag } from "../../cli/flags.ts";
+import { readBody } from "../../cli/input.ts";
+import { PoliciesCommand, policyFields, policyFlags, scopeFlag } from "../../cli/policy-view.ts";
+import { ApiCallError } from "../../client/errors.ts";
+
+export default class PoliciesCreate extends PoliciesCommand {
+  static override summary = "Create a policy, globally or for a team.";
+  static override endpoints = [policiesApi.createGlobal, policiesApi.createTeam, policiesApi.autofill];
+  static override flags = {
+    ...policyFlags,
+    "query-id": Flags.integer({ summary: "Take name, query and description from this saved query.", min: 1 }),
+    autofill: Flags.boolean({
+      summary: "Ask the server's text service for what of --description and --resolution is not given.",
+    }),
+    ...scopeFlag,
+    ...inputFlag,
+    ...dryRunFlag,
+  };
+  static override examples = [
+    "<%= config.bin %> <%= command.id %> --name 'Screen locks' --platform darwin --query 'SELECT 1 FROM screenlock WHERE enabled = 1' --autofill",
+    "<%= config.bin %> <%= command.id %> --team Workstations --name 'Not on battery' --query 'SELECT 1 FROM battery' --critical",
+  ];
+
+  async run() {
+    const { flags } = await this.parse(PoliciesCreate);
+    const scope = await this.scope(flags.team);
+    const body: Record<string, unknown> = {
+      ...(await readBody(this.io, flags.input)),
+      ...(flags["query-id"] === undefined ? {} : { query_id: flags["query-id"] }),
+      ...policyFields(flags),
+    };
+    if (body.query_id === undefined) {
+      if (typeof body.name !== "string") body.name = await this.askText("Name", "--name");
+      if (typeof body.query !== "string") body.query = await this.askText("Query", "--query");
+    }
+    const endpoint = scope.teamId === null ? policiesApi.createGlobal : policiesApi.createTeam;
+    if (flags["dry-run"]) {
+      this.validate(endpoint, body);
+      return this.printPlan(`create policy ${body.name ?? ""} ${scope.name}`, null, changesOf({}, body));
+    }
+    if (flags.autofill) await this.fill(body);
+    const { policy } =
+      scope.teamId === null
+        ? await this.call(policiesApi.createGlobal, { body })
+        : await this.call(policiesApi.createTeam, { params: { id: scope.teamId }, body });
+    await this.report(`created policy ${policy.name} (${policy.id}) ${scope.name}`, policy, { schema: Policy });
+  }
+
+  /** The policy is worth as much without: what the text service does not give stays empty. */
+  private async fill(body: Record<string, unknown>): Promise<void> {
+    try {
+      const told = await this.call(policiesApi.autofill, { body: { sql: String(body.query ?? "") } });
+      body.description ??= told.description;
+      body.resolution ??= told.resolution;
+    } catch (error) {
+      if (!(error instanceof ApiCallError) || (error.status !== 422 && error.status !== 400)) throw error;
+      this.warn(`nothing was filled in: ${error.errors[0]?.reason ?? error.message}`);
+    }
+  }
+}

@@ -1,0 +1,41 @@
+import * as Flags from "@oclif/core/flags";
+import { policiesApi } from "../../api/policies.ts";
+import { usage } from "../../cli/errors.ts";
+import { args, dryRunFlag, yesFlag } from "../../cli/flags.ts";
+import { countOf, PoliciesCommand, scopeFlag } from "../../cli/policy-view.ts";
+import { printable } from "../../cli/text.ts";
+
+export default class PoliciesDelete extends PoliciesCommand {
+  static override summary = "Delete policies, with what hosts answered to them.";
+  static override description = "One policy asks y or N; several ask to type their number, or take --confirm NUMBER.";
+  static override endpoints = [policiesApi.deleteGlobal, policiesApi.deleteTeam];
+  static override strict = false;
+  static override args = { policies: args.policies };
+  static override flags = {
+    ...scopeFlag,
+    confirm: Flags.string({ summary: "Number of policies that will be deleted." }),
+    ...yesFlag,
+    ...dryRunFlag,
+  };
+  static override examples = [
+    "<%= config.bin %> <%= command.id %> 'Disk encrypted' --yes",
+    "<%= config.bin %> <%= command.id %> 'Firewall on' --team Workstations --yes",
+  ];
+
+  async run() {
+    const { argv, flags } = await this.parse(PoliciesDelete);
+    if (argv.length === 0) throw usage("which policies?", "Name them, by name or id.");
+    const scope = await this.scope(flags.team);
+    const policies = (await this.policies(argv.map(String), scope)).map(({ id, name }) => ({ id, name }));
+    const [only] = policies;
+    const what = policies.length === 1 && only ? `policy ${printable(only.name)}` : countOf(policies.length);
+    if (flags["dry-run"]) return this.printPlan(`delete ${what}`, policies);
+    if (policies.length === 1 && flags.confirm === undefined) await this.confirm(`Delete ${what}?`);
+    else await this.confirmTyped(`Delete ${what}?`, String(policies.length));
+
+    const body = { ids: policies.map(({ id }) => id) };
+    if (scope.teamId === null) await this.call(policiesApi.deleteGlobal, { body });
+    else await this.call(policiesApi.deleteTeam, { params: { team_id: scope.teamId }, body });
+    await this.report(`deleted ${what}`, { deleted: policies.length, policies });
+  }
+}

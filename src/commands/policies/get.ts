@@ -1,0 +1,38 @@
+import { policiesApi } from "../../api/policies.ts";
+import { args } from "../../cli/flags.ts";
+import { PoliciesCommand, policyView, scopeFlag } from "../../cli/policy-view.ts";
+
+export default class PoliciesGet extends PoliciesCommand {
+  static override summary = "Show a policy.";
+  static override endpoints = [policiesApi.getGlobal, policiesApi.getTeam];
+  static override args = { policy: args.policy };
+  static override flags = { ...scopeFlag };
+  static override examples = [
+    "<%= config.bin %> <%= command.id %> 'Disk encrypted'",
+    "<%= config.bin %> <%= command.id %> 'Firewall on' --team Workstations -o yaml",
+  ];
+
+  async run() {
+    const { args: given, flags } = await this.parse(PoliciesGet);
+    const scope = await this.scope(flags.team);
+    const { id } = await this.policy(given.policy, scope);
+    const { policy } =
+      scope.teamId === null
+        ? await this.call(policiesApi.getGlobal, { params: { id } })
+        : await this.call(policiesApi.getTeam, { params: { team_id: scope.teamId, policy_id: id } });
+    await this.printOne(policy, {
+      ...policyView,
+      columns: [
+        ...policyView.columns,
+        { key: "query" },
+        { key: "description" },
+        { key: "resolution" },
+        { key: "author_name", header: "author" },
+        { key: "labels_include_any.name", header: "with labels" },
+        { key: "labels_exclude_any.name", header: "without labels" },
+        { key: "host_count_updated_at", header: "counted" },
+        { key: "updated_at", header: "changed" },
+      ],
+    });
+  }
+}

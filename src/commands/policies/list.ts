@@ -1,0 +1,36 @@
+import * as Flags from "@oclif/core/flags";
+import { policiesApi } from "../../api/policies.ts";
+import { limitFlags } from "../../cli/flags.ts";
+import { PoliciesCommand, policyView, scopeFlag } from "../../cli/policy-view.ts";
+import { queryFlags, queryOf } from "../../cli/query-flags.ts";
+
+export default class PoliciesList extends PoliciesCommand {
+  static override summary = "List policies: the global ones, or a team's.";
+  static override endpoints = [policiesApi.listGlobal, policiesApi.listTeam];
+  static override flags = {
+    ...queryFlags(policiesApi.listGlobal),
+    ...scopeFlag,
+    inherited: Flags.boolean({ summary: "The global policies too, with the team's own counts.", dependsOn: ["team"] }),
+    ...limitFlags,
+  };
+  static override examples = [
+    "<%= config.bin %> <%= command.id %> --order-key failing_host_count --order-direction desc",
+    "<%= config.bin %> <%= command.id %> --team Workstations --inherited",
+  ];
+
+  async run() {
+    const { flags } = await this.parse(PoliciesList);
+    const { teamId } = await this.scope(flags.team);
+    const query = queryOf(policiesApi.listGlobal, flags);
+    const policies =
+      teamId === null
+        ? ((await this.call(policiesApi.listGlobal, { query })).policies ?? [])
+        : (
+            await this.call(policiesApi.listTeam, {
+              params: { id: teamId },
+              query: { ...query, merge_inherited: flags.inherited === true },
+            })
+          ).policies;
+    await this.printList(this.cut(policies), policyView);
+  }
+}

@@ -1,0 +1,41 @@
+import { Policy, policiesApi } from "../../api/policies.ts";
+import { changesOf } from "../../cli/base-command.ts";
+import { usage } from "../../cli/errors.ts";
+import { args, dryRunFlag, inputFlag } from "../../cli/flags.ts";
+import { readBody } from "../../cli/input.ts";
+import { PoliciesCommand, policyFields, policyFlags, scopeFlag } from "../../cli/policy-view.ts";
+
+export default class PoliciesUpdate extends PoliciesCommand {
+  static override summary = "Change a policy.";
+  static override description =
+    "A changed query or platform clears the results: hosts answer again within the hour, or with `svc hosts refetch`.";
+  static override endpoints = [policiesApi.modifyGlobal, policiesApi.modifyTeam];
+  static override args = { policy: args.policy };
+  static override flags = { ...policyFlags, ...scopeFlag, ...inputFlag, ...dryRunFlag };
+  static override examples = [
+    "<%= config.bin %> <%= command.id %> 'Disk encrypted' --resolution 'Turn on FileVault in System Settings.'",
+    "<%= config.bin %> <%= command.id %> 'Firewall on' --team Workstations --no-critical",
+  ];
+
+  async run() {
+    const { args: given, flags } = await this.parse(PoliciesUpdate);
+    const body = { ...(await readBody(this.io, flags.input)), ...policyFields(flags) };
+    if (Object.keys(body).length === 0)
+      throw usage("nothing to change", "Give the fields to change by flags or --input.");
+    const scope = await this.scope(flags.team);
+    const before = await this.policy(given.policy, scope);
+    if (flags["dry-run"]) {
+      this.validate(policiesApi.modifyGlobal, body);
+      return this.printPlan(
+        `change policy ${before.name}`,
+        { id: before.id, name: before.name },
+        changesOf(before, body),
+      );
+    }
+    const { policy } =
+      scope.teamId === null
+        ? await this.call(policiesApi.modifyGlobal, { params: { id: before.id }, body })
+        : await this.call(policiesApi.modifyTeam, { params: { team_id: scope.teamId, policy_id: before.id }, body });
+    await this.report(`changed policy ${policy.name}`, policy, { schema: Policy });
+  }
+}

@@ -1,0 +1,34 @@
+import * as Flags from "@oclif/core/flags";
+import { queriesApi } from "../../api/queries.ts";
+import { ClientCommand } from "../../cli/client-command.ts";
+import { usage } from "../../cli/errors.ts";
+import { dryRunFlag } from "../../cli/flags.ts";
+import { readValue } from "../../cli/input.ts";
+import { plural } from "../../cli/text.ts";
+
+export default class QueriesApply extends ClientCommand {
+  static override summary = "Create or change queries from a file, all or none.";
+  static override description =
+    "The file is a list of queries, or an object with that list under specs, JSON or YAML. Queries are matched by name and " +
+    "team; what an entry leaves out takes its default. Queries that the file does not name stay.";
+  static override endpoints = [queriesApi.applySpecs];
+  static override flags = {
+    input: Flags.string({ summary: "File with the queries; - is stdin.", helpValue: "FILE", required: true }),
+    ...dryRunFlag,
+  };
+  static override examples = ["<%= config.bin %> <%= command.id %> --input queries.yml"];
+
+  async run() {
+    const { flags } = await this.parse(QueriesApply);
+    const value = await readValue(this.io, flags.input);
+    const specs = Array.isArray(value) ? value : (value as { specs?: unknown } | null)?.specs;
+    if (!Array.isArray(specs)) throw usage("--input: a list of queries is needed");
+    const body = { specs };
+    this.validate(queriesApi.applySpecs, body);
+    const names = specs.map(({ name }: { name?: string }) => name ?? "");
+    const what = plural(names.length, "query", "queries");
+    if (flags["dry-run"]) return this.printPlan(`apply ${what}`, names);
+    await this.call(queriesApi.applySpecs, { body });
+    await this.report(`applied ${what}`, { applied: names });
+  }
+}

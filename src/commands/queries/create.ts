@@ -1,0 +1,34 @@
+import { Query, queriesApi } from "../../api/queries.ts";
+import { changesOf } from "../../cli/base-command.ts";
+import { ClientCommand } from "../../cli/client-command.ts";
+import { dryRunFlag, inputFlag, teamFlag } from "../../cli/flags.ts";
+import { readBody } from "../../cli/input.ts";
+import { savedQueryFields, savedQueryFlags } from "../../cli/saved-query-view.ts";
+
+export default class QueriesCreate extends ClientCommand {
+  static override summary = "Save a query; with --interval hosts run it on their own.";
+  static override endpoints = [queriesApi.create];
+  static override flags = { ...savedQueryFlags, ...teamFlag, ...inputFlag, ...dryRunFlag };
+  static override examples = [
+    "<%= config.bin %> <%= command.id %> --name Uptime --query 'SELECT * FROM uptime'",
+    "<%= config.bin %> <%= command.id %> --name Listeners --query 'SELECT * FROM listening_ports' --interval 3600 --platform linux --team Workstations",
+  ];
+
+  async run() {
+    const { flags } = await this.parse(QueriesCreate);
+    const given: Record<string, unknown> = {
+      ...(await readBody(this.io, flags.input)),
+      ...savedQueryFields(flags),
+      ...(await this.teamFilter(flags.team)),
+    };
+    const name = typeof given.name === "string" ? given.name : await this.askText("Name", "--name");
+    const query = typeof given.query === "string" ? given.query : await this.askText("SQL", "--query");
+    const body = { ...given, name, query };
+    if (flags["dry-run"]) {
+      this.validate(queriesApi.create, body);
+      return this.printPlan(`save query ${name}`, null, changesOf({}, body));
+    }
+    const { query: saved } = await this.call(queriesApi.create, { body });
+    await this.report(`saved query ${saved.name} (${saved.id})`, saved, { schema: Query });
+  }
+}

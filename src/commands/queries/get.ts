@@ -1,0 +1,42 @@
+import * as Flags from "@oclif/core/flags";
+import { QuerySpec, queriesApi } from "../../api/queries.ts";
+import { ClientCommand } from "../../cli/client-command.ts";
+import { args, teamFlag } from "../../cli/flags.ts";
+import { savedQueryView } from "../../cli/saved-query-view.ts";
+
+export default class QueriesGet extends ClientCommand {
+  static override summary = "Show a saved query.";
+  static override endpoints = [queriesApi.get, queriesApi.spec];
+  static override args = { query: args.query };
+  static override flags = { ...teamFlag, spec: Flags.boolean({ summary: "As `svc queries apply` takes it." }) };
+  static override examples = [
+    "<%= config.bin %> <%= command.id %> 'Local users'",
+    "<%= config.bin %> <%= command.id %> 'Local users' --spec -o yaml",
+  ];
+
+  async run() {
+    const { args: given, flags } = await this.parse(QueriesGet);
+    const { id, name, team_id } = await this.savedQuery(given.query, flags.team);
+    if (flags.spec) {
+      const query = team_id === null ? {} : { team_id };
+      const { specs } = await this.call(queriesApi.spec, { params: { name }, query });
+      return this.printOne(specs, { schema: QuerySpec });
+    }
+    const { query } = await this.call(queriesApi.get, { params: { id } });
+    await this.printOne(query, {
+      ...savedQueryView,
+      columns: [
+        ...savedQueryView.columns,
+        { key: "description" },
+        { key: "query" },
+        { key: "min_qengine_version", header: "least version" },
+        { key: "observer_can_run" },
+        { key: "discard_data" },
+        { key: "labels_include_any.name", header: "labels" },
+        { key: "packs.name", header: "packs" },
+        { key: "stats" },
+        { key: "updated_at" },
+      ],
+    });
+  }
+}

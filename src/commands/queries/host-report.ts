@@ -1,0 +1,23 @@
+import { queriesApi } from "../../api/queries.ts";
+import { ClientCommand } from "../../cli/client-command.ts";
+import { args, teamFlag } from "../../cli/flags.ts";
+import { columnsOf, tellClipped } from "../../cli/report-view.ts";
+
+export default class QueriesHostReport extends ClientCommand {
+  static override summary = "Show what one host last answered to a scheduled query.";
+  static override endpoints = [queriesApi.hostReport];
+  static override args = { query: args.query, host: args.host };
+  static override flags = { ...teamFlag };
+  static override examples = ["<%= config.bin %> <%= command.id %> 'Local users' mac-1.example.com"];
+
+  async run() {
+    const { args: given, flags } = await this.parse(QueriesHostReport);
+    const query = await this.savedQuery(given.query, flags.team);
+    const host = await this.host(given.host);
+    const reply = await this.call(queriesApi.hostReport, { params: { id: host.id, query_id: query.id } });
+    const rows = reply.results.map(({ columns }) => columns);
+    const when = reply.last_fetched === null ? "it has not answered yet" : `nothing, at ${reply.last_fetched}`;
+    await this.printList(rows, { columns: columnsOf(rows) }, when);
+    tellClipped(reply.report_clipped && rows.length === 0, (text) => this.note(text));
+  }
+}

@@ -1,0 +1,33 @@
+import * as Flags from "@oclif/core/flags";
+import { QuerySpec, queriesApi } from "../../api/queries.ts";
+import { ClientCommand } from "../../cli/client-command.ts";
+import { limitFlags, teamFlag } from "../../cli/flags.ts";
+import { queryFlags, queryOf } from "../../cli/query-flags.ts";
+import { savedQueryView } from "../../cli/saved-query-view.ts";
+
+export default class QueriesList extends ClientCommand {
+  static override summary = "List saved queries: the global ones, or a team's.";
+  static override endpoints = [queriesApi.list, queriesApi.specs];
+  static override flags = {
+    ...queryFlags(queriesApi.list),
+    ...teamFlag,
+    spec: Flags.boolean({ summary: "As `svc queries apply` takes them." }),
+    ...limitFlags,
+  };
+  static override examples = [
+    "<%= config.bin %> <%= command.id %> --platform linux --order-key name",
+    "<%= config.bin %> <%= command.id %> --team Workstations --merge-inherited",
+    "<%= config.bin %> <%= command.id %> --spec -o yaml",
+  ];
+
+  async run() {
+    const { flags } = await this.parse(QueriesList);
+    const team = await this.teamFilter(flags.team);
+    if (flags.spec) {
+      const { specs } = await this.call(queriesApi.specs, { query: team });
+      return this.printList(specs, { schema: QuerySpec, columns: ["name", "team", "interval", "platform", "query"] });
+    }
+    const query = queryOf(queriesApi.list, flags, team);
+    await this.printList(await this.rows(queriesApi.list, { query }, "queries"), savedQueryView);
+  }
+}

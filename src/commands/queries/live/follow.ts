@@ -1,0 +1,17 @@
+import { liveQueriesApi } from "../../../api/live-queries.ts";
+import { args } from "../../../cli/flags.ts";
+import { LiveCommand } from "../../../cli/live-command.ts";
+
+export default class QueriesLiveFollow extends LiveCommand {
+  static override summary = "Print the results of one of your live queries: those that are there, and those that come.";
+  static override description = "Exit code 6 when some hosts did not answer. An interrupt leaves the query as it is.";
+  static override endpoints = [liveQueriesApi.stream, liveQueriesApi.get];
+  static override args = { id: args.required("number of the live query") };
+  static override examples = ["<%= config.bin %> <%= command.id %> 1 -o csv"];
+
+  async run() {
+    const { args: given } = await this.parse(QueriesLiveFollow);
+    const { live_query } = await this.call(liveQueriesApi.get, { params: { id: given.id } });
+    this.account(await this.follow(live_query, { keep: true }));
+  }
+}

@@ -1,0 +1,44 @@
+import * as Args from "@oclif/core/args";
+import * as Flags from "@oclif/core/flags";
+import { liveQueriesApi } from "../../../api/live-queries.ts";
+import { usage } from "../../../cli/errors.ts";
+import { dryRunFlag, listOf } from "../../../cli/flags.ts";
+import { LiveCommand, needTargets, targetFlags } from "../../../cli/live-command.ts";
+
+export default class QueriesLiveStart extends LiveCommand {
+  static override summary = "Start a live query for a program that reads it over the websocket.";
+  static override description =
+    "Without a reader within a minute it is cancelled. To read the results here there is `svc query`.";
+  static override endpoints = [liveQueriesApi.start, liveQueriesApi.startByNames];
+  static override args = { sql: Args.string({ description: "SQL" }) };
+  static override flags = {
+    query: Flags.string({ summary: "A saved query instead of SQL, by name or id.", helpValue: "NAME" }),
+    ...targetFlags,
+    "by-names": Flags.boolean({
+      summary: "Have the server find hosts and labels by name: unknown hosts are passed over.",
+      exclusive: ["teams"],
+    }),
+    ...dryRunFlag,
+  };
+  static override examples = [
+    "<%= config.bin %> <%= command.id %> 'SELECT 1' --hosts mac-1.example.com -o json",
+    "<%= config.bin %> <%= command.id %> 'SELECT 1' --by-names --hosts mac-1.example.com,linux-1.example.com",
+  ];
+
+  async run() {
+    const { args, flags } = await this.parse(QueriesLiveStart);
+    if ((args.sql === undefined) === (flags.query === undefined)) throw usage("give SQL or --query, one of them");
+    const what =
+      flags.query === undefined ? { query: args.sql! } : { query_id: (await this.savedQuery(flags.query)).id };
+    const named = { hosts: listOf(flags.hosts), labels: listOf(flags.labels) };
+    const selected = flags["by-names"] ? named : await this.selected(flags);
+    if (selected === null) throw needTargets();
+    if (flags["dry-run"]) return this.printPlan("start a live query", { ...what, selected });
+    const { campaign } = flags["by-names"]
+      ? await this.call(liveQueriesApi.startByNames, { body: { ...what, selected: named } })
+      : await this.call(liveQueriesApi.start, {
+          body: { ...what, selected: selected as { hosts: number[]; labels: number[]; teams: number[] } },
+        });
+    await this.report(`live query ${campaign.id} has begun on ${campaign.Metrics.TotalHosts} hosts`, campaign);
+  }
+}

@@ -1,0 +1,32 @@
+import { scheduleApi } from "../../../api/schedule.ts";
+import { changesOf } from "../../../cli/base-command.ts";
+import { ClientCommand } from "../../../cli/client-command.ts";
+import { usage } from "../../../cli/errors.ts";
+import { args, dryRunFlag, teamFlag } from "../../../cli/flags.ts";
+import { entryFields, entryFlags } from "../../../cli/saved-query-view.ts";
+
+export default class QueriesScheduleUpdate extends ClientCommand {
+  static override summary = "Change an entry of the global schedule, or of a team's.";
+  static override endpoints = [scheduleApi.modify, scheduleApi.teamModify];
+  static override args = { query: args.query };
+  static override flags = { ...entryFlags, ...teamFlag, ...dryRunFlag };
+  static override examples = [
+    "<%= config.bin %> <%= command.id %> 'Local users' --interval 600",
+    "<%= config.bin %> <%= command.id %> 'Team users' --team Workstations --shard 20",
+  ];
+
+  async run() {
+    const { args: given, flags } = await this.parse(QueriesScheduleUpdate);
+    const body = entryFields(flags);
+    if (Object.keys(body).length === 0) throw usage("nothing to change", "Give the fields to change by flags.");
+    const entry = await this.savedQuery(given.query, flags.team);
+    const { id, name, interval, platform, team_id } = entry;
+    if (flags["dry-run"]) {
+      this.validate(scheduleApi.modify, body);
+      return this.printPlan(`change schedule entry ${name}`, { id, name }, changesOf({ interval, platform }, body));
+    }
+    if (team_id === null) await this.call(scheduleApi.modify, { params: { id }, body });
+    else await this.call(scheduleApi.teamModify, { params: { team_id, scheduled_query_id: id }, body });
+    await this.report(`changed schedule entry ${name}`, { id, name, ...body });
+  }
+}

@@ -1,0 +1,86 @@
+import * as Args from "@oclif/core/args";
+import * as Flags from "@oclif/core/flags";
+import { labelsApi } from "../api/labels.ts";
+import { liveQueriesApi } from "../api/live-queries.ts";
+import { targetsApi } from "../api/targets.ts";
+import { usage } from "../cli/errors.ts";
+import { dryRunFlag } from "../cli/flags.ts";
+import { readText } from "../cli/input.ts";
+import { LiveCommand, needTargets, targetFlags } from "../cli/live-command.ts";
+import { durationMs } from "../cli/text.ts";
+
+export default class Query extends LiveCommand {
+  static override summary = "Run SQL on hosts now; rows are printed as hosts answer.";
+  static override description =
+    "Ends when every host that is online has answered. Every target is accounted for on the last line of stderr; exit code 6 when some did not answer. An interrupt cancels the query.";
+  static override endpoints = [liveQueriesApi.create, liveQueriesApi.stream];
+  static override args = { sql: Args.string({ description: "SQL; - reads it from stdin" }) };
+  static override flags = {
+    query: Flags.string({ summary: "A saved query instead of SQL, by name or id.", helpValue: "NAME" }),
+    ...targetFlags,
+    where: Flags.string({
+      summary: "Hosts that this expression picks.",
+      helpValue: "EXPRESSION",
+      helpGroup: "TARGETS",
+    }),
+    "all-hosts": Flags.boolean({
+      summary: "Every host.",
+      exclusive: ["hosts", "labels", "teams", "where"],
+      helpGroup: "TARGETS",
+    }),
+    timeout: Flags.string({ summary: "How long hosts may take (5m).", helpValue: "30s" }),
+    "queue-until": Flags.string({
+      summary: "Ask hosts that come online later too, for this long; the command ends without them.",
+      helpValue: "24h",
+      exclusive: ["timeout"],
+    }),
+    ...dryRunFlag,
+  };
+  static override examples = [
+    "<%= config.bin %> <%= command.id %> 'SELECT version FROM os_version' --hosts mac-1.example.com",
+    "<%= config.bin %> <%= command.id %> 'SELECT name FROM apps' --where 'platform = darwin' -o csv",
+  ];
+
+  async run() {
+    const { args, flags } = await this.parse(Query);
+    if ((args.sql === undefined) === (flags.query === undefined))
+      throw usage("give SQL or --query, one of them", `For example: svc query 'SELECT 1' --hosts HOST`);
+    const what =
+      flags.query === undefined
+        ? { query: args.sql === "-" ? await readText(this.io, "-", "the SQL") : args.sql! }
+        : { query_id: (await this.savedQuery(flags.query)).id };
+    const selected = flags["all-hosts"]
+      ? { hosts: [], teams: [], labels: [await this.allHosts()] }
+      : await this.selected(flags);
+    if (selected === null && flags.where === undefined) throw needTargets();
+    const body = {
+      ...what,
+      ...(selected === null ? {} : { selected }),
+      ...(flags.where === undefined ? {} : { where: flags.where }),
+      ...(flags["queue-until"] === undefined
+        ? { timeout: durationMs(flags.timeout ?? "5m", "--timeout") / 1000 }
+        : { queue_until: durationMs(flags["queue-until"], "--queue-until") / 1000 }),
+    };
+    if (flags["dry-run"]) return this.plan(body);
+    const { live_query: query } = await this.call(liveQueriesApi.create, { body });
+    const counts = await this.follow(query, { detach: query.queue_until !== null });
+    if (query.queue_until !== null && counts.waiting > 0)
+      this.note(`hosts that come online are asked too: svc queries live follow ${query.id}`);
+    this.account(counts, query.queue_until);
+  }
+
+  private async allHosts(): Promise<number> {
+    const { labels } = await this.call(labelsApi.summary);
+    return labels.find(({ name, label_type }) => name === "All Hosts" && label_type === "builtin")!.id;
+  }
+
+  private async plan(body: { selected?: { hosts: number[]; labels: number[]; teams: number[] }; where?: string }) {
+    if (body.selected === undefined || body.where !== undefined)
+      return this.printPlan("run a live query", body.where ?? "");
+    const counts = await this.call(targetsApi.count, { body: { selected: body.selected } });
+    await this.printPlan(
+      `run a live query on ${counts.targets_count} hosts, ${counts.targets_online} of them online`,
+      body.selected,
+    );
+  }
+}

@@ -1,0 +1,23 @@
+import * as Flags from "@oclif/core/flags";
+import { targetsApi } from "../../api/targets.ts";
+import { dryRunFlag } from "../../cli/flags.ts";
+import { LiveCommand, targetFlags } from "../../cli/live-command.ts";
+
+export default class TargetsCount extends LiveCommand {
+  static override summary = "Count the hosts that a query would run on.";
+  static override endpoints = [targetsApi.count];
+  static override flags = {
+    query: Flags.string({ summary: "For this saved query, by name or id.", helpValue: "NAME" }),
+    ...targetFlags,
+    ...dryRunFlag,
+  };
+  static override examples = ["<%= config.bin %> <%= command.id %> --labels 'All Hosts'"];
+
+  async run() {
+    const { flags } = await this.parse(TargetsCount);
+    const query_id = flags.query === undefined ? null : (await this.savedQuery(flags.query)).id;
+    const selected = (await this.selected(flags)) ?? {};
+    if (flags["dry-run"]) return this.printPlan("count targets, which changes nothing", selected);
+    await this.printOne(await this.call(targetsApi.count, { body: { query_id, selected } }));
+  }
+}

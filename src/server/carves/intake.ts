@@ -1,0 +1,164 @@
+// What agents send of the files they carve: one request that begins, then blocks in order (agent protocol, section 7).
+import { createHash } from "node:crypto";
+import { type AgentReply, failure, OK } from "../agent/wire.ts";
+import { hours, isoAt } from "../core/clock.ts";
+import type { Services } from "../core/context.ts";
+import { sameText } from "../core/random.ts";
+import { and, eq, gt, isNull } from "../store/query.ts";
+import type { ServerTx } from "../tables.ts";
+import { readBlock } from "./block-body.ts";
+import {
+  alive,
+  blockKey,
+  type CarveRow,
+  isComplete,
+  isExpired,
+  judgeBlock,
+  type Plan,
+  planOf,
+  RETENTION,
+  unexpected,
+  wholeNumber,
+} from "./rules.ts";
+
+export interface CarveIntake {
+  begin(hostId: number, body: Readonly<Record<string, unknown>>): Promise<AgentReply>;
+  /** `authorization` is the header of newer agents; without it session and request alone say whose carve it is. Writes into `body`. */
+  block(body: Buffer, authorization: string | undefined): Promise<AgentReply>;
+}
+
+type Parts = Pick<Services, "store" | "blobs" | "clock" | "random" | "settings" | "log">;
+
+/** A carve of which nothing came for so long takes no place among a host's open ones: its agent gave up. */
+const STALLED_AFTER = hours(1);
+/** As `begin` makes them: for what cannot be one the store is not asked. */
+const SESSION = /^[0-9a-f-]{36}$/;
+const gone = failure(404, "session_id was not found");
+
+interface Block {
+  readonly sessionId: string;
+  readonly requestId: string;
+  readonly nodeKey: string | null;
+  readonly blockId: number;
+  readonly data: Uint8Array | null;
+}
+
+/** `hostOf` gives the host of a node key, or null. */
+export function createCarveIntake(services: Parts, hostOf: (nodeKey: string) => Promise<number | null>): CarveIntake {
+  const { store, blobs, clock, random, settings, log } = services;
+  /** The last work of each session: an agent that gave up waiting may send a block while the same one is still being kept. */
+  const turns = new Map<string, Promise<unknown>>();
+
+  async function begin(hostId: number, body: Readonly<Record<string, unknown>>): Promise<AgentReply> {
+    const plan = planOf(body, settings);
+    if (typeof plan === "string") return failure(400, plan);
+    return store.tx(
+      async (tx) => {
+        const open = await openCarves(tx, hostId);
+        // A request whose connection broke is sent once more.
+        const same = open.find((carve) => carve.max_block < 0 && isSamePlan(carve, plan));
+        if (same) return begun(same.session_id);
+        if (open.length >= settings.carve_max_open) return failure(429, "too many open carves", 60);
+        const [host] = await tx.hosts.pick(["hostname"], { where: eq("id", hostId) });
+        if (!host) return failure(404, "the host is gone");
+        const now = clock.iso();
+        const carve = await tx.carves.insert({
+          ...plan,
+          created_at: now,
+          updated_at: now,
+          host_id: hostId,
+          name: `${host.hostname}-${now.slice(0, 19)}Z-${plan.request_id}`,
+          session_id: random.uuid(),
+        });
+        return begun(carve.session_id);
+      },
+      { lock: `carves of ${hostId}` },
+    );
+  }
+
+  async function openCarves(tx: ServerTx, hostId: number): Promise<CarveRow[]> {
+    const now = clock.now();
+    const rows = await tx.carves.list({
+      where: and(eq("host_id", hostId), isNull("error"), alive(now), gt("updated_at", isoAt(now - STALLED_AFTER))),
+    });
+    return rows.filter((carve) => !isComplete(carve));
+  }
+
+  async function block(body: Buffer, authorization: string | undefined): Promise<AgentReply> {
+    const given = readBlock(body);
+    if (given === null) return failure(400, "the body is not a JSON object");
+    const { sessionId, requestId, data } = given;
+    if (!SESSION.test(sessionId)) return gone;
+    const nodeKey = authorization?.startsWith("NodeKey ") ? authorization.slice(8).trim() : null;
+    const blockId = wholeNumber(given.blockId);
+    return inTurn(sessionId, () => take({ sessionId, requestId, nodeKey, blockId, data }));
+  }
+
+  async function inTurn<T>(session: string, work: () => Promise<T>): Promise<T> {
+    const before = turns.get(session) ?? Promise.resolve();
+    const mine = before.then(work, work);
+    turns.set(session, mine);
+    try {
+      return await mine;
+    } finally {
+      if (turns.get(session) === mine) turns.delete(session);
+    }
+  }
+
+  async function take(given: Block, again = false): Promise<AgentReply> {
+    const carve = await store.carves.first({ where: eq("session_id", given.sessionId) });
+    if (!carve) return gone;
+    if (given.nodeKey !== null && (await hostOf(given.nodeKey)) !== carve.host_id) return gone;
+    // Who does not know the request may not spoil the carve either.
+    if (!sameText(given.requestId, carve.request_id)) return failure(400, "request_id does not match");
+    if (isExpired(carve, clock.now())) return failure(400, "the carve has expired");
+    if (carve.error !== null) return failure(400, carve.error);
+    const { blockId, data } = given;
+    const verdict = judgeBlock(carve, blockId, data?.length ?? null);
+    if (verdict.kind === "wrong") return spoil(carve, verdict.text);
+    if (verdict.kind === "repeated")
+      return sha256(data!) === carve.last_block_hash ? taken : spoil(carve, unexpected(carve, blockId));
+
+    const kept = await blobs.put(blockKey(carve.id, blockId), one(data!), { maxBytes: carve.block_size });
+    const now = clock.now();
+    const moved = await store.carves.update({
+      where: and(eq("id", carve.id), eq("max_block", blockId - 1), eq("expired", false), isNull("error")),
+      set: {
+        max_block: blockId,
+        last_block_hash: kept.sha256,
+        updated_at: isoAt(now),
+        expires_at: carve.expires_at ?? isoAt(now + RETENTION),
+      },
+    });
+    if (moved > 0) return taken;
+    // Another server took a block of it meanwhile, or it ended.
+    return again ? failure(503, "try again") : take(given, true);
+  }
+
+  async function spoil(carve: CarveRow, error: string): Promise<AgentReply> {
+    await store.carves.update({ where: and(eq("id", carve.id), isNull("error")), set: { error } });
+    log.warn({ carve: carve.id, host_id: carve.host_id, reason: error }, "a carve failed");
+    return failure(400, error);
+  }
+
+  return { begin, block };
+}
+
+const begun = (session: string): AgentReply => ({
+  ...OK,
+  body: JSON.stringify({ session_id: session, success: true }),
+});
+const taken: AgentReply = { ...OK, body: '{"success":true}' };
+
+const isSamePlan = (carve: CarveRow, plan: Plan): boolean =>
+  carve.carve_id === plan.carve_id &&
+  carve.request_id === plan.request_id &&
+  carve.block_count === plan.block_count &&
+  carve.block_size === plan.block_size &&
+  carve.carve_size === plan.carve_size;
+
+const sha256 = (bytes: Uint8Array): string => createHash("sha256").update(bytes).digest("hex");
+
+async function* one(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
+  yield bytes;
+}

@@ -1,0 +1,31 @@
+// Which part of a reply a request's Range header asks for (RFC 9110, section 14).
+
+export interface Part {
+  readonly start: number;
+  /** The last byte, included. */
+  readonly end: number;
+}
+
+const ONE = /^\s*bytes\s*=\s*(\d*)\s*-\s*(\d*)\s*$/i;
+
+/**
+ * `whole`: no range asked for, one that cannot be read or several (a server may send all then), or `If-Range` names another
+ * version. `none`: no byte of it exists (416).
+ */
+export function partOf(
+  headers: { get(name: string): string | null } | undefined,
+  size: number,
+  etag: string,
+): Part | "whole" | "none" {
+  const [, first = "", last = ""] = ONE.exec(headers?.get("range") ?? "") ?? [];
+  const condition = headers?.get("if-range") ?? null;
+  if ((first === "" && last === "") || (condition !== null && condition.trim() !== etag)) return "whole";
+  if (first === "") {
+    const length = Math.min(Number(last), size);
+    return length === 0 ? "none" : { start: size - length, end: size - 1 };
+  }
+  const start = Number(first);
+  const end = last === "" ? size - 1 : Math.min(Number(last), size - 1);
+  if (last !== "" && Number(last) < start) return "whole";
+  return start >= size ? "none" : { start, end };
+}

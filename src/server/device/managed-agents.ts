@@ -1,0 +1,167 @@
+// Managed agents by their key, held in memory: 10,000 of them ask for their configuration every 30 s.
+import type { AgentOptions } from "../../api/app-config.ts";
+import { createBatcher } from "../agent/batcher.ts";
+import { Cached } from "../agent/cached.ts";
+import { createFailureLimit } from "../agent/failure-limit.ts";
+import { channels } from "../core/channels.ts";
+import type { Context, Services } from "../core/context.ts";
+import { authenticationRequired, limitExceeded } from "../core/errors.ts";
+import { tokenHash } from "../core/random.ts";
+import { pendingRuns } from "../scripts/upcoming.ts";
+import { oneOf } from "../store/query.ts";
+
+/** What its configuration takes of the host of an agent. */
+export interface AgentHost {
+  readonly hostId: number;
+  readonly teamId: number | null;
+  readonly platform: string;
+  readonly platformLike: string;
+  /** Scripts that wait for it, in the order in which they are to run. */
+  readonly pendingScripts: readonly string[];
+}
+
+export interface ManagedAgents {
+  /** The host of a key; 401 when no host has it, 429 when the address tried too many such. */
+  find(key: string, address: string): Promise<AgentHost>;
+  /** The team's agent options, else the global ones. */
+  optionsOf(teamId: number | null): Promise<AgentOptions>;
+  readonly size: number;
+  stop(): Promise<void>;
+}
+
+interface Held {
+  readonly host: AgentHost;
+  readonly key: string;
+  /** False: read again before this is believed. */
+  fresh: boolean;
+}
+
+const AGENTS_MAX = 200_000;
+const UNKNOWN_KEYS_A_MINUTE = 1_000;
+const KEY_MAX = 256;
+
+/** One per server: its configuration reader is the same object everywhere. */
+const servers = new WeakMap<Services["config"], ManagedAgents>();
+
+export function managedAgents({ config }: Pick<Context, "config">): ManagedAgents {
+  const known = servers.get(config);
+  if (!known) throw new Error("managed agents were not started");
+  return known;
+}
+
+export async function startManagedAgents(services: Services): Promise<ManagedAgents> {
+  const { store, clock, config } = services;
+  const byKey = new Map<string, Held>();
+  const byHost = new Map<number, Held>();
+  const unknown = createFailureLimit(clock, UNKNOWN_KEYS_A_MINUTE);
+
+  const lookups = createBatcher<string, AgentHost | null>(
+    async (hashes) => {
+      const agents = await store.managedAgents.pick(["id", "agent_key_hash"], {
+        where: oneOf("agent_key_hash", [...new Set(hashes)]),
+      });
+      const ids = agents.map(({ id }) => id);
+      const [rows, runs] = await Promise.all([
+        store.hosts.pick(["id", "team_id", "platform", "platform_like"], { where: oneOf("id", ids) }),
+        pendingRuns(store, ids),
+      ]);
+      const hosts = new Map(rows.map((row) => [row.id, row]));
+      const byHash = new Map(agents.map((agent) => [agent.agent_key_hash, agent.id]));
+      return hashes.map((hash) => {
+        const row = hosts.get(byHash.get(hash) ?? 0);
+        if (!row) return null;
+        return {
+          hostId: row.id,
+          teamId: row.team_id,
+          platform: row.platform,
+          platformLike: row.platform_like,
+          pendingScripts: runs.filter((run) => run.host_id === row.id).map((run) => run.execution_id),
+        };
+      });
+    },
+    { size: 200, parallel: 2 },
+  );
+
+  function drop(held: Held): void {
+    if (byKey.get(held.key) === held) byKey.delete(held.key);
+    if (byHost.get(held.host.hostId) === held) byHost.delete(held.host.hostId);
+  }
+
+  function keep(key: string, host: AgentHost, fresh: boolean): void {
+    for (const old of [byKey.get(key), byHost.get(host.hostId)]) if (old) drop(old);
+    const held = { host, key, fresh };
+    byKey.set(key, held);
+    byHost.set(host.hostId, held);
+    const oldest = byKey.size > AGENTS_MAX ? byKey.values().next().value : undefined;
+    if (oldest) drop(oldest);
+  }
+
+  // What was being read when a message came may be older than what the message tells of.
+  let messages = 0;
+  const forgetAll = () => {
+    messages++;
+    for (const held of byKey.values()) held.fresh = false;
+  };
+  const teams = new Map<number, Cached<AgentOptions>>();
+  const forgetOptions = () => {
+    for (const cached of teams.values()) cached.forget();
+    teams.clear();
+  };
+  const forgetTeams = () => {
+    forgetOptions();
+    forgetAll();
+  };
+  const stops = [
+    await store.listen(
+      channels.hosts,
+      (payload) => {
+        if (payload === "*") return forgetAll();
+        messages++;
+        for (const id of JSON.parse(payload) as number[]) {
+          const held = byHost.get(id);
+          if (held) held.fresh = false;
+        }
+      },
+      forgetAll,
+    ),
+    await store.listen(channels.teams, forgetTeams, forgetTeams),
+    await store.listen(channels.config, forgetOptions, forgetOptions),
+  ];
+
+  const agents: ManagedAgents = {
+    async find(key, address) {
+      const held = byKey.get(key);
+      if (held?.fresh) return held.host;
+      if (key === "" || key.length > KEY_MAX) throw authenticationRequired();
+      const before = messages;
+      const host = await lookups.add(tokenHash(key));
+      if (host === null) {
+        if (held) drop(held);
+        const wait = unknown.fail(address);
+        throw wait > 0 ? limitExceeded(wait) : authenticationRequired();
+      }
+      keep(key, host, messages === before);
+      return host;
+    },
+    async optionsOf(teamId) {
+      const known = teams.get(teamId ?? 0);
+      if (known) return known.get();
+      const made = new Cached(async () => {
+        const global = await config.current();
+        const team = teamId === null ? null : await store.teams.get(teamId);
+        return team?.agent_options ?? global.agent_options;
+      });
+      teams.set(teamId ?? 0, made);
+      return made.get();
+    },
+    get size() {
+      return byKey.size;
+    },
+    async stop() {
+      await lookups.idle();
+      for (const stop of stops) await stop();
+    },
+  };
+  servers.set(config, agents);
+  return agents;
+}

@@ -1,0 +1,89 @@
+// What a host's owner sees of it.
+import type { z } from "zod";
+import type { DeviceHost, DevicePolicy, desktopAppApi, deviceApi } from "../../api/device.ts";
+import type { HostPolicy } from "../../api/policies.ts";
+import { type Context, isPremium, service } from "../core/context.ts";
+import type { HostRow } from "../hosts/access.ts";
+import { getHost } from "../hosts/service.ts";
+import { policiesOfHosts } from "../policies/results.ts";
+
+/** Whose token is good may see and ask what is said of this host, whatever users may. */
+export const asOwner = (ctx: Context): Context => ({ ...ctx, user: service });
+
+/** Management of Macs by this server does not exist yet, and so nobody can be moved to it. */
+const noMdm = { mdm: { enabled_and_configured: false } };
+const noMigration = { needs_mdm_migration: false, renew_enrollment_profile: false };
+/** No software is on offer yet. */
+const selfService = false;
+
+export async function deviceView(ctx: Context, row: HostRow): Promise<z.output<typeof deviceApi.get.response>> {
+  const [whole, config] = await Promise.all([getHost(asOwner(ctx), row.id, true), ctx.config.current()]);
+  // Labels, packs and what queries brought are the organization's notes on the host.
+  const { additional: _a, labels: _l, packs: _p, pack_stats: _s, policies, software: _w, ...host } = whole;
+  const around = {
+    self_service: selfService,
+    org_logo_url: config.org_info.org_logo_url,
+    license: { tier: ctx.license.tier, expiration: ctx.license.expiration },
+    global_config: noMdm,
+  };
+  const shown: DeviceHost = {
+    ...host,
+    ...around,
+    dep_assigned_to_svc: false,
+    ...(isPremium(ctx) ? { policies: (policies ?? []).map(forOwner) } : {}),
+  };
+  return { ...around, host: shown };
+}
+
+export async function policiesForOwner(ctx: Context, row: HostRow): Promise<DevicePolicy[]> {
+  return ((await policiesOfHosts(ctx, [row])).get(row.id) ?? []).map(forOwner);
+}
+
+const forOwner = (policy: HostPolicy): DevicePolicy => ({
+  id: policy.id,
+  name: policy.name,
+  description: policy.description,
+  resolution: policy.resolution,
+  platform: policy.platform,
+  critical: policy.critical,
+  conditional_access_enabled: policy.conditional_access_enabled,
+  response: policy.response,
+});
+
+/** Nothing in it identifies the host: desktop apps keep and log it. */
+export async function desktopSummary(ctx: Context, row: HostRow): Promise<z.output<typeof deviceApi.desktop.response>> {
+  const [policies, config] = await Promise.all([policiesOfHosts(ctx, [row]), ctx.config.current()]);
+  return {
+    failing_policies_count: (policies.get(row.id) ?? []).filter(({ response }) => response === "fail").length,
+    self_service: selfService,
+    notifications: noMigration,
+    config: { org_info: config.org_info, mdm: { macos_migration: { mode: "" } } },
+  };
+}
+
+/** The organization's own page where it names one, else ours. */
+export async function transparencyUrl({ config, settings }: Context): Promise<string> {
+  const { org_info, server_settings } = await config.current();
+  const server = settings.server_url || server_settings.server_url;
+  return org_info.contact_url || `${server.replace(/\/+$/, "")}/transparency`;
+}
+
+type Report = z.output<typeof desktopAppApi.errors.body>;
+
+/** Characters of a text of a report that are logged. */
+const LOGGED = 2_000;
+
+export function logDesktopError({ log }: Context, row: HostRow, report: Report): void {
+  log.warn(
+    {
+      host_id: row.id,
+      source: report.error_source,
+      version: report.error_source_version,
+      at: report.error_timestamp,
+      vital: report.vital,
+      message: report.error_message.slice(0, LOGGED),
+      more: JSON.stringify(report.error_additional_info ?? {}).slice(0, LOGGED),
+    },
+    "a desktop app reported an error",
+  );
+}

@@ -1,0 +1,101 @@
+// The packs of one host: those that target it, and what its agent says they cost.
+import type { HostPack, HostPackStats } from "../../api/hosts.ts";
+import type { PackStats } from "../agent/inventory/pack-stats.ts";
+import { and, eq, isNull, oneOf, or } from "../store/query.ts";
+import type { ServerTx } from "../tables.ts";
+import type { HostRow } from "./access.ts";
+import { groupBy } from "./parts.ts";
+
+/** Of hosts and teams only this host and its own team are told: others may not be for the caller to see. */
+export async function packsOfHost(store: ServerTx, host: HostRow, labelIds: readonly number[]): Promise<HostPack[]> {
+  const reaching = await store.packTargets.pick(["pack_id"], {
+    where: or(
+      eq("host_id", host.id),
+      oneOf("label_id", labelIds),
+      ...(host.team_id === null ? [] : [eq("team_id", host.team_id)]),
+    ),
+  });
+  if (reaching.length === 0) return [];
+  const ids = [...new Set(reaching.map(({ pack_id }) => pack_id))];
+  const [packs, targets] = await Promise.all([
+    store.packs.list({ where: oneOf("id", ids) }),
+    store.packTargets.list({
+      where: and(
+        oneOf("pack_id", ids),
+        or(eq("host_id", host.id), isNull("host_id")),
+        or(isNull("team_id"), ...(host.team_id === null ? [] : [eq("team_id", host.team_id)])),
+      ),
+    }),
+  ]);
+  const labelRows = await store.labels.pick(["id", "name"], {
+    where: oneOf(
+      "id",
+      targets.flatMap(({ label_id }) => label_id ?? []),
+    ),
+  });
+  const teamRows =
+    host.team_id === null ? [] : await store.teams.pick(["id", "name"], { where: eq("id", host.team_id) });
+  const targetsOf = groupBy(targets, ({ pack_id }) => pack_id);
+  return packs.map(({ revision: _revision, ...pack }) => {
+    const own = targetsOf.get(pack.id) ?? [];
+    const labelsOfPack = labelRows.filter(({ id }) => own.some(({ label_id }) => label_id === id));
+    const teamsOfPack = teamRows.filter(({ id }) => own.some(({ team_id }) => team_id === id));
+    const hosts = own.some(({ host_id }) => host_id === host.id) ? [{ id: host.id, name: host.display_name }] : [];
+    return {
+      id: pack.id,
+      name: pack.name,
+      description: pack.description,
+      platform: pack.platform,
+      disabled: pack.disabled,
+      type: null,
+      labels: labelsOfPack.map(({ id, name }) => ({ id, name })),
+      label_ids: labelsOfPack.map(({ id }) => id),
+      hosts,
+      host_ids: hosts.map(({ id }) => id),
+      teams: teamsOfPack.map(({ id, name }) => ({ id, name })),
+      team_ids: teamsOfPack.map(({ id }) => id),
+      created_at: pack.created_at,
+      updated_at: pack.updated_at,
+    };
+  });
+}
+
+const teamOfType = (type: string): number | null => Number(/^team-(\d{1,15})$/.exec(type)?.[1] ?? Number.NaN) || null;
+
+/** The agent tells names; the ids of what goes by them now are added. What goes by them no more has none. */
+export async function packStatsOfHost(store: ServerTx, kept: readonly unknown[]): Promise<HostPackStats[]> {
+  const told = kept as readonly PackStats[];
+  if (told.length === 0) return [];
+  const legacy = told.filter(({ type }) => type === "").map(({ pack_name }) => pack_name);
+  const names = [...new Set(told.flatMap(({ query_stats }) => query_stats.map((stats) => stats.query_name)))];
+  const [packs, saved] = await Promise.all([
+    store.packs.pick(["id", "name"], { where: oneOf("name", legacy) }),
+    legacy.length === told.length ? [] : store.queries.pick(["id", "name", "team_id"], { where: oneOf("name", names) }),
+  ]);
+  const scheduled = await store.scheduledQueries.pick(["id", "name", "pack_id"], {
+    where: oneOf(
+      "pack_id",
+      packs.map(({ id }) => id),
+    ),
+  });
+  const packIds = new Map(packs.map(({ id, name }) => [name, id]));
+  const scheduledIds = new Map(scheduled.map(({ id, name, pack_id }) => [JSON.stringify([pack_id, name]), id]));
+  const savedIds = new Map(saved.map(({ id, name, team_id }) => [JSON.stringify([team_id, name]), id]));
+  return told.map(({ pack_name, type, query_stats }) => {
+    const packId = type === "" ? (packIds.get(pack_name) ?? null) : null;
+    const idOf = (name: string) =>
+      (type === ""
+        ? scheduledIds.get(JSON.stringify([packId, name]))
+        : savedIds.get(JSON.stringify([teamOfType(type), name]))) ?? null;
+    return {
+      pack_id: packId,
+      pack_name,
+      type,
+      query_stats: query_stats.map((stats) => ({
+        ...stats,
+        scheduled_query_id: idOf(stats.scheduled_query_name),
+        pack_id: packId,
+      })),
+    };
+  });
+}

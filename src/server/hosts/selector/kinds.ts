@@ -1,0 +1,193 @@
+// The kinds of fields that selector expressions know: which operators they take, and what predicates come of them.
+import { isoAt, NEVER } from "../../core/clock.ts";
+import {
+  contains,
+  eq,
+  everything,
+  gt,
+  gte,
+  isNull,
+  lt,
+  lte,
+  not,
+  oneOf,
+  or,
+  type Predicate,
+  search,
+} from "../../store/query.ts";
+import { type Operator, SelectorError, type Word } from "./parse.ts";
+import { flagOf, instantOf, isNone, numberOf, type Unit } from "./values.ts";
+
+export interface Test {
+  readonly field: Word;
+  readonly operator: Operator;
+  readonly values: readonly Word[];
+}
+
+export interface Field {
+  /** @param now the server's time, for what is so long ago */
+  compile(test: Test, now: number): Predicate;
+  /** What the field means by itself, where it is true or false. */
+  readonly flag?: (now: number) => Predicate;
+}
+
+type Wrap = (row: Predicate) => Predicate;
+const itself: Wrap = (row) => row;
+const compares = { "<": lt, "<=": lte, ">": gt, ">=": gte } as const;
+type Comparison = keyof typeof compares;
+const isComparison = (operator: Operator): operator is Comparison => Object.hasOwn(compares, operator);
+
+const refused = ({ field, operator }: Test, kind: string, takes: string): SelectorError =>
+  new SelectorError(field.at, `${field.text} is ${kind}: it takes ${takes}, not ${operator}`);
+
+/** `=`, `!=` and `in` by what equals one value. */
+function byEquality({ operator, values }: Test, equals: (value: Word) => Predicate): Predicate | null {
+  if (operator === "=" || operator === "in") return or(...values.map(equals));
+  return operator === "!=" ? not(or(...values.map(equals))) : null;
+}
+
+interface TextOptions {
+  /** From a condition on the row that has the column to one on the host. */
+  readonly wrap?: Wrap;
+  readonly searchable?: boolean;
+  /** What `= none` means. */
+  readonly none?: Predicate;
+  /** How values are spelled where they are kept. */
+  readonly clean?: (text: string) => string;
+  readonly equals?: (text: string) => Predicate;
+}
+
+export function textField(column: string, options: TextOptions = {}): Field {
+  const { wrap = itself, searchable = false, none, clean = (text: string) => text } = options;
+  const isAbsent = (value: Word) => none !== undefined && isNone(value);
+  return {
+    compile(test) {
+      const { operator, values } = test;
+      if (operator === "in" && !options.equals) {
+        const texts = values.filter((value) => !isAbsent(value)).map(({ text }) => clean(text));
+        const among = texts.length > 0 ? [wrap(oneOf(column, texts))] : [];
+        return or(...among, ...(values.some(isAbsent) ? [none!] : []));
+      }
+      const equal = byEquality(test, (value) =>
+        isAbsent(value) ? none! : (options.equals?.(clean(value.text)) ?? wrap(eq(column, clean(value.text)))),
+      );
+      if (equal) return equal;
+      if (operator !== "~") throw refused(test, "text", "=, !=, ~, in and not in");
+      const [{ text, at }] = values as readonly [Word];
+      if (text === "") throw new SelectorError(at, "~ needs some text to look for");
+      return wrap(searchable ? search([column], clean(text)) : contains(column, clean(text)));
+    },
+  };
+}
+
+interface NumberOptions {
+  readonly unit?: Unit;
+  readonly wrap?: Wrap;
+  readonly none?: Predicate;
+  /** The number of hosts that have no row to ask: its condition is added where that number meets the test. */
+  readonly absent?: { readonly value: number; readonly where: Predicate };
+}
+
+export function numberField(
+  column: string,
+  { unit = "plain", wrap = itself, none, absent }: NumberOptions = {},
+): Field {
+  const of = (predicate: Predicate, meets: (value: number) => boolean) =>
+    absent && meets(absent.value) ? or(wrap(predicate), absent.where) : wrap(predicate);
+  return {
+    compile(test) {
+      const { operator, values } = test;
+      if (isComparison(operator)) {
+        const bound = numberOf(values[0]!, unit);
+        return of(compares[operator](column, bound), (value) => meets(value, operator, bound));
+      }
+      const equal = byEquality(test, (word) => {
+        if (none && isNone(word)) return none;
+        const wanted = numberOf(word, unit);
+        return of(eq(column, wanted), (value) => value === wanted);
+      });
+      if (!equal) throw refused(test, "a number", "=, !=, <, <=, >, >=, in and not in");
+      return equal;
+    },
+  };
+}
+
+const meets = (value: number, operator: Comparison, bound: number): boolean =>
+  operator === "<"
+    ? value < bound
+    : operator === "<="
+      ? value <= bound
+      : operator === ">"
+        ? value > bound
+        : value >= bound;
+
+const opposite = { "<": ">", "<=": ">=", ">": "<", ">=": "<=" } as const;
+
+/** Times compare as times with times, and as ages with durations: `seen < 7d` is within seven days. */
+function timeBy(compare: (by: typeof lt, time: string) => Predicate, never?: Predicate): Field {
+  return {
+    compile(test, now) {
+      const { operator, values } = test;
+      const only = byEquality(test, (word) => {
+        if (never && isNone(word)) return never;
+        throw refused(test, "a time", `<, <=, > and >=${never ? ", and = never" : ""}`);
+      });
+      if (only) return only;
+      if (!isComparison(operator)) throw refused(test, "a time", "<, <=, > and >=");
+      const { age, at } = instantOf(values[0]!, now);
+      return compare(compares[age ? opposite[operator] : operator], isoAt(at));
+    },
+  };
+}
+
+/** Who never told counts as `NEVER`, as the API shows it. */
+export const timeField = (column: string, nullable = false): Field =>
+  nullable
+    ? timeBy((by, time) => {
+        const { op } = by(column, time);
+        const counts = meets(
+          Date.parse(NEVER),
+          op === "lt" ? "<" : op === "lte" ? "<=" : op === "gt" ? ">" : ">=",
+          Date.parse(time),
+        );
+        return counts ? or(isNull(column), by(column, time)) : by(column, time);
+      }, isNull(column))
+    : timeBy((by, time) => by(column, time));
+export const relatedTimeField = timeBy;
+
+/** True or false; `none` where it may be unknown. */
+export function flagField(yes: (now: number) => Predicate, more: { no?: Predicate; none?: Predicate } = {}): Field {
+  return {
+    flag: yes,
+    compile(test, now) {
+      const equal = byEquality(test, (word) => {
+        if (more.none && isNone(word)) return more.none;
+        return flagOf(word) ? yes(now) : (more.no ?? not(yes(now)));
+      });
+      if (!equal) throw refused(test, "true or false", "=, != and in");
+      return equal;
+    },
+  };
+}
+
+export const flagColumn = (column: string, nullable: boolean): Field =>
+  flagField(() => eq(column, true), { no: eq(column, false), ...(nullable ? { none: isNull(column) } : {}) });
+
+/** One of a few words. */
+export function wordField<W extends string>(words: readonly W[], means: (word: W, now: number) => Predicate): Field {
+  return {
+    compile(test, now) {
+      const equal = byEquality(test, ({ text, at }) => {
+        const word = words.find((known) => known === text.toLowerCase());
+        if (word === undefined) throw new SelectorError(at, `"${text}" is none of ${words.join(", ")}`);
+        return means(word, now);
+      });
+      if (!equal) throw refused(test, "a word", "=, !=, in and not in");
+      return equal;
+    },
+  };
+}
+
+/** Text of rows of which a host may have several: equal means that one of them is. */
+export const relatedText = (column: string, wrap: Wrap, more: Omit<TextOptions, "wrap" | "none"> = {}): Field =>
+  textField(column, { ...more, wrap, none: not(wrap(everything)) });

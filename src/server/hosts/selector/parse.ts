@@ -1,0 +1,226 @@
+// Selector expressions, such as `platform = darwin and not label in (Lab, "On loan") and seen < 7d`, from text to a tree.
+// Pure: what the names mean is not known here.
+
+export const MAX_LENGTH = 4096;
+export const MAX_DEPTH = 20;
+export const MAX_TERMS = 100;
+
+export type Operator = "=" | "!=" | "<" | "<=" | ">" | ">=" | "~" | "in";
+
+export interface Word {
+  readonly text: string;
+  /** In quotes: never a keyword, a number or a duration. */
+  readonly quoted: boolean;
+  readonly at: number;
+}
+
+interface Span {
+  /** Where its text begins and ends. */
+  readonly at: number;
+  readonly end: number;
+}
+
+export type Expression = Span &
+  (
+    | { readonly kind: "and" | "or"; readonly parts: readonly Expression[] }
+    | { readonly kind: "not"; readonly part: Expression }
+    | { readonly kind: "test"; readonly field: Word; readonly operator: Operator; readonly values: readonly Word[] }
+    /** A field that is true or false by itself. */
+    | { readonly kind: "flag"; readonly field: Word }
+    /** `software(name = a and version = b)`: one related row that meets it all. */
+    | { readonly kind: "group"; readonly field: Word; readonly part: Expression }
+  );
+
+/** What is wrong with an expression, and where: an offset into its text. */
+export class SelectorError extends Error {
+  readonly at: number;
+
+  constructor(at: number, reason: string) {
+    super(reason);
+    this.at = at;
+  }
+}
+
+/** As people count columns: from 1, by characters. */
+export const columnOf = (text: string, at: number): number => [...text.slice(0, at)].length + 1;
+
+type Token = Word & { readonly kind: "word" | "sign" | "end"; readonly end: number };
+
+const SIGNS = ["!=", "<=", ">=", "=", "<", ">", "~", "(", ")", ","];
+const OPERATORS: ReadonlySet<string> = new Set(["=", "!=", "<", "<=", ">", ">=", "~"]);
+const KEYWORDS: ReadonlySet<string> = new Set(["and", "or", "not", "in"]);
+const bare = /[^\s()=!<>~,"']+/uy;
+const blank = /\s+/uy;
+
+function tokens(text: string): Token[] {
+  const found: Token[] = [];
+  let at = 0;
+  while (at < text.length) {
+    blank.lastIndex = at;
+    const gap = blank.exec(text);
+    if (gap) {
+      at += gap[0].length;
+      continue;
+    }
+    const token = signAt(text, at) ?? quotedAt(text, at) ?? bareAt(text, at);
+    if (!token) throw new SelectorError(at, `${[...text.slice(at)][0]} is not understood`);
+    found.push(token);
+    at = token.end;
+  }
+  return [...found, { kind: "end", text: "", quoted: false, at: text.length, end: text.length }];
+}
+
+function signAt(text: string, at: number): Token | null {
+  const sign = SIGNS.find((known) => text.startsWith(known, at));
+  return sign === undefined ? null : { kind: "sign", text: sign, quoted: false, at, end: at + sign.length };
+}
+
+function bareAt(text: string, at: number): Token | null {
+  bare.lastIndex = at;
+  const found = bare.exec(text);
+  return found && { kind: "word", text: found[0], quoted: false, at, end: at + found[0].length };
+}
+
+/** In single or double quotes; a backslash takes the next character as it is. */
+function quotedAt(text: string, at: number): Token | null {
+  const quote = text[at];
+  if (quote !== '"' && quote !== "'") return null;
+  let value = "";
+  for (let i = at + 1; i < text.length; i++) {
+    if (text[i] === quote) return { kind: "word", text: value, quoted: true, at, end: i + 1 };
+    if (text[i] === "\\" && i + 1 < text.length) i++;
+    value += text[i];
+  }
+  throw new SelectorError(at, `the text that begins here has no closing ${quote}`);
+}
+
+class Parser {
+  private readonly tokens: readonly Token[];
+  private at = 0;
+  private depth = 0;
+  private terms = 0;
+
+  constructor(text: string) {
+    this.tokens = tokens(text);
+  }
+
+  whole(): Expression {
+    const expression = this.either();
+    if (this.next.kind !== "end") throw this.unexpected("and, or, or the end");
+    return expression;
+  }
+
+  private get next(): Token {
+    return this.tokens[this.at]!;
+  }
+
+  private take(): Token {
+    return this.tokens[this.at++]!;
+  }
+
+  private isWord(word: string): boolean {
+    const { kind, quoted, text } = this.next;
+    return kind === "word" && !quoted && text.toLowerCase() === word;
+  }
+
+  private isSign(sign: string): boolean {
+    return this.next.kind === "sign" && this.next.text === sign;
+  }
+
+  private unexpected(wanted: string): SelectorError {
+    const { kind, text, at } = this.next;
+    return new SelectorError(at, `expected ${wanted} but found ${kind === "end" ? "the end" : `"${text}"`}`);
+  }
+
+  private close(): Token {
+    if (!this.isSign(")")) throw this.unexpected(")");
+    return this.take();
+  }
+
+  private either(): Expression {
+    return this.chain("or", () => this.chain("and", () => this.one()));
+  }
+
+  private chain(kind: "and" | "or", part: () => Expression): Expression {
+    const parts = [part()];
+    while (this.isWord(kind)) {
+      this.take();
+      parts.push(part());
+    }
+    const [first] = parts;
+    return parts.length === 1 ? first! : { kind, parts, at: first!.at, end: parts.at(-1)!.end };
+  }
+
+  private one(): Expression {
+    if (++this.depth > MAX_DEPTH) throw new SelectorError(this.next.at, `nested deeper than ${MAX_DEPTH} levels`);
+    const expression = this.oneHere();
+    this.depth--;
+    return expression;
+  }
+
+  private oneHere(): Expression {
+    const { at } = this.next;
+    if (this.isWord("not")) {
+      this.take();
+      const part = this.one();
+      return { kind: "not", part, at, end: part.end };
+    }
+    if (this.isSign("(")) {
+      this.take();
+      const inner = this.either();
+      return { ...inner, at, end: this.close().end };
+    }
+    return this.term();
+  }
+
+  private term(): Expression {
+    if (++this.terms > MAX_TERMS) throw new SelectorError(this.next.at, `more than ${MAX_TERMS} conditions`);
+    const field = this.next;
+    if (field.kind !== "word" || field.quoted || KEYWORDS.has(field.text.toLowerCase()))
+      throw this.unexpected("the name of a field");
+    this.take();
+    const { at } = field;
+    if (this.isSign("(")) {
+      this.take();
+      const part = this.either();
+      return { kind: "group", field, part, at, end: this.close().end };
+    }
+    if (this.isWord("not")) {
+      this.take();
+      if (!this.isWord("in")) throw this.unexpected("in");
+      const part = this.listTest(field);
+      return { kind: "not", part, at, end: part.end };
+    }
+    if (this.isWord("in")) return this.listTest(field);
+    if (this.next.kind === "sign" && OPERATORS.has(this.next.text)) {
+      const operator = this.take().text as Operator;
+      const value = this.value();
+      return { kind: "test", field, operator, values: [value], at, end: value.end };
+    }
+    return { kind: "flag", field, at, end: field.end };
+  }
+
+  private listTest(field: Token): Expression {
+    this.take();
+    if (!this.isSign("(")) throw this.unexpected("( and a list of values");
+    this.take();
+    const values = [this.value()];
+    while (this.isSign(",")) {
+      this.take();
+      values.push(this.value());
+    }
+    return { kind: "test", field, operator: "in", values, at: field.at, end: this.close().end };
+  }
+
+  private value(): Token {
+    const { kind, quoted, text } = this.next;
+    if (kind !== "word" || (!quoted && KEYWORDS.has(text.toLowerCase()))) throw this.unexpected("a value");
+    return this.take();
+  }
+}
+
+/** The tree of an expression. What does not fit the grammar or is too large is a `SelectorError`. */
+export function parseSelector(text: string): Expression {
+  if (text.length > MAX_LENGTH) throw new SelectorError(MAX_LENGTH, `longer than ${MAX_LENGTH} characters`);
+  return new Parser(text).whole();
+}

@@ -1,0 +1,62 @@
+// Which hosts were heard of when, and what else the hosts' own rows tell.
+import type { HostFilter } from "../../../api/hosts.ts";
+import { linuxPlatforms } from "../../agent/inventory/platforms.ts";
+import { days, hours, isoAt, seconds } from "../../core/clock.ts";
+import { and, eq, exists, gt, gte, lt, lte, not, oneOf, or, type Predicate, search } from "../../store/query.ts";
+import { hostEmails, hostSeen } from "../tables.ts";
+
+/** Not heard of for this long is missing. */
+const MISSING_AFTER = days(30);
+/** How long a host that was never heard of counts as online: the window of intervals that are not known yet. */
+const FIRST_WINDOW = seconds(60);
+
+const neverSeen = not(exists(hostSeen, "id"));
+
+export const online = (now: number): Predicate =>
+  or(
+    exists(hostSeen, "id", gt("online_until", isoAt(now))),
+    and(neverSeen, gt("created_at", isoAt(now - FIRST_WINDOW))),
+  );
+
+/** Hosts whose last contact (for those without one: their creation) compares so with the time. */
+export const seenWhen = (compare: typeof lt, time: string): Predicate =>
+  or(exists(hostSeen, "id", compare("seen_time", time)), and(neverSeen, compare("created_at", time)));
+
+/** Hosts whose last contact is at that time or before. */
+export const notSeenSince = (time: string): Predicate => seenWhen(lte, time);
+
+export const missing = (now: number): Predicate => notSeenSince(isoAt(now - MISSING_AFTER));
+export const isNew = (now: number): Predicate => gte("created_at", isoAt(now - hours(24)));
+
+/** Hosts that never told their disk space have 0 for both figures, and are not low on it. */
+export const lowDiskSpace = (gigabytes: number): Predicate =>
+  and(
+    lt("gigs_disk_space_available", gigabytes),
+    or(gt("gigs_disk_space_available", 0), gt("gigs_total_disk_space", 0)),
+  );
+
+/** `linux` is every distribution that counts as it. */
+export const onPlatform = (platform: string): Predicate =>
+  platform === "linux" ? oneOf("platform", linuxPlatforms) : eq("platform", platform);
+
+export function byStatus(status: NonNullable<HostFilter["status"]>, now: number): Predicate {
+  switch (status) {
+    case "online":
+      return online(now);
+    case "offline":
+      return not(online(now));
+    case "new":
+      return isNew(now);
+    case "mia":
+    case "missing":
+      return missing(now);
+  }
+}
+
+/** Searches the names that a host is known by, and its users' email addresses when the text looks like one. */
+export function matching(text: string): Predicate {
+  const names = search(["hostname", "hardware_serial", "uuid", "primary_ip"], text);
+  return text.includes("@") && !/\s/.test(text)
+    ? or(names, exists(hostEmails, "host_id", search(["email"], text)))
+    : names;
+}

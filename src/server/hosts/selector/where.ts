@@ -1,0 +1,49 @@
+// Selector expressions for everything that chooses hosts: lists, counts, reports, labels by criteria, live queries.
+import type { Context } from "../../core/context.ts";
+import { badRequest } from "../../core/errors.ts";
+import type { Predicate } from "../../store/query.ts";
+import { compileExpression } from "./compile.ts";
+import { columnOf, type Expression, parseSelector, SelectorError } from "./parse.ts";
+
+/** Whose time counts; names are looked for when the predicate is asked, not before. */
+export type WhereDeps = Pick<Context, "clock">;
+
+/**
+ * The hosts that the expression picks, of all there are: narrow it to those that the caller may see. What is wrong with it is a 400 that
+ * names `parameter`, the column and the nearest known field.
+ */
+export const compileWhere = (text: string, deps: WhereDeps, parameter = "where"): Predicate =>
+  refusing(text, parameter, () => compileExpression(parseSelector(text), deps.clock.now()));
+
+/** A part of an expression: its own text, what it picks, and the parts that it is made of. */
+export interface WherePart {
+  readonly text: string;
+  readonly picks: Predicate;
+  readonly parts: readonly WherePart[];
+}
+
+/** The expression with every part that can hold or not by itself. */
+export const partsOfWhere = (text: string, deps: WhereDeps, parameter = "where"): WherePart =>
+  refusing(text, parameter, () => {
+    const now = deps.clock.now();
+    const partOf = (expression: Expression): WherePart => ({
+      text: text.slice(expression.at, expression.end),
+      picks: compileExpression(expression, now),
+      parts:
+        expression.kind === "and" || expression.kind === "or"
+          ? expression.parts.map(partOf)
+          : expression.kind === "not"
+            ? [partOf(expression.part)]
+            : [],
+    });
+    return partOf(parseSelector(text));
+  });
+
+function refusing<T>(text: string, parameter: string, work: () => T): T {
+  try {
+    return work();
+  } catch (error) {
+    if (!(error instanceof SelectorError)) throw error;
+    throw badRequest(`Invalid ${parameter}: column ${columnOf(text, error.at)}: ${error.message}`, parameter);
+  }
+}

@@ -1,0 +1,63 @@
+// Removes what no host tells any more: products of device management, and issues of Munki, whose texts may be new each time.
+import { channels } from "../core/channels.ts";
+import { hours } from "../core/clock.ts";
+import { hostMdm } from "../mdm/tables.ts";
+import { and, exists, has, not, oneOf } from "../store/query.ts";
+import type { ServerStore } from "../tables.ts";
+import { removeUnused } from "./counts.ts";
+import type { Job } from "./job.ts";
+
+const BATCH = 1000;
+const unenrolled = not(exists(hostMdm, "solution_id"));
+
+export const deviceManagement: Job = {
+  name: "device_management",
+  every: hours(1),
+  async run({ store, log }, signal) {
+    const solutions = await store.mdmSolutions.pick(["id"], { where: unenrolled });
+    await removeUnused(
+      store,
+      "mdm_solutions",
+      solutions.map(({ id }) => id),
+      (ids) => store.mdmSolutions.delete(and(oneOf("id", ids), unenrolled)),
+    );
+    const told = await toldIssues(store, signal);
+    if (signal.aborted) return;
+    const known = new Set((await store.munkiIssues.pick(["id"])).map(({ id }) => id));
+    const unused = [...known].filter((id) => !told.has(id));
+    const removed = await removeUnused(store, "munki_issues", unused, (ids) =>
+      store.munkiIssues.delete(oneOf("id", ids)),
+    );
+    if (removed > 0) await store.notify(channels.munki, "");
+    await forgetLost(
+      store,
+      [...told].filter((id) => !known.has(id)),
+      log,
+    );
+  },
+};
+
+async function toldIssues(store: ServerStore, signal: AbortSignal): Promise<Set<number>> {
+  const told = new Set<number>();
+  for await (const rows of store.hostMunki.pages({}, BATCH)) {
+    if (signal.aborted) break;
+    for (const { issue_ids } of rows) for (const id of issue_ids) told.add(id);
+  }
+  return told;
+}
+
+/** A host may tell an issue in the moment in which it is removed. Without any, its next answer is taken in whole. */
+async function forgetLost(
+  store: ServerStore,
+  missing: readonly number[],
+  log: { warn(details: object, text: string): void },
+): Promise<void> {
+  if (missing.length === 0) return;
+  // Made since they were looked for, perhaps.
+  const made = new Set((await store.munkiIssues.getMany(missing)).map(({ id }) => id));
+  const lost = missing.filter((id) => !made.has(id));
+  if (lost.length === 0) return;
+  const hosts = await store.hostMunki.update({ where: has("issue_ids", ...lost), set: { issue_ids: [], since: {} } });
+  await store.notify(channels.munki, "");
+  log.warn({ hosts }, "hosts with unknown issues of Munki are asked for them again");
+}

@@ -1,0 +1,26 @@
+import { minutes } from "../core/clock.ts";
+import { findMembers } from "../labels/criteria.ts";
+import { eq } from "../store/query.ts";
+import { ReferenceViolation } from "../store/store.ts";
+import type { Job } from "./job.ts";
+
+/** Who is in the labels that have criteria. Where nothing changed this reads, and writes nothing. */
+export const labelCriteria: Job = {
+  name: "label_criteria",
+  every: minutes(1),
+  async run({ store, clock, log }, signal) {
+    const labels = await store.labels.pick(["id", "name", "criteria"], {
+      where: eq("label_membership_type", "host_vitals"),
+    });
+    for (const label of labels) {
+      if (signal.aborted) return;
+      try {
+        await findMembers({ store, clock }, label);
+      } catch (err) {
+        // The label or a host went in between: the next run sees that.
+        if (!(err instanceof ReferenceViolation))
+          log.error({ err, label: label.name }, "the members of a label could not be found");
+      }
+    }
+  },
+};

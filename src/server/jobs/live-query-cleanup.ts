@@ -1,0 +1,58 @@
+import { isoAt } from "../core/clock.ts";
+import { settleTargets } from "../live-queries/ending.ts";
+import {
+  CLEANUP_EVERY,
+  KEPT_AT_LEAST,
+  KEPT_BYTES_MAX,
+  KEPT_FOR,
+  QUEUED_KEPT_FOR,
+  RUNNING_MAX,
+  TARGET_BYTES,
+} from "../live-queries/limits.ts";
+import { campaignHosts } from "../live-queries/tables.ts";
+import { and, eq, exists, isNull, lt, not, oneOf, or } from "../store/query.ts";
+import type { Job } from "./job.ts";
+
+/** Targets removed at once: short enough that nobody waits for it. */
+const BATCH = 2_000;
+
+/** Live queries that are over go with their results after a while, or sooner where they hold too much. */
+export const liveQueryCleanup: Job = {
+  name: "live_query_cleanup",
+  every: CLEANUP_EVERY,
+  async run({ store, clock }, signal) {
+    const now = clock.now();
+    // A server that fell in the midst of an end left targets without their outcome.
+    const torn = await store.campaigns.list({
+      where: and(eq("status", 2), exists(campaignHosts, "campaign_id", eq("state", "waiting"))),
+    });
+    for (const row of torn) await settleTargets({ store, clock }, row, signal);
+
+    const over = eq("status", 2);
+    const old = and(over, isNull("queue_until"), lt("finished_at", isoAt(now - KEPT_FOR)));
+    const queued = and(over, not(isNull("queue_until")), lt("finished_at", isoAt(now - QUEUED_KEPT_FOR)));
+    // One that fell while its targets were being written never began.
+    const stillborn = and(eq("targets_count", 0), lt("created_at", isoAt(now - RUNNING_MAX)));
+    const gone = (await store.campaigns.pick(["id"], { where: or(old, queued, stillborn) })).map(({ id }) => id);
+
+    const kept = await store.campaigns.pick(["id", "bytes", "targets_count", "finished_at"], {
+      where: and(over, not(oneOf("id", gone))),
+      order: [{ column: "finished_at", direction: "desc" }],
+    });
+    let bytes = 0;
+    for (const row of kept) {
+      bytes += row.bytes + row.targets_count * TARGET_BYTES;
+      if (bytes > KEPT_BYTES_MAX && Date.parse(row.finished_at!) < now - KEPT_AT_LEAST) gone.push(row.id);
+    }
+    for (const id of gone) {
+      for (;;) {
+        if (signal.aborted) return;
+        const targets = await store.campaignHosts.pick(["id"], { where: eq("campaign_id", id), limit: BATCH });
+        const ids = targets.map((target) => target.id);
+        if (ids.length > 0) await store.campaignHosts.delete(oneOf("id", ids));
+        if (ids.length < BATCH) break;
+      }
+      await store.campaigns.delete(eq("id", id));
+    }
+  },
+};

@@ -1,0 +1,19 @@
+import { hours } from "../core/clock.ts";
+import { trimEvents } from "../policies/automations.ts";
+import { deadResults, recount } from "../policies/counts.ts";
+import { removeResults } from "../policies/results.ts";
+import type { Job } from "./job.ts";
+
+/** Counts of policies are right at all times; this finds what a lost moment left behind. */
+export const policyCounts: Job = {
+  name: "policy_counts",
+  every: hours(1),
+  async run({ store, clock }, signal) {
+    await removeResults(store, await deadResults(store, signal), signal);
+    for (const { id } of await store.policies.pick(["id"])) {
+      if (signal.aborted) return;
+      await recount(store, id, clock.iso());
+    }
+    while (!signal.aborted && (await trimEvents(store)) > 0);
+  },
+};

@@ -1,0 +1,70 @@
+import { minutes } from "../core/clock.ts";
+import type { Services } from "../core/context.ts";
+import { hosts } from "../hosts/tables.ts";
+import { reportRules } from "../queries/report.ts";
+import { queries } from "../queries/tables.ts";
+import { and, eq, everything, exists, gt, isNull, not, oneOf, or, type Predicate } from "../store/query.ts";
+import type { Job } from "./job.ts";
+
+/** Rows in one delete: short enough that nobody waits for it. */
+const BATCH = 1000;
+const byId = [{ column: "id", direction: "asc" }] as const;
+
+/**
+ * Takes away what reports should not hold: everything where reports are off, answers to queries that keep none, of hosts that
+ * left a query's team, and what is beyond the cap. Servers that write at the same time can go past it.
+ */
+export const queryReports: Job = {
+  name: "query_reports",
+  every: minutes(10),
+  async run(services, signal) {
+    const { enabled, cap } = await reportRules(services);
+    if (!enabled) return remove(services, everything, signal);
+    const keepsNone = or(eq("discard_data", true), not(eq("logging", "snapshot")));
+    await remove(services, exists(queries, "id", keepsNone, "query_id"), signal);
+    await removeLeft(services, signal);
+    await trim(services, cap, signal);
+  },
+};
+
+async function remove({ store }: Services, where: Predicate, signal: AbortSignal): Promise<void> {
+  while (!signal.aborted) {
+    const some = await store.queryResults.pick(["id"], { where, order: byId, limit: BATCH });
+    if (some.length > 0) await store.queryResults.delete(idsIn(some));
+    if (some.length < BATCH) return;
+  }
+}
+
+const idsIn = (rows: readonly { id: number }[]): Predicate =>
+  oneOf(
+    "id",
+    rows.map(({ id }) => id),
+  );
+
+/** Answers of hosts that are in another team than the query. */
+async function removeLeft(services: Services, signal: AbortSignal): Promise<void> {
+  const owned = await services.store.queries.pick(["id", "team_id"], { where: not(isNull("team_id")) });
+  for (const { id, team_id } of owned) {
+    if (signal.aborted) return;
+    const inTeam = exists(hosts, "id", eq("team_id", team_id), "host_id");
+    await remove(services, and(eq("query_id", id), not(inTeam)), signal);
+  }
+}
+
+/** The hosts that came last to a report that is too long go. */
+async function trim({ store }: Services, cap: number, signal: AbortSignal): Promise<void> {
+  for (const { value } of await store.queryResults.groupCount("query_id", gt("row_count", 0))) {
+    if (signal.aborted || typeof value !== "number") return;
+    const held = await store.queryResults.pick(["id", "row_count"], {
+      where: and(eq("query_id", value), gt("row_count", 0)),
+      order: byId,
+    });
+    let rows = 0;
+    const beyond = held.filter(({ row_count }) => {
+      rows += row_count;
+      return rows > cap;
+    });
+    for (let at = 0; at < beyond.length; at += BATCH)
+      await store.queryResults.delete(idsIn(beyond.slice(at, at + BATCH)));
+  }
+}

@@ -1,0 +1,99 @@
+import type { PackStats } from "../agent/inventory/pack-stats.ts";
+import { hours } from "../core/clock.ts";
+import type { Random } from "../core/random.ts";
+import { splitResultName } from "../queries/names.ts";
+import { loadPlan } from "../queries/plan.ts";
+import type { QueryStats } from "../queries/tables.ts";
+import { gt } from "../store/query.ts";
+import type { ServerStore } from "../tables.ts";
+import type { Job } from "./job.ts";
+
+/** Hosts read at once. */
+const BATCH = 500;
+/** Of a query that more hosts run, so many of them stand for all. */
+const SAMPLES = 10_000;
+
+/** What each scheduled query costs on hosts, by what their agents account for. */
+export const queryStats: Job = {
+  name: "query_stats",
+  every: hours(1),
+  async run(services, signal) {
+    const { store, random } = services;
+    const plan = await loadPlan(services);
+    const costs = new Map<number, Cost>();
+    for (let last = 0; !signal.aborted; ) {
+      const some = await store.hostDetails.pick(["id", "pack_stats"], {
+        where: gt("id", last),
+        order: [{ column: "id", direction: "asc" }],
+        limit: BATCH,
+      });
+      for (const { pack_stats } of some)
+        for (const one of ours(pack_stats)) note(costs, plan.named(one.name), one, random);
+      if (some.length < BATCH) break;
+      last = some.at(-1)!.id;
+    }
+    if (!signal.aborted) await write(store, costs);
+  },
+};
+
+interface Cost {
+  hosts: number;
+  executions: number;
+  readonly system: number[];
+  readonly user: number[];
+}
+
+interface Ran {
+  /** As a result name, with a delimiter of our own. */
+  readonly name: string;
+  readonly executions: number;
+  readonly system_time: number;
+  readonly user_time: number;
+}
+
+function* ours(kept: unknown): Generator<Ran> {
+  for (const { pack_name, query_stats } of (Array.isArray(kept) ? kept : []) as readonly PackStats[])
+    for (const { scheduled_query_name, executions, system_time, user_time } of query_stats) {
+      const name = `pack/${pack_name}/${scheduled_query_name}`;
+      if (executions > 0 && !splitResultName(name).next().done) yield { name, executions, system_time, user_time };
+    }
+}
+
+function note(costs: Map<number, Cost>, query: { readonly id: number } | null, ran: Ran, random: Random): void {
+  if (!query) return;
+  const cost = costs.get(query.id) ?? { hosts: 0, executions: 0, system: [], user: [] };
+  costs.set(query.id, cost);
+  cost.hosts++;
+  cost.executions += ran.executions;
+  // Each host has the same chance to be among the samples, however many there are.
+  const at = cost.system.length < SAMPLES ? cost.system.length : random.int(cost.hosts);
+  if (at >= SAMPLES) return;
+  cost.system[at] = ran.system_time / ran.executions;
+  cost.user[at] = ran.user_time / ran.executions;
+}
+
+async function write(store: ServerStore, costs: ReadonlyMap<number, Cost>): Promise<void> {
+  const rows = await store.queries.pick(["id", "stats"]);
+  const changes = rows.flatMap(({ id, stats }) => {
+    const now = statsOf(costs.get(id));
+    return JSON.stringify(now) === JSON.stringify(stats) ? [] : [{ id, stats: now }];
+  });
+  for (let at = 0; at < changes.length; at += BATCH) await store.queries.updateEach(changes.slice(at, at + BATCH));
+}
+
+function statsOf(cost: Cost | undefined): QueryStats | null {
+  if (!cost) return null;
+  return {
+    system_time_p50: percentile(cost.system, 50),
+    system_time_p95: percentile(cost.system, 95),
+    user_time_p50: percentile(cost.user, 50),
+    user_time_p95: percentile(cost.user, 95),
+    total_executions: cost.executions,
+  };
+}
+
+/** The least value that so many percent are not above. */
+export function percentile(values: readonly number[], percent: number): number {
+  const sorted = [...values].sort((a, b) => a - b);
+  return sorted[Math.max(0, Math.ceil((percent / 100) * sorted.length) - 1)] ?? 0;
+}

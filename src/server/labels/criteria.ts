@@ -1,0 +1,49 @@
+// Labels whose members the server finds itself: by a vital of the host, or by a host expression.
+import { type GivenCriteria, type LabelCriteria, type LabelVital, labelVitals } from "../../api/labels.ts";
+import type { Context } from "../core/context.ts";
+import { ApiError, invalid } from "../core/errors.ts";
+import { compileWhere } from "../hosts/selector/where.ts";
+import { nothing, type Predicate } from "../store/query.ts";
+import { setMembers } from "./members.ts";
+import type { LabelRow } from "./wire.ts";
+
+const isVital = (text: string): text is LabelVital => (labelVitals as readonly string[]).includes(text);
+
+/** The criteria as they are kept; 422 for what cannot be criteria. */
+export function checkCriteria(ctx: Pick<Context, "clock">, given: GivenCriteria, field = "criteria"): LabelCriteria {
+  if (given.where !== undefined) {
+    if (given.vital !== undefined || given.value !== undefined)
+      throw invalid(field, "give either vital and value, or where");
+    const where = given.where.trim();
+    if (where === "") throw invalid(field, "where must not be empty");
+    try {
+      compileWhere(where, ctx);
+    } catch (error) {
+      if (error instanceof ApiError) throw invalid(field, error.errors[0]?.reason ?? error.message);
+      throw error;
+    }
+    return { where };
+  }
+  if (given.vital === undefined || !isVital(given.vital))
+    throw invalid(field, `vital must be one of ${labelVitals.join(", ")}`);
+  const value = (given.value ?? "").trim();
+  if (value === "") throw invalid(field, "value must not be empty");
+  return { vital: given.vital, value };
+}
+
+/** No table tells the groups and departments of people yet: until one does, nobody is in any. */
+const vitals: Record<LabelVital, (value: string) => Predicate> = {
+  end_user_idp_group: () => nothing,
+  end_user_idp_department: () => nothing,
+};
+
+const hostsOf = (ctx: Pick<Context, "clock">, criteria: LabelCriteria): Predicate =>
+  "where" in criteria ? compileWhere(criteria.where, ctx) : vitals[criteria.vital](criteria.value);
+
+type Criterial = Pick<LabelRow, "id" | "criteria">;
+
+/** Sets the members of a label that has criteria, among all hosts. Whether any changed. */
+export async function findMembers(ctx: Pick<Context, "clock" | "store">, label: Criterial): Promise<boolean> {
+  if (label.criteria === null) return false;
+  return setMembers(ctx.store, label.id, hostsOf(ctx, label.criteria));
+}

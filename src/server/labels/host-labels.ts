@@ -1,0 +1,42 @@
+// One host into manual labels, or out of them.
+import { type Context, within } from "../core/context.ts";
+import { badRequest } from "../core/errors.ts";
+import { hostFor } from "../hosts/access.ts";
+import { and, eq, oneOf } from "../store/query.ts";
+import { tellMembersChanged } from "./counts.ts";
+import { labelName } from "./names.ts";
+import { quoted } from "./scope.ts";
+
+type Change = "add" | "remove";
+
+/** All of the labels, or none where one of them cannot be set by hand. */
+export async function changeHostLabels(
+  ctx: Context,
+  hostId: number,
+  given: readonly string[] | null | undefined,
+  change: Change,
+): Promise<Record<string, never>> {
+  await hostFor(ctx, "hosts:label", hostId);
+  const names = [...new Set((given ?? []).map(labelName))].filter((name) => name !== "");
+  if (names.length === 0) return {};
+  await ctx.store.tx(async (store) => {
+    await hostFor(within(ctx, store), "hosts:label", hostId);
+    const found = await store.labels.list({ where: oneOf("name", names) });
+    const manual = new Map(
+      found
+        .filter((label) => label.label_type === "regular" && label.label_membership_type === "manual")
+        .map((label) => [label.name, label.id]),
+    );
+    const wrong = names.filter((name) => !manual.has(name));
+    if (wrong.length > 0) throw badRequest(`unknown labels, or not manual: ${quoted(wrong)}`, "labels");
+    const ids = names.map((name) => manual.get(name)!);
+    if (change === "add")
+      await store.labelMembers.upsert(
+        ids.map((label_id) => ({ label_id, host_id: hostId })),
+        { on: ["label_id", "host_id"], set: [], returning: [] },
+      );
+    else await store.labelMembers.delete(and(eq("host_id", hostId), oneOf("label_id", ids)));
+    await tellMembersChanged(store, ids);
+  });
+  return {};
+}

@@ -1,0 +1,121 @@
+// Who is in a label, as people say it: by names of hosts, all at once or one by one.
+import { setImmediate as breathe } from "node:timers/promises";
+import { visible } from "../core/access.ts";
+import type { Context } from "../core/context.ts";
+import { tokenHash } from "../core/random.ts";
+import { hosts } from "../hosts/tables.ts";
+import { and, eq, everything, exists, not, oneOf, type Predicate } from "../store/query.ts";
+import { ReferenceViolation } from "../store/store.ts";
+import type { ServerTx } from "../tables.ts";
+import { tellMembersChanged } from "./counts.ts";
+import { labelMembers } from "./tables.ts";
+
+/** Rows read or written at once; between such parts other requests get their turn. */
+const PART = 1000;
+/** Memberships read at once: four numbers each. */
+const PAGE = 5000;
+const NAMED_BY = ["hardware_serial", "uuid", "hostname"] as const;
+const ATTEMPTS = 3;
+
+export async function* parts<T>(items: readonly T[]): AsyncGenerator<readonly T[]> {
+  for (let at = 0; at < items.length; at += PART) {
+    if (at > 0) await breathe();
+    yield items.slice(at, at + PART);
+  }
+}
+
+/** A host that is deleted while it is put into a label: the work is done again, without it. */
+export async function againWithoutGone<R>(work: () => Promise<R>): Promise<R> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await work();
+    } catch (error) {
+      if (!(error instanceof ReferenceViolation) || attempt === ATTEMPTS) throw error;
+    }
+  }
+}
+
+/** The hosts whose labels the caller may change. */
+const own = (ctx: Context): Predicate => visible(ctx, "hosts:label");
+
+/**
+ * Ids of the hosts that are meant, among those whose labels the caller may change: texts are serial numbers, uuids, hostnames or node
+ * keys, numbers are ids. What names no host is passed over.
+ */
+export async function hostsNamed(ctx: Context, names: readonly (string | number)[]): Promise<Set<number>> {
+  const { hosts: rows } = ctx.store;
+  const found = new Set<number>();
+  const ids = names.filter((name) => typeof name === "number");
+  for await (const some of parts(ids))
+    for (const { id } of await rows.pick(["id"], { where: and(oneOf("id", some), own(ctx)) })) found.add(id);
+  const texts = names.filter((name) => typeof name === "string").map((name) => name.trim());
+  // A blank one would name every host without a serial number.
+  for await (const some of parts([...new Set(texts)].filter((name) => name !== ""))) {
+    const wheres = [
+      ...NAMED_BY.map((column) => oneOf(column, some)),
+      oneOf("node_key_hash", some.filter(isWellFormed).map(tokenHash)),
+    ];
+    for (const where of wheres)
+      for (const { id } of await rows.pick(["id"], { where: and(where, own(ctx)) })) found.add(id);
+  }
+  return found;
+}
+
+const isWellFormed = (text: string): boolean => text.isWellFormed();
+
+/** Memberships of the label, of those hosts only. */
+const membersWhere = (labelId: number, of: Predicate): Predicate =>
+  and(eq("label_id", labelId), of.op === "all" ? everything : exists(hosts, "id", of, "host_id"));
+
+/** Makes these hosts the members of the label. Those whose labels the caller may not change stay as they are. */
+export async function replaceMembers(ctx: Context, labelId: number, wanted: ReadonlySet<number>): Promise<void> {
+  const { store } = ctx;
+  const before = new Set<number>();
+  const leaving: number[] = [];
+  for await (const some of store.labelMembers.pages({ where: membersWhere(labelId, own(ctx)) }, PAGE))
+    for (const { id, host_id } of some) {
+      before.add(host_id);
+      if (!wanted.has(host_id)) leaving.push(id);
+    }
+  for await (const some of parts(leaving)) await store.labelMembers.delete(oneOf("id", some));
+  const joining = [...wanted].filter((id) => !before.has(id));
+  await join(store, labelId, joining);
+  if (leaving.length + joining.length > 0) await tellMembersChanged(store, [labelId]);
+}
+
+async function join(store: ServerTx, labelId: number, hostIds: readonly number[]): Promise<void> {
+  for await (const some of parts(hostIds))
+    await store.labelMembers.upsert(
+      some.map((host_id) => ({ label_id: labelId, host_id })),
+      { on: ["label_id", "host_id"], set: [], returning: [] },
+    );
+}
+
+/** Makes the hosts that satisfy `where` the members; writes what differs only. Whether anything did. */
+export async function setMembers(store: ServerTx, labelId: number, where: Predicate): Promise<boolean> {
+  const isMember = exists(labelMembers, "host_id", eq("label_id", labelId));
+  const joining = (await store.hosts.pick(["id"], { where: and(where, not(isMember)) })).map(({ id }) => id);
+  const leaving = (await store.hosts.pick(["id"], { where: and(isMember, not(where)) })).map(({ id }) => id);
+  if (joining.length + leaving.length === 0) return false;
+  await store.tx(async (tx) => {
+    await join(tx, labelId, joining);
+    for await (const some of parts(leaving))
+      await tx.labelMembers.delete(and(eq("label_id", labelId), oneOf("host_id", some)));
+    await tellMembersChanged(tx, [labelId]);
+  });
+  return true;
+}
+
+export async function clearMembers(store: ServerTx, labelId: number): Promise<void> {
+  const gone = await store.labelMembers.delete(eq("label_id", labelId));
+  if (gone > 0) await tellMembersChanged(store, [labelId]);
+}
+
+/** Ids of the members that the caller may see. */
+export async function memberIds(ctx: Context, labelId: number): Promise<number[]> {
+  const seen = membersWhere(labelId, visible(ctx, "labels:list"));
+  const found: number[] = [];
+  for await (const some of ctx.store.labelMembers.pages({ where: seen }, PAGE))
+    for (const { host_id } of some) found.push(host_id);
+  return found.sort((a, b) => a - b);
+}

@@ -1,0 +1,107 @@
+// What labels may be, and who may change them.
+import type { GivenCriteria } from "../../api/labels.ts";
+import { linuxPlatforms } from "../agent/inventory/platforms.ts";
+import { may, maySomewhere } from "../core/access.ts";
+import type { Context } from "../core/context.ts";
+import { alreadyExists, forbidden, invalid, notFound } from "../core/errors.ts";
+import { eq, oneOf } from "../store/query.ts";
+import { UniqueViolation } from "../store/store.ts";
+import type { ServerTx } from "../tables.ts";
+import type { LabelRow } from "./wire.ts";
+
+const platforms: ReadonlySet<string> = new Set([
+  "",
+  "darwin",
+  "windows",
+  "chrome",
+  ...linuxPlatforms,
+  "fedora",
+  "rocky",
+  "almalinux",
+  "ol",
+  "suse",
+  "raspbian",
+]);
+
+export function checkPlatform(given: string | null | undefined, field = "platform"): string {
+  const platform = (given ?? "").trim();
+  if (!platforms.has(platform))
+    throw invalid(field, `${JSON.stringify(platform)} is not a platform: darwin, windows, linux, ubuntu, centos ...`);
+  return platform;
+}
+
+export const isBlank = (text: string | null | undefined): boolean => (text ?? "").trim() === "";
+
+/** What decides who is in a label. */
+export interface Sources {
+  readonly query?: string | null | undefined;
+  readonly criteria?: GivenCriteria | null | undefined;
+  readonly hosts?: readonly unknown[] | null | undefined;
+  readonly host_ids?: readonly unknown[] | null | undefined;
+}
+
+/** 422 where more than one thing decides. An empty list beside a query is as good as none. */
+export function checkOneSource({ query, criteria, hosts, host_ids: hostIds }: Sources): void {
+  if (hosts && hostIds) throw invalid("hosts", "only one of hosts and host_ids can be given");
+  const given = [
+    isBlank(query) ? null : "query",
+    criteria ? "criteria" : null,
+    hosts && hosts.length > 0 ? "hosts" : null,
+    hostIds && hostIds.length > 0 ? "host_ids" : null,
+  ].filter((name) => name !== null);
+  if (given.length > 1)
+    throw invalid(given[1]!, `only one of query, criteria, hosts and host_ids: not ${given.join(" and ")}`);
+}
+
+/** Whoever may write any label, or its author. */
+export function authorizeLabel(ctx: Context, label: Pick<LabelRow, "author_id">): void {
+  if (may(ctx.user, "labels:write_any", null) || maySomewhere(ctx.user, "labels:write_any")) return;
+  if (label.author_id === ctx.user.id && maySomewhere(ctx.user, "labels:write")) return;
+  throw forbidden();
+}
+
+export async function getLabelRow({ store }: Pick<Context, "store">, id: number): Promise<LabelRow> {
+  const row = await store.labels.get(id);
+  if (!row) throw notFound("label", id);
+  return row;
+}
+
+/** Names are unique: 409 also where another request was first. */
+export async function nameTaken<R>(name: string, work: () => Promise<R>): Promise<R> {
+  try {
+    return await work();
+  } catch (error) {
+    if (error instanceof UniqueViolation && error.table === "labels") throw alreadyExists(taken(name));
+    throw error;
+  }
+}
+const taken = (name: string) => `a label with the name ${name} exists`;
+
+export async function checkNameFree(store: ServerTx, name: string, but = 0): Promise<void> {
+  const holder = await store.labels.first({ where: eq("name", name) });
+  if (holder && holder.id !== but) throw alreadyExists(taken(name));
+}
+
+/** 422 that names what the label narrows: without it that would mean every host. */
+export async function checkUnused(store: ServerTx, label: LabelRow): Promise<void> {
+  const byPolicies = await store.policyLabels.pick(["policy_id"], { where: eq("label_id", label.id), limit: 3 });
+  const byQueries = await store.queryLabels.pick(["query_id"], { where: eq("label_id", label.id), limit: 3 });
+  const policies = await store.policies.pick(["name"], {
+    where: oneOf(
+      "id",
+      byPolicies.map((row) => row.policy_id),
+    ),
+  });
+  const queries = await store.queries.pick(["name"], {
+    where: oneOf(
+      "id",
+      byQueries.map((row) => row.query_id),
+    ),
+  });
+  const users = [
+    ...policies.map(({ name }) => `policy ${JSON.stringify(name)}`),
+    ...queries.map(({ name }) => `query ${JSON.stringify(name)}`),
+  ];
+  if (users.length > 0)
+    throw invalid("base", `the label ${JSON.stringify(label.name)} is in use (foreign key) by ${users.join(", ")}`);
+}

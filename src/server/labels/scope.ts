@@ -1,0 +1,93 @@
+// What is narrowed by labels (policies, queries, profiles, software): names to ids, ids to names, and which hosts are meant.
+import type { Context } from "../core/context.ts";
+import { ApiError } from "../core/errors.ts";
+import { and, eq, everything, exists, not, oneOf, type Predicate } from "../store/query.ts";
+import type { ServerTx } from "../tables.ts";
+import { labelName } from "./names.ts";
+import { labelMembers } from "./tables.ts";
+
+export interface NamedLabel {
+  readonly id: number;
+  readonly name: string;
+}
+
+/** Label ids. A list that is empty or absent narrows nothing; those that are given must all be satisfied. */
+export interface LabelScope {
+  readonly include_any?: readonly number[];
+  readonly include_all?: readonly number[];
+  readonly exclude_any?: readonly number[];
+}
+
+export type ScopedKind = "policy" | "query" | "profile" | "software";
+
+/**
+ * The labels of these names, each once, in the order of the names. 400 that names those that do not exist, under `field`, e.g.
+ * `labels_include_any`. Call it in the transaction that keeps the ids, with that transaction's context.
+ */
+export async function resolveLabelNames(
+  ctx: Pick<Context, "store">,
+  names: readonly string[],
+  kind: ScopedKind,
+  field = "base",
+): Promise<NamedLabel[]> {
+  const wanted = [...new Set(names.map(labelName))];
+  if (wanted.length === 0) return [];
+  const found = new Map(
+    (await ctx.store.labels.pick(["id", "name"], { where: oneOf("name", wanted) })).map((label) => [label.name, label]),
+  );
+  const unknown = wanted.filter((name) => !found.has(name));
+  if (unknown.length > 0)
+    throw new ApiError(400, "Bad request", [
+      { name: field, reason: `${kind} payload verification: unknown labels: ${quoted(unknown)}` },
+    ]);
+  return wanted.map((name) => found.get(name)!);
+}
+
+const SHOWN = 10;
+/** Names in quotes; of many only the first. */
+export const quoted = (names: readonly string[]): string =>
+  names
+    .slice(0, SHOWN)
+    .map((name) => JSON.stringify(name.slice(0, 255)))
+    .join(", ") + (names.length > SHOWN ? ` and ${names.length - SHOWN} more` : "");
+
+/** For replies: the labels of these ids. */
+export async function labelNames(
+  store: Pick<ServerTx, "labels">,
+  ids: readonly number[],
+): Promise<Map<number, NamedLabel>> {
+  if (ids.length === 0) return new Map();
+  const found = await store.labels.pick(["id", "name"], { where: oneOf("id", [...new Set(ids)]) });
+  return new Map(found.map((label) => [label.id, label]));
+}
+
+/** Whether a host that is a member of these labels is meant. */
+export function inScope(memberOf: ReadonlySet<number>, scope: LabelScope): boolean {
+  const { include_any: any = [], include_all: all = [], exclude_any: none = [] } = scope;
+  return (
+    (any.length === 0 || any.some((id) => memberOf.has(id))) &&
+    all.every((id) => memberOf.has(id)) &&
+    !none.some((id) => memberOf.has(id))
+  );
+}
+
+/** The same of hosts in the store. */
+export function scopePredicate(scope: LabelScope): Predicate {
+  const { include_any: any = [], include_all: all = [], exclude_any: none = [] } = scope;
+  return and(
+    any.length === 0 ? everything : inAny(any),
+    ...all.map((id) => inAny([id])),
+    none.length === 0 ? everything : not(inAny(none)),
+  );
+}
+
+const inAny = (ids: readonly number[]): Predicate =>
+  exists(labelMembers, "host_id", ids.length === 1 ? eq("label_id", ids[0]!) : oneOf("label_id", ids));
+
+export async function labelsOfHost(
+  store: Pick<ServerTx, "labelMembers">,
+  hostId: number,
+): Promise<ReadonlySet<number>> {
+  const members = await store.labelMembers.pick(["label_id"], { where: eq("host_id", hostId) });
+  return new Set(members.map((member) => member.label_id));
+}

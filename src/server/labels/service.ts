@@ -1,0 +1,148 @@
+import type { z } from "zod";
+import type { LabelBody, LabelChanges, LabelItem, labelsApi } from "../../api/labels.ts";
+import { channels } from "../core/channels.ts";
+import { type Context, within } from "../core/context.ts";
+import { invalid, notFound } from "../core/errors.ts";
+import { page } from "../core/paging.ts";
+import { eq, everything } from "../store/query.ts";
+import { ReferenceViolation } from "../store/store.ts";
+import { labelCounts, tellMembersChanged } from "./counts.ts";
+import { checkCriteria, findMembers } from "./criteria.ts";
+import { againWithoutGone, hostsNamed, memberIds, replaceMembers } from "./members.ts";
+import { checkLabelName, labelName } from "./names.ts";
+import {
+  authorizeLabel,
+  checkNameFree,
+  checkOneSource,
+  checkPlatform,
+  checkUnused,
+  getLabelRow,
+  isBlank,
+  nameTaken,
+} from "./rules.ts";
+import { type LabelRow, labelOnWire } from "./wire.ts";
+
+type List = z.output<(typeof labelsApi)["list"]["query"]>;
+
+export async function listLabels(ctx: Context, query: List): Promise<{ labels: LabelItem[] }> {
+  const { query: _search, include_host_counts: counted, ...paging } = query;
+  const { rows } = await page(ctx.store.labels, paging, everything);
+  const counts = counted ? await labelCounts(ctx) : new Map<number, number>();
+  return { labels: rows.map((row) => labelOnWire(row, counts.get(row.id) ?? 0)) };
+}
+
+export async function summarizeLabels({ store }: Context) {
+  const rows = await store.labels.pick(["id", "name", "description", "label_type"], {
+    order: [{ column: "id", direction: "asc" }],
+  });
+  return { labels: rows.map((row) => ({ ...row, team_id: null })) };
+}
+
+export async function getLabel(ctx: Context, id: number): Promise<{ label: LabelItem }> {
+  return { label: await wholeLabel(ctx, await getLabelRow(ctx, id)) };
+}
+
+async function wholeLabel(ctx: Context, row: LabelRow): Promise<LabelItem> {
+  const counts = await labelCounts(ctx);
+  const isManual = row.label_membership_type === "manual";
+  return labelOnWire(row, counts.get(row.id) ?? 0, isManual ? await memberIds(ctx, row.id) : []);
+}
+
+export async function createLabel(ctx: Context, given: LabelBody): Promise<{ label: LabelItem }> {
+  const name = checkLabelName(given.name);
+  checkOneSource(given);
+  const platform = checkPlatform(given.platform);
+  const query = isBlank(given.query) ? "" : given.query!;
+  const criteria = given.criteria ? checkCriteria(ctx, given.criteria) : null;
+  const keep = async (): Promise<number> => {
+    const wanted = await hostsNamed(ctx, given.hosts ?? given.host_ids ?? []);
+    return ctx.store.tx(async (store) => {
+      const inside = within(ctx, store);
+      await checkNameFree(store, name);
+      const now = ctx.clock.iso();
+      const label = await store.labels.insert({
+        created_at: now,
+        updated_at: now,
+        author_id: ctx.user.kind === "user" ? ctx.user.id : null,
+        name,
+        description: given.description ?? "",
+        query,
+        platform,
+        label_type: "regular",
+        label_membership_type: query !== "" ? "dynamic" : criteria ? "host_vitals" : "manual",
+        criteria,
+      });
+      if (wanted.size > 0) await replaceMembers(inside, label.id, wanted);
+      if (criteria) await findMembers(inside, label);
+      await store.notify(channels.labels, "");
+      return label.id;
+    });
+  };
+  return getLabel(ctx, await nameTaken(name, () => againWithoutGone(keep)));
+}
+
+export async function modifyLabel(ctx: Context, id: number, given: LabelChanges): Promise<{ label: LabelItem }> {
+  const row = await changeable(ctx, id);
+  const name = given.name == null ? row.name : checkLabelName(given.name);
+  const hosts = given.hosts ?? given.host_ids;
+  if (given.hosts && given.host_ids) throw invalid("hosts", "only one of hosts and host_ids can be given");
+  if (hosts && row.label_membership_type !== "manual")
+    throw invalid("hosts", "only a manual label has hosts that can be set");
+  const keep = async (): Promise<void> => {
+    const wanted = hosts ? await hostsNamed(ctx, hosts) : null;
+    await ctx.store.tx(async (store) => {
+      await checkNameFree(store, name, id);
+      const changed = await store.labels.update({
+        where: eq("id", id),
+        set: { name, updated_at: ctx.clock.iso(), description: given.description ?? undefined },
+      });
+      if (changed === 0) throw notFound("label", id);
+      if (wanted) await replaceMembers(within(ctx, store), id, wanted);
+      await store.notify(channels.labels, "");
+    });
+  };
+  await nameTaken(name, () => againWithoutGone(keep));
+  return getLabel(ctx, id);
+}
+
+async function changeable(ctx: Context, id: number): Promise<LabelRow> {
+  const row = await getLabelRow(ctx, id);
+  authorizeLabel(ctx, row);
+  if (row.label_type === "builtin") throw invalid("label_type", "built-in labels cannot be changed");
+  return row;
+}
+
+export const deleteLabelById = (ctx: Context, id: number) =>
+  remove(ctx, "label_type", (inside) => getLabelRow(inside, id));
+
+export const deleteLabelByName = (ctx: Context, given: string) =>
+  remove(ctx, "name", (inside) => labelNamed(inside, given));
+
+/** Its memberships go with it. What it narrows keeps it from going. */
+async function remove(
+  ctx: Context,
+  field: "name" | "label_type",
+  find: (inside: Context) => Promise<LabelRow>,
+): Promise<Record<string, never>> {
+  try {
+    await ctx.store.tx(async (store) => {
+      const row = await find(within(ctx, store));
+      authorizeLabel(ctx, row);
+      if (row.label_type === "builtin") throw invalid(field, "built-in labels cannot be deleted");
+      await checkUnused(store, row);
+      await store.labels.delete(eq("id", row.id));
+      await store.notify(channels.labels, "");
+      await tellMembersChanged(store, [row.id]);
+    });
+  } catch (error) {
+    if (error instanceof ReferenceViolation) throw invalid("base", "the label is in use (foreign key)");
+    throw error;
+  }
+  return {};
+}
+
+export async function labelNamed({ store }: Pick<Context, "store">, given: string): Promise<LabelRow> {
+  const row = await store.labels.first({ where: eq("name", labelName(given)) });
+  if (!row) throw notFound("label", given);
+  return row;
+}

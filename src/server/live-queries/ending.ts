@@ -1,0 +1,103 @@
+// How a live query ends: every target that has no outcome yet gets the one that is left for it.
+import { recordActivity } from "../activities/record.ts";
+import type { Context } from "../core/context.ts";
+import { online } from "../hosts/selector/status.ts";
+import { hosts } from "../hosts/tables.ts";
+import { inBackground } from "../jobs/background.ts";
+import { and, eq, exists, oneOf } from "../store/query.ts";
+import type { ServerTx } from "../tables.ts";
+import { viewerOf } from "../users/viewer.ts";
+import { tell } from "./messages.ts";
+import { type EndedBy, lockOf } from "./tables.ts";
+import type { CampaignRow } from "./work.ts";
+
+type Home = Pick<Context, "store" | "clock" | "config" | "log">;
+
+/** Targets that are labelled before the end is told; the rest follows. */
+const AT_ONCE = 1_000;
+
+export const waitingOf = (id: number) => and(eq("campaign_id", id), eq("state", "waiting"));
+
+/**
+ * Ends the query if it runs, and if `still` finds that it should. Counts are exact and told with the end; the targets' own rows follow.
+ * Gives the row as it is after; null when there is none.
+ */
+export async function endCampaign(
+  services: Home,
+  id: number,
+  why: EndedBy,
+  still: (row: CampaignRow) => boolean = () => true,
+): Promise<CampaignRow | null> {
+  const { store, clock } = services;
+  let ended = false;
+  const after = await store.tx(
+    async (tx) => {
+      ended = false;
+      const row = await tx.campaigns.get(id);
+      if (!row || row.status === 2 || !still(row)) return row;
+      const now = clock.iso();
+      const counts = await countsAtEnd(tx, row, why);
+      await tx.campaigns.update({
+        where: eq("id", id),
+        set: { ...counts, status: 2, expected_count: 0, finished_at: now, updated_at: now, ended_by: why },
+      });
+      await recordEnd({ ...services, store: tx }, row);
+      await tell(tx, { kind: "end", id });
+      ended = true;
+      return tx.campaigns.get(id);
+    },
+    { lock: lockOf(id) },
+  );
+  if (!ended || !after) return after;
+  if (after.targets_count <= AT_ONCE) await settleTargets(services, after);
+  else inBackground(services, "live query targets", (signal) => settleTargets(services, after, signal));
+  return after;
+}
+
+/** Targets of hosts that were deleted meanwhile have no row any more; they count as offline. */
+async function countsAtEnd(tx: ServerTx, row: CampaignRow, why: EndedBy) {
+  const left = Math.max(0, row.targets_count - row.answered_count - row.error_count);
+  if (why === "cancelled" || why === "unread") return { cancelled_count: left };
+  const late = await tx.campaignHosts.count(and(waitingOf(row.id), eq("reached", true)));
+  return { timed_out_count: late, offline_count: Math.max(0, left - late) };
+}
+
+async function recordEnd(ctx: Home, row: CampaignRow): Promise<void> {
+  const user = row.user_id === null ? null : await ctx.store.users.get(row.user_id);
+  if (!user) return;
+  const query = row.query_id === null ? null : await ctx.store.queries.get(row.query_id);
+  await recordActivity({ ...ctx, user: await viewerOf(ctx.store, user, 0) }, "live_query", {
+    targets_count: row.targets_count,
+    query_sql: row.query,
+    ...(query === null ? {} : { query_name: query.name, stats: { ...query.stats } }),
+  });
+}
+
+/** Writes the outcome of what still waits in a query that is over. Safe to run again after a crash. */
+export async function settleTargets(
+  { store, clock }: Pick<Home, "store" | "clock">,
+  row: Pick<CampaignRow, "id" | "ended_by">,
+  signal?: AbortSignal,
+): Promise<void> {
+  const cancelled = row.ended_by === "cancelled" || row.ended_by === "unread";
+  const ended_at = clock.iso();
+  while (!signal?.aborted) {
+    const left = await store.campaignHosts.pick(["id", "reached"], { where: waitingOf(row.id), limit: AT_ONCE });
+    for (const reached of [true, false]) {
+      const ids = left.filter((target) => target.reached === reached).map(({ id }) => id);
+      const state = cancelled ? "cancelled" : reached ? "timed_out" : "offline";
+      if (ids.length > 0) await store.campaignHosts.update({ where: oneOf("id", ids), set: { state, ended_at } });
+    }
+    if (left.length < AT_ONCE) return;
+  }
+}
+
+/** Ends the query when nobody who could answer now is left. One that waits for hosts to come ends when all have answered. */
+export async function endWhenDone(services: Home, id: number): Promise<void> {
+  const { store, clock } = services;
+  const row = await store.campaigns.get(id);
+  if (!row || row.status === 2) return;
+  const waits =
+    row.queue_until === null ? and(waitingOf(id), exists(hosts, "id", online(clock.now()), "host_id")) : waitingOf(id);
+  if ((await store.campaignHosts.first({ where: waits })) === null) await endCampaign(services, id, "answered");
+}

@@ -1,0 +1,197 @@
+// Live queries whose caller waits for the answer: until every target that could answer has, or the configured period is over.
+import type { z } from "zod";
+import type { HostAnswer, liveQueriesApi } from "../../api/live-queries.ts";
+import { may, visible } from "../core/access.ts";
+import type { Context } from "../core/context.ts";
+import { ApiError, badRequest, forbidden } from "../core/errors.ts";
+import { tokenHash } from "../core/random.ts";
+import type { HostRow } from "../hosts/access.ts";
+import { online } from "../hosts/selector/status.ts";
+import { and, eq, gt, lt, oneOf, or } from "../store/query.ts";
+import { actionFor, selectionOf, targetsFor } from "../targets/select.ts";
+import { endCampaign } from "./ending.ts";
+import { liveOf } from "./hub.ts";
+import { assertEnabled, type Runnable, savedQuery, startCampaign } from "./service.ts";
+import { placeOf } from "./tables.ts";
+import type { CampaignRow } from "./work.ts";
+
+type Ran = z.output<(typeof liveQueriesApi)["runSaved"]["response"]>;
+type RanMany = z.output<(typeof liveQueriesApi)["runMany"]["response"]>;
+
+const TIMED_OUT = "timeout waiting for results";
+/** A message of the end may be lost: whoever waits looks now and then. */
+const LOOK_EVERY_MS = 5_000;
+/** Saved queries of one request: each is a live query of its own. */
+const QUERIES_MAX = 20;
+
+/** Waits until the query is over, and ends it when the period is. */
+async function awaitEnd(ctx: Context, id: number): Promise<CampaignRow | null> {
+  const live = liveOf(ctx);
+  const until = performance.now() + ctx.settings.live_query_rest_period;
+  let wake = () => {};
+  let looking = true;
+  const look = () => {
+    looking = true;
+    wake();
+  };
+  const forget = [
+    live.onChange(id, (heard) => {
+      if (heard === "end" || heard === "reset") look();
+    }),
+    live.onStopping(look),
+  ];
+  const detach = await live.attach(id);
+  try {
+    for (;;) {
+      looking = false;
+      const row = await ctx.store.campaigns.get(id);
+      if (!row || row.status === 2) return row;
+      const left = until - performance.now();
+      if (left <= 0 || live.isStopping()) return await endCampaign(ctx, id, "time");
+      if (looking) continue;
+      await new Promise<void>((resolve) => {
+        const timer = setTimeout(resolve, Math.min(left, LOOK_EVERY_MS));
+        wake = () => {
+          clearTimeout(timer);
+          resolve();
+        };
+      });
+    }
+  } finally {
+    for (const end of forget) end();
+    detach();
+  }
+}
+
+/** Bytes of rows in one reply: it is made whole, in memory. */
+const REPLY_BYTES_MAX = 32 * 1024 * 1024;
+const TOO_MUCH = "the reply has no room for this host's rows; run the query as POST /queries/live, and read its stream";
+
+/** What the hosts answered, in the order in which they did. */
+async function answersTo({ store }: Context, id: number) {
+  const found = await store.campaignHosts.pick(["id", "host_id", "error", "bytes"], {
+    where: and(gt("place", placeOf(id, 0)), lt("place", placeOf(id + 1, 0))),
+    order: [{ column: "place", direction: "asc" }],
+  });
+  let bytes = 0;
+  const fitting = new Set<number>();
+  for (const one of found) {
+    bytes += one.bytes;
+    if (one.bytes > 0 && bytes <= REPLY_BYTES_MAX) fitting.add(one.id);
+  }
+  const rows = await store.campaignHosts.pick(["id", "rows"], { where: oneOf("id", [...fitting]) });
+  const rowsOf = new Map(rows.map((one) => [one.id, one.rows]));
+  return found.map((one) => ({
+    host_id: one.host_id,
+    rows: [...(rowsOf.get(one.id) ?? [])],
+    error: one.bytes > 0 && !fitting.has(one.id) ? TOO_MUCH : one.error,
+  }));
+}
+
+const sqlOf = (given: string | undefined): string => {
+  const sql = given?.trim() ?? "";
+  if (sql === "") throw badRequest("query is required", "query");
+  return sql;
+};
+
+const unknownHost = (name: string | number) => badRequest(`host not found: ${name}`);
+
+export async function queryHost(ctx: Context, id: number, given: string | undefined): Promise<HostAnswer> {
+  await assertEnabled(ctx);
+  const sql = sqlOf(given);
+  const host = await ctx.store.hosts.get(id);
+  if (!host) throw unknownHost(id);
+  if (!may(ctx.user, "queries:run_new", host.team_id)) {
+    // Whoever may know of the host may be told why; to anybody else it is none.
+    if (may(ctx.user, "hosts:read", host.team_id) || may(ctx.user, "hosts:identify", host.team_id)) throw forbidden();
+    throw unknownHost(id);
+  }
+  return askHost(ctx, host, sql);
+}
+
+export async function queryHostByIdentifier(
+  ctx: Context,
+  name: string,
+  given: string | undefined,
+): Promise<HostAnswer> {
+  await assertEnabled(ctx);
+  const sql = sqlOf(given);
+  const named = or(
+    eq("hardware_serial", name),
+    eq("uuid", name),
+    eq("identifier", name),
+    eq("hostname", name),
+    eq("node_key_hash", tokenHash(name)),
+  );
+  const host = await ctx.store.hosts.first({ where: and(visible(ctx, "queries:run_new"), named) });
+  if (host) return askHost(ctx, host, sql);
+  const known = await ctx.store.hosts.first({
+    where: and(or(visible(ctx, "hosts:read"), visible(ctx, "hosts:identify")), named),
+  });
+  throw known ? forbidden() : unknownHost(name);
+}
+
+async function askHost(ctx: Context, { id }: HostRow, sql: string): Promise<HostAnswer> {
+  const answer = { host_id: id, query: sql, rows: null, error: null };
+  const up = await ctx.store.hosts.first({ where: and(eq("id", id), online(ctx.clock.now())) });
+  if (!up) return { ...answer, status: "offline" };
+  const { id: campaignId } = await startCampaign(ctx, {
+    sql,
+    query: null,
+    selection: selectionOf({ hosts: [id] }),
+    targets: eq("id", id),
+  });
+  await awaitEnd(ctx, campaignId);
+  const [told] = await answersTo(ctx, campaignId);
+  return told
+    ? { ...answer, status: "online", rows: told.rows, error: told.error }
+    : { ...answer, status: "online", error: TIMED_OUT };
+}
+
+async function runOn(ctx: Context, { sql, query }: Runnable, hostIds: readonly number[]) {
+  const selection = selectionOf({ hosts: hostIds });
+  const targets = await targetsFor(ctx, selection, actionFor(query), { strict: true });
+  const row = await startCampaign(ctx, { sql, query, selection, targets });
+  await awaitEnd(ctx, row.id);
+  return { targeted: row.targets_count, results: await answersTo(ctx, row.id) };
+}
+
+export async function runSavedQuery(ctx: Context, id: number, hostIds: readonly number[] | undefined): Promise<Ran> {
+  await assertEnabled(ctx);
+  const what = await savedQuery(ctx, id);
+  if (!hostIds || hostIds.length === 0) throw badRequest("host_ids is required", "host_ids");
+  const { targeted, results } = await runOn(ctx, what, hostIds);
+  return { query_id: id, targeted_host_count: targeted, responded_host_count: results.length, results };
+}
+
+export async function runSavedQueries(
+  ctx: Context,
+  queryIds: readonly number[] | undefined,
+  hostIds: readonly number[] | undefined,
+): Promise<RanMany> {
+  await assertEnabled(ctx);
+  const ids = [...new Set(queryIds ?? [])];
+  if (ids.length === 0 || !hostIds || hostIds.length === 0) throw badRequest("query_ids and host_ids are required");
+  if (ids.length > QUERIES_MAX) throw badRequest(`at most ${QUERIES_MAX} queries can be run at once`, "query_ids");
+  const refused: unknown[] = [];
+  const hosts = new Set<number>();
+  const live_query_results = await Promise.all(
+    ids.map(async (query_id) => {
+      try {
+        const { results } = await runOn(ctx, await savedQuery(ctx, query_id), hostIds);
+        for (const { host_id } of results) hosts.add(host_id);
+        return { query_id, results };
+      } catch (error) {
+        if (!(error instanceof ApiError) || error.status >= 500) throw error;
+        if (error.status === 403) refused.push(error);
+        return { query_id, error: error.errors[0]?.reason ?? error.message };
+      }
+    }),
+  );
+  if (refused.length === ids.length) throw forbidden();
+  const where = and(visible(ctx, "queries:run"), oneOf("id", [...new Set(hostIds)]));
+  return {
+    summary: { targeted_host_count: await ctx.store.hosts.count(where), responded_host_count: hosts.size },
+    live_query_results,
+  };
+}

@@ -1,0 +1,229 @@
+import type { z } from "zod";
+import type { Campaign, LiveQuery, liveQueriesApi } from "../../api/live-queries.ts";
+import { admitCarving } from "../carves/admit.ts";
+import { authorize, maySomewhere, visible } from "../core/access.ts";
+import { isoAt } from "../core/clock.ts";
+import type { Context } from "../core/context.ts";
+import { badRequest, forbidden, invalid, notFound, permissionDenied } from "../core/errors.ts";
+import { page } from "../core/paging.ts";
+import { online } from "../hosts/selector/status.ts";
+import { compileWhere } from "../hosts/selector/where.ts";
+import { type QueryRow, queryFor } from "../queries/access.ts";
+import { and, eq, everything, gt, oneOf, or, type Predicate } from "../store/query.ts";
+import type { ServerTx } from "../tables.ts";
+import { actionFor, type Selection, selectionOf, targetsFor } from "../targets/select.ts";
+import { endCampaign } from "./ending.ts";
+import { QUEUE_MAX, READER_LEASE, RUNNING_MAX } from "./limits.ts";
+import { tell } from "./messages.ts";
+import { PLACES } from "./tables.ts";
+import { liveQueryOf, newTargets, totalsOf } from "./view.ts";
+import type { CampaignRow } from "./work.ts";
+
+/** 403 while live queries are switched off: before anything is created. */
+export async function assertEnabled({ config }: Pick<Context, "config">): Promise<void> {
+  if ((await config.current()).server_settings.live_query_disabled) throw permissionDenied();
+}
+
+/** What is to be run, and who may: a saved query, or new SQL. */
+export interface Runnable {
+  readonly sql: string;
+  readonly query: QueryRow | null;
+}
+
+/** A saved query that the caller may run somewhere. One of a team takes the role on that team. */
+export async function savedQuery(ctx: Context, id: number): Promise<Runnable & { readonly query: QueryRow }> {
+  const query = await queryFor(ctx, "queries:list", id);
+  const action = actionFor(query);
+  if (query.team_id !== null) authorize(ctx, action, query.team_id);
+  else if (!maySomewhere(ctx.user, action)) throw forbidden();
+  return { sql: query.query, query };
+}
+
+export async function runnable(
+  ctx: Context,
+  given: { readonly query?: string | null | undefined; readonly query_id?: number | null | undefined },
+): Promise<Runnable> {
+  if (typeof given.query_id === "number") return savedQuery(ctx, given.query_id);
+  const sql = given.query?.trim() ?? "";
+  if (sql === "") throw invalid("query", "one of query or query_id must be specified");
+  if (!maySomewhere(ctx.user, "queries:run_new")) throw forbidden();
+  return { sql, query: null };
+}
+
+export interface Plan extends Runnable {
+  readonly selection: Selection;
+  /** The text of a host expression, for the record. */
+  readonly where?: string;
+  /** The hosts, of those on which the caller may. */
+  readonly targets: Predicate;
+  /** Milliseconds. */
+  readonly timeout?: number | undefined;
+  readonly queueFor?: number | undefined;
+}
+
+/** Rows written in one go. */
+const CHUNK = 1_000;
+
+/** Creates the campaign with its targets, and has its hosts asked. */
+export async function startCampaign(ctx: Context, plan: Plan): Promise<CampaignRow> {
+  const { store, clock } = ctx;
+  const now = clock.now();
+  await admitCarving(ctx, plan.sql, plan.targets);
+  const hosts = await idsOf(ctx, plan.targets);
+  if (hosts.length === 0) throw badRequest("no hosts targeted");
+  if (hosts.length >= PLACES) throw badRequest(`a live query goes to fewer than ${PLACES} hosts`);
+  const up = new Set(await idsOf(ctx, and(plan.targets, online(now))));
+  const queueFor = plan.queueFor === undefined ? null : Math.min(plan.queueFor, QUEUE_MAX);
+  const row = {
+    created_at: isoAt(now),
+    updated_at: isoAt(now),
+    user_id: ctx.user.kind === "user" ? ctx.user.id : null,
+    query_id: plan.query?.id ?? null,
+    query: plan.sql,
+    targets: { ...plan.selection, hosts: plan.selection.hosts.slice(0, CHUNK), where: plan.where ?? "" },
+    queue_until: queueFor === null ? null : isoAt(now + queueFor),
+    expires_at: isoAt(now + (queueFor ?? Math.min(plan.timeout ?? RUNNING_MAX, RUNNING_MAX))),
+    reader_until: isoAt(now + READER_LEASE),
+  };
+  const counts = { targets_count: hosts.length, online_count: up.size, expected_count: up.size };
+  const write = (tx: ServerTx, id: number, from: number) =>
+    tx.campaignHosts.insertMany(
+      hosts.slice(from, from + CHUNK).map((host_id) => ({ campaign_id: id, host_id, reached: up.has(host_id) })),
+    );
+  const ready = async (tx: ServerTx, id: number) => {
+    await tx.campaigns.update({ where: eq("id", id), set: counts });
+    await tell(tx, { kind: "new", id });
+    return (await tx.campaigns.get(id))!;
+  };
+  const made =
+    hosts.length <= CHUNK
+      ? await store.tx(async (tx) => {
+          const { id } = await tx.campaigns.insert(row);
+          await write(tx, id, 0);
+          return ready(tx, id);
+        })
+      : await inParts(ctx, row, hosts.length, write, ready);
+  // Nobody is there to answer.
+  if (up.size === 0 && queueFor === null) return (await endCampaign(ctx, made.id, "answered")) ?? made;
+  return made;
+}
+
+const IDS_AT_ONCE = 5_000;
+
+async function idsOf({ store }: Context, where: Predicate): Promise<number[]> {
+  const ids: number[] = [];
+  for (let last = 0; ; last = ids.at(-1)!) {
+    const order = [{ column: "id", direction: "asc" }] as const;
+    const some = await store.hosts.pick(["id"], { where: and(where, gt("id", last)), order, limit: IDS_AT_ONCE });
+    for (const { id } of some) ids.push(id);
+    if (some.length < IDS_AT_ONCE) return ids;
+  }
+}
+
+/** Many targets: other writers get their turn between the parts. Until the last no host is asked. */
+async function inParts(
+  { store }: Context,
+  row: Parameters<ServerTx["campaigns"]["insert"]>[0],
+  count: number,
+  write: (tx: ServerTx, id: number, from: number) => Promise<unknown>,
+  ready: (tx: ServerTx, id: number) => Promise<CampaignRow>,
+): Promise<CampaignRow> {
+  const { id } = await store.campaigns.insert(row);
+  for (let from = 0; from < count; from += CHUNK) await write(store, id, from);
+  return store.tx((tx) => ready(tx, id));
+}
+
+type Created = z.output<(typeof liveQueriesApi)["create"]["body"]>;
+type Started = z.output<(typeof liveQueriesApi)["start"]["body"]>;
+type StartedByNames = z.output<(typeof liveQueriesApi)["startByNames"]["body"]>;
+
+export async function createLiveQuery(ctx: Context, given: Created): Promise<LiveQuery> {
+  await assertEnabled(ctx);
+  const what = await runnable(ctx, given);
+  const where = given.where?.trim() ?? "";
+  const selection = selectionOf(given.selected);
+  if (!given.selected && where === "") throw invalid("selected", "one of selected or where must be specified");
+  const action = actionFor(what.query);
+  const chosen = given.selected ? await targetsFor(ctx, selection, action, { strict: true }) : visible(ctx, action);
+  const row = await startCampaign(ctx, {
+    ...what,
+    selection,
+    where,
+    targets: and(chosen, where === "" ? everything : compileWhere(where, ctx)),
+    timeout: given.timeout ?? undefined,
+    queueFor: given.queue_until ?? undefined,
+  });
+  return liveQueryOf(row);
+}
+
+export async function startForSocket(ctx: Context, given: Started): Promise<z.infer<typeof Campaign>> {
+  await assertEnabled(ctx);
+  const what = await runnable(ctx, given);
+  const selection = selectionOf(given.selected);
+  const targets = await targetsFor(ctx, selection, actionFor(what.query), { strict: true });
+  return campaignOf(ctx, await startCampaign(ctx, { ...what, selection, targets }));
+}
+
+/** Hosts and labels by name: unknown hosts are passed over, unknown labels refused. */
+export async function startByNames(ctx: Context, given: StartedByNames): Promise<z.infer<typeof Campaign>> {
+  await assertEnabled(ctx);
+  const what = await runnable(ctx, given);
+  const names = [...new Set((given.selected.labels ?? []).map((name) => name.normalize("NFC").trim()))];
+  const labels = await ctx.store.labels.pick(["id", "name"], { where: oneOf("name", names) });
+  const unknown = names.filter((name) => !labels.some((label) => label.name === name));
+  if (unknown.length > 0)
+    throw badRequest(`Invalid label name(s): ${unknown.join(", ").slice(0, 1_000)}.`, "selected.labels");
+  const hosts = await hostsNamed(ctx, [...new Set(given.selected.hosts ?? [])]);
+  const selection = selectionOf({ hosts, labels: labels.map(({ id }) => id) });
+  const targets = await targetsFor(ctx, selection, actionFor(what.query), { strict: true });
+  return campaignOf(ctx, await startCampaign(ctx, { ...what, selection, targets }));
+}
+
+const NAMES_AT_ONCE = 1_000;
+
+async function hostsNamed({ store }: Context, names: readonly string[]): Promise<number[]> {
+  const ids: number[] = [];
+  for (let at = 0; at < names.length; at += NAMES_AT_ONCE) {
+    const some = names.slice(at, at + NAMES_AT_ONCE).filter((name) => name !== "");
+    const where = or(oneOf("hostname", some), oneOf("uuid", some), oneOf("hardware_serial", some));
+    for (const { id } of await store.hosts.pick(["id"], { where })) ids.push(id);
+  }
+  return ids;
+}
+
+async function campaignOf(ctx: Context, row: CampaignRow): Promise<z.infer<typeof Campaign>> {
+  const [totals, fresh] = await Promise.all([totalsOf(ctx, row), newTargets(ctx, row)]);
+  return {
+    id: row.id,
+    query_id: row.query_id,
+    user_id: row.user_id,
+    status: row.status,
+    created_at: row.created_at,
+    updated_at: row.updated_at,
+    Metrics: {
+      TotalHosts: totals.count,
+      OnlineHosts: totals.online,
+      OfflineHosts: totals.offline,
+      MissingInActionHosts: totals.missing_in_action,
+      NewHosts: fresh,
+    },
+  };
+}
+
+/** A live query of the caller's own; another's answers like one that is missing. */
+export async function ownCampaign(ctx: Pick<Context, "store" | "user">, id: number): Promise<CampaignRow> {
+  const row = await ctx.store.campaigns.get(id);
+  if (!row || row.user_id === null || row.user_id !== ctx.user.id || ctx.user.kind !== "user")
+    throw notFound("live query", id);
+  return row;
+}
+
+export async function listLiveQueries(ctx: Context, query: z.output<(typeof liveQueriesApi)["list"]["query"]>) {
+  const { rows, meta } = await page(ctx.store.campaigns, query, eq("user_id", ctx.user.id));
+  return { live_queries: rows.map(liveQueryOf), meta };
+}
+
+export async function cancelLiveQuery(ctx: Context, id: number): Promise<LiveQuery> {
+  const row = await ownCampaign(ctx, id);
+  return liveQueryOf((await endCampaign(ctx, id, "cancelled")) ?? row);
+}

@@ -1,0 +1,69 @@
+import type { Accounting, LiveQuery, LiveStatus, LiveTotals } from "../../api/live-queries.ts";
+import type { Context } from "../core/context.ts";
+import { isNew, missing, online } from "../hosts/selector/status.ts";
+import { and, eq, exists, type Predicate } from "../store/query.ts";
+import { campaignHosts } from "./tables.ts";
+import type { CampaignRow } from "./work.ts";
+
+const words = ["waiting", "running", "complete"] as const;
+
+export function accountingOf(row: CampaignRow): Accounting {
+  const { targets_count: targets, answered_count: answered, error_count: error } = row;
+  return {
+    targets,
+    waiting: row.status === 2 ? 0 : Math.max(0, targets - answered - error),
+    answered,
+    error,
+    offline: row.offline_count,
+    timed_out: row.timed_out_count,
+    cancelled: row.cancelled_count,
+  };
+}
+
+export const liveQueryOf = (row: CampaignRow): LiveQuery => ({
+  id: row.id,
+  query_id: row.query_id,
+  query: row.query,
+  status: words[row.status] ?? "complete",
+  ended_by: row.ended_by,
+  created_at: row.created_at,
+  finished_at: row.finished_at,
+  expires_at: row.expires_at,
+  queue_until: row.queue_until,
+  online_count: row.online_count,
+  counts: accountingOf(row),
+});
+
+export function statusOf(row: CampaignRow): LiveStatus {
+  const actual = row.answered_count + row.error_count;
+  const over = row.status === 2;
+  return {
+    expected_results: actual + (over ? row.timed_out_count : Math.max(0, row.expected_count)),
+    actual_results: actual,
+    count_of_hosts_with_results: row.with_rows_count,
+    count_of_hosts_with_no_results: row.answered_count - row.with_rows_count,
+    status: over ? "finished" : "pending",
+    expected_left: over ? 0 : Math.max(0, row.expected_count),
+    counts: accountingOf(row),
+  };
+}
+
+const targetsOf = (id: number): Predicate => exists(campaignHosts, "host_id", eq("campaign_id", id));
+
+/** The targets' states as of now. */
+export async function totalsOf(
+  { store, clock }: Pick<Context, "store" | "clock">,
+  row: CampaignRow,
+): Promise<LiveTotals> {
+  const targets = targetsOf(row.id);
+  const now = clock.now();
+  const [up, gone] = await Promise.all([
+    store.hosts.count(and(targets, online(now))),
+    store.hosts.count(and(targets, missing(now))),
+  ]);
+  const count = row.targets_count;
+  return { count, online: up, offline: Math.max(0, count - up), missing_in_action: gone };
+}
+
+export const newTargets = ({ store, clock }: Pick<Context, "store" | "clock">, row: CampaignRow): Promise<number> =>
+  store.hosts.count(and(targetsOf(row.id), isNew(clock.now())));

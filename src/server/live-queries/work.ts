@@ -1,0 +1,261 @@
+// What every server holds in memory of live queries: which hosts are to be asked what. A poll looks here, and never into the store.
+import { LIVE_PREFIX } from "../agent/results.ts";
+import type { AgentReply } from "../agent/wire.ts";
+import { channels } from "../core/channels.ts";
+import type { Services } from "../core/context.ts";
+import { and, eq, gt, oneOf } from "../store/query.ts";
+import type { RowOf } from "../store/table.ts";
+import { type LiveMessage, readMessage } from "./messages.ts";
+import type { campaigns } from "./tables.ts";
+
+export type CampaignRow = RowOf<typeof campaigns>;
+
+/** A live query that runs. */
+export interface Active {
+  readonly id: number;
+  readonly reply: AgentReply;
+  /** Hosts whose outcome is not known. */
+  readonly waiting: Set<number>;
+  /** Of these, hosts that were not online when it began, and were not asked yet. */
+  readonly unreached: Set<number>;
+  readonly queued: boolean;
+  readonly expiresAt: number;
+  readerUntil: number;
+}
+
+export type Heard = LiveMessage["kind"] | "reset";
+
+export interface Work {
+  /** Whether a live query waits for the host: one look into a map. */
+  has(hostId: number): boolean;
+  /** What to ask the host; null: it is the turn of its other work, where it has some. */
+  ask(hostId: number, idle: boolean): AgentReply | null;
+  /** Whether the query runs and still waits for this host. Looks into the store where this server has not heard of the query. */
+  awaits(id: number, hostId: number): Promise<boolean>;
+  readonly active: ReadonlyMap<number, Active>;
+  /** Hosts that were asked though they were not online at the start, by query; taken out by whoever writes it down. */
+  takeReached(): Map<number, number[]>;
+  returnReached(reached: ReadonlyMap<number, readonly number[]>): void;
+  /** Calls back when something was heard of that query. */
+  onChange(id: number, listener: (heard: Heard) => void): () => void;
+  /** Holds what is known against the store. */
+  reconcile(): Promise<void>;
+  stop(): Promise<void>;
+}
+
+interface HostWork {
+  /** Asked in turn, so that one that a host never answers keeps no other back. */
+  readonly ids: number[];
+  /** Its last poll got a live query although other work was due. */
+  owed: boolean;
+}
+
+/** Ended and unknown queries that are remembered, to look none of them up twice. */
+const OVER_MAX = 10_000;
+const TARGETS_AT_ONCE = 5_000;
+const running = oneOf("status", [0, 1]);
+
+export async function createWork({ store, log }: Pick<Services, "store" | "log">): Promise<Work> {
+  const active = new Map<number, Active>();
+  const byHost = new Map<number, HostWork>();
+  const over = new Set<number>();
+  let reached = new Map<number, number[]>();
+  const listeners = new Map<number, Set<(heard: Heard) => void>>();
+  /** Queries that are being read, with what was heard meanwhile. */
+  const loading = new Map<number, { done: Promise<void>; gone: Set<number>; ended: boolean }>();
+
+  function wake(id: number, heard: Heard): void {
+    for (const listener of [...(listeners.get(id) ?? [])]) listener(heard);
+  }
+
+  function drop(query: Active, hostId: number): void {
+    if (!query.waiting.delete(hostId)) return;
+    query.unreached.delete(hostId);
+    const work = byHost.get(hostId);
+    if (!work) return;
+    const at = work.ids.indexOf(query.id);
+    if (at >= 0) work.ids.splice(at, 1);
+    if (work.ids.length === 0) byHost.delete(hostId);
+  }
+
+  function forget(id: number): void {
+    const query = active.get(id);
+    if (!query) return;
+    for (const hostId of [...query.waiting]) drop(query, hostId);
+    active.delete(id);
+  }
+
+  function setOver(id: number): void {
+    over.add(id);
+    if (over.size > OVER_MAX) over.delete(over.values().next().value!);
+  }
+
+  function note(id: number, hostId: number): void {
+    const hosts = reached.get(id);
+    if (hosts) hosts.push(hostId);
+    else reached.set(id, [hostId]);
+  }
+
+  function load(id: number): Promise<void> {
+    const known = loading.get(id);
+    if (known) return known.done;
+    const entry = { done: Promise.resolve(), gone: new Set<number>(), ended: false };
+    loading.set(id, entry);
+    entry.done = read(id, entry).finally(() => loading.delete(id));
+    return entry.done;
+  }
+
+  async function read(id: number, entry: { gone: Set<number>; ended: boolean }): Promise<void> {
+    const row = await store.campaigns.get(id);
+    // Not whole yet: it is told of when it is.
+    if (row && row.status !== 2 && row.targets_count === 0) return;
+    const targets = row && row.status !== 2 ? await waitingTargets(id) : null;
+    if (!row || !targets || entry.ended) {
+      forget(id);
+      setOver(id);
+      return;
+    }
+    const waiting = targets.filter(({ host_id }) => !entry.gone.has(host_id));
+    forget(id);
+    over.delete(id);
+    active.set(id, {
+      id,
+      reply: replyOf(row),
+      waiting: new Set(waiting.map(({ host_id }) => host_id)),
+      unreached: new Set(waiting.flatMap(({ host_id, reached }) => (reached ? [] : [host_id]))),
+      queued: row.queue_until !== null,
+      expiresAt: Date.parse(row.expires_at),
+      readerUntil: Date.parse(row.reader_until),
+    });
+    for (const { host_id } of waiting) {
+      const work = byHost.get(host_id);
+      if (work) work.ids.push(id);
+      else byHost.set(host_id, { ids: [id], owed: false });
+    }
+  }
+
+  /** In parts: what answers meanwhile is told of, and others get their turn. */
+  async function waitingTargets(id: number): Promise<{ host_id: number; reached: boolean }[]> {
+    const all: { host_id: number; reached: boolean }[] = [];
+    for (let last = 0; ; ) {
+      const some = await store.campaignHosts.pick(["id", "host_id", "reached"], {
+        where: and(eq("campaign_id", id), eq("state", "waiting"), gt("id", last)),
+        order: [{ column: "id", direction: "asc" }],
+        limit: TARGETS_AT_ONCE,
+      });
+      for (const target of some) all.push(target);
+      if (some.length < TARGETS_AT_ONCE) return all;
+      last = some.at(-1)!.id;
+    }
+  }
+
+  async function reloadAll(): Promise<void> {
+    const rows = await store.campaigns.pick(["id"], { where: running });
+    const now = new Set(rows.map(({ id }) => id));
+    for (const id of [...active.keys()])
+      if (!now.has(id)) {
+        forget(id);
+        setOver(id);
+      }
+    for (const id of now) await load(id);
+    for (const id of [...listeners.keys()]) wake(id, "reset");
+  }
+
+  const quietly = (work: Promise<void>) =>
+    void work.catch((err: unknown) => log.warn({ err }, "live queries could not be read; tried again soon"));
+
+  const stopListening = await store.listen(
+    channels.live,
+    (payload) => {
+      const message = readMessage(payload);
+      const { id } = message;
+      const entry = loading.get(id);
+      if (message.kind === "new") {
+        over.delete(id);
+        quietly(load(id).then(() => wake(id, "new")));
+        return;
+      }
+      if (message.kind === "out") {
+        const query = active.get(id);
+        for (const hostId of message.hosts) {
+          entry?.gone.add(hostId);
+          if (query) drop(query, hostId);
+        }
+      } else {
+        if (entry) entry.ended = true;
+        forget(id);
+        setOver(id);
+      }
+      wake(id, message.kind);
+    },
+    () => quietly(reloadAll()),
+  );
+  await reloadAll();
+
+  return {
+    active,
+    has: (hostId) => byHost.has(hostId),
+    ask(hostId, idle) {
+      const work = byHost.get(hostId);
+      const id = work?.ids.shift();
+      const query = id === undefined ? undefined : active.get(id);
+      if (!work || !query) return null;
+      if (work.owed && !idle) {
+        work.owed = false;
+        work.ids.unshift(query.id);
+        return null;
+      }
+      work.owed = !idle;
+      work.ids.push(query.id);
+      if (query.unreached.delete(hostId)) note(query.id, hostId);
+      return query.reply;
+    },
+    async awaits(id, hostId) {
+      if (loading.has(id)) await load(id);
+      if (!active.has(id) && !over.has(id)) await load(id);
+      return active.get(id)?.waiting.has(hostId) ?? false;
+    },
+    takeReached() {
+      const taken = reached;
+      reached = new Map();
+      return taken;
+    },
+    returnReached(back) {
+      for (const [id, hosts] of back) for (const hostId of hosts) note(id, hostId);
+    },
+    onChange(id, listener) {
+      const known = listeners.get(id) ?? new Set();
+      listeners.set(id, known);
+      known.add(listener);
+      return () => {
+        known.delete(listener);
+        if (known.size === 0 && listeners.get(id) === known) listeners.delete(id);
+      };
+    },
+    async reconcile() {
+      const rows = await store.campaigns.pick(["id"], { where: running });
+      const now = new Set(rows.map(({ id }) => id));
+      for (const id of [...active.keys()])
+        if (!now.has(id)) {
+          forget(id);
+          setOver(id);
+          wake(id, "end");
+        }
+      for (const id of now) if (!active.has(id)) await load(id).then(() => wake(id, "reset"));
+    },
+    async stop() {
+      await stopListening();
+      await Promise.allSettled([...loading.values()].map(({ done }) => done));
+    },
+  };
+}
+
+/** Alone in its answer: what goes with it would come back with it, when the last of it is done. */
+function replyOf({ id, query }: Pick<CampaignRow, "id" | "query">): AgentReply {
+  const name = LIVE_PREFIX + id;
+  return {
+    status: 200,
+    // Agents before 5.8 run a name without a discovery query only where no other name has one: so each has.
+    body: JSON.stringify({ queries: { [name]: query }, discovery: { [name]: "SELECT 1;" } }),
+  };
+}

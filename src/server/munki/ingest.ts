@@ -1,0 +1,82 @@
+// What agents tell of Munki: one row a host, written only when it differs from the one before.
+import type { MunkiInventory, MunkiIssue } from "../agent/inventory/munki.ts";
+import { channels } from "../core/channels.ts";
+import { isoAt } from "../core/clock.ts";
+import type { InsertOf } from "../store/table.ts";
+import type { ServerStore } from "../tables.ts";
+import type { hostMunki } from "./tables.ts";
+
+export interface MunkiAnswer {
+  readonly hostId: number;
+  readonly munki: MunkiInventory | "removed";
+}
+
+export type HostMunkiRow = InsertOf<typeof hostMunki> & { id: number };
+
+export interface MunkiPlan {
+  readonly rows: readonly HostMunkiRow[];
+  /** Hosts that have it no more. */
+  readonly gone: readonly number[];
+}
+
+export interface MunkiIngest {
+  /** Makes the issues known, and plans what is to be written. At most one answer a host. */
+  plan(answers: readonly MunkiAnswer[], now: number): Promise<MunkiPlan>;
+  forget(): void;
+  stop(): Promise<void>;
+}
+
+const HELD_MAX = 10_000;
+/** Issues of one host at most; the rest is passed over. */
+const ISSUES_MAX = 200;
+
+const keyOf = ({ name, type }: MunkiIssue): string => `${type}\0${name}`;
+
+export async function createMunkiIngest(store: ServerStore): Promise<MunkiIngest> {
+  const held = new Map<string, number>();
+  const forget = () => held.clear();
+
+  async function issueIds(issues: readonly MunkiIssue[]): Promise<ReadonlyMap<string, number>> {
+    const found = new Map<string, number>();
+    const missing = new Map<string, MunkiIssue>();
+    for (const issue of issues) {
+      const id = held.get(keyOf(issue));
+      if (id === undefined) missing.set(keyOf(issue), issue);
+      else found.set(keyOf(issue), id);
+    }
+    if (missing.size === 0) return found;
+    const rows = await store.munkiIssues.upsert(
+      [...missing.values()].map(({ name, type }) => ({ name, type })),
+      { on: ["name", "type"], set: [], returning: ["id"] },
+    );
+    if (held.size >= HELD_MAX) held.clear();
+    [...missing.keys()].forEach((key, i) => {
+      held.set(key, rows[i]!.id);
+      found.set(key, rows[i]!.id);
+    });
+    return found;
+  }
+
+  async function plan(answers: readonly MunkiAnswer[], now: number): Promise<MunkiPlan> {
+    if (answers.length === 0) return { rows: [], gone: [] };
+    const known = new Map(
+      (await store.hostMunki.getMany(answers.map(({ hostId }) => hostId))).map((row) => [row.id, row]),
+    );
+    const told = answers.flatMap(({ hostId, munki }) =>
+      munki === "removed" ? [] : [{ hostId, version: munki.version, issues: munki.issues.slice(0, ISSUES_MAX) }],
+    );
+    const ids = await issueIds(told.flatMap(({ issues }) => issues));
+    const rows = told.flatMap(({ hostId, version, issues }): HostMunkiRow[] => {
+      const old = known.get(hostId);
+      const own = [...new Set(issues.map((issue) => ids.get(keyOf(issue))!))].sort((a, b) => a - b);
+      if (old?.version === version && String(old.issue_ids) === String(own)) return [];
+      const since = Object.fromEntries(own.map((id) => [String(id), old?.since[String(id)] ?? isoAt(now)]));
+      return [{ id: hostId, version, issue_ids: own, since, updated_at: isoAt(now) }];
+    });
+    const gone = answers.flatMap(({ hostId, munki }) => (munki === "removed" && known.has(hostId) ? [hostId] : []));
+    return { rows, gone };
+  }
+
+  const stop = await store.listen(channels.munki, forget, forget);
+  return { plan, forget, stop };
+}

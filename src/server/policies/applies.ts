@@ -1,0 +1,73 @@
+// Which hosts a policy is for: by team, platform and labels.
+import { platformFamily } from "../agent/inventory/platforms.ts";
+import type { LabelScope } from "../labels/scope.ts";
+import { eq, oneOf, or, type Predicate } from "../store/query.ts";
+import type { RowOf } from "../store/table.ts";
+import type { ServerTx } from "../tables.ts";
+import type { policies } from "./tables.ts";
+
+export type PolicyRow = RowOf<typeof policies>;
+export type Place = Pick<PolicyRow, "scope" | "team_id">;
+
+/** The scope of a `team_id` on the wire: null is global, 0 hosts without a team. */
+export const placeOf = (teamId: number | null): Place =>
+  teamId === null
+    ? { scope: "global", team_id: null }
+    : teamId === 0
+      ? { scope: "no_team", team_id: null }
+      : { scope: "team", team_id: teamId };
+
+export const teamIdOf = ({ scope, team_id }: Place): number | null => (scope === "no_team" ? 0 : team_id);
+
+export const inPlace = ({ scope, team_id }: Place): Predicate =>
+  scope === "team" ? eq("team_id", team_id) : eq("scope", scope);
+
+/** Global policies, and those of the hosts of these teams (null: of none). */
+export const ofHostsIn = (teamIds: Iterable<number | null>): Predicate => {
+  const teams = [...new Set(teamIds)];
+  return or(
+    eq("scope", "global"),
+    oneOf(
+      "team_id",
+      teams.filter((id) => id !== null),
+    ),
+    ...(teams.includes(null) ? [eq("scope", "no_team")] : []),
+  );
+};
+
+export const isOfTeam = ({ scope, team_id }: Place, teamId: number | null): boolean =>
+  scope === "global" || (teamId === null ? scope === "no_team" : team_id === teamId);
+
+/** `platform` is the policy's comma list; a host of a Linux distribution is `linux` too. */
+export function isOnPlatform(list: string, platform: string, platformLike: string): boolean {
+  if (list === "") return true;
+  if (platform === "") return false;
+  const family = platformFamily(platform, platformLike);
+  return list.split(",").some((word) => word === platform || word === family);
+}
+
+/** By policy id; policies without labels are left out. */
+export async function labelScopes(
+  store: Pick<ServerTx, "policyLabels">,
+  policyIds?: readonly number[],
+): Promise<Map<number, LabelScope & { include_any: number[]; exclude_any: number[] }>> {
+  const rows = await store.policyLabels.list(policyIds ? { where: oneOf("policy_id", policyIds) } : {});
+  const scopes = new Map<number, { include_any: number[]; exclude_any: number[] }>();
+  for (const { policy_id, label_id, excludes } of rows) {
+    const scope = scopes.get(policy_id) ?? { include_any: [], exclude_any: [] };
+    scopes.set(policy_id, scope);
+    (excludes ? scope.exclude_any : scope.include_any).push(label_id);
+  }
+  return scopes;
+}
+
+/** The labels of each host. */
+export async function labelsByHost(
+  store: Pick<ServerTx, "labelMembers">,
+  hostIds: readonly number[],
+): Promise<Map<number, Set<number>>> {
+  const members = await store.labelMembers.pick(["label_id", "host_id"], { where: oneOf("host_id", hostIds) });
+  const labels = new Map<number, Set<number>>(hostIds.map((id) => [id, new Set()]));
+  for (const { host_id, label_id } of members) labels.get(host_id)?.add(label_id);
+  return labels;
+}

@@ -1,0 +1,89 @@
+// Which policies tell somebody when hosts newly fail them, and what is kept for that until it is told.
+import { readSection, writeSection } from "../app-config/rows.ts";
+import { sections } from "../app-config/sections.ts";
+import { channels } from "../core/channels.ts";
+import type { Context, Services } from "../core/context.ts";
+import { and, eq, exists, has, not, oneOf } from "../store/query.ts";
+import type { ServerTx } from "../tables.ts";
+import type { PolicyRow } from "./applies.ts";
+import { policyEvents } from "./tables.ts";
+
+/** The ids of policies with an automation that is on: a global one by the configuration, a team's by the team's settings. */
+export async function automatedPolicies({
+  store,
+  config,
+}: Pick<Services, "config"> & { store: ServerTx }): Promise<ReadonlySet<number>> {
+  const { webhook_settings } = await config.current();
+  const teams = await store.teams.pick(["settings"]);
+  const hooks = [webhook_settings, ...teams.map(({ settings }) => settings.webhook_settings)];
+  return new Set(
+    hooks.flatMap((one) =>
+      one?.failing_policies_webhook.enable_failing_policies_webhook ? one.failing_policies_webhook.policy_ids : [],
+    ),
+  );
+}
+
+/** Hosts that newly fail a policy. What waits to be told already is not told twice. */
+export async function recordFailing(
+  store: ServerTx,
+  pairs: readonly { readonly policy_id: number; readonly host_id: number }[],
+  at: string,
+): Promise<void> {
+  if (pairs.length === 0) return;
+  await store.policyEvents.upsert(
+    pairs.map((pair) => ({ ...pair, at })),
+    { on: ["policy_id", "host_id"], set: [], returning: [] },
+  );
+}
+
+/** Hosts in one write of a reset. */
+const BATCH = 1000;
+
+/** All hosts that fail the policy count as newly failing. */
+export async function resetPolicy(store: ServerTx, policy: PolicyRow, at: string): Promise<void> {
+  const untold = and(
+    has("failing", policy.result_id),
+    not(exists(policyEvents, "host_id", eq("policy_id", policy.id))),
+  );
+  for (;;) {
+    const hosts = await store.hostPolicies.pick(["id"], { where: untold, limit: BATCH });
+    await recordFailing(
+      store,
+      hosts.map(({ id }) => ({ policy_id: policy.id, host_id: id })),
+      at,
+    );
+    if (hosts.length < BATCH) return;
+  }
+}
+
+/** Policies that went are not named in the configuration any more. */
+export async function forgetInConfig(ctx: Context, policyIds: readonly number[]): Promise<void> {
+  const gone = new Set(policyIds);
+  await ctx.store.tx(
+    async (store) => {
+      const { failing_policies_webhook: hook } = await readSection(store, sections.webhook_settings);
+      const policy_ids = hook.policy_ids.filter((id) => !gone.has(id));
+      if (policy_ids.length === hook.policy_ids.length) return;
+      const value = { failing_policies_webhook: { ...hook, policy_ids } };
+      await writeSection(store, sections.webhook_settings, value, ctx.clock.iso());
+      await store.notify(channels.config, "webhook_settings");
+    },
+    { lock: "config" },
+  );
+}
+
+/** Events that nobody fetched: those of so many hosts are kept, the newest. */
+const EVENTS_MAX = 200_000;
+
+export async function trimEvents(store: ServerTx): Promise<number> {
+  const over = (await store.policyEvents.count()) - EVENTS_MAX;
+  if (over <= 0) return 0;
+  const oldest = [{ column: "at", direction: "asc" }] as const;
+  const old = await store.policyEvents.pick(["id"], { order: oldest, limit: Math.min(over, 20_000) });
+  return store.policyEvents.delete(
+    oneOf(
+      "id",
+      old.map(({ id }) => id),
+    ),
+  );
+}

@@ -1,0 +1,148 @@
+// How many hosts pass and fail each policy. Transactions that change results leave behind by how much; that is added up here shortly
+// after, by whichever server comes first.
+import { channels } from "../core/channels.ts";
+import type { Services } from "../core/context.ts";
+import { and, eq, gt, has, lte, oneOf } from "../store/query.ts";
+import type { ServerStore, ServerTx } from "../tables.ts";
+
+/** Whoever changes policies or their counts holds this. */
+export const POLICIES_LOCK = "policies";
+
+/** Servers hear of changes at the same time: the delays differ, so that mostly one has the work. */
+const LEAST_DELAY = 100;
+const MORE_DELAY = 150;
+const RETRY = 1_000;
+const ROWS = 2_000;
+const byId = [{ column: "id", direction: "asc" }] as const;
+
+/** Adds what waits to the policies' counts. Gives whether more may wait. */
+export async function addCounts(store: ServerTx, now: string): Promise<boolean> {
+  if ((await store.policyCountChanges.first({})) === null) return false;
+  return store.tx((tx) => addPending(tx, now), { lock: POLICIES_LOCK });
+}
+
+async function addPending(tx: ServerTx, now: string): Promise<boolean> {
+  const waiting = await tx.policyCountChanges.list({ order: byId, limit: ROWS });
+  if (waiting.length === 0) return false;
+  const sums = new Map<number, { passing: number; failing: number }>();
+  for (const { changes } of waiting)
+    for (const [id, passing, failing] of changes) {
+      const sum = sums.get(id) ?? { passing: 0, failing: 0 };
+      sums.set(id, { passing: sum.passing + passing, failing: sum.failing + failing });
+    }
+  // Results of policies that went, or began anew, are nobody's.
+  const rows = await tx.policies.pick(["id", "result_id", "passing_host_count", "failing_host_count"], {
+    where: oneOf("result_id", [...sums.keys()]),
+  });
+  if (rows.length > 0)
+    await tx.policies.updateEach(
+      rows.map((row) => ({
+        id: row.id,
+        passing_host_count: Math.max(0, row.passing_host_count + sums.get(row.result_id)!.passing),
+        failing_host_count: Math.max(0, row.failing_host_count + sums.get(row.result_id)!.failing),
+        host_count_updated_at: now,
+      })),
+    );
+  await tx.policyCountChanges.delete(
+    oneOf(
+      "id",
+      waiting.map(({ id }) => id),
+    ),
+  );
+  return waiting.length === ROWS;
+}
+
+export interface PolicyCounts {
+  /** Adds up what waits now. */
+  flush(): Promise<void>;
+  stop(): Promise<void>;
+}
+
+export async function startPolicyCounts({ store, clock, random, log }: Services): Promise<PolicyCounts> {
+  let timer: NodeJS.Timeout | null = null;
+  let stopped = false;
+  let running: Promise<void> = Promise.resolve();
+
+  function plan(delay = LEAST_DELAY + random.int(MORE_DELAY)): void {
+    if (stopped || timer) return;
+    timer = setTimeout(() => {
+      timer = null;
+      void flush();
+    }, delay);
+    timer.unref();
+  }
+
+  function flush(): Promise<void> {
+    running = running.then(async () => {
+      try {
+        while (await addCounts(store, clock.iso()));
+      } catch (err) {
+        // They are kept, and wait.
+        log.warn({ err }, "policies' counts could not be added up");
+        plan(RETRY);
+      }
+    });
+    return running;
+  }
+
+  const unlisten = await store.listen(
+    channels.policyCounts,
+    () => plan(),
+    () => plan(),
+  );
+  // What a server that ended left behind.
+  plan(0);
+  return {
+    flush,
+    async stop() {
+      stopped = true;
+      if (timer) clearTimeout(timer);
+      await unlisten();
+      await flush();
+    },
+  };
+}
+
+const TRIES = 5;
+
+/** Counts one policy's hosts anew. What other transactions change meanwhile would be counted twice: then it is tried again. */
+export async function recount(store: ServerStore, policyId: number, now: string): Promise<void> {
+  const counted = (): Promise<boolean> =>
+    store.tx(
+      async (tx) => {
+        while (await addPending(tx, now));
+        const policy = await tx.policies.get(policyId);
+        if (!policy) return true;
+        const passing_host_count = await tx.hostPolicies.count(has("passing", policy.result_id));
+        const failing_host_count = await tx.hostPolicies.count(has("failing", policy.result_id));
+        const since = await tx.policyCountChanges.list();
+        if (since.some(({ changes }) => changes.some(([id]) => id === policy.result_id))) return false;
+        const set = { passing_host_count, failing_host_count, host_count_updated_at: now };
+        await tx.policies.update({ where: eq("id", policyId), set });
+        return true;
+      },
+      { lock: POLICIES_LOCK },
+    );
+  for (let tries = 0; tries < TRIES; tries++) if (await counted()) return;
+}
+
+/** Hosts looked at in one query. */
+const SLICE = 1_000;
+
+/** Results in hosts' rows that are no policy's. */
+export async function deadResults(store: ServerStore, signal: AbortSignal): Promise<number[]> {
+  const found = new Set<number>();
+  for (let last = 0; !signal.aborted; ) {
+    const slice = await store.hostPolicies.pick(["id"], { where: gt("id", last), order: byId, limit: SLICE });
+    const end = slice.at(-1)?.id;
+    if (end === undefined) break;
+    const where = and(gt("id", last), lte("id", end));
+    for (const column of ["passing", "failing"] as const)
+      for (const { value } of await store.hostPolicies.groupCount(column, where))
+        if (typeof value === "number") found.add(value);
+    last = end;
+  }
+  // Read after the hosts: a policy made meanwhile has its results.
+  for (const { result_id } of await store.policies.pick(["result_id"])) found.delete(result_id);
+  return [...found];
+}

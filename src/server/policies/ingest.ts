@@ -1,0 +1,131 @@
+// What agents answer to policies, as part of the transaction that takes in all of a host's answers.
+import { isoAt } from "../core/clock.ts";
+import type { Services } from "../core/context.ts";
+import { and, eq, oneOf } from "../store/query.ts";
+import type { ServerTx } from "../tables.ts";
+import { isOfTeam } from "./applies.ts";
+import { recordFailing } from "./automations.ts";
+import { type AskedPolicy, type PolicyCache, type PolicySnapshot, policiesFor } from "./cache.ts";
+import { type AskedHost, CountDiff, type HostPoliciesRow, recordCounts, resultsOf, rowOf } from "./results.ts";
+
+export interface PolicyAnswers {
+  readonly host: AskedHost;
+  /** By policy id; null: the query failed. */
+  readonly answers: ReadonlyMap<number, boolean | null>;
+  /** What the host was asked from; null where this server does not know. */
+  readonly asked: PolicySnapshot | null;
+  /** The transaction writes the host's own row before it comes to this. */
+  readonly isWritten: boolean;
+}
+
+interface Candidate extends PolicyAnswers {
+  readonly policies: readonly AskedPolicy[];
+}
+
+/** Hosts whose results would change, by what was known before the transaction. */
+export interface PolicyPlan {
+  readonly snapshot: PolicySnapshot;
+  readonly candidates: readonly Candidate[];
+}
+
+export async function planPolicies(
+  store: Services["store"],
+  cache: PolicyCache,
+  items: readonly PolicyAnswers[],
+): Promise<PolicyPlan | null> {
+  if (items.length === 0) return null;
+  const snapshot = await cache.get();
+  if (snapshot.byId.size === 0) return null;
+  const hosts = items.map(({ host }) => host);
+  const rows = byId(
+    await resultsOf(
+      store,
+      hosts.map(({ id }) => id),
+    ),
+  );
+  const policies = await policiesFor(store, snapshot, hosts);
+  const candidates = items
+    .map((item): Candidate => ({ ...item, policies: policies.get(item.host.id)! }))
+    .filter((item) => {
+      const row = rows.get(item.host.id);
+      return !isSame(row, after(item, row));
+    });
+  return candidates.length > 0 ? { snapshot, candidates } : null;
+}
+
+export async function writePolicies(tx: ServerTx, plan: PolicyPlan, now: number): Promise<void> {
+  const ids = plan.candidates.map(({ host }) => host.id);
+  // Written first, whether it says so already or not: what is read here then stands until the transaction ends.
+  const unwritten = plan.candidates.flatMap(({ host, isWritten }) => (isWritten ? [] : [host.id]));
+  if (unwritten.length > 0)
+    await tx.hosts.update({ where: oneOf("id", unwritten), set: { policy_updated_at: isoAt(now) } });
+  const hosts = await tx.hosts.pick(["id", "team_id"], { where: oneOf("id", ids) });
+  const teams = new Map(hosts.map((host) => [host.id, host.team_id]));
+  const before = byId(await resultsOf(tx, ids));
+  const diff = new CountDiff();
+  const changes: { before: HostPoliciesRow | undefined; after: HostPoliciesRow; policies: readonly AskedPolicy[] }[] =
+    [];
+  for (const item of plan.candidates) {
+    const teamId = teams.get(item.host.id);
+    if (teamId === undefined) continue;
+    // A host that was moved meanwhile has nothing to do with its old team's policies any more.
+    const policies = item.policies.filter((policy) => isOfTeam(policy, teamId));
+    const old = before.get(item.host.id);
+    const row = after({ ...item, policies }, old);
+    if (isSame(old, row)) continue;
+    diff.note(old, row);
+    changes.push({ before: old, after: row, policies });
+  }
+  if (changes.length === 0) return;
+  await tx.hostPolicies.upsert(
+    changes.map((change) => rowOf(change.after.id, change.after.passing, change.after.failing)),
+    { on: ["id"], returning: [] },
+  );
+  await recordCounts(tx, diff);
+  if (plan.snapshot.automated.size > 0) await tellAutomations(tx, plan.snapshot, changes, now);
+}
+
+async function tellAutomations(
+  tx: ServerTx,
+  { automated }: PolicySnapshot,
+  changes: readonly { before: HostPoliciesRow | undefined; after: HostPoliciesRow; policies: readonly AskedPolicy[] }[],
+  now: number,
+): Promise<void> {
+  const failing: { policy_id: number; host_id: number }[] = [];
+  const recovered = new Map<number, number[]>();
+  for (const change of changes)
+    for (const { id, result_id } of change.policies) {
+      if (!automated.has(id)) continue;
+      const failed = change.before?.failing.includes(result_id) ?? false;
+      const fails = change.after.failing.includes(result_id);
+      if (fails && !failed) failing.push({ policy_id: id, host_id: change.after.id });
+      if (failed && !fails) recovered.set(id, [...(recovered.get(id) ?? []), change.after.id]);
+    }
+  await recordFailing(tx, failing, isoAt(now));
+  for (const [policyId, hostIds] of recovered)
+    await tx.policyEvents.delete(and(eq("policy_id", policyId), oneOf("host_id", hostIds)));
+}
+
+/** The host's row with these answers: only policies that are for it have a result. */
+function after({ host, policies, answers, asked }: Candidate, row: HostPoliciesRow | undefined): HostPoliciesRow {
+  const passing: number[] = [];
+  const failing: number[] = [];
+  const passed = new Set(row?.passing);
+  const failed = new Set(row?.failing);
+  for (const { id, result_id } of policies) {
+    const answer = answers.get(id);
+    // The answer to a query that was changed after it was asked is none to the new one.
+    const counts = answer !== undefined && (asked === null || asked.byId.get(id)?.result_id === result_id);
+    if (counts ? answer === true : passed.has(result_id)) passing.push(result_id);
+    else if (counts ? answer === false : failed.has(result_id)) failing.push(result_id);
+  }
+  return { id: host.id, passing: ascending(passing), failing: ascending(failing) };
+}
+
+const ascending = (ids: number[]): number[] => ids.sort((a, b) => a - b);
+const byId = (rows: readonly HostPoliciesRow[]) => new Map(rows.map((row) => [row.id, row]));
+
+const equal = (a: readonly number[], b: readonly number[]): boolean =>
+  a.length === b.length && a.every((id, i) => id === b[i]);
+const isSame = (row: HostPoliciesRow | undefined, next: HostPoliciesRow): boolean =>
+  equal(row?.passing ?? [], next.passing) && equal(row?.failing ?? [], next.failing);

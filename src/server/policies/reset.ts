@@ -1,0 +1,32 @@
+import { authorize } from "../core/access.ts";
+import { type Context, isPremium } from "../core/context.ts";
+import { badRequest, notFound } from "../core/errors.ts";
+import { or } from "../store/query.ts";
+import { knows, placeFor } from "./access.ts";
+import { inPlace } from "./applies.ts";
+import { automatedPolicies, resetPolicy } from "./automations.ts";
+
+/** Hosts that fail these policies count as newly failing, where that is told to somebody. */
+export async function resetAutomations(
+  ctx: Context,
+  given: { policy_ids?: number[] | null | undefined; team_ids?: number[] | null | undefined },
+): Promise<Record<string, never>> {
+  const policyIds = [...new Set(given.policy_ids ?? [])];
+  const teamIds = [...new Set(given.team_ids ?? [])];
+  if (teamIds.length > 0 && !isPremium(ctx)) throw badRequest("option TeamIDs requires a premium license", "team_ids");
+  const { store } = ctx;
+  const rows = new Map((await store.policies.getMany(policyIds)).map((row) => [row.id, row]));
+  for (const id of policyIds) {
+    const row = rows.get(id);
+    if (!row || !knows(ctx, row)) throw notFound("policy", id);
+    authorize(ctx, "policies:automations", row.team_id);
+  }
+  const places = [];
+  for (const id of teamIds) places.push(await placeFor(ctx, "policies:automations", id));
+  if (places.length > 0)
+    for (const row of await store.policies.list({ where: or(...places.map(inPlace)) })) rows.set(row.id, row);
+
+  const automated = await automatedPolicies(ctx);
+  for (const row of rows.values()) if (automated.has(row.id)) await resetPolicy(store, row, ctx.clock.iso());
+  return {};
+}

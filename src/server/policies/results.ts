@@ -1,0 +1,253 @@
+// What hosts answered to policies: one row a host with the ids of the results that pass and that fail.
+//
+// Who changes a host's row holds the host's own row first (an ingest, a transfer and an enrollment write it before), so that two of
+// them wait for each other. What is dead (of a policy that went or got a new result_id) may be taken out at any time.
+import type { HostPolicy } from "../../api/policies.ts";
+import { channels } from "../core/channels.ts";
+import type { Context } from "../core/context.ts";
+import { inScope } from "../labels/scope.ts";
+import { and, eq, everything, gt, has, oneOf, or, type Predicate } from "../store/query.ts";
+import type { RowOf } from "../store/table.ts";
+import type { ServerTx } from "../tables.ts";
+import { isOfTeam, isOnPlatform, labelScopes, labelsByHost, ofHostsIn, type PolicyRow, teamIdOf } from "./applies.ts";
+import type { CountChanges, hostPolicies } from "./tables.ts";
+
+export type HostPoliciesRow = Pick<RowOf<typeof hostPolicies>, "id" | "passing" | "failing">;
+
+/** The host as far as it decides which policies are for it. */
+export interface AskedHost {
+  readonly id: number;
+  readonly team_id: number | null;
+  readonly platform: string;
+  readonly platform_like: string;
+}
+
+/** Sums up by how much counts change. */
+export class CountDiff {
+  readonly #sums = new Map<number, [number, number]>();
+
+  /** The host's results were `before` and are `after`. */
+  note(before: Pick<HostPoliciesRow, "passing" | "failing"> | undefined, after: typeof before): void {
+    this.#each(before?.passing, after?.passing, 0);
+    this.#each(before?.failing, after?.failing, 1);
+  }
+
+  #each(before: readonly number[] = [], after: readonly number[] = [], at: 0 | 1): void {
+    for (const id of before) this.#of(id)[at]--;
+    for (const id of after) this.#of(id)[at]++;
+  }
+
+  #of(id: number): [number, number] {
+    const known = this.#sums.get(id);
+    if (known) return known;
+    const made: [number, number] = [0, 0];
+    this.#sums.set(id, made);
+    return made;
+  }
+
+  get changes(): CountChanges {
+    return [...this.#sums]
+      .filter(([, [passing, failing]]) => passing !== 0 || failing !== 0)
+      .map(([id, [passing, failing]]) => [id, passing, failing] as const);
+  }
+}
+
+/** In the transaction that changes the results. */
+export async function recordCounts(store: ServerTx, diff: CountDiff): Promise<void> {
+  const { changes } = diff;
+  if (changes.length === 0) return;
+  await store.policyCountChanges.insert({ changes });
+  await store.notify(channels.policyCounts, "");
+}
+
+export const rowOf = (id: number, passing: readonly number[], failing: readonly number[]) => ({
+  id,
+  passing,
+  failing,
+  failing_count: failing.length,
+});
+
+/** The policies that are for each of the hosts, with its response, by id. */
+export async function policiesOfHosts(
+  { store }: Pick<Context, "store">,
+  hosts: readonly AskedHost[],
+): Promise<Map<number, HostPolicy[]>> {
+  const found = new Map<number, HostPolicy[]>(hosts.map(({ id }) => [id, []]));
+  if (hosts.length === 0) return found;
+  const rows = await store.policies.list({ where: ofHostsIn(hosts.map(({ team_id }) => team_id)) });
+  if (rows.length === 0) return found;
+  const ids = hosts.map(({ id }) => id);
+  const results = new Map((await store.hostPolicies.getMany(ids)).map((row) => [row.id, row]));
+  const scopes = await labelScopes(
+    store,
+    rows.map(({ id }) => id),
+  );
+  const labels = scopes.size > 0 ? await labelsByHost(store, ids) : new Map<number, Set<number>>();
+  const authors = await authorsOf(store, rows);
+  for (const host of hosts) {
+    const own = results.get(host.id);
+    const passing = new Set(own?.passing);
+    const failing = new Set(own?.failing);
+    for (const policy of rows) {
+      if (!isOfTeam(policy, host.team_id) || !isOnPlatform(policy.platform, host.platform, host.platform_like))
+        continue;
+      const scope = scopes.get(policy.id);
+      if (scope && !inScope(labels.get(host.id)!, scope)) continue;
+      const response = passing.has(policy.result_id) ? "pass" : failing.has(policy.result_id) ? "fail" : "";
+      found.get(host.id)!.push({ ...onHost(policy, authors), response });
+    }
+  }
+  return found;
+}
+
+const onHost = (policy: PolicyRow, authors: Authors): Omit<HostPolicy, "response"> => ({
+  id: policy.id,
+  name: policy.name,
+  query: policy.query,
+  description: policy.description,
+  resolution: policy.resolution,
+  platform: policy.platform,
+  critical: policy.critical,
+  author_id: policy.author_id,
+  ...authorOf(policy, authors),
+  team_id: teamIdOf(policy),
+  conditional_access_enabled: policy.conditional_access_enabled,
+  created_at: policy.created_at,
+  updated_at: policy.updated_at,
+});
+
+export type Authors = ReadonlyMap<number, { readonly name: string; readonly email: string }>;
+
+export async function authorsOf(store: Pick<ServerTx, "users">, rows: readonly PolicyRow[]): Promise<Authors> {
+  const ids = [...new Set(rows.flatMap(({ author_id }) => author_id ?? []))];
+  if (ids.length === 0) return new Map();
+  const users = await store.users.pick(["id", "name", "email"], { where: oneOf("id", ids) });
+  return new Map(users.map((user) => [user.id, user]));
+}
+
+export function authorOf({ author_id }: PolicyRow, authors: Authors): { author_name: string; author_email: string } {
+  const author = author_id === null ? undefined : authors.get(author_id);
+  return { author_name: author?.name ?? "", author_email: author?.email ?? "" };
+}
+
+/** How many policies each of the hosts fails; hosts that fail none are left out. */
+export async function failingCounts(
+  store: Pick<ServerTx, "policies" | "hostPolicies">,
+  hostIds: readonly number[],
+): Promise<Map<number, number>> {
+  const rows = await store.hostPolicies.pick(["id", "failing"], {
+    where: and(oneOf("id", hostIds), gt("failing_count", 0)),
+  });
+  if (rows.length === 0) return new Map();
+  const policies = await store.policies.pick(["result_id"], {
+    where: oneOf("result_id", [...new Set(rows.flatMap(({ failing }) => failing))]),
+  });
+  const alive = new Set(policies.map(({ result_id }) => result_id));
+  return new Map(rows.map(({ id, failing }) => [id, failing.filter((one) => alive.has(one)).length]));
+}
+
+/**
+ * Takes away results of policies that are not of the hosts' teams. Call it in the transaction that moves the hosts, after their rows
+ * have the new team.
+ */
+export async function forgetForeignResults(store: ServerTx, hostIds: readonly number[]): Promise<void> {
+  const rows = await resultsOf(store, hostIds);
+  if (rows.length === 0) return;
+  const teams = new Map(
+    (
+      await store.hosts.pick(["id", "team_id"], {
+        where: oneOf(
+          "id",
+          rows.map(({ id }) => id),
+        ),
+      })
+    ).map((host) => [host.id, host.team_id]),
+  );
+  const policies = await store.policies.pick(["id", "result_id", "scope", "team_id"], {
+    where: ofHostsIn(teams.values()),
+  });
+  const diff = new CountDiff();
+  const changed = rows.flatMap((row) => {
+    const teamId = teams.get(row.id) ?? null;
+    const own = new Set(policies.filter((policy) => isOfTeam(policy, teamId)).map(({ result_id }) => result_id));
+    const after = rowOf(
+      row.id,
+      row.passing.filter((id) => own.has(id)),
+      row.failing.filter((id) => own.has(id)),
+    );
+    if (after.passing.length === row.passing.length && after.failing.length === row.failing.length) return [];
+    diff.note(row, after);
+    return [after];
+  });
+  if (changed.length > 0) await store.hostPolicies.updateEach(changed);
+  await recordCounts(store, diff);
+  // Hosts of other teams fail a team's policy no longer.
+  const events = await store.policyEvents.list({ where: oneOf("host_id", hostIds) });
+  if (events.length === 0) return;
+  const byId = new Map(policies.map((policy) => [policy.id, policy]));
+  const foreign = events.filter(({ policy_id, host_id }) => {
+    const policy = byId.get(policy_id);
+    return !policy || !isOfTeam(policy, teams.get(host_id) ?? null);
+  });
+  await store.policyEvents.delete(
+    oneOf(
+      "id",
+      foreign.map(({ id }) => id),
+    ),
+  );
+}
+
+/**
+ * Takes away all results of hosts that go or begin anew. Call it in that transaction, after it has written the hosts' rows and before it
+ * deletes them.
+ */
+export async function forgetResults(store: ServerTx, hostIds: readonly number[]): Promise<void> {
+  const rows = await resultsOf(store, hostIds);
+  if (rows.length === 0) return;
+  const diff = new CountDiff();
+  for (const row of rows) diff.note(row, undefined);
+  const ids = rows.map(({ id }) => id);
+  await store.hostPolicies.delete(oneOf("id", ids));
+  await store.policyEvents.delete(oneOf("host_id", ids));
+  await recordCounts(store, diff);
+}
+
+export const resultsOf = (
+  store: Pick<ServerTx, "hostPolicies">,
+  hostIds: readonly number[],
+): Promise<HostPoliciesRow[]> => store.hostPolicies.pick(["id", "passing", "failing"], { where: oneOf("id", hostIds) });
+
+/** Hosts' rows rewritten at once. */
+const BATCH = 200;
+const byId = [{ column: "id", direction: "asc" }] as const;
+
+/**
+ * Takes these results out of the rows that `where` picks: of policies that went or are no longer for those hosts. What nobody counts any
+ * more still orders lists by how many fail.
+ */
+export async function removeResults(
+  store: ServerTx,
+  resultIds: readonly number[],
+  signal: AbortSignal,
+  where: Predicate = everything,
+): Promise<void> {
+  if (resultIds.length === 0) return;
+  const gone = new Set(resultIds);
+  const left = (ids: readonly number[]) => ids.filter((id) => !gone.has(id));
+  const holding = and(or(has("passing", ...resultIds), has("failing", ...resultIds)), where);
+  for (let last = 0; !signal.aborted; ) {
+    const rows = await store.hostPolicies.list({ where: and(gt("id", last), holding), order: byId, limit: BATCH });
+    if (rows.length === 0) return;
+    last = rows.at(-1)!.id;
+    await store.tx(async (tx) => {
+      const diff = new CountDiff();
+      for (const row of rows) {
+        const { id, ...set } = rowOf(row.id, left(row.passing), left(row.failing));
+        // A row that was written since was written without what is gone, or loses it with the host's next answers.
+        if ((await tx.hostPolicies.update({ where: and(eq("id", id), eq("revision", row.revision)), set })) > 0)
+          diff.note(row, set);
+      }
+      await recordCounts(tx, diff);
+    });
+  }
+}

@@ -1,0 +1,34 @@
+import { policiesApi } from "../../api/policies.ts";
+import type { Context } from "../core/context.ts";
+import { ApiError, badRequest } from "../core/errors.ts";
+import { type Route, route } from "../core/route.ts";
+import { countGlobal, countOfTeam, getPolicy, listGlobal, listOfTeam } from "./list.ts";
+import { resetAutomations } from "./reset.ts";
+import { createPolicy, deletePolicies, modifyPolicy } from "./service.ts";
+import { applySpecs } from "./specs.ts";
+
+export const policyRoutes: readonly Route[] = [
+  route(policiesApi.listGlobal, ({ query }, ctx) => listGlobal(ctx, query)),
+  route(policiesApi.countGlobal, ({ query }, ctx) => countGlobal(ctx, query.query)),
+  route(policiesApi.getGlobal, ({ params }, ctx) => getPolicy(ctx, null, params.id)),
+  route(policiesApi.createGlobal, ({ body }, ctx) => createPolicy(ctx, null, body)),
+  route(policiesApi.modifyGlobal, ({ params, body }, ctx) => modifyPolicy(ctx, null, params.id, body)),
+  route(policiesApi.deleteGlobal, ({ body }, ctx) => deletePolicies(ctx, null, body.ids)),
+  route(policiesApi.listTeam, ({ params, query }, ctx) => listOfTeam(ctx, params.id, query)),
+  route(policiesApi.countTeam, ({ params, query }, ctx) => countOfTeam(ctx, params.team_id, query)),
+  route(policiesApi.getTeam, ({ params }, ctx) => getPolicy(ctx, params.team_id, params.policy_id)),
+  route(policiesApi.createTeam, ({ params, body }, ctx) => createPolicy(ctx, params.id, body)),
+  route(policiesApi.modifyTeam, ({ params, body }, ctx) => modifyPolicy(ctx, params.team_id, params.policy_id, body)),
+  route(policiesApi.deleteTeam, ({ params, body }, ctx) => deletePolicies(ctx, params.team_id, body.ids)),
+  route(policiesApi.resetAutomations, ({ body }, ctx) => resetAutomations(ctx, body)),
+  route(policiesApi.applySpecs, ({ body }, ctx) => applySpecs(ctx, body.specs)),
+  route(policiesApi.autofill, ({ body }, ctx) => autofill(ctx, body.sql)),
+];
+
+/** The text service that would answer is not part of this server. */
+async function autofill(ctx: Context, sql: string | undefined): Promise<never> {
+  if (sql === undefined || sql.trim() === "") throw badRequest("'sql' cannot be empty", "sql");
+  if ((await ctx.config.current()).server_settings.ai_features_disabled)
+    throw badRequest("AI features are disabled by server_settings.ai_features_disabled");
+  throw new ApiError(422, "Unprocessable Entity", [{ name: "base", reason: "no text service is configured" }]);
+}

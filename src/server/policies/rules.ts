@@ -1,0 +1,122 @@
+// What a policy must be like, in the words that the API answers with.
+import { type PolicyChanges, policyPlatforms } from "../../api/policies.ts";
+import { type Context, isPremium } from "../core/context.ts";
+import { badRequest } from "../core/errors.ts";
+import type { Place, PolicyRow } from "./applies.ts";
+
+export const refused = (why: string, field = "base") => badRequest(`policy payload verification: ${why}`, field);
+
+export function checkedName(given: string | undefined): string {
+  const name = (given ?? "").normalize("NFC").trim();
+  if (name === "") throw refused("policy name cannot be empty", "name");
+  return name;
+}
+
+export function checkedQuery(given: string | undefined): string {
+  if (given === undefined || given.trim() === "") throw refused("policy query cannot be empty", "query");
+  return given;
+}
+
+export function checkedPlatform(given: string): string {
+  const words = given
+    .split(",")
+    .map((word) => word.trim())
+    .filter((word) => word !== "");
+  const known: readonly string[] = policyPlatforms;
+  if (words.some((word) => !known.includes(word)))
+    throw refused(`platform must be a comma-separated list of ${policyPlatforms.join(", ")}`, "platform");
+  return [...new Set(words)].join(",");
+}
+
+type Given = Omit<PolicyChanges, "name" | "query">;
+
+/** The labels that a payload narrows the policy by; undefined where it says nothing of them. */
+export function givenLabels(given: Given): { names: readonly string[]; excludes: boolean } | undefined {
+  const include = given.labels_include_any ?? undefined;
+  const exclude = given.labels_exclude_any ?? undefined;
+  if (include?.length && exclude?.length)
+    throw refused("only one of labels_include_any and labels_exclude_any may be given", "labels_exclude_any");
+  if (exclude?.length) return { names: exclude, excludes: true };
+  return include || exclude ? { names: include ?? [], excludes: false } : undefined;
+}
+
+/** 400 for what only the premium tier has. */
+export function checkTier(ctx: Context, given: Given): void {
+  if (isPremium(ctx)) return;
+  const refuse = (option: string, field: string) => badRequest(`option ${option} requires a premium license`, field);
+  if (given.critical) throw refuse("Critical", "critical");
+  if (given.labels_include_any?.length) throw refuse("LabelsIncludeAny", "labels_include_any");
+  if (given.labels_exclude_any?.length) throw refuse("LabelsExcludeAny", "labels_exclude_any");
+}
+
+/** A software package or a script that runs where a host fails must be the team's. */
+export async function checkAutomations({ store }: Context, { scope }: Place, given: Given): Promise<void> {
+  const title = given.software_title_id ?? 0;
+  const script = given.script_id ?? 0;
+  if (title > 0) {
+    if (scope === "global") throw refused("software_title_id cannot be set on a global policy", "software_title_id");
+    const known = await store.softwareTitles.get(title);
+    throw refused(
+      known
+        ? `software title ${title} (${known.name}) has no package that the team could install`
+        : `software title ${title} does not exist`,
+      "software_title_id",
+    );
+  }
+  if (script > 0) {
+    if (scope === "global") throw refused("script_id cannot be set on a global policy", "script_id");
+    throw refused(`script ${script} does not exist in the team`, "script_id");
+  }
+}
+
+export type Columns = Pick<
+  PolicyRow,
+  | "name"
+  | "query"
+  | "description"
+  | "resolution"
+  | "platform"
+  | "critical"
+  | "calendar_events_enabled"
+  | "conditional_access_enabled"
+  | "software_title_id"
+  | "script_id"
+>;
+
+/** The columns that a payload sets, checked. */
+export function columnsOf(given: PolicyChanges): Partial<Columns> {
+  const set: Partial<Columns> = {};
+  if (given.name !== undefined) set.name = checkedName(given.name);
+  if (given.query !== undefined) set.query = checkedQuery(given.query);
+  if (given.description !== undefined) set.description = given.description;
+  if (given.resolution !== undefined) set.resolution = given.resolution;
+  if (given.platform !== undefined) set.platform = checkedPlatform(given.platform);
+  if (given.critical !== undefined) set.critical = given.critical;
+  if (given.calendar_events_enabled !== undefined) set.calendar_events_enabled = given.calendar_events_enabled;
+  if (given.conditional_access_enabled !== undefined) set.conditional_access_enabled = given.conditional_access_enabled;
+  if (given.software_title_id !== undefined) set.software_title_id = given.software_title_id || null;
+  if (given.script_id !== undefined) set.script_id = given.script_id || null;
+  return set;
+}
+
+/** All columns: what the payload leaves out takes its default. */
+export const wholeColumns = (given: PolicyChanges): Columns => ({
+  description: "",
+  resolution: "",
+  platform: "",
+  critical: false,
+  calendar_events_enabled: false,
+  conditional_access_enabled: false,
+  software_title_id: null,
+  script_id: null,
+  ...columnsOf(given),
+  name: checkedName(given.name),
+  query: checkedQuery(given.query),
+});
+
+/** Whether what hosts answered before says nothing any more. A new automation clears results, so that it can fire. */
+export function outdatesResults(before: PolicyRow, set: Partial<Columns>): boolean {
+  const differs = (column: keyof Columns) => set[column] !== undefined && set[column] !== before[column];
+  const isNew = (column: "software_title_id" | "script_id") => differs(column) && set[column] !== null;
+  return differs("query") || differs("platform") || isNew("software_title_id") || isNew("script_id");
+}

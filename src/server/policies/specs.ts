@@ -1,0 +1,62 @@
+// Policies as files hold them: by name within a team, which is named too.
+import type { PolicySpec } from "../../api/policies.ts";
+import { recordActivity } from "../activities/record.ts";
+import { type Context, isPremium } from "../core/context.ts";
+import { badRequest, notFound } from "../core/errors.ts";
+import { and, eq } from "../store/query.ts";
+import { nameKey } from "../teams/names.ts";
+import { placeFor } from "./access.ts";
+import { inPlace, type Place } from "./applies.ts";
+import { checkAutomations, checkTier, givenLabels, wholeColumns } from "./rules.ts";
+import { type Changed, changingPolicies, insertPolicy, settleResults, updatePolicy } from "./service.ts";
+
+const NO_LABELS = { names: [], excludes: false };
+
+/** All or nothing: every spec is checked before any is kept. */
+export async function applySpecs(ctx: Context, given: readonly PolicySpec[]): Promise<Record<string, never>> {
+  // On the free tier a file that marks policies critical still applies.
+  const specs = isPremium(ctx) ? given : given.map((spec) => ({ ...spec, critical: false }));
+  const checked = specs.map((spec) => {
+    checkTier(ctx, spec);
+    return { spec, columns: wholeColumns(spec), labels: givenLabels(spec) ?? NO_LABELS };
+  });
+  const changes: Changed[] = [];
+  await changingPolicies(ctx, async (inside) => {
+    changes.length = 0;
+    const places = new Map<string, Place>();
+    const names = new Set<string>();
+    for (const { spec, columns } of checked) {
+      const key = teamKey(spec.team);
+      if (!places.has(key)) places.set(key, await placeNamed(inside, spec.team));
+      const both = JSON.stringify([key, columns.name]);
+      if (names.has(both)) throw badRequest(`duplicate policy names not allowed: ${columns.name}`, "name");
+      names.add(both);
+    }
+    for (const { spec, columns, labels } of checked) {
+      const place = places.get(teamKey(spec.team))!;
+      await checkAutomations(inside, place, spec);
+      const { policies } = inside.store;
+      const before = await policies.first({ where: and(inPlace(place), eq("name", columns.name)) });
+      if (before) {
+        // A policy that is there keeps its platform.
+        const { platform: _platform, ...set } = columns;
+        changes.push(await updatePolicy(inside, before, set, labels));
+      } else await insertPolicy(inside, place, columns, labels);
+    }
+    if (given.length > 0) await recordActivity(inside, "applied_spec_policy", { policies: given });
+  });
+  settleResults(ctx, changes);
+  return {};
+}
+
+const teamKey = (team: string | null | undefined): string => nameKey((team ?? "").trim());
+const NO_TEAM = nameKey("No team");
+
+async function placeNamed(ctx: Context, name: string | null | undefined): Promise<Place> {
+  const key = teamKey(name);
+  if (key === "") return placeFor(ctx, "policies:write", null);
+  if (key === NO_TEAM) return placeFor(ctx, "policies:write", 0);
+  const team = await ctx.store.teams.first({ where: eq("name_key", key) });
+  if (!team) throw notFound("team", name!);
+  return placeFor(ctx, "policies:write", team.id);
+}

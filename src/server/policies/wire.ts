@@ -1,0 +1,57 @@
+// Policy rows as the API shows them. What lies in other tables is read once for all policies of a reply.
+import type { Policy } from "../../api/policies.ts";
+import type { Context } from "../core/context.ts";
+import { labelNames } from "../labels/scope.ts";
+import { labelScopes, type PolicyRow, teamIdOf } from "./applies.ts";
+import { authorOf, authorsOf } from "./results.ts";
+
+export async function policiesOnWire({ store }: Pick<Context, "store">, rows: readonly PolicyRow[]): Promise<Policy[]> {
+  if (rows.length === 0) return [];
+  const authors = await authorsOf(store, rows);
+  const scopes = await labelScopes(
+    store,
+    rows.map(({ id }) => id),
+  );
+  const labels = await labelNames(
+    store,
+    [...scopes.values()].flatMap(({ include_any, exclude_any }) => [...include_any, ...exclude_any]),
+  );
+  const named = (ids: readonly number[] = []) =>
+    ids.flatMap((id) => labels.get(id) ?? []).map(({ id, name }) => ({ id, name }));
+  const titleIds = [...new Set(rows.flatMap(({ software_title_id: id }) => id ?? []))];
+  const titles = new Map(
+    (titleIds.length > 0 ? await store.softwareTitles.getMany(titleIds) : []).map((title) => [title.id, title]),
+  );
+  return rows.map((row): Policy => {
+    const include = named(scopes.get(row.id)?.include_any);
+    const exclude = named(scopes.get(row.id)?.exclude_any);
+    const title = row.software_title_id === null ? undefined : titles.get(row.software_title_id);
+    return {
+      id: row.id,
+      name: row.name,
+      query: row.query,
+      description: row.description,
+      critical: row.critical,
+      author_id: row.author_id,
+      ...authorOf(row, authors),
+      team_id: teamIdOf(row),
+      resolution: row.resolution,
+      platform: row.platform,
+      ...(include.length > 0 ? { labels_include_any: include } : {}),
+      ...(exclude.length > 0 ? { labels_exclude_any: exclude } : {}),
+      calendar_events_enabled: row.calendar_events_enabled,
+      conditional_access_enabled: row.conditional_access_enabled,
+      created_at: row.created_at,
+      updated_at: row.updated_at,
+      passing_host_count: row.passing_host_count,
+      failing_host_count: row.failing_host_count,
+      host_count_updated_at: row.host_count_updated_at,
+      ...(title
+        ? { install_software: { software_title_id: title.id, name: title.name, display_name: title.name } }
+        : {}),
+    };
+  });
+}
+
+export const policyOnWire = async (ctx: Pick<Context, "store">, row: PolicyRow): Promise<Policy> =>
+  (await policiesOnWire(ctx, [row]))[0]!;

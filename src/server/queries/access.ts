@@ -1,0 +1,39 @@
+import type { Action } from "../../api/access.ts";
+import { may, visible } from "../core/access.ts";
+import type { Context, Viewer } from "../core/context.ts";
+import { forbidden, notFound } from "../core/errors.ts";
+import { isNull, or, type Predicate } from "../store/query.ts";
+import type { RowOf } from "../store/table.ts";
+import type { queries } from "./tables.ts";
+
+export type QueryRow = RowOf<typeof queries>;
+
+/** Global queries are everybody's, but a team's gitops sees its team's only. */
+const seesGlobal = (user: Viewer): boolean =>
+  may(user, "queries:list", null) ||
+  (user.kind === "user" && user.global_role === null && user.teams.some(({ role }) => role !== "gitops"));
+
+export const mayRead = (user: Viewer, teamId: number | null): boolean =>
+  may(user, "queries:list", teamId) || (teamId === null && seesGlobal(user));
+
+/** The queries that the caller may see. */
+export const readable = (ctx: Pick<Context, "user">): Predicate =>
+  seesGlobal(ctx.user) ? or(isNull("team_id"), visible(ctx, "queries:list")) : visible(ctx, "queries:list");
+
+/** 403 where the caller may see the query but not do this; one that it may not see answers like one that is missing. */
+export function admitToQuery(
+  ctx: Pick<Context, "user">,
+  action: Action,
+  key: number | string,
+  query: Pick<QueryRow, "team_id"> | null | undefined,
+): void {
+  if (!query || !(mayRead(ctx.user, query.team_id) || may(ctx.user, action, query.team_id)))
+    throw notFound("query", key);
+  if (action !== "queries:list" && !may(ctx.user, action, query.team_id)) throw forbidden();
+}
+
+export async function queryFor(ctx: Context, action: Action, id: number): Promise<QueryRow> {
+  const query = await ctx.store.queries.get(id);
+  admitToQuery(ctx, action, id, query);
+  return query!;
+}

@@ -1,0 +1,24 @@
+// Which result lines of agents go to the log destination (agent protocol, section 5).
+import type { ResultLine } from "../agent/log.ts";
+import type { Plan, PlanCache } from "./plan.ts";
+
+const isWanted = (plan: Plan, { value: { name } }: ResultLine): boolean =>
+  typeof name !== "string" || (plan.named(name)?.automations_enabled ?? true);
+
+/** Those of queries with automations on, and of queries that are none of ours; all of them where reports are off. */
+export function createForwarding(plans: PlanCache) {
+  const sift = (plan: Plan, lines: readonly ResultLine[]): readonly ResultLine[] => {
+    if (!plan.reportsEnabled) return lines;
+    for (const line of lines) if (!isWanted(plan, line)) return lines.filter((one) => isWanted(plan, one));
+    return lines;
+  };
+  return (lines: readonly ResultLine[]): readonly ResultLine[] | Promise<readonly ResultLine[]> => {
+    const plan = plans.now();
+    if (plan) return sift(plan, lines);
+    // Without the store nobody knows better than to keep them.
+    return plans.get().then(
+      (read) => sift(read, lines),
+      () => lines,
+    );
+  };
+}

@@ -1,0 +1,97 @@
+// The stored answers of scheduled queries, as the API gives them.
+import type { ReportRow } from "../../api/queries.ts";
+import { inTeam } from "../core/access.ts";
+import type { Context } from "../core/context.ts";
+import { notFound } from "../core/errors.ts";
+import { hostFor } from "../hosts/access.ts";
+import { hosts } from "../hosts/tables.ts";
+import { and, eq, exists, gt, oneOf, type Predicate } from "../store/query.ts";
+import { mayRead, type QueryRow, queryFor } from "./access.ts";
+import { hostsSeen } from "./service.ts";
+
+/** Rows kept of one query, over all hosts, when the configuration does not say. */
+const DEFAULT_CAP = 1000;
+
+export interface ReportRules {
+  readonly enabled: boolean;
+  readonly cap: number;
+}
+
+export async function reportRules({ config }: Pick<Context, "config">): Promise<ReportRules> {
+  const { query_reports_disabled: off, query_report_cap: cap } = (await config.current()).server_settings;
+  return { enabled: !off, cap: cap > 0 ? cap : DEFAULT_CAP };
+}
+
+/** Rows stored of a query. */
+export async function storedRows(store: Context["store"], queryId: number): Promise<number> {
+  const counts = await store.queryResults.pick(["row_count"], {
+    where: and(eq("query_id", queryId), gt("row_count", 0)),
+  });
+  return counts.reduce((sum, { row_count }) => sum + row_count, 0);
+}
+
+/** The hosts that the report of a query shows: of a team's query those that are still in the team. */
+const shown = (ctx: Context, query: QueryRow, teamId: number | undefined): Predicate =>
+  exists(
+    hosts,
+    "id",
+    and(hostsSeen(ctx), inTeam(teamId), query.team_id === null ? inTeam(undefined) : eq("team_id", query.team_id)),
+    "host_id",
+  );
+
+const hasReport = (query: QueryRow, rules: ReportRules): boolean =>
+  rules.enabled && !query.discard_data && query.logging === "snapshot";
+
+/** The report in parts, hosts in the order of their ids. */
+export async function* reportPages(
+  ctx: Context,
+  query: QueryRow,
+  teamId: number | undefined,
+): AsyncGenerator<ReportRow[]> {
+  if (!hasReport(query, await reportRules(ctx))) return;
+  const where = and(eq("query_id", query.id), gt("row_count", 0), shown(ctx, query, teamId));
+  const order = [{ column: "host_id", direction: "asc" }] as const;
+  for await (const results of ctx.store.queryResults.pages({ where, order }, 200)) {
+    const named = await ctx.store.hosts.pick(["id", "display_name"], {
+      where: oneOf(
+        "id",
+        results.map(({ host_id }) => host_id),
+      ),
+    });
+    const names = new Map(named.map(({ id, display_name }) => [id, display_name]));
+    yield results.flatMap(({ host_id, last_fetched, rows }) =>
+      rows.map((columns) => ({ host_id, host_name: names.get(host_id) ?? "", last_fetched, columns })),
+    );
+  }
+}
+
+export async function queryReport(ctx: Context, id: number, teamId: number | undefined) {
+  const query = await queryFor(ctx, "queries:list", id);
+  const results: ReportRow[] = [];
+  for await (const page of reportPages(ctx, query, teamId)) results.push(...page);
+  return { query_id: id, report_clipped: await isClipped(ctx, query), results };
+}
+
+async function isClipped(ctx: Context, query: QueryRow): Promise<boolean> {
+  const rules = await reportRules(ctx);
+  return hasReport(query, rules) && (await storedRows(ctx.store, query.id)) >= rules.cap;
+}
+
+export async function hostReport(ctx: Context, hostId: number, queryId: number) {
+  const host = await hostFor(ctx, "queries:list", hostId);
+  const query = await ctx.store.queries.get(queryId);
+  if (!query || !mayRead(ctx.user, query.team_id)) throw notFound("query", queryId);
+  const own = query.team_id === null || query.team_id === host.team_id;
+  const stored =
+    own && hasReport(query, await reportRules(ctx))
+      ? await ctx.store.queryResults.first({ where: and(eq("query_id", queryId), eq("host_id", hostId)) })
+      : null;
+  return {
+    query_id: queryId,
+    host_id: hostId,
+    host_name: host.display_name,
+    last_fetched: stored?.last_fetched ?? null,
+    report_clipped: await isClipped(ctx, query),
+    results: (stored?.rows ?? []).map((columns) => ({ columns })),
+  };
+}

@@ -1,0 +1,220 @@
+import type { z } from "zod";
+import type { Query, QueryFields, queriesApi } from "../../api/queries.ts";
+import { recordActivities, recordActivity } from "../activities/record.ts";
+import { authorize, may, visible } from "../core/access.ts";
+import { channels } from "../core/channels.ts";
+import { type Context, isPremium, within } from "../core/context.ts";
+import { alreadyExists, badRequest, forbidden, notFound } from "../core/errors.ts";
+import { page } from "../core/paging.ts";
+import { resolveLabelNames } from "../labels/scope.ts";
+import { and, eq, everything, gt, isNull, oneOf, or, type Predicate, search } from "../store/query.ts";
+import { UniqueViolation } from "../store/store.ts";
+import { admitToQuery, mayRead, type QueryRow, queryFor, readable } from "./access.ts";
+import { checkedFields, outdatesReport, platformTexts, queryName, wholeFields } from "./rules.ts";
+import { queriesOnWire, queryOnWire } from "./wire.ts";
+
+type ListQuery = z.output<(typeof queriesApi)["list"]["query"]>;
+type Created = z.output<(typeof queriesApi)["create"]["body"]>;
+
+const systems = { macos: "darwin", windows: "windows", linux: "linux" } as const;
+
+export async function listQueries(ctx: Context, query: ListQuery) {
+  if (query.merge_inherited && query.team_id === undefined)
+    throw badRequest("Missing team_id (it must be present when merge_inherited is specified)", "team_id");
+  const where = and(
+    readable(ctx),
+    ofTeam(query.team_id, query.merge_inherited ?? false),
+    search(["name"], (query.query ?? "").normalize("NFC")),
+    query.platform === undefined
+      ? everything
+      : and(gt("interval", 0), oneOf("platform", platformTexts(systems[query.platform]))),
+  );
+  const [{ rows, meta }, count] = await Promise.all([
+    page(ctx.store.queries, query, where),
+    ctx.store.queries.count(where),
+  ]);
+  return { queries: await queriesOnWire(ctx, rows), count, meta };
+}
+
+function ofTeam(teamId: number | undefined, inherited: boolean): Predicate {
+  if (teamId === undefined) return isNull("team_id");
+  return inherited ? or(eq("team_id", teamId), isNull("team_id")) : eq("team_id", teamId);
+}
+
+export const getQuery = async (ctx: Context, id: number): Promise<Query> =>
+  queryOnWire(ctx, await queryFor(ctx, "queries:list", id));
+
+export async function createQuery(ctx: Context, given: Created): Promise<Query> {
+  const teamId = given.team_id || null;
+  authorize(ctx, "queries:write", teamId);
+  if (teamId !== null && !isPremium(ctx)) throw badRequest("option team_id requires a premium license", "team_id");
+  const columns = wholeFields(given);
+  return changingQueries(ctx, async (inside) => {
+    const team = await teamOf(inside, teamId);
+    const labels = await scopeOf(inside, given);
+    const row = await insertQuery(inside, { ...columns, team_id: teamId }, labels ?? []);
+    await recordActivity(inside, "created_saved_query", { query_id: row.id, query_name: row.name, ...team });
+    return queryOnWire(inside, row);
+  });
+}
+
+export async function modifyQuery(ctx: Context, id: number, given: QueryFields): Promise<Query> {
+  const set = checkedFields(given);
+  return changingQueries(ctx, async (inside) => {
+    const before = await queryFor(inside, "queries:write", id);
+    const labels = await scopeOf(inside, given);
+    const row = await updateQuery(inside, before, set, labels);
+    const team = await teamOf(inside, row.team_id);
+    await recordActivity(inside, "edited_saved_query", { query_id: id, query_name: row.name, ...team });
+    return queryOnWire(inside, row);
+  });
+}
+
+export async function deleteQuery(ctx: Context, id: number): Promise<void> {
+  await changingQueries(ctx, async (inside) => removeOne(inside, await queryFor(inside, "queries:write", id)));
+}
+
+export async function deleteQueryByName(ctx: Context, given: string, teamId: number | null): Promise<void> {
+  await changingQueries(ctx, async (inside) => {
+    const name = queryName(given);
+    const row = await inside.store.queries.first({ where: and(eq("team_id", teamId), eq("name", name)) });
+    admitToQuery(inside, "queries:write", given, row);
+    await removeOne(inside, row!);
+  });
+}
+
+async function removeOne(inside: Context, row: QueryRow): Promise<void> {
+  const team = await teamOf(inside, row.team_id);
+  await inside.store.queries.delete(eq("id", row.id));
+  await recordActivity(inside, "deleted_saved_query", { query_name: row.name, ...team });
+}
+
+/** All of them or none: each is looked up first. */
+export async function deleteQueries(ctx: Context, given: readonly number[]): Promise<number> {
+  const ids = [...new Set(given)];
+  return changingQueries(ctx, async (inside) => {
+    const found = new Map<number, Pick<QueryRow, "id" | "team_id">>();
+    for (let at = 0; at < ids.length; at += 1000)
+      for (const row of await inside.store.queries.pick(["id", "team_id"], {
+        where: oneOf("id", ids.slice(at, at + 1000)),
+      }))
+        found.set(row.id, row);
+    for (const id of ids) {
+      const row = found.get(id);
+      if (!row || !mayRead(inside.user, row.team_id)) throw notFound("query", id);
+    }
+    for (const row of found.values()) if (!may(inside.user, "queries:write", row.team_id)) throw forbidden();
+    for (let at = 0; at < ids.length; at += 1000)
+      await inside.store.queries.delete(oneOf("id", ids.slice(at, at + 1000)));
+    const teams = new Map<number | null, number[]>();
+    for (const { id, team_id } of found.values()) teams.set(team_id, [...(teams.get(team_id) ?? []), id]);
+    const entries = [];
+    for (const [teamId, query_ids] of teams) entries.push({ query_ids, ...(await teamOf(inside, teamId)) });
+    await recordActivities(inside, "deleted_multiple_saved_query", entries);
+    return ids.length;
+  });
+}
+
+/** Changes of queries, in a transaction; what is scheduled is told to all servers. */
+export function changingQueries<T>(ctx: Context, work: (inside: Context) => Promise<T>): Promise<T> {
+  return ctx.store.tx(async (store) => {
+    const result = await work(within(ctx, store));
+    await store.notify(channels.queries, "");
+    return result;
+  });
+}
+
+/** How activities name a team: -1 without a name is global. */
+export async function teamOf(
+  { store }: Pick<Context, "store">,
+  teamId: number | null,
+): Promise<{ team_id: number; team_name?: string }> {
+  if (teamId === null) return { team_id: -1 };
+  const team = await store.teams.get(teamId);
+  if (!team) throw notFound("team", teamId);
+  return { team_id: teamId, team_name: team.name };
+}
+
+/** The labels that a payload names; undefined: it says nothing of labels. */
+export async function scopeOf(
+  ctx: Context,
+  { labels_include_any: names }: Pick<QueryFields, "labels_include_any">,
+): Promise<readonly number[] | undefined> {
+  if (names === undefined) return undefined;
+  if (names === null || names.length === 0) return [];
+  if (!isPremium(ctx)) throw badRequest("option labels_include_any requires a premium license", "labels_include_any");
+  const labels = await resolveLabelNames(ctx, names, "query", "labels_include_any");
+  return labels.map(({ id }) => id);
+}
+
+export async function insertQuery(
+  inside: Context,
+  columns: ReturnType<typeof wholeFields> & { team_id: number | null; shard?: number | null },
+  labels: readonly number[],
+): Promise<QueryRow> {
+  const now = inside.clock.iso();
+  await nameFree(inside, columns.team_id, columns.name);
+  const row = await inside.store.queries.insert({
+    ...columns,
+    created_at: now,
+    updated_at: now,
+    author_id: inside.user.kind === "user" ? inside.user.id : null,
+  });
+  if (labels.length > 0)
+    await inside.store.queryLabels.insertMany(labels.map((label_id) => ({ query_id: row.id, label_id })));
+  return row;
+}
+
+/** Writes what changed. The stored report goes when it no longer answers what is asked. */
+export async function updateQuery(
+  { store, clock }: Context,
+  before: QueryRow,
+  set: ReturnType<typeof checkedFields> & { shard?: number | null },
+  labels: readonly number[] | undefined,
+): Promise<QueryRow> {
+  const { id } = before;
+  if (set.name !== undefined && set.name !== before.name) await nameFree({ store }, before.team_id, set.name);
+  const held = (await store.queryLabels.pick(["label_id"], { where: eq("query_id", id) })).map(
+    ({ label_id }) => label_id,
+  );
+  if (outdatesReport(before, set, { before: held, after: labels })) await store.queryResults.delete(eq("query_id", id));
+  if (labels !== undefined) {
+    const gone = held.filter((label) => !labels.includes(label));
+    const fresh = labels.filter((label) => !held.includes(label));
+    if (gone.length > 0) await store.queryLabels.delete(and(eq("query_id", id), oneOf("label_id", gone)));
+    if (fresh.length > 0) await store.queryLabels.insertMany(fresh.map((label_id) => ({ query_id: id, label_id })));
+  }
+  await store.queries.update({ where: eq("id", id), set: { ...set, updated_at: clock.iso() } });
+  return (await store.queries.get(id))!;
+}
+
+async function nameFree({ store }: Pick<Context, "store">, teamId: number | null, name: string): Promise<void> {
+  const taken = await store.queries.first({ where: and(eq("team_id", teamId), eq("name", name)) });
+  if (taken) throw nameTaken(name);
+}
+
+const nameTaken = (name: string) => alreadyExists(`a query with the name ${JSON.stringify(name)} exists`);
+
+/** Two callers may save the same name at the same time: the store refuses the second. */
+export async function refuseTwins<T>(work: Promise<T>, name: string | undefined): Promise<T> {
+  try {
+    return await work;
+  } catch (error) {
+    if (error instanceof UniqueViolation && error.table === "queries") throw nameTaken(queryName(name ?? ""));
+    throw error;
+  }
+}
+
+/** The queries of a scope that the caller may see, in order of their names. */
+export const queriesOf = (
+  ctx: Context,
+  teamId: number | undefined,
+  more: Predicate = everything,
+): Promise<QueryRow[]> =>
+  ctx.store.queries.list({
+    where: and(readable(ctx), ofTeam(teamId, false), more),
+    order: [{ column: "name", direction: "asc" }],
+  });
+
+/** Hosts whose answers the caller may see. */
+export const hostsSeen = (ctx: Context): Predicate => visible(ctx, "queries:list");

@@ -1,0 +1,59 @@
+// Lock, unlock and wipe: who may, what has to be so, and what is asked of the host.
+import { recordActivity } from "../activities/record.ts";
+import { channels, hostsPayload } from "../core/channels.ts";
+import { type Context, within } from "../core/context.ts";
+import { ApiError, conflict, invalid } from "../core/errors.ts";
+import { type HostRow, hostFor } from "../hosts/access.ts";
+import type { RowOf } from "../store/table.ts";
+import { delivererFor, type HostAction } from "./deliverer.ts";
+import { type LockState, lockStateOf } from "./states.ts";
+import type { hostActions } from "./tables.ts";
+import { actionLock } from "./upcoming.ts";
+
+export type ActionReply = Pick<LockState, "device_status" | "pending_action"> & { unlock_pin?: string };
+
+export async function actOnHost(ctx: Context, id: number, action: HostAction, viewPin = false): Promise<ActionReply> {
+  const host = await hostFor(ctx, "hosts:lock", id);
+  await refusePersonal(ctx, host, action);
+  const deliverer = await delivererFor(ctx, host, action);
+  return ctx.store.tx(async (store) => {
+    const inside = within(ctx, store);
+    const before = await store.hostActions.get(id);
+    checkState(before, action);
+    const { reference, pin } = await deliverer.deliver(inside, host, action);
+    const [after] = await store.hostActions.upsert(
+      [{ id, pending: action, reference, requested_at: ctx.clock.iso(), pin, failure: "" }],
+      { on: ["id"] },
+    );
+    await record(inside, host, action, viewPin);
+    // Woken only after the commit: an agent that polls sooner would find no script.
+    await store.notify(channels.hosts, hostsPayload([id]));
+    const { device_status, pending_action } = lockStateOf(after);
+    return { device_status, pending_action, ...(viewPin && pin !== null ? { unlock_pin: pin } : {}) };
+  }, actionLock(id));
+}
+
+async function refusePersonal({ store }: Context, host: HostRow, action: HostAction): Promise<void> {
+  const enrollment = await store.hostMdm.get(host.id);
+  if (enrollment?.enrollment_status !== "On (personal)") return;
+  const reason = `${host.display_name} is personally owned: ${action} is not for such hosts`;
+  throw new ApiError(400, reason, [{ name: "base", reason }]);
+}
+
+function checkState(row: RowOf<typeof hostActions> | null, action: HostAction): void {
+  if (row && row.pending !== "")
+    throw invalid("host_id", `the host has a pending ${row.pending} request: wait for it, or cancel it`);
+  if (row?.wiped && action !== "unlock") throw invalid("host_id", "the host was wiped");
+  if (action === "lock" && row?.locked) throw conflict("the host is already locked");
+  if (action === "unlock" && !row?.locked) throw conflict("the host is already unlocked");
+  if (action === "wipe" && row?.locked) throw invalid("host_id", "the host is locked: unlock it before a wipe");
+}
+
+async function record(ctx: Context, host: HostRow, action: HostAction, viewPin: boolean): Promise<void> {
+  const details = { host_id: host.id, host_display_name: host.display_name };
+  const of = { hostId: host.id };
+  if (action === "lock") await recordActivity(ctx, "locked_host", { ...details, view_pin: viewPin }, of);
+  else if (action === "unlock")
+    await recordActivity(ctx, "unlocked_host", { ...details, host_platform: host.platform }, of);
+  else await recordActivity(ctx, "wiped_host", { ...details, host_platform: host.platform }, of);
+}

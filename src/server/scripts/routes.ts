@@ -1,0 +1,12 @@
+import { hostActionsApi } from "../../api/host-actions.ts";
+import { route } from "../core/route.ts";
+import { actOnHost } from "./actions.ts";
+
+export const hostActionRoutes = [
+  route(hostActionsApi.lock, ({ params, query }, ctx) => actOnHost(ctx, params.id, "lock", query.view_pin)),
+  route(hostActionsApi.unlock, async ({ params }, ctx) => ({
+    host_id: params.id,
+    ...(await actOnHost(ctx, params.id, "unlock")),
+  })),
+  route(hostActionsApi.wipe, ({ params }, ctx) => actOnHost(ctx, params.id, "wipe")),
+];

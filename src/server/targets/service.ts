@@ -1,0 +1,93 @@
+// Finding and counting what a live query can be run on.
+import type { z } from "zod";
+import type { targetsApi } from "../../api/targets.ts";
+import { ALL_HOSTS } from "../agent/inventory/labels.ts";
+import { visible } from "../core/access.ts";
+import type { Context } from "../core/context.ts";
+import { missing, online } from "../hosts/selector/status.ts";
+import { hostEmails } from "../hosts/tables.ts";
+import { hostsOnWire } from "../hosts/wire.ts";
+import { labelCounts } from "../labels/counts.ts";
+import { labelOnWire } from "../labels/wire.ts";
+import { and, eq, everything, exists, not, oneOf, or, type Predicate, search } from "../store/query.ts";
+import { viewTeams } from "../teams/view.ts";
+import { actionOfQuery, type Selection, selectionOf, targetsFor } from "./select.ts";
+
+type Search = z.output<(typeof targetsApi)["search"]["body"]>;
+type Count = z.output<(typeof targetsApi)["count"]["body"]>;
+type HostSearch = z.output<(typeof targetsApi)["hosts"]["body"]>;
+
+const HOSTS_SHOWN = 10;
+const byName = [{ column: "name", direction: "asc" }] as const;
+const byHostname = [{ column: "hostname", direction: "asc" }] as const;
+const butNot = (ids: readonly number[]): Predicate => (ids.length === 0 ? everything : not(oneOf("id", ids)));
+
+export async function searchTargets(ctx: Context, given: Search) {
+  const action = await actionOfQuery(ctx, given.query_id);
+  const selection = selectionOf(given.selected);
+  const text = given.query?.trim() ?? "";
+  const found = await ctx.store.hosts.list({
+    where: and(visible(ctx, action), search(["hostname", "primary_ip"], text), butNot(selection.hosts)),
+    order: byHostname,
+    limit: HOSTS_SHOWN,
+  });
+  const [hosts, labels, teams, counts] = await Promise.all([
+    hostsOnWire(ctx, found),
+    labelsFound(ctx, text, selection),
+    teamsFound(ctx, text, selection),
+    countSelected(ctx, selection, action),
+  ]);
+  return { targets: { hosts, labels, teams }, ...counts };
+}
+
+/** With a text those that it is found in, and always the one of all hosts. */
+async function labelsFound(ctx: Context, text: string, { labels }: Selection) {
+  const where = and(
+    or(search(["name"], text.normalize("NFC")), and(eq("name", ALL_HOSTS), eq("label_type", "builtin"))),
+    butNot(labels),
+  );
+  const [rows, counts] = await Promise.all([ctx.store.labels.list({ where, order: byName }), labelCounts(ctx)]);
+  return rows.map((row) => labelOnWire(row, counts.get(row.id) ?? 0));
+}
+
+async function teamsFound(ctx: Context, text: string, { teams }: Selection) {
+  const where = and(visible(ctx, "targets:search", "id"), search(["name"], text.normalize("NFC")), butNot(teams));
+  const rows = await ctx.store.teams.list({ where, order: byName });
+  return (await viewTeams(ctx, rows)).map((team) => ({ ...team, display_text: team.name, count: team.host_count }));
+}
+
+async function countSelected(ctx: Context, selection: Selection, action: Awaited<ReturnType<typeof actionOfQuery>>) {
+  const where = await targetsFor(ctx, selection, action, { strict: false });
+  const now = ctx.clock.now();
+  const { hosts } = ctx.store;
+  const [all, up, gone] = await Promise.all([
+    hosts.count(where),
+    hosts.count(and(where, online(now))),
+    hosts.count(and(where, missing(now))),
+  ]);
+  return {
+    targets_count: all,
+    targets_online: up,
+    targets_offline: Math.max(0, all - up),
+    targets_missing_in_action: gone,
+  };
+}
+
+export async function countTargets(ctx: Context, given: Count) {
+  const action = await actionOfQuery(ctx, given.query_id);
+  const { targets_missing_in_action: _, ...counts } = await countSelected(ctx, selectionOf(given.selected), action);
+  return counts;
+}
+
+export async function searchHosts(ctx: Context, given: HostSearch) {
+  const action = await actionOfQuery(ctx, given.query_id);
+  const text = given.query?.trim() ?? "";
+  const names = search(["display_name", "hostname", "hardware_serial", "uuid", "primary_ip"], text);
+  const emails = text === "" ? names : or(names, exists(hostEmails, "host_id", search(["email"], text)));
+  const rows = await ctx.store.hosts.list({
+    where: and(visible(ctx, action), emails, butNot(given.excluded_host_ids ?? [])),
+    order: byHostname,
+    limit: HOSTS_SHOWN,
+  });
+  return { targets: { hosts: await hostsOnWire(ctx, rows) } };
+}

@@ -1,0 +1,61 @@
+import type { z } from "zod";
+import { translatable, type translatorApi } from "../../api/translator.ts";
+import { maySomewhere, visible } from "../core/access.ts";
+import type { Context } from "../core/context.ts";
+import { ApiError, badRequest, forbidden, notFound } from "../core/errors.ts";
+import { labelName } from "../labels/names.ts";
+import { and, eq, or } from "../store/query.ts";
+import { nameKey } from "../teams/names.ts";
+import { visibleUsers } from "../users/service.ts";
+
+type Given = z.output<(typeof translatorApi)["translate"]["body"]>["list"];
+type Reply = z.output<(typeof translatorApi)["translate"]["response"]>;
+type Kind = (typeof translatable)[number];
+
+const isKind = (text: string): text is Kind => (translatable as readonly string[]).includes(text);
+
+export async function translate(ctx: Context, list: Given): Promise<Reply> {
+  if (list.length === 0) throw badRequest("list must not be empty", "list");
+  const entries = list.map(({ type, payload }, i) => {
+    if (isKind(type)) return { type, payload };
+    const error = { name: `list.${i}.type`, reason: `type must be one of ${translatable.join(", ")}` };
+    throw new ApiError(400, "Bad request", [error], { code: 3 });
+  });
+  const found: Reply["list"] = [];
+  for (const { type, payload } of entries)
+    found.push({ type, payload: { identifier: payload.identifier, id: await idOf(ctx, type, payload.identifier) } });
+  return { list: found };
+}
+
+async function idOf(ctx: Context, kind: Kind, name: string): Promise<number> {
+  const { store } = ctx;
+  switch (kind) {
+    case "label":
+      return (await store.labels.first({ where: eq("name", labelName(name)) }))?.id ?? 0;
+    case "team": {
+      const where = and(visible(ctx, "teams:list", "id"), eq("name_key", nameKey(name.trim())));
+      return idOr(await store.teams.first({ where }), kind, name);
+    }
+    case "host": {
+      const named = or(eq("hostname", name), eq("uuid", name), eq("hardware_serial", name), eq("identifier", name));
+      const where = and(visible(ctx, "hosts:identify"), named);
+      return idOr(name === "" ? null : await store.hosts.first({ where }), kind, name);
+    }
+    case "user":
+      return userId(ctx, name);
+  }
+}
+
+/** Oneself, and whom the caller may list. */
+async function userId(ctx: Context, given: string): Promise<number> {
+  const email = given.trim().toLowerCase();
+  if (email === ctx.user.email.toLowerCase()) return ctx.user.id;
+  if (!maySomewhere(ctx.user, "users:list")) throw forbidden();
+  const where = and(visibleUsers(ctx.user), eq("email", email));
+  return idOr(await ctx.store.users.first({ where }), "user", given);
+}
+
+function idOr(row: { id: number } | null, kind: Kind, name: string): number {
+  if (!row) throw notFound(kind, name);
+  return row.id;
+}

@@ -1,0 +1,103 @@
+// The carver of one agent: a query with `carve = 1` is answered at once, the upload begins at the next whole minute.
+import { randomUUID } from "node:crypto";
+import type { Machine } from "../inventory/machine.ts";
+import { hashText, mix } from "../random.ts";
+import type { SqlAnswer } from "../sql/answer.ts";
+import { versionCompare } from "../sql/values.ts";
+import type { Channel } from "../wire/transport.ts";
+import type { Caller } from "./caller.ts";
+import { TarContent } from "./carve-content.ts";
+import type { World } from "./world.ts";
+
+export type CarveOptions = {
+  /** Size of the archive. */
+  bytes?: number;
+  blockSize?: number;
+  /**
+   * What goes wrong: `size` declares more bytes than come, `repeat` sends every block twice as after a lost answer, `abort` stops in the
+   * middle, `order` leaves a block out.
+   */
+  fault?: "size" | "repeat" | "abort" | "order";
+};
+
+const CARVES = /\bfrom\s+carves\b/i;
+const ORDERED = /\bcarve\s*=\s*'?1'?/i;
+const PATH = /\bpath\s*(?:=|like)\s*'((?:[^']|'')*)'/i;
+const DEFAULT_BYTES = 64 * 1024;
+/** From this version on a call is tried three times. */
+const RETRIES_SINCE = "5.22.0";
+
+type Flags = Readonly<Record<string, string>>;
+
+export class Carver {
+  /** Uploads that wait or run. */
+  readonly running = new Set<Promise<void>>();
+  private readonly world: World;
+  private readonly machine: Machine;
+  private readonly caller: Caller;
+  private readonly channel: Channel;
+
+  constructor(world: World, machine: Machine, caller: Caller, channel: Channel) {
+    this.world = world;
+    this.machine = machine;
+    this.caller = caller;
+    this.channel = channel;
+  }
+
+  /** The rows of a query that orders a carve; null for any other query. */
+  answer(sql: string, flags: Flags): SqlAnswer | null {
+    if (!CARVES.test(sql) || !ORDERED.test(sql)) return null;
+    const path = PATH.exec(sql)?.[1]?.replaceAll("''", "'");
+    if (path === undefined || flags.disable_carver === "true") return { status: 0, message: "", rows: [] };
+    const carve = { guid: randomUUID(), request: randomUUID(), path };
+    const upload = this.upload(carve, flags).finally(() => this.running.delete(upload));
+    this.running.add(upload);
+    const row = {
+      time: String(this.world.unixTime()),
+      sha256: "",
+      size: "",
+      path,
+      status: "SCHEDULED",
+      carve_guid: carve.guid,
+      request_id: carve.request,
+      carve: "1",
+    };
+    return { status: 0, message: "", rows: [row] };
+  }
+
+  private async upload(carve: { guid: string; request: string; path: string }, flags: Flags): Promise<void> {
+    const { world, caller, channel } = this;
+    const minute = world.interval(60);
+    await world.sleep(minute - (world.wallClock() % minute));
+    if (world.stopping) return;
+    const options = world.settings.carves ?? {};
+    const blockSize = options.blockSize ?? (Number(flags.carver_block_size) || 2_000_000);
+    const seed = mix(this.machine.seed, hashText(carve.path));
+    const file = `osquery_carve_${carve.guid}${carve.path.replace(/%|[A-Za-z]:/g, "")}`;
+    const content = new TarContent(seed, file, options.bytes ?? DEFAULT_BYTES);
+    const blocks = Math.ceil(content.size / blockSize);
+    const attempts = versionCompare(this.machine.agentVersion, RETRIES_SINCE) >= 0 ? 3 : 1;
+
+    const declared = content.size + (options.fault === "size" ? 1 : 0);
+    const begun = await caller.carve("carve_begin", channel, attempts, (key) =>
+      JSON.stringify({
+        block_count: Math.ceil(declared / blockSize),
+        block_size: blockSize,
+        carve_size: declared,
+        carve_id: carve.guid,
+        request_id: carve.request,
+        node_key: key,
+      }),
+    );
+    const session = begun?.session_id;
+    if (typeof session !== "string" || session === "") return;
+    for (let id = 0; id < blocks && !world.stopping; id++) {
+      if (options.fault === "abort" && id >= blocks / 2) return;
+      if (options.fault === "order" && id === 1) continue;
+      const data = content.read(id * blockSize, blockSize).toString("base64");
+      const body = `{"block_id":${id},"session_id":${JSON.stringify(session)},"request_id":"${carve.request}","data":"${data}"}`;
+      for (let send = options.fault === "repeat" ? 2 : 1; send > 0; send--)
+        if ((await caller.carve("carve_block", channel, attempts, () => body)) === null) return;
+    }
+  }
+}

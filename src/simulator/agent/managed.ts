@@ -1,0 +1,218 @@
+import type { Machine } from "../inventory/machine.ts";
+import type { Endpoint } from "../stats.ts";
+import { Timer } from "../wheel.ts";
+import type { Channel } from "../wire/transport.ts";
+import type { World } from "./world.ts";
+
+const CONFIG_S = 30;
+const TOKEN_S = 3600;
+const MAX_ENROLL_WAIT_S = 600;
+/** Seconds that a script seems to run. */
+const SCRIPT_S = 1;
+const FIELDS =
+  "User-Agent: svc-agent/1.40.1\r\nContent-Type: application/json\r\nAccept: application/json\r\n" as const;
+
+export type MachineState = "unlocked" | "locked" | "wiped";
+type Result = { execution_id: string; output: string; runtime: number; exit_code: number; timeout: number };
+type Answer = { status: number; json: Record<string, unknown> };
+
+/** What the scripts that come with the server say of themselves in their second line; any other changes nothing here. */
+const EFFECTS: [RegExp, MachineState][] = [
+  [/^# Locks this computer\b/m, "locked"],
+  [/^# Unlocks this computer\b/m, "unlocked"],
+  [/^# Erases this computer\b/m, "wiped"],
+];
+
+/** The managed agent beside a stock one: enrolls, asks for its configuration, sends device tokens, runs scripts (it pretends to). */
+export class ManagedAgent {
+  state: MachineState = "unlocked";
+  /** Called when the machine is no more. */
+  onWiped: () => void = () => {};
+  private readonly world: World;
+  private readonly machine: Machine;
+  private readonly channel: Channel;
+  private readonly identifier: string;
+  private readonly configTimer = new Timer(() => void this.configTick());
+  private readonly tokenTimer = new Timer(() => void this.tokenTick());
+  private readonly results: Result[] = [];
+  private key: string | null = null;
+  private enrolling: Promise<boolean> | null = null;
+  private tokens = 0;
+  private scripts = 0;
+  private busy = 0;
+
+  constructor(world: World, machine: Machine, channel: Channel, identifier: string) {
+    this.world = world;
+    this.machine = machine;
+    this.channel = channel;
+    this.identifier = identifier;
+  }
+
+  /** Results of scripts that the server has not taken. */
+  get undelivered(): number {
+    return this.results.length;
+  }
+
+  async start(): Promise<void> {
+    await this.tokenTick();
+    await this.configTick();
+  }
+
+  /** Ends the loops. What is not delivered stays, for `flush`. */
+  stop(): void {
+    for (const timer of [this.configTimer, this.tokenTimer]) this.world.wheel.disarm(timer);
+  }
+
+  /** Resolves once no call of a loop is under way. */
+  async idle(): Promise<void> {
+    while (this.busy > 0) await new Promise((resolve) => this.world.wheel.after(10, () => resolve(null)));
+  }
+
+  async flush(): Promise<void> {
+    if (this.key !== null) await this.deliver();
+  }
+
+  private async configTick(): Promise<void> {
+    await this.guarded(async () => {
+      const answer = await this.call("managed_config", {});
+      const pending = (answer?.json.notifications as { pending_script_execution_ids?: string[] } | undefined)
+        ?.pending_script_execution_ids;
+      for (const execution_id of pending ?? []) await this.runScript(execution_id);
+      await this.deliver();
+    });
+    this.rearm(this.configTimer, CONFIG_S);
+  }
+
+  private async tokenTick(): Promise<void> {
+    await this.guarded(async () => {
+      const device_auth_token = this.machine.random(50_000 + this.tokens++).uuid();
+      await this.call("managed_token", { device_auth_token });
+    });
+    this.rearm(this.tokenTimer, TOKEN_S);
+  }
+
+  /** Once: the server names a script until it has the result, also while that is on its way. */
+  private async runScript(executionId: string): Promise<void> {
+    if (this.world.stopping || this.results.some(({ execution_id }) => execution_id === executionId)) return;
+    const answer = await this.call("managed_script_request", { execution_id: executionId });
+    if (!answer) return;
+    const { script_contents, timeout } = answer.json as { script_contents?: string; timeout?: number };
+    await this.world.sleep(this.world.interval(SCRIPT_S));
+    this.results.push({
+      execution_id: executionId,
+      runtime: SCRIPT_S,
+      timeout: timeout ?? 300,
+      ...this.pretend(script_contents ?? ""),
+    });
+  }
+
+  private pretend(contents: string): Pick<Result, "exit_code" | "output"> {
+    if (!this.machine.runsScripts) return { exit_code: -2, output: "Scripts are disabled" };
+    if (this.machine.random(60_000 + this.scripts++).chance(this.world.settings.scriptFailures))
+      return { exit_code: 1, output: "FAILED: simulated failure" };
+    this.state = EFFECTS.find(([text]) => text.test(contents))?.[1] ?? this.state;
+    return { exit_code: 0, output: this.state };
+  }
+
+  private async deliver(): Promise<void> {
+    for (let first = this.results[0]; first !== undefined; first = this.results[0]) {
+      if (!(await this.call("managed_script_result", first))) return;
+      this.results.shift();
+      this.world.stats.scriptsRun++;
+    }
+    if (this.state !== "wiped") return;
+    // The result was the last that was heard of this machine.
+    this.stop();
+    this.onWiped();
+  }
+
+  /** A call with the key; null when it failed. A refused key is dropped, and the next call enrolls. */
+  private async call(endpoint: Endpoint, body: Record<string, unknown>): Promise<Answer | null> {
+    if (this.key === null && !(await this.enroll())) return null;
+    const key = this.key;
+    const answer = await this.exchange(endpoint, { agent_node_key: key, ...body });
+    if (!answer) return null;
+    if (answer.status === 200 || answer.status === 204) return answer;
+    const { stats } = this.world;
+    stats.failed(endpoint, `status ${answer.status}`);
+    if (answer.status === 401) {
+      stats.nodeInvalid++;
+      if (this.key === key) this.key = null;
+    }
+    // Cancelled meanwhile, or of an enrollment before: sending it again helps nobody.
+    return answer.status === 404 && endpoint === "managed_script_result" ? answer : null;
+  }
+
+  private enroll(): Promise<boolean> {
+    this.enrolling ??= this.enrollSeries().finally(() => {
+      this.enrolling = null;
+    });
+    return this.enrolling;
+  }
+
+  private async enrollSeries(): Promise<boolean> {
+    const { machine, world } = this;
+    const { settings, stats } = world;
+    for (let attempt = 1; ; attempt++) {
+      const answer = await this.exchange("managed_enroll", {
+        enroll_secret: settings.enrollSecret,
+        hardware_uuid: machine.uuid,
+        hardware_serial: machine.serial,
+        hostname: machine.hostname,
+        computer_name: machine.computerName,
+        platform: machine.platform.platform || machine.platform.family,
+        qengine_identifier: this.identifier,
+      });
+      const key = answer?.json.agent_node_key;
+      if (typeof key === "string") {
+        this.key = key;
+        return true;
+      }
+      if (answer) stats.failed("managed_enroll", `status ${answer.status}`);
+      if (world.stopping || attempt === settings.enrollAttempts) return false;
+      await world.sleep(Math.min(attempt * attempt, MAX_ENROLL_WAIT_S) * 1000);
+    }
+  }
+
+  /** One request on the wire, counted. Null when no whole answer came. */
+  private async exchange(endpoint: Endpoint, given: Record<string, unknown>): Promise<Answer | null> {
+    const { stats, wheel } = this.world;
+    const started = wheel.now();
+    const body = JSON.stringify(given);
+    const exchange = await this.channel.exchange({ path: this.world.pathOf(endpoint), fields: FIELDS, body });
+    const ms = wheel.now() - started;
+    if (exchange.ok) {
+      const { status, bytes, body: text } = exchange.answer;
+      stats.answered(endpoint, status, ms, body.length, bytes);
+      return { status, json: objectOf(text) };
+    }
+    if (exchange.reason === "stopped") return null;
+    stats.unanswered(endpoint, exchange.reason, ms);
+    stats.failed(endpoint, `${exchange.reason}: ${exchange.detail}`);
+    return null;
+  }
+
+  private rearm(timer: Timer, seconds: number): void {
+    if (this.world.stopping || (this.state === "wiped" && this.results.length === 0)) return;
+    this.world.wheel.arm(timer, this.world.interval(seconds));
+  }
+
+  private async guarded(work: () => Promise<void>): Promise<void> {
+    if (this.world.paused || this.world.stopping) return;
+    this.busy++;
+    try {
+      await work();
+    } finally {
+      this.busy--;
+    }
+  }
+}
+
+function objectOf(text: string): Record<string, unknown> {
+  try {
+    const value: unknown = JSON.parse(text);
+    return typeof value === "object" && value !== null && !Array.isArray(value) ? { ...value } : {};
+  } catch {
+    return {};
+  }
+}

@@ -1,0 +1,451 @@
+// The carver's two endpoints, from agent protocol section 7: what a stock agent sends, and what a hostile one may.
+import { randomBytes } from "node:crypto";
+import { buffer } from "node:stream/consumers";
+import { gzipSync } from "node:zlib";
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import type { Carve } from "../../src/api/carves.ts";
+import { readBlock } from "../../src/server/carves/block-body.ts";
+import { createCarveIntake } from "../../src/server/carves/intake.ts";
+import { startApp, type TestApp } from "../support/app.ts";
+import { Dice } from "../support/request-fuzz.ts";
+import { enroll, makeSecret, type Reply, type Send, throughApp, throughSocket } from "./agents.ts";
+
+const BEGIN = "/api/v1/qengine/carve/begin";
+const BLOCK = "/api/v1/qengine/carve/block";
+
+describe.each(["lowdb", "postgres"] as const)("carves of agents on %s", (engine) => {
+  let t: TestApp;
+  let send: Send;
+  let key: string;
+  let hosts = 0;
+
+  beforeAll(async () => {
+    t = await startApp({ engine, shared: true, settings: { carve_max_open: 3 } });
+    await makeSecret(t.services);
+    send = throughApp(t);
+  });
+  afterAll(() => t.close());
+  beforeEach(async () => {
+    key = await newHost();
+  });
+
+  const newHost = () => {
+    const host = { osquery_info: { uuid: `U-${++hosts}`, version: "5.12.1" }, system_info: { hostname: `h${hosts}` } };
+    return enroll(send, { host_identifier: `host-${hosts}`, host_details: host });
+  };
+  const plan = (more: Record<string, unknown> = {}) => ({
+    block_count: 3,
+    block_size: 4,
+    carve_size: 10,
+    carve_id: "c917163d-1111-4222-8333-944455556666",
+    request_id: "request-1",
+    node_key: key,
+    ...more,
+  });
+  const begin = (more: Record<string, unknown> = {}) => send(BEGIN, plan(more));
+  const started = async (more: Record<string, unknown> = {}) => {
+    const { json } = await begin(more);
+    expect(json).toEqual({ session_id: expect.stringMatching(/^[0-9a-f-]{36}$/), success: true });
+    return json.session_id as string;
+  };
+  const block = (session: string, id: unknown, data: string | Buffer, more: Record<string, unknown> = {}) =>
+    send(BLOCK, {
+      block_id: id,
+      session_id: session,
+      request_id: "request-1",
+      data: Buffer.from(data).toString("base64"),
+      ...more,
+    });
+  const carve = async (session: string): Promise<Carve> => {
+    const reply = await t.get("/carves?expired=true&order_key=id&order_direction=desc");
+    const { carves } = (await reply.json()) as { carves: Carve[] };
+    return carves.find(({ session_id }) => session_id === session)!;
+  };
+  const isJson = ({ json }: Reply) => json !== undefined;
+  /** A body that is JSON counts as success with the agent, whatever it says. */
+  const refused = (reply: Reply, text: string) => {
+    expect(isJson(reply)).toBe(false);
+    expect(reply.text).toContain(text);
+    expect(reply.status).toBeGreaterThanOrEqual(400);
+    expect(reply.status).toBeLessThan(500);
+  };
+
+  it("keeps the blocks of a carve and gives them back", async () => {
+    const session = await started();
+    const [one] = await t.store.carves.list({ order: [{ column: "id", direction: "desc" }], limit: 1 });
+    expect(one).toMatchObject({ max_block: -1, error: null, expires_at: null, expired: false });
+    expect(one!.name).toBe(`h${hosts}-2026-03-01T12:00:00Z-request-1`);
+    for (const [id, data] of ["abcd", "efgh", "ij"].entries()) {
+      const reply = await block(session, id, data);
+      expect(reply.status).toBe(200);
+      expect(reply.json).toEqual({ success: true });
+    }
+    const done = await carve(session);
+    expect(done).toMatchObject({
+      block_count: 3,
+      block_size: 4,
+      carve_size: 10,
+      max_block: 2,
+      request_id: "request-1",
+    });
+    expect(done).not.toHaveProperty("error");
+    for (const [id, data] of ["abcd", "efgh", "ij"].entries()) {
+      const got = await (await t.get(`/carves/${done.id}/block/${id}`)).json();
+      expect(got).toEqual({ data: Buffer.from(data).toString("base64") });
+    }
+  });
+
+  it.each([
+    [{ carve_size: 0 }, "carve_size must be greater than 0"],
+    [{ block_size: 256 * 1024 ** 2 + 1, carve_size: 5, block_count: 1 }, "block_size exceeds max"],
+    [{ block_size: 0 }, "block_size must be greater than 0"],
+    [{ block_size: 12_582_912, carve_size: 12_582_912, block_count: 1 }, "block_size exceeds max"],
+    [{ carve_size: 8 * 1024 ** 3 + 1, block_size: 2_000_000, block_count: 4295 }, "carve_size exceeds max"],
+    [{ carve_size: 12.5 }, "carve_size must be a whole number"],
+    [{ carve_size: 1e300, block_size: 2_000_000 }, "carve_size exceeds max"],
+    [{ carve_size: "9223372036854775807" }, "carve_size exceeds max"],
+    [{ carve_size: -1 }, "carve_size must be greater than 0"],
+    [{ block_count: 4 }, "carve_size does not match block_size and block_count"],
+    [{ block_count: 2 }, "carve_size does not match block_size and block_count"],
+    [{ block_count: 0 }, "carve_size does not match block_size and block_count"],
+    [{ block_count: -3 }, "carve_size does not match block_size and block_count"],
+    [{ block_count: null }, "block_count must be a whole number"],
+    [{ block_size: 1, carve_size: 2_000_000, block_count: 2_000_000 }, "block_count exceeds max"],
+    [{ carve_id: "" }, "carve_id must not be empty"],
+    [{ request_id: 7 }, "request_id must not be empty"],
+    [{ carve_id: "x".repeat(256) }, "carve_id is longer than 255 characters"],
+  ])("refuses to begin %j", async (more, text) => {
+    const reply = await begin(more);
+    expect(reply.json).toEqual({ error: text });
+    expect(reply.status).toBe(400);
+  });
+
+  it("takes the largest block that fits a request, and numbers as text", async () => {
+    await started({ block_size: 12_582_144, carve_size: 12_582_144, block_count: 1, carve_id: "big" });
+    await started({ block_size: "4", carve_size: "10", block_count: "3", carve_id: "old" });
+  });
+
+  it("begins only for hosts that it knows", async () => {
+    const reply = await begin({ node_key: "nobody's" });
+    expect(reply.json).toEqual({ error: expect.any(String), node_invalid: true });
+    for (const body of ["", "[]", "null", '"x"', "{", '{"node_key":1}', "\u0000"])
+      expect((await send(BEGIN, body)).json).toHaveProperty("error");
+  });
+
+  it("takes a key from the header, and refuses two that differ", async () => {
+    const { node_key: _, ...rest } = plan();
+    expect((await send(BEGIN, rest, { authorization: `NodeKey ${key}` })).json).toHaveProperty("session_id");
+    expect((await send(BEGIN, plan(), { authorization: "NodeKey other" })).json).toHaveProperty("error");
+  });
+
+  it("gives the same session to a begin that is sent again", async () => {
+    const session = await started();
+    expect(await started()).toBe(session);
+    expect(await started({ carve_id: "another" })).not.toBe(session);
+  });
+
+  it("limits the open carves of a host, not those that ended or stalled", async () => {
+    const first = await started({ carve_id: "c1", block_count: 1, carve_size: 4 });
+    await started({ carve_id: "c2" });
+    await started({ carve_id: "c3" });
+    expect((await begin({ carve_id: "c4" })).json).toEqual({ error: "too many open carves" });
+    await block(first, 0, "abcd");
+    const second = await started({ carve_id: "c4" });
+    expect((await begin({ carve_id: "c5" })).json).toHaveProperty("error");
+    await block(second, 2, "no");
+    await started({ carve_id: "c5" });
+    expect((await begin({ carve_id: "c6" })).json).toHaveProperty("error");
+    t.clock.advance(3_600_000);
+    await started({ carve_id: "c6" });
+  });
+
+  it.each([
+    [3, "x", "block_id exceeds expected max (2): 3"],
+    [1, "x", "block_id does not match expected block (0): 1"],
+    [-1, "x", "block_id does not match expected block (0): -1"],
+    [0, "abcde", "exceeded declared block size 4: 5"],
+    [0, "abc", "block 0 is shorter than block size 4: 3"],
+    [0, "", "block 0 is shorter than block size 4: 0"],
+    [1e300, "x", "block_id exceeds expected max (2): Infinity"],
+    ["0x1", "x", "block_id must be a whole number"],
+    [null, "x", "block_id must be a whole number"],
+  ])("fails the carve for block %j with %j", async (id, data, text) => {
+    const session = await started();
+    refused(await block(session, id, data), text);
+    expect(await carve(session)).toMatchObject({ error: text, max_block: -1 });
+    refused(await block(session, 0, "abcd"), text);
+    expect((await carve(session)).max_block).toBe(-1);
+  });
+
+  it.each([
+    ["longer", "ijkl", "carve_size 10 does not match received size: 12"],
+    ["shorter", "i", "carve_size 10 does not match received size: 9"],
+  ])("finds that the whole is %s than declared", async (_, last, text) => {
+    const session = await started();
+    await block(session, 0, "abcd");
+    await block(session, 1, "efgh");
+    refused(await block(session, 2, last), text);
+    expect(await carve(session)).toMatchObject({ error: text, max_block: 1 });
+  });
+
+  it("takes the last block again when it is the same, and fails when it is not", async () => {
+    const session = await started();
+    for (const id of [0, 0, 0]) expect(isJson(await block(session, id, "abcd"))).toBe(true);
+    expect(isJson(await block(session, 1, "efgh"))).toBe(true);
+    expect(isJson(await block(session, 1, "efgh"))).toBe(true);
+    expect(await carve(session)).toMatchObject({ max_block: 1 });
+    expect(await carve(session)).not.toHaveProperty("error");
+    refused(await block(session, 1, "EFGH"), "block_id does not match expected block (2): 1");
+    const { id } = await carve(session);
+    expect(await (await t.get(`/carves/${id}/block/1`)).json()).toEqual({ data: "ZWZnaA==" });
+    const other = await started({ carve_id: "2" });
+    for (const [n, data] of ["abcd", "efgh", "ij", "ij"].entries())
+      expect(isJson(await block(other, Math.min(n, 2), data))).toBe(true);
+    expect(await carve(other)).toMatchObject({ max_block: 2 });
+    expect(await carve(other)).not.toHaveProperty("error");
+  });
+
+  it("refuses an older block that comes again", async () => {
+    const session = await started();
+    await block(session, 0, "abcd");
+    await block(session, 1, "efgh");
+    refused(await block(session, 0, "abcd"), "block_id does not match expected block (2): 0");
+  });
+
+  it("takes blocks only from who knows session and request, and leaves the carve alone else", async () => {
+    const session = await started();
+    refused(await block(session, 0, "abcd", { request_id: "request-2" }), "request_id does not match");
+    refused(await block(session, 0, "abcd", { request_id: 1 }), "request_id does not match");
+    for (const session_id of ["", "other", null, 7, {}, "x".repeat(300)])
+      refused(await block(session, 0, "abcd", { session_id }), "");
+    const mine = key;
+    const other = await newHost();
+    const asOther = { block_id: 0, session_id: session, request_id: "request-1", data: "YWJjZA==" };
+    refused(await send(BLOCK, asOther, { authorization: `NodeKey ${other}` }), "not found");
+    refused(await send(BLOCK, asOther, { authorization: "NodeKey nobody" }), "not found");
+    expect(await carve(session)).toMatchObject({ max_block: -1 });
+    expect(await carve(session)).not.toHaveProperty("error");
+    expect((await send(BLOCK, asOther, { authorization: `NodeKey ${mine}` })).json).toEqual({ success: true });
+  });
+
+  it.each([
+    "",
+    "{",
+    "[]",
+    "null",
+    '"data"',
+    "{}",
+    '{"a":{"b":1}}',
+    '{"data":"YWJj',
+    "\u0000\u0001",
+    '{"data":"a",}',
+    "{} {}",
+  ])("refuses the body %j", async (body) => refused(await send(BLOCK, body), ""));
+
+  it.each(["YWJjZA", "YWJj!A==", "YW=jZA==", "YWJj ZA==", "====", "YWJjZA=\n", "é".repeat(4), "YWJjZA==YWJjZA=="])(
+    "fails the carve for data that is no padded base64: %j",
+    async (data) => {
+      const session = await started();
+      refused(await block(session, 0, "", { data }), "data is not base64");
+      expect(await carve(session)).toMatchObject({ error: "data is not base64", max_block: -1 });
+    },
+  );
+
+  it.each([7, null, ["a"], true, undefined])("fails or refuses data that is %j", async (data) => {
+    const session = await started();
+    refused(await block(session, 0, "", { data }), "");
+    expect((await carve(session)).max_block).toBe(-1);
+  });
+
+  it("reads slashes that are escaped, and members in any order with blanks", async () => {
+    const bytes = Buffer.alloc(4, 0xff);
+    const session = await started({ block_count: 1, carve_size: 4 });
+    const data = bytes.toString("base64").replaceAll("/", "\\/");
+    const body = ` {\n"data" : "${data}",\t"request_id":"request-1" , "x":null,"session_id":"${session}","block_id":0 } `;
+    expect((await send(BLOCK, body)).json).toEqual({ success: true });
+    const { id } = await carve(session);
+    expect(await (await t.get(`/carves/${id}/block/0`)).json()).toEqual({ data: bytes.toString("base64") });
+  });
+
+  it("keeps large blocks to the byte, gzipped bodies too", async () => {
+    const bytes = randomBytes(300_000);
+    const session = await started({ block_size: 200_000, block_count: 2, carve_size: 300_000 });
+    await block(session, 0, bytes.subarray(0, 200_000));
+    const rest = {
+      block_id: 1,
+      session_id: session,
+      request_id: "request-1",
+      data: bytes.subarray(200_000).toString("base64"),
+    };
+    const reply = await send(BLOCK, gzipSync(JSON.stringify(rest)), { "content-encoding": "gzip" });
+    expect(reply.json).toEqual({ success: true });
+    const { id } = await carve(session);
+    const download = await t.get(`/carves/${id}/download`);
+    expect(Buffer.from(await download.arrayBuffer()).equals(bytes)).toBe(true);
+  });
+
+  it("takes one of two uploads that run at once, whole", async () => {
+    const session = await started();
+    const upload = async (data: string[]) => {
+      const replies: Reply[] = [];
+      for (const [id, part] of data.entries()) replies.push(await block(session, id, part));
+      return replies;
+    };
+    await Promise.all([upload(["abcd", "efgh", "ij"]), upload(["ABCD", "EFGH", "IJ"])]);
+    const after = await carve(session);
+    expect(after.error).toMatch(/^block_id does not match expected block/);
+    const { data } = (await (await t.get(`/carves/${after.id}/block/0`)).json()) as { data: string };
+    expect(["abcd", "ABCD"]).toContain(Buffer.from(data, "base64").toString());
+  });
+
+  it("takes the same block twice at once as one", async () => {
+    const session = await started();
+    const replies = await Promise.all([0, 0, 0, 0].map((id) => block(session, id, "abcd")));
+    expect(replies.every(isJson)).toBe(true);
+    expect(await carve(session)).toMatchObject({ max_block: 0 });
+    expect(await carve(session)).not.toHaveProperty("error");
+  });
+
+  it("takes a block that comes to two servers at once as one, and fails where they differ", async () => {
+    const servers = [0, 1].map(() => createCarveIntake(t.services, async () => null));
+    const sent = (session_id: string, data: string) =>
+      Buffer.from(JSON.stringify({ block_id: 0, session_id, request_id: "request-1", data: btoa(data) }));
+    for (let round = 0; round < 5; round++) {
+      const same = await started({ carve_id: `same ${round}` });
+      const replies = await Promise.all(servers.map((server) => server.block(sent(same, "abcd"), undefined)));
+      expect(replies.map(({ status }) => status)).toEqual([200, 200]);
+      expect(await carve(same)).toMatchObject({ max_block: 0 });
+      expect(await carve(same)).not.toHaveProperty("error");
+      const other = await started({ carve_id: `other ${round}` });
+      const both = await Promise.all(
+        servers.map((server, i) => server.block(sent(other, i ? "abcd" : "ABCD"), undefined)),
+      );
+      expect(both.map(({ status }) => status).sort()).toEqual([200, 400]);
+      expect((await carve(other)).error).toBe("block_id does not match expected block (1): 0");
+      await block(same, 2, "x");
+    }
+  });
+
+  it("takes no block after 24 hours, counted from the first one", async () => {
+    const session = await started();
+    t.clock.advance(3_600_000);
+    await block(session, 0, "abcd");
+    t.clock.advance(23.9 * 3_600_000);
+    expect(isJson(await block(session, 1, "efgh"))).toBe(true);
+    expect((await carve(session)).expired).toBe(false);
+    t.clock.advance(0.1 * 3_600_000);
+    refused(await block(session, 2, "ij"), "expired");
+    expect(await carve(session)).toMatchObject({ expired: true, max_block: 1 });
+    expect(await carve(session)).not.toHaveProperty("error");
+  });
+
+  it("refuses blocks of a host that was deleted", async () => {
+    const session = await started();
+    const { host_id } = await carve(session);
+    await t.delete(`/hosts/${host_id}`);
+    refused(await block(session, 0, "abcd"), "not found");
+  });
+
+  it("does not count a block as a sign of life, but a begin", async () => {
+    const session = await started();
+    await t.agent.flush();
+    const { host_id } = await carve(session);
+    const seen = (await t.store.hostSeen.get(host_id))?.seen_time;
+    expect(seen).toBe(t.clock.iso());
+    t.clock.advance(5000);
+    await block(session, 0, "abcd");
+    await t.agent.flush();
+    expect((await t.store.hostSeen.get(host_id))?.seen_time).toBe(seen);
+  });
+
+  it("answers the same through a socket, under every prefix", async () => {
+    const socket = await throughSocket(t);
+    try {
+      for (const [n, prefix] of ["/api/v1/qengine", "/api/osquery", "/api/v1/osquery"].entries()) {
+        const { json } = await socket.send(
+          `${prefix}/carve/begin`,
+          plan({ carve_id: `p${n}`, carve_size: 4, block_count: 1 }),
+        );
+        const body = { block_id: 0, session_id: json.session_id, request_id: "request-1", data: "YWJjZA==" };
+        expect((await socket.send(`${prefix}/carve/block`, body)).json).toEqual({ success: true });
+        const wrong = await socket.send(`${prefix}/carve/block`, { ...body, block_id: 1 });
+        refused(wrong, "block_id exceeds expected max (0): 1");
+        expect(wrong.headers["content-type"]).toMatch(/^text\/plain/);
+      }
+      refused(await socket.send(BLOCK, `{"data":"${"A".repeat(17 * 1024 * 1024)}"}`), "the body is over");
+      expect((await socket.send(BEGIN, plan({ pad: "x".repeat(9000) }))).status).toBe(413);
+      expect((await socket.send(BLOCK, "", {}, "GET")).json).toHaveProperty("error");
+    } finally {
+      await socket.close();
+    }
+  });
+
+  it("leaves a block out of the store whose blob cannot be kept, and takes it later", async () => {
+    const session = await started();
+    const { put } = t.services.blobs;
+    const { StoreUnavailable } = await import("../../src/server/store/store.ts");
+    t.services.blobs.put = async () => {
+      throw new StoreUnavailable("disk full");
+    };
+    const reply = await block(session, 0, "abcd");
+    t.services.blobs.put = put;
+    expect(reply.status).toBe(503);
+    expect(isJson(reply)).toBe(false);
+    expect(await carve(session)).toMatchObject({ max_block: -1 });
+    expect(isJson(await block(session, 0, "abcd"))).toBe(true);
+    const key = `carves/${(await carve(session)).id}/0`;
+    expect((await buffer(await t.services.blobs.get(key))).toString()).toBe("abcd");
+  });
+});
+
+describe("a block request's bytes", () => {
+  const dice = new Dice(20_260_301);
+  const space = () => dice.pick(["", "", " ", "\n\t", "\r\n  "]);
+  const text = () => dice.pick(["", "a", 'é\u0000"\\', "x".repeat(200), "\ud800", "data", "}{,:"]);
+  const member = (name: string, value: string) =>
+    `${space()}${JSON.stringify(name)}${space()}:${space()}${value}${space()}`;
+
+  function bodyOf(): { body: string; data: Buffer } {
+    const data = randomBytes(dice.pick([0, 1, 2, 3, 48 * 1024, 48 * 1024 + 1, 49_149, 100_000]));
+    const base64 = data.toString("base64");
+    const written = dice.chance(0.3) ? base64.replaceAll("/", "\\/") : base64;
+    const members = [
+      member("block_id", String(dice.int(5))),
+      member("session_id", JSON.stringify(text())),
+      member("request_id", JSON.stringify(text())),
+      member("data", `"${written}"`),
+      member(text(), dice.pick(["null", "true", "-1.5e3", '"x"'])),
+    ].sort(() => dice.int(3) - 1);
+    return { body: `${space()}{${members.join(",")}}${space()}`, data };
+  }
+
+  it("are read as JSON.parse would", () => {
+    for (let round = 0; round < 300; round++) {
+      const { body, data } = bodyOf();
+      const parsed = JSON.parse(body) as Record<string, unknown>;
+      const read = readBlock(Buffer.from(body))!;
+      // Another member of the same name came after it.
+      if (parsed.data !== data.toString("base64")) continue;
+      expect(read.blockId).toBe(parsed.block_id);
+      expect(Buffer.from(read.sessionId)).toEqual(Buffer.from(parsed.session_id as string));
+      expect(read.data && Buffer.from(read.data).equals(data)).toBe(true);
+    }
+  });
+
+  it("never make it throw, or give data that is not in them, however they are damaged", () => {
+    for (let round = 0; round < 2_000; round++) {
+      const bytes = Buffer.from(bodyOf().body);
+      for (let i = dice.int(4); i >= 0; i--) {
+        const at = dice.int(bytes.length);
+        bytes[at] = dice.pick([0x22, 0x5c, 0x7b, 0x7d, 0x2c, 0x3a, 0x00, 0xff, 0x3d, 0x20]);
+      }
+      const cut = Buffer.from(bytes.subarray(0, dice.chance(0.3) ? dice.int(bytes.length) : bytes.length));
+      const before = Buffer.from(cut);
+      const read = readBlock(cut);
+      if (read?.data && read.data.length > 0)
+        expect(
+          before.includes(Buffer.from(Buffer.from(read.data).toString("base64").slice(0, 200).split("/")[0]!)),
+        ).toBe(true);
+    }
+  });
+});

@@ -1,0 +1,257 @@
+// Agents that answer live queries as badly as agents can.
+import { describe, expect, test } from "vitest";
+import { LIVE_PREFIX } from "../../src/server/agent/results.ts";
+import { liveOf } from "../../src/server/live-queries/hub.ts";
+import { CELL_MAX, HOST_ROWS_MAX } from "../../src/server/live-queries/limits.ts";
+import { eq } from "../../src/server/store/query.ts";
+import { startApp, type TestApp } from "../support/app.ts";
+import { type LiveHost, makeLiveHost } from "../support/live.ts";
+import { makeSecret, SimulatedAgent, throughApp } from "./agents.ts";
+
+async function started(
+  t: TestApp,
+  hosts: readonly { id: number }[],
+  more: Record<string, unknown> = {},
+): Promise<number> {
+  const res = await t.post("/queries/live", {
+    query: "SELECT 1",
+    selected: { hosts: hosts.map(({ id }) => id) },
+    ...more,
+  });
+  const { live_query } = (await res.json()) as { live_query: { id: number } };
+  await expect.poll(() => liveOf(t.services).active.has(live_query.id)).toBe(true);
+  return live_query.id;
+}
+const outcome = async (t: TestApp, campaign: number, host: LiveHost) =>
+  (await t.store.campaignHosts.list({ where: eq("campaign_id", campaign) })).find(
+    ({ host_id }) => host_id === host.id,
+  )!;
+
+describe.each(["lowdb", "postgres"] as const)("live answers on %s", (engine) => {
+  const start = () => startApp({ engine, settings: { live_query_rest_period: "100ms" } });
+
+  test("of garbage types are read as what they can be", async () => {
+    const t = await start();
+    const cases: [unknown, unknown, unknown][] = [
+      // rows, status, what is kept
+      ["", 0, null],
+      [null, 0, null],
+      [7, 0, null],
+      [{ a: 1 }, 0, null],
+      [[null, 7, "x", [], { a: "1" }], 0, [{ a: "1" }]],
+      [
+        [{ a: 1, b: true, c: null, d: 1.5, e: { f: [1] }, g: [] }],
+        "0",
+        [{ a: "1", b: "true", c: "", d: "1.5", e: '{"f":[1]}', g: "[]" }],
+      ],
+      [[{}], null, [{}]],
+      [[{ __proto__: "x", constructor: "y", "": "z" }], 0, [{ constructor: "y", "": "z" }]],
+      [[{ n: "9223372036854775807", m: "-0", e: "1e400" }], 0, [{ n: "9223372036854775807", m: "-0", e: "1e400" }]],
+      [[{ "\ud800": "a\u0000b\udfff" }], 0, [{ "\ufffd": "a\ufffdb\ufffd" }]],
+    ];
+    for (const [rows, status, kept] of cases) {
+      const host = await makeLiveHost(t);
+      const id = await started(t, [host]);
+      expect(await host.answer(id, { rows, status, message: 7, stats: "none" })).toEqual({ status: 200, json: {} });
+      expect(await outcome(t, id, host), JSON.stringify(rows)).toMatchObject({
+        state: "answered",
+        rows: kept,
+        stats: null,
+      });
+    }
+  });
+
+  test("that failed are errors, with the agent's message or ours", async () => {
+    const t = await start();
+    const cases: [unknown, unknown, string][] = [
+      [1, "no such table: x", "no such table: x"],
+      ["1", "", "the query failed"],
+      [1, { not: "text" }, "the query failed"],
+      [{}, "odd status", "odd status"],
+      [1, `\u0000${"m".repeat(100_000)}`, `\ufffd${"m".repeat(4095)}`],
+    ];
+    for (const [status, message, error] of cases) {
+      const host = await makeLiveHost(t);
+      const id = await started(t, [host]);
+      await host.answer(id, { rows: [{ a: "ignored" }], status, message });
+      expect(await outcome(t, id, host)).toMatchObject({ state: "error", error, rows: null, row_count: 0 });
+    }
+  });
+
+  test("that are too large are told in their place", async () => {
+    const t = await start();
+    const cases: [unknown, string | null][] = [
+      [[{ big: "x".repeat(CELL_MAX) }], null],
+      [[{ big: "x".repeat(CELL_MAX + 1) }], "the host answered with a cell of more than 1 MiB, which is not kept"],
+      [[{ big: "é".repeat(CELL_MAX / 2 + 1) }], "the host answered with a cell of more than 1 MiB, which is not kept"],
+      [
+        Array.from({ length: 5 }, () => ({ big: "x".repeat(CELL_MAX) })),
+        "the host answered with more than 4 MiB of rows, which are not kept",
+      ],
+      [Array.from({ length: HOST_ROWS_MAX }, (_, i) => ({ i: String(i) })), null],
+      [
+        Array.from({ length: HOST_ROWS_MAX + 1 }, (_, i) => ({ i: String(i) })),
+        `the host answered with ${HOST_ROWS_MAX + 1} rows: more than ${HOST_ROWS_MAX} are not kept`,
+      ],
+    ];
+    for (const [rows, error] of cases) {
+      const host = await makeLiveHost(t);
+      const id = await started(t, [host]);
+      expect((await host.answer(id, { rows })).json).toEqual({});
+      const kept = await outcome(t, id, host);
+      expect(kept).toMatchObject({ state: error === null ? "answered" : "error", error });
+      expect(kept.row_count).toBe(error === null ? (rows as unknown[]).length : 0);
+    }
+  });
+
+  test("that are too large to be read at all are errors too", async () => {
+    const t = await start();
+    const host = await makeLiveHost(t);
+    const id = await started(t, [host]);
+    const rows = Array.from({ length: 25 }, () => ({ big: "x".repeat(CELL_MAX) }));
+    expect((await host.answer(id, { rows })).json).toEqual({});
+    const error = "the host answered with more rows than can be read";
+    expect(await outcome(t, id, host)).toMatchObject({ state: "error", error, rows: null });
+  });
+
+  test("beyond what one live query may keep come as errors", async () => {
+    const t = await start();
+    const [a, b] = [await makeLiveHost(t), await makeLiveHost(t)];
+    const id = await started(t, [a, b]);
+    await t.store.campaigns.update({ where: eq("id", id), set: { bytes: 128 * 1024 * 1024 - 100 } });
+    await a.answer(id, { rows: [{ a: "x".repeat(200) }] });
+    await b.answer(id, { rows: [{ a: "x" }] });
+    expect(await outcome(t, id, a)).toMatchObject({
+      state: "error",
+      error: expect.stringContaining("more rows than are kept"),
+    });
+    expect(await outcome(t, id, b)).toMatchObject({ state: "answered", rows: [{ a: "x" }] });
+  });
+
+  test("in bytes that are no UTF-8 are kept as far as they are text", async () => {
+    const t = await start();
+    const host = await makeLiveHost(t);
+    const id = await started(t, [host]);
+    const name = LIVE_PREFIX + id;
+    const body = Buffer.concat([
+      Buffer.from(`{"node_key":"${host.key}","queries":{"${name}":[{"a":"x`),
+      Buffer.of(0xff, 0xfe, 0xc3),
+      Buffer.from(`y"}]},"statuses":{"${name}":0}}`),
+    ]);
+    expect(await host.send("distributed/write", body)).toEqual({ status: 200, json: {} });
+    expect((await outcome(t, id, host)).rows).toEqual([{ a: "x\ufffd\ufffd\ufffdy" }]);
+  });
+
+  test("to what was not asked are taken and dropped", async () => {
+    const t = await start();
+    const [host, other] = [await makeLiveHost(t), await makeLiveHost(t)];
+    const foreign = await started(t, [other]);
+    for (const id of [foreign, foreign + 1, 0, 999_999_999_999_999])
+      expect(await host.answer(id, { rows: [{ a: "forged" }] })).toEqual({ status: 200, json: {} });
+    expect(await t.store.campaignHosts.list({ where: eq("state", "answered") })).toEqual([]);
+    const body = { node_key: host.key, queries: {} as Record<string, unknown> };
+    for (const odd of ["", "x", "-1", "1.5", "01", "1e3", "constructor", "99999999999999999999"])
+      body.queries[LIVE_PREFIX + odd] = [{ a: "1" }];
+    expect(await host.send("distributed/write", body)).toEqual({ status: 200, json: {} });
+    // A number that was guessed before it was given does not keep its query from being answered.
+    const next = await started(t, [host]);
+    expect(next).toBe(foreign + 1);
+    await host.answer(next, { rows: [{ a: "true" }] });
+    expect(await outcome(t, next, host)).toMatchObject({ state: "answered", rows: [{ a: "true" }] });
+  });
+
+  test("count once: the first, however often and at the same time they come", async () => {
+    const t = await start();
+    const [host, other] = [await makeLiveHost(t), await makeLiveHost(t)];
+    const id = await started(t, [host, other]);
+    const sent = Array.from({ length: 20 }, (_, i) => host.answer(id, { rows: [{ i: String(i) }] }));
+    for (const { json } of await Promise.all(sent)) expect(json).toEqual({});
+    await host.answer(id, { rows: [{ i: "late" }] });
+    expect(await t.store.campaigns.get(id)).toMatchObject({
+      answered_count: 1,
+      last_seq: 1,
+      expected_count: 1,
+      status: 0,
+    });
+    expect((await outcome(t, id, host)).rows).toEqual([{ i: "0" }]);
+  });
+
+  test("are numbered without a gap however many come at once", async () => {
+    const t = await start();
+    const hosts: LiveHost[] = [];
+    for (let i = 0; i < 100; i++) hosts.push(await makeLiveHost(t));
+    const id = await started(t, hosts);
+    await Promise.all(
+      hosts.map((host, i) => host.answer(id, i % 10 === 0 ? { status: 1 } : { rows: [{ i: String(i) }] })),
+    );
+    const rows = await t.store.campaignHosts.list({
+      where: eq("campaign_id", id),
+      order: [{ column: "place", direction: "asc" }],
+    });
+    expect(rows.map(({ place }) => place! % 2 ** 22)).toEqual(hosts.map((_, i) => i + 1));
+    expect(await t.store.campaigns.get(id)).toMatchObject({
+      answered_count: 90,
+      error_count: 10,
+      status: 2,
+      ended_by: "answered",
+    });
+  });
+});
+
+describe("a host that is asked live", () => {
+  test("gets the query alone, and its answer does not stand for the inventory that was asked for", async () => {
+    const t = await startApp({ settings: { max_jitter_percent: 0 } });
+    await makeSecret(t);
+    const agent = new SimulatedAgent(throughApp(t), "linux");
+    await agent.enroll();
+    await agent.poll();
+    const [host] = await t.store.hosts.list();
+    await t.post(`/hosts/${host!.id}/refetch`);
+    const id = await started(t, [host!]);
+    const work = await agent.read();
+    expect(Object.keys(work.queries)).toEqual([LIVE_PREFIX + id]);
+    expect(work.discovery).toEqual({ [LIVE_PREFIX + id]: "SELECT 1;" });
+    await agent.send("/api/v1/qengine/distributed/write", agent.answers(work));
+    expect((await t.store.hosts.get(host!.id))?.refetch_requested).toBe(true);
+    const rest = Object.keys((await agent.read()).queries);
+    expect(rest.length).toBeGreaterThan(5);
+    expect(rest).not.toContain(LIVE_PREFIX + id);
+    await agent.poll();
+    expect((await t.store.hosts.get(host!.id))?.refetch_requested).toBe(false);
+  });
+
+  test("and never answers still gets its other work, and other live queries", async () => {
+    const t = await startApp({ settings: { max_jitter_percent: 0 } });
+    await makeSecret(t);
+    const agent = new SimulatedAgent(throughApp(t), "linux");
+    await agent.enroll();
+    const [host] = await t.store.hosts.list();
+    const [a, b] = [await started(t, [host!]), await started(t, [host!])];
+    const turns: string[] = [];
+    for (let i = 0; i < 4; i++) {
+      const names = Object.keys((await agent.read()).queries);
+      turns.push(names.length === 1 ? names[0]! : "details");
+    }
+    expect(turns).toEqual([LIVE_PREFIX + a, "details", LIVE_PREFIX + b, "details"]);
+  });
+
+  test("takes real SQL, and its error comes back", async () => {
+    const t = await startApp({ settings: { live_query_rest_period: "5s", max_jitter_percent: 0 } });
+    await makeSecret(t);
+    const agent = new SimulatedAgent(throughApp(t), "darwin");
+    await agent.enroll();
+    await agent.poll();
+    const [host] = await t.store.hosts.list();
+    const ask = async (query: string) => {
+      const reply = t.post(`/hosts/${host!.id}/query`, { query });
+      for (let i = 0; i < 100 && (await agent.poll()).length === 0; i++)
+        await new Promise((done) => setTimeout(done, 20));
+      return (await (await reply).json()) as { rows: unknown; error: string | null };
+    };
+    expect(await ask("SELECT name, platform FROM os_version")).toMatchObject({
+      rows: [{ name: "macOS", platform: "darwin" }],
+      error: null,
+    });
+    expect(await ask("SELECT * FROM nonsense")).toMatchObject({ rows: [], error: "no such table: nonsense" });
+  });
+});

@@ -1,0 +1,55 @@
+// Managed agents that talk to another server than the administrator, on one database.
+import { expect, it } from "vitest";
+import { createConfigReader } from "../../src/server/app-config/service.ts";
+import { createCipher } from "../../src/server/core/cipher.ts";
+import { type ManagedAgents, startManagedAgents } from "../../src/server/device/managed-agents.ts";
+import { openPostgres } from "../../src/server/store/postgres/open.ts";
+import { tables } from "../../src/server/tables.ts";
+import { startApp, type TestApp } from "../support/app.ts";
+import { makeManaged } from "../support/managed.ts";
+
+/** What a second server holds of managed agents. */
+async function second(t: TestApp): Promise<ManagedAgents & { close(): Promise<void> }> {
+  const cipher = createCipher(Buffer.alloc(32, 7));
+  const url = t.databaseUrl!;
+  const store = await openPostgres({ tables, url, cipher, log: t.services.log, create: true, poolSize: 4 });
+  const agents = await startManagedAgents({ ...t.services, store, config: await createConfigReader(store) });
+  return {
+    ...agents,
+    async close() {
+      await agents.stop();
+      await store.close();
+    },
+  };
+}
+
+it("hear of a lock, of its end, of new options, and of a key that died", { timeout: 60_000 }, async () => {
+  const t = await startApp({ engine: "postgres" });
+  const other = await second(t);
+  try {
+    const agent = await makeManaged(t);
+    const { id } = await agent.host();
+    const pending = async () => (await other.find(agent.key, "")).pendingScripts;
+    expect(await pending()).toEqual([]);
+    await t.post(`/hosts/${id}/lock`);
+    await expect.poll(pending).toHaveLength(1);
+    await agent.runScript();
+    await expect.poll(pending).toEqual([]);
+
+    expect((await other.optionsOf(null)).command_line_flags).toBeUndefined();
+    await t.patch("/config", { agent_options: { command_line_flags: { verbose: true } } });
+    await expect.poll(async () => (await other.optionsOf(null)).command_line_flags).toEqual({ verbose: true });
+
+    const old = agent.key;
+    await agent.enroll();
+    const isKnown = () =>
+      other.find(old, "").then(
+        () => true,
+        () => false,
+      );
+    await expect.poll(isKnown).toBe(false);
+    expect(await pending()).toEqual([]);
+  } finally {
+    await other.close();
+  }
+});

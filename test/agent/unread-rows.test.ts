@@ -1,0 +1,89 @@
+// Software answers that stay text: what comes of a write must be the same as if all of it had been read.
+import { describe, expect, it } from "vitest";
+import { softwareFingerprint } from "../../src/server/agent/inventory/software.ts";
+import { parseWrite, readResults } from "../../src/server/agent/results.ts";
+import { parseSparing, UnreadRows } from "../../src/server/agent/unread-rows.ts";
+import { Dice } from "../support/request-fuzz.ts";
+
+const DEB = "svc_detail_query_software_deb";
+const dice = new Dice(77);
+
+const odd = () =>
+  dice.pick(["}],", "}]}", 'a"}],"b', "\\", "[{", `"${DEB}":[{`, "é漢\u0000", "x".repeat(dice.int(60)), "]", "}"]);
+/** Some rounds have nothing odd, some little, some much. */
+let oddness = 0;
+const cell = () => (dice.chance(oddness) ? odd() : dice.pick(["plain", "", "/usr/share/a b", "1.2.3-4ubuntu5"]));
+const rowsOf = (count: number) =>
+  Array.from({ length: count }, () => ({ name: cell(), version: cell(), source: cell(), arch: cell() }));
+const bodyOf = (rows: unknown, more: Record<string, unknown> = {}) =>
+  JSON.stringify({
+    node_key: "k",
+    queries: { svc_detail_query_os_version: [{ name: cell() }], [DEB]: rows, svc_detail_query_uptime: [], ...more },
+    statuses: { [DEB]: 0, svc_detail_query_uptime: 0 },
+    messages: { [DEB]: cell() },
+  });
+/** Everything read, as it was without sparing. */
+const plainly = (body: string) => readResults(JSON.parse(body) as Record<string, unknown>);
+
+describe("a write with much software", () => {
+  it("gives the same results as when all is read, whatever its cells hold", async () => {
+    let spared = 0;
+    for (let round = 0; round < 400; round++) {
+      oddness = dice.pick([0, 0.002, 0.02, 0.5]);
+      const many = { svc_detail_query_software_python: rowsOf(dice.int(120)) };
+      const body = bodyOf(rowsOf(dice.int(120)), dice.chance(0.5) ? many : {});
+      const parts = await parseWrite(body);
+      if (Object.values(parts.queries as object).some((value) => value instanceof UnreadRows)) spared++;
+      const results = readResults(parts);
+      const expected = plainly(body);
+      expect([...results.details.keys()]).toEqual([...expected.details.keys()]);
+      for (const [key, { ok, rows }] of expected.details)
+        expect({ key, ok: results.details.get(key)!.ok, rows: results.details.get(key)!.rows }).toEqual({
+          key,
+          ok,
+          rows,
+        });
+    }
+    expect(spared).toBeGreaterThan(20);
+  });
+
+  it("leaves the rows unread for the fingerprint, which tells any change of them", async () => {
+    const rows = Array.from({ length: 300 }, (_, i) => ({ name: `package-${i}`, version: "1.0" }));
+    const print = async (given: unknown) => {
+      const parts = await parseWrite(bodyOf(given));
+      const { details } = readResults(parts);
+      expect(details.get("software_deb")!.unread).toBe(JSON.stringify(given));
+      return softwareFingerprint(details, "ubuntu");
+    };
+    const first = await print(rows);
+    expect(await print(rows)).toBe(first);
+    expect(await print(rows.with(150, { name: "package-150", version: "1.1" }))).not.toBe(first);
+    expect(await print(rows.slice(1))).not.toBe(first);
+  });
+
+  it("takes a query that failed as failed, with its rows", async () => {
+    const body = bodyOf(rowsOf(200)).replace(`"statuses":{"${DEB}":0`, `"statuses":{"${DEB}":1`);
+    const { details } = readResults(await parseWrite(body));
+    expect(details.get("software_deb")!.ok).toBe(false);
+    expect(details.get("software_deb")!.unread).toBeUndefined();
+  });
+
+  it("counts rows that are no JSON as a failed query: what was known is kept", async () => {
+    const body = bodyOf(Array.from({ length: 300 }, (_, i) => ({ name: `p${i}` }))).replace(
+      '{"name":"p150"}',
+      '{"name":oops}',
+    );
+    const { details } = readResults(await parseWrite(body));
+    expect(details.get("software_deb")).toMatchObject({ ok: false, rows: [] });
+    expect(details.get("os_version")!.ok).toBe(true);
+  });
+
+  it("reads a body whole that is nested, spaced or small", () => {
+    const rows = Array.from({ length: 300 }, (_, i) => ({ name: `p${i}` }));
+    expect(parseSparing(JSON.stringify(JSON.parse(bodyOf(rows)), null, 1))).toBeNull();
+    expect(parseSparing(bodyOf(rows.slice(0, 3)))).toBeNull();
+    expect(parseSparing(JSON.stringify({ elsewhere: { [DEB]: rows }, queries: {} }))).toBeNull();
+    expect(parseSparing(`{"queries":{"${DEB}":${JSON.stringify(rows)},"${DEB}":${JSON.stringify(rows)}}}`)).toBeNull();
+    expect(parseSparing(`{"queries":{"${DEB}":${JSON.stringify(rows)}`)).toBeNull();
+  });
+});

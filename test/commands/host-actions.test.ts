@@ -1,0 +1,217 @@
+// svc hosts lock, unlock and wipe, and the commands of a host's own page, against the real app.
+import { beforeEach, describe, expect, it } from "vitest";
+import { sendInto } from "../support/cli.ts";
+import { type Fleet, startFleet } from "../support/fleet.ts";
+import { makeHost } from "../support/make.ts";
+import { type ManagedAgent, makeManaged } from "../support/managed.ts";
+
+let fleet: Fleet;
+beforeEach(async () => {
+  fleet = await startFleet();
+});
+
+const managed = (name: string): Promise<ManagedAgent> =>
+  makeManaged(fleet.app, { hostname: name, computer_name: name, hardware_uuid: `uuid of ${name}` });
+
+/** The host answers its script at the nth look of a command that waits; each look is a GET of the host. */
+function answering(agents: readonly ManagedAgent[], { at = 2, exit = 0, said = "" } = {}) {
+  const send = sendInto(fleet.app);
+  let looks = 0;
+  return async (...[url, init]: Parameters<typeof send>) => {
+    if (init.method === "GET" && /\/hosts\/\d+\?/.test(url) && ++looks === at)
+      for (const agent of agents) if ((await agent.pending()).length > 0) await agent.runScript(exit, said);
+    return send(url, init);
+  };
+}
+
+describe("hosts lock", () => {
+  it("asks y or N for one host, and takes --yes", async () => {
+    await managed("box-1");
+    const no = await fleet.run(["hosts", "lock", "box-1"], { tty: true, answers: [false] });
+    expect([no.exitCode, no.asked]).toEqual([2, ["Lock box-1?"]]);
+    const silent = await fleet.run(["hosts", "lock", "box-1"]);
+    expect(silent.exitCode).toBe(2);
+    expect(silent.stderr).toContain("--yes");
+    expect(await fleet.app.store.scriptRuns.count()).toBe(0);
+    const yes = await fleet.run(["hosts", "lock", "box-1", "--yes"]);
+    expect(yes.exitCode).toBe(0);
+    expect(yes.stderr).toContain("box-1: lock is pending");
+    expect(yes.stdout).toMatch(/box-1\s+pending\s+unlocked\s+lock/);
+  });
+
+  it("takes --confirm with the count for several; --yes is not enough", async () => {
+    await managed("box-1");
+    await managed("box-2");
+    const argv = ["hosts", "lock", "box-1", "box-2"];
+    expect((await fleet.run([...argv, "--yes"])).exitCode).toBe(2);
+    expect((await fleet.run([...argv, "--confirm", "3"])).exitCode).toBe(2);
+    expect(await fleet.app.store.scriptRuns.count()).toBe(0);
+    const { exitCode, stdout } = await fleet.run([...argv, "--confirm", "2", "-o", "json"]);
+    expect(exitCode).toBe(0);
+    expect(JSON.parse(stdout)).toMatchObject([
+      { host: "box-1", outcome: "pending", device_status: "unlocked", pending_action: "lock" },
+      { host: "box-2", outcome: "pending", device_status: "unlocked", pending_action: "lock" },
+    ]);
+  });
+
+  it("wants it said outright when it is all hosts", async () => {
+    const names = ["mac-1.example.com", "linux-1.example.com", "win-1.example.com"];
+    const { exitCode, stderr } = await fleet.run(["hosts", "lock", ...names, "--confirm", "3"]);
+    expect(exitCode).toBe(2);
+    expect(stderr).toContain("--all-hosts");
+  });
+
+  it("changes nothing on a dry run, and needs no confirmation for it", async () => {
+    await managed("box-1");
+    const { exitCode, stdout } = await fleet.run(["hosts", "lock", "box-1", "--dry-run"]);
+    expect([exitCode, stdout]).toEqual([0, "would lock box-1\n"]);
+    const plan = JSON.parse((await fleet.run(["hosts", "lock", "box-1", "--dry-run", "-o", "json"])).stdout);
+    expect(plan).toMatchObject({ dry_run: true, target: [{ display_name: "box-1", device_status: "unlocked" }] });
+    expect(await fleet.app.store.scriptRuns.count()).toBe(0);
+  });
+
+  it("passes on the server's refusal, with its exit code", async () => {
+    const bare = await fleet.run(["hosts", "lock", "linux-1.example.com", "--yes"]);
+    expect(bare.exitCode).toBe(1);
+    expect(bare.stderr).toContain("managed agent");
+    const agent = await managed("box-1");
+    await fleet.run(["hosts", "lock", "box-1", "--yes"]);
+    await agent.runScript();
+    const again = await fleet.run(["hosts", "lock", "box-1", "--yes"]);
+    expect(again.exitCode).toBe(5);
+    expect(again.stderr).toContain("already locked");
+    expect((await fleet.run(["hosts", "lock", "nobody", "--yes"])).exitCode).toBe(3);
+  });
+
+  it("tells of each of several hosts, with exit code 6 when some refused", async () => {
+    await managed("box-1");
+    const argv = ["hosts", "lock", "box-1", "linux-1.example.com", "--confirm", "2", "-o", "json"];
+    const { exitCode, stdout, stderr } = await fleet.run(argv);
+    expect(exitCode).toBe(6);
+    expect(JSON.parse(stdout)).toMatchObject([
+      { host: "box-1", outcome: "pending" },
+      { host: "linux-1.example.com", outcome: "failed", reason: expect.stringContaining("managed agent") },
+    ]);
+    expect(stderr).toContain("1 of 2 hosts failed");
+  });
+
+  it("waits until the host has locked itself", async () => {
+    const agent = await managed("box-1");
+    const argv = ["hosts", "lock", "box-1", "--yes", "--wait"];
+    const { exitCode, stdout, waits } = await fleet.run(argv, { send: answering([agent], { at: 3 }) });
+    expect(exitCode).toBe(0);
+    expect(stdout).toMatch(/box-1\s+done\s+locked/);
+    expect(waits.length).toBeGreaterThanOrEqual(2);
+  });
+
+  it("fails with what the host said", async () => {
+    const agent = await managed("box-1");
+    const argv = ["hosts", "lock", "box-1", "--yes", "--wait"];
+    const { exitCode, stderr } = await fleet.run(argv, {
+      send: answering([agent], { exit: 4, said: "no\u001b[2J room" }),
+    });
+    expect(exitCode).toBe(1);
+    expect(stderr).toContain("the lock script ended with exit code 4: no\\x1b[2J room");
+    expect(stderr).not.toContain("\u001b[2J");
+  });
+
+  it("ends with 7 when the host has not told in time", async () => {
+    await managed("box-1");
+    const { exitCode, stderr, waits } = await fleet.run([
+      "hosts",
+      "lock",
+      "box-1",
+      "--yes",
+      "--wait",
+      "--timeout",
+      "20s",
+    ]);
+    expect(exitCode).toBe(7);
+    expect(stderr).toContain("still pending");
+    expect(waits.reduce((sum, ms) => sum + ms, 0)).toBe(20_000);
+    const bad = await fleet.run(["hosts", "lock", "box-1", "--wait", "--timeout", "soon"]);
+    expect(bad.exitCode).toBe(2);
+  });
+
+  it("says when the lock was cancelled meanwhile, or the host deleted", async () => {
+    const agent = await managed("box-1");
+    const send = sendInto(fleet.app);
+    let looks = 0;
+    const cancelled = await fleet.run(["hosts", "lock", "box-1", "--yes", "--wait"], {
+      send: async (url, init) => {
+        if (/\/hosts\/\d+\?/.test(url) && ++looks === 2) await agent.enroll();
+        return send(url, init);
+      },
+    });
+    expect(cancelled.exitCode).toBe(1);
+    expect(cancelled.stderr).toContain("was cancelled");
+    looks = 0;
+    const { id } = await agent.host();
+    const deleted = await fleet.run(["hosts", "lock", "box-1", "--yes", "--wait"], {
+      send: async (url, init) => {
+        if (/\/hosts\/\d+\?/.test(url) && ++looks === 2) await fleet.app.delete(`/hosts/${id}`);
+        return send(url, init);
+      },
+    });
+    expect(deleted.exitCode).toBe(1);
+    expect(deleted.stderr).toContain("was deleted");
+  });
+});
+
+describe("hosts unlock and wipe", () => {
+  it("unlock needs no confirmation for one host, and waits", async () => {
+    const agent = await managed("box-1");
+    await fleet.run(["hosts", "lock", "box-1", "--yes"]);
+    await agent.runScript();
+    const { exitCode, stdout } = await fleet.run(["hosts", "unlock", "box-1", "--wait"], { send: answering([agent]) });
+    expect(exitCode).toBe(0);
+    expect(stdout).toMatch(/box-1\s+done\s+unlocked/);
+  });
+
+  it("wipe wants the name itself: --yes is no flag of it", async () => {
+    const agent = await managed("box-1");
+    const send = answering([agent]);
+    expect((await fleet.run(["hosts", "wipe", "box-1", "--yes"])).exitCode).toBe(2);
+    const silent = await fleet.run(["hosts", "wipe", "box-1"]);
+    expect(silent.exitCode).toBe(2);
+    expect(silent.stderr).toContain("--confirm box-1");
+    expect((await fleet.run(["hosts", "wipe", "box-1", "--confirm", "1"])).exitCode).toBe(2);
+    expect((await fleet.run(["hosts", "wipe", "box-1"], { tty: true, answers: ["box-2"] })).exitCode).toBe(2);
+    expect(await fleet.app.store.scriptRuns.count()).toBe(0);
+    const done = await fleet.run(["hosts", "wipe", "box-1", "--wait"], { tty: true, answers: ["box-1"], send });
+    expect(done.exitCode).toBe(0);
+    expect(done.stdout).toMatch(/box-1\s+done\s+wiped/);
+  });
+});
+
+describe("device", () => {
+  const token = "0b0d1f6e-6a0f-4d0f-9a6a-5d1c6d2f3a11";
+  const nobody = {
+    SVC_CONTEXT: "",
+    SVC_API_TOKEN: "",
+    XDG_CONFIG_HOME: "/nowhere",
+    SVC_SERVER_URL: "http://svc.example",
+  };
+
+  it("shows a host to its owner, who has no account", async () => {
+    const agent = await managed("box-1");
+    await agent.call("/device_token", { device_auth_token: token });
+    for (const topic of ["show", "desktop", "policies", "software", "device-mapping", "certificates", "refetch"]) {
+      const { exitCode, stderr } = await fleet.run(["device", topic, "--token-stdin"], {
+        stdin: `${token}\n`,
+        env: nobody,
+      });
+      expect(exitCode, `${topic}: ${stderr}`).toBe(0);
+    }
+    const { stdout } = await fleet.run(["device", "show", token, "-o", "json"], { env: nobody });
+    expect(JSON.parse(stdout)).toMatchObject({ hostname: "box-1", self_service: false });
+  });
+
+  it("says so when the token is none, or is missing", async () => {
+    await makeHost(fleet.app);
+    expect((await fleet.run(["device", "show", token])).exitCode).toBe(4);
+    const missing = await fleet.run(["device", "show"]);
+    expect([missing.exitCode, missing.stderr]).toEqual([2, expect.stringContaining("--token-stdin")]);
+    expect((await fleet.run(["device", "show", token, "--token-stdin"], { stdin: token })).exitCode).toBe(2);
+  });
+});

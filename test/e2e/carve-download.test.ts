@@ -1,0 +1,167 @@
+// A carve through the built binary: blocks that were acknowledged survive kill -9, and `svc carves download` takes up where it broke off.
+import { createHash, randomBytes } from "node:crypto";
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { type Served, signIn } from "../../bench/support/serve.ts";
+import type { Carve } from "../../src/api/carves.ts";
+import { TarContent } from "../../src/simulator/agent/carve-content.ts";
+import type { CarveOptions } from "../../src/simulator/agent/carver.ts";
+import type { Machine } from "../../src/simulator/inventory/machine.ts";
+import { hashText, mix } from "../../src/simulator/random.ts";
+import { Simulation } from "../../src/simulator/simulation.ts";
+import { type FreshDatabase, freshDatabase } from "../support/postgres.ts";
+import { agentCall, enroll, SECRET, withSecret } from "./support/agents.ts";
+import { build, newFolder, serve, svc } from "./support/svc.ts";
+
+beforeAll(build, 180_000);
+
+const BLOCK = 500_000;
+const sha256 = (bytes: Buffer) => createHash("sha256").update(bytes).digest("hex");
+
+describe.each(["lowdb", "postgres"] as const)("a carve on %s", (engine) => {
+  const dataDir = newFolder();
+  let database: FreshDatabase | null = null;
+  beforeAll(async () => {
+    if (engine === "postgres") database = await freshDatabase();
+  });
+  afterAll(() => database?.drop());
+
+  const start = (port?: number) =>
+    serve({
+      dataDir,
+      ...(port === undefined ? {} : { port }),
+      env: database ? { SVC_DATABASE_URL: database.url } : {},
+    });
+
+  it("survives kills between its blocks, and is downloaded to the byte", async () => {
+    let server: Served = await start();
+    await withSecret(server);
+    const nodeKey = await enroll(server, "carved");
+    const content = new TarContent(7, "osquery_carve/var/log/syslog", 4_000_000);
+    const count = Math.ceil(content.size / BLOCK);
+    const { body: begun } = await agentCall(server, "carve/begin", {
+      block_count: count,
+      block_size: BLOCK,
+      carve_size: content.size,
+      carve_id: "guid",
+      request_id: "request",
+      node_key: nodeKey,
+    });
+    const upload = async (id: number) => {
+      const data = content.read(id * BLOCK, BLOCK).toString("base64");
+      const reply = await server.send("/api/v1/qengine/carve/block", {
+        method: "POST",
+        headers: { "content-type": "application/json" },
+        body: JSON.stringify({ block_id: id, session_id: begun.session_id, request_id: "request", data }),
+      });
+      return reply.text();
+    };
+    const port = Number(new URL(server.url).port);
+    for (let id = 0; id < count; id++) {
+      expect(JSON.parse(await upload(id))).toEqual({ success: true });
+      if (id % 3 !== 1) continue;
+      // The answer to the last block was lost on the way, or so the agent thinks; another one is on its way as the server dies.
+      const dying = id + 1 < count ? upload(id + 1).catch(() => null) : null;
+      await server.stop("SIGKILL");
+      const told = await dying;
+      server = await start(port);
+      if (told === null) expect(JSON.parse(await upload(id + 1))).toEqual({ success: true });
+      else expect(JSON.parse(told)).toEqual({ success: true });
+      id++;
+    }
+
+    const call = await signIn(server);
+    const { carves } = await call<{ carves: { id: number; max_block: number; error?: string }[] }>("GET", "/carves");
+    expect(carves).toMatchObject([{ max_block: count - 1 }]);
+    expect(carves[0]).not.toHaveProperty("error");
+    const id = String(carves[0]!.id);
+
+    const env = { SVC_SERVER_URL: server.url, SVC_API_TOKEN: await tokenOf(server) };
+    const file = join(dataDir, "whole.tar");
+    const whole = await svc(["carves", "download", id, "-o", file], env);
+    expect(whole.code, whole.stderr).toBe(0);
+    expect(sha256(readFileSync(file))).toBe(content.sha256());
+
+    const part = join(dataDir, "part.tar");
+    writeFileSync(part, readFileSync(file).subarray(0, 1_234_567));
+    const resumed = await svc(["carves", "download", id, "-o", part], env);
+    expect(resumed.code, resumed.stderr).toBe(0);
+    expect(resumed.stderr).toContain("going on after");
+    expect(sha256(readFileSync(part))).toBe(content.sha256());
+
+    writeFileSync(part, randomBytes(1_000_000));
+    expect((await svc(["carves", "download", id, "-o", part], env)).code).toBe(5);
+    const printed = await svc(["carves", "download", id, "-o", "-"], env);
+    expect(printed.code, printed.stderr).toBe(0);
+    expect(printed.stdout.length).toBeGreaterThan(1_000_000);
+    await server.stop();
+  }, 120_000);
+
+  it("is started from the command line and followed until it is whole, or known to have failed", async () => {
+    const server = await start();
+    await withSecret(server);
+    const carves: CarveOptions = { bytes: 2_999_808, blockSize: BLOCK, fault: "repeat" };
+    const fleet = new Simulation({
+      serverUrl: server.url,
+      enrollSecret: SECRET,
+      hosts: 1,
+      scale: 0.05,
+      softwarePerHost: 5,
+      carves,
+    });
+    fleet.start();
+    const env = { SVC_SERVER_URL: server.url, SVC_API_TOKEN: await tokenOf(server) };
+    try {
+      const machine = await enrolled(fleet);
+      const argv = ["carves", "start", machine.hostname, "/etc/**", "--wait", "--timeout", "60s", "-o", "json"];
+      const asked = await svc(argv, env);
+      expect(asked.code, asked.stderr).toBe(0);
+      const [one] = JSON.parse(asked.stdout) as { carve_id: string; state: string; carve: Carve }[];
+      expect(one).toMatchObject({ state: "complete", carve: { carve_id: one!.carve_id, max_block: 5 } });
+      const file = join(dataDir, "started.tar");
+      const { code, stderr } = await svc(["carves", "download", String(one!.carve.id), "-o", file], env);
+      expect(code, stderr).toBe(0);
+      const seed = mix(machine.seed, hashText("/etc/%%"));
+      expect(sha256(readFileSync(file))).toBe(
+        new TarContent(seed, `osquery_carve_${one!.carve_id}/etc/`, 2_999_808).sha256(),
+      );
+
+      carves.fault = "size";
+      const lying = await svc(argv, env);
+      expect(lying.code).toBe(1);
+      expect(lying.stdout).toContain("does not match received size");
+      carves.fault = "order";
+      const unordered = await svc(argv, env);
+      expect(unordered.code).toBe(1);
+      expect(unordered.stdout).toContain("block_id does not match expected block (1): 2");
+      carves.fault = "abort";
+      const aborted = await svc(
+        argv.map((word) => (word === "60s" ? "12s" : word)),
+        env,
+      );
+      expect(aborted.code, aborted.stderr).toBe(7);
+    } finally {
+      await fleet.stop();
+      await server.stop();
+    }
+  }, 180_000);
+});
+
+async function enrolled(fleet: Simulation): Promise<Machine> {
+  for (const until = Date.now() + 30_000; Date.now() < until; ) {
+    const [agent] = fleet.agents;
+    if (agent !== undefined && agent.accepted > 0) return agent.machine;
+    await new Promise((done) => setTimeout(done, 50));
+  }
+  throw new Error("the simulated host did not enroll");
+}
+
+async function tokenOf(server: Served): Promise<string> {
+  const reply = await server.send("/api/v1/svc/login", {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify({ email: server.email, password: server.password }),
+  });
+  return ((await reply.json()) as { token: string }).token;
+}

@@ -1,0 +1,110 @@
+// The whole way: the command asks, the server keeps it, a simulated managed agent fetches the script and answers, the command tells.
+import { afterEach, beforeAll, beforeEach, expect, it } from "vitest";
+import type { Caller, Served } from "../../bench/support/serve.ts";
+import type { SimulationOptions } from "../../src/simulator/options.ts";
+import { Simulation } from "../../src/simulator/simulation.ts";
+import { SECRET, withSecret } from "./support/agents.ts";
+import { build, serve, svc } from "./support/svc.ts";
+
+beforeAll(build, 180_000);
+
+interface Shown {
+  readonly id: number;
+  readonly hostname: string;
+  readonly scripts_enabled: boolean | null;
+  readonly mdm: { device_status: string; pending_action: string; action_failure?: string };
+}
+
+let server: Served;
+let call: Caller;
+let running: Simulation[] = [];
+
+beforeEach(async () => {
+  server = await serve({ args: ["--dev-license"] });
+  call = await withSecret(server);
+}, 60_000);
+afterEach(async () => {
+  for (const simulation of running) await simulation.stop();
+  running = [];
+  await server.stop();
+}, 60_000);
+
+/** Agents fifty times as fast as real ones: a configuration every 0.6 s. */
+async function simulate(options: Partial<SimulationOptions> = {}): Promise<Shown[]> {
+  const given = {
+    serverUrl: server.url,
+    enrollSecret: SECRET,
+    hosts: 4,
+    platforms: ["ubuntu"],
+    scale: 0.02,
+    managed: 1,
+  };
+  const simulation = new Simulation({ ...given, softwarePerHost: 5, ...options });
+  running.push(simulation);
+  simulation.start();
+  await expect
+    .poll(async () => (await hosts()).filter(({ scripts_enabled }) => scripts_enabled !== null).length, {
+      timeout: 60_000,
+      interval: 500,
+    })
+    .toBe(given.hosts);
+  return (await hosts()).filter(({ scripts_enabled }) => scripts_enabled);
+}
+const hosts = async () => (await call<{ hosts: Shown[] }>("GET", "/hosts?order_key=id")).hosts;
+
+async function cli(...argv: string[]) {
+  const { token } = await signedIn();
+  return svc(argv, { SVC_SERVER_URL: server.url, SVC_API_TOKEN: token });
+}
+
+async function signedIn(): Promise<{ token: string }> {
+  const { email, password } = server;
+  const reply = await server.send("/api/v1/svc/login", {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify({ email, password }),
+  });
+  return (await reply.json()) as { token: string };
+}
+
+it("locks, unlocks and wipes hosts and waits for each", { timeout: 180_000 }, async () => {
+  const [one, two] = await simulate();
+  const wait = ["--wait", "--timeout", "60s", "-o", "json"];
+  const locked = await cli("hosts", "lock", one!.hostname, two!.hostname, "--confirm", "2", ...wait);
+  expect(locked, locked.stderr).toMatchObject({ code: 0 });
+  expect(JSON.parse(locked.stdout)).toMatchObject([
+    { host: expect.any(String), outcome: "done", device_status: "locked", pending_action: "" },
+    { outcome: "done", device_status: "locked" },
+  ]);
+  expect(running[0]!.managed.filter(({ state }) => state === "locked")).toHaveLength(2);
+
+  const unlocked = await cli("hosts", "unlock", two!.hostname, ...wait);
+  expect(unlocked, unlocked.stderr).toMatchObject({ code: 0 });
+  expect(JSON.parse(unlocked.stdout)).toMatchObject([{ outcome: "done", device_status: "unlocked" }]);
+
+  const refused = await cli("hosts", "wipe", one!.hostname, "--confirm", one!.hostname, ...wait);
+  expect(refused.code).toBe(1);
+  expect(refused.stderr).toContain("locked");
+
+  const wiped = await cli("hosts", "wipe", two!.hostname, "--confirm", two!.hostname, ...wait);
+  expect(wiped, wiped.stderr).toMatchObject({ code: 0 });
+  expect(JSON.parse(wiped.stdout)).toMatchObject([{ outcome: "done", device_status: "wiped" }]);
+  expect(running[0]!.managed.map(({ state }) => state).filter((state) => state === "wiped")).toHaveLength(1);
+  const report = await running[0]!.stop();
+  expect(report).toMatchObject({ scriptsRun: 4, lostResults: 0 });
+});
+
+it("fails with what a host's script said, and ends with 7 for one that is away", { timeout: 180_000 }, async () => {
+  const [one, two] = await simulate({ scriptFailures: 1 });
+  const failed = await cli("hosts", "lock", one!.hostname, "--yes", "--wait", "--timeout", "60s");
+  expect(failed.code).toBe(1);
+  expect(failed.stderr).toContain("the lock script ended with exit code 1: FAILED: simulated failure");
+  expect((await hosts())[0]!.mdm).toMatchObject({ device_status: "unlocked", pending_action: "" });
+
+  await running[0]!.stop();
+  const away = await cli("hosts", "lock", two!.hostname, "--yes", "--wait", "--timeout", "2s");
+  expect(away.code).toBe(7);
+  expect(away.stderr).toContain("still pending");
+  const upcoming = await call<{ activities: { uuid: string }[] }>("GET", `/hosts/${two!.id}/activities/upcoming`);
+  expect(upcoming.activities).toHaveLength(1);
+});

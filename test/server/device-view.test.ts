@@ -1,0 +1,214 @@
+// A host's own page, by the token that its agent makes (part B, part D's device-token endpoints, agent protocol section 11).
+import { pino } from "pino";
+import { describe, expect, it } from "vitest";
+import { startApp, type TestApp } from "../support/app.ts";
+import { makeInventory, makeSoftware } from "../support/make.ts";
+import { makeManaged } from "../support/managed.ts";
+
+const TOKEN = "0b0d1f6e-6a0f-4d0f-9a6a-5d1c6d2f3a11";
+const OTHER = "7c1e1c52-3a55-4b6e-8f0b-0d8a4c1d9e22";
+const paths = ["", "/desktop", "/policies", "/software", "/device_mapping", "/desktopadmin", "/certificates"];
+
+async function withToken(t: TestApp, token = TOKEN, details: Record<string, string> = {}) {
+  const agent = await makeManaged(t, details);
+  expect((await agent.call("/device_token", { device_auth_token: token })).json).toEqual({});
+  return agent;
+}
+
+describe.each(["lowdb", "postgres"] as const)("the device page on %s", (engine) => {
+  it("shows the host, without what is the organization's own", async () => {
+    const t = await startApp({ engine });
+    const agent = await withToken(t);
+    const host = await agent.host();
+    await t.patch("/config", { org_info: { org_logo_url: "https://example.com/logo.png" } });
+    const res = await t.as(null).get(`/device/${TOKEN}`);
+    expect(res.status).toBe(200);
+    const body = (await res.json()) as { host: Record<string, unknown> };
+    const around = {
+      self_service: false,
+      org_logo_url: "https://example.com/logo.png",
+      license: { tier: "premium", expiration: "2100-01-01T00:00:00Z" },
+      global_config: { mdm: { enabled_and_configured: false } },
+    };
+    expect(body).toMatchObject({ ...around, host: { ...around, id: host.id, hostname: host.hostname } });
+    expect(body.host).toMatchObject({ dep_assigned_to_svc: false, policies: [], batteries: [], users: [] });
+    for (const key of ["labels", "packs", "pack_stats", "additional", "software", "node_key_hash"])
+      expect(body.host).not.toHaveProperty(key);
+  });
+
+  it("leaves out on the free tier what is premium", async () => {
+    const t = await startApp({ engine, tier: "free" });
+    await withToken(t);
+    const { host } = (await (await t.as(null).get(`/device/${TOKEN}`)).json()) as { host: object };
+    expect(host).not.toHaveProperty("policies");
+    expect(host).toMatchObject({ license: { tier: "free" } });
+    expect((await t.as(null).get(`/device/${TOKEN}/desktop`)).status).toBe(402);
+    expect((await t.as(null).get(`/device/${TOKEN}/policies`)).status).toBe(402);
+    expect((await t.as(null).get(`/device/${TOKEN}/software`)).status).toBe(200);
+  });
+
+  it("refuses a token that is none, on every path, whoever calls", async () => {
+    const t = await startApp({ engine });
+    await withToken(t);
+    for (const caller of [t, t.as(null)])
+      for (const path of paths) {
+        const res = await caller.get(`/device/${OTHER}${path}`);
+        expect(res.status, path).toBe(401);
+        expect(await res.json()).toMatchObject({ message: "Authentication required", uuid: expect.any(String) });
+      }
+    expect((await t.as(null).post(`/device/${OTHER}/refetch`)).status).toBe(401);
+    expect((await t.as(null).post(`/device/${OTHER}/debug/errors`, {})).status).toBe(401);
+    expect((await t.as(null).request("HEAD", `/device/${OTHER}/ping`)).status).toBe(401);
+    expect((await t.as(null).get(`/device/${OTHER}/transparency`)).status).toBe(401);
+    for (const empty of ["/device/", "/device//desktop"]) expect((await t.as(null).get(empty)).status, empty).toBe(404);
+    expect((await t.as(null).get(`/device/${encodeURIComponent("' OR 1=1")}`)).status).toBe(401);
+  });
+
+  it("is good for an hour after the token's last update; a new token ends the old one at once", async () => {
+    const t = await startApp({ engine });
+    const agent = await withToken(t);
+    t.clock.advance(59 * 60_000);
+    expect((await t.as(null).get(`/device/${TOKEN}`)).status).toBe(200);
+    await agent.call("/device_token", { device_auth_token: TOKEN });
+    t.clock.advance(59 * 60_000);
+    expect((await t.as(null).get(`/device/${TOKEN}`)).status, "sent again: good again").toBe(200);
+    t.clock.advance(61_000);
+    expect((await t.as(null).get(`/device/${TOKEN}`)).status).toBe(401);
+    await agent.call("/device_token", { device_auth_token: OTHER });
+    expect((await t.as(null).get(`/device/${OTHER}`)).status).toBe(200);
+    expect((await t.as(null).get(`/device/${TOKEN}`)).status).toBe(401);
+    expect(JSON.stringify(await t.store.deviceTokens.list())).not.toContain(OTHER);
+  });
+
+  it("takes only tokens that go into a URL as they are, and are no other host's", async () => {
+    const t = await startApp({ engine });
+    const first = await withToken(t);
+    const second = await makeManaged(t);
+    for (const device_auth_token of ["", "a b", "a/b", "a?b", "a%20b", "ä", "..", "x".repeat(300)]) {
+      const { status, json } = await second.call("/device_token", { device_auth_token });
+      expect([400, 422], device_auth_token).toContain(status);
+      expect(json.errors[0].name).toBe("device_auth_token");
+    }
+    expect((await second.call("/device_token", { device_auth_token: TOKEN })).status).toBe(409);
+    expect((await first.call("/device_token", { device_auth_token: TOKEN })).status).toBe(200);
+    const { host } = (await (await t.as(null).get(`/device/${TOKEN}`)).json()) as { host: { id: number } };
+    expect(host.id).toBe((await first.host()).id);
+  });
+
+  it("tells the desktop app how many policies fail, and nothing that names the host", async () => {
+    const t = await startApp({ engine });
+    const agent = await withToken(t);
+    const host = await agent.host();
+    const made = (await (
+      await t.post("/policies", { name: "Disk encrypted", query: "SELECT 1", description: "d", resolution: "r" })
+    ).json()) as { policy: { id: number } };
+    const { result_id } = (await t.store.policies.get(made.policy.id))!;
+    await t.store.hostPolicies.insert({ id: host.id, passing: [], failing: [result_id], failing_count: 1 });
+
+    const desktop = await (await t.as(null).get(`/device/${TOKEN}/desktop`)).json();
+    expect(desktop).toMatchObject({
+      failing_policies_count: 1,
+      self_service: false,
+      notifications: { needs_mdm_migration: false, renew_enrollment_profile: false },
+      config: { org_info: { org_name: "Test" }, mdm: { macos_migration: { mode: "" } } },
+    });
+    for (const name of [host.hostname, host.uuid, host.hardware_serial, host.computer_name])
+      expect(JSON.stringify(desktop)).not.toContain(name);
+
+    const { policies } = (await (await t.as(null).get(`/device/${TOKEN}/policies`)).json()) as { policies: unknown };
+    expect(policies).toEqual([
+      {
+        id: made.policy.id,
+        name: "Disk encrypted",
+        description: "d",
+        resolution: "r",
+        platform: "",
+        critical: false,
+        conditional_access_enabled: false,
+        response: "fail",
+      },
+    ]);
+  });
+
+  it("shows software, mapping and the Mac's Munki, of this host only", async () => {
+    const t = await startApp({ engine });
+    const agent = await withToken(t, TOKEN, { platform: "darwin" });
+    await withToken(t, OTHER);
+    const firefox = await makeSoftware(t, "Firefox", "133.0");
+    await makeInventory(t, (await agent.host()).id, [firefox]);
+    await agent.call("/device_mapping", { email: "eve@example.com" }, "PUT");
+    const software = async (token: string) =>
+      (await (await t.as(null).get(`/device/${token}/software?query=fire`)).json()) as { count: number };
+    expect((await software(TOKEN)).count).toBe(1);
+    expect((await software(OTHER)).count).toBe(0);
+    const mapping = (await (await t.as(null).get(`/device/${TOKEN}/device_mapping`)).json()) as object;
+    expect(mapping).toMatchObject({ device_mapping: [{ email: "eve@example.com", source: "custom" }] });
+    expect(await (await t.as(null).get(`/device/${TOKEN}/certificates?per_page=5`)).json()).toEqual({
+      certificates: [],
+      meta: { has_next_results: false, has_previous_results: false },
+    });
+    expect(await (await t.as(null).get(`/device/${TOKEN}/desktopadmin`)).json()).toMatchObject({
+      desktopadmin: { munki: null },
+    });
+  });
+
+  it("asks for all details anew", async () => {
+    const t = await startApp({ engine });
+    const agent = await withToken(t);
+    const { id } = await agent.host();
+    await t.store.hosts.updateEach([{ id, refetch_requested: false }]);
+    const res = await t.as(null).post(`/device/${TOKEN}/refetch`);
+    expect([res.status, await res.json()]).toEqual([200, {}]);
+    expect(await t.store.hosts.get(id)).toMatchObject({ refetch_requested: true });
+  });
+
+  it("is pinged, says where it is told what is seen, and takes errors", async () => {
+    const t = await startApp({ engine });
+    await withToken(t);
+    const ping = await t.as(null).request("HEAD", `/device/${TOKEN}/ping`);
+    expect([ping.status, await ping.text()]).toEqual([200, ""]);
+    const moved = await t.as(null).get(`/device/${TOKEN}/transparency`);
+    expect([moved.status, moved.headers.get("location")]).toEqual([307, "https://svc.example.com/transparency"]);
+    expect((await t.raw("/transparency")).status).toBe(200);
+    await t.patch("/config", { org_info: { contact_url: "https://example.com/it" } });
+    expect((await t.as(null).get(`/device/${TOKEN}/transparency`)).headers.get("location")).toBe(
+      "https://example.com/it",
+    );
+    const error = { error_source: "desktop", error_message: "boom", error_additional_info: { a: 1 }, vital: true };
+    const report = await t.as(null).post(`/device/${TOKEN}/debug/errors`, error);
+    expect([report.status, await report.json()]).toEqual([200, {}]);
+    const big = JSON.stringify({ error_message: "x".repeat(5 * 1024 * 1024) });
+    expect((await t.as(null).post(`/device/${TOKEN}/debug/errors`, big)).status).toBe(413);
+  });
+
+  it("is gone with its host", async () => {
+    const t = await startApp({ engine });
+    const agent = await withToken(t);
+    await t.delete(`/hosts/${(await agent.host()).id}`);
+    expect((await t.as(null).get(`/device/${TOKEN}`)).status).toBe(401);
+  });
+});
+
+it("writes no token into the log, also when the server fails", async () => {
+  const lines: string[] = [];
+  const t = await startApp({ log: pino({ level: "trace" }, { write: (line: string) => void lines.push(line) }) });
+  await withToken(t);
+  t.store.deviceTokens.first = () => Promise.reject(new Error("the disk is on fire"));
+  expect((await t.as(null).get(`/device/${TOKEN}/desktop`)).status).toBe(500);
+  expect(lines.join("")).toContain("the disk is on fire");
+  expect(lines.join("")).not.toContain(TOKEN);
+});
+
+it("limits failed calls of an address, and never good ones", async () => {
+  const t = await startApp();
+  await withToken(t);
+  for (let i = 0; i < 1_000; i++) await t.as(null).get(`/device/${TOKEN}/desktop`);
+  expect((await t.as(null).get(`/device/${TOKEN}/desktop`)).status).toBe(200);
+  for (let i = 0; i < 720; i++) expect((await t.as(null).get(`/device/guess-${i}`)).status).toBe(401);
+  const limited = await t.as(null).get("/device/guess");
+  expect(limited.status).toBe(429);
+  expect(Number(limited.headers.get("retry-after"))).toBe(3600);
+  expect((await t.as(null).get(`/device/${TOKEN}`)).status).toBe(200);
+  t.clock.advance(3_601_000);
+  expect((await t.as(null).get("/device/guess")).status).toBe(401);
+});

@@ -1,0 +1,331 @@
+// Lock, unlock and wipe: part B's states, part C's refusals, and the scripts that carry them to Linux and Windows hosts.
+import { describe, expect, it } from "vitest";
+import { serviceContext } from "../../src/server/core/context.ts";
+import { cancelScriptRun, upcomingOf } from "../../src/server/scripts/upcoming.ts";
+import { startApp, type TestApp } from "../support/app.ts";
+import { makeHost, makeTeam, makeUser } from "../support/make.ts";
+import { type ManagedAgent, makeManaged } from "../support/managed.ts";
+
+const idOf = async (agent: ManagedAgent) => (await agent.host()).id;
+
+async function stateOf(t: TestApp, id: number) {
+  const { host } = (await (await t.get(`/hosts/${id}`)).json()) as { host: { mdm: Record<string, unknown> } };
+  const { device_status, pending_action, action_failure } = host.mdm;
+  return { device_status, pending_action, ...(action_failure === undefined ? {} : { action_failure }) };
+}
+
+async function refused(t: TestApp, id: number, action: string, status: number, reason: RegExp) {
+  const before = await t.store.scriptRuns.count();
+  const res = await t.post(`/hosts/${id}/${action}`);
+  const body = (await res.json()) as { errors: { name: string; reason: string }[] };
+  expect([res.status, body.errors[0]!.reason]).toEqual([status, expect.stringMatching(reason)]);
+  expect(await t.store.scriptRuns.count()).toBe(before);
+}
+
+const feed = async (t: TestApp, type: string) =>
+  ((await (await t.get(`/activities?activity_type=${type}`)).json()) as { activities: Record<string, unknown>[] })
+    .activities;
+
+describe.each(["lowdb", "postgres"] as const)("lock, unlock and wipe on %s", (engine) => {
+  it("take a Linux host from unlocked to locked and back, each step by its script's result", async () => {
+    const t = await startApp({ engine });
+    const agent = await makeManaged(t);
+    const id = await idOf(agent);
+    expect(await stateOf(t, id)).toEqual({ device_status: "unlocked", pending_action: "" });
+
+    const locked = await t.post(`/hosts/${id}/lock?view_pin=true`);
+    expect(await locked.json()).toEqual({ device_status: "unlocked", pending_action: "lock" });
+    expect(await stateOf(t, id)).toEqual({ device_status: "unlocked", pending_action: "lock" });
+    expect(await agent.runScript()).toMatch(/^#!\/bin\/sh[\s\S]*passwd -l/);
+    expect(await stateOf(t, id)).toEqual({ device_status: "locked", pending_action: "" });
+    expect(await agent.pending()).toEqual([]);
+
+    const unlocked = await t.post(`/hosts/${id}/unlock`);
+    expect(await unlocked.json()).toEqual({ host_id: id, device_status: "locked", pending_action: "unlock" });
+    expect(await agent.runScript()).toMatch(/passwd -u/);
+    expect(await stateOf(t, id)).toEqual({ device_status: "unlocked", pending_action: "" });
+
+    const wiped = await t.post(`/hosts/${id}/wipe`);
+    expect(await wiped.json()).toEqual({ device_status: "unlocked", pending_action: "wipe" });
+    await agent.runScript();
+    expect(await stateOf(t, id)).toEqual({ device_status: "wiped", pending_action: "" });
+  });
+
+  it("are told in the feed when asked for, and in the host's own list", async () => {
+    const t = await startApp({ engine });
+    const agent = await makeManaged(t);
+    const { id, display_name } = await agent.host();
+    const details = { host_id: id, host_display_name: display_name };
+    await t.post(`/hosts/${id}/lock?view_pin=1`);
+    expect(await feed(t, "locked_host")).toEqual([
+      expect.objectContaining({ details: { ...details, view_pin: true }, actor_email: "ada@example.com" }),
+    ]);
+    await agent.runScript();
+    await t.post(`/hosts/${id}/unlock`);
+    expect((await feed(t, "unlocked_host"))[0]).toMatchObject({ details: { ...details, host_platform: "ubuntu" } });
+    await agent.runScript();
+    await t.post(`/hosts/${id}/wipe`);
+    expect((await feed(t, "wiped_host"))[0]).toMatchObject({ details });
+    const own = await t.store.activities.list({ where: { op: "eq", column: "host_id", value: id } });
+    expect(own.map(({ type }) => type)).toEqual(["svc_enrolled", "locked_host", "unlocked_host", "wiped_host"]);
+  });
+
+  it("keep the state when the script fails, and tell what it said", async () => {
+    const t = await startApp({ engine });
+    const agent = await makeManaged(t);
+    const id = await idOf(agent);
+    for (const [exit, said, failure] of [
+      [3, "passwd: not found", "the lock script ended with exit code 3: passwd: not found"],
+      [-1, "", "the lock script timed out after 300 s, or was killed"],
+      [-2, "", "the lock script was not run: scripts are disabled on the host"],
+    ] as const) {
+      await t.post(`/hosts/${id}/lock`);
+      expect(await stateOf(t, id)).toEqual({ device_status: "unlocked", pending_action: "lock" });
+      await agent.runScript(exit, said);
+      expect(await stateOf(t, id)).toEqual({
+        device_status: "unlocked",
+        pending_action: "",
+        action_failure: failure,
+      });
+    }
+    await t.post(`/hosts/${id}/lock`);
+    await agent.runScript();
+    await t.post(`/hosts/${id}/unlock`);
+    await agent.runScript(1, "no");
+    expect(await stateOf(t, id)).toMatchObject({ device_status: "locked", pending_action: "" });
+    await t.post(`/hosts/${id}/unlock`);
+    await agent.runScript();
+    await t.post(`/hosts/${id}/wipe`);
+    await agent.runScript(2, `${"x".repeat(50_000)}the end`);
+    const { action_failure } = (await stateOf(t, id)) as { action_failure: string };
+    expect(action_failure).toMatch(/^the wipe script ended with exit code 2: x+the end$/);
+    expect(action_failure.length).toBeLessThan(1_200);
+    expect(await feed(t, "failed_wipe")).toEqual([
+      expect.objectContaining({ svc_initiated: true, details: expect.objectContaining({ host_id: id }) }),
+    ]);
+    const runs = await t.store.scriptRuns.list();
+    expect(runs.at(-1)).toMatchObject({ state: "done", exit_code: 2, runtime: 2, ended_at: t.clock.iso() });
+    expect(runs.at(-1)!.output!.length).toBe(10_000);
+  });
+
+  it("refuse what does not go with the state", async () => {
+    const t = await startApp({ engine });
+    const agent = await makeManaged(t);
+    const id = await idOf(agent);
+    await refused(t, id, "unlock", 409, /already unlocked/);
+    await t.post(`/hosts/${id}/lock`);
+    for (const action of ["lock", "unlock", "wipe"]) await refused(t, id, action, 422, /pending lock/);
+    await agent.runScript();
+    await refused(t, id, "lock", 409, /already locked/);
+    await refused(t, id, "wipe", 422, /unlock it/);
+    await t.post(`/hosts/${id}/unlock`);
+    await agent.runScript();
+    await t.post(`/hosts/${id}/wipe`);
+    await agent.runScript();
+    await refused(t, id, "lock", 422, /was wiped/);
+    await refused(t, id, "wipe", 422, /was wiped/);
+    await refused(t, id, "unlock", 409, /already unlocked/);
+  });
+
+  it("refuse hosts that nothing reaches, and name what they lack", async () => {
+    const t = await startApp({ engine });
+    const bare = await makeHost(t, { platform: "debian" });
+    for (const action of ["lock", "unlock", "wipe"]) await refused(t, bare.id, action, 422, /managed agent/);
+    const off = await makeManaged(t);
+    await t.store.hosts.updateEach([{ id: await idOf(off), scripts_enabled: false }]);
+    for (const action of ["lock", "wipe"]) await refused(t, await idOf(off), action, 422, /scripts enabled/);
+    for (const platform of ["darwin", "ios", "ipados"]) {
+      const mac = await makeHost(t, { platform });
+      for (const action of ["lock", "unlock", "wipe"]) await refused(t, mac.id, action, 422, /MDM turned on/);
+    }
+    const chrome = await makeHost(t, { platform: "chrome" });
+    await refused(t, chrome.id, "lock", 422, /not supported/);
+    const unknown = await makeHost(t, { platform: "" });
+    await refused(t, unknown.id, "lock", 422, /not supported/);
+  });
+
+  it("lock and unlock Windows by script, and wipe it by device management only", async () => {
+    const t = await startApp({ engine });
+    const agent = await makeManaged(t, { platform: "windows" });
+    const id = await idOf(agent);
+    await refused(t, id, "wipe", 400, /Windows MDM/);
+    await t.post(`/hosts/${id}/lock`);
+    expect(await agent.runScript()).toMatch(/Disable-LocalUser/);
+    await t.post(`/hosts/${id}/unlock`);
+    expect(await agent.runScript()).toMatch(/Enable-LocalUser/);
+    expect(await stateOf(t, id)).toEqual({ device_status: "unlocked", pending_action: "" });
+  });
+
+  it("refuse a personally owned host with 400", async () => {
+    const t = await startApp({ engine });
+    const agent = await makeManaged(t);
+    const id = await idOf(agent);
+    await t.store.hostMdm.insert({ id, enrollment_status: "On (personal)" });
+    for (const action of ["lock", "unlock", "wipe"]) await refused(t, id, action, 400, /personally owned/);
+  });
+
+  it("are premium, but for wipe", async () => {
+    const t = await startApp({ engine, tier: "free" });
+    const agent = await makeManaged(t);
+    const id = await idOf(agent);
+    expect((await t.post(`/hosts/${id}/lock`)).status).toBe(402);
+    expect((await t.post(`/hosts/${id}/unlock`)).status).toBe(402);
+    expect((await t.post(`/hosts/${id}/wipe`)).status).toBe(200);
+  });
+
+  it("are for admins and maintainers, of the host's team", async () => {
+    const t = await startApp({ engine });
+    const [own, other] = [await makeTeam(t), await makeTeam(t)];
+    const agent = await makeManaged(t);
+    const id = await idOf(agent);
+    await t.store.hosts.updateEach([{ id, team_id: own.id }]);
+    for (const action of ["lock", "unlock", "wipe"]) {
+      for (const role of ["observer", "observer_plus", "technician", "gitops"] as const) {
+        expect((await (await makeUser(t, role)).post(`/hosts/${id}/${action}`)).status, role).toBe(403);
+        const member = await makeUser(t, { teams: [{ id: own.id, role }] });
+        expect((await member.post(`/hosts/${id}/${action}`)).status, role).toBe(403);
+      }
+      const stranger = await makeUser(t, { teams: [{ id: other.id, role: "admin" }] });
+      expect((await stranger.post(`/hosts/${id}/${action}`)).status).toBe(404);
+      expect((await stranger.post(`/hosts/999999/${action}`)).status).toBe(404);
+      expect((await t.as(null).post(`/hosts/${id}/${action}`)).status).toBe(401);
+    }
+    expect(await t.store.scriptRuns.count()).toBe(0);
+    const maintainer = await makeUser(t, { teams: [{ id: own.id, role: "maintainer" }] });
+    expect((await maintainer.post(`/hosts/${id}/lock`)).status).toBe(200);
+    expect((await upcomingOf(t.store, id))[0]).toMatchObject({ actor_id: maintainer.id });
+  });
+
+  it("come once, however many ask at the same time", async () => {
+    const t = await startApp({ engine });
+    const agent = await makeManaged(t);
+    const id = await idOf(agent);
+    const replies = await Promise.all(Array.from({ length: 8 }, () => t.post(`/hosts/${id}/lock`)));
+    expect(replies.map(({ status }) => status).sort()).toEqual([200, ...Array(7).fill(422)]);
+    expect(await t.store.scriptRuns.count()).toBe(1);
+  });
+
+  it("answer under their older paths too", async () => {
+    const t = await startApp({ engine });
+    const agent = await makeManaged(t);
+    const id = await idOf(agent);
+    expect((await t.post(`/api/latest/svc/mdm/hosts/${id}/lock`)).status).toBe(200);
+  });
+
+  it("show as upcoming until they ran, and can be cancelled until they began", async () => {
+    const t = await startApp({ engine });
+    const agent = await makeManaged(t);
+    const host = await agent.host();
+    const ctx = serviceContext(t.services);
+    await t.post(`/hosts/${host.id}/lock`);
+    const [first] = await upcomingOf(t.store, host.id);
+    expect(first).toEqual({
+      uuid: expect.stringMatching(/^[0-9a-f-]{36}$/),
+      created_at: t.clock.iso(),
+      type: "ran_script",
+      svc_initiated: false,
+      actor_id: expect.any(Number),
+      actor_full_name: "Ada Admin",
+      actor_email: "ada@example.com",
+      actor_gravatar: expect.any(String),
+      actor_api_only: false,
+      details: {
+        host_id: host.id,
+        host_display_name: host.display_name,
+        script_execution_id: first!.uuid,
+        script_name: "lock",
+        async: true,
+        policy_id: null,
+        policy_name: null,
+      },
+    });
+    expect(await agent.pending()).toEqual([first!.uuid]);
+
+    await expect(cancelScriptRun(ctx, host, "no-such")).rejects.toMatchObject({ status: 404 });
+    const other = await makeHost(t);
+    await expect(cancelScriptRun(ctx, other, first!.uuid)).rejects.toMatchObject({ status: 404 });
+    await cancelScriptRun(ctx, host, first!.uuid);
+    expect(await upcomingOf(t.store, host.id)).toEqual([]);
+    expect(await agent.pending()).toEqual([]);
+    expect(await stateOf(t, host.id)).toEqual({ device_status: "unlocked", pending_action: "" });
+    expect((await feed(t, "canceled_run_script"))[0]).toMatchObject({
+      details: { host_id: host.id, host_display_name: host.display_name, script_name: "lock" },
+    });
+    const late = { execution_id: first!.uuid, exit_code: 0, output: "", runtime: 1 };
+    expect((await agent.call("/scripts/request", late)).status).toBe(404);
+    expect((await agent.call("/scripts/result", late)).status).toBe(200);
+    expect(await stateOf(t, host.id)).toEqual({ device_status: "unlocked", pending_action: "" });
+
+    await t.post(`/hosts/${host.id}/lock`);
+    const [second] = await agent.pending();
+    expect((await agent.call("/scripts/request", { execution_id: second })).status).toBe(200);
+    await expect(cancelScriptRun(ctx, host, second!)).rejects.toMatchObject({ status: 400 });
+    expect(await agent.pending(), "until a result arrives").toEqual([second]);
+  });
+
+  it("end when the host enrolls again, by either agent; a wiped host lives again, a locked one stays locked", async () => {
+    const t = await startApp({ engine });
+    const agent = await makeManaged(t);
+    const id = await idOf(agent);
+    await t.post(`/hosts/${id}/lock`);
+    const [execution_id] = await agent.pending();
+    await agent.enroll();
+    expect(await stateOf(t, id)).toEqual({ device_status: "unlocked", pending_action: "" });
+    expect(await agent.pending()).toEqual([]);
+    await agent.call("/scripts/result", { execution_id, exit_code: 0 });
+    expect(await stateOf(t, id)).toEqual({ device_status: "unlocked", pending_action: "" });
+
+    await t.post(`/hosts/${id}/lock`);
+    const stock = await t.raw("/api/v1/qengine/enroll", {
+      method: "POST",
+      body: JSON.stringify({ enroll_secret: "managed-secret", host_identifier: agent.uuid }),
+    });
+    expect(stock.status).toBe(200);
+    expect(await stateOf(t, id)).toEqual({ device_status: "unlocked", pending_action: "" });
+
+    await t.post(`/hosts/${id}/lock`);
+    await agent.runScript();
+    await agent.enroll();
+    expect(await stateOf(t, id)).toEqual({ device_status: "locked", pending_action: "" });
+    await t.post(`/hosts/${id}/unlock`);
+    await agent.runScript();
+    await t.post(`/hosts/${id}/wipe`);
+    await agent.runScript();
+    await agent.enroll();
+    expect(await stateOf(t, id)).toEqual({ device_status: "unlocked", pending_action: "" });
+  });
+
+  it("take a result once, and from the host that was asked", async () => {
+    const t = await startApp({ engine });
+    const agent = await makeManaged(t);
+    const stranger = await makeManaged(t);
+    const id = await idOf(agent);
+    await t.post(`/hosts/${id}/lock`);
+    const [execution_id] = await agent.pending();
+    const result = { execution_id, exit_code: 0, output: "", runtime: 1, timeout: 300 };
+    expect((await stranger.call("/scripts/request", { execution_id })).status).toBe(404);
+    expect((await stranger.call("/scripts/result", result)).status).toBe(404);
+    expect((await agent.call("/scripts/request", { execution_id: "unknown" })).status).toBe(404);
+    const missing = await agent.call("/scripts/result", { execution_id });
+    expect([missing.status, missing.json.errors[0].name]).toEqual([422, "exit_code"]);
+    const fetched = await agent.call("/scripts/request", { execution_id });
+    expect(fetched.json).toMatchObject({ host_id: id, execution_id, script_id: null, timeout: 300 });
+    expect((await agent.call("/scripts/request", { execution_id })).status, "a lost answer is asked for again").toBe(
+      200,
+    );
+    expect((await agent.call("/scripts/result", result)).status).toBe(200);
+    expect((await agent.call("/scripts/result", { ...result, exit_code: 9 })).status).toBe(200);
+    expect(await stateOf(t, id)).toEqual({ device_status: "locked", pending_action: "" });
+    expect((await t.store.scriptRuns.list())[0]).toMatchObject({ exit_code: 0, state: "done" });
+  });
+
+  it("leave nothing behind with the host", async () => {
+    const t = await startApp({ engine });
+    const agent = await makeManaged(t);
+    const id = await idOf(agent);
+    await t.post(`/hosts/${id}/lock`);
+    await t.delete(`/hosts/${id}`);
+    expect(await t.store.scriptRuns.count()).toBe(0);
+    expect(await t.store.hostActions.count()).toBe(0);
+  });
+});

@@ -1,0 +1,220 @@
+// The CSV export of hosts, and lists by cursor.
+import { pino } from "pino";
+import { describe, expect, it } from "vitest";
+import type { Host } from "../../src/api/hosts.ts";
+import { reportColumns } from "../../src/server/hosts/report.ts";
+import { startApp, type TestApp } from "../support/app.ts";
+import { makeScene } from "../support/hosts.ts";
+import { hostRow, makeHost, makeUser } from "../support/make.ts";
+
+const reasonOf = async (res: Response) =>
+  ((await res.json()) as { errors: { name: string; reason: string }[] }).errors[0]!;
+const rowsOf = async (res: Response) => (await res.text()).trimEnd().split("\r\n");
+
+describe.each(["lowdb", "postgres"] as const)("the report of hosts on %s", (engine) => {
+  it("is a CSV file with the columns asked for, in that order, and all without", async () => {
+    const t = await startApp({ engine });
+    await makeScene(t);
+    const res = await t.get(
+      "/hosts/report?format=csv&columns=hostname,id,%20hostname,device_mapping&order_key=hostname",
+    );
+    expect(res.status).toBe(200);
+    expect(res.headers.get("content-type")).toBe("text/csv; charset=utf-8");
+    expect(res.headers.get("content-disposition")).toBe('attachment; filename="hosts-2026-03-01.csv"');
+    const [head, ...rows] = await rowsOf(res);
+    expect(head).toBe("hostname,id,hostname,device_mapping");
+    expect(rows.map((row) => row.split(",")[0])).toEqual(["bare", "mac", "server", "tux", "win"]);
+    expect(rows[1]).toMatch(/^mac,\d+,mac,Ada@Example\.com$/);
+    const [all, first] = await rowsOf(await t.get("/hosts/report?format=csv&order_key=id"));
+    expect(all).toBe(reportColumns.join(","));
+    expect(first!.split(",")).toHaveLength(reportColumns.length);
+    expect((await rowsOf(await t.get("/hosts/report?format=csv&columns=")))[0]).toBe(reportColumns.join(","));
+    const [, mac] = await rowsOf(
+      await t.get(
+        "/hosts/report?format=csv&query=mac&columns=disk_encryption_enabled,timezone,memory,team_name,mdm.name,issues",
+      ),
+    );
+    expect(mac).toBe("true,Europe/Berlin,17179869184,Lab,Svc,1");
+    expect(await rowsOf(await t.get("/hosts/report?format=csv&query=nothing&columns=id"))).toEqual(["id"]);
+  });
+
+  it("shows every value as the list does", async () => {
+    const t = await startApp({ engine });
+    await makeScene(t);
+    const { hosts } = (await (await t.get("/hosts?order_key=id")).json()) as { hosts: Host[] };
+    for (const column of reportColumns) {
+      if (["issues", "device_mapping"].includes(column)) continue;
+      const csv = await (await t.get(`/hosts/report?format=csv&order_key=id&columns=${column}`)).text();
+      const at = (host: Host): unknown =>
+        column.startsWith("mdm.") ? host.mdm[column.slice(4) as keyof Host["mdm"]] : host[column as keyof Host];
+      expect(csv.split("\r\n").slice(1, -1), column).toEqual(hosts.map((host) => String(at(host) ?? "")));
+    }
+  });
+
+  it("lets no name pass for a formula, and quotes what would end a cell", async () => {
+    const t = await startApp({ engine });
+    const names = ["=cmd|'/c calc'!A1", "+1", "-2+3", "@SUM(A1)", "\tx", "\rx", 'a "b", c', "two\nlines", "plain=1"];
+    for (const display_name of names) await makeHost(t, { display_name });
+    const csv = await (await t.get("/hosts/report?format=csv&columns=display_name&order_key=id")).text();
+    expect(csv).toBe(
+      [
+        "display_name",
+        "'=cmd|'/c calc'!A1",
+        "'+1",
+        "'-2+3",
+        "'@SUM(A1)",
+        "'\tx",
+        `"'\rx"`,
+        '"a ""b"", c"',
+        '"two\nlines"',
+        "plain=1",
+        "",
+      ].join("\r\n"),
+    );
+  });
+
+  it("refuses other formats and unknown columns, naming them", async () => {
+    const t = await startApp({ engine });
+    expect(await reasonOf(await t.get("/hosts/report"))).toEqual({
+      name: "format",
+      reason: "Param format is required",
+    });
+    expect(await reasonOf(await t.get("/hosts/report?format=json"))).toEqual({
+      name: "format",
+      reason: "Invalid format: json",
+    });
+    for (const [columns, reason] of [
+      ["id,nope", "Invalid columns: nope"],
+      ["hostnam", "Invalid columns: hostnam (did you mean hostname?)"],
+      ["node_key_hash", "Invalid columns: node_key_hash"],
+      ["revision", "Invalid columns: revision"],
+    ]) {
+      const res = await t.get(`/hosts/report?format=csv&columns=${columns}`);
+      expect(res.status, columns).toBe(400);
+      expect(await reasonOf(res), columns).toEqual({ name: "columns", reason });
+    }
+    expect((await t.get("/hosts/report?format=csv&order_key=password")).status).toBe(400);
+    expect((await t.get("/hosts/report?format=csv&page=-1&per_page=x")).status).toBe(200);
+  });
+
+  it("breaks off, and says so in the log, where hosts cannot be read to the end", async () => {
+    const lines: string[] = [];
+    const t = await startApp({
+      engine,
+      log: pino({ level: "error" }, { write: (line: string) => void lines.push(line) }),
+    });
+    await t.store.hosts.insertMany(Array.from({ length: 300 }, () => hostRow(t.clock.iso())));
+    const res = await t.get("/hosts/report?format=csv&columns=id");
+    t.clock.iso = () => {
+      throw new Error("no time");
+    };
+    await expect(res.text()).rejects.toThrow("no time");
+    expect(lines.join()).toContain("the report of hosts broke off");
+  });
+
+  it("comes page by page: the header before a host is read, and no more than is taken", async () => {
+    const t = await startApp({ engine });
+    await t.store.hosts.insertMany(
+      Array.from({ length: 700 }, (_, n) => hostRow(t.clock.iso(), { hostname: `h${n}` })),
+    );
+    const res = await t.get("/hosts/report?format=csv&columns=id,hostname");
+    const reader = res.body!.getReader();
+    const chunk = async () => new TextDecoder().decode((await reader.read()).value);
+    expect(await chunk()).toBe("id,hostname\r\n");
+    expect((await chunk()).trim().split("\r\n").length).toBeLessThanOrEqual(500);
+    await reader.cancel();
+    const lines = await rowsOf(await t.get("/hosts/report?format=csv&columns=id&order_key=hostname"));
+    expect(new Set(lines).size).toBe(701);
+  });
+});
+
+interface Page {
+  ids: number[];
+  next: string | null;
+}
+
+describe.each(["lowdb", "postgres"] as const)("lists by cursor on %s", (engine) => {
+  const pageOf = async (t: Pick<TestApp, "get">, list: "hosts" | "activities", query: string): Promise<Page> => {
+    const res = await t.get(`/${list}?${query}`);
+    expect(res.status, `${query}: ${await res.clone().text()}`).toBe(200);
+    const body = (await res.json()) as Record<string, { id: number }[]> & { meta: { next_cursor: string | null } };
+    expect(body.meta, query).toHaveProperty("next_cursor");
+    return { ids: body[list]!.map(({ id }) => id), next: body.meta.next_cursor };
+  };
+
+  it("lists each host exactly once while hosts come, go and change", async () => {
+    const t = await startApp({ engine });
+    const made = await t.store.hosts.insertMany(
+      Array.from({ length: 10 }, () => hostRow(t.clock.iso(), { platform: "ubuntu" })),
+    );
+    const ids = made.map(({ id }) => id);
+    const seen: number[] = [];
+    let cursor: string | null = "";
+    for (let turn = 0; cursor !== null; turn++) {
+      const page: Page = await pageOf(t, "hosts", `per_page=3&where=platform%20%3D%20ubuntu&cursor=${cursor}`);
+      seen.push(...page.ids);
+      cursor = page.next;
+      if (turn === 0) {
+        await t.store.hosts.delete({ op: "in", column: "id", values: [ids[1]!, ids[4]!] });
+        await t.store.hosts.updateEach(
+          ids.slice(5).map((id, i) => ({ id, hostname: `a${9 - i}`, updated_at: t.clock.iso() })),
+        );
+        await makeHost(t, { hostname: "0" });
+      }
+    }
+    expect(new Set(seen).size).toBe(seen.length);
+    for (const id of ids.filter((_, i) => i !== 1 && i !== 4)) expect(seen).toContain(id);
+    expect(seen).not.toContain(ids[4]);
+  });
+
+  it("lists activities newest first by cursor, whatever happens meanwhile", async () => {
+    const t = await startApp({ engine });
+    for (let i = 0; i < 5; i++) await makeUser(t, "observer");
+    const insert = (type: string) => t.store.activities.insert({ created_at: t.clock.iso(), type });
+    const before = [];
+    for (let i = 0; i < 5; i++) before.push((await insert(`kind ${i}`)).id);
+    const first = await pageOf(t, "activities", "per_page=2&order_key=id&order_direction=desc&cursor=");
+    await insert("later");
+    const second = await pageOf(t, "activities", `per_page=2&order_key=id&order_direction=desc&cursor=${first.next}`);
+    expect([...first.ids, ...second.ids]).toEqual(before.reverse().slice(0, 4));
+  });
+
+  it("refuses cursors of other lists, made up ones, and orders that change", async () => {
+    const t = await startApp({ engine });
+    await t.store.hosts.insertMany([hostRow(t.clock.iso()), hostRow(t.clock.iso())]);
+    const { next } = await pageOf(t, "hosts", "per_page=1&cursor=");
+    const bad = [
+      "cursor=abc",
+      "cursor=%00",
+      `cursor=${Buffer.from("hosts asc -1").toString("base64url")}`,
+      `cursor=${Buffer.from("hosts asc 1e5").toString("base64url")}`,
+      `cursor=${Buffer.from("hosts asc 1 2").toString("base64url")}`,
+      `cursor=${Buffer.from("hosts asc 9999999999999999").toString("base64url")}`,
+      `cursor=${next}&order_key=id&order_direction=desc`,
+      `cursor=${next}&page=1`,
+      `cursor=${next}&order_key=hostname`,
+      `cursor=${next}&order_key=id&after=1`,
+      `cursor=${"a".repeat(300)}`,
+    ];
+    for (const query of bad) {
+      const res = await t.get(`/hosts?${query}`);
+      expect(res.status, query).toBe(400);
+      expect((await reasonOf(res)).name, query).toBe("cursor");
+    }
+    expect((await t.get(`/activities?cursor=${next}`)).status).toBe(400);
+    const plain = (await (await t.get("/hosts?per_page=1")).json()) as { meta: object };
+    expect(plain.meta).toEqual({ has_next_results: true, has_previous_results: false });
+  });
+
+  it("tells the number of all when asked, and only then", async () => {
+    const t = await startApp({ engine });
+    await makeScene(t);
+    const total = async (path: string) => (await t.get(path)).headers.get("x-total-count");
+    expect(await total("/hosts?per_page=1")).toBeNull();
+    expect(await total("/hosts?per_page=1&with_count=true")).toBe("5");
+    expect(await total("/hosts?per_page=1&with_count=1&query=mac")).toBe("1");
+    expect(await total("/hosts?cursor=&with_count=true")).toBe("5");
+    const { activities } = (await (await t.get("/activities")).json()) as { activities: unknown[] };
+    expect(await total("/activities?per_page=1&with_count=true")).toBe(String(activities.length));
+  });
+});

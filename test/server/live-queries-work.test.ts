@@ -1,0 +1,97 @@
+// What a server holds of live queries when messages get lost, and when they come while it reads.
+import { expect, it } from "vitest";
+import { serviceContext } from "../../src/server/core/context.ts";
+import { endCampaign } from "../../src/server/live-queries/ending.ts";
+import { startCampaign } from "../../src/server/live-queries/service.ts";
+import { createWork } from "../../src/server/live-queries/work.ts";
+import { oneOf } from "../../src/server/store/query.ts";
+import type { ServerStore } from "../../src/server/tables.ts";
+import { selectionOf } from "../../src/server/targets/select.ts";
+import { startApp, type TestApp } from "../support/app.ts";
+import { makeLiveHost } from "../support/live.ts";
+
+/** The same store, whose messages come only when the test hands them on. */
+async function deaf(t: TestApp) {
+  let reset = () => {};
+  let hear = (_payload: string) => {};
+  const store = Object.create(t.store, {
+    listen: {
+      value: async (_channel: string, onMessage: (payload: string) => void, onReset: () => void) => {
+        hear = onMessage;
+        reset = onReset;
+        return async () => {};
+      },
+    },
+  }) as ServerStore;
+  const work = await createWork({ store, log: t.services.log });
+  return { work, reset: () => reset(), hear: (message: unknown) => hear(JSON.stringify(message)) };
+}
+
+async function campaign(t: TestApp, hosts: readonly { id: number }[]): Promise<number> {
+  const selection = selectionOf({ hosts: hosts.map(({ id }) => id) });
+  const targets = oneOf("id", selection.hosts);
+  const { id } = await startCampaign(serviceContext(t.services), { sql: "SELECT 1", query: null, selection, targets });
+  return id;
+}
+
+it("finds by itself what it was not told: new queries, ends, and queries that agents name", async () => {
+  const t = await startApp();
+  const [a, b] = [await makeLiveHost(t), await makeLiveHost(t)];
+  const { work, reset } = await deaf(t);
+  const first = await campaign(t, [a, b]);
+  expect(work.has(a.id)).toBe(false);
+  const heard: string[] = [];
+  work.onChange(first, (what) => heard.push(what));
+  await work.reconcile();
+  expect(work.has(a.id)).toBe(true);
+  expect(work.ask(a.id, true)?.body).toContain(`svc_distributed_query_${first}`);
+
+  const second = await campaign(t, [a]);
+  expect(await work.awaits(second, a.id)).toBe(true);
+  expect(await work.awaits(second, b.id)).toBe(false);
+  expect(await work.awaits(second + 1, a.id)).toBe(false);
+
+  await endCampaign(t.services, first, "cancelled");
+  expect(work.has(b.id)).toBe(true);
+  await work.reconcile();
+  expect(work.has(b.id)).toBe(false);
+  expect(heard).toEqual(["reset", "end"]);
+
+  const third = await campaign(t, [b]);
+  await endCampaign(t.services, second, "cancelled");
+  reset();
+  await expect.poll(() => [work.has(a.id), work.has(b.id)]).toEqual([false, true]);
+  expect(work.active.has(third)).toBe(true);
+  await work.stop();
+});
+
+it("does not take back up what ended or answered while it was being read", async () => {
+  const t = await startApp();
+  const [a, b] = [await makeLiveHost(t), await makeLiveHost(t)];
+  const { work, hear } = await deaf(t);
+  const id = await campaign(t, [a, b]);
+  hear({ kind: "new", id });
+  hear({ kind: "out", id, hosts: [a.id] });
+  await expect.poll(() => work.has(b.id)).toBe(true);
+  expect(work.has(a.id)).toBe(false);
+  const ended = await campaign(t, [a]);
+  hear({ kind: "new", id: ended });
+  hear({ kind: "end", id: ended });
+  expect(await work.awaits(ended, a.id)).toBe(false);
+  expect(work.has(a.id)).toBe(false);
+  await work.stop();
+});
+
+it("asks a host its queries in turn, the other work in between where it is due", async () => {
+  const t = await startApp();
+  const host = await makeLiveHost(t);
+  const { work } = await deaf(t);
+  const [one, two] = [await campaign(t, [host]), await campaign(t, [host])];
+  await work.reconcile();
+  const turns = (idle: boolean, count: number) =>
+    Array.from({ length: count }, () => Number(/query_(\d+)/.exec(work.ask(host.id, idle)?.body ?? "")?.[1] ?? 0));
+  expect(turns(true, 4)).toEqual([one, two, one, two]);
+  expect(turns(false, 4)).toEqual([one, 0, two, 0]);
+  expect(work.ask(host.id + 1, true)).toBeNull();
+  await work.stop();
+});

@@ -1,0 +1,171 @@
+// The managed agents of a simulation, against a server that plays what a test tells it.
+import { afterEach, beforeEach, expect, it } from "vitest";
+import type { SimulationOptions } from "../../src/simulator/options.ts";
+import { nothingLost, renderReport } from "../../src/simulator/report.ts";
+import { Simulation } from "../../src/simulator/simulation.ts";
+import { FakeServer, type Script } from "./fake-server.ts";
+
+let server: FakeServer;
+beforeEach(async () => {
+  server = await FakeServer.start();
+});
+afterEach(() => server.close());
+
+const path = (name: string) => `/api/v1/svc/agent/${name}`;
+const LOCK = "#!/bin/sh\n# Locks this computer. Runs as root.\n";
+const WIPE = "#!/bin/sh\n# Erases this computer for good. Runs as root.\n";
+
+/** Plays a server that gives keys, and names these scripts until it has their results. */
+function playing(scripts: Record<string, string>, more: Script = () => undefined): Script {
+  return (seen, nth) => {
+    const own = more(seen, nth);
+    if (own !== undefined) return own;
+    if (seen.endpoint === path("enroll")) return `{"agent_node_key":"agent-key-${nth}"}`;
+    if (seen.endpoint === path("config")) {
+      const done = server.of(path("scripts/result")).map(({ body }) => body.execution_id);
+      const open = Object.keys(scripts).filter((id) => !done.includes(id));
+      return JSON.stringify({ notifications: open.length > 0 ? { pending_script_execution_ids: open } : {} });
+    }
+    if (seen.endpoint === path("scripts/request"))
+      return JSON.stringify({ script_contents: scripts[String(seen.body.execution_id)], timeout: 300 });
+    return undefined;
+  };
+}
+
+function simulation(options: Partial<SimulationOptions> = {}): Simulation {
+  const given = { serverUrl: server.url, enrollSecret: "s", hosts: 1, spread: 0, managed: 1, platforms: ["ubuntu"] };
+  const made = new Simulation(
+    { ...given, statusLinesPerHour: 0, ...options },
+    { wheel: server.wheel, wallClock: server.wallClock },
+  );
+  made.start();
+  server.wheel.stop();
+  return made;
+}
+async function stop(made: Simulation) {
+  const report = made.stop();
+  let over = false;
+  void report.finally(() => (over = true));
+  await server.until(() => over);
+  return report;
+}
+
+it("enroll beside the stock agents, poll every 30 s, and send a new token every hour", async () => {
+  server.script = playing({});
+  const made = simulation({ hosts: 20, managed: 0.5, softwarePerHost: 1 });
+  await server.until(() => server.of("enroll").length === 20);
+  await server.pass(5_000);
+  const enrolled = server.of(path("enroll"));
+  expect(enrolled.length).toBe(made.managed.length);
+  expect(enrolled.length).toBeGreaterThan(4);
+  expect(enrolled.length).toBeLessThan(16);
+  const stock = server.of("enroll").map(({ body }) => body.host_identifier);
+  for (const { body } of enrolled) {
+    expect(body).toMatchObject({ enroll_secret: "s", hardware_uuid: expect.any(String), platform: "ubuntu" });
+    expect(stock).toContain(body.qengine_identifier);
+  }
+  const before = server.of(path("config")).length;
+  await server.pass(60_000);
+  expect(server.of(path("config")).length - before).toBe(2 * enrolled.length);
+  await stop(made);
+});
+
+it("send a token of their own, and a new one each hour", async () => {
+  server.script = playing({});
+  const made = simulation({ softwarePerHost: 1, flags: { distributed_interval: "600", config_refresh: "600" } });
+  await server.until(() => server.of(path("device_token")).length === 1);
+  await server.pass(3_601_000);
+  const tokens = server.of(path("device_token")).map(({ body }) => body.device_auth_token);
+  expect(tokens).toHaveLength(2);
+  expect(new Set(tokens).size).toBe(2);
+  await stop(made);
+}, 60_000);
+
+it("run each script once, and tell how it went", async () => {
+  server.script = playing({ one: LOCK });
+  const made = simulation();
+  await server.until(() => server.of(path("scripts/result")).length === 1);
+  await server.pass(65_000);
+  expect(server.of(path("scripts/request"))).toHaveLength(1);
+  expect(server.of(path("scripts/result")).map(({ body }) => body)).toEqual([
+    { agent_node_key: "agent-key-1", execution_id: "one", exit_code: 0, output: "locked", runtime: 1, timeout: 300 },
+  ]);
+  expect(made.managed[0]!.state).toBe("locked");
+  const report = await stop(made);
+  expect(report).toMatchObject({ scriptsRun: 1, lostResults: 0 });
+  expect(renderReport(report)).toMatch(/managed config +\d+[\s\S]*scripts +1 run/);
+});
+
+it("fail as often as they are told to, and leave the state as it was", async () => {
+  server.script = playing({ one: LOCK });
+  const made = simulation({ scriptFailures: 1 });
+  await server.until(() => server.of(path("scripts/result")).length === 1);
+  expect(server.of(path("scripts/result"))[0]!.body).toMatchObject({ exit_code: 1 });
+  expect(made.managed[0]!.state).toBe("unlocked");
+  await stop(made);
+});
+
+it("answer -2 where scripts are disabled", async () => {
+  server.script = playing({});
+  const probe = simulation({ hosts: 60, softwarePerHost: 1 });
+  await server.until(() => probe.managed.length === 60);
+  const without = probe.agents.findIndex(({ machine }) => !machine.runsScripts);
+  expect(without).toBeGreaterThan(-1);
+  const uuid = probe.agents[without]!.machine.uuid;
+  await stop(probe);
+  server.seen.length = 0;
+  let key = "";
+  server.script = playing({ one: LOCK }, ({ endpoint, body }, nth) => {
+    if (endpoint !== path("enroll")) return undefined;
+    if (body.hardware_uuid === uuid) key = `agent-key-${nth}`;
+    return undefined;
+  });
+  const made = simulation({ hosts: 60, softwarePerHost: 1 });
+  const of = () => server.of(path("scripts/result")).find(({ body }) => body.agent_node_key === key);
+  await server.until(() => key !== "" && of() !== undefined);
+  expect(of()!.body).toMatchObject({ exit_code: -2 });
+  await stop(made);
+}, 60_000);
+
+it("enroll again when their key is refused", async () => {
+  server.script = playing({}, ({ endpoint, body }) =>
+    endpoint === path("config") && body.agent_node_key === "agent-key-1" ? { status: 401, body: "{}" } : undefined,
+  );
+  const made = simulation();
+  await server.until(() => server.of(path("enroll")).length === 2);
+  await server.until(() => server.of(path("config")).some(({ body }) => body.agent_node_key === "agent-key-2"));
+  await stop(made);
+});
+
+it("keep a result until it is taken, and say so when it never was", async () => {
+  let refuse = true;
+  server.script = playing({ one: LOCK }, ({ endpoint }) =>
+    refuse && endpoint === path("scripts/result") ? { status: 503, body: "{}" } : undefined,
+  );
+  const made = simulation();
+  await server.until(() => server.of(path("scripts/result")).length >= 1);
+  expect(made.managed[0]!.undelivered).toBe(1);
+  refuse = false;
+  server.seen.splice(0);
+  await server.until(() => made.managed[0]!.undelivered === 0);
+  await stop(made);
+
+  refuse = true;
+  server.seen.splice(0);
+  const other = simulation();
+  await server.until(() => server.of(path("scripts/result")).length >= 1);
+  const report = await stop(other);
+  expect(report.lostResults).toBe(1);
+  expect(nothingLost(report)).toBe(false);
+});
+
+it("are not heard of any more once their machine is wiped", async () => {
+  server.script = playing({ one: WIPE });
+  const made = simulation();
+  await server.until(() => made.managed[0]?.state === "wiped" && made.managed[0].undelivered === 0);
+  await server.pass(1_000);
+  const before = server.seen.length;
+  await server.pass(120_000);
+  expect(server.seen.length).toBe(before);
+  await stop(made);
+});

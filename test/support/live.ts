@@ -1,0 +1,193 @@
+// Hosts that answer live queries, without an inventory to get in the way.
+import { LIVE_PREFIX } from "../../src/server/agent/results.ts";
+import type { Agent } from "../../src/server/agent/start.ts";
+import { channels } from "../../src/server/core/channels.ts";
+import { tokenHash } from "../../src/server/core/random.ts";
+import type { TestApp } from "./app.ts";
+import { type HostRow, makeHost } from "./make.ts";
+
+type Rows = unknown;
+type Home = Pick<TestApp, "store" | "clock">;
+
+export interface Answer {
+  readonly rows?: Rows;
+  readonly status?: unknown;
+  readonly message?: unknown;
+  readonly stats?: unknown;
+}
+
+/** A host with nothing due, and its agent. */
+export class LiveHost {
+  readonly row: HostRow;
+  readonly key: string;
+  readonly agent: Agent;
+
+  constructor(row: HostRow, key: string, agent: Agent) {
+    this.row = row;
+    this.key = key;
+    this.agent = agent;
+  }
+
+  get id(): number {
+    return this.row.id;
+  }
+
+  /** The same host, talking to another server. */
+  at(agent: Agent): LiveHost {
+    return new LiveHost(this.row, this.key, agent);
+  }
+
+  async send(endpoint: "distributed/read" | "distributed/write", body: unknown) {
+    const text = typeof body === "string" || Buffer.isBuffer(body) ? body : JSON.stringify(body);
+    const reply = await this.agent.handle(endpoint, {
+      body: Buffer.isBuffer(text) ? text : Buffer.from(text),
+      authorization: undefined,
+      address: "127.0.0.1",
+    });
+    return { status: reply.status, json: JSON.parse(reply.body) as Record<string, unknown> };
+  }
+
+  /** What it is asked, by name. */
+  async read(): Promise<Record<string, string>> {
+    const { json } = await this.send("distributed/read", { node_key: this.key });
+    if (!json.queries) throw new Error(`no work: ${JSON.stringify(json)}`);
+    return json.queries as Record<string, string>;
+  }
+
+  /** The campaigns among what it is asked. */
+  async asked(): Promise<number[]> {
+    return Object.keys(await this.read()).flatMap((name) =>
+      name.startsWith(LIVE_PREFIX) ? [Number(name.slice(LIVE_PREFIX.length))] : [],
+    );
+  }
+
+  async answer(id: number, { rows = [], status = 0, message = "", stats = {} }: Answer = {}) {
+    const name = LIVE_PREFIX + id;
+    return this.send("distributed/write", {
+      node_key: this.key,
+      queries: { [name]: rows },
+      statuses: { [name]: status },
+      messages: { [name]: message },
+      stats: { [name]: stats },
+    });
+  }
+
+  /** Polls until it is asked, and answers. Gives the campaign. */
+  async serve(answer: Answer = {}, tries = 500): Promise<number> {
+    for (let i = 0; i < tries; i++) {
+      const [id] = await this.asked();
+      if (id !== undefined) {
+        const { status, json } = await this.answer(id, answer);
+        if (status !== 200 || "error" in json) throw new Error(`not taken: ${status} ${JSON.stringify(json)}`);
+        return id;
+      }
+      await new Promise((resolve) => setTimeout(resolve, 10));
+    }
+    throw new Error("was not asked");
+  }
+}
+
+let serial = 0;
+
+/** `online: false`: not heard of for a day. */
+export async function makeLiveHost(
+  t: Home & Pick<TestApp, "agent">,
+  given: Partial<HostRow> = {},
+  { online = true }: { online?: boolean } = {},
+): Promise<LiveHost> {
+  const key = `live-node-key-${++serial}`;
+  const now = t.clock.iso();
+  const { id: _id, revision: _revision, ...more } = given;
+  const row = await makeHost(
+    t,
+    {
+      refetch_requested: false,
+      detail_updated_at: now,
+      label_updated_at: now,
+      policy_updated_at: now,
+      created_at: "2026-01-01T00:00:00.000Z",
+      ...more,
+      node_key_hash: tokenHash(key),
+    },
+    { seen: online ? now : "2026-02-27T00:00:00.000Z" },
+  );
+  return new LiveHost(row, key, t.agent);
+}
+
+/** From now on every host that is online answers each live query at once, with what `answer` says. */
+export async function answerLiveQueries(
+  t: Home & Pick<TestApp, "agent">,
+  answer: (host: HostRow, sql: string) => Answer = () => ({ rows: [{ answer: "42" }] }),
+): Promise<() => Promise<void>> {
+  const keyed = new Map<number, LiveHost>();
+  for (const row of await t.store.hosts.list()) {
+    const seen = await t.store.hostSeen.get(row.id);
+    if (!seen || seen.online_until <= t.clock.iso()) continue;
+    const key = `answering-${row.id}`;
+    const now = t.clock.iso();
+    const set = {
+      node_key_hash: tokenHash(key),
+      refetch_requested: false,
+      detail_updated_at: now,
+      label_updated_at: now,
+      policy_updated_at: now,
+    };
+    await t.store.hosts.updateEach([{ id: row.id, ...set }]);
+    keyed.set(row.id, new LiveHost(row, key, t.agent));
+  }
+  const poll = async () => {
+    for (const host of keyed.values())
+      for (const [name, sql] of Object.entries(await host.read()))
+        if (name.startsWith(LIVE_PREFIX))
+          await host.answer(Number(name.slice(LIVE_PREFIX.length)), answer(host.row, sql));
+  };
+  return t.store.listen(channels.live, (payload) => {
+    if ((JSON.parse(payload) as { kind: string }).kind !== "new") return;
+    // Servers read what they heard of first; then there is something to be asked.
+    setTimeout(() => void poll().catch(() => {}), 50);
+  });
+}
+
+export interface StreamEvent {
+  readonly id: number;
+  readonly event: string;
+  // biome-ignore lint/suspicious/noExplicitAny: the data of whatever event
+  readonly data: any;
+}
+
+/** The events of a stream as they come. */
+export async function* eventsOf(response: Response): AsyncGenerator<StreamEvent> {
+  if (response.status !== 200) throw new Error(`${response.status} ${await response.text()}`);
+  const decoder = new TextDecoder();
+  let text = "";
+  for await (const chunk of response.body as unknown as AsyncIterable<Uint8Array>) {
+    text += decoder.decode(chunk, { stream: true });
+    for (let end = text.indexOf("\n\n"); end >= 0; end = text.indexOf("\n\n")) {
+      const fields = Object.fromEntries(
+        text
+          .slice(0, end)
+          .split("\n")
+          .map((line): [string, string] => [
+            line.slice(0, line.indexOf(":")),
+            line.slice(line.indexOf(":") + 1).trim(),
+          ]),
+      );
+      text = text.slice(end + 2);
+      if (fields.event) yield { id: Number(fields.id), event: fields.event, data: JSON.parse(fields.data ?? "null") };
+    }
+  }
+}
+
+/** Reads until an event of that kind that fits; gives all that were read. */
+export async function readUntil(
+  events: AsyncGenerator<StreamEvent>,
+  fits: (event: StreamEvent) => boolean,
+): Promise<StreamEvent[]> {
+  const read: StreamEvent[] = [];
+  for (;;) {
+    const { value, done } = await events.next();
+    if (done) throw new Error(`the stream ended after ${JSON.stringify(read).slice(0, 2000)}`);
+    read.push(value);
+    if (fits(value)) return read;
+  }
+}
