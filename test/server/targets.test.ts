@@ -37,7 +37,7 @@ describe.each(["lowdb", "postgres"] as const)("targets on %s", (engine) => {
   }
 
   it("are found by text, without those chosen, and the chosen are counted", async () => {
-    const { t, blue, a, b, c, label } = await world();
+    const { t, red, blue, a, c, label } = await world();
     const all = await post(t, "/targets", {});
     expect(names(all.targets.hosts)).toEqual(["alpha", "beta", "gamma"]);
     expect(names(all.targets.labels)).toEqual(expect.arrayContaining(["All Hosts", "macOS", "redheads"]));
