@@ -152,7 +152,7 @@ describe.each(["lowdb", "postgres"] as const)("carves of agents on %s", (engine)
     await block(first, 0, "abcd");
     const second = await started({ carve_id: "c4" });
     expect((await begin({ carve_id: "c5" })).json).toHaveProperty("error");
-    await block(second, 2, "no");
+    await block(second, 3, "no");
     await started({ carve_id: "c5" });
     expect((await begin({ carve_id: "c6" })).json).toHaveProperty("error");
     t.clock.advance(3_600_000);
@@ -161,7 +161,8 @@ describe.each(["lowdb", "postgres"] as const)("carves of agents on %s", (engine)
 
   it.each([
     [3, "x", "block_id exceeds expected max (2): 3"],
-    [1, "x", "block_id does not match expected block (0): 1"],
+    [1, "x", "block 1 is shorter than block size 4: 1"],
+    [2, "x", "carve_size 10 does not match received size: 9"],
     [-1, "x", "block_id does not match expected block (0): -1"],
     [0, "abcde", "exceeded declared block size 4: 5"],
     [0, "abc", "block 0 is shorter than block size 4: 3"],
@@ -205,11 +206,50 @@ describe.each(["lowdb", "postgres"] as const)("carves of agents on %s", (engine)
     expect(await carve(other)).not.toHaveProperty("error");
   });
 
-  it("refuses an older block that comes again", async () => {
+  it("takes blocks in any order, and any of them again when it is the same", async () => {
     const session = await started();
-    await block(session, 0, "abcd");
-    await block(session, 1, "efgh");
-    refused(await block(session, 0, "abcd"), "block_id does not match expected block (2): 0");
+    expect(isJson(await block(session, 2, "ij"))).toBe(true);
+    expect(await carve(session)).toMatchObject({ max_block: -1 });
+    const { id } = await carve(session);
+    expect((await t.get(`/carves/${id}/block/2`)).status).toBe(404);
+    expect((await t.get(`/carves/${id}/download`)).status).toBe(409);
+    expect(isJson(await block(session, 0, "abcd"))).toBe(true);
+    expect(await carve(session)).toMatchObject({ max_block: 0 });
+    for (const [again, data] of [
+      [2, "ij"],
+      [0, "abcd"],
+    ] as const)
+      expect(isJson(await block(session, again, data))).toBe(true);
+    expect(isJson(await block(session, 1, "efgh"))).toBe(true);
+    expect(await carve(session)).toMatchObject({ max_block: 2 });
+    expect(await carve(session)).not.toHaveProperty("error");
+    expect(await (await t.get(`/carves/${id}/download`)).text()).toBe("abcdefghij");
+
+    const other = await started({ carve_id: "other" });
+    await block(other, 1, "efgh");
+    refused(await block(other, 1, "EFGH"), "block_id does not match expected block (0): 1");
+    expect(await carve(other)).toMatchObject({ max_block: -1, error: "block_id does not match expected block (0): 1" });
+  });
+
+  it("takes blocks of one carve that come to several servers at once, and refuses one far ahead of a gap", async () => {
+    const count = 24;
+    const session = await started({ carve_id: "many", block_count: count, carve_size: 4 * count });
+    const servers = [0, 1].map(() => createCarveIntake(t.services, async () => null));
+    const send = async (block_id: number) => {
+      const body = { block_id, session_id: session, request_id: "request-1", data: btoa(String(1000 + block_id)) };
+      for (;;) {
+        const { status } = await servers[block_id % 2]!.block(Buffer.from(JSON.stringify(body)), undefined);
+        if (status !== 503) return status;
+      }
+    };
+    const ids = Array.from({ length: count }, (_, i) => (i * 7) % count);
+    expect(new Set(await Promise.all(ids.map(send)))).toEqual(new Set([200]));
+    const { id } = await carve(session);
+    const whole = Array.from({ length: count }, (_, i) => String(1000 + i)).join("");
+    expect(await (await t.get(`/carves/${id}/download`)).text()).toBe(whole);
+
+    const large = await started({ carve_id: "large", block_count: 2_000, carve_size: 8_000 });
+    refused(await block(large, 1_500, "abcd"), "block_id does not match expected block (0): 1500");
   });
 
   it("takes blocks only from who knows session and request, and leaves the carve alone else", async () => {

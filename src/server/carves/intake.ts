@@ -1,4 +1,4 @@
-// What agents send of the files they carve: one request that begins, then blocks in order (agent protocol, section 7).
+// What agents send of the files they carve: one request that begins, then blocks (agent protocol, section 7).
 import { createHash } from "node:crypto";
 import { type AgentReply, failure, OK } from "../agent/wire.ts";
 import { hours, isoAt } from "../core/clock.ts";
@@ -19,6 +19,7 @@ import {
   RETENTION,
   unexpected,
   wholeNumber,
+  withBlock,
 } from "./rules.ts";
 
 export interface CarveIntake {
@@ -31,6 +32,8 @@ type Parts = Pick<Services, "store" | "blobs" | "clock" | "random" | "settings" 
 
 /** A carve of which nothing came for so long takes no place among a host's open ones: its agent gave up. */
 const STALLED_AFTER = hours(1);
+/** How often a block is tried that others come before. */
+const TRIES = 5;
 /** As `begin` makes them: for what cannot be one the store is not asked. */
 const SESSION = /^[0-9a-f-]{36}$/;
 const gone = failure(404, "session_id was not found");
@@ -56,7 +59,7 @@ export function createCarveIntake(services: Parts, hostOf: (nodeKey: string) => 
       async (tx) => {
         const open = await openCarves(tx, hostId);
         // A request whose connection broke is sent once more.
-        const same = open.find((carve) => carve.max_block < 0 && isSamePlan(carve, plan));
+        const same = open.find((carve) => carve.last_block === null && isSamePlan(carve, plan));
         if (same) return begun(same.session_id);
         if (open.length >= settings.carve_max_open) return failure(429, "too many open carves", 60);
         const [host] = await tx.hosts.pick(["hostname"], { where: eq("id", hostId) });
@@ -105,7 +108,7 @@ export function createCarveIntake(services: Parts, hostOf: (nodeKey: string) => 
     }
   }
 
-  async function take(given: Block, again = false): Promise<AgentReply> {
+  async function take(given: Block, tried = 1): Promise<AgentReply> {
     const carve = await store.carves.first({ where: eq("session_id", given.sessionId) });
     if (!carve) return gone;
     if (given.nodeKey !== null && (await hostOf(given.nodeKey)) !== carve.host_id) return gone;
@@ -117,14 +120,15 @@ export function createCarveIntake(services: Parts, hostOf: (nodeKey: string) => 
     const verdict = judgeBlock(carve, blockId, data?.length ?? null);
     if (verdict.kind === "wrong") return spoil(carve, verdict.text);
     if (verdict.kind === "repeated")
-      return sha256(data!) === carve.last_block_hash ? taken : spoil(carve, unexpected(carve, blockId));
+      return (await isStored(carve, blockId, data!)) ? taken : spoil(carve, unexpected(carve, blockId));
 
     const kept = await blobs.put(blockKey(carve.id, blockId), one(data!), { maxBytes: carve.block_size });
     const now = clock.now();
     const moved = await store.carves.update({
-      where: and(eq("id", carve.id), eq("max_block", blockId - 1), eq("expired", false), isNull("error")),
+      where: and(eq("id", carve.id), eq("revision", carve.revision), eq("expired", false), isNull("error")),
       set: {
-        max_block: blockId,
+        ...withBlock(carve, blockId),
+        last_block: blockId,
         last_block_hash: kept.sha256,
         updated_at: isoAt(now),
         expires_at: carve.expires_at ?? isoAt(now + RETENTION),
@@ -132,7 +136,15 @@ export function createCarveIntake(services: Parts, hostOf: (nodeKey: string) => 
     });
     if (moved > 0) return taken;
     // Another server took a block of it meanwhile, or it ended.
-    return again ? failure(503, "try again") : take(given, true);
+    return tried < TRIES ? take(given, tried + 1) : failure(503, "try again");
+  }
+
+  /** Whether these are the bytes that the block has. */
+  async function isStored(carve: CarveRow, blockId: number, data: Uint8Array): Promise<boolean> {
+    if (blockId === carve.last_block) return sha256(data) === carve.last_block_hash;
+    const hash = createHash("sha256");
+    for await (const bytes of await blobs.get(blockKey(carve.id, blockId))) hash.update(bytes as Uint8Array);
+    return hash.digest("hex") === sha256(data);
   }
 
   async function spoil(carve: CarveRow, error: string): Promise<AgentReply> {

@@ -69,16 +69,27 @@ export type Verdict = { readonly kind: "new" | "repeated" } | { readonly kind: "
 
 const wrong = (text: string): Verdict => ({ kind: "wrong", text });
 
+/** Blocks that may come before one that is missing. Agents send them in order; what comes between may not keep it. */
+const AHEAD_MAX = 1_024;
+
+/** How far the carve is once that block is stored too. */
+export function withBlock({ max_block: last, ahead }: Pick<CarveRow, "max_block" | "ahead">, blockId: number) {
+  const beyond = [...ahead, blockId].sort((a, b) => a - b);
+  let max_block = last;
+  while (beyond[0] === max_block + 1) max_block = beyond.shift()!;
+  return { max_block, ahead: beyond };
+}
+
 /** What a block of that number and length is to a carve. `null`: the data was no base64. */
 export function judgeBlock(carve: CarveRow, blockId: number, length: number | null): Verdict {
   const { block_count: count, block_size: size, carve_size: total, max_block: last } = carve;
   if (Number.isNaN(blockId)) return wrong("block_id must be a whole number");
   if (blockId > count - 1) return wrong(`block_id exceeds expected max (${count - 1}): ${blockId}`);
-  if (blockId !== last + 1 && (blockId !== last || last < 0)) return wrong(unexpected(carve, blockId));
+  if (blockId < 0 || blockId > last + 1 + AHEAD_MAX) return wrong(unexpected(carve, blockId));
   if (length === null) return wrong("data is not base64");
   if (length > size) return wrong(`exceeded declared block size ${size}: ${length}`);
   // Sent again it is held against what is stored, whatever its length.
-  if (blockId === last) return { kind: "repeated" };
+  if (blockId <= last || carve.ahead.includes(blockId)) return { kind: "repeated" };
   if (blockId < count - 1)
     return length < size ? wrong(`block ${blockId} is shorter than block size ${size}: ${length}`) : { kind: "new" };
   const sum = blockId * size + length;

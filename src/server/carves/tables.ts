@@ -1,4 +1,4 @@
-import { bool, id, int, ref, table, text, time } from "../store/table.ts";
+import { bool, id, int, json, ref, table, text, time } from "../store/table.ts";
 
 export const carves = table("carves", {
   id: id(),
@@ -15,9 +15,12 @@ export const carves = table("carves", {
   carve_id: text().index(),
   request_id: text(),
   session_id: text().unique(),
-  /** The last block that is stored; -1: none. */
+  /** The last block up to which all are stored; -1: none. */
   max_block: int().default(-1),
-  /** SHA-256 (hex) of the last block: the same one again is a repetition. */
+  /** Blocks beyond a gap that are stored already, ascending. */
+  ahead: json<readonly number[]>().default([]),
+  /** The block that came last, and its SHA-256 (hex): mostly that is the one which comes again. */
+  last_block: int().nullable(),
   last_block_hash: text().default(""),
   expired: bool().default(false).index(),
   /** 24 hours after the first data came; null: none came yet. */

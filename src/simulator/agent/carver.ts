@@ -15,7 +15,7 @@ export type CarveOptions = {
   blockSize?: number;
   /**
    * What goes wrong: `size` declares more bytes than come, `repeat` sends every block twice as after a lost answer, `abort` stops in the
-   * middle, `order` leaves a block out.
+   * middle, `order` sends each second block before the first.
    */
   fault?: "size" | "repeat" | "abort" | "order";
 };
@@ -91,9 +91,9 @@ export class Carver {
     );
     const session = begun?.session_id;
     if (typeof session !== "string" || session === "") return;
-    for (let id = 0; id < blocks && !world.stopping; id++) {
-      if (options.fault === "abort" && id >= blocks / 2) return;
-      if (options.fault === "order" && id === 1) continue;
+    for (let turn = 0; turn < blocks && !world.stopping; turn++) {
+      if (options.fault === "abort" && turn >= blocks / 2) return;
+      const id = options.fault === "order" && (turn ^ 1) < blocks ? turn ^ 1 : turn;
       const data = content.read(id * blockSize, blockSize).toString("base64");
       const body = `{"block_id":${id},"session_id":${JSON.stringify(session)},"request_id":"${carve.request}","data":"${data}"}`;
       for (let send = options.fault === "repeat" ? 2 : 1; send > 0; send--)
