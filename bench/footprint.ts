@@ -10,7 +10,7 @@ import { openLowdb } from "../src/server/store/lowdb/open.ts";
 import { tables } from "../src/server/tables.ts";
 import { runSimulation } from "../src/simulator/run.ts";
 import { enrollHosts, SECRET } from "./support/fill.ts";
-import { type Served, startServe } from "./support/serve.ts";
+import { metricsOf, type Served, startServe } from "./support/serve.ts";
 
 export async function run(args: readonly string[]): Promise<void> {
   const hosts = Number(args[0] ?? 10_000);
@@ -68,15 +68,3 @@ const mb = (server: Served) => Math.round(server.usage().rss / 1e6);
 
 /** The gauge holds the longest stall since it was last read. */
 const resetStall = async (server: Served) => void (await metricsOf(server));
-
-async function metricsOf(server: Served): Promise<(name: string) => number> {
-  const text = await (await fetch(`${server.url}/metrics`)).text();
-  return (name) =>
-    Number(
-      text
-        .split("\n")
-        .find((line) => line.startsWith(`${name} `))
-        ?.split(" ")
-        .at(-1) ?? Number.NaN,
-    );
-}

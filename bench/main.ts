@@ -10,6 +10,7 @@ const benches: Record<string, () => Promise<{ run(args: readonly string[]): Prom
   carve: () => import("./carve.ts"),
   inventory: () => import("./inventory.ts"),
   policies: () => import("./policies.ts"),
+  bulk: () => import("./bulk.ts"),
 };
 
 const [name, ...args] = process.argv.slice(2);

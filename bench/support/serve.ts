@@ -161,3 +161,16 @@ export async function signIn(server: Served): Promise<Caller> {
     return (await reply.json()) as T;
   };
 }
+
+/** The server's figures by their names. What tells of the longest or most starts anew with each reading. */
+export async function metricsOf(server: Served): Promise<(name: string) => number> {
+  const text = await (await fetch(`${server.url}/metrics`)).text();
+  return (name) =>
+    Number(
+      text
+        .split("\n")
+        .find((line) => line.startsWith(`${name} `))
+        ?.split(" ")
+        .at(-1) ?? Number.NaN,
+    );
+}

@@ -1,0 +1,54 @@
+// Bulk calls that name 100,000 hosts: how long they take, and the longest time that they hold the event loop. `npm run bench -- bulk [hosts]`
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { pino } from "pino";
+import { Settings } from "../src/server/core/settings.ts";
+import { startServer } from "../src/server/main.ts";
+import { startPostgres } from "../test/support/postgres-server.ts";
+import { fillHosts } from "./support/many-hosts.ts";
+import { metricsOf, signIn, startServe } from "./support/serve.ts";
+
+const SOFTWARE_EACH = 10;
+
+export async function run(args: readonly string[]): Promise<void> {
+  const hosts = Number(args[0] ?? 100_000);
+  for (const engine of ["lowdb", "postgres"] as const) await measure(engine, hosts);
+}
+
+async function measure(engine: "lowdb" | "postgres", hosts: number): Promise<void> {
+  const dir = mkdtempSync(join(tmpdir(), "svc-bench-"));
+  const database = engine === "postgres" ? await startPostgres() : null;
+  const databaseUrl = database?.url();
+  try {
+    const settings = Settings.parse({ data_dir: dir, port: 0, ...(databaseUrl ? { database_url: databaseUrl } : {}) });
+    const filling = await startServer(settings, pino({ level: "silent" }));
+    const { teamId } = await fillHosts(filling.services, hosts, SOFTWARE_EACH);
+    const ids = (await filling.services.store.hosts.pick(["id"])).map(({ id }) => id);
+    await filling.stop();
+
+    const server = await startServe({
+      dataDir: dir,
+      args: ["--dev-license"],
+      env: databaseUrl ? { SVC_DATABASE_URL: databaseUrl } : {},
+    });
+    const call = await signIn(server);
+    const timed = async (what: string, path: string, body: unknown) => {
+      await metricsOf(server);
+      const started = performance.now();
+      await call("POST", path, body);
+      const seconds = (performance.now() - started) / 1000;
+      const stall = (await metricsOf(server))("svc_event_loop_stall_max_seconds") * 1000;
+      console.log(
+        `${engine.padEnd(9)} ${what.padEnd(22)} ${seconds.toFixed(1)} s, longest stall ${stall.toFixed(0)} ms`,
+      );
+    };
+    await timed(`transfer ${hosts} ids`, "/hosts/transfer", { team_id: teamId, hosts: ids });
+    await timed("transfer by filter", "/hosts/transfer/filter", { team_id: null, filters: { team_id: teamId } });
+    await timed(`delete ${hosts} ids`, "/hosts/delete", { ids });
+    await server.stop();
+  } finally {
+    await database?.destroy();
+    rmSync(dir, { recursive: true, force: true });
+  }
+}
