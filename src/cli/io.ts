@@ -1,4 +1,5 @@
 // Everything a command touches outside itself, so that tests can stand in for it.
+import { pause } from "../client/pause.ts";
 import type { Send } from "../client/transport.ts";
 
 export interface Asker {
@@ -49,15 +50,6 @@ const asker: Asker = {
   },
 };
 
-const sleep = (ms: number, signal?: AbortSignal) =>
-  new Promise<void>((resolve, reject) => {
-    const timer = setTimeout(resolve, ms);
-    signal?.addEventListener("abort", () => {
-      clearTimeout(timer);
-      reject(signal.reason);
-    });
-  });
-
 export const processIo = (): Io => ({
   env: process.env,
   tty: {
@@ -78,7 +70,7 @@ export const processIo = (): Io => ({
     for await (const chunk of process.stdin) text += chunk;
     return text;
   },
-  sleep,
+  sleep: pause,
 });
 
 const ios = new WeakMap<object, Io>();

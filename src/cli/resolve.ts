@@ -34,7 +34,28 @@ export async function resolveHost(caller: Caller, text: string): Promise<Host> {
     caller.call(hostsApi.byIdentifier, { params: { identifier: text }, query: { exclude_software: true } }),
   );
   if (byName) return byName.host;
+  const shown = await hostsShownAs(caller, text);
+  if (shown.length > 1)
+    throw usage(
+      `${shown.length} hosts are called ${text}: ${shown.map(({ id }) => id).join(", ")}`,
+      "Give the id, the uuid or the serial number.",
+    );
+  if (shown[0]) return shown[0];
   throw notFound(`there is no host ${text}`, "`svc hosts list --query TEXT` searches for it.");
+}
+
+/** The hosts that lists show under this name. */
+async function hostsShownAs(caller: Caller, text: string): Promise<readonly Host[]> {
+  const where = `display_name = "${text.replace(/["\\]/g, "\\$&")}"`;
+  try {
+    const { hosts } = await caller.call(hostsApi.list, { query: { where, per_page: "5" } });
+    // A server that does not know the parameter would give any hosts.
+    return hosts.filter(({ display_name }) => display_name === text);
+  } catch (error) {
+    // Whoever may not list hosts knows none by what lists show.
+    if (error instanceof ApiCallError && (error.status === 403 || error.status === 400)) return [];
+    throw error;
+  }
 }
 
 export async function resolveTeam(caller: Caller, text: string): Promise<Team> {

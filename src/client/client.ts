@@ -1,6 +1,7 @@
 // The typed client: what it can call, and with what, is read from the table of endpoints.
 import { type AnyEndpoint, fullPath, type InputOf, type ReplyOf } from "../api/endpoint.ts";
 import { apiCallError, Unreachable } from "./errors.ts";
+import { pause } from "./pause.ts";
 import { type HttpReply, isConnectionLoss, networkSend, type Send, type TlsOptions, unreachable } from "./transport.ts";
 
 export interface ClientOptions {
@@ -36,20 +37,6 @@ const idempotent = new Set(["GET", "HEAD", "PUT", "DELETE"]);
 const tries = 4;
 /** A server that asks for more than this is answered with its error instead. */
 const longestWait = 30_000;
-
-const pause = (ms: number, signal?: AbortSignal) =>
-  new Promise<void>((resolve, reject) => {
-    const timer = setTimeout(done, ms);
-    function done() {
-      signal?.removeEventListener("abort", stop);
-      resolve();
-    }
-    function stop() {
-      clearTimeout(timer);
-      reject(signal?.reason);
-    }
-    signal?.addEventListener("abort", stop, { once: true });
-  });
 
 type RowOf<List> = List extends readonly (infer Row)[] ? Row : never;
 

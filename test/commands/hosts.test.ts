@@ -51,6 +51,16 @@ describe("hosts list", () => {
 });
 
 describe("hosts get", () => {
+  it("takes the name that lists show, where one host has it", async () => {
+    await makeHost(fleet.app, { hostname: "m1.corp.example.com", display_name: 'Bela\'s "Mac" \\1' });
+    const one = await fleet.run(["hosts", "get", 'Bela\'s "Mac" \\1', "-o", "json", "--fields", "hostname"]);
+    expect(JSON.parse(one.stdout)).toEqual({ hostname: "m1.corp.example.com" });
+    await makeHost(fleet.app, { display_name: 'Bela\'s "Mac" \\1' });
+    const two = await fleet.run(["hosts", "get", 'Bela\'s "Mac" \\1']);
+    expect(two.exitCode).toBe(2);
+    expect(two.stderr).toMatch(/2 hosts are called Bela's "Mac" \\1: \d+, \d+/);
+  });
+
   it("takes an id, a hostname, a uuid or a serial number", async () => {
     const whole = JSON.parse((await fleet.run(["hosts", "get", "1", "-o", "json"])).stdout);
     expect(whole.software).toHaveLength(1);

@@ -23,7 +23,9 @@ export default class HostsHealth extends ClientCommand {
         { key: "os_version", header: "os version" },
         { key: "disk_encryption_enabled", header: "disk encrypted" },
         { key: "failing_policies_count", header: "failing policies" },
-        { key: "failing_policies", header: "these are", text: (value) => named(value, ({ name }) => String(name)) },
+        ...(health.failing_policies.length > 0
+          ? [{ key: "failing_policies", header: "these are", text: namesOf }]
+          : []),
         {
           key: "vulnerable_software",
           header: "vulnerable software",
@@ -33,3 +35,5 @@ export default class HostsHealth extends ClientCommand {
     });
   }
 }
+
+const namesOf = (value: unknown) => named(value, ({ name }) => String(name));

@@ -116,15 +116,20 @@ export async function startLive(services: Services): Promise<Live> {
     if (query) query.readerUntil = Date.parse(until);
   }
 
+  /** Goes by the clock as it is when it is called: one that is under way is waited for, and does not count. */
   function tick(): Promise<void> {
-    ticking ??= lookAfter()
+    const mine = (ticking ?? Promise.resolve())
+      .then(lookAfter)
       .catch((err: unknown) => log.warn({ err }, "live queries could not be looked after; tried again soon"))
       .finally(() => {
-        ticking = null;
+        if (ticking === mine) ticking = null;
       });
-    return ticking;
+    ticking = mine;
+    return mine;
   }
-  const timer = setInterval(() => void tick(), TICK_MS);
+  const timer = setInterval(() => {
+    if (ticking === null) void tick();
+  }, TICK_MS);
   timer.unref();
 
   function endStreams(): void {
