@@ -387,7 +387,7 @@ describe.each(["lowdb", "postgres"] as const)("queries on %s", (engine) => {
       [{ name: "x" }, 400],
       [{ name: "x", query: SQL, logging: "x" }, 400],
       [{ name: "x", query: SQL, team: "nowhere" }, 404],
-      [{ name: "x", query: SQL, labels_include_any: ["nobody"] }, 500],
+      [{ name: "x", query: SQL, labels_include_any: ["nobody"] }, 400],
     ];
     for (const [bad, status] of cases) {
       expect((await errorOf(t.post("/spec/queries", { specs: [good, bad] }))).status, JSON.stringify(bad)).toBe(status);

@@ -81,7 +81,7 @@ describe.each(["lowdb", "postgres"] as const)("the deprecated schedule on %s", (
     const own = await made(t, "own", { team_id: team.id, interval: 60 });
     const idle = await made(t, "idle");
     const status = async (res: Promise<Response>) => (await res).status;
-    expect(await status(t.post("/global/schedule", { query_id: own.id, interval: 60 }))).toBe(500);
+    expect(await status(t.post("/global/schedule", { query_id: own.id, interval: 60 }))).toBe(400);
     expect(await status(t.post("/global/schedule", { query_id: 999, interval: 60 }))).toBe(404);
     expect(await status(t.post("/global/schedule", { query_id: idle.id }))).toBe(422);
     for (const shard of [0, 101, 1.5])

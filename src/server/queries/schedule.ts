@@ -4,7 +4,7 @@ import type { ScheduleChange, ScheduledEntry } from "../../api/schedule.ts";
 import { recordActivity } from "../activities/record.ts";
 import { authorize } from "../core/access.ts";
 import type { Context } from "../core/context.ts";
-import { failed, notFound } from "../core/errors.ts";
+import { badRequest, notFound } from "../core/errors.ts";
 import { type PageQuery, page } from "../core/paging.ts";
 import { and, eq, gt } from "../store/query.ts";
 import { authorizeTeam, getTeamRow } from "../teams/access.ts";
@@ -31,7 +31,7 @@ export async function createEntry(ctx: Context, teamId: number | null, given: Gi
     if (!original || (original.team_id !== null && !mayRead(inside.user, original.team_id)))
       throw notFound("query", given.query_id);
     if (original.team_id !== null)
-      throw failed(`query ${given.query_id} belongs to a team: it cannot be scheduled here`);
+      throw badRequest(`query ${given.query_id} belongs to a team: it cannot be scheduled here`, "query_id");
     const columns = wholeFields({
       name: `Copy of ${original.name} (${Math.floor(ctx.clock.now() / 1000)})`,
       query: original.query,

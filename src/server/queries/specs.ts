@@ -3,7 +3,7 @@ import type { GivenSpec, QuerySpec } from "../../api/queries.ts";
 import { recordActivity } from "../activities/record.ts";
 import { authorize } from "../core/access.ts";
 import { type Context, isPremium } from "../core/context.ts";
-import { ApiError, badRequest, failed, notFound } from "../core/errors.ts";
+import { badRequest, notFound } from "../core/errors.ts";
 import { and, eq, oneOf } from "../store/query.ts";
 import { nameKey } from "../teams/names.ts";
 import { mayRead, type QueryRow } from "./access.ts";
@@ -19,7 +19,7 @@ export async function applyQuerySpecs(ctx: Context, specs: readonly GivenSpec[])
     for (const { spec, columns } of checked) {
       const teamId = await teamNamed(inside, spec.team);
       authorize(inside, "queries:write", teamId);
-      const labels = (await labelsNamed(inside, spec)) ?? [];
+      const labels = (await scopeOf(inside, spec)) ?? [];
       const before = await inside.store.queries.first({ where: and(eq("team_id", teamId), eq("name", columns.name)) });
       applied.push(
         before
@@ -39,17 +39,6 @@ async function teamNamed(ctx: Context, name: string | null | undefined): Promise
   // To team users another team is as good as missing.
   if (!team || !mayRead(ctx.user, team.id)) throw notFound("team", name);
   return team.id;
-}
-
-/** An unknown label is the server's failure here, by the reference. */
-async function labelsNamed(ctx: Context, spec: GivenSpec): Promise<readonly number[] | undefined> {
-  try {
-    return await scopeOf(ctx, spec);
-  } catch (error) {
-    if (error instanceof ApiError && error.status === 400 && isPremium(ctx))
-      throw failed(error.errors[0]?.reason ?? error.message);
-    throw error;
-  }
 }
 
 export async function listQuerySpecs(ctx: Context, teamId: number | undefined): Promise<QuerySpec[]> {
