@@ -1,7 +1,7 @@
 // Builds dist/ from src/ and writes oclif.manifest.json. Runs as npm's `prepare` too, so it needs nothing that is not
 // installed, and does nothing when everything is up to date (--force builds all the same).
 import { spawnSync } from "node:child_process";
-import { cp, mkdir, readdir, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
+import { chmod, cp, mkdir, readdir, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { dirname, join, sep } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -101,6 +101,9 @@ async function writeManifest() {
   const before = await readFile(manifestFile, "utf8").catch(() => "");
   if (text !== before) await writeFile(manifestFile, text);
 }
+
+// A checkout that lost the mode bits would leave `npx svc` with "Permission denied" where npx linked it before.
+if (process.platform !== "win32") await chmod(join(root, "bin", "run.js"), 0o755);
 
 const before = await fingerprint();
 const built = await readJson(stamp);
