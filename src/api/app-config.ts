@@ -35,7 +35,130 @@ export const FailingPoliciesWebhook = z.object({
 });
 export type FailingPoliciesWebhook = z.infer<typeof FailingPoliciesWebhook>;
 
+export const HostStatusWebhook = z.object({
+  enable_host_status_webhook: z.boolean(),
+  destination_url: url,
+  host_percentage: z.int().min(0).max(100).meta({ description: "least percent of hosts that do not check in" }),
+  days_count: z.int().min(0).max(36_500).meta({ description: "least days since they did" }),
+});
+export const VulnerabilitiesWebhook = z.object({
+  enable_vulnerabilities_webhook: z.boolean(),
+  destination_url: url,
+  host_batch_size: z.int().min(0).max(1_000_000),
+});
+export const ActivitiesWebhook = z.object({ enable_activities_webhook: z.boolean(), destination_url: url });
+export const WebhookSettings = z.object({
+  interval: z.string().max(32).meta({ description: "period of the automation job, for example 24h" }),
+  host_status_webhook: HostStatusWebhook,
+  failing_policies_webhook: FailingPoliciesWebhook,
+  vulnerabilities_webhook: VulnerabilitiesWebhook,
+  activities_webhook: ActivitiesWebhook,
+});
+export type WebhookSettings = z.infer<typeof WebhookSettings>;
+
+const short = z.string().max(255);
+const secret = z.string().max(4096);
+/** Documents (metadata, certificates), as text. */
+const document = z.string().max(1024 * 1024);
+
+export const SmtpSettings = z.object({
+  enable_smtp: z.boolean(),
+  configured: z.boolean().meta({ description: "returned" }),
+  sender_address: short,
+  server: short,
+  port: z.int().min(0).max(65_535),
+  authentication_type: short.meta({ description: "authtype_username_and_password or authtype_none" }),
+  user_name: short,
+  password: secret,
+  enable_ssl_tls: z.boolean(),
+  authentication_method: short.meta({ description: "authmethod_plain, authmethod_cram_md5 or authmethod_login" }),
+  domain: short,
+  verify_ssl_certs: z.boolean(),
+  enable_start_tls: z.boolean(),
+});
+export type SmtpSettings = z.infer<typeof SmtpSettings>;
+
+const identityProvider = { entity_id: short, issuer_uri: url, idp_name: short, metadata: document, metadata_url: url };
+export const SsoSettings = z.object({
+  enable_sso: z.boolean(),
+  ...identityProvider,
+  idp_image_url: url,
+  enable_sso_idp_login: z.boolean(),
+  enable_jit_provisioning: z.boolean(),
+  sso_server_url: url,
+});
+export type SsoSettings = z.infer<typeof SsoSettings>;
+
+export const ConditionalAccess = z.object({
+  directory_tenant_id: short,
+  directory_connection_configured: z.boolean().meta({ description: "returned" }),
+  provider_idp_id: short,
+  provider_assertion_consumer_service_url: url,
+  provider_audience_uri: url,
+  provider_certificate: document,
+});
+
+const AppleUpdates = z.object({ minimum_version: short, deadline: short });
+const LabelNames = z.array(short).max(1000);
+const CustomSetting = z.object({
+  path: z.string().max(4096),
+  labels: LabelNames.optional(),
+  labels_include_all: LabelNames.optional(),
+  labels_include_any: LabelNames.optional(),
+  labels_exclude_any: LabelNames.optional(),
+});
+const CustomSettings = z.object({ custom_settings: z.array(CustomSetting).max(10_000) });
+export const MdmSettings = z.object({
+  enabled_and_configured: z.boolean().meta({ description: "returned" }),
+  android_enabled_and_configured: z.boolean().meta({ description: "returned" }),
+  windows_enabled_and_configured: z.boolean(),
+  enable_turn_on_windows_mdm_manually: z.boolean(),
+  enable_disk_encryption: z.boolean(),
+  windows_require_bitlocker_pin: z.boolean(),
+  macos_updates: AppleUpdates.extend({ update_new_hosts: z.boolean() }),
+  ios_updates: AppleUpdates,
+  ipados_updates: AppleUpdates,
+  windows_updates: z.object({ deadline_days: z.int().nullable(), grace_period_days: z.int().nullable() }),
+  macos_migration: z.object({ enable: z.boolean(), mode: short, webhook_url: url }),
+  macos_setup: z.object({
+    bootstrap_package: url,
+    enable_end_user_authentication: z.boolean(),
+    macos_setup_assistant: z.string().max(4096),
+    enable_release_device_manually: z.boolean(),
+  }),
+  macos_settings: CustomSettings,
+  windows_settings: CustomSettings,
+  end_user_authentication: z.object(identityProvider),
+  vendora_server_url: url,
+});
+export type MdmSettings = z.infer<typeof MdmSettings>;
+
+/** A tracker whose products speak the Jira-compatible REST API. */
+export const TicketingA = z.object({
+  enable_software_vulnerabilities: z.boolean(),
+  enable_failing_policies: z.boolean(),
+  url,
+  username: short,
+  api_token: secret,
+  project_key: short,
+});
+/** A help desk that speaks the Zendesk-compatible REST API. */
+export const TicketingB = z.object({
+  enable_software_vulnerabilities: z.boolean(),
+  enable_failing_policies: z.boolean(),
+  url,
+  email: short,
+  api_token: secret,
+  group_id: z.int().min(0),
+});
 const JsonObject = z.record(z.string(), z.json());
+export const Integrations = z.object({
+  ticketing_a: z.array(TicketingA).max(100),
+  ticketing_b: z.array(TicketingB).max(100),
+  calendar: z.array(z.object({ domain: short, api_key_json: JsonObject })).max(10),
+});
+export type Integrations = z.infer<typeof Integrations>;
+
 /** What agents get: `config` goes to them as it is; `overrides.platforms.<platform>` replaces it for a platform. */
 export const AgentOptions = z.object({
   config: JsonObject.optional(),
@@ -66,7 +189,15 @@ export const ConfigSections = z.object({
   host_expiry_settings: HostExpiry,
   activity_expiry_settings: ActivityExpiry,
   features: Features,
-  webhook_settings: z.object({ failing_policies_webhook: FailingPoliciesWebhook }),
+  smtp_settings: SmtpSettings,
+  sso_settings: SsoSettings,
+  conditional_access: ConditionalAccess,
+  mdm: MdmSettings,
+  vulnerability_settings: z.object({ databases_path: z.string().max(4096) }),
+  svc_desktop: z.object({ transparency_url: url }),
+  gitops: z.object({ gitops_mode_enabled: z.boolean(), repository_url: url }),
+  webhook_settings: WebhookSettings,
+  integrations: Integrations,
   agent_options: AgentOptions,
 });
 export type ConfigSections = z.infer<typeof ConfigSections>;
@@ -74,6 +205,8 @@ export type ConfigSections = z.infer<typeof ConfigSections>;
 /** The whole configuration as replied; sections that the caller may not see are left out. */
 export const AppConfig = ConfigSections.extend({
   agent_options: AgentOptions.optional().meta({ description: "global admin and gitops only" }),
+  smtp_settings: SmtpSettings.optional().meta({ description: "global admin and gitops only" }),
+  sso_settings: SsoSettings.optional().meta({ description: "global admin and gitops only" }),
   license: License,
   logging: z.object({ debug: z.boolean(), json: z.boolean(), result: LogDestination, status: LogDestination }),
   update_interval: z.object({

@@ -1,15 +1,20 @@
 // Every table of the server, in the order in which rows can be created (what is referred to comes first).
-import { activities } from "./activities/tables.ts";
+import { activities, activityChain } from "./activities/tables.ts";
 import { configSections } from "./app-config/tables.ts";
+import { certificateAuthorities } from "./ca/tables.ts";
 import { carves } from "./carves/tables.ts";
+import { certificateTemplates, hostCertificates } from "./certificates/tables.ts";
 import { deviceTokens, managedAgents } from "./device/tables.ts";
 import { enrollSecrets } from "./enroll-secrets/tables.ts";
 import { hostDetails, hostEmails, hostSeen, hosts, osVersions } from "./hosts/tables.ts";
+import { invites, inviteTeams } from "./invites/tables.ts";
 import { jobRuns } from "./jobs/tables.ts";
 import { labelMembers, labels } from "./labels/tables.ts";
 import { campaignHosts, campaigns } from "./live-queries/tables.ts";
+import { oneTimeTokens } from "./mail/tables.ts";
 import { hostBootstrap, hostDiskEncryption, hostMdm, hostProfiles, mdmSolutions } from "./mdm/tables.ts";
 import { hostMunki, munkiIssues } from "./munki/tables.ts";
+import { outbox } from "./outbox/tables.ts";
 import { packs, packTargets, scheduledQueries } from "./packs/tables.ts";
 import {
   hostPolicies,
@@ -21,25 +26,40 @@ import {
 } from "./policies/tables.ts";
 import { queries, queryLabels, queryResults } from "./queries/tables.ts";
 import { hostActions, scriptRuns } from "./scripts/tables.ts";
+import { serverSecrets } from "./secrets/tables.ts";
 import { sessions } from "./sessions/tables.ts";
 import { hostSoftware, osCves, software, softwareCves, softwareInstalls, softwareTitles } from "./software/tables.ts";
+import { ssoAssertions, ssoSessions } from "./sso/tables.ts";
 import type { Store, Tx } from "./store/store.ts";
 import { teams } from "./teams/tables.ts";
 import { users, userTeams } from "./users/tables.ts";
+import { webhookDestinations } from "./webhooks/tables.ts";
 
 export const tables = {
   teams,
   users,
   userTeams,
   sessions,
+  oneTimeTokens,
+  invites,
+  inviteTeams,
+  ssoSessions,
+  ssoAssertions,
+  serverSecrets,
   enrollSecrets,
   configSections,
   activities,
+  activityChain,
+  outbox,
+  webhookDestinations,
+  certificateAuthorities,
   osVersions,
   hosts,
   hostSeen,
   hostDetails,
   hostEmails,
+  certificateTemplates,
+  hostCertificates,
   labels,
   labelMembers,
   softwareTitles,

@@ -8,9 +8,29 @@ export const activities = table("activities", {
   actor_email: text().nullable().search(),
   actor_gravatar: text().nullable(),
   actor_api_only: bool().nullable(),
+  /** Where the call came from; null for the service. */
+  actor_address: text().nullable(),
+  /** The name of the API token that called. */
+  actor_token: text().nullable(),
   type: text().index(),
   svc_initiated: bool().default(false),
   details: json<Record<string, unknown>>().nullable(),
   /** Set for what shows in a host's own list. Not a reference: the entry outlives the host. */
   host_id: int().nullable().index(),
+  /** The place in the chain, from 1 without a gap; null until the entry is sealed, soon after its commit. */
+  chain_position: int().nullable().unique(),
+  /** SHA-256 over the entry and the hash before it, hex. */
+  chain_hash: text().nullable(),
+});
+
+/** What the chain is held by: its newest end, and where entries that expired ended. */
+export const activityChain = table("activity_chain", {
+  id: id(),
+  kind: text<"head" | "checkpoint">().index(),
+  created_at: time(),
+  /** The chain's hash at this position; nothing before a checkpoint is kept. */
+  position: int().index(),
+  hash: text(),
+  /** HMAC-SHA256 with the servers' key over kind, position and hash, hex. */
+  signature: text(),
 });

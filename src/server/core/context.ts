@@ -19,6 +19,10 @@ export interface Viewer extends Roles {
   readonly force_password_reset: boolean;
   /** The session whose token called; 0 without one. */
   readonly session_id: number;
+  /** The name of the API token that called; empty for sessions. */
+  readonly token_name: string;
+  /** Set when the token that called is limited to these endpoints, as `GET /hosts`. */
+  readonly token_endpoints: readonly string[] | null;
 }
 
 export const nobody: Viewer = {
@@ -30,6 +34,8 @@ export const nobody: Viewer = {
   api_only: false,
   force_password_reset: false,
   session_id: 0,
+  token_name: "",
+  token_endpoints: null,
   global_role: null,
   teams: [],
 };

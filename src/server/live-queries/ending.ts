@@ -66,7 +66,7 @@ async function recordEnd(ctx: Home, row: CampaignRow): Promise<void> {
   const user = row.user_id === null ? null : await ctx.store.users.get(row.user_id);
   if (!user) return;
   const query = row.query_id === null ? null : await ctx.store.queries.get(row.query_id);
-  await recordActivity({ ...ctx, user: await viewerOf(ctx.store, user, 0) }, "live_query", {
+  await recordActivity({ ...ctx, user: await viewerOf(ctx.store, user, null) }, "live_query", {
     targets_count: row.targets_count,
     query_sql: row.query,
     ...(query === null ? {} : { query_name: query.name, stats: { ...query.stats } }),

@@ -61,10 +61,11 @@ export async function forgetInConfig(ctx: Context, policyIds: readonly number[])
   const gone = new Set(policyIds);
   await ctx.store.tx(
     async (store) => {
-      const { failing_policies_webhook: hook } = await readSection(store, sections.webhook_settings);
+      const hooks = await readSection(store, sections.webhook_settings);
+      const { failing_policies_webhook: hook } = hooks;
       const policy_ids = hook.policy_ids.filter((id) => !gone.has(id));
       if (policy_ids.length === hook.policy_ids.length) return;
-      const value = { failing_policies_webhook: { ...hook, policy_ids } };
+      const value = { ...hooks, failing_policies_webhook: { ...hook, policy_ids } };
       await writeSection(store, sections.webhook_settings, value, ctx.clock.iso());
       await store.notify(channels.config, "webhook_settings");
     },

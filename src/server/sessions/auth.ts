@@ -22,7 +22,7 @@ export async function authenticate(services: Services, header: string): Promise<
   const user = await store.users.get(session.user_id);
   if (!user || (!user.api_only && hasExpired(services, session))) return null;
   if (clock.now() - Date.parse(session.accessed_at) >= TOUCH_INTERVAL) await touch(services, session.id);
-  return viewerOf(store, user, session.id);
+  return viewerOf(store, user, session);
 }
 
 function hasExpired({ settings, clock }: Services, session: RowOf<typeof sessions>): boolean {

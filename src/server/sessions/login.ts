@@ -28,7 +28,7 @@ export async function login(ctx: Context, given: { email: string; password: stri
     throw authenticationFailed();
   }
   limits.succeeded(ctx.address, email);
-  const viewer = await viewerOf(ctx.store, user, 0);
+  const viewer = await viewerOf(ctx.store, user, null);
   const signedIn = { ...ctx, user: viewer };
   const token = await ctx.store.tx(
     async (store) => {

@@ -59,7 +59,7 @@ async function createIn(ctx: Context, given: FirstAdmin, passwordHash: string) {
     },
     server_settings: server_url === undefined ? {} : { server_url },
   });
-  await recordActivity({ ...ctx, user: await viewerOf(ctx.store, user, 0) }, "created_user", {
+  await recordActivity({ ...ctx, user: await viewerOf(ctx.store, user, null) }, "created_user", {
     user_id: user.id,
     user_name: user.name,
     user_email: user.email,

@@ -40,7 +40,7 @@ export async function listUsers(ctx: Context, filter: UserFilter) {
 
 export async function getUser(ctx: Context, id: number, options: { include_ui_settings: boolean }) {
   const { user } = await visibleAccount(ctx, id);
-  const viewer = id === ctx.user.id ? ctx.user : await viewerOf(ctx.store, user, 0);
+  const viewer = id === ctx.user.id ? ctx.user : await viewerOf(ctx.store, user, null);
   return {
     user: await viewUser(ctx, user),
     available_teams: await availableTeams(ctx, viewer),

@@ -1,4 +1,5 @@
 import type { Viewer } from "../core/context.ts";
+import type { sessions } from "../sessions/tables.ts";
 import { eq } from "../store/query.ts";
 import type { RowOf } from "../store/table.ts";
 import type { ServerTx } from "../tables.ts";
@@ -6,8 +7,12 @@ import type { users } from "./tables.ts";
 
 export type UserRow = RowOf<typeof users>;
 
-/** The user as the one who acts. */
-export async function viewerOf(store: ServerTx, user: UserRow, sessionId: number): Promise<Viewer> {
+/** The user as the one who acts, by the session or token that calls; null where there is none. */
+export async function viewerOf(
+  store: ServerTx,
+  user: UserRow,
+  session: RowOf<typeof sessions> | null,
+): Promise<Viewer> {
   // Only users without a global role have team roles.
   const memberships =
     user.global_role === null ? await store.userTeams.pick(["team_id", "role"], { where: eq("user_id", user.id) }) : [];
@@ -19,7 +24,9 @@ export async function viewerOf(store: ServerTx, user: UserRow, sessionId: number
     gravatar_url: user.gravatar_url,
     api_only: user.api_only,
     force_password_reset: user.force_password_reset,
-    session_id: sessionId,
+    session_id: session?.id ?? 0,
+    token_name: session?.kind === "token" ? session.name : "",
+    token_endpoints: session?.endpoints ?? null,
     global_role: user.global_role,
     teams: memberships.map(({ team_id, role }) => ({ id: team_id, role })),
   };

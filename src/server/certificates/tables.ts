@@ -1,0 +1,30 @@
+import { id, ref, table, text, time } from "../store/table.ts";
+
+export const certificateTemplates = table(
+  "certificate_templates",
+  {
+    id: id(),
+    created_at: time(),
+    updated_at: time(),
+    name: text(),
+    /** Null: hosts without a team. */
+    team_id: ref("teams").nullable().onDelete("cascade"),
+    certificate_authority_id: ref("certificate_authorities"),
+    subject_name: text(),
+  },
+  { unique: [["team_id", "name"]] },
+);
+
+/** How a template stands on a host. */
+export const hostCertificates = table(
+  "host_certificates",
+  {
+    id: id(),
+    host_id: ref("hosts"),
+    template_id: ref("certificate_templates"),
+    status: text<"pending" | "delivered" | "verified" | "failed">(),
+    detail: text().nullable(),
+    updated_at: time(),
+  },
+  { unique: [["host_id", "template_id"]] },
+);

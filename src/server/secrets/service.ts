@@ -1,0 +1,17 @@
+import type { Services } from "../core/context.ts";
+import { eq } from "../store/query.ts";
+import type { ServerTx } from "../tables.ts";
+
+/** The key of that name, 32 random bytes in base64url; made at the first call, by whichever server is first. */
+export async function serverSecret(
+  { store, clock, random }: Pick<Services, "clock" | "random"> & { readonly store: ServerTx },
+  name: string,
+): Promise<string> {
+  const found = await store.serverSecrets.first({ where: eq("name", name) });
+  if (found) return found.value;
+  const [row] = await store.serverSecrets.upsert([{ name, created_at: clock.iso(), value: random.token(32) }], {
+    on: ["name"],
+    set: [],
+  });
+  return row!.value;
+}
