@@ -144,6 +144,7 @@ export class ApiClient {
     const query = { ...((input.query ?? {}) as Record<string, unknown>) };
     const keyset =
       "after" in shapeOf(endpoint.query) &&
+      "meta" in shapeOf(endpoint.response) &&
       query.order_key === undefined &&
       query.order_direction === undefined &&
       query.after === undefined;
@@ -158,8 +159,11 @@ export class ApiClient {
       const part = reply[key] as readonly RowOf<ReplyOf<E>[K]>[];
       rows.push(...part);
       onPage?.(rows.length);
-      const more = hasNext(reply);
-      if (rows.length >= limit) return { rows: rows.slice(0, limit), more: more || rows.length > limit };
+      const known = hasNext(reply) !== null;
+      const more = hasNext(reply) ?? part.length >= perPage;
+      // Where the reply does not tell, the next page does.
+      if (rows.length >= limit && (known || !more || rows.length > limit))
+        return { rows: rows.slice(0, limit), more: more || rows.length > limit };
       if (!more || part.length === 0) return { rows, more: false };
     }
   }
@@ -188,13 +192,15 @@ async function* noBytes(): AsyncGenerator<Uint8Array> {}
 
 const backOff = (attempt: number, random: () => number): number => 250 * 2 ** (attempt - 1) * (0.5 + random());
 
-const shapeOf = (schema: AnyEndpoint["query"]): Record<string, unknown> => schema.shape ?? {};
+const shapeOf = (schema: AnyEndpoint["query"] | AnyEndpoint["response"]): object =>
+  "shape" in schema && typeof schema.shape === "object" && schema.shape !== null ? schema.shape : {};
 
 const idOf = (row: unknown): unknown => (typeof row === "object" && row !== null && "id" in row ? row.id : undefined);
 
-const hasNext = (reply: unknown): boolean => {
+/** Null for the lists whose replies do not tell: a full page may be followed by another. */
+const hasNext = (reply: unknown): boolean | null => {
   const { meta } = reply as { meta?: { has_next_results?: boolean } };
-  return meta?.has_next_results === true;
+  return meta === undefined ? null : meta.has_next_results === true;
 };
 
 function anySignal(a: AbortSignal | undefined, b: AbortSignal | undefined): AbortSignal | undefined {

@@ -65,18 +65,22 @@ export default class Api extends ClientCommand {
   }
 
   private async paginate(path: string, fields: Json): Promise<void> {
-    const perPage = fields.per_page ?? 500;
-    let whole: Json | undefined;
+    const perPage = Number(fields.per_page ?? 500);
+    const whole: Json = {};
+    let before = "";
     for (let page = 0; ; page++) {
-      const reply: unknown = JSON.parse(await this.one("GET", path, { ...fields, per_page: perPage, page }));
+      const text = await this.one("GET", path, { ...fields, per_page: perPage, page });
+      // A list that knows no pages answers the same to each of them.
+      if (text === before) break;
+      before = text;
+      const reply: unknown = JSON.parse(text);
       if (!isRecord(reply)) throw usage(`${path} is no list`);
-      if (whole === undefined) whole = reply;
-      else
-        for (const [key, value] of Object.entries(reply)) {
-          const before = whole[key];
-          whole[key] = Array.isArray(before) && Array.isArray(value) ? [...before, ...value] : value;
-        }
-      if (!isRecord(reply.meta) || reply.meta.has_next_results !== true) break;
+      for (const [key, value] of Object.entries(reply)) {
+        const known = whole[key];
+        whole[key] = Array.isArray(known) && Array.isArray(value) ? [...known, ...value] : value;
+      }
+      const full = Object.values(reply).some((value) => Array.isArray(value) && value.length >= perPage);
+      if (isRecord(reply.meta) ? reply.meta.has_next_results !== true : !full) break;
     }
     if (isRecord(whole.meta)) whole.meta = { has_next_results: false, has_previous_results: false };
     this.io.out(pretty(JSON.stringify(whole)));

@@ -38,6 +38,11 @@ describe("labels list", () => {
     expect(await shown("--limit", "550", "--order-key", "name")).toEqual([550, true]);
     expect(await shown("--all")).toEqual([614, false]);
     expect(await shown("--limit", "614")).toEqual([614, false]);
+    // The reply tells nothing of pages: `svc api` finds the end by itself too.
+    const { stdout } = await fleet.run(["api", "GET", "/labels", "--paginate"]);
+    expect(new Set(JSON.parse(stdout).labels.map(({ id }: { id: number }) => id)).size).toBe(614);
+    const summary = await fleet.run(["api", "GET", "/labels/summary", "--paginate", "-F", "per_page=10"]);
+    expect(JSON.parse(summary.stdout).labels).toHaveLength(614);
   });
 
   it("gives what apply takes", async () => {

@@ -98,9 +98,11 @@ describe.each(["lowdb", "postgres"] as const)("details of a host on %s", (engine
     const team = await makeTeam(t);
     const host = await makeHost(t, { team_id: team.id });
     const times = { created_at: NOW, updated_at: NOW };
-    const [global, ofTeam] = await t.store.queries.insertMany([
+    const [global, ofTeam, renamed] = await t.store.queries.insertMany([
       { ...times, name: "uptime", query: "SELECT 1" },
       { ...times, name: "uptime", query: "SELECT 1", team_id: team.id },
+      // Agents skip names that begin so: they get another.
+      { ...times, name: "query.users", query: "SELECT 1" },
     ]);
     const pack = await t.store.packs.insert({ ...times, name: "old pack" });
     const entry = await t.store.scheduledQueries.insert({
@@ -139,6 +141,7 @@ describe.each(["lowdb", "postgres"] as const)("details of a host on %s", (engine
         told("old pack", ""),
         told("gone pack", ""),
         told("old pack", "", "gone query"),
+        told("Global", "global", "_query.users"),
       ],
     });
     const { pack_stats: stats } = await hostOf(t, host.id);
@@ -148,6 +151,7 @@ describe.each(["lowdb", "postgres"] as const)("details of a host on %s", (engine
       [pack.id, entry.id],
       [null, null],
       [pack.id, null],
+      [null, renamed!.id],
     ]);
     expect(stats![0]).toMatchObject({ type: "global", query_stats: [{ wall_time: 6, last_executed: NOW }] });
     expect((await listOf(t, ""))[0]!.pack_stats).toBeNull();

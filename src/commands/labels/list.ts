@@ -5,8 +5,6 @@ import { limitFlags } from "../../cli/flags.ts";
 import { labelView } from "../../cli/label-view.ts";
 import { queryFlags, queryOf } from "../../cli/query-flags.ts";
 
-const DEFAULT_LIMIT = 100;
-
 export default class LabelsList extends ClientCommand {
   static override summary = "List labels, and how many hosts are in each.";
   static override endpoints = [labelsApi.list, labelsApi.summary, labelsApi.specs];
@@ -33,10 +31,9 @@ export default class LabelsList extends ClientCommand {
       const { labels } = await this.call(labelsApi.summary);
       return this.printList(labels, { columns: [{ key: "id" }, { key: "name" }, { key: "description" }] });
     }
-    // Asked for whole: the reply does not tell whether there are more.
-    const { labels } = await this.call(labelsApi.list, { query: queryOf(labelsApi.list, flags) });
-    const most = flags.all ? labels.length : (flags.limit ?? DEFAULT_LIMIT);
-    if (labels.length > most) this.note(`the first ${most} are shown, there are more: --limit N or --all`);
-    await this.printList(labels.slice(0, most), labelView);
+    await this.printList(
+      await this.rows(labelsApi.list, { query: queryOf(labelsApi.list, flags) }, "labels"),
+      labelView,
+    );
   }
 }

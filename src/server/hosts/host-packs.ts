@@ -1,6 +1,7 @@
 // The packs of one host: those that target it, and what its agent says they cost.
 import type { HostPack, HostPackStats } from "../../api/hosts.ts";
 import type { PackStats } from "../agent/inventory/pack-stats.ts";
+import { namesAsSent } from "../queries/names.ts";
 import { and, eq, isNull, oneOf, or } from "../store/query.ts";
 import type { ServerTx } from "../tables.ts";
 import type { HostRow } from "./access.ts";
@@ -60,6 +61,16 @@ export async function packsOfHost(store: ServerTx, host: HostRow, labelIds: read
   });
 }
 
+/** Ids by group and the name that agents know each one under. */
+const idsAsSent = (
+  groups: ReadonlyMap<number | null, readonly { readonly id: number; readonly name: string }[]>,
+): Map<string, number> =>
+  new Map(
+    [...groups].flatMap(([group, queries]) =>
+      [...namesAsSent(queries)].map(([id, name]) => [JSON.stringify([group, name]), id]),
+    ),
+  );
+
 const teamOfType = (type: string): number | null => Number(/^team-(\d{1,15})$/.exec(type)?.[1] ?? Number.NaN) || null;
 
 /** The agent tells names; the ids of what goes by them now are added. What goes by them no more has none. */
@@ -67,10 +78,9 @@ export async function packStatsOfHost(store: ServerTx, kept: readonly unknown[])
   const told = kept as readonly PackStats[];
   if (told.length === 0) return [];
   const legacy = told.filter(({ type }) => type === "").map(({ pack_name }) => pack_name);
-  const names = [...new Set(told.flatMap(({ query_stats }) => query_stats.map((stats) => stats.query_name)))];
   const [packs, saved] = await Promise.all([
     store.packs.pick(["id", "name"], { where: oneOf("name", legacy) }),
-    legacy.length === told.length ? [] : store.queries.pick(["id", "name", "team_id"], { where: oneOf("name", names) }),
+    legacy.length === told.length ? [] : store.queries.pick(["id", "name", "team_id"]),
   ]);
   const scheduled = await store.scheduledQueries.pick(["id", "name", "pack_id"], {
     where: oneOf(
@@ -79,8 +89,8 @@ export async function packStatsOfHost(store: ServerTx, kept: readonly unknown[])
     ),
   });
   const packIds = new Map(packs.map(({ id, name }) => [name, id]));
-  const scheduledIds = new Map(scheduled.map(({ id, name, pack_id }) => [JSON.stringify([pack_id, name]), id]));
-  const savedIds = new Map(saved.map(({ id, name, team_id }) => [JSON.stringify([team_id, name]), id]));
+  const scheduledIds = idsAsSent(groupBy(scheduled, ({ pack_id }) => pack_id));
+  const savedIds = idsAsSent(groupBy(saved, ({ team_id }) => team_id));
   return told.map(({ pack_name, type, query_stats }) => {
     const packId = type === "" ? (packIds.get(pack_name) ?? null) : null;
     const idOf = (name: string) =>
