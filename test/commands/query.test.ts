@@ -207,6 +207,9 @@ describe("svc hosts query", () => {
     const byId = await fleet.run(["hosts", "query", "1", "SELECT 1"]);
     expect(byId.stdout).toContain("Safari");
     expect(byId.exitCode).toBe(0);
+    await fleet.app.store.hosts.update({ where: eq("id", 1), set: { display_name: "Ada's Mac" } });
+    const byShownName = await fleet.run(["hosts", "query", "Ada's Mac", "SELECT 1"]);
+    expect(byShownName.stdout).toContain("Safari");
   });
 
   it("says when the host is offline, fails or is none", async () => {
@@ -220,9 +223,11 @@ describe("svc hosts query", () => {
       stderr: expect.stringContaining("no such table: x"),
     });
     expect(await fleet.run(["hosts", "query", "nobody", "SELECT 1"])).toMatchObject({
-      exitCode: 1,
-      stderr: expect.stringContaining("host not found: nobody"),
+      exitCode: 3,
+      stderr: expect.stringContaining("there is no host nobody"),
     });
+    // A refusal of the query itself stays what it is.
+    expect(await fleet.run(["hosts", "query", MAC, " "])).toMatchObject({ exitCode: 1 });
   });
 });
 

@@ -39,7 +39,8 @@ export default class AgentSimulate extends ClientCommand {
     }),
     "max-connections": Flags.integer({ summary: "Connections at most, when agents share them.", min: 1 }),
     managed: Flags.string({
-      summary: "Share of hosts with a managed agent, which runs scripts (it pretends to): 0.5 is every second.",
+      summary:
+        "Share of hosts with a managed agent, which runs scripts (it pretends to): 0.5 is every second, alone it is all.",
       default: "0",
     }),
     "script-failures": Flags.string({ summary: "Share of these scripts that fail.", default: "0" }),
@@ -59,7 +60,7 @@ export default class AgentSimulate extends ClientCommand {
   };
 
   async run(): Promise<void> {
-    const { flags } = await this.parse(AgentSimulate);
+    const { flags } = await this.parse(AgentSimulate, this.argv.flatMap(allManaged));
     const { serverUrl, ca, insecure } = await this.connection();
     const scale = Number(flags.scale);
     const logLines = Number(flags["log-lines"]);
@@ -124,3 +125,7 @@ export default class AgentSimulate extends ClientCommand {
     return secret;
   }
 }
+
+/** `--managed` without a share is every host. */
+const allManaged = (word: string, at: number, words: readonly string[]): string[] =>
+  word === "--managed" && !/^[\d.]/.test(words[at + 1] ?? "") ? [word, "1"] : [word];

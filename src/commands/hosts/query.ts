@@ -3,6 +3,7 @@ import { ClientCommand } from "../../cli/client-command.ts";
 import { CliError, failed } from "../../cli/errors.ts";
 import { args, dryRunFlag } from "../../cli/flags.ts";
 import { readText } from "../../cli/input.ts";
+import { ApiCallError } from "../../client/errors.ts";
 
 export default class HostsQuery extends ClientCommand {
   static override summary = "Run SQL on one host and wait for its answer.";
@@ -21,10 +22,7 @@ export default class HostsQuery extends ClientCommand {
     if (flags["dry-run"]) return this.printPlan(`run ${JSON.stringify(query)} on ${given.host}`, { host: given.host });
     const body = { query };
     const progress = this.progress("waiting for the host ...");
-    const reply = await (/^[1-9]\d{0,14}$/.test(given.host)
-      ? this.call(liveQueriesApi.onHost, { params: { id: given.host }, body })
-      : this.call(liveQueriesApi.onHostByIdentifier, { params: { identifier: given.host }, body })
-    ).finally(() => progress.done());
+    const reply = await this.ask(given.host, body).finally(() => progress.done());
     if (reply.status === "offline")
       throw new CliError("partial", "the host is offline", "`svc query --queue-until 24h` asks it when it is back.");
     if (reply.rows === null)
@@ -32,5 +30,17 @@ export default class HostsQuery extends ClientCommand {
     if (reply.error !== null) throw failed(reply.error);
     const columns = [...new Set(reply.rows.flatMap((row) => Object.keys(row)))];
     await this.printList(reply.rows, { columns }, "no rows");
+  }
+
+  private async ask(host: string, body: { query: string }) {
+    if (/^[1-9]\d{0,14}$/.test(host)) return this.call(liveQueriesApi.onHost, { params: { id: host }, body });
+    try {
+      return await this.call(liveQueriesApi.onHostByIdentifier, { params: { identifier: host }, body });
+    } catch (error) {
+      if (!(error instanceof ApiCallError) || error.status !== 400) throw error;
+      // It may be a name that lists show, which is no identifier; where it is no host at all, the finding says so.
+      const { id } = await this.host(host);
+      return this.call(liveQueriesApi.onHost, { params: { id: String(id) }, body });
+    }
   }
 }
