@@ -1,0 +1,182 @@
+// What files bring in from others: `path` (one file) and `paths` (a glob), relative to the file that names them.
+import { readFile } from "node:fs/promises";
+import { dirname, extname, isAbsolute, join, relative, resolve } from "node:path";
+import { glob } from "tinyglobby";
+import type { Place, Problems } from "./problems.ts";
+import type { Environment } from "./substitute.ts";
+import { type Entry, type Mapping, parseTree, type Tree } from "./tree.ts";
+
+/** A configuration file is text that people write: what is larger is something else. */
+const MAX_BYTES = 8 * 1024 * 1024;
+const YAML = [".yml", ".yaml"];
+const isPattern = (text: string): boolean => /[*?[{]/.test(text);
+
+export interface Sources {
+  readonly environment: Environment;
+  readonly problems: Problems;
+  /** What file names are shown relative to. */
+  readonly directory: string;
+}
+
+/** The file's name as people gave or would give it. */
+export const shownAs = (path: string, { directory }: Sources): string => {
+  const short = relative(directory, path);
+  return short.startsWith("..") || isAbsolute(short) ? path : short;
+};
+
+/** The text of a file; null, with the problem told at the place that names it, where it cannot be read. */
+export async function readSource(path: string, named: Place, sources: Sources): Promise<string | null> {
+  try {
+    const bytes = await readFile(path);
+    if (bytes.length > MAX_BYTES) sources.problems.error(named, `${shownAs(path, sources)} is larger than 8 MiB`);
+    else return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
+  } catch (error) {
+    const code = (error as NodeJS.ErrnoException).code;
+    const why =
+      code === "ENOENT"
+        ? "does not exist"
+        : code === "EISDIR"
+          ? "is a directory"
+          : error instanceof TypeError
+            ? "is not UTF-8 text"
+            : `cannot be read (${code})`;
+    sources.problems.error(named, `${shownAs(path, sources)} ${why}`);
+  }
+  return null;
+}
+
+export async function readTree(path: string, named: Place, sources: Sources): Promise<Tree | null> {
+  const text = await readSource(path, named, sources);
+  return text === null ? null : parseTree(text, shownAs(path, sources), sources.environment, sources.problems);
+}
+
+/** A section as it stands, or the file that its `path` names in place of all of it. Gives the file that paths in it go by. */
+export async function section(
+  entry: Entry,
+  file: string,
+  sources: Sources,
+): Promise<{ tree: Tree | null; file: string } | null> {
+  const { value } = entry;
+  const path = value.kind === "map" ? value.entries.get("path") : undefined;
+  if (!path) return { tree: value, file };
+  const { problems } = sources;
+  for (const [key, { key: at }] of (value as Mapping).entries)
+    if (key !== "path") problems.error(at, `${key} cannot stand beside path, which replaces the whole section`);
+  const target = textAt(path, problems, "path");
+  if (target === null) return null;
+  const from = resolve(dirname(file), target);
+  const tree = await readTree(from, path.value.at, sources);
+  if (tree?.kind === "map" && tree.entries.has("path")) {
+    problems.error(tree.entries.get("path")!.key, "nested paths: an included file cannot include another by path");
+    return null;
+  }
+  return { tree, file: from };
+}
+
+function textAt({ value }: Entry, problems: Problems, key: string): string | null {
+  if (value.kind === "leaf" && typeof value.value === "string" && value.value.trim() !== "") return value.value;
+  problems.error(value.at, `${key} must be the name of a file`);
+  return null;
+}
+
+/** An item of a list and the file that it stands in. */
+export interface Item {
+  readonly tree: Tree;
+  readonly file: string;
+}
+
+/** The items of a list of labels, policies or queries: inline, or all those of the files that `path` and `paths` name. */
+export async function listItems(list: Tree, file: string, what: string, sources: Sources): Promise<Item[]> {
+  const { problems } = sources;
+  if (list.kind === "leaf" && list.value === null) return [];
+  if (list.kind !== "list") {
+    problems.error(list.at, `${what} must be a list`);
+    return [];
+  }
+  const items: Item[] = [];
+  for (const tree of list.items) {
+    const included = tree.kind === "map" ? await filesOf(tree, file, sources) : null;
+    if (included === null) items.push({ tree, file });
+    else for (const one of included) items.push(...(await itemsOf(one.path, one.named, what, sources)));
+  }
+  return items;
+}
+
+async function itemsOf(path: string, named: Place, what: string, sources: Sources): Promise<Item[]> {
+  const tree = await readTree(path, named, sources);
+  if (tree === null) return [];
+  if (tree.kind !== "list") {
+    sources.problems.error(tree.at, `a file of ${what} must be a list`);
+    return [];
+  }
+  for (const item of tree.items)
+    for (const key of ["path", "paths"])
+      if (item.kind === "map" && item.entries.has(key))
+        sources.problems.error(
+          item.entries.get(key)!.key,
+          "nested paths: an included file cannot include another by path",
+        );
+  return tree.items.map((item) => ({ tree: item, file: path }));
+}
+
+/** The files that an entry names; null for one that stands for itself. */
+async function filesOf(
+  { entries, at }: Mapping,
+  file: string,
+  sources: Sources,
+): Promise<{ path: string; named: Place }[] | null> {
+  const path = entries.get("path");
+  const paths = entries.get("paths");
+  if (!path && !paths) return null;
+  const { problems } = sources;
+  if (path && paths) {
+    problems.error(at, "either path or paths, not both");
+    return [];
+  }
+  const entry = (path ?? paths)!;
+  const text = textAt(entry, problems, path ? "path" : "paths");
+  if (text === null) return [];
+  const named = entry.value.at;
+  if (path) return onePath(text, file, named, sources);
+  if (!isPattern(text)) {
+    problems.error(named, "paths must be a pattern with *, ?, [ or {; one file is named by path");
+    return [];
+  }
+  return (await matching(text, file, YAML, named, sources)).map((found) => ({ path: found, named }));
+}
+
+async function onePath(text: string, file: string, named: Place, sources: Sources) {
+  const target = resolve(dirname(file), text);
+  if (isPattern(text) && (await readFile(target).catch(() => null)) === null) {
+    sources.problems.error(named, `${text} is a pattern: give it as paths`);
+    return [];
+  }
+  if (!YAML.includes(extname(text).toLowerCase())) {
+    sources.problems.error(named, `${text}: unsupported extension, it must be .yml or .yaml`);
+    return [];
+  }
+  return [{ path: target, named }];
+}
+
+/** Files that match, sorted; others than those of the extensions are skipped with a warning. */
+async function matching(
+  pattern: string,
+  file: string,
+  extensions: readonly string[],
+  named: Place,
+  sources: Sources,
+): Promise<string[]> {
+  const cwd = dirname(file);
+  const found = (
+    await glob(pattern, { cwd, absolute: true, onlyFiles: true, dot: false, expandDirectories: false })
+  ).sort();
+  if (found.length === 0) sources.problems.warn(named, `nothing matches ${pattern}`);
+  return found.filter((path) => {
+    if (extensions.includes(extname(path).toLowerCase())) return true;
+    sources.problems.warn(named, `${shownAs(path, sources)} is skipped: it is not ${extensions.join(" or ")}`);
+    return false;
+  });
+}
+
+export const absolute = (path: string, { directory }: Sources): string =>
+  isAbsolute(path) ? path : join(directory, path);

@@ -1,0 +1,173 @@
+// The main files: what kind each is, and its sections with all that it includes.
+import { basename } from "node:path";
+import { nearest } from "../cli/suggest.ts";
+import { absolute, type Item, listItems, readTree, type Sources, section, shownAs } from "./include.ts";
+import { type Place, startOf } from "./problems.ts";
+import type { Entry, Mapping, Tree } from "./tree.ts";
+
+export type ScopeKind = "global" | "team" | "no_team";
+export const SECTIONS = ["org_settings", "team_settings", "agent_options", "controls"] as const;
+export const LISTS = ["labels", "policies", "queries"] as const;
+export type SectionName = (typeof SECTIONS)[number];
+export type ListName = (typeof LISTS)[number];
+
+export interface Section {
+  /** Null where it is given as nothing. */
+  readonly tree: Tree | null;
+  /** The file that paths in it are relative to. */
+  readonly file: string;
+  readonly key: Place;
+}
+
+/** One main file, read. What is not in it is absent here. */
+export interface Scope {
+  readonly kind: ScopeKind;
+  /** As shown. */
+  readonly file: string;
+  /** The team's; null in the global file. */
+  readonly name: string | null;
+  readonly nameAt: Place;
+  readonly sections: Readonly<Partial<Record<SectionName, Section>>>;
+  readonly lists: Readonly<Partial<Record<ListName, { readonly items: readonly Item[]; readonly key: Place }>>>;
+  readonly software: Entry | null;
+}
+
+/** Newer spellings, and what they stand for here. */
+const spellings: Readonly<Record<string, string>> = { settings: "team_settings", reports: "queries" };
+const known = ["name", "software", "custom_host_vitals", ...SECTIONS, ...LISTS, ...Object.keys(spellings)];
+const NO_TEAM: Readonly<Record<string, string>> = { "no team": "no-team.yml", unassigned: "unassigned.yml" };
+
+/** Reads one main file; null where it is no use to read on. */
+export async function readScope(path: string, sources: Sources): Promise<Scope | null> {
+  const { problems } = sources;
+  const whole = absolute(path, sources);
+  const shown = shownAs(whole, sources);
+  const root = await readTree(whole, startOf(shown), sources);
+  if (root === null) return null;
+  if (root.kind !== "map") {
+    problems.error(root.at, "the file must be an object with org_settings or name");
+    return null;
+  }
+  const entries = topLevel(root, sources);
+  const identity = identify(entries, root, shown, sources);
+  if (identity === null) return null;
+  const sections: Partial<Record<SectionName, Section>> = {};
+  for (const name of SECTIONS) {
+    const entry = entries.get(name);
+    if (!entry) continue;
+    const found = await section(entry, whole, sources);
+    if (found) sections[name] = { ...found, key: entry.key };
+  }
+  const lists: Partial<Record<ListName, { items: Item[]; key: Place }>> = {};
+  for (const name of LISTS) {
+    const entry = entries.get(name);
+    if (entry) lists[name] = { items: await listItems(entry.value, whole, name, sources), key: entry.key };
+  }
+  return { ...identity, file: shown, sections, lists, software: entries.get("software") ?? null };
+}
+
+/** The entries under the names used here. */
+function topLevel({ entries }: Mapping, { problems }: Sources): Map<string, Entry> {
+  const found = new Map<string, Entry>();
+  for (const [key, entry] of entries) {
+    const name = spellings[key] ?? key;
+    if (!known.includes(key)) {
+      const near = nearest(key, known);
+      problems.error(entry.key, `unknown key ${key}${near ? `; did you mean ${near}?` : ""}`);
+    } else if (found.has(name)) {
+      problems.error(
+        entry.key,
+        `${Object.keys(spellings).find((one) => spellings[one] === name)} and ${name} are the same: give one of them`,
+      );
+    } else found.set(name, entry);
+  }
+  const vitals = found.get("custom_host_vitals");
+  if (vitals && !isEmpty(vitals.value))
+    problems.error(vitals.key, "custom_host_vitals: this server has no custom host vitals yet");
+  return found;
+}
+
+const isEmpty = (tree: Tree): boolean =>
+  tree.kind === "leaf" ? tree.value === null : tree.kind === "list" ? tree.items.length === 0 : tree.entries.size === 0;
+
+function identify(
+  entries: ReadonlyMap<string, Entry>,
+  root: Mapping,
+  shown: string,
+  { problems }: Sources,
+): Pick<Scope, "kind" | "name" | "nameAt"> | null {
+  const org = entries.get("org_settings");
+  const named = entries.get("name");
+  if (org) {
+    for (const key of ["name", "team_settings"] as const)
+      if (entries.has(key)) problems.error(entries.get(key)!.key, `${key} cannot stand beside org_settings`);
+    return { kind: "global", name: null, nameAt: org.key };
+  }
+  if (!named) {
+    problems.error(root.at, "the file needs org_settings (the global file) or name (a team's)");
+    return null;
+  }
+  const { value } = named;
+  const name = value.kind === "leaf" && typeof value.value === "string" ? value.value.normalize("NFC").trim() : "";
+  if (name === "") {
+    problems.error(value.at, "name must be the name of a team");
+    return null;
+  }
+  const file = NO_TEAM[name.toLowerCase()];
+  if (file === undefined) return { kind: "team", name, nameAt: value.at };
+  if (basename(shown) !== file) {
+    problems.error(value.at, `the file of ${name} must be called ${file}`);
+    return null;
+  }
+  return { kind: "no_team", name, nameAt: value.at };
+}
+
+/** Reads all main files, and what they must keep to among each other. */
+export async function readScopes(paths: readonly string[], sources: Sources): Promise<Scope[]> {
+  const { problems } = sources;
+  const scopes: Scope[] = [];
+  for (const path of paths) {
+    if (basename(path).trim() === "" || basename(path).length > 255) {
+      problems.error(startOf(path), "the file name must have 1 to 255 characters");
+      continue;
+    }
+    const scope = await readScope(path, sources);
+    if (scope) scopes.push(scope);
+  }
+  const [first, ...others] = scopes.filter(({ kind }) => kind === "global");
+  for (const { nameAt } of others) problems.error(nameAt, `there is another global file: ${first!.file}`);
+  const [noTeam, ...more] = scopes.filter(({ kind }) => kind === "no_team");
+  for (const { nameAt } of more) problems.error(nameAt, `there is another file for hosts of no team: ${noTeam!.file}`);
+  if (noTeam && !first)
+    problems.error(noTeam.nameAt, "the file for hosts of no team needs the global file in the same run");
+  uniqueTeams(scopes, sources);
+  if (first) oneControls(first, noTeam, sources);
+  return scopes;
+}
+
+function uniqueTeams(scopes: readonly Scope[], { problems }: Sources): void {
+  const seen = new Map<string, Scope>();
+  for (const scope of scopes) {
+    if (scope.kind !== "team") continue;
+    const key = scope.name!.toLowerCase();
+    const before = seen.get(key);
+    if (!before) seen.set(key, scope);
+    else
+      problems.error(scope.nameAt, `team ${scope.name} is in ${before.file} too (team names differ by more than case)`);
+  }
+}
+
+/** Of the global file and that of no team exactly one says what holds for hosts of no team. */
+function oneControls(first: Scope, noTeam: Scope | undefined, { problems }: Sources): void {
+  const defined = [first, noTeam].filter((scope): scope is Scope => {
+    const tree = scope?.sections.controls?.tree;
+    return tree !== undefined && tree !== null && !(tree.kind === "leaf" && tree.value === null);
+  });
+  if (defined.length === 2)
+    problems.error(
+      defined[1]!.sections.controls!.key,
+      `controls are in ${first.file} too: one of the two files has them`,
+    );
+  if (defined.length === 0)
+    problems.error(first.nameAt, "controls must be in the global file, or in that of no team");
+}
