@@ -168,6 +168,5 @@ function oneControls(first: Scope, noTeam: Scope | undefined, { problems }: Sour
       defined[1]!.sections.controls!.key,
       `controls are in ${first.file} too: one of the two files has them`,
     );
-  if (defined.length === 0)
-    problems.error(first.nameAt, "controls must be in the global file, or in that of no team");
+  if (defined.length === 0) problems.error(first.nameAt, "controls must be in the global file, or in that of no team");
 }
