@@ -1,0 +1,98 @@
+// Holding what a file says against a schema: every problem at its place, unknown keys with what was probably meant.
+import { z } from "zod";
+import { editDistance } from "../cli/suggest.ts";
+import type { Problems } from "./problems.ts";
+import { placeOf, plain, type Tree } from "./tree.ts";
+
+export interface CheckOptions {
+  readonly problems: Problems;
+  /** Unknown nested keys become warnings, and are dropped. */
+  readonly allowUnknownKeys: boolean;
+}
+
+type Path = readonly PropertyKey[];
+
+/** The value as the schema has it; null where it does not fit, with the problems told. `name` is what the paths begin with. */
+export function check<S extends z.ZodType>(
+  schema: S,
+  tree: Tree,
+  name: string,
+  options: CheckOptions,
+): z.output<S> | null {
+  const value = plain(tree);
+  const result = schema.safeParse(value, { reportInput: true });
+  if (result.success) return result.data;
+  const { problems, allowUnknownKeys } = options;
+  let wrong = false;
+  for (const issue of result.error.issues) {
+    if (issue.code === "unrecognized_keys") {
+      for (const key of issue.keys) {
+        const at = placeOf(tree, [...issue.path, key]);
+        const text = unknownKey(schema, name, issue.path, key);
+        if (allowUnknownKeys) problems.warn(at, text);
+        else problems.error(at, text);
+        if (allowUnknownKeys) drop(value, issue.path, key);
+      }
+      wrong ||= !allowUnknownKeys;
+      continue;
+    }
+    wrong = true;
+    problems.error(placeOf(tree, issue.path), `${dotted(name, issue.path)}: ${textOf(issue)}`);
+  }
+  if (wrong) return null;
+  const again = schema.safeParse(value);
+  return again.success ? again.data : null;
+}
+
+export const dotted = (name: string, path: Path): string =>
+  [...(name === "" ? [] : [name]), ...path.map(String)].join(".");
+
+function textOf(issue: z.core.$ZodIssue): string {
+  if (issue.code !== "invalid_type") return issue.message;
+  if (issue.input === undefined && issue.message.includes("undefined")) return "is required";
+  return `expected ${issue.expected === "int" ? "integer" : issue.expected}, got ${typeName(issue.input)}`;
+}
+
+const typeName = (value: unknown): string => (value === null ? "null" : Array.isArray(value) ? "array" : typeof value);
+
+function unknownKey(schema: z.ZodType, name: string, path: Path, key: string): string {
+  const near = meant(key, keysAt(schema, path));
+  return `unknown key ${dotted(name, [...path, key])}${near === undefined ? "" : `; did you mean ${near}?`}`;
+}
+
+/** The known key that differs least, when at most two letters of five differ. */
+function meant(key: string, known: readonly string[]): string | undefined {
+  const ranked = known
+    .map((one) => ({
+      one,
+      distance: editDistance(key.toLowerCase(), one.toLowerCase()) / Math.max(key.length, one.length),
+    }))
+    .sort((a, b) => a.distance - b.distance);
+  return ranked[0] !== undefined && ranked[0].distance <= 0.4 ? ranked[0].one : undefined;
+}
+
+/** The keys that the schema has at the path. */
+function keysAt(schema: z.ZodType, path: Path): string[] {
+  let at: unknown = schema;
+  for (const step of path) {
+    const inner = unwrapped(at);
+    if (inner instanceof z.ZodObject) at = inner.shape[String(step)];
+    else if (inner instanceof z.ZodArray) at = inner.element;
+    else if (inner instanceof z.ZodRecord) at = inner.valueType;
+    else return [];
+  }
+  const inner = unwrapped(at);
+  return inner instanceof z.ZodObject ? Object.keys(inner.shape) : [];
+}
+
+function unwrapped(schema: unknown): unknown {
+  if (!(schema instanceof z.ZodType)) return schema;
+  const { def } = schema;
+  return "innerType" in def ? unwrapped(def.innerType) : schema;
+}
+
+function drop(value: unknown, path: Path, key: string): void {
+  let at = value as Record<PropertyKey, unknown>;
+  for (const step of path) at = at[step] as Record<PropertyKey, unknown>;
+  delete at[key];
+}
