@@ -1,0 +1,126 @@
+// What has to change for the server to be as the files say: pure, object by object and field by field.
+
+export type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json };
+
+export const kinds = [
+  "config",
+  "certificate_authority",
+  "label",
+  "team",
+  "agent_options",
+  "team_settings",
+  "enroll_secrets",
+  "policy",
+  "query",
+] as const;
+export type Kind = (typeof kinds)[number];
+
+/** Whose: everybody's (null), a team's by name, or that of hosts without a team. */
+export type Owner = string | null;
+export const NO_TEAM = "No team";
+
+export interface Thing {
+  readonly kind: Kind;
+  readonly owner: Owner;
+  /** A section's, label's, policy's ... name; what there is one of in its scope is called by its kind. */
+  readonly name: string;
+  readonly value: Json;
+}
+
+export interface FieldChange {
+  /** Dotted; empty where the value is no object. */
+  readonly path: string;
+  /** Absent where the field is new, or gone. */
+  readonly old?: Json;
+  readonly new?: Json;
+  /** A secret that differs: its values are shown to nobody. */
+  readonly isSecret?: true;
+}
+
+export interface Change {
+  readonly action: "create" | "update" | "delete";
+  readonly kind: Kind;
+  readonly owner: Owner;
+  readonly name: string;
+  /** Of updates: what differs, in the order of the files' fields. */
+  readonly fields: readonly FieldChange[];
+  /** As it is to be; null for what goes. */
+  readonly value: Json;
+}
+
+/** A secret in a value: only the server can say whether it is the one that it has. */
+export interface SecretRef {
+  readonly $secret: string;
+}
+export const isSecretRef = (value: Json | undefined): value is { $secret: string } =>
+  isRecord(value) && typeof value.$secret === "string" && Object.keys(value).length === 1;
+
+export const keyOf = ({ kind, owner, name }: Pick<Thing, "kind" | "owner" | "name">): string =>
+  JSON.stringify([kind, owner, name]);
+
+/** What is on the server and not in the files goes, where `isComplete` says that the files have all there is of it. */
+export function diff(
+  current: readonly Thing[],
+  desired: readonly Thing[],
+  isComplete: (thing: Thing) => boolean,
+): Change[] {
+  const before = new Map(current.map((thing) => [keyOf(thing), thing]));
+  const changes: Change[] = [];
+  for (const thing of desired) {
+    const { kind, owner, name, value } = thing;
+    const old = before.get(keyOf(thing));
+    before.delete(keyOf(thing));
+    if (!old) changes.push({ action: "create", kind, owner, name, fields: [], value });
+    else {
+      const fields = differences(old.value, value);
+      if (fields.length > 0) changes.push({ action: "update", kind, owner, name, fields, value });
+    }
+  }
+  for (const thing of before.values())
+    if (isComplete(thing)) {
+      const { kind, owner, name } = thing;
+      changes.push({ action: "delete", kind, owner, name, fields: [], value: null });
+    }
+  return changes.sort(inOrder);
+}
+
+const actions = ["create", "update", "delete"] as const;
+
+/** By kind as they depend on each other, then owner, name and action: the same plan reads the same each time. */
+function inOrder(a: Change, b: Change): number {
+  return (
+    kinds.indexOf(a.kind) - kinds.indexOf(b.kind) ||
+    compareTexts(a.owner ?? "", b.owner ?? "") ||
+    compareTexts(a.name, b.name) ||
+    actions.indexOf(a.action) - actions.indexOf(b.action)
+  );
+}
+
+const compareTexts = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
+
+/** The leaves in which two values differ. Objects are compared key by key, lists as a whole. */
+export function differences(old: Json | undefined, wanted: Json | undefined, path = ""): FieldChange[] {
+  if (isSecretRef(wanted) || isSecretRef(old))
+    return isSecretRef(wanted) && isSecretRef(old) && wanted.$secret === old.$secret ? [] : [{ path, isSecret: true }];
+  if (isRecord(old) && isRecord(wanted)) {
+    const keys = [...new Set([...Object.keys(wanted), ...Object.keys(old)])];
+    return keys.flatMap((key) => differences(own(old, key), own(wanted, key), path === "" ? key : `${path}.${key}`));
+  }
+  if (isSame(old, wanted)) return [];
+  return [{ path, ...(old === undefined ? {} : { old }), ...(wanted === undefined ? {} : { new: wanted }) }];
+}
+
+const own = (value: { readonly [key: string]: Json }, key: string): Json | undefined =>
+  Object.hasOwn(value, key) ? value[key] : undefined;
+
+export const isRecord = (value: Json | undefined): value is { readonly [key: string]: Json } =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
+
+/** Equal as JSON, whatever the order of keys. */
+export function isSame(a: Json | undefined, b: Json | undefined): boolean {
+  if (a === b) return true;
+  if (Array.isArray(a) && Array.isArray(b)) return a.length === b.length && a.every((item, i) => isSame(item, b[i]));
+  if (!isRecord(a) || !isRecord(b)) return false;
+  const keys = Object.keys(a);
+  return keys.length === Object.keys(b).length && keys.every((key) => Object.hasOwn(b, key) && isSame(a[key], b[key]));
+}
