@@ -1,0 +1,133 @@
+// Labels, policies and queries of all files: what there is to be, and that it fits together.
+import { type CheckOptions, check } from "./check.ts";
+import { NO_TEAM, type Owner } from "./diff.ts";
+import { LabelFile, PolicyFile, QueryFile } from "./items.ts";
+import type { Place } from "./problems.ts";
+import type { ListName, Scope } from "./scope.ts";
+import { placeOf, type Tree } from "./tree.ts";
+
+export interface Placed<T> {
+  readonly value: T;
+  readonly at: Place;
+  readonly owner: Owner;
+  /** To point at one of its fields. */
+  place(...path: string[]): Place;
+}
+
+export interface Collected {
+  readonly labels: readonly Placed<LabelFile>[];
+  readonly policies: readonly Placed<PolicyFile>[];
+  readonly queries: readonly Placed<QueryFile>[];
+  /** Whose labels, policies and queries the files say all of. */
+  readonly complete: Readonly<Record<ListName, ReadonlySet<Owner>>>;
+}
+
+export interface Known {
+  /** Names of built-in labels. */
+  readonly builtinLabels: ReadonlySet<string>;
+  /** Labels of the server by name; those that files do not touch may be referred to. */
+  readonly labels: ReadonlySet<string>;
+}
+
+export const ownerOf = ({ kind, name }: Pick<Scope, "kind" | "name">): Owner =>
+  kind === "global" ? null : kind === "no_team" ? NO_TEAM : name;
+
+export function collect(scopes: readonly Scope[], known: Known, options: CheckOptions): Collected {
+  const complete = { labels: new Set<Owner>(), policies: new Set<Owner>(), queries: new Set<Owner>() };
+  const labels = scopes
+    .filter(({ kind }) => kind === "global")
+    .flatMap((scope) => itemsOf(scope, "labels", LabelFile, options));
+  const policies = scopes.flatMap((scope) => itemsOf(scope, "policies", PolicyFile, options));
+  const queries = scopes.flatMap((scope) => itemsOf(scope, "queries", QueryFile, options));
+  for (const scope of scopes) {
+    refuseWhereNot(scope, options);
+    if (scope.kind === "global") complete.labels.add(null);
+    complete.policies.add(ownerOf(scope));
+    if (scope.kind !== "no_team") complete.queries.add(ownerOf(scope));
+  }
+  checkUnique(labels, "label", () => "", options);
+  checkUnique(policies, "policy", ({ owner }) => owner ?? "", options);
+  checkUnique(queries, "query", ({ owner }) => owner ?? "", options);
+  const isWhole = complete.labels.has(null);
+  const usable = new Set([...labels.map(({ value }) => value.name), ...(isWhole ? [] : known.labels)]);
+  for (const one of labels)
+    if (known.builtinLabels.has(one.value.name))
+      options.problems.error(one.at, `${JSON.stringify(one.value.name)} is a built-in label: it cannot be changed`);
+  for (const one of policies)
+    for (const field of ["labels_include_any", "labels_exclude_any"] as const)
+      checkLabels(one, field, one.value[field], `policy ${JSON.stringify(one.value.name)}`, usable, known, options);
+  for (const one of queries)
+    checkLabels(
+      one,
+      "labels_include_any",
+      one.value.labels_include_any,
+      `query ${JSON.stringify(one.value.name)}`,
+      usable,
+      known,
+      options,
+    );
+  return { labels, policies, queries, complete };
+}
+
+function itemsOf<S extends typeof LabelFile | typeof PolicyFile | typeof QueryFile>(
+  scope: Scope,
+  list: ListName,
+  schema: S,
+  options: CheckOptions,
+): Placed<ReturnType<S["parse"]>>[] {
+  return (scope.lists[list]?.items ?? []).flatMap(({ tree }, i) => {
+    const value = check(schema, tree, `${list}.${i}`, options) as ReturnType<S["parse"]> | null;
+    return value === null
+      ? []
+      : [{ value, at: at(tree), owner: ownerOf(scope), place: (...path) => placeOf(tree, path) }];
+  });
+}
+
+const at = (tree: Tree): Place => placeOf(tree, ["name"]);
+
+/** Keys that a file of this kind cannot have. */
+function refuseWhereNot({ kind, lists }: Scope, { problems }: CheckOptions): void {
+  const queries = lists.queries;
+  if (kind === "no_team" && queries && queries.items.length > 0)
+    problems.error(queries.key, "queries cannot be of hosts without a team: they are global, or a team's");
+  const labels = lists.labels;
+  if (kind === "global" || !labels || labels.items.length === 0) return;
+  if (kind === "no_team") problems.warn(labels.key, "labels are ignored in the file of hosts without a team");
+  else problems.error(labels.key, "this server has no labels of teams yet: put them into the global file");
+}
+
+function checkUnique<T extends { readonly name: string }>(
+  items: readonly Placed<T>[],
+  what: string,
+  scopeOf: (item: Placed<T>) => string,
+  { problems }: CheckOptions,
+): void {
+  const seen = new Map<string, Placed<T>>();
+  for (const item of items) {
+    const key = JSON.stringify([scopeOf(item), item.value.name]);
+    const before = seen.get(key);
+    if (!before) seen.set(key, item);
+    else
+      problems.error(
+        item.at,
+        `the ${what} ${JSON.stringify(item.value.name)} is in ${before.at.file}:${before.at.line} already`,
+      );
+  }
+}
+
+function checkLabels(
+  item: Placed<unknown>,
+  field: string,
+  names: readonly string[],
+  who: string,
+  usable: ReadonlySet<string>,
+  known: Known,
+  { problems }: CheckOptions,
+): void {
+  for (const name of names) {
+    if (known.builtinLabels.has(name))
+      problems.error(item.place(field), `${who} cannot use the built-in label ${JSON.stringify(name)}: use platform`);
+    else if (!usable.has(name))
+      problems.error(item.place(field), `${who} uses the label ${JSON.stringify(name)}, which will not exist`);
+  }
+}

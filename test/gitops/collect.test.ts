@@ -1,0 +1,108 @@
+// Labels, policies and queries of all files together: unique in their scope, and referring to what will exist.
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { collect, type Known } from "../../src/gitops/collect.ts";
+import type { Change, Thing } from "../../src/gitops/diff.ts";
+import { guardRemovals } from "../../src/gitops/guard.ts";
+import { Problems, renderProblem } from "../../src/gitops/problems.ts";
+import { readScopes } from "../../src/gitops/scope.ts";
+
+let directory: string;
+beforeEach(async () => {
+  directory = await mkdtemp(join(tmpdir(), "svc-gitops-"));
+});
+afterEach(() => rm(directory, { recursive: true }));
+
+async function collected(files: Record<string, string>, known: Partial<Known> = {}) {
+  for (const [name, text] of Object.entries(files)) await writeFile(join(directory, name), text);
+  const problems = new Problems();
+  const scopes = await readScopes(Object.keys(files), { environment: {}, problems, directory });
+  const found = collect(
+    scopes,
+    { builtinLabels: new Set(["macOS"]), labels: new Set(["Kept"]), ...known },
+    { problems, allowUnknownKeys: false },
+  );
+  return { ...found, told: problems.all.map(renderProblem) };
+}
+const GLOBAL = "org_settings: {}\ncontrols: {}\n";
+
+describe("what files say there is", () => {
+  it("is gathered by whose it is", async () => {
+    const { labels, policies, queries, complete, told } = await collected({
+      "default.yml": `${GLOBAL}labels:\n  - name: Macs\n    query: SELECT 1\npolicies:\n  - {name: p, query: x, labels_include_any: [Macs]}\n`,
+      "ops.yml": "name: Ops\npolicies:\n  - {name: p, query: y}\nqueries:\n  - {name: q, query: z}\n",
+    });
+    expect(told).toEqual([]);
+    expect(labels.map(({ value, owner }) => [value.name, owner])).toEqual([["Macs", null]]);
+    expect(policies.map(({ value, owner }) => [value.query, owner])).toEqual([
+      ["x", null],
+      ["y", "Ops"],
+    ]);
+    expect(queries.map(({ value, owner }) => [value.name, owner])).toEqual([["q", "Ops"]]);
+    expect([...complete.policies]).toEqual([null, "Ops"]);
+    expect([...complete.labels]).toEqual([null]);
+  });
+
+  it.each<[string, Record<string, string>, string[]]>([
+    [
+      "twice",
+      { "t.yml": "name: T\npolicies:\n  - {name: p, query: x}\n  - {name: ' p', query: y}\n" },
+      ['t.yml:4:6: the policy "p" is in t.yml:3 already'],
+    ],
+    [
+      "an unknown label",
+      { "t.yml": "name: T\nqueries:\n  - {name: q, query: x, labels_include_any: [Kept, Gone]}\n" },
+      ['t.yml:3:25: query "q" uses the label "Gone", which will not exist'],
+    ],
+    [
+      "a label that goes with this run",
+      { "default.yml": `${GLOBAL}policies:\n  - {name: p, query: x, labels_exclude_any: [Kept]}\n` },
+      ['default.yml:4:25: policy "p" uses the label "Kept", which will not exist'],
+    ],
+    [
+      "a built-in label",
+      { "t.yml": "name: T\npolicies:\n  - {name: p, query: x, labels_include_any: [macOS]}\n" },
+      ['t.yml:3:25: policy "p" cannot use the built-in label "macOS": use platform'],
+    ],
+    [
+      "a built-in label of its own",
+      { "default.yml": `${GLOBAL}labels:\n  - {name: macOS, query: x}\n` },
+      ['default.yml:4:6: "macOS" is a built-in label: it cannot be changed'],
+    ],
+    [
+      "labels of a team",
+      { "t.yml": "name: T\nlabels:\n  - {name: L, query: x}\n" },
+      ["t.yml:2:1: this server has no labels of teams yet: put them into the global file"],
+    ],
+    [
+      "queries of no team",
+      {
+        "default.yml": "org_settings: {}\n",
+        "no-team.yml": "name: No team\ncontrols: {}\nqueries:\n  - {name: q, query: x}\n",
+      },
+      ["no-team.yml:3:1: queries cannot be of hosts without a team: they are global, or a team's"],
+    ],
+  ])("is refused with %s", async (_, files, told) => {
+    expect((await collected(files)).told).toEqual(told);
+  });
+});
+
+describe("the guard of removals", () => {
+  const thing = (name: number): Thing => ({ kind: "query", owner: null, name: String(name), value: {} });
+  const things = (count: number) => Array.from({ length: count }, (_, i) => thing(i));
+  const removing = (count: number): Change[] =>
+    things(count).map((one) => ({ ...one, action: "delete", fields: [], value: null }));
+
+  it.each([
+    [100, 20, 20, null],
+    [100, 21, 20, "the plan removes 21 things, more than 20"],
+    [19, 19, 20, null],
+    [20, 5, 20, null],
+    [20, 6, 20, "the plan removes 6 of 20 (query), more than a quarter"],
+    [1000, 30, 50, null],
+  ])("of %i there %i removed, with at most %i: %s", (there, gone, most, told) => {
+    expect(guardRemovals(removing(gone), things(there), most)).toBe(told);
+  });
+});
