@@ -10,6 +10,7 @@ const benches: Record<string, () => Promise<{ run(args: readonly string[]): Prom
   carve: () => import("./carve.ts"),
   inventory: () => import("./inventory.ts"),
   policies: () => import("./policies.ts"),
+  activities: () => import("./activities.ts"),
   bulk: () => import("./bulk.ts"),
 };
 

@@ -36,11 +36,13 @@ const packageHomes: Record<string, string[]> = {
   lowdb: ["src/server/store/lowdb/", "src/cli/"],
   kysely: ["src/server/store/postgres/"],
   pg: ["src/server/store/postgres/"],
-  undici: ["src/client/", "src/cli/"],
+  undici: ["src/client/", "src/cli/", "src/server/core/outbound.ts"],
+  nodemailer: ["src/server/mail/"],
   "@oclif/core": ["src/cli/", "src/commands/"],
   "@inquirer/prompts": ["src/cli/", "src/commands/"],
   "cli-table3": ["src/cli/"],
   "@napi-rs/keyring": ["src/cli/"],
+  "@node-saml/node-saml": ["src/server/sso/"],
   "@node-rs/argon2": ["src/server/core/passwords.ts"],
 };
 

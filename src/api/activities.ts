@@ -1,6 +1,9 @@
 import { z } from "zod";
-import { endpoint } from "./endpoint.ts";
-import { CursorMeta, cursorQuery, Id, paging, QueryText, Timestamp } from "./fields.ts";
+import { endpoint, Streamed } from "./endpoint.ts";
+import { CursorMeta, cursorQuery, Id, paging, QueryFlag, QueryId, QueryInt, QueryText, Timestamp } from "./fields.ts";
+
+/** Entries in one reply at most, and where no page is asked for. */
+export const ACTIVITIES_MAX = 10_000;
 
 export const Activity = z.object({
   id: Id,
@@ -10,18 +13,74 @@ export const Activity = z.object({
   actor_email: z.string().optional(),
   actor_gravatar: z.string().optional(),
   actor_api_only: z.boolean().optional(),
+  actor_address: z.string().optional().meta({ description: "where the call came from" }),
+  actor_token: z.string().optional().meta({ description: "name of the API token that called" }),
   type: z.string(),
   svc_initiated: z.boolean(),
   details: z.record(z.string(), z.json()).nullable(),
 });
 export type Activity = z.infer<typeof Activity>;
 
+/** What narrows every list of activities down. */
+const filters = {
+  query: QueryText.optional().meta({ description: "searches actor_full_name and actor_email" }),
+  activity_type: z.string().max(4096).optional().meta({ description: "one type, or several joined by commas" }),
+  actor_id: QueryId.optional().meta({ description: "what this user did" }),
+  host_id: QueryId.optional().meta({ description: "what shows in this host's own list" }),
+};
+const times = {
+  start_created_at: z.string().max(64).optional().meta({ description: "only activities after this time" }),
+  end_created_at: z.string().max(64).optional().meta({ description: "only activities before this time" }),
+};
+
+export const ActivityFilters = z.object({ ...filters, ...times });
+export type ActivityFilters = z.output<typeof ActivityFilters>;
+
+export const problemKinds = [
+  "edited",
+  "missing",
+  "swapped",
+  "inserted",
+  "truncated",
+  "rewritten",
+  "bad_signature",
+  "no_head",
+  "no_checkpoint",
+  "broken",
+] as const;
+
+export const ChainProblem = z.object({
+  kind: z.enum(problemKinds),
+  position: z.int().nullable().meta({ description: "place in the chain" }),
+  id: Id.nullable().meta({ description: "of the activity" }),
+  detail: z.string(),
+});
+export type ChainProblem = z.infer<typeof ChainProblem>;
+
+export const Verification = z.object({
+  ok: z.boolean(),
+  entries: z.int().meta({ description: "that are in the chain" }),
+  unsealed: z.int().meta({ description: "that are not yet in it" }),
+  first_position: z.int().nullable(),
+  last_position: z.int().nullable(),
+  checked: z.int().meta({ description: "by this call" }),
+  next: z.int().nullable().meta({ description: "with limit: from where to go on; null: done" }),
+  head: z
+    .object({ position: z.int(), hash: z.string() })
+    .nullable()
+    .meta({ description: "the chain's end; noted down elsewhere, it can be given as known later" }),
+  problem: ChainProblem.nullable().meta({ description: "the first one" }),
+});
+export type Verification = z.infer<typeof Verification>;
+
+const access = { action: "activities:list", scope: "global" } as const;
+
 export const activitiesApi = {
   list: endpoint({
     method: "GET",
     path: "/activities",
     summary: "List what was done, by whom.",
-    access: { action: "activities:list", scope: "global" },
+    access,
     query: paging(
       "id",
       "created_at",
@@ -32,13 +91,47 @@ export const activitiesApi = {
       "actor_gravatar",
       "actor_api_only",
       "svc_initiated",
-    ).extend({
-      query: QueryText.optional().meta({ description: "searches actor_full_name and actor_email" }),
-      activity_type: z.string().max(255).optional(),
-      start_created_at: z.string().max(64).optional().meta({ description: "only activities after this time" }),
-      end_created_at: z.string().max(64).optional().meta({ description: "only activities before this time" }),
-      ...cursorQuery,
-    }),
+    ).extend({ ...filters, ...times, ...cursorQuery }),
     response: z.object({ activities: z.array(Activity), meta: CursorMeta }),
+  }),
+  export: endpoint({
+    method: "GET",
+    path: "/activities/export",
+    summary: "Export activities, the oldest first.",
+    access,
+    query: ActivityFilters.extend({ format: z.enum(["ndjson", "csv"]).default("ndjson") }),
+    response: Streamed,
+    produces: "application/x-ndjson",
+  }),
+  stream: endpoint({
+    method: "GET",
+    path: "/activities/stream",
+    summary: "Follow activities as server-sent events, resumable by Last-Event-ID.",
+    access,
+    query: z.object({
+      ...filters,
+      last: QueryInt.pipe(z.int().min(0).max(1000))
+        .optional()
+        .meta({ type: "integer", minimum: 0, maximum: 1000, description: "begin with so many that are there already" }),
+      once: QueryFlag.default(false).meta({ description: "end when everything that is there was sent" }),
+    }),
+    response: Streamed,
+    produces: "text/event-stream",
+  }),
+  verify: endpoint({
+    method: "GET",
+    path: "/audit/verify",
+    summary: "Check that no activity was changed, removed or put elsewhere.",
+    access: { action: "activities:verify", scope: "global" },
+    query: z.object({
+      from: QueryId.optional().meta({ description: "go on after this position, where an earlier part left off" }),
+      limit: QueryId.optional().meta({ description: "look at so many entries at most" }),
+      known: z
+        .string()
+        .regex(/^\d{1,15}:[0-9a-f]{64}$/)
+        .optional()
+        .meta({ description: "position and hash of an end that was noted down earlier, as 7:9f86..." }),
+    }),
+    response: Verification,
   }),
 };

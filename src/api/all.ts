@@ -2,6 +2,8 @@
 import { activitiesApi } from "./activities.ts";
 import { appConfigApi } from "./app-config.ts";
 import { carvesApi } from "./carves.ts";
+import { certificateAuthoritiesApi } from "./certificate-authorities.ts";
+import { certificatesApi } from "./certificates.ts";
 import { deviceApi } from "./device.ts";
 import type { AnyEndpoint } from "./endpoint.ts";
 import { enrollSecretsApi } from "./enroll-secrets.ts";
@@ -9,44 +11,58 @@ import { hostActionsApi } from "./host-actions.ts";
 import { hostActivitiesApi } from "./host-activities.ts";
 import { hostDetailsApi } from "./host-details.ts";
 import { hostsApi } from "./hosts.ts";
+import { invitesApi } from "./invites.ts";
+import { jobsApi } from "./jobs.ts";
 import { labelHostsApi } from "./label-hosts.ts";
 import { labelsApi } from "./labels.ts";
 import { liveQueriesApi } from "./live-queries.ts";
+import { mailApi } from "./mail.ts";
 import { packsApi } from "./packs.ts";
 import { policiesApi } from "./policies.ts";
 import { queriesApi } from "./queries.ts";
 import { scheduleApi } from "./schedule.ts";
 import { sessionsApi } from "./sessions.ts";
 import { setupApi } from "./setup.ts";
+import { ssoApi } from "./sso.ts";
 import { targetsApi } from "./targets.ts";
 import { teamsApi } from "./teams.ts";
+import { tokensApi } from "./tokens.ts";
 import { translatorApi } from "./translator.ts";
 import { usersApi } from "./users.ts";
 import { versionApi } from "./version.ts";
+import { webhooksApi } from "./webhooks.ts";
 
 export const groups: Record<string, Record<string, AnyEndpoint>> = {
   activities: activitiesApi,
   "app-config": appConfigApi,
   carves: carvesApi,
+  "certificate-authorities": certificateAuthoritiesApi,
+  certificates: certificatesApi,
   device: deviceApi,
   "enroll-secrets": enrollSecretsApi,
   "host-details": hostDetailsApi,
   "host-actions": hostActionsApi,
   "host-activities": hostActivitiesApi,
   hosts: hostsApi,
+  invites: invitesApi,
+  jobs: jobsApi,
   labels: { ...labelsApi, ...labelHostsApi },
   "live-queries": liveQueriesApi,
+  mail: mailApi,
   packs: packsApi,
   queries: queriesApi,
   schedule: scheduleApi,
   policies: policiesApi,
   sessions: sessionsApi,
   setup: setupApi,
+  sso: ssoApi,
   targets: targetsApi,
   teams: teamsApi,
+  tokens: tokensApi,
   translator: translatorApi,
   users: usersApi,
   version: versionApi,
+  webhooks: webhooksApi,
 };
 
 /** Every endpoint with its operation name, e.g. `hosts.list`. */

@@ -41,6 +41,7 @@ export const HostStatusWebhook = z.object({
   host_percentage: z.int().min(0).max(100).meta({ description: "least percent of hosts that do not check in" }),
   days_count: z.int().min(0).max(36_500).meta({ description: "least days since they did" }),
 });
+export type HostStatusWebhook = z.infer<typeof HostStatusWebhook>;
 export const VulnerabilitiesWebhook = z.object({
   enable_vulnerabilities_webhook: z.boolean(),
   destination_url: url,
@@ -67,7 +68,7 @@ export const SmtpSettings = z.object({
   sender_address: short,
   server: short,
   port: z.int().min(0).max(65_535),
-  authentication_type: short.meta({ description: "authtype_username_and_password or authtype_none" }),
+  authentication_type: short.meta({ description: "authtype_username_and_password or none" }),
   user_name: short,
   password: secret,
   enable_ssl_tls: z.boolean(),
@@ -98,7 +99,9 @@ export const ConditionalAccess = z.object({
   provider_certificate: document,
 });
 
-const AppleUpdates = z.object({ minimum_version: short, deadline: short });
+export const AppleUpdates = z.object({ minimum_version: short, deadline: short });
+export const MacosUpdates = AppleUpdates.extend({ update_new_hosts: z.boolean() });
+export const WindowsUpdates = z.object({ deadline_days: z.int().nullable(), grace_period_days: z.int().nullable() });
 const LabelNames = z.array(short).max(1000);
 const CustomSetting = z.object({
   path: z.string().max(4096),
@@ -107,7 +110,7 @@ const CustomSetting = z.object({
   labels_include_any: LabelNames.optional(),
   labels_exclude_any: LabelNames.optional(),
 });
-const CustomSettings = z.object({ custom_settings: z.array(CustomSetting).max(10_000) });
+export const CustomSettings = z.object({ custom_settings: z.array(CustomSetting).max(10_000) });
 export const MdmSettings = z.object({
   enabled_and_configured: z.boolean().meta({ description: "returned" }),
   android_enabled_and_configured: z.boolean().meta({ description: "returned" }),
@@ -115,10 +118,11 @@ export const MdmSettings = z.object({
   enable_turn_on_windows_mdm_manually: z.boolean(),
   enable_disk_encryption: z.boolean(),
   windows_require_bitlocker_pin: z.boolean(),
-  macos_updates: AppleUpdates.extend({ update_new_hosts: z.boolean() }),
+  windows_migration_enabled: z.boolean().meta({ description: "hosts leave another vendor's Windows MDM" }),
+  macos_updates: MacosUpdates,
   ios_updates: AppleUpdates,
   ipados_updates: AppleUpdates,
-  windows_updates: z.object({ deadline_days: z.int().nullable(), grace_period_days: z.int().nullable() }),
+  windows_updates: WindowsUpdates,
   macos_migration: z.object({ enable: z.boolean(), mode: short, webhook_url: url }),
   macos_setup: z.object({
     bootstrap_package: url,
@@ -135,8 +139,8 @@ export type MdmSettings = z.infer<typeof MdmSettings>;
 
 /** A tracker whose products speak the Jira-compatible REST API. */
 export const TicketingA = z.object({
-  enable_software_vulnerabilities: z.boolean(),
-  enable_failing_policies: z.boolean(),
+  enable_software_vulnerabilities: z.boolean().default(false),
+  enable_failing_policies: z.boolean().default(false),
   url,
   username: short,
   api_token: secret,
@@ -144,8 +148,8 @@ export const TicketingA = z.object({
 });
 /** A help desk that speaks the Zendesk-compatible REST API. */
 export const TicketingB = z.object({
-  enable_software_vulnerabilities: z.boolean(),
-  enable_failing_policies: z.boolean(),
+  enable_software_vulnerabilities: z.boolean().default(false),
+  enable_failing_policies: z.boolean().default(false),
   url,
   email: short,
   api_token: secret,
@@ -156,6 +160,7 @@ export const Integrations = z.object({
   ticketing_a: z.array(TicketingA).max(100),
   ticketing_b: z.array(TicketingB).max(100),
   calendar: z.array(z.object({ domain: short, api_key_json: JsonObject })).max(10),
+  conditional_access_enabled: z.boolean().meta({ description: "for hosts without a team" }),
 });
 export type Integrations = z.infer<typeof Integrations>;
 
@@ -202,6 +207,8 @@ export const ConfigSections = z.object({
 });
 export type ConfigSections = z.infer<typeof ConfigSections>;
 
+const nanoseconds = z.int().meta({ description: "nanoseconds" });
+
 /** The whole configuration as replied; sections that the caller may not see are left out. */
 export const AppConfig = ConfigSections.extend({
   agent_options: AgentOptions.optional().meta({ description: "global admin and gitops only" }),
@@ -210,9 +217,19 @@ export const AppConfig = ConfigSections.extend({
   license: License,
   logging: z.object({ debug: z.boolean(), json: z.boolean(), result: LogDestination, status: LogDestination }),
   update_interval: z.object({
-    qengine_detail: z.int().meta({ description: "nanoseconds" }),
-    qengine_policy: z.int().meta({ description: "nanoseconds" }),
+    qengine_detail: nanoseconds,
+    qengine_policy: nanoseconds,
   }),
+  vulnerabilities: z.object({
+    databases_path: z.string(),
+    periodicity: nanoseconds,
+    cpe_database_url: z.string(),
+    cve_feed_prefix_url: z.string(),
+    disable_schedule: z.boolean(),
+    disable_data_sync: z.boolean(),
+    recent_vulnerability_max_age: nanoseconds,
+  }),
+  scripts: z.array(z.string()).meta({ description: "applied through configuration as code only" }),
 });
 export type AppConfig = z.infer<typeof AppConfig>;
 

@@ -7,8 +7,13 @@ export type Method = "GET" | "HEAD" | "POST" | "PUT" | "PATCH" | "DELETE";
  * Who may call. `none`: no token. `user`: any signed-in user, about itself. `reset`: as `user`, and also while a password
  * reset is required. An action with scope `global` needs a global role; with scope `team` the role may be held on a team:
  * the route refuses callers who hold it nowhere and checks a `team_id` given in query or body, the service checks the object.
+ * With `nodeKey`, a host may call with its node key too, about itself: the handler finds it in `ctx.host`.
  */
-export type Access = "none" | "user" | "reset" | { readonly action: Action; readonly scope: "global" | "team" };
+export type Access =
+  | "none"
+  | "user"
+  | "reset"
+  | { readonly action: Action; readonly scope: "global" | "team"; readonly nodeKey?: true };
 
 export interface Endpoint<P extends z.ZodType, Q extends z.ZodType, B extends z.ZodType, R extends z.ZodType> {
   readonly method: Method;
@@ -33,6 +38,8 @@ export interface Endpoint<P extends z.ZodType, Q extends z.ZodType, B extends z.
   readonly strict: boolean;
   /** Bytes of body at most. */
   readonly bodyLimit: number;
+  /** `form`: also what a page's form posts, other sites' pages included; each field once, as text. */
+  readonly accepts: "json" | "form";
   readonly response: R;
   /** The media type of a reply that is no JSON; its handler gives a `Streamed`, and `response` is that schema. */
   readonly produces: string | null;
@@ -41,7 +48,7 @@ export interface Endpoint<P extends z.ZodType, Q extends z.ZodType, B extends z.
 /** A reply that is no JSON: bytes as they come. When the caller goes away, `body` is cancelled. */
 export interface Streamed {
   readonly body: ReadableStream<Uint8Array>;
-  readonly headers: Readonly<Record<string, string>>;
+  readonly headers: Readonly<Record<string, string>> | Headers;
 }
 export const Streamed = z.custom<Streamed>(
   (value) => typeof value === "object" && value !== null && "body" in value && value.body instanceof ReadableStream,
@@ -66,6 +73,7 @@ type Given<P, Q, B, R> = {
   body?: B;
   strict?: boolean;
   bodyLimit?: number;
+  accepts?: "json" | "form";
   aliases?: string[];
   produces?: string;
 };
@@ -89,6 +97,7 @@ export function endpoint<
     stability: "stable",
     strict: false,
     bodyLimit: 5 * MiB,
+    accepts: "json",
     aliases: [],
     produces: null,
     ...given,

@@ -38,8 +38,8 @@ function operation(name: string, group: string, endpoint: AnyEndpoint): Json {
   const success = Object.fromEntries(
     [endpoint.status, ...endpoint.otherStatus].map((status) => [
       String(status),
-      status === 204
-        ? { description: "Done." }
+      status === 204 || status >= 300
+        ? { description: status >= 300 ? "Go on at the address in `Location`." : "Done." }
         : {
             description: "Done.",
             content:
@@ -63,7 +63,12 @@ function operation(name: string, group: string, endpoint: AnyEndpoint): Json {
       ? {
           requestBody: {
             required: true,
-            content: { "application/json": { schema: schemaOf(endpoint.body, "input") } },
+            content: {
+              "application/json": { schema: schemaOf(endpoint.body, "input") },
+              ...(endpoint.accepts === "form"
+                ? { "application/x-www-form-urlencoded": { schema: schemaOf(endpoint.body, "input") } }
+                : {}),
+            },
           },
         }
       : {}),

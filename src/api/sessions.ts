@@ -3,8 +3,23 @@ import { endpoint } from "./endpoint.ts";
 import { Empty, Id, IdParam, Timestamp } from "./fields.ts";
 import { AvailableTeam, User } from "./users.ts";
 
-export const Session = z.object({ session_id: Id, user_id: Id, created_at: Timestamp });
+export const Session = z.object({
+  session_id: Id,
+  user_id: Id,
+  created_at: Timestamp,
+  kind: z.enum(["session", "token"]).meta({ description: "token: an API token with a name" }),
+  name: z.string().meta({ description: "of an API token; empty for sessions" }),
+  accessed_at: Timestamp.meta({ description: "when it was last used, to the minute" }),
+  expires_at: Timestamp.nullable().meta({ description: "when it ends if it is not used before; null: never" }),
+  address: z.string().meta({ description: "where it was opened from" }),
+  user_agent: z.string(),
+  current: z.boolean().meta({ description: "it is the one that asks" }),
+});
 export type Session = z.infer<typeof Session>;
+
+/** The answer to who has signed in. */
+export const LoginReply = z.object({ user: User, available_teams: z.array(AvailableTeam), token: z.string() });
+export type LoginReply = z.infer<typeof LoginReply>;
 
 const params = z.object({ id: IdParam });
 
@@ -17,10 +32,23 @@ export const sessionsApi = {
     body: z.object({
       email: z.string().max(255),
       password: z.string().max(1024),
-      supports_email_verification: z.boolean().optional(),
+      supports_email_verification: z
+        .boolean()
+        .optional()
+        .meta({ description: "the caller can go on with a link that is mailed (multi-factor authentication)" }),
     }),
     bodyLimit: 16 * 1024,
-    response: z.object({ user: User, available_teams: z.array(AvailableTeam), token: z.string() }),
+    otherStatus: [202],
+    response: z.union([LoginReply, z.object({ message: z.string() }).meta({ description: "202: a link was mailed" })]),
+  }),
+  create: endpoint({
+    method: "POST",
+    path: "/sessions",
+    summary: "Finish a sign-in by the token of the link that was mailed.",
+    access: "none",
+    body: z.object({ token: z.string().max(512) }),
+    bodyLimit: 16 * 1024,
+    response: LoginReply,
   }),
   logout: endpoint({
     method: "POST",

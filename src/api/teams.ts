@@ -1,9 +1,68 @@
 import { z } from "zod";
-import { AgentOptions, HostExpiry } from "./app-config.ts";
+import {
+  AgentOptions,
+  AppleUpdates,
+  CustomSettings,
+  FailingPoliciesWebhook,
+  HostExpiry,
+  HostStatusWebhook,
+  MacosUpdates,
+  WindowsUpdates,
+} from "./app-config.ts";
 import { endpoint } from "./endpoint.ts";
 import { EnrollSecret, SecretList } from "./enroll-secrets.ts";
 import { Empty, Id, IdParam, Meta, paging, QueryFlag, QueryText, Timestamp } from "./fields.ts";
 import { RoleName, TeamRole, User } from "./users.ts";
+
+const short = z.string().max(255);
+const url = z.string().max(2048);
+const path = z.string().max(4096);
+
+/** Trackers and help desks of the global configuration that the team uses, named by url and project or group. */
+const ticketing = {
+  ticketing_a: z
+    .array(z.object({ url, project_key: short, enable_failing_policies: z.boolean().default(false) }))
+    .max(100),
+  ticketing_b: z
+    .array(z.object({ url, group_id: z.int().min(0), enable_failing_policies: z.boolean().default(false) }))
+    .max(100),
+};
+const Calendar = z.object({ enable_calendar_events: z.boolean(), webhook_url: url });
+export const TeamIntegrations = z.object({
+  ...ticketing,
+  calendar: Calendar,
+  conditional_access_enabled: z.boolean(),
+});
+export type TeamIntegrations = z.infer<typeof TeamIntegrations>;
+
+export const TeamWebhooks = z.object({
+  host_status_webhook: HostStatusWebhook.nullable(),
+  failing_policies_webhook: FailingPoliciesWebhook,
+});
+export type TeamWebhooks = z.infer<typeof TeamWebhooks>;
+
+const MacosSetup = z.object({
+  bootstrap_package: url,
+  enable_end_user_authentication: z.boolean(),
+  macos_setup_assistant: path,
+  enable_release_device_manually: z.boolean(),
+  script: path,
+  software: z.array(z.record(z.string().max(255), z.json())).max(1000),
+  manual_agent_install: z.boolean(),
+  require_all_software_macos: z.boolean(),
+});
+const teamMdm = {
+  enable_disk_encryption: z.boolean(),
+  windows_require_bitlocker_pin: z.boolean(),
+  ios_updates: AppleUpdates,
+  ipados_updates: AppleUpdates,
+  windows_updates: WindowsUpdates,
+  macos_settings: CustomSettings,
+  windows_settings: CustomSettings,
+  android_settings: CustomSettings,
+};
+export const TeamMdm = z.object({ ...teamMdm, macos_updates: MacosUpdates, macos_setup: MacosSetup });
+export type TeamMdm = z.infer<typeof TeamMdm>;
 
 export const Team = z.object({
   id: Id,
@@ -12,11 +71,19 @@ export const Team = z.object({
   description: z.string(),
   agent_options: AgentOptions.nullable(),
   host_expiry_settings: HostExpiry,
+  webhook_settings: TeamWebhooks,
+  integrations: TeamIntegrations,
+  mdm: TeamMdm,
   features: z.object({
     enable_host_users: z.boolean(),
     enable_software_inventory: z.boolean(),
     additional_queries: z.record(z.string(), z.string()).nullable(),
   }),
+  scripts: z.array(path).meta({ description: "applied through configuration as code only" }),
+  software: z
+    .record(z.string(), z.json())
+    .nullable()
+    .meta({ description: "applied through configuration as code only" }),
   user_count: z.int(),
   host_count: z.int(),
   users: z.array(User.extend({ role: RoleName })).optional(),
@@ -24,10 +91,51 @@ export const Team = z.object({
 });
 export type Team = z.infer<typeof Team>;
 
+/** What hosts without a team have of a team. */
+export const NoTeam = z.object({
+  id: z.literal(0),
+  name: z.string(),
+  webhook_settings: TeamWebhooks.pick({ failing_policies_webhook: true }),
+  integrations: TeamIntegrations.pick({ ticketing_a: true, ticketing_b: true }),
+});
+export type NoTeam = z.infer<typeof NoTeam>;
+
+const failingPolicies = FailingPoliciesWebhook.partial().optional();
+const CalendarChange = Calendar.partial().optional();
+/** Changes of settings: what is left out stays; lists are replaced whole. */
+export const TeamSettingsChange = z.object({
+  host_expiry_settings: HostExpiry.partial().optional(),
+  webhook_settings: z
+    .object({
+      host_status_webhook: HostStatusWebhook.partial().nullable().optional(),
+      failing_policies_webhook: failingPolicies,
+    })
+    .optional(),
+  integrations: TeamIntegrations.partial().extend({ calendar: CalendarChange }).optional(),
+  mdm: z
+    .object({
+      ...teamMdm,
+      ios_updates: AppleUpdates.partial(),
+      ipados_updates: AppleUpdates.partial(),
+      windows_updates: WindowsUpdates.partial(),
+      macos_updates: AppleUpdates.partial().extend({ update_new_hosts: z.boolean().nullable().optional() }),
+      macos_settings: CustomSettings.partial().extend({ enable_disk_encryption: z.boolean().optional() }),
+      macos_setup: MacosSetup.partial(),
+    })
+    .partial()
+    .optional(),
+});
+export type TeamSettingsChange = z.output<typeof TeamSettingsChange>;
+const NoTeamChange = z.object({
+  webhook_settings: z.object({ failing_policies_webhook: failingPolicies }).nullable().optional(),
+  integrations: z.object(ticketing).partial().optional(),
+});
+export type NoTeamChange = z.output<typeof NoTeamChange>;
+
 const teamFields = {
   description: z.string().max(4096).optional(),
   secrets: SecretList.optional(),
-  host_expiry_settings: HostExpiry.partial().optional(),
+  ...TeamSettingsChange.shape,
 };
 const name = z.string().max(255);
 const params = z.object({ id: IdParam });
@@ -70,6 +178,23 @@ export const teamsApi = {
     params,
     body: z.object({ name: name.optional(), ...teamFields }),
     response: z.object({ team: Team }),
+  }),
+  noTeam: endpoint({
+    method: "GET",
+    path: "/teams/0",
+    summary: "Get the settings of hosts without a team.",
+    tier: "premium",
+    access: { action: "teams:list", scope: "global" },
+    response: z.object({ team: NoTeam }),
+  }),
+  modifyNoTeam: endpoint({
+    method: "PATCH",
+    path: "/teams/0",
+    summary: "Change the settings of hosts without a team.",
+    tier: "premium",
+    access: { action: "teams:edit", scope: "global" },
+    body: NoTeamChange,
+    response: z.object({ team: NoTeam }),
   }),
   delete: endpoint({
     method: "DELETE",

@@ -78,6 +78,25 @@ export const ModifyUser = z.object({
 });
 export type ModifyUser = z.output<typeof ModifyUser>;
 
+export const RolesSpec = z.object({
+  roles: z
+    .record(
+      z.string().max(255),
+      z.object({
+        global_role: roleFields.global_role,
+        teams: z
+          .array(z.object({ team: z.string().min(1).max(255), role: z.string().max(32) }))
+          .max(1000)
+          .nullable()
+          .optional()
+          .meta({ description: "teams by name" }),
+      }),
+    )
+    .refine((roles) => Object.keys(roles).length <= 1000, { error: "at most 1000 users" })
+    .meta({ description: "by email" }),
+});
+export type RolesSpec = z.output<typeof RolesSpec>;
+
 const params = z.object({ id: IdParam });
 const uiSettings = z.object({ include_ui_settings: QueryFlag.default(false) });
 
@@ -119,7 +138,12 @@ export const usersApi = {
     summary: "Get the signed-in user.",
     access: "user",
     query: uiSettings,
-    response: UserReply,
+    response: UserReply.extend({
+      token: z
+        .object({ name: z.string(), endpoints: z.array(z.string()).nullable() })
+        .optional()
+        .meta({ description: "the API token that calls, where it is one with a name" }),
+    }),
   }),
   modify: endpoint({
     method: "PATCH",
@@ -129,6 +153,14 @@ export const usersApi = {
     params,
     body: ModifyUser,
     response: z.object({ user: User }),
+  }),
+  applyRoles: endpoint({
+    method: "POST",
+    path: "/users/roles/spec",
+    summary: "Give users their roles, by email, all or none.",
+    access: { action: "users:write", scope: "team" },
+    body: z.object({ spec: RolesSpec }),
+    response: Empty,
   }),
   delete: endpoint({
     method: "DELETE",

@@ -28,6 +28,8 @@ export interface Io {
   sleep(ms: number, signal?: AbortSignal): Promise<void>;
   /** Answers requests in place of the network. */
   readonly send?: Send;
+  /** Opens an address in the user's browser, in place of the system. */
+  readonly browse?: (url: string) => Promise<void>;
   /** Stands in for the operating system's keyring. */
   readonly keyring?: Keyring;
 }

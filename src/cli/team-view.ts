@@ -2,6 +2,9 @@ import * as Flags from "@oclif/core/flags";
 import { Team } from "../api/teams.ts";
 import type { View } from "./output.ts";
 
+/** Hosts without a team, as a team. */
+export const isNoTeam = (text: string): boolean => text === "0" || /^(none|no team)$/i.test(text);
+
 export const teamView: View = {
   schema: Team,
   columns: [

@@ -8,41 +8,87 @@ import { nearest } from "../cli/suggest.ts";
 const names = Object.keys(actions);
 const isAction = (text: string): text is Action => Object.hasOwn(actions, text);
 
+interface Answer {
+  readonly allowed: boolean;
+  /** Where: everywhere, or the names of teams. */
+  readonly where: string;
+  /** Why not, where that is not the role. */
+  readonly because?: string;
+}
+
 export default class CanI extends ClientCommand {
-  static override summary = "Tell whether your role allows an action; without one, list them all.";
-  static override description = "An action is RESOURCE:VERB. The exit code is 0 for yes and 4 for no.";
-  static override args = { action: args.optional("e.g. hosts:delete") };
+  static override summary = "Tell whether you may do an action, or call an endpoint; without one, list all actions.";
+  static override description =
+    "An action is RESOURCE:VERB, an endpoint METHOD PATH. Your role decides, and the limits of the API token that you " +
+    "use. The exit code is 0 for yes and 4 for no.";
+  static override endpoints = [usersApi.me];
+  static override args = { action: args.optional("e.g. hosts:delete, or 'POST /hosts/:id/wipe'") };
   static override flags = { ...teamFlag };
-  static override examples = ["<%= config.bin %> <%= command.id %> hosts:delete"];
+  static override examples = [
+    "<%= config.bin %> <%= command.id %> hosts:delete",
+    "<%= config.bin %> <%= command.id %> 'POST /hosts/:id/wipe' --team Workstations",
+  ];
 
   async run() {
     const { args: given, flags } = await this.parse(CanI);
-    const action = given.action;
-    if (action !== undefined && !isAction(action)) {
-      const near = nearest(action, names);
-      throw usage(`there is no action ${action}`, near ? `Did you mean ${near}?` : `Actions: ${names.join(", ")}`);
-    }
-    const { user } = await this.call(usersApi.me);
+    const asked = given.action?.trim();
+    // Told before the server is asked: a typing error is none of its business.
+    if (asked !== undefined && !/\s/.test(asked)) checkAction(asked);
+    const { user, token } = await this.call(usersApi.me);
     const team = flags.team === undefined ? null : await this.team(flags.team);
-    const where = (one: Action): string => {
-      const teams = teamsFor(user, one);
-      if (teams === "all") return "everywhere";
+    const answer = (action: Action, global = false): Answer => {
+      if (global && user.global_role === null) return { allowed: false, where: "", because: "it takes a global role" };
+      const teams = teamsFor(user, action);
+      if (teams === "all") return { allowed: true, where: "everywhere" };
       const held = user.teams.filter(({ id }) => teams.includes(id) && (team === null || id === team.id));
-      return held.map(({ name }) => name).join(", ");
+      const allowed = team === null ? allowsSomewhere(user, action) : held.length > 0;
+      return { allowed, where: held.map(({ name }) => name).join(", ") };
     };
-    const allowed = (one: Action) => (team === null ? allowsSomewhere(user, one) : where(one) !== "");
-    if (action === undefined) {
-      const rows = names.filter(isAction).map((one) => ({ action: one, allowed: allowed(one), where: where(one) }));
-      const yes = { key: "allowed", text: (value: unknown) => (value === true ? "yes" : "no") };
-      return this.printList(rows, { columns: [{ key: "action" }, yes, { key: "where" }] });
-    }
-    if (!allowed(action)) {
+    if (asked === undefined) return this.list((action) => answer(action));
+    const told = isAction(asked) ? answer(asked) : await this.ofEndpoint(asked, answer, token?.endpoints ?? null);
+    if (!told.allowed) {
       throw denied(
-        `no: ${user.email} may not do ${action}${team ? ` on team ${team.name}` : ""}`,
+        `no: ${user.email} may not do ${asked}${team ? ` on team ${team.name}` : ""}${told.because ? `: ${told.because}` : ""}`,
         "An admin can change your role.",
       );
     }
-    if (this.structured) await this.printOne({ action, allowed: true, where: where(action) });
-    else this.log(where(action) === "everywhere" ? "yes" : `yes, on ${where(action)}`);
+    if (this.structured) await this.printOne({ action: asked, allowed: true, where: told.where });
+    else this.log(told.where === "everywhere" ? "yes" : `yes, on ${told.where}`);
   }
+
+  private async list(answer: (action: Action) => Answer): Promise<void> {
+    const rows = names.filter(isAction).map((action) => ({ action, ...answer(action) }));
+    const yes = { key: "allowed", text: (value: unknown) => (value === true ? "yes" : "no") };
+    return this.printList(rows, { columns: [{ key: "action" }, yes, { key: "where" }] });
+  }
+
+  private async ofEndpoint(
+    asked: string,
+    answer: (action: Action, global?: boolean) => Answer,
+    limits: readonly string[] | null,
+  ): Promise<Answer> {
+    const [{ allEndpoints }, { cleanPattern, findEndpoint, namesEndpoint }] = await Promise.all([
+      import("../api/all.ts"),
+      import("../api/endpoint-patterns.ts"),
+    ]);
+    const wanted = cleanPattern(asked);
+    const all = allEndpoints.map(({ endpoint }) => endpoint);
+    const endpoint = findEndpoint(wanted, all);
+    if (!endpoint) {
+      const near = nearest(wanted, new Set(all.map(({ method, path }) => `${method} ${path}`)));
+      throw usage(`there is no endpoint ${wanted}`, near ? `Did you mean ${near}?` : "`svc openapi` lists them.");
+    }
+    const { access, method, path } = endpoint;
+    const limited = limits !== null && !limits.some((pattern) => namesEndpoint(pattern, endpoint));
+    if (limited && access !== "none" && `${method} ${path}` !== "GET /me")
+      return { allowed: false, where: "", because: "the API token that you use is limited to other endpoints" };
+    if (typeof access === "string") return { allowed: true, where: "everywhere" };
+    return answer(access.action, access.scope === "global");
+  }
+}
+
+function checkAction(asked: string): void {
+  if (isAction(asked)) return;
+  const near = nearest(asked, names);
+  throw usage(`there is no action ${asked}`, near ? `Did you mean ${near}?` : `Actions: ${names.join(", ")}`);
 }

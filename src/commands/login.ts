@@ -1,31 +1,48 @@
 import * as Flags from "@oclif/core/flags";
 import { sessionsApi } from "../api/sessions.ts";
+import { ssoApi } from "../api/sso.ts";
 import { usersApi } from "../api/users.ts";
 import { ClientCommand } from "../cli/client-command.ts";
 import { saveContext } from "../cli/contexts.ts";
 import { denied, usage } from "../cli/errors.ts";
 import { readSecret, readText, secretFlags } from "../cli/input.ts";
 import type { Connection } from "../cli/settings.ts";
-import { contextNameFor } from "../cli/sign-in.ts";
+import { contextNameFor, linkToken } from "../cli/sign-in.ts";
 import { ApiCallError } from "../client/errors.ts";
 
 export default class Login extends ClientCommand {
   static override summary = "Sign in to a server and save the sign-in as a context.";
   static override description =
     "With email and password (prompt, file, stdin, or SVC_PASSWORD), or with an API token from stdin. --context names " +
-    "the context to save; without it the current one is replaced, or one is named after the server.";
-  static override endpoints = [sessionsApi.login];
+    "the context to save; without it the current one is replaced, or one is named after the server. Where the account " +
+    "needs a link that is mailed, it is asked for on a terminal; elsewhere `svc login --mfa-token-stdin` goes on with it. " +
+    "With --sso the sign-in goes through the browser, by the identity provider or as whoever is signed in there.";
+  static override endpoints = [sessionsApi.login, sessionsApi.create, ssoApi.cliToken];
   static override flags = {
     email: Flags.string({ summary: "Email address. Env: SVC_EMAIL." }),
     ...secretFlags("password", "the password"),
+    "mfa-token-stdin": Flags.boolean({
+      summary: "Read the link that was mailed, or its token, from stdin, and finish the sign-in that asked for it.",
+      exclusive: ["email", "password-stdin", "password-file", "token-stdin"],
+    }),
     "token-stdin": Flags.boolean({
       summary: "Read an API token from stdin instead.",
       exclusive: ["email", "password-stdin", "password-file"],
+    }),
+    sso: Flags.boolean({
+      summary: "Sign in in the browser, by single sign-on where that is on.",
+      exclusive: ["email", "password-stdin", "password-file", "token-stdin", "mfa-token-stdin"],
+    }),
+    "no-browser": Flags.boolean({
+      summary: "Only show the address to open; the browser has to run on this computer.",
+      dependsOn: ["sso"],
     }),
   };
   static override examples = [
     "<%= config.bin %> <%= command.id %> --email admin@example.com --password-file password.txt",
     "<%= config.bin %> <%= command.id %> --server-url https://svc.example.com --token-stdin < token.txt",
+    "<%= config.bin %> <%= command.id %> --mfa-token-stdin < link.txt",
+    "<%= config.bin %> <%= command.id %> --sso",
   ];
 
   async run() {
@@ -41,6 +58,14 @@ export default class Login extends ClientCommand {
       const { user } = await this.clientFor(connection, token).call(usersApi.me);
       return this.save(connection, flags.context, user.email, token);
     }
+    if (flags.sso) {
+      const { token, user } = await this.signInByBrowser(connection, !flags["no-browser"]);
+      return this.save(connection, flags.context, user.email, token);
+    }
+    if (flags["mfa-token-stdin"]) {
+      const { token, user } = await this.finish(connection, await readText(this.io, "-", "the link"));
+      return this.save(connection, flags.context, user.email, token);
+    }
     const email =
       flags.email ?? this.io.env.SVC_EMAIL ?? (await this.askText("Email", "--email", connection.email ?? undefined));
     const password =
@@ -53,14 +78,49 @@ export default class Login extends ClientCommand {
     }
   }
 
+  private async signInByBrowser(connection: Connection, opens: boolean) {
+    const { codeFromBrowser, openBrowser } = await import("../cli/sso-sign-in.ts");
+    const client = this.clientFor(connection, null);
+    const body = await codeFromBrowser({
+      serverUrl: connection.serverUrl,
+      note: (text) => this.note(text),
+      browse: opens ? (this.io.browse ?? openBrowser) : null,
+      signal: this.stop.signal,
+      timeout: 5 * 60_000,
+    });
+    return client.call(ssoApi.cliToken, { body });
+  }
+
   private async signIn(connection: Connection, email: string, password: string) {
     try {
-      return await this.clientFor(connection, null).call(sessionsApi.login, { body: { email, password } });
+      const body = { email, password, supports_email_verification: true };
+      const reply = await this.clientFor(connection, null).call(sessionsApi.login, { body });
+      if ("token" in reply) return reply;
     } catch (error) {
       if (!(error instanceof ApiCallError) || error.status !== 401) throw error;
       throw denied(
         `${connection.serverUrl} does not take this email and password`,
         "Check both; an admin can reset the password.",
+      );
+    }
+    const mailed = `a link to finish signing in was mailed to ${email}`;
+    if (!this.interactive)
+      throw denied(mailed, "It works for 15 minutes: give it to `svc login --mfa-token-stdin`, on one line.");
+    this.note(`${mailed}; do not open it, but paste it here`);
+    return this.finish(connection, await this.askSecret("Link", "--mfa-token-stdin"));
+  }
+
+  /** The second step: the link that was mailed. */
+  private async finish(connection: Connection, pasted: string) {
+    const token = linkToken(pasted);
+    if (token === "") throw usage("no link was given");
+    try {
+      return await this.clientFor(connection, null).call(sessionsApi.create, { body: { token } });
+    } catch (error) {
+      if (!(error instanceof ApiCallError) || error.status !== 401) throw error;
+      throw denied(
+        "this link does not work (any more)",
+        "Links work once, for 15 minutes. Sign in again for a new one.",
       );
     }
   }

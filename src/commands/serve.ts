@@ -3,6 +3,7 @@ import { BaseCommand } from "../cli/base-command.ts";
 import { saveContext } from "../cli/contexts.ts";
 import { CliError } from "../cli/errors.ts";
 import type { FirstAdmin } from "../server/bootstrap.ts";
+import { licenseExpired } from "../server/core/context.ts";
 import { createLog } from "../server/core/log.ts";
 import {
   flagName,
@@ -72,6 +73,8 @@ export default class Serve extends BaseCommand {
     if (server.firstAdmin) await this.welcome(server, server.firstAdmin);
     else if (quickstart) this.note("The store has its admin already; sign in with `svc login`.");
     if (server.services.license.note) log.warn(server.services.license.note);
+    if (licenseExpired(server.services))
+      log.warn({ expiration: server.services.license.expiration }, "the license has expired");
     log.info({ url: server.url, engine: server.services.store.engine, tier: server.services.license.tier }, "serving");
     process.send?.("ready");
     await stopped;
@@ -121,7 +124,7 @@ In a second terminal:
   npx svc agent simulate --hosts 25   # simulated hosts
   npx svc hosts list                  # see them
   npx svc agent flags                 # flags for a real osqueryd${server.tls ? "" : " (agents need TLS: serve with --tls-self-signed)"}
-API: ${server.url}/api/docs
+In a browser: ${server.url} (the API: ${server.url}/api/docs)
 `);
   }
 }

@@ -3,6 +3,7 @@ import { hostsApi } from "../api/hosts.ts";
 import { versionApi } from "../api/version.ts";
 import { ClientCommand } from "../cli/client-command.ts";
 import { CliError } from "../cli/errors.ts";
+import { hasExpired } from "../cli/license-view.ts";
 import { ApiCallError } from "../client/errors.ts";
 
 const unlessForbidden = async <T>(call: Promise<T>): Promise<T | null> => {
@@ -35,6 +36,7 @@ export default class Status extends ClientCommand {
       version: version.version,
       client_version: this.config.version,
       license: config?.license.tier ?? null,
+      license_expired: config === null ? null : hasExpired(config.license, this.io.now()),
       hosts: hosts?.totals_hosts_count ?? null,
       online: hosts?.online_count ?? null,
       offline: hosts?.offline_count ?? null,

@@ -1,9 +1,12 @@
 // The HTTP application: every route of the API table under every version, one way in and one way out for errors.
 import { H3, type H3Event } from "h3";
-import { type AnyEndpoint, type Streamed, servedPaths } from "../api/endpoint.ts";
+import { type Access, type AnyEndpoint, type Streamed, servedPaths } from "../api/endpoint.ts";
 import { mountAgent } from "./agent/mount.ts";
+import { hostOfKey, nodeKeyIn } from "./certificates/node-key.ts";
+import { certificateAgentRoutes } from "./certificates/routes.ts";
+import { createScepProxy, SCEP_PROXY } from "./certificates/scep-proxy.ts";
 import { parseJson, readBytes } from "./core/body.ts";
-import { type Context, nobody, type Services } from "./core/context.ts";
+import { type Context, licenseExpired, nobody, type Services } from "./core/context.ts";
 import {
   ApiError,
   authenticationRequired,
@@ -22,14 +25,16 @@ import { routes } from "./routes.ts";
 import { authenticate } from "./sessions/auth.ts";
 import { ReferenceViolation, StoreUnavailable, UniqueViolation } from "./store/store.ts";
 import { mountPages } from "./web/pages.ts";
+import { missingPage } from "./web/visit.ts";
 
 export function createApp(services: Services, features: Features): H3 {
   const app = new H3({
     silent: true,
     onError: (error, event) => renderError(services, event, error.unhandled ? error.cause : error),
   });
-  mountPages(app, services);
+  mountPages(app, services, (thrown, event) => toldError(services, event, thrown));
   mountAgent(app, services, features.agent);
+  mountScepProxy(app, services);
   for (const one of routes) mount(app, services, one, servedPaths(one.endpoint));
   refuseOtherMethods(
     app,
@@ -37,9 +42,28 @@ export function createApp(services: Services, features: Features): H3 {
   );
   mountProtocols(app, services);
   app.all("/**", (event) => {
+    if (isForBrowser(event)) return missingPage(services);
     throw noSuchPath(event.url.pathname);
   });
   return app;
+}
+
+const isForBrowser = ({ req, url }: H3Event): boolean =>
+  req.method === "GET" && !url.pathname.startsWith("/api/") && /\btext\/html\b/.test(req.headers.get("accept") ?? "");
+
+/** What devices enrol through: bytes in, bytes out. */
+function mountScepProxy(app: H3, services: Services): void {
+  const pass = createScepProxy(services);
+  for (const method of ["GET", "POST"] as const)
+    app.on(method, `${SCEP_PROXY}/:identifier`, ({ req, url, context }) =>
+      pass({
+        method,
+        query: url.searchParams,
+        body: req.body,
+        identifier: decodeParam(context.params?.identifier ?? ""),
+        address: peerAddress(services.settings, req.ip ?? "", req.headers),
+      }),
+    );
 }
 
 /** What managed agents call, which is no part of the API table: served alike, and below a third-party agent's prefix where one is set. */
@@ -51,7 +75,7 @@ function mountProtocols(app: H3, services: Services): void {
       one,
       prefix === undefined ? paths(one) : [...paths(one), thirdPartyPath(prefix, one.endpoint)],
     ]),
-    ...desktopAppRoutes.map((one): [Route, string[]] => [one, paths(one)]),
+    ...[...desktopAppRoutes, ...certificateAgentRoutes].map((one): [Route, string[]] => [one, paths(one)]),
   ];
   for (const [one, paths] of served) mount(app, services, one, paths);
   refuseOtherMethods(
@@ -64,14 +88,15 @@ function mount(app: H3, services: Services, { endpoint, run }: Route, paths: rea
   for (const path of paths)
     app.on(endpoint.method, path, async (event) => {
       const started = performance.now();
-      const ctx = await contextOf(services, event, endpoint.access !== "none");
+      const ctx = await contextOf(services, event, endpoint.access);
       const reply: Reply = { status: endpoint.status, headers: {} };
       try {
-        const value = await run(rawInput(event, endpoint.bodyLimit), ctx, reply);
+        const value = await run(rawInput(event, endpoint), ctx, reply);
         count(services, endpoint.method, endpoint.path, reply.status, started);
         const headers = { ...baseHeaders(ctx.requestId, services), ...reply.headers };
+        if (isMoved(reply.status)) return new Response(null, { status: reply.status, headers });
         if (endpoint.produces !== null) return streamed(endpoint.produces, value as Streamed, reply.status, headers);
-        if (reply.status === 204 || endpoint.method === "HEAD" || isMoved(reply.status))
+        if (reply.status === 204 || endpoint.method === "HEAD")
           return new Response(null, { status: reply.status, headers });
         return new Response(JSON.stringify(value), {
           status: reply.status,
@@ -85,8 +110,16 @@ function mount(app: H3, services: Services, { endpoint, run }: Route, paths: rea
     });
 }
 
-const streamed = (type: string, { body, headers }: Streamed, status: number, base: Record<string, string>): Response =>
-  new Response(body, { status, headers: { ...base, "content-type": type, ...headers } });
+function streamed(type: string, { body, headers }: Streamed, status: number, base: Record<string, string>): Response {
+  const all = new Headers({ ...base, "content-type": type });
+  const own = headers instanceof Headers ? headers.entries() : Object.entries(headers);
+  for (const [name, value] of own) {
+    // Each cookie is a header of its own.
+    if (name.toLowerCase() === "set-cookie") all.append(name, value);
+    else all.set(name, value);
+  }
+  return new Response(body, { status, headers: all });
+}
 
 const isMoved = (status: number): boolean => status >= 300 && status < 400;
 
@@ -124,11 +157,16 @@ function names({ params }: AnyEndpoint, parts: readonly string[], own: readonly 
 }
 
 /** Where no token is asked for, one that has expired does no harm: who signs in again may still send the old one. */
-async function contextOf(services: Services, event: H3Event, identified: boolean): Promise<Context> {
+async function contextOf(services: Services, event: H3Event, access: Access): Promise<Context> {
   const requestId = services.random.uuid();
   event.context.requestId = requestId;
   const address = peerAddress(services.settings, event.req.ip ?? "", event.req.headers);
-  const header = identified ? event.req.headers.get("authorization") : null;
+  const header = access === "none" ? null : event.req.headers.get("authorization");
+  const key = header !== null && typeof access === "object" && access.nodeKey ? nodeKeyIn(header) : null;
+  if (key !== null) {
+    const host = await hostOfKey(services, key, address);
+    return { ...services, user: nobody, host, address, requestId, headers: event.req.headers };
+  }
   const user = header === null ? nobody : await authenticate(services, header);
   if (user === null) {
     throw authenticationRequired();
@@ -136,14 +174,14 @@ async function contextOf(services: Services, event: H3Event, identified: boolean
   return { ...services, user, address, requestId, headers: event.req.headers };
 }
 
-function rawInput(event: H3Event, limit: number): RawInput {
+function rawInput(event: H3Event, endpoint: AnyEndpoint): RawInput {
   const query = Object.fromEntries(
     [...new Set(event.url.searchParams.keys())].map((key) => [key, event.url.searchParams.getAll(key)]),
   );
   const params = Object.fromEntries(
     Object.entries(event.context.params ?? {}).map(([key, value]) => [key, decodeParam(value)]),
   );
-  return { params, query, body: () => readJsonBody(event, limit) };
+  return { params, query, body: () => readBody(event, endpoint) };
 }
 
 function decodeParam(value: string): string {
@@ -154,9 +192,13 @@ function decodeParam(value: string): string {
   }
 }
 
-async function readJsonBody(event: H3Event, limit: number): Promise<unknown> {
+async function readBody(event: H3Event, { accepts, bodyLimit: limit }: AnyEndpoint): Promise<unknown> {
   const { headers } = event.req;
   const type = headers.get("content-type")?.split(";")[0]?.trim().toLowerCase();
+  if (accepts === "form" && type === "application/x-www-form-urlencoded") {
+    const bytes = await readBytes(event.req.body, headers.get("content-encoding"), limit);
+    return Object.fromEntries(new URLSearchParams(bytes.toString("utf8")));
+  }
   // A browser page of another site can post forms and text, but not JSON.
   if ((headers.has("origin") || headers.has("referer")) && type !== "application/json")
     throw unsupportedMediaType("Content-Type must be application/json");
@@ -172,15 +214,11 @@ const baseHeaders = (requestId: string, services: Services): Record<string, stri
   ...(licenseExpired(services) ? { "x-svc-license": "Expired" } : {}),
 });
 
-const licenseExpired = ({ license, clock }: Services): boolean =>
-  license.tier === "premium" && Date.parse(license.expiration) < clock.now();
-
 /** The one way out for errors. What is not an `ApiError` is a 500 whose cause is only logged, under the reply's uuid. */
 export function renderError(services: Services, event: H3Event, thrown: unknown): Response {
   const requestId = (event.context.requestId as string | undefined) ?? services.random.uuid();
-  const error = asApiError(thrown);
-  if (error.status >= 500)
-    services.log.error({ request_id: requestId, path: loggable(event.url.pathname), err: thrown }, "request failed");
+  event.context.requestId = requestId;
+  const error = toldError(services, event, thrown);
   const headers: Record<string, string> = {
     ...baseHeaders(requestId, services),
     "content-type": "application/json; charset=utf-8",
@@ -190,8 +228,20 @@ export function renderError(services: Services, event: H3Event, thrown: unknown)
   return new Response(JSON.stringify(error.body(requestId)), { status: error.status, headers });
 }
 
-/** The token of a host's own page stands in the path. */
-const loggable = (path: string): string => path.replace(/\/device\/[^/]+/, "/device/***");
+/** What may be told of it; what is no refusal is logged. */
+function toldError({ log }: Services, event: H3Event, thrown: unknown): ApiError {
+  const error = asApiError(thrown);
+  if (error.status >= 500)
+    log.error(
+      { request_id: event.context.requestId, path: loggable(event.url.pathname), err: thrown },
+      "request failed",
+    );
+  return error;
+}
+
+/** The tokens of a host's own page and of mailed links stand in the path, and the challenges of the SCEP proxy. */
+const loggable = (path: string): string =>
+  path.replace(/\/(device|mfa|reset|invites|change|scep\/proxy)\/[^/]+/, "/$1/***");
 
 function asApiError(thrown: unknown): ApiError {
   if (thrown instanceof ApiError) return thrown;

@@ -1,7 +1,11 @@
 // What the `db` commands do, each from opening to closing.
+import { verifyChain } from "./activities/verify.ts";
 import { createCipher } from "./core/cipher.ts";
 import { createLog } from "./core/log.ts";
 import { isFilled, knownKey, type OpenedPlace, openDataPlace, type PlaceOptions, pendingAt } from "./places.ts";
+import { type KeyRotated, type RotateKey, rotateKey } from "./rotate-key.ts";
+import { secretColumns } from "./store/key-rotation.ts";
+import { isNull, not } from "./store/query.ts";
 import { backup } from "./store/tools/backup.ts";
 import { type CheckResult, checkStore } from "./store/tools/check.ts";
 import { copyStore, type Progress, requireEmpty } from "./store/tools/copy.ts";
@@ -24,7 +28,28 @@ async function using<R>(options: Omit<PlaceOptions, "log">, work: (opened: Opene
 }
 
 export const checkData = (where: Where, onTable: (name: string) => void): Promise<CheckResult> =>
-  using(where, ({ store }) => checkStore(store, { onTable }));
+  using(where, async ({ store }) => {
+    const found = await checkStore(store, { onTable });
+    const { problem } = await verifyChain(store);
+    if (problem === null) return found;
+    return { ...found, problems: [...found.problems, `activities: ${problem.kind}: ${problem.detail}`] };
+  });
+
+/** Values that are sealed with the server key. */
+export const countSecrets = (where: Where): Promise<number> =>
+  using(where, async ({ store }) => {
+    let count = 0;
+    for (const [key, table] of Object.entries(tables))
+      for (const column of secretColumns(table))
+        count += await store[key as keyof typeof tables].count(not(isNull(column)));
+    return count;
+  });
+
+export const rotateKeyOf = (
+  where: Where,
+  options: Pick<RotateKey, "newKey" | "keepOld">,
+  onProgress: NonNullable<RotateKey["onProgress"]>,
+): Promise<KeyRotated> => rotateKey({ ...where, ...options, onProgress });
 
 /** The names of the migrations that were applied. */
 export async function migrateData(where: Where): Promise<string[]> {

@@ -1,4 +1,5 @@
 // What runs beside requests: buffers that flush, caches that listen, jobs. Started once, stopped before the store closes.
+import { startActivities } from "./activities/feed.ts";
 import { type Agent, startAgent } from "./agent/start.ts";
 import type { Services } from "./core/context.ts";
 import { startManagedAgents } from "./device/managed-agents.ts";
@@ -6,6 +7,8 @@ import { openGeo } from "./hosts/geo.ts";
 import { startJobs } from "./jobs/start.ts";
 import { ensureBuiltinLabels } from "./labels/builtin.ts";
 import { startLabelCounts } from "./labels/counts.ts";
+import { stopMail } from "./mail/later.ts";
+import { startOutbox } from "./outbox/sender.ts";
 import { startPolicyCounts } from "./policies/counts.ts";
 
 export interface Features {
@@ -15,20 +18,26 @@ export interface Features {
 
 export async function startFeatures(services: Services): Promise<Features> {
   await openGeo(services);
+  const activities = await startActivities(services);
   await ensureBuiltinLabels(services);
   const labelCounts = await startLabelCounts(services);
   const policyCounts = await startPolicyCounts(services);
   const agent = await startAgent(services);
   const managed = await startManagedAgents(services);
   const jobs = await startJobs(services);
+  const outbox = await startOutbox(services);
   return {
     agent,
     async stop() {
+      await stopMail(services);
       await jobs.stop();
+      await outbox.stop();
       await managed.stop();
       await agent.stop();
       await policyCounts.stop();
       await labelCounts.stop();
+      // The last: what the others did at their end has its place too.
+      await activities.stop();
     },
   };
 }

@@ -5,6 +5,7 @@ import { monitorEventLoopDelay } from "node:perf_hooks";
 import { toNodeHandler } from "h3/node";
 import type { Logger } from "pino";
 import { collectDefaultMetrics, Gauge } from "prom-client";
+import { feedOf } from "./activities/feed.ts";
 import { agentHandler } from "./agent/node-handler.ts";
 import { createApp } from "./app.ts";
 import { createConfigReader } from "./app-config/service.ts";
@@ -86,6 +87,7 @@ export async function startServer(
     // Streams would keep their connections open for as long as a live query runs.
     undo.unshift(async () => {
       liveOf(services).endStreams();
+      feedOf(services).endStreams();
       sockets.close();
     });
     const extra = await listenForMetrics(settings, services);

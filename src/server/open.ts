@@ -2,17 +2,21 @@
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import type { Logger } from "pino";
-import { type Cipher, createCipher } from "./core/cipher.ts";
-import { loadServerKey } from "./core/server-key.ts";
+import { type Cipher, createCipher, WrongKey } from "./core/cipher.ts";
+import { loadServerKey, nextServerKey } from "./core/server-key.ts";
 import type { Settings } from "./core/settings.ts";
 import { fileBlobs } from "./store/blobs/files.ts";
+import { FINISH, type Rotation } from "./store/key-rotation.ts";
 import type { PostgresOptions } from "./store/postgres/open.ts";
 import { StoreUnavailable } from "./store/store.ts";
 import { type ServerStore, tables } from "./tables.ts";
 
 export async function openStore(settings: Settings, log: Logger): Promise<ServerStore> {
   const cipher = createCipher(await loadServerKey(settings));
-  return openPlace(settings, cipher, log, { migrate: settings.database_migrate });
+  return openPlace(settings, cipher, log, { migrate: settings.database_migrate }).catch(async (error: unknown) => {
+    if (!(error instanceof WrongKey) || (await nextServerKey(settings.data_dir)) === null) throw error;
+    throw new WrongKey(`${error.message}; the change of the server key has not come to its end: ${FINISH}`);
+  });
 }
 
 /** Engines are loaded when they are used: who starts on one does not wait for the other. */
@@ -39,6 +43,37 @@ export async function openPlace(
   return openPostgres({ tables, url, cipher, log, poolSize, ...migration }).catch((error) => {
     throw error instanceof StoreUnavailable ? new StoreUnavailable(`${whereOf(url)}: ${error.message}`) : error;
   });
+}
+
+/** Seals everything in a database, or in a data directory, with another key. Gives how many values that were. */
+export async function resealPlace(
+  place: { readonly url: string } | { readonly dir: string },
+  rotation: Rotation,
+): Promise<number> {
+  if ("url" in place) {
+    const { rotatePostgres } = await import("./store/postgres/rotate.ts");
+    return (await rotatePostgres({ ...rotation, url: place.url, tables })).sealed;
+  }
+  const dir = join(place.dir, "db");
+  const { rotateLowdb } = await import("./store/lowdb/rotate.ts");
+  try {
+    return (await rotateLowdb({ ...rotation, dir, tables })).sealed;
+  } catch (error) {
+    if (error instanceof WrongKey && (await opensWith(dir, rotation.to))) return 0;
+    throw error;
+  }
+}
+
+/** A change of keys that was broken off may have come as far as the store. */
+async function opensWith(dir: string, cipher: Cipher): Promise<boolean> {
+  const { openLowdb } = await import("./store/lowdb/open.ts");
+  try {
+    await (await openLowdb({ tables, dir, cipher })).close();
+    return true;
+  } catch (error) {
+    if (error instanceof WrongKey) return false;
+    throw error;
+  }
 }
 
 /** Which migrations a database has and lacks. */

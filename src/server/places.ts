@@ -34,7 +34,7 @@ export interface OpenedPlace {
   readonly key: Uint8Array;
 }
 
-const isUrl = (place: string): boolean => /^postgres(ql)?:\/\//.test(place);
+export const isUrl = (place: string): boolean => /^postgres(ql)?:\/\//.test(place);
 
 /** Whether something is stored at the place. A database that no migration has run on has nothing. */
 export async function isFilled(place: string): Promise<boolean> {

@@ -33,7 +33,7 @@ import { ssoAssertions, ssoSessions } from "./sso/tables.ts";
 import type { Store, Tx } from "./store/store.ts";
 import { teams } from "./teams/tables.ts";
 import { users, userTeams } from "./users/tables.ts";
-import { webhookDestinations } from "./webhooks/tables.ts";
+import { seenCves, webhookDestinations, webhookMarks } from "./webhooks/tables.ts";
 
 export const tables = {
   teams,
@@ -52,6 +52,8 @@ export const tables = {
   activityChain,
   outbox,
   webhookDestinations,
+  webhookMarks,
+  seenCves,
   certificateAuthorities,
   osVersions,
   hosts,

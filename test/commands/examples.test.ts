@@ -1,16 +1,27 @@
 // Every example in the help of a client command, run as it stands there against the real app.
+import { generateKeyPairSync } from "node:crypto";
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { SignJWT } from "jose";
 import { describe, expect, it } from "vitest";
 import { allEndpoints } from "../../src/api/all.ts";
 import { type AnyEndpoint, fullPath } from "../../src/api/endpoint.ts";
 import { sourceCommands } from "../../src/cli/source-config.ts";
 import { tokenHash } from "../../src/server/core/random.ts";
+import { linkPaths } from "../../src/server/mail/mail.ts";
+import { issueToken } from "../../src/server/mail/one-time.ts";
+import { newRow } from "../../src/server/outbox/service.ts";
 import { eq, everything } from "../../src/server/store/query.ts";
+import type { TestApp } from "../support/app.ts";
+import { startSigning } from "../support/ca-fakes.ts";
 import { commandsOf, root, sendInto } from "../support/cli.ts";
+import { signInByBrowser } from "../support/cli-browser.ts";
 import { type Example, examplesOf, needsBinary } from "../support/examples.ts";
 import { type Fleet, startFleet } from "../support/fleet.ts";
+import { makeSigningKey, SSO_USER, signedAssertion, turnOnSso } from "../support/idp.ts";
 import { answerLiveQueries } from "../support/live.ts";
+import { startReceiver } from "../support/receiver.ts";
+import { mailOf } from "../support/smtp.ts";
 
 const all = examplesOf(await commandsOf(true));
 const examples = all.filter(({ id }) => !needsBinary(id));
@@ -34,12 +45,44 @@ function endpointOf(method: string, url: string): string | undefined {
   return found.sort((a, b) => parameters(a) - parameters(b))[0]?.name;
 }
 
+const pathOf = { mfa: linkPaths.mfa, password_reset: linkPaths.reset, email_change: linkPaths.email };
+
+/** The authorities WIFI and EST, which signs, and two templates. */
+async function makeAuthorities(app: TestApp, files: string): Promise<void> {
+  const { url, request } = await startSigning();
+  Object.assign(app.services.settings, { outbound_allow: ["127.0.0.1"] });
+  const add = (body: object) => app.post("/certificate_authorities?skip_check=true", body);
+  const wifi = await add({ custom_scep_proxy: { name: "WIFI", url: "https://scep.example.com", challenge: "c" } });
+  await add({ hosted_est_ca: { name: "EST", url, client_id: "u", client_secret: "p" } });
+  const { id } = (await wifi.json()) as { id: number };
+  const template = { certificate_authority_id: id, subject_name: "/CN=$SVC_VAR_HOST_UUID" };
+  for (const name of ["Wi-Fi", "Guests"]) await app.post("/certificates", { name, ...template });
+  const scep = { name: "VPN", url: "https://vpn.example.com/scep", challenge: "c" };
+  await writeFile(join(files, "challenge.txt"), "a-challenge\n");
+  await writeFile(join(files, "request.pem"), request);
+  await writeFile(join(files, "ca.json"), JSON.stringify({ custom_scep_proxy: scep }));
+  await writeFile(join(files, "cas.yml"), JSON.stringify({ custom_scep_proxy: [scep] }));
+  await writeFile(join(files, "certificates.yml"), JSON.stringify([{ name: "VPN", ...template }]));
+}
+
 /** What an example takes for granted beyond the fleet. */
 async function prepare({ id, argv }: Example, { app, files }: Fleet): Promise<void> {
   if (id === "setup") await app.store.users.delete(everything);
   if (id === "login") {
     const user = { name: "Admin", email: "admin@example.com", password: "A-good-Password-77", global_role: "admin" };
     await app.post("/users/admin", user);
+  }
+  if (/^(login|config:test-mail|users:(forgot-password|reset-password|confirm-email))$/.test(id)) {
+    await mailOf(app);
+    for (const [option, kind] of [
+      ["--mfa-token-stdin", "mfa"],
+      ["--password-reset-token-file", "password_reset"],
+      ["--token-file", "email_change"],
+    ] as const) {
+      if (!argv.includes(option)) continue;
+      const token = await issueToken(app.services, kind, 1, 60_000, { email: "fresh@example.com" });
+      await writeFile(join(files, "link.txt"), `https://svc.example.com${pathOf[kind]}${token}\n`);
+    }
   }
   if (argv.includes("--required"))
     await app.store.users.update({ where: everything, set: { force_password_reset: true } });
@@ -67,10 +110,50 @@ async function prepare({ id, argv }: Example, { app, files }: Fleet): Promise<vo
     Object.assign(app.services.settings, { live_query_rest_period: 20_000 });
     await app.post("/queries/live", { query: "SELECT 1", selected: { hosts: [1] } });
   }
+  if (/^webhooks:(deliveries:get|replay|give-up)$/.test(id)) {
+    const url = "http://127.0.0.1:9/";
+    const event = { kind: "webhook", event: "activities", destination: url, url, payload: { n: 1 } } as const;
+    await app.store.outbox.insert({
+      ...newRow(app.services, event),
+      state: id === "webhooks:give-up" ? "pending" : "dead",
+    });
+  }
+  if (id === "webhooks:test") {
+    const { url } = await startReceiver();
+    Object.assign(app.services.settings, { outbound_allow: ["127.0.0.1"] });
+    const activities_webhook = { enable_activities_webhook: true, destination_url: url };
+    await app.patch("/config", { webhook_settings: { activities_webhook } });
+  }
   if (id.startsWith("device:")) {
     const token = "0b0d1f6e-6a0f-4d0f-9a6a-5d1c6d2f3a11";
     await writeFile(join(files, "device-token.txt"), `${token}\n`);
     await app.store.deviceTokens.insert({ id: 1, token_hash: tokenHash(token), updated_at: app.clock.iso() });
+  }
+  if (/^invites:(update|delete|show|accept)$/.test(id)) {
+    const invited = { name: "Ina", email: "invited@example.com", global_role: "observer" };
+    const { link } = (await (await app.post("/invites", invited)).json()) as { link: string };
+    await writeFile(join(files, "invite.txt"), `${link}\n`);
+  }
+  if (id === "tokens:delete") await app.post("/tokens", { name: "nightly" });
+  if (id === "config:edit")
+    await writeFile(
+      join(files, "editor.mjs"),
+      'import fs from "node:fs"; const f = process.argv[2]; fs.writeFileSync(f, fs.readFileSync(f, "utf8").replace("24h", "8h"));',
+    );
+  if (id === "license:verify") {
+    const { publicKey, privateKey } = generateKeyPairSync("ed25519");
+    const claims = { iss: "svc", sub: "Example Ltd", devices: 10, exp: 4_000_000_000 };
+    const key = await new SignJWT(claims).setProtectedHeader({ alg: "EdDSA" }).sign(privateKey);
+    await writeFile(join(files, "license.txt"), `${key}\n`);
+    await writeFile(join(files, "license.pem"), publicKey.export({ type: "spki", format: "pem" }));
+  }
+  if (/^(ca|certificates):/.test(id)) await makeAuthorities(app, files);
+  if (id.startsWith("sso:")) {
+    const key = await makeSigningKey();
+    await turnOnSso(app, key, { enable_sso_idp_login: true });
+    await app.post("/users/admin", { ...SSO_USER, sso_enabled: true, global_role: "observer" });
+    const response = signedAssertion({ now: app.clock.now(), requestId: null }, key);
+    await writeFile(join(files, "response.txt"), Buffer.from(response).toString("base64"));
   }
   if (id === "config:certificate") {
     const pem = "-----BEGIN CERTIFICATE-----\nMIIB\n-----END CERTIFICATE-----\n";
@@ -92,6 +175,8 @@ describe("the examples in help", () => {
     const result = await fleet.run(
       argv.map((word) => (isFile(word) ? join(fleet.files, word) : word)),
       {
+        env: { EDITOR: `"${process.execPath}" "${join(fleet.files, "editor.mjs")}"` },
+        browse: (url) => signInByBrowser(fleet.app, url),
         stdin: stdin === null ? "" : await readFile(join(fleet.files, stdin), "utf8"),
         send: (url, init) => {
           asked.add(`${id} ${endpointOf(init.method, url)}`);

@@ -3,8 +3,9 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
 import type { AppConfig } from "../../src/api/app-config.ts";
-import { changed, masked } from "../../src/server/app-config/change.ts";
+import { changed } from "../../src/server/app-config/change.ts";
 import { readSection, writeSection } from "../../src/server/app-config/rows.ts";
+import { masked } from "../../src/server/app-config/secrets.ts";
 import { section } from "../../src/server/app-config/section.ts";
 import { createConfigReader } from "../../src/server/app-config/service.ts";
 import { loadTls } from "../../src/server/core/tls.ts";
@@ -39,13 +40,85 @@ describe.each(["lowdb", "postgres"] as const)("the configuration on %s", (engine
       host_expiry_settings: { host_expiry_enabled: false, host_expiry_window: 0 },
       activity_expiry_settings: { activity_expiry_enabled: false, activity_expiry_window: 0 },
       features: { enable_host_users: true, enable_software_inventory: true, additional_queries: null },
+      smtp_settings: {
+        enable_smtp: false,
+        configured: false,
+        sender_address: "",
+        server: "",
+        port: 587,
+        authentication_type: "authtype_username_and_password",
+        user_name: "",
+        password: "",
+        enable_ssl_tls: true,
+        authentication_method: "authmethod_plain",
+        domain: "",
+        verify_ssl_certs: true,
+        enable_start_tls: true,
+      },
+      sso_settings: {
+        enable_sso: false,
+        entity_id: "",
+        issuer_uri: "",
+        idp_name: "",
+        idp_image_url: "",
+        metadata: "",
+        metadata_url: "",
+        enable_sso_idp_login: false,
+        enable_jit_provisioning: false,
+        sso_server_url: "",
+      },
+      conditional_access: {
+        directory_tenant_id: "",
+        directory_connection_configured: false,
+        provider_idp_id: "",
+        provider_assertion_consumer_service_url: "",
+        provider_audience_uri: "",
+        provider_certificate: "",
+      },
+      mdm: {
+        enabled_and_configured: false,
+        android_enabled_and_configured: false,
+        windows_enabled_and_configured: false,
+        enable_turn_on_windows_mdm_manually: false,
+        enable_disk_encryption: false,
+        windows_require_bitlocker_pin: false,
+        windows_migration_enabled: false,
+        macos_updates: { minimum_version: "", deadline: "", update_new_hosts: false },
+        ios_updates: { minimum_version: "", deadline: "" },
+        ipados_updates: { minimum_version: "", deadline: "" },
+        windows_updates: { deadline_days: null, grace_period_days: null },
+        macos_migration: { enable: false, mode: "", webhook_url: "" },
+        macos_setup: {
+          bootstrap_package: "",
+          enable_end_user_authentication: false,
+          macos_setup_assistant: "",
+          enable_release_device_manually: false,
+        },
+        macos_settings: { custom_settings: [] },
+        windows_settings: { custom_settings: [] },
+        end_user_authentication: { entity_id: "", issuer_uri: "", idp_name: "", metadata: "", metadata_url: "" },
+        vendora_server_url: "",
+      },
+      vulnerability_settings: { databases_path: "" },
+      svc_desktop: { transparency_url: "" },
+      gitops: { gitops_mode_enabled: false, repository_url: "" },
+      integrations: { ticketing_a: [], ticketing_b: [], calendar: [], conditional_access_enabled: false },
       webhook_settings: {
+        interval: "24h",
+        host_status_webhook: {
+          enable_host_status_webhook: false,
+          destination_url: "",
+          host_percentage: 0,
+          days_count: 0,
+        },
         failing_policies_webhook: {
           enable_failing_policies_webhook: false,
           destination_url: "",
           policy_ids: [],
           host_batch_size: 0,
         },
+        vulnerabilities_webhook: { enable_vulnerabilities_webhook: false, destination_url: "", host_batch_size: 0 },
+        activities_webhook: { enable_activities_webhook: false, destination_url: "" },
       },
       agent_options: {
         config: {
@@ -68,6 +141,16 @@ describe.each(["lowdb", "postgres"] as const)("the configuration on %s", (engine
         status: { plugin: "none", config: {} },
       },
       update_interval: { qengine_detail: 3_600_000_000_000, qengine_policy: 3_600_000_000_000 },
+      vulnerabilities: {
+        databases_path: "",
+        periodicity: 3_600_000_000_000,
+        cpe_database_url: "",
+        cve_feed_prefix_url: "",
+        disable_schedule: false,
+        disable_data_sync: false,
+        recent_vulnerability_max_age: 2_592_000_000_000_000,
+      },
+      scripts: [],
     });
   });
 

@@ -5,6 +5,7 @@ import { Writable } from "node:stream";
 import pg from "pg";
 import { pino } from "pino";
 import { describe, expect, it } from "vitest";
+import { issueToken } from "../../src/server/mail/one-time.ts";
 import { login } from "../support/accounts.ts";
 import { ADMIN, startApp, type TestApp } from "../support/app.ts";
 
@@ -64,6 +65,12 @@ async function plant(t: TestApp): Promise<{ secrets: string[]; refusals: string 
     t.patch(`/teams/${team.id}/secrets`, { secrets: [{ secret: plain("t2") }, { secret: canary("t1") }] }),
   );
   await accepted(t.patch(`/teams/${team.id}`, { description: "d", secrets: [{ secret: plain("t3") }] }));
+  const hook = "https://hooks.example.com/";
+  const { destination } = await accepted<{ destination: { signing_secret: string } }>(
+    t.patch("/webhooks/destinations", { url: hook, headers: { "x-key": plain("w1") } }),
+  );
+  secrets.push(destination.signing_secret);
+  await refused(t.patch("/webhooks/destinations", { url: hook, headers: { host: plain("w2") } }));
   const person = { name: "P", email: "p@example.com", global_role: "observer", admin_forced_password_reset: true };
   await accepted(t.post("/users/admin", { ...person, password: plain("p1") }));
   const robot = await accepted<{ token: string }>(
@@ -100,7 +107,53 @@ async function plant(t: TestApp): Promise<{ secrets: string[]; refusals: string 
   await t.store.hostDiskEncryption.insert({ id: host!.id, status: "verified", key: plain("d1"), key_updated_at });
   const told = await accepted<{ encryption_key: { key: string } }>(t.get(`/hosts/${host!.id}/encryption_key`));
   expect(told.encryption_key.key).toBe(canary("d1"));
+  const tracker = { url: "https://tracker.example.com", username: "u", project_key: "OPS" };
+  const desk = { url: "https://desk.example.com", email: "u@example.com", group_id: 7 };
+  const key = { type: "service_account", client_email: "x@example.com" };
+  await accepted(
+    t.patch("/config", {
+      smtp_settings: { server: "mx.example.com", user_name: "svc", password: plain("m1") },
+      integrations: {
+        ticketing_a: [{ ...tracker, api_token: plain("ta1") }],
+        ticketing_b: [{ ...desk, api_token: plain("tb1") }],
+        calendar: [{ domain: "example.com", api_key_json: { ...key, private_key: plain("pk1"), other: plain("pk2") } }],
+      },
+    }),
+  );
+  const { integrations } = (await accepted(t.get("/config"))) as { integrations: Record<string, object[]> };
+  await accepted(
+    t.patch("/config", {
+      smtp_settings: { password: plain("m2") },
+      integrations: {
+        ticketing_a: [{ ...tracker, api_token: plain("ta2") }, ...integrations.ticketing_a!].slice(0, 1),
+      },
+    }),
+  );
+  const smtp_settings = { server: "127.0.0.1", port: 9, sender_address: "svc@example.com", user_name: "u" };
+  await accepted(t.patch("/config", { smtp_settings: { ...smtp_settings, enable_smtp: true, password: plain("m1") } }));
+  for (const kind of ["password_reset", "email_change", "mfa"] as const)
+    secrets.push(await issueToken(t.services, kind, second.user.id, 60_000, { email: "later@example.com" }));
+  await refused(t.post("/config/test_mail", {}));
+  await refused(t.post("/config/test_mail", { smtp_settings: { password: plain("m2") } }));
+  await refused(t.as(null).post("/sessions", { token: plain("m3") }));
+  await refused(t.as(null).post("/reset_password", { new_password: plain("m4"), password_reset_token: plain("m5") }));
+  const ca = await accepted<{ id: number }>(
+    t.post("/certificate_authorities?skip_check=true", {
+      custom_scep_proxy: { name: "A", url: "https://scep.example.com", challenge: plain("ca1") },
+    }),
+  );
+  await accepted(
+    t.patch(`/certificate_authorities/${ca.id}?skip_check=true`, { custom_scep_proxy: { challenge: plain("ca2") } }),
+  );
   // Refused.
+  await refused(
+    t.post("/certificate_authorities", {
+      custom_est_proxy: { name: "B", url: "http://127.0.0.1:1", username: "u", password: plain("ca3") },
+    }),
+  );
+  await refused(
+    t.post(`/certificate_authorities/${ca.id}/request_certificate`, { csr: plain("ca4"), idp_token: plain("ca5") }),
+  );
   await refused(login(t, "p@example.com", plain("w1")));
   await refused(login(t, "nobody@example.com", plain("w2")));
   await refused(t.post("/login", { email: "p@example.com", password: [plain("w3")] }));
@@ -115,6 +168,17 @@ async function plant(t: TestApp): Promise<{ secrets: string[]; refusals: string 
     t.post("/spec/enroll_secret", { spec: { secrets: [{ secret: plain("s2") }, { secret: canary("s2") }] } }),
   );
   await refused(t.patch("/config", { org_info: { password: plain("c1") }, secrets: plain("c2") }));
+  await refused(t.patch("/config", { smtp_settings: { password: plain("m3"), port: plain("m4") } }));
+  await refused(t.patch("/config", { smtp_settings: { password: [plain("m5")] } }));
+  await refused(
+    t.patch("/config", {
+      integrations: {
+        ticketing_a: [{ ...tracker, url: "ldap://x", api_token: plain("ta3") }],
+        calendar: [{ domain: "", api_key_json: { private_key: plain("pk3") } }],
+      },
+    }),
+  );
+  await refused(t.patch("/config", { integrations: { ticketing_b: [{ ...desk, token: plain("tb2") }] } }));
   await refused(t.as(`${plain("k1").replaceAll("!", "_")}`).get("/me"));
   await refused(t.request("GET", "/me", undefined, { authorization: `Basic ${plain("k2")}` }));
   const agent = await t.raw("/api/v1/qengine/enroll", {

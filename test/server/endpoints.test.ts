@@ -60,9 +60,20 @@ it("asks for a token everywhere but where it was reviewed that none is needed", 
   const device = ["", "/certificates", "/desktop", "/desktopadmin", "/device_mapping", "/policies", "/software"];
   expect(open.sort()).toEqual([
     ...device.map((path) => `GET /device/:token${path}`),
+    // The invite's own token stands in path and body (part C).
+    "GET /invites/:token",
     "GET /results/info",
+    "GET /sso",
+    "GET /sso/metadata",
     "POST /device/:token/refetch",
+    "POST /forgot_password",
     "POST /login",
+    "POST /reset_password",
+    "POST /sessions",
     "POST /setup",
+    "POST /sso",
+    "POST /sso/callback",
+    "POST /sso/cli_token",
+    "POST /users",
   ]);
 });

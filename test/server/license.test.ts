@@ -6,7 +6,8 @@ import { CompactSign, SignJWT } from "jose";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { readLicense } from "../../src/server/core/license.ts";
 import { loadServerKey } from "../../src/server/core/server-key.ts";
-import { TestClock } from "../support/app.ts";
+import { errorOf, makeTeam } from "../support/accounts.ts";
+import { startApp, TestClock } from "../support/app.ts";
 
 const clock = new TestClock();
 const ed25519 = generateKeyPairSync("ed25519");
@@ -95,6 +96,48 @@ describe("a license", () => {
     const rsa = generateKeyPairSync("rsa", { modulusLength: 2048 });
     await expect(read(await sign(claims), "nonsense")).rejects.toThrow(/license_public_key/);
     await expect(read(await sign(claims), pem(rsa))).rejects.toThrow(/license_public_key must be/);
+  });
+});
+
+describe.each(["lowdb", "postgres"] as const)("a license that has run out, on %s", (engine) => {
+  it("is told with every reply, keeps premium reads going, and refuses premium changes with the reason", async () => {
+    const t = await startApp({ engine });
+    const id = await makeTeam(t, "Alpha");
+    expect((await t.patch("/config", { mdm: { enable_disk_encryption: true } })).status).toBe(200);
+    expect((await t.get("/teams")).headers.get("x-svc-license")).toBeNull();
+    const expiration = new Date(t.clock.now() - 1000).toISOString();
+    Object.assign(t.services.license, { expiration });
+    const said = (response: Response) => [response.status, response.headers.get("x-svc-license")];
+    for (const path of ["/teams", `/teams/${id}`, `/teams/${id}/users`, "/config", "/hosts?team_id=1", "/me"])
+      expect([path, ...said(await t.get(path))]).toEqual([path, 200, "Expired"]);
+    expect(said(await t.as(null).get("/me"))).toEqual([401, "Expired"]);
+    expect(said(await t.get("/hosts/999"))).toEqual([404, "Expired"]);
+    const changes: [string, string, object?][] = [
+      ["POST", "/teams", { name: "Beta" }],
+      ["PATCH", `/teams/${id}`, { name: "Beta" }],
+      ["PATCH", "/teams/0", {}],
+      ["DELETE", `/teams/${id}`],
+      ["PATCH", `/teams/${id}/secrets`, { secrets: [] }],
+    ];
+    for (const [method, path, body] of changes) {
+      const response = await t.request(method, path, body);
+      expect([path, ...said(response)]).toEqual([path, 402, "Expired"]);
+      expect((await errorOf(response)).errors?.[0]?.reason).toContain(
+        `the license expired on ${expiration.slice(0, 10)}`,
+      );
+    }
+    // What every tier has goes on; of the rest nothing more is turned on, and what is on can be turned off.
+    expect(said(await t.patch("/config", { org_info: { org_name: "New" } }))).toEqual([200, "Expired"]);
+    const refused = await t.patch("/config", { mdm: { windows_require_bitlocker_pin: true } });
+    expect(refused.status).toBe(422);
+    expect((await errorOf(refused)).errors).toEqual([
+      {
+        name: "mdm.windows_require_bitlocker_pin",
+        reason: `missing or invalid license: it expired on ${expiration.slice(0, 10)}`,
+      },
+    ]);
+    expect((await t.patch("/config", { mdm: { enable_disk_encryption: false } })).status).toBe(200);
+    expect((await t.get(`/teams/${id}`)).status).toBe(200);
   });
 });
 

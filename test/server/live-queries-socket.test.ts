@@ -115,6 +115,21 @@ describe("the websocket of results", () => {
     });
   });
 
+  it("keeps the limits of API tokens", async () => {
+    const id = await campaign([await makeLiveHost(t)]);
+    const tokenFor = async (name: string, endpoints: string[]) =>
+      ((await (await t.post("/tokens", { name, endpoints })).json()) as { token: string }).token;
+    const refused = await connected();
+    refused.say("auth", { token: await tokenFor("other", ["GET /hosts"]) });
+    expect(await refused.ended()).toBe(1008);
+    expect(refused.messages).toEqual([{ type: "error", data: "unauthorized" }]);
+    const allowed = await connected();
+    const token = await tokenFor("live", ["GET /queries/live/:id/stream"]);
+    allowed.say("auth", { token }).say("select_campaign", { campaign_id: id });
+    await allowed.until(() => allowed.messages.length >= 1);
+    expect(allowed.messages[0]).toMatchObject({ type: "totals" });
+  });
+
   it("refuses tokens that are none, others' campaigns and messages out of turn", async () => {
     const host = await makeLiveHost(t);
     const id = await campaign([host]);

@@ -1,5 +1,8 @@
+import { hash } from "@node-rs/argon2";
 import { describe, expect, it } from "vitest";
+import type { Session } from "../../src/api/sessions.ts";
 import { days, minutes } from "../../src/server/core/clock.ts";
+import { eq } from "../../src/server/store/query.ts";
 import { errorOf, login, makeTeam, makeUser, PASSWORD } from "../support/accounts.ts";
 import { ADMIN, startApp } from "../support/app.ts";
 
@@ -139,7 +142,18 @@ describe.each(["lowdb", "postgres"] as const)("sessions on %s", (engine) => {
       sessions: { session_id: number; user_id: number }[];
     };
     expect(sessions).toEqual([
-      { session_id: expect.any(Number), user_id: one.user.id, created_at: expect.any(String) },
+      {
+        session_id: expect.any(Number),
+        user_id: one.user.id,
+        created_at: t.clock.iso(),
+        kind: "session",
+        name: "",
+        accessed_at: t.clock.iso(),
+        expires_at: null,
+        address: "",
+        user_agent: "",
+        current: true,
+      },
     ]);
     const id = sessions[0]!.session_id;
     expect(await (await one.get(`/sessions/${id}`)).json()).toEqual(sessions[0]);
@@ -164,6 +178,57 @@ describe.each(["lowdb", "postgres"] as const)("sessions on %s", (engine) => {
     expect((await t.get("/sessions/999")).status).toBe(404);
     expect((await t.get("/users/999/sessions")).status).toBe(404);
     expect((await t.delete("/sessions/999")).status).toBe(404);
+  });
+
+  it("tells where a session was opened from, when it was used and when it ends", async () => {
+    const t = await startApp({ engine, settings: { session_duration: "2d", session_max_age: "7d" } });
+    const agent = `svc/${"1".repeat(300)}`;
+    const token = await tokenOf(await login(t, ADMIN.email, ADMIN.password, { "user-agent": agent }));
+    const opened = t.clock.now();
+    const own = async () => {
+      const { sessions } = (await (await t.as(token).get("/users/1/sessions")).json()) as { sessions: Session[] };
+      return sessions.find(({ current }) => current)!;
+    };
+    expect(await own()).toMatchObject({
+      user_agent: agent.slice(0, 255),
+      expires_at: new Date(opened + days(2)).toISOString(),
+    });
+    for (const day of [1, 2, 3, 4, 5, 6]) {
+      t.clock.advance(days(1));
+      const { accessed_at, expires_at } = await own();
+      expect(accessed_at).toBe(t.clock.iso());
+      expect(expires_at).toBe(new Date(opened + days(Math.min(day + 2, 7))).toISOString());
+    }
+    t.clock.advance(days(1));
+    expect((await t.as(token).get("/me")).status).toBe(401);
+  });
+
+  it("lists none that are over", async () => {
+    const t = await startApp({ engine });
+    await login(t, ADMIN.email, ADMIN.password);
+    t.clock.advance(days(4));
+    expect((await t.get("/me")).status).toBe(200);
+    t.clock.advance(days(2));
+    const { sessions } = (await (await t.get("/users/1/sessions")).json()) as { sessions: Session[] };
+    expect(sessions.map(({ current }) => current)).toEqual([true]);
+    expect((await t.get("/sessions/2")).status).toBe(404);
+  });
+
+  it("brings the hash of a password up to today's cost at a sign-in, and ends nothing by it", async () => {
+    const t = await startApp({ engine });
+    const old = await hash(ADMIN.password, { memoryCost: 4096, timeCost: 1, parallelism: 1 });
+    await t.store.users.update({ where: eq("id", 1), set: { password_hash: old } });
+    const stored = async () => (await t.store.users.get(1))!.password_hash;
+    expect((await login(t, ADMIN.email, "correct-horse-battery-2")).status).toBe(401);
+    expect(await stored()).toBe(old);
+    // Those that come at once must not stand in each other's way.
+    const replies = await Promise.all([1, 2, 3].map(() => login(t, ADMIN.email, ADMIN.password)));
+    for (const reply of replies) await tokenOf(reply);
+    const today = await stored();
+    expect(today).toMatch(/^\$argon2id\$v=19\$m=19456,t=2,p=1\$/);
+    expect((await t.get("/me")).status).toBe(200);
+    await tokenOf(await login(t, ADMIN.email, ADMIN.password));
+    expect(await stored()).toBe(today);
   });
 
   it("does not open a session with a password that was changed while it was checked", async () => {

@@ -63,6 +63,8 @@ describe("every endpoint", () => {
           const path = fullPath(endpoint).replaceAll(/:([a-z_]+)/g, (_, other) =>
             other === name ? encodeURIComponent(bad) : "1",
           );
+          // Team 0 has endpoints of its own.
+          if (endpoints.some((other) => fullPath(other) === path)) continue;
           const res = await send(endpoint, box.t.token, path);
           expect(res.status, `${keyOf(endpoint)} ${bad}`).toBe(400);
           expect((await refusal(res)).errors?.[0]?.name, `${keyOf(endpoint)} ${bad}`).toBe(name);

@@ -15,6 +15,7 @@ const soaks: Record<string, () => Promise<{ run: Soak }>> = {
   stampede: () => import("./stampede.ts"),
   "disk-full": () => import("./disk-full.ts"),
   "postgres-restart": () => import("./postgres-restart.ts"),
+  outbox: () => import("./outbox.ts"),
 };
 
 const [name, ...rest] = process.argv.slice(2);

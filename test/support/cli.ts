@@ -24,9 +24,13 @@ export interface RunOptions {
   stdin?: string;
   /** Which streams are terminals; `true`: all. */
   tty?: boolean | { stdin?: boolean; stdout?: boolean; stderr?: boolean };
-  /** What a person answers, prompt by prompt. */
-  answers?: (string | boolean)[];
+  /** What a person answers, prompt by prompt; a function is asked when its turn comes. */
+  answers?: (string | boolean | (() => Promise<string>))[];
   now?: Date;
+  /** Hears what comes on stderr, as it comes. */
+  onErr?: (text: string) => void;
+  /** What the browser does with an address; without it nobody opens one. */
+  browse?: (url: string) => Promise<void>;
   keyring?: Keyring;
   home?: string;
 }
@@ -58,11 +62,11 @@ const refused: Send = () => {
 export async function runCli(argv: string[], options: RunOptions = {}): Promise<RunResult> {
   const result: RunResult = { stdout: "", stderr: "", exitCode: 0, asked: [], waits: [] };
   const answers = [...(options.answers ?? [])];
-  const answer = (question: string): string | boolean => {
+  const answer = async (question: string): Promise<string | boolean> => {
     result.asked.push(question);
     const next = answers.shift();
     if (next === undefined) throw new Error(`nobody answers: ${question}`);
-    return next;
+    return typeof next === "function" ? next() : next;
   };
   const { tty = false } = options;
   const home = options.home ?? (await newHome());
@@ -74,9 +78,9 @@ export async function runCli(argv: string[], options: RunOptions = {}): Promise<
         : { stdin: false, stdout: false, stderr: false, ...tty },
     columns: 100,
     ask: {
-      text: async (question) => String(answer(question)),
-      secret: async (question) => String(answer(question)),
-      yes: async (question) => answer(question) === true,
+      text: async (question) => String(await answer(question)),
+      secret: async (question) => String(await answer(question)),
+      yes: async (question) => (await answer(question)) === true,
     },
     now: () => options.now ?? new Date("2026-03-01T12:00:00.000Z"),
     out: (text) => {
@@ -87,6 +91,7 @@ export async function runCli(argv: string[], options: RunOptions = {}): Promise<
     },
     err: (text) => {
       result.stderr += text;
+      options.onErr?.(text);
     },
     readStdin: async () => options.stdin ?? "",
     sleep: async (ms, signal) => {
@@ -94,6 +99,7 @@ export async function runCli(argv: string[], options: RunOptions = {}): Promise<
       result.waits.push(ms);
     },
     send: options.send ?? refused,
+    browse: options.browse ?? (async () => {}),
     ...(options.keyring === undefined ? {} : { keyring: options.keyring }),
   };
   const heavy = ["serve", "db", "agent"].includes(argv[0] ?? "");

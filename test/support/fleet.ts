@@ -46,7 +46,12 @@ export async function startFleet(options: StartOptions = {}): Promise<Fleet> {
       "- name: Kernel modules\n  team: Workstations\n  query: SELECT name FROM kernel_modules\n  platform: linux\n",
     "packs.yml":
       "- name: Compliance\n  targets: {labels: [All Hosts]}\n  queries:\n    - {query: USB devices, interval: 300}\n",
+    "roles.yml":
+      "member@example.com: {teams: [{team: Lab, role: maintainer}]}\nobserver@example.com: {global_role: maintainer}\n",
     "secrets.txt": "first-secret\nsecond-secret\n",
+    "secret.txt": "whsec_MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY=\n",
+    "headers.txt": "X-Api-Key: a-key\nX-Source: svc\n",
+    "no-team.yml": "webhook_settings:\n  failing_policies_webhook: {host_batch_size: 100}\n",
     "agent-options.yml": "config:\n  options:\n    pack_delimiter: /\n",
   };
   for (const [name, text] of Object.entries(texts)) await writeFile(join(files, name), text);

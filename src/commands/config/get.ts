@@ -28,8 +28,14 @@ export default class ConfigGet extends ClientCommand {
     const config = await this.call(appConfigApi.get);
     if (path === undefined) return this.printOne(config, { schema: AppConfig });
     const value = valueAt(config, path);
-    if (typeof value === "object" && value !== null) return this.printOne(value);
+    if (Array.isArray(value) && value.every(isEntry)) {
+      const columns = [...new Set(value.flatMap((entry) => Object.keys(entry)))];
+      return this.printList(value, { columns });
+    }
+    if (typeof value === "object" && value !== null && !Array.isArray(value)) return this.printOne(value);
     if (this.structured && this.format !== "csv") return this.printOne(value);
     this.log(cell(value));
   }
 }
+
+const isEntry = (value: unknown): value is object => typeof value === "object" && value !== null;

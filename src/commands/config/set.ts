@@ -6,7 +6,9 @@ import { ClientCommand } from "../../cli/client-command.ts";
 import { usage } from "../../cli/errors.ts";
 import { valueAt } from "../../cli/fields.ts";
 import { args, dryRunFlag, inputFlag } from "../../cli/flags.ts";
-import { parseValue, readBody } from "../../cli/input.ts";
+import { parseValue, readBody, readText } from "../../cli/input.ts";
+
+const secrets: ReadonlySet<string> = new Set(["smtp_settings.password"]);
 
 type Json = { [key: string]: Json | z.core.util.JSONType };
 
@@ -48,6 +50,11 @@ export default class ConfigSet extends ClientCommand {
 
   /** Text stays text where the setting is one: an organization may be called 42. */
   private async value(path: string, text: string): Promise<unknown> {
+    if (secrets.has(path) && text !== "") {
+      // Arguments stand in the history of shells and in lists of processes.
+      if (!text.startsWith("@")) throw usage(`${path} is a secret`, `Give it by file, ${path}=@FILE, or - for stdin.`);
+      return (await readText(this.io, text.slice(1), path)).replace(/\r?\n$/, "");
+    }
     const leaf = path.split(".").reduce<unknown>((at, key) => shapeOf(at)?.[key], ConfigSections);
     const isText = (leaf as z.ZodType | undefined)?.def?.type === "string";
     return isText && !text.startsWith("@") ? text : parseValue(this.io, text, path);

@@ -5,7 +5,7 @@ import { checkData } from "../../server/data-tools.ts";
 export default class DbCheck extends DataCommand {
   static override summary = "Check that everything stored is sound.";
   static override description =
-    "Reads every row: values fit, secrets open, references resolve. The embedded store must not be in use by a server.";
+    "Reads every row: values fit, secrets open, references resolve, the chain of activities holds. The embedded store must not be in use by a server.";
   static override examples = ["<%= config.bin %> <%= command.id %> --data-dir ./data"];
   static override flags = { ...placeFlags };
 

@@ -1,10 +1,10 @@
-import { open, rename, rm } from "node:fs/promises";
 import * as Flags from "@oclif/core/flags";
 import { hostsApi } from "../../api/hosts.ts";
 import { ClientCommand } from "../../cli/client-command.ts";
 import { connectionFlags, generalFlags, teamFlag } from "../../cli/flags.ts";
 import { queryFlags, queryOf } from "../../cli/query-flags.ts";
 import { plural, printable } from "../../cli/text.ts";
+import { toWholeFile } from "../../cli/whole-file.ts";
 
 export default class HostsReport extends ClientCommand {
   static override summary = "Export hosts as CSV.";
@@ -41,7 +41,7 @@ export default class HostsReport extends ClientCommand {
       for await (const bytes of body) await this.write(bytes);
       return;
     }
-    const size = await this.toFile(out, body);
+    const size = await toWholeFile(out, body);
     this.note(`${plural(size, "byte")} in ${printable(out)}`);
   }
 
@@ -50,25 +50,5 @@ export default class HostsReport extends ClientCommand {
   private async write(bytes: Uint8Array): Promise<void> {
     if (this.io.outBytes) await this.io.outBytes(bytes);
     else this.io.out(this.#decoder.decode(bytes, { stream: true }));
-  }
-
-  private async toFile(path: string, body: AsyncIterable<Uint8Array>): Promise<number> {
-    const partial = `${path}.part`;
-    const file = await open(partial, "w", 0o600);
-    let size = 0;
-    try {
-      for await (const bytes of body) {
-        await file.writeFile(bytes);
-        size += bytes.length;
-      }
-      await file.sync();
-      await file.close();
-      await rename(partial, path);
-    } catch (error) {
-      await file.close().catch(() => undefined);
-      await rm(partial, { force: true });
-      throw error;
-    }
-    return size;
   }
 }

@@ -3,8 +3,12 @@ import { Session, sessionsApi } from "../../api/sessions.ts";
 import { ClientCommand } from "../../cli/client-command.ts";
 import { timeColumn } from "../../cli/host-view.ts";
 
+/** API tokens go by their names. */
+const nameOf = (kind: string, row: unknown): string =>
+  typeof row === "object" && row !== null && "name" in row && row.name !== "" ? `${kind} ${row.name}` : kind;
+
 export default class SessionsList extends ClientCommand {
-  static override summary = "List a user's sessions: your own, or another's.";
+  static override summary = "List a user's sessions and API tokens: your own, or another's.";
   static override endpoints = [sessionsApi.listOfUser];
   static override flags = {
     user: Flags.string({ summary: "User, by id, email or name.", default: "me", helpValue: "USER" }),
@@ -19,8 +23,13 @@ export default class SessionsList extends ClientCommand {
       schema: Session,
       columns: [
         { key: "session_id", header: "id" },
-        { key: "user_id", header: "user" },
-        timeColumn("created_at", "signed in", this.relativeTimes, this.io.now()),
+        { key: "kind", text: (kind, row) => nameOf(String(kind), row) },
+        timeColumn("created_at", "opened", this.relativeTimes, this.io.now()),
+        timeColumn("accessed_at", "last used", this.relativeTimes, this.io.now()),
+        { key: "expires_at", header: "ends" },
+        { key: "address" },
+        { key: "user_agent", header: "client" },
+        { key: "current", text: (value) => (value === true ? "this one" : "") },
       ],
     });
   }

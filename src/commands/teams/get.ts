@@ -1,16 +1,23 @@
-import { teamsApi } from "../../api/teams.ts";
+import { NoTeam, teamsApi } from "../../api/teams.ts";
 import { ClientCommand } from "../../cli/client-command.ts";
 import { args } from "../../cli/flags.ts";
-import { teamView } from "../../cli/team-view.ts";
+import { isNoTeam, teamView } from "../../cli/team-view.ts";
 
 export default class TeamsGet extends ClientCommand {
-  static override summary = "Show a team.";
-  static override endpoints = [teamsApi.get];
+  static override summary = "Show a team; 0 is the hosts without one.";
+  static override endpoints = [teamsApi.get, teamsApi.noTeam];
   static override args = { team: args.team };
-  static override examples = ["<%= config.bin %> <%= command.id %> Workstations"];
+  static override examples = [
+    "<%= config.bin %> <%= command.id %> Workstations",
+    "<%= config.bin %> <%= command.id %> 0",
+  ];
 
   async run() {
     const { args: given } = await this.parse(TeamsGet);
+    if (isNoTeam(given.team)) {
+      const { team } = await this.call(teamsApi.noTeam);
+      return this.printOne(team, { schema: NoTeam });
+    }
     const { id } = await this.team(given.team);
     const { team } = await this.call(teamsApi.get, { params: { id } });
     await this.printOne(team, {
@@ -19,6 +26,9 @@ export default class TeamsGet extends ClientCommand {
         ...teamView.columns,
         { key: "host_expiry_settings.host_expiry_enabled", header: "host expiry" },
         { key: "host_expiry_settings.host_expiry_window", header: "host expiry days" },
+        { key: "webhook_settings", header: "webhooks" },
+        { key: "integrations" },
+        { key: "mdm", header: "device management" },
         { key: "agent_options", header: "agent options" },
         { key: "created_at" },
       ],

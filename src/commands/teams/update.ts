@@ -1,15 +1,15 @@
 import * as Flags from "@oclif/core/flags";
-import { Team, teamsApi } from "../../api/teams.ts";
+import { NoTeam, Team, teamsApi } from "../../api/teams.ts";
 import { changesOf } from "../../cli/base-command.ts";
 import { ClientCommand } from "../../cli/client-command.ts";
 import { usage } from "../../cli/errors.ts";
 import { args, dryRunFlag, inputFlag } from "../../cli/flags.ts";
 import { readBody } from "../../cli/input.ts";
-import { teamFields, teamFlags } from "../../cli/team-view.ts";
+import { isNoTeam, teamFields, teamFlags } from "../../cli/team-view.ts";
 
 export default class TeamsUpdate extends ClientCommand {
-  static override summary = "Change a team.";
-  static override endpoints = [teamsApi.modify];
+  static override summary = "Change a team; 0 is the hosts without one. Settings are given by --input.";
+  static override endpoints = [teamsApi.modify, teamsApi.modifyNoTeam];
   static override args = { team: args.team };
   static override flags = {
     name: Flags.string({ summary: "New name." }),
@@ -17,7 +17,10 @@ export default class TeamsUpdate extends ClientCommand {
     ...inputFlag,
     ...dryRunFlag,
   };
-  static override examples = ["<%= config.bin %> <%= command.id %> Workstations --description 'On desks'"];
+  static override examples = [
+    "<%= config.bin %> <%= command.id %> Workstations --description 'On desks'",
+    "<%= config.bin %> <%= command.id %> 0 --input no-team.yml",
+  ];
 
   async run() {
     const { args: given, flags } = await this.parse(TeamsUpdate);
@@ -28,6 +31,7 @@ export default class TeamsUpdate extends ClientCommand {
     };
     if (Object.keys(body).length === 0)
       throw usage("nothing to change", "Give the fields to change by flags or --input.");
+    if (isNoTeam(given.team)) return this.updateNoTeam(body, flags["dry-run"]);
     const before = await this.team(given.team);
     if (flags["dry-run"]) {
       this.validate(teamsApi.modify, body);
@@ -39,5 +43,17 @@ export default class TeamsUpdate extends ClientCommand {
     }
     const { team } = await this.call(teamsApi.modify, { params: { id: before.id }, body });
     await this.report(`changed team ${team.name}`, team, { schema: Team });
+  }
+
+  private async updateNoTeam(body: Record<string, unknown>, dryRun: boolean): Promise<void> {
+    const other = Object.keys(body).filter((key) => !["webhook_settings", "integrations"].includes(key));
+    if (other.length > 0) throw usage(`hosts without a team have no ${other.join(", ")}`);
+    if (dryRun) {
+      this.validate(teamsApi.modifyNoTeam, body);
+      const { team } = await this.call(teamsApi.noTeam);
+      return this.printPlan("change the settings of hosts without a team", { id: 0 }, changesOf(team, body));
+    }
+    const { team } = await this.call(teamsApi.modifyNoTeam, { body });
+    await this.report("changed the settings of hosts without a team", team, { schema: NoTeam });
   }
 }

@@ -46,5 +46,8 @@ export default class UsersUpdate extends ClientCommand {
     }
     const { user } = await this.call(usersApi.modify, { params: { id: before.id }, body: change });
     await this.report(`changed user ${user.email}`, user);
+    const email = typeof body.email === "string" ? body.email.trim().toLowerCase() : user.email;
+    if (email !== user.email)
+      this.note(`${email} waits for the link that was mailed there: \`svc users confirm-email\`, or the web page`);
   }
 }

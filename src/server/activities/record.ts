@@ -1,12 +1,17 @@
+import { channels } from "../core/channels.ts";
 import type { Context } from "../core/context.ts";
 import type { ActivityTypes } from "./types.ts";
 
+/** Whole contexts fit; work without a request has no address. */
+type Recorder = Pick<Context, "store" | "clock" | "user"> & { readonly address?: string };
+
 /**
  * Records one entry of the activity feed, by the viewer; without one (failed sign-in, an agent) it has no actor, and what
- * the service does by itself carries its name and `svc_initiated`. Call it in the transaction of what it tells of.
+ * the service does by itself carries its name and `svc_initiated`. Call it in the transaction of what it tells of: the entry joins the
+ * chain (see sealer.ts) after that has committed.
  */
 export async function recordActivity<T extends keyof ActivityTypes>(
-  ctx: Pick<Context, "store" | "clock" | "user">,
+  ctx: Recorder,
   type: T,
   details: ActivityTypes[T],
   options: { hostId?: number } = {},
@@ -14,13 +19,14 @@ export async function recordActivity<T extends keyof ActivityTypes>(
   await recordActivities(ctx, type, [details], options);
 }
 
-/** The same for many at once (bulk deletes, enrollments); `hostIds` gives each entry its own host. */
+/** The same for many at once (bulk deletes, enrollments); `hostIds` and `addresses` give each entry its own. */
 export async function recordActivities<T extends keyof ActivityTypes>(
-  { store, clock, user }: Pick<Context, "store" | "clock" | "user">,
+  { store, clock, user, address }: Recorder,
   type: T,
   entries: readonly ActivityTypes[T][],
-  options: { hostId?: number; hostIds?: readonly number[] } = {},
+  options: { hostId?: number; hostIds?: readonly number[]; addresses?: readonly string[] } = {},
 ): Promise<void> {
+  if (entries.length === 0) return;
   const person = user.kind === "user";
   const actor = {
     actor_id: person ? user.id : null,
@@ -28,6 +34,7 @@ export async function recordActivities<T extends keyof ActivityTypes>(
     actor_email: person ? user.email : null,
     actor_gravatar: person ? user.gravatar_url : null,
     actor_api_only: person ? user.api_only : null,
+    actor_token: user.token_name || null,
     svc_initiated: user.kind === "service",
   };
   const created_at = clock.iso();
@@ -39,8 +46,10 @@ export async function recordActivities<T extends keyof ActivityTypes>(
         type: type as string,
         details,
         host_id: options.hostIds?.[i] ?? options.hostId ?? null,
+        actor_address: (options.addresses?.[i] ?? address) || null,
         ...actor,
       };
     }),
   );
+  await store.notify(channels.activities, "");
 }

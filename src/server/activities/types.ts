@@ -1,10 +1,25 @@
 // The activity feed's types and what their details hold.
+import type { z } from "zod";
+import type { CaType } from "../../api/certificate-authorities.ts";
 import type { PolicySpec } from "../../api/policies.ts";
 import type { QuerySpec } from "../../api/queries.ts";
 
 interface TeamDetails {
   team_id: number | null;
   team_name: string | null;
+}
+interface UpdateDetails extends TeamDetails {
+  minimum_version: string;
+  /** Empty: removed. */
+  deadline: string;
+}
+type Nothing = Record<string, never>;
+
+/** A field of a section; secrets are masks, and long texts are cut. */
+export interface ConfigChange {
+  path: string;
+  old: z.core.util.JSONType;
+  new: z.core.util.JSONType;
 }
 interface HostDetails {
   host_id: number;
@@ -14,6 +29,11 @@ interface UserDetails {
   user_id: number;
   user_name: string;
   user_email: string;
+}
+
+interface InviteDetails {
+  invite_id: number;
+  invite_email: string;
 }
 
 /** Of queries: -1, without a name, is global. */
@@ -30,7 +50,25 @@ interface PolicyDetails {
   team_name?: string;
 }
 
-export interface ActivityTypes {
+type CaActivities = Record<
+  `${"added" | "edited" | "deleted"}_${Exclude<CaType, "directory_scep_proxy">}`,
+  { name: string }
+> &
+  Record<`${"added" | "edited" | "deleted"}_directory_scep_proxy`, Record<string, never>>;
+
+/** Of certificate templates; beyond the documented types, as each change is to be told of. */
+type TemplateDetails = TeamDetails & { certificate_template_id: number; certificate_name: string };
+
+export interface ActivityTypes extends CaActivities {
+  created_certificate_template: TemplateDetails;
+  edited_certificate_template: TemplateDetails;
+  deleted_certificate_template: TemplateDetails;
+  installed_certificate: HostDetails & {
+    certificate_template_id: number;
+    certificate_name: string;
+    status: "installed" | "failed_install";
+    detail?: string;
+  };
   created_policy: PolicyDetails;
   edited_policy: PolicyDetails;
   deleted_policy: PolicyDetails;
@@ -47,11 +85,48 @@ export interface ActivityTypes {
   created_team: { team_id: number; team_name: string };
   deleted_team: { team_id: number; team_name: string };
   edited_agent_options: TeamDetails & { global: boolean };
+  /** Of the configuration, what no other type tells of. Beyond the documented types, as each change is to be told of. */
+  edited_config: { sections: readonly string[]; changes: readonly ConfigChange[] };
+  /** The same of a team's settings. */
+  edited_team: { team_id: number; team_name: string; changes: readonly ConfigChange[] };
+  enabled_activity_automations: { webhook_url: string };
+  edited_activity_automations: { webhook_url: string };
+  disabled_activity_automations: Nothing;
+  edited_macos_min_version: UpdateDetails;
+  edited_ios_min_version: UpdateDetails;
+  edited_ipados_min_version: UpdateDetails;
+  /** Null: removed. */
+  edited_windows_updates: TeamDetails & { deadline_days: number | null; grace_period_days: number | null };
+  enabled_macos_update_new_hosts: TeamDetails;
+  disabled_macos_update_new_hosts: TeamDetails;
+  enabled_macos_disk_encryption: TeamDetails;
+  disabled_macos_disk_encryption: TeamDetails;
+  enabled_macos_setup_end_user_auth: TeamDetails;
+  disabled_macos_setup_end_user_auth: TeamDetails;
+  enabled_windows_mdm: Nothing;
+  disabled_windows_mdm: Nothing;
+  enabled_windows_mdm_migration: Nothing;
+  disabled_windows_mdm_migration: Nothing;
+  enabled_gitops_mode: Nothing;
+  disabled_gitops_mode: Nothing;
+  added_conditional_access_integration_directory: Nothing;
+  deleted_conditional_access_integration_directory: Nothing;
+  added_conditional_access_provider: Nothing;
+  deleted_conditional_access_provider: Nothing;
+  /** An empty name is no team. */
+  enabled_conditional_access_automations: { team_id: number | null; team_name: string };
+  disabled_conditional_access_automations: { team_id: number | null; team_name: string };
   edited_enroll_secrets: TeamDetails;
+  user_added_by_sso: Record<string, never>;
   user_logged_in: { public_ip: string };
   user_failed_login: { email: string; public_ip: string };
   created_user: UserDetails;
   deleted_user: UserDetails;
+  created_api_token: UserDetails & { token_id: number; token_name: string };
+  deleted_api_token: UserDetails & { token_id: number; token_name: string };
+  created_invite: InviteDetails;
+  edited_invite: InviteDetails;
+  deleted_invite: InviteDetails;
   changed_user_global_role: UserDetails & { role: string };
   deleted_user_global_role: UserDetails & { role: string };
   changed_user_team_role: UserDetails & { role: string; team_id: number; team_name: string };
@@ -79,4 +154,19 @@ export interface ActivityTypes {
     host_expiry_window?: number;
   };
   live_query: { targets_count: number; query_sql: string; query_name?: string; stats?: Record<string, unknown> };
+  /** Of a job that runs by itself: somebody had it run. */
+  triggered_job: { job_name: string };
+  ran_automation_webhook: { policy_id: number; status_code?: number };
+  failed_automation_webhook: { policy_id: number; status_code?: number; error_response: string };
+  ran_automation_ticket: {
+    policy_id: number;
+    type: "ticketing_a" | "ticketing_b";
+    ticket_key?: string;
+    ticket_id?: string;
+  };
+  failed_automation_ticket: { policy_id: number; type: "ticketing_a" | "ticketing_b"; error_response: string };
+  // Beyond the list of the reference.
+  edited_webhook_destination: { webhook_url: string; secret_rotated: boolean };
+  gave_up_webhook_delivery: { delivery_id: number; event: string; webhook_url: string };
+  replayed_webhook_delivery: { delivery_id: number; event: string; webhook_url: string };
 }

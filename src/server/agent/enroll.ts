@@ -131,7 +131,7 @@ export function createEnrollment(services: Services, { hosts: cache, labels, con
             },
           };
         });
-        return write(tx, plans, allHosts, now);
+        return write(tx, items, plans, allHosts, now);
       },
       limit === undefined ? {} : { lock: "enroll" },
     );
@@ -157,7 +157,14 @@ export function createEnrollment(services: Services, { hosts: cache, labels, con
     },
   );
 
-  async function write(tx: ServerTx, plans: readonly Plan[], allHosts: number, now: number): Promise<Outcome[]> {
+  /** Each plan is of the item in its place. */
+  async function write(
+    tx: ServerTx,
+    items: readonly Item[],
+    plans: readonly Plan[],
+    allHosts: number,
+    now: number,
+  ): Promise<Outcome[]> {
     const inserts = plans.flatMap((plan) => ("insert" in plan ? [plan.insert] : []));
     const created = inserts.length > 0 ? await tx.hosts.insertMany(inserts) : [];
     let next = 0;
@@ -200,7 +207,10 @@ export function createEnrollment(services: Services, { hosts: cache, labels, con
           host_serial: row.hardware_serial,
           host_display_name: row.display_name,
         })),
-        { hostIds: created.map(({ id }) => id) },
+        {
+          hostIds: created.map(({ id }) => id),
+          addresses: items.filter((_, i) => "insert" in plans[i]!).map(({ address }) => address),
+        },
       );
     if (again.length > 0) {
       const ids = again.map(({ row }) => row.id);

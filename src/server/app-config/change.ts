@@ -1,11 +1,12 @@
 // What a change request makes of the sections: pure, so that a dry run is the same without the writing.
-import { MASK } from "../../api/fields.ts";
+import { isDeepStrictEqual } from "node:util";
 import { type FieldError, invalidFields } from "../core/errors.ts";
-import { getPath, isObject, merge, unsupportedKey, within, withPath, wrongType } from "./merge.ts";
+import { getPath, isObject, merge, unsupportedKey, within, without, withPath, wrongType } from "./merge.ts";
+import { rebound, unmasked } from "./secrets.ts";
 import type { Section } from "./section.ts";
 
 /** Parts of the reply that cannot be changed: a client that sends back what it got is not refused for them. */
-const readOnly = new Set(["license", "logging", "update_interval"]);
+const readOnly = new Set(["license", "logging", "update_interval", "vulnerabilities", "scripts"]);
 
 export interface ChangeOptions {
   /** Skips the checks that a section makes of its input. */
@@ -13,6 +14,10 @@ export interface ChangeOptions {
   /** What is not given goes back to its default, in every section. */
   readonly overwrite: boolean;
   readonly premium: boolean;
+  /** Why not premium, when there is more to say. */
+  readonly license?: string;
+  /** Rules that hold between sections. */
+  readonly between?: (after: SectionValues, given: Record<string, unknown>) => FieldError[];
 }
 
 export type SectionValues = ReadonlyMap<string, object>;
@@ -27,42 +32,67 @@ export function changed(
   for (const key of Object.keys(given))
     if (!readOnly.has(key) && !sections.some(({ name }) => name === key)) throw unsupportedKey(key);
   const errors: FieldError[] = [];
-  const after = sections.map((section): [string, object] => {
-    const input = given[section.name];
-    const old = before.get(section.name) ?? section.defaults;
-    const base = options.overwrite ? section.defaults : old;
-    if (input === undefined) return [section.name, base];
-    const value = changedSection(section, base, unmasked(section, input, old), options);
-    errors.push(...within(section.name, [...premiumErrors(section, input, options), ...section.check(value)]));
-    return [section.name, value];
-  });
+  const after = new Map(
+    sections.map((section): [string, object] => {
+      const old = before.get(section.name) ?? section.defaults;
+      const base = options.overwrite ? reset(section, old) : old;
+      if (given[section.name] === undefined) return [section.name, base];
+      const changed = changedSection(section, { base, old, given: given[section.name] }, options);
+      errors.push(...within(section.name, changed.errors));
+      return [section.name, changed.value];
+    }),
+  );
+  errors.push(...(options.between?.(after, given) ?? []));
   if (errors.length > 0) throw invalidFields(errors);
-  return new Map(after);
+  return after;
 }
 
-function changedSection(section: Section, base: object, input: unknown, options: ChangeOptions): object {
+/** The defaults, with what no change can set. */
+const reset = (section: Section, old: object): object =>
+  section.returned.reduce((left, path) => withPath(left, path, getPath(old, path)), section.defaults);
+
+function changedSection(
+  section: Section,
+  { base, old, given }: { base: object; old: object; given: unknown },
+  options: ChangeOptions,
+): { value: object; errors: FieldError[] } {
+  const spelled = isObject(given) ? section.respell(given) : given;
+  const sent = section.returned.reduce((left, path) => without(left, path), spelled);
+  const { input, errors } = unmasked(section, sent, old);
   section.checkInput(input, options);
-  if (!section.whole) return merge(section.schema, base, input, section.name) as object;
+  const merged = section.whole
+    ? replaced(section, input)
+    : (merge(section.schema, base, input, section.name) as object);
+  const value = section.complete(merged, input, old);
+  errors.push(
+    ...premiumErrors(section, { sent, old }, options),
+    ...rebound(section, sent, value, old),
+    ...section.check(value),
+  );
+  return { value, errors };
+}
+
+function replaced(section: Section, input: unknown): object {
   if (!isObject(input)) throw wrongType(section.name, "object", input);
   return section.schema.parse(input);
 }
 
-/** A mask that comes back stands for the secret that is kept. */
-function unmasked(section: Section, input: unknown, old: object): unknown {
-  return section.secrets.reduce(
-    (left, path) => (getPath(left, path) === MASK ? withPath(left, path, getPath(old, path)) : left),
-    input,
-  );
+/** Fields of the premium tier may be given on the free one only as what turns them off, or as they are. */
+function premiumErrors(
+  section: Section,
+  { sent, old }: { sent: unknown; old: object },
+  { premium, license }: ChangeOptions,
+): FieldError[] {
+  if (premium) return [];
+  const reason = `missing or invalid license${license === undefined ? "" : `: ${license}`}`;
+  return section.premium
+    .filter((path) => {
+      const value = getPath(sent, path);
+      const same = [getPath(old, path), getPath(section.defaults, path)];
+      return !isOff(value) && !same.some((one) => isDeepStrictEqual(value, one));
+    })
+    .map((name) => ({ name, reason }));
 }
 
-/** Fields of the premium tier may be given on the free one only as what turns them off. */
-const premiumErrors = (section: Section, input: unknown, { premium }: ChangeOptions): FieldError[] =>
-  premium
-    ? []
-    : section.premium
-        .filter((path) => ![undefined, null, false, "", 0].includes(getPath(input, path) as never))
-        .map((name) => ({ name, reason: "missing or invalid license" }));
-
-/** The section with its secrets masked. */
-export const masked = (section: Section, value: object): object =>
-  section.secrets.reduce((left, path) => (getPath(left, path) ? withPath(left, path, MASK) : left), value);
+const isOff = (value: unknown): boolean =>
+  value === undefined || value === null || value === false || value === "" || value === 0;

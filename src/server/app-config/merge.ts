@@ -16,11 +16,15 @@ export const wrongType = (path: string, expected: string, value: unknown) =>
   badRequest(`invalid value type at '${path}': expected ${expected} but got ${kindOf(value)}`, path);
 
 /**
- * `base` with the given fields changed. Objects with named fields are merged, everything else (texts, numbers, arrays, free
+ * `base` with the given fields changed. Objects with named fields are merged, everything else (texts, numbers, lists, free
  * maps) is replaced. 400 for an unknown key or a wrong type, 422 for a value out of bounds.
  */
 export function merge(schema: z.ZodType, base: unknown, given: unknown, path: string): unknown {
   const inner = unwrapped(schema);
+  if (inner instanceof z.ZodArray && Array.isArray(given)) {
+    for (const [i, entry] of given.entries()) checkKeys(inner.element as z.ZodType, entry, `${path}.${i}`);
+    return leaf(schema, given, path);
+  }
   if (!(inner instanceof z.ZodObject) || (given === null && schema.safeParse(null).success))
     return leaf(schema, given, path);
   if (!isObject(given)) throw wrongType(path, "object", given);
@@ -32,6 +36,24 @@ export function merge(schema: z.ZodType, base: unknown, given: unknown, path: st
   }
   return result;
 }
+
+/** Entries of lists are parsed whole, which drops keys that they do not have: those are refused first. */
+function checkKeys(schema: z.ZodType, given: unknown, path: string): void {
+  const inner = unwrapped(schema);
+  if (!(inner instanceof z.ZodObject) || !isObject(given)) return;
+  for (const key of Object.keys(given)) if (!Object.hasOwn(inner.shape, key)) throw unsupportedKey(`${path}.${key}`);
+}
+
+/** `base` with what is given laid over it, both known to be well-formed: objects are merged, all else is replaced. */
+export const over = (base: unknown, given: unknown): unknown =>
+  given === undefined
+    ? base
+    : isObject(base) && isObject(given)
+      ? Object.fromEntries([
+          ...Object.entries(base),
+          ...Object.entries(given).map(([key, value]) => [key, over(base[key], value)]),
+        ])
+      : given;
 
 function unwrapped(schema: z.ZodType): z.ZodType {
   const { def } = schema;
@@ -48,17 +70,41 @@ function leaf(schema: z.ZodType, given: unknown, path: string): unknown {
   throw invalid(at, issue.message);
 }
 
-export function getPath(value: unknown, path: string): unknown {
+type Path = string | readonly string[];
+const keysOf = (path: Path): readonly string[] => (typeof path === "string" ? path.split(".") : path);
+
+/** What stands at the path, through objects and lists. */
+export function getPath(value: unknown, path: Path): unknown {
   let found = value;
-  for (const key of path.split(".")) found = isObject(found) && Object.hasOwn(found, key) ? found[key] : undefined;
+  for (const key of keysOf(path))
+    found = (isObject(found) || Array.isArray(found)) && Object.hasOwn(found, key) ? (found as Json)[key] : undefined;
   return found;
 }
 
-/** A copy with the value at the path, which the copy's objects lead to; nothing changes where they do not. */
-export function withPath<T>(value: T, path: string, to: unknown): T {
-  const [key, ...rest] = path.split(".") as [string, ...string[]];
+/** A copy with the value at the path, which the copy's objects and lists lead to; nothing changes where they do not. */
+export function withPath<T>(value: T, path: Path, to: unknown): T {
+  const [key, ...rest] = keysOf(path) as [string, ...string[]];
+  if (!(isObject(value) || Array.isArray(value)) || !Object.hasOwn(value, key)) return value;
+  const inner = rest.length === 0 ? to : withPath((value as Json)[key], rest, to);
+  if (Array.isArray(value)) return value.with(Number(key), inner) as T;
+  return { ...value, [key]: inner };
+}
+
+/** A copy in which nothing stands at the path. */
+export function without(value: unknown, path: Path): unknown {
+  const [key, ...rest] = keysOf(path) as [string, ...string[]];
   if (!isObject(value) || !Object.hasOwn(value, key)) return value;
-  return { ...value, [key]: rest.length === 0 ? to : withPath(value[key], rest.join("."), to) };
+  const { [key]: inner, ...others } = value;
+  return rest.length === 0 ? others : { ...others, [key]: without(inner, rest) };
+}
+
+/** The paths that a pattern finds in the value; `*` is each member of a list or map. */
+export function pathsOf(value: unknown, pattern: Path): string[][] {
+  const [head, ...rest] = keysOf(pattern);
+  if (head === undefined) return [[]];
+  if (!(isObject(value) || Array.isArray(value))) return [];
+  const keys = head === "*" ? Object.keys(value) : Object.hasOwn(value, head) ? [head] : [];
+  return keys.flatMap((key) => pathsOf((value as Json)[key], rest).map((path) => [key, ...path]));
 }
 
 /** The errors with the section's name before theirs. */

@@ -2,7 +2,8 @@
 import { eq, oneOf } from "../store/query.ts";
 import type { RowOf } from "../store/table.ts";
 import type { ServerTx } from "../tables.ts";
-import { getPath, isObject, withPath } from "./merge.ts";
+import { over } from "./merge.ts";
+import { apart, together } from "./secrets.ts";
 import type { Section } from "./section.ts";
 import type { configSections } from "./tables.ts";
 
@@ -12,17 +13,9 @@ type Row = RowOf<typeof configSections>;
 export function sectionValue<T extends object>(section: Section<T>, row: Row | null | undefined): T {
   if (!row) return section.defaults;
   const stored = section.whole ? row.value : over(section.defaults, row.value);
-  const secrets: Record<string, string> = row.secrets === null ? {} : JSON.parse(row.secrets);
-  return Object.entries(secrets).reduce((value, [path, secret]) => withPath(value, path, secret), stored) as T;
+  const secrets: [string[], unknown][] = row.secrets === null ? [] : JSON.parse(row.secrets);
+  return together(stored as object, secrets) as T;
 }
-
-const over = (defaults: unknown, stored: unknown): unknown =>
-  isObject(defaults) && isObject(stored)
-    ? Object.fromEntries([
-        ...Object.entries(defaults),
-        ...Object.entries(stored).map(([key, value]) => [key, over(defaults[key], value)]),
-      ])
-    : stored;
 
 export async function readSection<T extends object>(store: ServerTx, section: Section<T>): Promise<T> {
   return sectionValue(section, await store.configSections.first({ where: eq("section", section.name) }));
@@ -52,19 +45,14 @@ export async function writeSection<T extends object>(
   value: T,
   now: string,
 ): Promise<void> {
-  const secrets = Object.fromEntries(
-    section.secrets
-      .map((path) => [path, getPath(value, path)])
-      .filter(([, secret]) => typeof secret === "string" && secret !== ""),
-  );
-  const plain = Object.keys(secrets).reduce((left, path) => withPath(left, path, ""), value);
+  const { plain, secrets } = apart(section, value);
   await store.configSections.upsert(
     [
       {
         section: section.name,
         updated_at: now,
         value: plain as Record<string, unknown>,
-        secrets: Object.keys(secrets).length === 0 ? null : JSON.stringify(secrets),
+        secrets: secrets.length === 0 ? null : JSON.stringify(secrets),
       },
     ],
     { on: ["section"] },

@@ -1,10 +1,15 @@
 import { isDeepStrictEqual } from "node:util";
-import type { AppConfig, ConfigSections } from "../../api/app-config.ts";
+import type { AppConfig, ConfigSections, Integrations } from "../../api/app-config.ts";
 import { recordActivity } from "../activities/record.ts";
 import { channels } from "../core/channels.ts";
-import { type ConfigReader, type Context, isPremium, within } from "../core/context.ts";
+import { type ConfigReader, type Context, isPremium, licenseExpired, within } from "../core/context.ts";
+import { invalidFields } from "../core/errors.ts";
 import type { ServerStore, ServerTx } from "../tables.ts";
-import { changed, type SectionValues } from "./change.ts";
+import { dropIntegrations } from "../teams/integrations.ts";
+import { checkIntegrations } from "../tickets/check.ts";
+import { toldOfConfig } from "./activities.ts";
+import { betweenSections } from "./between.ts";
+import { type ChangeOptions, changed, type SectionValues } from "./change.ts";
 import { readSections, writeSection } from "./rows.ts";
 import { allSections } from "./sections.ts";
 import { viewConfig } from "./view.ts";
@@ -38,40 +43,72 @@ export async function createConfigReader(store: ServerStore): Promise<ConfigRead
 export const getConfig = async (ctx: Context): Promise<AppConfig> =>
   viewConfig(ctx, await readSections(ctx.store, allSections));
 
-export const modifyConfig = (
+export async function modifyConfig(
   ctx: Context,
   given: Record<string, unknown>,
   query: { force: boolean; dry_run: boolean; overwrite: boolean },
-): Promise<AppConfig> =>
-  inTurn(ctx, async (inside) => {
+): Promise<AppConfig> {
+  await askTrackers(ctx, given, query);
+  return inTurn(ctx, async (inside) => {
     const before = await readSections(inside.store, allSections);
-    const after = changed(allSections, before, given, { ...query, premium: isPremium(ctx) });
-    if (!query.dry_run) await write(inside, before, after);
+    const after = changed(allSections, before, given, { ...query, ...tierOf(ctx), between: betweenSections });
+    if (!query.dry_run && (await write(inside, before, after))) {
+      for (const { type, details } of toldOfConfig(allSections, before, after))
+        await recordActivity(inside, type, details);
+      if (after.get("integrations") !== before.get("integrations"))
+        await dropIntegrations(inside, after.get("integrations") as Integrations);
+    }
     return viewConfig(inside, after);
   });
+}
 
-/** Changes the given fields, by the same rules as PATCH /config. */
+/** Over the network, so before the transaction: whether the trackers of a change would take tickets. 422 where not. */
+async function askTrackers(
+  ctx: Context,
+  given: Record<string, unknown>,
+  query: { force: boolean; dry_run: boolean; overwrite: boolean },
+): Promise<void> {
+  if (given.integrations === undefined || query.force || query.dry_run || !ctx.settings.check_integrations) return;
+  const before = await readSections(ctx.store, allSections);
+  const after = changed(allSections, before, given, { ...query, ...tierOf(ctx), between: betweenSections });
+  const errors = await checkIntegrations(
+    ctx,
+    before.get("integrations") as Integrations,
+    after.get("integrations") as Integrations,
+  );
+  if (errors.length > 0) throw invalidFields(errors);
+}
+
+/** Sets the given fields by the same rules as PATCH /config; told of by whoever calls this. */
 export const setConfig = (
   ctx: Context,
   given: { readonly [K in keyof ConfigSections]?: Partial<ConfigSections[K]> },
 ): Promise<void> =>
   inTurn(ctx, async (inside) => {
     const before = await readSections(inside.store, allSections);
-    const options = { force: false, overwrite: false, premium: isPremium(ctx) };
+    const options = { force: false, overwrite: false, ...tierOf(ctx), between: betweenSections };
     await write(inside, before, changed(allSections, before, given, options));
   });
+
+/** With a key that has run out, nothing more of the premium tier can be turned on. */
+const tierOf = (ctx: Context): Pick<ChangeOptions, "premium" | "license"> =>
+  licenseExpired(ctx)
+    ? { premium: false, license: `it expired on ${ctx.license.expiration.slice(0, 10)}` }
+    : { premium: isPremium(ctx) };
 
 /** A change is laid over what was there: no other may come between reading and writing. */
 const inTurn = <R>(ctx: Context, work: (inside: Context) => Promise<R>): Promise<R> =>
   ctx.store.tx((store) => work(within(ctx, store)), { lock: "config" });
 
-async function write(ctx: Context, before: SectionValues, after: SectionValues): Promise<void> {
+/** Whether anything was different. */
+async function write(ctx: Context, before: SectionValues, after: SectionValues): Promise<boolean> {
+  let any = false;
   for (const section of allSections) {
     const value = after.get(section.name)!;
     if (isDeepStrictEqual(value, before.get(section.name))) continue;
+    any = true;
     await writeSection(ctx.store, section, value, ctx.clock.iso());
     await ctx.store.notify(channels.config, section.name);
-    if (section.name === "agent_options")
-      await recordActivity(ctx, "edited_agent_options", { global: true, team_id: null, team_name: null });
   }
+  return any;
 }

@@ -1,18 +1,22 @@
 import { join } from "node:path";
 import type { AppConfig } from "../../api/app-config.ts";
+import { days, hours } from "../core/clock.ts";
 import { type Context, isPremium } from "../core/context.ts";
 import type { Settings } from "../core/settings.ts";
-import { masked, type SectionValues } from "./change.ts";
+import type { SectionValues } from "./change.ts";
+import { masked } from "./secrets.ts";
 import { allSections } from "./sections.ts";
 
 const NANOSECONDS = 1_000_000;
+
+type ToldOnly = "license" | "logging" | "update_interval" | "vulnerabilities" | "scripts";
 
 /** The configuration as this caller sees it. */
 export function viewConfig(ctx: Context, values: SectionValues): AppConfig {
   const shown = allSections
     .filter((section) => section.visibleTo(ctx.user))
     .map((section) => [section.name, masked(section, values.get(section.name) ?? section.defaults)]);
-  const config = Object.fromEntries(shown) as Omit<AppConfig, "license" | "logging" | "update_interval">;
+  const config = Object.fromEntries(shown) as Omit<AppConfig, ToldOnly>;
   const { settings } = ctx;
   return {
     ...config,
@@ -31,6 +35,16 @@ export function viewConfig(ctx: Context, values: SectionValues): AppConfig {
       qengine_detail: settings.detail_interval * NANOSECONDS,
       qengine_policy: settings.policy_interval * NANOSECONDS,
     },
+    vulnerabilities: {
+      databases_path: config.vulnerability_settings.databases_path,
+      periodicity: hours(1) * NANOSECONDS,
+      cpe_database_url: "",
+      cve_feed_prefix_url: "",
+      disable_schedule: false,
+      disable_data_sync: false,
+      recent_vulnerability_max_age: days(30) * NANOSECONDS,
+    },
+    scripts: [],
   };
 }
 

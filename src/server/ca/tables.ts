@@ -1,13 +1,5 @@
+import type { CaType } from "../../api/certificate-authorities.ts";
 import { id, json, table, text, time } from "../store/table.ts";
-
-export type CaType =
-  | "hosted_ca_a"
-  | "directory_scep_proxy"
-  | "custom_scep_proxy"
-  | "custom_est_proxy"
-  | "hosted_est_ca"
-  | "hosted_scep_ca";
-
 export const certificateAuthorities = table("certificate_authorities", {
   id: id(),
   created_at: time(),

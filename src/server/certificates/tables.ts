@@ -9,7 +9,7 @@ export const certificateTemplates = table(
     name: text(),
     /** Null: hosts without a team. */
     team_id: ref("teams").nullable().onDelete("cascade"),
-    certificate_authority_id: ref("certificate_authorities"),
+    certificate_authority_id: ref("certificate_authorities").onDelete("restrict"),
     subject_name: text(),
   },
   { unique: [["team_id", "name"]] },
@@ -24,6 +24,9 @@ export const hostCertificates = table(
     template_id: ref("certificate_templates"),
     status: text<"pending" | "delivered" | "verified" | "failed">(),
     detail: text().nullable(),
+    /** SHA-256 of the challenge that this server's SCEP proxy takes once, hex, and until when. */
+    challenge_hash: text().nullable(),
+    challenge_until: time().nullable(),
     updated_at: time(),
   },
   { unique: [["host_id", "template_id"]] },

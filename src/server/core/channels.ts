@@ -22,6 +22,14 @@ export const channels = {
   queries: "svc_queries",
   /** Policies changed or went; no payload. */
   policies: "svc_policies",
+  /** Rows of the outbox wait to be sent; no payload. */
+  outbox: "svc_outbox",
+  /** Somebody asked for a run of a job; no payload. */
+  jobs: "svc_jobs",
+  /** Activities were recorded, and wait to be sealed; no payload. */
+  activities: "svc_activities",
+  /** Activities were sealed; payload: the chain's newest position. */
+  activityChain: "svc_activity_chain",
   /** Changes of policies' counts wait to be added up; no payload. */
   policyCounts: "svc_policy_counts",
 } as const;

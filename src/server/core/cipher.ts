@@ -9,6 +9,24 @@ export interface Cipher {
 
 export class WrongKey extends Error {}
 
+/** The id of the key that the text was sealed with; null for text that is not sealed. */
+export const keyIdOf = (sealed: string): string | null => /^v1\.([0-9a-f]{8})\./.exec(sealed)?.[1] ?? null;
+
+/** Opens what either key sealed, and seals with the first until it is told to go on with the second: for the change of keys. */
+export function changingCipher(from: Cipher, to: Cipher): Cipher & { change(): void } {
+  let current = from;
+  return {
+    get keyId() {
+      return current.keyId;
+    },
+    seal: (plain) => current.seal(plain),
+    open: (sealed) => (keyIdOf(sealed) === to.keyId ? to : from).open(sealed),
+    change() {
+      current = to;
+    },
+  };
+}
+
 /**
  * AES-256-GCM with a random 96-bit nonce (NIST SP 800-38D). Sealed form: `v1.<key id>.<base64url of nonce, ciphertext, tag>`.
  * @param key 32 bytes

@@ -70,6 +70,8 @@ export interface Context extends Omit<Services, "store"> {
   readonly requestId: string;
   /** The request's headers; none where the server works by itself. */
   readonly headers?: { get(name: string): string | null };
+  /** The host that calls with its own key, where the endpoint lets hosts call; `user` is nobody then. */
+  readonly host?: { readonly id: number; readonly team_id: number | null };
 }
 
 /** The same context on a transaction's store. */
@@ -82,5 +84,9 @@ export const serviceContext = (services: Services, requestId = "job"): Context =
   address: "",
   requestId,
 });
+
+/** An expired key keeps the premium tier for what is read; what changes is refused. */
+export const licenseExpired = ({ license, clock }: Pick<Services, "license" | "clock">): boolean =>
+  license.tier === "premium" && Date.parse(license.expiration) < clock.now();
 
 export const isPremium = (ctx: Pick<Services, "license">): boolean => ctx.license.tier === "premium";

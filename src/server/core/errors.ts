@@ -62,6 +62,11 @@ export const passwordResetRequired = () =>
   new ApiError(401, "password reset required", base("password reset required"));
 export const premiumRequired = () =>
   new ApiError(402, "Requires Svc Premium license", base("Requires Svc Premium license"));
+/** 402: the key for what is asked has run out. */
+export const licenseRanOut = (expiration: string) => {
+  const reason = `the license expired on ${expiration.slice(0, 10)}: what the premium tier has can be read, but not changed`;
+  return new ApiError(402, "Requires Svc Premium license", base(reason));
+};
 export const forbidden = () => new ApiError(403, "forbidden", base("forbidden"));
 export const permissionDenied = () => new ApiError(403, "Permission Denied");
 /** 404 for a missing object, e.g. `notFound("host", 7)`. */
@@ -84,3 +89,5 @@ export const unavailable = (reason: string) =>
 export const upstreamFailed = (reason: string) => new ApiError(502, reason, base(reason));
 /** 500 with a reason that may be told. Anything else that is thrown is a 500 without one. */
 export const failed = (reason: string) => new ApiError(500, "Unknown Error", base(reason));
+/** 500: a mail could not be sent; the reason is one for an admin. */
+export const mailError = (reason: string) => new ApiError(500, "Mail Error", base(reason));

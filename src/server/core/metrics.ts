@@ -9,6 +9,7 @@ export interface Metrics {
   readonly agentSeconds: Histogram<"endpoint">;
   readonly hostsSeen: Gauge;
   readonly agentBadLogs: Counter<"reason">;
+  readonly outboxTries: Counter<"event" | "outcome">;
   readonly storeSeconds: Histogram<"table" | "operation">;
 }
 
@@ -50,6 +51,12 @@ export function createMetrics(): Metrics {
       name: "svc_agent_bad_logs_total",
       help: "Log requests that could not be used",
       labelNames: ["reason"],
+      registers,
+    }),
+    outboxTries: new Counter({
+      name: "svc_outbox_tries_total",
+      help: "Tries to deliver webhooks and tickets",
+      labelNames: ["event", "outcome"],
       registers,
     }),
     storeSeconds: new Histogram({

@@ -2,7 +2,7 @@ import { hash, type Options, verify } from "@node-rs/argon2";
 import { invalid, unavailable } from "./errors.ts";
 
 /** Argon2id (the library's default variant) at the cost that OWASP's password storage cheat sheet asks for. */
-const cost: Options = { memoryCost: 19_456, timeCost: 2, parallelism: 1 };
+const cost = { memoryCost: 19_456, timeCost: 2, parallelism: 1 } satisfies Options;
 
 /** The hash of a password that nobody knows, at the same cost: signing in as an unknown user takes as long as any. */
 const nobodysHash = "$argon2id$v=19$m=19456,t=2,p=1$x6iK8sqYeh5fFpBHznzb5A$7rM+8AwXeg7fQh+sDWkWQCFYBOEqX5hjObl6GizKVgc";
@@ -33,6 +33,12 @@ export const hashPassword = (plain: string): Promise<string> => inTurn(() => has
 /** Whether the password is the one that was hashed; false, after the same work, where there is none. */
 export const verifyPassword = async (stored: string | null, plain: string): Promise<boolean> =>
   (await inTurn(() => verify(stored ?? nobodysHash, plain))) && stored !== null;
+
+/** Whether the password was hashed at a lower cost than new ones are, or in another way. */
+export function belowCost(stored: string): boolean {
+  const found = /^\$argon2id\$v=19\$m=(\d+),t=(\d+),p=(\d+)\$/.exec(stored);
+  return !found || Number(found[1]) < cost.memoryCost || Number(found[2]) < cost.timeCost;
+}
 
 /** The rule that a new password breaks, or null. */
 export function passwordProblem(plain: string): string | null {

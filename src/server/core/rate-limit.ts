@@ -5,20 +5,22 @@ import { limitExceeded } from "./errors.ts";
 
 const MINUTE = 60_000;
 
-/** Counts what happened under a key within the last minute. A key that was quiet for a minute takes no memory. */
-class Windows {
+/** Counts what happened under a key within the last minute (or other span). A key that was quiet for as long takes no memory. */
+export class Windows {
   readonly #times = new Map<string, number[]>();
   readonly #most: number;
+  readonly #span: number;
   #swept = 0;
 
-  constructor(most: number) {
+  constructor(most: number, span = MINUTE) {
     this.#most = most;
+    this.#span = span;
   }
 
   /** Milliseconds until one more fits; 0 when it does now. */
   wait(key: string, now: number): number {
     const times = this.#recent(key, now);
-    return times.length < this.#most ? 0 : Math.max(1, times[times.length - this.#most]! + MINUTE - now);
+    return times.length < this.#most ? 0 : Math.max(1, times[times.length - this.#most]! + this.#span - now);
   }
 
   add(key: string, now: number): void {
@@ -36,18 +38,18 @@ class Windows {
     return this.#times.size;
   }
 
-  // A clock that was set back leaves times in the future: they count as of now, so that nobody waits longer than a minute.
+  // A clock that was set back leaves times in the future: they count as of now, so that nobody waits longer than the span.
   #recent(key: string, now: number): number[] {
     const held = this.#times.get(key);
     if (!held) return [];
-    const times = held.map((time) => Math.min(time, now)).filter((time) => time > now - MINUTE);
+    const times = held.map((time) => Math.min(time, now)).filter((time) => time > now - this.#span);
     if (times.length === 0) this.#times.delete(key);
     else this.#times.set(key, times);
     return times;
   }
 
   #sweep(now: number): void {
-    if (Math.abs(now - this.#swept) < MINUTE) return;
+    if (Math.abs(now - this.#swept) < this.#span) return;
     this.#swept = now;
     for (const key of [...this.#times.keys()]) this.#recent(key, now);
   }
@@ -130,7 +132,7 @@ export class LoginLimits {
 const pairKey = (place: string, email: string): string => `pair ${place}\n${email}`;
 
 /** An IPv6 customer has a whole /64 of addresses: that counts as one. */
-function placeOf(address: string): string {
+export function placeOf(address: string): string {
   if (isIP(address) !== 6) return address;
   const [head = "", tail] = address.split("%")[0]!.toLowerCase().split("::") as [string, string?];
   const left = head === "" ? [] : head.split(":");

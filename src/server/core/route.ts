@@ -2,7 +2,7 @@
 import type { z } from "zod";
 import type { AnyEndpoint, ParsedOf, ReplyOf } from "../../api/endpoint.ts";
 import { authorize, maySomewhere } from "./access.ts";
-import { type Context, isPremium } from "./context.ts";
+import { type Context, isPremium, licenseExpired } from "./context.ts";
 import {
   ApiError,
   authorizationHeaderRequired,
@@ -10,9 +10,11 @@ import {
   type FieldError,
   forbidden,
   invalidFields,
+  licenseRanOut,
   passwordResetRequired,
   premiumRequired,
 } from "./errors.ts";
+import { checkTokenScope } from "./token-scope.ts";
 
 /** What a handler may add to its reply: another of the endpoint's success statuses, and headers. */
 export interface Reply {
@@ -48,9 +50,12 @@ export const route = <E extends AnyEndpoint>(endpoint: E, handle: Handler<E>): R
 });
 
 /** Whether this caller may use the endpoint at all; what it may do with which object, the service checks. */
-function admit({ access, tier }: AnyEndpoint, ctx: Context): void {
-  if (access !== "none") {
+function admit(endpoint: AnyEndpoint, ctx: Context): void {
+  const { access, tier, method } = endpoint;
+  // Who it is was settled with its key, and what it may see is its own: no role is asked for.
+  if (access !== "none" && ctx.host === undefined) {
     if (ctx.user.kind === "nobody") throw authorizationHeaderRequired();
+    checkTokenScope(ctx.user, endpoint);
     if (ctx.user.force_password_reset && access !== "reset") throw passwordResetRequired();
     if (typeof access === "object") {
       const allowed =
@@ -60,14 +65,16 @@ function admit({ access, tier }: AnyEndpoint, ctx: Context): void {
       if (!allowed) throw forbidden();
     }
   }
-  if (tier === "premium" && !isPremium(ctx)) throw premiumRequired();
+  if (tier !== "premium") return;
+  if (!isPremium(ctx)) throw premiumRequired();
+  if (method !== "GET" && method !== "HEAD" && licenseExpired(ctx)) throw licenseRanOut(ctx.license.expiration);
 }
 
 const isGlobal = (ctx: Context): boolean => ctx.user.kind === "service" || ctx.user.global_role !== null;
 
 /** A `team_id` in query or body must be one that the caller holds the role on (0 and null: no team, global roles only). */
 function checkTeam({ access }: AnyEndpoint, ctx: Context, input: unknown): void {
-  if (typeof access !== "object" || access.scope !== "team") return;
+  if (typeof access !== "object" || access.scope !== "team" || ctx.host !== undefined) return;
   if (typeof input !== "object" || input === null || !("team_id" in input)) return;
   const { team_id: teamId } = input;
   if (typeof teamId === "number") authorize(ctx, access.action, teamId === 0 ? null : teamId);

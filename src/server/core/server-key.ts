@@ -1,6 +1,6 @@
 // The key that seals secrets at rest: given by the operator, or made once in the data directory.
 import { randomBytes } from "node:crypto";
-import { link, mkdir, open, readFile, rm } from "node:fs/promises";
+import { link, mkdir, open, readFile, rename, rm } from "node:fs/promises";
 import { join } from "node:path";
 import type { Settings } from "./settings.ts";
 import { BadSetting } from "./tls.ts";
@@ -21,6 +21,36 @@ export async function findServerKey(settings: Source): Promise<Uint8Array | null
   return stored(fileIn(settings.data_dir));
 }
 
+/** While keys are changed the new one lies beside the old; afterwards, for a moment or by choice, the old one beside the new. */
+const nextFile = (directory: string): string => `${fileIn(directory)}.new`;
+const oldFile = (directory: string): string => `${fileIn(directory)}.old`;
+
+/** The key that a change of keys, which has not come to its end, goes to; null where none is under way. */
+export const nextServerKey = (directory: string): Promise<Uint8Array | null> => stored(nextFile(directory));
+
+export const newServerKey = (): Uint8Array => randomBytes(BYTES);
+
+/** The key as operators write it. */
+export const readServerKey = (text: string): Uint8Array => decoded(text, "the new key");
+
+/** Keeps the new key before anything is sealed with it. */
+export const keepNextServerKey = (directory: string, key: Uint8Array): Promise<void> =>
+  keep(directory, nextFile(directory), key);
+
+/** Puts the new key in place of the old one, which stays as `server.key.old` until `dropOldServerKey`. */
+export async function useNextServerKey(directory: string): Promise<void> {
+  const old = await stored(fileIn(directory));
+  await rm(oldFile(directory), { force: true });
+  if (old) await keep(directory, oldFile(directory), old);
+  await rename(nextFile(directory), fileIn(directory));
+  await syncDirectory(directory);
+}
+
+export async function dropOldServerKey(directory: string): Promise<void> {
+  await rm(oldFile(directory), { force: true });
+  await syncDirectory(directory);
+}
+
 function decoded(text: string, from: string): Uint8Array {
   const clean = text.trim();
   const key = Buffer.from(clean, "base64");
@@ -39,12 +69,19 @@ async function stored(file: string): Promise<Uint8Array | null> {
 }
 
 async function make(directory: string, file: string): Promise<Uint8Array> {
+  await keep(directory, file, randomBytes(BYTES));
+  const key = await stored(file);
+  if (!key) throw new BadSetting(`${file} vanished while it was being made`);
+  return key;
+}
+
+async function keep(directory: string, file: string, key: Uint8Array): Promise<void> {
   await mkdir(directory, { recursive: true, mode: 0o700 });
   const draft = `${file}.${randomBytes(6).toString("hex")}.tmp`;
   try {
     const handle = await open(draft, "wx", 0o600);
     try {
-      await handle.writeFile(`${randomBytes(BYTES).toString("base64")}\n`);
+      await handle.writeFile(`${Buffer.from(key).toString("base64")}\n`);
       await handle.sync();
     } finally {
       await handle.close();
@@ -57,9 +94,6 @@ async function make(directory: string, file: string): Promise<Uint8Array> {
     await rm(draft, { force: true });
   }
   await syncDirectory(directory);
-  const key = await stored(file);
-  if (!key) throw new BadSetting(`${file} vanished while it was being made`);
-  return key;
 }
 
 /** The file's name, too, must survive a power cut: what is sealed before would be lost with the key. */

@@ -2,6 +2,7 @@
 import { readFileSync } from "node:fs";
 import { parse } from "yaml";
 import type { z } from "zod";
+import { isAllowEntry } from "./outbound-addresses.ts";
 import { isNetwork } from "./proxies.ts";
 import { Settings } from "./settings.ts";
 import { BadSetting } from "./tls.ts";
@@ -75,6 +76,8 @@ function describe(issue: z.core.$ZodIssue, from: Record<string, string>): string
 }
 
 function checkTogether(settings: Settings): void {
+  for (const entry of settings.outbound_allow)
+    if (!isAllowEntry(entry)) throw new BadSetting(`outbound_allow: ${entry} is not a host name, address or network`);
   for (const network of settings.trusted_proxies)
     if (!isNetwork(network)) throw new BadSetting(`trusted_proxies: ${network} is not an address or network`);
   if (settings.workers > 1 && settings.database_url === undefined)

@@ -1,17 +1,16 @@
 // Every setting of the server, in one place. Flag, environment name (SVC_ + the key in capitals) and key of the
 // configuration file are made from this table, and so are `svc serve --help` and docs/settings.md.
 import { z } from "zod";
+import { readDuration } from "./duration.ts";
 
-const units: Record<string, number> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 };
-
-/** `500ms`, `25s`, `10m`, `24h`, `5d`; bare numbers are seconds. Gives milliseconds. */
+/** In milliseconds. */
 const duration = (fallback: string) =>
   z
     .union([z.string(), z.number()])
     .default(fallback)
     .transform((given, context) => {
-      const match = /^(\d+(?:\.\d+)?)(ms|s|m|h|d)?$/.exec(String(given).trim());
-      if (match) return Number(match[1]) * units[match[2] ?? "s"]!;
+      const milliseconds = readDuration(String(given));
+      if (milliseconds !== null) return milliseconds;
       context.issues.push({
         code: "custom",
         message: "must be a duration such as 500ms, 25s, 10m or 24h",
@@ -61,7 +60,15 @@ export const Settings = z.strictObject({
   admin_name: z.string().default("Admin").describe("name of the first admin"),
   org_name: z.string().default("").describe("name of the organization, set with the first admin"),
   trusted_proxies: list.default([]).describe("addresses or networks (CIDR) whose X-Forwarded-For is believed"),
-  session_duration: duration("5d").describe("how long a session lives"),
+  outbound_allow: list
+    .default([])
+    .describe(
+      "host names (also *.domain), addresses and networks (CIDR) that requests to configured URLs may go to although they are private",
+    ),
+  check_integrations: flag(true).describe("ask a tracker whether it takes tickets before its settings are kept"),
+  session_duration: duration("5d").describe("how long a session lives that is not used"),
+  session_max_age: duration("90d").describe("how long a session lives, however much it is used"),
+  mail_timeout: duration("15s").describe("how long sending one mail may take"),
   log_level: z
     .enum(["fatal", "error", "warn", "info", "debug", "trace"])
     .default("info")

@@ -3,6 +3,7 @@ import type { z } from "zod";
 import type { DeviceHost, DevicePolicy, desktopAppApi, deviceApi } from "../../api/device.ts";
 import type { HostPolicy } from "../../api/policies.ts";
 import { type Context, isPremium, service } from "../core/context.ts";
+import { linkTo } from "../core/links.ts";
 import type { HostRow } from "../hosts/access.ts";
 import { getHost } from "../hosts/service.ts";
 import { policiesOfHosts } from "../policies/results.ts";
@@ -62,10 +63,9 @@ export async function desktopSummary(ctx: Context, row: HostRow): Promise<z.outp
 }
 
 /** The organization's own page where it names one, else ours. */
-export async function transparencyUrl({ config, settings }: Context): Promise<string> {
-  const { org_info, server_settings } = await config.current();
-  const server = settings.server_url || server_settings.server_url;
-  return org_info.contact_url || `${server.replace(/\/+$/, "")}/transparency`;
+export async function transparencyUrl(ctx: Context): Promise<string> {
+  const { org_info } = await ctx.config.current();
+  return org_info.contact_url || linkTo(ctx, "/transparency");
 }
 
 type Report = z.output<typeof desktopAppApi.errors.body>;

@@ -1,29 +1,23 @@
+import { expireActivities } from "../activities/expiry.ts";
+import { sealAll } from "../activities/sealer.ts";
 import { days, hours, isoAt } from "../core/clock.ts";
-import { lt, oneOf } from "../store/query.ts";
+import { removeEndedBefore } from "../live-queries/removal.ts";
 import type { Job } from "./job.ts";
 
-/** Rows in one delete: short enough that nobody waits for it. */
-const BATCH = 2000;
-
+/** Activities older than the window, and what live queries of that time still keep. */
 export const activityExpiry: Job = {
   name: "activity_expiry",
   every: hours(1),
-  async run({ config, store, clock }, signal) {
+  async run(services, signal) {
+    const { config, clock, store, log } = services;
     const { activity_expiry_enabled: on, activity_expiry_window: window } = (await config.current())
       .activity_expiry_settings;
     if (!on || !Number.isSafeInteger(window) || window <= 0 || window >= 100_000) return;
-    const where = lt("created_at", isoAt(clock.now() - days(window)));
-    const oldest = [{ column: "created_at", direction: "asc" }] as const;
-    while (!signal.aborted) {
-      const old = await store.activities.pick(["id"], { where, order: oldest, limit: BATCH });
-      if (old.length > 0)
-        await store.activities.delete(
-          oneOf(
-            "id",
-            old.map(({ id }) => id),
-          ),
-        );
-      if (old.length < BATCH) return;
-    }
+    const cutoff = isoAt(clock.now() - days(window));
+    // Only what has its place in the chain can leave it.
+    await sealAll(services);
+    const gone = await expireActivities(services, cutoff, signal);
+    if (gone > 0) log.info({ activities: gone }, "activities expired");
+    await removeEndedBefore(store, cutoff, signal);
   },
 };

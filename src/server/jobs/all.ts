@@ -1,15 +1,20 @@
 import { activityExpiry } from "./activity-expiry.ts";
+import { automations } from "./automations.ts";
 import { carveBlocks, carveExpiry } from "./carve-expiry.ts";
 import { counts } from "./counts.ts";
 import { deviceManagement } from "./device-management.ts";
 import { hostExpiry } from "./host-expiry.ts";
+import { integrations } from "./integrations.ts";
 import type { Job } from "./job.ts";
 import { labelCriteria } from "./label-criteria.ts";
 import { liveQueryCleanup } from "./live-query-cleanup.ts";
+import { oneTimeCleanup } from "./one-time-cleanup.ts";
+import { outboxCleanup } from "./outbox-cleanup.ts";
 import { policyCounts } from "./policy-counts.ts";
 import { queryReports } from "./query-reports.ts";
 import { queryStats } from "./query-stats.ts";
 import { sessionCleanup } from "./session-cleanup.ts";
+import { ssoCleanup } from "./sso-cleanup.ts";
 
 /** In the order in which they run when all are due: hosts that expire are not counted. */
 export const allJobs: readonly Job[] = [
@@ -21,8 +26,13 @@ export const allJobs: readonly Job[] = [
   queryStats,
   activityExpiry,
   sessionCleanup,
+  oneTimeCleanup,
+  ssoCleanup,
   carveExpiry,
   carveBlocks,
   labelCriteria,
   liveQueryCleanup,
+  automations,
+  integrations,
+  outboxCleanup,
 ];

@@ -9,12 +9,10 @@ import {
   RUNNING_MAX,
   TARGET_BYTES,
 } from "../live-queries/limits.ts";
+import { removeCampaigns } from "../live-queries/removal.ts";
 import { campaignHosts } from "../live-queries/tables.ts";
 import { and, eq, exists, isNull, lt, not, oneOf, or } from "../store/query.ts";
 import type { Job } from "./job.ts";
-
-/** Targets removed at once: short enough that nobody waits for it. */
-const BATCH = 2_000;
 
 /** Live queries that are over go with their results after a while, or sooner where they hold too much. */
 export const liveQueryCleanup: Job = {
@@ -44,15 +42,6 @@ export const liveQueryCleanup: Job = {
       bytes += row.bytes + row.targets_count * TARGET_BYTES;
       if (bytes > KEPT_BYTES_MAX && Date.parse(row.finished_at!) < now - KEPT_AT_LEAST) gone.push(row.id);
     }
-    for (const id of gone) {
-      for (;;) {
-        if (signal.aborted) return;
-        const targets = await store.campaignHosts.pick(["id"], { where: eq("campaign_id", id), limit: BATCH });
-        const ids = targets.map((target) => target.id);
-        if (ids.length > 0) await store.campaignHosts.delete(oneOf("id", ids));
-        if (ids.length < BATCH) break;
-      }
-      await store.campaigns.delete(eq("id", id));
-    }
+    await removeCampaigns(store, gone, signal);
   },
 };

@@ -25,7 +25,8 @@ export async function carryOut(services: Services, job: Job, signal: AbortSignal
   names.add(job.name);
   try {
     const started_at = clock.iso();
-    await store.jobRuns.upsert([{ name: job.name, started_at, finished_at: null, error: null }], { on: ["name"] });
+    const begun = { name: job.name, started_at, finished_at: null, error: null, requested_at: null };
+    await store.jobRuns.upsert([begun], { on: ["name"] });
     let error: unknown = null;
     try {
       await job.run(services, signal);
@@ -45,12 +46,13 @@ export async function carryOut(services: Services, job: Job, signal: AbortSignal
 }
 
 /** When the job is to start next, in milliseconds since 1970. A job that was cut short by a stop starts again at once. */
-export async function dueAt({ store }: Services, job: Job): Promise<number> {
-  const last = await store.jobRuns.first({ where: eq("name", job.name) });
-  if (!last) return 0;
-  if (last.error !== null) return Date.parse(last.started_at) + Math.min(RETRY_AFTER, job.every);
+export async function dueAt(services: Services, job: Job): Promise<number> {
+  const last = await services.store.jobRuns.first({ where: eq("name", job.name) });
+  const every = (await job.period?.(services)) ?? job.every;
+  if (!last || last.started_at === null) return 0;
+  if (last.error !== null) return Date.parse(last.started_at) + Math.min(RETRY_AFTER, every);
   if (last.finished_at === null) return 0;
-  return Date.parse(last.started_at) + job.every;
+  return Date.parse(last.started_at) + every;
 }
 
 /** One look: runs what is due, one after the other. */

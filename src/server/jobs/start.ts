@@ -1,14 +1,16 @@
 import type { Services } from "../core/context.ts";
 import { allJobs } from "./all.ts";
 import { stopBackground } from "./background.ts";
+import { runRequests } from "./requests.ts";
 import { carryOut, runSchedule } from "./schedule.ts";
 
 /** Runs the schedule while this server is the one that leads. */
 export async function startJobs(services: Services): Promise<{ stop(): Promise<void> }> {
   const stopping = new AbortController();
-  const resign = await services.store.lead("jobs", (lost) =>
-    runSchedule(services, allJobs, AbortSignal.any([lost, stopping.signal])),
-  );
+  const resign = await services.store.lead("jobs", async (lost) => {
+    const over = AbortSignal.any([lost, stopping.signal]);
+    await Promise.all([runSchedule(services, allJobs, over), runRequests(services, allJobs, over)]);
+  });
   return {
     async stop() {
       stopping.abort();

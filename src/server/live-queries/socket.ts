@@ -4,9 +4,11 @@ import type { IncomingMessage } from "node:http";
 import type { Duplex } from "node:stream";
 import { type RawData, type WebSocket, WebSocketServer } from "ws";
 import { versions } from "../../api/endpoint.ts";
+import { liveQueriesApi } from "../../api/live-queries.ts";
 import { maySomewhere } from "../core/access.ts";
 import type { Services, Viewer } from "../core/context.ts";
 import { ApiError } from "../core/errors.ts";
+import { tokenAllows } from "../core/token-scope.ts";
 import { authenticate } from "../sessions/auth.ts";
 import { follow } from "./follow.ts";
 import { liveOf } from "./hub.ts";
@@ -108,7 +110,9 @@ export function createSockets(services: Services): Sockets {
           type === "auth" && typeof data.token === "string"
             ? await authenticate(services, `Bearer ${data.token}`)
             : null;
-        if (!user || user.force_password_reset || !maySomewhere(user, "queries:run")) return refuse("unauthorized");
+        // An API token that may not have the event stream may not have the same here.
+        const allowed = user && maySomewhere(user, "queries:run") && tokenAllows(user, liveQueriesApi.stream);
+        if (!allowed || user.force_password_reset) return refuse("unauthorized");
         viewer = user;
         return;
       }

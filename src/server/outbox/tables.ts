@@ -20,6 +20,8 @@ export const outbox = table(
     attempts: int().default(0),
     next_attempt_at: time().index(),
     last_attempt_at: time().nullable(),
+    /** After this a failed try is the last one. */
+    give_up_at: time(),
     /** The HTTP status of the last try; null where there was no answer. */
     last_status: int().nullable(),
     last_error: text().nullable(),

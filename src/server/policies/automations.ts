@@ -1,26 +1,62 @@
 // Which policies tell somebody when hosts newly fail them, and what is kept for that until it is told.
+import type { FailingPoliciesWebhook } from "../../api/app-config.ts";
 import { readSection, writeSection } from "../app-config/rows.ts";
 import { sections } from "../app-config/sections.ts";
 import { channels } from "../core/channels.ts";
 import type { Context, Services } from "../core/context.ts";
 import { and, eq, exists, has, not, oneOf } from "../store/query.ts";
 import type { ServerTx } from "../tables.ts";
-import type { PolicyRow } from "./applies.ts";
+import { noTeamSettings } from "../teams/no-team.ts";
+import { type TeamTrackers, trackerOfTeam, trackerWith } from "../tickets/destination.ts";
+import type { Tracker } from "../tickets/trackers.ts";
+import { type Place, type PolicyRow, placeOf } from "./applies.ts";
 import { policyEvents } from "./tables.ts";
 
-/** The ids of policies with an automation that is on: a global one by the configuration, a team's by the team's settings. */
-export async function automatedPolicies({
+/** What the settings of one place (all hosts, a team's, those of no team) say of its policies' failing hosts. */
+export interface PolicyAutomation extends Place {
+  readonly policyIds: readonly number[];
+  /** Who is told; one of them. */
+  readonly webhook: { readonly url: string; readonly batchSize: number } | null;
+  readonly tracker: Tracker | null;
+}
+
+/** The automations that are on: of the configuration for global policies, of teams' settings for theirs. */
+export async function policyAutomations({
   store,
   config,
-}: Pick<Services, "config"> & { store: ServerTx }): Promise<ReadonlySet<number>> {
-  const { webhook_settings } = await config.current();
-  const teams = await store.teams.pick(["settings"]);
-  const hooks = [webhook_settings, ...teams.map(({ settings }) => settings.webhook_settings)];
-  return new Set(
-    hooks.flatMap((one) =>
-      one?.failing_policies_webhook.enable_failing_policies_webhook ? one.failing_policies_webhook.policy_ids : [],
+}: Pick<Services, "config"> & { store: ServerTx }): Promise<PolicyAutomation[]> {
+  const { webhook_settings, integrations } = await config.current();
+  const teams = await store.teams.pick(["id", "settings"], { order: [{ column: "id", direction: "asc" }] });
+  const noTeam = await noTeamSettings(store);
+  const global = trackerWith(integrations, "enable_failing_policies");
+  const chosen = (own: TeamTrackers | undefined) => own && trackerOfTeam(integrations, own);
+  return [
+    automation(placeOf(null), webhook_settings.failing_policies_webhook, global),
+    automation(placeOf(0), noTeam.webhook_settings.failing_policies_webhook, chosen(noTeam.integrations)),
+    ...teams.map(({ id, settings }) =>
+      automation(placeOf(id), settings.webhook_settings?.failing_policies_webhook, chosen(settings.integrations)),
     ),
-  );
+  ].filter(({ policyIds, webhook, tracker }) => policyIds.length > 0 && (webhook !== null || tracker !== null));
+}
+
+const automation = (
+  place: Place,
+  hook: FailingPoliciesWebhook | undefined,
+  tracker: Tracker | null | undefined,
+): PolicyAutomation => ({
+  ...place,
+  policyIds: hook?.policy_ids ?? [],
+  webhook: hook?.enable_failing_policies_webhook
+    ? { url: hook.destination_url, batchSize: hook.host_batch_size }
+    : null,
+  tracker: tracker ?? null,
+});
+
+/** The ids of policies with an automation that is on. */
+export async function automatedPolicies(
+  services: Pick<Services, "config"> & { store: ServerTx },
+): Promise<ReadonlySet<number>> {
+  return new Set((await policyAutomations(services)).flatMap(({ policyIds }) => policyIds));
 }
 
 /** Hosts that newly fail a policy. What waits to be told already is not told twice. */

@@ -1,14 +1,11 @@
-import { days, minutes } from "../core/clock.ts";
+import { minutes } from "../core/clock.ts";
 import type { Services, Viewer } from "../core/context.ts";
 import { tokenHash } from "../core/random.ts";
 import { eq } from "../store/query.ts";
 import { StoreUnavailable } from "../store/store.ts";
-import type { RowOf } from "../store/table.ts";
 import { viewerOf } from "../users/viewer.ts";
-import type { sessions } from "./tables.ts";
+import { isOver } from "./lifetime.ts";
 
-/** However much a session is used, its user signs in again after this time. */
-const ABSOLUTE_LIFETIME = days(90);
 /** How exactly the last use is kept. */
 const TOUCH_INTERVAL = minutes(1);
 
@@ -20,17 +17,9 @@ export async function authenticate(services: Services, header: string): Promise<
   const session = await store.sessions.first({ where: eq("token_hash", tokenHash(token)) });
   if (!session) return null;
   const user = await store.users.get(session.user_id);
-  if (!user || (!user.api_only && hasExpired(services, session))) return null;
+  if (!user || isOver(services, session, user.api_only)) return null;
   if (clock.now() - Date.parse(session.accessed_at) >= TOUCH_INTERVAL) await touch(services, session.id);
   return viewerOf(store, user, session);
-}
-
-function hasExpired({ settings, clock }: Services, session: RowOf<typeof sessions>): boolean {
-  const now = clock.now();
-  return (
-    now - Date.parse(session.accessed_at) > settings.session_duration ||
-    now - Date.parse(session.created_at) > ABSOLUTE_LIFETIME
-  );
 }
 
 async function touch({ store, clock }: Services, id: number): Promise<void> {

@@ -1,10 +1,16 @@
 import { sessionsApi } from "../../api/sessions.ts";
 import { type Route, route } from "../core/route.ts";
+import { signInByLink } from "./link.ts";
 import { login } from "./login.ts";
 import { deleteSession, deleteSessionsOfUser, getSession, logout, sessionsOfUser } from "./service.ts";
 
 export const sessionRoutes: readonly Route[] = [
-  route(sessionsApi.login, ({ body }, ctx) => login(ctx, body)),
+  route(sessionsApi.login, async ({ body }, ctx, reply) => {
+    const answer = await login(ctx, body);
+    if (!("token" in answer)) reply.status = 202;
+    return answer;
+  }),
+  route(sessionsApi.create, ({ body }, ctx) => signInByLink(ctx, body.token)),
   route(sessionsApi.logout, (_, ctx) => logout(ctx)),
   route(sessionsApi.get, ({ params }, ctx) => getSession(ctx, params.id)),
   route(sessionsApi.delete, ({ params }, ctx) => deleteSession(ctx, params.id)),

@@ -1,21 +1,60 @@
 import type { Session } from "../../api/sessions.ts";
+import { recordActivity } from "../activities/record.ts";
 import { may } from "../core/access.ts";
-import type { Context } from "../core/context.ts";
+import { isoAt } from "../core/clock.ts";
+import { type Context, within } from "../core/context.ts";
 import { forbidden, notFound } from "../core/errors.ts";
 import { tokenHash } from "../core/random.ts";
+import { isToken, notByToken } from "../core/token-scope.ts";
 import { and, eq, everything, not, oneOf } from "../store/query.ts";
 import type { RowOf } from "../store/table.ts";
+import type { UserRow } from "../users/viewer.ts";
+import { endOf, isOver } from "./lifetime.ts";
 import type { sessions } from "./tables.ts";
+
+export type SessionRow = RowOf<typeof sessions>;
+
+export interface SessionOptions {
+  /** Sessions end when unused; tokens are made on purpose and end at `expiresAt`. */
+  readonly kind?: "session" | "token";
+  readonly name?: string;
+  readonly expiresAt?: string | null;
+  /** The endpoints that the token is limited to, as `GET /hosts`. */
+  readonly endpoints?: readonly string[] | null;
+}
+
+const LONGEST_USER_AGENT = 255;
 
 /** Opens a session for the user and gives its token, which is kept nowhere. */
 export async function createSession(
-  { store, clock, random }: Pick<Context, "store" | "clock" | "random">,
+  ctx: Pick<Context, "store" | "clock" | "random"> & Partial<Pick<Context, "address" | "headers">>,
   userId: number,
+  options: SessionOptions = {},
 ): Promise<string> {
-  const token = random.token(32);
-  const now = clock.iso();
-  await store.sessions.insert({ user_id: userId, token_hash: tokenHash(token), created_at: now, accessed_at: now });
-  return token;
+  return (await openSession(ctx, userId, options)).token;
+}
+
+/** The same, with the row that is kept. */
+export async function openSession(
+  ctx: Pick<Context, "store" | "clock" | "random"> & Partial<Pick<Context, "address" | "headers">>,
+  userId: number,
+  options: SessionOptions = {},
+): Promise<{ token: string; row: SessionRow }> {
+  const token = ctx.random.token(32);
+  const now = ctx.clock.iso();
+  const row = await ctx.store.sessions.insert({
+    user_id: userId,
+    token_hash: tokenHash(token),
+    created_at: now,
+    accessed_at: now,
+    kind: options.kind ?? "session",
+    name: options.name ?? "",
+    expires_at: options.expiresAt ?? null,
+    endpoints: options.endpoints ?? null,
+    address: ctx.address ?? "",
+    user_agent: (ctx.headers?.get("user-agent") ?? "").slice(0, LONGEST_USER_AGENT),
+  });
+  return { token, row };
 }
 
 /** Ends the sessions of these users, but the one that is named. */
@@ -34,26 +73,71 @@ export async function logout({ store, user }: Context): Promise<Record<string, n
 }
 
 /** The session, when it is the caller's own or the caller may see any; another's answers like a missing one. */
-async function reachable(ctx: Context, id: number): Promise<RowOf<typeof sessions>> {
+async function reachable(ctx: Context, id: number): Promise<SessionRow> {
   const session = await ctx.store.sessions.get(id);
   if (!session || (session.user_id !== ctx.user.id && !may(ctx.user, "sessions:any", null)))
     throw notFound("session", id);
   return session;
 }
 
-const view = ({ id, user_id, created_at }: RowOf<typeof sessions>): Session => ({
-  session_id: id,
-  user_id,
-  created_at,
-});
+function view(ctx: Context, rows: readonly SessionRow[], apiOnly: boolean): Session[] {
+  return rows
+    .filter((row) => !isOver(ctx, row, apiOnly))
+    .map((row) => {
+      const end = endOf(ctx.settings, row, apiOnly);
+      return {
+        session_id: row.id,
+        user_id: row.user_id,
+        created_at: row.created_at,
+        kind: row.kind,
+        name: row.name,
+        accessed_at: row.accessed_at,
+        expires_at: end === null ? null : isoAt(end),
+        address: row.address,
+        user_agent: row.user_agent,
+        current: row.id === ctx.user.session_id,
+      };
+    });
+}
 
-export const getSession = async (ctx: Context, id: number): Promise<Session> => view(await reachable(ctx, id));
+export async function getSession(ctx: Context, id: number): Promise<Session> {
+  const row = await reachable(ctx, id);
+  const user = await ctx.store.users.get(row.user_id);
+  const [session] = view(ctx, [row], user?.api_only ?? false);
+  if (!session) throw notFound("session", id);
+  return session;
+}
+
+/** An API token ends itself and, for admins, what is others'; beside it, its user's sessions and tokens are out of its reach. */
+function mayEnd(ctx: Context, userId: number, id: number | null): void {
+  if (isToken(ctx.user) && userId === ctx.user.id && id !== ctx.user.session_id) throw notByToken();
+}
 
 export async function deleteSession(ctx: Context, id: number): Promise<Record<string, never>> {
-  const session = await reachable(ctx, id);
-  await ctx.store.sessions.delete(eq("id", session.id));
+  await ctx.store.tx(
+    async (store) => {
+      const inside = within(ctx, store);
+      const session = await reachable(inside, id);
+      mayEnd(ctx, session.user_id, id);
+      const user = await store.users.get(session.user_id);
+      if (session.kind === "token" && user) await recordTokenEnd(inside, user, session);
+      await store.sessions.delete(eq("id", session.id));
+    },
+    { lock: "users" },
+  );
   return {};
 }
+
+export const aboutToken = (user: UserRow, { id, name }: SessionRow) => ({
+  token_id: id,
+  token_name: name,
+  user_id: user.id,
+  user_name: user.name,
+  user_email: user.email,
+});
+
+export const recordTokenEnd = (ctx: Context, user: UserRow, token: SessionRow): Promise<void> =>
+  recordActivity(ctx, "deleted_api_token", aboutToken(user, token));
 
 async function authorizeUser(ctx: Context, userId: number): Promise<void> {
   if (ctx.user.id === userId) return;
@@ -63,12 +147,14 @@ async function authorizeUser(ctx: Context, userId: number): Promise<void> {
 
 export async function sessionsOfUser(ctx: Context, userId: number): Promise<{ sessions: Session[] }> {
   await authorizeUser(ctx, userId);
+  const user = await ctx.store.users.get(userId);
   const rows = await ctx.store.sessions.list({ where: eq("user_id", userId) });
-  return { sessions: rows.map(view) };
+  return { sessions: view(ctx, rows, user?.api_only ?? false) };
 }
 
 export async function deleteSessionsOfUser(ctx: Context, userId: number): Promise<Record<string, never>> {
   await authorizeUser(ctx, userId);
+  mayEnd(ctx, userId, null);
   await endSessions(ctx, [userId]);
   return {};
 }

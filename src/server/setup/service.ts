@@ -1,5 +1,5 @@
 import { recordActivity } from "../activities/record.ts";
-import { isHttpUrl } from "../app-config/sections.ts";
+import { isHttpUrl } from "../app-config/sections/rules.ts";
 import { setConfig } from "../app-config/service.ts";
 import { type Context, service, within } from "../core/context.ts";
 import { conflict, invalid } from "../core/errors.ts";

@@ -1,6 +1,7 @@
 import { teamsApi } from "../../api/teams.ts";
 import { type Route, route } from "../core/route.ts";
 import { setTeamAgentOptions } from "./agent-options.ts";
+import { getNoTeam, modifyNoTeam } from "./no-team.ts";
 import { createTeam, deleteTeam, getTeam, listTeams, modifyTeam } from "./service.ts";
 import { addTeamUsers, listTeamUsers, removeTeamUsers } from "./users.ts";
 
@@ -9,6 +10,8 @@ export const teamRoutes: readonly Route[] = [
   route(teamsApi.get, ({ params }, ctx) => getTeam(ctx, params.id)),
   route(teamsApi.create, ({ body }, ctx) => createTeam(ctx, body)),
   route(teamsApi.modify, ({ params, body }, ctx) => modifyTeam(ctx, params.id, body)),
+  route(teamsApi.noTeam, (_, ctx) => getNoTeam(ctx)),
+  route(teamsApi.modifyNoTeam, ({ body }, ctx) => modifyNoTeam(ctx, body)),
   route(teamsApi.delete, ({ params }, ctx) => deleteTeam(ctx, params.id)),
   route(teamsApi.users, ({ params, query }, ctx) => listTeamUsers(ctx, params.id, query)),
   route(teamsApi.addUsers, ({ params, body }, ctx) => addTeamUsers(ctx, params.id, body.users)),

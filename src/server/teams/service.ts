@@ -1,20 +1,22 @@
 import type { z } from "zod";
 import type { Team, teamsApi } from "../../api/teams.ts";
 import { recordActivity } from "../activities/record.ts";
-import { expiryProblem, noHostExpiry } from "../app-config/sections.ts";
+import { changesBetween, toldOfAccessAutomations, toldOfMdm, untold } from "../app-config/activities.ts";
+import { noHostExpiry } from "../app-config/sections/rules.ts";
+import { readConfig } from "../app-config/service.ts";
 import { visible } from "../core/access.ts";
 import { channels } from "../core/channels.ts";
 import { type Context, within } from "../core/context.ts";
-import { alreadyExists, invalid } from "../core/errors.ts";
+import { alreadyExists } from "../core/errors.ts";
 import { type PageQuery, page } from "../core/paging.ts";
 import { changingSecrets, replaceSecrets } from "../enroll-secrets/service.ts";
 import { tellHostsMoved } from "../labels/counts.ts";
 import { dropResults, policiesLeavingWithTeam } from "../policies/service.ts";
 import { and, eq, search } from "../store/query.ts";
 import { usersLosingTeam } from "../users/membership.ts";
-import { authorizeTeam, getTeamRow } from "./access.ts";
+import { authorizeTeam, getTeamRow, type TeamRow } from "./access.ts";
 import { checkName, nameKey } from "./names.ts";
-import type { TeamSettings } from "./tables.ts";
+import { changedSettings, shownSettings, type WholeSettings } from "./settings.ts";
 import { viewTeam, viewTeams } from "./view.ts";
 
 type Created = z.output<(typeof teamsApi)["create"]["body"]>;
@@ -32,9 +34,9 @@ export const getTeam = async (ctx: Context, id: number): Promise<{ team: Team }>
 
 export async function createTeam(ctx: Context, given: Created): Promise<{ team: Team }> {
   const name = checkName(given.name);
-  const expiry = hostExpiry(noHostExpiry, given.host_expiry_settings);
-  const { features } = await ctx.config.current();
   return changingSecrets(ctx, async (inside) => {
+    const config = await readConfig(inside.store);
+    const settings = changedSettings({ host_expiry_settings: noHostExpiry, features: config.features }, given, config);
     await checkNameFree(inside, name);
     const now = ctx.clock.iso();
     const team = await inside.store.teams.insert({
@@ -43,7 +45,7 @@ export async function createTeam(ctx: Context, given: Created): Promise<{ team: 
       name,
       name_key: nameKey(name),
       description: given.description ?? "",
-      settings: { host_expiry_settings: expiry, features },
+      settings,
     });
     if (given.secrets) {
       authorizeTeam(ctx, "enroll_secrets:write", team.id);
@@ -61,19 +63,18 @@ export async function modifyTeam(ctx: Context, id: number, given: Modified): Pro
     const { store } = inside;
     const before = await getTeamRow(inside, "teams:edit", id);
     if (name !== undefined) await checkNameFree(inside, name, id);
+    const settings = changedSettings(before.settings, given, await readConfig(store));
     await store.teams.update({
       where: eq("id", id),
       set: {
         updated_at: ctx.clock.iso(),
         description: given.description,
         ...(name === undefined ? {} : { name, name_key: nameKey(name) }),
-        settings: {
-          ...before.settings,
-          host_expiry_settings: hostExpiry(before.settings.host_expiry_settings, given.host_expiry_settings),
-        },
+        settings,
       },
     });
     const team = (await store.teams.get(id))!;
+    await tellChanges(inside, before, team);
     if (given.secrets) {
       authorizeTeam(ctx, "enroll_secrets:write", id);
       if (await replaceSecrets(inside, id, given.secrets))
@@ -114,15 +115,28 @@ async function checkNameFree({ store }: Context, name: string, but = 0): Promise
   if (holder && holder.id !== but) throw alreadyExists(`a team with the name ${holder.name} exists`);
 }
 
-function hostExpiry(
-  before: TeamSettings["host_expiry_settings"],
-  given: Created["host_expiry_settings"],
-): TeamSettings["host_expiry_settings"] {
-  const after = {
-    host_expiry_enabled: given?.host_expiry_enabled ?? before.host_expiry_enabled,
-    host_expiry_window: given?.host_expiry_window ?? before.host_expiry_window,
-  };
-  const problem = given && expiryProblem(after.host_expiry_enabled, after.host_expiry_window);
-  if (problem) throw invalid("host_expiry_settings.host_expiry_window", problem);
-  return after;
+/** Each change is told once: by its own entry where it has one, else with the others. */
+async function tellChanges(ctx: Context, before: TeamRow, after: TeamRow): Promise<void> {
+  const team = { team_id: after.id, team_name: after.name };
+  const [was, is] = [before, after].map(({ name, description, settings }) => ({
+    name,
+    description,
+    ...shownSettings(settings),
+  })) as [Shown, Shown];
+  const told = [
+    ...toldOfMdm(was.mdm, is.mdm, team),
+    ...toldOfAccessAutomations(
+      was.integrations.conditional_access_enabled,
+      is.integrations.conditional_access_enabled,
+      team,
+    ),
+  ];
+  for (const { type, details } of told) await recordActivity(ctx, type, details);
+  const changes = (Object.keys(is) as (keyof Shown)[]).flatMap((at) =>
+    changesBetween({ from: was[at], to: is[at], shown: [was[at], is[at]], at }),
+  );
+  const rest = untold(changes, told);
+  if (rest.length > 0) await recordActivity(ctx, "edited_team", { ...team, changes: rest });
 }
+
+type Shown = WholeSettings & Pick<TeamRow, "name" | "description">;

@@ -1,11 +1,20 @@
-import type { AgentOptions, FailingPoliciesWebhook, Features } from "../../api/app-config.ts";
+import type { AgentOptions, FailingPoliciesWebhook, Features, HostStatusWebhook } from "../../api/app-config.ts";
+import type { TeamIntegrations, TeamMdm } from "../../api/teams.ts";
 import { id, json, table, text, time } from "../store/table.ts";
 
+/** What hosts without a team have of this is read by `noTeamSettings` (no-team.ts). */
 export interface TeamSettings {
   host_expiry_settings: { host_expiry_enabled: boolean; host_expiry_window: number };
   features: Features;
   /** Absent: the team has none. */
-  webhook_settings?: { failing_policies_webhook: FailingPoliciesWebhook };
+  webhook_settings?: {
+    host_status_webhook?: HostStatusWebhook | null;
+    failing_policies_webhook: FailingPoliciesWebhook;
+  };
+  /** Absent: the team has none. Tickets go by the entries of the global configuration with the same url and project or group. */
+  integrations?: TeamIntegrations;
+  /** Absent: all at their defaults. */
+  mdm?: TeamMdm;
 }
 
 export const teams = table("teams", {

@@ -6,6 +6,7 @@ import { viewSecret } from "../enroll-secrets/service.ts";
 import { oneOf } from "../store/query.ts";
 import { viewUsers } from "../users/view.ts";
 import type { TeamRow } from "./access.ts";
+import { shownSettings } from "./settings.ts";
 
 /** Teams as they are replied, with counts and secrets, in four reads however many they are. */
 export async function viewTeams(ctx: Context, rows: readonly TeamRow[]): Promise<Team[]> {
@@ -25,8 +26,9 @@ export async function viewTeams(ctx: Context, rows: readonly TeamRow[]): Promise
       name: row.name,
       description: row.description,
       agent_options: row.agent_options,
-      host_expiry_settings: row.settings.host_expiry_settings,
-      features: row.settings.features,
+      ...shownSettings(row.settings),
+      scripts: [],
+      software: null,
       user_count: users.get(row.id) ?? 0,
       host_count: hosts.get(row.id) ?? 0,
       secrets: (secretsOf.get(row.id) ?? []).map((secret) => ({

@@ -1,6 +1,7 @@
 // Users on teams, as the teams' endpoints change them.
 import type { z } from "zod";
 import type { TeamRole } from "../../api/users.ts";
+import { authorize } from "../core/access.ts";
 import type { Context } from "../core/context.ts";
 import { invalid, roleError } from "../core/errors.ts";
 import { endSessions } from "../sessions/service.ts";
@@ -23,6 +24,8 @@ export async function putOnTeam(
     if (!user) throw invalid("users.id", `user ${id} was not found in the datastore`);
     if (user.global_role !== null)
       throw roleError(1, `user ${id} has a global role: a user has either that or team roles`);
+    // Who may only put users on the team does not raise itself.
+    if (id === ctx.user.id && before.get(id) !== role) authorize(ctx, "users:write", teamId);
     if (before.get(id) !== role) checkRole(ctx, role, { apiOnly: user.api_only, onTeam: true });
   }
   const changed = [...wanted].filter(([id, role]) => before.get(id) !== role);

@@ -1,9 +1,14 @@
 import type { ModifyUser, User } from "../../api/users.ts";
-import { type Context, isPremium, within } from "../core/context.ts";
-import { badRequest, conflict, forbidden, invalid, permissionDenied, premiumRequired } from "../core/errors.ts";
+import { type Context, within } from "../core/context.ts";
+import { conflict, forbidden, invalid, permissionDenied } from "../core/errors.ts";
+import { isToken, notByToken } from "../core/token-scope.ts";
+import { mailConfigured } from "../mail/mail.ts";
+import { endTokens } from "../mail/one-time.ts";
+import { checkMfa } from "../sessions/mfa.ts";
 import { endSessions } from "../sessions/service.ts";
 import { eq } from "../store/query.ts";
 import { type Account, manages, visibleAccount } from "./access.ts";
+import { mailEmailChange, requestEmailChange } from "./email-change.ts";
 import { newHash, setPassword, showsPassword } from "./password.ts";
 import { keepAnAdmin, rolesAfter, writeRoles } from "./roles.ts";
 import { checkGravatar, cleanEmail } from "./rules.ts";
@@ -21,17 +26,24 @@ export async function modifyUser(ctx: Context, id: number, given: ModifyUser): P
   checkGravatar(given.gravatar_url);
   await checkCurrentPassword(ctx, user, email, given);
   const hash = await newPasswordHash(user, given);
-  return ctx.store.tx(
+  const isMailed = email !== user.email && (await mailConfigured(ctx));
+  const { token, ...reply } = await ctx.store.tx(
     async (store) => {
       const inside = within(ctx, store);
       const account = await allowed(inside, id, given);
-      await change(inside, account, given, email);
+      if (email !== account.user.email) await checkEmailFree(inside, email, id);
+      await change(inside, account, given, isMailed ? account.user.email : email);
       if (hash !== null) await setPassword(inside, user, hash, false);
+      // The address as it is, given again, calls off a change that waits.
+      if (given.email !== undefined) await endTokens(inside, id, ["email_change"]);
+      const token = isMailed ? await requestEmailChange(inside, account.user, email) : null;
       await changeRoles(inside, account, given);
-      return { user: await viewUser(inside, (await store.users.get(id))!) };
+      return { user: await viewUser(inside, (await store.users.get(id))!), token };
     },
     { lock: "users" },
   );
+  if (token !== null) await mailEmailChange(ctx, user, email, token);
+  return reply;
 }
 
 /** The account, when the caller may make these changes to it. */
@@ -41,7 +53,7 @@ async function allowed(ctx: Context, id: number, given: ModifyUser): Promise<Acc
   const managed = manages(ctx, account);
   if (!own && !managed && accountFields.some((field) => given[field] !== undefined)) throw forbidden();
   if (!managed && signInChanges(account.user, given)) throw forbidden();
-  checkSignIn(ctx, account.user, given);
+  await checkSignIn(ctx, account.user, given);
   return account;
 }
 
@@ -49,14 +61,11 @@ const signInChanges = (user: UserRow, given: ModifyUser): boolean =>
   (given.sso_enabled ?? user.sso_enabled) !== user.sso_enabled ||
   (given.mfa_enabled ?? user.mfa_enabled) !== user.mfa_enabled;
 
-function checkSignIn(ctx: Context, user: UserRow, given: ModifyUser): void {
+async function checkSignIn(ctx: Context, user: UserRow, given: ModifyUser): Promise<void> {
   const sso = given.sso_enabled ?? user.sso_enabled;
   const mfa = given.mfa_enabled ?? user.mfa_enabled;
   if (sso && mfa) throw conflict("single sign-on and multi-factor authentication cannot be used together");
-  if (mfa && !user.mfa_enabled) {
-    if (!isPremium(ctx)) throw premiumRequired();
-    throw badRequest("multi-factor authentication needs outgoing email, which is not configured", "mfa_enabled");
-  }
+  if (mfa && !user.mfa_enabled) await checkMfa(ctx, { sso, apiOnly: user.api_only });
   if (sso && given.new_password !== undefined) throw invalid("new_password", "not allowed for users of single sign-on");
   if (user.sso_enabled && !sso && given.new_password === undefined)
     throw invalid("new_password", "must be given when single sign-on is turned off");
@@ -66,6 +75,7 @@ function checkSignIn(ctx: Context, user: UserRow, given: ModifyUser): void {
 async function checkCurrentPassword(ctx: Context, user: UserRow, email: string, given: ModifyUser): Promise<void> {
   if (ctx.user.id !== user.id) return;
   if (email === user.email && given.new_password === undefined && !signInChanges(user, given)) return;
+  if (isToken(ctx.user)) throw notByToken();
   if (user.password_hash === null) {
     // Single sign-on: the identity provider says who the user is.
     if (email !== user.email) throw invalid("email", "is that of single sign-on");
@@ -79,10 +89,10 @@ async function checkCurrentPassword(ctx: Context, user: UserRow, email: string, 
 const newPasswordHash = async (user: UserRow, given: ModifyUser): Promise<string | null> =>
   given.new_password === undefined ? null : newHash(user, "new_password", given.new_password);
 
-/** No outgoing email exists yet to confirm a new address with: it holds at once. */
 async function change(ctx: Context, { user }: Account, given: ModifyUser, email: string): Promise<void> {
-  if (email !== user.email) await checkEmailFree(ctx, email, user.id);
   const sso = given.sso_enabled ?? user.sso_enabled;
+  // What was mailed to another address, or for a password that there is no more, ends.
+  if (email !== user.email || sso !== user.sso_enabled) await endTokens(ctx, user.id);
   await ctx.store.users.update({
     where: eq("id", user.id),
     set: {

@@ -3,6 +3,8 @@ import { type Context, within } from "../core/context.ts";
 import { conflict, invalid, notFound, permissionDenied } from "../core/errors.ts";
 import { checkPassword, hashPassword, verifyPassword } from "../core/passwords.ts";
 import { loginLimits } from "../core/rate-limit.ts";
+import { isToken, notByToken } from "../core/token-scope.ts";
+import { endTokens } from "../mail/one-time.ts";
 import { endSessions } from "../sessions/service.ts";
 import { eq } from "../store/query.ts";
 import { viewUser } from "./view.ts";
@@ -19,7 +21,7 @@ export async function newHash(user: UserRow, field: string, password: string): P
   return hashPassword(password);
 }
 
-/** In a transaction: sets the password and ends the user's sessions, but the one that calls. */
+/** In a transaction: sets the password, and ends what was mailed to the user and its sessions, but the one that calls. */
 export async function setPassword(ctx: Context, user: UserRow, hash: string, resetDone: boolean): Promise<void> {
   const now = await ctx.store.users.get(user.id);
   if (!now) throw notFound("user", user.id);
@@ -32,12 +34,14 @@ export async function setPassword(ctx: Context, user: UserRow, hash: string, res
       ...(resetDone ? { force_password_reset: false } : {}),
     },
   });
+  await endTokens(ctx, user.id);
   await endSessions(ctx, [user.id], ctx.user.session_id);
 }
 
 async function caller(ctx: Context): Promise<UserRow> {
   const user = await ctx.store.users.get(ctx.user.id);
   if (!user) throw notFound("user", ctx.user.id);
+  if (isToken(ctx.user)) throw notByToken();
   return user;
 }
 

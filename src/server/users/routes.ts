@@ -2,14 +2,16 @@ import { usersApi } from "../../api/users.ts";
 import { type Route, route } from "../core/route.ts";
 import { modifyUser } from "./modify.ts";
 import { changePassword, performRequiredReset } from "./password.ts";
-import { createUser, deleteUser, getUser, listUsers, requirePasswordReset } from "./service.ts";
+import { applyRoles } from "./roles-spec.ts";
+import { createUser, deleteUser, getMe, getUser, listUsers, requirePasswordReset } from "./service.ts";
 
 export const userRoutes: readonly Route[] = [
   route(usersApi.list, ({ query }, ctx) => listUsers(ctx, query)),
   route(usersApi.create, ({ body }, ctx) => createUser(ctx, body)),
   route(usersApi.get, ({ params, query }, ctx) => getUser(ctx, params.id, query)),
-  route(usersApi.me, ({ query }, ctx) => getUser(ctx, ctx.user.id, query)),
+  route(usersApi.me, ({ query }, ctx) => getMe(ctx, query)),
   route(usersApi.modify, ({ params, body }, ctx) => modifyUser(ctx, params.id, body)),
+  route(usersApi.applyRoles, ({ body }, ctx) => applyRoles(ctx, body.spec)),
   route(usersApi.delete, ({ params }, ctx) => deleteUser(ctx, params.id)),
   route(usersApi.requirePasswordReset, ({ params, body }, ctx) => requirePasswordReset(ctx, params.id, body.require)),
   route(usersApi.changePassword, ({ body }, ctx) => changePassword(ctx, body)),

@@ -2,9 +2,13 @@ import { teamsFor } from "../../api/access.ts";
 import type { CreateUser, User } from "../../api/users.ts";
 import { recordActivity } from "../activities/record.ts";
 import { type Context, isPremium, type Viewer, within } from "../core/context.ts";
-import { alreadyExists, badRequest, conflict, invalid } from "../core/errors.ts";
+import { alreadyExists, conflict, invalid } from "../core/errors.ts";
 import { type PageQuery, page } from "../core/paging.ts";
 import { checkPassword, hashPassword } from "../core/passwords.ts";
+import { isToken } from "../core/token-scope.ts";
+import { hasExpired } from "../invites/rules.ts";
+import { endTokens } from "../mail/one-time.ts";
+import { checkMfa } from "../sessions/mfa.ts";
 import { createSession, endSessions } from "../sessions/service.ts";
 import { and, eq, everything, exists, isNull, not, oneOf, type Predicate, search } from "../store/query.ts";
 import { managedAccount, visibleAccount } from "./access.ts";
@@ -48,10 +52,23 @@ export async function getUser(ctx: Context, id: number, options: { include_ui_se
   };
 }
 
-/** 409 when another user has the address. */
-export async function checkEmailFree({ store }: Pick<Context, "store">, email: string, but = 0): Promise<void> {
+/** The caller, and the API token that it calls with. */
+export async function getMe(ctx: Context, options: { include_ui_settings: boolean }) {
+  const { token_name: name, token_endpoints: endpoints } = ctx.user;
+  const token = isToken(ctx.user) ? { token: { name, endpoints: endpoints === null ? null : [...endpoints] } } : {};
+  return { ...(await getUser(ctx, ctx.user.id, options)), ...token };
+}
+
+/** 409 when another user has the address, or somebody is invited by it. */
+export async function checkEmailFree(
+  { store, clock }: Pick<Context, "store" | "clock">,
+  email: string,
+  but = 0,
+): Promise<void> {
   const holder = await store.users.first({ where: eq("email", email) });
   if (holder && holder.id !== but) throw alreadyExists(`a user with the email ${email} exists`);
+  const invited = holder ? null : await store.invites.first({ where: eq("email", email) });
+  if (invited && !hasExpired({ clock }, invited)) throw alreadyExists(`${email} is invited already`);
 }
 
 export async function createUser(ctx: Context, given: CreateUser): Promise<{ user: User; token?: string }> {
@@ -60,7 +77,10 @@ export async function createUser(ctx: Context, given: CreateUser): Promise<{ use
   const apiOnly = given.api_only ?? false;
   const sso = given.sso_enabled ?? false;
   const roles = await rolesAfter(ctx, noRoles, given, apiOnly);
-  const password = checkSignIn(ctx, given);
+  // On the free tier the field is dropped, as the API's reference has it.
+  const mfa = given.mfa_enabled === true && isPremium(ctx);
+  const password = checkSignIn(given);
+  if (mfa) await checkMfa(ctx, { sso, apiOnly });
   await checkEmailFree(ctx, email);
   const passwordHash = password === null ? null : await hashPassword(password);
   return ctx.store.tx(
@@ -78,6 +98,7 @@ export async function createUser(ctx: Context, given: CreateUser): Promise<{ use
         gravatar_url: given.gravatar_url ?? "",
         position: given.position ?? "",
         sso_enabled: sso,
+        mfa_enabled: mfa,
         api_only: apiOnly,
         global_role: roles.global,
       });
@@ -94,12 +115,9 @@ export async function createUser(ctx: Context, given: CreateUser): Promise<{ use
 }
 
 /** The password that the new user signs in with, or null for single sign-on. */
-function checkSignIn(ctx: Context, given: CreateUser): string | null {
+function checkSignIn(given: CreateUser): string | null {
   if (given.sso_enabled && given.mfa_enabled)
     throw conflict("single sign-on and multi-factor authentication cannot be used together");
-  // On the free tier the field is dropped, as the API's reference has it.
-  if (given.mfa_enabled && isPremium(ctx))
-    throw badRequest("multi-factor authentication needs outgoing email, which is not configured", "mfa_enabled");
   if (given.sso_enabled) {
     if (given.password !== undefined) throw invalid("password", "not allowed for users of single sign-on");
     return null;
@@ -135,7 +153,10 @@ export async function requirePasswordReset(ctx: Context, id: number, required: b
         where: eq("id", id),
         set: { force_password_reset: required, updated_at: ctx.clock.iso() },
       });
-      if (required) await endSessions(inside, [id]);
+      if (required) {
+        await endTokens(inside, id);
+        await endSessions(inside, [id]);
+      }
       return { user: await viewUser(inside, (await store.users.get(id))!) };
     },
     { lock: "users" },

@@ -1,11 +1,14 @@
-// What is served beside the API table: health, metrics, the API's description.
-import type { H3 } from "h3";
+// What is served beside the API table: health, metrics, the API's description, and the web pages.
+import type { H3, H3Event } from "h3";
 import { openApiDocument } from "../../api/openapi.ts";
 import type { Services } from "../core/context.ts";
+import type { ApiError } from "../core/errors.ts";
 import { version } from "../core/version.ts";
+import { assetResponse, assets } from "./assets.ts";
 import { docsPage } from "./docs-page.ts";
 import { health } from "./health.ts";
-import { transparencyPage } from "./transparency-page.ts";
+import { webPages } from "./pages-table.ts";
+import { answerPage } from "./visit.ts";
 
 const htmlHeaders = {
   "content-type": "text/html; charset=utf-8",
@@ -15,9 +18,12 @@ const htmlHeaders = {
   "referrer-policy": "no-referrer",
 };
 
-export function mountPages(app: H3, services: Services): void {
+/** What a page's code threw, logged where it is no refusal. */
+type AsError = (thrown: unknown, event: H3Event) => ApiError;
+
+export function mountPages(app: H3, services: Services, asError: AsError): void {
   // HEAD too (RFC 9110, 9.1): load balancers probe with it, and Node leaves the body out.
-  const get = (path: string, handler: () => Response | Promise<Response>) => {
+  const get = (path: string, handler: (event: H3Event) => Response | Promise<Response>) => {
     app.get(path, handler);
     app.on("HEAD", path, handler);
   };
@@ -36,7 +42,12 @@ export function mountPages(app: H3, services: Services): void {
       () => new Response(document, { headers: { "content-type": "application/json; charset=utf-8" } }),
     );
   get("/api/docs", () => new Response(page.html, { headers: htmlHeaders }));
-  get("/transparency", () => new Response(transparencyPage, { headers: htmlHeaders }));
+  for (const asset of assets) get(asset.path, () => assetResponse(asset));
+  for (const one of webPages) {
+    const answer = (event: H3Event) => answerPage(services, one, event, (thrown) => asError(thrown, event));
+    if (one.method === "GET") get(one.path, answer);
+    else app.post(one.path, answer);
+  }
   get("/api/docs/style.css", () => new Response(page.css, { headers: { "content-type": "text/css; charset=utf-8" } }));
 }
 

@@ -1,5 +1,6 @@
 // What the organization can see of a host and do with it, told to the people who use it.
 import { html } from "./html.ts";
+import type { Answer } from "./page.ts";
 
 const seen = [
   "the computer: model, serial number, disks, memory, network addresses, battery",
@@ -15,15 +16,12 @@ const done = [
   "keep the key of an encrypted disk, so that the disk can be opened when a password is lost",
 ];
 
-export const transparencyPage = html`<!doctype html>
-<html lang="en">
-<head><meta charset="utf-8"><title>What your organization can see</title><link rel="stylesheet" href="/api/docs/style.css"></head>
-<body><main>
-<h1>What your organization can see</h1>
+export const transparencyPage = async (): Promise<Answer> => ({
+  title: "What your organization can see",
+  body: html`<div class="card"><h1>What your organization can see</h1>
 <p>This computer is managed by your organization. Its agent tells the management server:</p>
 <ul>${seen.map((item) => html`<li>${item}</li>`)}</ul>
 <p>Administrators can also:</p>
 <ul>${done.map((item) => html`<li>${item}</li>`)}</ul>
-<p>What administrators do is written down with their names. Ask your organization which of this it uses.</p>
-</main></body></html>
-`.text;
+<p>What administrators do is written down with their names. Ask your organization which of this it uses.</p></div>`,
+});

@@ -1,6 +1,7 @@
 // Brings a database to the schema of this program. Several servers may do so at once: one works, the others wait for it.
 import type pg from "pg";
 import { type Cipher, WrongKey } from "../../core/cipher.ts";
+import { FINISH } from "../key-rotation.ts";
 import type { Tables } from "../store.ts";
 import { isLockTimeout } from "./errors.ts";
 import { migrations } from "./migrations/index.ts";
@@ -189,13 +190,21 @@ export function create(client: pg.ClientBase, tables: Tables): Promise<void> {
   });
 }
 
+/** In svc_meta: a text sealed with the key of all secrets here; and while keys are changed, the ids of the old and the new one. */
+export const CANARY = "canary";
+export const ROTATION = "key_rotation";
+
 /** Makes sure that the secrets in the database can be opened with this server's key, before anything is read or written. */
 export async function checkKey(client: pg.ClientBase, cipher: Cipher): Promise<void> {
+  const rotation = await client.query<{ value: string }>("SELECT value FROM svc_meta WHERE key = $1", [ROTATION]);
+  if (rotation.rows.length > 0)
+    throw new WrongKey(`the change of this database's server key has not come to its end: ${FINISH}`);
   const canary = "svc canary";
-  await client.query("INSERT INTO svc_meta (key, value) VALUES ('canary', $1) ON CONFLICT DO NOTHING", [
+  await client.query("INSERT INTO svc_meta (key, value) VALUES ($1, $2) ON CONFLICT DO NOTHING", [
+    CANARY,
     cipher.seal(canary),
   ]);
-  const { rows } = await client.query<{ value: string }>("SELECT value FROM svc_meta WHERE key = 'canary'");
+  const { rows } = await client.query<{ value: string }>("SELECT value FROM svc_meta WHERE key = $1", [CANARY]);
   try {
     if (cipher.open(rows[0]?.value ?? "") === canary) return;
   } catch (error) {

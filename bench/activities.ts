@@ -1,0 +1,265 @@
+// A million activities: how soon they are in the chain at a first start, lists with search and filters, the export, and the check of the
+// whole chain. `npm run bench -- activities [lowdb|postgres] [count]`
+import { execFile } from "node:child_process";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { monitorEventLoopDelay } from "node:perf_hooks";
+import { promisify } from "node:util";
+import pg from "pg";
+import { pino } from "pino";
+import { Agent, fetch } from "undici";
+import type { Verification } from "../src/api/activities.ts";
+import { Settings } from "../src/server/core/settings.ts";
+import { startServer } from "../src/server/main.ts";
+import { openStore } from "../src/server/open.ts";
+import { isNull } from "../src/server/store/query.ts";
+import type { ServerStore } from "../src/server/tables.ts";
+import { makeUser } from "../test/support/make.ts";
+import { startPostgres } from "../test/support/postgres-server.ts";
+import { median, quantile } from "./support/figures.ts";
+
+const ROUNDS = 25;
+/** A page of the feed must be there within this, in milliseconds (95 of 100). */
+const GATE_MS = 100;
+/** An export may hold so much more memory. */
+const GATE_MIB = 50;
+const PEOPLE = 500;
+const CHUNK = 5000;
+const VERIFY_STEP = 50_000;
+
+/** Most are sign-ins and enrollments; some types are rare. */
+const kinds: readonly (readonly [type: string, share: number])[] = [
+  ["user_logged_in", 0.4],
+  ["svc_enrolled", 0.3],
+  ["live_query", 0.15],
+  ["edited_policy", 0.1],
+  ["transferred_hosts", 0.049],
+  ["deleted_team", 0.001],
+];
+
+export async function run(args: readonly string[]): Promise<void> {
+  const only = args.find((arg) => arg === "lowdb" || arg === "postgres");
+  const count = Number(args.find((arg) => /^\d+$/.test(arg)) ?? 0);
+  if (only !== "lowdb") await measure("postgres", count || 1_000_000);
+  if (only !== "postgres") await measure("lowdb", count || 100_000);
+}
+
+async function measure(engine: "lowdb" | "postgres", count: number): Promise<void> {
+  const dir = await mkdtemp(join(tmpdir(), "svc-bench-"));
+  const database = engine === "postgres" ? await startPostgres({ settings: { shared_buffers: "512MB" } }) : null;
+  const settings = Settings.parse({
+    data_dir: dir,
+    port: 0,
+    dev_license: true,
+    result_log: "none",
+    status_log: "none",
+    ...(database ? { database_url: database.url() } : {}),
+  });
+  const log = pino({ level: "silent" });
+  const dispatcher = new Agent({ connections: 4 });
+  try {
+    const filling = performance.now();
+    const store = await openStore(settings, log);
+    await fill(store, count);
+    await store.close();
+    if (database) await analyze(database.url());
+    console.log(`\n${engine}: ${count} activities written in ${seconds(filling)} s, none of them in the chain`);
+
+    const stalls = monitorEventLoopDelay({ resolution: 5 });
+    const starting = performance.now();
+    const server = await startServer(settings, log);
+    stalls.enable();
+    const used = process.cpuUsage();
+    try {
+      while ((await server.services.store.activities.count(isNull("chain_position"))) > 0)
+        await new Promise((resolve) => setTimeout(resolve, 250));
+      const took = (performance.now() - starting) / 1000;
+      const { user, system } = process.cpuUsage(used);
+      console.log(
+        `sealed in ${took.toFixed(1)} s after the start: ${Math.round(count / took)}/s, server CPU ${((user + system) / count).toFixed(0)} µs an entry; longest stall ${(stalls.max / 1e6).toFixed(0)} ms`,
+      );
+      if (database) await analyze(database.url());
+      const admin = await makeUser(
+        { ...server.services, clock: server.services.clock as never, as: () => ({}) as never },
+        "admin",
+      );
+      const get = async (path: string) => {
+        const res = await fetch(new URL(`/api/v1/svc${path}`, server.url), {
+          headers: { authorization: `Bearer ${admin.token}` },
+          dispatcher,
+        });
+        const text = await res.text();
+        if (res.status !== 200) throw new Error(`${path}: ${res.status} ${text}`);
+        return text;
+      };
+      await lists(get);
+      for (const format of ["ndjson", "csv"]) await exported(new URL(server.url), admin.token, format);
+      await verified(get, stalls);
+    } finally {
+      stalls.disable();
+      await server.stop();
+    }
+  } finally {
+    await dispatcher.close();
+    await database?.destroy();
+    await rm(dir, { recursive: true, force: true });
+  }
+}
+
+function typeAt(place: number): string {
+  let upTo = 0;
+  for (const [type, share] of kinds) {
+    upTo += share;
+    if (place < upTo) return type;
+  }
+  return "user_logged_in";
+}
+
+async function fill(store: ServerStore, count: number): Promise<void> {
+  const start = Date.now() - count * 1000;
+  let dice = 7;
+  const random = () => {
+    dice = (dice * 48_271) % 2_147_483_647;
+    return dice / 2_147_483_647;
+  };
+  for (let at = 0; at < count; at += CHUNK)
+    await store.activities.insertMany(
+      Array.from({ length: Math.min(CHUNK, count - at) }, (_, i) => {
+        const n = at + i;
+        const type = typeAt(random());
+        const own = type === "svc_enrolled";
+        // Few do most: person 0 half of it, the last a handful.
+        const person = Math.floor(PEOPLE * random() ** 6);
+        return {
+          created_at: new Date(start + n * 1000).toISOString(),
+          type,
+          svc_initiated: own,
+          actor_id: own ? null : person + 1,
+          actor_full_name: own ? "svc" : `Person Number${person} of ${person % 7 === 0 ? "Operations" : "Support"}`,
+          actor_email: own ? null : `person.${person}@example.com`,
+          actor_gravatar: own ? null : "",
+          actor_api_only: own ? null : person % 10 === 0,
+          actor_address: `198.51.100.${person % 250}`,
+          host_id: own ? n : null,
+          details: own
+            ? { host_id: n, host_serial: `S${n}`, host_display_name: `host-${n}.example.com` }
+            : { public_ip: `198.51.100.${person % 250}` },
+        };
+      }),
+    );
+}
+
+async function analyze(connectionString: string): Promise<void> {
+  const client = new pg.Client({ connectionString });
+  await client.connect();
+  await client.query("VACUUM ANALYZE");
+  await client.end();
+}
+
+async function lists(get: (path: string) => Promise<string>): Promise<void> {
+  const day = (ago: number) => new Date(Date.now() - ago * 86_400_000).toISOString().slice(0, 10);
+  const filters = {
+    none: "",
+    "search, many": "query=person",
+    "search, one in two": "query=number0",
+    "search, few": "query=number499",
+    "search, email": "query=person.250@example.com",
+    "search, two letters": "query=op",
+    "search, nobody": "query=zzzzzz",
+    "type, common": "activity_type=user_logged_in",
+    "type, rare": "activity_type=deleted_team",
+    "type, none": "activity_type=created_pack",
+    "types, three": "activity_type=deleted_team,transferred_hosts,edited_policy",
+    "one actor, many": "actor_id=1",
+    "one actor, few": "actor_id=499",
+    "one host": "host_id=77777",
+    "time, a day": `start_created_at=${day(3)}&end_created_at=${day(2)}`,
+    "search and common type": "query=operations&activity_type=user_logged_in",
+    "search and rare type": "query=operations&activity_type=deleted_team",
+    "search of few and rare type": "query=number499&activity_type=deleted_team",
+    "search of few, common type": "query=number499&activity_type=user_logged_in",
+    "search of many, absent type": "query=person&activity_type=created_pack",
+    "search, type, time": `query=operations&activity_type=live_query&start_created_at=${day(4)}&end_created_at=${day(1)}`,
+    "search of few, time": `query=number450&start_created_at=${day(5)}&end_created_at=${day(4)}`,
+    "absent type, time": `activity_type=created_pack&start_created_at=${day(5)}`,
+  };
+  const orders = {
+    "newest first": "&order_key=created_at&order_direction=desc",
+    "the order by default": "",
+    "newest id first": "&order_key=id&order_direction=desc",
+  };
+  console.log(`${"list of 50".padEnd(58)} ${"p50 ms".padStart(8)} ${"p95 ms".padStart(8)}`);
+  // What the machine is busy with besides shows here.
+  print("no list: the version", await timed(() => get("/version")));
+  const worst = { time: 0, id: 0 };
+  for (const [filter, query] of Object.entries(filters))
+    for (const [order, by] of Object.entries(orders)) {
+      const took = await timed(() => get(`/activities?page=0&per_page=50${by}&${query}`));
+      const kind = order === "newest id first" ? "id" : "time";
+      worst[kind] = Math.max(worst[kind], quantile(took, 0.95));
+      print(`${filter}; ${order}`, took);
+    }
+  print("tenth page, newest first", await timed(() => get(`/activities?page=9&per_page=50${orders["newest first"]}`)));
+  print("follow what is there, last 50", await timed(() => get("/activities/stream?once=true&last=50")));
+  console.log(
+    `worst p95 of lists in the order of time: ${worst.time.toFixed(1)} ms, at most ${GATE_MS}; of ids: ${worst.id.toFixed(1)} ms`,
+  );
+}
+
+async function timed(work: () => Promise<unknown>): Promise<number[]> {
+  for (let i = 0; i < 3; i++) await work();
+  const took: number[] = [];
+  for (let i = 0; i < ROUNDS; i++) {
+    const from = performance.now();
+    await work();
+    took.push(performance.now() - from);
+  }
+  return took;
+}
+
+const print = (what: string, took: readonly number[]) =>
+  console.log(
+    `${what.padEnd(58)} ${median(took).toFixed(1).padStart(8)} ${quantile(took, 0.95).toFixed(1).padStart(8)}`,
+  );
+
+/** Read by another process, so that only the server's memory counts. */
+async function exported(url: URL, token: string, format: string): Promise<void> {
+  const from = performance.now();
+  const before = process.memoryUsage().rss;
+  let peak = before;
+  const looks = setInterval(() => {
+    peak = Math.max(peak, process.memoryUsage().rss);
+  }, 20);
+  const script = `const res = await fetch(${JSON.stringify(new URL(`/api/v1/svc/activities/export?format=${format}`, url))}, {headers: {authorization: "Bearer " + process.env.TOKEN}});
+    let bytes = 0; for await (const chunk of res.body) bytes += chunk.length; console.log(bytes);`;
+  const { stdout } = await promisify(execFile)(process.execPath, ["--input-type=module", "-e", script], {
+    env: { ...process.env, TOKEN: token },
+  });
+  clearInterval(looks);
+  const mib = (size: number) => `${(size / 2 ** 20).toFixed(0)} MiB`;
+  console.log(
+    `export as ${format}: ${mib(Number(stdout))} in ${seconds(from)} s, resident memory ${mib(before)} + ${mib(peak - before)}, at most ${GATE_MIB} MiB more`,
+  );
+}
+
+async function verified(
+  get: (path: string) => Promise<string>,
+  stalls: ReturnType<typeof monitorEventLoopDelay>,
+): Promise<void> {
+  stalls.reset();
+  const from = performance.now();
+  let checked = 0;
+  for (let next: number | null = 0; next !== null; ) {
+    const query: string = next === 0 ? "" : `&from=${next}`;
+    const found: Verification = JSON.parse(await get(`/audit/verify?limit=${VERIFY_STEP}${query}`));
+    if (!found.ok) throw new Error(found.problem?.detail);
+    checked += found.checked;
+    next = found.next;
+  }
+  console.log(
+    `audit verify: ${checked} entries in ${seconds(from)} s, longest stall ${(stalls.max / 1e6).toFixed(0)} ms`,
+  );
+}
+
+const seconds = (from: number): string => ((performance.now() - from) / 1000).toFixed(1);

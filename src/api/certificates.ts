@@ -1,0 +1,148 @@
+import { z } from "zod";
+import { caTypes } from "./certificate-authorities.ts";
+import { type AnyEndpoint, endpoint } from "./endpoint.ts";
+import { Empty, Id, IdParam, Meta, paging, QueryId, QueryTeam, Timestamp } from "./fields.ts";
+
+/** How a template stands on a host. */
+export const certificateStatuses = ["pending", "delivered", "verified", "failed"] as const;
+
+export const CertificateTemplate = z.object({
+  id: Id,
+  name: z.string(),
+  certificate_authority_id: Id,
+  certificate_authority_name: z.string(),
+  subject_name: z.string(),
+  created_at: Timestamp,
+});
+export type CertificateTemplate = z.infer<typeof CertificateTemplate>;
+
+export const WholeTemplate = CertificateTemplate.extend({
+  certificate_authority_type: z.enum(caTypes),
+  team_id: Id.nullable(),
+  status: z.enum(certificateStatuses).nullable().meta({ description: "on the host; null where none is asked for" }),
+  scep_challenge: z.string().nullable().meta({ description: "masked, but for the host's own agent" }),
+  svc_challenge: z
+    .string()
+    .nullable()
+    .meta({ description: "one use, for this server's SCEP proxy; for the host's own agent" }),
+});
+export type WholeTemplate = z.infer<typeof WholeTemplate>;
+
+export const TEMPLATE_NAME_MAX = 255;
+const Name = z.string().min(1, "must not be empty").max(TEMPLATE_NAME_MAX);
+const SubjectName = z
+  .string()
+  .min(1, "must not be empty")
+  .max(1024)
+  .meta({ description: "fields as /CN=value/O=value; may hold $SVC_VAR_ variables" });
+/** Also as text; 0 is no team. */
+const Team = z
+  .union([
+    z.int().min(0),
+    z
+      .string()
+      .regex(/^\d{1,15}$/, "must be a team's id")
+      .transform(Number),
+  ])
+  .nullish()
+  .meta({ type: "integer", description: "premium; 0 or null: hosts without a team" });
+
+export const CreateTemplate = z.object({
+  name: Name,
+  team_id: Team,
+  certificate_authority_id: Id.meta({ description: "a custom_scep_proxy" }),
+  subject_name: SubjectName,
+});
+export type CreateTemplate = z.output<typeof CreateTemplate>;
+
+export const TemplateSpec = z.strictObject({
+  name: Name,
+  team: z.string().max(255).nullish().meta({ description: "name of the team; none: hosts without a team" }),
+  certificate_authority_id: Id,
+  subject_name: SubjectName,
+});
+export type TemplateSpec = z.output<typeof TemplateSpec>;
+
+const params = z.object({ id: IdParam });
+const read = { action: "certificates:read", scope: "team", nodeKey: true } as const;
+const write = { action: "certificates:write", scope: "team" } as const;
+
+export const certificatesApi = {
+  create: endpoint({
+    method: "POST",
+    path: "/certificates",
+    summary: "Create a certificate template, for the Android hosts of a team.",
+    access: write,
+    body: CreateTemplate,
+    response: CertificateTemplate.pick({ id: true, name: true, certificate_authority_id: true, subject_name: true }),
+  }),
+  list: endpoint({
+    method: "GET",
+    path: "/certificates",
+    summary: "List the certificate templates of a team, or those without one. With a host's node key: the host's own.",
+    access: read,
+    query: paging("id", "name", "created_at").extend({ team: QueryTeam.optional(), team_id: QueryTeam.optional() }),
+    response: z.object({ certificates: z.array(CertificateTemplate), meta: Meta }),
+  }),
+  get: endpoint({
+    method: "GET",
+    path: "/certificates/:id",
+    summary: "Get a certificate template; for a host, with its values.",
+    access: read,
+    params,
+    query: z.object({ host_id: QueryId.optional().meta({ description: "fill variables with this host's values" }) }),
+    response: z.object({ certificate: WholeTemplate }),
+  }),
+  delete: endpoint({
+    method: "DELETE",
+    path: "/certificates/:id",
+    summary: "Delete a certificate template.",
+    access: write,
+    params,
+    response: Empty,
+  }),
+  applySpecs: endpoint({
+    method: "POST",
+    path: "/spec/certificates",
+    summary: "Create or change certificate templates by team and name, all or none.",
+    access: write,
+    tier: "premium",
+    body: z.object({ specs: z.array(TemplateSpec).max(1_000) }),
+    response: Empty,
+  }),
+  deleteSpecs: endpoint({
+    method: "DELETE",
+    path: "/spec/certificates",
+    summary: "Delete certificate templates of a team, all or none.",
+    access: write,
+    tier: "premium",
+    body: z.object({ ids: z.array(Id).max(1_000), team_id: Team }),
+    response: Empty,
+  }),
+};
+
+/** What the agent on Android calls with the key of its host. Like what managed agents call, it stands outside the table of endpoints. */
+export const certificateAgentApi = {
+  get: endpoint({
+    method: "GET",
+    path: "/svcd/certificates/:id",
+    root: true,
+    summary: "Get a certificate template with this host's values.",
+    access: "none",
+    params,
+    response: z.object({ certificate: WholeTemplate }),
+  }),
+  status: endpoint({
+    method: "PUT",
+    path: "/svcd/certificates/:id/status",
+    root: true,
+    summary: "Tell how the installation of a certificate went.",
+    access: "none",
+    params,
+    body: z.object({
+      status: z.enum(["verified", "failed"], "must be verified or failed"),
+      detail: z.string().max(10_000).nullish(),
+    }),
+    response: Empty,
+  }),
+} satisfies Record<string, AnyEndpoint>;

@@ -1,0 +1,89 @@
+// What the commands of certificate authorities and templates share: how one is named, how it is shown, and the flags of its fields.
+import * as Flags from "@oclif/core/flags";
+import {
+  type CaItem,
+  type CaType,
+  caFields,
+  caTypes,
+  certificateAuthoritiesApi,
+  secretFields,
+} from "../api/certificate-authorities.ts";
+import { ClientCommand } from "./client-command.ts";
+import { notFound, usage } from "./errors.ts";
+import { readSecret, secretFlags } from "./input.ts";
+import type { View } from "./output.ts";
+import { nearest } from "./suggest.ts";
+
+export const caView: Partial<View> = { columns: [{ key: "id" }, { key: "name" }, { key: "type" }] };
+
+export const skipCheckFlag = {
+  "skip-check": Flags.boolean({ summary: "Do not ask the authority whether what is given works." }),
+};
+
+/** Fields of whatever type; which of them a type has, the server says. */
+export const caFlags = {
+  name: Flags.string({ summary: "Name: letters, numbers and underscores; variables of profiles end in it." }),
+  url: Flags.string({ summary: "URL of the service.", helpValue: "URL" }),
+  "admin-url": Flags.string({ summary: "directory_scep_proxy: URL of the admin page.", helpValue: "URL" }),
+  "challenge-url": Flags.string({ summary: "hosted_scep_ca: URL of the challenge webhook.", helpValue: "URL" }),
+  username: Flags.string({ summary: "User of the service." }),
+  "client-id": Flags.string({ summary: "hosted_est_ca: client id." }),
+  "profile-id": Flags.string({ summary: "hosted_ca_a: certificate profile." }),
+  "certificate-common-name": Flags.string({ summary: "hosted_ca_a: common name; may hold $SVC_VAR_ variables." }),
+  "certificate-user-principal-names": Flags.string({
+    summary: "hosted_ca_a: user principal name; may hold $SVC_VAR_ variables.",
+    multiple: true,
+  }),
+  "certificate-seat-id": Flags.string({ summary: "hosted_ca_a: seat; may hold $SVC_VAR_ variables." }),
+  ...secretFlags("challenge", "the static challenge of a custom_scep_proxy"),
+  ...secretFlags("password", "the password"),
+  ...secretFlags("client-secret", "the client secret of a hosted_est_ca"),
+  ...secretFlags("api-token", "the API token of a hosted_ca_a"),
+};
+
+const kebab = (field: string): string => field.replaceAll("_", "-");
+const fieldsOf = (type: CaType): string[] => Object.keys(caFields[type]);
+const allFields = [...new Set(caTypes.flatMap(fieldsOf))];
+const secretNames: readonly string[] = Object.values(secretFields);
+
+export abstract class CaCommand extends ClientCommand {
+  /** Of that id or name; an id wins. */
+  protected async authority(text: string): Promise<CaItem> {
+    const { certificate_authorities: known } = await this.call(certificateAuthoritiesApi.list);
+    const found = known.find(({ id }) => String(id) === text) ?? known.find(({ name }) => name === text);
+    if (found) return found;
+    const near = nearest(
+      text,
+      known.map(({ name }) => name),
+    );
+    throw notFound(
+      `there is no certificate authority ${text}${near ? `; did you mean ${near}?` : ""}`,
+      "`svc ca list` shows them.",
+    );
+  }
+
+  /** The fields that the flags give. A flag of another type is a mistake that is told here, before a secret goes out. */
+  protected async fields(type: CaType, flags: Readonly<Record<string, unknown>>): Promise<Record<string, unknown>> {
+    const own = fieldsOf(type);
+    const given: Record<string, unknown> = {};
+    for (const field of allFields) {
+      const flag = kebab(field);
+      const value = secretNames.includes(field) ? await readSecret(this.io, flags, flag) : flags[flag];
+      if (value === undefined) continue;
+      if (!own.includes(field))
+        throw usage(`a ${type} has no ${flag}`, `It has: ${own.map((name) => `--${kebab(name)}`).join(", ")}`);
+      given[field] = value;
+    }
+    return given;
+  }
+
+  /** The object of the type in a file: as the API takes it, or its fields alone. */
+  protected objectIn(type: CaType, body: Readonly<Record<string, unknown>>): Record<string, unknown> {
+    const inner = body[type];
+    return { ...((typeof inner === "object" && inner !== null ? inner : body) as Record<string, unknown>) };
+  }
+}
+
+/** Which of the types a file describes. */
+export const typeIn = (body: Readonly<Record<string, unknown>>): CaType | undefined =>
+  caTypes.find((type) => typeof body[type] === "object" && body[type] !== null);

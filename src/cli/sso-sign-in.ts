@@ -1,0 +1,116 @@
+// Signing in through the browser: it comes back to a listener of ours on the loopback interface with a code (RFC 8252), which is worth nothing
+// to anybody who does not know what the challenge was made of (RFC 7636).
+import { spawn } from "node:child_process";
+import { createHash, randomBytes, timingSafeEqual } from "node:crypto";
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import { CliError } from "./errors.ts";
+
+export interface BrowserSignIn {
+  readonly serverUrl: string;
+  /** Shows a remark to the user. */
+  readonly note: (text: string) => void;
+  /** Opens an address in the user's browser; null: the user does. */
+  readonly browse: ((url: string) => Promise<void>) | null;
+  readonly signal: AbortSignal;
+  /** Milliseconds. */
+  readonly timeout: number;
+}
+
+export interface Code {
+  readonly code: string;
+  readonly code_verifier: string;
+}
+
+/** Waits until the user has signed in; gives what to exchange for a token. */
+export async function codeFromBrowser({ serverUrl, note, browse, signal, timeout }: BrowserSignIn): Promise<Code> {
+  signal.throwIfAborted();
+  const verifier = randomBytes(32).toString("base64url");
+  const state = randomBytes(24).toString("base64url");
+  let deliver: (code: string) => void = () => {};
+  const delivered = new Promise<string>((resolve) => {
+    deliver = resolve;
+  });
+  const server = createServer((request, reply) => take(request, reply, state, deliver));
+  await new Promise<void>((resolve, reject) => server.once("error", reject).listen(0, "127.0.0.1", resolve));
+  const ended = new AbortController();
+  try {
+    const { port } = server.address() as AddressInfo;
+    const url = new URL(`${serverUrl.replace(/\/+$/, "")}/cli-login`);
+    const challenge = createHash("sha256").update(verifier).digest("base64url");
+    url.search = String(new URLSearchParams({ port: String(port), challenge, state, sso: "1" }));
+    note(`Sign in in your browser:\n  ${url.href}`);
+    browse?.(url.href).catch(() => note("No browser could be opened: open the address yourself."));
+    const code = await Promise.race([delivered, late(timeout, AbortSignal.any([signal, ended.signal]))]);
+    return { code, code_verifier: verifier };
+  } finally {
+    ended.abort();
+    server.close();
+    // Browsers open connections ahead of requests that never come.
+    server.closeAllConnections();
+  }
+}
+
+/** Fails when the time is over, or when the user interrupts. */
+function late(timeout: number, signal: AbortSignal): Promise<never> {
+  return new Promise((_, reject) => {
+    const timer = setTimeout(
+      () => reject(new CliError("pending", "nobody signed in in the browser in time", "Run the command again.")),
+      timeout,
+    );
+    signal.addEventListener("abort", () => {
+      clearTimeout(timer);
+      reject(signal.reason);
+    });
+  });
+}
+
+/** Only the browser that went the way from here knows the state: what other pages or programs send is none of ours. */
+function take(request: IncomingMessage, reply: ServerResponse, state: string, deliver: (code: string) => void): void {
+  const url = new URL(request.url ?? "/", "http://127.0.0.1");
+  const code = url.searchParams.get("code") ?? "";
+  const isOurs = request.method === "GET" && url.pathname === "/" && same(url.searchParams.get("state") ?? "", state);
+  if (!isOurs || !/^[\w-]{16,512}$/.test(code)) {
+    answer(reply, 404, "Not found", "Nothing is here.");
+    return;
+  }
+  // What ends the wait ends the listener: not before the browser has the page.
+  reply.once("close", () => deliver(code));
+  answer(reply, 200, "Signed in", "You are signed in on the command line. You can close this window.");
+}
+
+const same = (a: string, b: string): boolean => {
+  const [x, y] = [a, b].map((text) => createHash("sha256").update(text).digest());
+  return timingSafeEqual(x!, y!);
+};
+
+function answer(reply: ServerResponse, status: number, title: string, text: string): void {
+  const headers = {
+    "content-type": "text/html; charset=utf-8",
+    "content-security-policy": "default-src 'none'; frame-ancestors 'none'",
+    "referrer-policy": "no-referrer",
+    "x-content-type-options": "nosniff",
+    "cache-control": "no-store",
+    connection: "close",
+  };
+  reply.writeHead(status, headers);
+  reply.end(
+    `<!doctype html><html lang="en"><meta charset="utf-8"><title>${title}</title><h1>${title}</h1><p>${text}</p>\n`,
+  );
+}
+
+const openers: Partial<Record<NodeJS.Platform, readonly [string, ...string[]]>> = {
+  darwin: ["open"],
+  win32: ["rundll32", "url.dll,FileProtocolHandler"],
+};
+
+/** Opens the address in the user's browser, without a shell to read anything into it. */
+export function openBrowser(url: string): Promise<void> {
+  const [command, ...args] = openers[process.platform] ?? ["xdg-open"];
+  return new Promise((resolve, reject) => {
+    const child = spawn(command, [...args, url], { stdio: "ignore", detached: true });
+    child.once("error", reject);
+    child.once("exit", (code) => (code === 0 ? resolve() : reject(new Error(`${command} ended with ${code}`))));
+    child.unref();
+  });
+}

@@ -1,0 +1,27 @@
+// What a receiver of webhooks checks (Standard Webhooks).
+import { createHmac, timingSafeEqual } from "node:crypto";
+
+export type SignatureState = "valid" | "invalid" | "stale" | "missing" | "unchecked";
+
+/** Seconds that sender and receiver may be apart. */
+const TOLERANCE = 300;
+
+export function checkSignature(
+  secret: string | undefined,
+  headers: Readonly<Record<string, string | string[] | undefined>>,
+  body: Uint8Array,
+  now: Date,
+): SignatureState {
+  const { "webhook-id": id, "webhook-timestamp": at, "webhook-signature": given } = headers;
+  if (typeof id !== "string" || typeof at !== "string" || typeof given !== "string") return "missing";
+  if (secret === undefined) return "unchecked";
+  const key = Buffer.from(secret.trim().replace(/^whsec_/, ""), "base64");
+  const wanted = createHmac("sha256", key).update(`${id}.${at}.`).update(body).digest();
+  const fits = given.split(" ").some((one) => {
+    const [version, value = ""] = one.split(",");
+    const found = Buffer.from(value, "base64");
+    return version === "v1" && found.length === wanted.length && timingSafeEqual(found, wanted);
+  });
+  if (!fits) return "invalid";
+  return Math.abs(now.getTime() / 1000 - Number(at)) <= TOLERANCE ? "valid" : "stale";
+}

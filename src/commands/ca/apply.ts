@@ -1,0 +1,38 @@
+import * as Flags from "@oclif/core/flags";
+import { type CaSpecs, certificateAuthoritiesApi } from "../../api/certificate-authorities.ts";
+import { CaCommand, skipCheckFlag } from "../../cli/ca-view.ts";
+import { usage } from "../../cli/errors.ts";
+import { dryRunFlag } from "../../cli/flags.ts";
+import { readValue } from "../../cli/input.ts";
+
+export default class CaApply extends CaCommand {
+  static override summary = "Create or change certificate authorities from a file, all or none.";
+  static override description =
+    "The file has the authorities in groups by type, JSON or YAML, as `svc ca list --spec` shows them. They are matched by name; those that " +
+    "the file does not name stay. A masked secret stays what it is.";
+  static override endpoints = [certificateAuthoritiesApi.applySpecs];
+  static override flags = {
+    input: Flags.string({ summary: "File with the authorities; - is stdin.", helpValue: "FILE", required: true }),
+    ...skipCheckFlag,
+    ...dryRunFlag,
+  };
+  static override examples = ["<%= config.bin %> <%= command.id %> --input cas.yml --skip-check"];
+
+  async run() {
+    const { flags } = await this.parse(CaApply);
+    const value = (await readValue(this.io, flags.input)) as { certificate_authorities?: unknown } | null;
+    const groups = value?.certificate_authorities ?? value;
+    if (typeof groups !== "object" || groups === null || Array.isArray(groups))
+      throw usage("--input: authorities in groups by type are needed");
+    const body = { certificate_authorities: groups as CaSpecs };
+    this.validate(certificateAuthoritiesApi.applySpecs, body);
+    const names = Object.entries(groups).flatMap(([type, group]) =>
+      [group ?? []].flat().map((one: { name?: string }) => one.name ?? type),
+    );
+    const query = { skip_check: flags["skip-check"], dry_run: flags["dry-run"] };
+    await this.call(certificateAuthoritiesApi.applySpecs, { query, body });
+    const counted = names.length === 1 ? "1 certificate authority" : `${names.length} certificate authorities`;
+    if (flags["dry-run"]) return this.printPlan(`apply ${counted}`, names);
+    await this.report(`applied ${counted}`, { applied: names });
+  }
+}

@@ -1,0 +1,59 @@
+import * as Flags from "@oclif/core/flags";
+import {
+  type CreateCa,
+  caFields,
+  caTypes,
+  certificateAuthoritiesApi,
+  isSingle,
+  secretFields,
+} from "../../api/certificate-authorities.ts";
+import { changesOf } from "../../cli/base-command.ts";
+import { CaCommand, caFlags, skipCheckFlag, typeIn } from "../../cli/ca-view.ts";
+import { usage } from "../../cli/errors.ts";
+import { dryRunFlag, inputFlag } from "../../cli/flags.ts";
+import { readBody } from "../../cli/input.ts";
+
+export default class CaCreate extends CaCommand {
+  static override summary = "Add a certificate authority.";
+  static override description =
+    "The server asks the authority first whether what is given works: a SCEP service for its certificate, an EST service too, the " +
+    "others for a challenge or their profile. --skip-check leaves that out. A secret that no flag gives is asked for.";
+  static override endpoints = [certificateAuthoritiesApi.create];
+  static override flags = {
+    type: Flags.option({ options: caTypes })({ summary: "Kind of authority." }),
+    ...caFlags,
+    ...skipCheckFlag,
+    ...inputFlag,
+    ...dryRunFlag,
+  };
+  static override examples = [
+    "<%= config.bin %> <%= command.id %> --type custom_scep_proxy --name VPN --url https://scep.example.com/scep --challenge-file challenge.txt --skip-check",
+    "<%= config.bin %> <%= command.id %> --input ca.json --skip-check",
+  ];
+
+  async run() {
+    const { flags } = await this.parse(CaCreate);
+    const given = await readBody(this.io, flags.input);
+    const type = flags.type ?? typeIn(given);
+    if (!type) throw usage("--type is missing", `Types: ${caTypes.join(", ")}`);
+    const fields: Record<string, unknown> = { ...this.objectIn(type, given), ...(await this.fields(type, flags)) };
+    const secret = secretFields[type];
+    for (const field of Object.keys(caFields[type])) {
+      const flag = field.replaceAll("_", "-");
+      if (fields[field] !== undefined || field === "certificate_user_principal_names") continue;
+      if (field !== secret) fields[field] = await this.askText(field, `--${flag}`);
+    }
+    fields[secret] ??= await this.askSecret(`The ${secret}`, `--${secret.replaceAll("_", "-")}-stdin or -file`);
+    const body = { [type]: fields } as unknown as CreateCa;
+    const name = isSingle(type) ? type : String(fields.name);
+    if (flags["dry-run"]) {
+      this.validate(certificateAuthoritiesApi.create, body);
+      return this.printPlan(`add certificate authority ${name}`, { type }, hidden(secret, changesOf({}, fields)));
+    }
+    const ca = await this.call(certificateAuthoritiesApi.create, { query: { skip_check: flags["skip-check"] }, body });
+    await this.report(`added certificate authority ${ca.name} (${ca.id})`, ca);
+  }
+}
+
+const hidden = (secret: string, changes: ReturnType<typeof changesOf>) =>
+  changes.map((change) => (change.field === secret ? { field: secret, to: "(secret)" } : change));

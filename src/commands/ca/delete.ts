@@ -1,0 +1,21 @@
+import { certificateAuthoritiesApi } from "../../api/certificate-authorities.ts";
+import { CaCommand } from "../../cli/ca-view.ts";
+import { args, dryRunFlag, yesFlag } from "../../cli/flags.ts";
+
+export default class CaDelete extends CaCommand {
+  static override summary = "Delete a certificate authority; certificates that it issued stay on hosts.";
+  static override endpoints = [certificateAuthoritiesApi.delete];
+  static override args = { authority: args.required("name or id of the certificate authority") };
+  static override flags = { ...yesFlag, ...dryRunFlag };
+  static override examples = ["<%= config.bin %> <%= command.id %> EST --yes"];
+
+  async run() {
+    const { args: given, flags } = await this.parse(CaDelete);
+    const { id, name, type } = await this.authority(given.authority);
+    const what = `certificate authority ${name} (${type})`;
+    if (flags["dry-run"]) return this.printPlan(`delete ${what}`, { id, name, type });
+    await this.confirm(`Delete ${what}?`);
+    await this.call(certificateAuthoritiesApi.delete, { params: { id } });
+    await this.report(`deleted ${what}`, { id, name, deleted: true });
+  }
+}

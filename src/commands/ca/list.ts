@@ -1,0 +1,23 @@
+import * as Flags from "@oclif/core/flags";
+import { CaItem, certificateAuthoritiesApi } from "../../api/certificate-authorities.ts";
+import { CaCommand, caView } from "../../cli/ca-view.ts";
+
+export default class CaList extends CaCommand {
+  static override summary = "List certificate authorities.";
+  static override endpoints = [certificateAuthoritiesApi.list, certificateAuthoritiesApi.specs];
+  static override flags = { spec: Flags.boolean({ summary: "As `svc ca apply` takes them; secrets are masked." }) };
+  static override examples = [
+    "<%= config.bin %> <%= command.id %>",
+    "<%= config.bin %> <%= command.id %> --spec -o yaml",
+  ];
+
+  async run() {
+    const { flags } = await this.parse(CaList);
+    if (flags.spec) {
+      const { certificate_authorities: groups } = await this.call(certificateAuthoritiesApi.specs);
+      return this.printOne(groups);
+    }
+    const { certificate_authorities: rows } = await this.call(certificateAuthoritiesApi.list);
+    await this.printList(rows, { columns: [], ...caView, schema: CaItem });
+  }
+}

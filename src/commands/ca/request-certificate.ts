@@ -1,0 +1,44 @@
+import * as Flags from "@oclif/core/flags";
+import { certificateAuthoritiesApi } from "../../api/certificate-authorities.ts";
+import { CaCommand } from "../../cli/ca-view.ts";
+import { args, dryRunFlag } from "../../cli/flags.ts";
+import { readSecret, readText, secretFlags } from "../../cli/input.ts";
+
+export default class CaRequestCertificate extends CaCommand {
+  static override summary = "Have an EST authority sign a certificate request.";
+  static override description =
+    "Prints what the authority sent: a PKCS #7 message in PEM, or the certificate alone. With a token of the end user the request must be of " +
+    "that user: its one email address is the token's user name and begins with its user principal name.";
+  static override endpoints = [certificateAuthoritiesApi.requestCertificate];
+  static override args = { authority: args.required("name or id of a hosted_est_ca or custom_est_proxy") };
+  static override flags = {
+    csr: Flags.string({ summary: "File with the request, PEM; - is stdin.", helpValue: "FILE", required: true }),
+    "idp-oauth-url": Flags.string({ summary: "Where the end user's token is checked (RFC 7662).", helpValue: "URL" }),
+    "idp-client-id": Flags.string({ summary: "Client id that goes with the token." }),
+    ...secretFlags("idp-token", "the end user's token"),
+    "return-pem-certificate": Flags.boolean({ summary: "The certificate alone." }),
+    ...dryRunFlag,
+  };
+  static override examples = ["<%= config.bin %> <%= command.id %> EST --csr request.pem --return-pem-certificate"];
+
+  async run() {
+    const { args: given, flags } = await this.parse(CaRequestCertificate);
+    const csr = await readText(this.io, flags.csr, "--csr");
+    const token = await readSecret(this.io, flags, "idp-token");
+    const { id, name } = await this.authority(given.authority);
+    const body = {
+      csr,
+      ...(flags["idp-oauth-url"] === undefined ? {} : { idp_oauth_url: flags["idp-oauth-url"] }),
+      ...(flags["idp-client-id"] === undefined ? {} : { idp_client_id: flags["idp-client-id"] }),
+      ...(token === undefined ? {} : { idp_token: token }),
+      return_pem_certificate: flags["return-pem-certificate"],
+    };
+    if (flags["dry-run"]) {
+      this.validate(certificateAuthoritiesApi.requestCertificate, body);
+      return this.printPlan(`request a certificate of ${name}`, { id, name });
+    }
+    const reply = await this.call(certificateAuthoritiesApi.requestCertificate, { params: { id }, body });
+    if (this.structured) return this.printOne(reply);
+    this.log(reply.certificate.trimEnd());
+  }
+}

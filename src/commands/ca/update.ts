@@ -1,0 +1,43 @@
+import { type ChangeCa, certificateAuthoritiesApi, secretFields } from "../../api/certificate-authorities.ts";
+import { changesOf } from "../../cli/base-command.ts";
+import { CaCommand, caFlags, skipCheckFlag } from "../../cli/ca-view.ts";
+import { usage } from "../../cli/errors.ts";
+import { args, dryRunFlag, inputFlag } from "../../cli/flags.ts";
+import { readBody } from "../../cli/input.ts";
+
+export default class CaUpdate extends CaCommand {
+  static override summary = "Change a certificate authority.";
+  static override description =
+    "A new URL needs the secret again: the old one is not sent to where it was not meant for.";
+  static override endpoints = [certificateAuthoritiesApi.modify];
+  static override args = { authority: args.required("name or id of the certificate authority") };
+  static override flags = { ...caFlags, ...skipCheckFlag, ...inputFlag, ...dryRunFlag };
+  static override examples = [
+    "<%= config.bin %> <%= command.id %> WIFI --challenge-file challenge.txt --skip-check",
+    "<%= config.bin %> <%= command.id %> WIFI --name OFFICE",
+  ];
+
+  async run() {
+    const { args: given, flags } = await this.parse(CaUpdate);
+    const { id, name, type } = await this.authority(given.authority);
+    const input = await readBody(this.io, flags.input);
+    const fields: Record<string, unknown> = { ...this.objectIn(type, input), ...(await this.fields(type, flags)) };
+    if (Object.keys(fields).length === 0)
+      throw usage("nothing to change", "Give the fields to change by flags or --input.");
+    const body = { [type]: fields } as ChangeCa;
+    if (flags["dry-run"]) {
+      this.validate(certificateAuthoritiesApi.modify, body);
+      const before = await this.call(certificateAuthoritiesApi.get, { params: { id } });
+      const { [secretFields[type]]: secret, ...plain } = fields;
+      const changes = changesOf(before, plain);
+      if (secret !== undefined) changes.push({ field: secretFields[type], to: "(secret)" });
+      return this.printPlan(`change certificate authority ${name}`, { id, name, type }, changes);
+    }
+    await this.call(certificateAuthoritiesApi.modify, {
+      params: { id },
+      query: { skip_check: flags["skip-check"] },
+      body,
+    });
+    await this.report(`changed certificate authority ${name}`, { id, name: fields.name ?? name, type });
+  }
+}

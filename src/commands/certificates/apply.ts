@@ -1,0 +1,34 @@
+import * as Flags from "@oclif/core/flags";
+import { certificatesApi } from "../../api/certificates.ts";
+import { TemplatesCommand } from "../../cli/certificate-view.ts";
+import { usage } from "../../cli/errors.ts";
+import { dryRunFlag } from "../../cli/flags.ts";
+import { readValue } from "../../cli/input.ts";
+import { plural } from "../../cli/text.ts";
+
+export default class CertificatesApply extends TemplatesCommand {
+  static override summary = "Create or change certificate templates from a file, all or none.";
+  static override description =
+    "The file is a list of templates (name, team, certificate_authority_id, subject_name), or an object with that list under specs, JSON or YAML. " +
+    "They are matched by team and name; those that the file does not name stay.";
+  static override endpoints = [certificatesApi.applySpecs];
+  static override flags = {
+    input: Flags.string({ summary: "File with the templates; - is stdin.", helpValue: "FILE", required: true }),
+    ...dryRunFlag,
+  };
+  static override examples = ["<%= config.bin %> <%= command.id %> --input certificates.yml"];
+
+  async run() {
+    const { flags } = await this.parse(CertificatesApply);
+    const value = await readValue(this.io, flags.input);
+    const specs = Array.isArray(value) ? value : (value as { specs?: unknown } | null)?.specs;
+    if (!Array.isArray(specs)) throw usage("--input: a list of templates is needed");
+    const body = { specs };
+    this.validate(certificatesApi.applySpecs, body);
+    const names = specs.map(({ name }: { name: string }) => name);
+    const what = plural(names.length, "certificate template");
+    if (flags["dry-run"]) return this.printPlan(`apply ${what}`, names);
+    await this.call(certificatesApi.applySpecs, { body });
+    await this.report(`applied ${what}`, { applied: names });
+  }
+}

@@ -1,0 +1,55 @@
+import * as Flags from "@oclif/core/flags";
+import { type CreateTemplate, certificatesApi } from "../../api/certificates.ts";
+import { changesOf } from "../../cli/base-command.ts";
+import { TemplatesCommand } from "../../cli/certificate-view.ts";
+import { dryRunFlag, inputFlag, teamFlag } from "../../cli/flags.ts";
+import { readBody } from "../../cli/input.ts";
+
+export default class CertificatesCreate extends TemplatesCommand {
+  static override summary = "Create a certificate template, for the Android hosts of a team.";
+  static override description =
+    "The subject is fields as /CN=value/O=value. It may hold $SVC_VAR_HOST_UUID, $SVC_VAR_HOST_HARDWARE_SERIAL and " +
+    "$SVC_VAR_HOST_END_USER_IDP_USERNAME, which are each host's own.";
+  static override endpoints = [certificatesApi.create];
+  static override flags = {
+    name: Flags.string({ summary: "Name." }),
+    "certificate-authority": Flags.string({
+      summary: "A custom_scep_proxy authority, by name or id.",
+      helpValue: "AUTHORITY",
+    }),
+    "subject-name": Flags.string({ summary: "Subject of the certificates.", helpValue: "/CN=.../O=..." }),
+    ...teamFlag,
+    ...inputFlag,
+    ...dryRunFlag,
+  };
+  static override examples = [
+    "<%= config.bin %> <%= command.id %> --name VPN --certificate-authority WIFI --subject-name '/CN=$SVC_VAR_HOST_UUID/O=Example'",
+  ];
+
+  async run() {
+    const { flags } = await this.parse(CertificatesCreate);
+    const body: Record<string, unknown> = { ...(await readBody(this.io, flags.input)) };
+    if (flags.name !== undefined) body.name = flags.name;
+    if (flags["subject-name"] !== undefined) body.subject_name = flags["subject-name"];
+    if (flags.team !== undefined) Object.assign(body, await this.teamFilter(flags.team));
+    body.name ??= await this.askText("Name", "--name");
+    body.subject_name ??= await this.askText("Subject", "--subject-name");
+    const authority =
+      flags["certificate-authority"] ??
+      (body.certificate_authority_id === undefined
+        ? await this.askText("Certificate authority", "--certificate-authority")
+        : undefined);
+    // An id needs no look at the list, which not everybody may read who may make templates.
+    if (authority !== undefined)
+      body.certificate_authority_id = /^[1-9]\d{0,14}$/.test(authority)
+        ? Number(authority)
+        : (await this.authority(authority)).id;
+    const template = body as unknown as CreateTemplate;
+    if (flags["dry-run"]) {
+      this.validate(certificatesApi.create, template);
+      return this.printPlan(`create certificate template ${template.name}`, null, changesOf({}, body));
+    }
+    const made = await this.call(certificatesApi.create, { body: template });
+    await this.report(`created certificate template ${made.name} (${made.id})`, made);
+  }
+}

@@ -1,0 +1,48 @@
+import * as Flags from "@oclif/core/flags";
+import { certificatesApi } from "../../api/certificates.ts";
+import { TemplatesCommand } from "../../cli/certificate-view.ts";
+import { usage } from "../../cli/errors.ts";
+import { args, dryRunFlag, teamFlag, yesFlag } from "../../cli/flags.ts";
+
+export default class CertificatesDelete extends TemplatesCommand {
+  static override summary = "Delete certificate templates.";
+  static override description =
+    "One template asks y or N; several ask to type their number, or take --confirm NUMBER. Several have to be of one team.";
+  static override endpoints = [certificatesApi.delete, certificatesApi.deleteSpecs];
+  static override strict = false;
+  static override args = { templates: args.optional("ids, or names within the team, of templates") };
+  static override flags = {
+    ...teamFlag,
+    confirm: Flags.string({ summary: "Number of templates that will be deleted." }),
+    ...yesFlag,
+    ...dryRunFlag,
+  };
+  static override examples = [
+    "<%= config.bin %> <%= command.id %> Wi-Fi --yes",
+    "<%= config.bin %> <%= command.id %> Wi-Fi Guests --confirm 2",
+  ];
+
+  async run() {
+    const { argv, flags } = await this.parse(CertificatesDelete);
+    const found = new Map<number, { id: number; name: string }>();
+    for (const text of argv.map(String)) {
+      const { id, name } = await this.template(text, flags.team);
+      found.set(id, { id, name });
+    }
+    const templates = [...found.values()];
+    const [only] = templates;
+    if (!only) throw usage("which templates?", "Name them, by name or id.");
+    const what =
+      templates.length === 1 ? `certificate template ${only.name}` : `${templates.length} certificate templates`;
+    if (flags["dry-run"]) return this.printPlan(`delete ${what}`, templates);
+    if (templates.length === 1) {
+      await this.confirm(`Delete ${what}?`);
+      await this.call(certificatesApi.delete, { params: { id: only.id } });
+    } else {
+      await this.confirmTyped(`Delete ${what}?`, String(templates.length));
+      const ids = templates.map(({ id }) => id);
+      await this.call(certificatesApi.deleteSpecs, { body: { ids, ...(await this.teamFilter(flags.team)) } });
+    }
+    await this.report(`deleted ${what}`, { deleted: templates.length, certificates: templates });
+  }
+}

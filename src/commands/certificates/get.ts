@@ -1,0 +1,26 @@
+import * as Flags from "@oclif/core/flags";
+import { certificatesApi, WholeTemplate } from "../../api/certificates.ts";
+import { TemplatesCommand } from "../../cli/certificate-view.ts";
+import { args, teamFlag } from "../../cli/flags.ts";
+
+export default class CertificatesGet extends TemplatesCommand {
+  static override summary = "Show a certificate template; with --host, as that host gets it, and how it stands there.";
+  static override endpoints = [certificatesApi.get];
+  static override args = { template: args.required("id, or name within the team, of the template") };
+  static override flags = {
+    host: Flags.string({ summary: "With the values of this host.", helpValue: "HOST" }),
+    ...teamFlag,
+  };
+  static override examples = [
+    "<%= config.bin %> <%= command.id %> Wi-Fi",
+    "<%= config.bin %> <%= command.id %> Wi-Fi --host linux-1.example.com",
+  ];
+
+  async run() {
+    const { args: given, flags } = await this.parse(CertificatesGet);
+    const { id } = await this.template(given.template, flags.team);
+    const query = flags.host === undefined ? {} : { host_id: (await this.host(flags.host)).id };
+    const { certificate } = await this.call(certificatesApi.get, { params: { id }, query });
+    await this.printOne(certificate, { schema: WholeTemplate });
+  }
+}

@@ -1,0 +1,22 @@
+import { certificatesApi } from "../../api/certificates.ts";
+import { TemplatesCommand, templateView } from "../../cli/certificate-view.ts";
+import { limitFlags, teamFlag } from "../../cli/flags.ts";
+import { queryFlags, queryOf } from "../../cli/query-flags.ts";
+
+export default class CertificatesList extends TemplatesCommand {
+  static override summary = "List the certificate templates of a team, or those for hosts without one.";
+  static override endpoints = [certificatesApi.list];
+  static override flags = { ...queryFlags(certificatesApi.list, ["team"]), ...teamFlag, ...limitFlags };
+  static override examples = [
+    "<%= config.bin %> <%= command.id %>",
+    "<%= config.bin %> <%= command.id %> --team Workstations",
+  ];
+
+  async run() {
+    const { flags } = await this.parse(CertificatesList);
+    // The API's own `team` is an id; here it may be a name, and goes as `team_id`.
+    const { team, ...others } = flags;
+    const query = queryOf(certificatesApi.list, others, await this.teamFilter(team));
+    await this.printList(await this.rows(certificatesApi.list, { query }, "certificates"), templateView);
+  }
+}

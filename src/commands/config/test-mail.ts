@@ -1,0 +1,37 @@
+import * as Flags from "@oclif/core/flags";
+import { mailApi, type TestMail } from "../../api/mail.ts";
+import { ClientCommand } from "../../cli/client-command.ts";
+import { dryRunFlag, inputFlag } from "../../cli/flags.ts";
+import { readBody, readSecret, secretFlags } from "../../cli/input.ts";
+
+export default class ConfigTestMail extends ClientCommand {
+  static override summary = "Send a mail to see whether outgoing mail works.";
+  static override description =
+    "By the stored settings, whether mail is turned on or not; or, with `smtp_settings` in --input, by those, without storing " +
+    "them. The stored password is used as long as server and port are the stored ones.";
+  static override endpoints = [mailApi.testMail];
+  static override flags = {
+    to: Flags.string({ summary: "Address to send to; your own unless given.", helpValue: "EMAIL" }),
+    ...secretFlags("password", "the password of the settings to be tried"),
+    ...inputFlag,
+    ...dryRunFlag,
+  };
+  static override examples = [
+    "<%= config.bin %> <%= command.id %>",
+    "<%= config.bin %> <%= command.id %> --to observer@example.com",
+  ];
+
+  async run() {
+    const { flags } = await this.parse(ConfigTestMail);
+    const body = (await readBody(this.io, flags.input)) as TestMail;
+    if (flags.to !== undefined) body.to = flags.to;
+    const password = await readSecret(this.io, flags, "password");
+    if (password !== undefined) body.smtp_settings = { ...body.smtp_settings, password };
+    if (flags["dry-run"]) {
+      this.validate(mailApi.testMail, body);
+      return this.printPlan(`send a mail to ${body.to ?? "yourself"}`, null);
+    }
+    const reply = await this.call(mailApi.testMail, { body });
+    await this.report(`the mail server took a mail to ${reply.sent_to}`, reply);
+  }
+}

@@ -1,0 +1,50 @@
+import * as Flags from "@oclif/core/flags";
+import { DataCommand, placeFlags } from "../../cli/data-command.ts";
+import { usage } from "../../cli/errors.ts";
+import { dryRunFlag, yesFlag } from "../../cli/flags.ts";
+import { readSecret, secretFlags } from "../../cli/input.ts";
+import { plural } from "../../cli/text.ts";
+import { countSecrets, rotateKeyOf } from "../../server/data-tools.ts";
+
+export default class DbRotateKey extends DataCommand {
+  static override summary = "Seal all secrets at rest with another server key.";
+  static override description =
+    "No server may run meanwhile. What is broken off goes on when the command is run again; until it is through, servers " +
+    "do not start. server.key in the data directory is replaced; a key in SVC_SERVER_PRIVATE_KEY is yours to replace. " +
+    "Backups made before need the old key: keep it with them (--keep-old-key leaves it as server.key.old).";
+  static override examples = ["<%= config.bin %> <%= command.id %> --generate --data-dir ./data --yes"];
+  static override flags = {
+    ...placeFlags,
+    generate: Flags.boolean({ summary: "Make the new key.", exclusive: ["new-key-file", "new-key-stdin"] }),
+    ...secretFlags("new-key", "the new key (32 bytes, base64)"),
+    "keep-old-key": Flags.boolean({ summary: "Leave the old key beside the new one." }),
+    ...yesFlag,
+    ...dryRunFlag,
+  };
+
+  async run(): Promise<void> {
+    const { flags } = await this.parse(DbRotateKey);
+    const newKey = await readSecret(this.io, flags, "new-key");
+    if (newKey === undefined && !flags.generate)
+      throw usage("which key?", "Give --generate, --new-key-file or --new-key-stdin.");
+    const place = this.place(flags);
+    const where = { place, dataDir: this.dataDir(flags), env: this.io.env };
+    if (flags["dry-run"]) {
+      const secrets = await countSecrets(where);
+      return this.printPlan(`seal ${plural(secrets, "secret")} in ${this.named(place)} with another key`, { secrets });
+    }
+    await this.confirm(`Seal all secrets in ${this.named(place)} with another key? No server may run meanwhile.`);
+    const progress = this.progress("sealing ...");
+    const options = { newKey: newKey ?? null, keepOld: flags["keep-old-key"] };
+    const done = await rotateKeyOf(where, options, ({ table, sealed }) =>
+      progress.update(`${table}: ${sealed} sealed`),
+    ).finally(() => progress.done());
+    const told =
+      done.from === done.to
+        ? `nothing to do: everything is sealed with key ${done.to}`
+        : `${plural(done.sealed, "secret")} sealed anew: key ${done.from} is followed by ${done.to}`;
+    await this.report(told, done);
+    if (!done.file) this.note("set SVC_SERVER_PRIVATE_KEY to the new key before a server starts");
+    else if (place !== where.dataDir) this.note("servers with data directories of their own need this server.key too");
+  }
+}

@@ -1,0 +1,21 @@
+import { invitesApi } from "../../api/invites.ts";
+import { ClientCommand } from "../../cli/client-command.ts";
+import { args, dryRunFlag, yesFlag } from "../../cli/flags.ts";
+import { resolveInvite } from "../../cli/resolve-invite.ts";
+
+export default class InvitesDelete extends ClientCommand {
+  static override summary = "Take an invite back.";
+  static override endpoints = [invitesApi.delete];
+  static override args = { invite: args.required("id or email of the invite") };
+  static override flags = { ...yesFlag, ...dryRunFlag };
+  static override examples = ["<%= config.bin %> <%= command.id %> invited@example.com --yes"];
+
+  async run() {
+    const { args: given, flags } = await this.parse(InvitesDelete);
+    const { id, email } = await resolveInvite((endpoint, input) => this.call(endpoint, input), given.invite);
+    if (flags["dry-run"]) return this.printPlan(`take the invite of ${email} back`, { id, email });
+    await this.confirm(`Take the invite of ${email} back?`);
+    await this.call(invitesApi.delete, { params: { id } });
+    await this.report(`took the invite of ${email} back`, { id, email, deleted: true });
+  }
+}

@@ -1,0 +1,18 @@
+import { invitesApi } from "../../api/invites.ts";
+import { ClientCommand } from "../../cli/client-command.ts";
+import { limitFlags } from "../../cli/flags.ts";
+import { inviteView } from "../../cli/invite-view.ts";
+import { queryFlags, queryOf } from "../../cli/query-flags.ts";
+
+export default class InvitesList extends ClientCommand {
+  static override summary = "List invites that nobody has accepted yet.";
+  static override endpoints = [invitesApi.list];
+  static override flags = { ...queryFlags(invitesApi.list), ...limitFlags };
+  static override examples = ["<%= config.bin %> <%= command.id %> --query example.com"];
+
+  async run() {
+    const { flags } = await this.parse(InvitesList);
+    const rows = await this.rows(invitesApi.list, { query: queryOf(invitesApi.list, flags) }, "invites");
+    await this.printList(rows, inviteView(this.relativeTimes, this.io.now()));
+  }
+}

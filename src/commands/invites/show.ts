@@ -1,0 +1,20 @@
+import { invitesApi } from "../../api/invites.ts";
+import { ClientCommand } from "../../cli/client-command.ts";
+import { args } from "../../cli/flags.ts";
+import { inviteToken, inviteTokenFlags } from "../../cli/invite-token.ts";
+import { inviteView } from "../../cli/invite-view.ts";
+
+export default class InvitesShow extends ClientCommand {
+  static override summary = "Show the invite that a mailed link belongs to; no sign-in is needed.";
+  static override endpoints = [invitesApi.show];
+  static override args = { token: args.optional("the link, or the token at its end") };
+  static override flags = { ...inviteTokenFlags };
+  static override examples = ["<%= config.bin %> <%= command.id %> --token-file invite.txt"];
+
+  async run() {
+    const { args: given, flags } = await this.parse(InvitesShow);
+    const token = await inviteToken(this.io, given.token, flags);
+    const { invite } = await this.call(invitesApi.show, { params: { token } });
+    await this.printOne(invite, inviteView(this.relativeTimes, this.io.now()));
+  }
+}

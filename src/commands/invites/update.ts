@@ -1,0 +1,36 @@
+import { invitesApi, type ModifyInvite } from "../../api/invites.ts";
+import { changesOf } from "../../cli/base-command.ts";
+import { ClientCommand } from "../../cli/client-command.ts";
+import { usage } from "../../cli/errors.ts";
+import { args, dryRunFlag, inputFlag } from "../../cli/flags.ts";
+import { readBody } from "../../cli/input.ts";
+import { inviteFlags } from "../../cli/invite-flags.ts";
+import { resolveInvite } from "../../cli/resolve-invite.ts";
+import { userFields } from "../../cli/user-view.ts";
+
+export default class InvitesUpdate extends ClientCommand {
+  static override summary = "Change an invite; no mail is sent again.";
+  static override endpoints = [invitesApi.modify];
+  static override args = { invite: args.required("id or email of the invite") };
+  static override flags = { ...inviteFlags, ...inputFlag, ...dryRunFlag };
+  static override examples = ["<%= config.bin %> <%= command.id %> invited@example.com --global-role maintainer"];
+
+  async run() {
+    const { args: given, flags } = await this.parse(InvitesUpdate);
+    const body: Record<string, unknown> = {
+      ...(await readBody(this.io, flags.input)),
+      ...(await userFields(this.findTeam, flags)),
+    };
+    if (Object.keys(body).length === 0)
+      throw usage("nothing to change", "Give the fields to change by flags or --input.");
+    const before = await resolveInvite((endpoint, input) => this.call(endpoint, input), given.invite);
+    const change = body as ModifyInvite;
+    if (flags["dry-run"]) {
+      this.validate(invitesApi.modify, change);
+      const { id, email } = before;
+      return this.printPlan(`change the invite of ${email}`, { id, email }, changesOf(before, body));
+    }
+    const { invite } = await this.call(invitesApi.modify, { params: { id: before.id }, body: change });
+    await this.report(`changed the invite of ${invite.email}`, invite);
+  }
+}

@@ -1,0 +1,26 @@
+import { Job, jobsApi } from "../../api/jobs.ts";
+import { ClientCommand } from "../../cli/client-command.ts";
+import { timeColumn } from "../../cli/host-view.ts";
+
+export default class JobsList extends ClientCommand {
+  static override summary = "List the server's jobs, and how each went the last time.";
+  static override endpoints = [jobsApi.list];
+  static override examples = ["<%= config.bin %> <%= command.id %>", "<%= config.bin %> <%= command.id %> -o json"];
+
+  async run() {
+    await this.parse(JobsList);
+    const { jobs } = await this.call(jobsApi.list);
+    const now = this.io.now();
+    await this.printList(jobs, {
+      schema: Job,
+      columns: [
+        { key: "name" },
+        { key: "every_seconds", header: "every (s)" },
+        timeColumn("started_at", "last begun", this.relativeTimes, now),
+        timeColumn("finished_at", "ended", this.relativeTimes, now),
+        { key: "running" },
+        { key: "error" },
+      ],
+    });
+  }
+}

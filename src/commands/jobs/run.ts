@@ -1,0 +1,72 @@
+import * as Flags from "@oclif/core/flags";
+import { type Job, jobsApi } from "../../api/jobs.ts";
+import { ClientCommand } from "../../cli/client-command.ts";
+import { CliError, notFound } from "../../cli/errors.ts";
+import { args, dryRunFlag } from "../../cli/flags.ts";
+import { nearest } from "../../cli/suggest.ts";
+import { durationMs, plural } from "../../cli/text.ts";
+
+const LOOK_EVERY = 1_000;
+
+export default class JobsRun extends ClientCommand {
+  static override summary = "Have a job run now.";
+  static override description =
+    "The name is a job's (`svc jobs list`), or cleanups_then_aggregation, which means all that clean up and then those that count. Exit code 5 when it runs " +
+    "already; with --wait 1 when it fails, and 7 when it still runs at the end of the wait.";
+  static override endpoints = [jobsApi.trigger];
+  static override args = { name: args.required("name of the job, or of a group of jobs") };
+  static override flags = {
+    wait: Flags.boolean({ summary: "Wait until it is done." }),
+    timeout: Flags.string({ summary: "How long --wait waits.", helpValue: "10m", default: "10m" }),
+    ...dryRunFlag,
+  };
+  static override examples = [
+    "<%= config.bin %> <%= command.id %> counts",
+    "<%= config.bin %> <%= command.id %> cleanups_then_aggregation --dry-run",
+  ];
+
+  async run() {
+    const { args: given, flags } = await this.parse(JobsRun);
+    const timeout = durationMs(flags.timeout, "--timeout");
+    const before = await this.jobsOf(given.name);
+    if (flags["dry-run"])
+      return this.printPlan(
+        `run ${plural(before.length, "job")}`,
+        before.map(({ name }) => name),
+      );
+    await this.call(jobsApi.trigger, { query: { name: given.name } });
+    if (!flags.wait) {
+      this.note(`${given.name} runs now: svc jobs list tells how it goes`);
+      return;
+    }
+    const progress = this.progress(`${given.name} is running ...`);
+    let left = timeout;
+    let after: Job[];
+    try {
+      for (;;) {
+        after = await this.jobsOf(given.name);
+        if (!after.some((job) => job.running)) break;
+        if (left <= 0) throw new CliError("pending", `${given.name} still runs`, "svc jobs list tells how it goes.");
+        await this.io.sleep(LOOK_EVERY, this.stop.signal);
+        left -= LOOK_EVERY;
+      }
+    } finally {
+      progress.done();
+    }
+    const failed = after.filter((job) => job.error !== null);
+    for (const job of failed) this.note(`${job.name}: ${job.error}`);
+    if (failed.length > 0) throw new CliError("failed", `${given.name} failed`, "The server's log has the cause.");
+    await this.report(`${given.name} is done`, after);
+  }
+
+  private async jobsOf(name: string): Promise<Job[]> {
+    const { jobs } = await this.call(jobsApi.list);
+    const those = jobs.filter((job) => job.name === name || job.groups.includes(name));
+    if (those.length > 0) return those;
+    const near = nearest(name, [...new Set(jobs.flatMap((job) => [job.name, ...job.groups]))]);
+    throw notFound(
+      `there is no job ${name}`,
+      near === undefined ? "svc jobs list has them all." : `Did you mean ${near}?`,
+    );
+  }
+}

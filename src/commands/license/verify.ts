@@ -1,0 +1,47 @@
+import { readFile } from "node:fs/promises";
+import * as Flags from "@oclif/core/flags";
+import { BaseCommand } from "../../cli/base-command.ts";
+import { failed } from "../../cli/errors.ts";
+import { args } from "../../cli/flags.ts";
+import { readText } from "../../cli/input.ts";
+import { hasExpired } from "../../cli/license-view.ts";
+
+export default class LicenseVerify extends BaseCommand {
+  static override summary = "Check a license key, without a server or a network.";
+  static override description =
+    "Prints what the key says. Exit code 1 when it is not signed by the public key, has expired, or does not hold yet.";
+  static override args = { file: args.required("file with the key; - is stdin") };
+  static override flags = {
+    "public-key": Flags.string({
+      summary:
+        "Check against this public key (PEM) instead of the built-in one. Env: SVC_LICENSE_PUBLIC_KEY, the key itself.",
+      helpValue: "FILE",
+    }),
+  };
+  static override examples = ["<%= config.bin %> <%= command.id %> license.txt --public-key license.pem"];
+
+  async run() {
+    const { args: given, flags } = await this.parse(LicenseVerify);
+    const token = (await readText(this.io, given.file, "FILE")).trim();
+    const { LicenseError, verifyLicense } = await import("../../license/license.ts");
+    const { license, validFrom } = await verifyLicense(token, await this.publicKey(flags["public-key"])).catch(
+      (error: unknown) => {
+        if (!(error instanceof LicenseError)) throw error;
+        throw failed(`the ${error.of} ${error.message}`);
+      },
+    );
+    const now = this.io.now();
+    const expired = hasExpired(license, now);
+    const early = validFrom !== null && Date.parse(validFrom) > now.getTime();
+    await this.printOne({ ...license, valid_from: validFrom, expired, valid: !expired && !early });
+    if (expired) throw failed(`the license expired on ${license.expiration.slice(0, 10)}`);
+    if (early) throw failed(`the license is valid only from ${validFrom}`);
+  }
+
+  private async publicKey(file: string | undefined): Promise<string | undefined> {
+    if (file === undefined) return this.io.env.SVC_LICENSE_PUBLIC_KEY || undefined;
+    return readFile(file, "utf8").catch(() => {
+      throw failed(`--public-key: ${file} cannot be read`);
+    });
+  }
+}

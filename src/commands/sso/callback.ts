@@ -1,0 +1,57 @@
+import * as Flags from "@oclif/core/flags";
+import { sessionsApi } from "../../api/sessions.ts";
+import { ssoApi } from "../../api/sso.ts";
+import { ClientCommand } from "../../cli/client-command.ts";
+import { denied } from "../../cli/errors.ts";
+import { dryRunFlag } from "../../cli/flags.ts";
+import { readText } from "../../cli/input.ts";
+import { ApiCallError } from "../../client/errors.ts";
+
+export default class SsoCallback extends ClientCommand {
+  static override summary =
+    "Hand the server a response of the identity provider, as a browser would: to find out whether it is taken.";
+  static override description =
+    "The file holds what the identity provider's page posts as SAMLResponse, in base64. Without a cookie the server takes it " +
+    "only where the identity provider may begin sign-ins (enable_sso_idp_login). The session that it opens is ended at once.";
+  static override endpoints = [ssoApi.callback];
+  static override flags = {
+    "response-file": Flags.string({
+      summary: "File with the response; - is stdin.",
+      required: true,
+      helpValue: "FILE",
+    }),
+    "cookie-file": Flags.string({ summary: "File with the cookie of the sign-in that it answers.", helpValue: "FILE" }),
+    ...dryRunFlag,
+  };
+  static override examples = ["<%= config.bin %> <%= command.id %> --response-file response.txt"];
+
+  async run() {
+    const { flags } = await this.parse(SsoCallback);
+    const body = { SAMLResponse: (await readText(this.io, flags["response-file"], "--response-file")).trim() };
+    if (flags["dry-run"]) {
+      this.validate(ssoApi.callback, body);
+      return this.printPlan("hand over a response", { characters: body.SAMLResponse.length });
+    }
+    const cookieFile = flags["cookie-file"];
+    const cookie = cookieFile === undefined ? null : (await readText(this.io, cookieFile, "--cookie-file")).trim();
+    const token = await this.deliver(body, cookie);
+    if (token !== null) await this.clientFor(await this.connection(), token).call(sessionsApi.logout);
+    await this.report("the server takes it and would sign in", { accepted: true });
+  }
+
+  private async deliver(body: { SAMLResponse: string }, cookie: string | null): Promise<string | null> {
+    const client = this.clientFor(await this.connection(), null);
+    try {
+      const { headers, body: page } = await client.open(
+        ssoApi.callback,
+        { body },
+        cookie === null ? {} : { headers: { cookie } },
+      );
+      for await (const _ of page);
+      return /svc_session=([\w-]+)/.exec(headers.get("set-cookie") ?? "")?.[1] ?? null;
+    } catch (error) {
+      if (!(error instanceof ApiCallError) || error.status !== 303) throw error;
+      throw denied("the server refuses the response", "The server's log says why, under: single sign-on refused.");
+    }
+  }
+}

@@ -1,0 +1,56 @@
+import * as Flags from "@oclif/core/flags";
+import { type CreateToken, tokensApi } from "../../api/tokens.ts";
+import { changesOf } from "../../cli/base-command.ts";
+import { ClientCommand } from "../../cli/client-command.ts";
+import { dryRunFlag, inputFlag, listOf } from "../../cli/flags.ts";
+import { readBody } from "../../cli/input.ts";
+
+export default class TokensCreate extends ClientCommand {
+  static override summary = "Make an API token with a name and an end.";
+  static override description =
+    "The token is printed once, on stdout. It may do what its user may, as far as --endpoints goes: METHOD PATH as the API's " +
+    "description has it, where * stands for the rest of a path.";
+  static override endpoints = [tokensApi.create];
+  static override flags = {
+    name: Flags.string({ summary: "What it is for." }),
+    "expires-in": Flags.string({
+      summary: "How long it holds (90d), two years at most.",
+      helpValue: "TIME",
+      exclusive: ["expires-at"],
+    }),
+    "expires-at": Flags.string({ summary: "Until when it holds.", helpValue: "ISO-TIME" }),
+    endpoints: Flags.string({
+      summary: "Limit it to this endpoint; repeatable.",
+      multiple: true,
+      helpValue: "'METHOD PATH'",
+    }),
+    user: Flags.string({ summary: "For this API-only user, by id, email or name.", helpValue: "USER" }),
+    ...inputFlag,
+    ...dryRunFlag,
+  };
+  static override examples = [
+    "<%= config.bin %> <%= command.id %> --name inventory --expires-in 30d --endpoints 'GET /hosts,GET /hosts/*'",
+  ];
+
+  async run() {
+    const { flags } = await this.parse(TokensCreate);
+    const body: Record<string, unknown> = { ...(await readBody(this.io, flags.input)) };
+    if (flags.name !== undefined) body.name = flags.name;
+    if (flags["expires-in"] !== undefined) body.expires_in = flags["expires-in"];
+    if (flags["expires-at"] !== undefined) body.expires_at = flags["expires-at"];
+    if (flags.endpoints !== undefined) body.endpoints = listOf(flags.endpoints);
+    if (flags.user !== undefined) body.user_id = (await this.user(flags.user)).id;
+    body.name ??= await this.askText("Name", "--name");
+    const given = body as unknown as CreateToken;
+    if (flags["dry-run"]) {
+      this.validate(tokensApi.create, given);
+      return this.printPlan(`make the API token ${given.name}`, null, changesOf({}, body));
+    }
+    const made = await this.call(tokensApi.create, { body: given });
+    await this.report(`made the API token ${made.name} (${made.id}), which ends ${made.expires_at}`, made);
+    if (!this.structured) {
+      this.note("the token, shown this once:");
+      this.log(made.token);
+    }
+  }
+}

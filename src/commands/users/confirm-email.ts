@@ -1,0 +1,21 @@
+import { mailApi } from "../../api/mail.ts";
+import { ClientCommand } from "../../cli/client-command.ts";
+import { dryRunFlag } from "../../cli/flags.ts";
+import { readSecret, secretFlags } from "../../cli/input.ts";
+import { linkToken } from "../../cli/sign-in.ts";
+
+export default class UsersConfirmEmail extends ClientCommand {
+  static override summary = "Confirm your own new email address, with the link that was mailed there.";
+  static override endpoints = [mailApi.confirmEmail];
+  static override flags = { ...secretFlags("token", "the link that was mailed, or its token,"), ...dryRunFlag };
+  static override examples = ["<%= config.bin %> <%= command.id %> --token-file link.txt"];
+
+  async run() {
+    const { flags } = await this.parse(UsersConfirmEmail);
+    const link =
+      (await readSecret(this.io, flags, "token")) ?? (await this.askSecret("Link", "--token-stdin or --token-file"));
+    if (flags["dry-run"]) return this.printPlan("confirm the new address of this link", null);
+    const reply = await this.call(mailApi.confirmEmail, { params: { token: linkToken(link) } });
+    await this.report(`your address is now ${reply.new_email}`, reply);
+  }
+}

@@ -1,0 +1,18 @@
+import { webhooksApi } from "../../../api/webhooks.ts";
+import { ClientCommand } from "../../../cli/client-command.ts";
+import { limitFlags } from "../../../cli/flags.ts";
+import { queryFlags, queryOf } from "../../../cli/query-flags.ts";
+import { destinationView } from "../../../cli/webhook-view.ts";
+
+export default class WebhooksDestinationsList extends ClientCommand {
+  static override summary = "List the URLs that webhooks were sent to, and how many deliveries wait for each.";
+  static override endpoints = [webhooksApi.destinations];
+  static override flags = { ...queryFlags(webhooksApi.destinations), ...limitFlags };
+  static override examples = ["<%= config.bin %> <%= command.id %> --order-key url"];
+
+  async run() {
+    const { flags } = await this.parse(WebhooksDestinationsList);
+    const query = queryOf(webhooksApi.destinations, flags);
+    await this.printList(await this.rows(webhooksApi.destinations, { query }, "destinations"), destinationView);
+  }
+}

@@ -1,0 +1,66 @@
+import * as Flags from "@oclif/core/flags";
+import { webhooksApi } from "../../api/webhooks.ts";
+import { ClientCommand } from "../../cli/client-command.ts";
+import { usage } from "../../cli/errors.ts";
+import { args, dryRunFlag, yesFlag } from "../../cli/flags.ts";
+import { plural } from "../../cli/text.ts";
+import { deliveryView } from "../../cli/webhook-view.ts";
+
+export default class WebhooksReplay extends ClientCommand {
+  static override summary = "Send a delivery again, or all that were given up.";
+  static override description =
+    "It goes out under the same message id (webhook-id), so that a receiver that has it already can tell. One that waits for a retry does not " +
+    "wait any longer.";
+  static override endpoints = [webhooksApi.replay, webhooksApi.deliveries];
+  static override args = { id: args.optional("id of the delivery") };
+  static override flags = {
+    dead: Flags.boolean({ summary: "All that were given up." }),
+    url: Flags.string({ summary: "With --dead: of this destination only.", dependsOn: ["dead"] }),
+    ...yesFlag,
+    ...dryRunFlag,
+  };
+  static override examples = [
+    "<%= config.bin %> <%= command.id %> 1",
+    "<%= config.bin %> <%= command.id %> --dead --yes",
+  ];
+
+  async run() {
+    const { args: given, flags } = await this.parse(WebhooksReplay);
+    if ((given.id === undefined) !== (flags.dead === true)) throw usage("which delivery?", "Give its id, or --dead.");
+    if (given.id !== undefined) return this.one(given.id, flags["dry-run"]);
+    const query = { state: "dead", order_key: "id", ...(flags.url === undefined ? {} : { url: flags.url }) } as const;
+    this.common.all = true;
+    const rows = await this.rows(webhooksApi.deliveries, { query }, "deliveries");
+    // What `svc webhooks test` sent told nobody anything.
+    const dead = rows.filter(({ event }) => event !== "test");
+    const what = plural(dead.length, "delivery", "deliveries");
+    if (flags["dry-run"])
+      return this.printPlan(
+        `send ${what} again`,
+        dead.map(({ id }) => id),
+      );
+    if (dead.length === 0) return this.note("none was given up");
+    await this.confirm(`Send ${what} again?`);
+    const replayed = [];
+    for (const { id } of dead)
+      replayed.push((await this.call(webhooksApi.replay, { params: { id: String(id) } })).delivery);
+    this.note(`${what} will be sent again`);
+    if (this.structured) await this.printList(replayed, deliveryView);
+  }
+
+  private async one(id: string, dryRun: boolean): Promise<void> {
+    if (dryRun) {
+      const { delivery } = await this.call(webhooksApi.delivery, { params: { id } });
+      const { state, url, event } = delivery;
+      return this.printPlan(`send delivery ${id} (${event}, ${state}) to ${url} again`, {
+        id: delivery.id,
+        state,
+        url,
+      });
+    }
+    const { delivery } = await this.call(webhooksApi.replay, { params: { id } });
+    await this.report(`delivery ${delivery.id} will be sent to ${delivery.url} again`, delivery, {
+      schema: deliveryView.schema,
+    });
+  }
+}

@@ -1,0 +1,119 @@
+// The chain of activities: what an entry's hash covers, and how the chain's ends are signed. Whoever can write to the store can make
+// hashes that fit; signatures take the servers' key too.
+import { createHash, createHmac } from "node:crypto";
+import { sameText } from "../core/random.ts";
+import { and, eq, everything, gt, type Predicate, type Select } from "../store/query.ts";
+import type { RowOf } from "../store/table.ts";
+import type { ServerTx } from "../tables.ts";
+import type { activities, activityChain } from "./tables.ts";
+
+export type ActivityRow = RowOf<typeof activities>;
+export type ChainRow = RowOf<typeof activityChain>;
+
+/** Transactions that change the chain run one after the other on all servers. */
+export const CHAIN_LOCK = "activity_chain";
+/** The name of the key among the server's secrets. */
+export const CHAIN_SECRET = "activity_chain";
+
+/** A place between entries: what comes next has the position after it, and goes on from its hash. */
+export interface Link {
+  readonly position: number;
+  readonly hash: string;
+}
+
+const sha256 = (text: string): string => createHash("sha256").update(text).digest("hex");
+
+/** Where the first entry goes on from. */
+export const GENESIS: Link = { position: 0, hash: sha256("svc activities 1") };
+
+/** The entry's hash at the place after `previous`. Another order of columns, or another column, needs another version. */
+export const entryHash = (
+  previous: Link,
+  row: Omit<ActivityRow, "chain_position" | "chain_hash" | "revision">,
+): string =>
+  sha256(
+    canonical([
+      "svc activity 1",
+      previous.hash,
+      previous.position + 1,
+      row.id,
+      row.created_at,
+      row.actor_id,
+      row.actor_full_name,
+      row.actor_email,
+      row.actor_gravatar,
+      row.actor_api_only,
+      row.actor_address,
+      row.actor_token,
+      row.type,
+      row.svc_initiated,
+      row.details,
+      row.host_id,
+    ]),
+  );
+
+/** JSON without blanks, its keys in the order of their code units: the same for equal values. */
+export function canonical(value: unknown): string {
+  if (Array.isArray(value)) return `[${value.map(canonical).join(",")}]`;
+  if (typeof value !== "object" || value === null) return JSON.stringify(value ?? null);
+  const members = Object.entries(value)
+    .filter(([, member]) => member !== undefined)
+    .sort(([a], [b]) => (a < b ? -1 : 1))
+    .map(([key, member]) => `${JSON.stringify(key)}:${canonical(member)}`);
+  return `{${members.join(",")}}`;
+}
+
+type Signed = Pick<ChainRow, "kind" | "position" | "hash">;
+
+export const signatureOf = (key: string, { kind, position, hash }: Signed): string =>
+  createHmac("sha256", key).update(`svc activity chain 1|${kind}|${position}|${hash}`).digest("hex");
+
+export const isSigned = (key: string, row: Signed & Pick<ChainRow, "signature">): boolean =>
+  sameText(row.signature, signatureOf(key, row));
+
+/** What the store says of the chain's ends, believed or not. */
+export interface Ends {
+  readonly heads: readonly ChainRow[];
+  readonly checkpoints: readonly ChainRow[];
+  /** By position. */
+  readonly breaks: readonly ChainRow[];
+}
+
+export async function readEnds(store: ServerTx): Promise<Ends> {
+  const rows = await store.activityChain.list({ order: [{ column: "position", direction: "asc" }] });
+  const of = (kind: ChainRow["kind"]) => rows.filter((row) => row.kind === kind);
+  return { heads: of("head"), checkpoints: of("checkpoint"), breaks: of("break") };
+}
+
+/** Entries after that place, in their order. The place is given twice: once as what is wanted, once as where to begin to look. */
+export const after = (position: number, limit: number, where: Predicate = everything): Select => ({
+  where: and(where, gt("chain_position", position)),
+  order: [{ column: "chain_position", direction: "asc" }],
+  after: [position, 0],
+  limit,
+});
+
+/** The sealed entry with the lowest or the highest position, or null. */
+export const outermost = (store: ServerTx, direction: "asc" | "desc"): Promise<ActivityRow | null> =>
+  store.activities.first({
+    where: gt("chain_position", Number.MIN_SAFE_INTEGER),
+    order: [{ column: "chain_position", direction }],
+  });
+
+/** Writes the one row of that kind anew, signed. */
+export async function writeEnd(
+  store: ServerTx,
+  key: string,
+  kind: "head" | "checkpoint",
+  { position, hash }: Link,
+  now: string,
+): Promise<void> {
+  const row = { kind, position, hash, created_at: now, signature: signatureOf(key, { kind, position, hash }) };
+  const old = await store.activityChain.list({ where: eq("kind", kind) });
+  if (old.length === 1) {
+    await store.activityChain.update({ where: eq("id", old[0]!.id), set: row });
+    return;
+  }
+  if (old.length > 1) await store.activityChain.delete(eq("kind", kind));
+  await store.activityChain.insert(row);
+}

@@ -1,0 +1,251 @@
+// What the feed tells of a change: the entries that have a name of their own, and one entry for all the rest.
+import { isDeepStrictEqual } from "node:util";
+import type { AppConfig, ConfigSections } from "../../api/app-config.ts";
+import type { TeamMdm } from "../../api/teams.ts";
+import type { ActivityTypes, ConfigChange } from "../activities/types.ts";
+import type { SectionValues } from "./change.ts";
+import { isObject } from "./merge.ts";
+import { masked } from "./secrets.ts";
+import type { Section } from "./section.ts";
+
+/** An entry with what of the change it tells, so that nothing is told twice. */
+export type Told = {
+  [T in keyof ActivityTypes]: {
+    readonly type: T;
+    readonly details: ActivityTypes[T];
+    /** Paths; what lies below one is told too. */
+    readonly of: readonly string[];
+  };
+}[keyof ActivityTypes];
+
+interface TeamOf {
+  readonly team_id: number | null;
+  readonly team_name: string | null;
+}
+const noTeam: TeamOf = { team_id: null, team_name: null };
+
+type OsSettings = Pick<
+  TeamMdm,
+  "enable_disk_encryption" | "macos_updates" | "ios_updates" | "ipados_updates" | "windows_updates"
+> & { macos_setup: { enable_end_user_authentication: boolean } };
+
+const updates = [
+  ["macos_updates", "edited_macos_min_version"],
+  ["ios_updates", "edited_ios_min_version"],
+  ["ipados_updates", "edited_ipados_min_version"],
+] as const;
+
+/** Of device management's settings that teams have too. */
+export function toldOfMdm(before: OsSettings, after: OsSettings, team: TeamOf): Told[] {
+  const told: Told[] = [];
+  for (const [key, type] of updates) {
+    const { minimum_version, deadline } = after[key];
+    if (minimum_version !== before[key].minimum_version || deadline !== before[key].deadline)
+      told.push({
+        type,
+        details: { ...team, minimum_version, deadline },
+        of: [`mdm.${key}.minimum_version`, `mdm.${key}.deadline`],
+      });
+  }
+  if (!isDeepStrictEqual(after.windows_updates, before.windows_updates))
+    told.push({
+      type: "edited_windows_updates",
+      details: { ...team, ...after.windows_updates },
+      of: ["mdm.windows_updates"],
+    });
+  const newHosts = after.macos_updates.update_new_hosts;
+  if (newHosts !== before.macos_updates.update_new_hosts)
+    told.push({
+      type: newHosts ? "enabled_macos_update_new_hosts" : "disabled_macos_update_new_hosts",
+      details: { ...team },
+      of: ["mdm.macos_updates.update_new_hosts"],
+    });
+  if (after.enable_disk_encryption !== before.enable_disk_encryption)
+    told.push({
+      type: after.enable_disk_encryption ? "enabled_macos_disk_encryption" : "disabled_macos_disk_encryption",
+      details: { ...team },
+      of: ["mdm.enable_disk_encryption"],
+    });
+  const endUsers = after.macos_setup.enable_end_user_authentication;
+  if (endUsers !== before.macos_setup.enable_end_user_authentication)
+    told.push({
+      type: endUsers ? "enabled_macos_setup_end_user_auth" : "disabled_macos_setup_end_user_auth",
+      details: { ...team },
+      of: ["mdm.macos_setup.enable_end_user_authentication"],
+    });
+  return told;
+}
+
+function toldOfSwitches(before: ConfigSections, after: ConfigSections): Told[] {
+  const told: Told[] = [];
+  const details: Record<string, never> = {};
+  const { windows_enabled_and_configured: windows, windows_migration_enabled: migration } = after.mdm;
+  if (windows !== before.mdm.windows_enabled_and_configured)
+    told.push({
+      type: windows ? "enabled_windows_mdm" : "disabled_windows_mdm",
+      details,
+      of: ["mdm.windows_enabled_and_configured"],
+    });
+  if (migration !== before.mdm.windows_migration_enabled)
+    told.push({
+      type: migration ? "enabled_windows_mdm_migration" : "disabled_windows_mdm_migration",
+      details,
+      of: ["mdm.windows_migration_enabled"],
+    });
+  const { gitops_mode_enabled: gitops } = after.gitops;
+  if (gitops !== before.gitops.gitops_mode_enabled)
+    told.push({
+      type: gitops ? "enabled_gitops_mode" : "disabled_gitops_mode",
+      details,
+      of: ["gitops.gitops_mode_enabled"],
+    });
+  return told;
+}
+
+function toldOfActivitiesWebhook(before: ConfigSections, after: ConfigSections): Told[] {
+  const was = before.webhook_settings.activities_webhook;
+  const is = after.webhook_settings.activities_webhook;
+  const of = ["webhook_settings.activities_webhook"];
+  const details = { webhook_url: is.destination_url };
+  if (is.enable_activities_webhook && !was.enable_activities_webhook)
+    return [{ type: "enabled_activity_automations", details, of }];
+  if (!is.enable_activities_webhook && was.enable_activities_webhook)
+    return [{ type: "disabled_activity_automations", details: {}, of }];
+  if (!is.enable_activities_webhook || isDeepStrictEqual(was, is)) return [];
+  return [{ type: "edited_activity_automations", details, of }];
+}
+
+function toldOfConditionalAccess(before: ConfigSections, after: ConfigSections): Told[] {
+  const told: Told[] = [];
+  const [was, is] = [before.conditional_access, after.conditional_access];
+  if (was.directory_tenant_id !== is.directory_tenant_id)
+    told.push({
+      type:
+        is.directory_tenant_id === ""
+          ? "deleted_conditional_access_integration_directory"
+          : "added_conditional_access_integration_directory",
+      details: {},
+      of: ["conditional_access.directory_tenant_id"],
+    });
+  const fields = (Object.keys(is) as (keyof typeof is)[]).filter((name) => name.startsWith("provider_"));
+  if (fields.some((name) => was[name] !== is[name]))
+    told.push({
+      type: is.provider_idp_id === "" ? "deleted_conditional_access_provider" : "added_conditional_access_provider",
+      details: {},
+      of: fields.map((name) => `conditional_access.${name}`),
+    });
+  told.push(
+    ...toldOfAccessAutomations(
+      before.integrations.conditional_access_enabled,
+      after.integrations.conditional_access_enabled,
+      { team_id: null, team_name: "" },
+    ),
+  );
+  return told;
+}
+
+export const toldOfAccessAutomations = (
+  was: boolean,
+  is: boolean,
+  details: { team_id: number | null; team_name: string },
+): Told[] =>
+  was === is
+    ? []
+    : [
+        {
+          type: is ? "enabled_conditional_access_automations" : "disabled_conditional_access_automations",
+          details,
+          of: ["integrations.conditional_access_enabled"],
+        },
+      ];
+
+/** Everything that a change of the configuration is told by. */
+export function toldOfConfig(sections: readonly Section[], before: SectionValues, after: SectionValues): Told[] {
+  const [was, is] = [before, after].map(
+    (values) =>
+      Object.fromEntries(
+        sections.map((section) => [section.name, values.get(section.name) ?? section.defaults]),
+      ) as ConfigSections,
+  ) as [ConfigSections, ConfigSections];
+  const told: Told[] = [
+    ...(isDeepStrictEqual(was.agent_options, is.agent_options)
+      ? []
+      : [{ type: "edited_agent_options" as const, details: { global: true, ...noTeam }, of: ["agent_options"] }]),
+    ...toldOfActivitiesWebhook(was, is),
+    ...toldOfMdm(was.mdm, is.mdm, noTeam),
+    ...toldOfSwitches(was, is),
+    ...toldOfConditionalAccess(was, is),
+  ];
+  const rest = sections.flatMap((section) => {
+    const [from, to] = [was, is].map((values) => values[section.name as keyof ConfigSections]) as [object, object];
+    const computed = section.returned.map((path) => `${section.name}.${path}`);
+    return changesBetween({
+      from,
+      to,
+      shown: [masked(section, from), masked(section, to)],
+      at: section.name,
+    }).filter(({ path }) => !computed.includes(path));
+  });
+  const changes = untold(rest, told);
+  if (changes.length > 0) {
+    const names = [...new Set(changes.map(({ path }) => path.split(".")[0] as keyof AppConfig))];
+    told.push({ type: "edited_config", details: { sections: names, changes }, of: [] });
+  }
+  return told;
+}
+
+/** The changes that no entry tells yet. */
+export const untold = (changes: readonly ConfigChange[], told: readonly Told[]): ConfigChange[] => {
+  const paths = told.flatMap(({ of }) => of);
+  return changes.filter(({ path }) => !paths.some((one) => path === one || path.startsWith(`${one}.`)));
+};
+
+interface Pair {
+  readonly from: unknown;
+  readonly to: unknown;
+  /** The same with secrets masked: only that they changed is told. */
+  readonly shown: readonly [unknown, unknown];
+  readonly at: string;
+}
+
+/** Field by field; lists of the same length entry by entry. */
+export function changesBetween({ from, to, shown, at }: Pair): ConfigChange[] {
+  if (isDeepStrictEqual(from, to)) return [];
+  const keys = commonKeys(from, to);
+  if (keys === null) return [{ path: at, old: short(shown[0]), new: short(shown[1]) }];
+  return keys.flatMap((key) =>
+    changesBetween({
+      from: member(from, key),
+      to: member(to, key),
+      shown: [member(shown[0], key), member(shown[1], key)],
+      at: `${at}.${key}`,
+    }),
+  );
+}
+
+/** Members that are told of one by one; larger maps and lists are told of as a whole. */
+const MOST = 40;
+
+function commonKeys(from: unknown, to: unknown): string[] | null {
+  if (isObject(from) && isObject(to)) {
+    const keys = [...new Set([...Object.keys(from), ...Object.keys(to)])];
+    return keys.length <= MOST ? keys : null;
+  }
+  const lists = Array.isArray(from) && Array.isArray(to) && from.length === to.length && to.length <= MOST;
+  return lists && [...from, ...to].every(isObject) ? Object.keys(to) : null;
+}
+
+const member = (value: unknown, key: string): unknown =>
+  isObject(value) || Array.isArray(value) ? (value as Record<string, unknown>)[key] : undefined;
+
+/** Characters of a value in the feed: documents and long lists are no use there. */
+const LONGEST = 500;
+
+function short(value: unknown): ConfigChange["old"] {
+  if (value === undefined) return null;
+  if (typeof value === "string") return cut(value);
+  const text = JSON.stringify(value);
+  return text.length <= LONGEST ? (value as ConfigChange["old"]) : cut(text);
+}
+
+const cut = (text: string): string => (text.length <= LONGEST ? text : `${text.slice(0, LONGEST).toWellFormed()}…`);

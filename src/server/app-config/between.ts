@@ -1,0 +1,66 @@
+// Rules that hold between sections.
+import type { ConfigSections, Integrations } from "../../api/app-config.ts";
+import type { FieldError } from "../core/errors.ts";
+import type { SectionValues } from "./change.ts";
+
+type Switch = readonly [path: string, on: boolean];
+
+const ticketing = (
+  integrations: Integrations,
+  flag: "enable_software_vulnerabilities" | "enable_failing_policies",
+): Switch[] =>
+  (["ticketing_a", "ticketing_b"] as const).flatMap((list) =>
+    integrations[list].map((entry, i): Switch => [`integrations.${list}.${i}.${flag}`, entry[flag]]),
+  );
+
+/** Of several automations of a kind that are on, the one that this change is refused for: the last that it gives. */
+function onlyOne(kind: string, switches: readonly Switch[], given: Record<string, unknown>): FieldError[] {
+  const on = switches.filter(([, enabled]) => enabled).map(([path]) => path);
+  if (on.length < 2) return [];
+  const name = on.findLast((path) => given[path.split(".")[0]!] !== undefined);
+  if (name === undefined) return [];
+  const others = on.filter((path) => path !== name).join(", ");
+  return [{ name, reason: `only one ${kind} automation can be enabled at a time; there is ${others}` }];
+}
+
+export function betweenSections(after: SectionValues, given: Record<string, unknown>): FieldError[] {
+  const {
+    webhook_settings: hooks,
+    integrations,
+    conditional_access: access,
+  } = Object.fromEntries(after) as unknown as ConfigSections;
+  const { vulnerabilities_webhook: vulnerabilities, failing_policies_webhook: failing } = hooks;
+  const errors = [
+    ...onlyOne(
+      "vulnerability",
+      [
+        [
+          "webhook_settings.vulnerabilities_webhook.enable_vulnerabilities_webhook",
+          vulnerabilities.enable_vulnerabilities_webhook,
+        ],
+        ...ticketing(integrations, "enable_software_vulnerabilities"),
+      ],
+      given,
+    ),
+    ...onlyOne(
+      "failing policies",
+      [
+        [
+          "webhook_settings.failing_policies_webhook.enable_failing_policies_webhook",
+          failing.enable_failing_policies_webhook,
+        ],
+        ...ticketing(integrations, "enable_failing_policies"),
+      ],
+      given,
+    ),
+  ];
+  if (integrations.conditional_access_enabled && !isConnected(access))
+    errors.push({
+      name: "integrations.conditional_access_enabled",
+      reason: "needs conditional_access to be configured",
+    });
+  return errors;
+}
+
+export const isConnected = (access: ConfigSections["conditional_access"]): boolean =>
+  access.directory_connection_configured || access.provider_idp_id !== "";

@@ -1,0 +1,81 @@
+// What is secret in a section: where it stands, its mask, and what a mask that comes back stands for.
+import { isDeepStrictEqual } from "node:util";
+import { MASK } from "../../api/fields.ts";
+import type { FieldError } from "../core/errors.ts";
+import { getPath, isObject, pathsOf, withPath } from "./merge.ts";
+import type { Section } from "./section.ts";
+
+type Secrets = Pick<Section, "secrets" | "shown">;
+
+export function secretPaths({ secrets, shown }: Secrets, value: unknown): string[][] {
+  const open = new Set(shown.flatMap((pattern) => pathsOf(value, pattern)).map((path) => path.join("\0")));
+  return secrets.flatMap((pattern) => pathsOf(value, pattern)).filter((path) => !open.has(path.join("\0")));
+}
+
+const isEmpty = (secret: unknown): boolean => secret === "" || secret === null || secret === undefined;
+
+/** The section with its secrets masked. */
+export const masked = (section: Secrets, value: object): object =>
+  secretPaths(section, value).reduce(
+    (left, path) => (isEmpty(getPath(left, path)) ? left : withPath(left, path, MASK)),
+    value,
+  );
+
+/** The section without its secrets, and these by their paths. */
+export function apart(section: Secrets, value: object): { plain: object; secrets: [string[], unknown][] } {
+  const secrets = secretPaths(section, value)
+    .map((path): [string[], unknown] => [path, getPath(value, path)])
+    .filter(([, secret]) => !isEmpty(secret));
+  return { plain: secrets.reduce((left, [path]) => withPath(left, path, ""), value), secrets };
+}
+
+export const together = (plain: object, secrets: readonly (readonly [string[], unknown])[]): object =>
+  secrets.reduce((left, [path, secret]) => withPath(left, path, secret), plain);
+
+/** A mask that comes back stands for the secret that is kept; in a list, for that of the same entry. */
+export function unmasked(section: Section, input: unknown, old: object): { input: unknown; errors: FieldError[] } {
+  const errors: FieldError[] = [];
+  const result = secretPaths(section, input)
+    .filter((path) => getPath(input, path) === MASK)
+    .reduce((left, path) => {
+      const from = pathInOld(section, input, old, path);
+      const kept = from === null ? undefined : getPath(old, from);
+      const list = listOf(section, path);
+      if (list && isEmpty(kept)) errors.push({ name: path.join("."), reason: unknownMask(list[1]) });
+      return withPath(left, path, kept ?? "");
+    }, input);
+  return { input: result, errors };
+}
+
+const listOf = ({ entries }: Section, path: readonly string[]) =>
+  Object.entries(entries).find(([list]) => path.join(".").startsWith(`${list}.`));
+
+const unknownMask = (identity: readonly string[]): string =>
+  `is a mask, but no entry has this ${identity.join(" and ")}: send the secret`;
+
+/** Where the secret stood: entries of lists may have moved. */
+function pathInOld(section: Section, input: unknown, old: object, path: readonly string[]): readonly string[] | null {
+  const found = listOf(section, path);
+  if (!found) return path;
+  const list = found[0].split(".");
+  const [index, ...rest] = path.slice(list.length) as [string, ...string[]];
+  const identity = (entry: unknown) => found[1].map((field) => getPath(entry, field));
+  const wanted = identity(getPath(input, [...list, index]));
+  const olds = getPath(old, list);
+  if (!Array.isArray(olds)) return null;
+  const at = olds.findIndex((entry) => isObject(entry) && isDeepStrictEqual(identity(entry), wanted));
+  return at === -1 ? null : [...list, String(at), ...rest];
+}
+
+/** Secrets that would go to somebody new without having been sent for them. */
+export function rebound(section: Section, input: unknown, value: object, old: object): FieldError[] {
+  return Object.entries(section.boundTo).flatMap(([path, fields]) => {
+    const kept = getPath(old, path);
+    const sent = getPath(input, path);
+    if (isEmpty(kept) || (sent !== undefined && sent !== MASK) || getPath(value, path) !== kept) return [];
+    const moved = fields.filter((field) => getPath(value, field) !== getPath(old, field));
+    // Without a receiver nothing is sent anywhere, and the next one is a change again.
+    if (moved.length === 0 || isEmpty(getPath(value, fields[0]!))) return [];
+    return [{ name: path, reason: `must be sent again: ${moved.join(" and ")} changed` }];
+  });
+}

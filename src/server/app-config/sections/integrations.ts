@@ -1,0 +1,70 @@
+import { type Integrations, Integrations as IntegrationsSchema } from "../../../api/app-config.ts";
+import type { FieldError } from "../../core/errors.ts";
+import { section } from "../section.ts";
+import { badUrls, missing, under } from "./rules.ts";
+
+/** Of a service account's key, what is no secret. */
+const openKeyFields = [
+  "type",
+  "project_id",
+  "client_email",
+  "client_id",
+  "auth_uri",
+  "token_uri",
+  "auth_provider_x509_cert_url",
+  "client_x509_cert_url",
+  "universe_domain",
+];
+
+/** What tells entries apart; teams name tickets' entries by these too. */
+export const entryKeys = {
+  ticketing_a: ["url", "project_key"],
+  ticketing_b: ["url", "group_id"],
+  calendar: ["domain"],
+} as const;
+
+export const integrations = section({
+  name: "integrations",
+  schema: IntegrationsSchema,
+  defaults: { ticketing_a: [], ticketing_b: [], calendar: [], conditional_access_enabled: false },
+  secrets: ["ticketing_a.*.api_token", "ticketing_b.*.api_token", "calendar.*.api_key_json.*"],
+  shown: openKeyFields.map((name) => `calendar.*.api_key_json.${name}`),
+  entries: entryKeys,
+  premium: ["conditional_access_enabled"],
+  check: (value) => [
+    ...value.ticketing_a.flatMap((entry, i) =>
+      under(`ticketing_a.${i}`, [
+        ...missing(entry, ["url", "username", "api_token", "project_key"], "create tickets"),
+        ...badUrls(entry, ["url"]),
+      ]),
+    ),
+    ...value.ticketing_b.flatMap((entry, i) =>
+      under(`ticketing_b.${i}`, [
+        ...missing(entry, ["url", "email", "api_token"], "create tickets"),
+        ...(entry.group_id === 0 ? [{ name: "group_id", reason: "is required to create tickets" }] : []),
+        ...badUrls(entry, ["url"]),
+      ]),
+    ),
+    ...value.calendar.flatMap((entry, i) => under(`calendar.${i}`, calendarProblems(entry))),
+    ...Object.entries(entryKeys).flatMap(([list, keys]) => repeated(list, value[list as keyof typeof entryKeys], keys)),
+  ],
+});
+
+function calendarProblems({ domain, api_key_json: key }: Integrations["calendar"][number]): FieldError[] {
+  const errors = missing({ domain }, ["domain"], "reach calendars");
+  for (const name of ["client_email", "private_key"])
+    if (typeof key[name] !== "string" || key[name] === "")
+      errors.push({ name: `api_key_json.${name}`, reason: "is required, as in the service account's key file" });
+  return errors;
+}
+
+function repeated(list: string, entries: readonly object[], keys: readonly string[]): FieldError[] {
+  const seen = new Set<string>();
+  return entries.flatMap((entry, i) => {
+    const identity = JSON.stringify(keys.map((key) => (entry as Record<string, unknown>)[key]));
+    if (seen.has(identity))
+      return [{ name: `${list}.${i}.${keys[0]}`, reason: `another entry has the same ${keys.join(" and ")}` }];
+    seen.add(identity);
+    return [];
+  });
+}

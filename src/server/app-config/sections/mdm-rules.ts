@@ -1,0 +1,105 @@
+// What holds of device management's settings, of the organization and of teams alike.
+import type { MdmSettings } from "../../../api/app-config.ts";
+import type { FieldError } from "../../core/errors.ts";
+import { isObject } from "../merge.ts";
+import { under } from "./rules.ts";
+
+export const noUpdates = {
+  macos_updates: { minimum_version: "", deadline: "", update_new_hosts: false },
+  ios_updates: { minimum_version: "", deadline: "" },
+  ipados_updates: { minimum_version: "", deadline: "" },
+  windows_updates: { deadline_days: null, grace_period_days: null },
+};
+
+export const noMacosSetup = {
+  bootstrap_package: "",
+  enable_end_user_authentication: false,
+  macos_setup_assistant: "",
+  enable_release_device_manually: false,
+};
+
+export type OsSettings = Pick<
+  MdmSettings,
+  | "enable_disk_encryption"
+  | "windows_require_bitlocker_pin"
+  | "macos_updates"
+  | "ios_updates"
+  | "ipados_updates"
+  | "windows_updates"
+>;
+
+export const osSettingsProblems = (value: OsSettings): FieldError[] => [
+  ...(value.windows_require_bitlocker_pin && !value.enable_disk_encryption
+    ? [{ name: "windows_require_bitlocker_pin", reason: "needs enable_disk_encryption to be true" }]
+    : []),
+  ...under("macos_updates", updateProblems(value.macos_updates)),
+  ...under("ios_updates", updateProblems(value.ios_updates)),
+  ...under("ipados_updates", updateProblems(value.ipados_updates)),
+  ...under("windows_updates", windowsProblems(value.windows_updates)),
+];
+
+function updateProblems({ minimum_version: version, deadline }: MdmSettings["ios_updates"]): FieldError[] {
+  const errors: FieldError[] = [];
+  if (version !== "" && !/^\d{1,9}(\.\d{1,9}){0,3}$/.test(version))
+    errors.push({ name: "minimum_version", reason: "must be a version such as 14.6.1" });
+  if (deadline !== "" && !isDate(deadline)) errors.push({ name: "deadline", reason: "must be a date, YYYY-MM-DD" });
+  if (version === "" && deadline !== "")
+    errors.push({ name: "minimum_version", reason: "is required together with deadline" });
+  if (version !== "" && deadline === "")
+    errors.push({ name: "deadline", reason: "is required together with minimum_version" });
+  return errors;
+}
+
+/** A day that the calendar has. */
+const isDate = (text: string): boolean =>
+  /^\d{4}-\d\d-\d\d$/.test(text) &&
+  !Number.isNaN(Date.parse(text)) &&
+  new Date(text).toISOString().slice(0, 10) === text;
+
+const windowsRanges = { deadline_days: 30, grace_period_days: 7 } as const;
+
+function windowsProblems(value: MdmSettings["windows_updates"]): FieldError[] {
+  return (Object.keys(windowsRanges) as (keyof typeof windowsRanges)[]).flatMap((name) => {
+    const other = name === "deadline_days" ? "grace_period_days" : "deadline_days";
+    const days = value[name];
+    if (days === null) return value[other] === null ? [] : [{ name, reason: `is required together with ${other}` }];
+    const most = windowsRanges[name];
+    return days >= 0 && days <= most ? [] : [{ name, reason: `must be from 0 to ${most}` }];
+  });
+}
+
+/** The older place of disk encryption, and the forms that `update_new_hosts` comes in. */
+export function respellMdm(given: Record<string, unknown>): Record<string, unknown> {
+  const result = { ...given };
+  const { macos_settings: settings, macos_updates: updates } = given;
+  if (isObject(settings) && "enable_disk_encryption" in settings) {
+    const { enable_disk_encryption: older, ...rest } = settings;
+    result.macos_settings = rest;
+    result.enable_disk_encryption ??= older;
+  }
+  if (isObject(updates) && "update_new_hosts" in updates) {
+    const { update_new_hosts: told, ...rest } = updates;
+    const flag = booleanLike.get(told);
+    result.macos_updates = told === null ? rest : { ...rest, update_new_hosts: flag ?? told };
+  }
+  return result;
+}
+
+const booleanLike = new Map<unknown, boolean>([
+  ["true", true],
+  ["false", false],
+  [1, true],
+  [0, false],
+]);
+
+/** Where a change sets version and deadline and says nothing of new hosts, these are updated too; without both, they are not. */
+export function newHostsUpdated<T extends Pick<OsSettings, "macos_updates">>(value: T, given: unknown, before: T): T {
+  const sent = isObject(given) ? given.macos_updates : undefined;
+  if (!isObject(sent) || sent.update_new_hosts !== undefined) return value;
+  const update_new_hosts =
+    isSet(value.macos_updates) && (!isSet(before.macos_updates) || before.macos_updates.update_new_hosts);
+  return { ...value, macos_updates: { ...value.macos_updates, update_new_hosts } };
+}
+
+const isSet = ({ minimum_version: version, deadline }: MdmSettings["ios_updates"]): boolean =>
+  version !== "" && deadline !== "";

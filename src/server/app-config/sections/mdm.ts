@@ -1,0 +1,81 @@
+import { type MdmSettings, MdmSettings as MdmSettingsSchema } from "../../../api/app-config.ts";
+import type { FieldError } from "../../core/errors.ts";
+import { section } from "../section.ts";
+import { newHostsUpdated, noMacosSetup, noUpdates, osSettingsProblems, respellMdm } from "./mdm-rules.ts";
+import { badUrls, missing, under } from "./rules.ts";
+import { noIdentityProvider, providerProblems, trimmed } from "./sign-on.ts";
+
+const premium = [
+  "enable_turn_on_windows_mdm_manually",
+  "enable_disk_encryption",
+  "windows_require_bitlocker_pin",
+  "windows_migration_enabled",
+  ...(["macos_updates", "ios_updates", "ipados_updates"] as const).flatMap((name) => [
+    `${name}.minimum_version`,
+    `${name}.deadline`,
+  ]),
+  "macos_updates.update_new_hosts",
+  "windows_updates.deadline_days",
+  "windows_updates.grace_period_days",
+  "macos_migration.enable",
+  "macos_migration.mode",
+  "macos_migration.webhook_url",
+  ...Object.keys(noMacosSetup).map((name) => `macos_setup.${name}`),
+];
+
+export const mdm = section({
+  name: "mdm",
+  schema: MdmSettingsSchema,
+  defaults: {
+    enabled_and_configured: false,
+    android_enabled_and_configured: false,
+    windows_enabled_and_configured: false,
+    enable_turn_on_windows_mdm_manually: false,
+    enable_disk_encryption: false,
+    windows_require_bitlocker_pin: false,
+    windows_migration_enabled: false,
+    ...noUpdates,
+    macos_migration: { enable: false, mode: "", webhook_url: "" },
+    macos_setup: noMacosSetup,
+    macos_settings: { custom_settings: [] },
+    windows_settings: { custom_settings: [] },
+    end_user_authentication: noIdentityProvider,
+    vendora_server_url: "",
+  },
+  returned: ["enabled_and_configured", "android_enabled_and_configured"],
+  premium,
+  respell: respellMdm,
+  complete: (value, given, before) =>
+    newHostsUpdated({ ...value, end_user_authentication: trimmed(value.end_user_authentication) }, given, before),
+  check: (value) => [
+    ...osSettingsProblems(value),
+    ...windowsProblems(value),
+    ...under("macos_migration", migrationProblems(value.macos_migration)),
+    ...under("end_user_authentication", endUserProblems(value.end_user_authentication)),
+    ...badUrls(value, ["vendora_server_url"]),
+  ],
+});
+
+function windowsProblems(value: MdmSettings): FieldError[] {
+  if (!value.windows_migration_enabled) return [];
+  const name = "windows_migration_enabled";
+  if (!value.windows_enabled_and_configured)
+    return [{ name, reason: "needs windows_enabled_and_configured to be true" }];
+  return value.enable_turn_on_windows_mdm_manually
+    ? [{ name, reason: "needs enable_turn_on_windows_mdm_manually to be false" }]
+    : [];
+}
+
+function migrationProblems(value: MdmSettings["macos_migration"]): FieldError[] {
+  const errors = badUrls(value, ["webhook_url"]);
+  if (value.enable) errors.push(...missing(value, ["webhook_url"], "enable the migration"));
+  const known = value.mode === "voluntary" || value.mode === "forced" || (value.mode === "" && !value.enable);
+  if (!known) errors.push({ name: "mode", reason: "must be voluntary or forced" });
+  return errors;
+}
+
+/** Off where nothing of it is given. */
+function endUserProblems(value: MdmSettings["end_user_authentication"]): FieldError[] {
+  const given = Object.values(value).some((text) => text !== "");
+  return providerProblems(value, given, "authenticate end users");
+}

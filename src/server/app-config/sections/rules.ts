@@ -1,0 +1,42 @@
+// Rules that sections, and the settings of teams, have in common. A reason, or null where all is well.
+import type { FieldError } from "../../core/errors.ts";
+
+export const isHttpUrl = (text: string): boolean => {
+  if (!/^https?:\/\/\S+$/i.test(text)) return false;
+  return URL.canParse(text);
+};
+
+/** Empty, or an address that a browser may be sent to: nothing that runs as script. */
+const isLink = (text: string): boolean => text === "" || /^(https?|file|mailto):/i.test(text);
+
+type Texts<K extends string> = { readonly [N in K]: string };
+
+export const badLinks = <K extends string>(value: Texts<K>, names: readonly K[]): FieldError[] =>
+  names
+    .filter((name) => !isLink(value[name]))
+    .map((name) => ({ name, reason: "must be a URL (http, https, file or mailto)" }));
+
+/** Addresses that may be left empty. */
+export const badUrls = <K extends string>(value: Texts<K>, names: readonly K[]): FieldError[] =>
+  names
+    .filter((name) => value[name] !== "" && !isHttpUrl(value[name]))
+    .map((name) => ({ name, reason: "must be an http or https URL" }));
+
+/** Fields that may not be empty, and what for. */
+export const missing = <K extends string>(value: Texts<K>, names: readonly K[], what: string): FieldError[] =>
+  names.filter((name) => value[name].trim() === "").map((name) => ({ name, reason: `is required to ${what}` }));
+
+export const under = (prefix: string, errors: readonly FieldError[]): FieldError[] =>
+  errors.map(({ name, reason }) => ({ name: `${prefix}.${name}`, reason }));
+
+/** A hundred years: longer ones lead to dates that do not exist. */
+const MAX_EXPIRY_DAYS = 36_500;
+
+/** What the days of an expiry, of the organization's and of teams' settings, must keep to. */
+export function expiryProblem(enabled: boolean, window: number): string | null {
+  if (enabled && window <= 0) return "must be greater than 0 when expiry is enabled";
+  if (window < 0) return "must not be negative";
+  return window > MAX_EXPIRY_DAYS ? `must not be more than ${MAX_EXPIRY_DAYS} days` : null;
+}
+
+export const noHostExpiry = { host_expiry_enabled: false, host_expiry_window: 0 };

@@ -1,0 +1,83 @@
+import { ConditionalAccess, SsoSettings } from "../../../api/app-config.ts";
+import { may } from "../../core/access.ts";
+import type { FieldError } from "../../core/errors.ts";
+import { section } from "../section.ts";
+import { badLinks, badUrls, missing } from "./rules.ts";
+import { xmlProblem } from "./xml.ts";
+
+const ENTITY_ID_MIN = 5;
+
+export const noIdentityProvider = { entity_id: "", issuer_uri: "", idp_name: "", metadata: "", metadata_url: "" };
+type IdentityProvider = typeof noIdentityProvider;
+
+/** What holds of an identity provider's settings, for users' sign-in and for end users' alike. */
+export function providerProblems(value: IdentityProvider, required: boolean, what: string): FieldError[] {
+  const errors = required ? missing(value, ["entity_id", "idp_name"], what) : [];
+  if (value.entity_id !== "" && value.entity_id.length < ENTITY_ID_MIN)
+    errors.push({ name: "entity_id", reason: `must be ${ENTITY_ID_MIN} or more characters` });
+  if (required && value.metadata === "" && value.metadata_url === "")
+    errors.push({ name: "metadata", reason: `either metadata or metadata_url is required to ${what}` });
+  errors.push(...badUrls(value, ["metadata_url"]));
+  const problem = value.metadata === "" ? null : xmlProblem(value.metadata);
+  if (problem) errors.push({ name: "metadata", reason: problem });
+  return errors;
+}
+
+/** Blanks that were copied along are no part of names, addresses or documents. */
+export const trimmed = <T extends object>(value: T): T =>
+  Object.fromEntries(
+    Object.entries(value).map(([key, text]) => [key, typeof text === "string" ? text.trim() : text]),
+  ) as T;
+
+export const ssoSettings = section({
+  name: "sso_settings",
+  schema: SsoSettings,
+  defaults: {
+    enable_sso: false,
+    ...noIdentityProvider,
+    idp_image_url: "",
+    enable_sso_idp_login: false,
+    enable_jit_provisioning: false,
+    sso_server_url: "",
+  },
+  premium: ["enable_jit_provisioning"],
+  complete: trimmed,
+  check: (value) => [
+    ...(value.enable_sso ? missing(value, ["issuer_uri"], "enable SSO") : []),
+    ...providerProblems(value, value.enable_sso, "enable SSO"),
+    ...badLinks(value, ["idp_image_url"]),
+    ...badUrls(value, ["sso_server_url"]),
+  ],
+  visibleTo: (user) => may(user, "config:read_secrets", null),
+});
+
+const providerFields = [
+  "provider_idp_id",
+  "provider_assertion_consumer_service_url",
+  "provider_audience_uri",
+  "provider_certificate",
+] as const;
+
+export const conditionalAccess = section({
+  name: "conditional_access",
+  schema: ConditionalAccess,
+  defaults: {
+    directory_tenant_id: "",
+    directory_connection_configured: false,
+    provider_idp_id: "",
+    provider_assertion_consumer_service_url: "",
+    provider_audience_uri: "",
+    provider_certificate: "",
+  },
+  returned: ["directory_connection_configured"],
+  premium: ["directory_tenant_id", ...providerFields],
+  complete: trimmed,
+  check(value) {
+    const empty = providerFields.filter((name) => value[name] === "");
+    const some = empty.length > 0 && empty.length < providerFields.length;
+    return [
+      ...(some ? empty.map((name) => ({ name, reason: "all provider fields must be given, or none" })) : []),
+      ...badUrls(value, ["provider_assertion_consumer_service_url"]),
+    ];
+  },
+});

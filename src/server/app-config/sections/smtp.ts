@@ -1,0 +1,72 @@
+import { SmtpSettings } from "../../../api/app-config.ts";
+import { may } from "../../core/access.ts";
+import type { FieldError } from "../../core/errors.ts";
+import { section } from "../section.ts";
+import { missing } from "./rules.ts";
+
+/** As it is kept, by every spelling that is taken. */
+const authenticationTypes: Readonly<Record<string, string>> = {
+  authtype_username_and_password: "authtype_username_and_password",
+  authtype_username_password: "authtype_username_and_password",
+  none: "none",
+  authtype_none: "none",
+};
+const methods = ["authmethod_plain", "authmethod_cram_md5", "authmethod_login"];
+
+export const smtpSettings = section({
+  name: "smtp_settings",
+  schema: SmtpSettings,
+  defaults: {
+    enable_smtp: false,
+    configured: false,
+    sender_address: "",
+    server: "",
+    port: 587,
+    authentication_type: "authtype_username_and_password",
+    user_name: "",
+    password: "",
+    enable_ssl_tls: true,
+    authentication_method: "authmethod_plain",
+    domain: "",
+    verify_ssl_certs: true,
+    enable_start_tls: true,
+  },
+  secrets: ["password"],
+  boundTo: { password: ["server", "port"] },
+  returned: ["configured"],
+  respell(given) {
+    const { authentication_type: type } = given;
+    if (typeof type !== "string" || !Object.hasOwn(authenticationTypes, type)) return given;
+    return { ...given, authentication_type: authenticationTypes[type] };
+  },
+  complete: (value) => ({ ...value, configured: isConfigured(value) }),
+  check: (value) => [...(value.enable_smtp ? enabledProblems(value) : []), ...problems(value)],
+  visibleTo: (user) => may(user, "config:read_secrets", null),
+});
+
+const isConfigured = (value: SmtpSettings): boolean =>
+  value.enable_smtp && value.server !== "" && value.sender_address !== "";
+
+function enabledProblems(value: SmtpSettings): FieldError[] {
+  const errors = missing(value, ["server", "sender_address"], "enable SMTP");
+  if (value.port === 0) errors.push({ name: "port", reason: "must be from 1 to 65535" });
+  // Without either, mail goes out without signing in.
+  if (value.authentication_type !== "none" && (value.user_name !== "" || value.password !== ""))
+    errors.push(...missing(value, ["user_name", "password"], "sign in"));
+  return errors;
+}
+
+function problems(value: SmtpSettings): FieldError[] {
+  const errors: FieldError[] = [];
+  if (!Object.hasOwn(authenticationTypes, value.authentication_type))
+    errors.push({ name: "authentication_type", reason: "must be authtype_username_and_password or none" });
+  if (!methods.includes(value.authentication_method))
+    errors.push({ name: "authentication_method", reason: `must be one of ${methods.join(", ")}` });
+  // A line break would begin another header or command.
+  for (const name of ["sender_address", "server", "user_name", "domain"] as const)
+    if (/\p{Cc}/u.test(value[name])) errors.push({ name, reason: "must not hold control characters" });
+  if (value.sender_address !== "" && !/^[^\s@<>,;]+@[^\s@<>,;]+$/.test(value.sender_address))
+    errors.push({ name: "sender_address", reason: "must be an email address" });
+  if (/[\s/]/.test(value.server)) errors.push({ name: "server", reason: "must be a host name or address" });
+  return errors;
+}

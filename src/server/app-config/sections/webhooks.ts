@@ -1,0 +1,69 @@
+import { type WebhookSettings, WebhookSettings as WebhookSettingsSchema } from "../../../api/app-config.ts";
+import { days, seconds } from "../../core/clock.ts";
+import { readDuration } from "../../core/duration.ts";
+import type { FieldError } from "../../core/errors.ts";
+import { checkDestination } from "../../core/outbound.ts";
+import { section } from "../section.ts";
+import { isHttpUrl, under } from "./rules.ts";
+
+export const noFailingPoliciesWebhook = {
+  enable_failing_policies_webhook: false,
+  destination_url: "",
+  policy_ids: [],
+  host_batch_size: 0,
+};
+export const noHostStatusWebhook = {
+  enable_host_status_webhook: false,
+  destination_url: "",
+  host_percentage: 0,
+  days_count: 0,
+};
+
+/** Where a webhook that is on has to have somewhere to go. */
+export function destinationProblem(url: string, on: boolean): FieldError[] {
+  const name = "destination_url";
+  if (url === "") return on ? [{ name, reason: "is required to enable the webhook" }] : [];
+  const reason = isHttpUrl(url) ? checkDestination(url) : "must be an http or https URL";
+  return reason === null ? [] : [{ name, reason }];
+}
+
+export const failingPoliciesProblems = (hook: WebhookSettings["failing_policies_webhook"]): FieldError[] =>
+  destinationProblem(hook.destination_url, hook.enable_failing_policies_webhook);
+
+export function hostStatusProblems(hook: WebhookSettings["host_status_webhook"]): FieldError[] {
+  const errors = destinationProblem(hook.destination_url, hook.enable_host_status_webhook);
+  if (hook.enable_host_status_webhook)
+    for (const name of ["host_percentage", "days_count"] as const)
+      if (hook[name] === 0) errors.push({ name, reason: "must be greater than 0 to enable the webhook" });
+  return errors;
+}
+
+export const webhookSettings = section({
+  name: "webhook_settings",
+  schema: WebhookSettingsSchema,
+  defaults: {
+    interval: "24h",
+    host_status_webhook: noHostStatusWebhook,
+    failing_policies_webhook: noFailingPoliciesWebhook,
+    vulnerabilities_webhook: { enable_vulnerabilities_webhook: false, destination_url: "", host_batch_size: 0 },
+    activities_webhook: { enable_activities_webhook: false, destination_url: "" },
+  },
+  check({ interval, host_status_webhook, failing_policies_webhook, vulnerabilities_webhook, activities_webhook }) {
+    const vulnerabilities = vulnerabilities_webhook.enable_vulnerabilities_webhook;
+    const activities = activities_webhook.enable_activities_webhook;
+    return [
+      ...intervalProblem(interval),
+      ...under("host_status_webhook", hostStatusProblems(host_status_webhook)),
+      ...under("failing_policies_webhook", failingPoliciesProblems(failing_policies_webhook)),
+      ...under("vulnerabilities_webhook", destinationProblem(vulnerabilities_webhook.destination_url, vulnerabilities)),
+      ...under("activities_webhook", destinationProblem(activities_webhook.destination_url, activities)),
+    ];
+  },
+});
+
+function intervalProblem(interval: string): FieldError[] {
+  const milliseconds = readDuration(interval);
+  if (milliseconds === null) return [{ name: "interval", reason: "must be a duration such as 30m or 24h" }];
+  if (milliseconds >= seconds(1) && milliseconds <= days(366)) return [];
+  return [{ name: "interval", reason: "must be from one second to one year" }];
+}

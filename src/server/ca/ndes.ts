@@ -1,0 +1,94 @@
+// The enterprise directory's SCEP service (NDES): its admin page, behind NTLM, shows a one-time challenge.
+import type { Services } from "../core/context.ts";
+import { type Fetch, makeFetch, OutboundError, type OutboundReply } from "../core/outbound.ts";
+import { CaError, plain } from "./upstream.ts";
+
+export interface Ndes {
+  readonly adminUrl: string;
+  /** `DOMAIN\name`, or a user principal name. */
+  readonly username: string;
+  readonly password: string;
+}
+
+const TIMEOUT = 20_000;
+const MAX_BYTES = 1024 * 1024;
+
+export async function fetchNdesChallenge({ settings }: Pick<Services, "settings">, ndes: Ndes): Promise<string> {
+  // NTLM signs in a connection, not a request: one that is nobody else's.
+  const fetch = makeFetch(settings, undefined, 1);
+  try {
+    return challengeIn(pageText(await signIn(fetch, ndes)));
+  } catch (error) {
+    if (error instanceof OutboundError) throw plain(error);
+    throw error;
+  }
+}
+
+/** The three messages of NTLM ([MS-NTHT], [MS-NLMP]). */
+async function signIn(fetch: Fetch, { adminUrl, username, password }: Ndes): Promise<Buffer> {
+  const { default: ntlm } = await import("httpntlm/ntlm.js");
+  const ask = (authorization: string): Promise<OutboundReply> =>
+    fetch(adminUrl, { headers: { authorization }, timeout: TIMEOUT, maxBytes: MAX_BYTES, redirects: 0 });
+
+  const [domain, name] = splitUser(username);
+  const first = await ask(ntlm.createType1Message({ domain, workstation: "" }));
+  if (first.status !== 401) throw unexpected(first);
+  const header = ntlmOffer(first.headers);
+  if (header === null) throw new CaError("answer", "the admin page does not ask for an NTLM sign-in", 401);
+  const second = readType2(() => ntlm.parseType2Message(header, () => undefined));
+  const reply = await ask(ntlm.createType3Message(second, { domain, workstation: "", username: name, password }));
+  if (reply.status === 401)
+    throw new CaError("credentials", "the admin page does not accept user name and password (status 401)", 401);
+  if (reply.status !== 200) throw unexpected(reply);
+  return reply.body;
+}
+
+/** The package reads lengths and offsets as they come: a message that lies about them throws, or has no challenge. */
+function readType2<T extends { serverChallenge: Buffer }>(read: () => T | null): T {
+  let message: T | null = null;
+  try {
+    message = read();
+  } catch {}
+  if (message?.serverChallenge.length !== 8)
+    throw new CaError("answer", "the admin page's NTLM message cannot be read", 401);
+  return message;
+}
+
+const unexpected = ({ status }: OutboundReply): CaError =>
+  status === 403
+    ? new CaError("permission", "the user may not open the admin page (status 403)", status)
+    : new CaError("answer", `the admin page was answered with status ${status}`, status);
+
+/** Offers may stand in one header or in several. */
+const ntlmOffer = (headers: Headers): string | null =>
+  /(?:^|,)\s*(NTLM [A-Za-z0-9+/=]+)/i.exec(headers.get("www-authenticate") ?? "")?.[1] ?? null;
+
+/** A user principal name goes whole, without a domain. */
+function splitUser(username: string): [string, string] {
+  const at = username.indexOf("\\");
+  return at === -1 ? ["", username] : [username.slice(0, at), username.slice(at + 1)];
+}
+
+/** UTF-16, little-endian unless a byte order mark says otherwise; plain text where no byte is zero. */
+function pageText(bytes: Buffer): string {
+  if (bytes[0] === 0xfe && bytes[1] === 0xff)
+    return Buffer.from(bytes.subarray(0, bytes.length & ~1))
+      .swap16()
+      .toString("utf16le");
+  return bytes.includes(0) ? bytes.toString("utf16le") : bytes.toString("utf8");
+}
+
+const CHALLENGE = /The enrollment challenge password is:\s*(?:<[^>]{0,40}>\s*)*<B>\s*([^\s<>]{1,256})/i;
+
+function challengeIn(page: string): string {
+  const found = CHALLENGE.exec(page)?.[1];
+  if (found !== undefined) return found;
+  if (/password cache is full/i.test(page))
+    throw new CaError(
+      "full",
+      "its cache of challenges is full: wait until some end (60 minutes as it is set up), or let it keep more than five",
+    );
+  if (/do not have sufficient permission/i.test(page))
+    throw new CaError("permission", "the user may not have challenges: it needs the right to enroll for the template");
+  throw new CaError("answer", "the admin page shows no challenge");
+}

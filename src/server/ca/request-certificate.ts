@@ -1,0 +1,118 @@
+// POST /certificate_authorities/:id/request_certificate: somebody else's key, signed by an EST authority.
+import { z } from "zod";
+import type { CertificateRequest } from "../../api/certificate-authorities.ts";
+import type { Context } from "../core/context.ts";
+import { badRequest } from "../core/errors.ts";
+import { type Enrolled, simpleEnroll } from "./est.ts";
+import { type CaRow, getCaRow, textIn } from "./rules.ts";
+import { BadRequestPem, readSigningRequest, type SigningRequest } from "./signing-request.ts";
+import { askCa, CaError } from "./upstream.ts";
+import { pem } from "./x509.ts";
+
+// One text for each class of errors: what exactly is wrong with a token or a request is nobody's to find out by trying.
+const invalidRequest = () => badRequest("Invalid certificate request", "csr");
+const invalidToken = () => badRequest("Invalid token", "idp_token");
+
+export async function requestCertificate(
+  ctx: Context,
+  id: number,
+  given: CertificateRequest,
+): Promise<{ certificate: string }> {
+  const request = await readRequest(given.csr);
+  const ca = await getCaRow(ctx, id);
+  const [username, password] = credentialsOf(ca);
+  const idp = introspectionOf(given);
+  if (idp) await checkIdentity(ctx, request, idp);
+  const enrolled = await enroll(ctx, { url: textIn(ca.settings, "url"), username, password }, request);
+  if (given.return_pem_certificate !== true) return { certificate: pem("PKCS7", enrolled.pkcs7) };
+  const leaf = enrolled.certificates.find(({ parsed }) =>
+    parsed.publicKey.export({ type: "spki", format: "der" }).equals(request.publicKey),
+  );
+  if (!leaf) throw badRequest("the authority's answer holds no certificate of the requested key");
+  return { certificate: pem("CERTIFICATE", leaf.der) };
+}
+
+async function readRequest(text: string): Promise<SigningRequest> {
+  try {
+    return await readSigningRequest(text);
+  } catch (error) {
+    if (error instanceof BadRequestPem) throw invalidRequest();
+    throw error;
+  }
+}
+
+function credentialsOf({ type, settings, secret }: CaRow): [string, string] {
+  if (type !== "hosted_est_ca" && type !== "custom_est_proxy")
+    throw badRequest(`certificates can be requested of hosted_est_ca and custom_est_proxy, not of ${type}`, "id");
+  if (secret === "") throw badRequest("the certificate authority has no secret", "id");
+  return [textIn(settings, type === "hosted_est_ca" ? "client_id" : "username"), secret];
+}
+
+interface Introspection {
+  readonly url: string;
+  readonly token: string;
+  readonly clientId: string;
+}
+
+/** All three or none. */
+function introspectionOf(given: CertificateRequest): Introspection | null {
+  const { idp_oauth_url: url = "", idp_token: token = "", idp_client_id: clientId = "" } = given;
+  if (url === "" && token === "" && clientId === "") return null;
+  const missing = Object.entries({ idp_oauth_url: url, idp_token: token, idp_client_id: clientId }).find(
+    ([, value]) => value === "",
+  );
+  if (missing) throw badRequest("idp_oauth_url, idp_token and idp_client_id are needed together", missing[0]);
+  if (!/^https:\/\//i.test(url) || !URL.canParse(url)) throw badRequest("must be an https URL", "idp_oauth_url");
+  return { url, token, clientId };
+}
+
+/** The request is of the person whose token it is. */
+async function checkIdentity(ctx: Context, request: SigningRequest, idp: Introspection): Promise<void> {
+  const [email, another] = request.emails;
+  const [principal] = request.userPrincipalNames;
+  if (!email || another !== undefined || !principal) throw invalidRequest();
+  const username = await introspect(ctx, idp);
+  if (!email.startsWith(principal)) throw invalidRequest();
+  if (email !== username) throw invalidToken();
+}
+
+const Introspected = z.object({ active: z.literal(true), username: z.string().min(1) });
+
+/** The user of an active token (RFC 7662). */
+async function introspect(ctx: Context, { url, token, clientId }: Introspection): Promise<string> {
+  const asked = await askCa(ctx, url, {
+    method: "POST",
+    headers: { "content-type": "application/x-www-form-urlencoded", accept: "application/json" },
+    body: new URLSearchParams({ client_id: clientId, token }).toString(),
+    maxBytes: 65_536,
+  }).catch((error: unknown) => {
+    if (!(error instanceof CaError)) throw error;
+    throw badRequest(`the token could not be checked: ${error.message}`, "idp_oauth_url");
+  });
+  if (asked.status !== 200) throw badRequest(`the token could not be checked: status ${asked.status}`, "idp_oauth_url");
+  const reply = Introspected.safeParse(jsonIn(asked.body));
+  if (!reply.success) throw invalidToken();
+  return reply.data.username;
+}
+
+function jsonIn(body: Buffer): unknown {
+  try {
+    return JSON.parse(body.toString("utf8"));
+  } catch {
+    return null;
+  }
+}
+
+/** What the authority does not do is told as the caller's error: some answer 5xx to a request that they do not like. */
+async function enroll(
+  ctx: Context,
+  ca: { url: string; username: string; password: string },
+  request: SigningRequest,
+): Promise<Enrolled> {
+  try {
+    return await simpleEnroll(ctx, ca, request.der);
+  } catch (error) {
+    if (!(error instanceof CaError)) throw error;
+    throw badRequest(`the certificate could not be issued: ${error.message}`);
+  }
+}

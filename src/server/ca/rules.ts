@@ -1,0 +1,124 @@
+// What an authority may be. No network here.
+import {
+  type Ca,
+  type CaItem,
+  type CaType,
+  type ChangeCa,
+  type CreateCa,
+  caTypes,
+  isSingle,
+  secretFields,
+  urlFields,
+} from "../../api/certificate-authorities.ts";
+import { MASK } from "../../api/fields.ts";
+import type { Context } from "../core/context.ts";
+import { invalid, notFound } from "../core/errors.ts";
+import { checkOutboundUrl } from "../core/outbound.ts";
+import type { RowOf } from "../store/table.ts";
+import type { certificateAuthorities } from "./tables.ts";
+import { unknownVariable } from "./variables.ts";
+
+export type CaRow = RowOf<typeof certificateAuthorities>;
+export type Settings = Readonly<Record<string, unknown>>;
+
+/** An authority as it is to be kept. */
+export interface Wanted {
+  readonly type: CaType;
+  readonly name: string;
+  readonly settings: Settings;
+  readonly secret: string;
+}
+
+/** The one object of the body, and its type. 422 where there is none, or more than one. */
+export function theObject(body: CreateCa | ChangeCa): { type: CaType; given: Settings } {
+  const [type, another] = caTypes.filter((known) => body[known] !== undefined);
+  if (!type) throw invalid("base", `one object is needed: ${caTypes.join(", ")}`);
+  if (another) throw invalid(another, `only one object can be given: not ${type} and ${another}`);
+  return { type, given: body[type] as Settings };
+}
+
+/** A text of the settings; empty where the type has no such field. */
+export const textIn = (settings: Settings, field: string): string => {
+  const value = settings[field];
+  return typeof value === "string" ? value : "";
+};
+
+/** What was given, checked; the mask is no secret. `prefix` is where the object stands in the body. */
+export function wantedOf(type: CaType, given: Settings, prefix: string = type): Wanted {
+  const field = secretFields[type];
+  const { name, [field]: secret, ...settings } = given;
+  checkSettings(type, settings, prefix);
+  if (typeof secret !== "string" || isMask(secret)) throw invalid(`${prefix}.${field}`, `${field} is required`);
+  return { type, name: isSingle(type) ? type : String(name), settings, secret };
+}
+
+/** The authority with what was given in it. 422 where a URL changes without its secret: a new URL must not get the old secret. */
+export function changed(row: CaRow, given: Settings, prefix: string = row.type): Wanted {
+  const { type } = row;
+  const field = secretFields[type];
+  const { name, [field]: secret, ...rest } = given;
+  const settings: Settings = { ...row.settings, ...rest };
+  checkSettings(type, settings, prefix);
+  const isKept = secret === undefined || isMask(String(secret));
+  const moved = urlFields[type].find((url) => settings[url] !== row.settings[url]);
+  if (moved && isKept) throw invalid(`${prefix}.${field}`, `${field} is required when ${moved} changes`);
+  return {
+    type,
+    name: typeof name === "string" && !isSingle(type) ? name : row.name,
+    settings,
+    secret: isKept ? row.secret : String(secret),
+  };
+}
+
+/** Masks are runs of asterisks, of whatever length. */
+const isMask = (text: string): boolean => /^\*+$/.test(text);
+
+const withVariables = ["certificate_common_name", "certificate_user_principal_names", "certificate_seat_id"];
+
+function checkSettings(type: CaType, settings: Settings, prefix: string): void {
+  for (const field of urlFields[type]) {
+    const problem = checkOutboundUrl(textIn(settings, field));
+    if (problem) throw invalid(`${prefix}.${field}`, `${field} ${problem}`);
+    if (hasCredentials(textIn(settings, field)))
+      throw invalid(`${prefix}.${field}`, `${field} must not hold a user name or password`);
+  }
+  for (const field of withVariables)
+    for (const text of [settings[field] ?? []].flat()) {
+      const unknown = unknownVariable(String(text));
+      if (unknown !== null) throw invalid(`${prefix}.${field}`, `${unknown} is no variable that can be used here`);
+    }
+}
+
+function hasCredentials(url: string): boolean {
+  const { username, password } = new URL(url);
+  return username !== "" || password !== "";
+}
+
+export const sameAs = (row: CaRow, { name, settings, secret }: Wanted): boolean =>
+  row.name === name && row.secret === secret && sameSettings(row, settings);
+
+const sameSettings = ({ settings: kept }: CaRow, settings: Settings): boolean =>
+  [...new Set([...Object.keys(kept), ...Object.keys(settings)])].every(
+    (field) => JSON.stringify(kept[field]) === JSON.stringify(settings[field]),
+  );
+
+/** Whether the authority has to be asked again: a new name is nothing to it. */
+export const isOnlyRenamed = (row: CaRow, { settings, secret }: Wanted): boolean =>
+  row.secret === secret && sameSettings(row, settings);
+
+export async function getCaRow({ store }: Pick<Context, "store">, id: number): Promise<CaRow> {
+  const row = await store.certificateAuthorities.get(id);
+  if (!row) throw notFound("certificate authority", id);
+  return row;
+}
+
+export const itemOf = ({ id, name, type }: Pick<CaRow, "id" | "name" | "type">): CaItem => ({ id, name, type });
+
+/** The fields of its object, with the secret masked. */
+export const objectOf = ({ name, type, settings }: CaRow): Omit<Ca, "id" | "type"> => ({
+  name,
+  ...(settings as { url: string }),
+  [secretFields[type]]: MASK,
+});
+
+export const wholeCa = (row: CaRow): Ca => ({ ...itemOf(row), ...objectOf(row) });

@@ -1,0 +1,154 @@
+import type { Ca, CaItem, ChangeCa, CreateCa } from "../../api/certificate-authorities.ts";
+import { recordActivity } from "../activities/record.ts";
+import { type Context, within } from "../core/context.ts";
+import { alreadyExists, conflict, invalid, notFound } from "../core/errors.ts";
+import { eq, everything } from "../store/query.ts";
+import { ReferenceViolation, UniqueViolation } from "../store/store.ts";
+import type { ServerTx } from "../tables.ts";
+import { checkLive } from "./live-check.ts";
+import {
+  type CaRow,
+  changed,
+  getCaRow,
+  isOnlyRenamed,
+  itemOf,
+  sameAs,
+  theObject,
+  type Wanted,
+  wantedOf,
+  wholeCa,
+} from "./rules.ts";
+
+/** Changes follow each other: what one of them read is what it changes. */
+export const CHANGES = "certificate authorities";
+
+export interface Checking {
+  readonly skip_check: boolean;
+}
+
+export async function listCas({ store }: Context): Promise<{ certificate_authorities: CaItem[] }> {
+  const rows = await store.certificateAuthorities.pick(["id", "name", "type"], {
+    where: everything,
+    order: [{ column: "name", direction: "asc" }],
+  });
+  return { certificate_authorities: rows.map(itemOf) };
+}
+
+export const getCa = async (ctx: Context, id: number): Promise<Ca> => wholeCa(await getCaRow(ctx, id));
+
+export async function createCa(ctx: Context, body: CreateCa, { skip_check: skip }: Checking): Promise<CaItem> {
+  const { type, given } = theObject(body);
+  const wanted = wantedOf(type, given);
+  // Before the authority is asked: who gave a taken name need not wait for it.
+  await checkNameFree(ctx.store, wanted.name);
+  if (!skip) await checkLive(ctx, wanted);
+  return nameTaken(wanted.name, () =>
+    ctx.store.tx(
+      async (store) => {
+        await checkNameFree(store, wanted.name);
+        return itemOf(await addCa(within(ctx, store), wanted));
+      },
+      { lock: CHANGES },
+    ),
+  );
+}
+
+export async function modifyCa(
+  ctx: Context,
+  id: number,
+  body: ChangeCa,
+  { skip_check: skip }: Checking,
+): Promise<Record<string, never>> {
+  const { type, given } = theObject(body);
+  const row = await getCaRow(ctx, id);
+  if (type !== row.type) throw invalid(type, `this certificate authority is a ${row.type}: that cannot be changed`);
+  const wanted = changed(row, given);
+  if (sameAs(row, wanted)) return {};
+  await checkNameFree(ctx.store, wanted.name, id);
+  if (!skip && !isOnlyRenamed(row, wanted)) await checkLive(ctx, wanted);
+  await nameTaken(wanted.name, () =>
+    ctx.store.tx(
+      async (store) => {
+        // What was checked is what was read: somebody else's change in between is not to be overwritten unseen.
+        const now = await getCaRow({ store }, id);
+        if (now.revision !== row.revision) throw conflict("the certificate authority was changed meanwhile; try again");
+        await checkNameFree(store, wanted.name, id);
+        await changeCa(within(ctx, store), row, wanted);
+      },
+      { lock: CHANGES },
+    ),
+  );
+  return {};
+}
+
+/** 409 while templates use it: with it they would go from their hosts. */
+export async function deleteCa(ctx: Context, id: number): Promise<Record<string, never>> {
+  const inUse = (names: readonly string[]) =>
+    conflict(`certificate templates use this certificate authority${names.length > 0 ? `: ${names.join(", ")}` : ""}`);
+  try {
+    await ctx.store.tx(async (store) => {
+      const row = await getCaRow({ store }, id);
+      const using = await store.certificateTemplates.pick(["name"], {
+        where: eq("certificate_authority_id", id),
+        limit: 3,
+      });
+      if (using.length > 0) throw inUse(using.map(({ name }) => name));
+      const gone = await store.certificateAuthorities.delete(eq("id", id));
+      if (gone === 0) throw notFound("certificate authority", id);
+      await tell(within(ctx, store), "deleted", row);
+    });
+  } catch (error) {
+    if (error instanceof ReferenceViolation) throw inUse([]);
+    throw error;
+  }
+  return {};
+}
+
+/** In the transaction of the call. */
+export async function addCa(ctx: Context, { type, name, settings, secret }: Wanted): Promise<CaRow> {
+  const now = ctx.clock.iso();
+  const row = await ctx.store.certificateAuthorities.insert({
+    created_at: now,
+    updated_at: now,
+    name,
+    type,
+    settings,
+    secret,
+  });
+  await tell(ctx, "added", row);
+  return row;
+}
+
+/** In the transaction of the call. */
+export async function changeCa(ctx: Context, row: CaRow, { name, settings, secret }: Wanted): Promise<void> {
+  await ctx.store.certificateAuthorities.update({
+    where: eq("id", row.id),
+    set: { name, settings, secret, updated_at: ctx.clock.iso() },
+  });
+  await tell(ctx, "edited", { ...row, name });
+}
+
+async function tell(
+  ctx: Context,
+  what: "added" | "edited" | "deleted",
+  { type, name }: Pick<CaRow, "type" | "name">,
+): Promise<void> {
+  if (type === "directory_scep_proxy") await recordActivity(ctx, `${what}_${type}`, {});
+  else await recordActivity(ctx, `${what}_${type}`, { name });
+}
+
+async function checkNameFree(store: ServerTx, name: string, but = 0): Promise<void> {
+  const holder = await store.certificateAuthorities.first({ where: eq("name", name) });
+  if (holder && holder.id !== but) throw taken(name);
+}
+const taken = (name: string) => alreadyExists(`a certificate authority with the name ${name} exists`);
+
+/** 409 also where another request was first. */
+export async function nameTaken<R>(name: string, work: () => Promise<R>): Promise<R> {
+  try {
+    return await work();
+  } catch (error) {
+    if (error instanceof UniqueViolation && error.table === "certificate_authorities") throw taken(name);
+    throw error;
+  }
+}

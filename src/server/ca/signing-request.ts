@@ -1,0 +1,47 @@
+// Certificate requests that others made: read, and held to their own signature.
+import { fromBase64 } from "./upstream.ts";
+
+export interface SigningRequest {
+  readonly der: Buffer;
+  /** SubjectPublicKeyInfo. */
+  readonly publicKey: Buffer;
+  readonly emails: readonly string[];
+  readonly userPrincipalNames: readonly string[];
+}
+
+export class BadRequestPem extends Error {}
+
+const PEM =
+  /^\s*-----BEGIN (?:NEW )?CERTIFICATE REQUEST-----([A-Za-z0-9+/=\s]+)-----END (?:NEW )?CERTIFICATE REQUEST-----\s*$/;
+
+/** PEM, in which `\n` may also stand as two characters. Throws `BadRequestPem` for whatever is wrong with it. */
+export async function readSigningRequest(text: string): Promise<SigningRequest> {
+  const der = fromBase64(PEM.exec(text.replaceAll("\\r", "").replaceAll("\\n", "\n"))?.[1] ?? "");
+  if (der === null) throw new BadRequestPem();
+  try {
+    return await parse(der);
+  } catch {
+    throw new BadRequestPem();
+  }
+}
+
+async function parse(der: Buffer): Promise<SigningRequest> {
+  await import("reflect-metadata");
+  const x509 = await import("@peculiar/x509");
+  const request = new x509.Pkcs10CertificateRequest(new Uint8Array(der));
+  if (!(await request.verify())) throw new BadRequestPem();
+  const extensions = request.extensions.filter(({ type }) => type === SUBJECT_ALTERNATIVE_NAME);
+  if (extensions.length > 1) throw new BadRequestPem();
+  const names = extensions.flatMap(
+    (extension) => new x509.SubjectAlternativeNameExtension(extension.rawData).names.items,
+  );
+  const of = (type: string) => names.filter((name) => name.type === type).map(({ value }) => value);
+  return {
+    der,
+    publicKey: Buffer.from(request.publicKey.rawData),
+    emails: of("email"),
+    userPrincipalNames: of("upn"),
+  };
+}
+
+const SUBJECT_ALTERNATIVE_NAME = "2.5.29.17";

@@ -1,0 +1,84 @@
+// Certificate authorities as configuration: read in groups, written by name, all or none.
+import { type CaGroups, type CaSpecs, type CaType, caTypes, isSingle } from "../../api/certificate-authorities.ts";
+import { type Context, within } from "../core/context.ts";
+import { conflict, invalid } from "../core/errors.ts";
+import { everything } from "../store/query.ts";
+import { checkLive } from "./live-check.ts";
+import { type CaRow, changed, isOnlyRenamed, objectOf, type Settings, sameAs, type Wanted, wantedOf } from "./rules.ts";
+import { addCa, CHANGES, changeCa, nameTaken } from "./service.ts";
+
+export async function caSpecs({ store }: Context): Promise<{ certificate_authorities: CaGroups }> {
+  const rows = await store.certificateAuthorities.list({ order: [{ column: "name", direction: "asc" }] });
+  const of = (type: CaType) => rows.filter((row) => row.type === type).map(objectOf);
+  return {
+    certificate_authorities: {
+      hosted_ca_a: of("hosted_ca_a"),
+      directory_scep_proxy: of("directory_scep_proxy")[0] ?? null,
+      custom_scep_proxy: of("custom_scep_proxy"),
+      custom_est_proxy: of("custom_est_proxy"),
+      hosted_est_ca: of("hosted_est_ca"),
+      hosted_scep_ca: of("hosted_scep_ca"),
+    },
+  };
+}
+
+interface Step {
+  readonly before: CaRow | undefined;
+  readonly wanted: Wanted;
+  /** Where it stands in the body. */
+  readonly at: string;
+}
+
+/** Authorities checked at a time: each is a request or two to somebody else's server. */
+const AT_ONCE = 4;
+
+export async function applyCaSpecs(
+  ctx: Context,
+  specs: CaSpecs,
+  { skip_check: skip, dry_run: dry }: { skip_check: boolean; dry_run: boolean },
+): Promise<Record<string, never>> {
+  const rows = await ctx.store.certificateAuthorities.list({ where: everything });
+  const steps = stepsOf(specs, new Map(rows.map((row) => [row.name, row])));
+  if (!skip) {
+    const asked = steps.filter(({ before, wanted }) => !before || !isOnlyRenamed(before, wanted));
+    for (let i = 0; i < asked.length; i += AT_ONCE)
+      await Promise.all(asked.slice(i, i + AT_ONCE).map(({ wanted, at }) => checkLive(ctx, wanted, at)));
+  }
+  if (dry || steps.length === 0) return {};
+  await nameTaken("given", () => ctx.store.tx((store) => keepAll(within(ctx, store), steps), { lock: CHANGES }));
+  return {};
+}
+
+function stepsOf(specs: CaSpecs, held: ReadonlyMap<string, CaRow>): Step[] {
+  const steps: Step[] = [];
+  const names = new Set<string>();
+  for (const type of caTypes) {
+    const group = specs[type];
+    const given = Array.isArray(group) ? group : group ? [group] : [];
+    for (const [i, one] of given.entries()) {
+      const at = `certificate_authorities.${type}${Array.isArray(group) ? `.${i}` : ""}`;
+      const name = isSingle(type) ? type : String((one as Settings).name);
+      if (names.has(name)) throw invalid(`${at}.name`, `the name ${name} is given twice`);
+      names.add(name);
+      const before = held.get(name);
+      if (before && before.type !== type)
+        throw invalid(`${at}.name`, `${name} is a ${before.type}: that cannot be changed`);
+      const wanted = before ? changed(before, one as Settings, at) : wantedOf(type, one as Settings, at);
+      if (!before || !sameAs(before, wanted)) steps.push({ before, wanted, at });
+    }
+  }
+  return steps;
+}
+
+async function keepAll(ctx: Context, steps: readonly Step[]): Promise<void> {
+  for (const { before, wanted } of steps) {
+    if (!before) {
+      await addCa(ctx, wanted);
+      continue;
+    }
+    const now = await ctx.store.certificateAuthorities.get(before.id);
+    if (now?.revision !== before.revision)
+      throw conflict(`the certificate authority ${before.name} was changed meanwhile; try again`);
+    await changeCa(ctx, before, wanted);
+  }
+}

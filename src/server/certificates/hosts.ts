@@ -1,0 +1,111 @@
+// Templates as the agent on a host sees them: with its values, and how they stand on it.
+import type { WholeTemplate } from "../../api/certificates.ts";
+import { recordActivity } from "../activities/record.ts";
+import { getCaRow } from "../ca/rules.ts";
+import { fillName, valuesOf } from "../ca/variables.ts";
+import { type Context, within } from "../core/context.ts";
+import { forbidden, notFound } from "../core/errors.ts";
+import { and, eq } from "../store/query.ts";
+import type { CallingHost } from "./node-key.ts";
+import { type TemplateRow, templateOf } from "./rules.ts";
+import { giveChallenge } from "./scep-proxy.ts";
+
+/** 404 where there is none, 403 where it is for another team. */
+async function templateFor(ctx: Context, host: CallingHost, id: number): Promise<TemplateRow> {
+  const row = await ctx.store.certificateTemplates.get(id);
+  if (!row) throw notFound("certificate template", id);
+  if (row.team_id !== host.team_id) throw forbidden();
+  return row;
+}
+
+/** The agent that reads it goes on to enrol: it is delivered by that, or failed where the host lacks a value. */
+export async function ownTemplate(
+  ctx: Context,
+  host: CallingHost,
+  id: number,
+): Promise<{ certificate: WholeTemplate }> {
+  const row = await templateFor(ctx, host, id);
+  const ca = await getCaRow(ctx, row.certificate_authority_id);
+  const values = await valuesOf(ctx, host.id);
+  if (!values) throw notFound("host", host.id);
+  const { text, missing } = fillName(row.subject_name, values);
+  const isWhole = missing.length === 0;
+  const { status, challenge } = await ctx.store.tx(
+    async (store) => {
+      const inside = within(ctx, store);
+      const settled = await settle(inside, host.id, id, missing);
+      return { status: settled, challenge: settled === "delivered" ? await giveChallenge(inside, host.id, id) : null };
+    },
+    { lock: `certificates of host ${host.id}` },
+  );
+  return {
+    certificate: {
+      ...templateOf(row, ca),
+      subject_name: isWhole ? text : row.subject_name,
+      certificate_authority_type: ca.type,
+      team_id: row.team_id,
+      status,
+      // Only while there is something to enrol for.
+      scep_challenge: challenge === null ? null : ca.secret,
+      svc_challenge: challenge,
+    },
+  };
+}
+
+const LACKING = "The host has no value for ";
+
+async function settle({ store, clock }: Context, hostId: number, templateId: number, missing: readonly string[]) {
+  const before = await store.hostCertificates.first({
+    where: and(eq("host_id", hostId), eq("template_id", templateId)),
+  });
+  const wasLacking = before?.status === "failed" && (before.detail ?? "").startsWith(LACKING);
+  const isSettled = before?.status === "verified" || (before?.status === "failed" && !wasLacking);
+  const status = missing.length > 0 ? "failed" : isSettled ? before.status : "delivered";
+  const detail = missing.length > 0 ? LACKING + missing.join(", ") : isSettled ? before.detail : null;
+  if (before?.status !== status || before.detail !== detail)
+    await store.hostCertificates.upsert(
+      [{ host_id: hostId, template_id: templateId, status, detail, updated_at: clock.iso() }],
+      { on: ["host_id", "template_id"], set: ["status", "detail", "updated_at"], returning: [] },
+    );
+  return status;
+}
+
+/** What the agent says of the installation; told of when it is news. */
+export async function reportStatus(
+  ctx: Context,
+  host: CallingHost,
+  id: number,
+  { status, detail }: { status: "verified" | "failed"; detail?: string | null | undefined },
+): Promise<Record<string, never>> {
+  const row = await templateFor(ctx, host, id);
+  await ctx.store.tx(
+    async (store) => {
+      const inside = within(ctx, store);
+      const mine = and(eq("host_id", host.id), eq("template_id", id));
+      const before = await store.hostCertificates.first({ where: mine });
+      const told = status === "failed" ? (detail ?? null) : null;
+      if (before?.status === status && before.detail === told) return;
+      await store.hostCertificates.upsert(
+        [{ host_id: host.id, template_id: id, status, detail: told, updated_at: ctx.clock.iso() }],
+        { on: ["host_id", "template_id"], set: ["status", "detail", "updated_at"], returning: [] },
+      );
+      if (before?.status === status) return;
+      const [named] = await store.hosts.pick(["display_name"], { where: eq("id", host.id) });
+      await recordActivity(
+        inside,
+        "installed_certificate",
+        {
+          host_id: host.id,
+          host_display_name: named?.display_name ?? "",
+          certificate_template_id: id,
+          certificate_name: row.name,
+          status: status === "verified" ? "installed" : "failed_install",
+          ...(told ? { detail: told } : {}),
+        },
+        { hostId: host.id },
+      );
+    },
+    { lock: `certificates of host ${host.id}` },
+  );
+  return {};
+}

@@ -1,0 +1,23 @@
+import { certificatesApi as api, certificateAgentApi } from "../../api/certificates.ts";
+import { type Route, route } from "../core/route.ts";
+import { ownTemplate, reportStatus } from "./hosts.ts";
+import { callingHost } from "./node-key.ts";
+import { createTemplate, deleteTemplate, deleteTemplates, getTemplate, listTemplates } from "./service.ts";
+import { applyTemplateSpecs } from "./specs.ts";
+
+export const certificateRoutes = [
+  route(api.create, ({ body }, ctx) => createTemplate(ctx, body)),
+  route(api.list, ({ query }, ctx) => listTemplates(ctx, query)),
+  route(api.get, ({ params, query }, ctx) => getTemplate(ctx, params.id, query.host_id)),
+  route(api.delete, ({ params }, ctx) => deleteTemplate(ctx, params.id)),
+  route(api.applySpecs, ({ body }, ctx) => applyTemplateSpecs(ctx, body.specs)),
+  route(api.deleteSpecs, ({ body }, ctx) => deleteTemplates(ctx, body.ids, body.team_id || null)),
+];
+
+/** What the agent on Android calls. */
+export const certificateAgentRoutes: readonly Route[] = [
+  route(certificateAgentApi.get, async ({ params }, ctx) => ownTemplate(ctx, await callingHost(ctx), params.id)),
+  route(certificateAgentApi.status, async ({ params, body }, ctx) =>
+    reportStatus(ctx, await callingHost(ctx), params.id, body),
+  ),
+];

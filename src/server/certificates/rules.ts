@@ -1,0 +1,81 @@
+// What a certificate template may be, and who may see which.
+import type { Action } from "../../api/access.ts";
+import { type CertificateTemplate, TEMPLATE_NAME_MAX } from "../../api/certificates.ts";
+import { BadName, parseName } from "../ca/names.ts";
+import type { CaRow } from "../ca/rules.ts";
+import { type HostVariable, unknownVariable } from "../ca/variables.ts";
+import { may } from "../core/access.ts";
+import type { Context } from "../core/context.ts";
+import { alreadyExists, badRequest, forbidden, invalid, notFound } from "../core/errors.ts";
+import { UniqueViolation } from "../store/store.ts";
+import type { RowOf } from "../store/table.ts";
+import type { certificateTemplates } from "./tables.ts";
+
+export type TemplateRow = RowOf<typeof certificateTemplates>;
+
+/** Those of them that a template may hold. */
+const variables: readonly HostVariable[] = ["HOST_UUID", "HOST_HARDWARE_SERIAL", "HOST_END_USER_IDP_USERNAME"];
+
+// biome-ignore lint/suspicious/noControlCharactersInRegex: these are what is looked for
+const CONTROL = /[\u0000-\u001f\u007f-\u009f\u2028\u2029]/;
+
+export function checkTemplateName(given: string, field = "name"): string {
+  const name = given.normalize("NFC").trim();
+  if (name === "") throw invalid(field, "must not be empty");
+  if (CONTROL.test(name)) throw invalid(field, "must not hold control characters");
+  if (name.length > TEMPLATE_NAME_MAX) throw invalid(field, `must have at most ${TEMPLATE_NAME_MAX} characters`);
+  return name;
+}
+
+/** 400 for a variable that cannot be used, 422 for what is no subject name. */
+export function checkSubjectName(given: string, field = "subject_name"): string {
+  const subject = given.trim();
+  const unknown = unknownVariable(subject, variables);
+  if (unknown !== null)
+    throw badRequest(
+      `${unknown} cannot be used here; supported are ${variables.map((name) => `$SVC_VAR_${name}`).join(", ")}`,
+      field,
+    );
+  try {
+    parseName(subject);
+  } catch (error) {
+    if (error instanceof BadName) throw invalid(field, error.message);
+    throw error;
+  }
+  return subject;
+}
+
+export function checkAuthority(ca: CaRow, field = "certificate_authority_id"): void {
+  if (ca.type !== "custom_scep_proxy")
+    throw badRequest(`templates are of custom_scep_proxy authorities; ${ca.name} is a ${ca.type}`, field);
+}
+
+/** Names are unique within a team: 409, also where another request was first. */
+export async function templateNameTaken<R>(name: string, work: () => Promise<R>): Promise<R> {
+  try {
+    return await work();
+  } catch (error) {
+    if (error instanceof UniqueViolation && error.table === "certificate_templates") throw taken(name);
+    throw error;
+  }
+}
+export const taken = (name: string) =>
+  alreadyExists(`a certificate template with the name ${name} exists on that team`);
+
+/** 404 where the caller may not even know of it. */
+export async function getTemplateRow(ctx: Context, action: Action, id: number): Promise<TemplateRow> {
+  const row = await ctx.store.certificateTemplates.get(id);
+  if (!row) throw notFound("certificate template", id);
+  if (may(ctx.user, action, row.team_id)) return row;
+  const knows = ctx.user.global_role !== null || ctx.user.teams.some((team) => team.id === row.team_id);
+  throw knows ? forbidden() : notFound("certificate template", id);
+}
+
+export const templateOf = (row: TemplateRow, ca: Pick<CaRow, "name">): CertificateTemplate => ({
+  id: row.id,
+  name: row.name,
+  certificate_authority_id: row.certificate_authority_id,
+  certificate_authority_name: ca.name,
+  subject_name: row.subject_name,
+  created_at: row.created_at,
+});

@@ -1,0 +1,156 @@
+// What agents enrol through, so that hosts need not reach the authority itself (device protocols, 2.2). Messages pass untouched; who may send one is told by
+// a challenge that this server gave the host's agent: one hour, one PKIOperation.
+import { createFailureLimit } from "../agent/failure-limit.ts";
+import { textIn } from "../ca/rules.ts";
+import { askCa, CaError } from "../ca/upstream.ts";
+import { type ByteSource, readBytes } from "../core/body.ts";
+import { minutes } from "../core/clock.ts";
+import type { Services } from "../core/context.ts";
+import { ApiError, badRequest, limitExceeded, upstreamFailed } from "../core/errors.ts";
+import { sameText, tokenHash } from "../core/random.ts";
+import { and, eq } from "../store/query.ts";
+import type { RowOf } from "../store/table.ts";
+import type { ServerTx } from "../tables.ts";
+import type { hostCertificates } from "./tables.ts";
+
+export const SCEP_PROXY = "/mdm/scep/proxy";
+const CHALLENGE_LIFETIME = minutes(60);
+const TIMEOUT = 30_000;
+const MESSAGE_MAX = 2 * 1024 * 1024;
+const FAILURES_A_MINUTE = 100;
+
+/** A new challenge for the host's agent; the one before it ends. In the transaction of the call. */
+export async function giveChallenge(
+  { store, clock, random }: Pick<Services, "clock" | "random"> & { readonly store: ServerTx },
+  hostId: number,
+  templateId: number,
+): Promise<string> {
+  const challenge = random.token(32);
+  await store.hostCertificates.update({
+    where: and(eq("host_id", hostId), eq("template_id", templateId)),
+    set: {
+      challenge_hash: tokenHash(challenge),
+      challenge_until: new Date(clock.now() + CHALLENGE_LIFETIME).toISOString(),
+    },
+  });
+  return challenge;
+}
+
+type Standing = RowOf<typeof hostCertificates>;
+
+/** `host_uuid,gTEMPLATE,ca_name,challenge`: where it goes, and the row that says so. 400 for anything that is not all true, all alike. */
+async function find({ store, clock }: Services, identifier: string): Promise<{ url: string; row: Standing }> {
+  const refused = () => badRequest("unknown or used enrolment");
+  const [uuid = "", profile = "", caName = "", challenge = "", ...more] = identifier.split(",");
+  const templateId = Number(/^g([1-9]\d{0,14})$/.exec(profile)?.[1] ?? 0);
+  if (more.length > 0 || uuid === "" || templateId === 0 || challenge === "") throw refused();
+  const template = await store.certificateTemplates.get(templateId);
+  const ca = template ? await store.certificateAuthorities.get(template.certificate_authority_id) : null;
+  if (!template || !ca || ca.name !== caName) throw refused();
+  const given = tokenHash(challenge);
+  // Uuids may be there twice: the challenge tells the host.
+  const hosts = await store.hosts.pick(["id", "team_id"], { where: eq("uuid", uuid), limit: 10 });
+  for (const host of hosts.filter(({ team_id }) => team_id === template.team_id)) {
+    const row = await store.hostCertificates.first({
+      where: and(eq("host_id", host.id), eq("template_id", templateId)),
+    });
+    if (!row?.challenge_hash || !sameText(row.challenge_hash, given)) continue;
+    if (row.status === "delivered" && Date.parse(row.challenge_until ?? "") > clock.now())
+      return { url: textIn(ca.settings, "url"), row };
+    await startAnew(store, clock.iso(), row);
+  }
+  throw refused();
+}
+
+/** Nothing more can come of this challenge: the agent finds the template to do again, with a new one. */
+async function startAnew(store: ServerTx, now: string, row: Standing): Promise<void> {
+  const mine = and(eq("id", row.id), eq("challenge_hash", row.challenge_hash));
+  const status = row.status === "delivered" ? "pending" : row.status;
+  await store.hostCertificates.update({
+    where: mine,
+    set: { status, challenge_hash: null, challenge_until: null, updated_at: now },
+  });
+}
+
+/** Of two messages with one challenge only one goes on. */
+async function consume({ store, clock }: Services, row: Standing): Promise<void> {
+  const taken = await store.hostCertificates.update({
+    where: and(eq("id", row.id), eq("challenge_hash", row.challenge_hash)),
+    set: { challenge_hash: null, challenge_until: null, updated_at: clock.iso() },
+  });
+  if (taken === 0) throw badRequest("unknown or used enrolment");
+}
+
+const types: Readonly<Record<string, readonly string[]>> = {
+  GetCACaps: ["text/plain"],
+  GetCACert: ["application/x-x509-ca-cert", "application/x-x509-ca-ra-cert"],
+  PKIOperation: ["application/x-pki-message"],
+};
+
+interface Asked {
+  readonly identifier: string;
+  readonly operation: string;
+  /** Base64 as it stands in the query of a GET, or the bytes of a POST. */
+  readonly message: string | Buffer | null;
+}
+
+async function pass(services: Services, { identifier, operation, message }: Asked): Promise<Response> {
+  const known = types[operation];
+  if (!known) throw badRequest("operation is GetCACaps, GetCACert or PKIOperation", "operation");
+  const { url, row } = await find(services, identifier);
+  const isMessage = operation === "PKIOperation";
+  if (isMessage && (message === null || message.length === 0)) throw badRequest("the message is missing", "message");
+  if (isMessage) await consume(services, row);
+  const to = new URL(url);
+  to.searchParams.set("operation", operation);
+  if (typeof message === "string") to.searchParams.set("message", message);
+  const asked = await askCa(services, to.href, {
+    timeout: TIMEOUT,
+    ...(message instanceof Buffer
+      ? { method: "POST", body: message, headers: { "content-type": "application/x-pki-message" } }
+      : {}),
+  }).catch((error: unknown) => {
+    if (error instanceof CaError) throw upstreamFailed("the certificate authority did not answer");
+    throw error;
+  });
+  if (asked.status !== 200) throw upstreamFailed(`the certificate authority answered with status ${asked.status}`);
+  const type = asked.headers.get("content-type")?.split(";")[0]?.trim().toLowerCase() ?? "";
+  // Whatever else the authority calls it, it goes out as what it must be, and is no page of this server.
+  return new Response(new Uint8Array(asked.body), {
+    headers: {
+      "content-type": known.includes(type) ? type : known[0]!,
+      "x-content-type-options": "nosniff",
+      "cache-control": "no-store",
+    },
+  });
+}
+
+export interface ScepRequest {
+  readonly method: string;
+  readonly query: URLSearchParams;
+  readonly body: ByteSource | null;
+  /** What stands in the path, decoded. */
+  readonly identifier: string;
+  readonly address: string;
+}
+
+export type ScepProxy = (request: ScepRequest) => Promise<Response>;
+
+export function createScepProxy(services: Services): ScepProxy {
+  const failures = createFailureLimit(services.clock, FAILURES_A_MINUTE);
+  return async (request) => {
+    try {
+      return await pass(services, await readAsked(request));
+    } catch (error) {
+      const wait = error instanceof ApiError && error.status === 400 ? failures.fail(request.address) : 0;
+      throw wait > 0 ? limitExceeded(wait) : error;
+    }
+  };
+}
+
+async function readAsked({ method, query, body, identifier }: ScepRequest): Promise<Asked> {
+  const operation = query.get("operation") ?? "";
+  if (method === "POST") return { identifier, operation, message: await readBytes(body, null, MESSAGE_MAX) };
+  // Clients forget to escape the plus signs of base64.
+  return { identifier, operation, message: query.get("message")?.replaceAll(" ", "+") ?? null };
+}

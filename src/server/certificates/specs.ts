@@ -1,0 +1,94 @@
+// Certificate templates as configuration: written by team and name, all or none.
+import type { TemplateSpec } from "../../api/certificates.ts";
+import { recordActivity } from "../activities/record.ts";
+import { authorize } from "../core/access.ts";
+import { type Context, within } from "../core/context.ts";
+import { badRequest, notFound } from "../core/errors.ts";
+import { and, eq } from "../store/query.ts";
+import { ReferenceViolation } from "../store/store.ts";
+import { authorizeTeam } from "../teams/access.ts";
+import { nameKey } from "../teams/names.ts";
+import { checkAuthority, checkSubjectName, checkTemplateName, templateNameTaken } from "./rules.ts";
+import { detailsOf } from "./service.ts";
+
+interface Wanted {
+  readonly at: string;
+  readonly name: string;
+  readonly team: { readonly id: number; readonly name: string } | null;
+  readonly certificate_authority_id: number;
+  readonly subject_name: string;
+}
+
+export async function applyTemplateSpecs(ctx: Context, specs: readonly TemplateSpec[]): Promise<Record<string, never>> {
+  try {
+    await templateNameTaken("given", () =>
+      ctx.store.tx(
+        async (store) => {
+          const inside = within(ctx, store);
+          for (const wanted of await wantedOf(inside, specs)) await keep(inside, wanted);
+        },
+        { lock: "certificate templates" },
+      ),
+    );
+  } catch (error) {
+    if (error instanceof ReferenceViolation && error.column === "certificate_authority_id")
+      throw badRequest("a certificate authority of the specs was deleted meanwhile", "specs");
+    throw error;
+  }
+  return {};
+}
+
+async function wantedOf(ctx: Context, specs: readonly TemplateSpec[]): Promise<Wanted[]> {
+  const found: Wanted[] = [];
+  const names = new Set<string>();
+  for (const [i, spec] of specs.entries()) {
+    const at = `specs.${i}`;
+    const team = await teamNamed(ctx, spec.team);
+    if (team === null) authorize(ctx, "certificates:write", null);
+    else authorizeTeam(ctx, "certificates:write", team.id);
+    const name = checkTemplateName(spec.name, `${at}.name`);
+    const key = `${team?.id ?? 0} ${name}`;
+    if (names.has(key)) throw badRequest(`the template ${JSON.stringify(name)} is given twice`, `${at}.name`);
+    names.add(key);
+    const subject_name = checkSubjectName(spec.subject_name, `${at}.subject_name`);
+    const field = `${at}.certificate_authority_id`;
+    const ca = await ctx.store.certificateAuthorities.get(spec.certificate_authority_id);
+    if (!ca) throw badRequest(`certificate authority ${spec.certificate_authority_id} was not found`, field);
+    checkAuthority(ca, field);
+    found.push({ at, name, team, certificate_authority_id: ca.id, subject_name });
+  }
+  return found;
+}
+
+/** Empty, or `No team`: none. 404 for a name that no team has. */
+async function teamNamed({ store }: Context, given: string | null | undefined) {
+  const key = nameKey((given ?? "").trim());
+  if (key === "" || key === "no team") return null;
+  const team = await store.teams.first({ where: eq("name_key", key) });
+  if (!team) throw notFound("team", given ?? "");
+  return team;
+}
+
+async function keep(ctx: Context, { name, team, certificate_authority_id, subject_name }: Wanted): Promise<void> {
+  const { store, clock } = ctx;
+  const team_id = team?.id ?? null;
+  const now = clock.iso();
+  const before = await store.certificateTemplates.first({ where: and(eq("team_id", team_id), eq("name", name)) });
+  if (!before) {
+    const made = { created_at: now, updated_at: now, name, team_id, certificate_authority_id, subject_name };
+    const row = await store.certificateTemplates.insert(made);
+    await recordActivity(ctx, "created_certificate_template", detailsOf(row, team?.name ?? null));
+    return;
+  }
+  if (before.certificate_authority_id === certificate_authority_id && before.subject_name === subject_name) return;
+  await store.certificateTemplates.update({
+    where: eq("id", before.id),
+    set: { certificate_authority_id, subject_name, updated_at: now },
+  });
+  // What hosts have was issued for another name: they are to ask anew.
+  await store.hostCertificates.update({
+    where: eq("template_id", before.id),
+    set: { status: "pending", detail: null, updated_at: now },
+  });
+  await recordActivity(ctx, "edited_certificate_template", detailsOf(before, team?.name ?? null));
+}

@@ -1,0 +1,96 @@
+// What the holder of an invite's token may do; no other token is asked for.
+import type { AcceptInvite, Invite } from "../../api/invites.ts";
+import type { User } from "../../api/users.ts";
+import { recordActivity } from "../activities/record.ts";
+import { type Context, isPremium } from "../core/context.ts";
+import { ApiError, invalid, premiumRequired } from "../core/errors.ts";
+import { checkPassword, hashPassword } from "../core/passwords.ts";
+import { tokenHash } from "../core/random.ts";
+import { eq } from "../store/query.ts";
+import { checkRole } from "../users/roles.ts";
+import { cleanEmail } from "../users/rules.ts";
+import { aboutUser, checkEmailFree } from "../users/service.ts";
+import { viewUser } from "../users/view.ts";
+import { type UserRow, viewerOf } from "../users/viewer.ts";
+import { hasExpired, type InviteRow, locked } from "./rules.ts";
+import { rolesOf, viewInvite } from "./view.ts";
+
+/** The token itself is a secret: the refusal does not repeat it. */
+const unknownInvite = () =>
+  new ApiError(404, "Resource Not Found", [
+    { name: "base", reason: "an invite with this token was not found in the datastore" },
+  ]);
+
+async function findByToken(ctx: Context, token: string): Promise<InviteRow> {
+  const row = await ctx.store.invites.first({ where: eq("token_hash", tokenHash(token)) });
+  if (!row) throw unknownInvite();
+  if (hasExpired(ctx, row)) throw invalid("invite_token", "the invite has expired: ask for a new one");
+  return row;
+}
+
+export const showInvite = async (ctx: Context, token: string): Promise<{ invite: Invite }> => ({
+  invite: await viewInvite(ctx, await findByToken(ctx, token)),
+});
+
+/** Makes the account; role, teams and ways of signing in are those of the invite, which is used up by it. */
+export async function acceptInvite(ctx: Context, given: AcceptInvite): Promise<{ user: User }> {
+  const offered = await findByToken(ctx, given.invite_token);
+  const password = checkGiven(offered, given);
+  // Hashing takes long: it is done before the transaction, which starts again from the rules.
+  const hash = password === null ? null : await hashPassword(password);
+  return locked(ctx, async (inside) => {
+    const invite = await findByToken(inside, given.invite_token);
+    checkGiven(invite, given);
+    const roles = await offeredRoles(inside, invite);
+    if ((await inside.store.invites.delete(eq("id", invite.id))) === 0) throw unknownInvite();
+    await checkEmailFree(inside, invite.email);
+    const user = await insertUser(inside, invite, given.name, hash);
+    await inside.store.userTeams.insertMany(
+      [...roles.teams].map(([team_id, role]) => ({ user_id: user.id, team_id, role })),
+    );
+    const own = { ...inside, user: await viewerOf(inside.store, user, null) };
+    await recordActivity(own, "created_user", aboutUser(user));
+    return { user: await viewUser(own, user) };
+  });
+}
+
+/** The password of the new user; null for single sign-on. */
+function checkGiven(invite: InviteRow, given: AcceptInvite): string | null {
+  if (cleanEmail(given.email) !== invite.email)
+    throw invalid("email", "is not the address that the invite was sent to");
+  if (given.sso_invite !== undefined && given.sso_invite !== invite.sso_enabled)
+    throw invalid("sso_invite", `the invite is ${invite.sso_enabled ? "" : "not "}for single sign-on`);
+  if (invite.sso_enabled) {
+    if (given.password) throw invalid("password", "not allowed for users of single sign-on");
+    return null;
+  }
+  if (!given.password) throw invalid("password", "must be given");
+  checkPassword("password", given.password);
+  return given.password;
+}
+
+/** What was offered may not be to be had any more: a team may have gone, the license may have run out. */
+async function offeredRoles(ctx: Context, invite: InviteRow) {
+  const roles = await rolesOf(ctx, invite);
+  if (roles.global === null && roles.teams.size === 0)
+    throw invalid("invite_token", "the teams of this invite are gone: ask for a new one");
+  if (roles.global) checkRole(ctx, roles.global, { apiOnly: false, onTeam: false });
+  for (const role of roles.teams.values()) checkRole(ctx, role, { apiOnly: false, onTeam: true });
+  if (invite.mfa_enabled && !isPremium(ctx)) throw premiumRequired();
+  return roles;
+}
+
+function insertUser({ store, clock }: Context, invite: InviteRow, name: string, hash: string | null): Promise<UserRow> {
+  const now = clock.iso();
+  return store.users.insert({
+    created_at: now,
+    updated_at: now,
+    name,
+    email: invite.email,
+    password_hash: hash,
+    position: invite.position,
+    sso_enabled: invite.sso_enabled,
+    mfa_enabled: invite.mfa_enabled,
+    global_role: invite.global_role,
+  });
+}

@@ -1,0 +1,48 @@
+import type { CreateInvite, ModifyInvite } from "../../api/invites.ts";
+import { days } from "../core/clock.ts";
+import { type Context, within } from "../core/context.ts";
+import { alreadyExists, conflict, invalid } from "../core/errors.ts";
+import { checkMfa } from "../sessions/mfa.ts";
+import { eq } from "../store/query.ts";
+import type { RowOf } from "../store/table.ts";
+import type { invites } from "./tables.ts";
+
+export type InviteRow = RowOf<typeof invites>;
+
+export const INVITE_LIFETIME = days(5);
+
+export const hasExpired = ({ clock }: Pick<Context, "clock">, { created_at }: Pick<InviteRow, "created_at">): boolean =>
+  clock.now() >= Date.parse(created_at) + INVITE_LIFETIME;
+
+/** The ways of signing in that the invite offers. `before`: those that it offered. */
+export async function checkSignIn(
+  ctx: Context,
+  given: Pick<CreateInvite | ModifyInvite, "sso_enabled" | "mfa_enabled">,
+  before: { sso_enabled: boolean; mfa_enabled: boolean } = { sso_enabled: false, mfa_enabled: false },
+): Promise<{ sso_enabled: boolean; mfa_enabled: boolean }> {
+  const sso_enabled = given.sso_enabled ?? before.sso_enabled;
+  const mfa_enabled = given.mfa_enabled ?? before.mfa_enabled;
+  if (sso_enabled && mfa_enabled)
+    throw conflict("single sign-on and multi-factor authentication cannot be used together");
+  if (mfa_enabled && !before.mfa_enabled) await checkMfa(ctx, { sso: sso_enabled, apiOnly: false });
+  return { sso_enabled, mfa_enabled };
+}
+
+/** In a transaction: makes room where an invite to the address has expired; 409 where one holds. */
+export async function freeInvited(ctx: Context, email: string, but = 0): Promise<void> {
+  const { store } = ctx;
+  const held = await store.invites.first({ where: eq("email", email) });
+  if (!held || held.id === but) return;
+  if (!hasExpired(ctx, held)) throw alreadyExists(`${email} is invited already`);
+  await store.invites.delete(eq("id", held.id));
+}
+
+/** Users have accounts: they are not invited. */
+export async function checkNoUser({ store }: Pick<Context, "store">, email: string): Promise<void> {
+  if (await store.users.first({ where: eq("email", email) }))
+    throw invalid("email", `a user with the email ${email} exists`);
+}
+
+/** Everything that decides of who has an account happens under one lock. */
+export const locked = <R>(ctx: Context, work: (inside: Context) => Promise<R>): Promise<R> =>
+  ctx.store.tx((store) => work(within(ctx, store)), { lock: "users" });

@@ -1,0 +1,118 @@
+import type { CreateInvite, Invite, ModifyInvite } from "../../api/invites.ts";
+import { recordActivity } from "../activities/record.ts";
+import type { Context } from "../core/context.ts";
+import { notFound } from "../core/errors.ts";
+import { linkTo } from "../core/links.ts";
+import { type PageQuery, page } from "../core/paging.ts";
+import { tokenHash } from "../core/random.ts";
+import { mailConfigured, sendMail } from "../mail/mail.ts";
+import { inviteLetter } from "../mail/messages.ts";
+import { eq, search } from "../store/query.ts";
+import type { RoleSet } from "../users/access.ts";
+import { noRoles, rolesAfter } from "../users/roles.ts";
+import { cleanEmail } from "../users/rules.ts";
+import { checkNoUser, checkSignIn, freeInvited, type InviteRow, locked } from "./rules.ts";
+import { rolesOf, viewInvite, viewInvites } from "./view.ts";
+
+export async function listInvites(ctx: Context, filter: PageQuery & { query?: string | undefined }) {
+  const where = search(["name", "email"], filter.query ?? "");
+  const { rows, meta } = await page(ctx.store.invites, filter, where);
+  return { invites: await viewInvites(ctx, rows), meta };
+}
+
+/** The token is in the mail and nowhere else; where no mail is sent, in the reply. */
+export async function createInvite(ctx: Context, given: CreateInvite): Promise<{ invite: Invite; link?: string }> {
+  const email = cleanEmail(given.email);
+  const signIn = await checkSignIn(ctx, given);
+  const token = ctx.random.token(32);
+  const row = await locked(ctx, async (inside) => {
+    const { store } = inside;
+    const roles = await rolesAfter(inside, noRoles, given, false);
+    await checkNoUser(inside, email);
+    await freeInvited(inside, email);
+    const now = ctx.clock.iso();
+    const invite = await store.invites.insert({
+      created_at: now,
+      updated_at: now,
+      invited_by: ctx.user.kind === "user" ? ctx.user.id : null,
+      name: given.name,
+      email,
+      position: given.position ?? "",
+      ...signIn,
+      global_role: roles.global,
+      token_hash: tokenHash(token),
+    });
+    await writeTeams(inside, invite.id, roles);
+    await recordActivity(inside, "created_invite", aboutInvite(invite));
+    return invite;
+  });
+  const link = await linkTo(ctx, `/login/invites/${token}`);
+  const invite = await viewInvite(ctx, row);
+  if (!(await mailConfigured(ctx))) return { invite, link };
+  try {
+    const { org_info } = await ctx.config.current();
+    await sendMail(ctx, inviteLetter(row, ctx.user, org_info.org_name, link));
+  } catch (error) {
+    // An invite that nobody knows of would only stand in the way of the next one.
+    await locked(ctx, (inside) => remove(inside, row.id)).catch(() => {});
+    throw error;
+  }
+  return { invite };
+}
+
+export async function modifyInvite(ctx: Context, id: number, given: ModifyInvite): Promise<{ invite: Invite }> {
+  const email = given.email === undefined ? undefined : cleanEmail(given.email);
+  return locked(ctx, async (inside) => {
+    const { store } = inside;
+    const before = await find(inside, id);
+    const signIn = await checkSignIn(inside, given, before);
+    const held = await rolesOf(inside, before);
+    const roles = await rolesAfter(inside, held, given, false);
+    if (email !== undefined && email !== before.email) {
+      await checkNoUser(inside, email);
+      await freeInvited(inside, email, id);
+    }
+    await store.invites.update({
+      where: eq("id", id),
+      set: {
+        updated_at: ctx.clock.iso(),
+        name: given.name,
+        email,
+        position: given.position,
+        ...signIn,
+        global_role: roles.global,
+      },
+    });
+    if (roles !== held) {
+      await store.inviteTeams.delete(eq("invite_id", id));
+      await writeTeams(inside, id, roles);
+    }
+    const after = await find(inside, id);
+    await recordActivity(inside, "edited_invite", aboutInvite(after));
+    return { invite: await viewInvite(inside, after) };
+  });
+}
+
+export async function deleteInvite(ctx: Context, id: number): Promise<Record<string, never>> {
+  await locked(ctx, (inside) => remove(inside, id));
+  return {};
+}
+
+async function remove(ctx: Context, id: number): Promise<void> {
+  const row = await find(ctx, id);
+  await ctx.store.invites.delete(eq("id", id));
+  await recordActivity(ctx, "deleted_invite", aboutInvite(row));
+}
+
+async function find({ store }: Context, id: number): Promise<InviteRow> {
+  const row = await store.invites.get(id);
+  if (!row) throw notFound("invite", id);
+  return row;
+}
+
+async function writeTeams({ store }: Context, inviteId: number, { teams }: RoleSet): Promise<void> {
+  if (teams.size > 0)
+    await store.inviteTeams.insertMany([...teams].map(([team_id, role]) => ({ invite_id: inviteId, team_id, role })));
+}
+
+const aboutInvite = ({ id, email }: InviteRow) => ({ invite_id: id, invite_email: email });

@@ -1,0 +1,34 @@
+import { hours, minutes } from "../core/clock.ts";
+import type { Services } from "../core/context.ts";
+import { readDuration } from "../core/duration.ts";
+import { tellFailingPolicies } from "../webhooks/failing-policies.ts";
+import { tellHostStatus } from "../webhooks/host-status.ts";
+import { tellVulnerabilities } from "../webhooks/vulnerabilities.ts";
+import type { Job } from "./job.ts";
+
+const DEFAULT = hours(24);
+const LEAST = minutes(1);
+
+/** `webhook_settings.interval`. */
+async function periodOf({ config }: Pick<Services, "config">): Promise<number> {
+  const { webhook_settings } = await config.current();
+  return Math.max(LEAST, readDuration(webhook_settings.interval) ?? DEFAULT);
+}
+
+/** What is told to others at times: newly failing hosts, silent hosts, new vulnerabilities. */
+export const automations: Job = {
+  name: "automations",
+  every: DEFAULT,
+  period: periodOf,
+  async run(services, signal) {
+    // One that fails keeps no other from its turn.
+    const parts = [
+      () => tellFailingPolicies(services, signal),
+      async () => tellHostStatus(services, await periodOf(services), signal),
+      () => tellVulnerabilities(services, signal),
+    ];
+    const failed: unknown[] = [];
+    for (const part of parts) await part().catch((error: unknown) => failed.push(error));
+    if (failed.length > 0) throw failed[0];
+  },
+};

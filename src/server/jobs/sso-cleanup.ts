@@ -1,0 +1,15 @@
+import { isoAt, minutes, seconds } from "../core/clock.ts";
+import { SSO_SECONDS } from "../sso/session.ts";
+import { lt } from "../store/query.ts";
+import type { Job } from "./job.ts";
+
+/** Sign-ins that nobody finished, and assertions that would be refused for their age by now. */
+export const ssoCleanup: Job = {
+  name: "sso_cleanup",
+  every: minutes(5),
+  async run({ store, clock }) {
+    const now = clock.now();
+    await store.ssoSessions.delete(lt("created_at", isoAt(now - seconds(SSO_SECONDS))));
+    await store.ssoAssertions.delete(lt("expires_at", isoAt(now)));
+  },
+};

@@ -1,0 +1,75 @@
+import { isoAt } from "../core/clock.ts";
+import type { Context } from "../core/context.ts";
+import { tokenHash } from "../core/random.ts";
+import { and, eq, oneOf } from "../store/query.ts";
+import type { RowOf } from "../store/table.ts";
+import type { oneTimeTokens } from "./tables.ts";
+
+export type TokenRow = RowOf<typeof oneTimeTokens>;
+export type TokenKind = TokenRow["kind"];
+type Data = NonNullable<TokenRow["data"]>;
+
+/** Of these a user has one at a time: a new one ends the one before. */
+const single: readonly TokenKind[] = ["password_reset", "email_change"];
+
+/** A token that proves once, for that many milliseconds, that its holder is the user. It is kept nowhere but as a hash. */
+export function issueToken(
+  { store, clock, random }: Pick<Context, "store" | "clock" | "random">,
+  kind: TokenKind,
+  userId: number,
+  lifetime: number,
+  data: Data | null = null,
+): Promise<string> {
+  const token = random.token(32);
+  const now = clock.now();
+  return store.tx(
+    async (inside) => {
+      if (single.includes(kind)) await endTokens({ store: inside }, userId, [kind]);
+      await inside.oneTimeTokens.insert({
+        kind,
+        user_id: userId,
+        token_hash: tokenHash(token),
+        created_at: isoAt(now),
+        expires_at: isoAt(now + lifetime),
+        data,
+      });
+      return token;
+    },
+    // Of two made at once the second one ends the first.
+    { lock: "users" },
+  );
+}
+
+/** The token's row while it holds; it stays usable. */
+export async function findToken(
+  { store, clock }: Pick<Context, "store" | "clock">,
+  kind: TokenKind,
+  token: string,
+): Promise<TokenRow | null> {
+  const row = await store.oneTimeTokens.first({ where: and(eq("token_hash", tokenHash(token)), eq("kind", kind)) });
+  return row && Date.parse(row.expires_at) > clock.now() ? row : null;
+}
+
+/** Uses the token up. Null for one that is unknown, of another kind, used or over; of several calls at once one gets it. */
+export async function takeToken(
+  ctx: Pick<Context, "store" | "clock">,
+  kind: TokenKind,
+  token: string,
+): Promise<{ user_id: number; data: Data | null } | null> {
+  return ctx.store.tx(async (store) => {
+    const row = await findToken({ ...ctx, store }, kind, token);
+    // Two may have found it: the one that deletes it has it.
+    if (!row || (await store.oneTimeTokens.delete(eq("id", row.id))) === 0) return null;
+    return { user_id: row.user_id, data: row.data };
+  });
+}
+
+/** Ends what was mailed to the user; all kinds unless some are named. */
+export async function endTokens(
+  { store }: Pick<Context, "store">,
+  userId: number,
+  kinds?: readonly TokenKind[],
+): Promise<void> {
+  const own = eq("user_id", userId);
+  await store.oneTimeTokens.delete(kinds ? and(own, oneOf("kind", kinds)) : own);
+}

@@ -1,0 +1,41 @@
+import type { SmtpSettings } from "../../api/app-config.ts";
+import { MASK } from "../../api/fields.ts";
+import type { TestMail } from "../../api/mail.ts";
+import { sections } from "../app-config/sections.ts";
+import type { Context } from "../core/context.ts";
+import { invalid, invalidFields } from "../core/errors.ts";
+import { linkTo } from "../core/links.ts";
+import { cleanEmail } from "../users/rules.ts";
+import { sendThrough } from "./mail.ts";
+import { testLetter } from "./messages.ts";
+
+/** Sends a mail by the stored settings or by those that are to be tried, whether or not mail is turned on. */
+export async function testMail(ctx: Context, given: TestMail): Promise<{ sent_to: string }> {
+  const to = addressOf(given.to ?? ctx.user.email);
+  const { smtp_settings: stored } = await ctx.config.current();
+  const smtp = given.smtp_settings === undefined ? stored : tried(stored, given.smtp_settings);
+  await sendThrough(ctx, smtp, testLetter(to, await linkTo(ctx, "/")));
+  return { sent_to: to };
+}
+
+function addressOf(text: string): string {
+  try {
+    return cleanEmail(text);
+  } catch {
+    throw invalid("to", "must be an email address");
+  }
+}
+
+/** The stored settings with the given ones over them. */
+function tried(stored: SmtpSettings, given: Partial<SmtpSettings>): SmtpSettings {
+  const isStored = given.password === undefined || given.password === MASK;
+  const settings = { ...stored, ...given, password: isStored ? stored.password : given.password! };
+  // The stored password goes to the server that it was given for, and to no other.
+  const isMoved = settings.server !== stored.server || settings.port !== stored.port;
+  if (isStored && isMoved && stored.password !== "")
+    throw invalid("smtp_settings.password", "must be given again for another server or port");
+  const errors = sections.smtp_settings.check(settings);
+  if (errors.length > 0)
+    throw invalidFields(errors.map((error) => ({ ...error, name: `smtp_settings.${error.name}` })));
+  return settings;
+}

@@ -1,0 +1,95 @@
+// What becomes of a row after a try: delivered, to be tried again, or given up.
+import { recordActivity } from "../activities/record.ts";
+import { isoAt } from "../core/clock.ts";
+import { type Services, serviceContext, within } from "../core/context.ts";
+import { and, eq, lte } from "../store/query.ts";
+import type { ServerTx } from "../tables.ts";
+import { isDestinationDown, type Outcome, retryAfterOf, retryDelay } from "./outcome.ts";
+import type { OutboxRow } from "./service.ts";
+
+export interface After {
+  readonly state: OutboxRow["state"];
+  /** When the destination may be sent to again, ISO. */
+  readonly nextAt: string;
+}
+
+/** `failures`: tries in a row that this destination has failed, this one included. */
+export async function recordOutcome(
+  services: Services,
+  row: OutboxRow,
+  outcome: Outcome,
+  failures: number,
+): Promise<After> {
+  const { store, clock, log, metrics } = services;
+  const now = clock.now();
+  const after = afterTry(services, row, outcome, failures);
+  let given = 0;
+  await store.tx(async (tx) => {
+    const set = {
+      attempts: row.attempts + 1,
+      last_attempt_at: isoAt(now),
+      last_status: outcome.status,
+      last_error: outcome.error,
+      state: after.state,
+      next_attempt_at: after.state === "pending" ? after.nextAt : row.next_attempt_at,
+      ...(after.state === "delivered" ? { delivered_at: isoAt(now), result: outcome.result } : {}),
+    };
+    await tx.outbox.update({ where: and(eq("id", row.id), eq("state", "pending")), set });
+    given = after.state === "dead" && isDestinationDown(outcome) ? await giveUpOverdue(tx, row, isoAt(now)) : 0;
+    if (row.policy_id !== null) await recordAutomation(services, tx, row, row.policy_id, outcome, after);
+  });
+  metrics.outboxTries.inc({ event: row.event, outcome: after.state === "pending" ? "failed" : after.state });
+  if (after.state === "dead")
+    log.error(
+      { delivery: row.id, message: row.message_id, event: row.event, host: hostOf(row.url), error: outcome.error },
+      "a delivery was given up",
+    );
+  if (given > 0) log.error({ count: given, host: hostOf(row.url) }, "deliveries behind it were given up too");
+  return after;
+}
+
+function afterTry({ clock, random }: Services, row: OutboxRow, outcome: Outcome, failures: number): After {
+  const now = clock.now();
+  if (outcome.isDelivered) return { state: "delivered", nextAt: isoAt(now) };
+  const asked = retryAfterOf(outcome.retryAfter, now);
+  const end = Date.parse(row.give_up_at);
+  const delay = retryDelay(Math.max(failures, row.attempts + 1), random);
+  // The last try is at the end, unless the destination asked not to be called before.
+  const nextAt = Math.max(now + asked, Math.min(now + delay, Math.max(end, now + 1_000)));
+  return { state: now >= end || nextAt > end ? "dead" : "pending", nextAt: isoAt(nextAt) };
+}
+
+/** Rows that waited as long behind one that was never taken: the destination is away, and to try each of them would take days. */
+const giveUpOverdue = (tx: ServerTx, row: OutboxRow, now: string): Promise<number> =>
+  tx.outbox.update({
+    where: and(eq("destination", row.destination), eq("state", "pending"), lte("give_up_at", now)),
+    set: { state: "dead", last_error: "given up untried: the destination took nothing for all of its time" },
+  });
+
+export function hostOf(url: string): string {
+  return URL.canParse(url) ? new URL(url).host : "";
+}
+
+/** The feed tells of policies' automations that got through, that failed the first time, and that were given up. */
+async function recordAutomation(
+  services: Services,
+  tx: ServerTx,
+  row: OutboxRow,
+  policyId: number,
+  outcome: Outcome,
+  { state }: After,
+): Promise<void> {
+  if (state === "pending" && row.attempts > 0) return;
+  const ctx = within(serviceContext(services), tx);
+  const policy_id = policyId;
+  const type = row.destination.startsWith("ticketing_b") ? "ticketing_b" : "ticketing_a";
+  const status = outcome.status === null ? {} : { status_code: outcome.status };
+  const error_response = outcome.error ?? "";
+  if (row.kind === "ticket") {
+    const { ticket_key, ticket_id } = outcome.result ?? {};
+    const ids = { ...(ticket_key ? { ticket_key } : {}), ...(ticket_id ? { ticket_id } : {}) };
+    if (outcome.isDelivered) await recordActivity(ctx, "ran_automation_ticket", { policy_id, type, ...ids });
+    else await recordActivity(ctx, "failed_automation_ticket", { policy_id, type, error_response });
+  } else if (outcome.isDelivered) await recordActivity(ctx, "ran_automation_webhook", { policy_id, ...status });
+  else await recordActivity(ctx, "failed_automation_webhook", { policy_id, ...status, error_response });
+}

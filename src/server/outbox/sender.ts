@@ -1,0 +1,220 @@
+// Sends what is in the outbox. One server leads, and sends all of it: what goes to one destination strictly one after the other, by id;
+// a row that is not taken holds up those behind it until it is delivered or given up. Nothing is claimed: a server that dies leaves its rows
+// as they were, and the next leader sends them again under the same message id.
+import { channels } from "../core/channels.ts";
+import type { Services } from "../core/context.ts";
+import { and, eq, gte } from "../store/query.ts";
+import { deliver } from "./deliver.ts";
+import { type Line, Lines } from "./lines.ts";
+import { readWake } from "./messages.ts";
+import { isDestinationDown } from "./outcome.ts";
+import { recordOutcome } from "./record.ts";
+
+/** Destinations that are sent to at the same time. */
+const PARALLEL = 8;
+/** Rows sent before another destination may have its turn. */
+const TURN = 100;
+/** The store is away: it is asked again after this. */
+const STORE_RETRY = 1_000;
+/** However far off the next try is, what is known of destinations is compared with the store after this. */
+const COMPARE_EVERY = 600_000;
+/** What is on its way when the server stops may still arrive. */
+const GRACE = 3_000;
+
+const byId = [{ column: "id", direction: "asc" }] as const;
+
+export interface OutboxSender {
+  stop(): Promise<void>;
+}
+
+export async function startOutbox(services: Services): Promise<OutboxSender> {
+  const stopping = new AbortController();
+  const resign = await services.store.lead("outbox", (lost) => new Sending(services, lost, stopping.signal).run());
+  return {
+    async stop() {
+      stopping.abort();
+      await resign();
+    },
+  };
+}
+
+class Sending {
+  private readonly services: Services;
+  /** Nothing new is begun. */
+  private readonly over: AbortSignal;
+  /** What is under way is dropped. */
+  private readonly dropping = new AbortController();
+  private readonly lines = new Lines();
+  private readonly works = new Set<Promise<void>>();
+  /** Messages may have been missed. */
+  private isStale = true;
+  private isNudged = false;
+  private wake = () => {};
+
+  constructor(services: Services, lost: AbortSignal, stopping: AbortSignal) {
+    this.services = services;
+    this.over = AbortSignal.any([lost, stopping]);
+    // Another server may lead now: it must not meet requests of this one.
+    lost.addEventListener("abort", () => (stopping.aborted ? undefined : this.dropping.abort()));
+  }
+
+  async run(): Promise<void> {
+    const { store, log } = this.services;
+    const stale = () => {
+      this.isStale = true;
+      this.nudge();
+    };
+    const unlisten = await store.listen(channels.outbox, (payload) => this.hear(payload), stale);
+    const comparing = setInterval(stale, COMPARE_EVERY);
+    while (!this.over.aborted)
+      try {
+        await this.compare();
+        this.start();
+        await this.pause();
+      } catch (err) {
+        log.warn({ err }, "the outbox cannot be read");
+        await wait(STORE_RETRY, this.over);
+      }
+    clearInterval(comparing);
+    const late = setTimeout(() => this.dropping.abort(), GRACE);
+    await Promise.all(this.works);
+    clearTimeout(late);
+    await unlisten();
+  }
+
+  private hear(payload: string): void {
+    const wake = readWake(payload);
+    if (wake) {
+      const line = this.lines.tell(wake.destination, wake.id);
+      if (wake.isUrgent) line.notBefore = 0;
+      if (wake.isUrgent) line.isUrgent = line.isBusy;
+    } else this.isStale = true;
+    this.nudge();
+  }
+
+  private async compare(): Promise<void> {
+    if (!this.isStale) return;
+    this.isStale = false;
+    try {
+      for (const { value } of await this.services.store.outbox.groupCount("destination", eq("state", "pending")))
+        this.lines.tell(String(value), 0);
+    } catch (error) {
+      this.isStale = true;
+      throw error;
+    }
+  }
+
+  private start(): void {
+    const now = this.services.clock.now();
+    for (const line of this.lines.waiting()) {
+      if (this.works.size >= PARALLEL || line.notBefore > now) return;
+      line.isBusy = true;
+      const work = this.send(line)
+        .catch((err: unknown) => {
+          this.services.log.warn({ err }, "the outbox cannot be sent now");
+          line.notBefore = this.services.clock.now() + STORE_RETRY;
+        })
+        .finally(() => {
+          line.isBusy = false;
+          if (line.isUrgent) line.notBefore = 0;
+          line.isUrgent = false;
+          this.works.delete(work);
+          this.nudge();
+        });
+      this.works.add(work);
+    }
+  }
+
+  /** Until a line may go on, there is news, or it is over. */
+  private async pause(): Promise<void> {
+    const [next] = this.works.size < PARALLEL ? this.lines.waiting() : [];
+    const until = next ? next.notBefore - this.services.clock.now() : COMPARE_EVERY;
+    if (!this.isNudged) await wait(Math.min(Math.max(0, until), COMPARE_EVERY), this.over, (end) => (this.wake = end));
+    this.isNudged = false;
+    this.wake = () => {};
+  }
+
+  private nudge(): void {
+    this.isNudged = true;
+    this.wake();
+  }
+
+  /** The line's turn: until nothing is left, its head has to wait, or others may go. */
+  private async send(line: Line): Promise<void> {
+    const { store, clock } = this.services;
+    let from = line.from ?? 0;
+    // What is told of from here on is news.
+    line.from = null;
+    try {
+      for (let left = TURN; left > 0; ) {
+        const where = and(eq("destination", line.destination), eq("state", "pending"), gte("id", from));
+        const heads = await store.outbox.pick(["id", "next_attempt_at"], {
+          where,
+          order: byId,
+          // Where to begin, for the engine that would otherwise look at every row before.
+          ...(from > 1 ? { after: [from - 1, from - 1] } : {}),
+          limit: left,
+        });
+        if (heads.length === 0) return;
+        left -= heads.length;
+        for (const { id, next_attempt_at } of heads) {
+          from = id;
+          const due = Date.parse(next_attempt_at);
+          if (!this.over.aborted && due <= clock.now() && (await this.sendOne(line, id))) continue;
+          this.lines.tell(line.destination, from);
+          line.notBefore = Math.max(line.notBefore, due);
+          return;
+        }
+        from++;
+      }
+      // There may be more behind them.
+      this.lines.tell(line.destination, from);
+    } catch (error) {
+      this.lines.tell(line.destination, from);
+      throw error;
+    }
+  }
+
+  /** Whether the one behind it may go now. */
+  private async sendOne(line: Line, id: number): Promise<boolean> {
+    const { services, dropping } = this;
+    const row = await services.store.outbox.get(id);
+    if (row?.state !== "pending") return true;
+    const outcome = await deliver(services, row, dropping.signal);
+    if (dropping.signal.aborted && !outcome.isDelivered) return false;
+    line.failures = outcome.isDelivered ? 0 : line.failures + 1;
+    const after = await this.keep(() => recordOutcome(services, row, outcome, line.failures));
+    if (after === null) return false;
+    const isNext = outcome.isDelivered || (after.state === "dead" && !isDestinationDown(outcome));
+    if (isNext) line.failures = 0;
+    line.notBefore = isNext ? 0 : Date.parse(after.nextAt);
+    return isNext;
+  }
+
+  /** An outcome that the store cannot take now is offered again: sending anew would double it. Null when there is no more time. */
+  private async keep<R>(write: () => Promise<R>): Promise<R | null> {
+    for (;;)
+      try {
+        return await write();
+      } catch (err) {
+        if (this.dropping.signal.aborted) return null;
+        this.services.log.warn({ err }, "what came of a delivery cannot be kept yet");
+        await wait(STORE_RETRY, this.dropping.signal);
+      }
+  }
+}
+
+/** Real time: the injected clock says when a row is due, not how long to sleep. `early` gets what ends it before. */
+function wait(milliseconds: number, signal: AbortSignal, early: (end: () => void) => void = () => {}): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted) return resolve();
+    const end = () => {
+      clearTimeout(timer);
+      signal.removeEventListener("abort", end);
+      resolve();
+    };
+    const timer = setTimeout(end, milliseconds);
+    signal.addEventListener("abort", end, { once: true });
+    early(end);
+  });
+}

@@ -1,0 +1,41 @@
+// Multi-factor authentication: beside the password, a link that is mailed.
+import { minutes } from "../core/clock.ts";
+import { type Context, isPremium, within } from "../core/context.ts";
+import { authenticationFailed, badRequest, conflict, invalid, premiumRequired } from "../core/errors.ts";
+import { linkTo } from "../core/links.ts";
+import { linkPaths, mailConfigured, notConfigured, sendMail } from "../mail/mail.ts";
+import { signInLetter } from "../mail/messages.ts";
+import { issueToken } from "../mail/one-time.ts";
+import type { UserRow } from "../users/viewer.ts";
+
+const LIFETIME = minutes(15);
+
+/** Throws where an account cannot begin to sign in this way. */
+export async function checkMfa(ctx: Context, account: { readonly sso: boolean; readonly apiOnly: boolean }) {
+  if (account.sso) throw conflict("single sign-on and multi-factor authentication cannot be used together");
+  if (!isPremium(ctx)) throw premiumRequired();
+  if (!(await mailConfigured(ctx)))
+    throw badRequest("multi-factor authentication needs outgoing email, which is not configured", "mfa_enabled");
+  if (account.apiOnly) throw invalid("mfa_enabled", "API-only users sign in by their token alone");
+}
+
+/** Goes on with the sign-in of a user whose password was right. */
+export async function mailSignInLink(ctx: Context, user: UserRow, isSupported: boolean): Promise<{ message: string }> {
+  if (!isSupported)
+    throw badRequest(
+      "this account signs in with a link that is mailed: use the web page or the command line, or send supports_email_verification",
+      "supports_email_verification",
+    );
+  if (!(await mailConfigured(ctx))) throw notConfigured();
+  const token = await ctx.store.tx(
+    async (store) => {
+      // A new password ends the links of the one before: none is to be made for that afterwards.
+      const still = await store.users.get(user.id);
+      if (still?.password_hash !== user.password_hash) throw authenticationFailed();
+      return issueToken(within(ctx, store), "mfa", user.id, LIFETIME);
+    },
+    { lock: "users" },
+  );
+  await sendMail(ctx, signInLetter(user, await linkTo(ctx, `${linkPaths.mfa}${token}`)));
+  return { message: "a link to finish signing in was mailed; it works once, for 15 minutes" };
+}

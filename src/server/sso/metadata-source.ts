@@ -1,0 +1,105 @@
+// Metadata by its address: fetched when a sign-in needs it, held in memory, renewed beside the traffic, and used for a while when renewing fails.
+import type { SsoSettings } from "../../api/app-config.ts";
+import { hours, minutes, seconds } from "../core/clock.ts";
+import type { Services } from "../core/context.ts";
+import { fetchOutbound, OutboundError } from "../core/outbound.ts";
+import { type IdentityProvider, METADATA_MAX, MetadataProblem, readMetadata } from "./metadata.ts";
+import { utf8, XmlProblem } from "./xml.ts";
+
+const FRESH = minutes(5);
+/** How long metadata is used that could not be renewed. */
+const STALE = hours(24);
+/** An address that failed is left alone for so long. */
+const PAUSE = seconds(15);
+const TIMEOUT = seconds(10);
+
+type Needs = Pick<Services, "settings" | "clock" | "log">;
+
+interface Entry {
+  /** Which metadata of which provider. */
+  readonly key: string;
+  held: { readonly provider: IdentityProvider; readonly at: number } | null;
+  failure: { readonly problem: MetadataProblem; readonly at: number } | null;
+  fetching: Promise<IdentityProvider> | null;
+}
+
+const entries = new WeakMap<Services["settings"], Entry>();
+
+/** The identity provider as configured; throws a `MetadataProblem` where its metadata cannot be had. */
+export async function identityProvider(services: Needs, sso: SsoSettings): Promise<IdentityProvider> {
+  const provider =
+    sso.metadata_url !== ""
+      ? await byUrl(services, sso)
+      : await readMetadata(sso.metadata, sso.issuer_uri).catch((error: unknown) => {
+          if (sso.metadata === "") throw new MetadataProblem("neither metadata nor metadata_url is set");
+          throw error;
+        });
+  if (isOver(provider, services.clock.now())) throw new MetadataProblem("the metadata's validUntil is over");
+  return provider;
+}
+
+const isOver = ({ validUntil }: IdentityProvider, now: number): boolean => validUntil !== null && now >= validUntil;
+
+function entryOf({ settings }: Needs, { metadata_url: url, issuer_uri: issuer }: SsoSettings): Entry {
+  const key = JSON.stringify([url, issuer]);
+  const known = entries.get(settings);
+  if (known?.key === key) return known;
+  const made: Entry = { key, held: null, failure: null, fetching: null };
+  entries.set(settings, made);
+  return made;
+}
+
+async function byUrl(services: Needs, sso: SsoSettings): Promise<IdentityProvider> {
+  const entry = entryOf(services, sso);
+  const now = services.clock.now();
+  const age = entry.held === null ? Number.POSITIVE_INFINITY : now - entry.held.at;
+  if (entry.held !== null && age >= 0 && age < STALE && !isOver(entry.held.provider, now)) {
+    // Nobody waits for a renewal: what is held serves this sign-in.
+    if (age >= FRESH && mayTry(entry, now)) renew(services, sso, entry).catch(() => {});
+    return entry.held.provider;
+  }
+  if (!mayTry(entry, now)) throw entry.failure!.problem;
+  return renew(services, sso, entry);
+}
+
+const mayTry = ({ failure }: Entry, now: number): boolean => failure === null || Math.abs(now - failure.at) >= PAUSE;
+
+/** One fetch at a time, whoever waits for it. */
+function renew(services: Needs, sso: SsoSettings, entry: Entry): Promise<IdentityProvider> {
+  const at = services.clock.now();
+  entry.fetching ??= fetchMetadata(services, sso)
+    .then(
+      (provider) => {
+        entry.held = { provider, at };
+        entry.failure = null;
+        return provider;
+      },
+      (error: unknown) => {
+        if (error instanceof MetadataProblem) {
+          entry.failure = { problem: error, at: services.clock.now() };
+          services.log.warn({ reason: error.message }, "single sign-on: metadata cannot be fetched");
+        }
+        throw error;
+      },
+    )
+    .finally(() => {
+      entry.fetching = null;
+    });
+  return entry.fetching;
+}
+
+async function fetchMetadata(services: Needs, { metadata_url: url, issuer_uri: issuer }: SsoSettings) {
+  try {
+    const reply = await fetchOutbound(services, url, {
+      headers: { accept: "application/samlmetadata+xml, application/xml, text/xml" },
+      timeout: TIMEOUT,
+      maxBytes: METADATA_MAX,
+    });
+    if (reply.status !== 200) throw new MetadataProblem(`metadata_url answered with status ${reply.status}`);
+    return await readMetadata(utf8(reply.body), issuer);
+  } catch (error) {
+    if (error instanceof OutboundError) throw new MetadataProblem(`metadata_url: ${error.message}`);
+    if (error instanceof XmlProblem) throw new MetadataProblem(`the metadata cannot be read: ${error.message}`);
+    throw error;
+  }
+}

@@ -1,0 +1,124 @@
+// What an identity provider's metadata says: who it is, where to send browsers, and which certificates its signatures are checked with.
+import { X509Certificate } from "node:crypto";
+import { attribute, childrenOf, everyElement, instant, ns, parseXml, type XmlElement, XmlProblem } from "./xml.ts";
+
+export interface IdentityProvider {
+  readonly entityId: string;
+  /** Single sign-on by the redirect binding. */
+  readonly redirectUrl: string;
+  /** PEM. */
+  readonly certificates: readonly string[];
+  /** Milliseconds; not to be used from then on. */
+  readonly validUntil: number | null;
+}
+
+/** The metadata cannot be used; the message is for admins. */
+export class MetadataProblem extends Error {}
+
+export const METADATA_MAX = 1024 * 1024;
+const PARTS_MAX = 50_000;
+const CERTIFICATES_MAX = 16;
+const PROTOCOL = "urn:oasis:names:tc:SAML:2.0:protocol";
+const REDIRECT = "urn:oasis:names:tc:SAML:2.0:bindings:HTTP-Redirect";
+
+/** Reads the metadata of the provider with that entity id. */
+export async function readMetadata(text: string, entityId: string): Promise<IdentityProvider> {
+  if (Buffer.byteLength(text) > METADATA_MAX) throw new MetadataProblem("the metadata is larger than 1 MiB");
+  let root: XmlElement;
+  try {
+    root = await parseXml(text.replace(/^\uFEFF/, "").trim(), { most: PARTS_MAX, lenient: true });
+  } catch (error) {
+    if (error instanceof XmlProblem) throw new MetadataProblem(`the metadata cannot be read: ${error.message}`);
+    throw error;
+  }
+  const entity = entityOf(root, entityId);
+  const descriptor = childrenOf(entity, ns.metadata, "IDPSSODescriptor").find((one) =>
+    (attribute(one, "protocolSupportEnumeration") ?? "").split(/\s+/).includes(PROTOCOL),
+  );
+  if (!descriptor) throw new MetadataProblem("the metadata describes no identity provider for SAML 2.0");
+  const untils = [root, entity, descriptor].map(validUntilOf).filter((until) => until !== null);
+  return {
+    entityId,
+    redirectUrl: redirectUrlOf(descriptor),
+    certificates: certificatesOf(descriptor),
+    validUntil: untils.length === 0 ? null : Math.min(...untils),
+  };
+}
+
+/** Why metadata given as text cannot be used with that entity id; null when it can. */
+export async function metadataProblem(text: string, entityId: string): Promise<string | null> {
+  try {
+    await readMetadata(text, entityId);
+    return null;
+  } catch (error) {
+    if (error instanceof MetadataProblem) return error.message;
+    throw error;
+  }
+}
+
+function entityOf(root: XmlElement, entityId: string): XmlElement {
+  const entities = [...everyElement(root)].filter(
+    ({ uri, name }) => uri === ns.metadata && name === "EntityDescriptor",
+  );
+  if (root.uri !== ns.metadata || !/^Entit(y|ies)Descriptor$/.test(root.name) || entities.length === 0)
+    throw new MetadataProblem("the document is no SAML metadata");
+  const found = entities.filter((entity) => attribute(entity, "entityID") === entityId);
+  if (found.length === 1) return found[0]!;
+  throw new MetadataProblem(
+    found.length > 1
+      ? "the metadata names the identity provider twice"
+      : entities.length === 1
+        ? `the metadata is of ${attribute(entities[0]!, "entityID")?.slice(0, 300)}, and issuer_uri is ${entityId}`
+        : `the metadata does not name ${entityId}, which issuer_uri is`,
+  );
+}
+
+function validUntilOf(element: XmlElement): number | null {
+  const text = attribute(element, "validUntil");
+  if (text === null) return null;
+  const at = instant(text);
+  if (at === null) throw new MetadataProblem("the metadata's validUntil is no time");
+  return at;
+}
+
+function redirectUrlOf(descriptor: XmlElement): string {
+  const services = childrenOf(descriptor, ns.metadata, "SingleSignOnService");
+  const location = services
+    .filter((service) => attribute(service, "Binding") === REDIRECT)
+    .map((service) => (attribute(service, "Location") ?? "").trim())
+    // The browser is sent there: nothing that runs as script.
+    .find((url) => /^https?:\/\//i.test(url) && URL.canParse(url));
+  if (location === undefined)
+    throw new MetadataProblem("the metadata names no address for single sign-on by the HTTP-Redirect binding");
+  return new URL(location).href;
+}
+
+/** Of the keys that sign, or may. Their dates do not count: what counts is that the metadata names them. */
+function certificatesOf(descriptor: XmlElement): string[] {
+  const found = childrenOf(descriptor, ns.metadata, "KeyDescriptor")
+    .filter((key) => (attribute(key, "use") ?? "signing") === "signing")
+    .flatMap((key) => [...everyElement(key)])
+    .filter(({ uri, name }) => uri === ns.signature && name === "X509Certificate")
+    .map(({ text }) => pemOf(text))
+    .filter((pem) => pem !== null);
+  const certificates = [...new Set(found)];
+  if (certificates.length === 0)
+    throw new MetadataProblem("the metadata holds no certificate with an RSA key to check signatures with");
+  if (certificates.length > CERTIFICATES_MAX)
+    throw new MetadataProblem(`the metadata holds more than ${CERTIFICATES_MAX} certificates`);
+  return certificates;
+}
+
+const LEAST_BITS = 1024;
+
+function pemOf(text: string): string | null {
+  const base64 = text.replace(/\s+/g, "");
+  if (!/^[A-Za-z0-9+/]+={0,2}$/.test(base64)) return null;
+  try {
+    const certificate = new X509Certificate(Buffer.from(base64, "base64"));
+    const { asymmetricKeyType: type, asymmetricKeyDetails: details } = certificate.publicKey;
+    return type === "rsa" && (details?.modulusLength ?? 0) >= LEAST_BITS ? certificate.toString() : null;
+  } catch {
+    return null;
+  }
+}

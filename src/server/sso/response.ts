@@ -1,0 +1,99 @@
+// A SAML response before its signature is checked: its shape. Whatever a signature could be made to cover something other than what is read is
+// refused here, before any library sees it.
+
+import { refuse, SsoRefusal } from "./refusal.ts";
+import { checkSignatureShape } from "./signature-shape.ts";
+import { attribute, childrenOf, everyElement, ns, parseXml, utf8, type XmlElement, XmlProblem } from "./xml.ts";
+
+export interface SamlResponse {
+  readonly xml: string;
+  readonly root: XmlElement;
+  readonly assertion: XmlElement;
+  readonly isResponseSigned: boolean;
+  readonly isAssertionSigned: boolean;
+  readonly signatures: readonly XmlElement[];
+}
+
+export const RESPONSE_MAX = 1024 * 1024;
+/** Elements and attributes: several times what large lists of groups come to, and still checked in a fraction of a second. */
+const PARTS_MAX = 10_000;
+const SUCCESS = "urn:oasis:names:tc:SAML:2.0:status:Success";
+
+/** The response that stands in the form field. */
+export async function readResponse(field: string): Promise<SamlResponse> {
+  const xml = decode(field);
+  let root: XmlElement;
+  try {
+    root = await parseXml(utf8(xml), { most: PARTS_MAX, lenient: false });
+  } catch (error) {
+    if (error instanceof XmlProblem) throw malformed(error.message);
+    throw error;
+  }
+  if (root.uri !== ns.protocol || root.name !== "Response") throw malformed("it is no SAML response");
+  if (attribute(root, "Version") !== "2.0") refuse("the response is not of SAML 2.0");
+  checkStatus(root);
+  return { xml: xml.toString("utf8"), root, ...partsOf(root) };
+}
+
+const malformed = (problem: string) => new SsoRefusal(`SAMLResponse: ${problem}`, { isMalformed: true });
+
+function decode(field: string): Buffer {
+  const base64 = field.replace(/[\r\n\t ]+/g, "");
+  // Node's decoder skips what is no base64.
+  if (!/^[A-Za-z0-9+/]+={0,2}$/.test(base64)) throw malformed("it is not in base64");
+  const bytes = Buffer.from(base64, "base64");
+  if (bytes.length > RESPONSE_MAX) throw malformed("it is larger than 1 MiB");
+  return bytes;
+}
+
+function checkStatus(root: XmlElement): void {
+  const [status, ...more] = childrenOf(root, ns.protocol, "Status");
+  if (!status || more.length > 0) refuse("the response has no status, or several");
+  const [code, ...others] = childrenOf(status, ns.protocol, "StatusCode");
+  if (!code || others.length > 0) refuse("the response has no status code, or several");
+  if (attribute(code, "Value") !== SUCCESS) refuse("the identity provider did not sign the user in (Status)");
+}
+
+function partsOf(root: XmlElement): Omit<SamlResponse, "xml" | "root"> {
+  const all = [...everyElement(root)];
+  // By name alone, in whatever namespace: nothing here may look like what it is not.
+  const named = (name: string) => all.filter((element) => element.name === name);
+  if (
+    ["EncryptedAssertion", "EncryptedID", "EncryptedAttribute", "EncryptedData"].some((name) => named(name).length > 0)
+  )
+    refuse("it is encrypted, which is not supported: let the identity provider sign without encrypting");
+  const assertions = named("Assertion");
+  const [assertion] = assertions;
+  if (!assertion || assertions.length > 1) refuse(`it has ${assertions.length} assertions instead of one`);
+  if (assertion.uri !== ns.assertion || !root.children.includes(assertion))
+    refuse("the assertion does not stand where it belongs");
+  if (named("Response").length > 1) refuse("it has a response within the response");
+  checkIds(all);
+  return { assertion, ...signedParts(root, assertion, named("Signature")) };
+}
+
+const ID = /^[A-Za-z_][\w.-]{0,255}$/;
+
+/** A signature names what it covers by an id: no two elements may share one, however it is spelled. */
+function checkIds(all: readonly XmlElement[]): void {
+  const seen = new Set<string>();
+  for (const element of all)
+    for (const [name, value] of element.attributes) {
+      if (!/^(?:\{.*\})?id$/i.test(name)) continue;
+      if (!ID.test(value)) refuse("an ID in it is none");
+      if (seen.has(value)) refuse("two elements in it have the same ID");
+      seen.add(value);
+    }
+}
+
+function signedParts(root: XmlElement, assertion: XmlElement, signatures: readonly XmlElement[]) {
+  const ofResponse = childrenOf(root, ns.signature, "Signature");
+  const ofAssertion = childrenOf(assertion, ns.signature, "Signature");
+  if (ofResponse.length > 1 || ofAssertion.length > 1) refuse("it is signed twice in one place");
+  if (ofResponse.length + ofAssertion.length !== signatures.length)
+    refuse("a signature does not stand where it belongs");
+  if (signatures.length === 0) refuse("it is not signed");
+  for (const signature of ofResponse) checkSignatureShape(signature, root);
+  for (const signature of ofAssertion) checkSignatureShape(signature, assertion);
+  return { isResponseSigned: ofResponse.length === 1, isAssertionSigned: ofAssertion.length === 1, signatures };
+}

@@ -1,0 +1,19 @@
+import type { Context } from "../core/context.ts";
+import { notFound } from "../core/errors.ts";
+import { serviceProvider } from "./addresses.ts";
+import { escapeXml } from "./xml.ts";
+
+/** What the identity provider needs to know of us; 404 until there is an entity id and an address. */
+export async function spMetadata(ctx: Context): Promise<string> {
+  const { sso_settings: sso } = await ctx.config.current();
+  const here = await serviceProvider(ctx, sso);
+  if (here === null || here.entityId === "") throw notFound("service provider metadata", "of single sign-on");
+  return `<?xml version="1.0" encoding="UTF-8"?>
+<md:EntityDescriptor xmlns:md="urn:oasis:names:tc:SAML:2.0:metadata" entityID="${escapeXml(here.entityId)}">
+  <md:SPSSODescriptor AuthnRequestsSigned="false" WantAssertionsSigned="true" protocolSupportEnumeration="urn:oasis:names:tc:SAML:2.0:protocol">
+    <md:NameIDFormat>urn:oasis:names:tc:SAML:1.1:nameid-format:emailAddress</md:NameIDFormat>
+    <md:AssertionConsumerService Binding="urn:oasis:names:tc:SAML:2.0:bindings:HTTP-POST" Location="${escapeXml(here.acs)}" index="0" isDefault="true"/>
+  </md:SPSSODescriptor>
+</md:EntityDescriptor>
+`;
+}

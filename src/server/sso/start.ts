@@ -1,0 +1,38 @@
+import type { SsoInfo } from "../../api/sso.ts";
+import type { Context } from "../core/context.ts";
+import { badRequest, failed } from "../core/errors.ts";
+import { relayProblem, serviceProvider } from "./addresses.ts";
+import { ssoLimits } from "./limits.ts";
+import { MetadataProblem } from "./metadata.ts";
+import { identityProvider } from "./metadata-source.ts";
+import { redirectTo } from "./request.ts";
+import { beginSession } from "./session.ts";
+
+export async function ssoInfo({ config }: Pick<Context, "config">): Promise<SsoInfo> {
+  const { idp_name, idp_image_url, enable_sso } = (await config.current()).sso_settings;
+  return { idp_name, idp_image_url, sso_enabled: enable_sso };
+}
+
+/** Begins a sign-in: where to send the browser, and the header that sets the cookie with which it has to come back. */
+export async function startSso(ctx: Context, relayUrl: string): Promise<{ url: string; cookie: string }> {
+  const { sso_settings: sso } = await ctx.config.current();
+  if (!sso.enable_sso) throw badRequest("single sign-on is not turned on");
+  const problem = relayProblem(relayUrl);
+  if (problem) throw badRequest(problem, "relay_url");
+  ssoLimits(ctx).count("start", ctx.address);
+  const here = await serviceProvider(ctx, sso);
+  if (!here) throw failed("single sign-on: server_url is not set");
+  const provider = await identityProvider(ctx, sso).catch((error: unknown) => {
+    if (error instanceof MetadataProblem) throw failed(`single sign-on: ${error.message}`);
+    throw error;
+  });
+  const id = `_${Buffer.from(ctx.random.token(20), "base64url").toString("hex")}`;
+  const url = redirectTo({
+    id,
+    issued: ctx.clock.iso(),
+    destination: provider.redirectUrl,
+    acs: here.acs,
+    entityId: here.entityId,
+  });
+  return { url, cookie: await beginSession(ctx, { requestId: id, relayUrl }) };
+}

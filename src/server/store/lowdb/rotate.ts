@@ -1,0 +1,34 @@
+// Seals every secret in a directory with another key: all of it is written anew, and counts from the moment in which the new snapshot gets its name.
+import { changingCipher } from "../../core/cipher.ts";
+import { type Rotated, type Rotation, secretColumns } from "../key-rotation.ts";
+import type { Tables } from "../store.ts";
+import type { StoreFiles } from "./files.ts";
+import { openLowdb } from "./open.ts";
+
+export interface RotateOptions extends Rotation {
+  readonly dir: string;
+  readonly tables: Tables;
+  readonly files?: StoreFiles;
+}
+
+/** The directory must be one that the key `from` opens. */
+export async function rotateLowdb({ dir, tables, from, to, files, onProgress }: RotateOptions): Promise<Rotated> {
+  const cipher = changingCipher(from, to);
+  const store = await openLowdb({ tables, dir, cipher, ...(files ? { files } : {}) });
+  try {
+    let sealed = 0;
+    for (const [key, table] of Object.entries(tables)) {
+      const columns = secretColumns(table);
+      if (columns.length === 0) continue;
+      for await (const rows of store[key]!.pages())
+        for (const row of rows as readonly Readonly<Record<string, unknown>>[])
+          sealed += columns.filter((column) => row[column] !== null).length;
+      onProgress?.({ table: table.name, sealed });
+    }
+    cipher.change();
+    await store.compact();
+    return { sealed };
+  } finally {
+    await store.close();
+  }
+}

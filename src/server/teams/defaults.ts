@@ -1,0 +1,29 @@
+import type { TeamIntegrations, TeamMdm, TeamWebhooks } from "../../api/teams.ts";
+import { noMacosSetup, noUpdates } from "../app-config/sections/mdm-rules.ts";
+import { noFailingPoliciesWebhook } from "../app-config/sections/webhooks.ts";
+
+export const noWebhooks: TeamWebhooks = {
+  host_status_webhook: null,
+  failing_policies_webhook: noFailingPoliciesWebhook,
+};
+export const noIntegrations: TeamIntegrations = {
+  ticketing_a: [],
+  ticketing_b: [],
+  calendar: { enable_calendar_events: false, webhook_url: "" },
+  conditional_access_enabled: false,
+};
+export const noMdm: TeamMdm = {
+  enable_disk_encryption: false,
+  windows_require_bitlocker_pin: false,
+  ...noUpdates,
+  macos_settings: { custom_settings: [] },
+  windows_settings: { custom_settings: [] },
+  android_settings: { custom_settings: [] },
+  macos_setup: {
+    ...noMacosSetup,
+    script: "",
+    software: [],
+    manual_agent_install: false,
+    require_all_software_macos: false,
+  },
+};

@@ -1,0 +1,42 @@
+import { isDeepStrictEqual } from "node:util";
+import type { Integrations } from "../../api/app-config.ts";
+import type { TeamIntegrations } from "../../api/teams.ts";
+import { channels } from "../core/channels.ts";
+import type { Context } from "../core/context.ts";
+import { changingSecrets } from "../enroll-secrets/service.ts";
+import { eq } from "../store/query.ts";
+import { noTeamSettings, writeNoTeam } from "./no-team.ts";
+import { identityOf } from "./rules.ts";
+
+/** Takes from teams what the organization's integrations have no longer. In the transaction of that change. */
+export const dropIntegrations = (ctx: Context, left: Integrations): Promise<void> =>
+  // The lock of changes of teams: one that is going on would bring back what goes here.
+  changingSecrets(ctx, async (inside) => {
+    const { store } = inside;
+    for (const team of await store.teams.pick(["id", "settings"])) {
+      const { settings } = team;
+      if (!settings.integrations) continue;
+      const calendar = { ...settings.integrations.calendar };
+      if (left.calendar.length === 0) calendar.enable_calendar_events = false;
+      const integrations = { ...settings.integrations, ...remaining(settings.integrations, left), calendar };
+      if (isDeepStrictEqual(integrations, settings.integrations)) continue;
+      await store.teams.update({ where: eq("id", team.id), set: { settings: { ...settings, integrations } } });
+      await store.notify(channels.teams, String(team.id));
+    }
+    const none = await noTeamSettings(store);
+    const integrations = { ...none.integrations, ...remaining(none.integrations, left) };
+    if (!isDeepStrictEqual(integrations, none.integrations)) await writeNoTeam(inside, { ...none, integrations });
+  });
+
+type Ticketing = Pick<TeamIntegrations, "ticketing_a" | "ticketing_b">;
+
+function remaining(used: Ticketing, left: Integrations): Ticketing {
+  const kept = <T extends object>(list: keyof Ticketing, entries: readonly T[]): T[] => {
+    const known = left[list].map((entry) => identityOf(list, entry));
+    return entries.filter((entry) => known.includes(identityOf(list, entry)));
+  };
+  return {
+    ticketing_a: kept("ticketing_a", used.ticketing_a),
+    ticketing_b: kept("ticketing_b", used.ticketing_b),
+  };
+}

@@ -1,0 +1,68 @@
+// Settings of hosts without a team, which the API knows as team 0. One row of the configuration's table keeps them.
+import { NoTeam, type NoTeamChange } from "../../api/teams.ts";
+import { recordActivity } from "../activities/record.ts";
+import { changesBetween } from "../app-config/activities.ts";
+import { over } from "../app-config/merge.ts";
+import { readSection, writeSection } from "../app-config/rows.ts";
+import { section } from "../app-config/section.ts";
+import { sections } from "../app-config/sections.ts";
+import { channels } from "../core/channels.ts";
+import { type Context, within } from "../core/context.ts";
+import { invalidFields } from "../core/errors.ts";
+import type { ServerTx } from "../tables.ts";
+import { noIntegrations, noWebhooks } from "./defaults.ts";
+import { automationProblems } from "./rules.ts";
+
+type Settings = Pick<NoTeam, "webhook_settings" | "integrations">;
+
+const NAME = "No team";
+
+const noTeam = section<Settings>({
+  name: "no_team",
+  schema: NoTeam.pick({ webhook_settings: true, integrations: true }),
+  defaults: {
+    webhook_settings: { failing_policies_webhook: noWebhooks.failing_policies_webhook },
+    integrations: { ticketing_a: noIntegrations.ticketing_a, ticketing_b: noIntegrations.ticketing_b },
+  },
+});
+
+/** As team settings are kept, so that one reader serves both. */
+export const noTeamSettings = (store: ServerTx): Promise<Settings> => readSection(store, noTeam);
+
+export async function writeNoTeam(ctx: Context, settings: Settings): Promise<void> {
+  await writeSection(ctx.store, noTeam, settings, ctx.clock.iso());
+  await ctx.store.notify(channels.config, noTeam.name);
+}
+
+const view = (settings: Settings): NoTeam => ({ id: 0, name: NAME, ...settings });
+
+export const getNoTeam = async (ctx: Context): Promise<{ team: NoTeam }> => ({
+  team: view(await noTeamSettings(ctx.store)),
+});
+
+export const modifyNoTeam = (ctx: Context, given: NoTeamChange): Promise<{ team: NoTeam }> =>
+  ctx.store.tx(
+    async (store) => {
+      const inside = within(ctx, store);
+      const before = await noTeamSettings(store);
+      const after: Settings = {
+        webhook_settings:
+          given.webhook_settings === null
+            ? noTeam.defaults.webhook_settings
+            : (over(before.webhook_settings, given.webhook_settings) as Settings["webhook_settings"]),
+        integrations: over(before.integrations, given.integrations) as Settings["integrations"],
+      };
+      const integrations = await readSection(store, sections.integrations);
+      const errors = automationProblems(after, given, { integrations });
+      if (errors.length > 0) throw invalidFields(errors);
+      const changes = (Object.keys(after) as (keyof Settings)[]).flatMap((at) =>
+        changesBetween({ from: before[at], to: after[at], shown: [before[at], after[at]], at }),
+      );
+      if (changes.length > 0) {
+        await writeNoTeam(inside, after);
+        await recordActivity(inside, "edited_team", { team_id: 0, team_name: NAME, changes });
+      }
+      return { team: view(after) };
+    },
+    { lock: "config" },
+  );

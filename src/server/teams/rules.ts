@@ -1,0 +1,137 @@
+// The rules that a team's settings keep to, against the organization's configuration.
+
+import { isDeepStrictEqual } from "node:util";
+import type { ConfigSections } from "../../api/app-config.ts";
+import type { NoTeam, TeamMdm, TeamSettingsChange } from "../../api/teams.ts";
+import { isConnected } from "../app-config/between.ts";
+import { entryKeys } from "../app-config/sections/integrations.ts";
+import { osSettingsProblems } from "../app-config/sections/mdm-rules.ts";
+import { expiryProblem, isHttpUrl, under } from "../app-config/sections/rules.ts";
+import { failingPoliciesProblems, hostStatusProblems } from "../app-config/sections/webhooks.ts";
+import type { FieldError } from "../core/errors.ts";
+import { noMdm } from "./defaults.ts";
+import type { WholeSettings } from "./settings.ts";
+
+interface Change {
+  readonly before: WholeSettings;
+  readonly after: WholeSettings;
+  readonly given: TeamSettingsChange;
+  readonly config: ConfigSections;
+}
+
+/** Only of what is given: what was kept earlier stays when the organization's configuration moved on. */
+export function settingsProblems({ before, after, given, config }: Change): FieldError[] {
+  const errors: FieldError[] = [];
+  const { host_expiry_enabled, host_expiry_window } = after.host_expiry_settings;
+  const reason = given.host_expiry_settings && expiryProblem(host_expiry_enabled, host_expiry_window);
+  if (reason) errors.push({ name: "host_expiry_settings.host_expiry_window", reason });
+  const { host_status_webhook: status } = after.webhook_settings;
+  if (given.webhook_settings?.host_status_webhook && status)
+    errors.push(...under("webhook_settings.host_status_webhook", hostStatusProblems(status)));
+  errors.push(...automationProblems(after, given, config));
+  if (given.integrations) errors.push(...integrationProblems(after.integrations, config));
+  if (given.mdm)
+    errors.push(...under("mdm", [...offProblems(before.mdm, after.mdm, config), ...osSettingsProblems(after.mdm)]));
+  return errors;
+}
+
+type Automations = Pick<NoTeam, "webhook_settings" | "integrations">;
+
+/** Of the webhook and the tickets for failing policies, which hosts without a team have too. */
+export function automationProblems(
+  { webhook_settings: hooks, integrations }: Automations,
+  given: { webhook_settings?: unknown; integrations?: unknown },
+  config: Pick<ConfigSections, "integrations">,
+): FieldError[] {
+  const errors: FieldError[] = [];
+  const hook = "webhook_settings.failing_policies_webhook";
+  if (given.webhook_settings) errors.push(...under(hook, failingPoliciesProblems(hooks.failing_policies_webhook)));
+  if (given.integrations) errors.push(...ticketingProblems(integrations, config));
+  const on = [
+    ...(hooks.failing_policies_webhook.enable_failing_policies_webhook
+      ? [`${hook}.enable_failing_policies_webhook`]
+      : []),
+    ...lists.flatMap((list) =>
+      integrations[list].flatMap((entry, i) =>
+        entry.enable_failing_policies ? [`integrations.${list}.${i}.enable_failing_policies`] : [],
+      ),
+    ),
+  ];
+  const name = on.findLast((path) => given[path.split(".")[0] as keyof typeof given]);
+  if (on.length > 1 && name !== undefined)
+    errors.push({ name, reason: "only one failing policies automation can be enabled at a time" });
+  return errors;
+}
+
+const lists = ["ticketing_a", "ticketing_b"] as const;
+
+/** Teams use entries of the organization; each once. */
+function ticketingProblems(
+  integrations: Automations["integrations"],
+  config: Pick<ConfigSections, "integrations">,
+): FieldError[] {
+  return lists.flatMap((list) => {
+    const known = config.integrations[list].map((entry) => identityOf(list, entry));
+    const seen = new Set<string>();
+    return integrations[list].flatMap((entry, i) => {
+      const identity = identityOf(list, entry);
+      const name = `integrations.${list}.${i}.url`;
+      const keys = entryKeys[list].join(" and ");
+      if (!known.includes(identity))
+        return [{ name, reason: `the global configuration has no ${list} integration with this ${keys}` }];
+      if (seen.has(identity)) return [{ name, reason: `another entry has the same ${keys}` }];
+      seen.add(identity);
+      return [];
+    });
+  });
+}
+
+export const identityOf = (list: keyof typeof entryKeys, entry: object): string =>
+  JSON.stringify(entryKeys[list].map((key) => (entry as Record<string, unknown>)[key]));
+
+function integrationProblems(
+  { calendar, conditional_access_enabled: access }: WholeSettings["integrations"],
+  config: ConfigSections,
+): FieldError[] {
+  const errors: FieldError[] = [];
+  if (calendar.enable_calendar_events && config.integrations.calendar.length === 0)
+    errors.push({
+      name: "integrations.calendar.enable_calendar_events",
+      reason: "the global configuration has no calendar integration",
+    });
+  if (calendar.webhook_url === "" ? calendar.enable_calendar_events : !isHttpUrl(calendar.webhook_url))
+    errors.push({ name: "integrations.calendar.webhook_url", reason: "must be an http or https URL" });
+  if (access && !isConnected(config.conditional_access))
+    errors.push({
+      name: "integrations.conditional_access_enabled",
+      reason: "needs conditional_access of the global configuration to be configured",
+    });
+  return errors;
+}
+
+type Needs = readonly (keyof TeamMdm)[];
+const apple: Needs = ["macos_updates", "ios_updates", "ipados_updates", "macos_settings", "macos_setup"];
+const windows: Needs = ["windows_updates", "windows_settings", "windows_require_bitlocker_pin"];
+
+/** What needs device management may be turned on only while that is on. */
+function offProblems(before: TeamMdm, after: TeamMdm, { mdm }: ConfigSections): FieldError[] {
+  const isOn = {
+    Apple: mdm.enabled_and_configured,
+    Windows: mdm.windows_enabled_and_configured,
+    Android: mdm.android_enabled_and_configured,
+    "Apple or Windows": mdm.enabled_and_configured || mdm.windows_enabled_and_configured,
+  };
+  const needs: [Needs, keyof typeof isOn][] = [
+    [apple, "Apple"],
+    [windows, "Windows"],
+    [["android_settings"], "Android"],
+    [["enable_disk_encryption"], "Apple or Windows"],
+  ];
+  return needs.flatMap(([keys, platform]) =>
+    isOn[platform]
+      ? []
+      : keys
+          .filter((key) => ![before[key], noMdm[key]].some((value) => isDeepStrictEqual(value, after[key])))
+          .map((name) => ({ name, reason: `needs device management of ${platform} devices to be turned on` })),
+  );
+}

@@ -1,0 +1,108 @@
+// Whether tickets could be made: asked of the tracker before an integration is kept.
+import { z } from "zod";
+import type { Integrations } from "../../api/app-config.ts";
+import type { Services } from "../core/context.ts";
+import type { FieldError } from "../core/errors.ts";
+import { fetchOutbound, OutboundError } from "../core/outbound.ts";
+import { hints, jsonOf } from "./deliver.ts";
+import { type Call, read, type Tracker } from "./trackers.ts";
+
+const Somebody = z.object({ user: z.object({ id: z.int() }) });
+
+interface Question {
+  readonly call: Call;
+  /** The field that a bad answer is about, and what it means. */
+  readonly field: string;
+  readonly missing: string;
+  readonly accepts?: (answer: unknown) => boolean;
+}
+
+function questionsFor(tracker: Tracker): Question[] {
+  if (tracker.type === "ticketing_a") {
+    const key = tracker.entry.project_key;
+    return [
+      { call: read(tracker, "/rest/api/2/myself"), field: "url", missing: "no such API at this URL" },
+      {
+        call: read(tracker, `/rest/api/2/project/${encodeURIComponent(key)}`),
+        field: "project_key",
+        missing: `there is no project ${key}, or the user may not see it`,
+      },
+    ];
+  }
+  const id = tracker.entry.group_id;
+  return [
+    {
+      call: read(tracker, "/api/v2/users/me.json"),
+      field: "url",
+      missing: "no such API at this URL",
+      // Those who are not signed in get a user without an id.
+      accepts: (answer) => Somebody.safeParse(answer).success,
+    },
+    {
+      call: read(tracker, `/api/v2/groups/${id}.json`),
+      field: "group_id",
+      missing: `there is no group ${id}, or the user may not see it`,
+    },
+  ];
+}
+
+/** What keeps the tracker from taking tickets; names are fields of its entry. Empty when it would take them. */
+export async function checkTicketing(
+  services: Pick<Services, "settings">,
+  tracker: Tracker,
+  signal?: AbortSignal,
+): Promise<FieldError[]> {
+  for (const { call, field, missing, accepts } of questionsFor(tracker)) {
+    try {
+      const reply = await fetchOutbound(services, call.url, {
+        ...call.request,
+        redirects: 0,
+        ...(signal ? { signal } : {}),
+      });
+      if (reply.status === 401 || reply.status === 403)
+        return [{ name: "api_token", reason: `the tracker answered ${reply.status}${hints[reply.status]}` }];
+      if (reply.status === 404) return [{ name: field, reason: missing }];
+      if (reply.status !== 200) return [{ name: "url", reason: `the tracker answered ${reply.status}` }];
+      const answer = jsonOf(reply);
+      if (typeof answer !== "object" || answer === null) return [{ name: "url", reason: "no such API at this URL" }];
+      if (accepts && !accepts(answer)) return [{ name: "api_token", reason: "user and token are not accepted" }];
+    } catch (error) {
+      if (error instanceof OutboundError) return [{ name: "url", reason: error.message }];
+      throw error;
+    }
+  }
+  return [];
+}
+
+/** Milliseconds for all entries of a change together. */
+const TOGETHER = 30_000;
+const AT_ONCE = 10;
+
+/** Of a change of the integrations: every entry that is new, or whose connection is. */
+export async function checkIntegrations(
+  services: Pick<Services, "settings">,
+  before: Integrations,
+  after: Integrations,
+): Promise<FieldError[]> {
+  const changed = (["ticketing_a", "ticketing_b"] as const).flatMap((type) =>
+    after[type]
+      .map((entry, i) => ({ tracker: { type, entry } as Tracker, at: `integrations.${type}.${i}` }))
+      .filter(({ tracker: { entry } }) => !before[type].some((old) => sameConnection(old, entry))),
+  );
+  const signal = AbortSignal.timeout(TOGETHER);
+  const errors: FieldError[] = [];
+  for (let i = 0; i < changed.length; i += AT_ONCE) {
+    const found = await Promise.all(
+      changed.slice(i, i + AT_ONCE).map(async ({ tracker, at }) => {
+        const problems = await checkTicketing(services, tracker, signal);
+        return problems.map(({ name, reason }) => ({ name: `${at}.${name}`, reason }));
+      }),
+    );
+    errors.push(...found.flat());
+  }
+  return errors;
+}
+
+/** Flags alone need no new look. */
+const sameConnection = (a: object, b: object): boolean => JSON.stringify(bare(a)) === JSON.stringify(bare(b));
+const bare = (entry: object) => ({ ...entry, enable_failing_policies: null, enable_software_vulnerabilities: null });

@@ -1,0 +1,62 @@
+// What stands in tickets. Trackers cap texts (Jira at 32,767 characters): hosts beyond that are counted.
+import type { TicketText } from "./trackers.ts";
+
+interface Host {
+  readonly display_name: string;
+  readonly url: string;
+}
+
+const SUMMARY = 250;
+const DESCRIPTION = 30_000;
+const HOSTS = 200;
+
+const oneLine = (text: string): string => text.replaceAll(/\s+/g, " ").trim();
+const cut = (text: string, most: number): string => (text.length > most ? `${text.slice(0, most - 3)}...` : text);
+const counted = (n: number): string => `${n} ${n === 1 ? "host" : "hosts"}`;
+
+function listed(hosts: readonly Host[], room: number): string {
+  const lines: string[] = [];
+  for (const { display_name, url } of hosts.slice(0, HOSTS)) {
+    const line = `- ${cut(oneLine(display_name), 200)} ${url}`;
+    room -= line.length + 1;
+    if (room < 0) break;
+    lines.push(line);
+  }
+  const more = hosts.length - lines.length;
+  return [...lines, ...(more > 0 ? [`and ${more} more`] : [])].join("\n");
+}
+
+function ticket(summary: string, paragraphs: readonly string[], hosts: readonly Host[]): TicketText {
+  const above = cut(paragraphs.filter(Boolean).join("\n\n"), DESCRIPTION / 2);
+  return {
+    summary: cut(oneLine(summary), SUMMARY),
+    description: `${above}\n\n${listed(hosts, DESCRIPTION - above.length - 100)}`,
+  };
+}
+
+export const policyTicket = (
+  policy: {
+    readonly name: string;
+    readonly description: string;
+    readonly resolution: string;
+    readonly critical: boolean;
+  },
+  hosts: readonly Host[],
+  teamName: string | null,
+): TicketText =>
+  ticket(
+    `${policy.critical ? "Critical policy" : "Policy"} "${oneLine(policy.name)}" fails on ${counted(hosts.length)}`,
+    [
+      policy.description,
+      policy.resolution && `Resolution: ${policy.resolution}`,
+      `${counted(hosts.length)}${teamName === null ? "" : ` of team ${oneLine(teamName)}`} newly failed this policy:`,
+    ],
+    hosts,
+  );
+
+export const cveTicket = (cve: string, link: string, hosts: readonly Host[]): TicketText =>
+  ticket(
+    `Vulnerability ${cve} found on ${counted(hosts.length)}`,
+    [link, `Software with this vulnerability is installed on ${counted(hosts.length)}:`],
+    hosts,
+  );

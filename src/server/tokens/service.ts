@@ -1,0 +1,130 @@
+// Named API tokens. They are rows of `sessions`, so that all that ends a user's sessions ends them too.
+import type { z } from "zod";
+import { allEndpoints } from "../../api/all.ts";
+import { cleanPattern, namesEndpoint } from "../../api/endpoint-patterns.ts";
+import type { ApiToken, CreateToken, tokensApi } from "../../api/tokens.ts";
+import { recordActivity } from "../activities/record.ts";
+import { days, isoAt } from "../core/clock.ts";
+import { type Context, within } from "../core/context.ts";
+import { readDuration } from "../core/duration.ts";
+import { ApiError, alreadyExists, conflict, forbidden, invalid, notFound } from "../core/errors.ts";
+import { page } from "../core/paging.ts";
+import { isToken, notByToken } from "../core/token-scope.ts";
+import { liveToken, over } from "../sessions/lifetime.ts";
+import { aboutToken, openSession, recordTokenEnd, type SessionRow } from "../sessions/service.ts";
+import { and, eq } from "../store/query.ts";
+import { managedAccount, manages, visibleAccount } from "../users/access.ts";
+import type { UserRow } from "../users/viewer.ts";
+
+const DEFAULT_LIFETIME = days(90);
+const LONGEST_LIFETIME = days(2 * 365);
+const MOST_TOKENS = 100;
+
+export async function listTokens(ctx: Context, query: z.output<(typeof tokensApi)["list"]["query"]>) {
+  const user = await owner(ctx, query.user_id);
+  const { rows, meta } = await page(ctx.store.sessions, query, and(eq("user_id", user.id), liveToken(ctx.clock)));
+  return { tokens: rows.map(view), meta };
+}
+
+export async function createToken(ctx: Context, given: CreateToken): Promise<ApiToken & { token: string }> {
+  if (isToken(ctx.user)) throw notByToken();
+  const expiresAt = endOf(ctx, given);
+  const endpoints = given.endpoints === undefined ? null : checkEndpoints(given.endpoints);
+  return ctx.store.tx(
+    async (store) => {
+      const inside = within(ctx, store);
+      const user = await owner(inside, given.user_id);
+      if (user.id !== ctx.user.id && !user.api_only)
+        throw invalid("user_id", "tokens are made for others only where they are API-only users");
+      await checkRoom(inside, user, given.name);
+      const { token, row } = await openSession(inside, user.id, {
+        kind: "token",
+        name: given.name,
+        expiresAt,
+        endpoints,
+      });
+      await recordActivity(inside, "created_api_token", aboutToken(user, row));
+      return { ...view(row), token };
+    },
+    { lock: "users" },
+  );
+}
+
+export async function deleteToken(ctx: Context, id: number): Promise<Record<string, never>> {
+  if (isToken(ctx.user)) throw notByToken();
+  await ctx.store.tx(
+    async (store) => {
+      const inside = within(ctx, store);
+      const row = await store.sessions.get(id);
+      if (row?.kind !== "token") throw notFound("token", id);
+      // Another's token answers like a missing one.
+      const account = await visibleAccount(inside, row.user_id).catch((error: unknown) => {
+        if (error instanceof ApiError) return null;
+        throw error;
+      });
+      if (!account || (row.user_id !== ctx.user.id && !manages(inside, account))) throw notFound("token", id);
+      await store.sessions.delete(eq("id", id));
+      await recordTokenEnd(inside, account.user, row);
+    },
+    { lock: "users" },
+  );
+  return {};
+}
+
+/** The caller, or an account that the caller manages. */
+async function owner(ctx: Context, userId: number | undefined): Promise<UserRow> {
+  if (userId !== undefined && userId !== ctx.user.id) return (await managedAccount(ctx, userId)).user;
+  const user = await ctx.store.users.get(ctx.user.id);
+  if (!user) throw forbidden();
+  return user;
+}
+
+function endOf({ clock }: Context, given: CreateToken): string {
+  if (given.expires_at !== undefined && given.expires_in !== undefined)
+    throw invalid("expires_in", "cannot be given together with expires_at");
+  const field = given.expires_at === undefined ? "expires_in" : "expires_at";
+  const now = clock.now();
+  const end = given.expires_at === undefined ? now + lifetime(given.expires_in) : Date.parse(given.expires_at);
+  if (end <= now) throw invalid(field, "must be in the future");
+  if (end > now + LONGEST_LIFETIME) throw invalid(field, "must be at most two years from now");
+  return isoAt(end);
+}
+
+function lifetime(given: CreateToken["expires_in"]): number {
+  if (given === undefined) return DEFAULT_LIFETIME;
+  const milliseconds = readDuration(String(given));
+  if (milliseconds === null) throw invalid("expires_in", "must be a duration such as 12h or 30d");
+  return milliseconds;
+}
+
+function checkEndpoints(given: readonly string[]): string[] {
+  const patterns = [...new Set(given.map(cleanPattern))];
+  for (const [i, pattern] of patterns.entries())
+    if (!allEndpoints.some(({ endpoint }) => namesEndpoint(pattern, endpoint)))
+      throw invalid(
+        `endpoints.${i}`,
+        `${pattern} names no endpoint; examples: GET /hosts, GET /hosts/:id, POST /spec/*`,
+      );
+  return patterns;
+}
+
+/** The feed names tokens by their names: no two of one user's have the same. */
+async function checkRoom(ctx: Context, user: UserRow, name: string): Promise<void> {
+  const { store } = ctx;
+  const own = and(eq("user_id", user.id), eq("kind", "token"));
+  await store.sessions.delete(and(own, over(ctx)));
+  if ((await store.sessions.count(and(own, eq("name", name)))) > 0)
+    throw alreadyExists(`a token with the name ${name} exists`);
+  if ((await store.sessions.count(own)) >= MOST_TOKENS) throw conflict(`a user has at most ${MOST_TOKENS} API tokens`);
+}
+
+const view = (row: SessionRow): ApiToken => ({
+  id: row.id,
+  user_id: row.user_id,
+  name: row.name,
+  created_at: row.created_at,
+  accessed_at: row.accessed_at,
+  expires_at: row.expires_at!,
+  endpoints: row.endpoints === null ? null : [...row.endpoints],
+  address: row.address,
+});

@@ -1,0 +1,73 @@
+// A forgotten password: a link is mailed, and whoever has it chooses a new one.
+import { hours } from "../core/clock.ts";
+import { type Context, within } from "../core/context.ts";
+import { invalid } from "../core/errors.ts";
+import { linkTo } from "../core/links.ts";
+import { later } from "../mail/later.ts";
+import { countForgotten, countReset } from "../mail/limits.ts";
+import { linkPaths, mailConfigured, notConfigured, sendMail } from "../mail/mail.ts";
+import { forgottenLetter, passwordChangedLetter } from "../mail/messages.ts";
+import { findToken, issueToken, takeToken } from "../mail/one-time.ts";
+import { readyToSend } from "../mail/smtp.ts";
+import { refused } from "../sessions/login.ts";
+import { eq } from "../store/query.ts";
+import { newHash, setPassword } from "./password.ts";
+import type { UserRow } from "./viewer.ts";
+
+/** The API's reference allows a day; an hour is what a mailbox that others may read should be trusted with. */
+const LIFETIME = hours(1);
+
+/** The answer is the same, and as quick, for addresses that nobody has: whose it is, is looked up after it. */
+export async function forgotPassword(ctx: Context, given: string): Promise<Record<string, never>> {
+  const email = given.trim().toLowerCase();
+  if (!(await mailConfigured(ctx))) throw notConfigured();
+  countForgotten(ctx, ctx.address, email);
+  later(ctx, async (signal) => {
+    // Before it matters whose address it is: the loading, once in a server's life, can be felt by who calls next.
+    await readyToSend();
+    const user = await ctx.store.users.first({ where: eq("email", email) });
+    if (!user || !hasPassword(user)) return;
+    const token = await issueToken(ctx, "password_reset", user.id, LIFETIME);
+    await sendMail(ctx, forgottenLetter(user, await linkTo(ctx, `${linkPaths.reset}${token}`)), signal);
+  });
+  return {};
+}
+
+/** Users of single sign-on have none here. */
+const hasPassword = (user: UserRow): boolean => !user.sso_enabled;
+
+export interface PasswordReset {
+  readonly new_password: string;
+  readonly new_password_confirmation?: string | undefined;
+  readonly password_reset_token: string;
+}
+
+export async function resetPassword(ctx: Context, given: PasswordReset): Promise<Record<string, never>> {
+  const started = ctx.clock.now();
+  countReset(ctx, ctx.address);
+  const user = await holder(ctx, given.password_reset_token);
+  if (!user) throw await refused(ctx, started);
+  // What is refused from here on leaves the token usable.
+  const { new_password: password, new_password_confirmation: again } = given;
+  if (again !== undefined && again !== password)
+    throw invalid("new_password_confirmation", "is not the same as new_password");
+  const hash = await newHash(user, "new_password", password);
+  const isDone = await ctx.store.tx(
+    async (store) => {
+      const inside = within(ctx, store);
+      if (!(await takeToken(inside, "password_reset", given.password_reset_token))) return false;
+      await setPassword(inside, user, hash, true);
+      return true;
+    },
+    { lock: "users" },
+  );
+  if (!isDone) throw await refused(ctx, started);
+  if (await mailConfigured(ctx)) later(ctx, (signal) => sendMail(ctx, passwordChangedLetter(user), signal));
+  return {};
+}
+
+async function holder(ctx: Context, token: string): Promise<UserRow | null> {
+  const row = await findToken(ctx, "password_reset", token);
+  const user = row && (await ctx.store.users.get(row.user_id));
+  return user && hasPassword(user) ? user : null;
+}

@@ -1,0 +1,60 @@
+import type { RolesSpec } from "../../api/users.ts";
+import { type Context, within } from "../core/context.ts";
+import { ApiError, badRequest, notFound, roleError } from "../core/errors.ts";
+import { endSessions } from "../sessions/service.ts";
+import { eq, oneOf } from "../store/query.ts";
+import { nameKey } from "../teams/names.ts";
+import { type Account, visibleAccount } from "./access.ts";
+import { type GivenRoles, rolesAfter, writeRoles } from "./roles.ts";
+import { cleanEmail } from "./rules.ts";
+
+/** Gives every user named the roles of the spec, or, when one of them may not be given, none of them any. */
+export async function applyRoles(ctx: Context, { roles }: RolesSpec): Promise<Record<string, never>> {
+  await ctx.store.tx(
+    async (store) => {
+      const inside = within(ctx, store);
+      const teams = await teamsNamed(inside, roles);
+      const admins = () => store.users.count(eq("global_role", "admin"));
+      const before = await admins();
+      const seen = new Set<number>();
+      const changed: number[] = [];
+      for (const [email, wanted] of Object.entries(roles)) {
+        const account = await accountOf(inside, email);
+        if (seen.has(account.user.id)) throw badRequest(`${email} is given twice`, "roles");
+        seen.add(account.user.id);
+        const given: GivenRoles = {
+          global_role: wanted.global_role ?? null,
+          teams: (wanted.teams ?? []).map(({ team, role }) => ({ id: teams.get(nameKey(team))!, role })),
+        };
+        const after = await rolesAfter(inside, account.roles, given, account.user.api_only);
+        if (await writeRoles(inside, account.user, account.roles, after)) changed.push(account.user.id);
+      }
+      // Only now: the new admin may stand below the old one.
+      if (before > 0 && (await admins()) === 0) throw roleError(2, "cannot remove the last global admin");
+      await endSessions(inside, changed, ctx.user.session_id);
+    },
+    { lock: "users" },
+  );
+  return {};
+}
+
+async function accountOf(ctx: Context, email: string): Promise<Account> {
+  const user = await ctx.store.users.first({ where: eq("email", cleanEmail(email)) });
+  const missing = notFound("user", email.slice(0, 255));
+  if (!user) throw missing;
+  return visibleAccount(ctx, user.id).catch((error: unknown) => {
+    throw error instanceof ApiError ? missing : error;
+  });
+}
+
+/** The ids of the teams by the form in which their names are compared. */
+async function teamsNamed({ store }: Context, roles: RolesSpec["roles"]): Promise<Map<string, number>> {
+  const names = Object.values(roles).flatMap(({ teams }) => (teams ?? []).map(({ team }) => team));
+  const rows = await store.teams.pick(["id", "name_key"], {
+    where: oneOf("name_key", [...new Set(names.map(nameKey))]),
+  });
+  const found = new Map(rows.map(({ id, name_key }) => [name_key, id]));
+  const unknown = names.find((name) => !found.has(nameKey(name)));
+  if (unknown !== undefined) throw badRequest(`team ${unknown} was not found in the datastore`, "teams.team");
+  return found;
+}

@@ -1,0 +1,29 @@
+// The files that pages load: their names carry a hash of what is in them, so that browsers may keep them for good.
+import { createHash } from "node:crypto";
+import { script } from "./script.ts";
+import { style } from "./style.ts";
+
+export interface Asset {
+  readonly path: string;
+  readonly type: string;
+  readonly text: string;
+}
+
+function asset(name: string, extension: string, type: string, text: string): Asset {
+  const hash = createHash("sha256").update(text).digest("base64url").slice(0, 12);
+  return { path: `/assets/${name}.${hash}.${extension}`, type, text };
+}
+
+export const styleAsset = asset("svc", "css", "text/css; charset=utf-8", style);
+export const scriptAsset = asset("svc", "js", "text/javascript; charset=utf-8", script);
+export const assets: readonly Asset[] = [styleAsset, scriptAsset];
+
+export const assetResponse = ({ type, text }: Asset): Response =>
+  new Response(text, {
+    headers: {
+      "content-type": type,
+      "cache-control": "public, max-age=31536000, immutable",
+      "x-content-type-options": "nosniff",
+      "cross-origin-resource-policy": "same-origin",
+    },
+  });

@@ -1,0 +1,47 @@
+// Pages read and change things the way every caller does: by the API's own routes, with their rules of who may do what.
+import type { AnyEndpoint, InputOf, ReplyOf } from "../../api/endpoint.ts";
+import type { Context } from "../core/context.ts";
+import type { RawInput, Reply, Route } from "../core/route.ts";
+import { routes } from "../routes.ts";
+
+let known: ReadonlyMap<AnyEndpoint, Route> | undefined;
+
+function routeOf(endpoint: AnyEndpoint): Route {
+  known ??= new Map(routes.map((one) => [one.endpoint, one]));
+  const found = known.get(endpoint);
+  if (!found) throw new Error(`no route for ${endpoint.method} ${endpoint.path}`);
+  return found;
+}
+
+/** What the API would answer to this caller; throws what it would refuse with. */
+export async function call<E extends AnyEndpoint>(
+  ctx: Context,
+  endpoint: E,
+  input: InputOf<E> = {},
+): Promise<ReplyOf<E>> {
+  return (await callWhole(ctx, endpoint, input)).value;
+}
+
+/** The same, with the reply's status and headers. */
+export async function callWhole<E extends AnyEndpoint>(
+  ctx: Context,
+  endpoint: E,
+  input: InputOf<E> = {},
+): Promise<{ value: ReplyOf<E>; reply: Reply }> {
+  const reply: Reply = { status: endpoint.status, headers: {} };
+  const raw: RawInput = {
+    params: asTexts(input.params),
+    query: asTexts(input.query),
+    body: async () => input.body,
+  };
+  const value = (await routeOf(endpoint).run(raw, ctx, reply)) as ReplyOf<E>;
+  return { value, reply };
+}
+
+/** As they would stand in an address; what is undefined is left out. */
+const asTexts = (values: unknown): Record<string, string> =>
+  Object.fromEntries(
+    Object.entries((values ?? {}) as Record<string, unknown>).flatMap(([name, value]) =>
+      value === undefined || value === null ? [] : [[name, String(value)]],
+    ),
+  );

@@ -1,0 +1,35 @@
+import type { ApiError } from "../core/errors.ts";
+import { html } from "./html.ts";
+import type { Shown } from "./page.ts";
+
+const titles: Record<number, string> = {
+  401: "Not signed in",
+  402: "Needs a premium license",
+  403: "Not allowed",
+  404: "Not found",
+  429: "Too many tries",
+  503: "Not available now",
+};
+
+/** A refusal as a page; `reference` is what the server's log has a failure under. */
+export function errorPage(error: ApiError, signedIn = false, reference?: string): Shown {
+  const title = titles[error.status] ?? (error.status >= 500 ? "Something went wrong" : "That did not work");
+  return {
+    title,
+    status: error.status,
+    shape: signedIn ? "wide" : "narrow",
+    ...(error.retryAfter === null ? {} : { retryAfter: error.retryAfter }),
+    body: html`<div class="card"><h1>${title}</h1>
+<div class="message bad" role="alert"><p>${reasonOf(error)}</p></div>
+${error.status >= 500 && reference && html`<p class="small quiet">Reference: <code>${reference}</code></p>`}
+<p><a href="/">To the start page</a></p></div>`,
+  };
+}
+
+/** What is wrong, in a sentence. */
+export function reasonOf(error: ApiError): string {
+  const reasons = error.errors.map(({ reason }) => reason).filter((reason) => reason !== "");
+  const text = reasons.length === 0 || reasons.join() === error.message ? error.message : reasons.join("; ");
+  const sentence = text.charAt(0).toUpperCase() + text.slice(1);
+  return /[.!?]$/.test(sentence) ? sentence : `${sentence}.`;
+}

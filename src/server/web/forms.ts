@@ -1,0 +1,53 @@
+// Forms that only our own pages can send: each carries a token bound to the browser's session, and where it came from is looked at too.
+import { createHmac } from "node:crypto";
+import { readBytes } from "../core/body.ts";
+import type { Context, Services } from "../core/context.ts";
+import { ApiError, unsupportedMediaType } from "../core/errors.ts";
+import { sameText } from "../core/random.ts";
+import { serverSecret } from "../secrets/service.ts";
+
+const FORM_MAX = 64 * 1024;
+export const FORM_FIELD = "form_token";
+
+const keys = new WeakMap<Services["settings"], string>();
+
+/** The servers' key of form tokens: it never changes, and is read once. */
+export async function formKey(ctx: Pick<Context, "settings" | "store" | "clock" | "random">): Promise<string> {
+  const known = keys.get(ctx.settings);
+  if (known !== undefined) return known;
+  const key = await serverSecret(ctx, "web_forms");
+  keys.set(ctx.settings, key);
+  return key;
+}
+
+/** Bound to the session, or to the form cookie of who has none; neither can be told from it. */
+export const formToken = (key: string, kind: "session" | "form", value: string): string =>
+  createHmac("sha256", key).update(`${kind} ${value}`).digest("base64url");
+
+export const rightToken = (given: string, wanted: string): boolean => sameText(given, wanted);
+
+/**
+ * Whether the browser says that the form came from another site. Without either header (old browsers) the token alone decides; and so it
+ * does for the origin `null`, which browsers send because our pages withhold the referrer.
+ */
+export function cameFromElsewhere(request: Request, serverUrl: string): boolean {
+  const site = request.headers.get("sec-fetch-site");
+  if (site !== null && site !== "same-origin" && site !== "none") return true;
+  const origin = request.headers.get("origin");
+  if (origin === null || origin === "null") return false;
+  if (!URL.canParse(origin)) return true;
+  const { host } = new URL(origin);
+  const own = [request.headers.get("host"), URL.canParse(serverUrl) ? new URL(serverUrl).host : null];
+  return !own.includes(host);
+}
+
+export const formRefused = (why: string): ApiError =>
+  new ApiError(403, "The form was not accepted", [{ name: "base", reason: why }]);
+
+export async function readForm(request: Request): Promise<URLSearchParams> {
+  const type = request.headers.get("content-type")?.split(";")[0]?.trim().toLowerCase();
+  if (type !== "application/x-www-form-urlencoded")
+    throw unsupportedMediaType("Content-Type must be application/x-www-form-urlencoded");
+  const bytes = await readBytes(request.body, request.headers.get("content-encoding"), FORM_MAX);
+  return new URLSearchParams(bytes.toString("utf8"));
+}

@@ -1,0 +1,21 @@
+/** Of every page: nothing is loaded or framed that is not named here, and no address (tokens stand in some) is told to other sites. */
+export const pageHeaders = ({ script = false }: { script?: boolean } = {}): Record<string, string> => ({
+  "content-type": "text/html; charset=utf-8",
+  "content-security-policy": [
+    "default-src 'none'",
+    "style-src 'self'",
+    // Logos of the organization and of the identity provider may lie anywhere.
+    "img-src 'self' data: https:",
+    ...(script ? ["script-src 'self'"] : []),
+    "form-action 'self'",
+    "base-uri 'none'",
+    "frame-ancestors 'none'",
+  ].join("; "),
+  "x-frame-options": "DENY",
+  "x-content-type-options": "nosniff",
+  "referrer-policy": "no-referrer",
+  "cross-origin-opener-policy": "same-origin",
+  "cross-origin-resource-policy": "same-origin",
+  "permissions-policy": "camera=(), geolocation=(), microphone=(), payment=(), usb=()",
+  "cache-control": "no-store",
+});

@@ -1,0 +1,206 @@
+// Where mailed links lead. Opening one changes nothing, for mail scanners open links too: what it is for is done by a button.
+import { invitesApi } from "../../api/invites.ts";
+import { mailApi } from "../../api/mail.ts";
+import { sessionsApi } from "../../api/sessions.ts";
+import { ApiError } from "../core/errors.ts";
+import { call } from "./call.ts";
+import { reasonOf } from "./error-page.ts";
+import { type Html, html } from "./html.ts";
+import { enter } from "./login-page.ts";
+import { newPasswordFields } from "./new-password-page.ts";
+import type { Answer, Page, Shown, Visit } from "./page.ts";
+import { alert, field, good } from "./parts.ts";
+
+const card = (title: string, content: Html, more: Partial<Shown> = {}): Shown => ({
+  title,
+  shape: "narrow",
+  body: html`<div class="card"><h1>${title}</h1>${content}</div>`,
+  ...more,
+});
+
+/** What the viewer can mend on the form; anything else is a page of its own. */
+function mendable(error: unknown): ApiError {
+  if (error instanceof ApiError && [400, 409, 422].includes(error.status)) return error;
+  throw error;
+}
+
+const reasonFor = (error: ApiError | undefined, name: string): string | undefined => {
+  const found = error?.errors.find((one) => one.name === name);
+  return found && reasonOf(new ApiError(error!.status, "", [found]));
+};
+
+const isUsedUp = (error: unknown): boolean =>
+  error instanceof ApiError && (error.status === 401 || error.status === 404);
+
+// Multi-factor authentication.
+
+const mfaSent = async (): Promise<Answer> =>
+  card(
+    "Look into your mail",
+    html`<p>A link to finish signing in is on its way to you. It works once, for 15 minutes. You may close this page.</p>
+<p class="small"><a href="/login">Back to signing in</a></p>`,
+  );
+
+const mfaPage = async ({ csrf, params }: Visit): Promise<Answer> =>
+  card(
+    "Finish signing in",
+    html`<form method="post" action="/login/mfa/${encodeURIComponent(params.token ?? "")}">${csrf()}<button>Sign in</button></form>`,
+  );
+
+async function finishMfa(visit: Visit): Promise<Answer> {
+  try {
+    return await enter(
+      visit,
+      await call(visit.ctx, sessionsApi.create, { body: { token: visit.params.token ?? "" } }),
+      "/",
+    );
+  } catch (error) {
+    if (!isUsedUp(error)) throw error;
+    return usedUp(html`<a href="/login">Sign in again</a>`);
+  }
+}
+
+const usedUp = (instead: Html): Shown =>
+  card("This link does not work", html`${alert("It was used before, or it is too old.")}<p>${instead}</p>`, {
+    status: 401,
+  });
+
+// A forgotten password.
+
+const forgotForm = (visit: Visit, email = "", error?: ApiError): Shown =>
+  card(
+    "Forgot your password?",
+    html`${error !== undefined && alert(reasonOf(error))}
+<form method="post" action="/login/forgot">${visit.csrf()}
+${field({ name: "email", label: "Email", type: "email", value: email, autocomplete: "username", hint: "where a link to choose a new one is sent" })}
+<button>Send link</button></form>
+<p class="small"><a href="/login">Back to signing in</a></p>`,
+    error === undefined ? {} : { status: error.status, ...(error.retryAfter ? { retryAfter: error.retryAfter } : {}) },
+  );
+
+async function forgot(visit: Visit): Promise<Answer> {
+  const email = visit.form.get("email") ?? "";
+  try {
+    await call(visit.ctx, mailApi.forgotPassword, { body: { email } });
+  } catch (error) {
+    // A server without outgoing mail says so with a 500.
+    if (!(error instanceof ApiError)) throw error;
+    return forgotForm(visit, email, error);
+  }
+  return card(
+    "Look into your mail",
+    html`${good("If there is an account with this address, a link to choose a new password is on its way to it.")}
+<p class="small"><a href="/login">Back to signing in</a></p>`,
+  );
+}
+
+const resetForm = (visit: Visit, token: string, wrong?: string, again?: string): Shown =>
+  card(
+    "Choose a new password",
+    html`<form method="post" action="/login/reset/${encodeURIComponent(token)}">${visit.csrf()}
+${newPasswordFields(wrong, again)}<button>Set password</button></form>`,
+    wrong || again ? { status: 422 } : {},
+  );
+
+async function reset(visit: Visit): Promise<Answer> {
+  const { form, params } = visit;
+  const token = params.token ?? "";
+  const password = form.get("new_password") ?? "";
+  if (password !== form.get("new_password_again")) return resetForm(visit, token, undefined, "Must be the same.");
+  try {
+    const body = { new_password: password, new_password_confirmation: password, password_reset_token: token };
+    await call(visit.ctx, mailApi.resetPassword, { body });
+  } catch (error) {
+    if (isUsedUp(error)) return usedUp(html`<a href="/login/forgot">Ask for a new link</a>`);
+    return resetForm(visit, token, reasonOf(mendable(error)));
+  }
+  return { to: "/login?status=password_set" };
+}
+
+// Invites.
+
+async function invitePage(visit: Visit): Promise<Answer> {
+  return inviteForm(visit, visit.params.token ?? "");
+}
+
+async function inviteForm(visit: Visit, token: string, error?: ApiError): Promise<Shown> {
+  const { invite } = await call(visit.ctx, invitesApi.show, { params: { token } });
+  const name = visit.form.get("name") ?? invite.name;
+  const known = ["name", "password", "password_confirmation"];
+  const about = invite.global_role ?? invite.teams.map(({ name: team, role }) => `${role} of ${team}`).join(", ");
+  return card(
+    "Make your account",
+    html`<p>You are invited as <strong>${invite.email}</strong>${about !== "" && ` (${about})`}.</p>
+${error !== undefined && !error.errors.some((one) => known.includes(one.name)) && alert(reasonOf(error))}
+<form method="post" action="/login/invites/${encodeURIComponent(token)}">${visit.csrf()}<input type="hidden" name="email" autocomplete="username" value="${invite.email}">
+${field({ name: "name", label: "Name", value: name, autocomplete: "name", wrong: reasonFor(error, "name") })}
+${!invite.sso_enabled && newPasswordFields(reasonFor(error, "password"), reasonFor(error, "password_confirmation"))}
+<button>Make account</button></form>`,
+    error === undefined ? {} : { status: error.status },
+  );
+}
+
+async function acceptInvite(visit: Visit): Promise<Answer> {
+  const { ctx, form } = visit;
+  const token = visit.params.token ?? "";
+  const { invite } = await call(ctx, invitesApi.show, { params: { token } });
+  const password = form.get("new_password") ?? "";
+  if (!invite.sso_enabled && password !== form.get("new_password_again"))
+    return inviteForm(
+      visit,
+      token,
+      new ApiError(422, "", [{ name: "password_confirmation", reason: "must be the same" }]),
+    );
+  const body = {
+    name: form.get("name") ?? "",
+    email: invite.email,
+    invite_token: token,
+    ...(invite.sso_enabled ? { sso_invite: true } : { password }),
+  };
+  try {
+    await call(ctx, invitesApi.accept, { body });
+  } catch (error) {
+    return inviteForm(visit, token, mendable(error));
+  }
+  return { to: "/login?status=account_made" };
+}
+
+// A new email address.
+
+const emailPage = async ({ csrf, params, ctx }: Visit): Promise<Answer> =>
+  card(
+    "Confirm your new email address",
+    html`<p>From then on you sign in with it, instead of <strong>${ctx.user.email}</strong>.</p>
+<form method="post" action="/email/change/${encodeURIComponent(params.token ?? "")}">${csrf()}<button>Confirm</button></form>`,
+  );
+
+async function confirmEmail({ ctx, params }: Visit): Promise<Answer> {
+  try {
+    await call(ctx, mailApi.confirmEmail, { params: { token: params.token ?? "" } });
+  } catch (error) {
+    if (!isUsedUp(error)) throw error;
+    return usedUp(
+      html`Change the address <a href="/profile">in your account</a> again. The link works only for who asked for it.`,
+    );
+  }
+  return { to: "/profile?status=email" };
+}
+
+export const mailedPages: readonly Page[] = [
+  { method: "GET", path: "/login/mfa-sent", access: "open", answer: mfaSent },
+  { method: "GET", path: "/login/mfa/:token", access: "open", answer: mfaPage },
+  { method: "POST", path: "/login/mfa/:token", access: "open", answer: finishMfa },
+  { method: "GET", path: "/login/forgot", access: "open", answer: async (visit) => forgotForm(visit) },
+  { method: "POST", path: "/login/forgot", access: "open", answer: forgot },
+  {
+    method: "GET",
+    path: "/login/reset/:token",
+    access: "open",
+    answer: async (visit) => resetForm(visit, visit.params.token ?? ""),
+  },
+  { method: "POST", path: "/login/reset/:token", access: "open", answer: reset },
+  { method: "GET", path: "/login/invites/:token", access: "open", answer: invitePage },
+  { method: "POST", path: "/login/invites/:token", access: "open", answer: acceptInvite },
+  { method: "GET", path: "/email/change/:token", access: "user", answer: emailPage },
+  { method: "POST", path: "/email/change/:token", access: "user", answer: confirmEmail },
+];

@@ -1,0 +1,35 @@
+// Every page: where it stands, and who may open it.
+import { cliPages } from "../sso/cli-page.ts";
+import { activitiesPage } from "./activities-page.ts";
+import { dashboard } from "./dashboard-page.ts";
+import { devicePage, refetchDevice } from "./device-page.ts";
+import { hostPage } from "./host-page.ts";
+import { hostsPage } from "./hosts-page.ts";
+import { logIn, loginPage, logOut, startSso } from "./login-page.ts";
+import { mailedPages } from "./mailed-pages.ts";
+import { newPasswordPage, setNewPassword } from "./new-password-page.ts";
+import type { Page } from "./page.ts";
+import { changeOwnPassword, endSession, makeToken, profilePage } from "./profile-page.ts";
+import { transparencyPage } from "./transparency-page.ts";
+
+export const webPages: readonly Page[] = [
+  { method: "GET", path: "/", access: "user", part: "/", answer: dashboard },
+  { method: "GET", path: "/hosts", access: "user", part: "/hosts", answer: hostsPage },
+  { method: "GET", path: "/hosts/:id", access: "user", part: "/hosts", answer: hostPage },
+  { method: "GET", path: "/activities", access: "user", part: "/activities", answer: activitiesPage },
+  { method: "GET", path: "/profile", access: "user", part: "/profile", answer: profilePage },
+  { method: "POST", path: "/profile/tokens", access: "user", part: "/profile", answer: makeToken },
+  { method: "POST", path: "/profile/password", access: "user", part: "/profile", answer: changeOwnPassword },
+  { method: "POST", path: "/profile/sessions/:id/end", access: "user", part: "/profile", answer: endSession },
+  { method: "GET", path: "/login", access: "open", answer: loginPage },
+  { method: "POST", path: "/login", access: "open", answer: logIn },
+  { method: "POST", path: "/login/sso", access: "open", answer: startSso },
+  { method: "GET", path: "/login/new-password", access: "reset", answer: newPasswordPage },
+  { method: "POST", path: "/login/new-password", access: "reset", answer: setNewPassword },
+  { method: "POST", path: "/logout", access: "reset", answer: logOut },
+  ...cliPages,
+  { method: "GET", path: "/device/:token", access: "open", answer: devicePage },
+  { method: "POST", path: "/device/:token/refetch", access: "open", answer: refetchDevice },
+  { method: "GET", path: "/transparency", access: "open", answer: transparencyPage },
+  ...mailedPages,
+];

@@ -1,0 +1,19 @@
+import type { Context } from "../core/context.ts";
+import { cookieJar, setCookie } from "./cookies.ts";
+import { pageHeaders } from "./headers.ts";
+import { html } from "./html.ts";
+import { layout, organization } from "./layout.ts";
+import { nextPath } from "./next-path.ts";
+
+/**
+ * Signs a browser in: the page that sets the session's cookie and moves on to a path of this server, without script. A page and not a
+ * redirect: after a form that came from the identity provider's site, a redirect would still count as coming from there.
+ */
+export async function signInPage(ctx: Context, sessionToken: string, relayUrl: string): Promise<Response> {
+  const jar = await cookieJar(ctx);
+  const to = nextPath(relayUrl);
+  const body = html`<div class="card"><h1>You are signed in</h1>
+<p><a class="button" href="${to}">Go on</a></p></div>`;
+  const page = layout({ title: "Signed in", body, shape: "narrow", moveTo: to }, await organization(ctx));
+  return new Response(page, { headers: { ...pageHeaders(), "set-cookie": setCookie(jar, jar.session, sessionToken) } });
+}

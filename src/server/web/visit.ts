@@ -1,0 +1,195 @@
+// From a request of a browser to a page, and back.
+import type { H3Event } from "h3";
+import { maySomewhere } from "../core/access.ts";
+import { type Context, nobody, type Services, type Viewer } from "../core/context.ts";
+import { ApiError } from "../core/errors.ts";
+import { serverUrl } from "../core/links.ts";
+import { peerAddress } from "../core/proxies.ts";
+import { authenticate } from "../sessions/auth.ts";
+import { hasUsers } from "../setup/service.ts";
+import { cookieJar, readCookie, setCookie } from "./cookies.ts";
+import { errorPage } from "./error-page.ts";
+import { cameFromElsewhere, FORM_FIELD, formKey, formRefused, formToken, readForm, rightToken } from "./forms.ts";
+import { pageHeaders } from "./headers.ts";
+import { type Html, html } from "./html.ts";
+import { layout, organization, type Part } from "./layout.ts";
+import type { Answer, Page, Shown, Visit } from "./page.ts";
+import { setupHelp } from "./setup-help.ts";
+
+/** The answer to a request for a page. `asError` logs what was thrown and is no refusal of ours, and makes one of it. */
+export async function answerPage(
+  services: Services,
+  page: Page,
+  event: H3Event,
+  asError: (thrown: unknown) => ApiError,
+): Promise<Response> {
+  const ctx: Context = {
+    ...services,
+    user: nobody,
+    address: peerAddress(services.settings, event.req.ip ?? "", event.req.headers),
+    requestId: services.random.uuid(),
+    headers: event.req.headers,
+  };
+  event.context.requestId = ctx.requestId;
+  const started = performance.now();
+  const cookies: string[] = [];
+  let visit: Visit | undefined;
+  let answer: Answer;
+  try {
+    visit = await visitOf(services, ctx, page, event, cookies);
+    answer = (await refusal(visit, page)) ?? (await page.answer(visit));
+  } catch (thrown) {
+    const error = asError(thrown);
+    answer =
+      error.status === 401 && page.access !== "open"
+        ? signInFirst(page, event.url)
+        : errorPage(error, isSignedIn(visit), ctx.requestId);
+  }
+  const response = await respond(visit, ctx, page, answer);
+  for (const cookie of cookies) response.headers.append("set-cookie", cookie);
+  count(services, page, response.status, started);
+  return response;
+}
+
+/** Who comes with which cookies. */
+async function visitOf(
+  services: Services,
+  ctx: Context,
+  page: Page,
+  event: H3Event,
+  cookies: string[],
+): Promise<Visit> {
+  const jar = await cookieJar(ctx);
+  const header = event.req.headers.get("cookie");
+  const token = readCookie(header, jar.session);
+  const user = token === null ? null : await viewerOfSession(services, token);
+  const session = user === null ? null : token;
+  const key = await formKey(ctx);
+  const formCookie = readCookie(header, jar.form);
+  const form = page.method === "GET" ? new URLSearchParams() : await readForm(event.req);
+  // Whoever is no longer signed in is asked to sign in, whatever was sent.
+  if (page.method !== "GET" && (page.access === "open" || session !== null))
+    await checkForm(ctx, event.req, form, wantedToken(key, session, formCookie));
+  let own = formCookie;
+  return {
+    ctx: { ...ctx, user: user ?? nobody },
+    jar,
+    url: event.url,
+    params: decoded(event.context.params ?? {}),
+    form,
+    session,
+    whose: (other) => authenticate(services, `Bearer ${other}`),
+    csrf() {
+      if (session === null && own === null) {
+        own = ctx.random.token(32);
+        cookies.push(setCookie(jar, jar.form, own));
+      }
+      return html`<input type="hidden" name="${FORM_FIELD}" value="${wantedToken(key, session, own) ?? ""}">`;
+    },
+    sendCookie: (cookie) => void cookies.push(cookie),
+  };
+}
+
+/** Sessions only: a token made for a script is none, and neither is the session of a user who works by the API alone. */
+async function viewerOfSession(services: Services, token: string): Promise<Viewer | null> {
+  const user = await authenticate(services, `Bearer ${token}`);
+  return user === null || user.token_name !== "" || user.token_endpoints !== null || user.api_only ? null : user;
+}
+
+const wantedToken = (key: string, session: string | null, formCookie: string | null): string | null => {
+  if (session !== null) return formToken(key, "session", session);
+  return formCookie === null ? null : formToken(key, "form", formCookie);
+};
+
+async function checkForm(ctx: Context, request: Request, form: URLSearchParams, wanted: string | null): Promise<void> {
+  const url = await serverUrl(ctx);
+  if (cameFromElsewhere(request, url)) throw formRefused("it was sent from another site's page");
+  if (wanted === null)
+    throw formRefused(
+      `your browser sent no cookie with it; allow cookies, open ${url || "this server"} by its own address, and try again`,
+    );
+  if (!rightToken(form.get(FORM_FIELD) ?? "", wanted))
+    throw formRefused("the page it stood on is out of date; open the page again and repeat it");
+}
+
+function decoded(params: Record<string, string>): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(params).map(([name, value]) => {
+      try {
+        return [name, decodeURIComponent(value)];
+      } catch {
+        return [name, value];
+      }
+    }),
+  );
+}
+
+/** What stands in the way of a page for signed-in users. */
+async function refusal({ ctx, session, url }: Visit, page: Page): Promise<Answer | null> {
+  if (page.access === "open") return null;
+  if (session === null) return page.path === "/" && !(await hasUsers(ctx)) ? setupHelp(ctx) : signInFirst(page, url);
+  return ctx.user.force_password_reset && page.access !== "reset" ? { to: "/login/new-password" } : null;
+}
+
+/** And then back; what was posted is gone, and so it is back to the page that it stood on. */
+const signInFirst = ({ method, part = "/" }: Page, url: URL): Answer => {
+  const next = method === "GET" ? url.pathname + url.search : part;
+  return { to: next === "/" ? "/login" : `/login?next=${encodeURIComponent(next)}` };
+};
+
+/** The parts of the console that the viewer may use. */
+function partsOf(user: Viewer): Part[] {
+  const hosts = maySomewhere(user, "hosts:list");
+  return [
+    { path: "/", name: "Dashboard" },
+    ...(hosts ? [{ path: "/hosts", name: "Hosts" }] : []),
+    ...(user.global_role !== null && maySomewhere(user, "activities:list")
+      ? [{ path: "/activities", name: "Activities" }]
+      : []),
+  ];
+}
+
+const isSignedIn = (visit: Visit | undefined): boolean =>
+  visit !== undefined && visit.session !== null && !visit.ctx.user.force_password_reset;
+
+async function respond(visit: Visit | undefined, ctx: Context, page: Page, answer: Answer): Promise<Response> {
+  if (answer instanceof Response) return answer;
+  if ("to" in answer) {
+    const { "content-type": _type, ...headers } = pageHeaders();
+    return new Response(null, { status: 303, headers: { ...headers, location: answer.to } });
+  }
+  const menu =
+    visit !== undefined && isSignedIn(visit)
+      ? { name: visit.ctx.user.name, csrf: visit.csrf(), parts: partsOf(visit.ctx.user) }
+      : undefined;
+  return shown(ctx, answer, menu, page.part);
+}
+
+type Menu = { readonly name: string; readonly csrf: Html; readonly parts: readonly Part[] };
+
+export async function shown(
+  ctx: Pick<Context, "config">,
+  answer: Shown,
+  menu?: Menu,
+  part?: string,
+): Promise<Response> {
+  const { status = 200, retryAfter, ...frame } = answer;
+  const text = layout(
+    { ...frame, ...(menu === undefined ? {} : { menu }), ...(part === undefined ? {} : { part }) },
+    await organization(ctx),
+  );
+  const headers = new Headers(pageHeaders({ script: answer.script ?? false }));
+  if (retryAfter !== undefined) headers.set("retry-after", String(retryAfter));
+  return new Response(text, { status, headers });
+}
+
+/** Under a name of their own: some paths of pages are also paths of the API. */
+function count({ metrics }: Services, { method, path }: Page, status: number, started: number): void {
+  const route = `page ${path}`;
+  metrics.requests.inc({ method, route, status: String(status) });
+  metrics.requestSeconds.observe({ method, route }, (performance.now() - started) / 1000);
+}
+
+/** For browsers, where there is no page. */
+export const missingPage = (services: Services): Promise<Response> =>
+  shown(services, errorPage(new ApiError(404, "There is no such page")));

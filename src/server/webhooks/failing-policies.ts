@@ -1,0 +1,113 @@
+// Hands hosts that newly fail policies over to the outbox: with the same commit they are told of, and no event any more.
+
+import { type Services, serviceContext, within } from "../core/context.ts";
+import { serverUrl } from "../core/links.ts";
+import { checkDestination } from "../core/outbound.ts";
+import { enqueueMany, type Outgoing } from "../outbox/service.ts";
+import type { PolicyRow } from "../policies/applies.ts";
+import { type PolicyAutomation, policyAutomations } from "../policies/automations.ts";
+import { policyOnWire } from "../policies/wire.ts";
+import { and, eq, has, oneOf } from "../store/query.ts";
+import type { ServerTx } from "../tables.ts";
+import { destinationOfTracker } from "../tickets/destination.ts";
+import { policyTicket } from "../tickets/texts.ts";
+import { type ToldHost, toldHosts } from "./hosts.ts";
+
+const byId = [{ column: "id", direction: "asc" }] as const;
+/** Hosts in one transaction, whatever the size of requests. */
+const SLICE = 5_000;
+
+export async function tellFailingPolicies(services: Services, signal: AbortSignal): Promise<void> {
+  const automations = await policyAutomations(services);
+  const url = await serverUrl(services);
+  const waiting = await services.store.policyEvents.groupCount("policy_id");
+  for (const { value: policyId } of waiting) {
+    if (signal.aborted) return;
+    await tellPolicy(services, Number(policyId), automations, url);
+  }
+}
+
+/** One transaction a policy: a request without a limit has all of its hosts, and none is told of twice. */
+async function tellPolicy(
+  services: Services,
+  policyId: number,
+  automations: readonly PolicyAutomation[],
+  url: string,
+): Promise<void> {
+  await services.store.tx(async (tx) => {
+    const policy = await tx.policies.get(policyId);
+    const events = await tx.policyEvents.list({ where: eq("policy_id", policyId), order: byId });
+    if (events.length === 0) return;
+    // A team's settings speak for its own policies only, whatever ids they hold.
+    const automation = automations.find(
+      ({ scope, team_id, policyIds }) =>
+        policy?.scope === scope && policy.team_id === team_id && policyIds.includes(policyId),
+    );
+    if (policy && automation) {
+      if (automation.webhook && checkDestination(automation.webhook.url) !== null) return;
+      const hosts = await toldHosts(tx, await stillFailing(tx, policy, events), url);
+      await enqueueMany(tx, services, await outgoing(services, tx, { policy, automation, hosts }));
+    }
+    for (let at = 0; at < events.length; at += SLICE)
+      await tx.policyEvents.delete(
+        oneOf(
+          "id",
+          events.slice(at, at + SLICE).map(({ id }) => id),
+        ),
+      );
+  });
+}
+
+/** Hosts that were moved, or pass meanwhile, are not told of. */
+async function stillFailing(
+  tx: ServerTx,
+  policy: PolicyRow,
+  events: readonly { host_id: number }[],
+): Promise<number[]> {
+  const failing: number[] = [];
+  for (let at = 0; at < events.length; at += SLICE) {
+    const ids = events.slice(at, at + SLICE).map(({ host_id }) => host_id);
+    const found = await tx.hostPolicies.pick(["id"], {
+      where: and(oneOf("id", ids), has("failing", policy.result_id)),
+    });
+    failing.push(...found.map(({ id }) => id));
+  }
+  return failing;
+}
+
+interface Failing {
+  readonly policy: PolicyRow;
+  readonly automation: PolicyAutomation;
+  readonly hosts: readonly ToldHost[];
+}
+
+async function outgoing(
+  services: Services,
+  tx: ServerTx,
+  { policy, automation: { webhook, tracker }, hosts }: Failing,
+): Promise<Outgoing[]> {
+  if (hosts.length === 0) return [];
+  const about = { event: "failing_policies", policy_id: policy.id, team_id: policy.team_id } as const;
+  if (webhook) {
+    const { url, batchSize } = webhook;
+    const told = await policyOnWire(within(serviceContext(services), tx), policy);
+    const timestamp = services.clock.iso();
+    return batches(hosts, batchSize).map((batch) => ({
+      ...about,
+      kind: "webhook",
+      destination: url,
+      url,
+      payload: { timestamp, policy: told, hosts: batch },
+    }));
+  }
+  if (!tracker) return [];
+  const team = policy.team_id === null ? null : await tx.teams.get(policy.team_id);
+  const payload = { ...policyTicket(policy, hosts, team?.name ?? null) };
+  return [{ ...about, kind: "ticket", destination: destinationOfTracker(tracker), url: tracker.entry.url, payload }];
+}
+
+/** 0: all in one. */
+export function batches<T>(all: readonly T[], size: number): (readonly T[])[] {
+  if (size <= 0 || all.length <= size) return [all];
+  return Array.from({ length: Math.ceil(all.length / size) }, (_, i) => all.slice(i * size, (i + 1) * size));
+}

@@ -1,0 +1,46 @@
+import type { WebhookSettings } from "../../api/app-config.ts";
+import type { Delivery, webhookEvents } from "../../api/webhooks.ts";
+import type { Context } from "../core/context.ts";
+import { invalid } from "../core/errors.ts";
+import { serverUrl } from "../core/links.ts";
+import { checkDestination } from "../core/outbound.ts";
+import { newRow } from "../outbox/service.ts";
+import { deliveryOf } from "../outbox/view.ts";
+import { deliverWebhook } from "./deliver.ts";
+import { samplePayload } from "./samples.ts";
+
+type Event = (typeof webhookEvents)[number];
+
+const configured = (settings: WebhookSettings, event: Event): string =>
+  ({
+    activities: settings.activities_webhook,
+    host_status: settings.host_status_webhook,
+    failing_policies: settings.failing_policies_webhook,
+    vulnerabilities: settings.vulnerabilities_webhook,
+  })[event].destination_url;
+
+/** Sends a sample once, now, past whatever waits for the destination; what came of it is kept among the deliveries. */
+export async function testWebhook(
+  ctx: Context,
+  { event, url: given }: { event: Event; url?: string | undefined },
+): Promise<{ delivery: Delivery }> {
+  const { webhook_settings } = await ctx.config.current();
+  const url = given ?? configured(webhook_settings, event);
+  if (url === "") throw invalid("url", `is required: no destination_url is configured for ${event}`);
+  const problem = checkDestination(url);
+  if (problem) throw invalid("url", problem);
+  const payload = samplePayload(event, ctx.clock.iso(), await serverUrl(ctx));
+  const row = newRow(ctx, { kind: "webhook", event: "test", destination: url, url, payload });
+  const outcome = await deliverWebhook(ctx, row);
+  const now = ctx.clock.iso();
+  const kept = await ctx.store.outbox.insert({
+    ...row,
+    state: outcome.isDelivered ? "delivered" : "dead",
+    attempts: 1,
+    last_attempt_at: now,
+    last_status: outcome.status,
+    last_error: outcome.error,
+    delivered_at: outcome.isDelivered ? now : null,
+  });
+  return { delivery: deliveryOf(kept) };
+}

@@ -1,0 +1,132 @@
+// Tells of vulnerabilities that were first found on hosts' software within the last 30 days, of each once.
+
+import { days, isoAt } from "../core/clock.ts";
+import { isPremium, type Services } from "../core/context.ts";
+import { serverUrl } from "../core/links.ts";
+import { checkDestination } from "../core/outbound.ts";
+import { enqueueMany, type Outgoing } from "../outbox/service.ts";
+import { osCves, softwareCves } from "../software/tables.ts";
+import { and, eq, exists, gte, hasOf, isNull, lt, not, oneOf } from "../store/query.ts";
+import type { ServerTx } from "../tables.ts";
+import { destinationOfTracker, trackerWith } from "../tickets/destination.ts";
+import { cveTicket } from "../tickets/texts.ts";
+import { batches } from "./failing-policies.ts";
+import { type ToldHost, toldHosts } from "./hosts.ts";
+
+/** A vulnerability counts as new for so long. */
+const NEW_FOR = days(30);
+const SLICE = 1_000;
+
+export async function tellVulnerabilities(services: Services, signal: AbortSignal): Promise<void> {
+  await noteSeen(services, signal);
+  const { webhook_settings, integrations } = await services.config.current();
+  const { enable_vulnerabilities_webhook: on, ...hook } = webhook_settings.vulnerabilities_webhook;
+  const webhook = on && checkDestination(hook.destination_url) === null ? hook : null;
+  const tracker = trackerWith(integrations, "enable_software_vulnerabilities");
+  if (!webhook && !tracker) return;
+  const since = isoAt(services.clock.now() - NEW_FOR);
+  while (!signal.aborted) {
+    const where = and(isNull("told_at"), gte("first_seen_at", since));
+    const seen = await services.store.seenCves.list({ where, limit: SLICE });
+    for (const { cve } of seen) {
+      if (signal.aborted) return;
+      const hosts = await affected(services, cve);
+      const about = { event: "vulnerabilities" } as const;
+      const all: Outgoing[] = webhook
+        ? batches(hosts, webhook.host_batch_size).map((batch) => ({
+            ...about,
+            kind: "webhook",
+            destination: webhook.destination_url,
+            url: webhook.destination_url,
+            payload: payloadOf(services, cve, batch),
+          }))
+        : [
+            {
+              ...about,
+              kind: "ticket",
+              destination: destinationOfTracker(tracker!),
+              url: tracker!.entry.url,
+              payload: { ...cveTicket(cve, linkOf(cve), hosts) },
+            },
+          ];
+      await services.store.tx(
+        async (tx) => {
+          const told = { where: and(eq("cve", cve), isNull("told_at")), set: { told_at: services.clock.iso() } };
+          // Nobody has it any more: nothing is told, now or later.
+          if ((await tx.seenCves.update(told)) > 0 && hosts.length > 0) await enqueueMany(tx, services, all);
+        },
+        { lock: "vulnerabilities told" },
+      );
+    }
+    if (seen.length < SLICE) return;
+  }
+}
+
+/** Notes which vulnerabilities there are, whether anybody is told of them or not; those that went long ago may come anew. */
+async function noteSeen({ store, clock }: Services, signal: AbortSignal): Promise<void> {
+  const now = clock.iso();
+  for (const rows of [store.softwareCves, store.osCves]) {
+    const cves = await rows.groupCount("cve");
+    for (let at = 0; at < cves.length && !signal.aborted; at += SLICE)
+      await store.seenCves.upsert(
+        cves.slice(at, at + SLICE).map(({ value }) => ({ cve: String(value), first_seen_at: now })),
+        { on: ["cve"], set: [], returning: [] },
+      );
+  }
+  await store.seenCves.delete(
+    and(
+      lt("first_seen_at", isoAt(clock.now() - NEW_FOR)),
+      not(exists(softwareCves, "cve", undefined, "cve")),
+      not(exists(osCves, "cve", undefined, "cve")),
+    ),
+  );
+}
+
+interface AffectedHost extends ToldHost {
+  readonly software_installed_paths: readonly string[];
+}
+
+async function affected(services: Services, cve: string): Promise<AffectedHost[]> {
+  const { store } = services;
+  const versions = new Set(
+    (await store.softwareCves.pick(["software_id"], { where: eq("cve", cve) })).map((row) => String(row.software_id)),
+  );
+  const paths = new Map<number, string[]>();
+  if (versions.size > 0)
+    for await (const page of store.hostSoftware.pages({
+      where: hasOf("software_ids", softwareCves, eq("cve", cve), "software_id"),
+    }))
+      for (const { id, details } of page)
+        paths.set(
+          id,
+          Object.entries(details).flatMap(([version, [, installed]]) => (versions.has(version) ? installed : [])),
+        );
+  for (const id of await byOs(store, cve)) if (!paths.has(id)) paths.set(id, []);
+  const hosts = await toldHosts(store, [...paths.keys()], await serverUrl(services));
+  return hosts.map((host) => ({ ...host, software_installed_paths: paths.get(host.id)! }));
+}
+
+async function byOs(store: ServerTx, cve: string): Promise<number[]> {
+  const versions = await store.osCves.pick(["os_version_id"], { where: eq("cve", cve) });
+  if (versions.length === 0) return [];
+  const where = oneOf(
+    "os_version_id",
+    versions.map((row) => row.os_version_id),
+  );
+  return (await store.hosts.pick(["id"], { where })).map(({ id }) => id);
+}
+
+const linkOf = (cve: string): string => `https://nvd.nist.gov/vuln/detail/${cve}`;
+
+const payloadOf = (services: Services, cve: string, hosts: readonly AffectedHost[]): Record<string, unknown> => ({
+  timestamp: services.clock.iso(),
+  vulnerability: {
+    cve,
+    details_link: linkOf(cve),
+    // Known where vulnerability data is; null until then.
+    ...(isPremium(services)
+      ? { epss_probability: null, cvss_score: null, cisa_known_exploit: null, cve_published: null }
+      : {}),
+    hosts_affected: hosts,
+  },
+});

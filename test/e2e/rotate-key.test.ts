@@ -1,0 +1,64 @@
+// `svc db rotate-key`, killed with kill -9 again and again: run once more it comes to its end, and nothing is lost.
+import { spawn } from "node:child_process";
+import { readdirSync } from "node:fs";
+import { join } from "node:path";
+import { beforeAll, expect, it } from "vitest";
+import { cleanEnv, signIn } from "../../bench/support/serve.ts";
+import { root } from "../support/cli.ts";
+import { freshDatabase } from "../support/postgres.ts";
+import { build, newFolder, serve, svc } from "./support/svc.ts";
+
+beforeAll(build, 180_000);
+
+const SECRETS = Array.from({ length: 50 }, (_, i) => `enroll-secret-${i}-${"x".repeat(24)}`);
+
+/** Gives the exit code, or null where it was killed before its end. */
+function killedAfter(ms: number, args: readonly string[]): Promise<number | null> {
+  const child = spawn(process.execPath, [join(root, "bin", "run.js"), ...args], {
+    stdio: "ignore",
+    env: { ...cleanEnv(), SVC_KEYRING: "off" },
+  });
+  const timer = setTimeout(() => child.kill("SIGKILL"), ms);
+  return new Promise((resolve) => {
+    child.once("close", (code) => {
+      clearTimeout(timer);
+      resolve(code);
+    });
+  });
+}
+
+it.each(["lowdb", "postgres"])(
+  "on %s",
+  async (engine) => {
+    const dataDir = newFolder();
+    const database = engine === "postgres" ? await freshDatabase() : null;
+    const place = database ? ["--database-url", database.url, "--data-dir", dataDir] : ["--data-dir", dataDir];
+    const env: Record<string, string> = database ? { SVC_DATABASE_URL: database.url } : {};
+    const server = await serve({ dataDir, env });
+    const call = await signIn(server);
+    await call("POST", "/spec/enroll_secret", { spec: { secrets: SECRETS.map((secret) => ({ secret })) } });
+    const inUse = await svc(["db", "rotate-key", "--generate", "--yes", ...place]);
+    expect(inUse.code).toBe(1);
+    expect(inUse.stderr).toMatch(/in use|stop all servers/);
+    await server.stop();
+
+    const rotate = ["db", "rotate-key", "--generate", "--yes", ...place];
+    let killed = 0;
+    // The times go over all of the run, from its start to beyond its end.
+    for (let ms = 150; ms <= 1_500; ms += 90) if ((await killedAfter(ms, rotate)) === null) killed++;
+    expect(killed).toBeGreaterThan(2);
+    const last = await svc(rotate);
+    expect(last.code, last.stderr).toBe(0);
+    expect(readdirSync(dataDir).filter((name) => name.startsWith("server.key"))).toEqual(["server.key"]);
+
+    const again = await serve({ dataDir, env });
+    const { spec } = await (await signIn(again))<{ spec: { secrets: { secret: string }[] } }>(
+      "GET",
+      "/spec/enroll_secret",
+    );
+    expect(spec.secrets.map(({ secret }) => secret).sort()).toEqual([...SECRETS].sort());
+    await again.stop();
+    await database?.drop();
+  },
+  180_000,
+);

@@ -1,0 +1,292 @@
+// Every endpoint that changes something, called once with success: how many entries of the feed it makes, and of what types. An endpoint
+// that is neither called here nor accounted for below fails.
+import { describe, expect, it } from "vitest";
+import { allEndpoints } from "../../src/api/all.ts";
+import { gt } from "../../src/server/store/query.ts";
+import { startApp, type TestApp } from "../support/app.ts";
+import { makeHost, makeUser } from "../support/make.ts";
+
+/** Nothing is changed: questions, answers and files. Live queries are told of when they end. */
+const changesNothing = [
+  "POST /autofill/policy",
+  "POST /hosts/:id/query",
+  "POST /hosts/identifier/:identifier/query",
+  "POST /hosts/search",
+  "POST /queries/:id/run",
+  "POST /queries/live",
+  "POST /queries/live/:id/cancel",
+  "POST /queries/run",
+  "POST /queries/run_by_identifiers",
+  "POST /sso",
+  "POST /targets",
+  "POST /targets/count",
+  "POST /translate",
+];
+
+/** What is told of is tested where the endpoint is: it takes mail, a device, an identity provider or an authority. */
+const testedElsewhere = [
+  "DELETE /certificates/:id",
+  "DELETE /certificate_authorities/:id",
+  "DELETE /hosts/:id/activities/upcoming/:activity_id",
+  "DELETE /hosts/:id/mdm",
+  "DELETE /spec/certificates",
+  "PATCH /certificate_authorities/:id",
+  "PATCH /mdm/hosts/:id/unenroll",
+  "PATCH /teams/0",
+  "PATCH /webhooks/destinations",
+  "POST /certificate_authorities",
+  "POST /certificate_authorities/:id/request_certificate",
+  "POST /certificates",
+  "POST /hosts/:id/lock",
+  "POST /hosts/:id/unlock",
+  "POST /hosts/:id/wipe",
+  "POST /sessions",
+  "POST /setup",
+  "POST /spec/certificate_authorities",
+  "POST /spec/certificates",
+  "POST /sso/callback",
+  "POST /sso/cli_token",
+  "POST /users",
+  "POST /users/roles/spec",
+  "POST /webhooks/deliveries/:id/give_up",
+  "POST /webhooks/deliveries/:id/replay",
+  "POST /webhooks/test",
+];
+
+/** Changes for which the list of activities has no type. */
+const untold = [
+  "DELETE /hosts/:id/labels",
+  "DELETE /labels/:name",
+  "DELETE /labels/id/:id",
+  "DELETE /sessions/:id",
+  "DELETE /users/:id/sessions",
+  "PATCH /labels/:id",
+  "POST /automations/reset",
+  "POST /change_password",
+  "POST /config/test_mail",
+  "POST /device/:token/refetch",
+  "POST /forgot_password",
+  "POST /hosts/:id/labels",
+  "POST /hosts/:id/refetch",
+  "POST /labels",
+  "POST /logout",
+  "POST /perform_required_password_reset",
+  "POST /reset_password",
+  "POST /spec/labels",
+  "POST /users/:id/require_password_reset",
+  "PUT /hosts/:id/device_mapping",
+];
+
+type Body = Record<string, unknown>;
+type Ids = Record<string, number>;
+/** Endpoint, parameters, body, the types that it records, and the name under which the id of what it made is kept. */
+type Step = readonly [string, (ids: Ids) => Body, (ids: Ids) => Body | undefined, readonly string[], string?];
+
+const none = () => ({});
+const sql = "SELECT 1";
+
+const steps: readonly Step[] = [
+  ["POST /teams", none, () => ({ name: "Alpha" }), ["created_team"], "team"],
+  ["POST /teams", none, () => ({ name: "Beta" }), ["created_team"], "beta"],
+  ["PATCH /teams/:id", ({ team }) => ({ id: team }), () => ({ description: "d" }), ["edited_team"]],
+  [
+    "POST /teams/:id/agent_options",
+    ({ team }) => ({ id: team }),
+    () => ({ config: { options: { pack_delimiter: "_" } } }),
+    ["edited_agent_options"],
+  ],
+  [
+    "PATCH /teams/:id/secrets",
+    ({ team }) => ({ id: team }),
+    () => ({ secrets: [{ secret: "of-alpha" }] }),
+    ["edited_enroll_secrets"],
+  ],
+  [
+    "POST /users/admin",
+    none,
+    () => ({
+      name: "Olga",
+      email: "olga@example.com",
+      password: "plain-Sailing-42-times",
+      global_role: "observer",
+    }),
+    ["created_user"],
+    "user",
+  ],
+  [
+    "PATCH /users/:id",
+    ({ user }) => ({ id: user }),
+    () => ({ global_role: "maintainer" }),
+    ["changed_user_global_role"],
+  ],
+  [
+    "PATCH /users/:id",
+    ({ user }) => ({ id: user }),
+    ({ team }) => ({ teams: [{ id: team, role: "observer" }] }),
+    ["deleted_user_global_role", "changed_user_team_role"],
+  ],
+  [
+    "DELETE /teams/:id/users",
+    ({ team }) => ({ id: team }),
+    ({ user }) => ({ users: [{ id: user }] }),
+    ["deleted_user_team_role"],
+  ],
+  [
+    "PATCH /teams/:id/users",
+    ({ team }) => ({ id: team }),
+    ({ user }) => ({ users: [{ id: user, role: "admin" }] }),
+    ["changed_user_team_role"],
+  ],
+  ["DELETE /users/:id", ({ user }) => ({ id: user }), () => undefined, ["deleted_user"]],
+  ["POST /tokens", none, () => ({ name: "nightly" }), ["created_api_token"], "token"],
+  ["DELETE /tokens/:id", ({ token }) => ({ id: token }), () => undefined, ["deleted_api_token"]],
+  [
+    "POST /invites",
+    none,
+    () => ({ email: "new@example.com", name: "New", global_role: "observer" }),
+    ["created_invite"],
+    "invite",
+  ],
+  ["PATCH /invites/:id", ({ invite }) => ({ id: invite }), () => ({ name: "Newer" }), ["edited_invite"]],
+  ["DELETE /invites/:id", ({ invite }) => ({ id: invite }), () => undefined, ["deleted_invite"]],
+  ["PATCH /config", none, () => ({ org_info: { org_name: "Other" } }), ["edited_config"]],
+  [
+    "POST /spec/enroll_secret",
+    none,
+    () => ({ spec: { secrets: [{ secret: "global-secret" }] } }),
+    ["edited_enroll_secrets"],
+  ],
+  ["POST /global/policies", none, () => ({ name: "p", query: sql }), ["created_policy"], "policy"],
+  ["PATCH /global/policies/:id", ({ policy }) => ({ id: policy }), () => ({ description: "d" }), ["edited_policy"]],
+  ["POST /global/policies/delete", none, ({ policy }) => ({ ids: [policy] }), ["deleted_policy"]],
+  [
+    "POST /teams/:id/policies",
+    ({ team }) => ({ id: team }),
+    () => ({ name: "tp", query: sql }),
+    ["created_policy"],
+    "policy",
+  ],
+  [
+    "PATCH /teams/:team_id/policies/:policy_id",
+    ({ team, policy }) => ({ team_id: team, policy_id: policy }),
+    () => ({ description: "d" }),
+    ["edited_policy"],
+  ],
+  [
+    "POST /teams/:team_id/policies/delete",
+    ({ team }) => ({ team_id: team }),
+    ({ policy }) => ({ ids: [policy] }),
+    ["deleted_policy"],
+  ],
+  ["POST /spec/policies", none, () => ({ specs: [{ name: "sp", query: sql }] }), ["applied_spec_policy"]],
+  ["POST /queries", none, () => ({ name: "q", query: sql }), ["created_saved_query"], "query"],
+  ["PATCH /queries/:id", ({ query }) => ({ id: query }), () => ({ description: "d" }), ["edited_saved_query"]],
+  [
+    "POST /global/schedule",
+    none,
+    ({ query }) => ({ query_id: query, interval: 60 }),
+    ["created_saved_query"],
+    "scheduled",
+  ],
+  [
+    "PATCH /global/schedule/:id",
+    ({ scheduled }) => ({ id: scheduled }),
+    () => ({ interval: 120 }),
+    ["edited_saved_query"],
+  ],
+  ["DELETE /global/schedule/:id", ({ scheduled }) => ({ id: scheduled }), () => undefined, ["deleted_saved_query"]],
+  [
+    "POST /teams/:id/schedule",
+    ({ team }) => ({ id: team }),
+    ({ query }) => ({ query_id: query, interval: 60 }),
+    ["created_saved_query"],
+    "scheduled",
+  ],
+  [
+    "PATCH /teams/:team_id/schedule/:scheduled_query_id",
+    ({ team, scheduled }) => ({ team_id: team, scheduled_query_id: scheduled }),
+    () => ({ interval: 120 }),
+    ["edited_saved_query"],
+  ],
+  [
+    "DELETE /teams/:team_id/schedule/:scheduled_query_id",
+    ({ team, scheduled }) => ({ team_id: team, scheduled_query_id: scheduled }),
+    () => undefined,
+    ["deleted_saved_query"],
+  ],
+  ["POST /packs", none, () => ({ name: "pack" }), ["created_pack"], "pack"],
+  ["PATCH /packs/:id", ({ pack }) => ({ id: pack }), () => ({ description: "d" }), ["edited_pack"]],
+  [
+    "POST /schedule",
+    none,
+    ({ pack, query }) => ({ pack_id: pack, query_id: query, interval: 60, snapshot: true, removed: false }),
+    ["edited_pack"],
+    "scheduled",
+  ],
+  ["PATCH /schedule/:id", ({ scheduled }) => ({ id: scheduled }), () => ({ interval: 90 }), ["edited_pack"]],
+  ["DELETE /schedule/:id", ({ scheduled }) => ({ id: scheduled }), () => undefined, ["edited_pack"]],
+  ["DELETE /packs/id/:id", ({ pack }) => ({ id: pack }), () => undefined, ["deleted_pack"]],
+  ["POST /spec/packs", none, () => ({ specs: [{ name: "sp", queries: [] }] }), ["applied_spec_pack"]],
+  ["DELETE /packs/:name", () => ({ name: "sp" }), () => undefined, ["deleted_pack"]],
+  ["DELETE /queries/id/:id", ({ query }) => ({ id: query }), () => undefined, ["deleted_saved_query"]],
+  ["POST /spec/queries", none, () => ({ specs: [{ name: "sq", query: sql }] }), ["applied_spec_saved_query"]],
+  ["DELETE /queries/:name", () => ({ name: "sq" }), () => undefined, ["deleted_saved_query"]],
+  ["POST /queries", none, () => ({ name: "q2", query: sql }), ["created_saved_query"], "query"],
+  ["POST /queries/delete", none, ({ query }) => ({ ids: [query] }), ["deleted_multiple_saved_query"]],
+  ["POST /hosts/transfer", none, ({ team, host }) => ({ team_id: team, hosts: [host] }), ["transferred_hosts"]],
+  [
+    "POST /hosts/transfer/filter",
+    none,
+    ({ beta, team }) => ({ team_id: beta, filters: { team_id: team } }),
+    ["transferred_hosts"],
+  ],
+  ["DELETE /hosts/:id", ({ host }) => ({ id: host }), () => undefined, ["deleted_host"]],
+  ["POST /hosts/delete", none, ({ other }) => ({ ids: [other] }), ["deleted_host"]],
+  ["DELETE /teams/:id", ({ team }) => ({ id: team }), () => undefined, ["deleted_team"]],
+  ["POST /login", none, () => ({ email: "ada@example.com", password: "correct-horse-battery-1" }), ["user_logged_in"]],
+];
+
+const trigger: Step = ["POST /trigger", none, () => undefined, ["triggered_job"]];
+
+const keyOf = ({ method, path }: { method: string; path: string }) => `${method} ${path}`;
+
+it("accounts for every endpoint that is no GET", () => {
+  const known = new Set([...[...steps, trigger].map(([key]) => key), ...changesNothing, ...testedElsewhere, ...untold]);
+  const all = allEndpoints.map(({ endpoint }) => endpoint).filter(({ method }) => method !== "GET");
+  expect(all.map(keyOf).filter((key) => !known.has(key))).toEqual([]);
+  expect([...known].filter((key) => !all.some((endpoint) => keyOf(endpoint) === key))).toEqual([]);
+});
+
+describe.each(["lowdb", "postgres"] as const)("on %s", (engine) => {
+  it("each change is told of once", async () => {
+    const t = await startApp({ engine });
+    const robot = await makeUser(t, "admin", { api_only: true });
+    const ids: Ids = { host: (await makeHost(t)).id, other: (await makeHost(t)).id };
+    for (const [key, params, body, expected, keep] of [...steps, trigger]) {
+      const [method, template] = key.split(" ") as [string, string];
+      const given = params(ids);
+      const query = key === "POST /trigger" ? "?name=query_stats" : "";
+      const path = template.replaceAll(/:([a-z_]+)/g, (_, name: string) => String(given[name]));
+      const before = Number((await t.store.activities.max("id")) ?? 0);
+      const res = await robot.request(method, `${path}${query}`, body(ids));
+      expect(res.ok, `${key}: ${res.status} ${await res.clone().text()}`).toBe(true);
+      expect(
+        (await told(t, before)).map(({ type }) => type),
+        key,
+      ).toEqual(expected);
+      if (keep !== undefined) ids[keep] = idIn(await res.json());
+    }
+  });
+});
+
+const told = (t: TestApp, after: number) => t.store.activities.list({ where: gt("id", after) });
+
+/** The id of the reply's object, whatever its name. */
+function idIn(reply: unknown): number {
+  const body = reply as Record<string, unknown>;
+  if (typeof body.id === "number") return body.id;
+  const objects = Object.values(body).filter(
+    (value): value is { id: number } => typeof value === "object" && value !== null && "id" in value,
+  );
+  return objects[0]!.id;
+}

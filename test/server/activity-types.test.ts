@@ -1,0 +1,54 @@
+// The types of the feed against the specification's list (test/fixtures/activity-types.txt, copied by hand).
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { expect, it } from "vitest";
+
+const root = fileURLToPath(new URL("../..", import.meta.url));
+const types = "src/server/activities/types.ts";
+
+/** Changes that the specification has no type for, though each has to be told of. */
+const own = [
+  "created_api_token",
+  "created_certificate_template",
+  "created_invite",
+  "deleted_api_token",
+  "deleted_certificate_template",
+  "deleted_invite",
+  "edited_certificate_template",
+  "edited_config",
+  "edited_invite",
+  "edited_team",
+  "edited_webhook_destination",
+  "gave_up_webhook_delivery",
+  "replayed_webhook_delivery",
+  "triggered_job",
+];
+
+const specified = new Set(readFileSync(join(root, "test/fixtures/activity-types.txt"), "utf8").trim().split("\n"));
+const text = readFileSync(join(root, types), "utf8");
+const body = text.slice(text.indexOf("interface ActivityTypes"));
+const declared = [...body.matchAll(/^ {2}([a-z]\w*):/gm)].map(([, name]) => name!);
+
+it("knows the whole list of the specification", () => {
+  expect(specified.size).toBe(163);
+});
+
+it("has no type that neither the specification nor the list of our own knows", () => {
+  expect(declared.length).toBeGreaterThan(40);
+  expect(new Set(declared).size).toBe(declared.length);
+  expect(declared.filter((type) => !specified.has(type) && !own.includes(type))).toEqual([]);
+  expect(own.filter((type) => specified.has(type))).toEqual([]);
+});
+
+it("records every type that it declares somewhere", () => {
+  const sources = readdirSync(join(root, "src/server"), { recursive: true, encoding: "utf8" })
+    .filter((name) => name.endsWith(".ts"))
+    .map((name) => `src/server/${name.replaceAll("\\", "/")}`)
+    .filter((name) => name !== types)
+    .map((name) => readFileSync(join(root, name), "utf8"))
+    .join("\n");
+  // Some are made of a verb and what it was done to.
+  const made = (type: string) => sources.includes(`"${type}"`) || sources.includes(`}_${type.replace(/^[a-z]+_/, "")}`);
+  expect(declared.filter((type) => !made(type))).toEqual([]);
+});

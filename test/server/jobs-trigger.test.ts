@@ -1,0 +1,133 @@
+import { describe, expect, it } from "vitest";
+import type { Job as JobInfo } from "../../src/api/jobs.ts";
+import { days } from "../../src/server/core/clock.ts";
+import type { Job } from "../../src/server/jobs/job.ts";
+import { runRequests, triggers } from "../../src/server/jobs/requests.ts";
+import { eq } from "../../src/server/store/query.ts";
+import { startApp, type TestApp } from "../support/app.ts";
+import { makeTeam, makeUser } from "../support/make.ts";
+
+const jobs = async (t: Pick<TestApp, "get">) => {
+  const res = await t.get("/jobs");
+  expect(res.status).toBe(200);
+  return ((await res.json()) as { jobs: JobInfo[] }).jobs;
+};
+const one = async (t: Pick<TestApp, "get">, name: string) => (await jobs(t)).find((job) => job.name === name)!;
+
+async function settled(t: Pick<TestApp, "get">, names: readonly string[]): Promise<JobInfo[]> {
+  for (let tries = 0; tries < 400; tries++) {
+    const those = (await jobs(t)).filter(({ name }) => names.includes(name));
+    if (those.every(({ running, started_at }) => !running && started_at !== null)) return those;
+    await new Promise((resolve) => setTimeout(resolve, 25));
+  }
+  throw new Error(`still running: ${names}`);
+}
+
+describe.each(["lowdb", "postgres"] as const)("jobs asked for on %s", (engine) => {
+  it("run at once, and the list tells how it went", async () => {
+    const t = await startApp({ engine });
+    expect(await one(t, "session_cleanup")).toMatchObject({ started_at: null, finished_at: null, running: false });
+    const person = await makeUser(t, "observer");
+    const robot = await makeUser(t, "admin", { api_only: true });
+    t.clock.advance(days(6));
+    const res = await robot.request("POST", "/trigger?name=session_cleanup");
+    expect(res.status).toBe(200);
+    expect(await res.json()).toEqual({});
+    const [job] = await settled(robot, ["session_cleanup"]);
+    expect(job).toMatchObject({
+      started_at: t.clock.iso(),
+      finished_at: t.clock.iso(),
+      error: null,
+      groups: ["cleanups_then_aggregation"],
+    });
+    expect(await t.store.sessions.count(eq("user_id", person.id))).toBe(0);
+    expect((await robot.request("POST", "/trigger?name=session_cleanup")).status).toBe(200);
+  });
+
+  it("go by the spec's names too, each of which means some jobs", async () => {
+    const t = await startApp({ engine });
+    expect((await t.post("/trigger?name=cleanups_then_aggregation")).status).toBe(200);
+    const members = triggers()
+      .get("cleanups_then_aggregation")!
+      .map(({ name }) => name);
+    expect(members).toContain("counts");
+    expect(members.indexOf("host_expiry")).toBeLessThan(members.indexOf("counts"));
+    for (const job of await settled(t, members)) expect(job.error, job.name).toBeNull();
+  });
+
+  it("are 404 where there is none of that name, and 400 without one", async () => {
+    const t = await startApp({ engine });
+    for (const name of ["nothing", "usage_statistics_", "__proto__", "constructor", "a".repeat(200)]) {
+      const res = await t.post(`/trigger?name=${name}`);
+      expect(res.status, name).toBe(404);
+      expect(await res.json()).toMatchObject({
+        errors: [{ name: "base", reason: `job ${name} was not found in the datastore` }],
+      });
+    }
+    const res = await t.post("/trigger");
+    expect(res.status).toBe(400);
+    expect(await res.json()).toMatchObject({ errors: [{ name: "name", reason: "Param name is required" }] });
+  });
+
+  it("are 409 while they run or are about to, on whatever server", async () => {
+    const t = await startApp({ engine });
+    const now = t.clock.iso();
+    const running = { started_at: now, finished_at: null, error: null };
+    await t.store.jobRuns.upsert([{ name: "counts", ...running }], { on: ["name"] });
+    for (const name of ["counts", "cleanups_then_aggregation"]) {
+      const res = await t.post(`/trigger?name=${name}`);
+      expect(res.status, name).toBe(409);
+      expect(await res.json()).toMatchObject({
+        message: "Conflict",
+        errors: [{ name: "base", reason: "job counts is already running" }],
+      });
+    }
+    expect(await t.store.jobRuns.count(eq("requested_at", now))).toBe(0);
+    await t.store.jobRuns.update({ where: eq("name", "counts"), set: { finished_at: now } });
+    expect((await t.post("/trigger?name=counts")).status).toBe(200);
+    const both = await Promise.all([t.post("/trigger?name=query_stats"), t.post("/trigger?name=query_stats")]);
+    // The first may be done before the second is asked for.
+    expect([200, 409]).toContain(both[1]!.status);
+    await settled(t, ["counts", "query_stats"]);
+  });
+
+  it("are kept until a server leads, and fail without stopping the others", async () => {
+    const t = await startApp({ engine });
+    const ran: string[] = [];
+    const make = (name: string, fails = false): Job => ({
+      name,
+      every: 1000,
+      run: async () => {
+        ran.push(name);
+        if (fails) throw new Error("no luck");
+      },
+    });
+    const list = [make("first"), make("second", true), make("third")];
+    await t.store.jobRuns.insertMany(
+      ["third", "second", "first"].map((name) => ({ name, started_at: null, requested_at: t.clock.iso() })),
+    );
+    const stop = new AbortController();
+    const running = runRequests(t.services, list, stop.signal);
+    for (let tries = 0; ran.length < 3 && tries < 200; tries++) await new Promise((resolve) => setTimeout(resolve, 10));
+    stop.abort();
+    await running;
+    expect(ran).toEqual(["first", "second", "third"]);
+    expect(await t.store.jobRuns.first({ where: eq("name", "second") })).toMatchObject({
+      error: "no luck",
+      requested_at: null,
+    });
+  });
+
+  it("are for global admins only", async () => {
+    const t = await startApp({ engine });
+    const team = await makeTeam(t);
+    const callers = [await makeUser(t, { teams: [{ id: team.id, role: "admin" }] })];
+    for (const role of ["maintainer", "observer", "observer_plus", "gitops", "technician"] as const)
+      callers.push(await makeUser(t, role));
+    for (const caller of callers) {
+      expect((await caller.get("/jobs")).status).toBe(403);
+      expect((await caller.post("/trigger?name=counts")).status).toBe(403);
+    }
+    expect(await one(t, "counts")).toMatchObject({ running: false, started_at: null });
+  });
+});

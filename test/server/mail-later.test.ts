@@ -1,0 +1,110 @@
+import { Writable } from "node:stream";
+import { pino } from "pino";
+import { describe, expect, it } from "vitest";
+import { mailError } from "../../src/server/core/errors.ts";
+import { linkTo } from "../../src/server/core/links.ts";
+import { oneTimeCleanup } from "../../src/server/jobs/one-time-cleanup.ts";
+import { later, mailIdle, stopMail } from "../../src/server/mail/later.ts";
+import { issueToken } from "../../src/server/mail/one-time.ts";
+import { startApp } from "../support/app.ts";
+
+function queue() {
+  const lines: string[] = [];
+  const sink = new Writable({
+    write(chunk, _, done) {
+      lines.push(String(chunk));
+      done();
+    },
+  });
+  // The queue of a server is found by its settings.
+  const services = { settings: {}, log: pino({ level: "trace" }, sink) } as Parameters<typeof later>[0];
+  return { services, lines };
+}
+const gate = () => {
+  let open = () => {};
+  const opened = new Promise<void>((resolve) => {
+    open = resolve;
+  });
+  return { open, opened };
+};
+
+describe("mails that nobody waits for", () => {
+  it("begin after the call, four at a time, in their order, and not more wait than fit", async () => {
+    const { services } = queue();
+    const { open, opened } = gate();
+    const begun: number[] = [];
+    const add = (i: number) =>
+      later(services, async () => {
+        begun.push(i);
+        await opened;
+      });
+    for (let i = 0; i < 204; i++) add(i);
+    expect(begun).toEqual([]);
+    expect(() => add(204)).toThrow(expect.objectContaining({ status: 503 }));
+    await new Promise(setImmediate);
+    await new Promise(setImmediate);
+    expect(begun).toEqual([0, 1, 2, 3]);
+    open();
+    await mailIdle(services);
+    expect(begun).toEqual(Array.from({ length: 204 }, (_, i) => i));
+    add(205);
+    await mailIdle(services);
+    expect(begun.length).toBe(205);
+  });
+
+  it("that fail are told in the log, and the others go on", async () => {
+    const { services, lines } = queue();
+    let sent = 0;
+    later(services, () => Promise.reject(mailError("relay:25 refused the recipient")));
+    later(services, () => Promise.reject(new Error("a bug")));
+    later(services, async () => void sent++);
+    await mailIdle(services);
+    expect(sent).toBe(1);
+    const told = lines.map((line) => JSON.parse(line) as { level: number; reason?: string; err?: { message: string } });
+    expect(told.map(({ level, reason, err }) => [level, reason ?? err?.message])).toEqual([
+      [40, "relay:25 refused the recipient"],
+      [50, "a bug"],
+    ]);
+  });
+
+  it("leave when the server ends, or are broken off when they take too long; none comes after", async () => {
+    const { services } = queue();
+    let isSent = false;
+    let isStopped = false;
+    later(services, async () => {
+      await new Promise((resolve) => setTimeout(resolve, 50));
+      isSent = true;
+    });
+    later(
+      services,
+      (signal) =>
+        new Promise((_, fail) => {
+          signal.addEventListener("abort", () => {
+            isStopped = true;
+            fail(mailError("stopped"));
+          });
+        }),
+    );
+    await stopMail(services);
+    expect([isSent, isStopped]).toEqual([true, true]);
+    expect(() => later(services, async () => {})).toThrow(expect.objectContaining({ status: 503 }));
+  });
+});
+
+describe.each(["lowdb", "postgres"] as const)("mailed links on %s", (engine) => {
+  it("that are over go with the clean-up, and no others", async () => {
+    const t = await startApp({ engine });
+    await issueToken(t.services, "mfa", 1, 60_000);
+    await issueToken(t.services, "password_reset", 1, 3_600_000);
+    t.clock.advance(60_001);
+    await oneTimeCleanup.run(t.services, new AbortController().signal);
+    expect((await t.store.oneTimeTokens.list()).map(({ kind }) => kind)).toEqual(["password_reset"]);
+  });
+
+  it("lead to the server's address, whatever name a request was sent to", async () => {
+    const t = await startApp({ engine });
+    expect(await linkTo(t.services, "/login/reset/x")).toBe("https://svc.example.com/login/reset/x");
+    await t.patch("/config", { server_settings: { server_url: "https://other.example.com/" } });
+    expect(await linkTo(t.services, "/a")).toBe("https://other.example.com/a");
+  });
+});

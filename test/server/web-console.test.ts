@@ -1,0 +1,278 @@
+// The read-only console: it shows what the API would tell the same user, and no more.
+import { describe, expect, it } from "vitest";
+import { tokenHash } from "../../src/server/core/random.ts";
+import { makeUser, PASSWORD } from "../support/accounts.ts";
+import { ADMIN, startApp, type TestApp } from "../support/app.ts";
+import {
+  makeHost,
+  makeInventory,
+  makeLabel,
+  makePolicy,
+  makeResults,
+  makeSoftware,
+  makeTeam,
+} from "../support/make.ts";
+import { WebVisitor } from "../support/web.ts";
+
+async function visit(t: TestApp, email = ADMIN.email, password = ADMIN.password): Promise<WebVisitor> {
+  const visitor = new WebVisitor(t);
+  await visitor.signIn(email, password);
+  return visitor;
+}
+
+const member = async (t: TestApp, roles: Parameters<typeof makeUser>[1]): Promise<WebVisitor> =>
+  visit(t, (await makeUser(t, roles, { api_only: false })).user.email, PASSWORD);
+
+/** The hosts that a list shows, by name. */
+const listed = (text: string): string[] =>
+  [...text.matchAll(/<th scope="row"><a href="\/hosts\/\d+">([^<]+)/g)].map(([, name]) => name!);
+
+describe.each(["lowdb", "postgres"] as const)("the console on %s", (engine) => {
+  it("counts hosts by status and platform, in a chart and in a table", async () => {
+    const t = await startApp({ engine });
+    const [now, long] = [t.clock.iso(), new Date(t.clock.now() - 40 * 86_400_000).toISOString()];
+    await makeHost(t, { platform: "darwin" }, { seen: now });
+    await makeHost(t, { platform: "darwin" }, { seen: now });
+    await makeHost(t, { platform: "windows", created_at: long }, { seen: long });
+    const { text } = await (await visit(t)).get("/");
+    expect(text).toContain('aria-label="3 hosts: 2 online, 0 offline, 1 missing"');
+    expect(text).toMatch(/>Online<\/a><\/th><td class="number">2<\/td>/);
+    expect(text).toMatch(/>Not seen for 30 days<\/a><\/th><td class="number">1<\/td>/);
+    expect(text).toMatch(/>macOS<\/a>[\s\S]*?<td class="number">2<\/td>/);
+    expect(text).toContain("<strong>Ada Admin</strong> signed in");
+  });
+
+  it("lists hosts by search, status, label, team and selector", async () => {
+    const t = await startApp({ engine });
+    const team = await makeTeam(t, "Engineering");
+    const mac = await makeHost(t, { hostname: "mac", platform: "darwin", team_id: team.id }, { seen: t.clock.iso() });
+    const dayAgo = new Date(t.clock.now() - 86_400_000).toISOString();
+    await makeHost(t, { hostname: "pc", platform: "windows", created_at: dayAgo });
+    const label = await makeLabel(t, "Loaned", [mac.id]);
+    const visitor = await visit(t);
+    const names = async (query: string) => listed((await visitor.get(`/hosts?${query}`)).text);
+    expect(await names("")).toEqual(["mac", "pc"]);
+    expect(await names("query=mac")).toEqual(["mac"]);
+    expect(await names("status=online&query=&where=")).toEqual(["mac"]);
+    expect(await names(`label_id=${label.id}`)).toEqual(["mac"]);
+    expect(await names(`team_id=${team.id}`)).toEqual(["mac"]);
+    expect(await names("team_id=0")).toEqual(["pc"]);
+    expect(await names(`where=${encodeURIComponent('platform = "windows"')}`)).toEqual(["pc"]);
+    expect(await names("order_key=display_name&order_direction=desc")).toEqual(["pc", "mac"]);
+    const { text } = await visitor.get("/hosts?order_key=display_name&order_direction=desc&status=offline");
+    expect(text).toMatch(
+      /<th scope="col" aria-sort="descending"><a href="\/hosts\?status=offline&amp;order_key=display_name&amp;order_direction=asc">/,
+    );
+    expect(text).toContain('<option value="offline" selected>');
+  });
+
+  it("keeps filters that come by links, names them, and lets them be removed", async () => {
+    const t = await startApp({ engine });
+    const host = await makeHost(t, { hostname: "fails" });
+    await makeHost(t, { hostname: "other" });
+    const policy = await makePolicy(t, { name: "Disk" });
+    await makeResults(t, host.id, { failing: [policy] });
+    const visitor = await visit(t);
+    const { text } = await visitor.get(`/hosts?policy_id=${policy.id}&policy_response=failing`);
+    expect(listed(text)).toEqual(["fails"]);
+    expect(text).toContain(`<input type="hidden" name="policy_id" value="${policy.id}">`);
+    expect(text).toContain(`<a href="/hosts?policy_response=failing">remove`);
+  });
+
+  it("tells what is wrong with a filter beside the filters", async () => {
+    const t = await startApp({ engine });
+    const visitor = await visit(t);
+    for (const query of [
+      "where=platform+%3D",
+      "status=broken",
+      "team_id=x",
+      "order_key=password_hash",
+      "policy_response=failing",
+    ]) {
+      const seen = await visitor.get(`/hosts?${query}`);
+      expect(seen.status, query).toBe(400);
+      expect(seen.text).toContain('role="alert"');
+      expect(seen.text).toContain('name="where"');
+    }
+    expect((await visitor.get("/hosts?page=-1")).status).toBe(200);
+    expect((await visitor.get("/hosts?page=999999")).text).toContain("No host fits.");
+    const late = await visitor.get("/activities?start_created_at=yesterday");
+    expect([late.status, late.text.includes('role="alert"')]).toEqual([400, true]);
+  });
+
+  it("pages long lists, and keeps the filters on the way", async () => {
+    const t = await startApp({ engine });
+    for (let i = 0; i < 120; i++) await makeHost(t, { hostname: `h-${String(i).padStart(3, "0")}` });
+    const visitor = await visit(t);
+    const first = (await visitor.get("/hosts?query=h-")).text;
+    expect(first).toContain("120 hosts");
+    expect(listed(first)).toHaveLength(50);
+    expect(first).not.toContain('rel="prev"');
+    expect(first).toContain('rel="next" href="/hosts?query=h-&amp;page=1"');
+    const last = (await visitor.get("/hosts?query=h-&page=2")).text;
+    expect(listed(last)).toHaveLength(20);
+    expect(last).not.toContain('rel="next"');
+    expect(last).toContain('rel="prev" href="/hosts?query=h-&amp;page=1"');
+  });
+
+  it("shows a host: details, policies with the failing first, software and what was done with it", async () => {
+    const t = await startApp({ engine });
+    const host = await makeHost(t, { hostname: "mac", hardware_serial: "C02XY", memory: 16 * 2 ** 30 });
+    const [good, bad] = [
+      await makePolicy(t, { name: "Firewall" }),
+      await makePolicy(t, { name: "Disk", resolution: "Turn it on" }),
+    ];
+    await makeResults(t, host.id, { passing: [good], failing: [bad] });
+    await makeInventory(t, host.id, [await makeSoftware(t, "Firefox", "99.1")]);
+    await t.store.activities.insert({
+      created_at: t.clock.iso(),
+      actor_full_name: "Grace",
+      type: "locked_host",
+      details: { host_id: host.id, host_display_name: "mac", view_pin: false },
+      host_id: host.id,
+    });
+    const visitor = await visit(t);
+    const { status, text } = await visitor.get(`/hosts/${host.id}`);
+    expect(status).toBe(200);
+    for (const part of ["C02XY", "16 GiB", "Turn it on", "Firefox", "99.1", "<strong>Grace</strong> locked host"])
+      expect(text).toContain(part);
+    expect(text.indexOf("Disk")).toBeLessThan(text.indexOf("Firewall"));
+    for (const path of ["/hosts/999", "/hosts/abc", "/hosts/0", "/hosts/-1", "/hosts/99999999999999999999"])
+      expect((await visitor.get(path)).status, path).toBeGreaterThanOrEqual(400);
+    expect((await visitor.get("/hosts/999")).text).toContain("Not found");
+  });
+
+  it("shows team users their teams' hosts only", async () => {
+    const t = await startApp({ engine });
+    const [own, other] = [await makeTeam(t, "Own"), await makeTeam(t, "Secret")];
+    const mine = await makeHost(t, { hostname: "mine", team_id: own.id }, { seen: t.clock.iso() });
+    const theirs = await makeHost(t, { hostname: "theirs", team_id: other.id });
+    const nobodys = await makeHost(t, { hostname: "nobodys" });
+    const visitor = await member(t, { [own.id]: "observer" });
+    const { text } = await visitor.get("/");
+    expect(text).toContain('aria-label="1 host: 1 online, 0 offline, 0 missing"');
+    expect(text).not.toContain("Secret");
+    expect(text).not.toContain("Latest activity");
+    expect(listed((await visitor.get("/hosts")).text)).toEqual(["mine"]);
+    for (const query of [
+      `team_id=${other.id}`,
+      "team_id=0",
+      "query=theirs",
+      `where=${encodeURIComponent("hostname = theirs")}`,
+    ]) {
+      const seen = await visitor.get(`/hosts?${query}`);
+      expect(listed(seen.text), query).toEqual([]);
+      expect(seen.text).not.toContain(">theirs");
+    }
+    expect((await visitor.get(`/hosts/${mine.id}`)).status).toBe(200);
+    for (const { id } of [theirs, nobodys]) {
+      const seen = await visitor.get(`/hosts/${id}`);
+      expect([403, 404]).toContain(seen.status);
+      expect(seen.text).not.toContain("theirs");
+      expect(seen.text).not.toContain("nobodys");
+    }
+    const feed = await visitor.get("/activities");
+    expect(feed.status).toBe(403);
+    expect(feed.text).not.toContain("Ada Admin");
+  });
+
+  it("lets a role that sees no hosts see its account", async () => {
+    const t = await startApp({ engine });
+    const { user } = await makeUser(t, "gitops", { api_only: true });
+    await t.store.users.update({ where: { op: "eq", column: "id", value: user.id }, set: { api_only: false } });
+    const visitor = await visit(t, user.email, PASSWORD);
+    const { status, text } = await visitor.get("/");
+    expect(status).toBe(200);
+    expect(text).toContain("does not include seeing hosts");
+    expect(text).not.toContain('href="/hosts"');
+    expect((await visitor.get("/hosts")).status).toBe(403);
+    expect((await visitor.get("/profile")).status).toBe(200);
+  });
+
+  it("works on the free tier, without teams", async () => {
+    const t = await startApp({ engine, tier: "free" });
+    await makeHost(t, { hostname: "mac" });
+    const visitor = await visit(t);
+    for (const path of ["/", "/hosts", "/hosts/1", "/activities", "/profile"]) {
+      const { status, text } = await visitor.get(path);
+      expect(status, path).toBe(200);
+      expect(text).not.toContain('name="team_id"');
+    }
+    expect((await visitor.get("/hosts?team_id=1")).status).toBe(402);
+  });
+
+  it("filters the feed, and tells details", async () => {
+    const t = await startApp({ engine });
+    await makeUser(t, "observer", { name: "Olga Observer" });
+    const visitor = await visit(t);
+    const all = (await visitor.get("/activities")).text;
+    expect(all).toContain("created user <em>Olga Observer</em>");
+    const some = (await visitor.get("/activities?activity_type=user_logged_in&query=ada")).text;
+    expect(some).toContain("signed in");
+    expect(some).not.toContain("Olga");
+    expect((await visitor.get("/activities?query=nobody-at-all")).text).toContain("Nothing fits.");
+  });
+
+  it("tells activities in sentences, whatever their type and details", async () => {
+    const t = await startApp({ engine });
+    const add = (type: string, details: Record<string, unknown> | null) =>
+      t.store.activities.insert({ created_at: t.clock.iso(), actor_full_name: "Grace", type, details });
+    await add("changed_user_team_role", { user_name: "Olga", role: "observer", team_name: "Desktops", team_id: 1 });
+    await add("transferred_hosts", { team_name: "Servers", host_ids: [1, 2], host_display_names: ["a", "b"] });
+    await add("created_policy", { policy_name: "Disk", team_name: "Servers" });
+    await add("edited_macos_min_version", { team_name: "Servers" });
+    await add("deleted_host", { host_id: 7, host_display_name: "gone" });
+    await add("constructor", null);
+    await add("live_query", { targets_count: "many" });
+    const { status, text } = await (await visit(t)).get("/activities");
+    expect(status).toBe(200);
+    for (const sentence of [
+      "gave the role observer on Desktops to <em>Olga</em>",
+      "moved 2 hosts to <em>Servers</em>",
+      "created policy <em>Disk</em>",
+      "edited macOS min version <em>Servers</em>",
+      "deleted host <em>gone</em>",
+      "</strong> constructor<time",
+      "ran a live query on 0 hosts",
+    ])
+      expect(text).toContain(sentence);
+  });
+
+  it("shows a host to its owner by the token of its own page, until the token is over", async () => {
+    const t = await startApp({ engine });
+    const host = await makeHost(t, { hostname: "mac" }, { seen: t.clock.iso() });
+    const policy = await makePolicy(t, { name: "Disk", query: "SELECT secret_of_admins", resolution: "Turn it on" });
+    await makeResults(t, host.id, { failing: [policy] });
+    await makeInventory(t, host.id, [await makeSoftware(t, "Firefox", "99.1")]);
+    const token = "0d1e2f30-1111-4222-8333-444455556666";
+    await t.store.deviceTokens.insert({ id: host.id, token_hash: tokenHash(token), updated_at: t.clock.iso() });
+    const visitor = new WebVisitor(t);
+    const { status, text } = await visitor.get(`/device/${token}`);
+    expect(status).toBe(200);
+    for (const part of ["mac", "Turn it on", "Firefox", "failing"]) expect(text).toContain(part);
+    expect(text).not.toContain("secret_of_admins");
+    const asked = await visitor.post(`/device/${token}/refetch`);
+    expect([asked.status, asked.location]).toEqual([303, `/device/${token}?status=asked`]);
+    expect((await t.store.hosts.get(host.id))!.refetch_requested).toBe(true);
+    expect((await visitor.postRaw(`/device/${token}/refetch`, {})).status).toBe(403);
+
+    for (const wrong of ["wrong", "0d1e2f30", "%20", "a".repeat(300)]) {
+      const seen = await visitor.get(`/device/${wrong}`);
+      expect(seen.status, wrong).toBeGreaterThanOrEqual(400);
+      expect(seen.status).toBeLessThan(500);
+      expect(seen.text).not.toContain("Firefox");
+    }
+    t.clock.advance(3_600_001);
+    expect((await visitor.get(`/device/${token}`)).status).toBe(401);
+  });
+
+  it("bars an address that tries tokens of hosts, as the API does and by the same count", async () => {
+    const t = await startApp({ engine });
+    const visitor = new WebVisitor(t);
+    for (let i = 0; i < 700; i++) await t.as(null).get(`/device/wrong-${i}`);
+    for (let i = 0; i < 20; i++) expect((await visitor.get(`/device/wrong-${i}`)).status).toBe(401);
+    const seen = await visitor.get("/device/wrong-again");
+    expect(seen.status).toBe(429);
+    expect(Number(seen.headers.get("retry-after"))).toBeGreaterThan(0);
+  });
+});

@@ -1,0 +1,233 @@
+// Signing in by the web pages: cookies, forms that only our own pages can send, limits, and where it leads.
+import { describe, expect, it } from "vitest";
+import { everything } from "../../src/server/store/query.ts";
+import { nextPath } from "../../src/server/web/next-path.ts";
+import { makeUser, PASSWORD } from "../support/accounts.ts";
+import { ADMIN, startApp, type TestApp } from "../support/app.ts";
+import { tokenOf, WebVisitor } from "../support/web.ts";
+
+const withUrl = (t: TestApp, server_url: string) => t.patch("/config", { server_settings: { server_url } });
+
+const person = { api_only: false, name: "Pat Person" };
+
+describe.each(["lowdb", "postgres"] as const)("signing in on %s", (engine) => {
+  it("leads back to the page that was asked for, without script, with a cookie that scripts and other sites cannot read", async () => {
+    const t = await startApp({ engine });
+    const visitor = new WebVisitor(t);
+    const first = await visitor.get("/hosts?status=online");
+    expect([first.status, first.location]).toEqual([303, "/login?next=%2Fhosts%3Fstatus%3Donline"]);
+    await visitor.get(first.location);
+    const seen = await visitor.post("/login", { ...ADMIN, next: "/hosts?status=online" });
+    expect(seen.status).toBe(200);
+    expect(seen.text).toContain('<meta http-equiv="refresh" content="0; url=/hosts?status=online">');
+    const [cookie] = seen.headers.getSetCookie();
+    expect(cookie).toMatch(/^__Host-svc_session=[\w-]{43}; Path=\/; HttpOnly; SameSite=Lax; Secure$/);
+    expect((await visitor.get("/hosts")).status).toBe(200);
+    expect((await visitor.get("/login")).location).toBe("/");
+  });
+
+  it("uses a plain cookie where the server is reached by plain http, and does not read it as one of https", async () => {
+    const t = await startApp({ engine });
+    await withUrl(t, "http://127.0.0.1:8412");
+    const visitor = new WebVisitor(t);
+    await visitor.signIn(ADMIN.email, ADMIN.password);
+    expect([...visitor.cookies.keys()].sort()).toEqual(["svc_form", "svc_session"]);
+    expect((await visitor.get("/")).status).toBe(200);
+    await withUrl(t, "https://svc.example.com");
+    expect((await visitor.get("/")).status).toBe(303);
+  });
+
+  it("says of a wrong password and of an unknown email the same, and sends no password back", async () => {
+    const t = await startApp({ engine });
+    const visitor = new WebVisitor(t);
+    await visitor.get("/login");
+    const wrong = await visitor.post("/login", { email: ADMIN.email, password: "wrong-Pass-word-1" });
+    const unknown = await visitor.post("/login", { email: "who@example.com", password: "wrong-Pass-word-1" });
+    for (const seen of [wrong, unknown]) {
+      expect(seen.status).toBe(401);
+      expect(seen.text).toContain("The email or the password is wrong.");
+      expect(seen.text).not.toContain("wrong-Pass-word-1");
+      expect(seen.text).toContain('role="alert"');
+    }
+    expect(wrong.text).toContain(`value="${ADMIN.email}"`);
+    expect(visitor.cookies.has("__Host-svc_session")).toBe(false);
+  });
+
+  it("is limited as POST /login is, by the same count", async () => {
+    const t = await startApp({ engine });
+    const visitor = new WebVisitor(t);
+    await visitor.get("/login");
+    for (let i = 0; i < 5; i++) await visitor.post("/login", { email: ADMIN.email, password: "wrong" });
+    for (let i = 0; i < 5; i++) await t.as(null).post("/login", { email: ADMIN.email, password: "wrong" });
+    // Refusals take a second each: the first are near the end of their minute, and none is over it.
+    const seen = await visitor.post("/login", { email: ADMIN.email, password: ADMIN.password });
+    expect(seen.status).toBe(429);
+    expect(Number(seen.headers.get("retry-after"))).toBeGreaterThan(0);
+    expect(seen.text).toContain("Limit exceeded");
+  });
+
+  it("refuses forms without the page's token, with another's, and from other sites", async () => {
+    const t = await startApp({ engine });
+    const [visitor, other] = [new WebVisitor(t), new WebVisitor(t)];
+    const right = { email: ADMIN.email, password: ADMIN.password };
+    const without = await visitor.postRaw("/login", right);
+    expect(without.status).toBe(403);
+    expect(without.text).toContain("Your browser sent no cookie");
+
+    await visitor.get("/login");
+    const othersToken = tokenOf((await other.get("/login")).text);
+    for (const form_token of ["", "x", othersToken])
+      expect((await visitor.postRaw("/login", { ...right, form_token })).status).toBe(403);
+    for (const headers of [
+      { "sec-fetch-site": "cross-site" },
+      { "sec-fetch-site": "same-site" },
+      { origin: "https://evil.example" },
+      { origin: "not a url" },
+      { origin: "https://svc.example.com.evil.example" },
+      { origin: "null", "sec-fetch-site": "cross-site" },
+    ] as Record<string, string>[]) {
+      await visitor.get("/login");
+      expect((await visitor.post("/login", right, headers)).status, JSON.stringify(headers)).toBe(403);
+    }
+    expect(visitor.cookies.has("__Host-svc_session")).toBe(false);
+    await visitor.get("/login");
+    const own = { origin: "https://svc.example.com", "sec-fetch-site": "same-origin" };
+    expect((await visitor.post("/login", right, own)).status).toBe(200);
+  });
+
+  it("binds the token of forms to the session: neither another session's nor the one from before signing in is taken", async () => {
+    const t = await startApp({ engine });
+    const [mine, theirs] = [new WebVisitor(t), new WebVisitor(t)];
+    const before = tokenOf((await mine.get("/login")).text);
+    await mine.signIn(ADMIN.email, ADMIN.password);
+    await theirs.signIn(ADMIN.email, ADMIN.password);
+    const foreign = tokenOf((await theirs.get("/profile")).text);
+    for (const form_token of [before, foreign]) {
+      const seen = await mine.postRaw("/profile/tokens", { name: "stolen", expires_in: "1d", form_token });
+      expect(seen.status).toBe(403);
+    }
+    expect((await (await t.get("/tokens")).json()) as object).toMatchObject({ tokens: [] });
+  });
+
+  it("ends with signing out: the session is gone, not only the cookie", async () => {
+    const t = await startApp({ engine });
+    const visitor = new WebVisitor(t);
+    await visitor.signIn(ADMIN.email, ADMIN.password);
+    const token = visitor.cookies.get("__Host-svc_session")!;
+    expect((await t.as(token).get("/me")).status).toBe(200);
+    expect((await visitor.get("/logout")).status).toBe(404);
+    expect((await t.as(token).get("/me")).status).toBe(200);
+    await visitor.get("/");
+    const seen = await visitor.post("/logout");
+    expect([seen.status, seen.location]).toEqual([303, "/login?status=signed_out"]);
+    expect(visitor.cookies.has("__Host-svc_session")).toBe(false);
+    expect((await t.as(token).get("/me")).status).toBe(401);
+    visitor.cookies.set("__Host-svc_session", token);
+    expect((await visitor.get("/")).location).toBe("/login");
+  });
+
+  it("does not make the API take cookies, nor pages take API tokens", async () => {
+    const t = await startApp({ engine });
+    const visitor = new WebVisitor(t);
+    await visitor.signIn(ADMIN.email, ADMIN.password);
+    expect((await visitor.get("/api/v1/svc/me")).status).toBe(401);
+    const made = await t.post("/tokens", { name: "script" });
+    const { token } = (await made.json()) as { token: string };
+    const robot = new WebVisitor(t);
+    robot.cookies.set("__Host-svc_session", token);
+    expect((await robot.get("/")).location).toBe("/login");
+  });
+
+  it("keeps out accounts that are for the API alone, and leaves no session of theirs behind", async () => {
+    const t = await startApp({ engine });
+    const { user } = await makeUser(t, "observer", { api_only: true });
+    const before = await t.store.sessions.count();
+    const visitor = new WebVisitor(t);
+    await visitor.get("/login");
+    const seen = await visitor.post("/login", { email: user.email, password: PASSWORD });
+    expect(seen.status).toBe(403);
+    expect(seen.text).toContain("for the API and the command line only");
+    expect(visitor.cookies.has("__Host-svc_session")).toBe(false);
+    expect(await t.store.sessions.count()).toBe(before);
+  });
+
+  it("asks for a new password first, where one is required, and for nothing else meanwhile", async () => {
+    const t = await startApp({ engine });
+    const { user } = await makeUser(t, "observer", { ...person, admin_forced_password_reset: true });
+    const visitor = new WebVisitor(t);
+    await visitor.signIn(user.email, PASSWORD);
+    for (const path of ["/", "/hosts", "/profile", "/activities"])
+      expect((await visitor.get(path)).location).toBe("/login/new-password");
+    const page = await visitor.get("/login/new-password");
+    expect(page.text).not.toContain('aria-label="Main"');
+    const fresh = "another-Sailing-43";
+    const weak = await visitor.post("/login/new-password", { new_password: "short", new_password_again: "short" });
+    expect([weak.status, weak.text.includes("at least 12 characters")]).toEqual([422, true]);
+    const unlike = await visitor.post("/login/new-password", { new_password: fresh, new_password_again: `${fresh}4` });
+    expect([unlike.status, unlike.text.includes("Must be the same.")]).toEqual([422, true]);
+    const same = await visitor.post("/login/new-password", { new_password: PASSWORD, new_password_again: PASSWORD });
+    expect(same.status).toBe(422);
+    expect(
+      (await visitor.post("/login/new-password", { new_password: fresh, new_password_again: fresh })).location,
+    ).toBe("/");
+    expect((await visitor.get("/")).status).toBe(200);
+    expect((await visitor.get("/login/new-password")).location).toBe("/");
+  });
+
+  it("shows how to set the server up while there is no user, and no form that a stranger could fill in", async () => {
+    const t = await startApp({ engine });
+    await t.store.users.delete(everything);
+    const visitor = new WebVisitor(t);
+    for (const path of ["/", "/login"]) {
+      const seen = await visitor.get(path);
+      expect(seen.status).toBe(200);
+      expect(seen.text).toContain("svc setup --server-url https://svc.example.com");
+      expect(seen.text).not.toContain("<form");
+      expect(seen.text).not.toContain(t.services.setupToken);
+    }
+  });
+
+  it("tells what single sign-on came back with, in words of ours only", async () => {
+    const t = await startApp({ engine });
+    const visitor = new WebVisitor(t);
+    const texts = new Set<string>();
+    for (const status of ["error", "org_disabled", "account_disabled", "account_invalid"]) {
+      const { text } = await visitor.get(`/login?status=${status}`);
+      texts.add(/role="alert"><p>([^<]+)/.exec(text)![1]!);
+    }
+    expect(texts.size).toBe(4);
+    for (const status of ["constructor", "__proto__", "<b>x</b>"])
+      expect((await visitor.get(`/login?status=${encodeURIComponent(status)}`)).text).not.toContain('role="alert"');
+    expect((await visitor.get("/login")).text).not.toContain("/login/sso");
+  });
+});
+
+describe("the path to go on to", () => {
+  it("is one of this server's", () => {
+    for (const path of ["/", "/hosts", "/hosts?status=online&page=2", "/hosts/7#policies", "/loginfo"])
+      expect(nextPath(path)).toBe(path);
+    expect(nextPath("/hosts/../profile")).toBe("/profile");
+  });
+
+  it("is the start page for all that another site, or a loop, would be", () => {
+    for (const path of [
+      null,
+      "",
+      "hosts",
+      "https://evil.example/",
+      "//evil.example",
+      "/\\evil.example",
+      "\\\\evil.example",
+      "/\t/evil.example",
+      "/\n/evil.example",
+      "/.//evil.example",
+      "/..//evil.example",
+      "javascript:alert(1)",
+      "/login",
+      "/login?next=/login",
+      "/logout",
+      `/${"a".repeat(3000)}`,
+    ])
+      expect(nextPath(path), String(path)).toBe("/");
+  });
+});

@@ -1,0 +1,72 @@
+// A real browser before the real app: Debian's Chromium through playwright-core, and a socket in front of the app.
+import { spawnSync } from "node:child_process";
+import { existsSync } from "node:fs";
+import { createServer, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import { delimiter, join } from "node:path";
+import { Readable } from "node:stream";
+import type { Browser } from "playwright-core";
+import type { TestApp } from "./app.ts";
+
+const names = ["chromium", "chromium-browser", "google-chrome"];
+
+const onPath = (): string | undefined =>
+  (process.env.PATH ?? "")
+    .split(delimiter)
+    .flatMap((folder) => names.map((name) => join(folder, name)))
+    .find((file) => existsSync(file));
+
+/** The browser's file: by SVC_TEST_CHROMIUM, else on PATH, else installed where CI runs as root. Null where none can be had. */
+export function findChromium(): string | null {
+  const named = process.env.SVC_TEST_CHROMIUM;
+  if (named) {
+    if (existsSync(named)) return named;
+    throw new Error(`SVC_TEST_CHROMIUM names ${named}, which does not exist`);
+  }
+  const found = onPath();
+  if (found !== undefined) return found;
+  if (process.env.CI === "true" && process.getuid?.() === 0) {
+    process.stderr.write("no Chromium here: installing it with apt-get\n");
+    spawnSync("apt-get", ["install", "-y", "-qq", "chromium"], {
+      stdio: ["ignore", "ignore", "inherit"],
+      timeout: 300_000,
+    });
+  }
+  return onPath() ?? null;
+}
+
+export async function launch(executablePath: string): Promise<Browser> {
+  const { chromium } = await import("playwright-core");
+  return chromium.launch({ executablePath, args: ["--no-sandbox", "--disable-dev-shm-usage"] });
+}
+
+export interface Served {
+  readonly url: string;
+  close(): Promise<void>;
+}
+
+/** The app behind a socket of 127.0.0.1. */
+export async function serve(app: Pick<TestApp, "raw">): Promise<Served> {
+  const server: Server = createServer(async (req, res) => {
+    try {
+      const headers = new Headers();
+      for (let i = 0; i < req.rawHeaders.length; i += 2) headers.append(req.rawHeaders[i]!, req.rawHeaders[i + 1]!);
+      const bodyless = req.method === "GET" || req.method === "HEAD";
+      const init = { method: req.method!, headers, ...(bodyless ? {} : { body: Readable.toWeb(req), duplex: "half" }) };
+      const reply = await app.raw(req.url!, init as RequestInit);
+      res.writeHead(reply.status, [...reply.headers].flat());
+      res.end(Buffer.from(await reply.arrayBuffer()));
+    } catch (error) {
+      res.writeHead(500).end(String(error));
+    }
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
+  };
+}

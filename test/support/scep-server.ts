@@ -1,0 +1,71 @@
+// The `scepserver` of Debian's package `scep`: an implementation of SCEP that is nobody's of this project.
+import { execFile, execFileSync, spawn } from "node:child_process";
+import { createServer } from "node:net";
+import { promisify } from "node:util";
+import { afterEach } from "vitest";
+import { newDir } from "./ca-fakes.ts";
+
+const run = promisify(execFile);
+
+const isThere = (): boolean => {
+  try {
+    execFileSync("scepserver", ["-version"], { stdio: "ignore" });
+    return true;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code !== "ENOENT";
+  }
+};
+
+/** Whether the program can be had: installed where that may be done, as in continuous integration. */
+export function haveScepServer(): boolean {
+  if (isThere()) return true;
+  const { CI, SVC_TEST_APT } = process.env;
+  if ((CI || SVC_TEST_APT) && process.getuid?.() === 0)
+    try {
+      execFileSync("apt-get", ["update"], { stdio: "ignore", timeout: 300_000 });
+      execFileSync("apt-get", ["install", "-y", "--no-install-recommends", "scep"], {
+        stdio: "ignore",
+        timeout: 300_000,
+      });
+    } catch {}
+  if (isThere()) return true;
+  console.warn("SKIPPED: there is no scepserver here; `apt-get install scep` brings it");
+  return false;
+}
+
+const running = new Set<() => Promise<void>>();
+afterEach(async () => {
+  for (const stop of running) await stop();
+});
+
+async function freePort(): Promise<number> {
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const { port } = server.address() as { port: number };
+  await new Promise((resolve) => server.close(resolve));
+  return port;
+}
+
+/** A server with an authority of its own; gives the URL to enrol at. */
+export async function startScepServer(challenge: string): Promise<{ url: string; stop(): Promise<void> }> {
+  const depot = newDir();
+  await run("scepserver", ["ca", "-init", "-depot", depot, "-keySize", "2048"]);
+  const port = await freePort();
+  const child = spawn("scepserver", ["-depot", depot, "-port", String(port), "-challenge", challenge], {
+    stdio: "ignore",
+  });
+  const ended = new Promise<void>((resolve) => child.once("exit", () => resolve()));
+  const stop = async () => {
+    running.delete(stop);
+    child.kill("SIGKILL");
+    await ended;
+  };
+  running.add(stop);
+  const url = `http://127.0.0.1:${port}/scep`;
+  for (let tries = 0; ; tries++) {
+    const answer = await fetch(`${url}?operation=GetCACaps`).catch(() => null);
+    if (answer?.ok) return { url, stop };
+    if (tries === 100 || child.exitCode !== null) throw new Error("scepserver does not start");
+    await new Promise((resolve) => setTimeout(resolve, 100));
+  }
+}
