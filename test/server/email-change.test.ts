@@ -119,14 +119,32 @@ describe.each(["lowdb", "postgres"] as const)("a new email address on %s", (engi
     expect((await login(t, "new@example.com", PASSWORD)).status).toBe(200);
   });
 
-  it("is off when the confirmation cannot be mailed", async () => {
+  it("changes nothing at all when the confirmation cannot be mailed", async () => {
     const t = await startApp({ engine });
     await useMail(t, await startRaw((socket) => socket.end("554 5.7.1 not today\r\n")));
     const bo = await signedIn(t, "bo@example.com");
-    const change = { email: "new@example.com", password: PASSWORD };
+    const before = await userIn(await bo.get("/me"));
+    const change = {
+      email: "new@example.com",
+      name: "Bo the Second",
+      new_password: "another-Horse-2",
+      password: PASSWORD,
+    };
     await expectStatus(await bo.patch(`/users/${bo.id}`, change), 500, "Mail Error");
-    expect((await userIn(await bo.get("/me"))).email).toBe("bo@example.com");
+    expect(await userIn(await bo.get("/me"))).toEqual(before);
+    expect((await login(t, "bo@example.com", PASSWORD)).status).toBe(200);
     expect(await t.store.oneTimeTokens.count()).toBe(0);
+  });
+
+  it("holds together with a new password in the same change", async () => {
+    const t = await startApp({ engine });
+    const smtp = await mailOf(t);
+    const bo = await signedIn(t, "bo@example.com");
+    const change = { email: "new@example.com", new_password: "another-Horse-2", password: PASSWORD };
+    expect((await bo.patch(`/users/${bo.id}`, change)).status).toBe(200);
+    const token = tokenIn(await smtp.mailTo("new@example.com"), "/email/change/");
+    expect((await bo.get(`/email/change/${token}`)).status).toBe(200);
+    expect((await login(t, "new@example.com", "another-Horse-2")).status).toBe(200);
   });
 
   it("does not outlive a new password", async () => {

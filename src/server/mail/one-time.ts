@@ -19,8 +19,8 @@ export function issueToken(
   userId: number,
   lifetime: number,
   data: Data | null = null,
+  token: string = random.token(32),
 ): Promise<string> {
-  const token = random.token(32);
   const now = clock.now();
   return store.tx(
     async (inside) => {

@@ -13,20 +13,17 @@ import type { UserRow } from "./viewer.ts";
 
 const LIFETIME = days(1);
 
-/** In the transaction of the change: what is to be mailed after it. */
-export const requestEmailChange = (ctx: Context, user: UserRow, email: string): Promise<string> =>
-  issueToken(ctx, "email_change", user.id, LIFETIME, { email });
+/** Asks for the confirmation at the new address. Mailed before anything is written: a mail that cannot be sent changes nothing. */
+export const mailEmailChange = async (ctx: Context, user: UserRow, email: string, token: string): Promise<void> =>
+  sendMail(ctx, confirmEmailLetter(user, email, await linkTo(ctx, `${linkPaths.email}${token}`)));
 
-/** Asks for the confirmation at the new address, and tells the old one. When the first cannot be sent, the change is off. */
-export async function mailEmailChange(ctx: Context, user: UserRow, email: string, token: string): Promise<void> {
-  try {
-    await sendMail(ctx, confirmEmailLetter(user, email, await linkTo(ctx, `${linkPaths.email}${token}`)));
-  } catch (error) {
-    await endTokens(ctx, user.id, ["email_change"]);
-    throw error;
-  }
+/** In the transaction of the change: from then on the mailed link counts. */
+export const awaitEmailChange = (ctx: Context, user: UserRow, email: string, token: string): Promise<string> =>
+  issueToken(ctx, "email_change", user.id, LIFETIME, { email }, token);
+
+/** Tells the old address. */
+export const tellOldAddress = (ctx: Context, user: UserRow, email: string): void =>
   later(ctx, (signal) => sendMail(ctx, emailChangingLetter(user, email), signal));
-}
 
 /** By the user itself: the link alone, in whoever's hands, changes nothing. */
 export async function confirmEmail(ctx: Context, token: string): Promise<{ new_email: string }> {

@@ -8,7 +8,7 @@ import { checkMfa } from "../sessions/mfa.ts";
 import { endSessions } from "../sessions/service.ts";
 import { eq } from "../store/query.ts";
 import { type Account, manages, visibleAccount } from "./access.ts";
-import { mailEmailChange, requestEmailChange } from "./email-change.ts";
+import { awaitEmailChange, mailEmailChange, tellOldAddress } from "./email-change.ts";
 import { newHash, setPassword, showsPassword } from "./password.ts";
 import { keepAnAdmin, rolesAfter, writeRoles } from "./roles.ts";
 import { checkGravatar, cleanEmail } from "./rules.ts";
@@ -20,29 +20,34 @@ import type { UserRow } from "./viewer.ts";
 const accountFields = ["name", "email", "position", "gravatar_url", "new_password", "settings"] as const;
 
 export async function modifyUser(ctx: Context, id: number, given: ModifyUser): Promise<{ user: User }> {
-  const { user } = await allowed(ctx, id, given);
+  const { user, roles } = await allowed(ctx, id, given);
   // Hashing takes long: it is done before the transaction, which starts again from the rules.
   const email = given.email === undefined ? user.email : cleanEmail(given.email);
   checkGravatar(given.gravatar_url);
   await checkCurrentPassword(ctx, user, email, given);
   const hash = await newPasswordHash(user, given);
-  const isMailed = email !== user.email && (await mailConfigured(ctx));
-  const { token, ...reply } = await ctx.store.tx(
+  const token = email !== user.email && (await mailConfigured(ctx)) ? ctx.random.token(32) : null;
+  if (token !== null) {
+    await checkEmailFree(ctx, email, id);
+    await rolesAfter(ctx, roles, given, user.api_only);
+    await mailEmailChange(ctx, user, email, token);
+  }
+  const reply = await ctx.store.tx(
     async (store) => {
       const inside = within(ctx, store);
       const account = await allowed(inside, id, given);
       if (email !== account.user.email) await checkEmailFree(inside, email, id);
-      await change(inside, account, given, isMailed ? account.user.email : email);
+      await change(inside, account, given, token === null ? email : account.user.email);
       if (hash !== null) await setPassword(inside, user, hash, false);
       // The address as it is, given again, calls off a change that waits.
       if (given.email !== undefined) await endTokens(inside, id, ["email_change"]);
-      const token = isMailed ? await requestEmailChange(inside, account.user, email) : null;
+      if (token !== null) await awaitEmailChange(inside, account.user, email, token);
       await changeRoles(inside, account, given);
-      return { user: await viewUser(inside, (await store.users.get(id))!), token };
+      return { user: await viewUser(inside, (await store.users.get(id))!) };
     },
     { lock: "users" },
   );
-  if (token !== null) await mailEmailChange(ctx, user, email, token);
+  if (token !== null) tellOldAddress(ctx, user, email);
   return reply;
 }
 
