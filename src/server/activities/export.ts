@@ -9,7 +9,7 @@ import { activitiesWhere } from "./filters.ts";
 import { sourcedActivity } from "./service.ts";
 
 /** Entries made into text between which others get their turn. */
-const PAGE = 250;
+const PAGE = 100;
 
 const columns = [
   "id",
