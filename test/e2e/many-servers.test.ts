@@ -91,7 +91,8 @@ it.runIf(process.platform === "linux")(
     for (let i = 0; i < 21; i++)
       expect((await exchange(server.url, { target: "/api/v1/svc/version" }))?.status).toBe(401);
     const counts = new Set<number>();
-    for (let i = 0; i < 8; i++) counts.add(await versionsAsked(server));
+    // On a busy machine one of them may be free more often than the other.
+    for (let i = 0; i < 100 && counts.size < 2; i++) counts.add(await versionsAsked(server));
     expect(counts.size).toBe(2);
     expect([...counts].reduce((sum, count) => sum + count, 0)).toBe(21);
     await expect.poll(leaders, { timeout: 10_000 }).toHaveLength(1);
