@@ -1,4 +1,4 @@
-// Bulk calls that name 100,000 hosts: how long they take, and the longest time that they hold the event loop. `npm run bench -- bulk [hosts]`
+// Bulk calls that name 100,000 hosts: how long they take, and the longest time that they hold the event loop. `npm run bench -- bulk [hosts] [lowdb|postgres]`
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -13,7 +13,8 @@ const SOFTWARE_EACH = 10;
 
 export async function run(args: readonly string[]): Promise<void> {
   const hosts = Number(args[0] ?? 100_000);
-  for (const engine of ["lowdb", "postgres"] as const) await measure(engine, hosts);
+  const engines = (["lowdb", "postgres"] as const).filter((engine) => !args[1] || args[1] === engine);
+  for (const engine of engines) await measure(engine, hosts);
 }
 
 async function measure(engine: "lowdb" | "postgres", hosts: number): Promise<void> {

@@ -14,7 +14,7 @@ import { hostFor } from "./access.ts";
 import { chosenIds } from "./chosen.ts";
 
 /** Hosts in one transaction: short enough that others' requests wait little. */
-const BATCH = 100;
+const BATCH = 60;
 /** A bulk delete that takes longer is answered, and goes on. */
 export const TIME_LIMIT = seconds(30);
 

@@ -7,28 +7,42 @@ export interface CountTerm {
 }
 
 /**
- * Terms whose sum is the count of `where`. Alternatives that exclude each other are counted one by one, each with the join that suits it, and
- * what does not satisfy them is everything less those that do; as one condition both would test row by row.
+ * Terms whose sum is the count of `where`. Alternatives are counted one by one, each with the join that suits it, less what satisfies
+ * both, and what does not satisfy them is everything less those that do; as one condition both would test row by row.
  */
 export function countTerms(where: Predicate): CountTerm[] {
   const parts = where.op === "and" ? where.parts : [where];
   for (const [i, part] of parts.entries()) {
     const rest = parts.filter((_, at) => at !== i);
-    const ways = exclusive(part.op === "not" ? part.part : part);
+    const ways = waysOf(positive(part), rest);
     if (!ways) continue;
-    const terms = ways.flatMap((way) => countTerms(and(...rest, way)));
+    const terms = ways.flatMap(({ minus, where: way }) => signed(minus, countTerms(and(...rest, way))));
     if (part.op !== "not") return terms;
-    return [...countTerms(and(...rest)), ...terms.map((term) => ({ ...term, minus: !term.minus }))];
+    return [...countTerms(and(...rest)), ...signed(true, terms)];
   }
   return [{ minus: false, where }];
 }
 
-/** "There is a related row such that ..., or there is none and ...". */
-function exclusive(where: Predicate): readonly Predicate[] | null {
+const signed = (minus: boolean, terms: readonly CountTerm[]): CountTerm[] =>
+  terms.map((term) => (minus ? { ...term, minus: !term.minus } : term));
+
+const positive = (part: Predicate): Predicate => (part.op === "not" ? part.part : part);
+
+function waysOf(where: Predicate, rest: readonly Predicate[]): readonly CountTerm[] | null {
   if (where.op !== "or" || where.parts.length !== 2) return null;
-  const [a, b] = where.parts as [Predicate, Predicate];
-  if (a.op !== "exists") return null;
-  const lacks = (b.op === "and" ? b.parts : [b]).some(
+  const { parts } = where;
+  const plus = parts.map((part) => ({ minus: false, where: part }));
+  if (exclusive(parts)) return plus;
+  // With more alternatives beside it the terms would be too many to be cheaper.
+  const isWorth = parts.every((part) => part.op === "exists") && rest.every((part) => positive(part).op !== "or");
+  return isWorth ? [...plus, { minus: true, where: and(...parts) }] : null;
+}
+
+/** "There is a related row such that ..., or there is none and ...". */
+function exclusive(parts: readonly Predicate[]): boolean {
+  const [a, b] = parts as [Predicate, Predicate];
+  if (a.op !== "exists") return false;
+  return (b.op === "and" ? b.parts : [b]).some(
     (part) =>
       part.op === "not" &&
       part.part.op === "exists" &&
@@ -37,5 +51,4 @@ function exclusive(where: Predicate): readonly Predicate[] | null {
       part.part.column === a.column &&
       part.part.local === a.local,
   );
-  return lacks ? [a, b] : null;
 }
