@@ -19,8 +19,6 @@ export const Ids = z
     return z.NEVER;
   })
   .meta({ type: "array", items: { type: "integer", minimum: 1 } });
-/** A team in a body: null is no team. */
-export const TeamId = Id.nullable();
 export const Timestamp = z.iso.datetime().meta({ description: "ISO 8601, UTC" });
 
 const decimal = /^-?\d{1,15}$/;

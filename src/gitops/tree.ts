@@ -11,7 +11,7 @@ import {
   parseAllDocuments,
 } from "yaml";
 import { type Place, type Problems, startOf } from "./problems.ts";
-import { type Environment, type Expanded, placeAt, substitute } from "./substitute.ts";
+import { type Environment, placeAt, substitute } from "./substitute.ts";
 
 export type Tree = Leaf | List | Mapping;
 export interface Leaf {
@@ -163,8 +163,3 @@ export function placeOf(tree: Tree, path: readonly PropertyKey[]): Place {
   }
   return at;
 }
-
-export const kindName = (tree: Tree): string =>
-  tree.kind === "map" ? "object" : tree.kind === "list" ? "array" : tree.value === null ? "null" : typeof tree.value;
-
-export type { Expanded };

@@ -4,6 +4,7 @@
 import { createHash } from "node:crypto";
 import { channels } from "../core/channels.ts";
 import type { Services } from "../core/context.ts";
+import { whenTold } from "../core/when-told.ts";
 import { serverSecret } from "../secrets/service.ts";
 import { eq, isNull } from "../store/query.ts";
 import type { ServerTx } from "../tables.ts";
@@ -26,10 +27,6 @@ import {
 
 /** Entries in one transaction: few enough that the embedded store's other callers hardly wait. */
 const BATCH = 500;
-/** Servers hear of new entries at the same time: the delays differ, so that mostly one has the work. */
-const LEAST_DELAY = 50;
-const MORE_DELAY = 100;
-const RETRY = 1_000;
 /** Nothing should be left without a message; if it is, it waits this long. */
 const LOOK_EVERY = 30_000;
 
@@ -134,49 +131,20 @@ export interface Sealer {
 }
 
 export async function startSealer(services: Services): Promise<Sealer> {
-  const { store, random, log } = services;
-  let timer: NodeJS.Timeout | null = null;
-  let stopped = false;
-  let running: Promise<void> = Promise.resolve();
-
-  function plan(delay = LEAST_DELAY + random.int(MORE_DELAY)): void {
-    if (stopped || timer) return;
-    timer = setTimeout(() => {
-      timer = null;
-      void seal();
-    }, delay);
-    timer.unref();
-  }
-
-  function seal(): Promise<void> {
-    running = running.then(async () => {
-      try {
-        await sealAll(services);
-      } catch (err) {
-        // They are kept, and wait.
-        log.warn({ err }, "activities could not be sealed; tried again soon");
-        plan(RETRY);
-      }
-    });
-    return running;
-  }
-
-  const unlisten = await store.listen(
-    channels.activities,
-    () => plan(),
-    () => plan(),
-  );
-  const looks = setInterval(() => plan(), LOOK_EVERY);
+  const options = {
+    channel: channels.activities,
+    least: 50,
+    more: 100,
+    failure: "activities could not be sealed; tried again soon",
+  };
+  // At the start, too: what was there before there was a chain.
+  const sealing = await whenTold(services, options, () => sealAll(services));
+  const looks = setInterval(sealing.plan, LOOK_EVERY);
   looks.unref();
-  // What a server that ended left behind, and what was there before there was a chain.
-  plan(0);
   return {
     async stop() {
-      stopped = true;
       clearInterval(looks);
-      if (timer) clearTimeout(timer);
-      await unlisten();
-      await seal();
+      await sealing.stop();
     },
   };
 }

@@ -2,16 +2,13 @@
 // after, by whichever server comes first.
 import { channels } from "../core/channels.ts";
 import type { Services } from "../core/context.ts";
+import { whenTold } from "../core/when-told.ts";
 import { and, eq, gt, has, lte, oneOf } from "../store/query.ts";
 import type { ServerStore, ServerTx } from "../tables.ts";
 
 /** Whoever changes policies or their counts holds this. */
 export const POLICIES_LOCK = "policies";
 
-/** Servers hear of changes at the same time: the delays differ, so that mostly one has the work. */
-const LEAST_DELAY = 100;
-const MORE_DELAY = 150;
-const RETRY = 1_000;
 const ROWS = 2_000;
 const byId = [{ column: "id", direction: "asc" }] as const;
 
@@ -58,49 +55,18 @@ export interface PolicyCounts {
   stop(): Promise<void>;
 }
 
-export async function startPolicyCounts({ store, clock, random, log }: Services): Promise<PolicyCounts> {
-  let timer: NodeJS.Timeout | null = null;
-  let stopped = false;
-  let running: Promise<void> = Promise.resolve();
-
-  function plan(delay = LEAST_DELAY + random.int(MORE_DELAY)): void {
-    if (stopped || timer) return;
-    timer = setTimeout(() => {
-      timer = null;
-      void flush();
-    }, delay);
-    timer.unref();
-  }
-
-  function flush(): Promise<void> {
-    running = running.then(async () => {
-      try {
-        while (await addCounts(store, clock.iso()));
-      } catch (err) {
-        // They are kept, and wait.
-        log.warn({ err }, "policies' counts could not be added up");
-        plan(RETRY);
-      }
-    });
-    return running;
-  }
-
-  const unlisten = await store.listen(
-    channels.policyCounts,
-    () => plan(),
-    () => plan(),
-  );
-  // What a server that ended left behind.
-  plan(0);
-  return {
-    flush,
-    async stop() {
-      stopped = true;
-      if (timer) clearTimeout(timer);
-      await unlisten();
-      await flush();
-    },
+export async function startPolicyCounts(services: Services): Promise<PolicyCounts> {
+  const { store, clock } = services;
+  const options = {
+    channel: channels.policyCounts,
+    least: 100,
+    more: 150,
+    failure: "policies' counts could not be added up",
   };
+  const adding = await whenTold(services, options, async () => {
+    while (await addCounts(store, clock.iso()));
+  });
+  return { flush: adding.run, stop: adding.stop };
 }
 
 const TRIES = 5;

@@ -31,12 +31,6 @@ const windowMs = (distributedInterval: number, configTlsRefresh: number): number
 export const onlineUntil = (seen: string, distributedInterval: number, configTlsRefresh: number): string =>
   iso(Date.parse(seen) + windowMs(distributedInterval, configTlsRefresh));
 
-/** A host last seen at or before this instant is missing. */
-export const missingSince = (now: number): string => iso(now - MISSING_MS);
-
-/** A host created at or after this instant is new. */
-export const newSince = (now: number): string => iso(now - DAY_MS);
-
 export function hostStatus(host: Presence, now: number): HostStatus {
   const seen = Date.parse(host.seen_time ?? host.created_at);
   return {
