@@ -5,10 +5,12 @@ export default defineConfig({
   test: {
     include: ["test/**/*.test.ts"],
     disableConsoleIntercept: true,
-    // Left to itself it keeps one of two cores free.
-    maxWorkers: Math.max(2, availableParallelism() - 1),
-    testTimeout: 20_000,
-    hookTimeout: 60_000,
+    // One more than there are cores: a good part of the time they wait, for Postgres and for servers that start.
+    maxWorkers: availableParallelism() + 1,
+    // Ends of what hangs, not measures: a loaded machine is ten times slower.
+    testTimeout: 120_000,
+    hookTimeout: 240_000,
+    expect: { poll: { interval: 20, timeout: 60_000 } },
     globalSetup: ["test/support/postgres.ts"],
   },
 });

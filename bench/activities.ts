@@ -1,23 +1,16 @@
 // A million activities: how soon they are in the chain at a first start, lists with search and filters, the export, and the check of the
 // whole chain. `npm run bench -- activities [lowdb|postgres] [count]`
 import { execFile } from "node:child_process";
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { monitorEventLoopDelay } from "node:perf_hooks";
 import { promisify } from "node:util";
-import pg from "pg";
 import { pino } from "pino";
-import { Agent, fetch } from "undici";
 import type { Verification } from "../src/api/activities.ts";
-import { Settings } from "../src/server/core/settings.ts";
 import { startServer } from "../src/server/main.ts";
 import { openStore } from "../src/server/open.ts";
 import { isNull } from "../src/server/store/query.ts";
 import type { ServerStore } from "../src/server/tables.ts";
-import { makeUser } from "../test/support/make.ts";
-import { startPostgres } from "../test/support/postgres-server.ts";
 import { median, quantile } from "./support/figures.ts";
+import { adminOf, type EngineName, makePlace } from "./support/place.ts";
 
 const ROUNDS = 25;
 /** A page of the feed must be there within this, in milliseconds (95 of 100). */
@@ -45,25 +38,16 @@ export async function run(args: readonly string[]): Promise<void> {
   if (only !== "postgres") await measure("lowdb", count || 100_000);
 }
 
-async function measure(engine: "lowdb" | "postgres", count: number): Promise<void> {
-  const dir = await mkdtemp(join(tmpdir(), "svc-bench-"));
-  const database = engine === "postgres" ? await startPostgres({ settings: { shared_buffers: "512MB" } }) : null;
-  const settings = Settings.parse({
-    data_dir: dir,
-    port: 0,
-    dev_license: true,
-    result_log: "none",
-    status_log: "none",
-    ...(database ? { database_url: database.url() } : {}),
-  });
+async function measure(engine: EngineName, count: number): Promise<void> {
+  const place = await makePlace(engine);
+  const { settings } = place;
   const log = pino({ level: "silent" });
-  const dispatcher = new Agent({ connections: 4 });
   try {
     const filling = performance.now();
     const store = await openStore(settings, log);
     await fill(store, count);
     await store.close();
-    if (database) await analyze(database.url());
+    await place.analyze();
     console.log(`\n${engine}: ${count} activities written in ${seconds(filling)} s, none of them in the chain`);
 
     const stalls = monitorEventLoopDelay({ resolution: 5 });
@@ -79,31 +63,21 @@ async function measure(engine: "lowdb" | "postgres", count: number): Promise<voi
       console.log(
         `sealed in ${took.toFixed(1)} s after the start: ${Math.round(count / took)}/s, server CPU ${((user + system) / count).toFixed(0)} µs an entry; longest stall ${(stalls.max / 1e6).toFixed(0)} ms`,
       );
-      if (database) await analyze(database.url());
-      const admin = await makeUser(
-        { ...server.services, clock: server.services.clock as never, as: () => ({}) as never },
-        "admin",
-      );
-      const get = async (path: string) => {
-        const res = await fetch(new URL(`/api/v1/svc${path}`, server.url), {
-          headers: { authorization: `Bearer ${admin.token}` },
-          dispatcher,
-        });
-        const text = await res.text();
-        if (res.status !== 200) throw new Error(`${path}: ${res.status} ${text}`);
-        return text;
-      };
-      await lists(get);
-      for (const format of ["ndjson", "csv"]) await exported(new URL(server.url), admin.token, format);
-      await verified(get, stalls);
+      await place.analyze();
+      const admin = await adminOf(server, { connections: 4 });
+      try {
+        await lists(admin.get);
+        for (const format of ["ndjson", "csv"]) await exported(new URL(server.url), admin.token, format);
+        await verified(admin.get, stalls);
+      } finally {
+        await admin.close();
+      }
     } finally {
       stalls.disable();
       await server.stop();
     }
   } finally {
-    await dispatcher.close();
-    await database?.destroy();
-    await rm(dir, { recursive: true, force: true });
+    await place.remove();
   }
 }
 
@@ -148,13 +122,6 @@ async function fill(store: ServerStore, count: number): Promise<void> {
         };
       }),
     );
-}
-
-async function analyze(connectionString: string): Promise<void> {
-  const client = new pg.Client({ connectionString });
-  await client.connect();
-  await client.query("VACUUM ANALYZE");
-  await client.end();
 }
 
 async function lists(get: (path: string) => Promise<string>): Promise<void> {

@@ -34,16 +34,17 @@ async function measure(engine: "lowdb" | "postgres", hosts: number): Promise<voi
       env: databaseUrl ? { SVC_DATABASE_URL: databaseUrl } : {},
     });
     const call = await signIn(server);
-    const timed = async (what: string, path: string, body: unknown) => {
+    const timed = async (what: string, path: string, body?: unknown) => {
       await metricsOf(server);
       const started = performance.now();
-      await call("POST", path, body);
+      await call(body === undefined ? "GET" : "POST", path, body);
       const seconds = (performance.now() - started) / 1000;
       const stall = (await metricsOf(server))("svc_event_loop_stall_max_seconds") * 1000;
       console.log(
         `${engine.padEnd(9)} ${what.padEnd(22)} ${seconds.toFixed(1)} s, longest stall ${stall.toFixed(0)} ms`,
       );
     };
+    await timed("count with digest", "/hosts/count?digest=true");
     await timed(`transfer ${hosts} ids`, "/hosts/transfer", { team_id: teamId, hosts: ids });
     await timed("transfer by filter", "/hosts/transfer/filter", { team_id: null, filters: { team_id: teamId } });
     await timed(`delete ${hosts} ids`, "/hosts/delete", { ids });

@@ -1,17 +1,10 @@
 // First pages of hosts by every kind of filter and order, counts, the summary and one host: 10,000 hosts on the embedded store,
 // 100,000 on Postgres. `npm run bench -- host-lists [lowdb|postgres] [hosts]`
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import pg from "pg";
 import { pino } from "pino";
-import { Agent, fetch } from "undici";
-import { hostOrderKeys } from "../src/api/hosts.ts";
-import { Settings } from "../src/server/core/settings.ts";
+import { hostOrderKeys } from "../src/api/host-filters.ts";
 import { startServer } from "../src/server/main.ts";
-import { makeUser } from "../test/support/make.ts";
-import { startPostgres } from "../test/support/postgres-server.ts";
 import { type Filled, fillHosts } from "./support/many-hosts.ts";
+import { type Admin, adminOf, type EngineName, makePlace } from "./support/place.ts";
 
 const ROUNDS = 25;
 /** A first page of hosts must be there within this, in milliseconds (95 of 100). */
@@ -30,61 +23,27 @@ export async function run(args: readonly string[]): Promise<void> {
   if (only !== "lowdb") await measure("postgres", hosts || 100_000, 100);
 }
 
-async function measure(engine: "lowdb" | "postgres", hosts: number, softwareEach: number): Promise<void> {
-  const dir = await mkdtemp(join(tmpdir(), "svc-bench-"));
-  const database = engine === "postgres" ? await startPostgres({ settings: { shared_buffers: "512MB" } }) : null;
-  const settings = Settings.parse({
-    data_dir: dir,
-    port: 0,
-    dev_license: true,
-    result_log: "none",
-    status_log: "none",
-    ...(database ? { database_url: database.url() } : {}),
-  });
-  const server = await startServer(settings, pino({ level: "silent" }));
-  const dispatcher = new Agent({ connections: 8 });
+async function measure(engine: EngineName, hosts: number, softwareEach: number): Promise<void> {
+  const place = await makePlace(engine);
+  const server = await startServer(place.settings, pino({ level: "silent" }));
+  let admin: Admin | undefined;
   try {
     const started = Date.now();
     const filled = await fillHosts(server.services, hosts, softwareEach);
     console.log(`${engine}: ${hosts} hosts with ${softwareEach} software each, made in ${Date.now() - started} ms`);
-    // The planner's figures, which autovacuum would come by in a minute.
-    if (database) await analyze(database.url());
-    const admin = await makeUser(
-      { ...server.services, clock: server.services.clock as never, as: () => ({}) as never },
-      "admin",
-    );
-    const get = async (path: string) => {
-      const res = await fetch(new URL(`/api/v1/svc${path}`, server.url), {
-        headers: { authorization: `Bearer ${admin.token}` },
-        dispatcher,
-      });
-      const text = await res.text();
-      if (res.status !== 200) throw new Error(`${path}: ${res.status} ${text}`);
-      return text;
-    };
+    await place.analyze();
+    admin = await adminOf(server, { connections: 8 });
+    const { get, request } = admin;
     const figures: Figure[] = [];
     for (const [what, path] of casesOf(filled)) figures.push(await time(what, () => get(path)));
     print(engine, figures);
     figures.push(...(await together(get, filled)));
-    const request = (path: string) =>
-      fetch(new URL(`/api/v1/svc${path}`, server.url), {
-        headers: { authorization: `Bearer ${admin.token}` },
-        dispatcher,
-      });
     await report(request);
   } finally {
-    await dispatcher.close();
+    await admin?.close();
     await server.stop();
-    await database?.destroy();
-    await rm(dir, { recursive: true, force: true });
+    await place.remove();
   }
-}
-
-async function analyze(connectionString: string): Promise<void> {
-  const client = new pg.Client({ connectionString });
-  await client.connect();
-  await client.query("VACUUM ANALYZE");
-  await client.end();
 }
 
 function casesOf(filled: Filled): [string, string][] {
@@ -219,7 +178,7 @@ async function together(get: (path: string) => Promise<string>, filled: Filled):
 }
 
 /** The whole report: when its first bytes come, how long it takes, and how much more memory the server holds meanwhile. */
-async function report(request: (path: string) => ReturnType<typeof fetch>): Promise<void> {
+async function report(request: Admin["request"]): Promise<void> {
   for (const query of ["", "&order_key=hostname"]) {
     global.gc?.();
     const before = process.memoryUsage().rss;

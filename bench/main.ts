@@ -5,6 +5,7 @@ const benches: Record<string, () => Promise<{ run(args: readonly string[]): Prom
   enroll: () => import("./enroll.ts"),
   "live-query": () => import("./live-query.ts"),
   start: () => import("./start.ts"),
+  client: () => import("./client.ts"),
   footprint: () => import("./footprint.ts"),
   backup: () => import("./backup.ts"),
   carve: () => import("./carve.ts"),
@@ -12,6 +13,8 @@ const benches: Record<string, () => Promise<{ run(args: readonly string[]): Prom
   policies: () => import("./policies.ts"),
   activities: () => import("./activities.ts"),
   bulk: () => import("./bulk.ts"),
+  plan: () => import("./plan.ts"),
+  configuration: () => import("./configuration.ts"),
 };
 
 const [name, ...args] = process.argv.slice(2);

@@ -19,6 +19,8 @@ if (argv.length === 1 && (argv[0] === "--version" || argv[0] === "-v" || argv[0]
       argv.slice(2).filter((word, index) => index > 0 || word !== "--"),
       root,
     );
+    // A keyring or server that has not answered is not waited for.
+    process.exit();
   } else {
     const { start } = await import("../dist/cli/start.js");
     await start(argv, root);

@@ -4,7 +4,8 @@ import { spawnSync } from "node:child_process";
 import { chmod, cp, mkdir, readdir, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { dirname, join, sep } from "node:path";
-import { fileURLToPath } from "node:url";
+import { fileURLToPath, pathToFileURL } from "node:url";
+import { vendor } from "./vendor.mjs";
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const dist = join(root, "dist");
@@ -22,7 +23,7 @@ async function filesBelow(folder) {
 async function fingerprint() {
   const files = [
     ...(await filesBelow("src")),
-    ...["package.json", "tsconfig.json", "tsconfig.build.json"].map((f) => join(root, f)),
+    ...["package.json", "tsconfig.json", "tsconfig.build.json", "scripts/vendor.mjs"].map((f) => join(root, f)),
   ];
   const parts = await Promise.all(
     files.map(async (file) => {
@@ -72,6 +73,7 @@ async function compile() {
     if (file.endsWith(".ts")) continue;
     await cp(file, join(next, file.slice(join(root, "src").length + 1)));
   }
+  await vendor(next);
   const old = join(root, "tmp", `old-${process.pid}`);
   await rename(dist, old).catch(() => {});
   await rename(next, dist);
@@ -91,13 +93,20 @@ async function writeManifest() {
     respectNoCacheDefault: true,
   });
   await plugin.load();
+  const { allEndpoints } = await import(pathToFileURL(join(dist, "api", "all.js")).href);
+  const names = new Map(allEndpoints.map(({ name, endpoint }) => [endpoint, name]));
   const commands = {};
   for (const id of Object.keys(plugin.manifest.commands).sort()) {
-    // Endpoints are for tests; in here they would be whole schemas.
-    const { endpoints: _, ...command } = plugin.manifest.commands[id];
-    commands[id] = { ...command, relativePath: command.relativePath.map((part) => part.split(sep).join("/")) };
+    // Endpoints themselves would be whole schemas; `svc explain` needs their names.
+    const { endpoints, destructive, ...command } = plugin.manifest.commands[id];
+    commands[id] = {
+      ...command,
+      ...(destructive ? { destructive } : {}),
+      ...(endpoints?.length > 0 ? { endpoints: endpoints.map((endpoint) => names.get(endpoint)) } : {}),
+      relativePath: command.relativePath.map((part) => part.split(sep).join("/")),
+    };
   }
-  const text = `${JSON.stringify({ commands, version: plugin.version }, null, 2)}\n`;
+  const text = `${JSON.stringify({ commands, version: plugin.version })}\n`;
   const before = await readFile(manifestFile, "utf8").catch(() => "");
   if (text !== before) await writeFile(manifestFile, text);
 }

@@ -32,6 +32,8 @@ export const actions = {
   "hosts:label": rule("AMTG", "AMTG"),
   "hosts:device_mapping": rule("AM", "AM"),
   "hosts:lock": rule("AM", "AM"),
+  /** Beside the right to do what is approved. */
+  "approvals:approve": rule("AM", "AM"),
   "hosts:read_disk_key": rule("AMTOP", "AMTOP"),
   "hosts:read_activities": rule("AMTOP", "AMTOP"),
   "hosts:cancel_activity": rule("AM", "AM"),
@@ -75,9 +77,16 @@ export const actions = {
   "config:read": rule("AMTOPG", "AMTOPG"),
   "config:read_secrets": rule("AG", ""),
   "config:write": rule("AG", ""),
+  "configuration:apply": rule("AG", "AG"),
 } satisfies Record<string, ReturnType<typeof rule>>;
 
 export type Action = keyof typeof actions;
+
+/** Words for what follows another action's rule: whoever may lock a host may do these. */
+export const sameAs = { "hosts:unlock": "hosts:lock", "hosts:wipe": "hosts:lock" } as const satisfies Record<
+  string,
+  Action
+>;
 
 export interface Roles {
   readonly global_role: Role | null;

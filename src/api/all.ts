@@ -1,9 +1,11 @@
 // The table of every endpoint. What is not here does not exist.
 import { activitiesApi } from "./activities.ts";
 import { appConfigApi } from "./app-config.ts";
+import { approvalsApi } from "./approvals.ts";
 import { carvesApi } from "./carves.ts";
 import { certificateAuthoritiesApi } from "./certificate-authorities.ts";
 import { certificatesApi } from "./certificates.ts";
+import { configurationApi } from "./configuration.ts";
 import { deviceApi } from "./device.ts";
 import type { AnyEndpoint } from "./endpoint.ts";
 import { enrollSecretsApi } from "./enroll-secrets.ts";
@@ -35,9 +37,11 @@ import { webhooksApi } from "./webhooks.ts";
 export const groups: Record<string, Record<string, AnyEndpoint>> = {
   activities: activitiesApi,
   "app-config": appConfigApi,
+  approvals: approvalsApi,
   carves: carvesApi,
   "certificate-authorities": certificateAuthoritiesApi,
   certificates: certificatesApi,
+  configuration: configurationApi,
   device: deviceApi,
   "enroll-secrets": enrollSecretsApi,
   "host-details": hostDetailsApi,

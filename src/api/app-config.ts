@@ -247,7 +247,10 @@ export const appConfigApi = {
     summary: "Change the given sections and fields of the configuration.",
     access: { action: "config:write", scope: "global" },
     query: z.object({
-      force: QueryFlag.default(false).meta({ description: "skip the checks of agent options" }),
+      force: QueryFlag.default(false).meta({
+        description:
+          "skip the checks of agent options and trackers, and turn mail off although users need it to sign in",
+      }),
       dry_run: QueryFlag.default(false),
       overwrite: QueryFlag.default(false).meta({ description: "fields left out go back to their defaults" }),
     }),

@@ -3,8 +3,9 @@ import { z } from "zod";
 import { License, OrgInfo } from "./app-config.ts";
 import { endpoint } from "./endpoint.ts";
 import { Empty } from "./fields.ts";
+import { Host } from "./host.ts";
 import { HostDesktopAdmin, hostDetailsApi } from "./host-details.ts";
-import { Host, hostsApi } from "./hosts.ts";
+import { hostsApi } from "./hosts.ts";
 import { HostPolicy } from "./policies.ts";
 
 const params = z.object({ token: z.string().min(1).max(255) });

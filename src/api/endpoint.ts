@@ -31,6 +31,8 @@ export interface Endpoint<P extends z.ZodType, Q extends z.ZodType, B extends z.
   readonly stability: "stable" | "experimental" | "deprecated";
   readonly params: P;
   readonly query: Q;
+  /** Headers that it takes beside those of every request. The service reads them: see `SelectionHeaders`. */
+  readonly headers: z.ZodObject;
   /** `undefined` schema (`z.undefined()`) where the endpoint takes no body. */
   readonly body: B;
   readonly hasBody: boolean;
@@ -70,6 +72,7 @@ type Given<P, Q, B, R> = {
   stability?: "stable" | "experimental" | "deprecated";
   params?: P;
   query?: Q;
+  headers?: z.ZodObject;
   body?: B;
   strict?: boolean;
   bodyLimit?: number;
@@ -100,6 +103,7 @@ export function endpoint<
     accepts: "json",
     aliases: [],
     produces: null,
+    headers: noParams,
     ...given,
     hasBody: given.body !== undefined,
     params: (given.params ?? noParams) as P,

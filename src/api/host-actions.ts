@@ -1,7 +1,9 @@
 import { z } from "zod";
+import { Approval } from "./approvals.ts";
 import { endpoint } from "./endpoint.ts";
 import { Id, IdParam, QueryFlag } from "./fields.ts";
-import { Host } from "./hosts.ts";
+import { Host } from "./host.ts";
+import { SelectionHeaders } from "./selection.ts";
 
 const params = z.object({ id: IdParam });
 const access = { action: "hosts:lock", scope: "team" } as const;
@@ -19,6 +21,7 @@ export const hostActionsApi = {
     summary: "Lock a host as soon as it is online.",
     tier: "premium",
     access,
+    headers: SelectionHeaders,
     params,
     query: z.object({
       view_pin: QueryFlag.default(false).meta({ description: "reply with the PIN that unlocks a Mac" }),
@@ -40,7 +43,13 @@ export const hostActionsApi = {
     aliases: ["/mdm/hosts/:id/wipe"],
     summary: "Erase a host as soon as it is online. This cannot be undone.",
     access,
+    headers: SelectionHeaders,
     params,
-    response: State,
+    otherStatus: [202],
+    response: State.extend({
+      approval: Approval.optional().meta({
+        description: "with status 202: nothing is asked of the host before another user approves it",
+      }),
+    }),
   }),
 };

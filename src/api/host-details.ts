@@ -2,8 +2,8 @@
 import { z } from "zod";
 import { endpoint } from "./endpoint.ts";
 import { Empty, Id, IdParam, Meta, paging, QueryTeam, Timestamp } from "./fields.ts";
+import { DeviceMapping } from "./host.ts";
 import { Enrollment } from "./host-mdm.ts";
-import { DeviceMapping } from "./hosts.ts";
 
 const params = z.object({ id: IdParam });
 

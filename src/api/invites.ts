@@ -43,6 +43,12 @@ export const AcceptInvite = z.object({
 });
 export type AcceptInvite = z.output<typeof AcceptInvite>;
 
+/** An invite whose link goes out. */
+const Invited = z.object({
+  invite: Invite,
+  link: z.string().optional().meta({ description: "to be handed on, where the server sends no mail; shown this once" }),
+});
+
 const access = { action: "invites:write", scope: "global" } as const;
 const params = z.object({ id: IdParam });
 
@@ -63,22 +69,16 @@ export const invitesApi = {
     summary: "Invite someone by email.",
     access,
     body: CreateInvite,
-    response: z.object({
-      invite: Invite,
-      link: z
-        .string()
-        .optional()
-        .meta({ description: "to be handed on, where the server sends no mail; shown this once" }),
-    }),
+    response: Invited,
   }),
   modify: endpoint({
     method: "PATCH",
     path: "/invites/:id",
-    summary: "Change an invite; no mail is sent again.",
+    summary: "Change an invite; another address gets a link of its own, and the old one ends.",
     access,
     params,
     body: ModifyInvite,
-    response: z.object({ invite: Invite }),
+    response: Invited,
   }),
   delete: endpoint({
     method: "DELETE",

@@ -2,7 +2,8 @@
 import { z } from "zod";
 import { endpoint } from "./endpoint.ts";
 import { IdParam } from "./fields.ts";
-import { HostListQuery, hostsApi } from "./hosts.ts";
+import { HostListQuery } from "./host-filters.ts";
+import { hostsApi } from "./hosts.ts";
 
 export const labelHostsApi = {
   hosts: endpoint({

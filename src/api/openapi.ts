@@ -58,7 +58,11 @@ function operation(name: string, group: string, endpoint: AnyEndpoint): Json {
     "x-tier": endpoint.tier,
     "x-access": accessText(endpoint),
     ...(endpoint.access === "none" ? { security: [] } : {}),
-    parameters: [...parameters(endpoint.params, "path"), ...parameters(endpoint.query, "query")],
+    parameters: [
+      ...parameters(endpoint.params, "path"),
+      ...parameters(endpoint.query, "query"),
+      ...parameters(endpoint.headers, "header"),
+    ],
     ...(endpoint.hasBody
       ? {
           requestBody: {
@@ -133,7 +137,7 @@ function accessText({ access }: AnyEndpoint): Json | string {
   return { action: access.action, global: names(global), team: access.scope === "team" ? names(team) : "" };
 }
 
-function parameters(schema: z.ZodType, place: "path" | "query"): Json[] {
+function parameters(schema: z.ZodType, place: "path" | "query" | "header"): Json[] {
   const { properties = {}, required = [] } = schemaOf(schema, "input") as {
     properties?: Record<string, Json>;
     required?: string[];

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { endpoint } from "./endpoint.ts";
 import { Id } from "./fields.ts";
-import { Host } from "./hosts.ts";
+import { Host } from "./host.ts";
 import { LabelItem } from "./labels.ts";
 import { HOSTS_MAX, Selected } from "./live-queries.ts";
 import { Team } from "./teams.ts";

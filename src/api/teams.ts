@@ -4,6 +4,7 @@ import {
   AppleUpdates,
   CustomSettings,
   FailingPoliciesWebhook,
+  Features,
   HostExpiry,
   HostStatusWebhook,
   MacosUpdates,
@@ -132,6 +133,19 @@ const NoTeamChange = z.object({
 });
 export type NoTeamChange = z.output<typeof NoTeamChange>;
 
+/** A team as files hold it, by name: what is left out stays. */
+export const TeamSpec = z.object({
+  name: z.string().max(255),
+  gitops_filename: z.string().max(4096).nullish().meta({ description: "not kept" }),
+  agent_options: z.unknown().optional().meta({ description: "null: the organization's hold" }),
+  features: Features.partial().optional(),
+  secrets: SecretList.optional(),
+  ...TeamSettingsChange.shape,
+  scripts: z.array(path).max(10_000).nullish().meta({ description: "must be empty: there are none yet" }),
+  software: z.record(z.string(), z.json()).nullish().meta({ description: "must be empty: there is none yet" }),
+});
+export type TeamSpec = z.output<typeof TeamSpec>;
+
 const teamFields = {
   description: z.string().max(4096).optional(),
   secrets: SecretList.optional(),
@@ -168,6 +182,26 @@ export const teamsApi = {
     access: { action: "teams:create", scope: "global" },
     body: z.object({ name, ...teamFields }),
     response: z.object({ team: Team }),
+  }),
+  applySpecs: endpoint({
+    method: "POST",
+    path: "/spec/teams",
+    summary: "Create or change teams by name, all or none; what is left out stays.",
+    tier: "premium",
+    access: { action: "teams:edit", scope: "team" },
+    query: z.object({
+      force: QueryFlag.default(false).meta({ description: "skip the checks of agent options, pass over unknown keys" }),
+      dry_run: QueryFlag.default(false),
+    }),
+    // The service looks at keys itself: an unknown one has a text of its own, or is passed over.
+    body: z.object({
+      specs: z.array(z.record(z.string(), z.json())).max(2000),
+      dry_run_assumptions: z.record(z.string(), z.json()).nullish(),
+    }),
+    strict: true,
+    response: z.object({
+      team_ids_by_name: z.record(z.string(), Id).meta({ description: "on a dry run, of teams that are there" }),
+    }),
   }),
   modify: endpoint({
     method: "PATCH",

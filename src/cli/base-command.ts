@@ -5,7 +5,16 @@ import type { AnyEndpoint } from "../api/endpoint.ts";
 import { CliError, usage } from "./errors.ts";
 import { generalFlags, outputFlags } from "./flags.ts";
 import { type Io, ioOf, isDumb } from "./io.ts";
-import { type Format, formats, type OutputOptions, renderList, renderOne, type View } from "./output.ts";
+import {
+  type Format,
+  formats,
+  type OutputOptions,
+  type Pages,
+  renderOne,
+  selectOf,
+  type View,
+  writeList,
+} from "./output.ts";
 import { type Progress, startProgress } from "./progress.ts";
 
 type Flags = Record<string, unknown>;
@@ -23,6 +32,8 @@ export abstract class BaseCommand extends Command {
   static override baseFlags: Interfaces.FlagInput = { ...generalFlags, ...outputFlags };
   /** The endpoints that the command calls for its user; together the commands have to cover all. */
   static endpoints: readonly AnyEndpoint[] = [];
+  /** Whether it takes away what was there: it asks before, and help says so. */
+  static destructive = false;
 
   protected readonly io: Io;
   /** The flags as parsed, for what all commands share. */
@@ -63,6 +74,8 @@ export abstract class BaseCommand extends Command {
     for (const arg of Object.values((options ?? this.ctor).args ?? {})) Object.assign(arg, { ignoreStdin: true });
     const parsed = await super.parse<F, B, A>(options, argv);
     this.common = { ...(parsed.flags as Flags) };
+    // Whether the expression is one is found before anything is asked or changed.
+    if (this.common.jq !== undefined) await selectOf(this.outputOptions);
     return parsed;
   }
 
@@ -82,8 +95,9 @@ export abstract class BaseCommand extends Command {
 
   protected get format(): Format {
     if (this.common.json === true) return "json";
-    const { output } = this.common;
-    const text = typeof output === "string" ? output : this.io.env.SVC_OUTPUT;
+    const { output, jq } = this.common;
+    // An expression selects from JSON: without -o that is what it means.
+    const text = typeof output === "string" ? output : typeof jq === "string" ? "json" : this.io.env.SVC_OUTPUT;
     if (text === undefined || text === "") return "table";
     const format = formats.find((known) => known === text);
     if (!format) throw usage(`SVC_OUTPUT: ${text} is no output format`, `Formats: ${formats.join(", ")}`);
@@ -117,15 +131,28 @@ export abstract class BaseCommand extends Command {
     return {
       format: this.format,
       ...(fields === undefined ? {} : { fields }),
+      ...(typeof this.common.jq === "string" ? { jq: this.common.jq } : {}),
       header: this.common["no-header"] !== true,
       bold: (text) => this.paint(1, text, "stdout"),
       width: this.io.tty.stdout ? this.io.columns : null,
     };
   }
 
-  protected async printList(rows: readonly unknown[], view: View, empty = "none found"): Promise<void> {
-    if (rows.length === 0 && !this.structured) this.note(empty);
-    this.io.out(await renderList(rows, view, this.outputOptions));
+  /** Rows, or pages of rows that are printed as they come. */
+  protected async printList(
+    rows: readonly unknown[] | AsyncIterable<readonly unknown[]>,
+    view: View,
+    empty = "none found",
+  ): Promise<void> {
+    const pages: Pages = Symbol.asyncIterator in rows ? rows : [rows];
+    const count = await writeList(pages, view, this.outputOptions, (text) => this.write(text));
+    if (count === 0 && !this.structured) this.note(empty);
+  }
+
+  /** Text for stdout; waits while its reader is slow, so that it does not pile up here. */
+  protected async write(text: string): Promise<void> {
+    if (this.io.outText) await this.io.outText(text);
+    else this.io.out(text);
   }
 
   protected async printOne(object: unknown, view: Partial<View> = {}): Promise<void> {

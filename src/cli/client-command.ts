@@ -1,7 +1,7 @@
 // The base of commands that talk to a server.
 import type { Interfaces } from "@oclif/core";
 import type { AnyEndpoint, InputOf, ReplyOf } from "../api/endpoint.ts";
-import { ApiClient } from "../client/client.ts";
+import { ApiClient, type RawCall } from "../client/client.ts";
 import { BaseCommand } from "./base-command.ts";
 import { CliError, denied } from "./errors.ts";
 import { connectionFlags, generalFlags, outputFlags } from "./flags.ts";
@@ -54,9 +54,13 @@ export abstract class ClientCommand extends BaseCommand {
   }
 
   /** One call with the client of this run. */
-  protected async call<E extends AnyEndpoint>(endpoint: E, input: InputOf<E> = {}): Promise<ReplyOf<E>> {
+  protected async call<E extends AnyEndpoint>(
+    endpoint: E,
+    input: InputOf<E> = {},
+    options: Pick<RawCall, "headers"> = {},
+  ): Promise<ReplyOf<E>> {
     if (endpoint.access !== "none") await this.requireToken();
-    return (await this.client()).call(endpoint, input);
+    return (await this.client()).call(endpoint, input, options);
   }
 
   /** The host of that id, hostname, uuid or serial number. */
@@ -107,24 +111,32 @@ export abstract class ClientCommand extends BaseCommand {
     throw denied(`not signed in to ${serverUrl}`, "Sign in with `svc login`, or set SVC_API_TOKEN.");
   }
 
-  /** The rows of a list as far as --limit and --all go, and a remark when more exist. */
-  protected async rows<E extends AnyEndpoint, K extends keyof ReplyOf<E>>(endpoint: E, input: InputOf<E>, key: K) {
+  /** The rows of a list as far as --limit and --all go, page by page, and a remark when more exist. */
+  protected async *pages<E extends AnyEndpoint, K extends keyof ReplyOf<E>>(endpoint: E, input: InputOf<E>, key: K) {
     if (endpoint.access !== "none") await this.requireToken();
     const { limit, all } = this.common;
     const most = all === true ? Number.POSITIVE_INFINITY : typeof limit === "number" ? limit : defaultLimit;
-    const progress = this.progress("asking the server ...");
+    let progress = this.progress("asking the server ...");
+    let count = 0;
     try {
-      const client = await this.client();
-      const { rows, more } = await client.all(endpoint, input, key, most, (count) =>
-        progress.update(`${count} read ...`),
-      );
+      for await (const { rows, more } of (await this.client()).pages(endpoint, input, key, most)) {
+        count += rows.length;
+        // Rows may go to the same terminal now.
+        progress.done();
+        yield rows;
+        if (more) this.note(`the first ${count} are shown, there are more: --limit N or --all`);
+        progress = this.progress(`${count} read ...`);
+      }
+    } finally {
       progress.done();
-      if (more) this.note(`the first ${rows.length} are shown, there are more: --limit N or --all`);
-      return rows;
-    } catch (error) {
-      progress.done();
-      throw error;
     }
+  }
+
+  /** As `pages`, all at once. */
+  protected async rows<E extends AnyEndpoint, K extends keyof ReplyOf<E>>(endpoint: E, input: InputOf<E>, key: K) {
+    const all = [];
+    for await (const rows of this.pages(endpoint, input, key)) for (const row of rows) all.push(row);
+    return all;
   }
 
   /** The same checks of the body as the server makes by its schema, for a dry run. */

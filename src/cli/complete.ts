@@ -1,11 +1,11 @@
 // What may follow at a Tab. A shell asks at each one, so this reads the command manifest itself and loads neither oclif
-// nor the API's schemas; names of hosts, teams and users come from the server, briefly, or not at all.
+// nor the API's schemas; names of hosts, teams and users come from a short-lived cache or the server, soon, or not at all.
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import type { Send } from "../client/transport.ts";
+import { kindOf, rowsFor } from "./complete-values.ts";
 import { listContexts } from "./contexts.ts";
+import { helpTopics } from "./help-topics.ts";
 import { type Io, processIo } from "./io.ts";
-import { resolveConnection } from "./settings.ts";
 
 export interface ManifestFlag {
   name: string;
@@ -29,7 +29,8 @@ export interface ManifestCommand {
 export type Commands = Record<string, ManifestCommand>;
 type Candidate = readonly [value: string, about?: string];
 
-const patience = 2000;
+/** However slow a keyring or a server is. */
+const LONGEST_MS = 1500;
 
 export async function complete(
   words: string[],
@@ -39,31 +40,53 @@ export async function complete(
 ): Promise<void> {
   const known =
     commands ?? (JSON.parse(await readFile(join(root, "oclif.manifest.json"), "utf8")).commands as Commands);
-  const candidates = await candidatesFor(words, known, io);
-  io.out(candidates.map(([value, about]) => (about ? `${value}\t${about}\n` : `${value}\n`)).join(""));
+  const late = new Promise<Candidate[]>((resolve) => void setTimeout(resolve, LONGEST_MS, []).unref());
+  const candidates = await Promise.race([candidatesFor(words, known, io), late]);
+  const text = candidates.map(([value, about]) => (about ? `${value}\t${about}\n` : `${value}\n`)).join("");
+  if (io.outText) await io.outText(text);
+  else io.out(text);
 }
 
 async function candidatesFor(words: string[], commands: Commands, io: Io): Promise<Candidate[]> {
   const current = words.at(-1) ?? "";
   const before = words.slice(0, -1);
+  if (before[0] === "help") return startingWith(current, helped(before.slice(1), commands));
   const { command, rest } = findCommand(before, commands);
   const pending = command && pendingFlag(command, before.at(-1));
-  if (pending) return startingWith(current, await valuesOf(pending.name, pending.options, current, before, io));
+  if (command && pending) return listed(command, pending, current, before, io);
 
   const [, flagName, value] = /^--([a-z-]+)=(.*)$/.exec(current) ?? [];
   if (command && flagName !== undefined) {
     const flag = command.flags[flagName];
-    const values = flag ? await valuesOf(flag.name, flag.options, value ?? "", before, io) : [];
-    return startingWith(value ?? "", values).map(([one]) => [`--${flagName}=${one}`]);
+    const values = flag ? await listed(command, flag, value ?? "", before, io) : [];
+    return values.map(([one, about]) => [`--${flagName}=${one}`, about]);
   }
   if (current.startsWith("-")) return command ? startingWith(current, flagsOf(command, before)) : [["--help"]];
 
-  const words_ = startingWith(current, nextWords(before, commands));
-  if (!command) return words_;
+  const next = startingWith(current, nextWords(before, commands));
+  if (!command) return next;
   const args = Object.values(command.args);
   const arg = args[positionals(command, rest)] ?? (command.strict === false ? args.at(-1) : undefined);
-  const values = arg ? await valuesOf(arg.name, arg.options, current, before, io) : [];
-  return [...words_, ...startingWith(current, values)];
+  const values = arg ? await valuesOf(command, arg, current, before, io) : [];
+  return [...next, ...startingWith(current, values)];
+}
+
+/** Values of a flag; those that it takes several of may stand in one word, with commas between. */
+async function listed(command: ManifestCommand, flag: ManifestFlag, current: string, before: string[], io: Io) {
+  const values = (start: string) => valuesOf(command, flag, start, before, io);
+  const comma = flag.multiple ? current.lastIndexOf(",") : -1;
+  if (comma === -1) return startingWith(current, await values(current));
+  const [head, start] = [current.slice(0, comma + 1), current.slice(comma + 1)];
+  const used = head.split(",");
+  return startingWith(start, await values(start))
+    .filter(([value]) => !used.includes(value))
+    .map(([value, about]): Candidate => [`${head}${value}`, about]);
+}
+
+/** What `help` can be asked about. */
+function helped(before: string[], commands: Commands): Candidate[] {
+  const topics = before.length === 0 ? Object.entries(helpTopics).map(([name, { summary }]) => [name, summary]) : [];
+  return [...nextWords(before, commands), ...(topics as [string, string][])];
 }
 
 function findCommand(words: string[], commands: Commands): { command?: ManifestCommand; rest: string[] } {
@@ -84,7 +107,6 @@ function nextWords(before: string[], commands: Commands): Candidate[] {
     if (deeper.length === 0) next.set(word, summary);
     else if (!next.has(word)) next.set(word, undefined);
   }
-  if (before.length === 0) next.set("help", "Help for a command.");
   return [...next].sort(([a], [b]) => a.localeCompare(b));
 }
 
@@ -114,89 +136,34 @@ const startingWith = (start: string, candidates: readonly Candidate[]): Candidat
   candidates.filter(([value]) => value.startsWith(start));
 
 async function valuesOf(
-  name: string,
-  options: string[] | undefined,
+  command: ManifestCommand,
+  taker: { name: string; options?: string[]; summary?: string },
   start: string,
   before: string[],
   io: Io,
 ): Promise<Candidate[]> {
+  const { name, options } = taker;
   if (options) return options.map((option) => [option]);
   try {
     if (name === "context")
       return [...(await listContexts(io)).contexts].map(([context, { server_url }]) => [context, server_url]);
-    const found = await names(name, start, before, io);
+    const wanted = kindOf(command.id, name, taker.summary);
+    if (!wanted) return [];
+    const found = await rowsFor(wanted.kind, wanted.id ? "" : start, connectionFlags(before), io);
     // One line each for the shell; a control character or leading dash would be taken for something else.
-    return found.filter(([value]) => value !== "" && !/^-|[\p{Cc}\p{Zl}\p{Zp}]/u.test(value));
+    return found
+      .map(({ value, about, id }): Candidate => (wanted.id ? [String(id), value] : [value, about]))
+      .filter(([value]) => value !== "" && !/^-|[\p{Cc}\p{Zl}\p{Zp}]/u.test(value))
+      .map(([value, about]) => [value, about?.replace(/[\p{Cc}\p{Zl}\p{Zp}]+/gu, " ")]);
   } catch {
     return [];
   }
 }
 
-async function names(kind: string, start: string, before: string[], io: Io): Promise<Candidate[]> {
-  const search = encodeURIComponent(start);
-  switch (kind) {
-    case "host":
-    case "hosts": {
-      const { hosts } = await ask(`/hosts?per_page=50&order_key=hostname&query=${search}`, before, io);
-      return rowsOf(hosts).map(({ hostname, platform }) => [String(hostname), String(platform)]);
-    }
-    case "team": {
-      const { teams } = await ask("/teams?per_page=200", before, io);
-      return rowsOf(teams).map(({ name }) => [String(name)]);
-    }
-    case "label":
-    case "labels": {
-      const { labels } = await ask("/labels/summary", before, io);
-      return rowsOf(labels).map(({ name, label_type }) => [String(name), String(label_type)]);
-    }
-    case "query":
-    case "queries": {
-      const { queries } = await ask(`/queries?per_page=50&query=${search}`, before, io);
-      return rowsOf(queries).map(({ name, description }) => [String(name), String(description)]);
-    }
-    case "pack": {
-      const { packs } = await ask("/packs", before, io);
-      return rowsOf(packs).map(({ name, description }) => [String(name), String(description)]);
-    }
-    case "policy":
-    case "policies": {
-      const { policies } = await ask(`/global/policies?per_page=50&query=${search}`, before, io);
-      return rowsOf(policies).map(({ name, description }) => [String(name), String(description)]);
-    }
-    case "user": {
-      const { users } = await ask(`/users?per_page=50&query=${search}`, before, io);
-      return rowsOf(users).map(({ email, name }) => [String(email), String(name)]);
-    }
-    default:
-      return [];
-  }
-}
-
-const rowsOf = (value: unknown): Record<string, unknown>[] => (Array.isArray(value) ? value : []);
-
-async function ask(path: string, before: string[], io: Io): Promise<Record<string, unknown>> {
-  const connection = await resolveConnection(io, connectionFlags(before));
-  const token = await connection.token();
-  if (token === null) return {};
-  const { ca, insecure } = connection;
-  const send: Send =
-    io.send ??
-    (await import("../client/transport.ts")).networkSend({
-      timeout: patience,
-      tls: { insecure, ...(ca === null ? {} : { ca }) },
-    });
-  const reply = await send(`${connection.serverUrl}/api/v1/svc${path}`, {
-    method: "GET",
-    headers: { accept: "application/json", authorization: `Bearer ${token}` },
-    signal: AbortSignal.timeout(patience),
-  });
-  return reply.status === 200 ? JSON.parse(await reply.text()) : {};
-}
-
-/** The server chosen on the line so far. */
-function connectionFlags(words: string[]): { "server-url"?: string; context?: string; "ca-file"?: string } {
+/** The server, and the team, chosen on the line so far. */
+function connectionFlags(words: string[]): Record<string, string> {
   const flags: Record<string, string> = {};
-  for (const name of ["server-url", "context", "ca-file"]) {
+  for (const name of ["server-url", "context", "ca-file", "team"]) {
     const at = words.indexOf(`--${name}`);
     const value = at === -1 ? words.find((word) => word.startsWith(`--${name}=`))?.split("=")[1] : words[at + 1];
     if (value !== undefined) flags[name] = value;

@@ -5,13 +5,37 @@ export type Shell = (typeof shells)[number];
 // called `$(reboot)` is inserted as text.
 const bash = `# bash completion for svc
 _svc() {
-  local cur="\${COMP_WORDS[COMP_CWORD]}" line
+  local cur="\${COMP_WORDS[COMP_CWORD]}" word line i joined=0 quote="" head
+  local -a words=()
+  # bash ends words at = and : too: they are put together again. Quotes and backslashes are the shell's, not the name's.
+  for ((i = 1; i <= COMP_CWORD; i++)); do
+    word="\${COMP_WORDS[i]}"
+    if [[ $word == [=:]* || $joined == 1 ]] && ((\${#words[@]})); then
+      words[\${#words[@]}-1]+="$word"
+    else
+      words+=("$word")
+    fi
+    [[ $word == [=:] ]] && joined=1 || joined=0
+  done
+  ((\${#words[@]})) || words=("")
+  [[ $cur == [=:] ]] && cur=""
+  head="\${words[\${#words[@]}-1]}"
+  head="\${head%"$cur"}"
+  [[ $cur == [\\"\\']* ]] && quote="\${cur:0:1}"
+  for ((i = 0; i < \${#words[@]}; i++)); do
+    words[i]="\${words[i]//[\\"\\'\\\\]/}"
+  done
   COMPREPLY=()
   while IFS= read -r line; do
-    COMPREPLY+=("$(printf '%q' "\${line%%$'\\t'*}")")
-  done < <(svc completion --complete -- "\${COMP_WORDS[@]:1:COMP_CWORD}" 2>/dev/null)
-  # A colon ends a word in bash: what stands before it is on the line already.
-  if declare -F __ltrim_colon_completions >/dev/null; then __ltrim_colon_completions "$cur"; fi
+    line="\${line%%$'\\t'*}"
+    line="\${line#"$head"}"
+    if [[ -n $quote ]]; then
+      # Within quotes bash adds nothing: a name that would end them is left out.
+      [[ $line == *[\\"\\'\\\\\\$\\\`!]* ]] || COMPREPLY+=("$line")
+    else
+      COMPREPLY+=("$(printf '%q' "$line")")
+    fi
+  done < <(svc completion --complete -- "\${words[@]}" 2>/dev/null)
 }
 complete -o default -F _svc svc
 `;

@@ -18,6 +18,11 @@ export const outputFlags = {
     helpGroup: "OUTPUT",
   }),
   fields: Flags.string({ summary: "Only these fields, e.g. id,team.name.", helpValue: "a,b.c", helpGroup: "OUTPUT" }),
+  jq: Flags.string({
+    summary: "Select from the JSON by this expression of jq's language; of ndjson, from each line.",
+    helpValue: "EXPR",
+    helpGroup: "OUTPUT",
+  }),
   "no-header": Flags.boolean({ summary: "No header line (table and csv).", helpGroup: "OUTPUT" }),
 };
 

@@ -1,15 +1,26 @@
 // What lock, unlock and wipe share: the hosts meant, the confirmation, the calls, and the wait for their outcome.
 import * as Flags from "@oclif/core/flags";
-import { type Host, hostsApi } from "../api/hosts.ts";
+import type { Approval } from "../api/approvals.ts";
+import type { Host } from "../api/host.ts";
+import { hostsApi } from "../api/hosts.ts";
 import { ApiCallError } from "../client/errors.ts";
 import { ClientCommand } from "./client-command.ts";
 import { CliError, failed, tell, usage } from "./errors.ts";
 import { dryRunFlag } from "./flags.ts";
 import type { View } from "./output.ts";
-import { durationMs, plural, printable } from "./text.ts";
+import { asShown, needsApproval, selectionOfHosts } from "./selection.ts";
+import { plural, printable } from "./text.ts";
+import { type Going, interrupted, timeoutOf, waitFlags, waitFor } from "./wait.ts";
 
 type Action = "lock" | "unlock" | "wipe";
-type State = Pick<Host["mdm"], "device_status" | "pending_action"> & { unlock_pin?: string | undefined };
+type State = Pick<Host["mdm"], "device_status" | "pending_action"> & {
+  unlock_pin?: string | undefined;
+  approval?: Approval | undefined;
+};
+/** What goes along with a request: which host was shown. */
+export interface AsShown {
+  readonly headers: Record<string, string>;
+}
 export type Target = Pick<Host, "id" | "hostname" | "display_name" | "platform" | "mdm">;
 
 /** `pending`: the host has not told how it went. */
@@ -21,11 +32,12 @@ interface Outcome {
   readonly pending_action: string;
   readonly unlock_pin?: string;
   readonly reason?: string;
+  /** Nothing was asked of the host: another user has to approve it first. */
+  readonly approval_id?: number;
 }
 
 export const hostActionFlags = {
-  wait: Flags.boolean({ summary: "Wait until the hosts have told how it went." }),
-  timeout: Flags.string({ summary: "How long to wait (10m).", helpValue: "10m", dependsOn: ["wait"] }),
+  ...waitFlags,
   "all-hosts": Flags.boolean({ summary: "Say outright that every host is meant." }),
   ...dryRunFlag,
 };
@@ -33,8 +45,6 @@ export const hostActionFlags = {
 const wanted = { lock: "locked", unlock: "unlocked", wipe: "wiped" } as const;
 /** Calls under way at once. */
 const AT_ONCE = 8;
-const FIRST_WAIT_MS = 1_000;
-const LONGEST_WAIT_MS = 5_000;
 
 const view: View = {
   columns: [
@@ -50,7 +60,7 @@ const view: View = {
 
 export abstract class HostActionCommand extends ClientCommand {
   protected abstract readonly action: Action;
-  protected abstract request(id: number): Promise<State>;
+  protected abstract request(id: number, options: AsShown): Promise<State>;
   /** Asks whether that is meant, by the danger of it. */
   protected abstract ask(question: string, hosts: readonly Target[]): Promise<void>;
 
@@ -64,8 +74,7 @@ export abstract class HostActionCommand extends ClientCommand {
 
   protected async act(names: readonly string[], flags: Readonly<Record<string, unknown>>): Promise<void> {
     if (names.length === 0) throw usage("which hosts?", "Name them by id, hostname, uuid or serial number.");
-    const given = String(flags.timeout ?? "10m");
-    const timeout = durationMs(given, "--timeout");
+    const timeout = timeoutOf(flags);
     const hosts = await this.named(names);
     if (hosts.length > 1 && flags["all-hosts"] !== true) {
       const { count } = await this.call(hostsApi.count);
@@ -85,24 +94,54 @@ export abstract class HostActionCommand extends ClientCommand {
     }
     await this.ask(`${this.action[0]!.toUpperCase()}${this.action.slice(1)} ${told}?`, hosts);
 
-    let outcomes = await inParts(hosts, (host) => this.begin(host, hosts.length === 1));
-    if (flags.wait === true) outcomes = await this.follow(outcomes, timeout);
-    else
-      for (const { host, outcome } of outcomes)
-        if (outcome === "pending") this.note(`${host}: ${this.action} is pending`);
+    let outcomes = await this.beginAll(hosts);
+    let waited: unknown;
+    if (flags.wait === true) {
+      // What became of each host is told also when the wait ends early.
+      const told = (now: Outcome[]) => {
+        outcomes = now;
+      };
+      waited = await this.follow(outcomes, timeout, told).catch((error: unknown) => error);
+      if (waited instanceof Error && !(waited instanceof CliError)) throw waited;
+    } else for (const one of outcomes) if (isOpen(one)) this.note(`${one.host}: ${this.action} is pending`);
     await this.printList(outcomes, view);
-    this.conclude(outcomes, flags.wait === true, given);
+    this.conclude(outcomes);
+    if (waited) throw waited;
+  }
+
+  private async beginAll(hosts: readonly Target[]): Promise<Outcome[]> {
+    let asked = 0;
+    try {
+      return await inParts(hosts, async (host) => {
+        const outcome = await this.begin(host, hosts.length === 1);
+        asked++;
+        return outcome;
+      });
+    } catch (error) {
+      if (!this.stop.signal.aborted) throw error;
+      throw interrupted({
+        what: `${asked} of ${plural(hosts.length, "host")} ${asked === 1 ? "was" : "were"} asked to ${this.action}`,
+        hint: "`svc hosts upcoming HOST` shows what a host has yet to do, `svc hosts cancel` takes it back.",
+      });
+    }
   }
 
   /** Several hosts: each stands for itself, and its refusal is told beside the others' outcomes. */
   private async begin({ id, display_name, mdm }: Target, alone: boolean): Promise<Outcome> {
     const host = printable(display_name);
     try {
-      const { device_status, pending_action, unlock_pin } = await this.request(id);
+      const shown = await selectionOfHosts([{ id }]);
+      const state = await asShown(shown, (options) => this.request(id, options));
+      const { device_status, pending_action, unlock_pin, approval } = state;
       const pin = unlock_pin === undefined ? {} : { unlock_pin };
+      if (approval) {
+        const reason = `needs approval: svc approvals approve ${approval.id}`;
+        return { id, host, outcome: "pending", device_status, pending_action, reason, approval_id: approval.id };
+      }
       return { id, host, outcome: pending_action === "" ? "done" : "pending", device_status, pending_action, ...pin };
     } catch (error) {
-      if (alone || !(error instanceof ApiCallError)) throw error;
+      const refused = error instanceof ApiCallError || (error instanceof CliError && error.kind === "conflict");
+      if (alone || !refused) throw error;
       const { message, errors } = tell(error);
       const reason = errors[0]?.reason ?? message;
       const { device_status, pending_action } = mdm;
@@ -110,27 +149,21 @@ export abstract class HostActionCommand extends ClientCommand {
     }
   }
 
-  private async follow(outcomes: readonly Outcome[], timeout: number): Promise<Outcome[]> {
+  private async follow(outcomes: readonly Outcome[], timeout: string, tell: (now: Outcome[]) => void): Promise<void> {
     const progress = this.progress(`waiting for ${plural(outcomes.length, "host")} ...`);
-    const started = this.io.now().getTime();
-    let slept = 0;
     let now = [...outcomes];
-    try {
-      for (let pause = FIRST_WAIT_MS; now.some(({ outcome }) => outcome === "pending"); ) {
-        const left = timeout - Math.max(slept, this.io.now().getTime() - started);
-        if (left <= 0) break;
-        const ms = Math.min(pause, left);
-        await this.io.sleep(ms, this.stop.signal);
-        slept += ms;
-        pause = Math.min(LONGEST_WAIT_MS, pause * 1.5);
-        now = await inParts(now, (one) => (one.outcome === "pending" ? this.look(one) : Promise.resolve(one)));
-        const open = now.filter(({ outcome }) => outcome === "pending").length;
-        progress.update(`${now.length - open} of ${plural(now.length, "host")} answered ...`);
-      }
-    } finally {
-      progress.done();
-    }
-    return now;
+    const done = async () => {
+      now = await inParts(now, (one) => (isOpen(one) ? this.look(one) : Promise.resolve(one)));
+      tell(now);
+      const open = now.filter(isOpen).length;
+      progress.update(`${now.length - open} of ${plural(now.length, "host")} answered ...`);
+      return open === 0;
+    };
+    const going = (): Going => ({
+      what: `the ${this.action} is still pending on ${plural(now.filter(isOpen).length, "host")}`,
+      hint: "It stays so until the host is online. `svc hosts upcoming HOST` shows it, `svc hosts cancel` takes it back.",
+    });
+    await waitFor(this.io, this.stop.signal, { timeout, done, going }).finally(progress.done);
   }
 
   private async look(before: Outcome): Promise<Outcome> {
@@ -147,19 +180,14 @@ export abstract class HostActionCommand extends ClientCommand {
     }
   }
 
-  private conclude(outcomes: readonly Outcome[], waited: boolean, timeout: string): void {
+  private conclude(outcomes: readonly Outcome[]): void {
     const bad = outcomes.filter(({ outcome }) => outcome === "failed");
     const [first] = bad;
     if (first && outcomes.length === 1) throw failed(`${first.host}: ${first.reason}`);
     if (bad.length === outcomes.length) throw failed(`no host did: ${first?.reason}`);
     if (bad.length > 0) throw new CliError("partial", `${bad.length} of ${plural(outcomes.length, "host")} failed`);
-    const open = outcomes.filter(({ outcome }) => outcome === "pending").length;
-    if (waited && open > 0)
-      throw new CliError(
-        "pending",
-        `after ${timeout} the ${this.action} is still pending on ${plural(open, "host")}`,
-        "It stays so until the host is online. `svc hosts upcoming HOST` shows it, `svc hosts cancel` takes it back.",
-      );
+    const approvals = outcomes.flatMap(({ approval_id: id }) => (id === undefined ? [] : [{ id }]));
+    if (approvals.length > 0) throw needsApproval(approvals);
   }
 
   private async named(names: readonly string[]): Promise<Target[]> {
@@ -171,6 +199,8 @@ export abstract class HostActionCommand extends ClientCommand {
     return [...hosts.values()];
   }
 }
+
+const isOpen = ({ outcome, approval_id }: Outcome): boolean => outcome === "pending" && approval_id === undefined;
 
 async function inParts<T, R>(items: readonly T[], work: (item: T) => Promise<R>): Promise<R[]> {
   const made: R[] = [];

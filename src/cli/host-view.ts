@@ -1,5 +1,5 @@
 // How hosts are shown, and the flags that pick them.
-import { Host } from "../api/hosts.ts";
+import { Host } from "../api/host.ts";
 import type { View } from "./output.ts";
 import type { Column } from "./table.ts";
 import { ago } from "./text.ts";

@@ -1,12 +1,22 @@
 // Commands that change many hosts at once: which are meant, and how that is confirmed.
 import * as Flags from "@oclif/core/flags";
-import { type Host, hostStatuses, hostsApi } from "../api/hosts.ts";
+import type { Host } from "../api/host.ts";
+import { type hostMays, hostStatuses } from "../api/host-filters.ts";
+import { hostsApi } from "../api/hosts.ts";
+import type { Selection } from "../api/selection.ts";
 import { ClientCommand } from "./client-command.ts";
-import { notFound, usage } from "./errors.ts";
+import { CliError, notFound, usage } from "./errors.ts";
 import { teamFlag } from "./flags.ts";
+import { selectionOfHosts } from "./selection.ts";
 import { plural, printable } from "./text.ts";
 
 export type Picked = Pick<Host, "id" | "display_name">;
+export type May = (typeof hostMays)[number];
+/** Hosts as a person is shown them: the first by name, and what all of them are. */
+export interface Shown {
+  readonly first: readonly Picked[];
+  readonly selection: Selection;
+}
 /** The filters that such changes take. */
 export interface Filters {
   readonly query?: string | undefined;
@@ -41,6 +51,9 @@ interface Choice {
   readonly "all-hosts"?: boolean | undefined;
 }
 
+/** Hosts told by name. */
+const TOLD = 10;
+
 export abstract class HostsCommand extends ClientCommand {
   /** The filters that the flags give; null where hosts are named instead. One of the two has to be. */
   protected async filtersOr(names: readonly string[], flags: Choice): Promise<Filters | null> {
@@ -68,10 +81,28 @@ export abstract class HostsCommand extends ClientCommand {
     return [...hosts.values()];
   }
 
-  protected async picked(filters: Filters): Promise<Picked[]> {
+  protected async picked(filters: Filters, may: May): Promise<Picked[]> {
     this.common.all = true;
-    const rows = await this.rows(hostsApi.list, { query: filters }, "hosts");
+    const rows = await this.rows(hostsApi.list, { query: { ...filters, may } }, "hosts");
     return rows.map(({ id, display_name }) => ({ id, display_name }));
+  }
+
+  protected async shownNamed(hosts: readonly Picked[]): Promise<Shown> {
+    return { first: hosts, selection: await selectionOfHosts(hosts) };
+  }
+
+  /** What filters pick, without listing it: there may be a hundred thousand. */
+  protected async shownPicked(filters: Filters, may: May): Promise<Shown> {
+    for (let tries = 0; tries < 3; tries++) {
+      const query = { ...filters, may };
+      const { hosts, meta } = await this.call(hostsApi.list, { query: { ...query, page: 0, per_page: TOLD } });
+      const first = hosts.map(({ id, display_name }) => ({ id, display_name }));
+      if (!meta.has_next_results) return this.shownNamed(first);
+      const { count, digest = "" } = await this.call(hostsApi.count, { query: { ...query, digest: true } });
+      // Fewer by now than were listed: what was listed is not what was counted.
+      if (count > first.length) return { first, selection: { count, digest } };
+    }
+    throw new CliError("conflict", "the hosts that match change all the while", "Run it again.");
   }
 
   /** Refuses a choice that holds nothing, or everything without saying so. */
@@ -84,13 +115,13 @@ export abstract class HostsCommand extends ClientCommand {
   }
 
   /** The first of them by name, for whoever is asked. */
-  protected tell(hosts: readonly Picked[], total: number): void {
-    for (const { display_name, id } of hosts.slice(0, 10)) this.note(`  ${printable(display_name)} (${id})`);
-    if (total > 10) this.note(`  and ${total - 10} more`);
+  protected tell({ first, selection }: Shown): void {
+    for (const { display_name, id } of first.slice(0, TOLD)) this.note(`  ${printable(display_name)} (${id})`);
+    if (selection.count > TOLD) this.note(`  and ${selection.count - TOLD} more`);
   }
 
-  protected nameOf(hosts: readonly Picked[]): string {
-    const [only] = hosts;
-    return hosts.length === 1 && only ? printable(only.display_name) : plural(hosts.length, "host");
+  protected nameOf({ first, selection: { count } }: Shown): string {
+    const [only] = first;
+    return count === 1 && only ? printable(only.display_name) : plural(count, "host");
   }
 }

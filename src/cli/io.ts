@@ -21,6 +21,8 @@ export interface Io {
   readonly ask: Asker;
   readonly now: () => Date;
   out(text: string): void;
+  /** As `out`; waits while its reader is slow. */
+  outText?(text: string): Promise<void>;
   /** Bytes for stdout as they are; waits while its reader is slow. */
   outBytes?(bytes: Uint8Array): Promise<void>;
   err(text: string): void;
@@ -52,6 +54,16 @@ const asker: Asker = {
   },
 };
 
+const toStdout = (data: string | Uint8Array): Promise<void> =>
+  new Promise((resolve, reject) =>
+    process.stdout.write(data, (error) => {
+      if (!error) return resolve();
+      // Its reader has seen enough (`| head`).
+      if ("code" in error && error.code === "EPIPE") process.exit(0);
+      reject(error);
+    }),
+  );
+
 export const processIo = (): Io => ({
   env: process.env,
   tty: {
@@ -63,8 +75,8 @@ export const processIo = (): Io => ({
   ask: asker,
   now: () => new Date(),
   out: (text) => void process.stdout.write(text),
-  outBytes: (bytes) =>
-    new Promise((resolve, reject) => process.stdout.write(bytes, (error) => (error ? reject(error) : resolve()))),
+  outText: toStdout,
+  outBytes: toStdout,
   err: (text) => void process.stderr.write(text),
   async readStdin() {
     let text = "";

@@ -9,6 +9,7 @@ import { pick } from "./fields.ts";
 import { listOf } from "./flags.ts";
 import { LiveTable } from "./live-table.ts";
 import { plural, printable } from "./text.ts";
+import { interrupted } from "./wait.ts";
 
 type Row = Record<string, unknown>;
 type Counts = LiveQuery["counts"];
@@ -82,7 +83,12 @@ export abstract class LiveCommand extends ClientCommand {
       }
     } catch (error) {
       clear();
-      if (!this.stop.signal.aborted || options.keep) throw error;
+      if (!this.stop.signal.aborted) throw error;
+      if (options.keep)
+        throw interrupted({
+          what: `live query ${query.id} goes on`,
+          hint: `\`svc queries live follow ${query.id}\` reads it from the start, \`svc queries live cancel ${query.id}\` ends it.`,
+        });
       await printer.end();
       counts = await this.cancelled(query.id);
       this.note("interrupted: the live query was cancelled");

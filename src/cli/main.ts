@@ -1,10 +1,13 @@
 // From argv to exit code: finds the command, runs it, tells errors. oclif keeps the commands; the rest is settled here.
+import { existsSync } from "node:fs";
+import { join } from "node:path";
 import type { Command } from "@oclif/core";
 import { Config, Plugin } from "@oclif/core/config";
 import { Help, normalizeArgv } from "@oclif/core/help";
 import { settings } from "@oclif/core/settings";
 import { toConfiguredId } from "@oclif/core/util/ids";
 import { CliError, renderError, tell, usage } from "./errors.ts";
+import { helpTopics, topicText } from "./help-topics.ts";
 import { attachIo, type Io, isDumb, processIo } from "./io.ts";
 import { nearest } from "./suggest.ts";
 import { topics } from "./topics.ts";
@@ -23,6 +26,37 @@ export async function loadConfig(root: string, plugin?: Plugin): Promise<Config>
   return Config.load({ root, plugins: new Map([[own.name, own]]) });
 }
 
+/**
+ * As `loadConfig`, with nothing but the command that `argv` names where that is one of the built ones: the whole manifest is half a
+ * megabyte, which only help and mistakes need.
+ */
+export async function runConfig(root: string, argv: readonly string[]): Promise<Config> {
+  const id = builtCommand(root, argv);
+  if (id === null) return loadConfig(root);
+  const plugin = new Plugin({ isRoot: true, root });
+  const relativePath = ["dist", "commands", ...`${id}.js`.split(":")];
+  // What follows its name is its own to judge.
+  const command = { id, strict: false, aliases: [], hiddenAliases: [], args: {}, flags: {}, isESM: true, relativePath };
+  Object.assign(plugin, { _manifest: async () => ({ commands: { [id]: command }, version: "" }) });
+  await plugin.load();
+  return loadConfig(root, plugin);
+}
+
+function builtCommand(root: string, argv: readonly string[]): string | null {
+  const end = argv.indexOf("--");
+  const own = end === -1 ? argv : argv.slice(0, end);
+  if (own.includes("--help") || own.includes("-h")) return null;
+  const stop = own.findIndex((word) => !/^[a-z][a-z-]*$/.test(word));
+  for (let words = own.slice(0, stop === -1 ? own.length : stop); words.length > 0; words = words.slice(0, -1))
+    if (words[0] !== "help" && existsSync(join(root, "dist", "commands", `${join(...words)}.js`)))
+      return words.join(":");
+  return null;
+}
+
+/** The configuration with every command, for what tells of all of them. */
+export const wholeConfig = async (config: Config): Promise<Config> =>
+  config.commands.length > 1 ? config : loadConfig(config.root);
+
 /** Runs one command line; the answer is the exit code. */
 export async function main(argv: string[], config: Config, io: Io = processIo()): Promise<number> {
   attachIo(config, io);
@@ -36,7 +70,7 @@ export async function main(argv: string[], config: Config, io: Io = processIo())
     if (error instanceof CliError && error.message === "") return exitCode;
     const colour = io.tty.stderr && !isDumb(io) && !io.env.NO_COLOR && !argv.includes("--no-color");
     io.err(
-      renderError(code === "usage" ? withSuggestion(error, argv, config) : error, {
+      renderError(code === "usage" ? await withSuggestion(error, argv, config) : error, {
         json: wantsJson(argv, io),
         red: (text) => (colour ? `\u001b[31m${text}\u001b[0m` : text),
         debug: /(^|[,\s])(svc|\*)/.test(io.env.DEBUG ?? ""),
@@ -51,11 +85,10 @@ async function dispatch(argv: string[], config: Config, io: Io): Promise<void> {
   const own = end === -1 ? argv : argv.slice(0, end);
   if (own[0] === "--version" || own[0] === "-v") return io.out(`${config.userAgent}\n`);
   if (own.length === 0 || own[0] === "help" || own.includes("--help") || own.includes("-h")) {
-    return showHelp(
-      own.filter((arg) => arg !== "--help" && arg !== "-h"),
-      config,
-      io,
-    );
+    const words = own.filter((arg) => arg !== "--help" && arg !== "-h");
+    // Whoever asks in the middle of a command line has its arguments there already.
+    const [id = ""] = words[0] === "help" ? [] : normalizeArgv(config, [...words]);
+    return showHelp(config.findCommand(id) ? id.split(":") : words, config, io);
   }
   const [id = "", ...rest] = normalizeArgv(config, [...argv]);
   const command = config.findCommand(id);
@@ -77,12 +110,24 @@ export async function showHelp(argv: string[], config: Config, io: Io): Promise<
   });
   help.io = io;
   const subject = words.filter((word) => !word.startsWith("-"));
+  const topic = argv[0] === "help" ? helpTopics[subject[0] ?? ""] : undefined;
+  if (subject.length === 1 && topic) return io.out(`${topicText(topic)}\n`);
   if (subject.length > 0) {
     const [id = ""] = normalizeArgv(config, [...subject]);
     if (!config.findCommand(id) && !config.findTopic(id)) throw unknownCommand(id, config);
   }
   await help.showHelp(subject);
+  if (subject.length > 0) return;
+  const about = Object.entries(helpTopics).map(([name, { summary }]) => `  help ${name.padEnd(13)} ${summary}`);
+  io.out(`\nMORE HELP\n${about.join("\n")}\n`);
 }
+
+/** A command that destroys is marked in its help, in lists of commands and in its manual page. */
+export const isDestructive = (command: object): boolean => "destructive" in command && command.destructive === true;
+export const destructiveMark = "(destructive)";
+export const destructiveText =
+  "Destructive: what it does cannot be taken back, or takes something away from people. It asks before; without a terminal the flag that " +
+  "answers has to be given.";
 
 class IoHelp extends Help {
   io: Io | undefined;
@@ -94,7 +139,22 @@ class IoHelp extends Help {
       const { options: _, ...shown } = flag;
       return [name, { ...shown, helpValue: "KEY" }] as const;
     });
-    await super.showCommandHelp({ ...command, flags: Object.fromEntries(flags) });
+    const description = [isDestructive(command) ? destructiveText : "", command.description ?? ""].filter(Boolean);
+    await super.showCommandHelp({
+      ...command,
+      ...(description.length === 0 ? {} : { description: description.join("\n\n") }),
+      flags: Object.fromEntries(flags),
+    });
+  }
+
+  protected override formatCommands(commands: Command.Loadable[]): string {
+    return super.formatCommands(
+      // Copies: what is given is written to.
+      commands.map((one) => ({
+        ...one,
+        ...(isDestructive(one) ? { summary: `${one.summary} ${destructiveMark}` } : {}),
+      })),
+    );
   }
 
   protected override log(...lines: string[]): void {
@@ -107,6 +167,7 @@ function unknownCommand(id: string, config: Config): CliError {
   const known = [
     ...config.commands.filter(({ hidden }) => !hidden).map(({ id }) => id),
     ...config.topics.map(({ name }) => name),
+    ...Object.keys(helpTopics),
   ];
   const names = known.map((name) => toConfiguredId(name, config));
   // Arguments were taken for words of the command: the longest beginning that is near to one counts.
@@ -120,8 +181,9 @@ function unknownCommand(id: string, config: Config): CliError {
 }
 
 /** oclif's parser only says that a flag does not exist: name the one that was probably meant. */
-function withSuggestion(error: unknown, argv: string[], config: Config): unknown {
+async function withSuggestion(error: unknown, argv: string[], running: Config): Promise<unknown> {
   if (!(error instanceof Error) || !("flags" in error) || !Array.isArray(error.flags)) return error;
+  const config = await wholeConfig(running);
   const [id = ""] = normalizeArgv(config, [...argv]);
   const unknown = error.flags.map(String);
   const flags = Object.values(config.findCommand(id)?.flags ?? {}).filter(({ hidden }) => !hidden);

@@ -13,3 +13,10 @@ export function configDir(env: Env): string {
   if (process.platform === "win32" && env.APPDATA) return join(env.APPDATA, "svc");
   return join(home(env), ".config", "svc");
 }
+
+/** For what can be had again. */
+export function cacheDir(env: Env): string {
+  if (env.XDG_CACHE_HOME && isAbsolute(env.XDG_CACHE_HOME)) return join(env.XDG_CACHE_HOME, "svc");
+  if (process.platform === "win32" && env.LOCALAPPDATA) return join(env.LOCALAPPDATA, "svc", "cache");
+  return join(home(env), ".cache", "svc");
+}

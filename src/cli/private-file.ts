@@ -1,5 +1,4 @@
 // Files that only their owner may read, replaced whole so that a crash leaves the old or the new one.
-import { randomBytes } from "node:crypto";
 import { mkdir, open, readFile, rename, rm, stat } from "node:fs/promises";
 import { dirname } from "node:path";
 import type { Low } from "lowdb";
@@ -7,6 +6,8 @@ import { failed } from "./errors.ts";
 
 export async function writePrivate(path: string, text: string): Promise<void> {
   await mkdir(dirname(path), { recursive: true, mode: 0o700 });
+  // Most commands only read: they need not load it.
+  const { randomBytes } = await import("node:crypto");
   const draft = `${path}.${randomBytes(6).toString("hex")}.tmp`;
   try {
     const file = await open(draft, "wx", 0o600);

@@ -1,6 +1,7 @@
 // From what people type to the object: ids, names, whatever identifies it.
 import type { AnyEndpoint, InputOf, ReplyOf } from "../api/endpoint.ts";
-import { type Host, hostsApi } from "../api/hosts.ts";
+import type { Host } from "../api/host.ts";
+import { hostsApi } from "../api/hosts.ts";
 import { labelsApi } from "../api/labels.ts";
 import { type Pack, packsApi } from "../api/packs.ts";
 import { type Query, queriesApi } from "../api/queries.ts";

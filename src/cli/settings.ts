@@ -88,7 +88,7 @@ export async function resolveConnection(io: Pick<Io, "env" | "keyring">, flags: 
   };
 }
 
-const isTrue = (value: string | undefined) => value === "1" || value === "true";
+export const isTrue = (value: string | undefined) => value === "1" || value === "true";
 
 function seconds(value: string | undefined): number | undefined {
   if (given(value) === undefined) return undefined;

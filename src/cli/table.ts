@@ -43,23 +43,51 @@ export async function table(
   { header, bold, width }: TableOptions,
 ): Promise<string> {
   if (rows.length === 0) return "";
-  const { default: Table } = await import("cli-table3");
   const heads = header ? columns.map((column) => (column.header ?? column.key).toUpperCase()) : null;
   const cells = rows.map((row) => columns.map((column) => shown(column, row)));
   const widths = widthsOf(columns, heads === null ? cells : [heads, ...cells], width);
-  const out = new Table({
-    ...(heads === null ? {} : { head: heads.map((head, at) => bold(cut(head, widths[at]))) }),
-    chars: { ...nothing, middle: gap },
-    style: { "padding-left": 0, "padding-right": 0, head: [], border: [] },
-  });
-  for (const row of cells) {
-    out.push(row.map((text, at) => (columns[at]?.paint ?? String)(cut(text, widths[at]))));
-  }
-  return `${out
-    .toString()
+  const fitted = (line: readonly string[], paint: (text: string, at: number) => string): Cell[] =>
+    line.map((text, at) => {
+      const whole = cut(text, widths[at]);
+      return { shown: paint(whole, at), length: whole.length };
+    });
+  const lines = [
+    ...(heads === null ? [] : [fitted(heads, bold)]),
+    ...cells.map((line) => fitted(line, (text, at) => (columns[at]?.paint ?? String)(text))),
+  ];
+  const narrow = [...(heads ?? []), ...cells.flat()].every((text) => onePlaceEach.test(text));
+  const text = narrow ? aligned(lines) : await alignedByWidth(lines);
+  return `${text
     .split("\n")
     .map((line) => line.trimEnd())
     .join("\n")}\n`;
+}
+
+interface Cell {
+  readonly shown: string;
+  /** Places that it takes without its colours. */
+  readonly length: number;
+}
+
+/** Letters that take one place each on every terminal, and the ellipsis of a cut. */
+const onePlaceEach = /^[\x20-\x7e…]*$/;
+
+function aligned(lines: readonly (readonly Cell[])[]): string {
+  const widths = (lines[0] ?? []).map((_, at) => Math.max(...lines.map((line) => line[at]?.length ?? 0)));
+  return lines
+    .map((line) => line.map(({ shown, length }, at) => shown + " ".repeat((widths[at] ?? 0) - length)).join(gap))
+    .join("\n");
+}
+
+/** The same where letters take two places or none: a library knows which, at ten times the cost. */
+async function alignedByWidth(lines: readonly (readonly Cell[])[]): Promise<string> {
+  const { default: Table } = await import("cli-table3");
+  const table = new Table({
+    chars: { ...nothing, middle: gap },
+    style: { "padding-left": 0, "padding-right": 0, head: [], border: [] },
+  });
+  for (const line of lines) table.push(line.map(({ shown }) => shown));
+  return table.toString();
 }
 
 /** The width of each column, the widest made narrower until a row fits. */

@@ -12,6 +12,9 @@ const isUser = (row: unknown): row is User => typeof row === "object" && row !==
 export const rolesOf = ({ global_role, teams }: User): string =>
   global_role ?? teams.map(({ name, role }) => `${role} (${name})`).join(", ");
 
+const signInOf = ({ api_only, sso_enabled, mfa_enabled }: User): string =>
+  api_only ? "api only" : sso_enabled ? "sso" : mfa_enabled ? "password, mail" : "password";
+
 export const userView: View = {
   schema: UserSchema,
   columns: [
@@ -22,7 +25,7 @@ export const userView: View = {
     {
       key: "api_only",
       header: "kind",
-      text: (_, row) => (isUser(row) ? (row.api_only ? "api only" : row.sso_enabled ? "sso" : "password") : ""),
+      text: (_, row) => (isUser(row) ? signInOf(row) : ""),
     },
     { key: "force_password_reset", header: "must reset", text: (value) => (value === true ? "yes" : "") },
   ],

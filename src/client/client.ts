@@ -25,6 +25,8 @@ export interface ClientOptions {
 export interface RawCall {
   readonly query?: Record<string, unknown>;
   readonly body?: unknown;
+  /** Beside those of every request. */
+  readonly headers?: Readonly<Record<string, string>>;
   readonly signal?: AbortSignal;
 }
 export interface RawReply {
@@ -55,7 +57,7 @@ export class ApiClient {
   async call<E extends AnyEndpoint>(
     endpoint: E,
     input: InputOf<E> = {},
-    options: { signal?: AbortSignal } = {},
+    options: Pick<RawCall, "headers" | "signal"> = {},
   ): Promise<ReplyOf<E>> {
     const path = pathOf(endpoint, (input.params ?? {}) as Record<string, unknown>);
     const { status, headers, text } = await this.raw(endpoint.method, path, {
@@ -68,7 +70,7 @@ export class ApiClient {
   }
 
   /** One request as given, retried where that is safe. Replies of any status are returned. */
-  async raw(method: string, path: string, { query, body, signal }: RawCall = {}): Promise<RawReply> {
+  async raw(method: string, path: string, { query, body, headers, signal }: RawCall = {}): Promise<RawReply> {
     const url = `${this.serverUrl}${path}${queryString(query)}`;
     const stop = anySignal(signal, this.#options.signal);
     for (let attempt = 1; ; attempt++) {
@@ -76,7 +78,7 @@ export class ApiClient {
       let reply: HttpReply;
       let text: string;
       try {
-        reply = await this.#send(url, this.#init(method, body, stop));
+        reply = await this.#send(url, this.#init(method, body, stop, headers));
         text = await reply.text();
       } catch (error) {
         stop?.throwIfAborted();
@@ -131,16 +133,15 @@ export class ApiClient {
   }
 
   /**
-   * The rows of a paged list, up to the limit, and whether more exist. Where the endpoint can list `after` an id and no
-   * other order is asked for it does: rows that come or go meanwhile then shift nothing.
+   * The rows of a paged list, page by page and up to the limit; `more` with the last part when others exist. Where the endpoint can
+   * list `after` an id and no other order is asked for it does: rows that come or go meanwhile then shift nothing.
    */
-  async all<E extends AnyEndpoint, K extends keyof ReplyOf<E>>(
+  async *pages<E extends AnyEndpoint, K extends keyof ReplyOf<E>>(
     endpoint: E,
     input: InputOf<E>,
     key: K,
     limit = Number.POSITIVE_INFINITY,
-    onPage?: (count: number) => void,
-  ): Promise<{ rows: RowOf<ReplyOf<E>[K]>[]; more: boolean }> {
+  ): AsyncGenerator<{ rows: RowOf<ReplyOf<E>[K]>[]; more: boolean }> {
     const query = { ...((input.query ?? {}) as Record<string, unknown>) };
     const keyset =
       "after" in shapeOf(endpoint.query) &&
@@ -149,28 +150,44 @@ export class ApiClient {
       query.order_direction === undefined &&
       query.after === undefined;
     const perPage = Math.max(1, Math.min(limit, 500));
-    const rows: RowOf<ReplyOf<E>[K]>[] = [];
+    let count = 0;
+    let last: unknown;
     for (let page = 0; ; page++) {
-      const position = keyset
-        ? { order_key: "id", ...(rows.length === 0 ? {} : { after: String(idOf(rows.at(-1))) }) }
-        : { page };
+      const position = keyset ? { order_key: "id", ...(count === 0 ? {} : { after: String(idOf(last)) }) } : { page };
       const paged = { ...input, query: { ...query, ...position, per_page: perPage } } as InputOf<E>;
       const reply = await this.call(endpoint, paged);
       const part = reply[key] as readonly RowOf<ReplyOf<E>[K]>[];
-      rows.push(...part);
-      onPage?.(rows.length);
+      const rows = part.slice(0, limit - count);
+      count += part.length;
+      last = part.at(-1);
       const known = hasNext(reply) !== null;
-      const more = hasNext(reply) ?? part.length >= perPage;
+      const next = part.length > 0 && (hasNext(reply) ?? part.length >= perPage);
       // Where the reply does not tell, the next page does.
-      if (rows.length >= limit && (known || !more || rows.length > limit))
-        return { rows: rows.slice(0, limit), more: more || rows.length > limit };
-      if (!more || part.length === 0) return { rows, more: false };
+      const ends = count > limit || !next || (count === limit && known);
+      yield { rows, more: count > limit || (count === limit && known && next) };
+      if (ends) return;
     }
   }
 
-  #init(method: string, body: unknown, signal: AbortSignal | undefined) {
+  /** As `pages`, all at once. */
+  async all<E extends AnyEndpoint, K extends keyof ReplyOf<E>>(
+    endpoint: E,
+    input: InputOf<E>,
+    key: K,
+    limit = Number.POSITIVE_INFINITY,
+  ): Promise<{ rows: RowOf<ReplyOf<E>[K]>[]; more: boolean }> {
+    const all: RowOf<ReplyOf<E>[K]>[] = [];
+    let some = false;
+    for await (const { rows, more } of this.pages(endpoint, input, key, limit)) {
+      for (const row of rows) all.push(row);
+      some = more;
+    }
+    return { rows: all, more: some };
+  }
+
+  #init(method: string, body: unknown, signal: AbortSignal | undefined, more: RawCall["headers"] = {}) {
     const { token, userAgent } = this.#options;
-    const headers: Record<string, string> = { accept: "application/json" };
+    const headers: Record<string, string> = { accept: "application/json", ...more };
     if (userAgent) headers["user-agent"] = userAgent;
     if (token) headers.authorization = `Bearer ${token}`;
     if (body !== undefined) headers["content-type"] = "application/json";

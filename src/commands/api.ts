@@ -1,8 +1,9 @@
 import * as Flags from "@oclif/core/flags";
 import { ClientCommand } from "../cli/client-command.ts";
 import { usage } from "../cli/errors.ts";
-import { args, connectionFlags, generalFlags } from "../cli/flags.ts";
+import { args, connectionFlags, generalFlags, outputFlags } from "../cli/flags.ts";
 import { parseValue, readValue } from "../cli/input.ts";
+import { selectOf } from "../cli/output.ts";
 import { apiCallError } from "../client/errors.ts";
 
 const methods = ["GET", "POST", "PUT", "PATCH", "DELETE"];
@@ -30,14 +31,24 @@ export default class Api extends ClientCommand {
       multipleNonGreedy: true,
       helpValue: "K=V",
     }),
+    header: Flags.string({
+      char: "H",
+      summary: "Header of the request; repeatable.",
+      multiple: true,
+      multipleNonGreedy: true,
+      helpValue: "'NAME: VALUE'",
+    }),
     input: Flags.string({ summary: "Body, JSON or YAML; - is stdin.", helpValue: "FILE" }),
     paginate: Flags.boolean({ summary: "Read all pages (GET only)." }),
+    jq: outputFlags.jq,
     "dry-run": Flags.boolean({ summary: "Print the request instead of sending it." }),
   };
   static override examples = [
     "<%= config.bin %> <%= command.id %> GET /hosts -F status=online --paginate",
     "<%= config.bin %> <%= command.id %> PATCH /config -F org_info.org_name=Example",
   ];
+
+  private headers: Record<string, string> = {};
 
   async run() {
     const { args: given, flags } = await this.parse(Api);
@@ -47,6 +58,7 @@ export default class Api extends ClientCommand {
     const path = apiPath(given.path);
     const fields = await this.fields(flags.field ?? []);
     if (method === "GET" && flags.input !== undefined) throw usage("--input: GET takes no body");
+    this.headers = headersOf(flags.header ?? []);
     if (flags.paginate) return this.paginate(path, fields);
     const base = flags.input === undefined ? undefined : await readValue(this.io, flags.input);
     const body = method === "GET" ? undefined : mergeBody(base, fields);
@@ -54,12 +66,20 @@ export default class Api extends ClientCommand {
       return this.io.out(
         pretty(JSON.stringify({ method, path, ...(method === "GET" ? { query: fields } : { body }) })),
       );
-    this.io.out(await this.one(method, path, method === "GET" ? fields : {}, body));
+    await this.print(await this.one(method, path, method === "GET" ? fields : {}, body));
+  }
+
+  private async print(text: string): Promise<void> {
+    const select = await selectOf({
+      format: "json",
+      ...(typeof this.common.jq === "string" ? { jq: this.common.jq } : {}),
+    });
+    await this.write(select ? select(text) : text);
   }
 
   private async one(method: string, path: string, query: Json, body?: unknown): Promise<string> {
     const client = await this.client();
-    const { status, headers, text } = await client.raw(method, path, { query, body });
+    const { status, headers, text } = await client.raw(method, path, { query, body, headers: this.headers });
     if (status < 200 || status > 299) throw apiCallError(status, headers, text);
     return pretty(text);
   }
@@ -83,7 +103,7 @@ export default class Api extends ClientCommand {
       if (isRecord(reply.meta) ? reply.meta.has_next_results !== true : !full) break;
     }
     if (isRecord(whole.meta)) whole.meta = { has_next_results: false, has_previous_results: false };
-    this.io.out(pretty(JSON.stringify(whole)));
+    await this.print(pretty(JSON.stringify(whole)));
   }
 
   private async fields(pairs: readonly string[]): Promise<Json> {
@@ -115,6 +135,19 @@ function mergeBody(base: unknown, fields: Json): unknown {
     at[last] = value;
   }
   return body;
+}
+
+/** Those that the client makes itself stay as they are. */
+const ownHeaders: ReadonlySet<string> = new Set(["accept", "authorization", "content-type", "user-agent"]);
+
+function headersOf(given: readonly string[]): Record<string, string> {
+  const headers: Record<string, string> = {};
+  for (const text of given) {
+    const [, name = "", value = ""] = /^([\w-]+):\s*([\t\x20-\x7e]*)$/.exec(text) ?? [];
+    if (name === "" || ownHeaders.has(name.toLowerCase())) throw usage(`-H ${text} is no header that can be given`);
+    headers[name.toLowerCase()] = value.trim();
+  }
+  return headers;
 }
 
 function apiPath(given: string): string {

@@ -1,12 +1,16 @@
-import { type Action, actions, allowsSomewhere, teamsFor } from "../api/access.ts";
+import { type Action, actions, allowsSomewhere, sameAs, teamsFor } from "../api/access.ts";
 import { usersApi } from "../api/users.ts";
 import { ClientCommand } from "../cli/client-command.ts";
 import { denied, usage } from "../cli/errors.ts";
 import { args, teamFlag } from "../cli/flags.ts";
 import { nearest } from "../cli/suggest.ts";
 
-const names = Object.keys(actions);
-const isAction = (text: string): text is Action => Object.hasOwn(actions, text);
+const named: Readonly<Record<string, Action>> = {
+  ...(Object.fromEntries(Object.keys(actions).map((name) => [name, name])) as Record<Action, Action>),
+  ...sameAs,
+};
+const names = Object.keys(named);
+const isAction = (text: string): boolean => Object.hasOwn(named, text);
 
 interface Answer {
   readonly allowed: boolean;
@@ -45,7 +49,9 @@ export default class CanI extends ClientCommand {
       return { allowed, where: held.map(({ name }) => name).join(", ") };
     };
     if (asked === undefined) return this.list((action) => answer(action));
-    const told = isAction(asked) ? answer(asked) : await this.ofEndpoint(asked, answer, token?.endpoints ?? null);
+    const told = isAction(asked)
+      ? answer(named[asked]!)
+      : await this.ofEndpoint(asked, answer, token?.endpoints ?? null);
     if (!told.allowed) {
       throw denied(
         `no: ${user.email} may not do ${asked}${team ? ` on team ${team.name}` : ""}${told.because ? `: ${told.because}` : ""}`,
@@ -57,7 +63,7 @@ export default class CanI extends ClientCommand {
   }
 
   private async list(answer: (action: Action) => Answer): Promise<void> {
-    const rows = names.filter(isAction).map((action) => ({ action, ...answer(action) }));
+    const rows = names.map((action) => ({ action, ...answer(named[action]!) }));
     const yes = { key: "allowed", text: (value: unknown) => (value === true ? "yes" : "no") };
     return this.printList(rows, { columns: [{ key: "action" }, yes, { key: "where" }] });
   }

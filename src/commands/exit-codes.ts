@@ -5,8 +5,8 @@ const rows = Object.entries(exitCodes).map(([name, { code, meaning }]) => ({ cod
 
 export default class ExitCodes extends BaseCommand {
   static override summary = "What the exit codes mean.";
-  static override description = rows.map(({ code, meaning }) => `${String(code).padStart(3)}  ${meaning}`).join("\n");
-  static override examples = ["<%= config.bin %> help <%= command.id %>"];
+  static override description = "As `svc help exit-codes`, in any format.";
+  static override examples = ["<%= config.bin %> <%= command.id %> -o csv"];
 
   async run() {
     await this.parse(ExitCodes);

@@ -1,19 +1,26 @@
 import * as Flags from "@oclif/core/flags";
 import { BaseCommand } from "../cli/base-command.ts";
 import { args, generalFlags } from "../cli/flags.ts";
-import { showHelp } from "../cli/main.ts";
+import { showHelp, wholeConfig } from "../cli/main.ts";
 
 export default class HelpCommand extends BaseCommand {
-  static override summary = "Help for a command.";
+  static override summary = "Help for a command, or for exit-codes, environment or formatting.";
   static override enableJsonFlag = false;
   static override baseFlags = { ...generalFlags };
   static override strict = false;
-  static override args = { command: args.optional("the command") };
+  static override args = { command: args.optional("the command, topic, or exit-codes, environment, formatting") };
   static override flags = { "nested-commands": Flags.boolean({ char: "n", summary: "Include the commands below." }) };
-  static override examples = ["<%= config.bin %> <%= command.id %> hosts list"];
+  static override examples = [
+    "<%= config.bin %> <%= command.id %> hosts list",
+    "<%= config.bin %> <%= command.id %> environment",
+  ];
 
   async run() {
     const { argv, flags } = await this.parse(HelpCommand);
-    await showHelp([...argv.map(String), ...(flags["nested-commands"] ? ["-n"] : [])], this.config, this.io);
+    await showHelp(
+      ["help", ...argv.map(String), ...(flags["nested-commands"] ? ["-n"] : [])],
+      await wholeConfig(this.config),
+      this.io,
+    );
   }
 }

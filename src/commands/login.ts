@@ -5,7 +5,7 @@ import { usersApi } from "../api/users.ts";
 import { ClientCommand } from "../cli/client-command.ts";
 import { saveContext } from "../cli/contexts.ts";
 import { denied, usage } from "../cli/errors.ts";
-import { readSecret, readText, secretFlags } from "../cli/input.ts";
+import { readSecret, secretFlags } from "../cli/input.ts";
 import type { Connection } from "../cli/settings.ts";
 import { contextNameFor, linkToken } from "../cli/sign-in.ts";
 import { ApiCallError } from "../client/errors.ts";
@@ -13,7 +13,7 @@ import { ApiCallError } from "../client/errors.ts";
 export default class Login extends ClientCommand {
   static override summary = "Sign in to a server and save the sign-in as a context.";
   static override description =
-    "With email and password (prompt, file, stdin, or SVC_PASSWORD), or with an API token from stdin. --context names " +
+    "With email and password (prompt, file, stdin, or SVC_PASSWORD), or with an API token from stdin or a file. --context names " +
     "the context to save; without it the current one is replaced, or one is named after the server. Where the account " +
     "needs a link that is mailed, it is asked for on a terminal; elsewhere `svc login --mfa-token-stdin` goes on with it. " +
     "With --sso the sign-in goes through the browser, by the identity provider or as whoever is signed in there.";
@@ -23,15 +23,33 @@ export default class Login extends ClientCommand {
     ...secretFlags("password", "the password"),
     "mfa-token-stdin": Flags.boolean({
       summary: "Read the link that was mailed, or its token, from stdin, and finish the sign-in that asked for it.",
-      exclusive: ["email", "password-stdin", "password-file", "token-stdin"],
+      exclusive: ["email", "password-stdin", "password-file", "token-stdin", "token-file", "mfa-token-file"],
+    }),
+    "mfa-token-file": Flags.string({
+      summary: "The same from a file.",
+      helpValue: "FILE",
+      exclusive: ["email", "password-stdin", "password-file", "token-stdin", "token-file"],
     }),
     "token-stdin": Flags.boolean({
       summary: "Read an API token from stdin instead.",
+      exclusive: ["email", "password-stdin", "password-file", "token-file"],
+    }),
+    "token-file": Flags.string({
+      summary: "The same from a file.",
+      helpValue: "FILE",
       exclusive: ["email", "password-stdin", "password-file"],
     }),
     sso: Flags.boolean({
       summary: "Sign in in the browser, by single sign-on where that is on.",
-      exclusive: ["email", "password-stdin", "password-file", "token-stdin", "mfa-token-stdin"],
+      exclusive: [
+        "email",
+        "password-stdin",
+        "password-file",
+        "token-stdin",
+        "token-file",
+        "mfa-token-stdin",
+        "mfa-token-file",
+      ],
     }),
     "no-browser": Flags.boolean({
       summary: "Only show the address to open; the browser has to run on this computer.",
@@ -52,9 +70,8 @@ export default class Login extends ClientCommand {
     if (protocol === "http:" && !/^(localhost|127\.|\[::1\])/.test(hostname)) {
       this.warn(`${connection.serverUrl} is plain HTTP: anyone on the way can read the sign-in`);
     }
-    if (flags["token-stdin"]) {
-      const token = (await readText(this.io, "-", "the token")).trim();
-      if (token === "") throw usage("--token-stdin: nothing was read");
+    const token = (await readSecret(this.io, flags, "token"))?.trim();
+    if (token !== undefined) {
       const { user } = await this.clientFor(connection, token).call(usersApi.me);
       return this.save(connection, flags.context, user.email, token);
     }
@@ -62,8 +79,9 @@ export default class Login extends ClientCommand {
       const { token, user } = await this.signInByBrowser(connection, !flags["no-browser"]);
       return this.save(connection, flags.context, user.email, token);
     }
-    if (flags["mfa-token-stdin"]) {
-      const { token, user } = await this.finish(connection, await readText(this.io, "-", "the link"));
+    const link = await readSecret(this.io, flags, "mfa-token");
+    if (link !== undefined) {
+      const { token, user } = await this.finish(connection, link);
       return this.save(connection, flags.context, user.email, token);
     }
     const email =
@@ -71,8 +89,8 @@ export default class Login extends ClientCommand {
     const password =
       (await readSecret(this.io, flags, "password", "SVC_PASSWORD")) ??
       (await this.askSecret("Password", "--password-stdin, --password-file or SVC_PASSWORD"));
-    const { token, user } = await this.signIn(connection, email, password);
-    await this.save(connection, flags.context, user.email, token);
+    const { token: session, user } = await this.signIn(connection, email, password);
+    await this.save(connection, flags.context, user.email, session);
     if (user.force_password_reset) {
       this.warn("a new password is required of you: `svc users password --required`");
     }

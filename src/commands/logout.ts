@@ -1,5 +1,6 @@
 import { sessionsApi } from "../api/sessions.ts";
 import { ClientCommand } from "../cli/client-command.ts";
+import { clearCompletion } from "../cli/complete-cache.ts";
 import { dropContextToken } from "../cli/contexts.ts";
 import { dryRunFlag } from "../cli/flags.ts";
 import { ApiCallError } from "../client/errors.ts";
@@ -21,6 +22,7 @@ export default class Logout extends ClientCommand {
       if (!(error instanceof ApiCallError && error.status === 401)) throw error;
     }
     if (contextName !== null && tokenSource === "context") await dropContextToken(this.io, contextName);
+    await clearCompletion(this.io.env);
     await this.report(`signed out of ${serverUrl}`, { server_url: serverUrl, context: contextName });
   }
 }

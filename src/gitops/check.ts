@@ -2,7 +2,7 @@
 import { z } from "zod";
 import { editDistance } from "../cli/suggest.ts";
 import type { Problems } from "./problems.ts";
-import { placeOf, plain, type Tree } from "./tree.ts";
+import { entryAt, placeOf, plain, shownKey, type Tree } from "./tree.ts";
 
 export interface CheckOptions {
   readonly problems: Problems;
@@ -28,7 +28,10 @@ export function check<S extends z.ZodType>(
     if (issue.code === "unrecognized_keys") {
       for (const key of issue.keys) {
         const at = placeOf(tree, [...issue.path, key]);
-        const text = unknownKey(schema, name, issue.path, key);
+        const entry = entryAt(tree, issue.path, key);
+        const text = entry?.isHidden
+          ? `unknown key ${dotted(name, [...issue.path, shownKey(key, entry)])}`
+          : unknownKey(schema, name, issue.path, key);
         if (allowUnknownKeys) problems.warn(at, text);
         else problems.error(at, text);
         if (allowUnknownKeys) drop(value, issue.path, key);
@@ -50,8 +53,12 @@ export const dotted = (name: string, path: Path): string =>
 function textOf(issue: z.core.$ZodIssue): string {
   if (issue.code !== "invalid_type") return issue.message;
   if (issue.input === undefined && issue.message.includes("undefined")) return "is required";
-  return `expected ${issue.expected === "int" ? "integer" : issue.expected}, got ${typeName(issue.input)}`;
+  const hint = issue.expected === "string" && isBare(issue.input) ? ": put it into quotes" : "";
+  return `expected ${issue.expected === "int" ? "integer" : issue.expected}, got ${typeName(issue.input)}${hint}`;
 }
+
+/** What YAML takes for a number or a flag, as a version or a password may look. */
+const isBare = (value: unknown): boolean => typeof value === "number" || typeof value === "boolean";
 
 const typeName = (value: unknown): string => (value === null ? "null" : Array.isArray(value) ? "array" : typeof value);
 

@@ -1,8 +1,9 @@
 // Labels, policies and queries of all files: what there is to be, and that it fits together.
+import { NO_TEAM_NAME } from "../api/configuration.ts";
 import { type CheckOptions, check } from "./check.ts";
-import { NO_TEAM, type Owner } from "./diff.ts";
+import type { Owner } from "./diff.ts";
 import { LabelFile, PolicyFile, QueryFile } from "./items.ts";
-import type { Place } from "./problems.ts";
+import type { Place, Problems } from "./problems.ts";
 import type { ListName, Scope } from "./scope.ts";
 import { placeOf, type Tree } from "./tree.ts";
 
@@ -30,43 +31,74 @@ export interface Known {
 }
 
 export const ownerOf = ({ kind, name }: Pick<Scope, "kind" | "name">): Owner =>
-  kind === "global" ? null : kind === "no_team" ? NO_TEAM : name;
+  kind === "global" ? null : kind === "no_team" ? NO_TEAM_NAME : name;
 
-export function collect(scopes: readonly Scope[], known: Known, options: CheckOptions): Collected {
+export function collect(scopes: readonly Scope[], options: CheckOptions): Collected {
   const complete = { labels: new Set<Owner>(), policies: new Set<Owner>(), queries: new Set<Owner>() };
   const labels = scopes
     .filter(({ kind }) => kind === "global")
     .flatMap((scope) => itemsOf(scope, "labels", LabelFile, options));
   const policies = scopes.flatMap((scope) => itemsOf(scope, "policies", PolicyFile, options));
-  const queries = scopes.flatMap((scope) => itemsOf(scope, "queries", QueryFile, options));
+  const queries = scopes
+    .filter(({ kind }) => kind !== "no_team")
+    .flatMap((scope) => itemsOf(scope, "queries", QueryFile, options));
   for (const scope of scopes) {
     refuseWhereNot(scope, options);
     if (scope.kind === "global") complete.labels.add(null);
     complete.policies.add(ownerOf(scope));
     if (scope.kind !== "no_team") complete.queries.add(ownerOf(scope));
   }
+  for (const { value, owner, place } of policies)
+    if (owner === NO_TEAM_NAME && value.calendar_events_enabled)
+      options.problems.error(
+        place("calendar_events_enabled"),
+        "calendar_events_enabled cannot be on for hosts without a team",
+      );
+  checkUniqueNames({ labels, policies, queries }, options);
+  return { labels, policies, queries, complete };
+}
+
+export function checkUniqueNames(
+  { labels, policies, queries }: Pick<Collected, "labels" | "policies" | "queries">,
+  options: CheckOptions,
+): void {
   checkUnique(labels, "label", () => "", options);
   checkUnique(policies, "policy", ({ owner }) => owner ?? "", options);
   checkUnique(queries, "query", ({ owner }) => owner ?? "", options);
-  const isWhole = complete.labels.has(null);
-  const usable = new Set([...labels.map(({ value }) => value.name), ...(isWhole ? [] : known.labels)]);
+}
+
+/** That labels which policies and queries go by will be there: those of the files and, where these do not say all, the server's. */
+export function checkLabelUse(
+  { labels, policies, queries, complete }: Collected,
+  known: Known,
+  problems: Problems,
+): void {
+  const usable = new Set([
+    ...labels.map(({ value }) => value.name),
+    ...(complete.labels.has(null) ? [] : known.labels),
+  ]);
   for (const one of labels)
     if (known.builtinLabels.has(one.value.name))
-      options.problems.error(one.at, `${JSON.stringify(one.value.name)} is a built-in label: it cannot be changed`);
+      problems.error(one.at, `${JSON.stringify(one.value.name)} is a built-in label: it cannot be changed`);
   for (const one of policies)
     for (const field of ["labels_include_any", "labels_exclude_any"] as const)
-      checkLabels(one, field, one.value[field], `policy ${JSON.stringify(one.value.name)}`, usable, known, options);
-  for (const one of queries)
-    checkLabels(
-      one,
-      "labels_include_any",
-      one.value.labels_include_any,
-      `query ${JSON.stringify(one.value.name)}`,
-      usable,
-      known,
-      options,
-    );
-  return { labels, policies, queries, complete };
+      checkLabels(one, field, one.value[field], `policy ${JSON.stringify(one.value.name)}`, usable, known, problems);
+  for (const one of queries) {
+    const { name, labels_include_any: names } = one.value;
+    checkLabels(one, "labels_include_any", names, `query ${JSON.stringify(name)}`, usable, known, problems);
+  }
+}
+
+/** One label, policy or query; null, with the problems told, where it does not fit. */
+export function placed<S extends typeof LabelFile | typeof PolicyFile | typeof QueryFile>(
+  schema: S,
+  tree: Tree,
+  called: string,
+  owner: Owner,
+  options: CheckOptions,
+): Placed<ReturnType<S["parse"]>> | null {
+  const value = check(schema, tree, called, options) as ReturnType<S["parse"]> | null;
+  return value === null ? null : { value, at: at(tree), owner, place: (...path) => placeOf(tree, path) };
 }
 
 function itemsOf<S extends typeof LabelFile | typeof PolicyFile | typeof QueryFile>(
@@ -75,12 +107,8 @@ function itemsOf<S extends typeof LabelFile | typeof PolicyFile | typeof QueryFi
   schema: S,
   options: CheckOptions,
 ): Placed<ReturnType<S["parse"]>>[] {
-  return (scope.lists[list]?.items ?? []).flatMap(({ tree }, i) => {
-    const value = check(schema, tree, `${list}.${i}`, options) as ReturnType<S["parse"]> | null;
-    return value === null
-      ? []
-      : [{ value, at: at(tree), owner: ownerOf(scope), place: (...path) => placeOf(tree, path) }];
-  });
+  const { items = [], called = list } = scope.lists[list] ?? {};
+  return items.flatMap(({ tree }, i) => placed(schema, tree, `${called}.${i}`, ownerOf(scope), options) ?? []);
 }
 
 const at = (tree: Tree): Place => placeOf(tree, ["name"]);
@@ -122,7 +150,7 @@ function checkLabels(
   who: string,
   usable: ReadonlySet<string>,
   known: Known,
-  { problems }: CheckOptions,
+  problems: Problems,
 ): void {
   for (const name of names) {
     if (known.builtinLabels.has(name))

@@ -1,26 +1,13 @@
 // What has to change for the server to be as the files say: pure, object by object and field by field.
+import { type ThingKind, thingKinds } from "../api/configuration.ts";
 
 export type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json };
 
-export const kinds = [
-  "config",
-  "certificate_authority",
-  "label",
-  "team",
-  "agent_options",
-  "team_settings",
-  "enroll_secrets",
-  "policy",
-  "query",
-] as const;
-export type Kind = (typeof kinds)[number];
-
 /** Whose: everybody's (null), a team's by name, or that of hosts without a team. */
 export type Owner = string | null;
-export const NO_TEAM = "No team";
 
 export interface Thing {
-  readonly kind: Kind;
+  readonly kind: ThingKind;
   readonly owner: Owner;
   /** A section's, label's, policy's ... name; what there is one of in its scope is called by its kind. */
   readonly name: string;
@@ -39,7 +26,7 @@ export interface FieldChange {
 
 export interface Change {
   readonly action: "create" | "update" | "delete";
-  readonly kind: Kind;
+  readonly kind: ThingKind;
   readonly owner: Owner;
   readonly name: string;
   /** Of updates: what differs, in the order of the files' fields. */
@@ -72,7 +59,7 @@ export function diff(
     before.delete(keyOf(thing));
     if (!old) changes.push({ action: "create", kind, owner, name, fields: [], value });
     else {
-      const fields = differences(old.value, value);
+      const fields = differences(inAnyOrder(kind, old.value), inAnyOrder(kind, value));
       if (fields.length > 0) changes.push({ action: "update", kind, owner, name, fields, value });
     }
   }
@@ -84,12 +71,18 @@ export function diff(
   return changes.sort(inOrder);
 }
 
+/** Enroll secrets are a set. */
+function inAnyOrder(kind: ThingKind, value: Json): Json {
+  if (kind !== "enroll_secrets" || !isRecord(value) || !Array.isArray(value.secrets)) return value;
+  return { ...value, secrets: value.secrets.toSorted((a, b) => compareTexts(JSON.stringify(a), JSON.stringify(b))) };
+}
+
 const actions = ["create", "update", "delete"] as const;
 
 /** By kind as they depend on each other, then owner, name and action: the same plan reads the same each time. */
 function inOrder(a: Change, b: Change): number {
   return (
-    kinds.indexOf(a.kind) - kinds.indexOf(b.kind) ||
+    thingKinds.indexOf(a.kind) - thingKinds.indexOf(b.kind) ||
     compareTexts(a.owner ?? "", b.owner ?? "") ||
     compareTexts(a.name, b.name) ||
     actions.indexOf(a.action) - actions.indexOf(b.action)
@@ -107,7 +100,20 @@ export function differences(old: Json | undefined, wanted: Json | undefined, pat
     return keys.flatMap((key) => differences(own(old, key), own(wanted, key), path === "" ? key : `${path}.${key}`));
   }
   if (isSame(old, wanted)) return [];
-  return [{ path, ...(old === undefined ? {} : { old }), ...(wanted === undefined ? {} : { new: wanted }) }];
+  const [before, after] = [
+    old === undefined ? {} : { old: masked(old) },
+    wanted === undefined ? {} : { new: masked(wanted) },
+  ];
+  if (isSame(before.old, after.new)) return [{ path, isSecret: true }];
+  return [{ path, ...before, ...after }];
+}
+
+/** As it may be shown: a reference is made of its secret, and would help to guess it. */
+export function masked(value: Json): Json {
+  if (isSecretRef(value)) return "(secret)";
+  if (Array.isArray(value)) return value.map(masked);
+  if (!isRecord(value)) return value;
+  return Object.fromEntries(Object.entries(value).map(([key, one]) => [key, masked(one)]));
 }
 
 const own = (value: { readonly [key: string]: Json }, key: string): Json | undefined =>

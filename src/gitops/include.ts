@@ -16,7 +16,26 @@ export interface Sources {
   readonly problems: Problems;
   /** What file names are shown relative to. */
   readonly directory: string;
+  /** What `-` stands for; null where nothing is read from there. */
+  readonly stdin: string | null;
+  /** What was read: many files may include the same ones. */
+  readonly trees: Map<string, Tree | null>;
+  readonly globs: Map<string, readonly string[]>;
 }
+
+export const newSources = (
+  environment: Environment,
+  directory: string,
+  problems: Problems,
+  stdin: string | null = null,
+): Sources => ({
+  environment,
+  directory,
+  problems,
+  stdin,
+  trees: new Map(),
+  globs: new Map(),
+});
 
 /** The file's name as people gave or would give it. */
 export const shownAs = (path: string, { directory }: Sources): string => {
@@ -26,6 +45,7 @@ export const shownAs = (path: string, { directory }: Sources): string => {
 
 /** The text of a file; null, with the problem told at the place that names it, where it cannot be read. */
 export async function readSource(path: string, named: Place, sources: Sources): Promise<string | null> {
+  if (sources.stdin !== null && path === join(sources.directory, "-")) return sources.stdin;
   try {
     const bytes = await readFile(path);
     if (bytes.length > MAX_BYTES) sources.problems.error(named, `${shownAs(path, sources)} is larger than 8 MiB`);
@@ -46,8 +66,14 @@ export async function readSource(path: string, named: Place, sources: Sources): 
 }
 
 export async function readTree(path: string, named: Place, sources: Sources): Promise<Tree | null> {
+  const before = sources.trees.get(path);
+  if (before !== undefined) return before;
   const text = await readSource(path, named, sources);
-  return text === null ? null : parseTree(text, shownAs(path, sources), sources.environment, sources.problems);
+  // Whoever names a file that cannot be read is told.
+  if (text === null) return null;
+  const tree = parseTree(text, shownAs(path, sources), sources.environment, sources.problems);
+  sources.trees.set(path, tree);
+  return tree;
 }
 
 /** A section as it stands, or the file that its `path` names in place of all of it. Gives the file that paths in it go by. */
@@ -133,6 +159,9 @@ async function filesOf(
     problems.error(at, "either path or paths, not both");
     return [];
   }
+  for (const [key, { key: beside }] of entries)
+    if (key !== "path" && key !== "paths")
+      problems.warn(beside, `${key} is ignored: it is not applied to what a file brings in`);
   const entry = (path ?? paths)!;
   const text = textAt(entry, problems, path ? "path" : "paths");
   if (text === null) return [];
@@ -167,9 +196,11 @@ async function matching(
   sources: Sources,
 ): Promise<string[]> {
   const cwd = dirname(file);
-  const found = (
-    await glob(pattern, { cwd, absolute: true, onlyFiles: true, dot: false, expandDirectories: false })
-  ).sort();
+  const key = JSON.stringify([cwd, pattern]);
+  const found =
+    sources.globs.get(key) ??
+    (await glob(pattern, { cwd, absolute: true, onlyFiles: true, dot: false, expandDirectories: false })).sort();
+  sources.globs.set(key, found);
   if (found.length === 0) sources.problems.warn(named, `nothing matches ${pattern}`);
   return found.filter((path) => {
     if (extensions.includes(extname(path).toLowerCase())) return true;

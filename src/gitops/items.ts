@@ -1,50 +1,41 @@
 // Labels, policies and queries as they stand in files. What is left out has its default: files say all there is.
 import { z } from "zod";
-import { LabelCriteria } from "../api/labels.ts";
+import { type LabelCriteria, labelVitals } from "../api/labels.ts";
 import { policyPlatforms } from "../api/policies.ts";
 import { MAX_INTERVAL, queryLoggings, queryPlatforms, SQL_MAX } from "../api/queries.ts";
-
-/** A key of something that this server does not have yet: it may stand there empty. */
-export const notBuilt = (what: string) =>
-  z
-    .json()
-    .optional()
-    .refine(isEmpty, { error: `this server has no ${what} yet` })
-    .meta({ description: `no ${what} yet: must be empty` });
-
-function isEmpty(value: unknown): boolean {
-  if (Array.isArray(value)) return value.length === 0;
-  if (typeof value === "object" && value !== null) return Object.keys(value).length === 0;
-  return [undefined, null, false, "", 0].includes(value as undefined);
-}
+import { notBuilt } from "./not-built.ts";
 
 const name = z
   .string()
   .transform((text) => text.normalize("NFC").trim())
   .pipe(z.string().min(1, { error: "must not be empty" }).max(255))
-  .meta({ type: "string" });
+  .meta({ minLength: 1 });
 const text = (max: number) =>
   z
     .string()
     .max(max)
     .nullish()
-    .transform((given) => given ?? "")
-    .meta({ type: "string" });
+    .transform((given) => given ?? "");
 const flag = z
   .boolean()
   .nullish()
-  .transform((given) => given ?? false)
-  .meta({ type: "boolean" });
-const labelNames = z
-  .array(name)
-  .max(1000)
-  .nullish()
-  .transform((given) => [...new Set(given ?? [])].sort());
+  .transform((given) => given ?? false);
+const labelNames = (most: number) =>
+  z
+    .array(name)
+    .max(most)
+    .nullish()
+    .transform((given) => [...new Set(given ?? [])].sort());
+const choice = <const V extends string>(values: readonly V[], otherwise: V) =>
+  z
+    .enum(values)
+    .nullish()
+    .transform((given): V => given ?? otherwise);
 
 /** A comma list (or YAML list) of platforms, in the order of the table. */
 const platforms = (known: readonly string[]) =>
   z
-    .union([z.string(), z.array(z.string())])
+    .union([z.string(), z.array(z.string())], { error: "expected string or array of strings" })
     .nullish()
     .transform((given, context) => {
       const parts = (Array.isArray(given) ? given : (given ?? "").split(","))
@@ -54,22 +45,40 @@ const platforms = (known: readonly string[]) =>
       if (wrong === undefined) return known.filter((one) => parts.includes(one)).join(",");
       context.issues.push({ code: "custom", input: given, message: `${wrong} is none of ${known.join(", ")}` });
       return z.NEVER;
-    })
-    .meta({ type: "string" });
+    });
+
+const Criteria = z
+  .strictObject({
+    vital: z
+      .enum([...labelVitals, "custom_host_vital"])
+      .refine((vital) => vital !== "custom_host_vital", { error: "this server has no custom host vitals yet" })
+      .nullish(),
+    value: z.string().max(255).nullish(),
+    where: z.string().max(4096).nullish().meta({ description: "a host expression, in place of vital and value" }),
+    custom_host_vital_id: notBuilt("custom host vitals"),
+  })
+  .transform(({ vital, value, where }, context): LabelCriteria => {
+    const text = (value ?? "").trim();
+    const expression = (where ?? "").trim();
+    if (vital && text !== "" && expression === "") return { vital, value: text };
+    if (!vital && text === "" && expression !== "") return { where: expression };
+    context.issues.push({ code: "custom", input: value, message: "give vital and value, or where" });
+    return z.NEVER;
+  });
 
 export const LabelFile = z
   .strictObject({
     name,
     description: text(10_000),
-    platform: text(64),
-    label_membership_type: z.enum(["dynamic", "manual", "host_vitals"]).default("dynamic"),
+    platform: text(64).transform((given) => given.trim()),
+    label_membership_type: choice(["dynamic", "manual", "host_vitals"], "dynamic"),
     query: text(100_000),
     hosts: z
-      .array(z.union([z.string().max(255), z.int().positive()]))
+      .array(z.union([z.string().max(255), z.int().positive()], { error: "expected a host: an id, serial or uuid" }))
       .max(200_000)
       .nullable()
       .optional(),
-    criteria: LabelCriteria.nullish().transform((given) => given ?? null),
+    criteria: Criteria.nullish().transform((given) => given ?? null),
   })
   .superRefine((label, context) => {
     const wrong = (key: string, message: string) => context.addIssue({ code: "custom", path: [key], message });
@@ -89,17 +98,17 @@ export const PolicyFile = z
     query: z
       .string()
       .max(65_536)
-      .refine((sql) => sql.trim() !== "", { error: "must not be empty" }),
+      .refine((sql) => sql.trim() !== "", { error: "must not be empty" })
+      .meta({ minLength: 1 }),
     description: text(65_536),
     resolution: text(65_536),
     platform: platforms(policyPlatforms),
     critical: flag,
-    type: z
-      .enum(["dynamic", "patch"])
-      .default("dynamic")
-      .refine((type) => type === "dynamic", { error: "this server has no patch policies yet" }),
-    labels_include_any: labelNames,
-    labels_exclude_any: labelNames,
+    type: choice(["dynamic", "patch"], "dynamic").refine((type) => type === "dynamic", {
+      error: "this server has no patch policies yet",
+    }),
+    labels_include_any: labelNames(100),
+    labels_exclude_any: labelNames(100),
     labels_include_all: notBuilt("policies by all of several labels"),
     calendar_events_enabled: flag,
     conditional_access_enabled: flag,
@@ -127,7 +136,8 @@ export const QueryFile = z.strictObject({
   query: z
     .string()
     .max(SQL_MAX)
-    .refine((sql) => sql.trim() !== "", { error: "must not be empty" }),
+    .refine((sql) => sql.trim() !== "", { error: "must not be empty" })
+    .meta({ minLength: 1 }),
   description: text(10_000),
   interval: z
     .int()
@@ -136,12 +146,12 @@ export const QueryFile = z.strictObject({
     .nullish()
     .transform((given) => given ?? 0),
   platform: platforms(queryPlatforms),
-  min_qengine_version: text(64),
+  min_qengine_version: text(64).transform((given) => given.trim()),
   observer_can_run: flag,
   automations_enabled: flag,
-  logging: z.enum(queryLoggings).default("snapshot"),
+  logging: choice(queryLoggings, "snapshot"),
   discard_data: flag,
-  labels_include_any: labelNames,
+  labels_include_any: labelNames(1000),
   labels_include_all: notBuilt("queries by all of several labels"),
 });
 export type QueryFile = z.output<typeof QueryFile>;

@@ -14,6 +14,7 @@ export interface Problem extends Place {
 
 export class Problems {
   readonly all: Problem[] = [];
+  readonly #told = new Set<string>();
 
   error(at: Place, message: string): void {
     this.add("error", at, message);
@@ -27,9 +28,10 @@ export class Problems {
 
   // A fragment that several files use is read for each of them: its problems are told once.
   private add(severity: Problem["severity"], { file, line, column }: Place, message: string): void {
-    const same = (one: Problem) =>
-      one.file === file && one.line === line && one.column === column && one.message === message;
-    if (!this.all.some(same)) this.all.push({ severity, file, line, column, message });
+    const key = JSON.stringify([file, line, column, message]);
+    if (this.#told.has(key)) return;
+    this.#told.add(key);
+    this.all.push({ severity, file, line, column, message });
   }
 }
 

@@ -1,6 +1,7 @@
 // A plan as people read it: on a terminal, and in a pull request.
 import { createTwoFilesPatch } from "diff";
-import type { Change, FieldChange, Json, Kind, Owner } from "./diff.ts";
+import type { ThingKind } from "../api/configuration.ts";
+import { type Change, type FieldChange, isRecord, type Json, masked, type Owner } from "./diff.ts";
 
 export interface Paint {
   added(text: string): string;
@@ -11,7 +12,7 @@ export interface Paint {
 const same = (text: string) => text;
 export const unpainted: Paint = { added: same, changed: same, removed: same, faint: same };
 
-const nouns: Readonly<Record<Kind, string>> = {
+const nouns: Readonly<Record<ThingKind, string>> = {
   config: "settings",
   certificate_authority: "certificate authority",
   label: "label",
@@ -24,13 +25,13 @@ const nouns: Readonly<Record<Kind, string>> = {
 };
 const signs = { create: "+", update: "~", delete: "-" } as const;
 /** What there is one of in its scope needs no name. */
-const single = new Set<Kind>(["agent_options", "team_settings", "enroll_secrets"]);
+const single = new Set<ThingKind>(["agent_options", "team_settings", "enroll_secrets"]);
 
 const owned = (owner: Owner): string =>
   owner === null ? "" : ` (${owner === "No team" ? "no team" : `team ${owner}`})`;
 
 export const titleOf = ({ kind, owner, name }: Pick<Change, "kind" | "owner" | "name">): string =>
-  `${nouns[kind]}${single.has(kind) ? "" : ` ${JSON.stringify(name)}`}${kind === "team" ? "" : owned(owner)}`;
+  visible(`${nouns[kind]}${single.has(kind) ? "" : ` ${JSON.stringify(name)}`}${kind === "team" ? "" : owned(owner)}`);
 
 export interface Summary {
   readonly add: number;
@@ -49,23 +50,45 @@ const LINE = 100;
 /** Lines of one patch that are shown; a report that nobody reads to its end helps nobody. */
 const PATCH_MAX = 200;
 
+/** What is done to what, and below it, indented, in which fields. */
+export function renderChange(change: Change, paint: Paint = unpainted): string[] {
+  const colour = { create: paint.added, update: paint.changed, delete: paint.removed }[change.action];
+  return [
+    colour(`${signs[change.action]} ${titleOf(change)}`),
+    ...(change.action === "create" ? valueLines(change.value, paint) : []),
+    ...change.fields.flatMap((field) => fieldLines(field, paint)),
+  ];
+}
+
 export function renderPlan(changes: readonly Change[], paint: Paint = unpainted): string {
   if (changes.length === 0) return "No changes: the server is as the files say.\n";
-  const lines = changes.flatMap((change) => {
-    const colour = { create: paint.added, update: paint.changed, delete: paint.removed }[change.action];
-    return [
-      colour(`${signs[change.action]} ${titleOf(change)}`),
-      ...change.fields.flatMap((field) => fieldLines(field, paint)),
-    ];
-  });
+  const lines = changes.flatMap((change) => renderChange(change, paint));
   const { add, change, remove } = summaryOf(changes);
   const removing = remove > 0 ? paint.removed(`${remove} to remove`) : "0 to remove";
   return `${lines.join("\n")}\n\nPlan: ${add} to add, ${change} to change, ${removing}.\n`;
 }
 
+/** What a new thing is; what is empty is not told. */
+function valueLines(value: Json, paint: Paint): string[] {
+  if (!isRecord(value)) return [];
+  return Object.entries(value).flatMap(([key, given]) => {
+    if (isEmpty(given)) return [];
+    const one = masked(given);
+    if (!isLong(one)) return [`    ${visible(key)}: ${one === "(secret)" ? one : shown(one)}`];
+    const lines = capped(textOf(one).trimEnd().split("\n"));
+    return [`    ${visible(key)}:`, ...lines.map((line) => `      ${paint.added(`+${printable(line)}`)}`)];
+  });
+}
+
+function isEmpty(value: Json): boolean {
+  if (Array.isArray(value)) return value.length === 0;
+  if (isRecord(value)) return Object.values(value).every(isEmpty);
+  return value === null || value === false || value === "";
+}
+
 function fieldLines(field: FieldChange, paint: Paint): string[] {
   const { path, old, new: wanted, isSecret } = field;
-  const label = path === "" ? "value" : path;
+  const label = path === "" ? "value" : visible(path);
   if (isSecret) return [`    ${label}: ${paint.faint("(secret) changed")}`];
   if (isLong(old) || isLong(wanted))
     return [`    ${label}:`, ...patch(old, wanted).map((line) => `      ${painted(line, paint)}`)];
@@ -85,12 +108,13 @@ const painted = (line: string, paint: Paint): string =>
 
 const shown = (value: Json): string => visible(JSON.stringify(value));
 
+// biome-ignore lint/suspicious/noControlCharactersInRegex: these are what must not reach a terminal
+const steering = /[\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/g;
 /** Nothing of a file may steer a terminal. */
 const visible = (text: string): string =>
-  text.replace(
-    /[\u007f-\u009f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/g,
-    (found) => `\\u${found.charCodeAt(0).toString(16).padStart(4, "0")}`,
-  );
+  text.replace(steering, (found) => `\\u${found.charCodeAt(0).toString(16).padStart(4, "0")}`);
+/** The same of a line of a text. */
+const printable = (line: string): string => visible(line.replaceAll("\t", "  "));
 
 function isLong(value: Json | undefined): boolean {
   if (value === undefined) return false;
@@ -109,23 +133,39 @@ function patch(old: Json | undefined, wanted: Json | undefined): string[] {
   const made = createTwoFilesPatch("", "", textOf(old), textOf(wanted), undefined, undefined, { context: 2 });
   const lines = made.split("\n").filter((line) => line !== "");
   const from = lines.findIndex((line) => line.startsWith("@@"));
-  const body = (from === -1 ? [] : lines.slice(from)).map((line) => visible(line.replaceAll("\t", "  ")));
-  if (body.length <= PATCH_MAX) return body;
-  return [...body.slice(0, PATCH_MAX), `... ${body.length - PATCH_MAX} more lines`];
+  return capped(from === -1 ? [] : lines.slice(from)).map(printable);
 }
+
+const capped = (lines: readonly string[], most = PATCH_MAX): string[] =>
+  lines.length <= most ? [...lines] : [...lines.slice(0, most), `... ${lines.length - most} more lines`];
+
+/** Removals that are named one by one. */
+const LISTED = 100;
+/** A comment on GitHub has 65,536 characters. */
+const COMMENT_MAX = 50_000;
 
 /** For a comment on a pull request: what goes first, everything else folded. */
 export function renderMarkdown(changes: readonly Change[]): string {
   const { add, change, remove } = summaryOf(changes);
   if (changes.length === 0) return "### svc plan: no changes\n\nThe server is as the files say.\n";
   const removed = changes.filter(({ action }) => action === "delete");
-  const list = (some: readonly Change[]) => some.map((one) => `- ${code(titleOf(one))}`).join("\n");
+  const list = (some: readonly Change[]) =>
+    capped(
+      some.map((one) => `- ${code(titleOf(one))}`),
+      LISTED,
+    ).join("\n");
   return [
     `### svc plan: ${add} to add, ${change} to change, ${remove} to remove`,
     ...(removed.length === 0 ? [] : [`**Removes ${removed.length}:**\n\n${list(removed)}`]),
-    `<details><summary>All changes</summary>\n\n${fenced(renderPlan(changes))}\n\n</details>`,
+    `<details><summary>All changes</summary>\n\n${fenced(cut(renderPlan(changes)))}\n\n</details>`,
     "",
   ].join("\n\n");
+}
+
+function cut(text: string): string {
+  if (text.length <= COMMENT_MAX) return text;
+  const kept = text.slice(0, text.lastIndexOf("\n", COMMENT_MAX) + 1);
+  return `${kept}... cut here: the whole is in the output of \`svc plan\`\n`;
 }
 
 const longestTicks = (text: string): number => Math.max(0, ...[...text.matchAll(/`+/g)].map(([ticks]) => ticks.length));
@@ -142,11 +182,12 @@ const fenced = (text: string): string => {
 /** For machines: as it is, long values whole. */
 export const planJson = (changes: readonly Change[]) => ({
   summary: summaryOf(changes),
-  changes: changes.map(({ action, kind, owner, name, fields }) => ({
+  changes: changes.map(({ action, kind, owner, name, fields, value }) => ({
     action,
     kind,
     team: owner,
     name,
+    ...(action === "create" ? { value: masked(value) } : {}),
     ...(fields.length === 0
       ? {}
       : {

@@ -2,12 +2,13 @@
 import { basename } from "node:path";
 import { nearest } from "../cli/suggest.ts";
 import { absolute, type Item, listItems, readTree, type Sources, section, shownAs } from "./include.ts";
+import { isEmpty } from "./not-built.ts";
 import { type Place, startOf } from "./problems.ts";
-import type { Entry, Mapping, Tree } from "./tree.ts";
+import { type Entry, type Mapping, plain, shownKey, type Tree } from "./tree.ts";
 
-export type ScopeKind = "global" | "team" | "no_team";
-export const SECTIONS = ["org_settings", "team_settings", "agent_options", "controls"] as const;
-export const LISTS = ["labels", "policies", "queries"] as const;
+type ScopeKind = "global" | "team" | "no_team";
+const SECTIONS = ["org_settings", "team_settings", "agent_options", "controls"] as const;
+const LISTS = ["labels", "policies", "queries"] as const;
 export type SectionName = (typeof SECTIONS)[number];
 export type ListName = (typeof LISTS)[number];
 
@@ -17,6 +18,14 @@ export interface Section {
   /** The file that paths in it are relative to. */
   readonly file: string;
   readonly key: Place;
+  /** As the file spells it. */
+  readonly called: string;
+}
+
+interface ItemList {
+  readonly items: readonly Item[];
+  readonly key: Place;
+  readonly called: string;
 }
 
 /** One main file, read. What is not in it is absent here. */
@@ -28,17 +37,24 @@ export interface Scope {
   readonly name: string | null;
   readonly nameAt: Place;
   readonly sections: Readonly<Partial<Record<SectionName, Section>>>;
-  readonly lists: Readonly<Partial<Record<ListName, { readonly items: readonly Item[]; readonly key: Place }>>>;
+  readonly lists: Readonly<Partial<Record<ListName, ItemList>>>;
   readonly software: Entry | null;
 }
 
 /** Newer spellings, and what they stand for here. */
-const spellings: Readonly<Record<string, string>> = { settings: "team_settings", reports: "queries" };
-const known = ["name", "software", "custom_host_vitals", ...SECTIONS, ...LISTS, ...Object.keys(spellings)];
+export const spellings: Readonly<Record<string, string>> = { settings: "team_settings", reports: "queries" };
+export const topLevelKeys: readonly string[] = [
+  "name",
+  "software",
+  "custom_host_vitals",
+  ...SECTIONS,
+  ...LISTS,
+  ...Object.keys(spellings),
+];
 const NO_TEAM: Readonly<Record<string, string>> = { "no team": "no-team.yml", unassigned: "unassigned.yml" };
 
 /** Reads one main file; null where it is no use to read on. */
-export async function readScope(path: string, sources: Sources): Promise<Scope | null> {
+async function readScope(path: string, sources: Sources): Promise<Scope | null> {
   const { problems } = sources;
   const whole = absolute(path, sources);
   const shown = shownAs(whole, sources);
@@ -56,39 +72,43 @@ export async function readScope(path: string, sources: Sources): Promise<Scope |
     const entry = entries.get(name);
     if (!entry) continue;
     const found = await section(entry, whole, sources);
-    if (found) sections[name] = { ...found, key: entry.key };
+    if (found) sections[name] = { ...found, key: entry.key, called: calledIn(root, name) };
   }
-  const lists: Partial<Record<ListName, { items: Item[]; key: Place }>> = {};
+  const lists: Partial<Record<ListName, ItemList>> = {};
   for (const name of LISTS) {
     const entry = entries.get(name);
-    if (entry) lists[name] = { items: await listItems(entry.value, whole, name, sources), key: entry.key };
+    if (!entry) continue;
+    const called = calledIn(root, name);
+    lists[name] = { items: await listItems(entry.value, whole, called, sources), key: entry.key, called };
   }
   return { ...identity, file: shown, sections, lists, software: entries.get("software") ?? null };
 }
+
+const calledIn = ({ entries }: Mapping, name: string): string =>
+  Object.keys(spellings).find((newer) => spellings[newer] === name && entries.has(newer)) ?? name;
 
 /** The entries under the names used here. */
 function topLevel({ entries }: Mapping, { problems }: Sources): Map<string, Entry> {
   const found = new Map<string, Entry>();
   for (const [key, entry] of entries) {
-    const name = spellings[key] ?? key;
-    if (!known.includes(key)) {
-      const near = nearest(key, known);
-      problems.error(entry.key, `unknown key ${key}${near ? `; did you mean ${near}?` : ""}`);
-    } else if (found.has(name)) {
-      problems.error(
-        entry.key,
-        `${Object.keys(spellings).find((one) => spellings[one] === name)} and ${name} are the same: give one of them`,
-      );
-    } else found.set(name, entry);
+    if (topLevelKeys.includes(key)) found.set(key, entry);
+    else {
+      const near = entry.isHidden ? undefined : nearest(key, topLevelKeys);
+      problems.error(entry.key, `unknown key ${shownKey(key, entry)}${near ? `; did you mean ${near}?` : ""}`);
+    }
+  }
+  for (const [newer, older] of Object.entries(spellings)) {
+    const both = [found.get(newer), found.get(older)];
+    if (both[0] && both[1]) problems.error(both[1].key, `${older} and ${newer} are the same: give one of them`);
+    else if (both[1]) problems.warn(both[1].key, `${older} is an older name of ${newer}`);
+    if (both[0]) found.set(older, both[0]);
+    found.delete(newer);
   }
   const vitals = found.get("custom_host_vitals");
-  if (vitals && !isEmpty(vitals.value))
+  if (vitals && !isEmpty(plain(vitals.value)))
     problems.error(vitals.key, "custom_host_vitals: this server has no custom host vitals yet");
   return found;
 }
-
-const isEmpty = (tree: Tree): boolean =>
-  tree.kind === "leaf" ? tree.value === null : tree.kind === "list" ? tree.items.length === 0 : tree.entries.size === 0;
 
 function identify(
   entries: ReadonlyMap<string, Entry>,
@@ -111,6 +131,10 @@ function identify(
   const name = value.kind === "leaf" && typeof value.value === "string" ? value.value.normalize("NFC").trim() : "";
   if (name === "") {
     problems.error(value.at, "name must be the name of a team");
+    return null;
+  }
+  if (name.toLowerCase() === "all teams") {
+    problems.error(value.at, `${name} is not the name of a team`);
     return null;
   }
   const file = NO_TEAM[name.toLowerCase()];

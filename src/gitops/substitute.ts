@@ -6,14 +6,24 @@ export interface Expanded {
   readonly text: string;
   /** Offset in the file of the character at this offset of `text`. */
   original(offset: number): number;
+  /** What of a variable's value is before this offset of `text`, and from it on; null outside of them. It is told to nobody. */
+  inValue(offset: number): { readonly before: string; readonly rest: string } | null;
+}
+
+interface Piece {
+  /** Where it begins in the result, and in the file. */
+  readonly at: number;
+  readonly end: number;
+  readonly from: number;
+  readonly verbatim: boolean;
 }
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
-const reference = /(\\*)\$(?:([A-Za-z_][A-Za-z0-9_]*)|\{([A-Za-z_][A-Za-z0-9_]*)\})/g;
+export const reference = /(\\*)\$(?:([A-Za-z_][A-Za-z0-9_]*)|\{([A-Za-z_][A-Za-z0-9_]*)\})/g;
 
 /** The server fills these in for each host. */
-const PER_HOST = "SVC_VAR_";
+export const PER_HOST = "SVC_VAR_";
 /** The server keeps these; they stand in profiles and scripts, never in the configuration itself. */
 const SECRET = "SVC_SECRET_";
 
@@ -23,13 +33,13 @@ const SECRET = "SVC_SECRET_";
  * comment lines.
  */
 export function substitute(text: string, file: string, environment: Environment, problems: Problems): Expanded {
-  // Each piece begins at `at` of the result and comes from `from` of the file.
-  const pieces: { at: number; from: number; verbatim: boolean }[] = [];
+  const pieces: Piece[] = [];
   let result = "";
   let done = 0;
+  const place = placesIn(text, file);
   const push = (piece: string, from: number, verbatim: boolean) => {
     if (piece === "") return;
-    pieces.push({ at: result.length, from, verbatim });
+    pieces.push({ at: result.length, end: result.length + piece.length, from, verbatim });
     result += piece;
   };
   for (const match of text.matchAll(reference)) {
@@ -45,13 +55,23 @@ export function substitute(text: string, file: string, environment: Environment,
     if (value === null) push(whole, match.index, true);
     else if (typeof value === "string") push(`${slashes}${value}`, match.index, false);
     else {
-      if (!inComment(text, match.index))
-        problems.error(placeAt(text, match.index + slashes.length, file), value.problem);
+      if (!inComment(text, match.index)) problems.error(place(match.index + slashes.length), value.problem);
       push(whole, match.index, true);
     }
   }
   push(text.slice(done), done, true);
-  return { text: result, original: (offset) => backFrom(pieces, offset) };
+  return {
+    text: result,
+    original(offset) {
+      const piece = pieceAt(pieces, offset);
+      return piece ? piece.from + (piece.verbatim ? offset - piece.at : 0) : 0;
+    },
+    inValue(offset) {
+      const piece = pieceAt(pieces, offset);
+      if (!piece || piece.verbatim) return null;
+      return { before: result.slice(piece.at, offset), rest: result.slice(offset, piece.end) };
+    },
+  };
 }
 
 /** The text to put there; null where the reference stays; else what is wrong with it. */
@@ -66,10 +86,7 @@ function lookUp(name: string, environment: Environment): string | null | { probl
 const inComment = (text: string, offset: number): boolean =>
   /^\s*#/.test(text.slice(text.lastIndexOf("\n", offset - 1) + 1, offset + 1));
 
-function backFrom(
-  pieces: readonly { readonly at: number; readonly from: number; readonly verbatim: boolean }[],
-  offset: number,
-): number {
+function pieceAt(pieces: readonly Piece[], offset: number): Piece | undefined {
   let low = 0;
   let high = pieces.length - 1;
   while (low < high) {
@@ -77,13 +94,21 @@ function backFrom(
     if (pieces[middle]!.at <= offset) low = middle;
     else high = middle - 1;
   }
-  const piece = pieces[low];
-  if (!piece) return 0;
-  return piece.verbatim ? piece.from + (offset - piece.at) : piece.from;
+  return pieces[low];
 }
 
-export function placeAt(text: string, offset: number, file: string): Place {
-  const before = text.slice(0, offset);
-  const line = before.split("\n").length;
-  return { file, line, column: offset - (before.lastIndexOf("\n") + 1) + 1 };
+/** The place at each offset of the text, without counting its lines again. */
+export function placesIn(text: string, file: string): (offset: number) => Place {
+  const starts = [0];
+  for (let at = text.indexOf("\n"); at !== -1; at = text.indexOf("\n", at + 1)) starts.push(at + 1);
+  return (offset) => {
+    let low = 0;
+    let high = starts.length - 1;
+    while (low < high) {
+      const middle = (low + high + 1) >> 1;
+      if (starts[middle]! <= offset) low = middle;
+      else high = middle - 1;
+    }
+    return { file, line: low + 1, column: offset - starts[low]! + 1 };
+  };
 }

@@ -1,17 +1,20 @@
 // YAML as a tree that knows where each part stands, so that whatever is wrong with a part can be told with its place.
 import {
+  type Alias,
   type Document,
   isAlias,
   isMap,
+  isNode,
   isPair,
   isScalar,
   isSeq,
   LineCounter,
   type Node,
   parseAllDocuments,
+  type Scalar,
 } from "yaml";
 import { type Place, type Problems, startOf } from "./problems.ts";
-import { type Environment, placeAt, substitute } from "./substitute.ts";
+import { type Environment, type Expanded, placesIn, substitute } from "./substitute.ts";
 
 export type Tree = Leaf | List | Mapping;
 export interface Leaf {
@@ -32,6 +35,8 @@ export interface Mapping {
 export interface Entry {
   readonly key: Place;
   readonly value: Tree;
+  /** The key comes out of a variable's value, which may be a secret: it is not shown. */
+  readonly isHidden: boolean;
 }
 
 /** What a file may hold, aliases followed: a few aliases of aliases make more nodes than there is memory. */
@@ -43,11 +48,14 @@ export function parseTrees(text: string, file: string, environment: Environment,
   const expanded = substitute(text, file, environment, problems);
   const lines = new LineCounter();
   const documents = parseAllDocuments(expanded.text, { lineCounter: lines, prettyErrors: false, uniqueKeys: true });
-  const place = (offset: number) => placeAt(text, expanded.original(offset), file);
+  const inFile = placesIn(text, file);
+  const place = (offset: number) => inFile(expanded.original(offset));
   return [...documents].map((document) => {
-    for (const { pos, message } of document.errors) problems.error(place(pos[0]), message);
+    // Warnings are of tags that mean nothing here: what stands there is not what is read.
+    for (const { pos, message } of [...document.errors, ...document.warnings])
+      problems.error(place(pos[0]), expanded.inValue(pos[0]) === null ? message : UNQUOTED);
     if (document.errors.length > 0 || document.contents === null) return null;
-    return new Reader(document, place, problems).tree();
+    return new Reader(document, place, expanded, problems).tree();
   });
 }
 
@@ -58,17 +66,24 @@ export function parseTree(text: string, file: string, environment: Environment, 
   return trees[0] ?? null;
 }
 
+/** In place of words that might quote a secret. */
+const UNQUOTED = "the value of the variable is more than a text to YAML: put it into quotes, or into a block (|-)";
+
 class TooLarge extends Error {}
 
 class Reader {
   private nodes = 0;
+  private readonly anchors = new Map<string, { readonly tree: Tree; readonly size: number }>();
+  private readonly heights = new WeakMap<Tree, number>();
   private readonly document: Document;
   private readonly place: (offset: number) => Place;
+  private readonly expanded: Expanded;
   private readonly problems: Problems;
 
-  constructor(document: Document, place: (offset: number) => Place, problems: Problems) {
+  constructor(document: Document, place: (offset: number) => Place, expanded: Expanded, problems: Problems) {
     this.document = document;
     this.place = place;
+    this.expanded = expanded;
     this.problems = problems;
   }
 
@@ -87,19 +102,71 @@ class Reader {
     return this.place(node.range?.[0] ?? 0);
   }
 
+  private inValue(node: Node): ReturnType<Expanded["inValue"]> {
+    return this.expanded.inValue(node.range?.[0] ?? 0);
+  }
+
+  /** A text that begins before or with a variable's value, and ends within it: at a comment, say. */
+  private isCut({ type, range }: Scalar): boolean {
+    if (type !== "PLAIN" || !range) return false;
+    const [start, end] = range;
+    const within = this.expanded.inValue(start)?.before ?? "";
+    return (
+      within === "" &&
+      (this.expanded.inValue(end)?.rest.trim() ?? "") !== "" &&
+      this.expanded.inValue(end)?.before !== ""
+    );
+  }
+
   private read(node: unknown, depth: number, parent: Place): Tree {
-    if (++this.nodes > MAX_NODES) throw new TooLarge(`more than ${MAX_NODES} values in one file`);
+    this.count(1, depth);
+    if (isAlias(node)) return this.again(node, depth);
+    const anchor = isNode(node) ? node.anchor : undefined;
+    if (anchor === undefined) return this.readPart(node, depth, parent);
+    // Not before it is read whole: what holds itself has no end.
+    this.anchors.delete(anchor);
+    const before = this.nodes;
+    const tree = this.readPart(node, depth, parent);
+    this.anchors.set(anchor, { tree, size: this.nodes - before });
+    return tree;
+  }
+
+  /** The tree of the anchor stands here too; it counts as often as it does. */
+  private again(node: Alias, depth: number): Tree {
+    const anchored = this.anchors.get(node.source);
+    if (!anchored)
+      return this.wrong(this.at(node), this.inValue(node) ? UNQUOTED : `there is no anchor ${node.source}`);
+    this.count(anchored.size, depth + this.heightOf(anchored.tree));
+    return anchored.tree;
+  }
+
+  private count(nodes: number, depth: number): void {
+    this.nodes += nodes;
+    if (this.nodes > MAX_NODES) throw new TooLarge(`more than ${MAX_NODES} values in one file`);
     if (depth > MAX_DEPTH) throw new TooLarge(`nested more than ${MAX_DEPTH} deep`);
-    if (isAlias(node)) {
-      const target = node.resolve(this.document);
-      if (target) return this.read(target, depth + 1, this.at(node));
-      return this.wrong(this.at(node), `there is no anchor ${node.source}`);
-    }
+  }
+
+  private heightOf(tree: Tree): number {
+    const known = this.heights.get(tree);
+    if (known !== undefined) return known;
+    const inner =
+      tree.kind === "list"
+        ? tree.items
+        : tree.kind === "map"
+          ? [...tree.entries.values()].map(({ value }) => value)
+          : [];
+    const height = inner.reduce((most, one) => Math.max(most, 1 + this.heightOf(one)), 0);
+    this.heights.set(tree, height);
+    return height;
+  }
+
+  private readPart(node: unknown, depth: number, parent: Place): Tree {
     if (isMap(node)) return this.map(node.items, this.at(node), depth);
     if (isSeq(node)) {
       const at = this.at(node);
       return { kind: "list", items: node.items.map((item) => this.read(item, depth + 1, at)), at };
     }
+    if (isScalar(node) && this.isCut(node)) return this.wrong(this.at(node), UNQUOTED);
     if (isScalar(node)) return this.leaf(node.value, this.at(node));
     return { kind: "leaf", value: null, at: parent };
   }
@@ -117,7 +184,8 @@ class Reader {
         continue;
       }
       const keyAt = this.at(key);
-      entries.set(String(key.value), { key: keyAt, value: this.read(value, depth + 1, keyAt) });
+      const isHidden = this.inValue(key) !== null;
+      entries.set(String(key.value), { key: keyAt, value: this.read(value, depth + 1, keyAt), isHidden });
     }
     return { kind: "map", entries, at };
   }
@@ -162,4 +230,22 @@ export function placeOf(tree: Tree, path: readonly PropertyKey[]): Place {
     } else return at;
   }
   return at;
+}
+
+/** A key as it may be told: one that a variable's value brought in may be part of a secret. */
+export const shownKey = (key: string, entry: Entry | undefined): string =>
+  entry?.isHidden ? "(from a variable)" : key;
+
+/** The entry of a key in the map at the path. */
+export function entryAt(tree: Tree, path: readonly PropertyKey[], key: string): Entry | undefined {
+  const at = path.reduce<Tree | undefined>(
+    (part, step) =>
+      part?.kind === "map"
+        ? part.entries.get(String(step))?.value
+        : part?.kind === "list"
+          ? part.items[Number(step)]
+          : undefined,
+    tree,
+  );
+  return at?.kind === "map" ? at.entries.get(key) : undefined;
 }

@@ -128,16 +128,20 @@ function refuseOtherMethods(app: H3, served: readonly [AnyEndpoint, string[]][])
   const methods = new Map<string, string[]>();
   for (const [endpoint, paths] of served)
     for (const path of paths) methods.set(path, [...(methods.get(path) ?? []), endpoint.method]);
-  const templates = served.flatMap(([endpoint, paths]) =>
-    paths.filter((path) => path.includes(":")).map((path) => ({ endpoint, parts: path.split("/") })),
-  );
+  const templates = new Map<number, { endpoint: AnyEndpoint; parts: string[] }[]>();
+  for (const [endpoint, paths] of served)
+    for (const path of paths.filter((one) => one.includes(":"))) {
+      const parts = path.split("/");
+      templates.set(parts.length, [...(templates.get(parts.length) ?? []), { endpoint, parts }]);
+    }
   for (const [path, allow] of methods) {
     const refuse = (event: H3Event) => {
       throw wrongMethod(event.req.method, event.url.pathname, [...allow, ...named]);
     };
     // DELETE /labels/summary is of the label of that name: DELETE /labels/:name.
-    const named = templates
-      .filter(({ endpoint, parts }) => !allow.includes(endpoint.method) && names(endpoint, parts, path.split("/")))
+    const own = path.split("/");
+    const named = (path.includes(":") ? [] : (templates.get(own.length) ?? []))
+      .filter(({ endpoint, parts }) => !allow.includes(endpoint.method) && names(endpoint, parts, own))
       .map(({ endpoint }) => endpoint.method as string);
     if (named.length === 0) app.all(path, refuse);
     else for (const method of METHODS) if (![...allow, ...named].includes(method)) app.on(method, path, refuse);
@@ -146,9 +150,8 @@ function refuseOtherMethods(app: H3, served: readonly [AnyEndpoint, string[]][])
 
 const METHODS = ["GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS"] as const;
 
-/** Whether the path, which has no parameters, is the endpoint's with values of its parameters filled in. */
+/** Whether the path, which has no parameters and as many parts, is the endpoint's with values of its parameters filled in. */
 function names({ params }: AnyEndpoint, parts: readonly string[], own: readonly string[]): boolean {
-  if (parts.length !== own.length || own.some((part) => part.startsWith(":"))) return false;
   const filled: Record<string, string> = {};
   for (const [at, part] of parts.entries())
     if (part.startsWith(":")) filled[part.slice(1)] = own[at]!;

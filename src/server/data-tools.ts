@@ -1,17 +1,20 @@
 // What the `db` commands do, each from opening to closing.
 import { verifyChain } from "./activities/verify.ts";
 import { createCipher } from "./core/cipher.ts";
+import { systemClock } from "./core/clock.ts";
+import { service } from "./core/context.ts";
 import { createLog } from "./core/log.ts";
 import { isFilled, knownKey, type OpenedPlace, openDataPlace, type PlaceOptions, pendingAt } from "./places.ts";
 import { type KeyRotated, type RotateKey, rotateKey } from "./rotate-key.ts";
 import { secretColumns } from "./store/key-rotation.ts";
-import { isNull, not } from "./store/query.ts";
+import { eq, isNull, not } from "./store/query.ts";
 import { backup } from "./store/tools/backup.ts";
 import { type CheckResult, checkStore } from "./store/tools/check.ts";
 import { copyStore, type Progress, requireEmpty } from "./store/tools/copy.ts";
 import { restore, verifyBackup } from "./store/tools/restore.ts";
 
 import { tables } from "./tables.ts";
+import { recordEdit } from "./users/edits.ts";
 
 type Where = Pick<PlaceOptions, "place" | "dataDir" | "env">;
 type OnProgress = (progress: Progress) => void;
@@ -50,6 +53,23 @@ export const rotateKeyOf = (
   options: Pick<RotateKey, "newKey" | "keepOld">,
   onProgress: NonNullable<RotateKey["onProgress"]>,
 ): Promise<KeyRotated> => rotateKey({ ...where, ...options, onProgress });
+
+/** For who cannot sign in because no mail arrives; gives whether it was on, null where nobody has the address. */
+export const disableMfa = (where: Where, email: string, { dryRun }: { dryRun: boolean }): Promise<boolean | null> =>
+  using(where, ({ store: all }) =>
+    all.tx(
+      async (store) => {
+        const user = await store.users.first({ where: eq("email", email.trim().toLowerCase()) });
+        if (!user) return null;
+        if (!user.mfa_enabled || dryRun) return user.mfa_enabled;
+        const updated_at = systemClock.iso();
+        await store.users.update({ where: eq("id", user.id), set: { mfa_enabled: false, updated_at } });
+        await recordEdit({ store, clock: systemClock, user: service }, user);
+        return true;
+      },
+      { lock: "users" },
+    ),
+  );
 
 /** The names of the migrations that were applied. */
 export async function migrateData(where: Where): Promise<string[]> {

@@ -2,9 +2,11 @@
 import { hostActivityRoutes } from "./activities/host-routes.ts";
 import { activityRoutes } from "./activities/routes.ts";
 import { appConfigRoutes } from "./app-config/routes.ts";
+import { approvalRoutes } from "./approvals/routes.ts";
 import { certificateAuthorityRoutes } from "./ca/routes.ts";
 import { carveRoutes } from "./carves/routes.ts";
 import { certificateRoutes } from "./certificates/routes.ts";
+import { configurationRoutes } from "./configuration/routes.ts";
 import type { Route } from "./core/route.ts";
 import { deviceRoutes } from "./device/routes.ts";
 import { enrollSecretRoutes } from "./enroll-secrets/routes.ts";
@@ -34,9 +36,11 @@ export const routes: readonly Route[] = [
   ...activityRoutes,
   ...hostActivityRoutes,
   ...appConfigRoutes,
+  ...approvalRoutes,
   ...carveRoutes,
   ...certificateAuthorityRoutes,
   ...certificateRoutes,
+  ...configurationRoutes,
   ...deviceRoutes,
   ...enrollSecretRoutes,
   ...hostDetailRoutes,

@@ -1,6 +1,7 @@
 // Every table of the server, in the order in which rows can be created (what is referred to comes first).
 import { activities, activityChain } from "./activities/tables.ts";
 import { configSections } from "./app-config/tables.ts";
+import { approvalChoices, approvals, approvalTeams, dangerUses } from "./approvals/tables.ts";
 import { certificateAuthorities } from "./ca/tables.ts";
 import { carves } from "./carves/tables.ts";
 import { certificateTemplates, hostCertificates } from "./certificates/tables.ts";
@@ -96,6 +97,10 @@ export const tables = {
   hostBootstrap,
   munkiIssues,
   hostMunki,
+  approvals,
+  approvalChoices,
+  approvalTeams,
+  dangerUses,
   jobRuns,
 };
 

@@ -1,11 +1,10 @@
 // Agents that answer live queries as badly as agents can.
 import { describe, expect, test } from "vitest";
 import { LIVE_PREFIX } from "../../src/server/agent/results.ts";
-import { liveOf } from "../../src/server/live-queries/hub.ts";
 import { CELL_MAX, HOST_ROWS_MAX } from "../../src/server/live-queries/limits.ts";
 import { eq } from "../../src/server/store/query.ts";
 import { startApp, type TestApp } from "../support/app.ts";
-import { type LiveHost, makeLiveHost } from "../support/live.ts";
+import { isRunning, type LiveHost, makeLiveHost } from "../support/live.ts";
 import { makeSecret, SimulatedAgent, throughApp } from "./agents.ts";
 
 async function started(
@@ -19,7 +18,7 @@ async function started(
     ...more,
   });
   const { live_query } = (await res.json()) as { live_query: { id: number } };
-  await expect.poll(() => liveOf(t.services).active.has(live_query.id)).toBe(true);
+  await isRunning(t, live_query.id);
   return live_query.id;
 }
 const outcome = async (t: TestApp, campaign: number, host: LiveHost) =>
@@ -236,7 +235,7 @@ describe("a host that is asked live", () => {
   });
 
   test("takes real SQL, and its error comes back", async () => {
-    const t = await startApp({ settings: { live_query_rest_period: "5s", max_jitter_percent: 0 } });
+    const t = await startApp({ settings: { live_query_rest_period: "60s", max_jitter_percent: 0 } });
     await makeSecret(t);
     const agent = new SimulatedAgent(throughApp(t), "darwin");
     await agent.enroll();
@@ -244,8 +243,7 @@ describe("a host that is asked live", () => {
     const [host] = await t.store.hosts.list();
     const ask = async (query: string) => {
       const reply = t.post(`/hosts/${host!.id}/query`, { query });
-      for (let i = 0; i < 100 && (await agent.poll()).length === 0; i++)
-        await new Promise((done) => setTimeout(done, 20));
+      await expect.poll(async () => (await agent.poll()).length).toBeGreaterThan(0);
       return (await (await reply).json()) as { rows: unknown; error: string | null };
     };
     expect(await ask("SELECT name, platform FROM os_version")).toMatchObject({

@@ -23,7 +23,7 @@ async function second(t: TestApp): Promise<ManagedAgents & { close(): Promise<vo
   };
 }
 
-it("hear of a lock, of its end, of new options, and of a key that died", { timeout: 60_000 }, async () => {
+it("hear of a lock, of its end, of new options, and of a key that died", async () => {
   const t = await startApp({ engine: "postgres" });
   const other = await second(t);
   try {

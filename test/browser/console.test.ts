@@ -58,7 +58,7 @@ describe.skipIf(chromium === null)("the web pages in a browser", () => {
     expect(url.status).toBe(200);
     await seed(t);
     browser = await launch(chromium!);
-  }, 120_000);
+  }, 600_000);
   afterEach(async () => {
     for (const context of contexts.splice(0)) await context.close();
     expect(complaints.splice(0)).toEqual([]);
@@ -162,7 +162,7 @@ describe.skipIf(chromium === null)("the web pages in a browser", () => {
     await visit(page, signedOutPages, check);
     await signIn(page);
     await visit(page, signedInPages, check);
-  }, 40_000);
+  });
 
   it("can be read in dark colours", async () => {
     const page = await open({ colorScheme: "dark", viewport: { width: 1100, height: 800 } });
@@ -174,7 +174,7 @@ describe.skipIf(chromium === null)("the web pages in a browser", () => {
     expect(await page.evaluate(isDark)).toBe(true);
     await signIn(page);
     await visit(page, signedInPages, check);
-  }, 40_000);
+  });
 
   it("are looked at by checks that see faults", async () => {
     const page = await open({ viewport: { width: 320, height: 800 } });

@@ -39,6 +39,6 @@ describe.skipIf(chromium === null)("svc serve before a browser", () => {
         await server.stop();
       }
     },
-    60_000,
+    600_000,
   );
 });

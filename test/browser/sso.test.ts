@@ -42,7 +42,7 @@ async function startIdp(key: SigningKey, t: TestApp, acs: string): Promise<Serve
   return server;
 }
 
-describe.skipIf(chromium === null)("single sign-on in Chromium", { timeout: 120_000 }, () => {
+describe.skipIf(chromium === null)("single sign-on in Chromium", { timeout: 600_000 }, () => {
   let browser: Browser;
   let t: TestApp;
   let served: Served;
@@ -60,7 +60,7 @@ describe.skipIf(chromium === null)("single sign-on in Chromium", { timeout: 120_
     await turnOnSso(t, key, { metadata: metadataOf(key).replaceAll(SSO_URL, sso) });
     await t.post("/users/admin", { ...SSO_USER, sso_enabled: true, global_role: "observer" });
     browser = await launch(chromium!);
-  }, 120_000);
+  }, 600_000);
   afterAll(async () => {
     await browser?.close();
     idp?.close();

@@ -166,7 +166,8 @@ describe("users", () => {
 describe("can-i", () => {
   it("answers by exit code, team by team", async () => {
     const fleet = await startFleet();
-    expect(await fleet.run(["can-i", "hosts:delete"])).toMatchObject({ exitCode: 0, stdout: "yes\n" });
+    for (const action of ["hosts:delete", "hosts:wipe", "hosts:unlock"])
+      expect(await fleet.run(["can-i", action])).toMatchObject({ exitCode: 0, stdout: "yes\n" });
     const token = {
       SVC_API_TOKEN: (
         await fleet.run([

@@ -1,9 +1,14 @@
-import { execFileSync, spawnSync } from "node:child_process";
-import { describe, expect, it } from "vitest";
+import { execFileSync, spawn, spawnSync } from "node:child_process";
+import { mkdir, readdir, readFile, stat, writeFile } from "node:fs/promises";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type Commands, complete } from "../../src/cli/complete.ts";
 import { shells } from "../../src/cli/completion-scripts.ts";
 import type { Send } from "../../src/client/transport.ts";
-import { commandsOf, root, runCli } from "../support/cli.ts";
+import { build } from "../e2e/support/svc.ts";
+import { commandsOf, newHome, root, runCli } from "../support/cli.ts";
 import { startFleet } from "../support/fleet.ts";
 
 const commands = Object.fromEntries(
@@ -11,14 +16,14 @@ const commands = Object.fromEntries(
 ) as unknown as Commands;
 
 /** What may follow the words, without descriptions. */
-async function tab(line: string, send?: Send, home = "/nonexistent"): Promise<string[]> {
+async function tab(line: string, send?: Send, home = "/nonexistent", now = new Date()): Promise<string[]> {
   let out = "";
   const io = {
     env: { HOME: home, XDG_CONFIG_HOME: `${home}/.config`, SVC_KEYRING: "off" },
     tty: { stdin: false, stdout: false, stderr: false },
     columns: 80,
     ask: { text: async () => "", secret: async () => "", yes: async () => false },
-    now: () => new Date(),
+    now: () => now,
     out: (text: string) => {
       out += text;
     },
@@ -48,6 +53,8 @@ describe("completion", () => {
     expect(await tab("completion ")).toEqual([...shells]);
     expect(await tab("hosts list --query ")).toEqual([]);
     expect(await tab("nonsense ")).toEqual([]);
+    expect(await tab("help env")).toEqual(["environment"]);
+    expect(await tab("help hosts transf")).toEqual(["transfer"]);
   });
 
   it("knows the names of hosts, teams, labels, users and contexts", async () => {
@@ -62,6 +69,13 @@ describe("completion", () => {
     expect(await tab("users get obs", send, home)).toEqual(["observer@example.com"]);
     expect(await tab("context use s", send, home)).toEqual(["staging"]);
     expect(await tab("hosts list --context l", send, home)).toEqual(["local"]);
+    expect(await tab("query --labels macOS,Loa", send, home)).toEqual(["macOS,Loaners"]);
+    expect(await tab("policies delete --team=Work", send, home)).toEqual(["--team=Workstations"]);
+    expect(await tab("hosts list --query mac", send, home)).toEqual([]);
+    expect((await tab("jobs run ", send, home)).length).toBeGreaterThan(3);
+    const numbers = await tab("hosts list --label-id ", send, home);
+    expect(numbers.length).toBeGreaterThan(3);
+    expect(numbers.every((one) => /^\d+$/.test(one))).toBe(true);
   });
 
   it("is silent when the server is down or nobody is signed in", async () => {
@@ -93,5 +107,199 @@ describe("completion", () => {
 ${stdout}
 COMP_WORDS=(svc hosts get ''); COMP_CWORD=3; _svc; printf '%s\\n' "\${COMPREPLY[@]}"`;
     expect(execFileSync("bash", ["-c", script], { encoding: "utf8" })).toBe("\\$\\(touch\\ /tmp/x\\)\\ name\n");
+  });
+});
+
+describe("names that were asked for a moment ago", () => {
+  const answering = (names: () => string[]) => {
+    const paths: string[] = [];
+    const send: Send = async (url) => {
+      const { pathname, search, searchParams } = new URL(url);
+      paths.push(`${pathname}${search}`);
+      const found = names().filter((name) => name.includes(searchParams.get("query") ?? ""));
+      return new Response(JSON.stringify({ hosts: found.map((hostname, id) => ({ hostname, platform: "x", id })) }));
+    };
+    return { send, paths };
+  };
+  const at = (seconds: number) => new Date(Date.UTC(2026, 0, 1) + seconds * 1000);
+  const cached = (home: string) => join(home, ".cache", "svc", "completion");
+
+  it("are not asked for again until they are old, and only the owner may read them", async () => {
+    const { home } = await startFleet();
+    let names = ["mac-1", "mac-2"];
+    const { send, paths } = answering(() => names);
+    expect(await tab("hosts get mac", send, home, at(0))).toEqual(["mac-1", "mac-2"]);
+    names = ["mac-3"];
+    expect(await tab("hosts get mac", send, home, at(40))).toEqual(["mac-1", "mac-2"]);
+    // All that begin with less were known.
+    expect(await tab("hosts get mac-2", send, home, at(41))).toEqual(["mac-2"]);
+    expect(paths).toHaveLength(1);
+    expect(await tab("hosts get mac", send, home, at(60))).toEqual(["mac-3"]);
+    expect(await tab("hosts get mac", send, home, at(-5))).toEqual(["mac-3"]);
+    const [file = ""] = await readdir(cached(home));
+    expect((await stat(cached(home))).mode & 0o777).toBe(0o700);
+    expect((await stat(join(cached(home), file))).mode & 0o777).toBe(0o600);
+  });
+
+  it("are each user's and each server's own", async () => {
+    const { home } = await startFleet();
+    const one = answering(() => ["one"]);
+    const two = answering(() => ["two"]);
+    expect(await tab("hosts get ", one.send, home, at(0))).toEqual(["one"]);
+    expect(await tab("hosts get --context staging ", two.send, home, at(1))).toEqual([]);
+    expect(await tab("hosts get --server-url http://other.example.com ", two.send, home, at(1))).toEqual([]);
+    expect(await tab("hosts get ", two.send, home, at(2))).toEqual(["one"]);
+  });
+
+  it("leave a server alone that did not answer", async () => {
+    const { home } = await startFleet();
+    let asked = 0;
+    const down: Send = () => {
+      asked++;
+      return Promise.reject(new Error("down"));
+    };
+    expect(await tab("hosts get ", down, home, at(0))).toEqual([]);
+    expect(await tab("hosts get ", down, home, at(5))).toEqual([]);
+    expect(asked).toBe(1);
+    expect(await tab("hosts get ", answering(() => ["up"]).send, home, at(20))).toEqual(["up"]);
+  });
+
+  it("stay few, whatever is typed", async () => {
+    const { home } = await startFleet();
+    const long = Array.from({ length: 50 }, (_, n) => `${"x".repeat(900)}-${n}`);
+    const { send } = answering(() => long);
+    for (let n = 0; n < 40; n++) await tab(`hosts get ${"x".repeat(n + 1)}`, send, home, at(0));
+    const [file = ""] = await readdir(cached(home));
+    expect((await stat(join(cached(home), file))).size).toBeLessThan(256 * 1024);
+  });
+
+  it("are not believed where others may write, and mended where they are damaged", async () => {
+    const { home } = await startFleet();
+    const { send } = answering(() => ["true"]);
+    expect(await tab("hosts get ", send, home, at(0))).toEqual(["true"]);
+    const [file = ""] = await readdir(cached(home));
+    const path = join(cached(home), file);
+    await writeFile(path, (await readFile(path, "utf8")).replace("true", "fake"), { mode: 0o600 });
+    expect(await tab("hosts get ", send, home, at(1))).toEqual(["fake"]);
+    execFileSync("chmod", ["666", path]);
+    expect(await tab("hosts get ", send, home, at(1))).toEqual(["true"]);
+    await writeFile(path, "{half");
+    execFileSync("chmod", ["600", path]);
+    expect(await tab("hosts get ", send, home, at(1))).toEqual(["true"]);
+  });
+
+  it("are forgotten with a sign-out, and with a context", async () => {
+    for (const argv of [["logout"], ["context", "remove", "staging", "--yes"]]) {
+      const { home, run } = await startFleet();
+      await tab("hosts get ", answering(() => ["one"]).send, home, at(0));
+      expect(await readdir(cached(home))).toHaveLength(1);
+      expect((await run(argv)).exitCode).toBe(0);
+      expect(spawnSync("ls", [cached(home)]).status).not.toBe(0);
+    }
+  });
+});
+
+describe("in a real shell", () => {
+  const installed = (shell: string) => spawnSync(shell, ["-c", "true"]).status === 0;
+  const names = ["mac-1", "mac two", "$(touch /tmp/svc-was-run)", "it's", "a:b"];
+  const server = createServer((request, response) => {
+    const { pathname, searchParams } = new URL(request.url ?? "", "http://x");
+    const query = searchParams.get("query") ?? "";
+    const hosts = names.filter((name) => name.includes(query)).map((hostname, id) => ({ hostname, platform: "x", id }));
+    response.end(JSON.stringify(pathname.endsWith("/hosts") ? { hosts } : {}));
+  });
+  let env: Record<string, string>;
+  beforeAll(async () => {
+    await build();
+    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+    const home = await newHome();
+    const bin = join(home, "bin");
+    await mkdir(bin);
+    await writeFile(join(bin, "svc"), `#!/bin/sh\nexec "${process.execPath}" "${join(root, "bin", "run.js")}" "$@"\n`, {
+      mode: 0o755,
+    });
+    env = {
+      PATH: `${bin}:${process.env.PATH}`,
+      HOME: home,
+      SVC_KEYRING: "off",
+      SVC_API_TOKEN: "t",
+      SVC_SERVER_URL: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    };
+  }, 600_000);
+  afterAll(() => void server.close());
+
+  /** What the shell's own program prints. */
+  const inShell = (shell: string, script: string): Promise<string[]> =>
+    new Promise((resolve, reject) => {
+      const child = spawn(shell, ["-c", script], { env, stdio: ["ignore", "pipe", "pipe"] });
+      let [stdout, stderr] = ["", ""];
+      child.stdout.on("data", (chunk) => {
+        stdout += chunk;
+      });
+      child.stderr.on("data", (chunk) => {
+        stderr += chunk;
+      });
+      child.on("error", reject);
+      child.on("close", () =>
+        stderr === "" ? resolve(stdout.split("\n").filter(Boolean)) : reject(new Error(stderr)),
+      );
+    });
+
+  /** `words` as bash has them in COMP_WORDS, the last one being completed. */
+  const bash = (...words: string[]) =>
+    inShell(
+      "bash",
+      `source <(svc completion bash)
+COMP_WORDS=(svc ${words.map((word) => `'${word.replaceAll("'", "'\\''")}'`).join(" ")}); COMP_CWORD=${words.length}
+_svc; printf '%s\\n' "\${COMPREPLY[@]}"`,
+    );
+
+  it.runIf(installed("bash"))("bash gets words quoted as it would type them", async () => {
+    expect(await bash("hosts", "li")).toEqual(["list"]);
+    expect(await bash("hosts", "get", "mac")).toEqual(["mac-1", "mac\\ two"]);
+    expect(await bash("hosts", "get", "$")).toEqual(["\\$\\(touch\\ /tmp/svc-was-run\\)"]);
+    expect(await bash("hosts", "get", "mac\\ t")).toEqual(["mac\\ two"]);
+    expect(await bash("hosts", "get", "'mac t")).toEqual(["mac two"]);
+    expect(await bash("hosts", "get", '"it')).toEqual([]);
+    expect(spawnSync("ls", ["/tmp/svc-was-run"]).status).not.toBe(0);
+  });
+
+  it.runIf(installed("bash"))("bash gets the rest of words that it splits", async () => {
+    expect(await bash("hosts", "list", "--status", "=", "onl")).toEqual(["online"]);
+    expect(await bash("hosts", "list", "--status", "=")).toContain("missing");
+    expect(await bash("hosts", "get", "a", ":", "")).toEqual(["b"]);
+  });
+
+  it.runIf(installed("fish"))("fish lists commands, flags and names", async () => {
+    const fish = (line: string) =>
+      inShell("fish", `svc completion fish | source; complete -C ${JSON.stringify(line)}`).then((lines) =>
+        lines.map((one) => one.split("\t")[0]),
+      );
+    expect(await fish("svc hosts li")).toEqual(["list"]);
+    expect(await fish("svc hosts get mac")).toEqual(expect.arrayContaining(["mac-1"]));
+    expect(await fish("svc hosts list --sta")).toEqual(["--status"]);
+  });
+
+  it.runIf(installed("zsh"))("zsh takes the script, and hands over names as they are", async () => {
+    const zsh = (...words: string[]) =>
+      inShell(
+        "zsh",
+        `compdef() {}; compadd() { while [[ $1 != -a ]]; do shift; done; print -rl -- "\${(@P)2}" }; _files() { print files }
+source <(svc completion zsh)
+words=(svc ${words.map((word) => `'${word}'`).join(" ")}); CURRENT=${words.length + 1}; _svc`,
+      );
+    expect(await zsh("hosts", "li")).toEqual(["list"]);
+    expect(await zsh("hosts", "get", "mac")).toEqual(["mac-1", "mac two"]);
+    expect(await zsh("carves", "download", "")).toEqual(["files"]);
+  });
+
+  it("nobody waits for a server that does not answer", async () => {
+    const silent = createServer(() => {});
+    await new Promise<void>((resolve) => silent.listen(0, "127.0.0.1", resolve));
+    const url = `http://127.0.0.1:${(silent.address() as AddressInfo).port}`;
+    const none = await inShell("sh", `svc completion --complete -- hosts get --server-url ${url} ma`);
+    expect(none).toEqual([]);
+    silent.closeAllConnections();
+    silent.close();
   });
 });

@@ -2,8 +2,8 @@
 import { spawn } from "node:child_process";
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
-import { beforeAll, describe, expect, it, vi } from "vitest";
-import { cleanEnv } from "../../bench/support/serve.ts";
+import { beforeAll, describe, expect, it } from "vitest";
+import { cleanEnv, type Served, signIn } from "../../bench/support/serve.ts";
 import { build, newFolder, serve } from "../e2e/support/svc.ts";
 import { commandsOf, root } from "../support/cli.ts";
 import { type Example, examplesOf, needsBinary } from "../support/examples.ts";
@@ -20,14 +20,14 @@ interface Ended {
 }
 
 /** A command run in a folder; interrupted after a while when it would go on. */
-function run(argv: readonly string[], cwd: string, env: Record<string, string>, interruptAfter?: number) {
+function run(argv: readonly string[], cwd: string, env: Record<string, string>, interruptAfter?: Promise<unknown>) {
   return new Promise<Ended>((resolve) => {
     const child = spawn(process.execPath, [join(root, "bin", "run.js"), ...argv], {
       cwd,
       stdio: ["ignore", "pipe", "pipe"],
       env: { ...cleanEnv(), ...key, SVC_KEYRING: "off", SVC_CONFIG_DIR: join(cwd, "config"), ...env },
     });
-    const timer = interruptAfter === undefined ? undefined : setTimeout(() => child.kill("SIGINT"), interruptAfter);
+    void interruptAfter?.then(() => child.kill("SIGINT"));
     let output = "";
     for (const stream of [child.stdout, child.stderr]) {
       stream.on("data", (chunk) => {
@@ -35,7 +35,6 @@ function run(argv: readonly string[], cwd: string, env: Record<string, string>, 
       });
     }
     child.on("close", (code) => {
-      clearTimeout(timer);
       resolve({ code, output });
     });
   });
@@ -50,7 +49,7 @@ async function world({ id, argv }: Example) {
     .map((word) => (word.startsWith("postgres://") ? (database?.url ?? word) : word))
     // Here nobody owns /var/lib, and a test has less time and fewer cores than an administrator.
     .map((word) => (word === "/var/lib/svc" ? join(folder, "var") : word))
-    .map((word, at) => (argv[at - 1] === "--duration" ? "3s" : argv[at - 1] === "--hosts" ? "20" : word));
+    .map((word, at) => (argv[at - 1] === "--duration" ? "10s" : argv[at - 1] === "--hosts" ? "20" : word));
   if (id.startsWith("db:") && id !== "db:migrate") {
     const server = await serve({ dataDir: join(folder, "data"), env: id === "db:rotate-key" ? {} : key });
     await server.stop();
@@ -59,6 +58,12 @@ async function world({ id, argv }: Example) {
     expect(await run(["db", "backup", "svc-backup.gz", "--data-dir", "data"], folder, {})).toMatchObject({ code: 0 });
   }
   return { folder, words, end: async () => database?.drop() };
+}
+
+/** Resolves when the server knows so many hosts. */
+async function enrolled(server: Served, count: number): Promise<void> {
+  const call = await signIn(server);
+  await expect.poll(async () => (await call<{ count: number }>("GET", "/hosts/count")).count).toBe(count);
 }
 
 describe("the examples in help", () => {
@@ -76,7 +81,7 @@ describe("the examples in help", () => {
       expect(output).not.toBe("");
       await end();
     },
-    60_000,
+    600_000,
   );
 
   it.each(examples.filter(({ id }) => id === "serve"))(
@@ -94,7 +99,7 @@ describe("the examples in help", () => {
       expect((await server.send("/healthz")).status).toBe(200);
       if (quickstart) {
         // The port opens before the admin is made, and the context is saved after it was told.
-        await vi.waitFor(() => expect(server.log()).toContain("In a second terminal"), 10_000);
+        await expect.poll(server.log).toContain("In a second terminal");
         expect(server.output()).toMatch(/^email: \S+\npassword: \S+\n$/);
         const next = await run(["hosts", "list"], folder, {});
         expect(next).toMatchObject({ code: 0, output: expect.stringContaining("none found") });
@@ -102,7 +107,7 @@ describe("the examples in help", () => {
       expect(await server.stop()).toBe(0);
       await end();
     },
-    60_000,
+    600_000,
   );
 
   it.each(examples.filter(({ id }) => id === "agent:simulate"))(
@@ -117,12 +122,12 @@ describe("the examples in help", () => {
         words,
         folder,
         { SVC_SERVER_URL: server.url },
-        words.includes("--duration") ? undefined : 5000,
+        words.includes("--duration") ? undefined : enrolled(server, 20),
       );
       expect(code, output).toBe(0);
       expect(output).toMatch(/hosts +20, 20 enrolled/);
       expect(await server.stop()).toBe(0);
     },
-    60_000,
+    600_000,
   );
 });

@@ -6,13 +6,16 @@ import { SignJWT } from "jose";
 import { describe, expect, it } from "vitest";
 import { allEndpoints } from "../../src/api/all.ts";
 import { type AnyEndpoint, fullPath } from "../../src/api/endpoint.ts";
+import { isDestructive } from "../../src/cli/main.ts";
 import { sourceCommands } from "../../src/cli/source-config.ts";
+import type { Send } from "../../src/client/transport.ts";
 import { tokenHash } from "../../src/server/core/random.ts";
 import { linkPaths } from "../../src/server/mail/mail.ts";
 import { issueToken } from "../../src/server/mail/one-time.ts";
 import { newRow } from "../../src/server/outbox/service.ts";
 import { eq, everything } from "../../src/server/store/query.ts";
 import type { TestApp } from "../support/app.ts";
+import { makeApproval } from "../support/approvals.ts";
 import { startSigning } from "../support/ca-fakes.ts";
 import { commandsOf, root, sendInto } from "../support/cli.ts";
 import { signInByBrowser } from "../support/cli-browser.ts";
@@ -20,10 +23,12 @@ import { type Example, examplesOf, needsBinary } from "../support/examples.ts";
 import { type Fleet, startFleet } from "../support/fleet.ts";
 import { makeSigningKey, SSO_USER, signedAssertion, turnOnSso } from "../support/idp.ts";
 import { answerLiveQueries } from "../support/live.ts";
+import { makeUser } from "../support/make.ts";
 import { startReceiver } from "../support/receiver.ts";
 import { mailOf } from "../support/smtp.ts";
 
-const all = examplesOf(await commandsOf(true));
+const config = await commandsOf(true);
+const all = examplesOf(config);
 const examples = all.filter(({ id }) => !needsBinary(id));
 const classes = await sourceCommands(root, (file) => import(/* @vite-ignore */ file));
 const claimed = (id: string) => (classes[id] as { endpoints?: readonly AnyEndpoint[] } | undefined)?.endpoints ?? [];
@@ -31,7 +36,7 @@ const claimed = (id: string) => (classes[id] as { endpoints?: readonly AnyEndpoi
 /** `COMMAND ENDPOINT` for each request that an example made. */
 const asked = new Set<string>();
 
-const isFile = (word: string) => /^[\w-]+\.(txt|yml|json|pem|tar)$/.test(word);
+const isFile = (word: string) => /^[\w-]+\.(txt|yml|json|pem|tar)$/.test(word) || word === "configuration";
 
 function endpointOf(method: string, url: string): string | undefined {
   const parts = new URL(url).pathname.split("/");
@@ -66,7 +71,9 @@ async function makeAuthorities(app: TestApp, files: string): Promise<void> {
 }
 
 /** What an example takes for granted beyond the fleet. */
-async function prepare({ id, argv }: Example, { app, files }: Fleet): Promise<void> {
+async function prepare({ id, argv }: Example, { app, files, run }: Fleet): Promise<void> {
+  if (id === "apply" && argv.includes("plan.json"))
+    await run(["plan", "-f", join(files, "default.yml"), "--out", join(files, "plan.json")]);
   if (id === "setup") await app.store.users.delete(everything);
   if (id === "login") {
     const user = { name: "Admin", email: "admin@example.com", password: "A-good-Password-77", global_role: "admin" };
@@ -107,7 +114,7 @@ async function prepare({ id, argv }: Example, { app, files }: Fleet): Promise<vo
   }
   if (/^(query|hosts:query|queries:run|queries:live:.*|carves:start)$/.test(id)) {
     await answerLiveQueries(app);
-    Object.assign(app.services.settings, { live_query_rest_period: 20_000 });
+    Object.assign(app.services.settings, { live_query_rest_period: 60_000 });
     await app.post("/queries/live", { query: "SELECT 1", selected: { hosts: [1] } });
   }
   if (/^webhooks:(deliveries:get|replay|give-up)$/.test(id)) {
@@ -133,6 +140,10 @@ async function prepare({ id, argv }: Example, { app, files }: Fleet): Promise<vo
     const invited = { name: "Ina", email: "invited@example.com", global_role: "observer" };
     const { link } = (await (await app.post("/invites", invited)).json()) as { link: string };
     await writeFile(join(files, "invite.txt"), `${link}\n`);
+  }
+  if (id.startsWith("approvals:")) {
+    const mia = await makeUser(app, "maintainer", { name: "Mia" });
+    await makeApproval(app, mia.id, [1, 2]);
   }
   if (id === "tokens:delete") await app.post("/tokens", { name: "nightly" });
   if (id === "config:edit")
@@ -162,6 +173,27 @@ async function prepare({ id, argv }: Example, { app, files }: Fleet): Promise<vo
   }
 }
 
+const commandOf = (id: string) => config.findCommand(id)!;
+/** Without what a GET of a mailed link changes: that has a --dry-run. */
+const readsOnly = (id: string) =>
+  claimed(id).length > 0 && claimed(id).every(({ method }) => method === "GET") && !commandOf(id).flags["dry-run"];
+
+/** The example without what confirms it; null where it confirms nothing. */
+function unconfirmed(argv: readonly string[]): string[] | null {
+  const at = argv.findIndex((word) => ["--yes", "-y", "--confirm"].includes(word));
+  if (at === -1) return null;
+  return argv.filter((_, index) => index !== at && !(argv[at] === "--confirm" && index === at + 1));
+}
+
+/** As from a server of another version, so that there is something to warn of. */
+const fromOtherVersion =
+  (send: Send): Send =>
+  async (url, init) => {
+    const reply = await send(url, init);
+    const get = (name: string) => (name === "x-svc-version" ? "7.3.0" : reply.headers.get(name));
+    return { status: reply.status, headers: { get }, text: () => reply.text(), body: reply.body };
+  };
+
 describe("the examples in help", () => {
   it("are of every command", () => {
     expect([...new Set(all.map(({ id }) => id))].sort()).toEqual(Object.keys(classes).sort());
@@ -172,20 +204,53 @@ describe("the examples in help", () => {
     const fleet = await startFleet();
     await prepare(example, fleet);
     const send = sendInto(fleet.app);
-    const result = await fleet.run(
-      argv.map((word) => (isFile(word) ? join(fleet.files, word) : word)),
-      {
-        env: { EDITOR: `"${process.execPath}" "${join(fleet.files, "editor.mjs")}"` },
-        browse: (url) => signInByBrowser(fleet.app, url),
-        stdin: stdin === null ? "" : await readFile(join(fleet.files, stdin), "utf8"),
-        send: (url, init) => {
-          asked.add(`${id} ${endpointOf(init.method, url)}`);
-          return send(url, init);
-        },
+    const words = argv.map((word) => (isFile(word) ? join(fleet.files, word) : word));
+    const options = {
+      env: { EDITOR: `"${process.execPath}" "${join(fleet.files, "editor.mjs")}"` },
+      browse: (url: string) => signInByBrowser(fleet.app, url),
+      stdin: stdin === null ? "" : await readFile(join(fleet.files, stdin), "utf8"),
+    };
+
+    const asks = isDestructive(commandOf(id)) && !words.includes("--dry-run");
+    const bare = asks ? unconfirmed(words) : null;
+    if (bare) {
+      const changes: string[] = [];
+      const watching: Send = (url, init) => {
+        const endpoint = endpointOf(init.method, url);
+        if (init.method !== "GET" && endpoint !== "configuration.state") changes.push(`${init.method} ${url}`);
+        return send(url, init);
+      };
+      const refused = await fleet.run(bare, { ...options, send: watching });
+      expect(refused.exitCode, refused.stderr).toBe(2);
+      expect(refused.stderr).toMatch(/--yes|--confirm/);
+      expect(changes).toEqual([]);
+    }
+
+    const result = await fleet.run(words, {
+      ...options,
+      send: (url, init) => {
+        asked.add(`${id} ${endpointOf(init.method, url)}`);
+        return send(url, init);
       },
-    );
+    });
     expect(result.exitCode, `${result.stdout}${result.stderr}`).toBe(0);
     expect(`${result.stdout}${result.stderr}`).not.toBe("");
+    // Without a terminal there is nothing to colour or to move about on.
+    expect(`${result.stdout}${result.stderr}`).not.toContain("\u001b");
+
+    const formatted = ["-o", "--csv", "--watch", "--jq"].some((flag) => words.includes(flag));
+    if (!readsOnly(id) || !commandOf(id).flags.output || formatted) return;
+    const again = await fleet.run([...words, "-o", "json"], { ...options, send: fromOtherVersion(send) });
+    expect(again.exitCode, again.stderr).toBe(0);
+    expect(again.stderr).toContain("the server is version 7.3.0");
+    expect(() => JSON.parse(again.stdout), again.stdout).not.toThrow();
+  });
+
+  it("show how each destructive command is confirmed", () => {
+    const shown = all.filter(({ argv }) => unconfirmed(argv) !== null).map(({ id }) => id);
+    const destructive = config.commands.filter(isDestructive).map(({ id }) => id);
+    expect(destructive.length).toBeGreaterThan(20);
+    expect(destructive.filter((id) => !shown.includes(id))).toEqual([]);
   });
 
   it("reach every endpoint that their command stands for", () => {

@@ -12,7 +12,7 @@ const WINDOWS = "win-1.example.com";
 let fleet: Fleet;
 let answers: Record<string, Answer>;
 beforeEach(async () => {
-  fleet = await startFleet({ settings: { live_query_rest_period: "5s" } });
+  fleet = await startFleet({ settings: { live_query_rest_period: "60s" } });
   answers = {
     [MAC]: {
       rows: [

@@ -105,6 +105,18 @@ describe("config", () => {
     expect((await fleet.run(["config", "set", "org_info"])).exitCode).toBe(2);
     expect((await fleet.run(["config", "set", "__proto__.x=1"])).exitCode).toBe(2);
   });
+
+  it("takes lists and objects as JSON, and text that looks like one where the setting is text", async () => {
+    const fleet = await startFleet();
+    const at = "webhook_settings.failing_policies_webhook.policy_ids";
+    expect((await fleet.run(["config", "set", `${at}=[1]`, "org_info.org_name=[Example]"])).exitCode).toBe(0);
+    expect(JSON.parse((await fleet.run(["config", "get", at, "-o", "json"])).stdout)).toEqual([1]);
+    expect((await fleet.run(["config", "get", "org_info.org_name"])).stdout).toBe("[Example]\n");
+    expect(await fleet.run(["config", "set", `${at}=[1`])).toMatchObject({
+      exitCode: 2,
+      stderr: expect.stringContaining("is no JSON"),
+    });
+  });
 });
 
 describe("teams", () => {

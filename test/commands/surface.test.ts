@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { beforeAll, describe, expect, it } from "vitest";
 import { allEndpoints } from "../../src/api/all.ts";
 import type { AnyEndpoint } from "../../src/api/endpoint.ts";
+import { isDestructive } from "../../src/cli/main.ts";
 import { sourceCommands } from "../../src/cli/source-config.ts";
 import { build } from "../e2e/support/svc.ts";
 import { commandsOf, root } from "../support/cli.ts";
@@ -52,7 +53,7 @@ describe("the commands", () => {
 
   it("take --dry-run where they change something", () => {
     // Signing in changes nothing that could be rehearsed, and what is asked by a POST changes nothing at all.
-    const asks = ["login", "translate"];
+    const asks = ["login", "translate", "plan", "drift", "export"];
     const without = config.commands.filter(({ id, flags }) => changing(id) && !asks.includes(id) && !flags["dry-run"]);
     expect(without.map(({ id }) => id)).toEqual([]);
   });
@@ -61,6 +62,63 @@ describe("the commands", () => {
     const reading = config.commands.filter(({ id }) => /(^|:)(list|get|show|summary|count)$/.test(id));
     expect(reading.length).toBeGreaterThan(10);
     expect(reading.filter(({ flags }) => !flags.output || !flags.fields).map(({ id }) => id)).toEqual([]);
+  });
+
+  it("ask first, and are marked, where they destroy", () => {
+    // What is taken away here can be put back as it was by the command beside it, or asked again.
+    const undone = ["hosts:labels:remove", "queries:live:cancel", "logout"];
+    const destroying = config.commands.filter(
+      ({ id }) =>
+        !undone.includes(id) &&
+        (endpoints.get(id) ?? []).some(({ method, path }) => method === "DELETE" || /\/(delete|wipe|lock)$/.test(path)),
+    );
+    expect(destroying.length).toBeGreaterThan(15);
+    expect(destroying.filter((one) => !isDestructive(one)).map(({ id }) => id)).toEqual([]);
+    const marked = config.commands.filter(isDestructive);
+    expect(marked.filter(({ flags }) => !flags.yes && !flags.confirm).map(({ id }) => id)).toEqual([]);
+  });
+
+  it("take --jq wherever they take -o", () => {
+    const printing = config.commands.filter(({ flags }) => flags.output);
+    expect(printing.length).toBeGreaterThan(100);
+    expect(printing.filter(({ flags }) => !flags.jq || !flags["no-header"]).map(({ id }) => id)).toEqual([]);
+  });
+
+  it("page by --limit or --all, both or none", () => {
+    const one = config.commands.filter(({ flags }) => Boolean(flags.limit) !== Boolean(flags.all));
+    expect(one.map(({ id }) => id)).toEqual([]);
+  });
+
+  it("wait by --wait and --timeout, both or none", () => {
+    const waiting = config.commands.filter(({ flags }) => flags.wait);
+    expect(waiting.map(({ id }) => id)).toEqual(expect.arrayContaining(["hosts:lock", "hosts:unlock", "hosts:wipe"]));
+    expect(waiting.filter(({ flags }) => !flags.timeout).map(({ id }) => id)).toEqual([]);
+  });
+
+  it("name flags as the API names fields, in kebab-case, and each says what it is for", () => {
+    const odd = config.commands.flatMap(({ id, flags }) =>
+      Object.values(flags)
+        .filter(
+          ({ name, summary, description }) => !/^[a-z][a-z0-9]*(-[a-z0-9]+)*$/.test(name) || !(summary ?? description),
+        )
+        .map(({ name }) => `${id} --${name}`),
+    );
+    expect(odd).toEqual([]);
+  });
+
+  it("take the API's body by --input where they create or update", () => {
+    const writing = config.commands.filter(({ id }) => /:(create|update)$/.test(id));
+    expect(writing.length).toBeGreaterThan(15);
+    expect(writing.filter(({ flags }) => !flags.input).map(({ id }) => id)).toEqual([]);
+  });
+
+  it("take each secret from stdin and from a file", () => {
+    const alone = config.commands.flatMap(({ id, flags }) =>
+      Object.keys(flags)
+        .filter((name) => name.endsWith("-stdin") && !flags[name.replace(/-stdin$/, "-file")])
+        .map((name) => `${id} --${name}`),
+    );
+    expect(alone).toEqual([]);
   });
 
   it("take no secret as the value of a flag", () => {

@@ -14,7 +14,7 @@ let fleet: Fleet;
 beforeEach(async () => {
   fleet = await startFleet({ settings: { outbound_allow: "127.0.0.1" } });
 });
-const until = (what: () => Promise<boolean>) => expect.poll(what, { timeout: 10_000, interval: 10 }).toBe(true);
+const until = (what: () => Promise<boolean>) => expect.poll(what).toBe(true);
 const dead = (url: string, payload: Record<string, unknown> = { n: 1 }) =>
   fleet.app.store.outbox.insert({
     ...newRow(fleet.app.services, { kind: "webhook", event: "activities", destination: url, url, payload }),

@@ -52,7 +52,7 @@ beforeAll(async () => {
   expect(inUse.code).not.toBe(0);
   expect(inUse.stderr).toContain(String(again.process.pid));
   await again.stop();
-}, 180_000);
+}, 600_000);
 afterAll(() => database?.drop());
 
 async function expectSame(server: Served): Promise<void> {
@@ -79,7 +79,7 @@ it("copies the embedded store into Postgres, where the same server goes on", asy
   const server = await serve({ dataDir, env: { SVC_DATABASE_URL: database.url } });
   await expectSame(server);
   await server.stop();
-}, 120_000);
+}, 600_000);
 
 it("restores a backup to the same checksums, and refuses one that is damaged", async () => {
   const before = await checksums(["--data-dir", dataDir]);
@@ -117,7 +117,7 @@ it("restores a backup to the same checksums, and refuses one that is damaged", a
   const empty = await serve({ dataDir: damaged, env });
   expect((await (await signIn(empty))<{ count: number }>("GET", "/hosts/count")).count, left.join()).toBe(0);
   await empty.stop();
-}, 120_000);
+}, 600_000);
 
 const serverKey = (): string => readFileSync(join(dataDir, "server.key"), "utf8").trim();
 

@@ -23,13 +23,14 @@ interface LiveQuery {
 
 /** Polls until the host is asked live; gives the name of the query. */
 async function askedLive(server: Served, nodeKey: string): Promise<string> {
-  for (let i = 0; i < 400; i++) {
+  let name: string | undefined;
+  const ask = async () => {
     const { body } = await agentCall(server, "distributed/read", { node_key: nodeKey });
-    const name = Object.keys((body.queries ?? {}) as object).find((one) => one.startsWith(PREFIX));
-    if (name) return name;
-    await new Promise((done) => setTimeout(done, 25));
-  }
-  throw new Error("the host was not asked");
+    name = Object.keys((body.queries ?? {}) as object).find((one) => one.startsWith(PREFIX));
+    return name;
+  };
+  await expect.poll(ask, { message: "the host is asked" }).toBeDefined();
+  return name!;
 }
 
 async function answer(server: Served, nodeKey: string, name: string, row: Record<string, string>): Promise<void> {
@@ -91,7 +92,8 @@ describe("two servers on one database", () => {
       const sentAt = performance.now();
       await answer(b, nodeKey, name, { n: String(i) });
       const [result] = (await readUntil(events, ({ event }) => event === "result")).slice(-1);
-      expect(performance.now() - sentAt).toBeLessThan(2_000);
+      // By a message: without one, whoever reads looks for itself after 15 seconds.
+      expect(performance.now() - sentAt).toBeLessThan(12_000);
       expect(result).toMatchObject({ id: i + 1, data: { rows: [{ n: String(i) }], error: null } });
     }
     const last = (await readUntil(events, finished)).at(-1)!;
@@ -114,7 +116,7 @@ describe("two servers on one database", () => {
       })
       .toEqual([]);
     for (const server of [a, b]) expect(await server.stop()).toBe(0);
-  }, 60_000);
+  });
 
   it("lose no answer that was acknowledged when both are killed", async () => {
     const ports = [await freePort(), await freePort()];
@@ -136,7 +138,7 @@ describe("two servers on one database", () => {
     const rest = await readUntil(events, finished);
     expect(rest.filter(({ event }) => event === "result").map(({ id }) => id)).toEqual([2]);
     for (const server of [c, d]) expect(await server.stop()).toBe(0);
-  }, 60_000);
+  });
 });
 
 describe("one server on the embedded store", () => {
@@ -163,14 +165,15 @@ describe("one server on the embedded store", () => {
     const code = second.stop();
     for await (const _ of again);
     expect(await code).toBe(0);
-    expect(performance.now() - began).toBeLessThan(6_000);
+    // It waits for no stream, which would go on for ten minutes.
+    expect(performance.now() - began).toBeLessThan(60_000);
 
     const third = await startServer();
     await answer(third, keys[2]!, await askedLive(third, keys[2]!), { n: "3" });
     const last = (await readUntil(await stream(third, query.id, 2), finished)).at(-1)!;
     expect(last.data.counts).toMatchObject({ targets: 3, answered: 3 });
     expect(await third.stop()).toBe(0);
-  }, 60_000);
+  });
 
   it("cancels the query of a command that is interrupted, which says so", async () => {
     const server = await serve();
@@ -194,9 +197,7 @@ describe("one server on the embedded store", () => {
     await askedLive(server, nodeKey);
     // The command reads the stream by now, or is about to: either way it ends well.
     await expect
-      .poll(async () => (await call<{ live_queries: LiveQuery[] }>("GET", "/queries/live")).live_queries[0]?.status, {
-        timeout: 20_000,
-      })
+      .poll(async () => (await call<{ live_queries: LiveQuery[] }>("GET", "/queries/live")).live_queries[0]?.status)
       .toBe("running");
     child.kill("SIGINT");
     expect(await code).toBe(130);
@@ -206,7 +207,7 @@ describe("one server on the embedded store", () => {
     const { live_queries } = await call<{ live_queries: (LiveQuery & { ended_by: string })[] }>("GET", "/queries/live");
     expect(live_queries[0]).toMatchObject({ status: "complete", ended_by: "cancelled", counts: { cancelled: 1 } });
     expect(await server.stop()).toBe(0);
-  }, 60_000);
+  });
 
   it("takes the JSON body of GET /queries/run", async () => {
     const server = await serve();
@@ -236,5 +237,5 @@ describe("one server on the embedded store", () => {
     ]);
     for (const bad of ["{", "{}", "[]", JSON.stringify({ query_ids: "x" })]) expect((await ask(bad)).status).toBe(400);
     expect(await server.stop()).toBe(0);
-  }, 60_000);
+  });
 });

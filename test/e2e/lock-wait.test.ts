@@ -22,12 +22,12 @@ let running: Simulation[] = [];
 beforeEach(async () => {
   server = await serve({ args: ["--dev-license"] });
   call = await withSecret(server);
-}, 60_000);
+});
 afterEach(async () => {
   for (const simulation of running) await simulation.stop();
   running = [];
   await server.stop();
-}, 60_000);
+});
 
 /** Agents fifty times as fast as real ones: a configuration every 0.6 s. */
 async function simulate(options: Partial<SimulationOptions> = {}): Promise<Shown[]> {
@@ -67,7 +67,7 @@ async function signedIn(): Promise<{ token: string }> {
   return (await reply.json()) as { token: string };
 }
 
-it("locks, unlocks and wipes hosts and waits for each", { timeout: 180_000 }, async () => {
+it("locks, unlocks and wipes hosts and waits for each", { timeout: 600_000 }, async () => {
   const [one, two] = await simulate();
   const wait = ["--wait", "--timeout", "60s", "-o", "json"];
   const locked = await cli("hosts", "lock", one!.hostname, two!.hostname, "--confirm", "2", ...wait);
@@ -94,7 +94,7 @@ it("locks, unlocks and wipes hosts and waits for each", { timeout: 180_000 }, as
   expect(report).toMatchObject({ scriptsRun: 4, lostResults: 0 });
 });
 
-it("fails with what a host's script said, and ends with 7 for one that is away", { timeout: 180_000 }, async () => {
+it("fails with what a host's script said, and ends with 7 for one that is away", { timeout: 600_000 }, async () => {
   const [one, two] = await simulate({ scriptFailures: 1 });
   const failed = await cli("hosts", "lock", one!.hostname, "--yes", "--wait", "--timeout", "60s");
   expect(failed.code).toBe(1);

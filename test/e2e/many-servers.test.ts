@@ -64,22 +64,22 @@ it("are one service: what one does the other knows, one leads the jobs, and anot
   // Enrolled again on one, the old key dies on the other too, which had it in memory.
   const newer = await enroll(a, "host-1");
   await expect
-    .poll(async () => (await agentCall(b, "config", { node_key: nodeKey })).body, { timeout: 5_000 })
+    .poll(async () => (await agentCall(b, "config", { node_key: nodeKey })).body)
     .toMatchObject({ node_invalid: true });
   expect((await agentCall(b, "config", { node_key: newer })).body).not.toHaveProperty("error");
 
-  await expect.poll(leaders, { timeout: 10_000 }).toHaveLength(1);
+  await expect.poll(leaders).toHaveLength(1);
   const [first] = await leaders();
   // Whichever of them leads: after each has fallen once, somebody else has the lead.
   await a.stop("SIGKILL");
-  await expect.poll(leaders, { timeout: 10_000 }).toHaveLength(1);
+  await expect.poll(leaders).toHaveLength(1);
   const again = await start();
   await b.stop("SIGKILL");
-  await expect.poll(leaders, { timeout: 10_000 }).toHaveLength(1);
+  await expect.poll(leaders).toHaveLength(1);
   expect(await leaders()).not.toEqual([first]);
   expect((await agentCall(again, "config", { node_key: newer })).body).not.toHaveProperty("error");
   expect(await again.stop()).toBe(0);
-}, 60_000);
+});
 
 it.runIf(process.platform === "linux")(
   "as workers of one serve share its port, and one that falls is started again",
@@ -95,17 +95,17 @@ it.runIf(process.platform === "linux")(
     for (let i = 0; i < 100 && counts.size < 2; i++) counts.add(await versionsAsked(server));
     expect(counts.size).toBe(2);
     expect([...counts].reduce((sum, count) => sum + count, 0)).toBe(21);
-    await expect.poll(leaders, { timeout: 10_000 }).toHaveLength(1);
+    await expect.poll(leaders).toHaveLength(1);
     const workers = workersOf(server);
     expect(workers).toHaveLength(2);
     process.kill(workers[0]!, "SIGKILL");
     // The other serves meanwhile.
-    await expect.poll(() => answers(server, nodeKey), { timeout: 5_000 }).toBe(true);
-    await expect.poll(() => workersOf(server).filter((pid) => pid !== workers[0]), { timeout: 10_000 }).toHaveLength(2);
-    await expect.poll(leaders, { timeout: 10_000 }).toHaveLength(1);
+    await expect.poll(() => answers(server, nodeKey)).toBe(true);
+    await expect.poll(() => workersOf(server).filter((pid) => pid !== workers[0])).toHaveLength(2);
+    await expect.poll(leaders).toHaveLength(1);
     expect(await server.stop()).toBe(0);
   },
-  60_000,
+  600_000,
 );
 
 it("restarted one after the other fail no request after one retry", async () => {
@@ -124,7 +124,7 @@ it("restarted one after the other fail no request after one retry", async () => 
     logLinesPerMinute: 6,
   });
   simulation.start();
-  await expect.poll(() => simulation.stats.enrolled, { timeout: 15_000 }).toBe(30);
+  await expect.poll(() => simulation.stats.enrolled).toBe(30);
   const keys = await Promise.all(Array.from({ length: 4 }, (_, i) => enroll(servers[0]!, `host-${i}`)));
   let isOver = false;
   let [asked, retried] = [0, 0];
@@ -155,6 +155,7 @@ it("restarted one after the other fail no request after one retry", async () => 
     servers[i] = await start(ports[i]);
   }
   await pause(500);
+  await expect.poll(() => asked).toBeGreaterThan(100);
   isOver = true;
   await Promise.all(asking);
   expect(failed).toEqual([]);
@@ -164,7 +165,7 @@ it("restarted one after the other fail no request after one retry", async () => 
   expect(report.recentErrors).toEqual([]);
   expect(report).toMatchObject({ errors: 0, nodeInvalid: 0, reEnrolled: 0, lostResults: 0, pendingLines: 0 });
   for (const server of servers) expect(await server.stop()).toBe(0);
-}, 60_000);
+});
 
 /** How often one of the workers, whichever answers, was asked for its version. */
 async function versionsAsked(server: Served): Promise<number> {

@@ -12,5 +12,5 @@ it.each(["lowdb", "postgres"] as const)(
     expect(summary).toContain("0 lost");
     expect(summary).toMatch(/ 0 of \d+ deliveries out of order/);
   },
-  120_000,
+  600_000,
 );

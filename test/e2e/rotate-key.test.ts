@@ -45,10 +45,14 @@ it.each(["lowdb", "postgres"])(
     const rotate = ["db", "rotate-key", "--generate", "--yes", ...place];
     const began = performance.now();
     expect((await svc(rotate)).code).toBe(0);
-    const whole = performance.now() - began;
+    let whole = performance.now() - began;
     let killed = 0;
-    // Over all of a run, as long as one takes here, from its start to beyond its end.
-    for (let part = 0.1; part <= 1.1; part += 0.07) if ((await killedAfter(part * whole, rotate)) === null) killed++;
+    // Over all of a run, as long as one takes here by now, from its start to beyond its end.
+    for (let part = 0.1; part <= 1.1; part += 0.07) {
+      const from = performance.now();
+      if ((await killedAfter(part * whole, rotate)) === null) killed++;
+      else whole = Math.min(whole, performance.now() - from);
+    }
     expect(killed).toBeGreaterThan(2);
     const last = await svc(rotate);
     expect(last.code, last.stderr).toBe(0);
@@ -63,5 +67,5 @@ it.each(["lowdb", "postgres"])(
     await again.stop();
     await database?.drop();
   },
-  180_000,
+  600_000,
 );

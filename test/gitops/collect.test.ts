@@ -3,9 +3,10 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { collect, type Known } from "../../src/gitops/collect.ts";
+import { checkLabelUse, collect, type Known } from "../../src/gitops/collect.ts";
 import type { Change, Thing } from "../../src/gitops/diff.ts";
 import { guardRemovals } from "../../src/gitops/guard.ts";
+import { newSources } from "../../src/gitops/include.ts";
 import { Problems, renderProblem } from "../../src/gitops/problems.ts";
 import { readScopes } from "../../src/gitops/scope.ts";
 
@@ -18,12 +19,9 @@ afterEach(() => rm(directory, { recursive: true }));
 async function collected(files: Record<string, string>, known: Partial<Known> = {}) {
   for (const [name, text] of Object.entries(files)) await writeFile(join(directory, name), text);
   const problems = new Problems();
-  const scopes = await readScopes(Object.keys(files), { environment: {}, problems, directory });
-  const found = collect(
-    scopes,
-    { builtinLabels: new Set(["macOS"]), labels: new Set(["Kept"]), ...known },
-    { problems, allowUnknownKeys: false },
-  );
+  const scopes = await readScopes(Object.keys(files), newSources({}, directory, problems));
+  const found = collect(scopes, { problems, allowUnknownKeys: false });
+  checkLabelUse(found, { builtinLabels: new Set(["macOS"]), labels: new Set(["Kept"]), ...known }, problems);
   return { ...found, told: problems.all.map(renderProblem) };
 }
 const GLOBAL = "org_settings: {}\ncontrols: {}\n";
@@ -32,7 +30,7 @@ describe("what files say there is", () => {
   it("is gathered by whose it is", async () => {
     const { labels, policies, queries, complete, told } = await collected({
       "default.yml": `${GLOBAL}labels:\n  - name: Macs\n    query: SELECT 1\npolicies:\n  - {name: p, query: x, labels_include_any: [Macs]}\n`,
-      "ops.yml": "name: Ops\npolicies:\n  - {name: p, query: y}\nqueries:\n  - {name: q, query: z}\n",
+      "ops.yml": "name: Ops\npolicies:\n  - {name: p, query: y}\nreports:\n  - {name: q, query: z}\n",
     });
     expect(told).toEqual([]);
     expect(labels.map(({ value, owner }) => [value.name, owner])).toEqual([["Macs", null]]);
@@ -53,7 +51,7 @@ describe("what files say there is", () => {
     ],
     [
       "an unknown label",
-      { "t.yml": "name: T\nqueries:\n  - {name: q, query: x, labels_include_any: [Kept, Gone]}\n" },
+      { "t.yml": "name: T\nreports:\n  - {name: q, query: x, labels_include_any: [Kept, Gone]}\n" },
       ['t.yml:3:25: query "q" uses the label "Gone", which will not exist'],
     ],
     [
@@ -80,7 +78,7 @@ describe("what files say there is", () => {
       "queries of no team",
       {
         "default.yml": "org_settings: {}\n",
-        "no-team.yml": "name: No team\ncontrols: {}\nqueries:\n  - {name: q, query: x}\n",
+        "no-team.yml": "name: No team\ncontrols: {}\nreports:\n  - {name: q, query: x}\n",
       },
       ["no-team.yml:3:1: queries cannot be of hosts without a team: they are global, or a team's"],
     ],

@@ -109,6 +109,25 @@ describe("a diff", () => {
   });
 });
 
+describe("enroll secrets", () => {
+  const secrets = (...refs: string[]): Thing => ({
+    kind: "enroll_secrets",
+    owner: null,
+    name: "enroll_secrets",
+    value: { secrets: refs.map(($secret) => ({ $secret })) },
+  });
+
+  it("are the same in any order, and differ by what they are", () => {
+    expect(diff([secrets("a", "b")], [secrets("b", "a")], all)).toEqual([]);
+    expect(diff([secrets("a", "b")], [secrets("a", "c")], all)[0]!.fields).toEqual([
+      { path: "secrets", isSecret: true },
+    ]);
+    expect(diff([secrets("a", "b")], [secrets("a")], all)[0]!.fields).toEqual([
+      { path: "secrets", old: ["(secret)", "(secret)"], new: ["(secret)"] },
+    ]);
+  });
+});
+
 describe("a plan", () => {
   const changes = diff(
     [policy("Disk", { query: "SELECT 1\nFROM a\nWHERE x", critical: false }), policy("old", {}, "No team")],
@@ -144,7 +163,7 @@ describe("a plan", () => {
     expect(planJson(changes)).toEqual({
       summary: { add: 1, change: 1, remove: 1 },
       changes: [
-        { action: "create", kind: "team", team: "Ops", name: "Ops" },
+        { action: "create", kind: "team", team: "Ops", name: "Ops", value: {} },
         {
           action: "update",
           kind: "policy",

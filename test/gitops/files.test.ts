@@ -4,10 +4,10 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import fc from "fast-check";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import type { Sources } from "../../src/gitops/include.ts";
+import { newSources } from "../../src/gitops/include.ts";
 import { Problems, renderProblem } from "../../src/gitops/problems.ts";
 import { readScopes } from "../../src/gitops/scope.ts";
-import { placeAt, substitute } from "../../src/gitops/substitute.ts";
+import { placesIn, substitute } from "../../src/gitops/substitute.ts";
 import { parseTree, placeOf, plain } from "../../src/gitops/tree.ts";
 
 const expanded = (text: string, environment: Record<string, string> = {}) => {
@@ -52,7 +52,7 @@ describe("substitution", () => {
     const text = "a: $LONG x\nb: $LONG y";
     const { result, original } = expanded(text, { LONG: "1\n2\n3" });
     for (const letter of ["x", "y", "b"]) expect(original(result.indexOf(letter))).toBe(text.indexOf(letter));
-    expect(placeAt(text, original(result.indexOf("2")), "f")).toEqual({ file: "f", line: 1, column: 4 });
+    expect(placesIn(text, "f")(original(result.indexOf("2")))).toEqual({ file: "f", line: 1, column: 4 });
   });
 
   it("changes nothing that is no reference", () => {
@@ -104,6 +104,7 @@ describe("a tree", () => {
       );
     const started = performance.now();
     expect(tree(bomb.join("\n")).problems).toEqual(["f.yml:1:1: more than 1000000 values in one file"]);
+    // Read alias by alias it would take minutes.
     expect(performance.now() - started).toBeLessThan(20_000);
     expect(tree(`${"[".repeat(100)}${"]".repeat(100)}`).problems[0]).toMatch(/nested more than 64 deep/);
     expect(tree("a: &a\n  b: *a").problems[0]).toMatch(/^f\.yml:/);
@@ -129,7 +130,7 @@ describe("main files", () => {
       await writeFile(join(directory, name), text);
     }
     const problems = new Problems();
-    const sources: Sources = { environment, problems, directory };
+    const sources = newSources(environment, directory, problems);
     return { scopes: await readScopes(given, sources), problems: problems.all.map(renderProblem) };
   };
   const GLOBAL = "org_settings: {}\ncontrols: {}\n";
@@ -163,7 +164,7 @@ describe("main files", () => {
     [
       "both spellings",
       { "t.yml": "name: A\nqueries: []\nreports: []\n" },
-      ["t.yml:3:1: reports and queries are the same: give one of them"],
+      ["t.yml:2:1: queries and reports are the same: give one of them"],
     ],
     [
       "neither kind",
@@ -215,6 +216,18 @@ describe("main files", () => {
     ]);
   });
 
+  it("bring in files by absolute paths and patterns, and the same file for each that names it", async () => {
+    const files = {
+      "lib/p.yml": "- name: one\n",
+      "a.yml": `name: A\npolicies:\n  - path: ${directory}/lib/p.yml\n  - path: gone.yml\n`,
+      "b.yml": `name: B\npolicies:\n  - paths: ${directory}/lib/*.yml\n  - path: gone.yml\n`,
+    };
+    const { scopes, problems } = await read(files, ["a.yml", "b.yml"]);
+    for (const { lists } of scopes)
+      expect(lists.policies!.items.map(({ tree }) => plain(tree))).toEqual([{ name: "one" }]);
+    expect(problems).toEqual(["a.yml:4:11: gone.yml does not exist", "b.yml:4:11: gone.yml does not exist"]);
+  });
+
   it("bring in other files, relative to themselves", async () => {
     const { scopes, problems } = await read(
       {
@@ -222,7 +235,7 @@ describe("main files", () => {
         "lib/org.yml": "org_info:\n  org_name: $ORG\n",
         "lib/options.yml": "config: {}\n",
         "teams/t.yml":
-          "name: T\npolicies:\n  - path: ../lib/one.policies.yml\n  - name: inline\n  - paths: ../lib/more/**/*.yml\nqueries:\n  - paths: ../lib/none/*.yml\n",
+          "name: T\npolicies:\n  - path: ../lib/one.policies.yml\n  - name: inline\n  - paths: ../lib/more/**/*.yml\nreports:\n  - paths: ../lib/none/*.yml\n",
         "lib/one.policies.yml": "- name: one\n- name: two\n",
         "lib/more/b.yml": "- name: b\n",
         "lib/more/a/a.yml": "- name: a\n",
@@ -253,6 +266,11 @@ describe("main files", () => {
     ],
     ["labels:\n  - path: '*.yml'\n", "t.yml:3:11", "*.yml is a pattern: give it as paths"],
     ["labels:\n  - path: gone.yml\n", "t.yml:3:11", "gone.yml does not exist"],
+    [
+      "policies:\n  - path: empty.yml\n    critical: true\n",
+      "t.yml:4:5",
+      "critical is ignored: it is not applied to what a file brings in",
+    ],
     ["labels:\n  - path: x.json\n", "t.yml:3:11", "x.json: unsupported extension, it must be .yml or .yaml"],
     [
       "labels:\n  - path: nested.yml\n",
@@ -279,6 +297,7 @@ describe("main files", () => {
         "t.yml": `name: T\n${text}`,
         "nested.yml": "- path: map.yml\n",
         "map.yml": "a: 1\n",
+        "empty.yml": "[]\n",
         "nest.yml": "path: map.yml\n",
       },
       ["t.yml"],

@@ -2,7 +2,8 @@
 // that is neither called here nor accounted for below fails.
 import { describe, expect, it } from "vitest";
 import { allEndpoints } from "../../src/api/all.ts";
-import { gt } from "../../src/server/store/query.ts";
+import { createSession } from "../../src/server/sessions/service.ts";
+import { eq, gt } from "../../src/server/store/query.ts";
 import { startApp, type TestApp } from "../support/app.ts";
 import { makeHost, makeUser } from "../support/make.ts";
 
@@ -17,6 +18,7 @@ const changesNothing = [
   "POST /queries/live/:id/cancel",
   "POST /queries/run",
   "POST /queries/run_by_identifiers",
+  "POST /spec/state",
   "POST /sso",
   "POST /targets",
   "POST /targets/count",
@@ -25,6 +27,8 @@ const changesNothing = [
 
 /** What is told of is tested where the endpoint is: it takes mail, a device, an identity provider or an authority. */
 const testedElsewhere = [
+  "POST /approvals/:id/approve",
+  "POST /approvals/:id/deny",
   "DELETE /certificates/:id",
   "DELETE /certificate_authorities/:id",
   "DELETE /hosts/:id/activities/upcoming/:activity_id",
@@ -37,9 +41,12 @@ const testedElsewhere = [
   "POST /certificate_authorities",
   "POST /certificate_authorities/:id/request_certificate",
   "POST /certificates",
+  "POST /change_password",
   "POST /hosts/:id/lock",
   "POST /hosts/:id/unlock",
   "POST /hosts/:id/wipe",
+  "POST /perform_required_password_reset",
+  "POST /reset_password",
   "POST /sessions",
   "POST /setup",
   "POST /spec/certificate_authorities",
@@ -55,25 +62,12 @@ const testedElsewhere = [
 
 /** Changes for which the list of activities has no type. */
 const untold = [
-  "DELETE /hosts/:id/labels",
-  "DELETE /labels/:name",
-  "DELETE /labels/id/:id",
-  "DELETE /sessions/:id",
-  "DELETE /users/:id/sessions",
-  "PATCH /labels/:id",
   "POST /automations/reset",
-  "POST /change_password",
   "POST /config/test_mail",
   "POST /device/:token/refetch",
   "POST /forgot_password",
-  "POST /hosts/:id/labels",
   "POST /hosts/:id/refetch",
-  "POST /labels",
   "POST /logout",
-  "POST /perform_required_password_reset",
-  "POST /reset_password",
-  "POST /spec/labels",
-  "POST /users/:id/require_password_reset",
   "PUT /hosts/:id/device_mapping",
 ];
 
@@ -137,7 +131,33 @@ const steps: readonly Step[] = [
     ({ user }) => ({ users: [{ id: user, role: "admin" }] }),
     ["changed_user_team_role"],
   ],
+  ["PATCH /users/:id", ({ user }) => ({ id: user }), () => ({ name: "Olga B." }), ["edited_user"]],
+  [
+    "PATCH /users/:id",
+    ({ user }) => ({ id: user }),
+    () => ({ new_password: "plain-Sailing-43-times" }),
+    ["changed_user_password"],
+  ],
+  [
+    "POST /users/:id/require_password_reset",
+    ({ user }) => ({ id: user }),
+    () => ({ require: true }),
+    ["required_user_password_reset"],
+  ],
   ["DELETE /users/:id", ({ user }) => ({ id: user }), () => undefined, ["deleted_user"]],
+  ["DELETE /sessions/:id", ({ session }) => ({ id: session }), () => undefined, ["ended_user_sessions"]],
+  ["DELETE /users/:id/sessions", ({ watched }) => ({ id: watched }), () => undefined, ["ended_user_sessions"]],
+  // Where nothing ended there is nothing to tell.
+  ["DELETE /users/:id/sessions", ({ watched }) => ({ id: watched }), () => undefined, []],
+  ["POST /labels", none, () => ({ name: "by hand" }), ["created_label"], "label"],
+  ["PATCH /labels/:id", ({ label }) => ({ id: label }), () => ({ description: "d" }), ["edited_label"]],
+  ["POST /hosts/:id/labels", ({ host }) => ({ id: host }), () => ({ labels: ["by hand"] }), ["edited_host_labels"]],
+  ["DELETE /hosts/:id/labels", ({ host }) => ({ id: host }), () => ({ labels: ["by hand"] }), ["edited_host_labels"]],
+  ["DELETE /labels/id/:id", ({ label }) => ({ id: label }), () => undefined, ["deleted_label"]],
+  ["POST /spec/labels", none, () => ({ specs: [{ name: "spec", query: sql }] }), ["created_label"]],
+  ["POST /spec/labels", none, () => ({ specs: [{ name: "spec", query: sql }] }), []],
+  ["POST /spec/labels", none, () => ({ specs: [{ name: "spec", query: sql, description: "d" }] }), ["edited_label"]],
+  ["DELETE /labels/:name", () => ({ name: "spec" }), () => undefined, ["deleted_label"]],
   ["POST /tokens", none, () => ({ name: "nightly" }), ["created_api_token"], "token"],
   ["DELETE /tokens/:id", ({ token }) => ({ id: token }), () => undefined, ["deleted_api_token"]],
   [
@@ -177,6 +197,14 @@ const steps: readonly Step[] = [
     ({ team }) => ({ team_id: team }),
     ({ policy }) => ({ ids: [policy] }),
     ["deleted_policy"],
+  ],
+  ["POST /spec/teams", none, () => ({ specs: [{ name: "Delta" }] }), ["applied_spec_team"]],
+  ["POST /spec/teams", none, () => ({ specs: [{ name: "Delta", features: {} }] }), []],
+  [
+    "POST /spec/apply",
+    none,
+    () => ({ changes: [{ kind: "team", owner: null, name: "Delta", action: "delete" }] }),
+    ["deleted_team"],
   ],
   ["POST /spec/policies", none, () => ({ specs: [{ name: "sp", query: sql }] }), ["applied_spec_policy"]],
   ["POST /queries", none, () => ({ name: "q", query: sql }), ["created_saved_query"], "query"],
@@ -262,6 +290,10 @@ describe.each(["lowdb", "postgres"] as const)("on %s", (engine) => {
     const t = await startApp({ engine });
     const robot = await makeUser(t, "admin", { api_only: true });
     const ids: Ids = { host: (await makeHost(t)).id, other: (await makeHost(t)).id };
+    const watched = (await makeUser(t, "observer")).id;
+    await createSession({ ...t.services, store: t.store }, watched);
+    const [session] = await t.store.sessions.list({ where: eq("user_id", watched) });
+    Object.assign(ids, { watched, session: session!.id });
     for (const [key, params, body, expected, keep] of [...steps, trigger]) {
       const [method, template] = key.split(" ") as [string, string];
       const given = params(ids);

@@ -9,19 +9,30 @@ const types = "src/server/activities/types.ts";
 
 /** Changes that the specification has no type for, though each has to be told of. */
 const own = [
+  "changed_user_password",
   "created_api_token",
   "created_certificate_template",
   "created_invite",
+  "created_label",
   "deleted_api_token",
   "deleted_certificate_template",
   "deleted_invite",
+  "deleted_label",
+  "denied_approval",
   "edited_certificate_template",
   "edited_config",
+  "edited_host_labels",
   "edited_invite",
+  "edited_label",
   "edited_team",
+  "edited_user",
   "edited_webhook_destination",
+  "ended_user_sessions",
   "gave_up_webhook_delivery",
+  "granted_approval",
   "replayed_webhook_delivery",
+  "requested_approval",
+  "required_user_password_reset",
   "triggered_job",
 ];
 

@@ -20,7 +20,7 @@ import { startReceiver } from "../support/receiver.ts";
 
 const start = (engine: StartOptions["engine"], tier?: "free") =>
   startApp({ engine, settings: { outbound_allow: "127.0.0.1" }, ...(tier ? { tier } : {}) });
-const until = (what: () => Promise<boolean>) => expect.poll(what, { timeout: 10_000, interval: 10 }).toBe(true);
+const until = (what: () => Promise<boolean>) => expect.poll(what).toBe(true);
 const drained = (t: TestApp) => until(async () => (await t.store.outbox.count(eq("state", "pending"))) === 0);
 async function configure(t: Caller, webhook_settings: object): Promise<void> {
   const response = await t.patch("/config", { webhook_settings });

@@ -6,6 +6,7 @@ import { fetchChallenge } from "../../src/server/ca/challenge-webhook.ts";
 import { checkEst, simpleEnroll } from "../../src/server/ca/est.ts";
 import { checkProfile, orderCertificate } from "../../src/server/ca/hosted-ca.ts";
 import { fetchNdesChallenge } from "../../src/server/ca/ndes.ts";
+import { authenticateMessage } from "../../src/server/ca/ntlm.ts";
 import { fetchCertificates } from "../../src/server/ca/scep.ts";
 import { readSigningRequest } from "../../src/server/ca/signing-request.ts";
 import { CaError, type CaProblem } from "../../src/server/ca/upstream.ts";
@@ -72,7 +73,7 @@ async function bearsAnything(fake: Fake, call: () => Promise<unknown>, refusal: 
 describe("the EST client", () => {
   const request = async () => (await readSigningRequest(await makeCsr({ subject: "/CN=device-1" }))).der;
 
-  it("gets its request signed, whatever the key, with a label too", { timeout: 60_000 }, async () => {
+  it("gets its request signed, whatever the key, with a label too", async () => {
     const ca = await OpensslCa.make();
     for (const [label, key] of [
       ["", "rsa:2048"],
@@ -135,7 +136,7 @@ describe("the client of the hosted authority", () => {
   });
 
   it("orders a certificate for a key made here, and seals both for an Apple importer", {
-    timeout: 60_000,
+    timeout: 600_000,
   }, async () => {
     const fake = await startHostedCa(await OpensslCa.make());
     const ca = { url: `${fake.url}/`, apiToken: API_TOKEN, profileId: "profile-1" };
@@ -165,7 +166,7 @@ describe("the client of the hosted authority", () => {
   });
 
   it("passes on the service's codes but not its words, and takes no certificate of another key", {
-    timeout: 60_000,
+    timeout: 600_000,
   }, async () => {
     const ca = await OpensslCa.make();
     const fake = await startHostedCa(ca);
@@ -246,6 +247,53 @@ describe("the client of the directory's admin page", () => {
   it("takes a user without a domain as it is", async () => {
     const fake = await start();
     expect(await ask(fake, NTLM_USER)).toBe(NDES_CHALLENGE);
+  });
+
+  it("answers as [MS-NLMP] 4.2.4 has it, with the server's time where it tells one", () => {
+    const hex = (text: string) => Buffer.from(text.replace(/\s/g, ""), "hex");
+    const pairs = "02000c0044006f006d00610069006e00 01000c00530065007200760065007200";
+    const given = {
+      serverChallenge: hex("0123456789abcdef"),
+      clientChallenge: hex("aaaaaaaaaaaaaaaa"),
+      now: Date.UTC(1601, 0, 1),
+      domain: "Domain",
+      username: "User",
+      passwordHash: hex("a4f49c406510bdcab6824ee7c30fd852"),
+    };
+    const message = authenticateMessage({ ...given, targetInfo: hex(`${pairs} 00000000`) });
+    const field = (from: Buffer, at: number) => {
+      const start = from.readUInt32LE(at + 4);
+      return from.subarray(start, start + from.readUInt16LE(at)).toString("hex");
+    };
+    expect(field(message, 12)).toBe("86c35097ac9cec102554764a57cccc19aaaaaaaaaaaaaaaa");
+    expect(field(message, 20).slice(0, 32)).toBe("68cd0ab851e51c96aabc927bebef6a1c");
+    const time = "0090d336b734c301";
+    const timed = authenticateMessage({ ...given, targetInfo: hex(`${pairs} 0700 0800 ${time} 00000000`) });
+    expect(field(timed, 12)).toBe("00".repeat(24));
+    expect(field(timed, 20).slice(48, 64)).toBe(time);
+  });
+
+  it("draws a new challenge each time, and does not go down to version 1", async () => {
+    const fake = await start();
+    for (let i = 0; i < 20; i++) await ask(fake);
+    const messages = fake.requests.flatMap(({ headers }) => {
+      const message = Buffer.from(headers.authorization!.slice(5), "base64");
+      return message.readUInt32LE(8) === 3 ? [message] : [];
+    });
+    const challenges = messages.map((message) => {
+      const nt = message.readUInt32LE(24);
+      return message.subarray(nt + 32, nt + 40).toString("hex");
+    });
+    expect(new Set(challenges).size).toBe(20);
+    // The challenge of a server that knows version 1 only: no target information.
+    const old = Buffer.alloc(48);
+    old.write("NTLMSSP\0", 0, "latin1");
+    old.writeUInt32LE(2, 8);
+    old.writeUInt32LE(0x00008201, 20);
+    fake.requests.length = 0;
+    fake.answer = () => ({ status: 401, headers: { "www-authenticate": `NTLM ${old.toString("base64")}` } });
+    expect((await refused(ask(fake))).problem).toBe("answer");
+    expect(fake.requests).toHaveLength(1);
   });
 
   it("tells a wrong password, a full cache, a missing right and anything else apart", async () => {

@@ -125,7 +125,7 @@ const enrolling = { subject: parseName("/CN=x"), challenge: CHALLENGE, now };
 
 describe("the SCEP client", () => {
   it("takes a certificate, waits for a pending one, and tells every reason of a refusal", {
-    timeout: 60_000,
+    timeout: 600_000,
   }, async () => {
     const { fake, change, seen } = await startOwn();
     const ca = await openScep(services, fake.url);
@@ -152,7 +152,7 @@ describe("the SCEP client", () => {
   });
 
   it("believes nothing that does not prove to be the authority's answer to this request", {
-    timeout: 60_000,
+    timeout: 600_000,
   }, async () => {
     const { fake, change, other } = await startOwn();
     const ca = await openScep(services, fake.url);

@@ -1,7 +1,7 @@
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { beforeAll, describe, expect, it, vi } from "vitest";
+import { beforeAll, describe, expect, it } from "vitest";
 import { BadSetting } from "../../src/server/core/tls.ts";
 import { openGeo } from "../../src/server/hosts/geo.ts";
 import { startApp, type TestApp } from "../support/app.ts";
@@ -87,7 +87,7 @@ describe("geolocation of hosts", () => {
     await writeFile(file, mmdb({ "203.0.113.0/24": oslo, "203.0.114.0/24": oslo }));
     expect(await city()).toBe("Berlin");
     t.clock.advance(60_000);
-    await vi.waitFor(async () => expect(await city()).toBe("Oslo"), { timeout: 10_000 });
+    await expect.poll(city).toBe("Oslo");
     await writeFile(file, "broken");
     for (let i = 0; i < 3; i++) {
       t.clock.advance(60_000);

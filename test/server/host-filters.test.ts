@@ -1,6 +1,6 @@
 // Every filter of part B's shared table, by list, count and report alike.
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import type { Host } from "../../src/api/hosts.ts";
+import type { Host } from "../../src/api/host.ts";
 import { startApp, type TestApp } from "../support/app.ts";
 import { makeScene, type Scene } from "../support/hosts.ts";
 import { makeUser } from "../support/make.ts";

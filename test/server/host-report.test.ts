@@ -1,7 +1,7 @@
 // The CSV export of hosts, and lists by cursor.
 import { pino } from "pino";
 import { describe, expect, it } from "vitest";
-import type { Host } from "../../src/api/hosts.ts";
+import type { Host } from "../../src/api/host.ts";
 import { reportColumns } from "../../src/server/hosts/report.ts";
 import { startApp, type TestApp } from "../support/app.ts";
 import { makeScene } from "../support/hosts.ts";

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { type Host, hostOrderKeys } from "../../src/api/hosts.ts";
+import type { Host } from "../../src/api/host.ts";
+import { hostOrderKeys } from "../../src/api/host-filters.ts";
 import { startApp, type TestApp } from "../support/app.ts";
 import { hostRow, makeHost, makeInventory, makeLabel, makeSoftware, makeTeam, makeUser } from "../support/make.ts";
 

@@ -97,6 +97,31 @@ describe.each(["lowdb", "postgres"] as const)("invites on %s", (engine) => {
     expect(await accepted.json()).toMatchObject({ user: { mfa_enabled: true } });
   });
 
+  it("that go to another address get a link of their own, mailed there and good for five days; the old one ends", async () => {
+    const t = await startApp({ engine });
+    const smtp = await mailOf(t, { refuse: /nobody/ });
+    const { invite: made } = (await (
+      await t.post("/invites", { name: "Ina", email: "ina@example.com", global_role: "observer" })
+    ).json()) as { invite: Invite };
+    const old = tokenIn(await smtp.mailTo("ina@example.com"), "/login/invites/");
+    t.clock.advance(days(4));
+    // A mail that is not taken changes nothing.
+    expect(await status(t.patch(`/invites/${made.id}`, { email: "nobody@example.com" }))).toBe(500);
+    expect(await (await t.as(null).get(`/invites/${old}`)).json()).toEqual({ invite: made });
+    // The address as it is is no new one.
+    expect(await status(t.patch(`/invites/${made.id}`, { email: "INA@example.com" }))).toBe(200);
+    await smtp.quiet();
+    expect(smtp.mails).toHaveLength(1);
+    const moved = await t.patch(`/invites/${made.id}`, { email: "ida@example.com" });
+    expect(await moved.json()).toEqual({ invite: expect.objectContaining({ id: made.id, email: "ida@example.com" }) });
+    const token = tokenIn(await smtp.mailTo("ida@example.com"), "/login/invites/");
+    expect(token).not.toBe(old);
+    for (const email of ["ina@example.com", "ida@example.com"])
+      expect(await status(accept(t, { invite: { ...made, email }, token: old, link: "" }))).toBe(404);
+    t.clock.advance(days(4));
+    expect(await status(accept(t, { invite: { ...made, email: "ida@example.com" }, token, link: "" }))).toBe(200);
+  });
+
   it("that cannot be mailed are not made", async () => {
     const t = await startApp({ engine });
     await mailOf(t, { refuse: /ina/ });
@@ -176,17 +201,17 @@ describe.each(["lowdb", "postgres"] as const)("invites on %s", (engine) => {
     });
     expect((await change({ teams: [{ id: beta, role: "admin" }] })).teams).toMatchObject([{ id: beta, role: "admin" }]);
     expect(await change({ global_role: "maintainer" })).toMatchObject({ global_role: "maintainer", teams: [] });
-    expect(await change({ email: "New@example.com", position: "P" })).toMatchObject({
-      email: "new@example.com",
-      position: "P",
-      global_role: "maintainer",
-    });
+    const moved = await t.patch(path, { email: "New@example.com", position: "P" });
+    const { invite: after, link } = (await moved.json()) as Made;
+    expect(after).toMatchObject({ email: "new@example.com", position: "P", global_role: "maintainer" });
+    expect(await status(t.as(null).get(`/invites/${one.token}`))).toBe(404);
     expect(await status(t.patch(path, { email: "two@example.com" }))).toBe(409);
     expect(await field(await t.patch(path, { email: person.user.email }))).toBe("email");
     expect(await status(t.patch("/invites/99", { name: "X" }))).toBe(404);
     const { status: code, ...rest } = await t.patch(path, { global_role: "gitops" });
     expect(code, JSON.stringify(rest)).toBe(422);
-    expect(await status(accept(t, { ...one, invite: { ...one.invite, email: "new@example.com" } }))).toBe(200);
+    expect(await status(accept(t, { ...one, invite: after }))).toBe(404);
+    expect(await status(accept(t, { invite: after, link, token: link.split("/").at(-1)! }))).toBe(200);
     expect(await (await t.delete(`/invites/${two.invite.id}`)).json()).toEqual({});
     expect(await status(t.delete(`/invites/${two.invite.id}`))).toBe(404);
     expect(await status(t.as(null).get(`/invites/${two.token}`))).toBe(404);

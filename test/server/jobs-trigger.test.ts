@@ -15,12 +15,13 @@ const jobs = async (t: Pick<TestApp, "get">) => {
 const one = async (t: Pick<TestApp, "get">, name: string) => (await jobs(t)).find((job) => job.name === name)!;
 
 async function settled(t: Pick<TestApp, "get">, names: readonly string[]): Promise<JobInfo[]> {
-  for (let tries = 0; tries < 400; tries++) {
-    const those = (await jobs(t)).filter(({ name }) => names.includes(name));
-    if (those.every(({ running, started_at }) => !running && started_at !== null)) return those;
-    await new Promise((resolve) => setTimeout(resolve, 25));
-  }
-  throw new Error(`still running: ${names}`);
+  let those: JobInfo[] = [];
+  const stillRunning = async () => {
+    those = (await jobs(t)).filter(({ name }) => names.includes(name));
+    return those.filter(({ running, started_at }) => running || started_at === null).map(({ name }) => name);
+  };
+  await expect.poll(stillRunning).toEqual([]);
+  return those;
 }
 
 describe.each(["lowdb", "postgres"] as const)("jobs asked for on %s", (engine) => {
@@ -108,7 +109,7 @@ describe.each(["lowdb", "postgres"] as const)("jobs asked for on %s", (engine) =
     );
     const stop = new AbortController();
     const running = runRequests(t.services, list, stop.signal);
-    for (let tries = 0; ran.length < 3 && tries < 200; tries++) await new Promise((resolve) => setTimeout(resolve, 10));
+    await expect.poll(() => ran.length).toBe(3);
     stop.abort();
     await running;
     expect(ran).toEqual(["first", "second", "third"]);

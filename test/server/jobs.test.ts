@@ -197,7 +197,7 @@ describe.each(["lowdb", "postgres"] as const)("jobs on %s", (engine) => {
     };
     const clock = { now: later, iso: () => t.clock.iso(), sleep: (ms: number) => t.clock.sleep(ms) };
     const ctx = { ...serviceContext(t.services), clock };
-    expect(await deleteManyHosts(ctx, { filters: {} })).toBe("goes on");
+    expect(await deleteManyHosts(ctx, { filters: {} })).toEqual({ outcome: "goes on" });
     await backgroundIdle(t.services);
     expect(await t.store.hosts.count()).toBe(0);
     expect(await t.store.activities.count(eq("type", "deleted_host"))).toBe(350);

@@ -7,7 +7,7 @@ import { withGetBody } from "../../src/server/live-queries/get-body.ts";
 import { liveOf } from "../../src/server/live-queries/hub.ts";
 import { createSockets, type Sockets } from "../../src/server/live-queries/socket.ts";
 import { startApp, type TestApp } from "../support/app.ts";
-import { makeLiveHost } from "../support/live.ts";
+import { isRunning, makeLiveHost } from "../support/live.ts";
 import { makeUser } from "../support/make.ts";
 
 // biome-ignore lint/suspicious/noExplicitAny: messages of many shapes
@@ -85,7 +85,9 @@ const connected = (path?: string) => new Client(path).opened();
 
 async function campaign(hosts: readonly { id: number }[]): Promise<number> {
   const res = await t.post("/queries/run", { query: "SELECT 1", selected: { hosts: hosts.map(({ id }) => id) } });
-  return ((await res.json()) as { campaign: { id: number } }).campaign.id;
+  const { campaign } = (await res.json()) as { campaign: { id: number } };
+  await isRunning(t, campaign.id);
+  return campaign.id;
 }
 
 describe("the websocket of results", () => {

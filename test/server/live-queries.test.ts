@@ -4,10 +4,11 @@ import { runJob } from "../../src/server/jobs/start.ts";
 import { liveOf } from "../../src/server/live-queries/hub.ts";
 import { eq } from "../../src/server/store/query.ts";
 import { type Caller, startApp, type TestApp } from "../support/app.ts";
-import { eventsOf, makeLiveHost, readUntil } from "../support/live.ts";
+import { eventsOf, isRunning, makeLiveHost, readUntil } from "../support/live.ts";
 import { makeHost, makeLabel, makeSession, makeTeam, makeUser } from "../support/make.ts";
 
-const REST_PERIOD = "1500ms";
+/** Where hosts are to answer in time: nobody waits for so long. */
+const REST_PERIOD = "60s";
 const start = (engine: "lowdb" | "postgres", period = REST_PERIOD) =>
   startApp({ engine, settings: { live_query_rest_period: period } });
 
@@ -15,10 +16,13 @@ const start = (engine: "lowdb" | "postgres", period = REST_PERIOD) =>
 const json = async (res: Response | Promise<Response>): Promise<any> => (await res).json();
 const reasonOf = async (res: Response | Promise<Response>) => (await json(res)).errors?.[0]?.reason;
 
-async function live(caller: Pick<Caller, "post">, body: unknown): Promise<LiveQuery> {
+/** Made, and known to this server's running part unless it is over already. */
+async function live(t: TestApp, body: unknown, caller: Pick<Caller, "post"> = t): Promise<LiveQuery> {
   const res = await caller.post("/queries/live", body);
   expect(res.status, await res.clone().text()).toBe(200);
-  return (await json(res)).live_query;
+  const query: LiveQuery = (await json(res)).live_query;
+  if (query.status !== "complete") await isRunning(t, query.id);
+  return query;
 }
 const got = async (caller: Pick<Caller, "get">, id: number): Promise<LiveQuery> =>
   (await json(caller.get(`/queries/live/${id}`))).live_query;
@@ -154,7 +158,7 @@ describe.each(["lowdb", "postgres"] as const)("live queries on %s", (engine) => 
 
   describe("a saved query", () => {
     it("runs on hosts, and ends when all that are online have answered", async () => {
-      const t = await start(engine, "20s");
+      const t = await start(engine);
       const query = await saved(t, { name: "uptime" });
       const [a, b] = [await makeLiveHost(t), await makeLiveHost(t)];
       const off = await makeLiveHost(t, {}, { online: false });
@@ -171,7 +175,7 @@ describe.each(["lowdb", "postgres"] as const)("live queries on %s", (engine) => 
           { host_id: b.id, rows: [], error: "boom" },
         ],
       });
-      expect(performance.now() - began).toBeLessThan(15_000);
+      expect(performance.now() - began).toBeLessThan(50_000);
       const [row] = await t.store.campaigns.list();
       expect(await states(t, row!.id)).toEqual({ [a.id]: "answered", [b.id]: "error", [off.id]: "offline" });
       expect(row).toMatchObject({ answered_count: 1, error_count: 1, offline_count: 1, timed_out_count: 0 });
@@ -228,7 +232,7 @@ describe.each(["lowdb", "postgres"] as const)("live queries on %s", (engine) => 
     });
 
     it("several at once, as the deprecated GET has it, tell failures one by one", async () => {
-      const t = await start(engine, "5s");
+      const t = await start(engine);
       const [one, two] = [await saved(t), await saved(t)];
       const host = await makeLiveHost(t);
       const path = `/queries/run?query_ids=${one.id},${two.id},99999&host_ids=${host.id}`;
@@ -499,7 +503,7 @@ describe.each(["lowdb", "postgres"] as const)("live queries on %s", (engine) => 
       await t.store.campaigns.update({ where: eq("id", query.id), set: { reader_until: "2026-04-01T00:00:00.000Z" } });
       const last = (await readUntil(events, ({ data }) => data.status === "finished")).at(-1)!;
       expect(last.data.counts).toMatchObject({ timed_out: 1 });
-    }, 15_000);
+    });
 
     it("forgets hosts that are deleted, and still accounts for all", async () => {
       const t = await start(engine);
@@ -689,7 +693,7 @@ describe.each(["lowdb", "postgres"] as const)("live queries on %s", (engine) => 
     const query = await saved(t);
     const user = await makeUser(t, "admin");
     const token = await makeSession(t, user.id);
-    const run = await live(t.as(token), { query_id: query.id, selected: { hosts: [host.id] } });
+    const run = await live(t, { query_id: query.id, selected: { hosts: [host.id] } }, t.as(token));
     await t.store.queries.delete(eq("id", query.id));
     await t.store.users.delete(eq("id", user.id));
     expect(await host.serve({ rows: [{ a: "1" }] })).toBe(run.id);

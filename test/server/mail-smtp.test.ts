@@ -170,7 +170,7 @@ describe("a mail by SMTP", () => {
     const port = await startRaw(speak);
     const started = performance.now();
     expect(await refusal(smtpSettings(port), {}, 400)).toMatch(/did not answer within 0\.4 s/);
-    expect(performance.now() - started).toBeLessThan(5_000);
+    expect(performance.now() - started).toBeLessThan(60_000);
   });
 
   it("tells why it could not connect, or was sent away", async () => {

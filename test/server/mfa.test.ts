@@ -149,8 +149,22 @@ describe.each(["lowdb", "postgres"] as const)("multi-factor sign-in on %s", (eng
     await useMail(t, port);
     const refused = await ask(t);
     expect([refused.status, (await errorOf(refused)).message]).toEqual([500, "Mail Error"]);
-    await useMail(t, port, { enable_smtp: false });
+    const off = { smtp_settings: { enable_smtp: false } };
+    expect((await t.patch("/config?force=true", off)).status).toBe(200);
     await expectError(await ask(t), 500, "base", /^email not configured$/);
+  });
+
+  it("keeps mail from being turned off, unless by force, until nobody needs it", async () => {
+    const { t, user } = await withMia(engine);
+    const off = { smtp_settings: { enable_smtp: false } };
+    for (const path of ["/config", "/config?dry_run=true"])
+      await expectError(await t.patch(path, off), 422, "smtp_settings.enable_smtp", /^1 user signs in/);
+    expect((await t.patch("/config", { smtp_settings: { sender_address: "other@example.com" } })).status).toBe(200);
+    expect((await ask(t)).status).toBe(202);
+    // An admin can let the user in without it.
+    expect((await t.patch(`/users/${user.id}`, { mfa_enabled: false })).status).toBe(200);
+    expect((await t.patch("/config", off)).status).toBe(200);
+    expect((await login(t, EMAIL, PASSWORD)).status).toBe(200);
   });
 
   it("is for premium, for people, with outgoing mail, and not beside single sign-on", async () => {

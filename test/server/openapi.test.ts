@@ -108,7 +108,7 @@ describe("the API's description", () => {
       const keys = operation.parameters.map((parameter) => `${parameter.in} ${parameter.name}`);
       expect(new Set(keys).size, operation.operationId).toBe(keys.length);
       for (const parameter of operation.parameters) {
-        expect(["path", "query"]).toContain(parameter.in);
+        expect(["path", "query", "header"]).toContain(parameter.in);
         expect(Object.keys(parameter.schema).length, `${operation.operationId} ${parameter.name}`).toBeGreaterThan(0);
       }
       if (method === "get") expect(operation.requestBody, operation.operationId).toBeUndefined();

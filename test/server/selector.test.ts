@@ -1,6 +1,6 @@
 // Selector expressions: what they pick, how they refuse, and how a host is explained.
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import type { Host } from "../../src/api/hosts.ts";
+import type { Host } from "../../src/api/host.ts";
 import { columnOf, MAX_DEPTH, MAX_TERMS, parseSelector, SelectorError } from "../../src/server/hosts/selector/parse.ts";
 import { startApp, type TestApp } from "../support/app.ts";
 import { makeScene, type Scene } from "../support/hosts.ts";

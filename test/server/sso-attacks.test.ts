@@ -458,7 +458,7 @@ const sessions: Attack[] = [
   ],
 ];
 
-const BOMB_TIME = 2_000;
+const BOMB_TIME = 30_000;
 const laughs = `<!DOCTYPE x [<!ENTITY a "ha">${Array.from({ length: 30 }, (_, i) => `<!ENTITY a${i} "${`&a${i - 1};`.repeat(10).replaceAll("&a-1;", "&a;")}">`).join("")}]>`;
 const bombTexts: (readonly [string, RegExp, (scene: Scene) => string | Buffer])[] = [
   ["a billion laughs", /DOCTYPE/, (s) => laughs + signedAssertion(s, key).replace("ada.sso", "&a29;")],

@@ -2,6 +2,7 @@
 import { Writable } from "node:stream";
 import { pino } from "pino";
 import { beforeAll, describe, expect, it } from "vitest";
+import { days } from "../../src/server/core/clock.ts";
 import { ssoCleanup } from "../../src/server/jobs/sso-cleanup.ts";
 import { errorOf, makeTeam } from "../support/accounts.ts";
 import { startApp, type TestApp } from "../support/app.ts";
@@ -302,6 +303,33 @@ describe.each(["lowdb", "postgres"] as const)("single sign-on on %s", (engine) =
       const again = await signIn(t, { nameId: "new@example.com", attributes: { displayName: "Other" } });
       expect(await me(t, again)).toMatchObject({ name: "Grace H" });
       expect(await activitiesOf(t, "user_added_by_sso")).toHaveLength(1);
+    });
+
+    it("uses up an invite to the address, and gives its roles where the identity provider says none", async () => {
+      const t = await startApp({ engine });
+      await turnOnSso(t, key, jit);
+      const team = await makeTeam(t, "Alpha");
+      const invite = async (email: string, body: object) => {
+        const res = await t.post("/invites", { name: "Ina", email, position: "Operations", ...body });
+        return ((await res.json()) as { link: string }).link.split("/").at(-1)!;
+      };
+      const tokens = [
+        await invite("ina@example.com", { teams: [{ id: team, role: "maintainer" }] }),
+        await invite("ida@example.com", { global_role: "maintainer", sso_enabled: true }),
+      ];
+      await invite("late@example.com", { global_role: "admin" });
+      const ina = await me(t, await signIn(t, { nameId: "Ina@example.com" }));
+      expect(ina).toMatchObject({ global_role: null, teams: [{ id: team, role: "maintainer" }] });
+      expect(await t.store.users.get(ina.id)).toMatchObject({ position: "Operations", sso_enabled: true });
+      const said = { SVC_JIT_USER_ROLE_GLOBAL: "admin" };
+      const ida = await me(t, await signIn(t, { nameId: "ida@example.com", attributes: said }));
+      expect(ida.global_role).toBe("admin");
+      for (const token of tokens) expect((await t.as(null).get(`/invites/${token}`)).status).toBe(404);
+      expect(await t.store.invites.count()).toBe(1);
+      t.clock.advance(days(5));
+      const late = await me(t, await signIn(t, { nameId: "late@example.com" }));
+      expect(late.global_role).toBe("observer");
+      expect(await t.store.invites.count()).toBe(0);
     });
 
     it("takes the name from each of the attributes, else the address", async () => {

@@ -359,3 +359,72 @@ describe.each(["lowdb", "postgres"] as const)("team 0 on %s", (engine) => {
     expect((await t.patch("/teams/0", {})).status).toBe(402);
   });
 });
+
+describe.each(["lowdb", "postgres"] as const)("POST /spec/teams on %s", (engine) => {
+  it("makes and changes teams by name; what is left out stays, and the same again does nothing", async () => {
+    const t = await startApp({ engine });
+    const spec = {
+      name: "Spec",
+      agent_options: { config: { options: { logger_tls_period: 30 } } },
+      features: { enable_host_users: false },
+      host_expiry_settings: { host_expiry_enabled: true, host_expiry_window: 9 },
+      secrets: [{ secret: "spec-secret" }],
+    };
+    const first = await t.post("/spec/teams", { specs: [spec, { name: "Other" }] });
+    const ids = ((await first.json()) as { team_ids_by_name: Record<string, number> }).team_ids_by_name;
+    expect(Object.keys(ids)).toEqual(["Spec", "Other"]);
+    const teamOf = async (name: string) =>
+      ((await (await t.get(`/teams/${ids[name]}`)).json()) as { team: Record<string, unknown> }).team;
+    expect(await teamOf("Spec")).toMatchObject({
+      agent_options: spec.agent_options,
+      features: { enable_host_users: false, enable_software_inventory: true },
+      host_expiry_settings: spec.host_expiry_settings,
+      secrets: [{ secret: "spec-secret" }],
+    });
+
+    const before = await t.store.activities.count();
+    expect((await t.post("/spec/teams", { specs: [spec, { name: "Other" }] })).status).toBe(200);
+    expect(await t.store.activities.count()).toBe(before);
+    await t.post("/spec/teams", { specs: [{ name: "spec", agent_options: null }] });
+    expect(await teamOf("Spec")).toMatchObject({
+      agent_options: null,
+      host_expiry_settings: { host_expiry_window: 9 },
+    });
+
+    const dry = await t.post("/spec/teams?dry_run=true", { specs: [{ name: "New" }, { name: "Spec", features: {} }] });
+    expect(await dry.json()).toEqual({ team_ids_by_name: { Spec: ids.Spec } });
+    expect(await t.store.teams.count()).toBe(2);
+  });
+
+  it("refuses all of them for one that is wrong, and names it", async () => {
+    const t = await startApp({ engine });
+    const refusals: [object, number, string][] = [
+      [{ name: "B", surprise: 1 }, 400, "specs.1.surprise"],
+      [{ name: "B", mdm: { surprise: 1 } }, 400, "specs.1.mdm.surprise"],
+      [{ name: "B", agent_options: { confg: {} } }, 400, "specs.1.agent_options.confg"],
+      [
+        { name: "B", host_expiry_settings: { host_expiry_enabled: true, host_expiry_window: 0 } },
+        422,
+        "specs.1.host_expiry_settings.host_expiry_window",
+      ],
+      [
+        { name: "B", mdm: { windows_updates: { deadline_days: 31, grace_period_days: 1 } } },
+        422,
+        "specs.1.mdm.windows_updates",
+      ],
+      [{ name: "B", scripts: ["run.sh"] }, 422, "specs.1.scripts"],
+      [{ name: "B", secrets: [{ secret: " " }] }, 422, "specs.1.secrets"],
+      [{ name: "a" }, 422, "specs.1.name"],
+      [{}, 400, "specs.1.name"],
+    ];
+    for (const [spec, status, name] of refusals) {
+      const res = await t.post("/spec/teams", { specs: [{ name: "A" }, spec] });
+      expect(res.status, JSON.stringify(spec)).toBe(status);
+      const { errors } = (await res.json()) as { errors: { name: string }[] };
+      expect(errors.map((error) => error.name)).toContain(name);
+      expect(await t.store.teams.count()).toBe(0);
+    }
+    const forced = { name: "B", surprise: 1, agent_options: { confg: {} } };
+    expect((await t.post("/spec/teams?force=true", { specs: [forced] })).status).toBe(200);
+  });
+});

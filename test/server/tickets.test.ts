@@ -15,7 +15,7 @@ import { type Answer, type Received, type Receiver, startReceiver } from "../sup
 
 const start = (engine: StartOptions["engine"], check = true) =>
   startApp({ engine, settings: { outbound_allow: "127.0.0.1", check_integrations: check } });
-const until = (what: () => Promise<boolean>) => expect.poll(what, { timeout: 10_000, interval: 10 }).toBe(true);
+const until = (what: () => Promise<boolean>) => expect.poll(what).toBe(true);
 const reply = (status: number, body: unknown): Answer => ({
   status,
   headers: { "content-type": "application/json" },

@@ -6,6 +6,7 @@ import { allEndpoints } from "../../src/api/all.ts";
 import { fullPath } from "../../src/api/endpoint.ts";
 import { enqueue } from "../../src/server/outbox/service.ts";
 import { startApp, type TestApp } from "../support/app.ts";
+import { makeApproval } from "../support/approvals.ts";
 import {
   type MadeUser,
   makeCarve,
@@ -249,6 +250,14 @@ const email = () => `made-${++names}@example.com`;
 
 const targets: Record<string, Target> = {
   "GET /activities": plain("/activities"),
+  "POST /approvals/:id/approve": {
+    places,
+    call: async (world, place) => {
+      const ada = (await world.t.store.users.first({}))!.id;
+      const id = place === "missing" ? MISSING : (await makeApproval(world.t, ada, [await hostAt(world, place)])).id;
+      return { path: `/approvals/${id}/approve` };
+    },
+  },
   "GET /carves": plain("/carves"),
   "GET /carves/:id": onCarve(""),
   "GET /carves/:id/block/:block_id": onCarve("/block/0"),
@@ -481,6 +490,28 @@ const targets: Record<string, Target> = {
       const teamId = teamOf(world, place);
       const team = teamId === null ? "No team" : (await world.t.store.teams.get(teamId))!.name;
       return { path: "/spec/policies", body: { specs: [{ name: `made ${++names}`, query: "SELECT 1", team }] } };
+    },
+  },
+  "POST /spec/state": { ...plain("/spec/state", () => ({})), anywhere: true },
+  "POST /spec/apply": {
+    places,
+    call: async (world, place) => {
+      const teamId = place === "missing" ? null : teamOf(world, place);
+      const owner =
+        place === "missing" ? "None such" : teamId === null ? "No team" : (await world.t.store.teams.get(teamId))!.name;
+      const value = { query: "SELECT 1" };
+      return {
+        path: "/spec/apply",
+        body: { changes: [{ kind: "policy", owner, name: `made ${++names}`, action: "create", value }] },
+      };
+    },
+  },
+  // One that is missing would be made, which takes a role of its own.
+  "POST /spec/teams": {
+    places: ["own", "other"],
+    call: async (world, place) => {
+      const { name } = (await world.t.store.teams.get(teamOf(world, place)!))!;
+      return { path: "/spec/teams", body: { specs: [{ name, agent_options: { config: {} } }] } };
     },
   },
   "POST /autofill/policy": { ...plain("/autofill/policy", () => ({ sql: "SELECT 1" })), anywhere: true },

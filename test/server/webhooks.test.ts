@@ -12,7 +12,7 @@ import { type StartOptions, startApp, type TestApp } from "../support/app.ts";
 import { isSigned, startReceiver } from "../support/receiver.ts";
 
 const start = (engine: StartOptions["engine"]) => startApp({ engine, settings: { outbound_allow: "127.0.0.1" } });
-const until = (what: () => Promise<boolean>) => expect.poll(what, { timeout: 10_000, interval: 10 }).toBe(true);
+const until = (what: () => Promise<boolean>) => expect.poll(what).toBe(true);
 async function json<T>(response: Response | Promise<Response>): Promise<T> {
   const got = await response;
   if (got.status !== 200) throw new Error(`${got.status} ${await got.text()}`);

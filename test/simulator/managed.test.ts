@@ -79,7 +79,7 @@ it("send a token of their own, and a new one each hour", async () => {
   expect(tokens).toHaveLength(2);
   expect(new Set(tokens).size).toBe(2);
   await stop(made);
-}, 60_000);
+});
 
 it("run each script once, and tell how it went", async () => {
   server.script = playing({ one: LOCK });
@@ -125,7 +125,7 @@ it("answer -2 where scripts are disabled", async () => {
   await server.until(() => key !== "" && of() !== undefined);
   expect(of()!.body).toMatchObject({ exit_code: -2 });
   await stop(made);
-}, 60_000);
+});
 
 it("enroll again when their key is refused", async () => {
   server.script = playing({}, ({ endpoint, body }) =>

@@ -16,6 +16,8 @@ const soaks: Record<string, () => Promise<{ run: Soak }>> = {
   "disk-full": () => import("./disk-full.ts"),
   "postgres-restart": () => import("./postgres-restart.ts"),
   outbox: () => import("./outbox.ts"),
+  gitops: () => import("./gitops.ts"),
+  configuration: () => import("./configuration.ts"),
 };
 
 const [name, ...rest] = process.argv.slice(2);

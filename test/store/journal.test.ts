@@ -201,7 +201,7 @@ describe("a disk that fails", () => {
       await expect(store.teams.insert({ name: "d" })).rejects.toThrow(StoreUnavailable);
 
       disk.onOperation = () => {};
-      await vi.waitFor(() => store.check(), 5_000);
+      await vi.waitFor(() => store.check(), 60_000);
       await store.teams.insert({ name: "after" });
       await store.close();
       const again = await open(disk);
@@ -224,7 +224,7 @@ describe("a disk that fails", () => {
       synced.push(path);
     };
     await expect(store.teams.insert({ name: "lost" })).rejects.toThrow(StoreUnavailable);
-    await vi.waitFor(() => store.check(), 5_000);
+    await vi.waitFor(() => store.check(), 60_000);
     expect(synced).not.toContain(JOURNAL);
     expect(store.stats().generation).toBe(2);
     await store.close();

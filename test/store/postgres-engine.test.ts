@@ -159,7 +159,7 @@ describe("the Postgres store", () => {
     const store = await open();
     await Promise.all(Array.from({ length: 6 }, () => store.teams.count()));
     await terminate();
-    await vi.waitFor(async () => expect(await sessions()).toEqual([]));
+    await expect.poll(sessions).toEqual([]);
     expect(await Promise.all([1, 2, 3, 4, 5, 6].map(() => store.teams.count()))).toEqual([0, 0, 0, 0, 0, 0]);
     expect(await store.teams.insert({ name: "after" })).toMatchObject({ name: "after" });
 
@@ -238,9 +238,9 @@ describe("the Postgres store", () => {
     await one.tx(async (tx) => {
       await tx.notify("news", "in tx");
       await one.notify("news", "beside");
-      await vi.waitFor(() => expect(heard).toEqual(["beside"]));
+      await expect.poll(() => heard).toEqual(["beside"]);
     });
-    await vi.waitFor(() => expect(heard).toEqual(["beside", "in tx"]));
+    await expect.poll(() => heard).toEqual(["beside", "in tx"]);
     await expect(one.tx(async (tx) => Promise.reject(await tx.notify("news", "rolled back")))).rejects.toBeUndefined();
     await stop();
     await one.notify("news", "after the end");
@@ -255,9 +255,9 @@ describe("the Postgres store", () => {
     const reset = vi.fn();
     await store.listen("news", (payload) => heard.push(payload), reset);
     await terminate("query LIKE 'LISTEN%'");
-    await vi.waitFor(() => expect(reset).toHaveBeenCalledTimes(1), { timeout: 5000 });
+    await expect.poll(() => reset.mock.calls.length).toBe(1);
     await store.notify("news", "again");
-    await vi.waitFor(() => expect(heard).toEqual(["again"]));
+    await expect.poll(() => heard).toEqual(["again"]);
   });
 
   it("has one leader, and another when that one's session is lost", async () => {
@@ -271,15 +271,15 @@ describe("the Postgres store", () => {
       });
     const [one, two] = [await open({ leadEveryMs: 50 }), await open({ leadEveryMs: 50 })];
     const endOne = await campaign(one, "one");
-    await vi.waitFor(() => expect(led).toEqual(["one"]));
+    await expect.poll(() => led).toEqual(["one"]);
     await campaign(two, "two");
     await new Promise((done) => setTimeout(done, 200));
     expect(led).toEqual(["one"]);
 
     await terminate("pid IN (SELECT pid FROM pg_locks WHERE locktype = 'advisory' AND granted)");
-    await vi.waitFor(() => expect(lost).toEqual(["one"]));
-    await vi.waitFor(() => expect(led).toHaveLength(2));
+    await expect.poll(() => lost).toEqual(["one"]);
+    await expect.poll(() => led.length).toBe(2);
     await endOne();
-    await vi.waitFor(() => expect(led.at(-1)).toBe("two"));
+    await expect.poll(() => led.at(-1)).toBe("two");
   });
 });

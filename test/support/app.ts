@@ -21,7 +21,7 @@ import { fileBlobs } from "../../src/server/store/blobs/files.ts";
 import { openLowdb } from "../../src/server/store/lowdb/open.ts";
 import { openPostgres } from "../../src/server/store/postgres/open.ts";
 import { type ServerStore, tables } from "../../src/server/tables.ts";
-import { dropUsed, emptyDatabase, giveBack } from "./postgres.ts";
+import { emptyDatabase, giveBack, leaveUsed } from "./postgres.ts";
 
 /** A clock that stands still until it is moved. */
 export class TestClock implements Clock {
@@ -86,7 +86,7 @@ afterEach(async () => {
   for (const app of open) await app.close();
 });
 
-afterAll(dropUsed);
+afterAll(leaveUsed);
 
 /** Starts an app with its first admin signed in; it is closed after the test. */
 export async function startApp(options: StartOptions = {}): Promise<TestApp> {

@@ -15,6 +15,14 @@ export const root = fileURLToPath(new URL("../..", import.meta.url));
 /** Every command of the sources, or all but those that bring the server along. */
 export const commandsOf = (all = false): Promise<Config> =>
   sourceConfig(root, (file) => import(/* @vite-ignore */ file), all ? () => true : isClient);
+
+const configs = new Map<boolean, Promise<Config>>();
+/** The same without the work of making it each time; an object of its own for each run, since what a run is given hangs on it. */
+async function ownConfig(all: boolean): Promise<Config> {
+  const made = configs.get(all) ?? commandsOf(all);
+  configs.set(all, made);
+  return Object.create(await made) as Config;
+}
 const isClient = (file: string) => !/^(serve\.ts|db[/\\]|agent[/\\])/.test(file);
 
 export interface RunOptions {
@@ -29,6 +37,7 @@ export interface RunOptions {
   now?: Date;
   /** Hears what comes on stderr, as it comes. */
   onErr?: (text: string) => void;
+  onOut?: (text: string) => void;
   /** What the browser does with an address; without it nobody opens one. */
   browse?: (url: string) => Promise<void>;
   keyring?: Keyring;
@@ -85,6 +94,7 @@ export async function runCli(argv: string[], options: RunOptions = {}): Promise<
     now: () => options.now ?? new Date("2026-03-01T12:00:00.000Z"),
     out: (text) => {
       result.stdout += text;
+      options.onOut?.(text);
     },
     outBytes: async (bytes) => {
       result.stdout += Buffer.from(bytes).toString("latin1");
@@ -103,7 +113,7 @@ export async function runCli(argv: string[], options: RunOptions = {}): Promise<
     ...(options.keyring === undefined ? {} : { keyring: options.keyring }),
   };
   const heavy = ["serve", "db", "agent"].includes(argv[0] ?? "");
-  result.exitCode = await main(argv, await commandsOf(heavy), io);
+  result.exitCode = await main(argv, await ownConfig(heavy), io);
   return result;
 }
 

@@ -44,6 +44,8 @@ export async function startFleet(options: StartOptions = {}): Promise<Fleet> {
     "queries.yml":
       "- name: Local users\n  query: SELECT username FROM users\n  interval: 600\n" +
       "- name: Kernel modules\n  team: Workstations\n  query: SELECT name FROM kernel_modules\n  platform: linux\n",
+    "teams.yml":
+      "- name: Lab\n  host_expiry_settings: {host_expiry_enabled: true, host_expiry_window: 30}\n- name: Kiosks\n",
     "packs.yml":
       "- name: Compliance\n  targets: {labels: [All Hosts]}\n  queries:\n    - {query: USB devices, interval: 300}\n",
     "roles.yml":
@@ -52,6 +54,8 @@ export async function startFleet(options: StartOptions = {}): Promise<Fleet> {
     "secret.txt": "whsec_MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY=\n",
     "headers.txt": "X-Api-Key: a-key\nX-Source: svc\n",
     "no-team.yml": "webhook_settings:\n  failing_policies_webhook: {host_batch_size: 100}\n",
+    "default.yml":
+      "org_settings:\n  org_info: {org_name: Example}\ncontrols: {}\nlabels:\n  - {name: Portables, query: SELECT 1 FROM battery}\n",
     "agent-options.yml": "config:\n  options:\n    pack_delimiter: /\n",
   };
   for (const [name, text] of Object.entries(texts)) await writeFile(join(files, name), text);

@@ -1,8 +1,12 @@
 // Hosts that answer live queries, without an inventory to get in the way.
+
+import { setTimeout as pause } from "node:timers/promises";
+import { expect } from "vitest";
 import { LIVE_PREFIX } from "../../src/server/agent/results.ts";
 import type { Agent } from "../../src/server/agent/start.ts";
 import { channels } from "../../src/server/core/channels.ts";
 import { tokenHash } from "../../src/server/core/random.ts";
+import { liveOf } from "../../src/server/live-queries/hub.ts";
 import type { TestApp } from "./app.ts";
 import { type HostRow, makeHost } from "./make.ts";
 
@@ -73,19 +77,22 @@ export class LiveHost {
   }
 
   /** Polls until it is asked, and answers. Gives the campaign. */
-  async serve(answer: Answer = {}, tries = 500): Promise<number> {
-    for (let i = 0; i < tries; i++) {
-      const [id] = await this.asked();
-      if (id !== undefined) {
-        const { status, json } = await this.answer(id, answer);
-        if (status !== 200 || "error" in json) throw new Error(`not taken: ${status} ${JSON.stringify(json)}`);
-        return id;
-      }
-      await new Promise((resolve) => setTimeout(resolve, 10));
-    }
-    throw new Error("was not asked");
+  async serve(answer: Answer = {}): Promise<number> {
+    let id: number | undefined;
+    const asked = async () => {
+      [id] = await this.asked();
+      return id;
+    };
+    await expect.poll(asked, { message: "the host is asked", interval: 10 }).toBeDefined();
+    const { status, json } = await this.answer(id!, answer);
+    if (status !== 200 || "error" in json) throw new Error(`not taken: ${status} ${JSON.stringify(json)}`);
+    return id!;
   }
 }
+
+/** Waits until this server knows that the query runs: it reads of it after it was told, and with load that takes its time. */
+export const isRunning = (t: Pick<TestApp, "services">, id: number): Promise<void> =>
+  expect.poll(() => liveOf(t.services).active.has(id), { message: `live query ${id} runs` }).toBe(true);
 
 let serial = 0;
 
@@ -116,7 +123,7 @@ export async function makeLiveHost(
 
 /** From now on every host that is online answers each live query at once, with what `answer` says. */
 export async function answerLiveQueries(
-  t: Home & Pick<TestApp, "agent">,
+  t: Home & Pick<TestApp, "agent" | "services">,
   answer: (host: HostRow, sql: string) => Answer = () => ({ rows: [{ answer: "42" }] }),
 ): Promise<() => Promise<void>> {
   const keyed = new Map<number, LiveHost>();
@@ -141,11 +148,28 @@ export async function answerLiveQueries(
         if (name.startsWith(LIVE_PREFIX))
           await host.answer(Number(name.slice(LIVE_PREFIX.length)), answer(host.row, sql));
   };
-  return t.store.listen(channels.live, (payload) => {
-    if ((JSON.parse(payload) as { kind: string }).kind !== "new") return;
-    // Servers read what they heard of first; then there is something to be asked.
-    setTimeout(() => void poll().catch(() => {}), 50);
+  const { active } = liveOf(t.services);
+  let isOver = false;
+  // The server reads of a new query first; then there is something to be asked.
+  const answerTo = async (id: number) => {
+    while (!isOver && !active.has(id)) {
+      const row = await t.store.campaigns.get(id);
+      if (!row || row.status === 2) return;
+      await pause(10);
+    }
+    // Asked in turn, a host may have been given another query meanwhile.
+    const isWaiting = () => [...keyed.keys()].some((hostId) => active.get(id)?.waiting.has(hostId));
+    for (; !isOver && isWaiting(); await pause(10)) await poll();
+  };
+  const stop = await t.store.listen(channels.live, (payload) => {
+    const { kind, id } = JSON.parse(payload) as { kind: string; id: number };
+    // Fails when the app closes under it.
+    if (kind === "new") void answerTo(id).catch(() => {});
   });
+  return async () => {
+    isOver = true;
+    await stop();
+  };
 }
 
 export interface StreamEvent {

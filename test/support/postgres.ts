@@ -14,8 +14,10 @@ declare module "vitest" {
 }
 
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
-  const server = await startPostgres();
+  // Whether a table is analysed would be a matter of luck.
+  const server = await startPostgres({ settings: { autovacuum: "off" } });
   project.provide("postgresUrl", server.url());
+  await connected(server.url(), (client) => client.query("CREATE TABLE svc_left (name text PRIMARY KEY)"));
   return () => server.destroy();
 }
 
@@ -24,27 +26,32 @@ export interface FreshDatabase {
   drop(): Promise<void>;
 }
 
-async function asAdmin(work: (client: pg.Client) => Promise<unknown>): Promise<string> {
-  const { inject } = await import("vitest");
-  const url = inject("postgresUrl");
+async function connected<R>(url: string, work: (client: pg.Client) => Promise<R>): Promise<R> {
   const client = new pg.Client({ connectionString: url });
   await client.connect();
   try {
-    await work(client);
+    return await work(client);
   } finally {
     await client.end();
   }
-  return url;
+}
+
+async function asAdmin<R>(work: (client: pg.Client) => Promise<R>): Promise<R> {
+  const { inject } = await import("vitest");
+  return connected(inject("postgresUrl"), work);
 }
 
 /** An empty database (or a copy of `template`) on the test run's server. */
 export async function freshDatabase(template = "template0"): Promise<FreshDatabase> {
   const name = `t_${randomBytes(8).toString("hex")}`;
   // FILE_COPY needs a checkpoint on both sides; the default strategy writes a few hundred blocks to the log instead.
-  const server = await asAdmin((client) =>
-    client.query(`CREATE DATABASE "${name}" TEMPLATE "${template}" STRATEGY wal_log`),
-  );
-  const url = new URL(server);
+  await asAdmin((client) => client.query(`CREATE DATABASE "${name}" TEMPLATE "${template}" STRATEGY wal_log`));
+  return databaseNamed(name);
+}
+
+async function databaseNamed(name: string): Promise<FreshDatabase> {
+  const { inject } = await import("vitest");
+  const url = new URL(inject("postgresUrl"));
   url.pathname = `/${name}`;
   return {
     url: url.href,
@@ -52,15 +59,21 @@ export async function freshDatabase(template = "template0"): Promise<FreshDataba
   };
 }
 
-/** Databases with the server's tables in them, emptied, which one test after the other uses: to make them takes longest. */
-const used: FreshDatabase[] = [];
+/** A database with the server's tables in it, emptied, which one test after the other uses, in whatever file: to make it takes longest. */
+interface UsedDatabase extends FreshDatabase {
+  /** What empties it: a new session would have to learn of all the tables each time. */
+  readonly sweeper: pg.Client;
+}
+const used: UsedDatabase[] = [];
 
+/** Nobody vacuums: what has grown is cut, not swept. */
 const EMPTY = `SET session_replication_role = replica;
 DO $$ DECLARE it record; has_rows bool; BEGIN
-  FOR it IN SELECT relname FROM pg_class WHERE relnamespace = current_schema()::regnamespace AND relkind = 'r'
+  FOR it IN SELECT oid, relname FROM pg_class WHERE relnamespace = current_schema()::regnamespace AND relkind = 'r'
     AND relname NOT IN ('svc_meta', 'svc_migrations') LOOP
     EXECUTE format('SELECT EXISTS (SELECT 1 FROM %I)', it.relname) INTO has_rows;
-    IF has_rows THEN EXECUTE format('DELETE FROM %I', it.relname); END IF;
+    IF pg_relation_size(it.oid) > 4000000 THEN EXECUTE format('TRUNCATE %I CASCADE', it.relname);
+    ELSIF has_rows THEN EXECUTE format('DELETE FROM %I', it.relname); END IF;
   END LOOP;
   FOR it IN SELECT sequencename FROM pg_sequences WHERE schemaname = current_schema() AND last_value IS NOT NULL LOOP
     EXECUTE format('ALTER SEQUENCE %I RESTART', it.sequencename);
@@ -68,23 +81,36 @@ DO $$ DECLARE it record; has_rows bool; BEGIN
 END $$`;
 
 /** A database that has no rows, and the tables of the test that had it before, if any. */
-export async function emptyDatabase(): Promise<FreshDatabase> {
-  return used.pop() ?? freshDatabase();
+export async function emptyDatabase(): Promise<UsedDatabase> {
+  const known = used.pop();
+  if (known) return known;
+  const database = (await leftByAnother()) ?? (await freshDatabase());
+  const sweeper = new pg.Client({ connectionString: database.url });
+  // Told by the statement that runs on it.
+  sweeper.on("error", () => undefined);
+  await sweeper.connect();
+  return { ...database, sweeper };
 }
 
-/** Empties the database for the next test of the file. */
-export async function giveBack(database: FreshDatabase): Promise<void> {
-  const client = new pg.Client({ connectionString: database.url });
-  await client.connect();
-  try {
-    await client.query(EMPTY);
-  } finally {
-    await client.end();
-  }
+async function leftByAnother(): Promise<FreshDatabase | null> {
+  const one = "SELECT name FROM svc_left LIMIT 1 FOR UPDATE SKIP LOCKED";
+  const { rows } = await asAdmin((client) =>
+    client.query<{ name: string }>(`DELETE FROM svc_left WHERE name = (${one}) RETURNING name`),
+  );
+  return rows[0] ? databaseNamed(rows[0].name) : null;
+}
+
+/** Empties the database for the next test. */
+export async function giveBack(database: UsedDatabase): Promise<void> {
+  await database.sweeper.query(EMPTY);
   used.push(database);
 }
 
-/** After the last test of a file. */
-export async function dropUsed(): Promise<void> {
-  for (const database of used.splice(0)) await database.drop();
+/** After the last test of a file: the next file takes them. */
+export async function leaveUsed(): Promise<void> {
+  if (used.length === 0) return;
+  const left = used.splice(0);
+  for (const { sweeper } of left) await sweeper.end();
+  const names = left.map(({ url }) => new URL(url).pathname.slice(1));
+  await asAdmin((client) => client.query("INSERT INTO svc_left SELECT unnest($1::text[])", [names]));
 }

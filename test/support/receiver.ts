@@ -69,7 +69,7 @@ export async function startReceiver(
     received,
     bodies: () => received.map(({ text }) => JSON.parse(text) as Record<string, unknown>),
     answer: options.answer ?? (() => ({})),
-    got(count, within = 10_000) {
+    got(count, within = 60_000) {
       return new Promise((resolve, reject) => {
         const end = (how: () => void) => {
           clearTimeout(timer);

@@ -18,7 +18,7 @@ export default class ActivitiesList extends ClientCommand {
     const { flags } = await this.parse(ActivitiesList);
     const newestFirst = { "order-key": "created_at", "order-direction": "desc" };
     const query = queryOf(activitiesApi.list, flags["order-key"] === undefined ? { ...newestFirst, ...flags } : flags);
-    const activities = await this.rows(activitiesApi.list, { query }, "activities");
+    const activities = this.pages(activitiesApi.list, { query }, "activities");
     await this.printList(activities, {
       schema: Activity,
       columns: [

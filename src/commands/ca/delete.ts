@@ -4,6 +4,7 @@ import { args, dryRunFlag, yesFlag } from "../../cli/flags.ts";
 
 export default class CaDelete extends CaCommand {
   static override summary = "Delete a certificate authority; certificates that it issued stay on hosts.";
+  static override destructive = true;
   static override endpoints = [certificateAuthoritiesApi.delete];
   static override args = { authority: args.required("name or id of the certificate authority") };
   static override flags = { ...yesFlag, ...dryRunFlag };

@@ -15,7 +15,7 @@ export default class CarvesList extends ClientCommand {
 
   async run() {
     const { flags } = await this.parse(CarvesList);
-    const carves = await this.rows(carvesApi.list, { query: queryOf(carvesApi.list, flags) }, "carves");
+    const carves = this.pages(carvesApi.list, { query: queryOf(carvesApi.list, flags) }, "carves");
     await this.printList(carves, carveView(this.relativeTimes, this.io.now()));
   }
 }

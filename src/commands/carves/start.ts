@@ -1,4 +1,3 @@
-import * as Flags from "@oclif/core/flags";
 import { z } from "zod";
 import { Carve, carvesApi } from "../../api/carves.ts";
 import { liveQueriesApi } from "../../api/live-queries.ts";
@@ -7,7 +6,8 @@ import { bar, isComplete, stateOf } from "../../cli/carve-view.ts";
 import { ClientCommand } from "../../cli/client-command.ts";
 import { CliError, failed, notFound, usage } from "../../cli/errors.ts";
 import { args, dryRunFlag } from "../../cli/flags.ts";
-import { durationMs, plural, printable } from "../../cli/text.ts";
+import { plural, printable } from "../../cli/text.ts";
+import { timeoutOf, waitFlags, waitFor } from "../../cli/wait.ts";
 
 /** One carve that a host was asked for. */
 const Started = z.object({
@@ -20,20 +20,17 @@ const Started = z.object({
 });
 type Started = z.infer<typeof Started>;
 
-const POLL_MS = 2_000;
-
 export default class CarvesStart extends ClientCommand {
   static override summary = "Ask a host for files: by a live query that makes its agent upload them.";
   static override description =
     "Each path is one carve. Wildcards: % or * is anything on one level, %% or ** anything below; quote them from your " +
     "shell. The host must be online, with carving on in its agent (disable_carver=false). Agents begin at whole minutes, so up to 60 " +
-    "seconds later; --wait follows until all has come.";
+    "seconds later; --wait follows until all has come, and needs the right to read carves.";
   static override endpoints = [];
   static override strict = false;
   static override args = { host: args.host, path: args.required("path or pattern, one or more") };
   static override flags = {
-    wait: Flags.boolean({ summary: "Follow until the files are here; needs the right to read carves." }),
-    timeout: Flags.string({ summary: "How long --wait waits.", default: "10m", helpValue: "10m" }),
+    ...waitFlags,
     ...dryRunFlag,
   };
   static override examples = [
@@ -44,7 +41,7 @@ export default class CarvesStart extends ClientCommand {
   async run() {
     const { argv, flags } = await this.parse(CarvesStart);
     const [name = "", ...paths] = argv.map(String);
-    const timeout = durationMs(flags.timeout, "--timeout");
+    const timeout = timeoutOf(flags);
     const blank = paths.find((path) => path.trim() === "");
     if (blank !== undefined) throw usage("a path is empty");
     const host = await this.host(name);
@@ -59,8 +56,11 @@ export default class CarvesStart extends ClientCommand {
 
     const started: Started[] = [];
     for (const { path, query } of queries) started.push(...(await this.ask(host.id, called, path, query)));
-    if (flags.wait) await this.follow(started, timeout);
-    else this.note(`${called} was asked; its agent begins within a minute: svc carves list --host-id ${host.id}`);
+    // What has come is told also when the wait ends early.
+    const waited = flags.wait ? await this.follow(started, timeout).catch((error: unknown) => error) : undefined;
+    if (waited instanceof Error && !(waited instanceof CliError)) throw waited;
+    if (!flags.wait)
+      this.note(`${called} was asked; its agent begins within a minute: svc carves list --host-id ${host.id}`);
     await this.printList(started, {
       schema: Started,
       columns: ["carve_id", "path", "state", { key: "carve.id", header: "id" }],
@@ -68,8 +68,7 @@ export default class CarvesStart extends ClientCommand {
     const lost = started.filter(({ carve }) => carve?.error !== undefined || carve?.expired === true);
     if (lost.length > 0)
       throw new CliError(lost.length < started.length ? "partial" : "failed", `${plural(lost.length, "carve")} failed`);
-    if (flags.wait && started.some(({ carve }) => !carve || !isComplete(carve)))
-      throw new CliError("pending", `not all has come within ${flags.timeout}`, "The agent goes on: svc carves list");
+    if (waited) throw waited;
   }
 
   private async ask(hostId: number, called: string, path: string, query: string): Promise<Started[]> {
@@ -99,25 +98,25 @@ export default class CarvesStart extends ClientCommand {
   }
 
   /** Until each has come, failed or expired, or the time is over. */
-  private async follow(started: Started[], timeout: number): Promise<void> {
+  private async follow(started: Started[], timeout: string): Promise<void> {
     const progress = this.progress("waiting for the agent to begin ...");
     const isOver = ({ carve }: Started) => carve !== null && (isComplete(carve) || "error" in carve || carve.expired);
-    try {
-      for (let waited = 0; ; waited += POLL_MS) {
-        for (const one of started) {
-          if (isOver(one)) continue;
-          const { carves } = await this.call(carvesApi.list, { query: { carve_id: one.carve_id, expired: true } });
-          one.carve = carves.find(({ host_id }) => host_id === one.host_id) ?? null;
-          if (one.carve) one.state = stateOf(one.carve);
-        }
-        if (started.every(isOver) || waited >= timeout) return;
-        const done = started.reduce((sum, { carve }) => sum + (carve ? carve.max_block + 1 : 0), 0);
-        const all = started.reduce((sum, { carve }) => sum + (carve?.block_count ?? 1), 0);
-        if (done > 0) progress.update(`${bar(done, all)}  ${done} of ${all} blocks`);
-        await this.io.sleep(Math.min(POLL_MS, timeout - waited), this.stop.signal);
+    const done = async () => {
+      for (const one of started) {
+        if (isOver(one)) continue;
+        const { carves } = await this.call(carvesApi.list, { query: { carve_id: one.carve_id, expired: true } });
+        one.carve = carves.find(({ host_id }) => host_id === one.host_id) ?? null;
+        if (one.carve) one.state = stateOf(one.carve);
       }
-    } finally {
-      progress.done();
-    }
+      const here = started.reduce((sum, { carve }) => sum + (carve ? carve.max_block + 1 : 0), 0);
+      const all = started.reduce((sum, { carve }) => sum + (carve?.block_count ?? 1), 0);
+      if (here > 0) progress.update(`${bar(here, all)}  ${here} of ${all} blocks`);
+      return started.every(isOver);
+    };
+    const going = () => ({
+      what: `${plural(started.filter((one) => !isOver(one)).length, "carve")} of ${plural(started.length, "carve")} has not come whole`,
+      hint: `The agent goes on: svc carves list --host-id ${started[0]?.host_id}`,
+    });
+    await waitFor(this.io, this.stop.signal, { timeout, done, going }).finally(progress.done);
   }
 }

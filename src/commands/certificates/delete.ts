@@ -6,6 +6,7 @@ import { args, dryRunFlag, teamFlag, yesFlag } from "../../cli/flags.ts";
 
 export default class CertificatesDelete extends TemplatesCommand {
   static override summary = "Delete certificate templates.";
+  static override destructive = true;
   static override description =
     "One template asks y or N; several ask to type their number, or take --confirm NUMBER. Several have to be of one team.";
   static override endpoints = [certificatesApi.delete, certificatesApi.deleteSpecs];

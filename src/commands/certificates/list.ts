@@ -17,6 +17,6 @@ export default class CertificatesList extends TemplatesCommand {
     // The API's own `team` is an id; here it may be a name, and goes as `team_id`.
     const { team, ...others } = flags;
     const query = queryOf(certificatesApi.list, others, await this.teamFilter(team));
-    await this.printList(await this.rows(certificatesApi.list, { query }, "certificates"), templateView);
+    await this.printList(this.pages(certificatesApi.list, { query }, "certificates"), templateView);
   }
 }

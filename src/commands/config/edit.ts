@@ -20,7 +20,7 @@ export default class ConfigEdit extends ClientCommand {
   static override endpoints = [appConfigApi.modify];
   static override args = { path: args.optional("part of it, e.g. webhook_settings") };
   static override flags = {
-    force: Flags.boolean({ summary: "Skip the checks of agent options." }),
+    force: Flags.boolean({ summary: "Skip checks: of agent options, of trackers, of users who need mail to sign in." }),
     ...yesFlag,
     ...dryRunFlag,
   };

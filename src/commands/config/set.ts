@@ -18,7 +18,7 @@ export default class ConfigSet extends ClientCommand {
   static override strict = false;
   static override args = { assignments: args.optional("PATH=VALUE ...; values as in JSON, or text, or @FILE") };
   static override flags = {
-    force: Flags.boolean({ summary: "Skip the checks of agent options." }),
+    force: Flags.boolean({ summary: "Skip checks: of agent options, of trackers, of users who need mail to sign in." }),
     overwrite: Flags.boolean({ summary: "Fields left out of the given sections go back to their defaults." }),
     ...inputFlag,
     ...dryRunFlag,
@@ -57,7 +57,13 @@ export default class ConfigSet extends ClientCommand {
     }
     const leaf = path.split(".").reduce<unknown>((at, key) => shapeOf(at)?.[key], ConfigSections);
     const isText = (leaf as z.ZodType | undefined)?.def?.type === "string";
-    return isText && !text.startsWith("@") ? text : parseValue(this.io, text, path);
+    if (isText && !text.startsWith("@")) return text;
+    if (!/^[[{]/.test(text)) return parseValue(this.io, text, path);
+    try {
+      return JSON.parse(text);
+    } catch {
+      throw usage(`${path}: ${text.slice(0, 100)} is no JSON`, `In a shell it wants quotes, or a file: ${path}=@FILE`);
+    }
   }
 }
 

@@ -1,9 +1,11 @@
 import { BaseCommand } from "../../cli/base-command.ts";
+import { clearCompletion } from "../../cli/complete-cache.ts";
 import { removeContext } from "../../cli/contexts.ts";
 import { args, yesFlag } from "../../cli/flags.ts";
 
 export default class ContextRemove extends BaseCommand {
   static override summary = "Forget a context and its token. The session on the server stays: `svc logout` ends it.";
+  static override destructive = true;
   static override args = { context: args.context };
   static override flags = { ...yesFlag };
   static override examples = ["<%= config.bin %> <%= command.id %> staging --yes"];
@@ -12,6 +14,7 @@ export default class ContextRemove extends BaseCommand {
     const { args: given } = await this.parse(ContextRemove);
     await this.confirm(`Forget context ${given.context} and its token?`);
     await removeContext(this.io, given.context);
+    await clearCompletion(this.io.env);
     await this.report(`forgot context ${given.context}`, { name: given.context, deleted: true });
   }
 }

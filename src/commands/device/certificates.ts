@@ -15,7 +15,7 @@ export default class DeviceCertificates extends DeviceCommand {
     const { args, flags } = await this.parse(DeviceCertificates);
     const token = await this.deviceToken(args.token, flags);
     const input = { params: { token }, query: queryOf(deviceApi.certificates, flags) };
-    const certificates = await this.rows(deviceApi.certificates, input, "certificates");
+    const certificates = this.pages(deviceApi.certificates, input, "certificates");
     await this.printList(certificates, {
       schema: HostCertificate,
       columns: [

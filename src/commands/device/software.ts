@@ -15,7 +15,7 @@ export default class DeviceSoftware extends DeviceCommand {
     const { args, flags } = await this.parse(DeviceSoftware);
     const token = await this.deviceToken(args.token, flags);
     const input = { params: { token }, query: queryOf(deviceApi.software, flags) };
-    const software = await this.rows(deviceApi.software, input, "software");
+    const software = this.pages(deviceApi.software, input, "software");
     await this.printList(software, {
       schema: HostSoftwareItem,
       columns: [{ key: "name" }, { key: "installed_versions.version", header: "version" }, { key: "source" }],

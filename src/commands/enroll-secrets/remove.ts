@@ -7,6 +7,7 @@ import { plural } from "../../cli/text.ts";
 
 export default class EnrollSecretsRemove extends EnrollSecretsCommand {
   static override summary = "Remove an enroll secret.";
+  static override destructive = true;
   static override description =
     "PREFIX is the beginning of the secret, at least four characters: a whole secret does not belong on a command line.";
   static override endpoints = [enrollSecretsApi.setGlobal, enrollSecretsApi.setTeam];

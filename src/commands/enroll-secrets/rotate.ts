@@ -6,6 +6,7 @@ import { durationMs, plural } from "../../cli/text.ts";
 
 export default class EnrollSecretsRotate extends EnrollSecretsCommand {
   static override summary = "Add a new enroll secret, print it, and remove the old ones after --grace.";
+  static override destructive = true;
   static override description =
     "With --grace the command waits that long before it removes the old secrets; interrupted, it leaves both. Secrets " +
     "that others add meanwhile stay.";

@@ -8,6 +8,7 @@ import { plural } from "../../cli/text.ts";
 
 export default class EnrollSecretsSet extends EnrollSecretsCommand {
   static override summary = "Replace the enroll secrets, one a line.";
+  static override destructive = true;
   static override description = "Agents that hold a secret which is gone cannot enroll again. --none removes all.";
   static override endpoints = [enrollSecretsApi.setGlobal, enrollSecretsApi.setTeam];
   static override flags = {

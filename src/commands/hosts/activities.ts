@@ -15,7 +15,7 @@ export default class HostsActivities extends ClientCommand {
   async run() {
     const { args: given } = await this.parse(HostsActivities);
     const { id } = await this.host(given.host);
-    const activities = await this.rows(hostActivitiesApi.list, { params: { id } }, "activities");
+    const activities = this.pages(hostActivitiesApi.list, { params: { id } }, "activities");
     await this.printList(activities, {
       schema: Activity,
       columns: [

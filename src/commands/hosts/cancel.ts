@@ -6,6 +6,7 @@ import { printable } from "../../cli/text.ts";
 
 export default class HostsCancel extends ClientCommand {
   static override summary = "Cancel what a host has yet to do.";
+  static override destructive = true;
   static override description = "A lock or wipe that has started on the host cannot be cancelled.";
   static override endpoints = [hostActivitiesApi.cancel];
   static override args = { host: args.host, activity: args.required("uuid, as `svc hosts upcoming` shows it") };

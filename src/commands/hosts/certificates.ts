@@ -14,7 +14,7 @@ export default class HostsCertificates extends ClientCommand {
     const { args: given, flags } = await this.parse(HostsCertificates);
     const { id } = await this.host(given.host);
     const query = queryOf(hostDetailsApi.certificates, flags);
-    const certificates = await this.rows(hostDetailsApi.certificates, { params: { id }, query }, "certificates");
+    const certificates = this.pages(hostDetailsApi.certificates, { params: { id }, query }, "certificates");
     await this.printList(certificates, {
       schema: HostCertificate,
       columns: [

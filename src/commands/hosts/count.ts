@@ -31,6 +31,6 @@ export default class HostsCount extends ClientCommand {
     const query = queryOf(hostsApi.count, flags, await this.teamFilter(flags.team));
     const reply = await this.call(hostsApi.count, { query });
     if (this.structured) await this.printOne(reply, { schema: hostsApi.count.response });
-    else this.log(String(reply.count));
+    else this.log([reply.count, reply.digest].filter((part) => part !== undefined).join(" "));
   }
 }

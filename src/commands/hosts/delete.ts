@@ -1,13 +1,16 @@
 import { hostsApi } from "../../api/hosts.ts";
 import { args, dryRunFlag, yesFlag } from "../../cli/flags.ts";
-import { choiceFlags, HostsCommand, type Picked } from "../../cli/hosts-command.ts";
+import { choiceFlags, HostsCommand, type Shown } from "../../cli/hosts-command.ts";
+import { asShown, needsApproval } from "../../cli/selection.ts";
 import { plural, printable } from "../../cli/text.ts";
 
 export default class HostsDelete extends HostsCommand {
   static override summary = "Delete hosts; they may enroll again.";
+  static override destructive = true;
   static override description =
     "Hosts are named, or picked by filters. One host asks y or N. Several ask to type their number, or take --confirm " +
-    "NUMBER; --yes is not enough for them. A choice that holds every host needs --all-hosts.";
+    "NUMBER; --yes is not enough for them. A choice that holds every host needs --all-hosts. Deletes nothing when the hosts are " +
+    "others by then (exit code 5); where the server wants another admin's approval, that is asked for (exit code 7).";
   static override endpoints = [hostsApi.delete, hostsApi.deleteMany];
   static override strict = false;
   static override args = { hosts: args.hosts };
@@ -23,23 +26,38 @@ export default class HostsDelete extends HostsCommand {
     const { argv, flags } = await this.parse(HostsDelete);
     const names = argv.map(String);
     const filters = await this.filtersOr(names, flags);
-    const hosts = filters === null ? await this.named(names) : await this.picked(filters);
-    await this.checkChoice(hosts.length, flags["all-hosts"]);
-    if (flags["dry-run"]) return this.printPlan(`delete ${plural(hosts.length, "host")}`, hosts);
-    await this.ask(hosts, flags.confirm);
+    if (flags["dry-run"]) {
+      const hosts = filters === null ? await this.named(names) : await this.picked(filters, "delete");
+      await this.checkChoice(hosts.length, flags["all-hosts"]);
+      return this.printPlan(`delete ${plural(hosts.length, "host")}`, hosts);
+    }
+    const shown =
+      filters === null ? await this.shownNamed(await this.named(names)) : await this.shownPicked(filters, "delete");
+    const { count } = shown.selection;
+    await this.checkChoice(count, flags["all-hosts"]);
+    await this.ask(shown, flags.confirm);
 
-    const [only] = hosts;
-    if (hosts.length === 1 && only) await this.call(hostsApi.delete, { params: { id: only.id } });
-    // By ids, even where filters chose: what was confirmed is what goes.
-    else await this.call(hostsApi.deleteMany, { body: { ids: hosts.map(({ id }) => id) } });
-    await this.report(`deleted ${this.nameOf(hosts)}`, { deleted: hosts.length, hosts });
+    const [only] = shown.first;
+    const body = filters === null ? { ids: shown.first.map(({ id }) => id) } : { filters };
+    const { approval } = await asShown(shown.selection, (options) =>
+      count === 1 && only
+        ? this.call(hostsApi.delete, { params: { id: only.id } }, options)
+        : this.call(hostsApi.deleteMany, { body }, options),
+    );
+    if (approval) {
+      if (this.structured) await this.printOne({ deleted: 0, approval });
+      throw needsApproval([approval]);
+    }
+    const told = filters === null || count === 1 ? { hosts: shown.first } : { filters };
+    await this.report(`deleted ${this.nameOf(shown)}`, { deleted: count, ...told });
   }
 
-  private async ask(hosts: readonly Picked[], confirm: string | undefined): Promise<void> {
-    const [only] = hosts;
-    if (hosts.length > 1 || !only) {
-      this.tell(hosts, hosts.length);
-      return this.confirmTyped(`Delete ${hosts.length} hosts?`, String(hosts.length));
+  private async ask(shown: Shown, confirm: string | undefined): Promise<void> {
+    const [only] = shown.first;
+    const { count } = shown.selection;
+    if (count > 1 || !only) {
+      this.tell(shown);
+      return this.confirmTyped(`Delete ${count} hosts?`, String(count));
     }
     const name = printable(only.display_name);
     if (confirm === undefined) return this.confirm(`Delete ${name}?`);

@@ -1,6 +1,6 @@
 import * as Flags from "@oclif/core/flags";
+import { DeviceMapping } from "../../api/host.ts";
 import { hostDetailsApi } from "../../api/host-details.ts";
-import { DeviceMapping } from "../../api/hosts.ts";
 import { ClientCommand } from "../../cli/client-command.ts";
 import { args, dryRunFlag } from "../../cli/flags.ts";
 import { printable } from "../../cli/text.ts";

@@ -1,5 +1,6 @@
 import * as Flags from "@oclif/core/flags";
-import { Host, hostsApi } from "../../api/hosts.ts";
+import { Host } from "../../api/host.ts";
+import { hostsApi } from "../../api/hosts.ts";
 import { ClientCommand } from "../../cli/client-command.ts";
 import { args } from "../../cli/flags.ts";
 import { timeColumn } from "../../cli/host-view.ts";

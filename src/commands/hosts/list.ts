@@ -1,4 +1,5 @@
-import { type Host, hostsApi } from "../../api/hosts.ts";
+import type { Host } from "../../api/host.ts";
+import { hostsApi } from "../../api/hosts.ts";
 import { ClientCommand } from "../../cli/client-command.ts";
 import { usage } from "../../cli/errors.ts";
 import { limitFlags, teamFlag } from "../../cli/flags.ts";
@@ -44,14 +45,18 @@ export default class HostsList extends ClientCommand {
     const query = queryOf(hostsApi.list, flags, await this.teamFilter(flags.team));
     const read = () => this.rows(hostsApi.list, { query }, "hosts");
     if (flags.watch) return this.watch(read, flags.interval ?? "5s", flags.times ?? Number.POSITIVE_INFINITY);
-    await this.printList(await read(), hostView(this.relativeTimes, this.io.now()));
+    await this.printList(this.pages(hostsApi.list, { query }, "hosts"), hostView(this.relativeTimes, this.io.now()));
   }
 
   private async watch(read: () => Promise<Host[]>, interval: string, times: number): Promise<void> {
     const pause = Math.max(SHORTEST_MS, durationMs(interval, "--interval"));
     const onScreen = this.format === "table" && this.io.tty.stdout;
-    if (!["table", "ndjson"].includes(this.format) || this.common.fields !== undefined)
-      throw usage("--watch prints a table on a terminal, and JSON lines elsewhere", "Leave --output and --fields out.");
+    const { fields, jq } = this.common;
+    if (!["table", "ndjson"].includes(this.format) || fields !== undefined || jq !== undefined)
+      throw usage(
+        "--watch prints a table on a terminal, and JSON lines elsewhere",
+        "Leave --output, --fields and --jq out.",
+      );
     // A limit's edge would come and go.
     if (this.common.limit === undefined) this.common.all = true;
     const changes = new Changes<Host>(volatile);

@@ -1,10 +1,11 @@
 import * as Flags from "@oclif/core/flags";
 import { hostActionsApi } from "../../api/host-actions.ts";
 import { args, yesFlag } from "../../cli/flags.ts";
-import { HostActionCommand, hostActionFlags, type Target } from "../../cli/host-actions.ts";
+import { type AsShown, HostActionCommand, hostActionFlags, type Target } from "../../cli/host-actions.ts";
 
 export default class HostsLock extends HostActionCommand {
   static override summary = "Lock hosts as soon as they are online.";
+  static override destructive = true;
   static override description =
     "One host asks y or N. Several ask to type their number, or take --confirm NUMBER; --yes is not enough for them. " +
     "With --wait the exit code tells how it went: 0 locked, 1 or 6 failed, 7 still pending.";
@@ -31,8 +32,8 @@ export default class HostsLock extends HostActionCommand {
     await this.act(argv.map(String), flags);
   }
 
-  protected request(id: number) {
-    return this.call(hostActionsApi.lock, { params: { id }, query: { view_pin: this.viewPin } });
+  protected request(id: number, options: AsShown) {
+    return this.call(hostActionsApi.lock, { params: { id }, query: { view_pin: this.viewPin } }, options);
   }
 
   protected async ask(question: string, hosts: readonly Target[]): Promise<void> {

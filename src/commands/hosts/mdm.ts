@@ -7,6 +7,7 @@ import { printable } from "../../cli/text.ts";
 
 export default class HostsMdm extends ClientCommand {
   static override summary = "Show where a host is enrolled in device management; --off turns it off.";
+  static override destructive = true;
   static override endpoints = [hostDetailsApi.mdm, hostDetailsApi.unenroll];
   static override args = { host: args.host };
   static override flags = {

@@ -15,7 +15,7 @@ export default class HostsSoftware extends ClientCommand {
     const { args: given, flags } = await this.parse(HostsSoftware);
     const { id } = await this.host(given.host);
     const query = queryOf(hostsApi.software, flags);
-    const software = await this.rows(hostsApi.software, { params: { id }, query }, "software");
+    const software = this.pages(hostsApi.software, { params: { id }, query }, "software");
     await this.printList(software, {
       schema: HostSoftwareItem,
       columns: [

@@ -2,6 +2,7 @@ import * as Flags from "@oclif/core/flags";
 import { hostsApi } from "../../api/hosts.ts";
 import { args, dryRunFlag } from "../../cli/flags.ts";
 import { choiceFlags, type Filters, HostsCommand } from "../../cli/hosts-command.ts";
+import { asShown } from "../../cli/selection.ts";
 import { plural } from "../../cli/text.ts";
 
 interface Destination {
@@ -13,7 +14,7 @@ export default class HostsTransfer extends HostsCommand {
   static override summary = "Move hosts to a team, or to none (premium).";
   static override description =
     "Hosts are named, or picked by filters; --team is then the team that they are in now. Several ask to type their number, or take " +
-    "--confirm NUMBER. A choice that holds every host needs --all-hosts.";
+    "--confirm NUMBER. A choice that holds every host needs --all-hosts. Moves nothing when the hosts are others by then (exit code 5).";
   static override endpoints = [hostsApi.transfer, hostsApi.transferByFilter];
   static override strict = false;
   static override args = { hosts: args.hosts };
@@ -47,29 +48,28 @@ export default class HostsTransfer extends HostsCommand {
     const hosts = await this.named(names);
     await this.checkChoice(hosts.length, flags["all-hosts"]);
     if (flags["dry-run"]) return this.printPlan(`move ${plural(hosts.length, "host")} to ${team.name}`, hosts);
+    const shown = await this.shownNamed(hosts);
     if (hosts.length > 1) {
-      this.tell(hosts, hosts.length);
+      this.tell(shown);
       await this.confirmTyped(`Move ${hosts.length} hosts to ${team.name}?`, String(hosts.length));
     }
-    await this.call(hostsApi.transfer, { body: { team_id: team.id, hosts: hosts.map(({ id }) => id) } });
-    await this.report(`moved ${this.nameOf(hosts)} to ${team.name}`, { moved: hosts.length, team_id: team.id, hosts });
+    const body = { team_id: team.id, hosts: hosts.map(({ id }) => id) };
+    await asShown(shown.selection, (options) => this.call(hostsApi.transfer, { body }, options));
+    await this.report(`moved ${this.nameOf(shown)} to ${team.name}`, { moved: hosts.length, team_id: team.id, hosts });
   }
 
   /** The server picks them: there may be a hundred thousand. */
   private async moveFiltered(filters: Filters, team: Destination, flags: Asked): Promise<void> {
     this.validate(hostsApi.transferByFilter, { team_id: team.id, filters });
-    const { count } = await this.call(hostsApi.count, { query: filters });
+    const shown = await this.shownPicked(filters, "transfer");
+    const { count } = shown.selection;
     await this.checkChoice(count, flags["all-hosts"]);
     const what = `${plural(count, "host")} to ${team.name}`;
-    const { hosts: first } = await this.call(hostsApi.list, { query: { ...filters, page: 0, per_page: 10 } });
-    if (flags["dry-run"])
-      return this.printPlan(
-        `move ${what}`,
-        first.map(({ id, display_name }) => ({ id, display_name })),
-      );
-    this.tell(first, count);
+    if (flags["dry-run"]) return this.printPlan(`move ${what}`, shown.first);
+    this.tell(shown);
     await this.confirmTyped(`Move ${what}?`, String(count));
-    await this.call(hostsApi.transferByFilter, { body: { team_id: team.id, filters } });
+    const body = { team_id: team.id, filters };
+    await asShown(shown.selection, (options) => this.call(hostsApi.transferByFilter, { body }, options));
     await this.report(`moved ${what}`, { moved: count, team_id: team.id, filters });
   }
 }

@@ -5,6 +5,7 @@ import { printable } from "../../cli/text.ts";
 
 export default class HostsUnenroll extends ClientCommand {
   static override summary = "Turn off device management for a host.";
+  static override destructive = true;
   static override endpoints = [hostDetailsApi.unenrollByPatch];
   static override args = { host: args.host };
   static override flags = { ...yesFlag, ...dryRunFlag };

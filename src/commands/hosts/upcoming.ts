@@ -14,7 +14,7 @@ export default class HostsUpcoming extends ClientCommand {
   async run() {
     const { args: given } = await this.parse(HostsUpcoming);
     const { id } = await this.host(given.host);
-    const activities = await this.rows(hostActivitiesApi.upcoming, { params: { id } }, "activities");
+    const activities = this.pages(hostActivitiesApi.upcoming, { params: { id } }, "activities");
     await this.printList(
       activities,
       {

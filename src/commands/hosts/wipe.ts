@@ -1,13 +1,15 @@
 import * as Flags from "@oclif/core/flags";
 import { hostActionsApi } from "../../api/host-actions.ts";
 import { args } from "../../cli/flags.ts";
-import { HostActionCommand, hostActionFlags, type Target } from "../../cli/host-actions.ts";
+import { type AsShown, HostActionCommand, hostActionFlags, type Target } from "../../cli/host-actions.ts";
 
 export default class HostsWipe extends HostActionCommand {
   static override summary = "Erase hosts as soon as they are online. This cannot be undone.";
+  static override destructive = true;
   static override description =
     "Asks to type the host's name, or the number of hosts; --confirm gives it without a terminal. With --wait the exit " +
-    "code tells how it went: 0 wiped, 1 or 6 failed, 7 still pending.";
+    "code tells how it went: 0 wiped, 1 or 6 failed, 7 still pending. Where the server wants another admin's approval, that is asked " +
+    "for in place of the wipe (exit code 7).";
   static override endpoints = [hostActionsApi.wipe];
   static override strict = false;
   static override args = { hosts: args.hosts };
@@ -27,8 +29,8 @@ export default class HostsWipe extends HostActionCommand {
     await this.act(argv.map(String), flags);
   }
 
-  protected request(id: number) {
-    return this.call(hostActionsApi.wipe, { params: { id } });
+  protected request(id: number, options: AsShown) {
+    return this.call(hostActionsApi.wipe, { params: { id } }, options);
   }
 
   protected async ask(question: string, hosts: readonly Target[]): Promise<void> {

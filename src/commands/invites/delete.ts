@@ -5,6 +5,7 @@ import { resolveInvite } from "../../cli/resolve-invite.ts";
 
 export default class InvitesDelete extends ClientCommand {
   static override summary = "Take an invite back.";
+  static override destructive = true;
   static override endpoints = [invitesApi.delete];
   static override args = { invite: args.required("id or email of the invite") };
   static override flags = { ...yesFlag, ...dryRunFlag };

@@ -12,7 +12,7 @@ export default class InvitesList extends ClientCommand {
 
   async run() {
     const { flags } = await this.parse(InvitesList);
-    const rows = await this.rows(invitesApi.list, { query: queryOf(invitesApi.list, flags) }, "invites");
+    const rows = this.pages(invitesApi.list, { query: queryOf(invitesApi.list, flags) }, "invites");
     await this.printList(rows, inviteView(this.relativeTimes, this.io.now()));
   }
 }

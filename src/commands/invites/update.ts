@@ -9,7 +9,9 @@ import { resolveInvite } from "../../cli/resolve-invite.ts";
 import { userFields } from "../../cli/user-view.ts";
 
 export default class InvitesUpdate extends ClientCommand {
-  static override summary = "Change an invite; no mail is sent again.";
+  static override summary = "Change an invite; another address gets a link of its own, and the old one ends.";
+  static override description =
+    "Where the server sends no mail, the new link is printed on stdout instead, this once: hand it on.";
   static override endpoints = [invitesApi.modify];
   static override args = { invite: args.required("id or email of the invite") };
   static override flags = { ...inviteFlags, ...inputFlag, ...dryRunFlag };
@@ -30,7 +32,11 @@ export default class InvitesUpdate extends ClientCommand {
       const { id, email } = before;
       return this.printPlan(`change the invite of ${email}`, { id, email }, changesOf(before, body));
     }
-    const { invite } = await this.call(invitesApi.modify, { params: { id: before.id }, body: change });
-    await this.report(`changed the invite of ${invite.email}`, invite);
+    const { invite, link } = await this.call(invitesApi.modify, { params: { id: before.id }, body: change });
+    await this.report(`changed the invite of ${invite.email}`, { ...invite, ...(link ? { link } : {}) });
+    if (link && !this.structured) {
+      this.note("no mail is sent by this server; the new link, shown this once:");
+      this.log(link);
+    }
   }
 }

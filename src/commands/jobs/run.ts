@@ -1,12 +1,10 @@
-import * as Flags from "@oclif/core/flags";
 import { type Job, jobsApi } from "../../api/jobs.ts";
 import { ClientCommand } from "../../cli/client-command.ts";
 import { CliError, notFound } from "../../cli/errors.ts";
 import { args, dryRunFlag } from "../../cli/flags.ts";
 import { nearest } from "../../cli/suggest.ts";
-import { durationMs, plural } from "../../cli/text.ts";
-
-const LOOK_EVERY = 1_000;
+import { plural } from "../../cli/text.ts";
+import { timeoutOf, waitFlags, waitFor } from "../../cli/wait.ts";
 
 export default class JobsRun extends ClientCommand {
   static override summary = "Have a job run now.";
@@ -16,8 +14,7 @@ export default class JobsRun extends ClientCommand {
   static override endpoints = [jobsApi.trigger];
   static override args = { name: args.required("name of the job, or of a group of jobs") };
   static override flags = {
-    wait: Flags.boolean({ summary: "Wait until it is done." }),
-    timeout: Flags.string({ summary: "How long --wait waits.", helpValue: "10m", default: "10m" }),
+    ...waitFlags,
     ...dryRunFlag,
   };
   static override examples = [
@@ -27,7 +24,7 @@ export default class JobsRun extends ClientCommand {
 
   async run() {
     const { args: given, flags } = await this.parse(JobsRun);
-    const timeout = durationMs(flags.timeout, "--timeout");
+    const timeout = timeoutOf(flags);
     const before = await this.jobsOf(given.name);
     if (flags["dry-run"])
       return this.printPlan(
@@ -40,19 +37,13 @@ export default class JobsRun extends ClientCommand {
       return;
     }
     const progress = this.progress(`${given.name} is running ...`);
-    let left = timeout;
-    let after: Job[];
-    try {
-      for (;;) {
-        after = await this.jobsOf(given.name);
-        if (!after.some((job) => job.running)) break;
-        if (left <= 0) throw new CliError("pending", `${given.name} still runs`, "svc jobs list tells how it goes.");
-        await this.io.sleep(LOOK_EVERY, this.stop.signal);
-        left -= LOOK_EVERY;
-      }
-    } finally {
-      progress.done();
-    }
+    let after: Job[] = [];
+    const done = async () => {
+      after = await this.jobsOf(given.name);
+      return !after.some((job) => job.running);
+    };
+    const going = () => ({ what: `${given.name} still runs`, hint: "svc jobs list tells how it goes." });
+    await waitFor(this.io, this.stop.signal, { timeout, done, going }).finally(progress.done);
     const failed = after.filter((job) => job.error !== null);
     for (const job of failed) this.note(`${job.name}: ${job.error}`);
     if (failed.length > 0) throw new CliError("failed", `${given.name} failed`, "The server's log has the cause.");

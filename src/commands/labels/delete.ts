@@ -5,6 +5,7 @@ import { plural } from "../../cli/text.ts";
 
 export default class LabelsDelete extends ClientCommand {
   static override summary = "Delete a label; its hosts stay.";
+  static override destructive = true;
   static override endpoints = [labelsApi.delete, labelsApi.deleteById];
   static override args = { label: args.label };
   static override flags = { ...yesFlag, ...dryRunFlag };

@@ -15,7 +15,7 @@ export default class LabelsHosts extends ClientCommand {
     const { args: given, flags } = await this.parse(LabelsHosts);
     const { id } = await this.label(given.label);
     const query = queryOf(labelHostsApi.hosts, flags, await this.teamFilter(flags.team));
-    const hosts = await this.rows(labelHostsApi.hosts, { params: { id }, query }, "hosts");
+    const hosts = this.pages(labelHostsApi.hosts, { params: { id }, query }, "hosts");
     await this.printList(hosts, hostView(this.relativeTimes, this.io.now()));
   }
 }

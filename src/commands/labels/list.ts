@@ -31,9 +31,6 @@ export default class LabelsList extends ClientCommand {
       const { labels } = await this.call(labelsApi.summary);
       return this.printList(labels, { columns: [{ key: "id" }, { key: "name" }, { key: "description" }] });
     }
-    await this.printList(
-      await this.rows(labelsApi.list, { query: queryOf(labelsApi.list, flags) }, "labels"),
-      labelView,
-    );
+    await this.printList(this.pages(labelsApi.list, { query: queryOf(labelsApi.list, flags) }, "labels"), labelView);
   }
 }

@@ -4,6 +4,7 @@ import { args, dryRunFlag, yesFlag } from "../../cli/flags.ts";
 
 export default class PacksDelete extends ClientCommand {
   static override summary = "Delete a pack; its queries stay.";
+  static override destructive = true;
   static override endpoints = [packsApi.delete, packsApi.deleteByName];
   static override args = { pack: args.pack };
   static override flags = { ...yesFlag, ...dryRunFlag };

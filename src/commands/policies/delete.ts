@@ -7,6 +7,7 @@ import { printable } from "../../cli/text.ts";
 
 export default class PoliciesDelete extends PoliciesCommand {
   static override summary = "Delete policies, with what hosts answered to them.";
+  static override destructive = true;
   static override description = "One policy asks y or N; several ask to type their number, or take --confirm NUMBER.";
   static override endpoints = [policiesApi.deleteGlobal, policiesApi.deleteTeam];
   static override strict = false;

@@ -30,7 +30,7 @@ export default class PoliciesHosts extends PoliciesCommand {
       ...(flags.passing ? { policy_response: "passing" as const } : {}),
       ...(scope.teamId === null ? {} : { team_id: scope.teamId }),
     };
-    const hosts = await this.rows(hostsApi.list, { query }, "hosts");
+    const hosts = this.pages(hostsApi.list, { query }, "hosts");
     await this.printList(hosts, hostView(this.relativeTimes, this.io.now()));
   }
 

@@ -7,6 +7,7 @@ import { plural } from "../../cli/text.ts";
 
 export default class QueriesDelete extends ClientCommand {
   static override summary = "Delete saved queries, with their reports.";
+  static override destructive = true;
   static override description = "One query asks y or N. Several ask to type their number, or take --confirm NUMBER.";
   static override endpoints = [queriesApi.delete, queriesApi.deleteByName, queriesApi.deleteMany];
   static override strict = false;

@@ -28,6 +28,6 @@ export default class QueriesList extends ClientCommand {
       return this.printList(specs, { schema: QuerySpec, columns: ["name", "team", "interval", "platform", "query"] });
     }
     const query = queryOf(queriesApi.list, flags, team);
-    await this.printList(await this.rows(queriesApi.list, { query }, "queries"), savedQueryView);
+    await this.printList(this.pages(queriesApi.list, { query }, "queries"), savedQueryView);
   }
 }

@@ -7,6 +7,7 @@ import { plural } from "../../cli/text.ts";
 
 export default class SessionsDelete extends ClientCommand {
   static override summary = "End a session, or all sessions of a user.";
+  static override destructive = true;
   static override endpoints = [sessionsApi.delete, sessionsApi.deleteOfUser];
   static override args = { id: args.optional("id of the session") };
   static override flags = {

@@ -5,6 +5,7 @@ import { plural } from "../../cli/text.ts";
 
 export default class TeamsDelete extends ClientCommand {
   static override summary = "Delete a team; its hosts stay, with no team.";
+  static override destructive = true;
   static override endpoints = [teamsApi.delete];
   static override args = { team: args.team };
   static override flags = { ...yesFlag, ...dryRunFlag };

@@ -12,6 +12,6 @@ export default class TeamsList extends ClientCommand {
 
   async run() {
     const { flags } = await this.parse(TeamsList);
-    await this.printList(await this.rows(teamsApi.list, { query: queryOf(teamsApi.list, flags) }, "teams"), teamView);
+    await this.printList(this.pages(teamsApi.list, { query: queryOf(teamsApi.list, flags) }, "teams"), teamView);
   }
 }

@@ -6,6 +6,7 @@ import { args, dryRunFlag, yesFlag } from "../../cli/flags.ts";
 
 export default class TokensDelete extends ClientCommand {
   static override summary = "Delete an API token: it is refused from then on.";
+  static override destructive = true;
   static override endpoints = [tokensApi.delete];
   static override args = { token: args.required("id or name of the token (never the token itself)") };
   static override flags = {

@@ -20,7 +20,7 @@ export default class TokensList extends ClientCommand {
   async run() {
     const { flags } = await this.parse(TokensList);
     const of = flags.user === undefined ? {} : { user_id: (await this.user(flags.user)).id };
-    const rows = await this.rows(tokensApi.list, { query: { ...queryOf(tokensApi.list, flags), ...of } }, "tokens");
+    const rows = this.pages(tokensApi.list, { query: { ...queryOf(tokensApi.list, flags), ...of } }, "tokens");
     await this.printList(rows, tokenView(this.relativeTimes, this.io.now()));
   }
 }

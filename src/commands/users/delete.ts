@@ -4,6 +4,7 @@ import { args, dryRunFlag, yesFlag } from "../../cli/flags.ts";
 
 export default class UsersDelete extends ClientCommand {
   static override summary = "Delete a user.";
+  static override destructive = true;
   static override endpoints = [usersApi.delete];
   static override args = { user: args.user };
   static override flags = { ...yesFlag, ...dryRunFlag };

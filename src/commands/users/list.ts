@@ -13,6 +13,6 @@ export default class UsersList extends ClientCommand {
   async run() {
     const { flags } = await this.parse(UsersList);
     const query = queryOf(usersApi.list, flags, await this.teamFilter(flags.team));
-    await this.printList(await this.rows(usersApi.list, { query }, "users"), userView);
+    await this.printList(this.pages(usersApi.list, { query }, "users"), userView);
   }
 }

@@ -5,6 +5,7 @@ import { deliveryView } from "../../cli/webhook-view.ts";
 
 export default class WebhooksGiveUp extends ClientCommand {
   static override summary = "Give up a delivery that waits: those behind it go on.";
+  static override destructive = true;
   static override description = "`svc webhooks replay` sends it again after all.";
   static override endpoints = [webhooksApi.giveUp, webhooksApi.delivery];
   static override args = { id: args.required("id of the delivery") };

@@ -19,12 +19,36 @@ export async function recordActivity<T extends keyof ActivityTypes>(
   await recordActivities(ctx, type, [details], options);
 }
 
+interface Marks {
+  readonly hostId?: number;
+  readonly hostIds?: readonly number[];
+  readonly addresses?: readonly string[];
+}
+
 /** The same for many at once (bulk deletes, enrollments); `hostIds` and `addresses` give each entry its own. */
-export async function recordActivities<T extends keyof ActivityTypes>(
-  { store, clock, user, address }: Recorder,
+export const recordActivities = <T extends keyof ActivityTypes>(
+  ctx: Recorder,
   type: T,
   entries: readonly ActivityTypes[T][],
-  options: { hostId?: number; hostIds?: readonly number[]; addresses?: readonly string[] } = {},
+  options: Marks = {},
+): Promise<void> =>
+  record(
+    ctx,
+    entries.map((details) => ({ type, details })),
+    options,
+  );
+
+export type Entry = {
+  [T in keyof ActivityTypes]: { readonly type: T; readonly details: ActivityTypes[T] };
+}[keyof ActivityTypes];
+
+/** Many of several types, in this order. */
+export const recordEntries = (ctx: Recorder, entries: readonly Entry[]): Promise<void> => record(ctx, entries, {});
+
+async function record(
+  { store, clock, user, address }: Recorder,
+  entries: readonly { readonly type: string; readonly details: object }[],
+  options: Marks,
 ): Promise<void> {
   if (entries.length === 0) return;
   const person = user.kind === "user";
@@ -39,17 +63,14 @@ export async function recordActivities<T extends keyof ActivityTypes>(
   };
   const created_at = clock.iso();
   await store.activities.insertMany(
-    entries.map((entry, i) => {
-      const details: Record<string, unknown> = { ...entry };
-      return {
-        created_at,
-        type: type as string,
-        details,
-        host_id: options.hostIds?.[i] ?? options.hostId ?? null,
-        actor_address: (options.addresses?.[i] ?? address) || null,
-        ...actor,
-      };
-    }),
+    entries.map(({ type, details }, i) => ({
+      created_at,
+      type,
+      details: { ...details } as Record<string, unknown>,
+      host_id: options.hostIds?.[i] ?? options.hostId ?? null,
+      actor_address: (options.addresses?.[i] ?? address) || null,
+      ...actor,
+    })),
   );
   await store.notify(channels.activities, "");
 }

@@ -31,9 +31,24 @@ interface UserDetails {
   user_email: string;
 }
 
+interface LabelDetails {
+  label_id: number;
+  label_name: string;
+}
+
 interface InviteDetails {
   invite_id: number;
   invite_email: string;
+}
+
+/** The user's fields beside these are of who asked. */
+interface ApprovalDetails {
+  approval_id: number;
+  action: "delete_hosts" | "wipe_host";
+  hosts_count: number;
+  /** Where it is one. */
+  host_id?: number;
+  host_display_name?: string;
 }
 
 /** Of queries: -1, without a name, is global. */
@@ -69,19 +84,26 @@ export interface ActivityTypes extends CaActivities {
     status: "installed" | "failed_install";
     detail?: string;
   };
+  created_label: LabelDetails;
+  edited_label: LabelDetails;
+  deleted_label: LabelDetails;
+  /** Put into manual labels by hand, or out of them. */
+  edited_host_labels: HostDetails & { added: readonly string[]; removed: readonly string[] };
   created_policy: PolicyDetails;
   edited_policy: PolicyDetails;
   deleted_policy: PolicyDetails;
-  applied_spec_policy: { policies: readonly PolicySpec[] };
+  /** `count`: of how many, where these are not all. */
+  applied_spec_policy: { policies: readonly PolicySpec[]; count?: number };
   created_saved_query: QueryTeam & { query_id: number; query_name: string };
   edited_saved_query: QueryTeam & { query_id: number; query_name: string };
   deleted_saved_query: QueryTeam & { query_name: string };
   deleted_multiple_saved_query: QueryTeam & { query_ids: readonly number[] };
-  applied_spec_saved_query: { specs: readonly QuerySpec[] };
+  applied_spec_saved_query: { specs: readonly (QuerySpec | Pick<QuerySpec, "name" | "team">)[]; count?: number };
   created_pack: { pack_id: number; pack_name: string };
   edited_pack: { pack_id: number; pack_name: string };
   deleted_pack: { pack_name: string };
   applied_spec_pack: Record<string, never>;
+  applied_spec_team: { teams: readonly { id: number; name: string }[] };
   created_team: { team_id: number; team_name: string };
   deleted_team: { team_id: number; team_name: string };
   edited_agent_options: TeamDetails & { global: boolean };
@@ -122,6 +144,14 @@ export interface ActivityTypes extends CaActivities {
   user_failed_login: { email: string; public_ip: string };
   created_user: UserDetails;
   deleted_user: UserDetails;
+  /** What of an account is another than before: names of its fields. Roles and passwords are told of by types of their own. */
+  edited_user: UserDetails & { changed: readonly string[]; old_email?: string };
+  /** By whom: the user, somebody who manages it, or whoever had the mailed link. */
+  changed_user_password: UserDetails & { by: "user" | "manager" | "link" };
+  /** False: no reset is asked for any more. */
+  required_user_password_reset: UserDetails & { required: boolean };
+  /** How many sessions and tokens ended, on somebody's demand. */
+  ended_user_sessions: UserDetails & { sessions_count: number };
   created_api_token: UserDetails & { token_id: number; token_name: string };
   deleted_api_token: UserDetails & { token_id: number; token_name: string };
   created_invite: InviteDetails;
@@ -153,6 +183,10 @@ export interface ActivityTypes extends CaActivities {
     triggered_by: "manual" | "expiration";
     host_expiry_window?: number;
   };
+  /** What another user has to approve: beyond the documented types, as each step is to be told of. */
+  requested_approval: ApprovalDetails;
+  granted_approval: ApprovalDetails & UserDetails;
+  denied_approval: ApprovalDetails & UserDetails & { reason: string };
   live_query: { targets_count: number; query_sql: string; query_name?: string; stats?: Record<string, unknown> };
   /** Of a job that runs by itself: somebody had it run. */
   triggered_job: { job_name: string };

@@ -1,9 +1,9 @@
 // Hosts by node key. A known key costs no store read; an unknown one is looked up each time, many in one query.
-import { channels } from "../core/channels.ts";
 import type { Services } from "../core/context.ts";
 import { tokenHash } from "../core/random.ts";
 import { oneOf } from "../store/query.ts";
 import { createBatcher } from "./batcher.ts";
+import { hearOfHosts } from "./host-changes.ts";
 import { type HostRow, HostState } from "./host-state.ts";
 
 export interface HostCache {
@@ -69,28 +69,15 @@ export async function createHostCache(services: Services): Promise<HostCache> {
     return state;
   }
 
-  // What was being read when a message came may be older than what the message tells of.
-  let messages = 0;
-  const forgetAll = () => {
-    messages++;
-    for (const state of byKey.values()) state.fresh = false;
+  const doubt = (state: HostState | undefined) => {
+    if (state) state.fresh = false;
   };
-  const stops = [
-    await store.listen(
-      channels.hosts,
-      (payload) => {
-        if (payload === "*") return forgetAll();
-        messages++;
-        for (const id of JSON.parse(payload) as number[]) {
-          const state = byId.get(id);
-          if (state) state.fresh = false;
-        }
-      },
-      forgetAll,
-    ),
-    // Deleting a team moves its hosts.
-    await store.listen(channels.teams, forgetAll, forgetAll),
-  ];
+  const changes = await hearOfHosts(store, {
+    one: (id) => doubt(byId.get(id)),
+    all: () => {
+      for (const state of byKey.values()) doubt(state);
+    },
+  });
 
   return {
     known(key) {
@@ -99,7 +86,7 @@ export async function createHostCache(services: Services): Promise<HostCache> {
     },
     async find(key) {
       const hash = tokenHash(key);
-      const before = messages;
+      const before = changes.heard;
       const row = await lookups.add(hash);
       if (row === null) {
         const state = byKey.get(key);
@@ -107,18 +94,18 @@ export async function createHostCache(services: Services): Promise<HostCache> {
         return null;
       }
       const state = put(row, key);
-      if (messages !== before) state.fresh = false;
+      if (changes.heard !== before) state.fresh = false;
       return state;
     },
     async reload(state) {
-      const before = messages;
+      const before = changes.heard;
       const row = await readings.add(state.id);
       if (row === null || row.node_key_hash !== state.keyHash) {
         drop(state);
         return null;
       }
       state.load(row, settings);
-      if (messages !== before) state.fresh = false;
+      if (changes.heard !== before) state.fresh = false;
       return row;
     },
     put,
@@ -128,7 +115,7 @@ export async function createHostCache(services: Services): Promise<HostCache> {
     },
     async stop() {
       await Promise.all([lookups.idle(), readings.idle()]);
-      for (const stop of stops) await stop();
+      await changes.stop();
     },
   };
 }

@@ -11,8 +11,8 @@ const readOnly = new Set(["license", "logging", "update_interval", "vulnerabilit
 export interface ChangeOptions {
   /** Skips the checks that a section makes of its input. */
   readonly force: boolean;
-  /** What is not given goes back to its default, in every section. */
-  readonly overwrite: boolean;
+  /** What is not given goes back to its default, in every section; or in these only. */
+  readonly overwrite: boolean | ReadonlySet<string>;
   readonly premium: boolean;
   /** Why not premium, when there is more to say. */
   readonly license?: string;
@@ -35,7 +35,9 @@ export function changed(
   const after = new Map(
     sections.map((section): [string, object] => {
       const old = before.get(section.name) ?? section.defaults;
-      const base = options.overwrite ? reset(section, old) : old;
+      const { overwrite } = options;
+      const isReset = typeof overwrite === "boolean" ? overwrite : overwrite.has(section.name);
+      const base = isReset ? reset(section, old) : old;
       if (given[section.name] === undefined) return [section.name, base];
       const changed = changedSection(section, { base, old, given: given[section.name] }, options);
       errors.push(...within(section.name, changed.errors));

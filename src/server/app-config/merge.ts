@@ -98,15 +98,6 @@ export function without(value: unknown, path: Path): unknown {
   return rest.length === 0 ? others : { ...others, [key]: without(inner, rest) };
 }
 
-/** The paths that a pattern finds in the value; `*` is each member of a list or map. */
-export function pathsOf(value: unknown, pattern: Path): string[][] {
-  const [head, ...rest] = keysOf(pattern);
-  if (head === undefined) return [[]];
-  if (!(isObject(value) || Array.isArray(value))) return [];
-  const keys = head === "*" ? Object.keys(value) : Object.hasOwn(value, head) ? [head] : [];
-  return keys.flatMap((key) => pathsOf((value as Json)[key], rest).map((path) => [key, ...path]));
-}
-
 /** The errors with the section's name before theirs. */
 export const within = (section: string, errors: readonly FieldError[]): FieldError[] =>
   errors.map(({ name, reason }) => ({ name: `${section}.${name}`, reason }));

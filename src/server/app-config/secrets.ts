@@ -1,28 +1,22 @@
 // What is secret in a section: where it stands, its mask, and what a mask that comes back stands for.
 import { isDeepStrictEqual } from "node:util";
 import { MASK } from "../../api/fields.ts";
+import { type SecretFields, secretPaths } from "../../api/secret-fields.ts";
 import type { FieldError } from "../core/errors.ts";
-import { getPath, isObject, pathsOf, withPath } from "./merge.ts";
+import { getPath, isObject, withPath } from "./merge.ts";
 import type { Section } from "./section.ts";
-
-type Secrets = Pick<Section, "secrets" | "shown">;
-
-export function secretPaths({ secrets, shown }: Secrets, value: unknown): string[][] {
-  const open = new Set(shown.flatMap((pattern) => pathsOf(value, pattern)).map((path) => path.join("\0")));
-  return secrets.flatMap((pattern) => pathsOf(value, pattern)).filter((path) => !open.has(path.join("\0")));
-}
 
 const isEmpty = (secret: unknown): boolean => secret === "" || secret === null || secret === undefined;
 
 /** The section with its secrets masked. */
-export const masked = (section: Secrets, value: object): object =>
+export const masked = (section: SecretFields, value: object): object =>
   secretPaths(section, value).reduce(
     (left, path) => (isEmpty(getPath(left, path)) ? left : withPath(left, path, MASK)),
     value,
   );
 
 /** The section without its secrets, and these by their paths. */
-export function apart(section: Secrets, value: object): { plain: object; secrets: [string[], unknown][] } {
+export function apart(section: SecretFields, value: object): { plain: object; secrets: [string[], unknown][] } {
   const secrets = secretPaths(section, value)
     .map((path): [string[], unknown] => [path, getPath(value, path)])
     .filter(([, secret]) => !isEmpty(secret));

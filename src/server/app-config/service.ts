@@ -1,9 +1,10 @@
 import { isDeepStrictEqual } from "node:util";
 import type { AppConfig, ConfigSections, Integrations } from "../../api/app-config.ts";
-import { recordActivity } from "../activities/record.ts";
+import { recordEntries } from "../activities/record.ts";
 import { channels } from "../core/channels.ts";
 import { type ConfigReader, type Context, isPremium, licenseExpired, within } from "../core/context.ts";
 import { invalidFields } from "../core/errors.ts";
+import { eq } from "../store/query.ts";
 import type { ServerStore, ServerTx } from "../tables.ts";
 import { dropIntegrations } from "../teams/integrations.ts";
 import { checkIntegrations } from "../tickets/check.ts";
@@ -43,34 +44,67 @@ export async function createConfigReader(store: ServerStore): Promise<ConfigRead
 export const getConfig = async (ctx: Context): Promise<AppConfig> =>
   viewConfig(ctx, await readSections(ctx.store, allSections));
 
+type Changing = Pick<ChangeOptions, "force" | "overwrite">;
+
 export async function modifyConfig(
   ctx: Context,
   given: Record<string, unknown>,
-  query: { force: boolean; dry_run: boolean; overwrite: boolean },
+  query: Changing & { dry_run: boolean },
 ): Promise<AppConfig> {
-  await askTrackers(ctx, given, query);
+  if (!query.dry_run) await askTrackers(ctx, given, query);
   return inTurn(ctx, async (inside) => {
     const before = await readSections(inside.store, allSections);
-    const after = changed(allSections, before, given, { ...query, ...tierOf(ctx), between: betweenSections });
-    if (!query.dry_run && (await write(inside, before, after))) {
-      for (const { type, details } of toldOfConfig(allSections, before, after))
-        await recordActivity(inside, type, details);
-      if (after.get("integrations") !== before.get("integrations"))
-        await dropIntegrations(inside, after.get("integrations") as Integrations);
-    }
+    const after = sectionsAfter(inside, before, given, query);
+    if (query.dry_run) await keepMail(inside, before, after, query);
+    else await writeChange(inside, before, after, query);
     return viewConfig(inside, after);
   });
 }
 
-/** Over the network, so before the transaction: whether the trackers of a change would take tickets. 422 where not. */
-async function askTrackers(
+/** The sections as a change makes them; 400 and 422 as PATCH /config answers. */
+export const sectionsAfter = (
   ctx: Context,
+  before: SectionValues,
   given: Record<string, unknown>,
-  query: { force: boolean; dry_run: boolean; overwrite: boolean },
+  options: Changing,
+): Map<string, object> => changed(allSections, before, given, { ...options, ...tierOf(ctx), between: betweenSections });
+
+/** Writes and tells what differs, in the caller's transaction, which holds the lock "config". Whether anything did. */
+export async function writeChange(
+  inside: Context,
+  before: SectionValues,
+  after: SectionValues,
+  options: Pick<Changing, "force"> = { force: false },
+): Promise<boolean> {
+  await keepMail(inside, before, after, options);
+  if (!(await write(inside, before, after))) return false;
+  await recordEntries(inside, toldOfConfig(allSections, before, after));
+  if (after.get("integrations") !== before.get("integrations"))
+    await dropIntegrations(inside, after.get("integrations") as Integrations);
+  return true;
+}
+
+/** Without mail, whoever signs in by a mailed link is locked out: 422 when it is turned off while there are such users, but by force. */
+async function keepMail(
+  { store }: Context,
+  before: SectionValues,
+  after: SectionValues,
+  { force }: Pick<Changing, "force">,
 ): Promise<void> {
-  if (given.integrations === undefined || query.force || query.dry_run || !ctx.settings.check_integrations) return;
+  const sends = (values: SectionValues) => (values.get("smtp_settings") as ConfigSections["smtp_settings"]).configured;
+  if (force || !sends(before) || sends(after)) return;
+  const count = await store.users.count(eq("mfa_enabled", true));
+  if (count === 0) return;
+  const who = count === 1 ? "1 user signs in" : `${count} users sign in`;
+  const reason = `${who} with multi-factor authentication, which needs mail: turn that off for them first, or use force`;
+  throw invalidFields([{ name: "smtp_settings.enable_smtp", reason }]);
+}
+
+/** Over the network, so before the transaction: whether the trackers of a change would take tickets. 422 where not. */
+export async function askTrackers(ctx: Context, given: Record<string, unknown>, options: Changing): Promise<void> {
+  if (given.integrations === undefined || options.force || !ctx.settings.check_integrations) return;
   const before = await readSections(ctx.store, allSections);
-  const after = changed(allSections, before, given, { ...query, ...tierOf(ctx), between: betweenSections });
+  const after = sectionsAfter(ctx, before, given, options);
   const errors = await checkIntegrations(
     ctx,
     before.get("integrations") as Integrations,

@@ -1,6 +1,8 @@
 // The enterprise directory's SCEP service (NDES): its admin page, behind NTLM, shows a one-time challenge.
+import type { Type2 } from "httpntlm/ntlm.js";
 import type { Services } from "../core/context.ts";
 import { type Fetch, makeFetch, OutboundError, type OutboundReply } from "../core/outbound.ts";
+import { authenticateMessage } from "./ntlm.ts";
 import { CaError, plain } from "./upstream.ts";
 
 export interface Ndes {
@@ -12,12 +14,15 @@ export interface Ndes {
 
 const TIMEOUT = 20_000;
 const MAX_BYTES = 1024 * 1024;
+const UNICODE = 1;
 
-export async function fetchNdesChallenge({ settings }: Pick<Services, "settings">, ndes: Ndes): Promise<string> {
+type Needs = Pick<Services, "settings" | "clock" | "random">;
+
+export async function fetchNdesChallenge(services: Needs, ndes: Ndes): Promise<string> {
   // NTLM signs in a connection, not a request: one that is nobody else's.
-  const fetch = makeFetch(settings, undefined, 1);
+  const fetch = makeFetch(services.settings, undefined, 1);
   try {
-    return challengeIn(pageText(await signIn(fetch, ndes)));
+    return challengeIn(pageText(await signIn(services, fetch, ndes)));
   } catch (error) {
     if (error instanceof OutboundError) throw plain(error);
     throw error;
@@ -25,7 +30,7 @@ export async function fetchNdesChallenge({ settings }: Pick<Services, "settings"
 }
 
 /** The three messages of NTLM ([MS-NTHT], [MS-NLMP]). */
-async function signIn(fetch: Fetch, { adminUrl, username, password }: Ndes): Promise<Buffer> {
+async function signIn({ clock, random }: Needs, fetch: Fetch, { adminUrl, username, password }: Ndes): Promise<Buffer> {
   const { default: ntlm } = await import("httpntlm/ntlm.js");
   const ask = (authorization: string): Promise<OutboundReply> =>
     fetch(adminUrl, { headers: { authorization }, timeout: TIMEOUT, maxBytes: MAX_BYTES, redirects: 0 });
@@ -36,7 +41,15 @@ async function signIn(fetch: Fetch, { adminUrl, username, password }: Ndes): Pro
   const header = ntlmOffer(first.headers);
   if (header === null) throw new CaError("answer", "the admin page does not ask for an NTLM sign-in", 401);
   const second = readType2(() => ntlm.parseType2Message(header, () => undefined));
-  const reply = await ask(ntlm.createType3Message(second, { domain, workstation: "", username: name, password }));
+  const third = authenticateMessage({
+    ...second,
+    clientChallenge: Buffer.from(random.token(8), "base64url"),
+    now: clock.now(),
+    domain,
+    username: name,
+    passwordHash: ntlm.create_NT_hashed_password(password),
+  });
+  const reply = await ask(`NTLM ${third.toString("base64")}`);
   if (reply.status === 401)
     throw new CaError("credentials", "the admin page does not accept user name and password (status 401)", 401);
   if (reply.status !== 200) throw unexpected(reply);
@@ -44,14 +57,17 @@ async function signIn(fetch: Fetch, { adminUrl, username, password }: Ndes): Pro
 }
 
 /** The package reads lengths and offsets as they come: a message that lies about them throws, or has no challenge. */
-function readType2<T extends { serverChallenge: Buffer }>(read: () => T | null): T {
-  let message: T | null = null;
+function readType2(read: () => Type2 | null): { serverChallenge: Buffer; targetInfo: Buffer } {
+  let message: Type2 | null = null;
   try {
     message = read();
   } catch {}
   if (message?.serverChallenge.length !== 8)
     throw new CaError("answer", "the admin page's NTLM message cannot be read", 401);
-  return message;
+  const { serverChallenge, targetInfo, negotiateFlags } = message;
+  if (targetInfo === undefined || (negotiateFlags & UNICODE) === 0)
+    throw new CaError("answer", "the admin page offers no NTLM of version 2", 401);
+  return { serverChallenge, targetInfo };
 }
 
 const unexpected = ({ status }: OutboundReply): CaError =>

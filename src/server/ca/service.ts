@@ -82,26 +82,36 @@ export async function modifyCa(
 }
 
 /** 409 while templates use it: with it they would go from their hosts. */
-export async function deleteCa(ctx: Context, id: number): Promise<Record<string, never>> {
-  const inUse = (names: readonly string[]) =>
-    conflict(`certificate templates use this certificate authority${names.length > 0 ? `: ${names.join(", ")}` : ""}`);
+export const deleteCa = async (ctx: Context, id: number): Promise<Record<string, never>> => {
+  await unlessInUse(() =>
+    ctx.store.tx(async (store) => {
+      const inside = within(ctx, store);
+      await removeCa(inside, await getCaRow(inside, id));
+    }),
+  );
+  return {};
+};
+
+/** In the transaction of the call. */
+export async function removeCa(ctx: Context, row: CaRow): Promise<void> {
+  const where = eq("certificate_authority_id", row.id);
+  const using = await ctx.store.certificateTemplates.pick(["name"], { where, limit: 3 });
+  if (using.length > 0) throw inUse(using.map(({ name }) => name));
+  const gone = await unlessInUse(() => ctx.store.certificateAuthorities.delete(eq("id", row.id)));
+  if (gone === 0) throw notFound("certificate authority", row.id);
+  await tell(ctx, "deleted", row);
+}
+
+const inUse = (names: readonly string[]) =>
+  conflict(`certificate templates use this certificate authority${names.length > 0 ? `: ${names.join(", ")}` : ""}`);
+
+async function unlessInUse<R>(work: () => Promise<R>): Promise<R> {
   try {
-    await ctx.store.tx(async (store) => {
-      const row = await getCaRow({ store }, id);
-      const using = await store.certificateTemplates.pick(["name"], {
-        where: eq("certificate_authority_id", id),
-        limit: 3,
-      });
-      if (using.length > 0) throw inUse(using.map(({ name }) => name));
-      const gone = await store.certificateAuthorities.delete(eq("id", id));
-      if (gone === 0) throw notFound("certificate authority", id);
-      await tell(within(ctx, store), "deleted", row);
-    });
+    return await work();
   } catch (error) {
     if (error instanceof ReferenceViolation) throw inUse([]);
     throw error;
   }
-  return {};
 }
 
 /** In the transaction of the call. */

@@ -22,7 +22,7 @@ export async function caSpecs({ store }: Context): Promise<{ certificate_authori
   };
 }
 
-interface Step {
+export interface Step {
   readonly before: CaRow | undefined;
   readonly wanted: Wanted;
   /** Where it stands in the body. */
@@ -39,14 +39,17 @@ export async function applyCaSpecs(
 ): Promise<Record<string, never>> {
   const rows = await ctx.store.certificateAuthorities.list({ where: everything });
   const steps = stepsOf(specs, new Map(rows.map((row) => [row.name, row])));
-  if (!skip) {
-    const asked = steps.filter(({ before, wanted }) => !before || !isOnlyRenamed(before, wanted));
-    for (let i = 0; i < asked.length; i += AT_ONCE)
-      await Promise.all(asked.slice(i, i + AT_ONCE).map(({ wanted, at }) => checkLive(ctx, wanted, at)));
-  }
+  if (!skip) await askSteps(ctx, steps);
   if (dry || steps.length === 0) return {};
-  await nameTaken("given", () => ctx.store.tx((store) => keepAll(within(ctx, store), steps), { lock: CHANGES }));
+  await nameTaken("given", () => ctx.store.tx((store) => keepSteps(within(ctx, store), steps), { lock: CHANGES }));
   return {};
+}
+
+/** Over the network, so before the transaction: whether what is new or has changed works. */
+export async function askSteps(ctx: Context, steps: readonly Step[]): Promise<void> {
+  const asked = steps.filter(({ before, wanted }) => !before || !isOnlyRenamed(before, wanted));
+  for (let i = 0; i < asked.length; i += AT_ONCE)
+    await Promise.all(asked.slice(i, i + AT_ONCE).map(({ wanted, at }) => checkLive(ctx, wanted, at)));
 }
 
 function stepsOf(specs: CaSpecs, held: ReadonlyMap<string, CaRow>): Step[] {
@@ -70,7 +73,8 @@ function stepsOf(specs: CaSpecs, held: ReadonlyMap<string, CaRow>): Step[] {
   return steps;
 }
 
-async function keepAll(ctx: Context, steps: readonly Step[]): Promise<void> {
+/** In the caller's transaction, which holds the lock of changes; 409 where what was checked is not what is there. */
+export async function keepSteps(ctx: Context, steps: readonly Step[]): Promise<void> {
   for (const { before, wanted } of steps) {
     if (!before) {
       await addCa(ctx, wanted);

@@ -5,9 +5,10 @@ import { recordActivities, recordActivity } from "../activities/record.ts";
 import { type CaRow, getCaRow } from "../ca/rules.ts";
 import { fillName, valuesOf } from "../ca/variables.ts";
 import { authorize, inTeam, visible } from "../core/access.ts";
-import { type Context, isPremium, within } from "../core/context.ts";
-import { badRequest, notFound, premiumRequired } from "../core/errors.ts";
+import { type Context, within } from "../core/context.ts";
+import { badRequest, notFound } from "../core/errors.ts";
 import { page } from "../core/paging.ts";
+import { needPremium } from "../core/tier.ts";
 import { hostFor } from "../hosts/access.ts";
 import { and, eq, oneOf } from "../store/query.ts";
 import { ReferenceViolation } from "../store/store.ts";
@@ -101,7 +102,7 @@ async function hostOfTeam(ctx: Context, id: number, template: TemplateRow) {
 
 export async function createTemplate(ctx: Context, given: CreateTemplate) {
   const teamId = given.team_id || null;
-  if (teamId !== null && !isPremium(ctx)) throw premiumRequired();
+  if (teamId !== null) needPremium(ctx);
   authorize(ctx, "certificates:write", teamId);
   const name = checkTemplateName(given.name);
   const subject_name = checkSubjectName(given.subject_name);

@@ -4,6 +4,7 @@ import { recordActivity } from "../activities/record.ts";
 import { authorize } from "../core/access.ts";
 import { type Context, within } from "../core/context.ts";
 import { badRequest, notFound } from "../core/errors.ts";
+import { checkLicenseRuns } from "../core/tier.ts";
 import { and, eq } from "../store/query.ts";
 import { ReferenceViolation } from "../store/store.ts";
 import { authorizeTeam } from "../teams/access.ts";
@@ -75,6 +76,7 @@ async function keep(ctx: Context, { name, team, certificate_authority_id, subjec
   const now = clock.iso();
   const before = await store.certificateTemplates.first({ where: and(eq("team_id", team_id), eq("name", name)) });
   if (!before) {
+    if (team_id !== null) checkLicenseRuns(ctx);
     const made = { created_at: now, updated_at: now, name, team_id, certificate_authority_id, subject_name };
     const row = await store.certificateTemplates.insert(made);
     await recordActivity(ctx, "created_certificate_template", detailsOf(row, team?.name ?? null));

@@ -2,7 +2,7 @@
 export const channels = {
   /** A section of the configuration changed; payload: the section's name. */
   config: "svc_config",
-  /** Teams changed (agent options, features) or went; payload: the team's id. */
+  /** Teams changed (agent options, features) or went; payload: the team's id, or `*` for several. */
   teams: "svc_teams",
   /** Enroll secrets changed; no payload. */
   enrollSecrets: "svc_enroll_secrets",

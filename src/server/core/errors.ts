@@ -67,6 +67,8 @@ export const licenseRanOut = (expiration: string) => {
   const reason = `the license expired on ${expiration.slice(0, 10)}: what the premium tier has can be read, but not changed`;
   return new ApiError(402, "Requires Svc Premium license", base(reason));
 };
+/** 403 whose reason the caller may know. */
+export const forbiddenFor = (reason: string) => new ApiError(403, "forbidden", base(reason));
 export const forbidden = () => new ApiError(403, "forbidden", base("forbidden"));
 export const permissionDenied = () => new ApiError(403, "Permission Denied");
 /** 404 for a missing object, e.g. `notFound("host", 7)`. */
@@ -77,6 +79,16 @@ export const wrongMethod = (method: string, path: string, allow: readonly string
   new ApiError(405, "Method Not Allowed", base(`${method} is not a method of ${path}`), { allow });
 export const alreadyExists = (reason: string) => new ApiError(409, "Resource Already Exists", base(reason));
 export const conflict = (reason: string) => new ApiError(409, "Conflict", base(reason));
+/** 409: the hosts that are meant are others than the caller has seen; names the header that says so. */
+export const selectionMoved = (header: string, expected: string, found: string) =>
+  new ApiError(409, "Conflict", [
+    { name: header, reason: `the selection changed: expected ${expected}, found ${found}` },
+  ]);
+/** 428: the server is set to take this only together with what the caller has seen (RFC 6585). */
+export const preconditionRequired = (header: string) =>
+  new ApiError(428, "Precondition Required", [
+    { name: header, reason: `${header} is required: this server wants to know which hosts are meant` },
+  ]);
 export const tooLarge = (limit: number) =>
   new ApiError(413, "Request Entity Too Large", base(`the body is over ${limit} bytes`));
 export const unsupportedMediaType = (reason: string) => new ApiError(415, "Unsupported Media Type", base(reason));
@@ -84,6 +96,9 @@ export const limitExceeded = (seconds: number) => {
   const text = `limit exceeded, retry after: ${seconds}s`;
   return new ApiError(429, text, base(text), { retryAfter: seconds });
 };
+/** 429 of a budget: says what it is, and after how many seconds there is room. */
+export const overBudget = (reason: string, seconds: number) =>
+  new ApiError(429, reason, base(reason), { retryAfter: seconds });
 export const unavailable = (reason: string) =>
   new ApiError(503, "Service Unavailable", base(reason), { retryAfter: 5 });
 export const upstreamFailed = (reason: string) => new ApiError(502, reason, base(reason));

@@ -2,7 +2,7 @@
 import type { z } from "zod";
 import type { AnyEndpoint, ParsedOf, ReplyOf } from "../../api/endpoint.ts";
 import { authorize, maySomewhere } from "./access.ts";
-import { type Context, isPremium, licenseExpired } from "./context.ts";
+import { type Context, isPremium } from "./context.ts";
 import {
   ApiError,
   authorizationHeaderRequired,
@@ -10,10 +10,10 @@ import {
   type FieldError,
   forbidden,
   invalidFields,
-  licenseRanOut,
   passwordResetRequired,
   premiumRequired,
 } from "./errors.ts";
+import { checkLicenseRuns } from "./tier.ts";
 import { checkTokenScope } from "./token-scope.ts";
 
 /** What a handler may add to its reply: another of the endpoint's success statuses, and headers. */
@@ -67,7 +67,7 @@ function admit(endpoint: AnyEndpoint, ctx: Context): void {
   }
   if (tier !== "premium") return;
   if (!isPremium(ctx)) throw premiumRequired();
-  if (method !== "GET" && method !== "HEAD" && licenseExpired(ctx)) throw licenseRanOut(ctx.license.expiration);
+  if (method !== "GET" && method !== "HEAD") checkLicenseRuns(ctx);
 }
 
 const isGlobal = (ctx: Context): boolean => ctx.user.kind === "service" || ctx.user.global_role !== null;
@@ -132,9 +132,12 @@ function parseBody(endpoint: AnyEndpoint, value: unknown): unknown {
   }
   const result = endpoint.body.safeParse(value, { reportInput: true });
   if (result.success) return result.data;
-  const errors = result.error.issues.slice(0, MOST_ERRORS).map(bodyError);
+  const errors = bodyErrors(result.error);
   throw endpoint.strict ? new ApiError(400, "Bad request", errors) : invalidFields(errors);
 }
+
+/** What is wrong with a value, in the words of the API. */
+export const bodyErrors = (error: z.ZodError): FieldError[] => error.issues.slice(0, MOST_ERRORS).map(bodyError);
 
 function bodyError(issue: z.core.$ZodIssue): FieldError {
   const name = issue.path.map(String).join(".") || "base";

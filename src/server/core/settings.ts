@@ -119,6 +119,17 @@ export const Settings = z.strictObject({
       "file in MaxMind's format (City) that tells where hosts' public addresses are; read again when it changes",
     ),
   live_query_rest_period: duration("25s").describe("how long a blocking live query waits for its host"),
+  require_expected_count: flag(false).describe(
+    "take deletes, transfers, locks and wipes of hosts only with the headers X-Expected-Count and X-Selection-Digest",
+  ),
+  require_approval: flag(false).describe("have another user approve wipes, and deletes of many hosts"),
+  approval_delete_threshold: whole(0, 1_000_000)
+    .default(1)
+    .describe("with require_approval: deletes of more hosts than this need approval"),
+  wipes_per_hour: whole(0, 1_000_000).default(0).describe("hosts that one user may wipe within an hour; 0 = no limit"),
+  host_deletes_per_hour: whole(0, 1_000_000)
+    .default(0)
+    .describe("hosts that one user may delete within an hour; 0 = no limit"),
   snapshot_bytes: whole(1_000_000, 1e12)
     .default(256_000_000)
     .describe("journal bytes after which the embedded store is compacted"),

@@ -3,6 +3,7 @@ import type { AgentOptions } from "../../api/app-config.ts";
 import { createBatcher } from "../agent/batcher.ts";
 import { Cached } from "../agent/cached.ts";
 import { createFailureLimit } from "../agent/failure-limit.ts";
+import { hearOfHosts } from "../agent/host-changes.ts";
 import { channels } from "../core/channels.ts";
 import type { Context, Services } from "../core/context.ts";
 import { authenticationRequired, limitExceeded } from "../core/errors.ts";
@@ -96,35 +97,22 @@ export async function startManagedAgents(services: Services): Promise<ManagedAge
     if (oldest) drop(oldest);
   }
 
-  // What was being read when a message came may be older than what the message tells of.
-  let messages = 0;
-  const forgetAll = () => {
-    messages++;
-    for (const held of byKey.values()) held.fresh = false;
-  };
   const teams = new Map<number, Cached<AgentOptions>>();
   const forgetOptions = () => {
     for (const cached of teams.values()) cached.forget();
     teams.clear();
   };
-  const forgetTeams = () => {
-    forgetOptions();
-    forgetAll();
+  const doubt = (held: Held | undefined) => {
+    if (held) held.fresh = false;
   };
+  const changes = await hearOfHosts(store, {
+    one: (id) => doubt(byHost.get(id)),
+    all: () => {
+      for (const held of byKey.values()) doubt(held);
+    },
+  });
   const stops = [
-    await store.listen(
-      channels.hosts,
-      (payload) => {
-        if (payload === "*") return forgetAll();
-        messages++;
-        for (const id of JSON.parse(payload) as number[]) {
-          const held = byHost.get(id);
-          if (held) held.fresh = false;
-        }
-      },
-      forgetAll,
-    ),
-    await store.listen(channels.teams, forgetTeams, forgetTeams),
+    await store.listen(channels.teams, forgetOptions, forgetOptions),
     await store.listen(channels.config, forgetOptions, forgetOptions),
   ];
 
@@ -133,14 +121,14 @@ export async function startManagedAgents(services: Services): Promise<ManagedAge
       const held = byKey.get(key);
       if (held?.fresh) return held.host;
       if (key === "" || key.length > KEY_MAX) throw authenticationRequired();
-      const before = messages;
+      const before = changes.heard;
       const host = await lookups.add(tokenHash(key));
       if (host === null) {
         if (held) drop(held);
         const wait = unknown.fail(address);
         throw wait > 0 ? limitExceeded(wait) : authenticationRequired();
       }
-      keep(key, host, messages === before);
+      keep(key, host, changes.heard === before);
       return host;
     },
     async optionsOf(teamId) {
@@ -159,6 +147,7 @@ export async function startManagedAgents(services: Services): Promise<ManagedAge
     },
     async stop() {
       await lookups.idle();
+      await changes.stop();
       for (const stop of stops) await stop();
     },
   };

@@ -3,7 +3,9 @@ import { MASK } from "../../api/fields.ts";
 import { recordActivity } from "../activities/record.ts";
 import { channels } from "../core/channels.ts";
 import { type Context, within } from "../core/context.ts";
+import { DryRun, unlessDry } from "../core/dry-run.ts";
 import { invalid } from "../core/errors.ts";
+import { parts } from "../core/parts.ts";
 import { tokenHash } from "../core/random.ts";
 import { eq, oneOf } from "../store/query.ts";
 import type { RowOf } from "../store/table.ts";
@@ -65,29 +67,66 @@ function unmasked(given: Given, existing: readonly Row[]): string[] {
  */
 export async function replaceSecrets(ctx: Context, teamId: number | null, given: Given): Promise<boolean> {
   checkSecrets(given);
+  const existing = await ctx.store.enrollSecrets.list({ where: eq("team_id", teamId) });
+  const changed = await replaceAll(ctx, [{ teamId, existing, secrets: unmasked(given, existing) }]);
+  return changed.length > 0;
+}
+
+export interface Replacement {
+  readonly teamId: number | null;
+  readonly existing: readonly Row[];
+  /** Checked. */
+  readonly secrets: readonly string[];
+}
+
+/**
+ * The same for several teams, among which secrets may move; those of `leaving` teams are free. Gives the replacements that changed
+ * anything; for a secret that cannot be used, `refuse` makes the error.
+ */
+export async function replaceAll(
+  ctx: Context,
+  given: readonly Replacement[],
+  leaving: readonly number[] = [],
+  refuse: (one: Replacement, reason: string) => Error = (_, reason) => invalid("secrets", reason),
+): Promise<Replacement[]> {
   const { store } = ctx;
-  const existing = await store.enrollSecrets.list({ where: eq("team_id", teamId) });
-  const wanted = unmasked(given, existing);
-  if (wanted.length > MOST_SECRETS) throw invalid("secrets", `must not be more than ${MOST_SECRETS}`);
-  const hashes = new Map(wanted.map((secret) => [tokenHash(secret), secret]));
-  const taken = await store.enrollSecrets.pick(["team_id"], { where: oneOf("secret_hash", [...hashes.keys()]) });
-  if (taken.some((row) => row.team_id !== teamId)) throw invalid("secrets", "a secret is already in use elsewhere");
-  const gone = existing.filter((row) => !hashes.has(row.secret_hash));
-  const kept = new Set(existing.map((row) => row.secret_hash));
-  const added = [...hashes].filter(([hash]) => !kept.has(hash));
-  if (gone.length === 0 && added.length === 0) return false;
-  await store.enrollSecrets.delete(
-    oneOf(
-      "id",
-      gone.map(({ id }) => id),
-    ),
-  );
   const now = ctx.clock.iso();
-  await store.enrollSecrets.insertMany(
-    added.map(([secret_hash, secret]) => ({ created_at: now, team_id: teamId, secret, secret_hash })),
+  const wanted = given.map((one) => ({ one, hashes: new Map(one.secrets.map((text) => [tokenHash(text), text])) }));
+  const teams = new Set([...given.map(({ teamId }) => teamId), ...leaving]);
+  const holders = new Map<string, number | null>();
+  for await (const some of parts(wanted.flatMap(({ hashes }) => [...hashes.keys()])))
+    for (const row of await store.enrollSecrets.pick(["team_id", "secret_hash"], { where: oneOf("secret_hash", some) }))
+      holders.set(row.secret_hash, row.team_id);
+  const used = new Set<string>();
+  for (const { one, hashes } of wanted) {
+    if (hashes.size > MOST_SECRETS) throw refuse(one, `must not be more than ${MOST_SECRETS}`);
+    for (const hash of hashes.keys()) {
+      const isElsewhere = used.has(hash) || (holders.has(hash) && !teams.has(holders.get(hash)!));
+      if (isElsewhere) throw refuse(one, "a secret is already in use elsewhere");
+      used.add(hash);
+    }
+  }
+  const changes = wanted
+    .map(({ one, hashes }) => {
+      const kept = new Set(one.existing.map((row) => row.secret_hash));
+      return {
+        one,
+        gone: one.existing.filter((row) => !hashes.has(row.secret_hash)).map(({ id }) => id),
+        added: [...hashes].filter(([hash]) => !kept.has(hash)),
+      };
+    })
+    .filter(({ gone, added }) => gone.length + added.length > 0);
+  if (changes.length === 0) return [];
+  // First, so that what moves is free.
+  for await (const some of parts(changes.flatMap(({ gone }) => gone)))
+    await store.enrollSecrets.delete(oneOf("id", some));
+  if (leaving.length > 0) await store.enrollSecrets.delete(oneOf("team_id", leaving));
+  const rows = changes.flatMap(({ one, added }) =>
+    added.map(([secret_hash, secret]) => ({ created_at: now, team_id: one.teamId, secret, secret_hash })),
   );
+  for await (const some of parts(rows)) await store.enrollSecrets.insertMany(some);
   await store.notify(channels.enrollSecrets, "");
-  return true;
+  return changes.map(({ one }) => one);
 }
 
 /** Runs `work` where no other server changes secrets: that a secret is used once is checked before it is written. */
@@ -101,13 +140,6 @@ export async function setGlobalSecrets(ctx: Context, given: Given, dryRun: boole
     if (dryRun) throw new DryRun();
   }).catch(unlessDry);
   return {};
-}
-
-class DryRun extends Error {}
-
-/** Ends a dry run: its transaction is rolled back by a throw that is not a failure. */
-function unlessDry(error: unknown): void {
-  if (!(error instanceof DryRun)) throw error;
 }
 
 /** Adds a new global secret and gives it. */

@@ -7,6 +7,15 @@ import type { hosts } from "./tables.ts";
 
 export type HostRow = RowOf<typeof hosts>;
 
+type Placed = Pick<HostRow, "team_id"> | null | undefined;
+
+/** Whether the host is there, as far as the caller may know. */
+export const knowsOf = ({ user }: Pick<Context, "user">, host: Placed): boolean =>
+  !!host &&
+  (["hosts:read", "hosts:identify", "hosts:delete", "hosts:transfer", "hosts:lock"] as const).some((action) =>
+    may(user, action, host.team_id),
+  );
+
 /** 403 where the caller may know of the host but not do this; a host of a foreign team answers like one that is missing. */
 export function admitToHost(
   ctx: Pick<Context, "user">,

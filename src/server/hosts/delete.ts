@@ -1,7 +1,9 @@
 // Deleting hosts: one, or any number in batches that each stand for themselves.
-import type { BodyHostFilter } from "../../api/hosts.ts";
+import type { Approval } from "../../api/approvals.ts";
 import { recordActivities } from "../activities/record.ts";
 import type { ActivityTypes } from "../activities/types.ts";
+import { spend } from "../approvals/budget.ts";
+import { needsApproval, requestApproval } from "../approvals/request.ts";
 import { visible } from "../core/access.ts";
 import { channels, hostsPayload } from "../core/channels.ts";
 import { seconds } from "../core/clock.ts";
@@ -10,39 +12,53 @@ import { inBackground } from "../jobs/background.ts";
 import { tellHostsGone } from "../labels/counts.ts";
 import { forgetResults } from "../policies/results.ts";
 import { and, oneOf, type Predicate } from "../store/query.ts";
+import type { ServerTx } from "../tables.ts";
 import { hostFor } from "./access.ts";
-import { chosenIds } from "./chosen.ts";
+import { type Choice, chosenIds } from "./chosen.ts";
+import { checkSelection, expectedSelection } from "./selection.ts";
 
 /** Hosts in one transaction: short enough that others' requests wait little. */
-const BATCH = 60;
-/** A bulk delete that takes longer is answered, and goes on. */
-export const TIME_LIMIT = seconds(30);
+export const BATCH = 60;
+/** A bulk delete that takes longer is answered, and goes on: clients give up after half a minute. */
+const TIME_LIMIT = seconds(20);
 
 type Reason = Pick<ActivityTypes["deleted_host"], "triggered_by" | "host_expiry_window">;
-const byHand: Reason = { triggered_by: "manual" };
+export const byHand: Reason = { triggered_by: "manual" };
 
-export async function deleteHost(ctx: Context, id: number): Promise<void> {
+/** What came of a delete: all are gone, the rest goes on in the background, or another user has to approve it first. */
+export type Deletion =
+  | { readonly outcome: "done" | "goes on" }
+  | { readonly outcome: "asked"; readonly approval: Approval };
+
+export async function deleteHost(ctx: Context, id: number): Promise<Deletion> {
+  const expected = expectedSelection(ctx);
   await hostFor(ctx, "hosts:delete", id);
+  await checkSelection(expected, [id]);
+  if (needsApproval(ctx, "delete_hosts", 1))
+    return { outcome: "asked", approval: await requestApproval(ctx, "delete_hosts", { ids: [id] }, [id]) };
+  await spend(ctx, "delete", 1);
   await deleteBatch(ctx, [id], visible(ctx, "hosts:delete"), byHand);
+  return { outcome: "done" };
 }
 
-/** Whether all were deleted within the time limit; else the rest goes on in the background. */
-export async function deleteManyHosts(
-  ctx: Context,
-  body: { ids?: number[] | undefined; filters?: BodyHostFilter | undefined },
-): Promise<"done" | "goes on"> {
+export async function deleteManyHosts(ctx: Context, body: Choice): Promise<Deletion> {
   const ids = await chosenIds(ctx, "hosts:delete", body);
+  if (needsApproval(ctx, "delete_hosts", ids.length)) {
+    const asked = body.filters === undefined ? { ids } : { filters: body.filters };
+    return { outcome: "asked", approval: await requestApproval(ctx, "delete_hosts", asked, ids) };
+  }
+  await spend(ctx, "delete", ids.length);
   const allowed = visible(ctx, "hosts:delete");
   const started = ctx.clock.now();
   for (let at = 0; at < ids.length; at += BATCH) {
     if (ctx.clock.now() - started > TIME_LIMIT) {
       const rest = ids.slice(at);
       inBackground(ctx, "bulk host delete", (signal) => deleteInBatches(ctx, rest, allowed, byHand, signal));
-      return "goes on";
+      return { outcome: "goes on" };
     }
     await deleteBatch(ctx, ids.slice(at, at + BATCH), allowed, byHand);
   }
-  return "done";
+  return { outcome: "done" };
 }
 
 /** Deletes hosts that still satisfy `where`, until the signal aborts. Gives the number deleted. */
@@ -59,8 +75,16 @@ export async function deleteInBatches(
   return deleted;
 }
 
-async function deleteBatch(ctx: Context, ids: readonly number[], where: Predicate, reason: Reason): Promise<number> {
+/** One transaction; what is done `beside` is part of it, and comes first. */
+export async function deleteBatch(
+  ctx: Context,
+  ids: readonly number[],
+  where: Predicate,
+  reason: Reason,
+  beside?: (store: ServerTx) => Promise<void>,
+): Promise<number> {
   return ctx.store.tx(async (store) => {
+    await beside?.(store);
     const hosts = await store.hosts.pick(["id", "display_name", "hardware_serial"], {
       where: and(oneOf("id", ids), where),
     });

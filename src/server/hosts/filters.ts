@@ -1,6 +1,6 @@
 // From host filters to one predicate: list, count, summary, bulk changes and every other choice of hosts use this.
 import type { Action } from "../../api/access.ts";
-import type { BodyHostFilter, HostFilter } from "../../api/hosts.ts";
+import type { BodyHostFilter, HostFilter } from "../../api/host-filters.ts";
 import { authorize, inTeam, visible } from "../core/access.ts";
 import { type Context, isPremium } from "../core/context.ts";
 import { badRequest, invalid } from "../core/errors.ts";

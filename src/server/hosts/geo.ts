@@ -1,7 +1,7 @@
 // Where a host's public address is, by a database in MaxMind's format. Without one nothing is said of it.
 import { readFile, stat } from "node:fs/promises";
 import type { CityResponse, Reader } from "maxmind";
-import type { HostGeolocation } from "../../api/hosts.ts";
+import type { HostGeolocation } from "../../api/host.ts";
 import { minutes } from "../core/clock.ts";
 import type { Services } from "../core/context.ts";
 import { BadSetting } from "../core/tls.ts";

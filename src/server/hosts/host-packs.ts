@@ -1,5 +1,5 @@
 // The packs of one host: those that target it, and what its agent says they cost.
-import type { HostPack, HostPackStats } from "../../api/hosts.ts";
+import type { HostPack, HostPackStats } from "../../api/host.ts";
 import type { PackStats } from "../agent/inventory/pack-stats.ts";
 import { namesAsSent } from "../queries/names.ts";
 import { and, eq, isNull, oneOf, or } from "../store/query.ts";

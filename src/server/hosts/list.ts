@@ -1,5 +1,7 @@
 // Lists of hosts and their counts.
-import { type HostFilter, type HostListQuery, hostFilters } from "../../api/hosts.ts";
+import type { Action } from "../../api/access.ts";
+import { type HostFilter, type HostListQuery, hostFilters } from "../../api/host-filters.ts";
+import { selectionOf } from "../../api/selection.ts";
 import { visible } from "../core/access.ts";
 import type { Context } from "../core/context.ts";
 import { badRequest } from "../core/errors.ts";
@@ -7,6 +9,7 @@ import { cursorPage, metaOf, page, windowOf } from "../core/paging.ts";
 import { sharing } from "../core/sharing.ts";
 import { and, everything, exists, gt, lt, type Predicate } from "../store/query.ts";
 import type { HostRow } from "./access.ts";
+import { idsWhere } from "./chosen.ts";
 import { checkLabelFilter, hostsWhere } from "./filters.ts";
 import { namedByFilter } from "./named.ts";
 import { orderBy, type Stretch, stretchesOf } from "./order.ts";
@@ -15,14 +18,24 @@ import { type HostParts, hostsOnWire } from "./wire.ts";
 
 export async function listHosts(ctx: Context, query: HostListQuery) {
   checkIssues(query);
-  const where = hostsWhere(ctx, query, "hosts:list");
+  const where = listed(ctx, query);
   const { rows, meta } = await pageOf(ctx, query, where);
   return { hosts: await hostsOnWire(ctx, rows, partsOf(query)), meta, ...(await namedByFilter(ctx, query)) };
 }
 
 /** How many hosts a list has in all. */
 export const totalOfList = (ctx: Context, query: HostListQuery): Promise<number> =>
-  counted(ctx, hostsWhere(ctx, query, "hosts:list"), query);
+  counted(ctx, listed(ctx, query), query);
+
+const actionsOf = { delete: "hosts:delete", transfer: "hosts:transfer", lock: "hosts:lock" } satisfies Record<
+  NonNullable<HostListQuery["may"]>,
+  Action
+>;
+
+function listed(ctx: Context, query: HostListQuery): Predicate {
+  const where = hostsWhere(ctx, query, "hosts:list");
+  return query.may === undefined ? where : and(where, visible(ctx, actionsOf[query.may]));
+}
 
 async function pageOf(ctx: Context, query: HostListQuery, where: Predicate) {
   if (query.cursor !== undefined) return cursorPage(ctx.store.hosts, query, where);
@@ -84,12 +97,23 @@ export const filterNames = Object.keys(hostFilters) as (keyof HostFilter)[];
 export function countHosts(ctx: Context, query: HostListQuery): Promise<number> {
   checkIssues(query);
   checkLabelFilter(query, filterNames);
-  return counted(ctx, hostsWhere(ctx, query, "hosts:list"), query);
+  return counted(ctx, listed(ctx, query), query);
+}
+
+/** How many hosts the list has, and the digest over their ids. */
+export function digestHosts(ctx: Context, query: HostListQuery) {
+  checkIssues(query);
+  checkLabelFilter(query, filterNames);
+  const where = listed(ctx, query);
+  return sharing(ctx).run(keyOf("digest", ctx, query), async () => selectionOf(await idsWhere(ctx, where)));
 }
 
 /** What many ask for at once is counted once. */
-function counted(ctx: Context, where: Predicate, filter: HostFilter): Promise<number> {
-  const own = Object.fromEntries(filterNames.map((name) => [name, filter[name]]));
-  const key = JSON.stringify(["count", visible(ctx, "hosts:list"), own]);
-  return sharing(ctx).run(key, () => ctx.store.hosts.count(where));
+const counted = (ctx: Context, where: Predicate, query: HostListQuery): Promise<number> =>
+  sharing(ctx).run(keyOf("count", ctx, query), () => ctx.store.hosts.count(where));
+
+function keyOf(what: string, ctx: Context, query: HostListQuery): string {
+  const own = Object.fromEntries(filterNames.map((name) => [name, query[name]]));
+  const may = query.may === undefined ? null : visible(ctx, actionsOf[query.may]);
+  return JSON.stringify([what, visible(ctx, "hosts:list"), may, own]);
 }

@@ -1,5 +1,5 @@
 // What a list of hosts tells beside them of the things that its filters name.
-import type { HostListQuery } from "../../api/hosts.ts";
+import type { HostListQuery } from "../../api/host-filters.ts";
 import { visible } from "../core/access.ts";
 import type { Context } from "../core/context.ts";
 import { and, type Predicate } from "../store/query.ts";

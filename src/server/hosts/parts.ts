@@ -1,5 +1,5 @@
 // What other tables tell of hosts: labels and email addresses.
-import type { DeviceMapping, Host } from "../../api/hosts.ts";
+import type { DeviceMapping, Host } from "../../api/host.ts";
 import type { Label } from "../../api/labels.ts";
 import type { Context } from "../core/context.ts";
 import type { labels } from "../labels/tables.ts";

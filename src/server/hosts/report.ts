@@ -1,7 +1,8 @@
 // Hosts as CSV, made page by page while it is read: memory stays flat whatever their number.
 import { stringify } from "csv-stringify/sync";
 import type { Streamed } from "../../api/endpoint.ts";
-import type { Host, HostReportQuery } from "../../api/hosts.ts";
+import type { Host } from "../../api/host.ts";
+import type { HostReportQuery } from "../../api/host-filters.ts";
 import type { Context } from "../core/context.ts";
 import { badRequest } from "../core/errors.ts";
 import { checkLabelFilter, hostsWhere } from "./filters.ts";

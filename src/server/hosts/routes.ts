@@ -1,14 +1,19 @@
 import { hostsApi } from "../../api/hosts.ts";
-import { route } from "../core/route.ts";
+import { type Reply, route } from "../core/route.ts";
 import { titlesOfHost } from "../software/service.ts";
 import { hostFor } from "./access.ts";
-import { deleteHost, deleteManyHosts } from "./delete.ts";
+import { type Deletion, deleteHost, deleteManyHosts } from "./delete.ts";
 import { explainHost } from "./explain.ts";
-import { countHosts, listHosts, totalOfList } from "./list.ts";
+import { countHosts, digestHosts, listHosts, totalOfList } from "./list.ts";
 import { reportHosts } from "./report.ts";
 import { getHost, getHostByIdentifier, refetchHost } from "./service.ts";
 import { summarizeHosts } from "./summary.ts";
 import { transferHosts } from "./transfer.ts";
+
+function told(deletion: Deletion, reply: Reply) {
+  if (deletion.outcome !== "done") reply.status = 202;
+  return deletion.outcome === "asked" ? { approval: deletion.approval } : {};
+}
 
 export const hostRoutes = [
   route(hostsApi.list, async ({ query }, ctx, reply) => {
@@ -16,7 +21,9 @@ export const hostRoutes = [
     if (query.with_count) reply.headers["x-total-count"] = String(await totalOfList(ctx, query));
     return found;
   }),
-  route(hostsApi.count, async ({ query }, ctx) => ({ count: await countHosts(ctx, query) })),
+  route(hostsApi.count, async ({ query }, ctx) =>
+    query.digest ? digestHosts(ctx, query) : { count: await countHosts(ctx, query) },
+  ),
   route(hostsApi.summary, ({ query }, ctx) => summarizeHosts(ctx, query)),
   route(hostsApi.report, async ({ query }, ctx) => reportHosts(ctx, query)),
   route(hostsApi.transfer, async ({ body }, ctx) => {
@@ -34,14 +41,8 @@ export const hostRoutes = [
   route(hostsApi.byIdentifier, async ({ params, query }, ctx) => ({
     host: await getHostByIdentifier(ctx, params.identifier, query.exclude_software),
   })),
-  route(hostsApi.delete, async ({ params }, ctx) => {
-    await deleteHost(ctx, params.id);
-    return {};
-  }),
-  route(hostsApi.deleteMany, async ({ body }, ctx, reply) => {
-    if ((await deleteManyHosts(ctx, body)) === "goes on") reply.status = 202;
-    return {};
-  }),
+  route(hostsApi.delete, async ({ params }, ctx, reply) => told(await deleteHost(ctx, params.id), reply)),
+  route(hostsApi.deleteMany, async ({ body }, ctx, reply) => told(await deleteManyHosts(ctx, body), reply)),
   route(hostsApi.refetch, async ({ params }, ctx) => {
     await refetchHost(ctx, params.id);
     return {};

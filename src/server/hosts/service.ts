@@ -1,4 +1,4 @@
-import type { Host } from "../../api/hosts.ts";
+import type { Host } from "../../api/host.ts";
 import { visible } from "../core/access.ts";
 import { channels, hostsPayload } from "../core/channels.ts";
 import type { Context } from "../core/context.ts";

@@ -1,4 +1,4 @@
-import type { Battery, HostUser } from "../../api/hosts.ts";
+import type { Battery, HostUser } from "../../api/host.ts";
 import { bool, id, idOf, int, json, packed, real, ref, table, text, time } from "../store/table.ts";
 
 export const osVersions = table(

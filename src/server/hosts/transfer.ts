@@ -1,5 +1,5 @@
 // Moving hosts to another team, or to none: any number, in batches that each stand for themselves.
-import type { BodyHostFilter } from "../../api/hosts.ts";
+import type { BodyHostFilter } from "../../api/host-filters.ts";
 import { recordActivity } from "../activities/record.ts";
 import { authorize, visible } from "../core/access.ts";
 import { channels, hostsPayload } from "../core/channels.ts";

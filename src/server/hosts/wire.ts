@@ -1,5 +1,7 @@
 // Host rows as the API shows them. What lies in other tables is read once for all hosts of a reply.
-import type { Host, SoftwareForm } from "../../api/hosts.ts";
+
+import type { Host } from "../../api/host.ts";
+import type { SoftwareForm } from "../../api/host-filters.ts";
 import { isoPlus, NEVER, seconds } from "../core/clock.ts";
 import { type Context, isPremium } from "../core/context.ts";
 import { mdmOfHosts } from "../mdm/host-view.ts";

@@ -2,16 +2,17 @@
 import type { AcceptInvite, Invite } from "../../api/invites.ts";
 import type { User } from "../../api/users.ts";
 import { recordActivity } from "../activities/record.ts";
-import { type Context, isPremium } from "../core/context.ts";
-import { ApiError, invalid, premiumRequired } from "../core/errors.ts";
+import type { Context } from "../core/context.ts";
+import { ApiError, invalid } from "../core/errors.ts";
 import { checkPassword, hashPassword } from "../core/passwords.ts";
 import { tokenHash } from "../core/random.ts";
+import { needPremium } from "../core/tier.ts";
 import { eq } from "../store/query.ts";
 import { checkRole } from "../users/roles.ts";
 import { cleanEmail } from "../users/rules.ts";
-import { aboutUser, checkEmailFree } from "../users/service.ts";
+import { checkEmailFree } from "../users/service.ts";
 import { viewUser } from "../users/view.ts";
-import { type UserRow, viewerOf } from "../users/viewer.ts";
+import { aboutUser, type UserRow, viewerOf } from "../users/viewer.ts";
 import { hasExpired, type InviteRow, locked } from "./rules.ts";
 import { rolesOf, viewInvite } from "./view.ts";
 
@@ -76,7 +77,7 @@ async function offeredRoles(ctx: Context, invite: InviteRow) {
     throw invalid("invite_token", "the teams of this invite are gone: ask for a new one");
   if (roles.global) checkRole(ctx, roles.global, { apiOnly: false, onTeam: false });
   for (const role of roles.teams.values()) checkRole(ctx, role, { apiOnly: false, onTeam: true });
-  if (invite.mfa_enabled && !isPremium(ctx)) throw premiumRequired();
+  if (invite.mfa_enabled) needPremium(ctx);
   return roles;
 }
 

@@ -28,13 +28,18 @@ export async function checkSignIn(
   return { sso_enabled, mfa_enabled };
 }
 
+/** 409 where an invite to the address holds; gives one that has expired. */
+export async function checkNotInvited(ctx: Context, email: string, but = 0): Promise<InviteRow | null> {
+  const held = await ctx.store.invites.first({ where: eq("email", email) });
+  if (!held || held.id === but) return null;
+  if (!hasExpired(ctx, held)) throw alreadyExists(`${email} is invited already`);
+  return held;
+}
+
 /** In a transaction: makes room where an invite to the address has expired; 409 where one holds. */
 export async function freeInvited(ctx: Context, email: string, but = 0): Promise<void> {
-  const { store } = ctx;
-  const held = await store.invites.first({ where: eq("email", email) });
-  if (!held || held.id === but) return;
-  if (!hasExpired(ctx, held)) throw alreadyExists(`${email} is invited already`);
-  await store.invites.delete(eq("id", held.id));
+  const over = await checkNotInvited(ctx, email, but);
+  if (over) await ctx.store.invites.delete(eq("id", over.id));
 }
 
 /** Users have accounts: they are not invited. */

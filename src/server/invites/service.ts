@@ -1,7 +1,7 @@
 import type { CreateInvite, Invite, ModifyInvite } from "../../api/invites.ts";
 import { recordActivity } from "../activities/record.ts";
 import type { Context } from "../core/context.ts";
-import { notFound } from "../core/errors.ts";
+import { conflict, notFound } from "../core/errors.ts";
 import { linkTo } from "../core/links.ts";
 import { type PageQuery, page } from "../core/paging.ts";
 import { tokenHash } from "../core/random.ts";
@@ -11,7 +11,7 @@ import { eq, search } from "../store/query.ts";
 import type { RoleSet } from "../users/access.ts";
 import { noRoles, rolesAfter } from "../users/roles.ts";
 import { cleanEmail } from "../users/rules.ts";
-import { checkNoUser, checkSignIn, freeInvited, type InviteRow, locked } from "./rules.ts";
+import { checkNotInvited, checkNoUser, checkSignIn, freeInvited, type InviteRow, locked } from "./rules.ts";
 import { rolesOf, viewInvite, viewInvites } from "./view.ts";
 
 export async function listInvites(ctx: Context, filter: PageQuery & { query?: string | undefined }) {
@@ -21,7 +21,12 @@ export async function listInvites(ctx: Context, filter: PageQuery & { query?: st
 }
 
 /** The token is in the mail and nowhere else; where no mail is sent, in the reply. */
-export async function createInvite(ctx: Context, given: CreateInvite): Promise<{ invite: Invite; link?: string }> {
+interface Sent {
+  readonly invite: Invite;
+  readonly link?: string;
+}
+
+export async function createInvite(ctx: Context, given: CreateInvite): Promise<Sent> {
   const email = cleanEmail(given.email);
   const signIn = await checkSignIn(ctx, given);
   const token = ctx.random.token(32);
@@ -46,41 +51,48 @@ export async function createInvite(ctx: Context, given: CreateInvite): Promise<{
     await recordActivity(inside, "created_invite", aboutInvite(invite));
     return invite;
   });
-  const link = await linkTo(ctx, `/login/invites/${token}`);
   const invite = await viewInvite(ctx, row);
-  if (!(await mailConfigured(ctx))) return { invite, link };
   try {
-    const { org_info } = await ctx.config.current();
-    await sendMail(ctx, inviteLetter(row, ctx.user, org_info.org_name, link));
+    return { invite, ...(await send(ctx, row, token)) };
   } catch (error) {
     // An invite that nobody knows of would only stand in the way of the next one.
     await locked(ctx, (inside) => remove(inside, row.id)).catch(() => {});
     throw error;
   }
-  return { invite };
 }
 
-export async function modifyInvite(ctx: Context, id: number, given: ModifyInvite): Promise<{ invite: Invite }> {
+/** Mails the link; gives it where the server sends no mail. */
+async function send(ctx: Context, to: Pick<InviteRow, "name" | "email">, token: string): Promise<{ link?: string }> {
+  const link = await linkTo(ctx, `/login/invites/${token}`);
+  if (!(await mailConfigured(ctx))) return { link };
+  const { org_info } = await ctx.config.current();
+  await sendMail(ctx, inviteLetter(to, ctx.user, org_info.org_name, link));
+  return {};
+}
+
+/** A new address gets a link of its own, good for the whole time again; that of the old one ends. */
+export async function modifyInvite(ctx: Context, id: number, given: ModifyInvite): Promise<Sent> {
   const email = given.email === undefined ? undefined : cleanEmail(given.email);
+  const token = ctx.random.token(32);
+  // Mailed before anything is written: a mail that cannot be sent changes nothing, and the old link stays.
+  const { before } = await checkChange(ctx, id, given, email);
+  const isMoved = email !== undefined && email !== before.email;
+  const sent = isMoved ? await send(ctx, { name: given.name ?? before.name, email }, token) : {};
   return locked(ctx, async (inside) => {
     const { store } = inside;
-    const before = await find(inside, id);
-    const signIn = await checkSignIn(inside, given, before);
-    const held = await rolesOf(inside, before);
-    const roles = await rolesAfter(inside, held, given, false);
-    if (email !== undefined && email !== before.email) {
-      await checkNoUser(inside, email);
-      await freeInvited(inside, email, id);
-    }
+    const { before: now, signIn, held, roles } = await checkChange(inside, id, given, email);
+    if (now.email !== before.email) throw conflict("the address of the invite was changed meanwhile");
+    if (isMoved) await freeInvited(inside, email, id);
+    const at = ctx.clock.iso();
     await store.invites.update({
       where: eq("id", id),
       set: {
-        updated_at: ctx.clock.iso(),
+        updated_at: at,
         name: given.name,
-        email,
         position: given.position,
         ...signIn,
         global_role: roles.global,
+        ...(isMoved ? { email, created_at: at, token_hash: tokenHash(token) } : {}),
       },
     });
     if (roles !== held) {
@@ -89,8 +101,21 @@ export async function modifyInvite(ctx: Context, id: number, given: ModifyInvite
     }
     const after = await find(inside, id);
     await recordActivity(inside, "edited_invite", aboutInvite(after));
-    return { invite: await viewInvite(inside, after) };
+    return { invite: await viewInvite(inside, after), ...sent };
   });
+}
+
+/** The invite, and what the change makes of it; throws where it may not be. */
+async function checkChange(ctx: Context, id: number, given: ModifyInvite, email: string | undefined) {
+  const before = await find(ctx, id);
+  const signIn = await checkSignIn(ctx, given, before);
+  const held = await rolesOf(ctx, before);
+  const roles = await rolesAfter(ctx, held, given, false);
+  if (email !== undefined && email !== before.email) {
+    await checkNoUser(ctx, email);
+    await checkNotInvited(ctx, email, id);
+  }
+  return { before, signIn, held, roles };
 }
 
 export async function deleteInvite(ctx: Context, id: number): Promise<Record<string, never>> {

@@ -1,4 +1,5 @@
 import { activityExpiry } from "./activity-expiry.ts";
+import { approvals } from "./approvals.ts";
 import { automations } from "./automations.ts";
 import { carveBlocks, carveExpiry } from "./carve-expiry.ts";
 import { counts } from "./counts.ts";
@@ -35,4 +36,5 @@ export const allJobs: readonly Job[] = [
   automations,
   integrations,
   outboxCleanup,
+  approvals,
 ];

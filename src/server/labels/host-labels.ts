@@ -1,11 +1,14 @@
 // One host into manual labels, or out of them.
+import { recordActivity } from "../activities/record.ts";
 import { type Context, within } from "../core/context.ts";
 import { badRequest } from "../core/errors.ts";
 import { hostFor } from "../hosts/access.ts";
 import { and, eq, oneOf } from "../store/query.ts";
+import type { ServerTx } from "../tables.ts";
 import { tellMembersChanged } from "./counts.ts";
 import { labelName } from "./names.ts";
 import { quoted } from "./scope.ts";
+import { LABELS_LOCK } from "./write.ts";
 
 type Change = "add" | "remove";
 
@@ -19,8 +22,9 @@ export async function changeHostLabels(
   await hostFor(ctx, "hosts:label", hostId);
   const names = [...new Set((given ?? []).map(labelName))].filter((name) => name !== "");
   if (names.length === 0) return {};
-  await ctx.store.tx(async (store) => {
-    await hostFor(within(ctx, store), "hosts:label", hostId);
+  const work = async (store: ServerTx) => {
+    const inside = within(ctx, store);
+    const host = await hostFor(inside, "hosts:label", hostId);
     const found = await store.labels.list({ where: oneOf("name", names) });
     const manual = new Map(
       found
@@ -37,6 +41,10 @@ export async function changeHostLabels(
       );
     else await store.labelMembers.delete(and(eq("host_id", hostId), oneOf("label_id", ids)));
     await tellMembersChanged(store, ids);
-  });
+    const details = { host_id: hostId, host_display_name: host.display_name };
+    const [added, removed] = change === "add" ? [names, []] : [[], names];
+    await recordActivity(inside, "edited_host_labels", { ...details, added, removed }, { hostId });
+  };
+  await ctx.store.tx(work, { lock: LABELS_LOCK });
   return {};
 }

@@ -1,7 +1,7 @@
 // Who is in a label, as people say it: by names of hosts, all at once or one by one.
-import { setImmediate as breathe } from "node:timers/promises";
 import { visible } from "../core/access.ts";
 import type { Context } from "../core/context.ts";
+import { parts } from "../core/parts.ts";
 import { tokenHash } from "../core/random.ts";
 import { hosts } from "../hosts/tables.ts";
 import { and, eq, everything, exists, not, oneOf, type Predicate } from "../store/query.ts";
@@ -10,19 +10,10 @@ import type { ServerTx } from "../tables.ts";
 import { tellMembersChanged } from "./counts.ts";
 import { labelMembers } from "./tables.ts";
 
-/** Rows read or written at once; between such parts other requests get their turn. */
-const PART = 1000;
 /** Memberships read at once: four numbers each. */
 const PAGE = 5000;
 const NAMED_BY = ["hardware_serial", "uuid", "hostname"] as const;
 const ATTEMPTS = 3;
-
-export async function* parts<T>(items: readonly T[]): AsyncGenerator<readonly T[]> {
-  for (let at = 0; at < items.length; at += PART) {
-    if (at > 0) await breathe();
-    yield items.slice(at, at + PART);
-  }
-}
 
 /** A host that is deleted while it is put into a label: the work is done again, without it. */
 export async function againWithoutGone<R>(work: () => Promise<R>): Promise<R> {
@@ -43,20 +34,38 @@ const own = (ctx: Context): Predicate => visible(ctx, "hosts:label");
  * keys, numbers are ids. What names no host is passed over.
  */
 export async function hostsNamed(ctx: Context, names: readonly (string | number)[]): Promise<Set<number>> {
-  const { hosts: rows } = ctx.store;
   const found = new Set<number>();
-  const ids = names.filter((name) => typeof name === "number");
+  for (const ids of (await hostsByName(ctx, names)).values()) for (const id of ids) found.add(id);
+  return found;
+}
+
+/** The same for each name that names any. */
+export async function hostsByName(
+  ctx: Context,
+  names: readonly (string | number)[],
+): Promise<Map<string | number, Set<number>>> {
+  const { hosts: rows } = ctx.store;
+  const found = new Map<string | number, Set<number>>();
+  const add = (name: string | number, id: number) => {
+    const ids = found.get(name) ?? new Set();
+    found.set(name, ids);
+    ids.add(id);
+  };
+  const ids = [...new Set(names.filter((name) => typeof name === "number"))];
   for await (const some of parts(ids))
-    for (const { id } of await rows.pick(["id"], { where: and(oneOf("id", some), own(ctx)) })) found.add(id);
-  const texts = names.filter((name) => typeof name === "string").map((name) => name.trim());
+    for (const { id } of await rows.pick(["id"], { where: and(oneOf("id", some), own(ctx)) })) add(id, id);
   // A blank one would name every host without a serial number.
-  for await (const some of parts([...new Set(texts)].filter((name) => name !== ""))) {
-    const wheres = [
-      ...NAMED_BY.map((column) => oneOf(column, some)),
-      oneOf("node_key_hash", some.filter(isWellFormed).map(tokenHash)),
-    ];
-    for (const where of wheres)
-      for (const { id } of await rows.pick(["id"], { where: and(where, own(ctx)) })) found.add(id);
+  const texts = names.filter((name) => typeof name === "string" && name.trim() !== "") as string[];
+  const spellings = new Map<string, string[]>();
+  for (const text of new Set(texts)) spellings.set(text.trim(), [...(spellings.get(text.trim()) ?? []), text]);
+  for await (const some of parts([...spellings.keys()])) {
+    for (const column of NAMED_BY)
+      for (const row of await rows.pick(["id", column], { where: and(oneOf(column, some), own(ctx)) }))
+        for (const text of spellings.get(row[column]) ?? []) add(text, row.id);
+    const hashes = new Map(some.filter(isWellFormed).map((text) => [tokenHash(text), text]));
+    const where = and(oneOf("node_key_hash", [...hashes.keys()]), own(ctx));
+    for (const { id, node_key_hash: hash } of await rows.pick(["id", "node_key_hash"], { where }))
+      for (const text of spellings.get(hashes.get(hash ?? "") ?? "") ?? []) add(text, id);
   }
   return found;
 }
@@ -67,8 +76,8 @@ const isWellFormed = (text: string): boolean => text.isWellFormed();
 const membersWhere = (labelId: number, of: Predicate): Predicate =>
   and(eq("label_id", labelId), of.op === "all" ? everything : exists(hosts, "id", of, "host_id"));
 
-/** Makes these hosts the members of the label. Those whose labels the caller may not change stay as they are. */
-export async function replaceMembers(ctx: Context, labelId: number, wanted: ReadonlySet<number>): Promise<void> {
+/** Makes these hosts the members of the label, and says whether any changed. Those whose labels the caller may not change stay as they are. */
+export async function replaceMembers(ctx: Context, labelId: number, wanted: ReadonlySet<number>): Promise<boolean> {
   const { store } = ctx;
   const before = new Set<number>();
   const leaving: number[] = [];
@@ -80,7 +89,9 @@ export async function replaceMembers(ctx: Context, labelId: number, wanted: Read
   for await (const some of parts(leaving)) await store.labelMembers.delete(oneOf("id", some));
   const joining = [...wanted].filter((id) => !before.has(id));
   await join(store, labelId, joining);
-  if (leaving.length + joining.length > 0) await tellMembersChanged(store, [labelId]);
+  if (leaving.length + joining.length === 0) return false;
+  await tellMembersChanged(store, [labelId]);
+  return true;
 }
 
 async function join(store: ServerTx, labelId: number, hostIds: readonly number[]): Promise<void> {
@@ -104,11 +115,6 @@ export async function setMembers(store: ServerTx, labelId: number, where: Predic
     await tellMembersChanged(tx, [labelId]);
   });
   return true;
-}
-
-export async function clearMembers(store: ServerTx, labelId: number): Promise<void> {
-  const gone = await store.labelMembers.delete(eq("label_id", labelId));
-  if (gone > 0) await tellMembersChanged(store, [labelId]);
 }
 
 /** Ids of the members that the caller may see. */

@@ -84,24 +84,33 @@ export async function checkNameFree(store: ServerTx, name: string, but = 0): Pro
 
 /** 422 that names what the label narrows: without it that would mean every host. */
 export async function checkUnused(store: ServerTx, label: LabelRow): Promise<void> {
-  const byPolicies = await store.policyLabels.pick(["policy_id"], { where: eq("label_id", label.id), limit: 3 });
-  const byQueries = await store.queryLabels.pick(["query_id"], { where: eq("label_id", label.id), limit: 3 });
-  const policies = await store.policies.pick(["name"], {
-    where: oneOf(
-      "id",
-      byPolicies.map((row) => row.policy_id),
-    ),
-  });
-  const queries = await store.queries.pick(["name"], {
-    where: oneOf(
-      "id",
-      byQueries.map((row) => row.query_id),
-    ),
-  });
-  const users = [
-    ...policies.map(({ name }) => `policy ${JSON.stringify(name)}`),
-    ...queries.map(({ name }) => `query ${JSON.stringify(name)}`),
-  ];
-  if (users.length > 0)
-    throw invalid("base", `the label ${JSON.stringify(label.name)} is in use (foreign key) by ${users.join(", ")}`);
+  const reason = (await checkAllUnused(store, [label])).get(label.id);
+  if (reason !== undefined) throw invalid("base", reason);
 }
+
+/** By id, why labels cannot go: what they narrow. */
+export async function checkAllUnused(store: ServerTx, labels: readonly LabelRow[]): Promise<Map<number, string>> {
+  const names = new Map(labels.map(({ id, name }) => [id, name]));
+  const where = oneOf("label_id", [...names.keys()]);
+  const byPolicies = await store.policyLabels.pick(["label_id", "policy_id"], { where, limit: MOST_USES });
+  const byQueries = await store.queryLabels.pick(["label_id", "query_id"], { where, limit: MOST_USES });
+  const ids = { policies: byPolicies.map((row) => row.policy_id), queries: byQueries.map((row) => row.query_id) };
+  const policies = byId(await store.policies.pick(["id", "name"], { where: oneOf("id", ids.policies) }));
+  const queries = byId(await store.queries.pick(["id", "name"], { where: oneOf("id", ids.queries) }));
+  const users = new Map<number, string[]>();
+  const use = (label: number, user: string) => users.set(label, [...(users.get(label) ?? []), user]);
+  for (const { label_id, policy_id } of byPolicies) use(label_id, `policy ${JSON.stringify(policies.get(policy_id))}`);
+  for (const { label_id, query_id } of byQueries) use(label_id, `query ${JSON.stringify(queries.get(query_id))}`);
+  return new Map(
+    [...users].map(([id, using]) => [
+      id,
+      `the label ${JSON.stringify(names.get(id))} is in use (foreign key) by ${using.slice(0, SHOWN).join(", ")}`,
+    ]),
+  );
+}
+
+/** Uses looked at, and of one label told. */
+const MOST_USES = 1000;
+const SHOWN = 6;
+
+const byId = (rows: readonly { id: number; name: string }[]) => new Map(rows.map(({ id, name }) => [id, name]));

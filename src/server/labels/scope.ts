@@ -35,12 +35,23 @@ export async function resolveLabelNames(
   const found = new Map(
     (await ctx.store.labels.pick(["id", "name"], { where: oneOf("name", wanted) })).map((label) => [label.name, label]),
   );
-  const unknown = wanted.filter((name) => !found.has(name));
+  return labelsAmong(found, wanted, kind, field);
+}
+
+/** The same where all labels are at hand. */
+export function labelsAmong<L extends NamedLabel>(
+  known: ReadonlyMap<string, L>,
+  names: readonly string[],
+  kind: ScopedKind,
+  field = "base",
+): L[] {
+  const wanted = [...new Set(names.map(labelName))];
+  const unknown = wanted.filter((name) => !known.has(name));
   if (unknown.length > 0)
     throw new ApiError(400, "Bad request", [
       { name: field, reason: `${kind} payload verification: unknown labels: ${quoted(unknown)}` },
     ]);
-  return wanted.map((name) => found.get(name)!);
+  return wanted.map((name) => known.get(name)!);
 }
 
 const SHOWN = 10;

@@ -1,12 +1,13 @@
 import type { z } from "zod";
 import type { LabelBody, LabelChanges, LabelItem, labelsApi } from "../../api/labels.ts";
+import { recordActivity } from "../activities/record.ts";
 import { channels } from "../core/channels.ts";
 import { type Context, within } from "../core/context.ts";
 import { invalid, notFound } from "../core/errors.ts";
 import { page } from "../core/paging.ts";
 import { eq, everything } from "../store/query.ts";
 import { ReferenceViolation } from "../store/store.ts";
-import { labelCounts, tellMembersChanged } from "./counts.ts";
+import { labelCounts } from "./counts.ts";
 import { checkCriteria, findMembers } from "./criteria.ts";
 import { againWithoutGone, hostsNamed, memberIds, replaceMembers } from "./members.ts";
 import { checkLabelName, labelName } from "./names.ts";
@@ -21,6 +22,7 @@ import {
   nameTaken,
 } from "./rules.ts";
 import { type LabelRow, labelOnWire } from "./wire.ts";
+import { aboutLabel, LABELS_LOCK, removeLabels } from "./write.ts";
 
 type List = z.output<(typeof labelsApi)["list"]["query"]>;
 
@@ -48,6 +50,17 @@ async function wholeLabel(ctx: Context, row: LabelRow): Promise<LabelItem> {
   return labelOnWire(row, counts.get(row.id) ?? 0, isManual ? await memberIds(ctx, row.id) : []);
 }
 
+/** Changes of labels come one after the other; caches hear of them with the commit. */
+export const changingLabels = <R>(ctx: Context, work: (inside: Context) => Promise<R>): Promise<R> =>
+  ctx.store.tx(
+    async (store) => {
+      const result = await work(within(ctx, store));
+      await store.notify(channels.labels, "");
+      return result;
+    },
+    { lock: LABELS_LOCK },
+  );
+
 export async function createLabel(ctx: Context, given: LabelBody): Promise<{ label: LabelItem }> {
   const name = checkLabelName(given.name);
   checkOneSource(given);
@@ -56,8 +69,8 @@ export async function createLabel(ctx: Context, given: LabelBody): Promise<{ lab
   const criteria = given.criteria ? checkCriteria(ctx, given.criteria) : null;
   const keep = async (): Promise<number> => {
     const wanted = await hostsNamed(ctx, given.hosts ?? given.host_ids ?? []);
-    return ctx.store.tx(async (store) => {
-      const inside = within(ctx, store);
+    return changingLabels(ctx, async (inside) => {
+      const { store } = inside;
       await checkNameFree(store, name);
       const now = ctx.clock.iso();
       const label = await store.labels.insert({
@@ -74,7 +87,7 @@ export async function createLabel(ctx: Context, given: LabelBody): Promise<{ lab
       });
       if (wanted.size > 0) await replaceMembers(inside, label.id, wanted);
       if (criteria) await findMembers(inside, label);
-      await store.notify(channels.labels, "");
+      await recordActivity(inside, "created_label", aboutLabel(label));
       return label.id;
     });
   };
@@ -90,15 +103,16 @@ export async function modifyLabel(ctx: Context, id: number, given: LabelChanges)
     throw invalid("hosts", "only a manual label has hosts that can be set");
   const keep = async (): Promise<void> => {
     const wanted = hosts ? await hostsNamed(ctx, hosts) : null;
-    await ctx.store.tx(async (store) => {
+    await changingLabels(ctx, async (inside) => {
+      const { store } = inside;
       await checkNameFree(store, name, id);
       const changed = await store.labels.update({
         where: eq("id", id),
         set: { name, updated_at: ctx.clock.iso(), description: given.description ?? undefined },
       });
       if (changed === 0) throw notFound("label", id);
-      if (wanted) await replaceMembers(within(ctx, store), id, wanted);
-      await store.notify(channels.labels, "");
+      if (wanted) await replaceMembers(inside, id, wanted);
+      await recordActivity(inside, "edited_label", aboutLabel({ id, name }));
     });
   };
   await nameTaken(name, () => againWithoutGone(keep));
@@ -125,14 +139,13 @@ async function remove(
   find: (inside: Context) => Promise<LabelRow>,
 ): Promise<Record<string, never>> {
   try {
-    await ctx.store.tx(async (store) => {
-      const row = await find(within(ctx, store));
+    await changingLabels(ctx, async (inside) => {
+      const { store } = inside;
+      const row = await find(inside);
       authorizeLabel(ctx, row);
       if (row.label_type === "builtin") throw invalid(field, "built-in labels cannot be deleted");
       await checkUnused(store, row);
-      await store.labels.delete(eq("id", row.id));
-      await store.notify(channels.labels, "");
-      await tellMembersChanged(store, [row.id]);
+      await removeLabels(inside, [row]);
     });
   } catch (error) {
     if (error instanceof ReferenceViolation) throw invalid("base", "the label is in use (foreign key)");

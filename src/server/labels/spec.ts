@@ -1,18 +1,19 @@
 // Labels as configuration: read whole, written by name, all or none.
 import type { GivenLabelSpec, LabelCriteria, LabelSpec } from "../../api/labels.ts";
-import { channels } from "../core/channels.ts";
-import { type Context, within } from "../core/context.ts";
+import type { Context } from "../core/context.ts";
 import { invalid } from "../core/errors.ts";
+import { parts } from "../core/parts.ts";
 import { eq, oneOf } from "../store/query.ts";
-import { checkCriteria, findMembers } from "./criteria.ts";
-import { againWithoutGone, clearMembers, hostsNamed, memberIds, parts, replaceMembers } from "./members.ts";
+import { checkCriteria } from "./criteria.ts";
+import { againWithoutGone, hostsNamed, memberIds } from "./members.ts";
 import { checkLabelName, isReserved, labelName } from "./names.ts";
 import { authorizeLabel, checkPlatform, isBlank, nameTaken } from "./rules.ts";
-import { labelNamed } from "./service.ts";
+import { changingLabels, labelNamed } from "./service.ts";
 import { type LabelRow, specOf } from "./wire.ts";
+import { keepLabels } from "./write.ts";
 
 /** What a spec asks for, checked. */
-interface Wanted {
+export interface Wanted {
   readonly at: string;
   readonly name: string;
   readonly description: string;
@@ -38,7 +39,7 @@ export async function applyLabelSpecs(ctx: Context, specs: readonly GivenLabelSp
     names.add(name);
     const stored = builtin.get(name);
     if (stored || isReserved(name)) checkSame(stored, spec, at);
-    else wanted.push(check(ctx, spec, at));
+    else wanted.push(checkSpec(ctx, spec, at));
   }
   await nameTaken("given", () => againWithoutGone(() => keepAll(ctx, wanted)));
   return {};
@@ -58,7 +59,8 @@ function checkSame(stored: LabelRow | undefined, spec: GivenLabelSpec, at: strin
   if (!isSame) throw invalid(`${at}.name`, `${JSON.stringify(spec.name)} is a built-in label: it cannot be changed`);
 }
 
-function check(ctx: Context, spec: GivenLabelSpec, at: string): Wanted {
+/** `at` is where the spec stands in the request. */
+export function checkSpec(ctx: Pick<Context, "clock">, spec: GivenLabelSpec, at: string): Wanted {
   const name = checkLabelName(spec.name, `${at}.name`);
   if (spec.label_type === "builtin")
     throw invalid(`${at}.label_type`, `there is no built-in label ${JSON.stringify(name)}`);
@@ -87,49 +89,23 @@ function check(ctx: Context, spec: GivenLabelSpec, at: string): Wanted {
 async function keepAll(ctx: Context, wanted: readonly Wanted[]): Promise<void> {
   const members = new Map<Wanted, ReadonlySet<number>>();
   for (const one of wanted) if (one.hosts) members.set(one, await hostsNamed(ctx, one.hosts));
-  await ctx.store.tx(async (store) => {
-    const inside = within(ctx, store);
+  await changingLabels(ctx, async (inside) => {
     const names = wanted.map(({ name }) => name);
-    const held = new Map((await store.labels.list({ where: oneOf("name", names) })).map((row) => [row.name, row]));
-    for (const one of wanted) await keep(inside, one, held.get(one.name), members.get(one));
-    await store.notify(channels.labels, "");
+    const rows = await inside.store.labels.list({ where: oneOf("name", names) });
+    const held = new Map(rows.map((row) => [row.name, row]));
+    await keepLabels(
+      inside,
+      wanted.map((one) => {
+        const { at, hosts, ...columns } = one;
+        const before = held.get(one.name);
+        if (before) authorizeLabel(inside, before);
+        else if (columns.label_membership_type === "manual" && hosts === undefined)
+          throw invalid(`${at}.hosts`, `a new manual label needs hosts (label ${JSON.stringify(columns.name)})`);
+        return { before, columns, members: members.get(one) };
+      }),
+    );
   });
 }
-
-async function keep(
-  ctx: Context,
-  { at, hosts, ...columns }: Wanted,
-  before: LabelRow | undefined,
-  members: ReadonlySet<number> | undefined,
-): Promise<void> {
-  const { store, clock, user } = ctx;
-  const now = clock.iso();
-  if (!before) {
-    if (columns.label_membership_type === "manual" && hosts === undefined)
-      throw invalid(`${at}.hosts`, `a new manual label needs hosts (label ${JSON.stringify(columns.name)})`);
-    const label = await store.labels.insert({
-      ...columns,
-      created_at: now,
-      updated_at: now,
-      author_id: user.kind === "user" ? user.id : null,
-      label_type: "regular",
-    });
-    if (members) await replaceMembers(ctx, label.id, members);
-    await findMembers(ctx, label);
-    return;
-  }
-  authorizeLabel(ctx, before);
-  const differs = (column: keyof typeof columns) => JSON.stringify(before[column]) !== JSON.stringify(columns[column]);
-  const changed = (Object.keys(columns) as (keyof typeof columns)[]).filter(differs);
-  if (changed.length > 0)
-    await store.labels.update({ where: eq("id", before.id), set: { ...columns, updated_at: now } });
-  // Who answered another question is no member until it answers this one.
-  if (changed.some((column) => asks.has(column))) await clearMembers(store, before.id);
-  if (members) await replaceMembers(ctx, before.id, members);
-  if (columns.criteria) await findMembers(ctx, { id: before.id, criteria: columns.criteria });
-}
-
-const asks: ReadonlySet<string> = new Set(["query", "platform", "label_membership_type"]);
 
 export async function labelSpecs(ctx: Context): Promise<{ specs: LabelSpec[] }> {
   const rows = await ctx.store.labels.list({ order: [{ column: "id", direction: "asc" }] });
@@ -144,12 +120,17 @@ export async function labelSpec(ctx: Context, name: string): Promise<{ specs: La
 
 async function wholeSpec(ctx: Context, row: LabelRow): Promise<LabelSpec> {
   const isManual = row.label_membership_type === "manual" && row.label_type === "regular";
-  return specOf(row, isManual ? await nameHosts(ctx, await memberIds(ctx, row.id)) : undefined);
+  if (!isManual) return specOf(row, undefined);
+  const names = await nameHosts(ctx, await memberIds(ctx, row.id));
+  return specOf(row, [...names.values()]);
 }
 
-/** Hosts by what names them and no other: the serial number, else the uuid, else the id. */
-async function nameHosts({ store }: Context, ids: readonly number[]): Promise<(string | number)[]> {
-  const named: (string | number)[] = [];
+/** By their ids, what names hosts and no other: the serial number, else the uuid, else the id. */
+export async function nameHosts(
+  { store }: Pick<Context, "store">,
+  ids: readonly number[],
+): Promise<Map<number, string | number>> {
+  const named = new Map<number, string | number>();
   for await (const some of parts(ids)) {
     const hosts = await store.hosts.pick(["id", "hardware_serial", "uuid"], { where: oneOf("id", some) });
     const sole = async (column: "hardware_serial" | "uuid") => {
@@ -160,7 +141,7 @@ async function nameHosts({ store }: Context, ids: readonly number[]): Promise<(s
     const serials = await sole("hardware_serial");
     const uuids = await sole("uuid");
     for (const { id, hardware_serial: serial, uuid } of hosts)
-      named.push(serials.has(serial) ? serial : uuids.has(uuid) ? uuid : id);
+      named.set(id, serials.has(serial) ? serial : uuids.has(uuid) ? uuid : id);
   }
   return named;
 }

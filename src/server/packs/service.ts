@@ -4,6 +4,7 @@ import { recordActivity } from "../activities/record.ts";
 import { type Context, isPremium } from "../core/context.ts";
 import { alreadyExists, badRequest, invalid, notFound } from "../core/errors.ts";
 import { page } from "../core/paging.ts";
+import { checkLicenseRuns } from "../core/tier.ts";
 import { changingQueries } from "../queries/service.ts";
 import { eq, everything, oneOf, type Predicate } from "../store/query.ts";
 import { UniqueViolation } from "../store/store.ts";
@@ -135,7 +136,8 @@ const kinds = [
 const BATCH = 1000;
 
 /** Each kind that is given replaces what was there of it. */
-export async function replaceTargets({ store }: Context, packId: number, given: Targets): Promise<void> {
+export async function replaceTargets(ctx: Context, packId: number, given: Targets): Promise<void> {
+  const { store } = ctx;
   const existing = (kind: "host" | "label" | "team", where: Predicate): Promise<{ id: number }[]> =>
     kind === "host"
       ? store.hosts.pick(["id"], { where })
@@ -150,6 +152,7 @@ export async function replaceTargets({ store }: Context, packId: number, given: 
     const gone = held.filter((target) => target[column] !== null && !wanted.has(target[column]));
     for (const target of held) if (target[column] !== null) wanted.delete(target[column]);
     const fresh = [...wanted];
+    if (kind === "team" && fresh.length > 0) checkLicenseRuns(ctx);
     for (let at = 0; at < fresh.length; at += BATCH) {
       const part = fresh.slice(at, at + BATCH);
       const found = new Set((await existing(kind, oneOf("id", part))).map(({ id }) => id));

@@ -1,12 +1,14 @@
 // Which policies tell somebody when hosts newly fail them, and what is kept for that until it is told.
+import { isDeepStrictEqual } from "node:util";
 import type { FailingPoliciesWebhook } from "../../api/app-config.ts";
 import { readSection, writeSection } from "../app-config/rows.ts";
 import { sections } from "../app-config/sections.ts";
 import { channels } from "../core/channels.ts";
-import type { Context, Services } from "../core/context.ts";
+import { type Context, type Services, within } from "../core/context.ts";
 import { and, eq, exists, has, not, oneOf } from "../store/query.ts";
 import type { ServerTx } from "../tables.ts";
-import { noTeamSettings } from "../teams/no-team.ts";
+import { noWebhooks } from "../teams/defaults.ts";
+import { noTeamSettings, writeNoTeam } from "../teams/no-team.ts";
 import { type TeamTrackers, trackerOfTeam, trackerWith } from "../tickets/destination.ts";
 import type { Tracker } from "../tickets/trackers.ts";
 import { type Place, type PolicyRow, placeOf } from "./applies.ts";
@@ -93,20 +95,58 @@ export async function resetPolicy(store: ServerTx, policy: PolicyRow, at: string
 }
 
 /** Policies that went are not named in the configuration any more. */
-export async function forgetInConfig(ctx: Context, policyIds: readonly number[]): Promise<void> {
-  const gone = new Set(policyIds);
-  await ctx.store.tx(
-    async (store) => {
-      const hooks = await readSection(store, sections.webhook_settings);
-      const { failing_policies_webhook: hook } = hooks;
-      const policy_ids = hook.policy_ids.filter((id) => !gone.has(id));
-      if (policy_ids.length === hook.policy_ids.length) return;
-      const value = { ...hooks, failing_policies_webhook: { ...hook, policy_ids } };
-      await writeSection(store, sections.webhook_settings, value, ctx.clock.iso());
+export const forgetInConfig = (ctx: Context, policyIds: readonly number[]): Promise<void> =>
+  ctx.store.tx((store) => setReported(within(ctx, store), [{ place: placeOf(null), on: [], off: policyIds }]), {
+    lock: "config",
+  });
+
+export interface Reported {
+  readonly place: Place;
+  readonly on: readonly number[];
+  readonly off: readonly number[];
+}
+
+/**
+ * Which policies the failing-policies webhooks and tickets of these places tell of, from now on. In the caller's transaction, which
+ * holds the locks "config" and, for teams, "enroll_secrets".
+ */
+export async function setReported(inside: Context, changes: readonly Reported[]): Promise<void> {
+  const { store } = inside;
+  const now = inside.clock.iso();
+  const ofTeams = new Map<number, Reported>();
+  for (const change of changes) {
+    if (change.place.scope === "team") ofTeams.set(change.place.team_id!, change);
+    else if (change.place.scope === "no_team") {
+      const settings = await noTeamSettings(store);
+      const webhook_settings = told(settings.webhook_settings, change);
+      if (webhook_settings) await writeNoTeam(inside, { ...settings, webhook_settings });
+    } else {
+      const value = told(await readSection(store, sections.webhook_settings), change);
+      if (!value) continue;
+      await writeSection(store, sections.webhook_settings, value, now);
       await store.notify(channels.config, "webhook_settings");
-    },
-    { lock: "config" },
-  );
+    }
+  }
+  if (ofTeams.size === 0) return;
+  const rows = await store.teams.pick(["id", "settings"], { where: oneOf("id", [...ofTeams.keys()]) });
+  const changed = rows.flatMap(({ id, settings }) => {
+    const webhook_settings = told(settings.webhook_settings ?? noWebhooks, ofTeams.get(id)!);
+    return webhook_settings ? [{ id, settings: { ...settings, webhook_settings }, updated_at: now }] : [];
+  });
+  await store.teams.updateEach(changed);
+  if (changed.length > 0) await store.notify(channels.teams, "*");
+}
+
+/** The webhooks with other policies in them; null where they are the same. */
+function told<T extends { failing_policies_webhook: FailingPoliciesWebhook }>(
+  hooks: T,
+  { on, off }: Reported,
+): T | null {
+  const before = hooks.failing_policies_webhook.policy_ids;
+  const gone = new Set(off);
+  const policy_ids = [...new Set([...before.filter((id) => !gone.has(id)), ...on])];
+  if (isDeepStrictEqual(policy_ids, before)) return null;
+  return { ...hooks, failing_policies_webhook: { ...hooks.failing_policies_webhook, policy_ids } };
 }
 
 /** Events that nobody fetched: those of so many hosts are kept, the newest. */

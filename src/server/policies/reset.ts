@@ -1,6 +1,7 @@
 import { authorize } from "../core/access.ts";
-import { type Context, isPremium } from "../core/context.ts";
+import type { Context } from "../core/context.ts";
 import { badRequest, notFound } from "../core/errors.ts";
+import { needPremium } from "../core/tier.ts";
 import { or } from "../store/query.ts";
 import { knows, placeFor } from "./access.ts";
 import { inPlace } from "./applies.ts";
@@ -13,7 +14,7 @@ export async function resetAutomations(
 ): Promise<Record<string, never>> {
   const policyIds = [...new Set(given.policy_ids ?? [])];
   const teamIds = [...new Set(given.team_ids ?? [])];
-  if (teamIds.length > 0 && !isPremium(ctx)) throw badRequest("option TeamIDs requires a premium license", "team_ids");
+  if (teamIds.length > 0) needPremium(ctx, () => badRequest("option TeamIDs requires a premium license", "team_ids"));
   const { store } = ctx;
   const rows = new Map((await store.policies.getMany(policyIds)).map((row) => [row.id, row]));
   for (const id of policyIds) {

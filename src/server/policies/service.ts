@@ -4,28 +4,20 @@ import { recordActivities, recordActivity } from "../activities/record.ts";
 import { may } from "../core/access.ts";
 import { channels } from "../core/channels.ts";
 import { type Context, within } from "../core/context.ts";
-import { alreadyExists, badRequest, forbidden, notFound } from "../core/errors.ts";
+import { badRequest, forbidden, notFound } from "../core/errors.ts";
+import { parts } from "../core/parts.ts";
 import { inBackground } from "../jobs/background.ts";
 import { resolveLabelNames, scopePredicate } from "../labels/scope.ts";
-import { eq, lt, not, oneOf } from "../store/query.ts";
-import { UniqueViolation } from "../store/store.ts";
+import { eq, not, oneOf } from "../store/query.ts";
 import type { ServerTx } from "../tables.ts";
 import { knows, placeFor, sameTeam } from "./access.ts";
 import { labelScopes, type Place, type PolicyRow, teamIdOf } from "./applies.ts";
 import { forgetInConfig } from "./automations.ts";
 import { POLICIES_LOCK } from "./counts.ts";
 import { removeResults } from "./results.ts";
-import {
-  type Columns,
-  checkAutomations,
-  checkTier,
-  columnsOf,
-  givenLabels,
-  outdatesResults,
-  refused,
-  wholeColumns,
-} from "./rules.ts";
+import { type Columns, checkAutomations, checkTier, columnsOf, givenLabels, refused, wholeColumns } from "./rules.ts";
 import { policyOnWire } from "./wire.ts";
+import { type Changed, insertPolicies, type PolicyLabels, updatePolicies } from "./write.ts";
 
 type Labels = NonNullable<ReturnType<typeof givenLabels>>;
 
@@ -74,20 +66,8 @@ export async function insertPolicy(
   columns: Columns,
   labels: Labels | undefined,
 ): Promise<PolicyRow> {
-  const now = ctx.clock.iso();
-  const row = await unlessTaken(
-    columns.name,
-    ctx.store.policies.insert({
-      ...columns,
-      ...place,
-      created_at: now,
-      updated_at: now,
-      author_id: ctx.user.kind === "user" ? ctx.user.id : null,
-      result_id: await nextResultId(ctx.store, now),
-    }),
-  );
-  if (labels) await setLabels(ctx, row.id, labels);
-  return row;
+  const [row] = await insertPolicies(ctx, [{ place, columns, labels: labels && (await labelsNamed(ctx, labels)) }]);
+  return row!;
 }
 
 export async function modifyPolicy(
@@ -113,52 +93,32 @@ export async function modifyPolicy(
   return { policy: changed.policy };
 }
 
-export interface Changed {
-  readonly row: PolicyRow;
-  /** The results that say nothing any more. */
-  readonly outdated: number | null;
-  /** Other hosts are meant than before. */
-  readonly narrowed: boolean;
-}
-
 export async function updatePolicy(
   ctx: Context,
   before: PolicyRow,
   set: Partial<Columns>,
   labels: Labels | undefined,
 ): Promise<Changed> {
-  const { store } = ctx;
-  const now = ctx.clock.iso();
-  const outdated = outdatesResults(before, set);
-  const anew = outdated
-    ? {
-        result_id: await nextResultId(store, now),
-        passing_host_count: 0,
-        failing_host_count: 0,
-        host_count_updated_at: null,
-      }
-    : {};
-  const change = { where: eq("id", before.id), set: { ...set, ...anew, updated_at: now } };
-  await unlessTaken(set.name ?? before.name, store.policies.update(change));
-  if (outdated) await store.policyEvents.delete(eq("policy_id", before.id));
-  if (labels) await setLabels(ctx, before.id, labels);
-  return {
-    row: (await store.policies.get(before.id))!,
-    outdated: outdated ? before.result_id : null,
-    narrowed: labels !== undefined && labels.names.length > 0,
-  };
+  const [changed] = await updatePolicies(ctx, [{ before, set, labels: labels && (await labelsNamed(ctx, labels)) }]);
+  return changed!;
 }
 
 /** After the change: what hosts' rows still hold of it goes, without anybody waiting for it. */
 export function settleResults(ctx: Context, changes: readonly Changed[]): void {
   const outdated = changes.flatMap((change) => change.outdated ?? []);
   dropResults(ctx, outdated);
-  for (const { row, narrowed } of changes)
-    if (narrowed)
-      inBackground(ctx, "results of hosts outside a policy's labels", async (signal) => {
-        const scope = (await labelScopes(ctx.store, [row.id])).get(row.id);
-        if (scope) await removeResults(ctx.store, [row.result_id], signal, not(scopePredicate(scope)));
-      });
+  const narrowed = changes.filter((change) => change.narrowed).map(({ row }) => row);
+  if (narrowed.length === 0) return;
+  inBackground(ctx, "results of hosts outside policies' labels", async (signal) => {
+    const scopes = await labelScopes(
+      ctx.store,
+      narrowed.map(({ id }) => id),
+    );
+    for (const { id, result_id } of narrowed) {
+      const scope = scopes.get(id);
+      if (scope && !signal.aborted) await removeResults(ctx.store, [result_id], signal, not(scopePredicate(scope)));
+    }
+  });
 }
 
 export function dropResults(ctx: Context, resultIds: readonly number[]): void {
@@ -183,11 +143,10 @@ export async function deletePolicies(
       if (!sameTeam(row, place)) throw forbidden();
     }
     const team = await teamNameOf(inside, place);
-    await inside.store.policies.delete(oneOf("id", ids));
-    await recordActivities(
+    await removePolicies(
       inside,
-      "deleted_policy",
-      ids.map((id) => details(known.get(id)!, team)),
+      ids.map((id) => known.get(id)!),
+      () => team,
     );
     return rows;
   });
@@ -199,6 +158,26 @@ export async function deletePolicies(
   return { deleted: ids };
 }
 
+/** In the caller's transaction, which holds the policies' lock. Their results go with `dropResults`, after it. */
+export async function removePolicies(
+  inside: Context,
+  rows: readonly PolicyRow[],
+  teamName: (row: PolicyRow) => string | null,
+): Promise<void> {
+  for await (const some of parts(rows))
+    await inside.store.policies.delete(
+      oneOf(
+        "id",
+        some.map(({ id }) => id),
+      ),
+    );
+  await recordActivities(
+    inside,
+    "deleted_policy",
+    rows.map((row) => details(row, teamName(row))),
+  );
+}
+
 /** For the transaction that deletes a team, before it does: the results of the policies that go with it, for `dropResults`. */
 export async function policiesLeavingWithTeam(store: ServerTx, teamId: number): Promise<number[]> {
   const rows = await store.policies.pick(["result_id"], { where: eq("team_id", teamId) });
@@ -206,26 +185,10 @@ export async function policiesLeavingWithTeam(store: ServerTx, teamId: number): 
   return rows.map(({ result_id }) => result_id);
 }
 
-async function setLabels(ctx: Context, policyId: number, { names, excludes }: Labels): Promise<void> {
+async function labelsNamed(ctx: Context, { names, excludes }: Labels): Promise<PolicyLabels> {
   const field = excludes ? "labels_exclude_any" : "labels_include_any";
   const labels = await resolveLabelNames(ctx, names, "policy", field);
-  await ctx.store.policyLabels.delete(eq("policy_id", policyId));
-  await ctx.store.policyLabels.insertMany(labels.map(({ id }) => ({ policy_id: policyId, label_id: id, excludes })));
-}
-
-async function nextResultId(store: ServerTx, now: string): Promise<number> {
-  const { id } = await store.policyResultIds.insert({ created_at: now });
-  await store.policyResultIds.delete(lt("id", id));
-  return id;
-}
-
-async function unlessTaken<R>(name: string, write: Promise<R>): Promise<R> {
-  try {
-    return await write;
-  } catch (error) {
-    if (error instanceof UniqueViolation) throw alreadyExists(`a policy with the name ${JSON.stringify(name)} exists`);
-    throw error;
-  }
+  return { ids: labels.map(({ id }) => id), excludes };
 }
 
 async function teamNameOf({ store }: Context, { team_id }: Place): Promise<string | null> {

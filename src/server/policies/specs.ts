@@ -8,7 +8,8 @@ import { nameKey } from "../teams/names.ts";
 import { placeFor } from "./access.ts";
 import { inPlace, type Place } from "./applies.ts";
 import { checkAutomations, checkTier, givenLabels, wholeColumns } from "./rules.ts";
-import { type Changed, changingPolicies, insertPolicy, settleResults, updatePolicy } from "./service.ts";
+import { changingPolicies, insertPolicy, settleResults, updatePolicy } from "./service.ts";
+import type { Changed } from "./write.ts";
 
 const NO_LABELS = { names: [], excludes: false };
 

@@ -6,16 +6,16 @@ import type { QueryRow } from "./access.ts";
 /** A query's name as it is kept: composed (NFC), without blanks around it. */
 export const queryName = (given: string): string => given.normalize("NFC").trim();
 
-const refused = (why: string) => badRequest(`query payload verification: ${why}`);
+const refused = (why: string, field: string) => badRequest(`query payload verification: ${why}`, field);
 
 export function checkedName(given: string | undefined): string {
   const name = queryName(given ?? "");
-  if (name === "") throw refused("query name cannot be empty");
+  if (name === "") throw refused("query name cannot be empty", "name");
   return name;
 }
 
 export function checkedSql(given: string | undefined): string {
-  if ((given ?? "").trim() === "") throw refused("query's SQL query cannot be empty");
+  if ((given ?? "").trim() === "") throw refused("query's SQL query cannot be empty", "query");
   return given!;
 }
 
@@ -26,6 +26,7 @@ export function checkedPlatform(given: string): string {
   if (named.some((word) => !(queryPlatforms as readonly string[]).includes(word)))
     throw refused(
       "query's platform must be a comma-separated list of 'darwin', 'linux', 'windows', and/or 'chrome' in a single string",
+      "platform",
     );
   return [...new Set(named)].join(",");
 }
@@ -33,7 +34,8 @@ export function checkedPlatform(given: string): string {
 export function checkedLogging(given: string): QueryLogging {
   const logging = given === "" ? "snapshot" : given;
   const found = queryLoggings.find((known) => known === logging);
-  if (!found) throw refused(`query's logging must be one of ${queryLoggings.map((known) => `'${known}'`).join(", ")}`);
+  if (!found)
+    throw refused(`query's logging must be one of ${queryLoggings.map((known) => `'${known}'`).join(", ")}`, "logging");
   return found;
 }
 

@@ -6,12 +6,14 @@ import { channels } from "../core/channels.ts";
 import { type Context, isPremium, within } from "../core/context.ts";
 import { alreadyExists, badRequest, forbidden, notFound } from "../core/errors.ts";
 import { page } from "../core/paging.ts";
+import { parts } from "../core/parts.ts";
 import { resolveLabelNames } from "../labels/scope.ts";
 import { and, eq, everything, gt, isNull, oneOf, or, type Predicate, search } from "../store/query.ts";
 import { UniqueViolation } from "../store/store.ts";
 import { admitToQuery, mayRead, type QueryRow, queryFor, readable } from "./access.ts";
-import { checkedFields, outdatesReport, platformTexts, queryName, wholeFields } from "./rules.ts";
+import { checkedFields, platformTexts, queryName, wholeFields } from "./rules.ts";
 import { queriesOnWire, queryOnWire } from "./wire.ts";
+import { insertQueries, updateQueries } from "./write.ts";
 
 type ListQuery = z.output<(typeof queriesApi)["list"]["query"]>;
 type Created = z.output<(typeof queriesApi)["create"]["body"]>;
@@ -94,34 +96,52 @@ export async function deleteQueries(ctx: Context, given: readonly number[]): Pro
   const ids = [...new Set(given)];
   return changingQueries(ctx, async (inside) => {
     const found = new Map<number, Pick<QueryRow, "id" | "team_id">>();
-    for (let at = 0; at < ids.length; at += 1000)
-      for (const row of await inside.store.queries.pick(["id", "team_id"], {
-        where: oneOf("id", ids.slice(at, at + 1000)),
-      }))
+    for await (const some of parts(ids))
+      for (const row of await inside.store.queries.pick(["id", "team_id"], { where: oneOf("id", some) }))
         found.set(row.id, row);
     for (const id of ids) {
       const row = found.get(id);
       if (!row || !mayRead(inside.user, row.team_id)) throw notFound("query", id);
     }
     for (const row of found.values()) if (!may(inside.user, "queries:write", row.team_id)) throw forbidden();
-    for (let at = 0; at < ids.length; at += 1000)
-      await inside.store.queries.delete(oneOf("id", ids.slice(at, at + 1000)));
-    const teams = new Map<number | null, number[]>();
-    for (const { id, team_id } of found.values()) teams.set(team_id, [...(teams.get(team_id) ?? []), id]);
-    const entries = [];
-    for (const [teamId, query_ids] of teams) entries.push({ query_ids, ...(await teamOf(inside, teamId)) });
-    await recordActivities(inside, "deleted_multiple_saved_query", entries);
+    await removeQueries(inside, [...found.values()]);
     return ids.length;
   });
 }
 
-/** Changes of queries, in a transaction; what is scheduled is told to all servers. */
+/** Told of once for each team. */
+export async function removeQueries(inside: Context, rows: readonly Pick<QueryRow, "id" | "team_id">[]): Promise<void> {
+  for await (const some of parts(rows))
+    await inside.store.queries.delete(
+      oneOf(
+        "id",
+        some.map(({ id }) => id),
+      ),
+    );
+  const teams = new Map<number | null, number[]>();
+  for (const { id, team_id } of rows) {
+    const ids = teams.get(team_id) ?? [];
+    teams.set(team_id, ids);
+    ids.push(id);
+  }
+  const entries = [];
+  for (const [teamId, query_ids] of teams) entries.push({ query_ids, ...(await teamOf(inside, teamId)) });
+  await recordActivities(inside, "deleted_multiple_saved_query", entries);
+}
+
+/** Whoever changes queries holds this. */
+export const QUERIES_LOCK = "queries";
+
+/** All changes of queries come one after the other; what is scheduled is told to all servers. */
 export function changingQueries<T>(ctx: Context, work: (inside: Context) => Promise<T>): Promise<T> {
-  return ctx.store.tx(async (store) => {
-    const result = await work(within(ctx, store));
-    await store.notify(channels.queries, "");
-    return result;
-  });
+  return ctx.store.tx(
+    async (store) => {
+      const result = await work(within(ctx, store));
+      await store.notify(channels.queries, "");
+      return result;
+    },
+    { lock: QUERIES_LOCK },
+  );
 }
 
 /** How activities name a team: -1 without a name is global. */
@@ -142,9 +162,15 @@ export async function scopeOf(
 ): Promise<readonly number[] | undefined> {
   if (names === undefined) return undefined;
   if (names === null || names.length === 0) return [];
-  if (!isPremium(ctx)) throw badRequest("option labels_include_any requires a premium license", "labels_include_any");
+  checkLabelTier(ctx, names);
   const labels = await resolveLabelNames(ctx, names, "query", "labels_include_any");
   return labels.map(({ id }) => id);
+}
+
+/** 400 for what only the premium tier has. */
+export function checkLabelTier(ctx: Context, names: readonly string[]): void {
+  if (names.length > 0 && !isPremium(ctx))
+    throw badRequest("option labels_include_any requires a premium license", "labels_include_any");
 }
 
 export async function insertQuery(
@@ -152,40 +178,21 @@ export async function insertQuery(
   columns: ReturnType<typeof wholeFields> & { team_id: number | null; shard?: number | null },
   labels: readonly number[],
 ): Promise<QueryRow> {
-  const now = inside.clock.iso();
   await nameFree(inside, columns.team_id, columns.name);
-  const row = await inside.store.queries.insert({
-    ...columns,
-    created_at: now,
-    updated_at: now,
-    author_id: inside.user.kind === "user" ? inside.user.id : null,
-  });
-  if (labels.length > 0)
-    await inside.store.queryLabels.insertMany(labels.map((label_id) => ({ query_id: row.id, label_id })));
-  return row;
+  const [row] = await insertQueries(inside, [{ columns, labels }]);
+  return row!;
 }
 
 /** Writes what changed. The stored report goes when it no longer answers what is asked. */
 export async function updateQuery(
-  { store, clock }: Context,
+  ctx: Context,
   before: QueryRow,
   set: ReturnType<typeof checkedFields> & { shard?: number | null },
   labels: readonly number[] | undefined,
 ): Promise<QueryRow> {
-  const { id } = before;
-  if (set.name !== undefined && set.name !== before.name) await nameFree({ store }, before.team_id, set.name);
-  const held = (await store.queryLabels.pick(["label_id"], { where: eq("query_id", id) })).map(
-    ({ label_id }) => label_id,
-  );
-  if (outdatesReport(before, set, { before: held, after: labels })) await store.queryResults.delete(eq("query_id", id));
-  if (labels !== undefined) {
-    const gone = held.filter((label) => !labels.includes(label));
-    const fresh = labels.filter((label) => !held.includes(label));
-    if (gone.length > 0) await store.queryLabels.delete(and(eq("query_id", id), oneOf("label_id", gone)));
-    if (fresh.length > 0) await store.queryLabels.insertMany(fresh.map((label_id) => ({ query_id: id, label_id })));
-  }
-  await store.queries.update({ where: eq("id", id), set: { ...set, updated_at: clock.iso() } });
-  return (await store.queries.get(id))!;
+  if (set.name !== undefined && set.name !== before.name) await nameFree(ctx, before.team_id, set.name);
+  const [row] = await updateQueries(ctx, [{ before, set, labels }]);
+  return row!;
 }
 
 async function nameFree({ store }: Pick<Context, "store">, teamId: number | null, name: string): Promise<void> {

@@ -1,9 +1,13 @@
 // Lock, unlock and wipe: who may, what has to be so, and what is asked of the host.
+import type { Approval } from "../../api/approvals.ts";
 import { recordActivity } from "../activities/record.ts";
+import { spend } from "../approvals/budget.ts";
+import { needsApproval, requestApproval } from "../approvals/request.ts";
 import { channels, hostsPayload } from "../core/channels.ts";
 import { type Context, within } from "../core/context.ts";
 import { ApiError, conflict, invalid } from "../core/errors.ts";
 import { type HostRow, hostFor } from "../hosts/access.ts";
+import { checkSelection, expectedSelection } from "../hosts/selection.ts";
 import type { RowOf } from "../store/table.ts";
 import { delivererFor, type HostAction } from "./deliverer.ts";
 import { type LockState, lockStateOf } from "./states.ts";
@@ -12,14 +16,35 @@ import { actionLock } from "./upcoming.ts";
 
 export type ActionReply = Pick<LockState, "device_status" | "pending_action"> & { unlock_pin?: string };
 
-export async function actOnHost(ctx: Context, id: number, action: HostAction, viewPin = false): Promise<ActionReply> {
+/** Where another user has to approve it, nothing is asked of the host yet. */
+export async function actOnHost(
+  ctx: Context,
+  id: number,
+  action: HostAction,
+  viewPin = false,
+): Promise<ActionReply & { approval?: Approval }> {
+  const expected = action === "unlock" ? {} : expectedSelection(ctx);
   const host = await hostFor(ctx, "hosts:lock", id);
+  await checkSelection(expected, [id]);
+  if (action !== "wipe" || !needsApproval(ctx, "wipe_host", 1)) return actNow(ctx, host, action, viewPin);
+  await refusePersonal(ctx, host, action);
+  await delivererFor(ctx, host, action);
+  const before = await ctx.store.hostActions.get(id);
+  checkState(before, action);
+  const { device_status, pending_action } = lockStateOf(before);
+  return { device_status, pending_action, approval: await requestApproval(ctx, "wipe_host", { ids: [id] }, [id]) };
+}
+
+/** As asked for and approved, where that is needed. */
+export async function actNow(ctx: Context, host: HostRow, action: HostAction, viewPin = false): Promise<ActionReply> {
+  const { id } = host;
   await refusePersonal(ctx, host, action);
   const deliverer = await delivererFor(ctx, host, action);
   return ctx.store.tx(async (store) => {
     const inside = within(ctx, store);
     const before = await store.hostActions.get(id);
     checkState(before, action);
+    if (action === "wipe") await spend(inside, "wipe", 1);
     const { reference, pin } = await deliverer.deliver(inside, host, action);
     const [after] = await store.hostActions.upsert(
       [{ id, pending: action, reference, requested_at: ctx.clock.iso(), pin, failure: "" }],

@@ -8,5 +8,9 @@ export const hostActionRoutes = [
     host_id: params.id,
     ...(await actOnHost(ctx, params.id, "unlock")),
   })),
-  route(hostActionsApi.wipe, ({ params }, ctx) => actOnHost(ctx, params.id, "wipe")),
+  route(hostActionsApi.wipe, async ({ params }, ctx, reply) => {
+    const told = await actOnHost(ctx, params.id, "wipe");
+    if (told.approval) reply.status = 202;
+    return told;
+  }),
 ];

@@ -1,5 +1,5 @@
 // What is locked, wiped, or about to be, as hosts show it; and the end of what was pending when a host enrolls again.
-import type { Host } from "../../api/hosts.ts";
+import type { Host } from "../../api/host.ts";
 import type { Clock } from "../core/clock.ts";
 import { and, eq, not, oneOf } from "../store/query.ts";
 import type { RowOf } from "../store/table.ts";

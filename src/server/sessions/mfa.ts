@@ -1,8 +1,9 @@
 // Multi-factor authentication: beside the password, a link that is mailed.
 import { minutes } from "../core/clock.ts";
-import { type Context, isPremium, within } from "../core/context.ts";
-import { authenticationFailed, badRequest, conflict, invalid, premiumRequired } from "../core/errors.ts";
+import { type Context, within } from "../core/context.ts";
+import { authenticationFailed, badRequest, conflict, invalid } from "../core/errors.ts";
 import { linkTo } from "../core/links.ts";
+import { needPremium } from "../core/tier.ts";
 import { linkPaths, mailConfigured, notConfigured, sendMail } from "../mail/mail.ts";
 import { signInLetter } from "../mail/messages.ts";
 import { issueToken } from "../mail/one-time.ts";
@@ -13,7 +14,7 @@ const LIFETIME = minutes(15);
 /** Throws where an account cannot begin to sign in this way. */
 export async function checkMfa(ctx: Context, account: { readonly sso: boolean; readonly apiOnly: boolean }) {
   if (account.sso) throw conflict("single sign-on and multi-factor authentication cannot be used together");
-  if (!isPremium(ctx)) throw premiumRequired();
+  needPremium(ctx);
   if (!(await mailConfigured(ctx)))
     throw badRequest("multi-factor authentication needs outgoing email, which is not configured", "mfa_enabled");
   if (account.apiOnly) throw invalid("mfa_enabled", "API-only users sign in by their token alone");

@@ -8,7 +8,7 @@ import { tokenHash } from "../core/random.ts";
 import { isToken, notByToken } from "../core/token-scope.ts";
 import { and, eq, everything, not, oneOf } from "../store/query.ts";
 import type { RowOf } from "../store/table.ts";
-import type { UserRow } from "../users/viewer.ts";
+import { aboutUser, type UserRow } from "../users/viewer.ts";
 import { endOf, isOver } from "./lifetime.ts";
 import type { sessions } from "./tables.ts";
 
@@ -57,14 +57,14 @@ export async function openSession(
   return { token, row };
 }
 
-/** Ends the sessions of these users, but the one that is named. */
+/** Ends the sessions of these users, but the one that is named; gives how many those were. */
 export async function endSessions(
   { store }: Pick<Context, "store">,
   userIds: readonly number[],
   except = 0,
-): Promise<void> {
+): Promise<number> {
   const others = except === 0 ? everything : not(eq("id", except));
-  await store.sessions.delete(and(oneOf("user_id", userIds), others));
+  return store.sessions.delete(and(oneOf("user_id", userIds), others));
 }
 
 export async function logout({ store, user }: Context): Promise<Record<string, never>> {
@@ -121,6 +121,7 @@ export async function deleteSession(ctx: Context, id: number): Promise<Record<st
       mayEnd(ctx, session.user_id, id);
       const user = await store.users.get(session.user_id);
       if (session.kind === "token" && user) await recordTokenEnd(inside, user, session);
+      else if (user) await recordActivity(inside, "ended_user_sessions", { ...aboutUser(user), sessions_count: 1 });
       await store.sessions.delete(eq("id", session.id));
     },
     { lock: "users" },
@@ -131,9 +132,7 @@ export async function deleteSession(ctx: Context, id: number): Promise<Record<st
 export const aboutToken = (user: UserRow, { id, name }: SessionRow) => ({
   token_id: id,
   token_name: name,
-  user_id: user.id,
-  user_name: user.name,
-  user_email: user.email,
+  ...aboutUser(user),
 });
 
 export const recordTokenEnd = (ctx: Context, user: UserRow, token: SessionRow): Promise<void> =>
@@ -155,6 +154,15 @@ export async function sessionsOfUser(ctx: Context, userId: number): Promise<{ se
 export async function deleteSessionsOfUser(ctx: Context, userId: number): Promise<Record<string, never>> {
   await authorizeUser(ctx, userId);
   mayEnd(ctx, userId, null);
-  await endSessions(ctx, [userId]);
+  await ctx.store.tx(
+    async (store) => {
+      const inside = within(ctx, store);
+      const sessions_count = await endSessions(inside, [userId]);
+      const user = await store.users.get(userId);
+      if (user && sessions_count > 0)
+        await recordActivity(inside, "ended_user_sessions", { ...aboutUser(user), sessions_count });
+    },
+    { lock: "users" },
+  );
   return {};
 }

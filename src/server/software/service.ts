@@ -1,6 +1,7 @@
 // The software of hosts as host replies show it. A host's list is one row of ids; the versions themselves are shared.
 import type { z } from "zod";
-import type { hostsApi, SoftwareForm } from "../../api/hosts.ts";
+import type { SoftwareForm } from "../../api/host-filters.ts";
+import type { hostsApi } from "../../api/hosts.ts";
 import type { HostSoftwareEntry, HostSoftwareItem, Vulnerability } from "../../api/software.ts";
 import { type Context, isPremium } from "../core/context.ts";
 import { pageOfArray } from "../core/paging.ts";

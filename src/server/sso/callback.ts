@@ -2,9 +2,10 @@
 import type { SsoSettings } from "../../api/app-config.ts";
 import { recordActivity } from "../activities/record.ts";
 import { isoAt } from "../core/clock.ts";
-import { type Context, isPremium, nobody, within } from "../core/context.ts";
+import { type Context, nobody, within } from "../core/context.ts";
 import { ApiError, badRequest } from "../core/errors.ts";
 import { tokenHash } from "../core/random.ts";
+import { mayAddPremium } from "../core/tier.ts";
 import { signedIn } from "../sessions/login.ts";
 import { UniqueViolation } from "../store/store.ts";
 import { addSsoUser, followSsoRoles, type SsoPerson, userOfEmail } from "../users/sso.ts";
@@ -84,7 +85,7 @@ async function keepFromReplay({ store }: Context, sso: SsoSettings, { id, until 
 
 /** Opens the session of the person's account, which is made or brought up to date first where that is turned on. */
 async function signIn(ctx: Context, sso: SsoSettings, person: SsoPerson): Promise<string> {
-  const provisioning = sso.enable_jit_provisioning && isPremium(ctx);
+  const provisioning = sso.enable_jit_provisioning && mayAddPremium(ctx);
   const { email } = person;
   const invalid = (reason: string) => new SsoRefusal(reason, { status: "account_invalid", email });
   try {

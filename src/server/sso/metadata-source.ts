@@ -27,13 +27,9 @@ const entries = new WeakMap<Services["settings"], Entry>();
 
 /** The identity provider as configured; throws a `MetadataProblem` where its metadata cannot be had. */
 export async function identityProvider(services: Needs, sso: SsoSettings): Promise<IdentityProvider> {
-  const provider =
-    sso.metadata_url !== ""
-      ? await byUrl(services, sso)
-      : await readMetadata(sso.metadata, sso.issuer_uri).catch((error: unknown) => {
-          if (sso.metadata === "") throw new MetadataProblem("neither metadata nor metadata_url is set");
-          throw error;
-        });
+  if (sso.metadata_url === "" && sso.metadata === "")
+    throw new MetadataProblem("neither metadata nor metadata_url is set");
+  const provider = sso.metadata_url === "" ? readMetadata(sso.metadata, sso.issuer_uri) : await byUrl(services, sso);
   if (isOver(provider, services.clock.now())) throw new MetadataProblem("the metadata's validUntil is over");
   return provider;
 }
@@ -96,7 +92,7 @@ async function fetchMetadata(services: Needs, { metadata_url: url, issuer_uri: i
       maxBytes: METADATA_MAX,
     });
     if (reply.status !== 200) throw new MetadataProblem(`metadata_url answered with status ${reply.status}`);
-    return await readMetadata(utf8(reply.body), issuer);
+    return readMetadata(utf8(reply.body), issuer);
   } catch (error) {
     if (error instanceof OutboundError) throw new MetadataProblem(`metadata_url: ${error.message}`);
     if (error instanceof XmlProblem) throw new MetadataProblem(`the metadata cannot be read: ${error.message}`);

@@ -22,15 +22,9 @@ const PROTOCOL = "urn:oasis:names:tc:SAML:2.0:protocol";
 const REDIRECT = "urn:oasis:names:tc:SAML:2.0:bindings:HTTP-Redirect";
 
 /** Reads the metadata of the provider with that entity id. */
-export async function readMetadata(text: string, entityId: string): Promise<IdentityProvider> {
+export function readMetadata(text: string, entityId: string): IdentityProvider {
   if (Buffer.byteLength(text) > METADATA_MAX) throw new MetadataProblem("the metadata is larger than 1 MiB");
-  let root: XmlElement;
-  try {
-    root = await parseXml(text.replace(/^\uFEFF/, "").trim(), { most: PARTS_MAX, lenient: true });
-  } catch (error) {
-    if (error instanceof XmlProblem) throw new MetadataProblem(`the metadata cannot be read: ${error.message}`);
-    throw error;
-  }
+  const root = documentOf(text);
   const entity = entityOf(root, entityId);
   const descriptor = childrenOf(entity, ns.metadata, "IDPSSODescriptor").find((one) =>
     (attribute(one, "protocolSupportEnumeration") ?? "").split(/\s+/).includes(PROTOCOL),
@@ -45,10 +39,19 @@ export async function readMetadata(text: string, entityId: string): Promise<Iden
   };
 }
 
-/** Why metadata given as text cannot be used with that entity id; null when it can. */
-export async function metadataProblem(text: string, entityId: string): Promise<string | null> {
+function documentOf(text: string): XmlElement {
   try {
-    await readMetadata(text, entityId);
+    return parseXml(text.replace(/^\uFEFF/, "").trim(), { most: PARTS_MAX, lenient: true });
+  } catch (error) {
+    if (error instanceof XmlProblem) throw new MetadataProblem(`the metadata cannot be read: ${error.message}`);
+    throw error;
+  }
+}
+
+/** Why the text is no document that could be metadata, whatever it says; null when it is one. */
+export function documentProblem(text: string): string | null {
+  try {
+    documentOf(text);
     return null;
   } catch (error) {
     if (error instanceof MetadataProblem) return error.message;

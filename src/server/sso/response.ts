@@ -24,7 +24,7 @@ export async function readResponse(field: string): Promise<SamlResponse> {
   const xml = decode(field);
   let root: XmlElement;
   try {
-    root = await parseXml(utf8(xml), { most: PARTS_MAX, lenient: false });
+    root = parseXml(utf8(xml), { most: PARTS_MAX, lenient: false });
   } catch (error) {
     if (error instanceof XmlProblem) throw malformed(error.message);
     throw error;

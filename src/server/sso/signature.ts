@@ -45,7 +45,7 @@ export async function verifiedAssertion(response: SamlResponse, certificates: re
 async function readSigned(xml: string, response: SamlResponse): Promise<XmlElement> {
   let assertion: XmlElement;
   try {
-    assertion = await parseXml(xml, { most: PARTS_MAX, lenient: false });
+    assertion = parseXml(xml, { most: PARTS_MAX, lenient: false });
   } catch (error) {
     if (error instanceof XmlProblem) refuse(`what was signed cannot be read: ${error.message}`);
     throw error;

@@ -1,6 +1,6 @@
 // XML as it is read here: strictly, without entities of its own, and no further than bounds allow. What comes out is a small tree that knows
 // nothing of prefixes.
-import type { SaxesTagNS } from "saxes";
+import { SaxesParser, type SaxesTagNS } from "saxes";
 
 export interface XmlElement {
   readonly name: string;
@@ -29,8 +29,7 @@ interface Building extends XmlElement {
   text: string;
 }
 
-export async function parseXml(text: string, { most, lenient }: XmlBounds): Promise<XmlElement> {
-  const { SaxesParser } = await import("saxes");
+export function parseXml(text: string, { most, lenient }: XmlBounds): XmlElement {
   const parser = new SaxesParser({ xmlns: true });
   const open: Building[] = [];
   let root: Building | null = null;

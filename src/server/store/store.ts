@@ -59,6 +59,8 @@ export type Collections<S extends Tables> = { readonly [K in keyof S]: Collectio
 export interface TxOptions {
   /** Transactions with the same key run one after the other on all servers. */
   readonly lock?: string;
+  /** For reading only: everything is seen as it is at one moment. Says nothing inside another transaction. */
+  readonly snapshot?: boolean;
 }
 
 export interface StoreControl<S extends Tables> {

@@ -1,11 +1,10 @@
 import { isDeepStrictEqual } from "node:util";
 import type { AgentOptions } from "../../api/app-config.ts";
 import type { Team } from "../../api/teams.ts";
-import { recordActivity } from "../activities/record.ts";
+import { recordActivities } from "../activities/record.ts";
 import { parseAgentOptions } from "../app-config/agent-options.ts";
 import { channels } from "../core/channels.ts";
 import { type Context, within } from "../core/context.ts";
-import { eq } from "../store/query.ts";
 import { getTeamRow, type TeamRow } from "./access.ts";
 import { viewTeam } from "./view.ts";
 
@@ -28,12 +27,24 @@ export async function setTeamAgentOptions(
   );
 }
 
-async function write(ctx: Context, team: TeamRow, options: AgentOptions | null): Promise<void> {
-  if (isDeepStrictEqual(options, team.agent_options)) return;
-  await ctx.store.teams.update({
-    where: eq("id", team.id),
-    set: { agent_options: options, updated_at: ctx.clock.iso() },
-  });
-  await recordActivity(ctx, "edited_agent_options", { global: false, team_id: team.id, team_name: team.name });
-  await ctx.store.notify(channels.teams, String(team.id));
+const write = (ctx: Context, before: TeamRow, options: AgentOptions | null) =>
+  writeAgentOptions(ctx, [{ before, options }]);
+
+/** Writes and tells what differs, in the caller's transaction, which holds the lock "teams". */
+export async function writeAgentOptions(
+  ctx: Context,
+  given: readonly { readonly before: TeamRow; readonly options: AgentOptions | null }[],
+): Promise<void> {
+  const changes = given.filter(({ before, options }) => !isDeepStrictEqual(options, before.agent_options));
+  if (changes.length === 0) return;
+  const now = ctx.clock.iso();
+  await ctx.store.teams.updateEach(
+    changes.map(({ before, options }) => ({ id: before.id, agent_options: options, updated_at: now })),
+  );
+  await recordActivities(
+    ctx,
+    "edited_agent_options",
+    changes.map(({ before }) => ({ global: false, team_id: before.id, team_name: before.name })),
+  );
+  await ctx.store.notify(channels.teams, changes.length === 1 ? String(changes[0]!.before.id) : "*");
 }

@@ -1,4 +1,5 @@
 // Settings of hosts without a team, which the API knows as team 0. One row of the configuration's table keeps them.
+import { NO_TEAM_NAME } from "../../api/configuration.ts";
 import { NoTeam, type NoTeamChange } from "../../api/teams.ts";
 import { recordActivity } from "../activities/record.ts";
 import { changesBetween } from "../app-config/activities.ts";
@@ -13,11 +14,11 @@ import type { ServerTx } from "../tables.ts";
 import { noIntegrations, noWebhooks } from "./defaults.ts";
 import { automationProblems } from "./rules.ts";
 
-type Settings = Pick<NoTeam, "webhook_settings" | "integrations">;
+export type NoTeamSettings = Pick<NoTeam, "webhook_settings" | "integrations">;
 
-const NAME = "No team";
+const NAME = NO_TEAM_NAME;
 
-const noTeam = section<Settings>({
+const noTeam = section<NoTeamSettings>({
   name: "no_team",
   schema: NoTeam.pick({ webhook_settings: true, integrations: true }),
   defaults: {
@@ -27,14 +28,14 @@ const noTeam = section<Settings>({
 });
 
 /** As team settings are kept, so that one reader serves both. */
-export const noTeamSettings = (store: ServerTx): Promise<Settings> => readSection(store, noTeam);
+export const noTeamSettings = (store: ServerTx): Promise<NoTeamSettings> => readSection(store, noTeam);
 
-export async function writeNoTeam(ctx: Context, settings: Settings): Promise<void> {
+export async function writeNoTeam(ctx: Context, settings: NoTeamSettings): Promise<void> {
   await writeSection(ctx.store, noTeam, settings, ctx.clock.iso());
   await ctx.store.notify(channels.config, noTeam.name);
 }
 
-const view = (settings: Settings): NoTeam => ({ id: 0, name: NAME, ...settings });
+const view = (settings: NoTeamSettings): NoTeam => ({ id: 0, name: NAME, ...settings });
 
 export const getNoTeam = async (ctx: Context): Promise<{ team: NoTeam }> => ({
   team: view(await noTeamSettings(ctx.store)),
@@ -45,24 +46,34 @@ export const modifyNoTeam = (ctx: Context, given: NoTeamChange): Promise<{ team:
     async (store) => {
       const inside = within(ctx, store);
       const before = await noTeamSettings(store);
-      const after: Settings = {
+      const after: NoTeamSettings = {
         webhook_settings:
           given.webhook_settings === null
             ? noTeam.defaults.webhook_settings
-            : (over(before.webhook_settings, given.webhook_settings) as Settings["webhook_settings"]),
-        integrations: over(before.integrations, given.integrations) as Settings["integrations"],
+            : (over(before.webhook_settings, given.webhook_settings) as NoTeamSettings["webhook_settings"]),
+        integrations: over(before.integrations, given.integrations) as NoTeamSettings["integrations"],
       };
-      const integrations = await readSection(store, sections.integrations);
-      const errors = automationProblems(after, given, { integrations });
-      if (errors.length > 0) throw invalidFields(errors);
-      const changes = (Object.keys(after) as (keyof Settings)[]).flatMap((at) =>
-        changesBetween({ from: before[at], to: after[at], shown: [before[at], after[at]], at }),
-      );
-      if (changes.length > 0) {
-        await writeNoTeam(inside, after);
-        await recordActivity(inside, "edited_team", { team_id: 0, team_name: NAME, changes });
-      }
+      await changeNoTeam(inside, before, after, given);
       return { team: view(after) };
     },
     { lock: "config" },
   );
+
+/** Checks, writes and tells what differs, in the caller's transaction, which holds the lock "config". Whether anything did. */
+export async function changeNoTeam(
+  inside: Context,
+  before: NoTeamSettings,
+  after: NoTeamSettings,
+  given: NoTeamChange,
+): Promise<boolean> {
+  const integrations = await readSection(inside.store, sections.integrations);
+  const errors = automationProblems(after, given, { integrations });
+  if (errors.length > 0) throw invalidFields(errors);
+  const changes = (Object.keys(after) as (keyof NoTeamSettings)[]).flatMap((at) =>
+    changesBetween({ from: before[at], to: after[at], shown: [before[at], after[at]], at }),
+  );
+  if (changes.length === 0) return false;
+  await writeNoTeam(inside, after);
+  await recordActivity(inside, "edited_team", { team_id: 0, team_name: NAME, changes });
+  return true;
+}

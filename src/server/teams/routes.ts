@@ -3,12 +3,14 @@ import { type Route, route } from "../core/route.ts";
 import { setTeamAgentOptions } from "./agent-options.ts";
 import { getNoTeam, modifyNoTeam } from "./no-team.ts";
 import { createTeam, deleteTeam, getTeam, listTeams, modifyTeam } from "./service.ts";
+import { applyTeamSpecs } from "./specs.ts";
 import { addTeamUsers, listTeamUsers, removeTeamUsers } from "./users.ts";
 
 export const teamRoutes: readonly Route[] = [
   route(teamsApi.list, ({ query }, ctx) => listTeams(ctx, query)),
   route(teamsApi.get, ({ params }, ctx) => getTeam(ctx, params.id)),
   route(teamsApi.create, ({ body }, ctx) => createTeam(ctx, body)),
+  route(teamsApi.applySpecs, ({ body, query }, ctx) => applyTeamSpecs(ctx, body.specs, query)),
   route(teamsApi.modify, ({ params, body }, ctx) => modifyTeam(ctx, params.id, body)),
   route(teamsApi.noTeam, (_, ctx) => getNoTeam(ctx)),
   route(teamsApi.modifyNoTeam, ({ body }, ctx) => modifyNoTeam(ctx, body)),

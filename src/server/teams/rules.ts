@@ -2,20 +2,21 @@
 
 import { isDeepStrictEqual } from "node:util";
 import type { ConfigSections } from "../../api/app-config.ts";
-import type { NoTeam, TeamMdm, TeamSettingsChange } from "../../api/teams.ts";
+import type { NoTeam, TeamMdm } from "../../api/teams.ts";
 import { isConnected } from "../app-config/between.ts";
 import { entryKeys } from "../app-config/sections/integrations.ts";
 import { osSettingsProblems } from "../app-config/sections/mdm-rules.ts";
+import { features as featuresSection } from "../app-config/sections/organization.ts";
 import { expiryProblem, isHttpUrl, under } from "../app-config/sections/rules.ts";
 import { failingPoliciesProblems, hostStatusProblems } from "../app-config/sections/webhooks.ts";
 import type { FieldError } from "../core/errors.ts";
 import { noMdm } from "./defaults.ts";
-import type { WholeSettings } from "./settings.ts";
+import type { GivenSettings, WholeSettings } from "./settings.ts";
 
 interface Change {
   readonly before: WholeSettings;
   readonly after: WholeSettings;
-  readonly given: TeamSettingsChange;
+  readonly given: GivenSettings;
   readonly config: ConfigSections;
 }
 
@@ -25,6 +26,7 @@ export function settingsProblems({ before, after, given, config }: Change): Fiel
   const { host_expiry_enabled, host_expiry_window } = after.host_expiry_settings;
   const reason = given.host_expiry_settings && expiryProblem(host_expiry_enabled, host_expiry_window);
   if (reason) errors.push({ name: "host_expiry_settings.host_expiry_window", reason });
+  if (given.features) errors.push(...under("features", featuresSection.check(after.features)));
   const { host_status_webhook: status } = after.webhook_settings;
   if (given.webhook_settings?.host_status_webhook && status)
     errors.push(...under("webhook_settings.host_status_webhook", hostStatusProblems(status)));

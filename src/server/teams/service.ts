@@ -1,6 +1,7 @@
 import type { z } from "zod";
+import type { ConfigSections } from "../../api/app-config.ts";
 import type { Team, teamsApi } from "../../api/teams.ts";
-import { recordActivity } from "../activities/record.ts";
+import { type Entry, recordActivities, recordActivity, recordEntries } from "../activities/record.ts";
 import { changesBetween, toldOfAccessAutomations, toldOfMdm, untold } from "../app-config/activities.ts";
 import { noHostExpiry } from "../app-config/sections/rules.ts";
 import { readConfig } from "../app-config/service.ts";
@@ -17,6 +18,7 @@ import { usersLosingTeam } from "../users/membership.ts";
 import { authorizeTeam, getTeamRow, type TeamRow } from "./access.ts";
 import { checkName, nameKey } from "./names.ts";
 import { changedSettings, shownSettings, type WholeSettings } from "./settings.ts";
+import type { TeamSettings } from "./tables.ts";
 import { viewTeam, viewTeams } from "./view.ts";
 
 type Created = z.output<(typeof teamsApi)["create"]["body"]>;
@@ -36,25 +38,44 @@ export async function createTeam(ctx: Context, given: Created): Promise<{ team: 
   const name = checkName(given.name);
   return changingSecrets(ctx, async (inside) => {
     const config = await readConfig(inside.store);
-    const settings = changedSettings({ host_expiry_settings: noHostExpiry, features: config.features }, given, config);
+    const settings = changedSettings(firstSettings(config), given, config);
     await checkNameFree(inside, name);
-    const now = ctx.clock.iso();
-    const team = await inside.store.teams.insert({
-      created_at: now,
-      updated_at: now,
-      name,
-      name_key: nameKey(name),
-      description: given.description ?? "",
-      settings,
-    });
+    const [team] = (await addTeams(inside, [{ name, description: given.description ?? "", settings }])) as [TeamRow];
     if (given.secrets) {
       authorizeTeam(ctx, "enroll_secrets:write", team.id);
       await replaceSecrets(inside, team.id, given.secrets);
     }
-    await recordActivity(inside, "created_team", { team_id: team.id, team_name: name });
-    await inside.store.notify(channels.teams, String(team.id));
     return { team: await viewTeam(inside, team) };
   });
+}
+
+/** What a team has before anybody says anything of it. */
+export const firstSettings = ({ features }: Pick<ConfigSections, "features">): TeamSettings => ({
+  host_expiry_settings: noHostExpiry,
+  features,
+});
+
+/** Their names are checked and free. In the caller's transaction; tells of each. */
+export async function addTeams(inside: Context, given: readonly NewTeam[]): Promise<TeamRow[]> {
+  const rows = await insertTeams(inside, given);
+  await recordActivities(
+    inside,
+    "created_team",
+    rows.map(({ id, name }) => ({ team_id: id, team_name: name })),
+  );
+  return rows;
+}
+
+type NewTeam = Pick<TeamRow, "name" | "description" | "settings">;
+
+export async function insertTeams({ store, clock }: Context, given: readonly NewTeam[]): Promise<TeamRow[]> {
+  if (given.length === 0) return [];
+  const now = clock.iso();
+  const rows = await store.teams.insertMany(
+    given.map((team) => ({ created_at: now, updated_at: now, name_key: nameKey(team.name), ...team })),
+  );
+  await store.notify(channels.teams, rows.length === 1 ? String(rows[0]!.id) : "*");
+  return rows;
 }
 
 export async function modifyTeam(ctx: Context, id: number, given: Modified): Promise<{ team: Team }> {
@@ -74,7 +95,7 @@ export async function modifyTeam(ctx: Context, id: number, given: Modified): Pro
       },
     });
     const team = (await store.teams.get(id))!;
-    await tellChanges(inside, before, team);
+    await recordEntries(inside, toldOfTeam(before, team));
     if (given.secrets) {
       authorizeTeam(ctx, "enroll_secrets:write", id);
       if (await replaceSecrets(inside, id, given.secrets))
@@ -90,24 +111,29 @@ export async function deleteTeam(ctx: Context, id: number): Promise<Record<strin
   const results = await ctx.store.tx(
     async (store) => {
       const inside = within(ctx, store);
-      const team = await getTeamRow(inside, "teams:delete", id);
-      const leaving = await policiesLeavingWithTeam(store, id);
-      const hosts = await store.hosts.count(eq("team_id", id));
-      await usersLosingTeam(inside, id);
-      await recordActivity(inside, "deleted_team", { team_id: id, team_name: team.name });
-      await store.teams.delete(eq("id", id));
-      await store.notify(channels.teams, String(id));
-      await store.notify(channels.enrollSecrets, "");
-      if (hosts > 0) {
-        await store.notify(channels.hosts, "*");
-        await tellHostsMoved(store);
-      }
-      return leaving;
+      return removeTeam(inside, await getTeamRow(inside, "teams:delete", id));
     },
     { lock: "users" },
   );
   dropResults(ctx, results);
   return {};
+}
+
+/** In the caller's transaction, which holds the lock "users". Gives the results to be dropped after it. */
+export async function removeTeam(inside: Context, { id, name }: TeamRow): Promise<number[]> {
+  const { store } = inside;
+  const leaving = await policiesLeavingWithTeam(store, id);
+  const hosts = await store.hosts.count(eq("team_id", id));
+  await usersLosingTeam(inside, id);
+  await recordActivity(inside, "deleted_team", { team_id: id, team_name: name });
+  await store.teams.delete(eq("id", id));
+  await store.notify(channels.teams, String(id));
+  await store.notify(channels.enrollSecrets, "");
+  if (hosts > 0) {
+    await store.notify(channels.hosts, "*");
+    await tellHostsMoved(store);
+  }
+  return leaving;
 }
 
 async function checkNameFree({ store }: Context, name: string, but = 0): Promise<void> {
@@ -116,7 +142,7 @@ async function checkNameFree({ store }: Context, name: string, but = 0): Promise
 }
 
 /** Each change is told once: by its own entry where it has one, else with the others. */
-async function tellChanges(ctx: Context, before: TeamRow, after: TeamRow): Promise<void> {
+export function toldOfTeam(before: TeamRow, after: TeamRow): Entry[] {
   const team = { team_id: after.id, team_name: after.name };
   const [was, is] = [before, after].map(({ name, description, settings }) => ({
     name,
@@ -131,12 +157,11 @@ async function tellChanges(ctx: Context, before: TeamRow, after: TeamRow): Promi
       team,
     ),
   ];
-  for (const { type, details } of told) await recordActivity(ctx, type, details);
   const changes = (Object.keys(is) as (keyof Shown)[]).flatMap((at) =>
     changesBetween({ from: was[at], to: is[at], shown: [was[at], is[at]], at }),
   );
   const rest = untold(changes, told);
-  if (rest.length > 0) await recordActivity(ctx, "edited_team", { ...team, changes: rest });
+  return [...told, ...(rest.length > 0 ? [{ type: "edited_team" as const, details: { ...team, changes: rest } }] : [])];
 }
 
 type Shown = WholeSettings & Pick<TeamRow, "name" | "description">;

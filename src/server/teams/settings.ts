@@ -1,5 +1,5 @@
 // What a team has of its own beside name and agent options: how it is shown, and what a change makes of it.
-import type { ConfigSections, HostStatusWebhook } from "../../api/app-config.ts";
+import type { ConfigSections, Features, HostStatusWebhook } from "../../api/app-config.ts";
 import type { Team, TeamIntegrations, TeamMdm, TeamSettingsChange, TeamWebhooks } from "../../api/teams.ts";
 import { over } from "../app-config/merge.ts";
 import { newHostsUpdated, respellMdm } from "../app-config/sections/mdm-rules.ts";
@@ -23,16 +23,15 @@ export const shownSettings = (settings: TeamSettings): WholeSettings => ({
   mdm: over(noMdm, settings.mdm) as TeamMdm,
 });
 
+/** What endpoints for files give too. */
+export type GivenSettings = TeamSettingsChange & { readonly features?: Features | undefined };
+
 /** The settings after a change; 422 where they break a rule. */
-export function changedSettings(
-  before: TeamSettings,
-  given: TeamSettingsChange,
-  config: ConfigSections,
-): WholeSettings {
+export function changedSettings(before: TeamSettings, given: GivenSettings, config: ConfigSections): WholeSettings {
   const old = shownSettings(before);
   const mdm = given.mdm === undefined ? undefined : respellMdm(given.mdm);
   const merged: WholeSettings = {
-    features: old.features,
+    features: given.features ?? old.features,
     host_expiry_settings: over(
       old.host_expiry_settings,
       given.host_expiry_settings,

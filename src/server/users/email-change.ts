@@ -8,6 +8,7 @@ import { linkPaths, sendMail } from "../mail/mail.ts";
 import { confirmEmailLetter, emailChangingLetter } from "../mail/messages.ts";
 import { endTokens, issueToken, takeToken } from "../mail/one-time.ts";
 import { eq } from "../store/query.ts";
+import { recordEdit } from "./edits.ts";
 import { checkEmailFree } from "./service.ts";
 import type { UserRow } from "./viewer.ts";
 
@@ -37,6 +38,7 @@ export async function confirmEmail(ctx: Context, token: string): Promise<{ new_e
       if (!user || email === undefined || user.id !== ctx.user.id) throw notFound("email change", "of this link");
       await checkEmailFree(inside, email, user.id);
       await store.users.update({ where: eq("id", user.id), set: { email, updated_at: ctx.clock.iso() } });
+      await recordEdit(inside, user);
       // What was mailed to the old address ends with it.
       await endTokens(inside, user.id, ["password_reset", "mfa"]);
       return { new_email: email };

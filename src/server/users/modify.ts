@@ -8,6 +8,7 @@ import { checkMfa } from "../sessions/mfa.ts";
 import { endSessions } from "../sessions/service.ts";
 import { eq } from "../store/query.ts";
 import { type Account, manages, visibleAccount } from "./access.ts";
+import { recordEdit } from "./edits.ts";
 import { awaitEmailChange, mailEmailChange, tellOldAddress } from "./email-change.ts";
 import { newHash, setPassword, showsPassword } from "./password.ts";
 import { keepAnAdmin, rolesAfter, writeRoles } from "./roles.ts";
@@ -112,6 +113,7 @@ async function change(ctx: Context, { user }: Account, given: ModifyUser, email:
       ...(sso ? { password_hash: null, force_password_reset: false } : {}),
     },
   });
+  await recordEdit(ctx, user);
 }
 
 async function changeRoles(ctx: Context, { user, roles }: Account, given: ModifyUser): Promise<void> {

@@ -1,4 +1,5 @@
 import type { User } from "../../api/users.ts";
+import { recordActivity } from "../activities/record.ts";
 import { type Context, within } from "../core/context.ts";
 import { conflict, invalid, notFound, permissionDenied } from "../core/errors.ts";
 import { checkPassword, hashPassword, verifyPassword } from "../core/passwords.ts";
@@ -8,7 +9,7 @@ import { endTokens } from "../mail/one-time.ts";
 import { endSessions } from "../sessions/service.ts";
 import { eq } from "../store/query.ts";
 import { viewUser } from "./view.ts";
-import type { UserRow } from "./viewer.ts";
+import { aboutUser, type UserRow } from "./viewer.ts";
 
 /** Whether this is the caller's password; wrong answers are limited as wrong sign-ins are. */
 export const showsPassword = (ctx: Context, user: UserRow, password: string): Promise<boolean> =>
@@ -21,7 +22,7 @@ export async function newHash(user: UserRow, field: string, password: string): P
   return hashPassword(password);
 }
 
-/** In a transaction: sets the password, and ends what was mailed to the user and its sessions, but the one that calls. */
+/** In a transaction: sets the password, tells of it, and ends what was mailed to the user and its sessions, but the one that calls. */
 export async function setPassword(ctx: Context, user: UserRow, hash: string, resetDone: boolean): Promise<void> {
   const now = await ctx.store.users.get(user.id);
   if (!now) throw notFound("user", user.id);
@@ -34,6 +35,8 @@ export async function setPassword(ctx: Context, user: UserRow, hash: string, res
       ...(resetDone ? { force_password_reset: false } : {}),
     },
   });
+  const by = ctx.user.kind === "nobody" ? "link" : ctx.user.id === user.id ? "user" : "manager";
+  await recordActivity(ctx, "changed_user_password", { ...aboutUser(user), by });
   await endTokens(ctx, user.id);
   await endSessions(ctx, [user.id], ctx.user.session_id);
 }

@@ -2,8 +2,9 @@
 import { premiumRoles, type Role, roles as roleNames } from "../../api/access.ts";
 import { recordActivity } from "../activities/record.ts";
 import { authorize, may } from "../core/access.ts";
-import { type Context, isPremium } from "../core/context.ts";
-import { invalid, premiumRequired, roleError } from "../core/errors.ts";
+import type { Context } from "../core/context.ts";
+import { invalid, roleError } from "../core/errors.ts";
+import { needPremium } from "../core/tier.ts";
 import { and, eq, oneOf } from "../store/query.ts";
 import type { RoleSet } from "./access.ts";
 import type { UserRow } from "./viewer.ts";
@@ -28,7 +29,7 @@ export function checkRole(
   user: { readonly apiOnly: boolean; readonly onTeam: boolean },
 ): void {
   if (role === "gitops" && !user.apiOnly) throw roleError(4, "role gitops can only be set for API-only users");
-  if ((user.onTeam || premiumRoles.includes(role)) && !isPremium(ctx)) throw premiumRequired();
+  if (user.onTeam || premiumRoles.includes(role)) needPremium(ctx);
 }
 
 /**

@@ -16,7 +16,7 @@ import { keepAnAdmin, noRoles, rolesAfter } from "./roles.ts";
 import { checkGravatar, cleanEmail } from "./rules.ts";
 import { userTeams } from "./tables.ts";
 import { availableTeams, viewUser, viewUsers } from "./view.ts";
-import { type UserRow, viewerOf } from "./viewer.ts";
+import { aboutUser, viewerOf } from "./viewer.ts";
 
 export interface UserFilter extends PageQuery {
   readonly query?: string | undefined;
@@ -127,8 +127,6 @@ function checkSignIn(given: CreateUser): string | null {
   return given.password;
 }
 
-export const aboutUser = ({ id, name, email }: UserRow) => ({ user_id: id, user_name: name, user_email: email });
-
 export async function deleteUser(ctx: Context, id: number): Promise<Record<string, never>> {
   await ctx.store.tx(
     async (store) => {
@@ -153,6 +151,7 @@ export async function requirePasswordReset(ctx: Context, id: number, required: b
         where: eq("id", id),
         set: { force_password_reset: required, updated_at: ctx.clock.iso() },
       });
+      await recordActivity(inside, "required_user_password_reset", { ...aboutUser(user), required });
       if (required) {
         await endTokens(inside, id);
         await endSessions(inside, [id]);

@@ -1,6 +1,7 @@
 // Accounts of people who sign in by single sign-on, made and kept as the identity provider says.
 import { recordActivity } from "../activities/record.ts";
 import { type Context, service, within } from "../core/context.ts";
+import { spendInvite } from "../invites/spend.ts";
 import { endSessions } from "../sessions/service.ts";
 import { eq } from "../store/query.ts";
 import { type Account, managedAccount } from "./access.ts";
@@ -18,15 +19,21 @@ export interface SsoPerson {
 export const userOfEmail = ({ store }: Pick<Context, "store">, email: string): Promise<UserRow | null> =>
   store.users.first({ where: eq("email", email) });
 
-/** Makes the account at the first sign-in. Call it in a transaction that holds the users lock. */
+/**
+ * Makes the account at the first sign-in, with the roles that the identity provider says, else those of an invite that waits for the
+ * person, else as observer. Call it in a transaction that holds the users lock.
+ */
 export async function addSsoUser(ctx: Context, { email, name, roles }: SsoPerson): Promise<UserRow> {
-  const held = await rolesAfter({ ...ctx, user: service }, noRoles, roles ?? { global_role: "observer" }, false);
+  const invited = await spendInvite(ctx, email);
+  const given = roles ?? invited?.roles ?? { global_role: "observer" };
+  const held = await rolesAfter({ ...ctx, user: service }, noRoles, given, false);
   const now = ctx.clock.iso();
   const user = await ctx.store.users.insert({
     created_at: now,
     updated_at: now,
     name,
     email,
+    position: invited?.position ?? "",
     sso_enabled: true,
     global_role: held.global,
   });

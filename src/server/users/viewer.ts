@@ -31,3 +31,10 @@ export async function viewerOf(
     teams: memberships.map(({ team_id, role }) => ({ id: team_id, role })),
   };
 }
+
+/** How activities name a user. */
+export const aboutUser = ({ id, name, email }: Pick<UserRow, "id" | "name" | "email">) => ({
+  user_id: id,
+  user_name: name,
+  user_email: email,
+});

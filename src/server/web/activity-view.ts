@@ -20,6 +20,10 @@ const sentences: Record<string, (details: Details) => string> = {
   deleted_user_global_role: ({ role }) => `took the role ${text(role)} from`,
   changed_user_team_role: ({ role, team_name: team }) => `gave the role ${text(role)} on ${text(team)} to`,
   deleted_user_team_role: ({ role, team_name: team }) => `took the role ${text(role)} on ${text(team)} from`,
+  changed_user_password: ({ by }) => `changed the password${by === "link" ? ", by a mailed link," : ""} of`,
+  required_user_password_reset: ({ required }) =>
+    `${required === true ? "asks" : "no longer asks"} for a new password of`,
+  ended_user_sessions: ({ sessions_count: ended }) => `ended ${plural(Number(ended) || 0, "session")} of`,
   edited_config: ({ sections }) => `changed the configuration${listed(sections)}`,
   live_query: (details) => `ran a live query on ${plural(Number(details.targets_count) || 0, "host")}`,
   svc_enrolled: () => "enrolled the host",

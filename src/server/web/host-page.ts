@@ -1,7 +1,8 @@
 // One host: what is known of it.
 import type { Activity } from "../../api/activities.ts";
+import type { Host } from "../../api/host.ts";
 import { hostActivitiesApi, type UpcomingActivity } from "../../api/host-activities.ts";
-import { type Host, hostsApi } from "../../api/hosts.ts";
+import { hostsApi } from "../../api/hosts.ts";
 import { may } from "../core/access.ts";
 import type { Context } from "../core/context.ts";
 import { feed } from "./activity-view.ts";

@@ -1,5 +1,8 @@
 // The list of hosts, as GET /hosts has it.
-import { type Host, hostFilters, hostsApi } from "../../api/hosts.ts";
+
+import type { Host } from "../../api/host.ts";
+import { hostFilters } from "../../api/host-filters.ts";
+import { hostsApi } from "../../api/hosts.ts";
 import { labelsApi } from "../../api/labels.ts";
 import { maySomewhere } from "../core/access.ts";
 import { type Context, isPremium } from "../core/context.ts";

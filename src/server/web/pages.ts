@@ -21,6 +21,21 @@ const htmlHeaders = {
 /** What a page's code threw, logged where it is no refusal. */
 type AsError = (thrown: unknown, event: H3Event) => ApiError;
 
+interface Described {
+  readonly document: string;
+  readonly page: ReturnType<typeof docsPage>;
+}
+
+let known: Described | undefined;
+
+/** The API's description, which never changes: made when it is first asked for, since that takes a quarter of a second. */
+function described(): Described {
+  if (known) return known;
+  const document = JSON.stringify(openApiDocument(version.version));
+  known = { document, page: docsPage(JSON.parse(document)) };
+  return known;
+}
+
 export function mountPages(app: H3, services: Services, asError: AsError): void {
   // HEAD too (RFC 9110, 9.1): load balancers probe with it, and Node leaves the body out.
   const get = (path: string, handler: (event: H3Event) => Response | Promise<Response>) => {
@@ -33,22 +48,22 @@ export function mountPages(app: H3, services: Services, asError: AsError): void 
   });
   if (services.settings.metrics_port === undefined) get("/metrics", () => metricsResponse(services));
 
-  // Neither changes while the server runs.
-  const document = JSON.stringify(openApiDocument(version.version));
-  const page = docsPage(JSON.parse(document));
   for (const segment of ["v1", "2022-04", "latest"])
     get(
       `/api/${segment}/svc/openapi.json`,
-      () => new Response(document, { headers: { "content-type": "application/json; charset=utf-8" } }),
+      () => new Response(described().document, { headers: { "content-type": "application/json; charset=utf-8" } }),
     );
-  get("/api/docs", () => new Response(page.html, { headers: htmlHeaders }));
+  get("/api/docs", () => new Response(described().page.html, { headers: htmlHeaders }));
   for (const asset of assets) get(asset.path, () => assetResponse(asset));
   for (const one of webPages) {
     const answer = (event: H3Event) => answerPage(services, one, event, (thrown) => asError(thrown, event));
     if (one.method === "GET") get(one.path, answer);
     else app.post(one.path, answer);
   }
-  get("/api/docs/style.css", () => new Response(page.css, { headers: { "content-type": "text/css; charset=utf-8" } }));
+  get(
+    "/api/docs/style.css",
+    () => new Response(described().page.css, { headers: { "content-type": "text/css; charset=utf-8" } }),
+  );
 }
 
 export async function metricsResponse({ metrics }: Services): Promise<Response> {

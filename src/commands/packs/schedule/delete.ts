@@ -4,6 +4,7 @@ import { args, dryRunFlag, yesFlag } from "../../../cli/flags.ts";
 
 export default class PacksScheduleDelete extends ClientCommand {
   static override summary = "Take a scheduled query out of its pack.";
+  static override destructive = true;
   static override endpoints = [packsApi.deleteScheduled];
   static override args = { id: args.required("id of the scheduled query") };
   static override flags = { ...yesFlag, ...dryRunFlag };

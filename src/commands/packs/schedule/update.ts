@@ -4,7 +4,8 @@ import { ScheduledEntry } from "../../../api/schedule.ts";
 import { changesOf } from "../../../cli/base-command.ts";
 import { ClientCommand } from "../../../cli/client-command.ts";
 import { usage } from "../../../cli/errors.ts";
-import { args, dryRunFlag } from "../../../cli/flags.ts";
+import { args, dryRunFlag, inputFlag } from "../../../cli/flags.ts";
+import { readBody } from "../../../cli/input.ts";
 import { entryFields, entryFlags } from "../../../cli/saved-query-view.ts";
 
 export default class PacksScheduleUpdate extends ClientCommand {
@@ -15,14 +16,16 @@ export default class PacksScheduleUpdate extends ClientCommand {
     ...entryFlags,
     name: Flags.string({ summary: "Name in the pack." }),
     denylist: Flags.boolean({ summary: "Agents may put it aside when it costs too much.", allowNo: true }),
+    ...inputFlag,
     ...dryRunFlag,
   };
   static override examples = ["<%= config.bin %> <%= command.id %> 1 --interval 60"];
 
   async run() {
     const { args: given, flags } = await this.parse(PacksScheduleUpdate);
-    const body = entryFields(flags);
-    if (Object.keys(body).length === 0) throw usage("nothing to change", "Give the fields to change by flags.");
+    const body = { ...(await readBody(this.io, flags.input)), ...entryFields(flags) };
+    if (Object.keys(body).length === 0)
+      throw usage("nothing to change", "Give the fields to change by flags or --input.");
     const params = { id: given.id };
     if (flags["dry-run"]) {
       this.validate(packsApi.modifyScheduled, body);

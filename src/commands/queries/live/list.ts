@@ -13,6 +13,6 @@ export default class QueriesLiveList extends ClientCommand {
   async run() {
     const { flags } = await this.parse(QueriesLiveList);
     const query = queryOf(liveQueriesApi.list, flags);
-    await this.printList(await this.rows(liveQueriesApi.list, { query }, "live_queries"), liveView);
+    await this.printList(this.pages(liveQueriesApi.list, { query }, "live_queries"), liveView);
   }
 }

@@ -4,6 +4,7 @@ import { args, dryRunFlag, teamFlag, yesFlag } from "../../../cli/flags.ts";
 
 export default class QueriesScheduleDelete extends ClientCommand {
   static override summary = "Delete an entry of the global schedule, or of a team's: the query that it is.";
+  static override destructive = true;
   static override description = "`svc queries update --interval 0` keeps the query and only ends its schedule.";
   static override endpoints = [scheduleApi.delete, scheduleApi.teamDelete];
   static override args = { query: args.query };

@@ -2,14 +2,15 @@ import { scheduleApi } from "../../../api/schedule.ts";
 import { changesOf } from "../../../cli/base-command.ts";
 import { ClientCommand } from "../../../cli/client-command.ts";
 import { usage } from "../../../cli/errors.ts";
-import { args, dryRunFlag, teamFlag } from "../../../cli/flags.ts";
+import { args, dryRunFlag, inputFlag, teamFlag } from "../../../cli/flags.ts";
+import { readBody } from "../../../cli/input.ts";
 import { entryFields, entryFlags } from "../../../cli/saved-query-view.ts";
 
 export default class QueriesScheduleUpdate extends ClientCommand {
   static override summary = "Change an entry of the global schedule, or of a team's.";
   static override endpoints = [scheduleApi.modify, scheduleApi.teamModify];
   static override args = { query: args.query };
-  static override flags = { ...entryFlags, ...teamFlag, ...dryRunFlag };
+  static override flags = { ...entryFlags, ...teamFlag, ...inputFlag, ...dryRunFlag };
   static override examples = [
     "<%= config.bin %> <%= command.id %> 'Local users' --interval 600",
     "<%= config.bin %> <%= command.id %> 'Team users' --team Workstations --shard 20",
@@ -17,8 +18,9 @@ export default class QueriesScheduleUpdate extends ClientCommand {
 
   async run() {
     const { args: given, flags } = await this.parse(QueriesScheduleUpdate);
-    const body = entryFields(flags);
-    if (Object.keys(body).length === 0) throw usage("nothing to change", "Give the fields to change by flags.");
+    const body = { ...(await readBody(this.io, flags.input)), ...entryFields(flags) };
+    if (Object.keys(body).length === 0)
+      throw usage("nothing to change", "Give the fields to change by flags or --input.");
     const entry = await this.savedQuery(given.query, flags.team);
     const { id, name, interval, platform, team_id } = entry;
     if (flags["dry-run"]) {

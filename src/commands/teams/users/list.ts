@@ -16,7 +16,7 @@ export default class TeamsUsersList extends ClientCommand {
     const { args: given, flags } = await this.parse(TeamsUsersList);
     const { id } = await this.team(given.team);
     const query = queryOf(teamsApi.users, flags);
-    const users = await this.rows(teamsApi.users, { params: { id }, query }, "users");
+    const users = this.pages(teamsApi.users, { params: { id }, query }, "users");
     await this.printList(users, { ...userView, schema: User });
   }
 }

@@ -5,6 +5,7 @@ import { args, dryRunFlag, listOf, yesFlag } from "../../../cli/flags.ts";
 
 export default class TeamsUsersRemove extends ClientCommand {
   static override summary = "Remove users from a team.";
+  static override destructive = true;
   static override endpoints = [teamsApi.removeUsers];
   static override args = { team: args.team };
   static override flags = {

@@ -16,6 +16,6 @@ export default class WebhooksDeliveriesList extends ClientCommand {
   async run() {
     const { flags } = await this.parse(WebhooksDeliveriesList);
     const query = queryOf(webhooksApi.deliveries, flags);
-    await this.printList(await this.rows(webhooksApi.deliveries, { query }, "deliveries"), deliveryView);
+    await this.printList(this.pages(webhooksApi.deliveries, { query }, "deliveries"), deliveryView);
   }
 }

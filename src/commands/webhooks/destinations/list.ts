@@ -13,6 +13,6 @@ export default class WebhooksDestinationsList extends ClientCommand {
   async run() {
     const { flags } = await this.parse(WebhooksDestinationsList);
     const query = queryOf(webhooksApi.destinations, flags);
-    await this.printList(await this.rows(webhooksApi.destinations, { query }, "destinations"), destinationView);
+    await this.printList(this.pages(webhooksApi.destinations, { query }, "destinations"), destinationView);
   }
 }

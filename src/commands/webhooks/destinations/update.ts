@@ -2,8 +2,8 @@ import * as Flags from "@oclif/core/flags";
 import { Destination, webhooksApi } from "../../../api/webhooks.ts";
 import { ClientCommand } from "../../../cli/client-command.ts";
 import { usage } from "../../../cli/errors.ts";
-import { args, dryRunFlag } from "../../../cli/flags.ts";
-import { readSecret, secretFlags } from "../../../cli/input.ts";
+import { args, dryRunFlag, inputFlag } from "../../../cli/flags.ts";
+import { readBody, readSecret, secretFlags } from "../../../cli/input.ts";
 
 export default class WebhooksDestinationsUpdate extends ClientCommand {
   static override summary = "Change the headers, or the signing secret, of requests to a URL.";
@@ -15,6 +15,7 @@ export default class WebhooksDestinationsUpdate extends ClientCommand {
     ...secretFlags("headers", "the headers, one NAME: VALUE a line,"),
     "no-headers": Flags.boolean({ summary: "No headers.", exclusive: ["headers-stdin", "headers-file"] }),
     "rotate-secret": Flags.boolean({ summary: "Make a new signing secret." }),
+    ...inputFlag,
     ...dryRunFlag,
   };
   static override examples = [
@@ -26,9 +27,11 @@ export default class WebhooksDestinationsUpdate extends ClientCommand {
     const { args: given, flags } = await this.parse(WebhooksDestinationsUpdate);
     const text = await readSecret(this.io, flags, "headers");
     const headers = flags["no-headers"] ? {} : text === undefined ? undefined : readHeaders(text);
-    if (headers === undefined && !flags["rotate-secret"])
-      throw usage("nothing to change", "Give --headers-file, --no-headers or --rotate-secret.");
+    const input = await readBody(this.io, flags.input);
+    if (headers === undefined && !flags["rotate-secret"] && Object.keys(input).length === 0)
+      throw usage("nothing to change", "Give --headers-file, --no-headers, --rotate-secret or --input.");
     const body = {
+      ...input,
       url: given.url,
       ...(headers === undefined ? {} : { headers }),
       ...(flags["rotate-secret"] ? { rotate_secret: true } : {}),

@@ -1,4 +1,4 @@
-import type { Battery } from "../../../api/hosts.ts";
+import type { Battery } from "../../../api/host.ts";
 import { toCount, toNumber } from "./numbers.ts";
 import { type Row, text } from "./rows.ts";
 

@@ -1,4 +1,4 @@
-import type { Battery, HostUser } from "../../../api/hosts.ts";
+import type { Battery, HostUser } from "../../../api/host.ts";
 import { hostBatteries } from "./batteries.ts";
 import { type CertificateInventory, hostCertificates } from "./certificates.ts";
 import { answersFor } from "./detail-queries.ts";

@@ -1,4 +1,4 @@
-import type { HostUser } from "../../../api/hosts.ts";
+import type { HostUser } from "../../../api/host.ts";
 import { toInt } from "./numbers.ts";
 import { type Row, text, type Warn } from "./rows.ts";
 

@@ -1,20 +1,8 @@
 import { type Integrations, Integrations as IntegrationsSchema } from "../../../api/app-config.ts";
+import { configSecrets } from "../../../api/secret-fields.ts";
 import type { FieldError } from "../../core/errors.ts";
 import { section } from "../section.ts";
 import { badUrls, missing, under } from "./rules.ts";
-
-/** Of a service account's key, what is no secret. */
-const openKeyFields = [
-  "type",
-  "project_id",
-  "client_email",
-  "client_id",
-  "auth_uri",
-  "token_uri",
-  "auth_provider_x509_cert_url",
-  "client_x509_cert_url",
-  "universe_domain",
-];
 
 /** What tells entries apart; teams name tickets' entries by these too. */
 export const entryKeys = {
@@ -27,8 +15,7 @@ export const integrations = section({
   name: "integrations",
   schema: IntegrationsSchema,
   defaults: { ticketing_a: [], ticketing_b: [], calendar: [], conditional_access_enabled: false },
-  secrets: ["ticketing_a.*.api_token", "ticketing_b.*.api_token", "calendar.*.api_key_json.*"],
-  shown: openKeyFields.map((name) => `calendar.*.api_key_json.${name}`),
+  ...configSecrets.integrations,
   entries: entryKeys,
   premium: ["conditional_access_enabled"],
   check: (value) => [

@@ -1,9 +1,9 @@
 import { ConditionalAccess, SsoSettings } from "../../../api/app-config.ts";
 import { may } from "../../core/access.ts";
 import type { FieldError } from "../../core/errors.ts";
+import { documentProblem } from "../../sso/metadata.ts";
 import { section } from "../section.ts";
 import { badLinks, badUrls, missing } from "./rules.ts";
-import { xmlProblem } from "./xml.ts";
 
 const ENTITY_ID_MIN = 5;
 
@@ -18,7 +18,7 @@ export function providerProblems(value: IdentityProvider, required: boolean, wha
   if (required && value.metadata === "" && value.metadata_url === "")
     errors.push({ name: "metadata", reason: `either metadata or metadata_url is required to ${what}` });
   errors.push(...badUrls(value, ["metadata_url"]));
-  const problem = value.metadata === "" ? null : xmlProblem(value.metadata);
+  const problem = value.metadata === "" ? null : documentProblem(value.metadata);
   if (problem) errors.push({ name: "metadata", reason: problem });
   return errors;
 }

@@ -1,4 +1,5 @@
 import { SmtpSettings } from "../../../api/app-config.ts";
+import { configSecrets } from "../../../api/secret-fields.ts";
 import { may } from "../../core/access.ts";
 import type { FieldError } from "../../core/errors.ts";
 import { section } from "../section.ts";
@@ -31,7 +32,7 @@ export const smtpSettings = section({
     verify_ssl_certs: true,
     enable_start_tls: true,
   },
-  secrets: ["password"],
+  ...configSecrets.smtp_settings,
   boundTo: { password: ["server", "port"] },
   returned: ["configured"],
   respell(given) {

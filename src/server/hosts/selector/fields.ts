@@ -1,5 +1,5 @@
 // Every field that selector expressions know.
-import { hostOrderKeys, hostStatuses } from "../../../api/hosts.ts";
+import { hostOrderKeys, hostStatuses } from "../../../api/host-filters.ts";
 import { labelMembers, labels } from "../../labels/tables.ts";
 import { hostProfiles } from "../../mdm/tables.ts";
 import { hostMunki, munkiIssues } from "../../munki/tables.ts";

@@ -1,5 +1,5 @@
 // What device management tells of hosts: enrollment, settings, disk encryption, the bootstrap package.
-import type { HostFilter } from "../../../api/hosts.ts";
+import type { HostFilter } from "../../../api/host-filters.ts";
 import { linuxPlatforms } from "../../agent/inventory/platforms.ts";
 import {
   type DiskEncryptionStatus,

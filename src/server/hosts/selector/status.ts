@@ -1,5 +1,5 @@
 // Which hosts were heard of when, and what else the hosts' own rows tell.
-import type { HostFilter } from "../../../api/hosts.ts";
+import type { HostFilter } from "../../../api/host-filters.ts";
 import { linuxPlatforms } from "../../agent/inventory/platforms.ts";
 import { days, hours, isoAt, seconds } from "../../core/clock.ts";
 import { and, eq, exists, gt, gte, lt, lte, not, oneOf, or, type Predicate, search } from "../../store/query.ts";

@@ -12,6 +12,8 @@ export interface CountTerm {
  */
 export function countTerms(where: Predicate): CountTerm[] {
   const parts = where.op === "and" ? where.parts : [where];
+  const apart = lessThoseThatHave(parts);
+  if (apart) return apart;
   for (const [i, part] of parts.entries()) {
     const rest = parts.filter((_, at) => at !== i);
     const ways = waysOf(positive(part), rest);
@@ -21,6 +23,23 @@ export function countTerms(where: Predicate): CountTerm[] {
     return [...countTerms(and(...rest)), ...signed(true, terms)];
   }
   return [{ minus: false, where }];
+}
+
+/**
+ * "Some of these members and none of those", of the one row that another table has for each of these: both are counted there by the
+ * members' index, and taken from each other; as one condition the second would test the members row by row.
+ */
+function lessThoseThatHave(parts: readonly Predicate[]): CountTerm[] | null {
+  if (parts.length !== 2) return null;
+  const has = parts.find((part) => part.op === "exists");
+  const not = parts.find((part) => part.op === "not");
+  const hasNot = not?.part;
+  if (!has || hasNot?.op !== "exists" || hasNot.table !== has.table || hasNot.where.op !== "hasOf") return null;
+  if ([has, hasNot].some(({ column, local }) => column !== "id" || local !== "id")) return null;
+  return [
+    { minus: false, where: has },
+    { minus: true, where: { ...has, where: and(has.where, hasNot.where) } },
+  ];
 }
 
 const signed = (minus: boolean, terms: readonly CountTerm[]): CountTerm[] =>

@@ -62,7 +62,7 @@ export async function openPostgres<S extends Tables>(options: PostgresOptions<S>
   const leads = new Set<() => Promise<void>>();
   let closing: Promise<void> | undefined;
 
-  const tx = async <R>(work: (store: Tx<S>) => Promise<R>, { lock }: TxOptions = {}): Promise<R> => {
+  const tx = async <R>(work: (store: Tx<S>) => Promise<R>, { lock, snapshot }: TxOptions = {}): Promise<R> => {
     let sent: Message[] = [];
     const result = await transaction(
       context,
@@ -74,7 +74,7 @@ export async function openPostgres<S extends Tables>(options: PostgresOptions<S>
           }),
         );
       },
-      { lock },
+      { lock, ...(snapshot ? { snapshot } : {}) },
     );
     for (const { channel, sealed } of sent) listening.deliver(channel, sealed);
     return result;

@@ -71,8 +71,6 @@ function compare(column: Sql, spec: ColumnSpec, op: Comparison, value: string | 
   return sql`${column} ${operator} ${bounded}::bigint`;
 }
 
-const UPPER = sql.raw("'ABCDEFGHIJKLMNOPQRSTUVWXYZ'");
-const LOWER = sql.raw("'abcdefghijklmnopqrstuvwxyz'");
 const asciiLower = (text: string): string => text.replace(/[A-Z]/g, (letter) => letter.toLowerCase());
 
 const likePattern = (text: string): string => `%${searchForm(text).replace(/[\\%_]/g, "\\$&")}%`;
@@ -165,7 +163,8 @@ export class Conditions {
           throw new Error(`${layout.table.name}.${predicate.column}: not a text column`);
         const column = col(alias, predicate.column);
         const needle = asciiLower(cleanText(predicate.text));
-        const found = sql`strpos(translate(${column}, ${UPPER}, ${LOWER}), ${needle}::text)`;
+        // In this collation it is about the letters A to Z alone, byte by byte: several times as fast as translate().
+        const found = sql`strpos(lower(${column} COLLATE "C"), ${needle}::text)`;
         return negated ? orNull(sql`${found} = 0`, predicate.column) : sql`${found} > 0`;
       }
       case "search": {

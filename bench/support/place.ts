@@ -1,0 +1,74 @@
+// Where a benchmark's server in this process keeps its data, and its admin as a caller.
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import pg from "pg";
+import { Agent, fetch, type Response } from "undici";
+import { Settings } from "../../src/server/core/settings.ts";
+import type { startServer } from "../../src/server/main.ts";
+import { makeUser } from "../../test/support/make.ts";
+import { startPostgres } from "../../test/support/postgres-server.ts";
+
+export type EngineName = "lowdb" | "postgres";
+
+export interface Place {
+  readonly settings: Settings;
+  /** The planner's figures, which autovacuum would come by in a minute. */
+  analyze(): Promise<void>;
+  remove(): Promise<void>;
+}
+
+export async function makePlace(engine: EngineName): Promise<Place> {
+  const dir = await mkdtemp(join(tmpdir(), "svc-bench-"));
+  const database = engine === "postgres" ? await startPostgres({ settings: { shared_buffers: "512MB" } }) : null;
+  return {
+    settings: Settings.parse({
+      data_dir: dir,
+      port: 0,
+      dev_license: true,
+      result_log: "none",
+      status_log: "none",
+      ...(database ? { database_url: database.url() } : {}),
+    }),
+    async analyze() {
+      if (!database) return;
+      const client = new pg.Client({ connectionString: database.url() });
+      await client.connect();
+      await client.query("VACUUM ANALYZE");
+      await client.end();
+    },
+    async remove() {
+      await database?.destroy();
+      await rm(dir, { recursive: true, force: true });
+    },
+  };
+}
+
+export interface Admin {
+  readonly token: string;
+  request(path: string): Promise<Response>;
+  /** The reply's text; throws on any status but 200. */
+  get(path: string): Promise<string>;
+  close(): Promise<void>;
+}
+
+export async function adminOf(
+  { services, url }: Awaited<ReturnType<typeof startServer>>,
+  { connections }: { connections: number },
+): Promise<Admin> {
+  const dispatcher = new Agent({ connections });
+  const { token } = await makeUser({ ...services, clock: services.clock as never, as: () => ({}) as never }, "admin");
+  const request = (path: string) =>
+    fetch(new URL(`/api/v1/svc${path}`, url), { headers: { authorization: `Bearer ${token}` }, dispatcher });
+  return {
+    token,
+    request,
+    async get(path) {
+      const res = await request(path);
+      const text = await res.text();
+      if (res.status !== 200) throw new Error(`${path}: ${res.status} ${text}`);
+      return text;
+    },
+    close: () => dispatcher.close(),
+  };
+}

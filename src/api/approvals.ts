@@ -1,0 +1,80 @@
+// What one user asked for and another has to approve: wipes and bulk deletes, where the server is set so.
+import { z } from "zod";
+import { endpoint } from "./endpoint.ts";
+import { Id, IdParam, Meta, paging, Timestamp } from "./fields.ts";
+
+export const approvalActions = ["delete_hosts", "wipe_host"] as const;
+export const approvalStates = ["pending", "approved", "denied", "expired", "done", "failed"] as const;
+
+const Person = z.object({
+  id: Id.nullable().meta({ description: "null: the user is gone" }),
+  name: z.string(),
+  email: z.string(),
+});
+
+export const Approval = z.object({
+  id: Id,
+  created_at: Timestamp,
+  expires_at: Timestamp.meta({ description: "from then on it can be approved no more" }),
+  action: z.enum(approvalActions),
+  state: z.enum(approvalStates).meta({
+    description: "approved: it is being carried out; failed: it came to nothing, see error",
+  }),
+  requested_by: Person,
+  hosts_count: z.int(),
+  selection_digest: z.string().meta({ description: "of the hosts, as X-Selection-Digest has it" }),
+  hosts: z.array(z.object({ id: Id, display_name: z.string() })).meta({ description: "the first ten" }),
+  filters: z.record(z.string(), z.json()).nullable().meta({ description: "what picked the hosts; null: named by ids" }),
+  decided_by: Person.nullable(),
+  decided_at: Timestamp.nullable(),
+  finished_at: Timestamp.nullable(),
+  reason: z.string().meta({ description: "of a denial" }),
+  error: z.string().meta({ description: "why it failed" }),
+  may_decide: z.boolean().meta({ description: "whether the caller may approve or deny it now" }),
+});
+export type Approval = z.infer<typeof Approval>;
+
+export const ApprovalQuery = paging("id", "created_at", "expires_at").extend({
+  state: z.enum(approvalStates).optional(),
+});
+export type ApprovalQuery = z.output<typeof ApprovalQuery>;
+
+const params = z.object({ id: IdParam });
+const response = z.object({ approval: Approval });
+
+export const approvalsApi = {
+  list: endpoint({
+    method: "GET",
+    path: "/approvals",
+    summary: "List requests for approval: one's own, and those that one may decide; the newest first.",
+    access: "user",
+    query: ApprovalQuery,
+    response: z.object({ approvals: z.array(Approval), meta: Meta }),
+  }),
+  get: endpoint({
+    method: "GET",
+    path: "/approvals/:id",
+    summary: "Get a request for approval.",
+    access: "user",
+    params,
+    response,
+  }),
+  approve: endpoint({
+    method: "POST",
+    path: "/approvals/:id/approve",
+    summary: "Approve what another user asked for: it is done at once, in that user's name.",
+    access: { action: "approvals:approve", scope: "team" },
+    params,
+    otherStatus: [202],
+    response,
+  }),
+  deny: endpoint({
+    method: "POST",
+    path: "/approvals/:id/deny",
+    summary: "Deny what another user asked for, or take back what one asked for oneself.",
+    access: "user",
+    params,
+    body: z.object({ reason: z.string().trim().min(1).max(1000) }),
+    response,
+  }),
+};

@@ -1,0 +1,47 @@
+// What the person at the command line was shown goes along with what is then asked for: the server refuses when it is something else by then.
+import type { Approval } from "../api/approvals.ts";
+import { type Selection, selectionHeaders, selectionOf } from "../api/selection.ts";
+import { ApiCallError } from "../client/errors.ts";
+import { CliError } from "./errors.ts";
+import { plural } from "./text.ts";
+
+export const selectionOfHosts = (hosts: readonly { readonly id: number }[]): Promise<Selection> =>
+  selectionOf(hosts.map(({ id }) => id));
+
+/** Runs the call with the headers of what was shown. */
+export async function asShown<T>(
+  shown: Selection,
+  call: (options: { headers: Record<string, string> }) => Promise<T>,
+): Promise<T> {
+  const { count, digest } = shown;
+  const headers = { [selectionHeaders.count]: String(count), [selectionHeaders.digest]: digest };
+  try {
+    return await call({ headers });
+  } catch (error) {
+    throw changed(error, count) ?? error;
+  }
+}
+
+/** The refusal of a selection that is another by now, in the words of the command line. */
+export function changed(error: unknown, then: number): CliError | null {
+  if (!(error instanceof ApiCallError) || error.status !== 409) return null;
+  const names: readonly string[] = Object.values(selectionHeaders);
+  const told = error.errors.find(({ name }) => names.includes(name));
+  if (!told) return null;
+  const now = / found (\d+)/.exec(told.reason)?.[1];
+  const moved =
+    now === undefined ? told.reason : `${then} then, ${now} now${now === String(then) ? ", but others" : ""}`;
+  return new CliError("conflict", `the selection changed: ${moved}; look and run again`, "Nothing was changed.");
+}
+
+/** What is told where another user has to approve it first; the exit code says that it is pending. */
+export const needsApproval = (approvals: readonly Pick<Approval, "id">[]): CliError => {
+  const commands = approvals.slice(0, 10).map(({ id }) => `svc approvals approve ${id}`);
+  const more = approvals.length > commands.length ? ` and ${approvals.length - commands.length} more` : "";
+  const what = approvals.length === 1 ? "needs approval" : `${plural(approvals.length, "request")} need approval`;
+  return new CliError(
+    "pending",
+    `${what}: ${commands.join(", ")}${more} by another admin`,
+    "Nothing was done yet. `svc approvals list` shows what waits.",
+  );
+};

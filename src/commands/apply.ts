@@ -1,0 +1,176 @@
+import { readFile } from "node:fs/promises";
+import * as Flags from "@oclif/core/flags";
+import { configurationApi, type Pin } from "../api/configuration.ts";
+import { CliError, failed, usage } from "../cli/errors.ts";
+import { args, dryRunFlag, yesFlag } from "../cli/flags.ts";
+import { filesFlags, GitopsCommand } from "../cli/gitops-command.ts";
+import { plural, printable } from "../cli/text.ts";
+import { ApiCallError, Unreachable } from "../client/errors.ts";
+import type { Change } from "../gitops/diff.ts";
+import { DEFAULT_MAX_DELETES, guardRemovals } from "../gitops/guard.ts";
+import { pinsOf, secretsOf, toThingChange } from "../gitops/plan.ts";
+import { summaryOf, titleOf } from "../gitops/render.ts";
+import { movedSince, readSavedPlan, type SavedPlan } from "../gitops/saved-plan.ts";
+import { fileSchema } from "../gitops/schema.ts";
+
+interface Application {
+  readonly changes: readonly Change[];
+  readonly pins: readonly Pin[];
+  readonly secrets: Readonly<Record<string, string>>;
+  /** What there is, for the share that goes. */
+  readonly current: readonly Pick<Pin, "kind">[];
+}
+
+/** Tens of thousands of objects take their time. */
+const APPLY_TIMEOUT = 600_000;
+
+export default class Apply extends GitopsCommand {
+  static override summary = "Make the server as the files say, all or nothing.";
+  static override destructive = true;
+  static override description =
+    "Shows the plan, asks, and makes all of its changes in one transaction. In a pipeline give --yes. A plan that " +
+    "`svc plan --out` kept is applied by its name instead of -f: exactly that is done, or nothing when anything on the " +
+    "server has changed since.";
+  static override endpoints = [configurationApi.state, configurationApi.apply];
+  static override args = { plan: args.optional("file of a saved plan; - is stdin") };
+  static override flags = {
+    ...filesFlags,
+    ...dryRunFlag,
+    ...yesFlag,
+    "max-deletes": Flags.integer({
+      summary: `Removals that are taken for meant (${DEFAULT_MAX_DELETES}, and a quarter of a kind).`,
+      min: 0,
+    }),
+    "skip-checks": Flags.boolean({
+      summary: "Do not ask certificate authorities and trackers whether what is given works.",
+    }),
+    "allow-delete": Flags.boolean({ summary: "Remove as much as the plan says." }),
+    schema: Flags.boolean({ summary: "Print the JSON Schema of the files, for editors." }),
+  };
+  static override examples = [
+    "<%= config.bin %> <%= command.id %> -f default.yml --yes",
+    "<%= config.bin %> <%= command.id %> plan.json --yes",
+    "<%= config.bin %> <%= command.id %> --schema > svc.schema.json",
+  ];
+
+  async run() {
+    const { args: given, flags } = await this.parse(Apply);
+    if (flags.schema) return this.write(`${JSON.stringify(fileSchema(), null, 2)}\n`);
+    if (given.plan !== undefined && flags.file !== undefined)
+      throw usage("either a saved plan or files, not both", "`svc apply plan.json`, or `svc apply -f default.yml`.");
+    const dryRun = this.isDryRun(flags["dry-run"]);
+    const what = given.plan === undefined ? await this.#ofFiles(flags) : await this.#ofPlan(given.plan);
+    await this.printChanges(what.changes);
+    if (what.changes.length > 0) {
+      this.#guard(what, flags);
+      if (!dryRun) await this.#ask(what.changes);
+      await this.#apply(what, dryRun, flags["skip-checks"]);
+      this.#tell(what.changes, dryRun);
+    }
+    this.note(`gitops ${dryRun ? "dry run " : ""}succeeded`);
+  }
+
+  async #ofFiles(flags: Parameters<GitopsCommand["planned"]>[0]): Promise<Application> {
+    const { changes, state, secrets } = await this.planned(flags);
+    return {
+      changes,
+      pins: pinsOf(state.things, changes, false),
+      secrets: secretsOf(changes, secrets),
+      current: state.things,
+    };
+  }
+
+  async #ofPlan(path: string): Promise<Application> {
+    const saved = await this.#readPlan(path);
+    const { serverUrl } = await this.connection();
+    if (saved.serverUrl !== serverUrl)
+      throw usage(
+        `the plan was made for ${printable(saved.serverUrl)}, not for ${serverUrl}`,
+        "Make a plan for this server.",
+      );
+    const moved = movedSince(saved.pins, await this.state());
+    for (const one of moved.slice(0, 100)) this.remark(`${titleOf(one)} ${how[one.how]}`);
+    if (moved.length > 0)
+      throw new CliError(
+        "conflict",
+        `the server has changed since the plan was made: ${plural(moved.length, "thing")}`,
+        "Nothing was applied. Make a new plan: `svc plan -f ... --out FILE`.",
+        this.format === "json" ? moved.map((one) => ({ name: titleOf(one), reason: how[one.how] })) : [],
+      );
+    const current = saved.pins.filter(({ revision }) => revision !== null);
+    return { changes: saved.changes, pins: saved.pins, secrets: saved.secrets, current };
+  }
+
+  async #readPlan(path: string): Promise<SavedPlan> {
+    const text = path === "-" ? await this.io.readStdin() : await readFile(path, "utf8").catch(() => null);
+    if (text === null) throw failed(`${path} cannot be read`);
+    const saved = readSavedPlan(text);
+    if (saved === null)
+      throw usage(`${path} is no plan of this version of svc`, "Make one with `svc plan --out FILE`; files go by -f.");
+    return saved;
+  }
+
+  #guard(
+    { changes, current }: Application,
+    flags: { "max-deletes"?: number | undefined; "allow-delete"?: boolean },
+  ): void {
+    if (flags["allow-delete"]) return;
+    const reason = guardRemovals(changes, current, flags["max-deletes"] ?? DEFAULT_MAX_DELETES);
+    if (reason !== null)
+      throw usage(reason, "Nothing was changed. If that is meant, give --allow-delete, or --max-deletes N.");
+  }
+
+  async #ask(changes: readonly Change[]): Promise<void> {
+    const { add, change, remove } = summaryOf(changes);
+    await this.confirm(`Apply this: ${add} to add, ${change} to change, ${remove} to remove?`);
+  }
+
+  async #apply({ changes, pins, secrets }: Application, dryRun: boolean, skipChecks: boolean): Promise<void> {
+    const connection = await this.connection();
+    const timeout = this.common["request-timeout"] === undefined ? APPLY_TIMEOUT : connection.timeout;
+    const client = this.clientFor({ ...connection, timeout }, await connection.token());
+    const progress = this.progress(dryRun ? "checking ..." : "applying ...");
+    try {
+      await client.call(configurationApi.apply, {
+        body: {
+          changes: changes.map(toThingChange),
+          pins: [...pins],
+          secrets: { ...secrets },
+          dry_run: dryRun,
+          skip_checks: skipChecks,
+        },
+      });
+    } catch (error) {
+      progress.done();
+      if (error instanceof ApiCallError && error.status === 409) throw this.#conflict(error);
+      const kind =
+        error instanceof Unreachable
+          ? "unreachable"
+          : error instanceof CliError && error.kind === "interrupted"
+            ? error.kind
+            : null;
+      if (kind !== null && !dryRun)
+        throw new CliError(
+          kind,
+          `${(error as Error).message}, while the changes were on their way`,
+          "All of them were made, or none: `svc plan` with the same files tells which.",
+        );
+      throw error;
+    }
+    progress.done();
+  }
+
+  #conflict({ message, errors }: ApiCallError): CliError {
+    return new CliError("conflict", message, "Nothing was applied. Look at what is there now with `svc plan`.", errors);
+  }
+
+  #tell(changes: readonly Change[], dryRun: boolean): void {
+    for (const change of changes) {
+      const gone = change.action === "delete";
+      const verb = gone ? (dryRun ? "would delete " : "") : dryRun ? "would apply " : "";
+      this.note(`${gone ? this.paint(31, "[-]") : this.paint(32, "[+]")} ${verb}${titleOf(change)}`);
+    }
+  }
+}
+
+const how = { changed: "was changed", gone: "is gone", new: "is new" } as const;

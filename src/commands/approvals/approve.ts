@@ -1,0 +1,48 @@
+import * as Flags from "@oclif/core/flags";
+import { Approval, approvalsApi } from "../../api/approvals.ts";
+import { toldApproval } from "../../cli/approval-view.ts";
+import { ClientCommand } from "../../cli/client-command.ts";
+import { args, dryRunFlag } from "../../cli/flags.ts";
+import { printable } from "../../cli/text.ts";
+
+export default class ApprovalsApprove extends ClientCommand {
+  static override summary = "Approve what another user asked for: it is done at once, in that user's name.";
+  static override description =
+    "Shows what that is, and asks to type the number of hosts, or the name of the only one; --confirm gives it without a terminal. When " +
+    "the hosts are others by now nothing is done, and it has to be asked for again (exit code 5).";
+  static override destructive = true;
+  static override endpoints = [approvalsApi.approve, approvalsApi.get];
+  static override args = { id: args.required("id of the request") };
+  static override flags = {
+    confirm: Flags.string({ summary: "Number of hosts, or name of the only one." }),
+    ...dryRunFlag,
+  };
+  static override examples = [
+    "<%= config.bin %> <%= command.id %> 1 --confirm 2",
+    "<%= config.bin %> <%= command.id %> 1 --dry-run",
+  ];
+
+  async run() {
+    const { args: given, flags } = await this.parse(ApprovalsApprove);
+    const params = { id: given.id };
+    const { approval } = await this.call(approvalsApi.get, { params });
+    const what = toldApproval(approval);
+    if (flags["dry-run"]) return this.printPlan(`${what}`, approval);
+    if (approval.may_decide) await this.ask(approval, what);
+
+    const { approval: after } = await this.call(approvalsApi.approve, { params });
+    const state = after.state === "approved" ? "it goes on on the server" : after.state;
+    await this.report(`approved: ${what} (${state})`, after, { schema: Approval });
+  }
+
+  private async ask(approval: Approval, what: string): Promise<void> {
+    const { hosts, hosts_count: count } = approval;
+    if (count > 1) {
+      for (const { display_name, id } of hosts) this.note(`  ${printable(display_name)} (${id})`);
+      if (count > hosts.length) this.note(`  and ${count - hosts.length} more`);
+    }
+    const [only] = hosts;
+    const numbered = count !== 1 || !only || this.common.confirm === "1";
+    await this.confirmTyped(`Approve: ${what}?`, numbered ? String(count) : only.display_name);
+  }
+}

@@ -1,0 +1,27 @@
+import * as Flags from "@oclif/core/flags";
+import { Approval, approvalsApi } from "../../api/approvals.ts";
+import { toldApproval } from "../../cli/approval-view.ts";
+import { ClientCommand } from "../../cli/client-command.ts";
+import { args, dryRunFlag } from "../../cli/flags.ts";
+
+export default class ApprovalsDeny extends ClientCommand {
+  static override summary = "Deny what another user asked for, or take back what you asked for.";
+  static override endpoints = [approvalsApi.deny, approvalsApi.get];
+  static override args = { id: args.required("id of the request") };
+  static override flags = {
+    reason: Flags.string({ summary: "Why, for who asked." }),
+    ...dryRunFlag,
+  };
+  static override examples = ["<%= config.bin %> <%= command.id %> 1 --reason 'these are in use'"];
+
+  async run() {
+    const { args: given, flags } = await this.parse(ApprovalsDeny);
+    const params = { id: given.id };
+    const { approval } = await this.call(approvalsApi.get, { params });
+    const what = toldApproval(approval);
+    const reason = flags.reason ?? (flags["dry-run"] ? "" : await this.askText(`Why not ${what}?`, "--reason"));
+    if (flags["dry-run"]) return this.printPlan(`deny to ${what}`, approval);
+    const { approval: after } = await this.call(approvalsApi.deny, { params, body: { reason } });
+    await this.report(`denied: ${what}`, after, { schema: Approval });
+  }
+}

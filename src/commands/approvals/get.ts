@@ -1,0 +1,16 @@
+import { Approval, approvalsApi } from "../../api/approvals.ts";
+import { ClientCommand } from "../../cli/client-command.ts";
+import { args } from "../../cli/flags.ts";
+
+export default class ApprovalsGet extends ClientCommand {
+  static override summary = "Show what was asked for, by whom, and what came of it.";
+  static override endpoints = [approvalsApi.get];
+  static override args = { id: args.required("id of the request") };
+  static override examples = ["<%= config.bin %> <%= command.id %> 1"];
+
+  async run() {
+    const { args: given } = await this.parse(ApprovalsGet);
+    const { approval } = await this.call(approvalsApi.get, { params: { id: given.id } });
+    await this.printOne(approval, { schema: Approval });
+  }
+}

@@ -1,0 +1,29 @@
+import * as Args from "@oclif/core/args";
+import { DataCommand, placeFlags } from "../../cli/data-command.ts";
+import { notFound } from "../../cli/errors.ts";
+import { dryRunFlag, yesFlag } from "../../cli/flags.ts";
+import { disableMfa } from "../../server/data-tools.ts";
+
+export default class DbDisableMfa extends DataCommand {
+  static override summary = "Turn multi-factor authentication off for a user who cannot sign in any more.";
+  static override description =
+    "For when no mail can be sent and nobody is signed in who could do it by `svc users update`: the password alone then signs in. It is told in " +
+    "the activity feed. On Postgres beside running servers; the embedded store must not be in use.";
+  static override examples = ["<%= config.bin %> <%= command.id %> admin@example.com --data-dir ./data --yes"];
+  static override args = { email: Args.string({ required: true, description: "address of the user" }) };
+  static override flags = { ...placeFlags, ...yesFlag, ...dryRunFlag };
+
+  async run(): Promise<unknown> {
+    const { args, flags } = await this.parse(DbDisableMfa);
+    const { email } = args;
+    const where = { place: this.place(flags), dataDir: this.dataDir(flags), env: this.io.env };
+    const wasOn = await disableMfa(where, email, { dryRun: true });
+    if (wasOn === null) throw notFound(`nobody has the address ${email} here`);
+    const what = `turn multi-factor authentication off for ${email}`;
+    if (!wasOn) return this.report(`nothing to do: ${email} signs in without it`, { email, disabled: false });
+    if (flags["dry-run"]) return this.printPlan(what, { email });
+    await this.confirm(`${what[0]!.toUpperCase()}${what.slice(1)}?`);
+    await disableMfa(where, email, { dryRun: false });
+    return this.report(`${email} signs in with the password alone`, { email, disabled: true });
+  }
+}

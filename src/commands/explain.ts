@@ -1,0 +1,110 @@
+import type { Config } from "@oclif/core/config";
+import { allEndpoints } from "../api/all.ts";
+import type { AnyEndpoint } from "../api/endpoint.ts";
+import { BaseCommand } from "../cli/base-command.ts";
+import { usage } from "../cli/errors.ts";
+import { type Explained, explain, findResource, type Resource, resources, usesOf } from "../cli/explain.ts";
+import { args } from "../cli/flags.ts";
+import { wholeConfig } from "../cli/main.ts";
+import { nearest } from "../cli/suggest.ts";
+
+export default class Explain extends BaseCommand {
+  static override summary = "Tell what a resource of the API is made of: fields, types, values, and who takes them.";
+  static override description =
+    "RESOURCE is singular or plural (host, hosts), FIELD one of its fields, with dots for those inside. Without an argument the resources are " +
+    "listed. No server is asked: this is the API as this version of the client knows it.";
+  static override args = { resource: args.optional("RESOURCE, or RESOURCE.FIELD") };
+  static override examples = [
+    "<%= config.bin %> <%= command.id %> hosts",
+    "<%= config.bin %> <%= command.id %> policy.platform",
+    "<%= config.bin %> <%= command.id %> host.mdm -o json",
+  ];
+
+  async run() {
+    const { args: given } = await this.parse(Explain);
+    if (given.resource === undefined) return this.list();
+    const [name = "", ...path] = given.resource.split(".");
+    const resource = findResource(name);
+    if (!resource) {
+      const names = resources().map((one) => one.name);
+      const near = nearest(name, names);
+      throw usage(`there is no resource ${name}`, near ? `Did you mean ${near}?` : `Resources: ${names.join(", ")}`);
+    }
+    const found = explain(resource, path);
+    if (!found) throw this.unknownField(resource, path);
+    const uses = usesOf(resource, path);
+    const all = await wholeConfig(this.config);
+    const whole = {
+      resource: resource.name,
+      ...found,
+      read_by: this.callers(all, uses.reads),
+      set_by: this.callers(all, uses.sets),
+      filtered_by: this.callers(all, uses.filters),
+    };
+    if (this.structured || this.common.fields !== undefined) return this.printOne(whole);
+    this.tell(resource, found, whole);
+    if (found.fields.length === 0) return;
+    this.log();
+    await this.printList(found.fields, {
+      columns: [{ key: "field", whole: true }, { key: "type" }, { key: "description", whole: true }],
+    });
+  }
+
+  private async list(): Promise<void> {
+    await this.printList(
+      resources().map(({ name, plural, group }) => ({ resource: name, plural, group })),
+      { columns: ["resource", "plural", "group"] },
+    );
+  }
+
+  private tell(
+    { name }: Resource,
+    { field, type, description, values }: Explained,
+    uses: Readonly<Record<"read_by" | "set_by" | "filtered_by", readonly Caller[]>>,
+  ): void {
+    this.log(`${[name, field].filter((part) => part !== "").join(".")}: ${type}`);
+    if (description !== "") this.log(description);
+    if (values.length > 0) this.log(`Values: ${values.join(", ")}`);
+    for (const [title, callers] of [
+      ["Read by", uses.read_by],
+      ["Set by", uses.set_by],
+      ["Filtered by", uses.filtered_by],
+    ] as const) {
+      if (callers.length === 0) continue;
+      this.log(`${title}:`);
+      for (const { endpoint, commands } of callers)
+        this.log(`  ${endpoint}${commands.length === 0 ? "" : `  (${commands.join(", ")})`}`);
+    }
+  }
+
+  /** The endpoints with the commands that call them. */
+  private callers(all: Config, names: readonly string[]): Caller[] {
+    return names.map((name) => {
+      const { endpoint } = allEndpoints.find((one) => one.name === name)!;
+      const commands = all.commands
+        .filter((command) => endpointsOf(command).some((one) => one === name || one === endpoint))
+        .map(({ id }) => `${this.config.bin} ${id.replaceAll(":", " ")}`);
+      return { endpoint: `${endpoint.method} ${endpoint.path}`, commands };
+    });
+  }
+
+  private unknownField(resource: Resource, path: readonly string[]) {
+    const last = path.at(-1) ?? "";
+    const above = explain(resource, path.slice(0, -1));
+    const fields = above?.fields.map(({ field }) => field) ?? [];
+    const near = nearest(last, fields);
+    return usage(
+      `${[resource.name, ...path.slice(0, -1)].join(".")} has no field ${last}`,
+      near ? `Did you mean ${near}?` : fields.length > 0 ? `Fields: ${fields.join(", ")}` : undefined,
+    );
+  }
+}
+
+interface Caller {
+  readonly endpoint: string;
+  readonly commands: readonly string[];
+}
+
+/** From the manifest their names, from the sources themselves. */
+const endpointsOf = (command: object): readonly (string | AnyEndpoint)[] =>
+  "endpoints" in command && Array.isArray(command.endpoints) ? command.endpoints : [];

@@ -1,0 +1,58 @@
+import * as Flags from "@oclif/core/flags";
+import { CHANGES_MAX, configurationApi } from "../api/configuration.ts";
+import { CliError, failed } from "../cli/errors.ts";
+import { filesFlags, GitopsCommand, type Planned } from "../cli/gitops-command.ts";
+import { writePrivate } from "../cli/private-file.ts";
+import { DEFAULT_MAX_DELETES, guardRemovals } from "../gitops/guard.ts";
+import { pinsOf, secretsOf } from "../gitops/plan.ts";
+import { savedPlanText } from "../gitops/saved-plan.ts";
+
+export default class Plan extends GitopsCommand {
+  static override summary = "Show what applying the files would add, change and remove.";
+  static override description =
+    "Nothing is changed. With --out the plan is kept in a file for `svc apply`, which then does exactly that, or nothing " +
+    "when anything on the server has changed meanwhile. The file holds the secrets that are to be set.";
+  static override endpoints = [configurationApi.state];
+  static override flags = {
+    ...filesFlags,
+    markdown: Flags.boolean({ summary: "Print Markdown for a pull request.", exclusive: ["output"] }),
+    out: Flags.string({ summary: "Keep the plan in this file (- is stdout).", helpValue: "FILE" }),
+    "exit-code": Flags.boolean({ summary: "Exit with 9 when there are changes." }),
+  };
+  static override examples = [
+    "<%= config.bin %> <%= command.id %> -f default.yml",
+    "<%= config.bin %> <%= command.id %> -f default.yml --markdown --out plan.json",
+  ];
+
+  async run() {
+    const { flags } = await this.parse(Plan);
+    const planned = await this.planned(flags);
+    const { changes, state } = planned;
+    const tooMany = guardRemovals(changes, state.things, DEFAULT_MAX_DELETES);
+    if (flags.out === "-") await this.write(await this.#saved(planned));
+    else await this.printChanges(changes, flags.markdown);
+    if (tooMany !== null) this.remark(`${tooMany}: applying it needs --allow-delete`);
+    if (flags.out !== undefined && flags.out !== "-") {
+      await writePrivate(flags.out, await this.#saved(planned));
+      this.remark(`${flags.out} holds the plan, with the secrets that it sets: keep it private, apply it, delete it`);
+    }
+    if (flags["exit-code"] && changes.length > 0) throw new CliError("changes", "");
+  }
+
+  async #saved({ changes, state, secrets }: Planned): Promise<string> {
+    const { serverUrl } = await this.connection();
+    const pins = pinsOf(state.things, changes, true);
+    if (pins.length > CHANGES_MAX)
+      throw failed(
+        `a plan that is kept pins ${CHANGES_MAX} things at most, and here are ${pins.length}`,
+        "`svc apply -f` pins only what it changes.",
+      );
+    return savedPlanText({
+      createdAt: this.io.now().toISOString(),
+      serverUrl,
+      changes,
+      pins,
+      secrets: secretsOf(changes, secrets),
+    });
+  }
+}

@@ -1,0 +1,50 @@
+// The server's state as what is wanted is made of it, and held against it.
+import type { ConfigurationState, ThingKey } from "../api/configuration.ts";
+import type { Known } from "./collect.ts";
+import { type Json, keyOf, type Owner, type Thing } from "./diff.ts";
+import type { Place, Problems } from "./problems.ts";
+import type { GivenSecret } from "./says.ts";
+
+/** The server as it is, as far as files can say it. */
+export class Current {
+  readonly state: ConfigurationState;
+  readonly #values: ReadonlyMap<string, Json>;
+
+  constructor(state: ConfigurationState) {
+    this.state = state;
+    this.#values = new Map(state.things.map((thing) => [keyOf(thing as Thing), thing.value as Json]));
+  }
+  value(kind: ThingKey["kind"], owner: ThingKey["owner"], name: string = kind): Json | undefined {
+    return this.#values.get(keyOf({ kind, owner, name }));
+  }
+  get isPremium(): boolean {
+    return this.state.tier === "premium";
+  }
+}
+
+export const knownLabels = ({ builtin_labels, labels }: ConfigurationState): Known => ({
+  builtinLabels: new Set(builtin_labels),
+  labels: new Set(labels),
+});
+
+/** The server would take neither a second name that differs by case alone, nor a change of a name. */
+export function checkTeamNames(
+  teams: readonly { name: string | null; nameAt: Place }[],
+  { things }: ConfigurationState,
+  problems: Problems,
+): void {
+  const there = new Map(
+    things.filter(({ kind }) => kind === "team").map(({ name }) => [name.toLowerCase(), name] as const),
+  );
+  for (const { name, nameAt } of teams) {
+    const held = there.get(name!.toLowerCase());
+    if (held !== undefined && held !== name)
+      problems.error(nameAt, `the server has this team as ${held}: names of teams must differ by more than case`);
+  }
+}
+
+/** Without the key they are kept. */
+export const secretsThings = (owner: Owner, given: readonly GivenSecret[] | undefined): Thing[] =>
+  given
+    ? [{ kind: "enroll_secrets", owner, name: "enroll_secrets", value: { secrets: given.map(({ ref }) => ref) } }]
+    : [];

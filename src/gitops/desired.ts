@@ -1,0 +1,84 @@
+// What there is to be on the server, as whole values: what files say over the defaults, or over what is there where the tables say 'kept'.
+import { type ConfigurationState, NO_TEAM_NAME, type ThingKey } from "../api/configuration.ts";
+import { checkLabelUse } from "./collect.ts";
+import { Current, checkTeamNames, knownLabels, secretsThings } from "./current.ts";
+import { desiredOfDocuments } from "./desired-documents.ts";
+import { desiredLabels, desiredPolicies, desiredQueries, remainingUses } from "./desired-items.ts";
+import { desiredConfig, desiredNoTeam, desiredTeam } from "./desired-settings.ts";
+import type { Thing } from "./diff.ts";
+import type { Problems } from "./problems.ts";
+import type { FileScope, Files } from "./read.ts";
+
+export interface DesiredOptions {
+  /** Teams that no file names go. */
+  readonly deleteOtherTeams?: boolean;
+}
+
+export interface Desired {
+  readonly things: readonly Thing[];
+  /** Whether the files say all there is of this kind, so that this thing of the server, which is none of `things`, goes. */
+  isComplete(thing: ThingKey): boolean;
+  /** Those of `files`, with what only the state tells. */
+  readonly problems: Problems;
+}
+
+export function desiredOf(
+  files: Files,
+  state: ConfigurationState,
+  { deleteOtherTeams = false }: DesiredOptions = {},
+): Desired {
+  const { problems } = files;
+  const current = new Current(state);
+  if (files.specs) {
+    const things = desiredOfDocuments(files.specs, files.items, current, problems);
+    return { things, isComplete: () => false, problems };
+  }
+  const scopes = usable(files, current);
+  const owners = new Set(scopes.map(({ owner }) => owner));
+  const global = scopes.find(({ kind }) => kind === "global");
+  const noTeam = scopes.find(({ kind }) => kind === "no_team");
+  // Where nobody says what hosts without a team have, they have nothing.
+  if (global && current.isPremium) owners.add(NO_TEAM_NAME);
+  const items = {
+    labels: files.items.labels,
+    policies: files.items.policies.filter(({ owner }) => owners.has(owner)),
+    queries: files.items.queries.filter(({ owner }) => owners.has(owner)),
+    complete: files.items.complete,
+  };
+  const teams = scopes.filter(({ kind }) => kind === "team");
+  checkTeamNames(teams, state, problems);
+  checkLabelUse(items, knownLabels(state), problems);
+  const things = [
+    ...(global ? desiredConfig(global, noTeam, current) : []),
+    ...(global ? global.says.authorities : []),
+    ...desiredLabels(items.labels, current, problems),
+    ...teams.flatMap((team) => desiredTeam(team, current)),
+    ...(owners.has(NO_TEAM_NAME) ? desiredNoTeam(noTeam, current) : []),
+    ...scopes.flatMap(({ owner, says }) => secretsThings(owner, says.secrets)),
+    ...desiredPolicies(items.policies, current, problems),
+    ...desiredQueries(items.queries),
+  ];
+  const named = new Set(teams.map(({ name }) => name));
+  const goes = ({ name }: Pick<ThingKey, "name">) => deleteOtherTeams && current.isPremium && !named.has(name);
+  const isComplete = (thing: ThingKey): boolean => {
+    const { kind, owner } = thing;
+    if (kind === "label" || kind === "certificate_authority") return global !== undefined;
+    if (kind === "policy" || kind === "query") return owners.has(owner);
+    return kind === "team" && goes(thing);
+  };
+  if (global)
+    remainingUses(state, items.labels, {
+      at: global.lists.labels?.key ?? global.nameAt,
+      problems,
+      stays: (thing) => !isComplete(thing) && !(thing.owner !== null && goes({ name: thing.owner })),
+    });
+  return { things, isComplete, problems };
+}
+
+/** On the free tier there are no teams: their files are passed over. */
+function usable({ scopes, problems }: Files, { isPremium }: Current): readonly FileScope[] {
+  if (isPremium) return scopes;
+  for (const { kind, nameAt } of scopes)
+    if (kind !== "global") problems.warn(nameAt, "this file is skipped: teams are of the premium tier");
+  return scopes.filter(({ kind }) => kind === "global");
+}

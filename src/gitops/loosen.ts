@@ -1,0 +1,86 @@
+// From the schema of a setting as the server has it to that of the same setting in a file: fields may be left out, and nothing else may stand there.
+import { z } from "zod";
+import { notBuilt } from "./not-built.ts";
+
+export interface Changes {
+  /** Fields that only the server says, or that stand elsewhere in files. */
+  readonly without?: readonly string[];
+  /** Fields of what this server does not have yet, by what that is. */
+  readonly notBuilt?: Readonly<Record<string, string>>;
+  /** Other schemas, and more fields. */
+  readonly replaced?: Readonly<Record<string, z.ZodType>>;
+  /** Other spellings of fields, newer and older than the server's own: they may stand there, not at once. */
+  readonly newer?: Readonly<Record<string, string>>;
+  readonly older?: Readonly<Record<string, string>>;
+}
+
+export interface Spelling {
+  /** As the server has it: one of the two. */
+  readonly key: string;
+  readonly older: string;
+  readonly newer: string;
+}
+
+/** Objects take any of their fields and no other; entries of lists are given whole. */
+export function inFile(
+  schema: z.ZodType,
+  { without = [], notBuilt: missing = {}, replaced = {}, newer = {}, older = {} }: Changes = {},
+): z.ZodObject {
+  const inner = unwrapped(schema);
+  if (!(inner instanceof z.ZodObject)) throw new Error("only objects can be sections");
+  const shape: Record<string, z.ZodType> = {
+    ...Object.fromEntries(
+      Object.entries(inner.shape as Record<string, z.ZodType>)
+        .filter(([key]) => !without.includes(key))
+        .map(([key, field]) => [key, loosened(field).nullish()]),
+    ),
+    ...replaced,
+    ...Object.fromEntries(Object.entries(missing).map(([key, what]) => [key, notBuilt(what)])),
+  };
+  const spellings = [
+    ...Object.entries(newer).map(([key, name]): Spelling => ({ key, older: key, newer: name })),
+    ...Object.entries(older).map(([key, name]): Spelling => ({ key, older: name, newer: key })),
+  ];
+  for (const { key, older: before, newer: after } of spellings) {
+    if (!shape[key]) throw new Error(`there is no ${key} to be spelled otherwise`);
+    shape[before] = shape[after] = shape[key];
+  }
+  return spelled(shape, spellings);
+}
+
+const spellings = new WeakMap<z.ZodType, readonly Spelling[]>();
+
+/** An object of these fields and no other, some of which have two spellings. */
+export function spelled(shape: Readonly<Record<string, z.ZodType>>, pairs: readonly Spelling[]): z.ZodObject {
+  const schema = z.strictObject(shape);
+  spellings.set(schema, pairs);
+  return schema;
+}
+export const spellingsOf = (schema: z.ZodType): readonly Spelling[] => spellings.get(schema) ?? [];
+
+function loosened(schema: z.ZodType): z.ZodType {
+  const inner = unwrapped(schema);
+  if (inner instanceof z.ZodObject) return inFile(inner);
+  if (inner instanceof z.ZodArray) return z.array(entry(inner.element as z.ZodType)).max(maxOf(inner));
+  return inner;
+}
+
+/** An entry of a list: what has no default has to be there. */
+function entry(schema: z.ZodType): z.ZodType {
+  const inner = unwrapped(schema);
+  return inner instanceof z.ZodObject ? z.strictObject(inner.shape) : inner;
+}
+
+const maxOf = (list: z.ZodArray): number => {
+  for (const one of list.def.checks ?? []) {
+    const { check, maximum } = one._zod.def as { check: string; maximum?: number };
+    if (check === "max_length" && maximum !== undefined) return maximum;
+  }
+  throw new Error("a list of settings must be bounded");
+};
+
+/** What is inside of optional, nullable and default ones. */
+export function unwrapped(schema: z.ZodType): z.ZodType {
+  const { def } = schema;
+  return "innerType" in def ? unwrapped(def.innerType as z.ZodType) : schema;
+}

@@ -1,0 +1,145 @@
+// Approving and denying. What is approved is done in the name of who asked for it, if that user may still do it to these very hosts.
+import type { Approval } from "../../api/approvals.ts";
+import { recordActivity } from "../activities/record.ts";
+import { maySomewhere } from "../core/access.ts";
+import { type Context, within } from "../core/context.ts";
+import { ApiError, conflict, forbiddenFor, notFound } from "../core/errors.ts";
+import { hostFor } from "../hosts/access.ts";
+import { chosenIds } from "../hosts/chosen.ts";
+import { actNow } from "../scripts/actions.ts";
+import { and, eq, gt } from "../store/query.ts";
+import type { ServerTx } from "../tables.ts";
+import { spend } from "./budget.ts";
+import { aboutApproval } from "./request.ts";
+import { asRequester, GONE, newRunner, runDelete } from "./run.ts";
+import { type ApprovalRow, permissions, shownRow, stateOf, viewOf } from "./view.ts";
+
+const lockOf = (id: number) => ({ lock: `approval-${id}` });
+
+/** What came of it; `goesOn` where that takes longer than a request. */
+export async function approve(ctx: Context, id: number): Promise<{ approval: Approval; goesOn: boolean }> {
+  const row = await shownRow(ctx, id);
+  refuseOwn(ctx, row);
+  refuseDecided(ctx, row);
+  const requester = (await asRequester(ctx, row)) ?? (await endVoid(ctx, row, GONE));
+  const ids = await hostsAsSeen(ctx, requester, row);
+  const [only] = ids;
+  if (row.action === "wipe_host") await wipeApproved(ctx, requester, row, only!);
+  else {
+    const claimed = await claim(ctx, row, { state: "approved", ...newRunner(ctx) }, async (tx) => {
+      await spend(within(requester, tx), "delete", ids.length);
+      await tx.approvalChoices.upsert([{ id, asked: { ids } }], { on: ["id"], returning: [] });
+    });
+    await runDelete(requester, claimed);
+  }
+  const after = (await ctx.store.approvals.get(id))!;
+  return { approval: await viewOf(ctx, after), goesOn: after.state === "approved" };
+}
+
+/** By whoever may decide, and by who asked for it. */
+export async function deny(ctx: Context, id: number, reason: string): Promise<Approval> {
+  const row = await shownRow(ctx, id);
+  refuseDecided(ctx, row);
+  if (row.requested_by !== ctx.user.id && !(await viewOf(ctx, row)).may_decide) throw mayNot();
+  return ctx.store.tx(async (tx) => {
+    const inside = within(ctx, tx);
+    const set = { state: "denied", reason, finished_at: ctx.clock.iso() } as const;
+    const denied = await settle(inside, id, set);
+    await recordActivity(inside, "denied_approval", { ...aboutDecision(denied), reason });
+    return viewOf(inside, denied);
+  }, lockOf(id));
+}
+
+/** The hosts, if they are still those that were shown, and both users may do it to all of them. */
+async function hostsAsSeen(ctx: Context, requester: Context, row: ApprovalRow): Promise<number[]> {
+  const permission = permissions[row.action];
+  if (!maySomewhere(requester.user, permission))
+    return endVoid(ctx, row, "the user who asked for it may no longer do it");
+  const seen = { count: row.hosts_count, digest: row.digest };
+  let ids: number[];
+  try {
+    const choice = await ctx.store.approvalChoices.get(row.id);
+    ids = await chosenIds(requester, permission, choice?.asked ?? { ids: [] }, seen);
+  } catch (error) {
+    if (!(error instanceof ApiError) || error.status >= 500) throw error;
+    const why = error.errors[0]?.reason ?? error.message;
+    return endVoid(ctx, row, error.status === 403 ? "the user who asked for it may no longer do it" : why);
+  }
+  await chosenIds(ctx, permission, { ids }, {});
+  return ids;
+}
+
+/** One transaction: it is approved and asked of the host, or nothing is. */
+async function wipeApproved(ctx: Context, requester: Context, row: ApprovalRow, hostId: number): Promise<void> {
+  const host = await hostFor(requester, "hosts:lock", hostId);
+  const set = { state: "done", finished_at: ctx.clock.iso() } as const;
+  await claim(ctx, row, set, async (tx) => {
+    await actNow(within(requester, tx), host, "wipe");
+  });
+}
+
+/** From pending to what `set` says, once, with what is to be done in the same transaction. */
+function claim(
+  ctx: Context,
+  { id }: ApprovalRow,
+  set: Partial<ApprovalRow>,
+  act: (tx: ServerTx) => Promise<void>,
+): Promise<ApprovalRow> {
+  return ctx.store.tx(async (tx) => {
+    const inside = within(ctx, tx);
+    const claimed = await settle(inside, id, set);
+    await recordActivity(inside, "granted_approval", aboutDecision(claimed));
+    await act(tx);
+    return claimed;
+  }, lockOf(id));
+}
+
+/** Decides on it in the caller's name, unless somebody did before. */
+async function settle(ctx: Context, id: number, set: Partial<ApprovalRow>): Promise<ApprovalRow> {
+  const { store, user, clock } = ctx;
+  const caller = { decided_by: user.id, decider_name: user.name, decider_email: user.email, decided_at: clock.iso() };
+  const open = and(eq("id", id), eq("state", "pending"), gt("expires_at", clock.iso()));
+  const settled = await store.approvals.update({ where: open, set: { ...set, ...caller } });
+  const row = await store.approvals.get(id);
+  if (!row) throw notFound("approval", id);
+  if (settled === 0) refuseDecided(ctx, row);
+  return row;
+}
+
+const aboutDecision = (row: ApprovalRow) => ({
+  ...aboutApproval(row),
+  user_id: row.requested_by ?? 0,
+  user_name: row.requester_name,
+  user_email: row.requester_email,
+});
+
+const mayNot = () => forbiddenFor("this takes the right to do it to all of these hosts");
+
+function refuseOwn({ user }: Context, { requested_by }: ApprovalRow): void {
+  if (requested_by === user.id)
+    throw forbiddenFor("nobody approves what they asked for themselves: another user has to");
+}
+
+const ended: Partial<Record<ApprovalRow["state"], string>> = {
+  approved: "was approved already",
+  denied: "was denied",
+  expired: "has expired: it has to be asked for again",
+  done: "was approved already, and done",
+  failed: "came to nothing",
+};
+
+function refuseDecided(ctx: Context, row: ApprovalRow): void {
+  const state = ended[stateOf(ctx, row)];
+  if (state === undefined) return;
+  throw conflict(`approval ${row.id} ${state}${row.error === "" ? "" : `: ${row.error}`}`);
+}
+
+/** It can come to nothing any more, and says why. */
+async function endVoid(ctx: Context, { id }: ApprovalRow, error: string): Promise<never> {
+  const pending = and(eq("id", id), eq("state", "pending"));
+  await ctx.store.approvals.update({
+    where: pending,
+    set: { state: "failed", error, finished_at: ctx.clock.iso() },
+  });
+  throw conflict(`approval ${id} is void: ${error}`);
+}

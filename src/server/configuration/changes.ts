@@ -1,0 +1,91 @@
+// Changes as they are asked for, and errors that name them.
+import { NO_TEAM_NAME, type ThingChange, type ThingKey } from "../../api/configuration.ts";
+import { ApiError, type FieldError } from "../core/errors.ts";
+import { inTurns } from "../core/parts.ts";
+import type { Thing } from "./values.ts";
+
+export interface Given extends ThingChange {
+  /** Its place in the request. */
+  readonly index: number;
+}
+
+/** A change whose value was read: what it is to be. */
+export interface Step<W> extends Given {
+  readonly wanted: W;
+}
+
+/** What a value asks for, and the value as the state would tell it. */
+export interface Wanted {
+  readonly value: Thing["value"];
+}
+
+const words: Partial<Record<ThingKey["kind"], string>> = {
+  config: "configuration section",
+  certificate_authority: "certificate authority",
+};
+const ONE_IN_SCOPE: ReadonlySet<string> = new Set(["agent_options", "team_settings", "enroll_secrets"]);
+
+/** The thing in words: `policy "Disk is encrypted" of team "Sales"`. */
+export function told({ kind, owner, name }: ThingKey): string {
+  const what = words[kind] ?? kind.replaceAll("_", " ");
+  const whose =
+    owner === null ? "" : owner === NO_TEAM_NAME ? " of hosts without a team" : ` of team ${JSON.stringify(owner)}`;
+  return `${what}${ONE_IN_SCOPE.has(kind) ? "" : ` ${JSON.stringify(name)}`}${whose}`;
+}
+
+/** Fields of the change itself begin with `change.`; all others are paths in its value, with `value.` before them or not. */
+function placed(given: Given, { name, reason }: FieldError): FieldError {
+  return { name: `changes.${given.index}${placeOf(given, name)}`, reason: `${told(given)}: ${reason}` };
+}
+
+function placeOf({ kind }: Given, name: string): string {
+  if (name === "base") return "";
+  if (name.startsWith("change.")) return `.${name.slice("change.".length)}`;
+  const path = name === "value" || name.startsWith("value.") ? name : `value.${name}`;
+  return path === "value.name" && nameless.has(kind) ? ".name" : `.${path}`;
+}
+
+/** Kinds whose values have no name of their own: it is the change's. */
+const nameless: ReadonlySet<string> = new Set(["label", "policy", "query", "team"]);
+
+/** The refusal of one change, named by its place. */
+export const refusal = (given: Given, error: ApiError): ApiError =>
+  new ApiError(
+    error.status,
+    error.message,
+    (error.errors.length > 0 ? error.errors : [{ name: "base", reason: error.message }]).map((one) =>
+      placed(given, one),
+    ),
+  );
+
+/** Errors thrown by `work` name the change. */
+export async function locating<R>(given: Given, work: () => R | Promise<R>): Promise<R> {
+  try {
+    return await work();
+  } catch (error) {
+    throw error instanceof ApiError ? refusal(given, error) : error;
+  }
+}
+
+/** Errors told of one request. */
+export const MOST_TOLD = 100;
+
+/** Reads every change before any error is thrown: all that is wrong is told together, with the status of the first. */
+export async function readAll<R>(changes: readonly Given[], read: (given: Given) => R): Promise<R[]> {
+  const results: R[] = [];
+  const errors: FieldError[] = [];
+  let first: ApiError | null = null;
+  for await (const given of inTurns(changes)) {
+    try {
+      results.push(read(given));
+    } catch (error) {
+      if (!(error instanceof ApiError)) throw error;
+      const located = refusal(given, error);
+      first ??= located;
+      errors.push(...located.errors);
+      if (errors.length >= MOST_TOLD) break;
+    }
+  }
+  if (first) throw new ApiError(first.status, first.message, errors.slice(0, MOST_TOLD));
+  return results;
+}

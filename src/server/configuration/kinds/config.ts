@@ -1,0 +1,109 @@
+// Sections of the configuration, the global agent options among them.
+import type { WebhookSettings } from "../../../api/app-config.ts";
+import type { ThingKey } from "../../../api/configuration.ts";
+import { MASK } from "../../../api/fields.ts";
+import { secretPaths } from "../../../api/secret-fields.ts";
+import { getPath, isObject, without, withPath } from "../../app-config/merge.ts";
+import type { Section } from "../../app-config/section.ts";
+import { allSections, sections } from "../../app-config/sections.ts";
+import { sectionsAfter } from "../../app-config/service.ts";
+import type { Context } from "../../core/context.ts";
+import { ApiError, invalid } from "../../core/errors.ts";
+import { type Given, refusal, type Step } from "../changes.ts";
+import { givenSecret, KEPT, Secret, type Texts, type Thing } from "../values.ts";
+
+export const AGENT_OPTIONS = sections.agent_options.name;
+
+/** A section that policies' own things tell the rest of: which of them the webhook tells of. */
+const POLICY_IDS = "failing_policies_webhook.policy_ids";
+
+const keyOfSection = ({ name }: Section): ThingKey => ({
+  kind: name === AGENT_OPTIONS ? "agent_options" : "config",
+  owner: null,
+  name,
+});
+
+export const configThings = (values: ReadonlyMap<string, object>): Thing[] =>
+  allSections.map((section) => ({ ...keyOfSection(section), value: sectionThing(section, values.get(section.name)!) }));
+
+/** Defaults, of sections that are things of kind `config`. */
+export const configDefaults = (): Record<string, unknown> =>
+  Object.fromEntries(
+    allSections
+      .filter(({ name }) => name !== AGENT_OPTIONS)
+      .map((section) => [section.name, sectionThing(section, section.defaults)]),
+  );
+
+export function sectionThing(section: Section, value: object): object {
+  const told = untold(section).reduce((left, path) => without(left, path) as object, value);
+  return secretPaths(section, told).reduce((left, path) => {
+    const secret = getPath(left, path);
+    if (secret === "" || secret === null || secret === undefined) return left;
+    return withPath(left, path, new Secret(typeof secret === "string" ? secret : JSON.stringify(secret)));
+  }, told);
+}
+
+/** Paths of a section that its thing does not have. */
+const untold = ({ name, returned }: Section): readonly string[] =>
+  name === sections.webhook_settings.name ? [...returned, POLICY_IDS] : returned;
+
+/** What PATCH /config would be given. Secrets are looked at here, all else where the section is changed. */
+export function readSection(given: Given, texts: Texts): unknown {
+  const section = allSections.find(({ name }) => name === given.name);
+  if (!section || (section.name === AGENT_OPTIONS) !== (given.kind === "agent_options"))
+    throw invalid("change.name", "there is no such section");
+  if (section.name === AGENT_OPTIONS) return given.value ?? section.defaults;
+  const { value } = given;
+  if (!isObject(value)) throw invalid("value", "must be an object");
+  for (const path of untold(section))
+    if (getPath(value, path) !== undefined) throw invalid(path, "cannot be given here");
+  return secretPaths(section, value).reduce((left, path) => {
+    const secret = givenSecret(getPath(value, path), texts, path.join("."));
+    return withPath(left, path, secret === KEPT ? MASK : secret);
+  }, value);
+}
+
+/** All sections after the changes; errors name them. */
+export function sectionsChanged(
+  ctx: Context,
+  before: ReadonlyMap<string, object>,
+  steps: readonly Step<unknown>[],
+): Map<string, object> {
+  if (steps.length === 0) return new Map(before);
+  try {
+    return sectionsAfter(ctx, before, givenOf(before, steps), optionsOf(steps));
+  } catch (error) {
+    throw error instanceof ApiError ? namingSections(error, steps) : error;
+  }
+}
+
+/** The body of a change of the configuration. */
+export function givenOf(before: ReadonlyMap<string, object>, steps: readonly Step<unknown>[]): Record<string, unknown> {
+  return Object.fromEntries(
+    steps.map(({ name, wanted }) => {
+      if (name !== sections.webhook_settings.name || !isObject(wanted)) return [name, wanted];
+      const { failing_policies_webhook: kept } = before.get(name) as WebhookSettings;
+      const hook = wanted.failing_policies_webhook;
+      // What is no object is refused where the section is changed.
+      const whole = isObject(hook) || hook === undefined ? { ...hook, policy_ids: kept.policy_ids } : hook;
+      return [name, { ...wanted, failing_policies_webhook: whole }];
+    }),
+  );
+}
+
+export const optionsOf = (steps: readonly Step<unknown>[]) => ({
+  force: false,
+  overwrite: new Set(steps.map(({ name }) => name)),
+});
+
+/** Names of fields begin with their section's name. */
+export function namingSections(error: ApiError, steps: readonly Step<unknown>[]): ApiError {
+  const errors = error.errors.flatMap(({ name, reason }) => {
+    const [section, ...rest] = name.split(".");
+    const step = steps.find((one) => one.name === section) ?? steps[0];
+    if (!step) return [{ name, reason }];
+    const at = step.name === section ? rest.join(".") || "base" : name;
+    return refusal(step, new ApiError(error.status, error.message, [{ name: at, reason }])).errors;
+  });
+  return new ApiError(error.status, error.message, errors);
+}

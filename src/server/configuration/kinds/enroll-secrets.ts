@@ -1,0 +1,52 @@
+import { MASK } from "../../../api/fields.ts";
+import { isObject } from "../../app-config/merge.ts";
+import { invalid } from "../../core/errors.ts";
+import { checkSecrets, MOST_SECRETS } from "../../enroll-secrets/service.ts";
+import type { Given } from "../changes.ts";
+import type { SecretRow } from "../held.ts";
+import { givenSecret, KEPT, Secret, type Texts, type Thing } from "../values.ts";
+
+const MOST_CHARACTERS = 255;
+
+/** In the order of their texts: the revision is that of the set. */
+export const secretsThing = (owner: string | null, rows: readonly SecretRow[]): Thing => ({
+  kind: "enroll_secrets",
+  owner,
+  name: "enroll_secrets",
+  value: {
+    secrets: rows
+      .map(({ secret }) => secret)
+      .sort()
+      .map((text) => new Secret(text)),
+  },
+});
+
+export interface SecretsWanted {
+  readonly texts: readonly string[];
+  /** How many of those that are there, and were not given, stay. */
+  readonly kept: number;
+}
+
+export function readSecrets({ value }: Given, texts: Texts): SecretsWanted {
+  if (!isObject(value) || !Array.isArray(value.secrets) || Object.keys(value).length !== 1)
+    throw invalid("value", 'must be {"secrets": [{"$secret": ref}, ...]}');
+  if (value.secrets.length > MOST_SECRETS) throw invalid("secrets", `must not be more than ${MOST_SECRETS}`);
+  const given = value.secrets.map((one, i) => givenSecret(one, texts, `secrets.${i}`));
+  const plain = given.filter((one) => one !== KEPT);
+  for (const [i, text] of given.entries())
+    if (text !== KEPT && text.length > MOST_CHARACTERS)
+      throw invalid(`secrets.${i}`, `must not have more than ${MOST_CHARACTERS} characters`);
+  checkSecrets(plain.map((secret) => ({ secret })));
+  if (plain.includes(MASK)) throw invalid("secrets", "must not be masks");
+  return { texts: plain, kept: given.length - plain.length };
+}
+
+/** The secrets that there are to be; 422 where others than all that were not given are to stay. */
+export function secretsAfter({ texts, kept }: SecretsWanted, rows: readonly SecretRow[], given: Texts): string[] {
+  const known = new Set(given.values());
+  const unknown = rows.map(({ secret }) => secret).filter((secret) => !known.has(secret));
+  if (kept === 0) return [...texts];
+  if (kept !== unknown.length)
+    throw invalid("secrets", `${unknown.length} secrets were not given: keep all of them, or none`);
+  return [...unknown, ...texts];
+}

@@ -1,0 +1,50 @@
+import { z } from "zod";
+import { compareHosts } from "../../../api/configuration.ts";
+import { GivenLabelSpec } from "../../../api/labels.ts";
+import type { Context } from "../../core/context.ts";
+import { invalid } from "../../core/errors.ts";
+import { labelName } from "../../labels/names.ts";
+import { checkSpec } from "../../labels/spec.ts";
+import type { LabelRow } from "../../labels/wire.ts";
+import type { LabelColumns } from "../../labels/write.ts";
+import type { Given } from "../changes.ts";
+import type { Held, HostName } from "../held.ts";
+import { parsed } from "../parse.ts";
+import type { Thing } from "../values.ts";
+
+const LabelValue = z.strictObject(GivenLabelSpec.omit({ name: true, label_type: true }).shape);
+
+export const labelThings = ({ labels, ownsLabels, hosts }: Held): Thing[] =>
+  ownsLabels
+    ? labels
+        .filter(({ label_type: type }) => type === "regular")
+        .map((row) => ({ kind: "label", owner: null, name: row.name, value: labelValue(row, hosts.get(row.id) ?? []) }))
+    : [];
+
+export const labelValue = (
+  { description, platform, label_membership_type, query, criteria }: Omit<LabelColumns, "name">,
+  hosts: readonly HostName[],
+) => ({
+  description,
+  platform,
+  label_membership_type,
+  query,
+  criteria,
+  hosts: label_membership_type === "manual" ? [...hosts].sort(compareHosts) : null,
+});
+
+export interface LabelWanted {
+  readonly columns: LabelColumns;
+  /** Of manual labels, as given. */
+  readonly hosts: readonly HostName[] | null;
+}
+
+export function readLabel(ctx: Pick<Context, "clock">, { name, value }: Given): LabelWanted {
+  if (labelName(name) !== name) throw invalid("change.name", "must be composed (NFC), without blanks around it");
+  const spec = parsed(LabelValue, value);
+  const { at: _at, hosts, ...columns } = checkSpec(ctx, { ...spec, name }, "value");
+  return { columns, hosts: columns.label_membership_type === "manual" ? (hosts ?? []) : null };
+}
+
+export const byName = (labels: readonly LabelRow[]): Map<string, LabelRow> =>
+  new Map(labels.map((row) => [row.name, row]));

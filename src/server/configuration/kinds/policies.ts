@@ -1,0 +1,93 @@
+import { z } from "zod";
+import type { WebhookSettings } from "../../../api/app-config.ts";
+import { NO_TEAM_NAME } from "../../../api/configuration.ts";
+import { PolicySpec, policyPlatforms } from "../../../api/policies.ts";
+import { type Context, isPremium } from "../../core/context.ts";
+import { invalid } from "../../core/errors.ts";
+import type { PolicyRow } from "../../policies/applies.ts";
+import { type Columns, checkTier, givenLabels, wholeColumns } from "../../policies/rules.ts";
+import type { Given } from "../changes.ts";
+import type { Held } from "../held.ts";
+import { namesOf, parsed, platformsOf } from "../parse.ts";
+import type { Thing } from "../values.ts";
+
+const { name: _name, team: _team, software_title_id: _title, script_id: _script, ...fields } = PolicySpec.shape;
+const PolicyValue = z.strictObject({ ...fields, webhooks_and_tickets_enabled: z.boolean().optional() });
+
+/** What software and scripts are no part of yet: they stay as they are. */
+export type PolicyColumns = Omit<Columns, "software_title_id" | "script_id">;
+
+export interface PolicyWanted {
+  readonly columns: PolicyColumns;
+  readonly labels: { readonly names: readonly string[]; readonly excludes: boolean };
+  readonly isReported: boolean;
+}
+
+export const policyValue = (
+  columns: Omit<PolicyColumns, "name">,
+  labels: { readonly include: readonly string[]; readonly exclude: readonly string[] },
+  isReported: boolean,
+) => ({
+  query: columns.query,
+  description: columns.description,
+  resolution: columns.resolution,
+  platform: platformsOf(policyPlatforms, columns.platform),
+  critical: columns.critical,
+  labels_include_any: [...labels.include].sort(),
+  labels_exclude_any: [...labels.exclude].sort(),
+  calendar_events_enabled: columns.calendar_events_enabled,
+  conditional_access_enabled: columns.conditional_access_enabled,
+  webhooks_and_tickets_enabled: isReported,
+});
+
+export const wantedPolicyValue = ({ columns, labels, isReported }: PolicyWanted) => {
+  const names = [...new Set(labels.names.map((name) => name.normalize("NFC").trim()))];
+  return policyValue(
+    columns,
+    { include: labels.excludes ? [] : names, exclude: labels.excludes ? names : [] },
+    isReported,
+  );
+};
+
+export function* policyThings(held: Held): Generator<Thing> {
+  const isReported = reportedPolicies(held);
+  const teams = new Map(held.teams.map(({ id, name }) => [id, name]));
+  const names = new Map(held.labels.map(({ id, name }) => [id, name]));
+  for (const row of held.policies) {
+    const scope = held.policyLabels.get(row.id);
+    yield {
+      kind: "policy",
+      owner: ownerOf(row, teams),
+      name: row.name,
+      value: policyValue(
+        row,
+        { include: namesOf(scope?.include_any, names), exclude: namesOf(scope?.exclude_any, names) },
+        isReported(row),
+      ),
+    };
+  }
+}
+
+export const ownerOf = ({ scope, team_id }: PolicyRow, teams: ReadonlyMap<number, string>): string | null =>
+  scope === "global" ? null : scope === "no_team" ? NO_TEAM_NAME : teams.get(team_id!)!;
+
+/** Whether the failing-policies webhook or tickets of the policy's own scope tell of it. */
+export function reportedPolicies({ sections, noTeam, teams }: Held): (row: PolicyRow) => boolean {
+  const idsOf = (hooks: { failing_policies_webhook: { policy_ids: readonly number[] } } | undefined) =>
+    new Set(hooks?.failing_policies_webhook.policy_ids);
+  const global = idsOf(sections?.get("webhook_settings") as WebhookSettings | undefined);
+  const none = idsOf(noTeam?.webhook_settings);
+  const ofTeams = new Map(teams.map(({ id, settings }) => [id, idsOf(settings.webhook_settings)]));
+  return ({ id, scope, team_id }) =>
+    (scope === "global" ? global : scope === "no_team" ? none : ofTeams.get(team_id!))?.has(id) ?? false;
+}
+
+export function readPolicy(ctx: Context, { name, value }: Given): PolicyWanted {
+  const { webhooks_and_tickets_enabled: isReported, ...given } = parsed(PolicyValue, value);
+  // On the free tier a file that marks policies critical still applies.
+  const spec = isPremium(ctx) ? given : { ...given, critical: false };
+  checkTier(ctx, spec);
+  const { software_title_id: _software, script_id: _id, ...columns } = wholeColumns({ ...spec, name });
+  if (columns.name !== name) throw invalid("change.name", "must be composed (NFC), without blanks around it");
+  return { columns, labels: givenLabels(spec) ?? { names: [], excludes: false }, isReported: isReported ?? false };
+}

@@ -1,0 +1,19 @@
+// Reading values, in the words in which bodies are refused.
+import type { z } from "zod";
+import { invalidFields } from "../core/errors.ts";
+import { bodyErrors } from "../core/route.ts";
+
+export function parsed<T>(schema: z.ZodType<T>, value: unknown): T {
+  const result = schema.safeParse(value, { reportInput: true });
+  if (result.success) return result.data;
+  throw invalidFields(bodyErrors(result.error));
+}
+
+/** A comma list in the order of the known platforms: what it means does not hang on the order. */
+export function platformsOf(known: readonly string[], list: string): string {
+  const words = list.split(",");
+  return known.filter((one) => words.includes(one)).join(",");
+}
+
+export const namesOf = (ids: readonly number[] | undefined, names: ReadonlyMap<number, string>): string[] =>
+  (ids ?? []).flatMap((id) => names.get(id) ?? []);

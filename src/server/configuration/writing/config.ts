@@ -1,0 +1,18 @@
+import { isDeepStrictEqual } from "node:util";
+import { readConfig, writeChange } from "../../app-config/service.ts";
+import type { Step } from "../changes.ts";
+import { sectionsChanged } from "../kinds/config.ts";
+import { count, type Work } from "../work.ts";
+
+export async function writeConfig(work: Work, steps: readonly Step<unknown>[]): Promise<void> {
+  if (steps.length === 0) return;
+  const before = work.held.sections!;
+  const after = sectionsChanged(work.ctx, before, steps);
+  count(
+    work,
+    steps.filter(({ name }) => !isDeepStrictEqual(before.get(name), after.get(name))),
+  );
+  await writeChange(work.ctx, before, after);
+}
+
+export const configNow = ({ ctx }: Work) => readConfig(ctx.store);

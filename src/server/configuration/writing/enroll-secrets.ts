@@ -1,0 +1,37 @@
+import { recordActivities } from "../../activities/record.ts";
+import { invalid } from "../../core/errors.ts";
+import { type Replacement, replaceAll } from "../../enroll-secrets/service.ts";
+import { locating, refusal, type Step } from "../changes.ts";
+import type { SecretRow } from "../held.ts";
+import { type SecretsWanted, secretsAfter } from "../kinds/enroll-secrets.ts";
+import { count, type Work } from "../work.ts";
+
+export async function writeSecrets(work: Work, steps: readonly Step<SecretsWanted>[]): Promise<void> {
+  if (steps.length === 0) return;
+  const rows = new Map<number | null, SecretRow[]>();
+  for (const row of work.held.enrollSecrets) {
+    const some = rows.get(row.team_id) ?? [];
+    rows.set(row.team_id, some);
+    some.push(row);
+  }
+  const wanted = new Map<Replacement, Step<SecretsWanted>>();
+  for (const step of steps) {
+    const teamId = step.owner === null ? null : work.teams.get(step.owner)!.id;
+    const existing = rows.get(teamId) ?? [];
+    const secrets = await locating(step, () => secretsAfter(step.wanted, existing, work.texts));
+    wanted.set({ teamId, existing, secrets }, step);
+  }
+  const leaving = [...work.leaving].map((name) => work.teams.get(name)!.id);
+  const changed = await replaceAll(work.ctx, [...wanted.keys()], leaving, (one, reason) =>
+    refusal(wanted.get(one)!, invalid("secrets", reason)),
+  );
+  count(
+    work,
+    changed.map((one) => wanted.get(one)!),
+  );
+  await recordActivities(
+    work.ctx,
+    "edited_enroll_secrets",
+    changed.map((one) => ({ team_id: one.teamId, team_name: wanted.get(one)!.owner })),
+  );
+}

@@ -1,0 +1,74 @@
+import { channels } from "../../core/channels.ts";
+import { invalid } from "../../core/errors.ts";
+import { hostsByName } from "../../labels/members.ts";
+import { checkAllUnused, nameTaken } from "../../labels/rules.ts";
+import { nameHosts } from "../../labels/spec.ts";
+import type { LabelRow } from "../../labels/wire.ts";
+import { keepLabels, removeLabels } from "../../labels/write.ts";
+import { ReferenceViolation } from "../../store/store.ts";
+import { type Given, refusal, type Step } from "../changes.ts";
+import { type LabelWanted, labelValue } from "../kinds/labels.ts";
+import { count, differs, type Work } from "../work.ts";
+
+export async function writeLabels(work: Work, steps: readonly Step<LabelWanted>[]): Promise<void> {
+  if (steps.length === 0) return;
+  const { ctx } = work;
+  const found = await hostsByName(
+    ctx,
+    steps.flatMap(({ wanted }) => wanted.hosts ?? []),
+  );
+  const names = await nameHosts(ctx, [...new Set([...found.values()].flatMap((ids) => [...ids]))]);
+  const before = new Map(work.held.labels.map((row) => [row.name, row]));
+  const changed = steps
+    .map((step) => {
+      const { columns, hosts } = step.wanted;
+      const members = hosts && new Set(hosts.flatMap((name) => [...(found.get(name) ?? [])]));
+      const called = [...(members ?? [])].map((id) => names.get(id)).filter((name) => name !== undefined);
+      const value = labelValue(columns, called);
+      return { step, columns, members, value };
+    })
+    .filter(({ step, value }) => differs(work, step, value));
+  if (changed.length === 0) return;
+  await nameTaken("given", () =>
+    keepLabels(
+      ctx,
+      changed.map(({ step, columns, members }) => ({
+        before: before.get(step.name),
+        columns,
+        ...(members ? { members } : {}),
+      })),
+    ),
+  );
+  await ctx.store.notify(channels.labels, "");
+  count(
+    work,
+    changed.map(({ step }) => step),
+  );
+}
+
+/** After what used them went. */
+export async function removeNamedLabels(work: Work, given: readonly Given[]): Promise<void> {
+  if (given.length === 0) return;
+  const { store } = work.ctx;
+  const rows = new Map(work.held.labels.map((row) => [row.name, row]));
+  const named = given.map((one): [LabelRow, Given] => [rows.get(one.name)!, one]);
+  const inUse = await checkAllUnused(
+    store,
+    named.map(([row]) => row),
+  );
+  for (const [row, one] of named) {
+    const reason = inUse.get(row.id);
+    if (reason !== undefined) throw refusal(one, invalid("base", reason));
+  }
+  try {
+    await removeLabels(
+      work.ctx,
+      named.map(([row]) => row),
+    );
+  } catch (error) {
+    if (error instanceof ReferenceViolation) throw refusal(given[0]!, invalid("base", "is in use (foreign key)"));
+    throw error;
+  }
+  await store.notify(channels.labels, "");
+  count(work, given);
+}

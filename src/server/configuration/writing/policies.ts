@@ -1,0 +1,143 @@
+import { NO_TEAM_NAME } from "../../../api/configuration.ts";
+import type { PolicySpec } from "../../../api/policies.ts";
+import { policyPlatforms } from "../../../api/policies.ts";
+import { recordActivity } from "../../activities/record.ts";
+import { channels } from "../../core/channels.ts";
+import { inTurns } from "../../core/parts.ts";
+import { labelsAmong, type NamedLabel } from "../../labels/scope.ts";
+import { type Place, type PolicyRow, placeOf } from "../../policies/applies.ts";
+import { type Reported, setReported } from "../../policies/automations.ts";
+import { dropResults, removePolicies, settleResults } from "../../policies/service.ts";
+import {
+  type Changed,
+  insertPolicies,
+  type NewPolicy,
+  type PolicyChange,
+  updatePolicies,
+} from "../../policies/write.ts";
+import { type Given, locating, type Step } from "../changes.ts";
+import { ownerOf, type PolicyWanted, reportedPolicies, wantedPolicyValue } from "../kinds/policies.ts";
+import { platformsOf } from "../parse.ts";
+import { briefly } from "../told.ts";
+import { keyOf } from "../values.ts";
+import { count, creating, differs, updating, type Work } from "../work.ts";
+
+const KIND = "policy";
+
+export async function writePolicies(
+  work: Work,
+  steps: readonly Step<PolicyWanted>[],
+  gone: readonly Given[],
+  labels: ReadonlyMap<string, NamedLabel>,
+): Promise<void> {
+  if (steps.length + gone.length === 0) return;
+  const { ctx } = work;
+  const teams = new Map(work.held.teams.map(({ id, name }) => [id, name]));
+  const held = new Map(
+    work.held.policies.map((row) => [keyOf({ kind: KIND, owner: ownerOf(row, teams), name: row.name }), row]),
+  );
+  const wasReported = reportedPolicies(work.held);
+  const reported = new Reporting(work);
+
+  const fresh: NewPolicy[] = [];
+  for await (const { owner, wanted, ...step } of inTurns(creating(steps))) {
+    const columns = { ...wanted.columns, software_title_id: null, script_id: null };
+    const ids = await locating({ owner, ...step }, () => idsOf(wanted, labels));
+    fresh.push({ place: placeNamed(work, owner), columns, labels: { ids, excludes: wanted.labels.excludes } });
+  }
+  const rows = await insertPolicies(ctx, fresh);
+  for (const [i, step] of creating(steps).entries())
+    if (step.wanted.isReported) reported.say(step.owner, true, rows[i]!.id);
+
+  const changed: Step<PolicyWanted>[] = [];
+  const changes: PolicyChange[] = [];
+  for await (const step of inTurns(updating(steps))) {
+    if (!differs(work, step, wantedPolicyValue(step.wanted))) continue;
+    changed.push(step);
+    const before = held.get(keyOf(step))!;
+    const { isReported } = step.wanted;
+    if (wasReported(before) !== isReported) reported.say(step.owner, isReported, before.id);
+    const change = await locating(step, () => changeOf(work, before, step.wanted, labels));
+    if (change) changes.push(change);
+  }
+  const settled = await updatePolicies(ctx, changes);
+  later(work, settled);
+
+  // Those of teams that go, go with them.
+  const leaving = gone.filter(({ owner }) => owner === null || !work.leaving.has(owner));
+  const leavingRows = leaving.map((one) => held.get(keyOf(one))!);
+  for (const [i, { owner }] of leaving.entries()) reported.say(owner, false, leavingRows[i]!.id);
+  await removePolicies(ctx, leavingRows, ({ team_id }) => (team_id === null ? null : (teams.get(team_id) ?? null)));
+  const results = leavingRows.map(({ result_id }) => result_id);
+  work.later.push((outside) => dropResults(outside, results));
+
+  await setReported(ctx, reported.all());
+  const applied = [...creating(steps), ...changed];
+  if (applied.length > 0) await recordActivity(ctx, "applied_spec_policy", toldOf(applied));
+  await ctx.store.notify(channels.policies, "");
+  count(work, [...applied, ...gone]);
+}
+
+function later(work: Work, settled: readonly Changed[]): void {
+  if (settled.length > 0) work.later.push((outside) => settleResults(outside, settled));
+}
+
+const idsOf = ({ labels: { names, excludes } }: PolicyWanted, known: ReadonlyMap<string, NamedLabel>): number[] =>
+  labelsAmong(known, names, "policy", excludes ? "labels_exclude_any" : "labels_include_any").map(({ id }) => id);
+
+/** Null where only who is told of it changes. */
+function changeOf(
+  { held }: Work,
+  before: PolicyRow,
+  wanted: PolicyWanted,
+  known: ReadonlyMap<string, NamedLabel>,
+): PolicyChange | null {
+  const { platform, ...rest } = wanted.columns;
+  const samePlatforms = platformsOf(policyPlatforms, platform) === platformsOf(policyPlatforms, before.platform);
+  // Another order of the same platforms is no change: results stay.
+  const set = samePlatforms ? rest : { platform, ...rest };
+  const scope = held.policyLabels.get(before.id);
+  const { excludes } = wanted.labels;
+  const ids = idsOf(wanted, known);
+  const old = (excludes ? scope?.exclude_any : scope?.include_any) ?? [];
+  const others = (excludes ? scope?.include_any : scope?.exclude_any) ?? [];
+  const sameLabels = others.length === 0 && old.length === ids.length && ids.every((id) => old.includes(id));
+  const differs = (Object.keys(set) as (keyof typeof set)[]).some((column) => set[column] !== before[column]);
+  if (sameLabels && !differs) return null;
+  return { before, set, labels: sameLabels ? undefined : { ids, excludes } };
+}
+
+export const placeNamed = ({ teams }: Work, owner: string | null): Place =>
+  placeOf(owner === null ? null : owner === NO_TEAM_NAME ? 0 : teams.get(owner)!.id);
+
+/** Whom failing hosts of policies are told to, by the owner of the policies. */
+class Reporting {
+  private readonly work: Work;
+  private readonly owners = new Map<string | null, { on: number[]; off: number[] }>();
+
+  constructor(work: Work) {
+    this.work = work;
+  }
+
+  say(owner: string | null, on: boolean, id: number): void {
+    const said = this.owners.get(owner) ?? { on: [], off: [] };
+    this.owners.set(owner, said);
+    (on ? said.on : said.off).push(id);
+  }
+
+  all(): Reported[] {
+    return [...this.owners].map(([owner, said]) => ({ place: placeNamed(this.work, owner), ...said }));
+  }
+}
+
+function toldOf(steps: readonly Step<PolicyWanted>[]) {
+  const { some, count: all } = briefly(
+    steps,
+    ({ owner, wanted }): PolicySpec => {
+      const { webhooks_and_tickets_enabled: _reported, ...value } = wantedPolicyValue(wanted);
+      return { name: wanted.columns.name, team: owner, ...value };
+    },
+    ({ owner, name }): PolicySpec => ({ name, team: owner }),
+  );
+  return { policies: some, ...(all > some.length ? { count: all } : {}) };
+}

@@ -1,0 +1,78 @@
+import type { QuerySpec } from "../../../api/queries.ts";
+import { queryPlatforms } from "../../../api/queries.ts";
+import { recordActivity } from "../../activities/record.ts";
+import { channels } from "../../core/channels.ts";
+import { inTurns } from "../../core/parts.ts";
+import { labelsAmong, type NamedLabel } from "../../labels/scope.ts";
+import { removeQueries } from "../../queries/service.ts";
+import { insertQueries, type NewQuery, type QueryChange, updateQueries } from "../../queries/write.ts";
+import { type Given, locating, type Step } from "../changes.ts";
+import { type QueryWanted, queryValue } from "../kinds/queries.ts";
+import { platformsOf } from "../parse.ts";
+import { briefly } from "../told.ts";
+import { keyOf } from "../values.ts";
+import { count, creating, differs, updating, type Work } from "../work.ts";
+
+export async function writeQueries(
+  work: Work,
+  steps: readonly Step<QueryWanted>[],
+  gone: readonly Given[],
+  labels: ReadonlyMap<string, NamedLabel>,
+): Promise<void> {
+  if (steps.length + gone.length === 0) return;
+  const { ctx } = work;
+  const teams = new Map(work.held.teams.map(({ id, name }) => [id, name]));
+  const held = new Map(
+    work.held.queries.map((row) => {
+      const owner = row.team_id === null ? null : teams.get(row.team_id)!;
+      return [keyOf({ kind: "query", owner, name: row.name }), row];
+    }),
+  );
+  const idsOf = (step: Step<QueryWanted>) =>
+    locating(step, () => labelsAmong(labels, step.wanted.labels, "query", "labels_include_any").map(({ id }) => id));
+
+  const fresh: NewQuery[] = [];
+  for await (const step of inTurns(creating(steps))) {
+    const team_id = step.owner === null ? null : work.teams.get(step.owner)!.id;
+    fresh.push({ columns: { ...step.wanted.columns, team_id }, labels: await idsOf(step) });
+  }
+  await insertQueries(ctx, fresh);
+
+  const changed: Step<QueryWanted>[] = [];
+  const changes: QueryChange[] = [];
+  for await (const step of inTurns(updating(steps))) {
+    if (!differs(work, step, queryValue(step.wanted.columns, step.wanted.labels))) continue;
+    changed.push(step);
+    const before = held.get(keyOf(step))!;
+    const { platform, ...rest } = step.wanted.columns;
+    const samePlatforms = platformsOf(queryPlatforms, platform) === platformsOf(queryPlatforms, before.platform);
+    // Another order of the same platforms is no change: the report stays.
+    changes.push({ before, set: samePlatforms ? rest : { platform, ...rest }, labels: await idsOf(step) });
+  }
+  await updateQueries(ctx, changes);
+
+  // Those of teams that go, go with them.
+  const leaving = gone.filter(({ owner }) => owner === null || !work.leaving.has(owner));
+  if (leaving.length > 0)
+    await removeQueries(
+      ctx,
+      leaving.map((one) => held.get(keyOf(one))!),
+    );
+  const applied = [...creating(steps), ...changed];
+  if (applied.length > 0) await recordActivity(ctx, "applied_spec_saved_query", toldOf(applied));
+  await ctx.store.notify(channels.queries, "");
+  count(work, [...applied, ...gone]);
+}
+
+function toldOf(steps: readonly Step<QueryWanted>[]) {
+  const { some, count: all } = briefly(
+    steps,
+    ({ owner, name, wanted }): QuerySpec => ({
+      name,
+      team: owner ?? "",
+      ...queryValue(wanted.columns, wanted.labels),
+    }),
+    ({ owner, name }) => ({ name, team: owner ?? "" }),
+  );
+  return { specs: some, ...(all > some.length ? { count: all } : {}) };
+}

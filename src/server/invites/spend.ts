@@ -1,0 +1,25 @@
+import type { Context } from "../core/context.ts";
+import { eq } from "../store/query.ts";
+import type { GivenRoles } from "../users/roles.ts";
+import { hasExpired } from "./rules.ts";
+import { rolesOf } from "./view.ts";
+
+export interface Offer {
+  /** Null: the teams of the invite are gone. */
+  readonly roles: GivenRoles | null;
+  readonly position: string;
+}
+
+/**
+ * For an account that is made by other means than the link: uses up the invite that waits for the address, and gives what it offers; null
+ * where there is none, or none any more. Call it in a transaction that holds the users lock.
+ */
+export async function spendInvite(ctx: Context, email: string): Promise<Offer | null> {
+  const invite = await ctx.store.invites.first({ where: eq("email", email) });
+  if (!invite) return null;
+  const { global, teams } = await rolesOf(ctx, invite);
+  await ctx.store.invites.delete(eq("id", invite.id));
+  if (hasExpired(ctx, invite)) return null;
+  const given = { global_role: global, teams: [...teams].map(([id, role]) => ({ id, role })) };
+  return { roles: global === null && teams.size === 0 ? null : given, position: invite.position };
+}

@@ -1,0 +1,101 @@
+// Rows of labels and their members, however many at a time, in the caller's transaction.
+import { setImmediate as breathe } from "node:timers/promises";
+import { recordActivities } from "../activities/record.ts";
+import type { Context } from "../core/context.ts";
+import { parts } from "../core/parts.ts";
+import { eq, oneOf } from "../store/query.ts";
+import type { ServerTx } from "../tables.ts";
+import { tellMembersChanged } from "./counts.ts";
+import { findMembers } from "./criteria.ts";
+import { replaceMembers } from "./members.ts";
+import type { LabelRow } from "./wire.ts";
+
+/** Whoever changes labels, or the hosts of manual ones, holds this. */
+export const LABELS_LOCK = "labels";
+
+export type LabelColumns = Pick<
+  LabelRow,
+  "name" | "description" | "query" | "platform" | "label_membership_type" | "criteria"
+>;
+
+export interface LabelWrite {
+  /** Absent: the label is new. */
+  readonly before?: LabelRow | undefined;
+  readonly columns: LabelColumns;
+  /** Ids of hosts; undefined: members stay. */
+  readonly members?: ReadonlySet<number> | undefined;
+}
+
+export const aboutLabel = ({ id, name }: Pick<LabelRow, "id" | "name">) => ({ label_id: id, label_name: name });
+
+/** Writes what differs, and tells of it. Gives the rows as they are after, in order. */
+export async function keepLabels(ctx: Context, given: readonly LabelWrite[]): Promise<LabelRow[]> {
+  const { store, user } = ctx;
+  const now = ctx.clock.iso();
+  const fresh = given.filter(({ before }) => !before);
+  const made: LabelRow[] = [];
+  for await (const some of parts(fresh))
+    made.push(
+      ...(await store.labels.insertMany(
+        some.map(({ columns }) => ({
+          ...columns,
+          created_at: now,
+          updated_at: now,
+          author_id: user.kind === "user" ? user.id : null,
+          label_type: "regular" as const,
+        })),
+      )),
+    );
+  await joinNew(
+    store,
+    fresh.flatMap(({ members }, i) => [...(members ?? [])].map((host_id) => ({ label_id: made[i]!.id, host_id }))),
+  );
+  const held = given.flatMap(({ before, ...one }) =>
+    before ? [{ before, ...one, changed: changedIn(before, one) }] : [],
+  );
+  for await (const some of parts(held.filter(({ changed }) => changed.length > 0)))
+    await store.labels.updateEach(some.map(({ before, columns }) => ({ id: before.id, ...columns, updated_at: now })));
+  // Who answered another question is no member until it answers this one.
+  const asked = held.filter(({ changed }) => changed.some((column) => asks.has(column))).map(({ before }) => before.id);
+  if (asked.length > 0) {
+    await store.labelMembers.delete(oneOf("label_id", asked));
+    await tellMembersChanged(store, asked);
+  }
+  const edited: LabelRow[] = [];
+  for (const { before, columns, members, changed } of held) {
+    const others = members !== undefined && (await replaceMembers(ctx, before.id, members));
+    if (others || changed.length > 0) edited.push({ ...before, ...columns });
+  }
+  await recordActivities(ctx, "created_label", made.map(aboutLabel));
+  await recordActivities(ctx, "edited_label", edited.map(aboutLabel));
+  let next = 0;
+  const rows = given.map(({ before, columns }) => (before ? { ...before, ...columns } : made[next++]!));
+  for (const row of rows) if (await findMembers(ctx, row)) await breathe();
+  return rows;
+}
+
+const asks: ReadonlySet<string> = new Set(["query", "platform", "label_membership_type"]);
+
+const changedIn = (before: LabelRow, { columns }: Pick<LabelWrite, "columns">): (keyof LabelColumns)[] =>
+  (Object.keys(columns) as (keyof LabelColumns)[]).filter(
+    (column) => JSON.stringify(before[column]) !== JSON.stringify(columns[column]),
+  );
+
+async function joinNew(store: ServerTx, rows: readonly { label_id: number; host_id: number }[]): Promise<void> {
+  if (rows.length === 0) return;
+  for await (const some of parts(rows)) await store.labelMembers.insertMany(some);
+  await tellMembersChanged(
+    store,
+    rows.map(({ label_id }) => label_id),
+  );
+}
+
+/** Nothing may use it any more: a `ReferenceViolation` else. Memberships go along. */
+export async function removeLabels(ctx: Context, rows: readonly Pick<LabelRow, "id" | "name">[]): Promise<void> {
+  const { store } = ctx;
+  const ids = rows.map(({ id }) => id);
+  for await (const some of parts(ids))
+    await store.labels.delete(some.length === 1 ? eq("id", some[0]!) : oneOf("id", some));
+  await recordActivities(ctx, "deleted_label", rows.map(aboutLabel));
+  await tellMembersChanged(store, ids);
+}

@@ -1,0 +1,106 @@
+// Rows of queries and their labels, however many at a time, in the caller's transaction, which holds the queries' lock.
+import type { Context } from "../core/context.ts";
+import { parts } from "../core/parts.ts";
+import { checkLicenseRuns } from "../core/tier.ts";
+import { oneOf } from "../store/query.ts";
+import type { QueryRow } from "./access.ts";
+import { outdatesReport, type QueryColumns } from "./rules.ts";
+
+export interface NewQuery {
+  readonly columns: QueryColumns & { team_id: number | null; shard?: number | null };
+  readonly labels: readonly number[];
+}
+
+/** Names must be free. */
+export async function insertQueries(ctx: Context, given: readonly NewQuery[]): Promise<QueryRow[]> {
+  const { store, clock, user } = ctx;
+  if (given.some(({ columns, labels }) => columns.team_id !== null || labels.length > 0)) checkLicenseRuns(ctx);
+  const now = clock.iso();
+  const author_id = user.kind === "user" ? user.id : null;
+  const rows: QueryRow[] = [];
+  for await (const some of parts(given)) {
+    const made = await store.queries.insertMany(
+      some.map(({ columns }) => ({ ...columns, created_at: now, updated_at: now, author_id })),
+    );
+    await store.queryLabels.insertMany(
+      made.flatMap(({ id }, i) => some[i]!.labels.map((label_id) => ({ query_id: id, label_id }))),
+    );
+    rows.push(...made);
+  }
+  return rows;
+}
+
+export interface QueryChange {
+  readonly before: QueryRow;
+  readonly set: Partial<QueryColumns> & { shard?: number | null };
+  /** Undefined: they stay. */
+  readonly labels: readonly number[] | undefined;
+}
+
+/** Stored reports go where they no longer answer what is asked. New names must be free. */
+export async function updateQueries(ctx: Context, changes: readonly QueryChange[]): Promise<QueryRow[]> {
+  const rows: QueryRow[] = [];
+  for await (const some of parts(changes)) rows.push(...(await updatePart(ctx, some)));
+  return rows;
+}
+
+async function updatePart(ctx: Context, changes: readonly QueryChange[]): Promise<QueryRow[]> {
+  const { store, clock } = ctx;
+  const ids = changes.map(({ before }) => before.id);
+  const now = clock.iso();
+  const held = new Map<number, { id: number; label_id: number }[]>(ids.map((id) => [id, []]));
+  for (const { query_id, ...one } of await store.queryLabels.list({ where: oneOf("query_id", ids) }))
+    held.get(query_id)?.push(one);
+  const labelsOf = (id: number) => held.get(id)!.map(({ label_id }) => label_id);
+
+  const outdated = changes.filter(({ before, set, labels }) =>
+    outdatesReport(before, set, { before: labelsOf(before.id), after: labels }),
+  );
+  if (outdated.length > 0)
+    await store.queryResults.delete(
+      oneOf(
+        "query_id",
+        outdated.map(({ before }) => before.id),
+      ),
+    );
+  const relabelled = changes.flatMap(({ before: { id }, labels }) => (labels === undefined ? [] : [{ id, labels }]));
+  const gone = relabelled.flatMap(({ id, labels }) =>
+    held.get(id)!.filter(({ label_id }) => !labels.includes(label_id)),
+  );
+  if (gone.length > 0)
+    await store.queryLabels.delete(
+      oneOf(
+        "id",
+        gone.map(({ id }) => id),
+      ),
+    );
+  const fresh = relabelled.flatMap(({ id, labels }) =>
+    labels.filter((label_id) => !labelsOf(id).includes(label_id)).map((label_id) => ({ query_id: id, label_id })),
+  );
+  if (fresh.length > 0) checkLicenseRuns(ctx);
+  await store.queryLabels.insertMany(fresh);
+  await store.queries.updateEach(
+    changes.map(({ before, set }) => ({ id: before.id, ...columnsAfter(before, set), updated_at: now })),
+  );
+  const rows = new Map((await store.queries.getMany(ids)).map((row) => [row.id, row]));
+  return ids.map((id) => rows.get(id)!);
+}
+
+/** Every column, since all rows of one write set the same. */
+const columnsAfter = (before: QueryRow, set: QueryChange["set"]): QueryColumns & { shard: number | null } => ({
+  name: before.name,
+  query: before.query,
+  description: before.description,
+  observer_can_run: before.observer_can_run,
+  interval: before.interval,
+  platform: before.platform,
+  min_qengine_version: before.min_qengine_version,
+  automations_enabled: before.automations_enabled,
+  logging: before.logging,
+  discard_data: before.discard_data,
+  shard: before.shard,
+  ...withoutUndefined(set),
+});
+
+const withoutUndefined = <T extends object>(value: T): T =>
+  Object.fromEntries(Object.entries(value).filter(([, one]) => one !== undefined)) as T;

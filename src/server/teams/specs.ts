@@ -1,0 +1,164 @@
+// Teams as files hold them: by name, all or none. What a spec leaves out stays.
+import { isDeepStrictEqual } from "node:util";
+import type { ConfigSections } from "../../api/app-config.ts";
+import { TeamSpec } from "../../api/teams.ts";
+import { recordActivities, recordActivity } from "../activities/record.ts";
+import { parseAgentOptions } from "../app-config/agent-options.ts";
+import { isObject, merge, unsupportedKey } from "../app-config/merge.ts";
+import { respellMdm } from "../app-config/sections/mdm-rules.ts";
+import { readConfig } from "../app-config/service.ts";
+import { authorize, may } from "../core/access.ts";
+import { channels } from "../core/channels.ts";
+import { type Context, within } from "../core/context.ts";
+import { DryRun, unlessDry } from "../core/dry-run.ts";
+import { ApiError, invalid, invalidFields } from "../core/errors.ts";
+import { bodyErrors } from "../core/route.ts";
+import { changingSecrets, checkSecrets, replaceSecrets } from "../enroll-secrets/service.ts";
+import { oneOf } from "../store/query.ts";
+import { authorizeTeam, type TeamRow } from "./access.ts";
+import { writeAgentOptions } from "./agent-options.ts";
+import { checkName, nameKey } from "./names.ts";
+import { firstSettings, insertTeams } from "./service.ts";
+import { changedSettings, shownSettings, type WholeSettings } from "./settings.ts";
+import { WholeTeam } from "./whole.ts";
+
+interface Options {
+  readonly force: boolean;
+  readonly dry_run: boolean;
+}
+
+interface Wanted {
+  readonly at: string;
+  readonly name: string;
+  readonly given: Record<string, unknown>;
+  readonly spec: TeamSpec;
+}
+
+export async function applyTeamSpecs(
+  ctx: Context,
+  specs: readonly Record<string, unknown>[],
+  options: Options,
+): Promise<{ team_ids_by_name: Record<string, number> }> {
+  const wanted = specs.map((given, i) => read(given, `specs.${i}`, options));
+  const seen = new Set<string>();
+  for (const { at, name } of wanted) {
+    if (seen.has(nameKey(name))) throw invalid(`${at}.name`, `the team ${JSON.stringify(name)} is given twice`);
+    seen.add(nameKey(name));
+  }
+  const ids = new Map<string, number>();
+  await changingSecrets(ctx, (holding) =>
+    // The lock of agent options comes after that of settings and secrets, here as everywhere.
+    holding.store.tx(
+      async (store) => {
+        ids.clear();
+        const inside = within(ctx, store);
+        const rows = await store.teams.list({ where: oneOf("name_key", [...seen]) });
+        const held = new Map(rows.map((row) => [row.name_key, row]));
+        for (const one of await keepAll(inside, wanted, held, options))
+          if (!options.dry_run || held.has(one.name_key)) ids.set(one.name, one.id);
+        if (options.dry_run) throw new DryRun();
+      },
+      { lock: "teams" },
+    ),
+  ).catch(unlessDry);
+  return { team_ids_by_name: Object.fromEntries(ids) };
+}
+
+function read(given: Record<string, unknown>, at: string, { force }: Options): Wanted {
+  if (!force) for (const key of Object.keys(given)) if (!(key in TeamSpec.shape)) throw unsupportedKey(`${at}.${key}`);
+  const result = TeamSpec.safeParse(given, { reportInput: true });
+  if (!result.success)
+    throw new ApiError(
+      400,
+      "Bad request",
+      bodyErrors(result.error).map(({ name, reason }) => ({ name: `${at}.${name}`, reason })),
+    );
+  const spec = result.data;
+  if (spec.scripts?.length) throw invalid(`${at}.scripts`, "this server has no saved scripts yet");
+  if (spec.software && Object.keys(spec.software).length > 0)
+    throw invalid(`${at}.software`, "this server has no software to install yet");
+  if (spec.secrets) locating(at, () => checkSecrets(spec.secrets!));
+  return { at, name: locating(at, () => checkName(spec.name)), given, spec };
+}
+
+async function keepAll(
+  inside: Context,
+  wanted: readonly Wanted[],
+  held: ReadonlyMap<string, TeamRow>,
+  { force }: Options,
+): Promise<TeamRow[]> {
+  const config = await readConfig(inside.store);
+  for (const { name } of wanted) {
+    const before = held.get(nameKey(name));
+    // To team users another team is as good as missing.
+    if (before && may(inside.user, "teams:list", before.id)) authorizeTeam(inside, "teams:edit", before.id);
+    else authorize(inside, "teams:create", null);
+  }
+  const settings = wanted.map((one) => settingsOf(one, held.get(nameKey(one.name)), config, force));
+  const fresh = wanted.flatMap(({ name }, i) =>
+    held.has(nameKey(name)) ? [] : [{ name, description: "", settings: settings[i]! }],
+  );
+  const made = new Map((await insertTeams(inside, fresh)).map((row) => [row.name_key, row]));
+  const changed = wanted.flatMap(({ name }, i) => {
+    const before = held.get(nameKey(name));
+    const same = !before || isDeepStrictEqual(shownSettings(before.settings), settings[i]);
+    return same ? [] : [{ ...before, settings: settings[i]! }];
+  });
+  const updated_at = inside.clock.iso();
+  await inside.store.teams.updateEach(changed.map(({ id, settings }) => ({ id, settings, updated_at })));
+  if (changed.length > 0) await inside.store.notify(channels.teams, "*");
+  const teams = [...made.values(), ...changed].map(({ id, name }) => ({ id, name }));
+  if (teams.length > 0) await recordActivity(inside, "applied_spec_team", { teams });
+
+  const rows = wanted.map(({ name }) => held.get(nameKey(name)) ?? made.get(nameKey(name))!);
+  await writeAgentOptions(
+    inside,
+    wanted.flatMap(({ at, spec, given }, i) => {
+      if (!Object.hasOwn(given, "agent_options")) return [];
+      const options = spec.agent_options;
+      const checks = { force, at: `${at}.agent_options` };
+      return [{ before: rows[i]!, options: options === null ? null : parseAgentOptions(options, checks) }];
+    }),
+  );
+  for (const [i, { spec }] of wanted.entries()) {
+    if (!spec.secrets) continue;
+    const { id, name } = rows[i]!;
+    authorizeTeam(inside, "enroll_secrets:write", id);
+    if (await replaceSecrets(inside, id, spec.secrets))
+      await recordActivities(inside, "edited_enroll_secrets", [{ team_id: id, team_name: name }]);
+  }
+  return rows;
+}
+
+const settingKeys = ["host_expiry_settings", "features", "webhook_settings", "integrations", "mdm"] as const;
+
+function settingsOf(
+  { at, given, spec }: Wanted,
+  before: TeamRow | undefined,
+  config: ConfigSections,
+  force: boolean,
+): WholeSettings {
+  const old = shownSettings(before?.settings ?? firstSettings(config));
+  if (!force) checkKeys(given, old, at);
+  const features = spec.features && { ...old.features, ...spec.features };
+  return locating(at, () => changedSettings(before?.settings ?? firstSettings(config), { ...spec, features }, config));
+}
+
+/** Unknown keys, wherever they stand: 400. */
+function checkKeys(given: Record<string, unknown>, old: WholeSettings, at: string): void {
+  for (const key of settingKeys) {
+    const value = given[key];
+    if (value === undefined) continue;
+    const spelled = key === "mdm" && isObject(value) ? respellMdm(value) : value;
+    merge(WholeTeam.shape[key], old[key], spelled, `${at}.${key}`);
+  }
+}
+
+function locating<R>(at: string, work: () => R): R {
+  try {
+    return work();
+  } catch (error) {
+    if (!(error instanceof ApiError) || error.status !== 422) throw error;
+    throw invalidFields(error.errors.map(({ name, reason }) => ({ name: `${at}.${name}`, reason })));
+  }
+}

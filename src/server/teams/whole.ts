@@ -1,0 +1,12 @@
+import { z } from "zod";
+import { Features, HostExpiry } from "../../api/app-config.ts";
+import { TeamIntegrations, TeamMdm, TeamWebhooks } from "../../api/teams.ts";
+
+/** All settings of a team, every field given. */
+export const WholeTeam = z.object({
+  host_expiry_settings: HostExpiry,
+  features: Features,
+  webhook_settings: TeamWebhooks,
+  integrations: TeamIntegrations,
+  mdm: TeamMdm,
+});

@@ -1,0 +1,16 @@
+import { recordActivity } from "../activities/record.ts";
+import type { Context } from "../core/context.ts";
+import { aboutUser, type UserRow } from "./viewer.ts";
+
+/** What a user looks at and how is nobody else's affair: its settings are not among them. */
+const told = ["name", "email", "position", "gravatar_url", "sso_enabled", "mfa_enabled"] as const;
+
+/** In the transaction of a change, after it: tells which fields of the account it changed, if any. */
+export async function recordEdit(ctx: Pick<Context, "store" | "clock" | "user">, before: UserRow): Promise<void> {
+  const after = await ctx.store.users.get(before.id);
+  if (!after) return;
+  const changed = told.filter((field) => after[field] !== before[field]);
+  if (changed.length === 0) return;
+  const moved = after.email === before.email ? {} : { old_email: before.email };
+  await recordActivity(ctx, "edited_user", { ...aboutUser(after), changed, ...moved });
+}

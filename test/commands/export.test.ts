@@ -1,0 +1,91 @@
+// `svc export` against real servers: what it writes is what there is, and a plan of it is empty.
+import { mkdir, readdir, readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { exportFiles } from "../../src/gitops/export.ts";
+import { startApp } from "../support/app.ts";
+import { newHome } from "../support/cli.ts";
+import { configurations, environmentOf } from "../support/configurations.ts";
+import {
+  applyIn,
+  exportTo,
+  filesIn,
+  gitops,
+  HOSTS,
+  parsed,
+  planIn,
+  stateOf,
+  withHosts,
+  writeAll,
+} from "../support/gitops-cli.ts";
+
+const engines = ["lowdb", "postgres"] as const;
+
+describe.each(engines)("svc export of a server on %s", (engine) => {
+  it("gives back what was applied, for generated configurations, and plans to nothing", async () => {
+    const app = await withHosts(await startApp({ engine }));
+    const { defaults } = await stateOf(app);
+    await fc.assert(
+      fc.asyncProperty(configurations({ defaults, hosts: HOSTS, authorities: true }), async (things) => {
+        const given = exportFiles({ things, defaults });
+        const environment = environmentOf(given.variables);
+        const first = await writeAll(given.files);
+        await applyIn(app, first, environment);
+        const second = await newHome();
+        await exportTo(app, second);
+        expect(await filesIn(second, environment)).toEqual(parsed(given.files, environment));
+        expect(await planIn(app, second, environment)).toEqual([]);
+      }),
+      { numRuns: 6, seed: 11, endOnFailure: true },
+    );
+  });
+});
+
+describe("svc export", () => {
+  it("writes over nothing unless told to, and says what it leaves", async () => {
+    const app = await startApp();
+    const dir = join(await newHome(), "new", "folder");
+    await exportTo(app, dir);
+    expect(await readFile(join(dir, "default.yml"), "utf8")).toContain("org_name: Test");
+    await app.patch("/config", { org_info: { org_name: "Other" } });
+    await mkdir(join(dir, "teams"), { recursive: true });
+    await writeFile(join(dir, "teams", "gone.yml"), "name: Gone\n");
+
+    const refused = await gitops(app, ["export", "--dir", dir]);
+    expect(refused.exitCode).toBe(2);
+    expect(refused.stderr).toContain("--force");
+    expect(await readFile(join(dir, "default.yml"), "utf8")).toContain("org_name: Test");
+
+    const forced = await gitops(app, ["export", "--dir", dir, "--force", "-o", "json"]);
+    expect(forced.exitCode).toBe(0);
+    expect(forced.stderr).toContain("[!] teams/gone.yml is not of this export");
+    expect(JSON.parse(forced.stdout).files).toContain("teams/no-team.yml");
+    expect(await readFile(join(dir, "default.yml"), "utf8")).toContain("org_name: Other");
+    expect(await readFile(join(dir, "teams", "gone.yml"), "utf8")).toBe("name: Gone\n");
+    expect((await gitops(app, ["export", "--dir", join(dir, "default.yml")])).exitCode).toBe(1);
+    expect((await gitops(app, ["export"])).exitCode).toBe(2);
+  });
+
+  it("of a server without a license has no teams, and plans to nothing", async () => {
+    const app = await startApp({ tier: "free" });
+    await app.post("/labels", { name: "Laptops", query: "SELECT 1 FROM battery" });
+    await app.post("/spec/enroll_secret", { spec: { secrets: [{ secret: "the-only-secret" }] } });
+    const dir = await newHome();
+    await exportTo(app, dir);
+    expect((await readdir(dir)).sort()).toEqual([".env.example", ".gitignore", "default.yml", "lib"]);
+    expect(await planIn(app, dir, { ENROLL_SECRET: "the-only-secret" })).toEqual([]);
+    expect(await planIn(app, dir, { ENROLL_SECRET: "another" })).toHaveLength(1);
+  });
+
+  it("tells no secret to anybody", async () => {
+    const app = await startApp();
+    await app.post("/spec/enroll_secret", { spec: { secrets: [{ secret: "a-very-secret-secret" }] } });
+    await app.patch("/config", { smtp_settings: { password: "another-secret" } });
+    const dir = await newHome();
+    const { stdout, stderr } = await exportTo(app, dir);
+    expect(stderr).toContain("2 secrets to fill in");
+    const texts = JSON.stringify(await filesIn(dir, { ENROLL_SECRET: "x", SMTP_SETTINGS_PASSWORD: "y" }));
+    expect(`${texts}${stdout}${stderr}`).not.toMatch(/very-secret|another-secret/);
+  });
+});

@@ -1,0 +1,183 @@
+// Help topics, manual pages and `svc explain`: all of one source each.
+import { spawnSync } from "node:child_process";
+import { readdir, readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { exitCodes } from "../../src/cli/exit-codes.ts";
+import { resources } from "../../src/cli/explain.ts";
+import { helpTopics } from "../../src/cli/help-topics.ts";
+import { manPages } from "../../src/cli/man.ts";
+import { commandsOf, newHome, root, runCli } from "../support/cli.ts";
+
+const config = await commandsOf(true);
+const visible = config.commands.filter(({ hidden }) => !hidden);
+
+describe("help topics", () => {
+  it("tell every exit code", async () => {
+    const { stdout, exitCode } = await runCli(["help", "exit-codes"]);
+    expect(exitCode).toBe(0);
+    for (const { code, meaning } of Object.values(exitCodes)) {
+      expect(stdout.replace(/\s+/g, " ")).toContain(`${code} ${meaning}`);
+    }
+  });
+
+  it("tell every variable that a flag or the sources name", async () => {
+    const { stdout } = await runCli(["help", "environment"]);
+    const named = new Set(
+      visible
+        .filter(({ id }) => id !== "serve")
+        .flatMap(({ flags }) =>
+          Object.values(flags).flatMap(({ summary = "" }) => summary.match(/\bSVC_[A-Z_]+\b/g) ?? []),
+        ),
+    );
+    for (const folder of ["src/cli", "src/commands"]) {
+      const files = await readdir(join(root, folder), { recursive: true });
+      for (const file of files.filter((one) => one.endsWith(".ts"))) {
+        const text = await readFile(join(root, folder, file), "utf8");
+        for (const [, name = ""] of text.matchAll(/\benv\.(SVC_[A-Z_]+)/g)) named.add(name);
+        for (const [, name = ""] of text.matchAll(/readSecret\([^)]*"(SVC_[A-Z_]+)"\)/g)) named.add(name);
+      }
+    }
+    // Variables of certificate templates are none of the environment.
+    const wanted = [...named].filter((name) => !name.startsWith("SVC_VAR_"));
+    expect(wanted.length).toBeGreaterThan(15);
+    expect(wanted.filter((name) => !new RegExp(`^ +.*\\b${name}\\b`, "m").test(stdout))).toEqual([]);
+  });
+
+  it("tell of every format", async () => {
+    const { stdout } = await runCli(["help", "formatting"]);
+    for (const word of ["table", "json", "yaml", "csv", "ndjson", "--fields", "--jq", "--all"])
+      expect(stdout).toContain(word);
+  });
+
+  it("are named by help itself, and suggested", async () => {
+    const { stdout } = await runCli(["help"]);
+    for (const name of Object.keys(helpTopics)) expect(stdout).toContain(`help ${name}`);
+    expect((await runCli(["help", "enviroment"])).stderr).toContain("svc environment");
+  });
+
+  it("mark what destroys, in the help of a command and in lists", async () => {
+    expect((await runCli(["hosts", "wipe", "--help"])).stdout).toContain("Destructive:");
+    expect((await runCli(["hosts", "list", "--help"])).stdout).not.toContain("Destructive:");
+    const { stdout } = await runCli(["hosts"]);
+    expect(stdout.replace(/\s+/g, " ")).toMatch(/hosts delete [^()]*\(destructive\)/);
+    expect(stdout.replace(/\s+/g, " ")).not.toMatch(/hosts list List hosts\. \(destructive\)/);
+  });
+});
+
+describe("manual pages", () => {
+  const pages = manPages(config);
+  const all = [...pages.values()].join("\n");
+
+  it("are there for svc, each topic and each command beside them, with every command and flag", () => {
+    expect([...pages.keys()]).toContain("svc-hosts");
+    expect([...pages.keys()]).toContain("svc-login");
+    for (const { id, flags } of visible) {
+      const page = pages.get(`svc-${id.split(":")[0]}`) ?? "";
+      expect(page, id).toContain(id.replaceAll(":", " ").replaceAll("-", "\\-"));
+      for (const { name, hidden, helpGroup } of Object.values(flags)) {
+        const place = ["OUTPUT", "SERVER", "GLOBAL"].includes(helpGroup ?? "") ? pages.get("svc") : page;
+        if (!hidden)
+          expect(place, `${id} --${name}`).toMatch(
+            new RegExp(`\\\\-\\\\-(\\[no\\\\-\\])?${name.replaceAll("-", "\\\\-")}`),
+          );
+      }
+    }
+  });
+
+  it("have the sections that readers look for", () => {
+    const main = pages.get("svc") ?? "";
+    for (const section of ["NAME", "SYNOPSIS", "COMMANDS", "FLAGS", '"EXIT STATUS"', '"ENVIRONMENT"', "SEE ALSO"])
+      expect(main).toContain(`.SH ${section}`);
+    expect(pages.get("svc-hosts")).toContain("(destructive)");
+  });
+
+  it("hold no template, and no text that roff would take for a request of its own", () => {
+    expect(all).not.toContain("<%=");
+    const known = /^\.(TH|SH|SS|TP|PP|B|I|BR|br|EX|EE)( |$)/;
+    expect(all.split("\n").filter((line) => /^[.']/.test(line) && !known.test(line))).toEqual([]);
+  });
+
+  const groff = spawnSync("groff", ["--version"]).status === 0;
+  it.runIf(groff)("are taken by groff without a warning", () => {
+    for (const [name, page] of pages) {
+      const { stderr, stdout, status } = spawnSync("groff", ["-man", "-Tutf8", "-ww", "-rLL=100n"], {
+        input: page,
+        encoding: "utf8",
+      });
+      expect({ name, status, stderr }).toEqual({ name, status: 0, stderr: "" });
+      expect(stdout.length).toBeGreaterThan(200);
+    }
+  });
+
+  it("are printed one by one, or written all", async () => {
+    const { stdout, stderr, exitCode } = await runCli(["man", "hosts", "list"]);
+    expect(exitCode, stderr).toBe(0);
+    expect(stdout).toMatch(/^\.TH "SVC\\-HOSTS" 1 /);
+    expect((await runCli(["man"])).stdout).toMatch(/^\.TH "SVC" 1 /);
+    expect((await runCli(["man", "nonsense"])).exitCode).toBe(2);
+    const folder = join(await newHome(), "man1");
+    expect((await runCli(["man", "--out", folder])).exitCode).toBe(0);
+    expect(await readFile(join(folder, "svc-hosts.1"), "utf8")).toBe(stdout);
+  });
+});
+
+describe("explain", () => {
+  it("knows the things of the API, by singular and plural, without a server", async () => {
+    const names = resources().map(({ name }) => name);
+    for (const name of ["host", "team", "label", "policy", "query", "user", "invite", "carve", "activity", "config"])
+      expect(names).toContain(name);
+    for (const word of ["host", "hosts", "policies", "policy", "queries", "certificate-authorities"])
+      expect((await runCli(["explain", word])).exitCode, word).toBe(0);
+  });
+
+  it("tells type, values and who takes a field", async () => {
+    const { stdout } = await runCli(["explain", "policy.platform", "-o", "json"]);
+    const told = JSON.parse(stdout);
+    expect(told).toMatchObject({ resource: "policy", field: "platform", type: "text" });
+    expect(told.set_by).toContainEqual({
+      endpoint: "POST /global/policies",
+      commands: expect.arrayContaining(["svc policies create"]),
+    });
+    expect(told.read_by).toContainEqual({
+      endpoint: "GET /global/policies",
+      commands: expect.arrayContaining(["svc policies list"]),
+    });
+    const status = JSON.parse((await runCli(["explain", "hosts.status", "-o", "json"])).stdout);
+    expect(status.values).toEqual(["online", "offline"]);
+    expect(status.filtered_by).toContainEqual({
+      endpoint: "GET /hosts",
+      commands: expect.arrayContaining(["svc hosts list"]),
+    });
+  });
+
+  it("goes down into fields, lists included", async () => {
+    const { stdout } = await runCli(["explain", "host.mdm"]);
+    expect(stdout).toMatch(/^host\.mdm: object/);
+    expect(stdout).toContain("enrollment_status");
+    expect(JSON.parse((await runCli(["explain", "host.labels.name", "--json"])).stdout)).toMatchObject({
+      type: "text",
+    });
+  });
+
+  it("suggests what was meant", async () => {
+    expect(await runCli(["explain", "hots"])).toMatchObject({
+      exitCode: 2,
+      stdout: "",
+      stderr: expect.stringContaining("Did you mean host?"),
+    });
+    expect(await runCli(["explain", "host.hostnam"])).toMatchObject({
+      exitCode: 2,
+      stderr: expect.stringContaining("Did you mean hostname?"),
+    });
+  });
+
+  it("explains every field of every resource", async () => {
+    const { explain } = await import("../../src/cli/explain.ts");
+    for (const resource of resources()) {
+      const whole = explain(resource, []);
+      expect(whole?.fields.length, resource.name).toBeGreaterThan(0);
+      for (const { field, type } of whole?.fields ?? []) expect(type, `${resource.name}.${field}`).not.toBe("");
+    }
+  });
+});

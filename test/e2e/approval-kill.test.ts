@@ -1,0 +1,141 @@
+// kill -9 of the server while it carries out an approved delete: the approval that was acknowledged is carried out, each host once.
+import { type ChildProcess, spawn } from "node:child_process";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { pino } from "pino";
+import { afterEach, beforeEach, expect, it } from "vitest";
+import type { Approval } from "../../src/api/approvals.ts";
+import { resumeRuns } from "../../src/server/approvals/run.ts";
+import { minutes } from "../../src/server/core/clock.ts";
+import { Settings } from "../../src/server/core/settings.ts";
+import { type RunningServer, startServer } from "../../src/server/main.ts";
+import { eq, oneOf } from "../../src/server/store/query.ts";
+import { makeApproval } from "../support/approvals.ts";
+import { hostRow, makeSession } from "../support/make.ts";
+import { freshDatabase } from "../support/postgres.ts";
+
+const SERVER = fileURLToPath(new URL("support/source-server.ts", import.meta.url));
+const HOSTS = 900;
+/** After how many milliseconds the server is killed, or as soon as it is seen at work. */
+const KILLS = [0, 100, "approved", "approved"] as const;
+
+const undo: (() => unknown)[] = [];
+let dir: string;
+beforeEach(() => {
+  dir = mkdtempSync(join(tmpdir(), "svc-approval-"));
+  undo.push(() => rmSync(dir, { recursive: true, force: true, maxRetries: 5 }));
+});
+afterEach(async () => {
+  for (const step of undo.splice(0).reverse()) await step();
+});
+
+async function spawned(settings: object): Promise<{ child: ChildProcess; url: string }> {
+  const child = spawn(process.execPath, ["--import", "tsx", SERVER, JSON.stringify(settings)], {
+    stdio: ["ignore", "pipe", "inherit"],
+  });
+  undo.push(() => child.kill("SIGKILL"));
+  const url = await new Promise<string>((resolve, reject) => {
+    let text = "";
+    child.stdout?.on("data", (data: Buffer) => {
+      text += data.toString();
+      if (text.includes("\n")) resolve(text.trim());
+    });
+    child.once("exit", (code) => reject(new Error(`the server ended with ${code}`)));
+  });
+  return { child, url };
+}
+
+const killed = (child: ChildProcess): Promise<void> =>
+  new Promise((resolve) => {
+    child.once("exit", () => resolve());
+    child.kill("SIGKILL");
+  });
+
+/** Users and their tokens, straight in the store. */
+async function people({ services }: RunningServer) {
+  const { store, clock } = services;
+  const make = async (name: string) => {
+    const at = { created_at: clock.iso(), updated_at: clock.iso() };
+    const email = `${name}@example.com`;
+    return store.users.insert({ ...at, name, email, global_role: "admin", api_only: true });
+  };
+  const [mia, ada] = [await make("mia"), await make("ada")];
+  // Of the real clock: the server that takes them runs by it.
+  return { mia: mia.id, token: await makeSession({ store, clock } as never, ada.id) };
+}
+
+it.each(["lowdb", "postgres"] as const)(
+  "is gone on with, and nothing is done twice (%s)",
+  async (engine) => {
+    const database = engine === "postgres" ? await freshDatabase() : null;
+    if (database) undo.push(() => database.drop());
+    const settings = { data_dir: dir, port: 0, ...(database ? { database_url: database.url } : {}) };
+    const here = () => startServer(Settings.parse(settings), pino({ level: "silent" }));
+
+    const first = await here();
+    const { mia, token } = await people(first);
+    const work: { id: number; hosts: number[] }[] = [];
+    for (const _ of KILLS) {
+      const { store, clock } = first.services;
+      const rows = Array.from({ length: HOSTS }, () => hostRow(clock.iso()));
+      const hosts = (await store.hosts.insertMany(rows)).map(({ id }) => id);
+      const { id } = await makeApproval({ services: first.services, store }, mia, hosts);
+      work.push({ id, hosts });
+    }
+    await first.stop();
+
+    const headers = { authorization: `Bearer ${token}` };
+    const stateAt = async (at: string, id: number) => {
+      const res = await fetch(`${at}/api/v1/svc/approvals/${id}`, { headers });
+      return ((await res.json()) as { approval: Approval }).approval.state;
+    };
+    const outcomes: string[] = [];
+    for (const [i, { id, hosts }] of work.entries()) {
+      const { child, url } = await spawned(settings);
+      const approve = (at: string) =>
+        fetch(`${at}/api/v1/svc/approvals/${id}/approve`, {
+          method: "POST",
+          headers,
+        });
+      const answer = approve(url).then(
+        ({ status }) => status,
+        () => null,
+      );
+      const when = KILLS[i]!;
+      if (when === "approved") await expect.poll(() => stateAt(url, id)).not.toBe("pending");
+      else await new Promise((resolve) => setTimeout(resolve, when));
+      await killed(child);
+      const acknowledged = await answer;
+
+      const server = await here();
+      const { store } = server.services;
+      const { state } = (await store.approvals.get(id))!;
+      const left = await store.hosts.count(oneOf("id", hosts));
+      outcomes.push(`${acknowledged} ${state} ${left}`);
+      if (acknowledged !== null) expect(["approved", "done"]).toContain(state);
+      if (when === "approved") expect(["approved", "done"]).toContain(state);
+      if (state === "pending") {
+        expect(left).toBe(HOSTS);
+        expect((await approve(server.url)).status).toBe(200);
+      } else {
+        // Others leave it alone until its server was not heard of for a while.
+        expect(await resumeRuns(server.services, new AbortController().signal)).toBe(0);
+        const clock = { ...server.services.clock, now: () => Date.now() + minutes(2) };
+        const later = { ...server.services, clock: { ...clock, iso: () => new Date(clock.now()).toISOString() } };
+        expect(await resumeRuns(later, new AbortController().signal)).toBe(state === "approved" ? 1 : 0);
+      }
+      expect((await store.approvals.get(id))!.state).toBe("done");
+      expect(await store.hosts.count(oneOf("id", hosts))).toBe(0);
+      const told = await store.activities.list({ where: eq("type", "deleted_host") });
+      const ids = told.map(({ details }) => Number(details?.host_id)).filter((host) => hosts.includes(host));
+      expect(ids).toHaveLength(HOSTS);
+      expect(new Set(ids).size).toBe(HOSTS);
+      expect(await store.activities.count(eq("type", "granted_approval"))).toBe(i + 1);
+      await server.stop();
+    }
+    console.log(`${engine}: answer, state and hosts left after the kill: ${outcomes.join("; ")}`);
+  },
+  240_000,
+);

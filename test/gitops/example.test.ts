@@ -1,0 +1,66 @@
+// examples/gitops as it stands: it applies, then there is nothing left to do, and its pipelines run commands that exist.
+import { readdir, readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { parse } from "yaml";
+import { startApp } from "../support/app.ts";
+import { root } from "../support/cli.ts";
+import { gitops, stateOf } from "../support/gitops-cli.ts";
+
+const dir = join(root, "examples", "gitops");
+const teams = (await readdir(join(dir, "teams"))).sort().map((name) => join(dir, "teams", name));
+
+/** The words of a command, with files and patterns as the shell would give them. */
+const inDir = (line: string): string[] =>
+  line
+    .replace(/ >.*$/, "")
+    .split(" ")
+    .slice(1)
+    .flatMap((word) => (word === "teams/*.yml" ? teams : word.endsWith(".yml") ? [join(dir, word)] : [word]));
+
+const variables = async () => {
+  const names = [...(await readFile(join(dir, ".env.example"), "utf8")).matchAll(/^(\w+)=$/gm)].map(
+    ([, name]) => name!,
+  );
+  return Object.fromEntries(names.map((name) => [name, `value-of-${name}`]));
+};
+
+describe("the example repository", () => {
+  it("applies as it stands, and then has nothing to do", async () => {
+    const app = await startApp();
+    const env = await variables();
+    const files = ["-f", join(dir, "default.yml"), ...teams];
+    const applied = await gitops(app, ["apply", ...files, "--yes"], { env });
+    expect(applied.stderr).not.toMatch(/Error|\[!\]/);
+    expect(applied.exitCode).toBe(0);
+    expect(await gitops(app, ["plan", ...files, "--exit-code"], { env })).toMatchObject({ exitCode: 0, stderr: "" });
+    const { things } = await stateOf(app);
+    expect(
+      things
+        .filter(({ kind }) => kind === "team")
+        .map(({ name }) => name)
+        .sort(),
+    ).toEqual(["Servers", "Workstations"]);
+    expect(things.filter(({ kind }) => kind === "policy").length).toBe(6);
+  });
+
+  it("has pipelines whose commands work, in the order in which they run", async () => {
+    const app = await startApp();
+    const env = await variables();
+    const github = parse(await readFile(join(dir, ".github/workflows/svc.yml"), "utf8")) as {
+      jobs: Record<string, { steps: { run?: string }[] }>;
+    };
+    const gitlab = parse(await readFile(join(dir, ".gitlab-ci.yml"), "utf8")) as Record<string, { script?: string[] }>;
+    for (const job of ["plan", "apply", "drift"]) {
+      const lines = [...github.jobs[job]!.steps.map(({ run }) => run ?? ""), ...gitlab[job]!.script!];
+      const commands = lines.filter((line) => line.startsWith("svc "));
+      expect(commands).toHaveLength(2);
+      expect(commands[0]).toBe(commands[1]);
+      const result = await gitops(app, inDir(commands[0]!), { env: { ...env, CI: "true" } });
+      expect(result.exitCode, `${commands[0]}: ${result.stderr}`).toBe(0);
+    }
+    // Every secret that the files need is handed on.
+    const workflow = await readFile(join(dir, ".github/workflows/svc.yml"), "utf8");
+    for (const name of Object.keys(env)) expect(workflow).toContain(`${name}: \${{ secrets.${name} }}`);
+  });
+});

@@ -1,0 +1,118 @@
+// No field is left out of an export: whichever of them changes, the files change.
+import { describe, expect, it } from "vitest";
+import { caFields, caTypes } from "../../src/api/certificate-authorities.ts";
+import { NO_TEAM_NAME, type StateThing, thingKinds } from "../../src/api/configuration.ts";
+import { isRecord, type Json } from "../../src/gitops/diff.ts";
+import { exportFiles } from "../../src/gitops/export.ts";
+import { mdmLeft } from "../../src/gitops/settings.ts";
+import { defaults, stateWith, thing } from "../support/gitops-files.ts";
+
+const policy = {
+  query: "SELECT 1",
+  description: "",
+  resolution: "",
+  platform: "",
+  critical: false,
+  labels_include_any: [],
+  labels_exclude_any: [],
+  calendar_events_enabled: false,
+  conditional_access_enabled: false,
+  webhooks_and_tickets_enabled: false,
+};
+const query = {
+  query: "SELECT 1",
+  description: "",
+  interval: 0,
+  platform: "",
+  min_qengine_version: "",
+  observer_can_run: false,
+  automations_enabled: false,
+  logging: "snapshot",
+  discard_data: false,
+  labels_include_any: [],
+};
+const label = {
+  description: "",
+  platform: "",
+  label_membership_type: "dynamic",
+  query: "SELECT 1",
+  criteria: null,
+  hosts: null,
+};
+const things: StateThing[] = [
+  ...stateWith().things,
+  thing("enroll_secrets", null, "enroll_secrets", { secrets: [] }),
+  thing("label", null, "L", label),
+  thing("policy", null, "P", policy),
+  thing("query", null, "Q", query),
+  thing("team", null, "Ops", { description: "" }),
+  thing("team_settings", "Ops", "team_settings", defaults.team_settings),
+  thing("agent_options", "Ops", "agent_options", null),
+  thing("enroll_secrets", "Ops", "enroll_secrets", { secrets: [] }),
+  thing("policy", "Ops", "P", policy),
+  thing("query", "Ops", "Q", query),
+  thing("policy", NO_TEAM_NAME, "P", policy),
+  ...caTypes.map((type) =>
+    thing(
+      "certificate_authority",
+      null,
+      `${type}/${type}`,
+      Object.fromEntries(Object.keys(caFields[type]).map((field) => [field, field === "name" ? type : "text"])),
+    ),
+  ),
+];
+
+interface Leaf {
+  readonly at: number;
+  readonly path: readonly string[];
+}
+const leaves = (value: Json, path: string[] = []): string[][] =>
+  isRecord(value) && Object.keys(value).length > 0
+    ? Object.entries(value).flatMap(([key, one]) => leaves(one, [...path, key]))
+    : [path];
+
+const all: Leaf[] = things.flatMap(({ value }, at) => leaves(value as Json).map((path) => ({ at, path })));
+const told = ({ at, path }: Leaf) =>
+  `${things[at]!.owner ?? ""} ${things[at]!.kind} ${things[at]!.name} ${path.join(".")}`;
+
+function other(value: Json): Json {
+  if (typeof value === "boolean") return !value;
+  if (typeof value === "number") return value + 1;
+  if (typeof value === "string") return `${value}x`;
+  if (Array.isArray(value)) return [...value, "x"];
+  return value === null ? "x" : { x: "x" };
+}
+function changed(value: Json, [key, ...rest]: readonly string[]): Json {
+  if (key === undefined) return other(value);
+  const fields = value as { readonly [name: string]: Json };
+  return { ...fields, [key]: changed(fields[key]!, rest) };
+}
+
+const written = (of: StateThing[]) => JSON.stringify([...exportFiles({ things: of, defaults }).files]);
+
+/** What files cannot say is not exported either. */
+const isLeft = ({ at, path }: Leaf): boolean => {
+  const { kind, name } = things[at]!;
+  const inMdm =
+    kind === "config" && name === "mdm" ? path : kind === "team_settings" && path[0] === "mdm" ? path.slice(1) : [];
+  return inMdm.length > 0 && mdmLeft.some((left) => inMdm.join(".") === left || inMdm.join(".").startsWith(`${left}.`));
+};
+
+describe("an export", () => {
+  it("is walked with something of every kind", () => {
+    expect([...new Set(things.map(({ kind }) => kind))].sort()).toEqual([...thingKinds].sort());
+    expect(all.length).toBeGreaterThan(150);
+  });
+
+  it("has every field that can be written", () => {
+    const before = written(things);
+    const missing = all.filter((leaf) => {
+      const { value } = things[leaf.at]!;
+      const now = things.map((one, i) =>
+        i === leaf.at ? { ...one, value: changed(value as Json, leaf.path) as StateThing["value"] } : one,
+      );
+      return (written(now) === before) !== isLeft(leaf);
+    });
+    expect(missing.map(told)).toEqual([]);
+  });
+});

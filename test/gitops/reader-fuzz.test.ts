@@ -1,0 +1,117 @@
+// Whatever stands in files, the reader tells problems: it never falls over, and what it lets through can be held against a server.
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { desiredOf } from "../../src/gitops/desired.ts";
+import { fileSchema } from "../../src/gitops/schema.ts";
+import { topLevelKeys } from "../../src/gitops/scope.ts";
+import { asYaml, errorsOf, readGiven, stateWith } from "../support/gitops-files.ts";
+
+type Node = { readonly [key: string]: unknown };
+
+/** All keys that mean something somewhere. */
+function keysIn(node: unknown, found = new Set<string>(topLevelKeys)): Set<string> {
+  if (Array.isArray(node)) for (const one of node) keysIn(one, found);
+  else if (typeof node === "object" && node !== null)
+    for (const [key, value] of Object.entries(node as Node)) {
+      if (key === "properties") for (const name of Object.keys(value as Node)) found.add(name);
+      keysIn(value, found);
+    }
+  return found;
+}
+
+const keys = [
+  ...keysIn(fileSchema()),
+  "apiVersion",
+  "kind",
+  "spec",
+  "team",
+  "path",
+  "paths",
+  "__proto__",
+  "constructor",
+  "",
+];
+const leaf = fc.oneof(
+  fc.constantFrom<unknown>(
+    null,
+    true,
+    false,
+    0,
+    -1,
+    1e300,
+    "",
+    " ",
+    "No team",
+    "********",
+    "x",
+    "*.yml",
+    "f.yml",
+    "2026-01-01",
+  ),
+  fc.string({ unit: "binary", maxLength: 8 }),
+);
+const anything = fc.letrec<{ value: unknown }>((tie) => ({
+  value: fc.oneof(
+    { maxDepth: 5, withCrossShrink: true },
+    leaf,
+    fc.array(tie("value"), { maxLength: 3 }),
+    fc.array(fc.tuple(fc.constantFrom(...keys), tie("value")), { maxLength: 6 }).map((entries) => new Map(entries)),
+  ),
+})).value;
+
+/** Maps keep keys that objects take for something else. */
+function asJson(value: unknown): string {
+  if (value instanceof Map) return `{${[...value].map(([key, one]) => `${asYaml(key)}: ${asJson(one)}`).join(", ")}}`;
+  if (Array.isArray(value)) return `[${value.map(asJson).join(", ")}]`;
+  return asYaml(value);
+}
+
+const sections = ["org_settings", "settings", "controls", "agent_options", "policies", "reports", "labels"];
+const aFile = fc
+  .tuple(
+    fc.constantFrom<[string, string]>(["org_settings", "{}"], ["name", "T"], ["apiVersion", "v1"]),
+    fc.dictionary(fc.constantFrom(...sections, "spec", "kind"), anything),
+  )
+  .map(([[key, value], rest]) => {
+    const lines = Object.entries(rest).map(([name, one]) => `${name}: ${asJson(one)}`);
+    return Object.hasOwn(rest, key) ? lines : [`${key}: ${value}`, ...lines];
+  })
+  .map((lines) => `${lines.join("\n")}\n`);
+
+describe("the reader", () => {
+  it("tells problems of whatever files hold, and never falls over", async () => {
+    let through = 0;
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(aFile, { minLength: 1, maxLength: 2 }),
+        fc.boolean(),
+        async (texts, allowUnknownKeys) => {
+          const files = Object.fromEntries(texts.map((text, i) => [`f${i}.yml`, text]));
+          const read = await readGiven(files, { allowUnknownKeys });
+          for (const { file, line, column } of read.problems.all) {
+            expect(Object.keys(files)).toContain(file);
+            expect(line).toBeGreaterThan(0);
+            expect(column).toBeGreaterThan(0);
+          }
+          if (read.problems.failed) return;
+          through++;
+          const { things } = desiredOf(read, stateWith());
+          expect(JSON.parse(JSON.stringify(things))).toEqual(things);
+        },
+      ),
+      { numRuns: 300 },
+    );
+    expect(through).toBeGreaterThan(0);
+  });
+
+  it("is not taken in by keys that mean something to JavaScript", async () => {
+    const { problems } = await readGiven({
+      "d.yml": "org_settings: {__proto__: {org_info: {org_name: x}}, constructor: 1}\ncontrols: {toString: 1}\n",
+    });
+    expect(errorsOf(problems)).toEqual([
+      expect.stringContaining("unknown key org_settings.__proto__"),
+      expect.stringContaining("unknown key org_settings.constructor"),
+      expect.stringContaining("unknown key controls.toString"),
+    ]);
+  });
+});

@@ -1,0 +1,19 @@
+// Requests for approval, made as the server makes them.
+import type { Approval } from "../../src/api/approvals.ts";
+import { requestApproval } from "../../src/server/approvals/request.ts";
+import type { Asked } from "../../src/server/approvals/tables.ts";
+import { viewerOf } from "../../src/server/users/viewer.ts";
+import type { TestApp } from "./app.ts";
+
+/** One of that user, for these hosts, whatever the server's settings. */
+export async function makeApproval(
+  t: Pick<TestApp, "services" | "store">,
+  userId: number,
+  hostIds: readonly number[],
+  action: "delete_hosts" | "wipe_host" = "delete_hosts",
+  asked: Asked = { ids: hostIds },
+): Promise<Approval> {
+  const user = await viewerOf(t.store, (await t.store.users.get(userId))!, null);
+  const ctx = { ...t.services, user, address: "", requestId: "made" };
+  return requestApproval(ctx, action, asked, hostIds);
+}
