@@ -136,14 +136,15 @@ describe.each(["lowdb", "postgres"] as const)("metadata by address on %s", (engi
     await begin(t);
     await server.got(2);
     t.clock.advance(23 * 60 * minutes);
-    // The renewal before is only known to have begun; once it has failed, the next one waits 15 seconds.
+    // The renewal before is only known to have begun; once it has failed, the next one waits 15 seconds. One may fail and another begin
+    // between two looks.
     await expect
       .poll(async () => {
         t.clock.advance(15_000);
         await begin(t);
         return server.received.length;
       })
-      .toBe(3);
+      .toBeGreaterThan(2);
     t.clock.advance(60 * minutes);
     await expectFailure(await start(t), /metadata_url answered with status 503/);
     server.answer = () => ({ body: metadataOf(key) });
