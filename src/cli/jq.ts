@@ -1,6 +1,7 @@
 // --jq: jq itself, compiled to WebAssembly; loaded only where it is asked for.
 import type { Jq } from "jq-wasm";
 import { usage } from "./errors.ts";
+import { printableLines } from "./text.ts";
 
 /** Makes text of JSON: `whole` is one document, or several after one another. */
 export type Select = (whole: string) => string;
@@ -31,12 +32,6 @@ function run(jq: Jq, whole: string, query: string, compact: boolean): string {
     for (const listener of listeners) process.on("SIGINT", listener);
   }
 }
-
-const printableLines = (text: string): string =>
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what must not reach a terminal
-  text.replace(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u2028\u2029\u202a-\u202e\u2066-\u2069]/g, (char) =>
-    char === "\r" ? "\\r" : `\\u${char.charCodeAt(0).toString(16).padStart(4, "0")}`,
-  );
 
 /** jq's first line without its own name and that of its pretended file: what is wrong, and where. */
 const reasonOf = (stderr: string): string =>

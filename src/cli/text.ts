@@ -1,8 +1,14 @@
 // Values as people read them.
 import { usage } from "./errors.ts";
 
-// biome-ignore lint/suspicious/noControlCharactersInRegex: these are what must not reach a terminal
-const control = /[\u0000-\u001f\u007f-\u009f\u2028\u2029\u202a-\u202e\u2066-\u2069]/g;
+/** What steers a terminal or turns the direction of a line, with these of ASCII's control characters. */
+const steering = (ascii: string) =>
+  new RegExp(`[${ascii}\\u007f-\\u009f\\u061c\\u200e\\u200f\\u2028-\\u202e\\u2066-\\u2069]`, "g");
+const control = steering("\\u0000-\\u001f");
+const controlInLines = steering("\\u0000-\\u0008\\u000b-\\u001f");
+const controlInJson = steering("");
+
+const unicodeEscape = (char: string): string => `\\u${char.charCodeAt(0).toString(16).padStart(4, "0")}`;
 
 /**
  * Text that an agent or another user chose, made safe for a terminal: escape sequences and direction changes would let a
@@ -14,11 +20,11 @@ export const printable = (text: string): string =>
   );
 
 /** JSON or double-quoted YAML with the same characters as escapes, which mean the same. */
-export const visible = (json: string): string =>
-  json.replace(
-    /[\u007f-\u009f\u2028\u2029\u202a-\u202e\u2066-\u2069]/g,
-    (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, "0")}`,
-  );
+export const visible = (json: string): string => json.replace(controlInJson, unicodeEscape);
+
+/** Text of several lines, whose ends and tabs stay. */
+export const printableLines = (text: string): string =>
+  text.replace(controlInLines, (char) => (char === "\r" ? "\\r" : unicodeEscape(char)));
 
 export function cell(value: unknown): string {
   if (value === null || value === undefined) return "";

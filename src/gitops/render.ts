@@ -1,6 +1,7 @@
 // A plan as people read it: on a terminal, and in a pull request.
 import { createTwoFilesPatch } from "diff";
 import type { ThingKind } from "../api/configuration.ts";
+import { printable, printableLines, visible } from "../cli/text.ts";
 import { type Change, type FieldChange, isRecord, type Json, masked, type Owner } from "./diff.ts";
 
 export interface Paint {
@@ -31,7 +32,9 @@ const owned = (owner: Owner): string =>
   owner === null ? "" : ` (${owner === "No team" ? "no team" : `team ${owner}`})`;
 
 export const titleOf = ({ kind, owner, name }: Pick<Change, "kind" | "owner" | "name">): string =>
-  visible(`${nouns[kind]}${single.has(kind) ? "" : ` ${JSON.stringify(name)}`}${kind === "team" ? "" : owned(owner)}`);
+  printable(
+    `${nouns[kind]}${single.has(kind) ? "" : ` ${JSON.stringify(name)}`}${kind === "team" ? "" : owned(owner)}`,
+  );
 
 export interface Summary {
   readonly add: number;
@@ -74,9 +77,9 @@ function valueLines(value: Json, paint: Paint): string[] {
   return Object.entries(value).flatMap(([key, given]) => {
     if (isEmpty(given)) return [];
     const one = masked(given);
-    if (!isLong(one)) return [`    ${visible(key)}: ${one === "(secret)" ? one : shown(one)}`];
+    if (!isLong(one)) return [`    ${printable(key)}: ${one === "(secret)" ? one : shown(one)}`];
     const lines = capped(textOf(one).trimEnd().split("\n"));
-    return [`    ${visible(key)}:`, ...lines.map((line) => `      ${paint.added(`+${printable(line)}`)}`)];
+    return [`    ${printable(key)}:`, ...lines.map((line) => `      ${paint.added(`+${shownLine(line)}`)}`)];
   });
 }
 
@@ -88,7 +91,7 @@ function isEmpty(value: Json): boolean {
 
 function fieldLines(field: FieldChange, paint: Paint): string[] {
   const { path, old, new: wanted, isSecret } = field;
-  const label = path === "" ? "value" : visible(path);
+  const label = path === "" ? "value" : printable(path);
   if (isSecret) return [`    ${label}: ${paint.faint("(secret) changed")}`];
   if (isLong(old) || isLong(wanted))
     return [`    ${label}:`, ...patch(old, wanted).map((line) => `      ${painted(line, paint)}`)];
@@ -108,13 +111,7 @@ const painted = (line: string, paint: Paint): string =>
 
 const shown = (value: Json): string => visible(JSON.stringify(value));
 
-// biome-ignore lint/suspicious/noControlCharactersInRegex: these are what must not reach a terminal
-const steering = /[\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/g;
-/** Nothing of a file may steer a terminal. */
-const visible = (text: string): string =>
-  text.replace(steering, (found) => `\\u${found.charCodeAt(0).toString(16).padStart(4, "0")}`);
-/** The same of a line of a text. */
-const printable = (line: string): string => visible(line.replaceAll("\t", "  "));
+const shownLine = (line: string): string => printableLines(line.replaceAll("\t", "  "));
 
 function isLong(value: Json | undefined): boolean {
   if (value === undefined) return false;
@@ -133,7 +130,7 @@ function patch(old: Json | undefined, wanted: Json | undefined): string[] {
   const made = createTwoFilesPatch("", "", textOf(old), textOf(wanted), undefined, undefined, { context: 2 });
   const lines = made.split("\n").filter((line) => line !== "");
   const from = lines.findIndex((line) => line.startsWith("@@"));
-  return capped(from === -1 ? [] : lines.slice(from)).map(printable);
+  return capped(from === -1 ? [] : lines.slice(from)).map(shownLine);
 }
 
 const capped = (lines: readonly string[], most = PATCH_MAX): string[] =>

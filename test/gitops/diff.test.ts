@@ -196,13 +196,13 @@ describe("a plan", () => {
       name: "smtp_settings",
       fields: [
         { path: "password", isSecret: true },
-        { path: "server", old: "a", new: "\u001b[2J\u202e\u009b31m" },
+        { path: "server", old: "a", new: "\u001b[2J\u202e\u200f\u009b31m" },
       ],
       value: null,
     };
     const text = renderPlan([secret]);
     expect(text).toContain("password: (secret) changed");
     // biome-ignore lint/suspicious/noControlCharactersInRegex: looked for on purpose
-    expect(text).not.toMatch(/[\u001b\u009b\u202e]/);
+    expect(text).not.toMatch(/[\u001b\u009b\u200f\u202e]/);
   });
 });

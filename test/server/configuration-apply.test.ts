@@ -1,14 +1,15 @@
 // What an apply of configuration does beside its changes, and that it is all or nothing.
 import { describe, expect, it } from "vitest";
-import type { ConfigurationState } from "../../src/api/configuration.ts";
 import { backgroundIdle } from "../../src/server/jobs/background.ts";
-import { startApp, type TestApp } from "../support/app.ts";
+import { startApp } from "../support/app.ts";
 import {
   applied,
   change,
   everything,
   find,
   label,
+  newestActivity,
+  pinsOf,
   policy,
   query,
   refused,
@@ -19,9 +20,6 @@ import {
 } from "../support/configuration.ts";
 import { makeHost } from "../support/make.ts";
 
-const newestActivity = async ({ store }: TestApp) => (await store.activities.max("id")) ?? 0;
-const pinsOf = ({ things }: Pick<ConfigurationState, "things">) =>
-  things.map(({ kind, owner, name, revision }) => ({ kind, owner, name, revision }));
 describe.each(["lowdb", "postgres"] as const)("applies of configuration on %s", (engine) => {
   it("refuses an apply when anything pinned has moved, and tells what; nothing is written", async () => {
     const t = await startApp({ engine });

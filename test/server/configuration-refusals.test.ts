@@ -10,6 +10,7 @@ import {
   everything,
   find,
   label,
+  pinsOf,
   policy,
   query,
   refOf,
@@ -21,8 +22,6 @@ import {
 } from "../support/configuration.ts";
 import { makeTeam, makeUser } from "../support/make.ts";
 
-const pinsOf = ({ things }: Pick<ConfigurationState, "things">) =>
-  things.map(({ kind, owner, name, revision }) => ({ kind, owner, name, revision }));
 describe.each(["lowdb", "postgres"] as const)("refusals of configuration on %s", (engine) => {
   it("makes what is not there and changes what is: 409 the other way round", async () => {
     const t = await startApp({ engine });

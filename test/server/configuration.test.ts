@@ -9,6 +9,8 @@ import {
   everything,
   find,
   label,
+  newestActivity,
+  pinsOf,
   policy,
   query,
   secret,
@@ -18,14 +20,11 @@ import {
 } from "../support/configuration.ts";
 import { makeHost } from "../support/make.ts";
 
-const newestActivity = async ({ store }: TestApp) => (await store.activities.max("id")) ?? 0;
 async function typesSince({ store }: TestApp, id: number | string | boolean): Promise<string[]> {
   const rows = await store.activities.pick(["type"], { where: gt("id", id as number) });
   return rows.map(({ type }) => type).sort();
 }
 
-const pinsOf = ({ things }: Pick<ConfigurationState, "things">) =>
-  things.map(({ kind, owner, name, revision }) => ({ kind, owner, name, revision }));
 const withoutRevisions = (things: readonly StateThing[]) =>
   new Map(things.map(({ kind, owner, name, value }) => [JSON.stringify([kind, owner, name]), value]));
 

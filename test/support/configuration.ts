@@ -3,7 +3,7 @@ import { createHash } from "node:crypto";
 import { expect } from "vitest";
 import type { ConfigurationState, StateThing, ThingChange, ThingKey } from "../../src/api/configuration.ts";
 import { errorOf } from "./accounts.ts";
-import type { Caller } from "./app.ts";
+import type { Caller, TestApp } from "./app.ts";
 
 export const refOf = (text: string): string =>
   createHash("sha256").update(`svc ref\0${text}`).digest("hex").slice(0, 32);
@@ -227,3 +227,9 @@ export function everything(hosts: readonly (string | number)[]): {
     ],
   };
 }
+
+export const newestActivity = async ({ store }: Pick<TestApp, "store">) => (await store.activities.max("id")) ?? 0;
+
+/** What pins all of it as it is. */
+export const pinsOf = ({ things }: Pick<ConfigurationState, "things">) =>
+  things.map(({ kind, owner, name, revision }) => ({ kind, owner, name, revision }));
