@@ -255,6 +255,32 @@ describe.each(engines)("a store in $name", ({ open }) => {
         }
     });
 
+    it("counts by what several other tables have for a row, each row once", async () => {
+      const [a, b, c, d] = await store.hosts.list();
+      await store.tags.insertMany(
+        [a, a, b, c].map((host, i) => ({ host_id: host!.id, label: i === 1 ? "second" : "first" })),
+      );
+      await store.details.insertMany([b, d].map((host) => ({ id: host!.id, software: [host!.id] })));
+      const first = exists(tags, "host_id", eq("label", "first"));
+      const second = exists(tags, "host_id", eq("label", "second"));
+      const detailed = exists(details, "id");
+      for (const [where, found] of [
+        [or(first, second), ["a", "b", "c"]],
+        [or(first, detailed), ["a", "b", "c", "d"]],
+        [and(first, second), ["a"]],
+        [and(first, detailed), ["b"]],
+        [and(first, not(second)), ["b", "c"]],
+        [and(not(or(second, detailed)), first), ["c"]],
+        [and(or(first, detailed), not(second), not(and(first, detailed))), ["c", "d"]],
+        [and(not(first), not(second)), ["d"]],
+        [or(first, not(detailed)), ["a", "b", "c"]],
+        [and(or(first, second), eq("name", "a")), ["a"]],
+      ] as const) {
+        expect(await names({ where })).toEqual(found);
+        expect(await store.hosts.count(where), JSON.stringify(where)).toBe(found.length);
+      }
+    });
+
     it("contains takes the text literally, and cares for no case of A to Z", async () => {
       await store.teams.insertMany([{ name: "MacBook %_ Über" }, { name: "other", code: "X" }]);
       const found = async (text: string) =>

@@ -107,10 +107,18 @@ export class ColumnIndex {
   }
 }
 
+/** So many keys are cheaper put in their places one by one than merged, whatever the number of those that are there. */
+const FEW = 16;
+
 function mergeSorted(a: Value[], b: Value[]): Value[] {
-  // Times and counters come in order: then nothing moves.
-  if (a.length === 0 || compareValues(a[a.length - 1]!, b[0]!) < 0) {
-    for (const key of b) if (a[a.length - 1] !== key) a.push(key);
+  // Times and counters come in order, but for the null of rows that have none yet: then hardly anything moves.
+  const before = a.length === 0 ? 0 : placeOf(b, a[a.length - 1]!, true);
+  if (before <= FEW) {
+    for (const key of b.slice(0, before)) {
+      const at = placeOf(a, key, false);
+      if (a[at] !== key) a.splice(at, 0, key);
+    }
+    for (const key of b.slice(before)) if (a[a.length - 1] !== key) a.push(key);
     return a;
   }
   const merged: Value[] = [];

@@ -29,7 +29,7 @@ export function countTerms(where: Predicate): CountTerm[] {
  * "Some of these members and none of those", of the one row that another table has for each of these: both are counted there by the
  * members' index, and taken from each other; as one condition the second would test the members row by row.
  */
-function lessThoseThatHave(parts: readonly Predicate[]): CountTerm[] | null {
+export function lessThoseThatHave(parts: readonly Predicate[]): CountTerm[] | null {
   if (parts.length !== 2) return null;
   const has = parts.find((part) => part.op === "exists");
   const not = parts.find((part) => part.op === "not");

@@ -1,7 +1,8 @@
 // The reading half of a collection.
 import type { OrderTerm, Position, Predicate, Scalar, Select } from "../query.ts";
 import { everything } from "../query.ts";
-import { countTerms } from "./counting.ts";
+import { countTerms, lessThoseThatHave } from "./counting.ts";
+import { countOfIds } from "./id-sets.ts";
 import type { Layout, Row } from "./layout.ts";
 import { Conditions, type LayoutOf } from "./predicate.ts";
 import type { Runner } from "./runner.ts";
@@ -99,11 +100,19 @@ export class Reads {
   }
 
   async count(where: Predicate = everything): Promise<number> {
+    const { rows } = await this.runner.read(compile(sql`SELECT ${this.numberOf(where)} AS value`));
+    return rows[0]!.value as number;
+  }
+
+  private numberOf(where: Predicate): Sql {
+    if ((where.op === "and" && !lessThoseThatHave(where.parts)) || where.op === "or") {
+      const ofIds = countOfIds(where, this.layout.table.name, this.layoutOf, new Conditions(this.layoutOf));
+      if (ofIds) return ofIds;
+    }
     const terms = countTerms(where).map(
       ({ minus, where: part }) => sql`${minus ? sql`-` : sql`+`} ${this.counted(part)}`,
     );
-    const { rows } = await this.runner.read(compile(sql`SELECT ${sql.join(terms, sql` `)} AS value`));
-    return rows[0]!.value as number;
+    return sql.join(terms, sql` `);
   }
 
   async groupCount(column: string, where: Predicate = everything): Promise<{ value: Scalar | null; count: number }[]> {

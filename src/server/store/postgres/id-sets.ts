@@ -1,0 +1,44 @@
+// Rows that are picked only by what other tables have for them, as sets of ids. The rows themselves need not be looked at, and of
+// alternatives none is tested row by row.
+import type { Predicate } from "../query.ts";
+import type { Conditions, LayoutOf } from "./predicate.ts";
+import { col, name, type Sql, sql } from "./sql.ts";
+
+/** A query of the ids, where only "and" gives each once; null where a part of the condition is about the rows themselves. */
+function idsOf(where: Predicate, table: string, layoutOf: LayoutOf, conditions: Conditions): Sql | null {
+  const all = (parts: readonly Predicate[]): Sql[] | null => {
+    const found = parts.map((part) => idsOf(part, table, layoutOf, conditions));
+    return found.every((one) => one !== null) ? found : null;
+  };
+  switch (where.op) {
+    case "exists": {
+      const other = layoutOf(where.table.name);
+      const { to, nullable } = other.spec(where.column);
+      if (where.local !== "id" || to !== table || nullable) return null;
+      const inner = conditions.alias();
+      const condition = conditions.of(where.where, other, inner);
+      return sql`(SELECT ${col(inner, where.column)} AS id FROM ${name(where.table.name)} AS ${name(inner)} WHERE ${condition})`;
+    }
+    case "or": {
+      const parts = all(where.parts);
+      if (!parts || parts.length === 0) return null;
+      return sql`(${sql.join(parts, sql` UNION ALL `)})`;
+    }
+    case "and": {
+      const has = all(where.parts.filter((part) => part.op !== "not"));
+      const hasNot = all(where.parts.flatMap((part) => (part.op === "not" ? [part.part] : [])));
+      if (!has || has.length === 0 || !hasNot || where.parts.length < 2) return null;
+      const minus = hasNot.map((part) => sql` EXCEPT ${part}`);
+      return sql`(${sql.join(has, sql` INTERSECT `)}${sql.join(minus, sql``)})`;
+    }
+    default:
+      return null;
+  }
+}
+
+/** The number of rows as a query of one value, where sets of ids tell it; null where they do not. */
+export function countOfIds(where: Predicate, table: string, layoutOf: LayoutOf, conditions: Conditions): Sql | null {
+  const found = idsOf(where, table, layoutOf, conditions);
+  const ids = found && where.op !== "and" ? sql`(SELECT DISTINCT id FROM ${found} AS several)` : found;
+  return ids && sql`(SELECT count(*) FROM ${ids} AS ids)`;
+}
