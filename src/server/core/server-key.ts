@@ -1,6 +1,6 @@
 // The key that seals secrets at rest: given by the operator, or made once in the data directory.
 import { randomBytes } from "node:crypto";
-import { link, mkdir, open, readFile, rename, rm } from "node:fs/promises";
+import { link, mkdir, open, readdir, readFile, rename, rm } from "node:fs/promises";
 import { join } from "node:path";
 import type { Settings } from "./settings.ts";
 import { BadSetting } from "./tls.ts";
@@ -43,7 +43,14 @@ export async function useNextServerKey(directory: string): Promise<void> {
   await rm(oldFile(directory), { force: true });
   if (old) await keep(directory, oldFile(directory), old);
   await rename(nextFile(directory), fileIn(directory));
+  await dropDrafts(directory);
   await syncDirectory(directory);
+}
+
+/** What changes of keys that were killed left half done. */
+async function dropDrafts(directory: string): Promise<void> {
+  const drafts = (await readdir(directory)).filter((name) => /^server\.key\.(new|old)\.[\da-f]+\.tmp$/.test(name));
+  for (const name of drafts) await rm(join(directory, name), { force: true });
 }
 
 export async function dropOldServerKey(directory: string): Promise<void> {
