@@ -1,16 +1,47 @@
 import { availableParallelism } from "node:os";
 import { defineConfig } from "vitest/config";
 
+const every = "test/**/*.test.ts";
+
+/** What would meet the traces of other files: measures of memory, modules replaced, a process's own settings; and the store itself. */
+const alone = [
+  "test/agent/hostile.test.ts",
+  "test/agent/protocol.test.ts",
+  "test/server/ca-request-certificate.test.ts",
+  "test/server/users-passwords.test.ts",
+  "test/store/**/*.test.ts",
+];
+
+/** What takes longest. Projects begin in the order of their names: the last to run are short, and no core waits for one file. */
+const long = ["test/e2e/**/*.test.ts", "test/commands/{binary,completion,examples,examples-binary,interrupts}.test.ts"];
+
+const eachFile = "test/support/each-file.ts";
+const common = {
+  disableConsoleIntercept: true,
+  // Ends of what hangs, not measures: a loaded machine is ten times slower.
+  testTimeout: 120_000,
+  hookTimeout: 240_000,
+  expect: { poll: { interval: 20, timeout: 60_000 } },
+};
+
+const shared = {
+  ...common,
+  // To load the server takes longer than most files' tests: processes keep it from one file to the next.
+  isolate: false,
+  // They make many short-lived objects.
+  execArgv: ["--max-semi-space-size=64"],
+  setupFiles: [eachFile, "test/support/remembered-hashes.ts", "test/support/kept-pools.ts"],
+};
+
 export default defineConfig({
   test: {
-    include: ["test/**/*.test.ts"],
-    disableConsoleIntercept: true,
     // One more than there are cores: a good part of the time they wait, for Postgres and for servers that start.
     maxWorkers: availableParallelism() + 1,
-    // Ends of what hangs, not measures: a loaded machine is ten times slower.
-    testTimeout: 120_000,
-    hookTimeout: 240_000,
-    expect: { poll: { interval: 20, timeout: 60_000 } },
     globalSetup: ["test/support/postgres.ts"],
+    projects: [
+      { test: { ...common, name: "alone", include: alone, setupFiles: [eachFile] } },
+      { test: { ...shared, name: "long", include: long } },
+      { test: { ...shared, name: "shared", include: [every], exclude: [...alone, ...long] } },
+    ],
   },
 });

@@ -117,6 +117,17 @@ describe("imports", () => {
     expect(files.filter((file) => !/^[a-z0-9/.-]+\.ts$/.test(file))).toEqual([]);
   });
 
+  it("cleans up after each file: a hook made while a helper loads would be of the first file that loads it", () => {
+    const helpers = readdirSync(join(root, "test"), { recursive: true, encoding: "utf8" }).filter(
+      (name) => name.endsWith(".ts") && !name.endsWith(".test.ts") && !name.endsWith("each-file.ts"),
+    );
+    expect(helpers.length).toBeGreaterThan(30);
+    const hooked = helpers.filter((name) =>
+      /^(after|before)(All|Each)\(/m.test(readFileSync(join(root, "test", name), "utf8")),
+    );
+    expect(hooked, "use test/support/ends.ts").toEqual([]);
+  });
+
   it("has no enums, namespaces or parameter properties", () => {
     const bad = files.filter((file) =>
       /^\s*(export )?(declare )?(const )?(enum|namespace) \w+ ?\{/m.test(readFileSync(join(root, file), "utf8")),

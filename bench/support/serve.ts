@@ -106,7 +106,8 @@ async function ready(send: (path: string) => Promise<Response>, child: ChildProc
       () => false,
     );
     if (ok) return;
-    await new Promise((resolve) => setTimeout(resolve, 5));
+    // No sooner: to ask takes of the time that it starts in.
+    await new Promise((resolve) => setTimeout(resolve, 25));
   }
   throw new Error(`serve was not ready in time:\n${log()}`);
 }

@@ -17,6 +17,7 @@ import {
 } from "./core/errors.ts";
 import { peerAddress } from "./core/proxies.ts";
 import type { RawInput, Reply, Route } from "./core/route.ts";
+import { JsonStream } from "./core/text-stream.ts";
 import { version } from "./core/version.ts";
 import { managedAgentRoutes, thirdPartyPath } from "./device/agent-routes.ts";
 import { desktopAppRoutes } from "./device/routes.ts";
@@ -35,11 +36,8 @@ export function createApp(services: Services, features: Features): H3 {
   mountPages(app, services, (thrown, event) => toldError(services, event, thrown));
   mountAgent(app, services, features.agent);
   mountScepProxy(app, services);
-  for (const one of routes) mount(app, services, one, servedPaths(one.endpoint));
-  refuseOtherMethods(
-    app,
-    routes.map(({ endpoint }) => [endpoint, servedPaths(endpoint)]),
-  );
+  for (const [one, paths] of table) mount(app, services, one, paths);
+  refuseOtherMethods(app, refusals);
   mountProtocols(app, services);
   app.all("/**", (event) => {
     if (isForBrowser(event)) return missingPage(services);
@@ -71,17 +69,13 @@ function mountProtocols(app: H3, services: Services): void {
   const { managed_agent_prefix: prefix } = services.settings;
   const paths = ({ endpoint }: Route) => servedPaths(endpoint);
   const served = [
-    ...managedAgentRoutes.map((one): [Route, string[]] => [
-      one,
-      prefix === undefined ? paths(one) : [...paths(one), thirdPartyPath(prefix, one.endpoint)],
-    ]),
-    ...[...desktopAppRoutes, ...certificateAgentRoutes].map((one): [Route, string[]] => [one, paths(one)]),
+    ...managedAgentRoutes.map(
+      (one): Served => [one, prefix === undefined ? paths(one) : [...paths(one), thirdPartyPath(prefix, one.endpoint)]],
+    ),
+    ...[...desktopAppRoutes, ...certificateAgentRoutes].map((one): Served => [one, paths(one)]),
   ];
   for (const [one, paths] of served) mount(app, services, one, paths);
-  refuseOtherMethods(
-    app,
-    served.map(([{ endpoint }, paths]) => [endpoint, paths]),
-  );
+  refuseOtherMethods(app, refusalsOf(served));
 }
 
 function mount(app: H3, services: Services, { endpoint, run }: Route, paths: readonly string[]): void {
@@ -98,7 +92,7 @@ function mount(app: H3, services: Services, { endpoint, run }: Route, paths: rea
         if (endpoint.produces !== null) return streamed(endpoint.produces, value as Streamed, reply.status, headers);
         if (reply.status === 204 || endpoint.method === "HEAD")
           return new Response(null, { status: reply.status, headers });
-        return new Response(JSON.stringify(value), {
+        return new Response(value instanceof JsonStream ? value.body : JSON.stringify(value), {
           status: reply.status,
           headers: { ...headers, "content-type": "application/json; charset=utf-8" },
         });
@@ -123,41 +117,58 @@ function streamed(type: string, { body, headers }: Streamed, status: number, bas
 
 const isMoved = (status: number): boolean => status >= 300 && status < 400;
 
+interface Refusal {
+  readonly path: string;
+  /** The methods that have a route of their own, and those that one with a parameter in its path answers. */
+  readonly allow: readonly string[];
+  readonly named: readonly string[];
+}
+
 /** 405 for a known path with another method; must be mounted after every route. */
-function refuseOtherMethods(app: H3, served: readonly [AnyEndpoint, string[]][]): void {
+function refuseOtherMethods(app: H3, all: readonly Refusal[]): void {
+  for (const { path, allow, named } of all) {
+    const refuse = (event: H3Event) => {
+      throw wrongMethod(event.req.method, event.url.pathname, [...allow, ...named]);
+    };
+    if (named.length === 0) app.all(path, refuse);
+    else for (const method of METHODS) if (![...allow, ...named].includes(method)) app.on(method, path, refuse);
+  }
+}
+
+function refusalsOf(served: readonly Served[]): Refusal[] {
   const methods = new Map<string, string[]>();
-  for (const [endpoint, paths] of served)
+  for (const [{ endpoint }, paths] of served)
     for (const path of paths) methods.set(path, [...(methods.get(path) ?? []), endpoint.method]);
   const templates = new Map<number, { endpoint: AnyEndpoint; parts: string[] }[]>();
-  for (const [endpoint, paths] of served)
+  for (const [{ endpoint }, paths] of served)
     for (const path of paths.filter((one) => one.includes(":"))) {
       const parts = path.split("/");
       templates.set(parts.length, [...(templates.get(parts.length) ?? []), { endpoint, parts }]);
     }
-  for (const [path, allow] of methods) {
-    const refuse = (event: H3Event) => {
-      throw wrongMethod(event.req.method, event.url.pathname, [...allow, ...named]);
-    };
+  return [...methods].map(([path, allow]) => {
     // DELETE /labels/summary is of the label of that name: DELETE /labels/:name.
     const own = path.split("/");
     const named = (path.includes(":") ? [] : (templates.get(own.length) ?? []))
       .filter(({ endpoint, parts }) => !allow.includes(endpoint.method) && names(endpoint, parts, own))
       .map(({ endpoint }) => endpoint.method as string);
-    if (named.length === 0) app.all(path, refuse);
-    else for (const method of METHODS) if (![...allow, ...named].includes(method)) app.on(method, path, refuse);
-  }
+    return { path, allow, named };
+  });
 }
 
 const METHODS = ["GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS"] as const;
 
 /** Whether the path, which has no parameters and as many parts, is the endpoint's with values of its parameters filled in. */
 function names({ params }: AnyEndpoint, parts: readonly string[], own: readonly string[]): boolean {
-  const filled: Record<string, string> = {};
-  for (const [at, part] of parts.entries())
-    if (part.startsWith(":")) filled[part.slice(1)] = own[at]!;
-    else if (part !== own[at]) return false;
-  return params.safeParse(filled).success;
+  const isParameter = (part: string) => part.startsWith(":");
+  if (!parts.every((part, at) => part === own[at] || isParameter(part))) return false;
+  const filled = parts.flatMap((part, at) => (isParameter(part) ? [[part.slice(1), own[at]]] : []));
+  return params.safeParse(Object.fromEntries(filled)).success;
 }
+
+type Served = readonly [route: Route, paths: readonly string[]];
+/** What every server serves: worked out once. */
+const table: readonly Served[] = routes.map((one) => [one, servedPaths(one.endpoint)]);
+const refusals = refusalsOf(table);
 
 /** Where no token is asked for, one that has expired does no harm: who signs in again may still send the old one. */
 async function contextOf(services: Services, event: H3Event, access: Access): Promise<Context> {

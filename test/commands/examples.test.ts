@@ -3,7 +3,7 @@ import { generateKeyPairSync } from "node:crypto";
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { SignJWT } from "jose";
-import { describe, expect, it } from "vitest";
+import { afterEach, describe, expect, it } from "vitest";
 import { allEndpoints } from "../../src/api/all.ts";
 import { type AnyEndpoint, fullPath } from "../../src/api/endpoint.ts";
 import { isDestructive } from "../../src/cli/main.ts";
@@ -35,8 +35,6 @@ const claimed = (id: string) => (classes[id] as { endpoints?: readonly AnyEndpoi
 
 /** `COMMAND ENDPOINT` for each request that an example made. */
 const asked = new Set<string>();
-
-const isFile = (word: string) => /^[\w-]+\.(txt|yml|json|pem|tar)$/.test(word) || word === "configuration";
 
 function endpointOf(method: string, url: string): string | undefined {
   const parts = new URL(url).pathname.split("/");
@@ -194,6 +192,10 @@ const fromOtherVersion =
     return { status: reply.status, headers: { get }, text: () => reply.text(), body: reply.body };
   };
 
+// Examples name files of the folder that they run in, and some write there.
+const started = process.cwd();
+afterEach(() => process.chdir(started));
+
 describe("the examples in help", () => {
   it("are of every command", () => {
     expect([...new Set(all.map(({ id }) => id))].sort()).toEqual(Object.keys(classes).sort());
@@ -204,15 +206,15 @@ describe("the examples in help", () => {
     const fleet = await startFleet();
     await prepare(example, fleet);
     const send = sendInto(fleet.app);
-    const words = argv.map((word) => (isFile(word) ? join(fleet.files, word) : word));
+    process.chdir(fleet.files);
     const options = {
       env: { EDITOR: `"${process.execPath}" "${join(fleet.files, "editor.mjs")}"` },
       browse: (url: string) => signInByBrowser(fleet.app, url),
       stdin: stdin === null ? "" : await readFile(join(fleet.files, stdin), "utf8"),
     };
 
-    const asks = isDestructive(commandOf(id)) && !words.includes("--dry-run");
-    const bare = asks ? unconfirmed(words) : null;
+    const asks = isDestructive(commandOf(id)) && !argv.includes("--dry-run");
+    const bare = asks ? unconfirmed(argv) : null;
     if (bare) {
       const changes: string[] = [];
       const watching: Send = (url, init) => {
@@ -226,7 +228,7 @@ describe("the examples in help", () => {
       expect(changes).toEqual([]);
     }
 
-    const result = await fleet.run(words, {
+    const result = await fleet.run([...argv], {
       ...options,
       send: (url, init) => {
         asked.add(`${id} ${endpointOf(init.method, url)}`);
@@ -238,9 +240,9 @@ describe("the examples in help", () => {
     // Without a terminal there is nothing to colour or to move about on.
     expect(`${result.stdout}${result.stderr}`).not.toContain("\u001b");
 
-    const formatted = ["-o", "--csv", "--watch", "--jq"].some((flag) => words.includes(flag));
+    const formatted = ["-o", "--csv", "--watch", "--jq"].some((flag) => argv.includes(flag));
     if (!readsOnly(id) || !commandOf(id).flags.output || formatted) return;
-    const again = await fleet.run([...words, "-o", "json"], { ...options, send: fromOtherVersion(send) });
+    const again = await fleet.run([...argv, "-o", "json"], { ...options, send: fromOtherVersion(send) });
     expect(again.exitCode, again.stderr).toBe(0);
     expect(again.stderr).toContain("the server is version 7.3.0");
     expect(() => JSON.parse(again.stdout), again.stdout).not.toThrow();

@@ -65,14 +65,25 @@ const namesOf = ({ body }: { body: Record<string, unknown> }, key: string, field
 const both = async (path: string) => [await answer(apps[0]!, path), await answer(apps[1]!, path)] as const;
 const encoded = (text: string) => encodeURIComponent(text.toWellFormed());
 
+const searched = [
+  ["/users", "users", "email"],
+  ["/teams", "teams", "name"],
+  ["/activities", "activities", "type"],
+  ["/hosts/1/software", "software", "name"],
+] as const;
+
+/** Each seed goes to all of these places; what is made of it to one of them, the next one each time. */
+const inTurn = <T>(places: readonly T[], n: number, payload: string): readonly T[] =>
+  seeds.includes(payload) ? places : [places[n % places.length]!];
+
 describe("hostile text", () => {
   it("is there in plenty", () => expect(new Set(payloads).size).toBeGreaterThanOrEqual(500));
 
   it("is no key to order by, on any list", { timeout: 600_000 }, async () => {
     const lists = ["/hosts", "/hosts/count", "/users", "/teams", "/activities", "/hosts/1/software"];
-    for (const payload of payloads.filter((text) => !["id"].includes(text)))
+    for (const [i, payload] of payloads.entries())
       for (const t of apps)
-        for (const list of lists) {
+        for (const list of inTurn(lists, i, payload)) {
           const { status, body } = await answer(t, `${list}?order_key=${encoded(payload)}`);
           expect(status, `${list} ${payload}`).toBe(400);
           expect(body.errors, payload).toMatchObject([{ name: "order_key" }]);
@@ -81,7 +92,7 @@ describe("hostile text", () => {
 
   it("is searched for as it stands", { timeout: 600_000 }, async () => {
     const hosts = namesOf(await answer(apps[0]!, "/hosts"), "hosts", "hostname") as string[];
-    for (const payload of payloads) {
+    for (const [i, payload] of payloads.entries()) {
       const needle = payload.toWellFormed().replaceAll("\u0000", "\uFFFD").trim().toLowerCase();
       const [one, other] = await both(`/hosts?query=${encoded(payload)}`);
       expect([one.status, other.status], payload).toEqual([200, 200]);
@@ -89,12 +100,7 @@ describe("hostile text", () => {
       // What is not a host's name may still be in its serial number or address; with none of the special marks it cannot be.
       if (/['"%\\;]|--/.test(needle))
         expect(namesOf(one, "hosts", "hostname"), payload).toEqual(hosts.filter((name) => name.includes(needle)));
-      for (const [path, key, field] of [
-        ["/users", "users", "email"],
-        ["/teams", "teams", "name"],
-        ["/activities", "activities", "type"],
-        ["/hosts/1/software", "software", "name"],
-      ] as const) {
+      for (const [path, key, field] of inTurn(searched, i, payload)) {
         const [here, there] = await both(`${path}?query=${encoded(payload)}`);
         expect([here.status, there.status], `${path} ${payload}`).toEqual([200, 200]);
         expect(namesOf(here, key, field), `${path} ${payload}`).toEqual(namesOf(there, key, field));
@@ -103,12 +109,12 @@ describe("hostile text", () => {
   });
 
   it("is compared as it stands in after", { timeout: 600_000 }, async () => {
-    for (const payload of payloads) {
+    for (const [i, payload] of payloads.entries()) {
       const after = `after=${encoded(payload)}`;
       const [one, other] = await both(`/hosts?order_key=hostname&${after}`);
       expect([one.status, other.status], payload).toEqual([200, 200]);
       expect(namesOf(one, "hosts", "hostname"), payload).toEqual(namesOf(other, "hosts", "hostname"));
-      for (const key of ["id", "created_at", "seen_time", "memory", "refetch_requested"]) {
+      for (const key of inTurn(["id", "created_at", "seen_time", "memory", "refetch_requested"], i, payload)) {
         const [here, there] = await both(`/hosts?order_key=${key}&${after}`);
         expect([200, 400], `${key} ${payload}`).toContain(here.status);
         expect(namesOf(here, "hosts", "hostname"), `${key} ${payload}`).toEqual(namesOf(there, "hosts", "hostname"));

@@ -3,7 +3,6 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type Logger, pino } from "pino";
-import { afterAll, afterEach } from "vitest";
 import { allEndpoints, groups } from "../../src/api/all.ts";
 import type { License } from "../../src/api/app-config.ts";
 import { fullPath } from "../../src/api/endpoint.ts";
@@ -21,7 +20,8 @@ import { fileBlobs } from "../../src/server/store/blobs/files.ts";
 import { openLowdb } from "../../src/server/store/lowdb/open.ts";
 import { openPostgres } from "../../src/server/store/postgres/open.ts";
 import { type ServerStore, tables } from "../../src/server/tables.ts";
-import { emptyDatabase, giveBack, leaveUsed } from "./postgres.ts";
+import { afterEveryTest } from "./ends.ts";
+import { emptyDatabase, giveBack } from "./postgres.ts";
 
 /** A clock that stands still until it is moved. */
 export class TestClock implements Clock {
@@ -82,11 +82,9 @@ export interface TestApp extends Caller {
 export const ADMIN = { name: "Ada Admin", email: "ada@example.com", password: "correct-horse-battery-1" };
 
 const open = new Set<TestApp>();
-afterEach(async () => {
+afterEveryTest(async () => {
   for (const app of open) await app.close();
 });
-
-afterAll(leaveUsed);
 
 /** Starts an app with its first admin signed in; it is closed after the test. */
 export async function startApp(options: StartOptions = {}): Promise<TestApp> {

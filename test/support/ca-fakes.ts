@@ -10,7 +10,7 @@ import type { AddressInfo, Socket } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { afterAll, afterEach } from "vitest";
+import { afterEveryFile, afterEveryTest } from "./ends.ts";
 
 const run = promisify(execFile);
 
@@ -42,7 +42,7 @@ export interface Fake {
 }
 
 const open = new Set<Fake>();
-afterEach(async () => {
+afterEveryTest(async () => {
   for (const fake of open) await fake.close();
 });
 
@@ -93,7 +93,7 @@ export async function startFake(answer: Answer, tls?: { key: string; cert: strin
 }
 
 const dirs: string[] = [];
-afterAll(() => {
+afterEveryFile(() => {
   for (const dir of dirs.splice(0)) rmSync(dir, { recursive: true, force: true });
 });
 

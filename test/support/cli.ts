@@ -4,11 +4,11 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { Config } from "@oclif/core";
-import { afterAll } from "vitest";
 import type { Io, Keyring } from "../../src/cli/io.ts";
 import { main } from "../../src/cli/main.ts";
 import { sourceConfig } from "../../src/cli/source-config.ts";
 import type { Send } from "../../src/client/transport.ts";
+import { afterEveryFile } from "./ends.ts";
 
 export const root = fileURLToPath(new URL("../..", import.meta.url));
 
@@ -60,7 +60,7 @@ export async function newHome(): Promise<string> {
   homes.push(home);
   return home;
 }
-afterAll(async () => {
+afterEveryFile(async () => {
   for (const home of homes.splice(0)) await rm(home, { recursive: true, force: true });
 });
 

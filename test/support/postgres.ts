@@ -17,7 +17,6 @@ export default async function setup(project: TestProject): Promise<() => Promise
   // Whether a table is analysed would be a matter of luck.
   const server = await startPostgres({ settings: { autovacuum: "off" } });
   project.provide("postgresUrl", server.url());
-  await connected(server.url(), (client) => client.query("CREATE TABLE svc_left (name text PRIMARY KEY)"));
   return () => server.destroy();
 }
 
@@ -46,10 +45,6 @@ export async function freshDatabase(template = "template0"): Promise<FreshDataba
   const name = `t_${randomBytes(8).toString("hex")}`;
   // FILE_COPY needs a checkpoint on both sides; the default strategy writes a few hundred blocks to the log instead.
   await asAdmin((client) => client.query(`CREATE DATABASE "${name}" TEMPLATE "${template}" STRATEGY wal_log`));
-  return databaseNamed(name);
-}
-
-async function databaseNamed(name: string): Promise<FreshDatabase> {
   const { inject } = await import("vitest");
   const url = new URL(inject("postgresUrl"));
   url.pathname = `/${name}`;
@@ -59,58 +54,68 @@ async function databaseNamed(name: string): Promise<FreshDatabase> {
   };
 }
 
-/** A database with the server's tables in it, emptied, which one test after the other uses, in whatever file: to make it takes longest. */
+/** A database with the server's tables in it, emptied, which one test of this process after the other uses: to make it takes longest. */
 interface UsedDatabase extends FreshDatabase {
   /** What empties it: a new session would have to learn of all the tables each time. */
   readonly sweeper: pg.Client;
+  readonly sweep: Sweep;
 }
 const used: UsedDatabase[] = [];
 
 /** Nobody vacuums: what has grown is cut, not swept. */
-const EMPTY = `SET session_replication_role = replica;
-DO $$ DECLARE it record; has_rows bool; BEGIN
-  FOR it IN SELECT oid, relname FROM pg_class WHERE relnamespace = current_schema()::regnamespace AND relkind = 'r'
-    AND relname NOT IN ('svc_meta', 'svc_migrations') LOOP
-    EXECUTE format('SELECT EXISTS (SELECT 1 FROM %I)', it.relname) INTO has_rows;
-    IF pg_relation_size(it.oid) > 4000000 THEN EXECUTE format('TRUNCATE %I CASCADE', it.relname);
-    ELSIF has_rows THEN EXECUTE format('DELETE FROM %I', it.relname); END IF;
-  END LOOP;
-  FOR it IN SELECT sequencename FROM pg_sequences WHERE schemaname = current_schema() AND last_value IS NOT NULL LOOP
-    EXECUTE format('ALTER SEQUENCE %I RESTART', it.sequencename);
-  END LOOP;
-END $$`;
+const GROWN = 4_000_000;
+
+/** Tells what is to be emptied, by one statement that stays planned: to look at each table by itself took longer than most tests. */
+class Sweep {
+  private look = "";
+  private schema = "";
+
+  async run(client: pg.Client): Promise<void> {
+    const { rows } = await client.query<{ schema: string }>(SCHEMA);
+    if (rows[0]!.schema !== this.schema) {
+      this.look = await lookingAt(client);
+      this.schema = rows[0]!.schema;
+    }
+    const found = await client.query<{ todo: string }>({ name: `look ${this.schema}`, text: this.look });
+    if (found.rows.length > 0) await client.query(found.rows.map(({ todo }) => todo).join(";"));
+  }
+}
+
+const OWN = `pg_class WHERE relnamespace = current_schema()::regnamespace AND relkind IN ('r', 'S')
+  AND relname NOT IN ('svc_meta', 'svc_migrations')`;
+/** Another number for other tables. */
+const SCHEMA = `SELECT sum(oid::bigint)::text AS schema FROM ${OWN}`;
+
+async function lookingAt(client: pg.Client): Promise<string> {
+  const { rows } = await client.query<{ name: string; kind: string }>(
+    `SELECT quote_ident(relname) AS name, relkind AS kind FROM ${OWN}`,
+  );
+  return rows
+    .map(({ name, kind }) => {
+      if (kind === "S") return `SELECT $$SELECT setval('${name}', 1, false)$$ AS todo FROM ${name} WHERE is_called`;
+      const size = `pg_relation_size('${name}')`;
+      return `SELECT CASE WHEN ${size} > ${GROWN} THEN 'TRUNCATE ${name} CASCADE' ELSE 'DELETE FROM ${name}' END AS todo
+        WHERE ${size} > ${GROWN} OR EXISTS (SELECT 1 FROM ${name})`;
+    })
+    .join(" UNION ALL ");
+}
 
 /** A database that has no rows, and the tables of the test that had it before, if any. */
 export async function emptyDatabase(): Promise<UsedDatabase> {
   const known = used.pop();
   if (known) return known;
-  const database = (await leftByAnother()) ?? (await freshDatabase());
+  const database = await freshDatabase();
   const sweeper = new pg.Client({ connectionString: database.url });
   // Told by the statement that runs on it.
   sweeper.on("error", () => undefined);
   await sweeper.connect();
-  return { ...database, sweeper };
-}
-
-async function leftByAnother(): Promise<FreshDatabase | null> {
-  const one = "SELECT name FROM svc_left LIMIT 1 FOR UPDATE SKIP LOCKED";
-  const { rows } = await asAdmin((client) =>
-    client.query<{ name: string }>(`DELETE FROM svc_left WHERE name = (${one}) RETURNING name`),
-  );
-  return rows[0] ? databaseNamed(rows[0].name) : null;
+  // Without the triggers of references rows go in any order.
+  await sweeper.query("SET session_replication_role = replica; SET jit = off");
+  return { ...database, sweeper, sweep: new Sweep() };
 }
 
 /** Empties the database for the next test. */
 export async function giveBack(database: UsedDatabase): Promise<void> {
-  await database.sweeper.query(EMPTY);
+  await database.sweep.run(database.sweeper);
   used.push(database);
-}
-
-/** After the last test of a file: the next file takes them. */
-export async function leaveUsed(): Promise<void> {
-  if (used.length === 0) return;
-  const left = used.splice(0);
-  for (const { sweeper } of left) await sweeper.end();
-  const names = left.map(({ url }) => new URL(url).pathname.slice(1));
-  await asAdmin((client) => client.query("INSERT INTO svc_left SELECT unnest($1::text[])", [names]));
 }

@@ -3,7 +3,7 @@ import { createHmac } from "node:crypto";
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from "node:http";
 import { createServer as createTlsServer } from "node:https";
 import type { AddressInfo } from "node:net";
-import { afterEach } from "vitest";
+import { afterEveryTest } from "./ends.ts";
 
 export interface Received {
   readonly method: string;
@@ -33,7 +33,7 @@ export interface Receiver {
 }
 
 const open = new Set<Receiver>();
-afterEach(async () => {
+afterEveryTest(async () => {
   for (const one of open) await one.stop();
 });
 

@@ -2,8 +2,8 @@
 import { execFile, execFileSync, spawn } from "node:child_process";
 import { createServer } from "node:net";
 import { promisify } from "node:util";
-import { afterEach } from "vitest";
 import { newDir } from "./ca-fakes.ts";
+import { afterEveryTest } from "./ends.ts";
 
 const run = promisify(execFile);
 
@@ -34,7 +34,7 @@ export function haveScepServer(): boolean {
 }
 
 const running = new Set<() => Promise<void>>();
-afterEach(async () => {
+afterEveryTest(async () => {
   for (const stop of running) await stop();
 });
 

@@ -2,7 +2,6 @@ import { X509Certificate } from "node:crypto";
 import { chmod, mkdir, readFile, rename, writeFile } from "node:fs/promises";
 import { hostname } from "node:os";
 import { join } from "node:path";
-import { generate } from "selfsigned";
 import type { Settings } from "./settings.ts";
 
 export interface TlsFiles {
@@ -56,6 +55,8 @@ async function makeSelfSigned(settings: TlsSettings, dir: string): Promise<TlsFi
   const ips = ["127.0.0.1", "::1", ...names].filter(isAddress).filter((ip) => ip !== "0.0.0.0" && ip !== "::");
   const notAfterDate = new Date();
   notAfterDate.setFullYear(notAfterDate.getFullYear() + 10);
+  // Loaded here: with it come two hundred files that a server with a certificate, or without TLS, has no use for.
+  const { generate } = await import("selfsigned");
   const made = await generate([{ name: "commonName", value: "svc" }], {
     keyType: "ec",
     curve: "P-256",

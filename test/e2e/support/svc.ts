@@ -4,16 +4,20 @@ import { existsSync, mkdirSync, mkdtempSync, rmdirSync, rmSync, statSync } from 
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { afterAll } from "vitest";
 import { cleanEnv, type Served, type ServeOptions, startServe } from "../../../bench/support/serve.ts";
+import { afterEveryFile } from "../../support/ends.ts";
 
 const root = fileURLToPath(new URL("../../..", import.meta.url));
 const binary = join(root, "bin", "run.js");
 /** A build takes no longer than this: an older lock was left behind. */
 const LOCK_STALE_MS = 180_000;
 
-/** Brings dist/ up to date, once at a time: the files of this folder may run side by side. */
-export async function build(): Promise<void> {
+let built: Promise<void> | undefined;
+/** Brings dist/ up to date, once in this process. */
+export const build = (): Promise<void> => (built ??= bringUpToDate());
+
+/** Once at a time: the files of this folder may run side by side. */
+async function bringUpToDate(): Promise<void> {
   const lock = join(root, "tmp", "e2e-build.lock");
   mkdirSync(join(root, "tmp"), { recursive: true });
   while (!take(lock)) await new Promise((done) => setTimeout(done, 100));
@@ -45,7 +49,7 @@ const abandon = () => {
   for (const child of running) child.kill("SIGKILL");
 };
 process.once("exit", abandon);
-afterAll(() => {
+afterEveryFile(() => {
   abandon();
   for (const folder of folders.splice(0)) rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
 });

@@ -1,0 +1,18 @@
+// Passwords are hashed and checked for real, but each once: argon2 is made to be slow, and every app of a test has an admin.
+import { vi } from "vitest";
+
+vi.mock("../../src/server/core/passwords.ts", async (original) => {
+  const real = await original<typeof import("../../src/server/core/passwords.ts")>();
+  return { ...real, hashPassword: remembered(real.hashPassword), verifyPassword: remembered(real.verifyPassword) };
+});
+
+function remembered<A extends readonly unknown[], R>(work: (...given: A) => Promise<R>) {
+  const known = new Map<string, Promise<R>>();
+  return (...given: A): Promise<R> => {
+    const key = JSON.stringify(given);
+    const answer = known.get(key) ?? work(...given);
+    known.set(key, answer);
+    answer.catch(() => known.delete(key));
+    return answer;
+  };
+}
