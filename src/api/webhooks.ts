@@ -25,7 +25,9 @@ export const Delivery = z.object({
   give_up_at: Timestamp.meta({ description: "after this a try that fails is the last one" }),
   policy_id: Id.nullable(),
   team_id: Id.nullable(),
-  result: z.record(z.string(), z.string()).nullable().meta({ description: "of tickets: ticket_id and ticket_key" }),
+  result: z.record(z.string(), z.string()).nullable().meta({
+    description: "of tickets: ticket_id and ticket_key; asked_at while it is not known whether a request made one",
+  }),
 });
 export type Delivery = z.infer<typeof Delivery>;
 

@@ -222,7 +222,7 @@ describe.each(["lowdb", "postgres"] as const)("automations on %s", (engine) => {
     await makeInventory(t, hosts[1]!.id, [good]);
     await makeInventory(t, hosts[2]!.id, [{ ...bad, paths: ["/c"] }]);
     await t.store.softwareCves.insert({ software_id: bad.id, cve: "CVE-2026-0001" });
-    await runJob(t.services, "automations");
+    await runJob(t.services, "vulnerabilities");
     expect(await t.store.outbox.count()).toBe(0);
     t.clock.advance(days(10));
     await t.store.softwareCves.insert({ software_id: good.id, cve: "CVE-2026-0002" });
@@ -230,7 +230,7 @@ describe.each(["lowdb", "postgres"] as const)("automations on %s", (engine) => {
     t.clock.advance(days(21));
     const [admin] = await t.store.users.list();
     await configure(t.as(await makeSession(t, admin!.id)), { vulnerabilities_webhook: hook });
-    await runJob(t.services, "automations");
+    await runJob(t.services, "vulnerabilities");
     await receiver.got(2);
     await drained(t);
     // The first is seen for more than 30 days by now.
@@ -240,8 +240,8 @@ describe.each(["lowdb", "postgres"] as const)("automations on %s", (engine) => {
       ["CVE-2026-0002", [expect.objectContaining({ id: hosts[1]!.id })]],
     ]);
     await t.store.softwareCves.insert({ software_id: bad.id, cve: "CVE-2026-0003" });
-    await runJob(t.services, "automations");
-    await runJob(t.services, "automations");
+    await runJob(t.services, "vulnerabilities");
+    await runJob(t.services, "vulnerabilities");
     await receiver.got(4);
     await drained(t);
     expect(receiver.bodies()[2]).toEqual({
@@ -275,7 +275,7 @@ describe.each(["lowdb", "postgres"] as const)("automations on %s", (engine) => {
     await t.store.softwareCves.insert({ software_id: bad.id, cve: "CVE-2026-0001" });
     const hook = { enable_vulnerabilities_webhook: true, destination_url: receiver.url, host_batch_size: 0 };
     await configure(t, { vulnerabilities_webhook: hook });
-    await runJob(t.services, "automations");
+    await runJob(t.services, "vulnerabilities");
     await receiver.got(1);
     expect(Object.keys(receiver.bodies()[0]!.vulnerability as object)).toEqual([
       "cve",
@@ -290,5 +290,11 @@ describe.each(["lowdb", "postgres"] as const)("automations on %s", (engine) => {
     expect(await dueAt(t.services, automations)).toBe(t.clock.now() + hours(24));
     await configure(t, { interval: "90m" });
     expect(await dueAt(t.services, automations)).toBe(t.clock.now() + minutes(90));
+    await configure(t, { interval: "24h0m0s" });
+    expect(await dueAt(t.services, automations)).toBe(t.clock.now() + hours(24));
+    // Vulnerabilities are looked for hourly, whatever it says.
+    const { jobs } = (await (await t.get("/jobs")).json()) as { jobs: { name: string; every_seconds: number }[] };
+    const every = Object.fromEntries(jobs.map(({ name, every_seconds }) => [name, every_seconds]));
+    expect([every.automations, every.vulnerabilities]).toEqual([86_400, 3_600]);
   });
 });

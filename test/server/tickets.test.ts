@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { Delivery } from "../../src/api/webhooks.ts";
 import { channels } from "../../src/server/core/channels.ts";
-import { minutes } from "../../src/server/core/clock.ts";
+import { minutes, seconds } from "../../src/server/core/clock.ts";
 import { runJob } from "../../src/server/jobs/start.ts";
 import { enqueue } from "../../src/server/outbox/service.ts";
 import { recordFailing } from "../../src/server/policies/automations.ts";
@@ -28,6 +28,8 @@ interface Tracker extends Receiver {
   readonly tickets: Record<string, unknown>[];
   /** What the next creations are answered with instead, after the ticket was made (or not). */
   upset: { answer: Answer; isMade: boolean }[];
+  /** Its search does not know what was created. */
+  isLate: boolean;
 }
 
 /** A tracker that speaks as much of Jira's REST API (version 2) as tickets need; `cloud` is without its older search. */
@@ -37,7 +39,8 @@ async function startA({ cloud = false, user = basic("bot@example.com", "t0ken") 
     if (headers.authorization !== user) return reply(401, { message: "who are you" });
     const url = new URL(path, "http://tracker");
     if (url.pathname === "/rest/api/2/myself") return reply(200, { accountId: "1" });
-    if (url.pathname === "/rest/api/2/project/OPS") return reply(200, { key: "OPS" });
+    if (url.pathname === "/rest/api/2/project/OPS") return reply(200, { key: "OPS", issueTypes: [{ name: "Task" }] });
+    if (url.pathname === "/rest/api/2/project/BUGS") return reply(200, { key: "BUGS", issueTypes: [{ name: "Bug" }] });
     if (method === "POST" && url.pathname === "/rest/api/2/issue") {
       const { fields } = JSON.parse(text) as { fields: Record<string, unknown> };
       const next = tracker.upset.shift();
@@ -47,12 +50,14 @@ async function startA({ cloud = false, user = basic("bot@example.com", "t0ken") 
     }
     if (url.pathname === (cloud ? "/rest/api/2/search/jql" : "/rest/api/2/search")) {
       const [, label] = /^project = "OPS" AND labels = "([^"]+)"$/.exec(url.searchParams.get("jql") ?? "") ?? [];
-      const found = tickets.filter(({ labels }) => (labels as string[]).includes(label!));
+      const found = tracker.isLate ? [] : tickets.filter(({ labels }) => (labels as string[]).includes(label!));
       return reply(200, { issues: found.map(({ id, key }) => ({ id, key })) });
     }
+    const one = tickets.find(({ id }) => url.pathname === `/rest/api/2/issue/${id}`);
+    if (one) return reply(200, { id: one.id, key: one.key });
     return reply(cloud && url.pathname === "/rest/api/2/search" ? 410 : 404, { errorMessages: ["no"] });
   };
-  const tracker: Tracker = Object.assign(await startReceiver({ answer }), { tickets, upset: [] });
+  const tracker: Tracker = Object.assign(await startReceiver({ answer }), { tickets, upset: [], isLate: false });
   return tracker;
 }
 
@@ -78,9 +83,11 @@ async function startB({ user = basic("bot@example.com/token", "t0ken") } = {}): 
           .filter(({ external_id: id }) => id === url.searchParams.get("external_id"))
           .map(({ id, external_id }) => ({ id, external_id })),
       });
+    const one = tickets.find(({ id }) => url.pathname === `/api/v2/tickets/${id}.json`);
+    if (one) return reply(200, { ticket: { id: one.id } });
     return reply(404, { error: "RecordNotFound" });
   };
-  const tracker: Tracker = Object.assign(await startReceiver({ answer }), { tickets, upset: [] });
+  const tracker: Tracker = Object.assign(await startReceiver({ answer }), { tickets, upset: [], isLate: false });
   return tracker;
 }
 
@@ -118,9 +125,9 @@ async function failing(t: TestApp, policy: Awaited<ReturnType<typeof makePolicy>
   }
 }
 /** Lets the next try come. */
-async function retry(t: TestApp): Promise<void> {
+async function retry(t: TestApp, after = minutes(10)): Promise<void> {
   const [row] = await t.store.outbox.list();
-  t.clock.advance(minutes(10));
+  t.clock.advance(after);
   await t.store.notify(channels.outbox, "");
   await until(async () => {
     const now = await t.store.outbox.get(row!.id);
@@ -230,6 +237,68 @@ describe.each(["lowdb", "postgres"] as const)("tickets on %s", (engine) => {
     expect(JSON.stringify(failed)).not.toContain("t0ken");
   });
 
+  it("are not made twice where the tracker's search lags behind what it created", async () => {
+    const tracker = await startA();
+    const t = await start(engine);
+    const policy = await makePolicy(t);
+    await turnOn(t, [policy], [onA(tracker.url)]);
+    await failing(t, policy, 1);
+    tracker.upset = [{ answer: "reset", isMade: true }];
+    tracker.isLate = true;
+    await runJob(t.services, "automations");
+    const row = async () => (await t.store.outbox.list())[0];
+    await until(async () => (await row())?.last_error != null);
+    await retry(t, seconds(30));
+    await retry(t, minutes(2));
+    expect(await row()).toMatchObject({ state: "pending", attempts: 3 });
+    expect((await row())!.last_error).toContain("looked for");
+    expect(tracker.tickets).toHaveLength(1);
+    tracker.isLate = false;
+    await retry(t, minutes(2));
+    expect(await row()).toMatchObject({ state: "delivered", result: { ticket_id: "10000", ticket_key: "OPS-1" } });
+    expect(tracker.tickets).toHaveLength(1);
+    // A refusal leaves nothing to look for.
+    await t.store.outbox.delete({ op: "all" });
+    await failing(t, policy, 1);
+    tracker.upset = [{ answer: { status: 429, headers: { "retry-after": "20" } }, isMade: false }];
+    tracker.isLate = true;
+    await runJob(t.services, "automations");
+    await until(async () => (await row())?.last_status === 429);
+    await retry(t, seconds(30));
+    expect((await row())!.state).toBe("delivered");
+    expect(tracker.tickets).toHaveLength(2);
+  });
+
+  it.each([
+    ["Jira", () => startA(), true],
+    ["Zendesk", () => startB(), false],
+  ] as const)(
+    "that are there are not made anew by a replay, those that are gone are: %s",
+    async (_, startTracker, isA) => {
+      const tracker = await startTracker();
+      tracker.isLate = true;
+      const t = await start(engine);
+      const policy = await makePolicy(t);
+      await turnOn(t, [policy], isA ? [onA(tracker.url)] : [], isA ? [] : [onB(tracker.url)]);
+      await failing(t, policy, 1);
+      await runJob(t.services, "automations");
+      const row = async () => (await t.store.outbox.list())[0]!;
+      await until(async () => (await row())?.state === "delivered");
+      const { id, result } = await row();
+      expect((await t.post(`/webhooks/deliveries/${id}/replay`, {})).status).toBe(200);
+      await until(async () => (await row()).state === "delivered");
+      expect((await row()).result).toEqual(result);
+      expect(tracker.tickets).toHaveLength(1);
+      const keys = () => tracker.received.map(({ headers }) => headers["idempotency-key"]).filter(Boolean);
+      tracker.tickets.length = 0;
+      expect((await t.post(`/webhooks/deliveries/${id}/replay`, {})).status).toBe(200);
+      await until(async () => (await row()).state === "delivered");
+      expect(tracker.tickets).toHaveLength(1);
+      // Under its old key the desk would repeat its old answer.
+      expect(new Set(keys()).size).toBe(2);
+    },
+  );
+
   it("that were being made when the server was killed are looked for first", async () => {
     const tracker = await startA();
     const t = await start(engine);
@@ -244,7 +313,8 @@ describe.each(["lowdb", "postgres"] as const)("tickets on %s", (engine) => {
         url: tracker.url,
         payload: { summary: "s", description: "d" },
       });
-      await tx.outbox.update({ where: eq("id", made.id), set: { attempts: 1 } });
+      const result = { asked_at: t.clock.iso() };
+      await tx.outbox.update({ where: eq("id", made.id), set: { attempts: 1, result } });
       tracker.tickets.push({ id: "9", key: "OPS-9", labels: [`svc-${made.message_id}`] });
       return made;
     });
@@ -279,8 +349,8 @@ describe.each(["lowdb", "postgres"] as const)("tickets on %s", (engine) => {
     await makeInventory(t, (await makeHost(t)).id, [bad]);
     for (const cve of ["CVE-2026-0001", "CVE-2026-0002"])
       await t.store.softwareCves.insert({ software_id: bad.id, cve });
-    await runJob(t.services, "automations");
-    await runJob(t.services, "automations");
+    await runJob(t.services, "vulnerabilities");
+    await runJob(t.services, "vulnerabilities");
     await until(async () => (await t.store.outbox.count(eq("state", "delivered"))) === 2);
     expect(tracker.tickets.map(({ summary }) => summary)).toEqual([
       "Vulnerability CVE-2026-0001 found on 1 host",
@@ -297,6 +367,7 @@ describe.each(["lowdb", "postgres"] as const)("tickets on %s", (engine) => {
     const cases = [
       [[onA(a.url, { api_token: "wrong" })], [], "ticketing_a.0.api_token", /401/],
       [[onA(a.url, { project_key: "NOPE" })], [], "ticketing_a.0.project_key", /there is no project NOPE/],
+      [[onA(a.url, { project_key: "BUGS" })], [], "ticketing_a.0.project_key", /no issue type Task/],
       [[onA(gone.url)], [], "ticketing_a.0.url", /refused the connection/],
       [[onA(web.url)], [], "ticketing_a.0.url", /no such API/],
       [[onA("http://169.254.169.254")], [], "ticketing_a.0.url", /must not connect/],
@@ -337,6 +408,14 @@ describe.each(["lowdb", "postgres"] as const)("a tracker on %s", (engine) => {
 });
 
 describe("texts of tickets", () => {
+  it("have no markup of a host's own", () => {
+    const host = { display_name: "[pay here|https://evil] {panel} !pixel.png!\n<b>x</b>", url: "https://svc" };
+    const policy = { name: "p", description: "", resolution: "", critical: false };
+    expect(policyTicket(policy, [host], null).description).toMatch(
+      /- \(pay here https:\/\/evil\) \(panel\) pixel.png \(b\)x\(\/b\) https:\/\/svc$/,
+    );
+  });
+
   it("fit into a tracker's fields, however many hosts and however long their names", () => {
     const hosts = Array.from({ length: 5_000 }, (_, i) => ({
       display_name: `${"n".repeat(300)}\n${i}`,

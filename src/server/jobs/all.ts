@@ -16,6 +16,7 @@ import { queryReports } from "./query-reports.ts";
 import { queryStats } from "./query-stats.ts";
 import { sessionCleanup } from "./session-cleanup.ts";
 import { ssoCleanup } from "./sso-cleanup.ts";
+import { vulnerabilities } from "./vulnerabilities.ts";
 
 /** In the order in which they run when all are due: hosts that expire are not counted. */
 export const allJobs: readonly Job[] = [
@@ -34,6 +35,7 @@ export const allJobs: readonly Job[] = [
   labelCriteria,
   liveQueryCleanup,
   automations,
+  vulnerabilities,
   integrations,
   outboxCleanup,
   approvals,

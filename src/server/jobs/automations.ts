@@ -3,7 +3,6 @@ import type { Services } from "../core/context.ts";
 import { readDuration } from "../core/duration.ts";
 import { tellFailingPolicies } from "../webhooks/failing-policies.ts";
 import { tellHostStatus } from "../webhooks/host-status.ts";
-import { tellVulnerabilities } from "../webhooks/vulnerabilities.ts";
 import type { Job } from "./job.ts";
 
 const DEFAULT = hours(24);
@@ -15,7 +14,7 @@ async function periodOf({ config }: Pick<Services, "config">): Promise<number> {
   return Math.max(LEAST, readDuration(webhook_settings.interval) ?? DEFAULT);
 }
 
-/** What is told to others at times: newly failing hosts, silent hosts, new vulnerabilities. */
+/** What is told to others at times: newly failing hosts, silent hosts. Vulnerabilities have a job, and a period, of their own. */
 export const automations: Job = {
   name: "automations",
   every: DEFAULT,
@@ -25,7 +24,6 @@ export const automations: Job = {
     const parts = [
       () => tellFailingPolicies(services, signal),
       async () => tellHostStatus(services, await periodOf(services), signal),
-      () => tellVulnerabilities(services, signal),
     ];
     const failed: unknown[] = [];
     for (const part of parts) await part().catch((error: unknown) => failed.push(error));

@@ -10,7 +10,7 @@ export interface Outcome {
   readonly error: string | null;
   /** The answer's Retry-After, as it stood there. */
   readonly retryAfter: string | null;
-  /** What is kept of the answer. */
+  /** What is kept of the answer, or of the try for the next one. */
   readonly result: Record<string, string> | null;
 }
 

@@ -32,7 +32,8 @@ export async function recordOutcome(
       last_error: outcome.error,
       state: after.state,
       next_attempt_at: after.state === "pending" ? after.nextAt : row.next_attempt_at,
-      ...(after.state === "delivered" ? { delivered_at: isoAt(now), result: outcome.result } : {}),
+      result: outcome.result,
+      ...(after.state === "delivered" ? { delivered_at: isoAt(now) } : {}),
     };
     await tx.outbox.update({ where: and(eq("id", row.id), eq("state", "pending")), set });
     given = after.state === "dead" && isDestinationDown(outcome) ? await giveUpOverdue(tx, row, isoAt(now)) : 0;

@@ -26,7 +26,7 @@ export const outbox = table(
     last_status: int().nullable(),
     last_error: text().nullable(),
     delivered_at: time().nullable(),
-    /** What the sender keeps of the answer, for example a ticket's key. */
+    /** What the sender keeps of the answer (a ticket's key), or of a try of which it is not known what came of it. */
     result: json<Record<string, string>>().nullable(),
     /** The policy that it is about; not a reference: deliveries outlive policies. */
     policy_id: int().nullable().index(),

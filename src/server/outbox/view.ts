@@ -50,8 +50,8 @@ export const replayDelivery = (ctx: Context, id: number): Promise<{ delivery: De
         where: eq("id", id),
         set: {
           state: "pending",
-          // Of a ticket that may exist: it is looked for.
-          attempts: row.kind === "ticket" && row.attempts > 0 ? 1 : 0,
+          // What is kept of a ticket stays: one that exists, or may, is looked for.
+          attempts: 0,
           next_attempt_at: now,
           give_up_at: isoPlus(now, GIVE_UP_AFTER),
           delivered_at: null,

@@ -5,16 +5,17 @@ import type { Services } from "../core/context.ts";
 import type { FieldError } from "../core/errors.ts";
 import { fetchOutbound, OutboundError } from "../core/outbound.ts";
 import { hints, jsonOf } from "./deliver.ts";
-import { type Call, read, type Tracker } from "./trackers.ts";
+import { type Call, ISSUE_TYPE, read, type Tracker } from "./trackers.ts";
 
 const Somebody = z.object({ user: z.object({ id: z.int() }) });
+const WithTypes = z.object({ issueTypes: z.array(z.object({ name: z.string() })) });
 
 interface Question {
   readonly call: Call;
   /** The field that a bad answer is about, and what it means. */
   readonly field: string;
   readonly missing: string;
-  readonly accepts?: (answer: unknown) => boolean;
+  readonly problemIn?: (answer: unknown) => FieldError | null;
 }
 
 function questionsFor(tracker: Tracker): Question[] {
@@ -26,6 +27,15 @@ function questionsFor(tracker: Tracker): Question[] {
         call: read(tracker, `/rest/api/2/project/${encodeURIComponent(key)}`),
         field: "project_key",
         missing: `there is no project ${key}, or the user may not see it`,
+        // Not every release tells the types.
+        problemIn(answer) {
+          const { data } = WithTypes.safeParse(answer);
+          if (!data || data.issueTypes.some(({ name }) => name === ISSUE_TYPE)) return null;
+          return {
+            name: "project_key",
+            reason: `project ${key} has no issue type ${ISSUE_TYPE}, which tickets are made as`,
+          };
+        },
       },
     ];
   }
@@ -36,7 +46,8 @@ function questionsFor(tracker: Tracker): Question[] {
       field: "url",
       missing: "no such API at this URL",
       // Those who are not signed in get a user without an id.
-      accepts: (answer) => Somebody.safeParse(answer).success,
+      problemIn: (answer) =>
+        Somebody.safeParse(answer).success ? null : { name: "api_token", reason: "user and token are not accepted" },
     },
     {
       call: read(tracker, `/api/v2/groups/${id}.json`),
@@ -52,7 +63,7 @@ export async function checkTicketing(
   tracker: Tracker,
   signal?: AbortSignal,
 ): Promise<FieldError[]> {
-  for (const { call, field, missing, accepts } of questionsFor(tracker)) {
+  for (const { call, field, missing, problemIn } of questionsFor(tracker)) {
     try {
       const reply = await fetchOutbound(services, call.url, {
         ...call.request,
@@ -65,7 +76,8 @@ export async function checkTicketing(
       if (reply.status !== 200) return [{ name: "url", reason: `the tracker answered ${reply.status}` }];
       const answer = jsonOf(reply);
       if (typeof answer !== "object" || answer === null) return [{ name: "url", reason: "no such API at this URL" }];
-      if (accepts && !accepts(answer)) return [{ name: "api_token", reason: "user and token are not accepted" }];
+      const problem = problemIn?.(answer);
+      if (problem) return [problem];
     } catch (error) {
       if (error instanceof OutboundError) return [{ name: "url", reason: error.message }];
       throw error;

@@ -11,13 +11,21 @@ const DESCRIPTION = 30_000;
 const HOSTS = 200;
 
 const oneLine = (text: string): string => text.replaceAll(/\s+/g, " ").trim();
+/** Hosts name themselves: nothing in a name is to become a link, a mention or a picture in a tracker that reads markup. */
+const withoutMarkup = (text: string): string =>
+  oneLine(
+    text
+      .replaceAll(/[[{<]/g, "(")
+      .replaceAll(/[\]}>]/g, ")")
+      .replaceAll(/[|!]/g, " "),
+  );
 const cut = (text: string, most: number): string => (text.length > most ? `${text.slice(0, most - 3)}...` : text);
 const counted = (n: number): string => `${n} ${n === 1 ? "host" : "hosts"}`;
 
 function listed(hosts: readonly Host[], room: number): string {
   const lines: string[] = [];
   for (const { display_name, url } of hosts.slice(0, HOSTS)) {
-    const line = `- ${cut(oneLine(display_name), 200)} ${url}`;
+    const line = `- ${cut(withoutMarkup(display_name), 200)} ${url}`;
     room -= line.length + 1;
     if (room < 0) break;
     lines.push(line);

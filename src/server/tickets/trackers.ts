@@ -39,17 +39,26 @@ export const read = (tracker: Tracker, path: string): Call => ({
   request: { headers: { accept: "application/json" }, auth: authOf(tracker) },
 });
 
+/** What tickets are in a Jira-compatible tracker: its projects have it unless somebody took it away. */
+export const ISSUE_TYPE = "Task";
+
 /** Trackers index what they have: labels and external ids can be looked for, texts not at once. */
 export const labelOf = (messageId: string): string => `svc-${messageId}`;
 
-export function creation(tracker: Tracker, { summary, description }: TicketText, messageId: string): Call {
+/** `replaces`: the ticket of this message that is gone from the tracker, which would otherwise give its old answer. */
+export function creation(
+  tracker: Tracker,
+  { summary, description }: TicketText,
+  messageId: string,
+  replaces?: string,
+): Call {
   const { url, request } = read(tracker, tracker.type === "ticketing_a" ? "/rest/api/2/issue" : "/api/v2/tickets.json");
   const body =
     tracker.type === "ticketing_a"
       ? {
           fields: {
             project: { key: tracker.entry.project_key },
-            issuetype: { name: "Task" },
+            issuetype: { name: ISSUE_TYPE },
             summary,
             description,
             labels: [labelOf(messageId)],
@@ -63,7 +72,8 @@ export function creation(tracker: Tracker, { summary, description }: TicketText,
             external_id: messageId,
           },
         };
-  const headers = { ...request.headers, "content-type": "application/json", "idempotency-key": messageId };
+  const key = replaces === undefined ? messageId : `${messageId}-${replaces}`;
+  const headers = { ...request.headers, "content-type": "application/json", "idempotency-key": key };
   return { url, request: { ...request, method: "POST", headers, body: JSON.stringify(body) } };
 }
 
@@ -80,6 +90,15 @@ export function created({ type }: Tracker, answer: unknown): Ticket | null {
   return data ? { ticket_id: data.ticket.id } : null;
 }
 
+/** The question for a ticket whose id is known: answered from what is there, not from what is indexed. */
+export const lookup = (tracker: Tracker, id: string): Call =>
+  read(
+    tracker,
+    tracker.type === "ticketing_a"
+      ? `/rest/api/2/issue/${encodeURIComponent(id)}?fields=key`
+      : `/api/v2/tickets/${encodeURIComponent(id)}.json`,
+  );
+
 /** Questions for the ticket of that message, the next one where a tracker does not know the one before. */
 export function searches(tracker: Tracker, messageId: string): Call[] {
   if (tracker.type === "ticketing_b")
@@ -91,7 +110,7 @@ export function searches(tracker: Tracker, messageId: string): Call[] {
   );
 }
 
-const FoundA = z.object({ issues: z.array(CreatedA) });
+const FoundA = z.object({ issues: z.array(CreatedA.partial({ key: true })) });
 const FoundB = z.object({ tickets: z.array(z.object({ id: Id, external_id: z.string().nullish() })) });
 
 /** The ticket among an answer to `searches`: undefined where it is no such answer, null where there is none. */
@@ -100,7 +119,7 @@ export function found({ type }: Tracker, answer: unknown, messageId: string): Ti
     const { data } = FoundA.safeParse(answer);
     if (!data) return undefined;
     const [issue] = data.issues;
-    return issue ? { ticket_id: issue.id, ticket_key: issue.key } : null;
+    return issue ? { ticket_id: issue.id, ...(issue.key ? { ticket_key: issue.key } : {}) } : null;
   }
   const { data } = FoundB.safeParse(answer);
   if (!data) return undefined;

@@ -1,6 +1,6 @@
 // How requests to one URL are signed, and the headers of its own that they carry.
 import type { z } from "zod";
-import { MASK } from "../../api/fields.ts";
+import { isMask, MASK } from "../../api/fields.ts";
 import type { Destination, webhooksApi } from "../../api/webhooks.ts";
 import { recordActivity } from "../activities/record.ts";
 import { type Context, type Services, within } from "../core/context.ts";
@@ -87,9 +87,9 @@ function checkedHeaders(given: Record<string, string>, kept: Record<string, stri
     const at = `headers.${key}`;
     if (reserved.has(name) || name.startsWith("webhook-")) errors.push({ name: at, reason: "cannot be set" });
     else if (Object.hasOwn(headers, name)) errors.push({ name: at, reason: "is given twice" });
-    else if (value === MASK && kept[name] === undefined)
+    else if (isMask(value) && kept[name] === undefined)
       errors.push({ name: at, reason: "is a mask, but no value is kept: send the value" });
-    headers[name] = value === MASK ? (kept[name] ?? "") : value;
+    headers[name] = isMask(value) ? (kept[name] ?? "") : value;
   }
   if (errors.length > 0) throw invalidFields(errors);
   return headers;
