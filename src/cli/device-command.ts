@@ -1,6 +1,8 @@
 // What the commands of a host's own page share: the token in the place of a sign-in.
+import type { Interfaces } from "@oclif/core";
+import { ApiCallError } from "../client/errors.ts";
 import { ClientCommand } from "./client-command.ts";
-import { usage } from "./errors.ts";
+import { denied, usage } from "./errors.ts";
 import { args } from "./flags.ts";
 import { readSecret, secretFlags } from "./input.ts";
 
@@ -16,5 +18,15 @@ export abstract class DeviceCommand extends ClientCommand {
     if (found === undefined || found === "")
       throw usage("missing TOKEN", "Give it as an argument, or by --token-stdin or --token-file.");
     return found;
+  }
+
+  /** Signing in would not help: the host's agent makes the token. */
+  protected override async catch(error: Interfaces.CommandError): Promise<void> {
+    if (error instanceof ApiCallError && error.status === 401)
+      throw denied(
+        "the token is not that of a host, or its time is over",
+        "The host's agent makes a new one each hour.",
+      );
+    return super.catch(error);
   }
 }

@@ -27,8 +27,8 @@ export interface Waiting {
 const TRIES = 5;
 /** Without a byte for so long a connection counts as broken. */
 const SILENCE_MS = 60_000;
-/** What is there already is compared with the server's as far back as this. */
-const OVERLAP = 64 * 1024;
+/** What is there already is compared with the server's at its beginning and at its end, so many bytes of each. */
+const COMPARED = 64 * 1024;
 
 /** What there is to download, from its first byte. */
 export async function look(ask: Open): Promise<Remote> {
@@ -119,13 +119,22 @@ export async function openPartial(
   }
 }
 
-/** Whether the file ends with what the server has at that place. */
+/**
+ * Whether the file begins and ends with what the server has at these places. The end of an archive may be nothing but padding; its
+ * beginning names what is in it.
+ */
 async function agrees(file: FileHandle, size: number, ask: Open, remote: Remote): Promise<boolean> {
-  if (size === 0) return true;
-  const from = Math.max(0, size - OVERLAP);
-  const mine = Buffer.alloc(size - from);
+  const tail = Math.max(0, size - COMPARED);
+  const parts: [number, number][] = [[0, Math.min(size, COMPARED)]];
+  if (tail > 0) parts.push([tail, size]);
+  for (const [from, to] of parts) if (to > from && !(await agreesAt(file, from, to, ask, remote))) return false;
+  return true;
+}
+
+async function agreesAt(file: FileHandle, from: number, to: number, ask: Open, remote: Remote): Promise<boolean> {
+  const mine = Buffer.alloc(to - from);
   await file.read(mine, 0, mine.length, from);
-  const range = { range: `bytes=${from}-${size - 1}`, "if-range": remote.etag };
+  const range = { range: `bytes=${from}-${to - 1}`, "if-range": remote.etag };
   const { status, body } = await ask(range, new AbortController().signal);
   if (status !== 206) return false;
   const theirs: Uint8Array[] = [];

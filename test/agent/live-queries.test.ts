@@ -60,6 +60,33 @@ describe.each(["lowdb", "postgres"] as const)("live answers on %s", (engine) => 
     }
   });
 
+  test("keep every digit of numbers that are no text, in bodies of any size", async () => {
+    const t = await start();
+    const cells = '"a":9223372036854775807,"b":-18446744073709551616,"c":[1],"d":1e400,"e":"\\"1\\\\","f":1.5';
+    for (const filler of ["", "x".repeat(3 * 1024 * 1024)]) {
+      const host = await makeLiveHost(t);
+      const id = await started(t, [host]);
+      const queries = `{"${LIVE_PREFIX}${id}":[{${cells}}],"svc_detail_query_unknown":[{"x":"${filler}"}]}`;
+      const { json } = await host.send("distributed/write", `{"node_key":"${host.key}","queries":${queries}}`);
+      expect(json).toEqual({});
+      expect((await outcome(t, id, host)).rows).toEqual([
+        { a: "9223372036854775807", b: "-18446744073709551616", c: "[1]", d: "1e400", e: '"1\\', f: "1.5" },
+      ]);
+    }
+  });
+
+  test("nested more deeply than can be written are errors in their place", async () => {
+    const t = await start();
+    const host = await makeLiveHost(t);
+    const id = await started(t, [host]);
+    const cell = `${"[".repeat(100_000)}${"]".repeat(100_000)}`;
+    const queries = `{"${LIVE_PREFIX}${id}":[{"a":${cell}}]}`;
+    const { json } = await host.send("distributed/write", `{"node_key":"${host.key}","queries":${queries}}`);
+    expect(json).toEqual({});
+    const error = "the host answered with a cell that is nested too deeply, which is not kept";
+    expect(await outcome(t, id, host)).toMatchObject({ state: "error", error, rows: null });
+  });
+
   test("that failed are errors, with the agent's message or ours", async () => {
     const t = await start();
     const cases: [unknown, unknown, string][] = [

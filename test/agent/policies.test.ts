@@ -233,8 +233,10 @@ describe.each(["lowdb", "postgres"] as const)("policies of hosts on %s", (engine
     await answer(host.key, { [old.id]: false });
     await soon(old.id, [0, 0]);
     // Back again by enrolling anew: it begins anew.
-    await newHost("h", "ubuntu", secret);
+    const anew = await newHost("h", "ubuntu", secret);
     await soon(globally.id, [0, 0]);
+    // Nor does it wait for its hour to come.
+    expect((await asked(anew.key)).sort()).toEqual([PREFIX + globally.id, PREFIX + old.id].sort());
   });
 
   test("a team goes while its policies run: its answers are no policy's", async () => {

@@ -383,6 +383,23 @@ describe.each(["lowdb", "postgres"] as const)("reports on %s", (engine) => {
     ]);
     await expect.poll(async () => (await bed.report(users.id)).results.map(({ columns }) => columns)).toHaveLength(2);
     expect((await bed.report(users.id)).results[0]?.columns).toEqual({ a: "1", b: "", c: '{"d":1}', e: "true" });
+    const deep = `${"[".repeat(50_000)}${"]".repeat(50_000)}`;
+    const text = JSON.stringify(line("pack/Global/u", [{ a: "WIDE", b: "DEEP" }]));
+    const data = text.replace('"WIDE"', "-9223372036854775808").replace('"DEEP"', deep);
+    await host.send("/api/v1/qengine/log", `{"node_key":"${host.key}","log_type":"result","data":[${data}]}`);
+    await expect
+      .poll(async () => (await bed.report(users.id)).results.map(({ columns }) => columns))
+      .toEqual([{ a: "-9223372036854775808", b: "" }]);
+    // As CSV, no cell is a formula, nor begins a row that would be one.
+    await host.log([line("pack/Global/u", [{ "=a": "=1+1", b: "x\r@SUM(1)" }])]);
+    const authorization = `Bearer ${bed.t.token}`;
+    await expect
+      .poll(async () =>
+        (await (await bed.t.raw(`/api/v1/svc/queries/${users.id}/report/csv`, { headers: { authorization } })).text())
+          .split("\n")
+          .map((record) => record.split(",").slice(3)),
+      )
+      .toEqual([["'=a", "b"], ["'=1+1", '"x\r@SUM(1)"'], []]);
     await host.log([line("pack/Global/u", rowsOf(1000))]);
     await expect.poll(async () => (await cells()).length).toBe(1000);
     expect((await bed.report(users.id)).report_clipped).toBe(true);

@@ -95,13 +95,17 @@ describe("svc carves download", () => {
     const first = await fleet.run(["carves", "download", id, "--out", path], { send });
     expect(first.stderr).toContain("going on after 200.0 KB of 307.2 KB");
     expect((await readFile(path)).equals(content)).toBe(true);
-    expect(ranges).toEqual(["bytes=0-0", `bytes=${200_000 - 64 * KiB}-199999`, "bytes=200000-"]);
+    const compared = [`bytes=0-${64 * KiB - 1}`, `bytes=${200_000 - 64 * KiB}-199999`];
+    expect(ranges).toEqual(["bytes=0-0", ...compared, "bytes=200000-"]);
 
     const again = await fleet.run(["carves", "download", id, "-o", path]);
     expect(again).toMatchObject({ exitCode: 0, stdout: "" });
     expect(again.stderr).toContain("is whole already");
 
-    for (const other of [randomBytes(1000), randomBytes(300 * KiB), Buffer.concat([content, Buffer.from("x")])]) {
+    // Another archive may end with the same padding.
+    const elsewhere = Buffer.concat([randomBytes(100 * KiB), content.subarray(100 * KiB)]);
+    const others = [randomBytes(1000), randomBytes(300 * KiB), Buffer.concat([content, Buffer.from("x")]), elsewhere];
+    for (const other of others) {
       await writeFile(path, other);
       const refused = await fleet.run(["carves", "download", id, "-o", path]);
       expect(refused.exitCode).toBe(5);

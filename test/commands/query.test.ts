@@ -245,6 +245,15 @@ describe("svc queries run", () => {
     ).toEqual(["Local users", "Local users", "USB devices", "USB devices"]);
     const off = await fleet.run(["queries", "run", "USB devices", "--hosts", `${MAC},${WINDOWS}`]);
     expect(off.exitCode).toBe(6);
+    // A team's query has its name within the team only.
+    await fleet.app.post("/queries", {
+      name: "Of the team",
+      query: "SELECT * FROM usb_devices",
+      team_id: fleet.teamId,
+    });
+    const ofTeam = ["queries", "run", "Of the team", "--hosts", MAC];
+    expect(await fleet.run(ofTeam)).toMatchObject({ exitCode: 3, stderr: expect.stringContaining("--team") });
+    expect((await fleet.run([...ofTeam, "--team", "Workstations"])).exitCode).toBe(0);
   });
 });
 

@@ -124,7 +124,7 @@ describe.each(["lowdb", "postgres"] as const)("a carve on %s", (engine) => {
       expect(code, stderr).toBe(0);
       const seed = mix(machine.seed, hashText("/etc/%%"));
       expect(sha256(readFileSync(file))).toBe(
-        new TarContent(seed, `osquery_carve_${one!.carve_id}/etc/`, 2_999_808).sha256(),
+        new TarContent(seed, `osquery_carve_${one!.carve_id}/etc/file`, 2_999_808).sha256(),
       );
 
       carves.fault = "size";

@@ -7,6 +7,7 @@ import { createWork } from "../../src/server/live-queries/work.ts";
 import { oneOf } from "../../src/server/store/query.ts";
 import type { ServerStore } from "../../src/server/tables.ts";
 import { selectionOf } from "../../src/server/targets/select.ts";
+import { viewerOf } from "../../src/server/users/viewer.ts";
 import { startApp, type TestApp } from "../support/app.ts";
 import { makeLiveHost } from "../support/live.ts";
 
@@ -30,7 +31,9 @@ async function deaf(t: TestApp) {
 async function campaign(t: TestApp, hosts: readonly { id: number }[]): Promise<number> {
   const selection = selectionOf({ hosts: hosts.map(({ id }) => id) });
   const targets = oneOf("id", selection.hosts);
-  const { id } = await startCampaign(serviceContext(t.services), { sql: "SELECT 1", query: null, selection, targets });
+  const [admin] = await t.store.users.list();
+  const ctx = { ...serviceContext(t.services), user: await viewerOf(t.store, admin!, null) };
+  const { id } = await startCampaign(ctx, { sql: "SELECT 1", query: null, selection, targets });
   return id;
 }
 
@@ -44,7 +47,7 @@ it("finds by itself what it was not told: new queries, ends, and queries that ag
   work.onChange(first, (what) => heard.push(what));
   await work.reconcile();
   expect(work.has(a.id)).toBe(true);
-  expect(work.ask(a.id, true)?.body).toContain(`svc_distributed_query_${first}`);
+  expect(work.ask(a.id, null, true)?.body).toContain(`svc_distributed_query_${first}`);
 
   const second = await campaign(t, [a]);
   expect(await work.awaits(second, a.id)).toBe(true);
@@ -89,9 +92,11 @@ it("asks a host its queries in turn, the other work in between where it is due",
   const [one, two] = [await campaign(t, [host]), await campaign(t, [host])];
   await work.reconcile();
   const turns = (idle: boolean, count: number) =>
-    Array.from({ length: count }, () => Number(/query_(\d+)/.exec(work.ask(host.id, idle)?.body ?? "")?.[1] ?? 0));
+    Array.from({ length: count }, () =>
+      Number(/query_(\d+)/.exec(work.ask(host.id, null, idle)?.body ?? "")?.[1] ?? 0),
+    );
   expect(turns(true, 4)).toEqual([one, two, one, two]);
   expect(turns(false, 4)).toEqual([one, 0, two, 0]);
-  expect(work.ask(host.id + 1, true)).toBeNull();
+  expect(work.ask(host.id + 1, null, true)).toBeNull();
   await work.stop();
 });

@@ -372,7 +372,9 @@ describe.each(["lowdb", "postgres"] as const)("live queries on %s", (engine) => 
       expect(await read("0")).toEqual([1, 2, 3]);
       expect(await read("2")).toEqual([3]);
       expect(await read("3")).toEqual([]);
-      expect((await t.get(`/queries/live/${query.id}/stream`, { "last-event-id": "x" })).status).toBe(400);
+      // 4 was never given: what goes on after it would leave out what there is.
+      for (const bad of ["x", "4", "9999999", "1".repeat(16)])
+        expect((await t.get(`/queries/live/${query.id}/stream`, { "last-event-id": bad })).status, bad).toBe(400);
     });
 
     it("belongs to its creator", async () => {
@@ -476,6 +478,51 @@ describe.each(["lowdb", "postgres"] as const)("live queries on %s", (engine) => 
       const events = eventsOf(await t.get(`/queries/live/${query.id}/stream`));
       const all = await readUntil(events, ({ data }) => data.status === "finished");
       expect(all.filter(({ event }) => event === "result")).toHaveLength(2);
+    });
+
+    it("ends when the hosts that it waits for are gone", async () => {
+      const t = await start(engine);
+      const [up, gone] = [await makeLiveHost(t), await makeLiveHost(t, {}, { online: false })];
+      const query = await live(t, { query: "SELECT 1", selected: { hosts: [up.id, gone.id] }, queue_until: "24h" });
+      await up.serve({ rows: [{ a: "1" }] });
+      await liveOf(t.services).reconcile();
+      expect((await got(t, query.id)).counts).toMatchObject({ waiting: 1, answered: 1 });
+      expect((await t.delete(`/hosts/${gone.id}`)).status).toBe(200);
+      await liveOf(t.services).reconcile();
+      expect(await got(t, query.id)).toMatchObject({
+        status: "complete",
+        ended_by: "answered",
+        counts: { targets: 2, waiting: 0, answered: 1, offline: 1 },
+      });
+    });
+
+    it("asks only hosts on which its user still may, and ends with that user", async () => {
+      const t = await start(engine);
+      const [team, other] = [await makeTeam(t), await makeTeam(t)];
+      const [stays, moves] = [await makeLiveHost(t, { team_id: team.id }), await makeLiveHost(t, { team_id: team.id })];
+      const user = await makeUser(t, { teams: [{ id: team.id, role: "maintainer" }] });
+      const selected = { hosts: [stays.id, moves.id] };
+      const query = await live(t, { query: "SELECT 1", selected, queue_until: "24h" }, user);
+      expect(await moves.asked()).toEqual([query.id]);
+      expect((await t.post("/hosts/transfer", { team_id: other.id, hosts: [moves.id] })).status).toBe(200);
+      await expect.poll(() => moves.asked()).toEqual([]);
+      expect(await stays.asked()).toEqual([query.id]);
+      await t.store.userTeams.update({ where: eq("user_id", user.id), set: { role: "observer" } });
+      await liveOf(t.services).reconcile();
+      expect(await stays.asked()).toEqual([]);
+      expect((await got(user, query.id)).counts).toMatchObject({ targets: 2, waiting: 2 });
+      await t.store.users.delete(eq("id", user.id));
+      await liveOf(t.services).reconcile();
+      expect(await t.store.campaigns.get(query.id)).toMatchObject({ status: 2, cancelled_count: 2 });
+    });
+
+    it("ends when live queries are switched off", async () => {
+      const t = await start(engine);
+      const host = await makeLiveHost(t);
+      const query = await live(t, { query: "SELECT 1", selected: { hosts: [host.id] }, queue_until: "24h" });
+      await disable(t);
+      await expect.poll(() => got(t, query.id)).toMatchObject({ ended_by: "cancelled", counts: { cancelled: 1 } });
+      await expect.poll(() => host.asked()).toEqual([]);
     });
 
     it("counts a host that came, was asked and never answered as timed out", async () => {
@@ -635,6 +682,7 @@ describe.each(["lowdb", "postgres"] as const)("live queries on %s", (engine) => 
         [{ query: "SELECT 1", where: "nonsense =" }, 400, "where"],
         [{ query: "SELECT 1", selected, timeout: "soon" }, 422, "timeout"],
         [{ query: "SELECT 1", selected, queue_until: -1 }, 422, "queue_until"],
+        [{ query: "SELECT 1", selected, queue_until: "8d" }, 422, "queue_until"],
         [{ query: "SELECT 1", selected: { hosts: ["1"] } }, 422, "selected.hosts.0"],
         [{ query: 7, selected }, 422, "query"],
       ];

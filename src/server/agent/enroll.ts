@@ -126,6 +126,8 @@ export function createEnrollment(services: Services, { hosts: cache, labels, con
             set: {
               ...told,
               ...enrolled,
+              // Its results go: they are asked for anew at its first check-in.
+              policy_updated_at: null,
               uuid: old.uuid || (told.uuid ?? ""),
               hardware_serial: old.hardware_serial || (told.hardware_serial ?? ""),
             },

@@ -1,6 +1,7 @@
 // How many failed attempts one address may make in a while. Successes are never counted: many hosts share an address.
 import { BlockList, isIP } from "node:net";
 import type { Clock } from "../core/clock.ts";
+import { placeOf } from "../core/rate-limit.ts";
 
 export interface FailureLimit {
   /** Counts a failure. Gives the seconds to wait when the address is over its limit, else 0. */
@@ -25,12 +26,13 @@ export function createFailureLimit(clock: Clock, most: number, windowMs = MINUTE
     fail(address) {
       if (isLoopback(address)) return 0;
       const now = clock.now();
-      let window = windows.get(address);
+      const place = placeOf(address);
+      let window = windows.get(place);
       if (!window || now - window.since >= windowMs || now < window.since) {
-        windows.delete(address);
+        windows.delete(place);
         if (windows.size >= ADDRESSES_MAX) for (const oldest of windows.keys()) if (windows.delete(oldest)) break;
         window = { since: now, failures: 0 };
-        windows.set(address, window);
+        windows.set(place, window);
       }
       window.failures++;
       return window.failures > most ? Math.max(1, Math.ceil((window.since + windowMs - now) / 1000)) : 0;

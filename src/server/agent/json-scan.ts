@@ -11,6 +11,9 @@ export interface Span {
 
 const QUOTE = 34;
 const COMMA = 44;
+const MINUS = 45;
+const ZERO = 48;
+const NINE = 57;
 const COLON = 58;
 const OPEN_ARRAY = 91;
 const BACKSLASH = 92;
@@ -131,4 +134,36 @@ export function parseSpan(text: string, { start, end }: Span): unknown {
   } catch {
     throw new BadJson("not JSON");
   }
+}
+
+/** A number that is not the one that was written: 64 bits, or more, do not fit. */
+export const isWide = (value: unknown): boolean =>
+  typeof value === "number" && !Number.isSafeInteger(value) && (Number.isInteger(value) || !Number.isFinite(value));
+
+const NUMBER = /[-+.\deE]+/y;
+
+/** The same JSON with such numbers as text, as they were written. */
+export function parseExactly(text: string, { start, end }: Span): unknown {
+  let exact = "";
+  let from = start;
+  for (let i = start; i < end; ) {
+    const code = text.charCodeAt(i);
+    if (code === QUOTE) {
+      i = stringEnd(text, i);
+      continue;
+    }
+    if (code !== MINUS && (code < ZERO || code > NINE)) {
+      i++;
+      continue;
+    }
+    NUMBER.lastIndex = i;
+    const number = NUMBER.exec(text)?.[0] ?? "";
+    if (isWide(Number(number))) {
+      exact += `${text.slice(from, i)}"${number}"`;
+      from = i + number.length;
+    }
+    i += number.length;
+  }
+  exact += text.slice(from, end);
+  return parseSpan(exact, { start: 0, end: exact.length });
 }

@@ -11,7 +11,17 @@ import {
   rowsOf,
   text,
 } from "./inventory/rows.ts";
-import { BadJson, Elements, isArrayAt, isObjectAt, objectMembers, parseSpan, type Span } from "./json-scan.ts";
+import {
+  BadJson,
+  Elements,
+  isArrayAt,
+  isObjectAt,
+  isWide,
+  objectMembers,
+  parseExactly,
+  parseSpan,
+  type Span,
+} from "./json-scan.ts";
 import { parseSparing, UnreadRows } from "./unread-rows.ts";
 
 export const LABEL_PREFIX = "svc_label_query_";
@@ -68,11 +78,10 @@ const isObject = (value: unknown): value is Record<string, unknown> =>
 /** The body's parts as values. Throws `BadJson` when it is no JSON object. */
 export async function parseWrite(body: string): Promise<Record<string, unknown>> {
   if (body.length <= AT_ONCE) {
-    const sparing = parseSparing(body);
-    if (sparing) return sparing;
-    const value = parseSpan(body, { start: 0, end: body.length });
+    const whole = { start: 0, end: body.length };
+    const value = parseSparing(body) ?? parseSpan(body, whole);
     if (!isObject(value)) throw new BadJson("not an object");
-    return value;
+    return hasWide(value.queries) ? (parseExactly(body, whole) as Record<string, unknown>) : value;
   }
   const parts: Record<string, unknown> = {};
   for (const [name, span] of objectMembers(body))
@@ -85,22 +94,32 @@ async function answersApart(body: string, queries: Span): Promise<Record<string,
   let room = ALL_ROWS_MAX;
   for (const [name, span] of objectMembers(body, queries.start)) {
     if (span.end - span.start > ANSWER_MAX) continue;
-    const rows = isArrayAt(body, span) ? await rowsAt(body, span, Math.min(room, ROWS_MAX)) : null;
+    const most = Math.min(room, ROWS_MAX);
+    const rows = isArrayAt(body, span) ? await rowsAt(body, span, most, isKeptAsTold(name)) : null;
     answers[name] = rows ?? parseSpan(body, span);
     room -= rows?.length ?? 0;
   }
   return answers;
 }
 
-async function rowsAt(body: string, { start }: Span, most: number): Promise<unknown[]> {
+async function rowsAt(body: string, { start }: Span, most: number, exact: boolean): Promise<unknown[]> {
   const rows: unknown[] = [];
   const span = new Elements(body, start);
   while (rows.length < most && span.next()) {
-    rows.push(parseSpan(body, span));
+    const row = parseSpan(body, span);
+    rows.push(exact && isWideRow(row) ? parseExactly(body, span) : row);
     if (rows.length % ROWS_AT_ONCE === 0) await breathe();
   }
   return rows;
 }
+
+/** Of other answers only fields that are known are read, and whether there are rows. */
+const isKeptAsTold = (name: string): boolean => name.startsWith(LIVE_PREFIX) || name.startsWith(ADDITIONAL_PREFIX);
+
+const isWideRow = (row: unknown): boolean => isObject(row) && Object.values(row).some(isWide);
+
+const hasWide = (queries: unknown): boolean =>
+  isObject(queries) && Object.keys(queries).some((name) => isKeptAsTold(name) && rowsOf(queries[name]).some(isWideRow));
 
 const small = (body: string, span: Span): unknown => (span.end - span.start > AT_ONCE ? null : parseSpan(body, span));
 

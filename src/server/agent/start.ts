@@ -119,7 +119,7 @@ export async function startAgent(services: Services): Promise<Agent> {
   function read(state: HostState, address: string): Handled {
     const idle = state.isIdle(clock.now());
     if (live.has(state.id)) {
-      const asked = live.ask(state.id, idle);
+      const asked = live.ask(state.id, state.teamId, idle);
       if (asked !== null) return asked;
     }
     if (idle) return state.idleReply;

@@ -2,7 +2,7 @@
 
 import { isoAt } from "../core/clock.ts";
 import type { Services } from "../core/context.ts";
-import { and, eq, lt, oneOf } from "../store/query.ts";
+import { and, eq, isNull, lt, oneOf } from "../store/query.ts";
 import { endCampaign, endWhenDone } from "./ending.ts";
 import { READER_LEASE, RECONCILE_EVERY_MS, RECOUNT_EVERY_MS, RENEW_EVERY_MS, TICK_MS } from "./limits.ts";
 import { createOutcomes, type Outcomes } from "./outcomes.ts";
@@ -14,6 +14,8 @@ export interface Live extends Pick<Work, "has" | "ask" | "onChange" | "active">,
   attach(id: number): Promise<() => void>;
   /** What is done every second; for tests too. */
   tick(): Promise<void>;
+  /** What is done every half minute; for tests too. */
+  reconcile(): Promise<void>;
   /** Whether the server is to stop: who waits or reads is let go. */
   isStopping(): boolean;
   onStopping(listener: () => void): () => void;
@@ -32,7 +34,7 @@ export function liveOf({ config }: Pick<Services, "config">): Live {
 }
 
 export async function startLive(services: Services): Promise<Live> {
-  const { store, clock, log } = services;
+  const { store, clock, config, log } = services;
   const work = await createWork(services);
   const outcomes = createOutcomes(services, work);
   const readers = new Map<number, number>();
@@ -90,9 +92,25 @@ export async function startLive(services: Services): Promise<Live> {
     }
   }
 
+  /** Whoever turns live queries off does not want those to go on that run, or wait for hosts. */
+  async function endWhereOff(): Promise<void> {
+    if (work.active.size === 0 || !(await config.current()).server_settings.live_query_disabled) return;
+    for (const id of [...work.active.keys()]) await endCampaign(services, id, "cancelled");
+  }
+
+  async function reconcile(): Promise<void> {
+    await work.reconcile();
+    // Nobody can read what was started by a user who is gone.
+    const orphans = await store.campaigns.pick(["id"], { where: and(lt("status", 2), isNull("user_id")) });
+    for (const { id } of orphans) await endCampaign(services, id, "cancelled");
+    // The hosts that it waits for may all have been deleted.
+    for (const { id, queued } of [...work.active.values()]) if (queued) await endWhenDone(services, id);
+  }
+
   async function lookAfter(): Promise<void> {
     const now = performance.now();
     await writeReached();
+    await endWhereOff();
     for (const query of [...work.active.values()]) await endOverdue(query);
     if (now - lastRecount >= RECOUNT_EVERY_MS) {
       lastRecount = now;
@@ -107,7 +125,7 @@ export async function startLive(services: Services): Promise<Live> {
     }
     if (now - lastReconcile >= RECONCILE_EVERY_MS) {
       lastReconcile = now;
-      await work.reconcile();
+      await reconcile();
     }
   }
 
@@ -171,6 +189,7 @@ export async function startLive(services: Services): Promise<Live> {
       return detach;
     },
     tick,
+    reconcile,
     isStopping: () => stopping,
     onStopping(listener) {
       streams.add(listener);

@@ -3,7 +3,6 @@ import { days, hours, minutes, seconds } from "../core/clock.ts";
 const KiB = 1024;
 const MiB = 1024 * KiB;
 
-export const SQL_MAX = 64 * KiB;
 /** What one host may answer: more is an error in its place. */
 export const HOST_ROWS_MAX = 10_000;
 export const HOST_BYTES_MAX = 4 * MiB;

@@ -1,5 +1,5 @@
 // What is kept of a host's answer: text only, and no more than the limits allow.
-import { clip, type Row } from "../agent/inventory/rows.ts";
+import { cellText, clip, type Row } from "../agent/inventory/rows.ts";
 import type { LiveAnswer } from "../agent/results.ts";
 import { cleanText } from "../store/rows.ts";
 import { CELL_MAX, ERROR_MAX, HOST_BYTES_MAX, HOST_ROWS_MAX } from "./limits.ts";
@@ -26,7 +26,9 @@ export function keep({ rows, error, stats }: LiveAnswer): Kept {
   for (const row of rows) {
     const cells: [string, string][] = [];
     for (const column of Object.keys(row)) {
-      const cell = textOf(row[column]);
+      const text = cellText(row[column]);
+      if (text === null) return tooLarge("a cell that is nested too deeply, which is not kept", told);
+      const cell = cleanText(text);
       if (cell.length > CELL_MAX || Buffer.byteLength(cell) > CELL_MAX)
         return tooLarge(`a cell of more than ${CELL_MAX / MiB} MiB, which is not kept`, told);
       bytes += Buffer.byteLength(column) + Buffer.byteLength(cell) + CELL_OVERHEAD;
@@ -46,12 +48,6 @@ const tooLarge = (what: string, stats: Kept["stats"]): Kept => ({
   error: `the host answered with ${what}`,
   stats,
 });
-
-function textOf(cell: unknown): string {
-  if (typeof cell === "string") return cleanText(cell);
-  if (cell === null || cell === undefined) return "";
-  return typeof cell === "object" ? cleanText(JSON.stringify(cell)) : String(cell);
-}
 
 /** Of what the agent measured, what are numbers. */
 function statsOf(stats: unknown): Kept["stats"] {

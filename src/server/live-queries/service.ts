@@ -73,7 +73,7 @@ export async function startCampaign(ctx: Context, plan: Plan): Promise<CampaignR
   if (hosts.length === 0) throw badRequest("no hosts targeted");
   if (hosts.length >= PLACES) throw badRequest(`a live query goes to fewer than ${PLACES} hosts`);
   const up = new Set(await idsOf(ctx, and(plan.targets, online(now))));
-  const queueFor = plan.queueFor === undefined ? null : Math.min(plan.queueFor, QUEUE_MAX);
+  const queueFor = plan.queueFor ?? null;
   const row = {
     created_at: isoAt(now),
     updated_at: isoAt(now),
@@ -143,6 +143,8 @@ export async function createLiveQuery(ctx: Context, given: Created): Promise<Liv
   const where = given.where?.trim() ?? "";
   const selection = selectionOf(given.selected);
   if (!given.selected && where === "") throw invalid("selected", "one of selected or where must be specified");
+  // Cut short in silence, hosts that come later than that would be missed.
+  if ((given.queue_until ?? 0) > QUEUE_MAX) throw invalid("queue_until", "queue_until may be 7d at most");
   const action = actionFor(what.query);
   const chosen = given.selected ? await targetsFor(ctx, selection, action, { strict: true }) : visible(ctx, action);
   const row = await startCampaign(ctx, {

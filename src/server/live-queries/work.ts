@@ -6,6 +6,7 @@ import type { Services } from "../core/context.ts";
 import { and, eq, gt, oneOf } from "../store/query.ts";
 import type { RowOf } from "../store/table.ts";
 import { type LiveMessage, readMessage } from "./messages.ts";
+import { type MayAsk, standingOf } from "./standing.ts";
 import type { campaigns } from "./tables.ts";
 
 export type CampaignRow = RowOf<typeof campaigns>;
@@ -21,6 +22,8 @@ export interface Active {
   readonly queued: boolean;
   readonly expiresAt: number;
   readerUntil: number;
+  /** As of when it was last held against the store. */
+  mayAsk: MayAsk;
 }
 
 export type Heard = LiveMessage["kind"] | "reset";
@@ -28,8 +31,8 @@ export type Heard = LiveMessage["kind"] | "reset";
 export interface Work {
   /** Whether a live query waits for the host: one look into a map. */
   has(hostId: number): boolean;
-  /** What to ask the host; null: it is the turn of its other work, where it has some. */
-  ask(hostId: number, idle: boolean): AgentReply | null;
+  /** What to ask the host of that team; null: nothing, or it is the turn of its other work. */
+  ask(hostId: number, teamId: number | null, idle: boolean): AgentReply | null;
   /** Whether the query runs and still waits for this host. Looks into the store where this server has not heard of the query. */
   awaits(id: number, hostId: number): Promise<boolean>;
   readonly active: ReadonlyMap<number, Active>;
@@ -109,8 +112,10 @@ export async function createWork({ store, log }: Pick<Services, "store" | "log">
     const row = await store.campaigns.get(id);
     // Not whole yet: it is told of when it is.
     if (row && row.status !== 2 && row.targets_count === 0) return;
-    const targets = row && row.status !== 2 ? await waitingTargets(id) : null;
-    if (!row || !targets || entry.ended) {
+    const isOver = !row || row.status === 2;
+    const mayAsk = isOver ? null : await standingOf(store, row);
+    const targets = isOver ? null : await waitingTargets(id);
+    if (!row || !mayAsk || !targets || entry.ended) {
       forget(id);
       setOver(id);
       return;
@@ -126,6 +131,7 @@ export async function createWork({ store, log }: Pick<Services, "store" | "log">
       queued: row.queue_until !== null,
       expiresAt: Date.parse(row.expires_at),
       readerUntil: Date.parse(row.reader_until),
+      mayAsk,
     });
     for (const { host_id } of waiting) {
       const work = byHost.get(host_id);
@@ -195,17 +201,17 @@ export async function createWork({ store, log }: Pick<Services, "store" | "log">
   return {
     active,
     has: (hostId) => byHost.has(hostId),
-    ask(hostId, idle) {
+    ask(hostId, teamId, idle) {
       const work = byHost.get(hostId);
-      const id = work?.ids.shift();
-      const query = id === undefined ? undefined : active.get(id);
+      const at = work?.ids.findIndex((id) => active.get(id)?.mayAsk(teamId)) ?? -1;
+      const query = active.get(work?.ids[at] ?? 0);
       if (!work || !query) return null;
       if (work.owed && !idle) {
         work.owed = false;
-        work.ids.unshift(query.id);
         return null;
       }
       work.owed = !idle;
+      work.ids.splice(at, 1);
       work.ids.push(query.id);
       if (query.unreached.delete(hostId)) note(query.id, hostId);
       return query.reply;
@@ -233,15 +239,19 @@ export async function createWork({ store, log }: Pick<Services, "store" | "log">
       };
     },
     async reconcile() {
-      const rows = await store.campaigns.pick(["id"], { where: running });
-      const now = new Set(rows.map(({ id }) => id));
+      const rows = await store.campaigns.pick(["id", "user_id", "query_id", "query"], { where: running });
+      const now = new Map(rows.map((row) => [row.id, row]));
       for (const id of [...active.keys()])
         if (!now.has(id)) {
           forget(id);
           setOver(id);
           wake(id, "end");
         }
-      for (const id of now) if (!active.has(id)) await load(id).then(() => wake(id, "reset"));
+      for (const [id, row] of now) {
+        const known = active.get(id);
+        if (known) known.mayAsk = await standingOf(store, row);
+      }
+      for (const id of now.keys()) if (!active.has(id)) await load(id).then(() => wake(id, "reset"));
     },
     async stop() {
       await stopListening();

@@ -71,7 +71,6 @@ function checkState(row: RowOf<typeof hostActions> | null, action: HostAction): 
   if (row?.wiped && action !== "unlock") throw invalid("host_id", "the host was wiped");
   if (action === "lock" && row?.locked) throw conflict("the host is already locked");
   if (action === "unlock" && !row?.locked) throw conflict("the host is already unlocked");
-  if (action === "wipe" && row?.locked) throw invalid("host_id", "the host is locked: unlock it before a wipe");
 }
 
 async function record(ctx: Context, host: HostRow, action: HostAction, viewPin: boolean): Promise<void> {

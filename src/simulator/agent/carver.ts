@@ -73,7 +73,9 @@ export class Carver {
     const options = world.settings.carves ?? {};
     const blockSize = options.blockSize ?? (Number(flags.carver_block_size) || 2_000_000);
     const seed = mix(this.machine.seed, hashText(carve.path));
-    const file = `osquery_carve_${carve.guid}${carve.path.replace(/%|[A-Za-z]:/g, "")}`;
+    // What a pattern would match, as one file: a name that ends with a slash is a folder's.
+    const path = carve.path.replace(/%|[A-Za-z]:/g, "").replace(/[/\\]$/, "$&file");
+    const file = `osquery_carve_${carve.guid}${path}`;
     const content = new TarContent(seed, file, options.bytes ?? DEFAULT_BYTES);
     const blocks = Math.ceil(content.size / blockSize);
     const attempts = versionCompare(this.machine.agentVersion, RETRIES_SINCE) >= 0 ? 3 : 1;

@@ -25,18 +25,18 @@ export const linuxPlatforms = [
 ] as const;
 
 const linux: ReadonlySet<string> = new Set(linuxPlatforms);
-const linuxParents: ReadonlySet<string> = new Set([...linuxPlatforms, "fedora", "suse", "opensuse"]);
+/** Found in the ID_LIKE of distributions that are not listed: "rocky" is "rhel centos fedora". */
+export const linuxParents: readonly string[] = [...linuxPlatforms, "fedora", "suse"].filter(
+  (name, _, all) => !all.some((other) => other !== name && name.includes(other)),
+);
 
-/**
- * The family of a platform; empty text is `unknown`. `platformLike` (the system's own ID_LIKE) tells distributions
- * that are not listed: "rocky" is "rhel centos fedora".
- */
+/** The family of a platform; empty text is `unknown`. `onPlatform` asks the store the same. */
 export function platformFamily(platform: string, platformLike = ""): PlatformFamily {
   if (platform === "") return "unknown";
   if (platform === "darwin" || platform === "windows") return platform;
   if (linux.has(platform)) return "linux";
-  if (platformLike !== "" && platformLike.split(/[ ,]/).some((word) => linuxParents.has(word))) return "linux";
-  return "other";
+  const like = platformLike.toLowerCase();
+  return linuxParents.some((name) => like.includes(name)) ? "linux" : "other";
 }
 
 /** The platform that an enrollment's `platform_type` bit mask tells when `os_version` does not. */

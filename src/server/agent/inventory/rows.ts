@@ -80,6 +80,18 @@ function scalarText(cell: unknown): string {
   return "";
 }
 
+/** A cell of an answer that is kept as it came: what is no text as JSON. Null: nested more deeply than can be written. */
+export function cellText(cell: unknown): string | null {
+  if (typeof cell === "string") return cell;
+  if (cell === null || cell === undefined) return "";
+  try {
+    return JSON.stringify(cell);
+  } catch (error) {
+    if (error instanceof RangeError) return null;
+    throw error;
+  }
+}
+
 /** Well-formed text of at most `max` UTF-16 units, never cut inside a pair. */
 export function clip(value: string, max: number = TEXT_MAX): string {
   if (value.length <= max) return cleanText(value);
