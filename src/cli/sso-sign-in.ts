@@ -4,7 +4,7 @@ import { spawn } from "node:child_process";
 import { createHash, randomBytes, timingSafeEqual } from "node:crypto";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
-import { CliError } from "./errors.ts";
+import { CliError, denied } from "./errors.ts";
 
 export interface BrowserSignIn {
   readonly serverUrl: string;
@@ -22,13 +22,18 @@ export interface Code {
   readonly code_verifier: string;
 }
 
+/** What the browser brings; null: the user wants no sign-in. */
+interface Answer {
+  readonly code: string | null;
+}
+
 /** Waits until the user has signed in; gives what to exchange for a token. */
 export async function codeFromBrowser({ serverUrl, note, browse, signal, timeout }: BrowserSignIn): Promise<Code> {
   signal.throwIfAborted();
   const verifier = randomBytes(32).toString("base64url");
   const state = randomBytes(24).toString("base64url");
-  let deliver: (code: string) => void = () => {};
-  const delivered = new Promise<string>((resolve) => {
+  let deliver: (answer: Answer) => void = () => {};
+  const delivered = new Promise<Answer>((resolve) => {
     deliver = resolve;
   });
   const server = createServer((request, reply) => take(request, reply, state, deliver));
@@ -41,7 +46,8 @@ export async function codeFromBrowser({ serverUrl, note, browse, signal, timeout
     url.search = String(new URLSearchParams({ port: String(port), challenge, state, sso: "1" }));
     note(`Sign in in your browser:\n  ${url.href}`);
     browse?.(url.href).catch(() => note("No browser could be opened: open the address yourself."));
-    const code = await Promise.race([delivered, late(timeout, AbortSignal.any([signal, ended.signal]))]);
+    const { code } = await Promise.race([delivered, late(timeout, AbortSignal.any([signal, ended.signal]))]);
+    if (code === null) throw denied("the sign-in was cancelled in the browser");
     return { code, code_verifier: verifier };
   } finally {
     ended.abort();
@@ -66,17 +72,19 @@ function late(timeout: number, signal: AbortSignal): Promise<never> {
 }
 
 /** Only the browser that went the way from here knows the state: what other pages or programs send is none of ours. */
-function take(request: IncomingMessage, reply: ServerResponse, state: string, deliver: (code: string) => void): void {
+function take(request: IncomingMessage, reply: ServerResponse, state: string, deliver: (answer: Answer) => void): void {
   const url = new URL(request.url ?? "/", "http://127.0.0.1");
   const code = url.searchParams.get("code") ?? "";
   const isOurs = request.method === "GET" && url.pathname === "/" && same(url.searchParams.get("state") ?? "", state);
-  if (!isOurs || !/^[\w-]{16,512}$/.test(code)) {
+  const isCancelled = url.searchParams.get("error") === "access_denied";
+  if (!isOurs || (!isCancelled && !/^[\w-]{16,512}$/.test(code))) {
     answer(reply, 404, "Not found", "Nothing is here.");
     return;
   }
   // What ends the wait ends the listener: not before the browser has the page.
-  reply.once("close", () => deliver(code));
-  answer(reply, 200, "Signed in", "You are signed in on the command line. You can close this window.");
+  reply.once("close", () => deliver({ code: isCancelled ? null : code }));
+  if (isCancelled) answer(reply, 200, "Cancelled", "The command line was not signed in. You can close this window.");
+  else answer(reply, 200, "Signed in", "You are signed in on the command line. You can close this window.");
 }
 
 const same = (a: string, b: string): boolean => {
@@ -84,10 +92,14 @@ const same = (a: string, b: string): boolean => {
   return timingSafeEqual(x!, y!);
 };
 
+const style =
+  ":root{color-scheme:light dark}body{font:16px/1.5 system-ui,sans-serif;max-width:27rem;margin:12vh auto;padding:0 1rem}h1{font-size:1.6rem;margin:0 0 .5rem}";
+const styleHash = createHash("sha256").update(style).digest("base64");
+
 function answer(reply: ServerResponse, status: number, title: string, text: string): void {
   const headers = {
     "content-type": "text/html; charset=utf-8",
-    "content-security-policy": "default-src 'none'; frame-ancestors 'none'",
+    "content-security-policy": `default-src 'none'; img-src data:; style-src 'sha256-${styleHash}'; frame-ancestors 'none'`,
     "referrer-policy": "no-referrer",
     "x-content-type-options": "nosniff",
     "cache-control": "no-store",
@@ -95,7 +107,7 @@ function answer(reply: ServerResponse, status: number, title: string, text: stri
   };
   reply.writeHead(status, headers);
   reply.end(
-    `<!doctype html><html lang="en"><meta charset="utf-8"><title>${title}</title><h1>${title}</h1><p>${text}</p>\n`,
+    `<!doctype html><html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1"><title>${title} - svc</title><link rel="icon" href="data:,"><style>${style}</style><main><h1>${title}</h1><p>${text}</p></main>\n`,
   );
 }
 

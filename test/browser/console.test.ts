@@ -28,6 +28,7 @@ const signedOutPages = {
   "forgot-sent": "/login/mfa-sent",
   mfa: "/login/mfa/x",
   reset: "/login/reset/x",
+  "invite-used": "/login/invites/x",
   device: `/device/${DEVICE}`,
   transparency: "/transparency",
 };
@@ -40,6 +41,7 @@ const signedInPages = {
   activities: "/activities",
   profile: "/profile",
   email: "/email/change/x",
+  cli: `/cli-login?port=54321&challenge=${"c".repeat(43)}&state=${"s".repeat(32)}`,
   missing: "/hosts/999",
 };
 

@@ -122,6 +122,10 @@ describe("users", () => {
     expect(
       (await fleet.run(["whoami", "--fields", "email"], { env: { SVC_API_TOKEN: stdout.trim() } })).stdout,
     ).toContain("bot@example.com");
+    // Whoever may not see users still finds itself, and nobody else.
+    const bot = { env: { SVC_API_TOKEN: stdout.trim() } };
+    expect((await fleet.run(["users", "get", "bot@example.com"], bot)).exitCode).toBe(0);
+    expect((await fleet.run(["users", "get", "observer@example.com"], bot)).exitCode).toBe(4);
   });
 
   it("are checked and not written in a dry run; secrets are not shown", async () => {
@@ -189,6 +193,9 @@ describe("can-i", () => {
     });
     expect((await fleet.run(["can-i", "hosts:delete", "--team", "Lab"], { env: token })).exitCode).toBe(0);
     expect((await fleet.run(["can-i", "config:write"], { env: token })).exitCode).toBe(4);
+    const none = await fleet.run(["can-i", "hosts:delete", "--team", "0"], { env: token });
+    expect([none.exitCode, none.stderr.includes("on what belongs to no team")]).toEqual([4, true]);
+    expect(await fleet.run(["can-i", "hosts:delete", "--team", "0"])).toMatchObject({ exitCode: 0, stdout: "yes\n" });
     expect((await fleet.run(["can-i", "hosts:delte"])).stderr).toContain("Did you mean hosts:delete?");
   });
 });

@@ -127,6 +127,23 @@ describe("svc login --sso", () => {
     expect(statuses).toEqual([404, 404, 404, 404, 404, 404, 200]);
   });
 
+  it("ends at once when the user cancels in the browser, but not for a page that does not know its state", async () => {
+    const t = await startApp();
+    const browse = async (url: string) => {
+      const browser = newBrowser(t);
+      browser.cookies.set("__Host-svc_session", t.token);
+      const { pathname, search } = new URL(url);
+      const page = await (await browser.get(`${pathname}${search}`)).text();
+      const cancel = new URL(/href="([^"]*)">Cancel</.exec(page)![1]!.replaceAll("&amp;", "&"));
+      expect(cancel.hostname).toBe("127.0.0.1");
+      expect((await fetch(`${cancel.origin}/?error=access_denied&state=${"b".repeat(32)}`)).status).toBe(404);
+      expect(await (await fetch(cancel)).text()).toContain("was not signed in");
+    };
+    const result = await run(t, ["login", "--sso"], { browse });
+    expect(result.exitCode).toBe(4);
+    expect(result.stderr).toContain("cancelled");
+  });
+
   it("says when the server does not take the code", async () => {
     const t = await startApp();
     const browse = async (url: string) => {

@@ -1,6 +1,8 @@
 // The page that hands the command line a code, and what the code is good for.
 import { createHash, randomBytes } from "node:crypto";
 import { beforeAll, describe, expect, it } from "vitest";
+import { SSO_PER_MINUTE } from "../../src/server/sso/limits.ts";
+import { eq } from "../../src/server/store/query.ts";
 import { startApp, type TestApp } from "../support/app.ts";
 import { allow, movesTo, newBrowser } from "../support/cli-browser.ts";
 import { makeSigningKey, type SigningKey, turnOnSso } from "../support/idp.ts";
@@ -74,6 +76,18 @@ describe.each(["lowdb", "postgres"] as const)("the command line's sign-in on %s"
     expect((await exchange(t, "x", "short")).status).toBe(422);
     const failures = await t.store.activities.count({ op: "eq", column: "type", value: "user_failed_login" });
     expect(failures).toBe(5);
+  });
+
+  it("bounds the tries of one address", async () => {
+    const t = await startApp({ engine });
+    // At once: each refusal takes a second of the clock.
+    const tries = await Promise.all(Array.from({ length: SSO_PER_MINUTE + 5 }, () => exchange(t, "a".repeat(43))));
+    const refused = tries.filter(({ status }) => status === 401).length;
+    const limited = tries.filter(({ status }) => status === 429).length;
+    expect([refused + limited, limited > 0]).toEqual([SSO_PER_MINUTE + 5, true]);
+    expect(await t.store.activities.count(eq("type", "user_failed_login"))).toBe(refused);
+    t.clock.advance(60_000);
+    expect((await exchange(t, await codeFrom(t))).status).toBe(200);
   });
 
   it("takes no code of another kind, and none of a user who is gone", async () => {

@@ -1,6 +1,6 @@
 // One's own account, and where mailed links lead.
 import { describe, expect, it } from "vitest";
-import { minutes } from "../../src/server/core/clock.ts";
+import { days, minutes } from "../../src/server/core/clock.ts";
 import { serviceContext } from "../../src/server/core/context.ts";
 import { issueToken } from "../../src/server/mail/one-time.ts";
 import { makeUser, PASSWORD } from "../support/accounts.ts";
@@ -81,6 +81,28 @@ describe.each(["lowdb", "postgres"] as const)("my account on %s", (engine) => {
     await visitor.post(`/profile/sessions/${first}/end`);
     expect((await t.get("/me")).status).toBe(401);
     expect((await visitor.get("/profile")).status).toBe(200);
+  });
+
+  it("changes my email by the password only, and not to one that is taken", async () => {
+    const t = await startApp({ engine });
+    const { user } = await member(t);
+    const visitor = new WebVisitor(t);
+    await visitor.signIn(user.email, PASSWORD);
+    await visitor.get("/profile");
+    const change = (email: string, password = PASSWORD) => visitor.post("/profile/email", { email, password });
+    const refused = [
+      await change("new-me@example.com", "wrong-Pass-word-1"),
+      await change("new-me@example.com", ""),
+      await change("no address"),
+      await change(ADMIN.email),
+    ];
+    expect(refused.map(({ status }) => status)).toEqual([403, 422, 422, 409]);
+    expect(refused[0]!.text).toContain("Is not your current password.");
+    for (const { text } of refused) expect(text).toMatch(/role="alert"|class="wrong"/);
+    // Without outgoing mail there is nothing to wait for.
+    expect((await change(" New-Me@example.com ")).location).toBe("/profile?status=email");
+    expect((await t.store.users.get(user.id))!.email).toBe("new-me@example.com");
+    expect((await visitor.get("/profile")).text).toContain("new-me@example.com");
   });
 
   it("changes my password by the current one only, with wrong ones limited, and ends my other sessions", async () => {
@@ -171,9 +193,14 @@ describe.each(["lowdb", "postgres"] as const)("a mailed link on %s", (engine) =>
     // What the form holds beside name and password is not believed.
     const made = await visitor.post(path, { name: "Nia", ...fresh, email: "other@example.com", global_role: "admin" });
     expect(made.location).toBe("/login?status=account_made");
-    expect((await visitor.get(path)).status).toBe(404);
+    for (const used of [await visitor.get(path), await visitor.post(path, { name: "Nia", ...fresh })])
+      expect([used.status, used.text.includes("This link does not work")]).toEqual([404, true]);
     await visitor.signIn("new@example.com", FRESH);
     expect((await visitor.get("/profile")).text).toContain("<dd>observer</dd>");
+    const late = await t.post("/invites", { email: "late@example.com", name: "Lee Late", global_role: "observer" });
+    t.clock.advance(days(5));
+    const old = await visitor.get(new URL(((await late.json()) as { link: string }).link).pathname);
+    expect([old.status, old.text.includes("This link does not work")]).toEqual([422, true]);
   });
 
   it("to confirm a new address asks its owner to sign in, and works by its button", async () => {

@@ -38,6 +38,9 @@ describe.each(["lowdb", "postgres"] as const)("the console on %s", (engine) => {
     expect(text).toContain('aria-label="3 hosts: 2 online, 0 offline, 1 missing"');
     expect(text).toMatch(/>Online<\/a><\/th><td class="number">2<\/td>/);
     expect(text).toMatch(/>Not seen for 30 days<\/a><\/th><td class="number">1<\/td>/);
+    // The list of offline hosts is as long as the table says, without those that the row below counts.
+    const [, offline] = /<a href="([^"]*)">Offline<\/a><\/th><td class="number">0<\/td>/.exec(text)!;
+    expect((await (await visit(t)).get(offline!.replaceAll("&amp;", "&"))).text).toContain("No host fits.");
     expect(text).toMatch(/>macOS<\/a>[\s\S]*?<td class="number">2<\/td>/);
     expect(text).toContain("<strong>Ada Admin</strong> signed in");
   });

@@ -49,6 +49,37 @@ describe.each(["lowdb", "postgres"] as const)("by the web pages on %s", (engine)
     expect(tries).toContain(429);
   });
 
+  it("a new email address is confirmed by the link that is mailed to it", async () => {
+    const t = await startApp({ engine });
+    const smtp = await mailOf(t);
+    const { user } = await makeUser(t, "observer", { api_only: false });
+    const visitor = new WebVisitor(t);
+    await visitor.signIn(user.email, PASSWORD);
+    await visitor.get("/profile");
+    const asked = await visitor.post("/profile/email", { email: "fresh@example.com", password: PASSWORD });
+    expect(asked.location).toBe("/profile?status=email_mailed");
+    expect((await visitor.get(asked.location)).text).toContain("the old one holds");
+    expect((await t.store.users.get(user.id))!.email).toBe(user.email);
+    const path = `/email/change/${tokenIn(await smtp.mailTo("fresh@example.com"), "/email/change/")}`;
+    await visitor.get(path);
+    expect((await visitor.post(path)).location).toBe("/profile?status=email");
+    expect((await t.store.users.get(user.id))!.email).toBe("fresh@example.com");
+  });
+
+  it("an identity provider that cannot be had leads back to the form, without what is for admins", async () => {
+    const t = await startApp({ engine });
+    const url = "http://127.0.0.1:9/metadata";
+    await turnOnSso(t, await makeSigningKey(), { metadata: "", metadata_url: url });
+    const visitor = new WebVisitor(t);
+    await visitor.get("/login");
+    const seen = await visitor.post("/login/sso", { next: "/hosts" });
+    expect(seen.status).toBe(500);
+    expect(seen.text).toContain("The identity provider cannot be reached.");
+    expect(seen.text).toContain('name="password"');
+    expect(seen.text).toContain('name="next" value="/hosts"');
+    expect(seen.text).not.toContain("metadata");
+  });
+
   it("a user of single sign-on goes to the identity provider and comes back to the page that was asked for", async () => {
     const t = await startApp({ engine });
     const key = await makeSigningKey();

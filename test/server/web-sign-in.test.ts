@@ -63,7 +63,7 @@ describe.each(["lowdb", "postgres"] as const)("signing in on %s", (engine) => {
     const seen = await visitor.post("/login", { email: ADMIN.email, password: ADMIN.password });
     expect(seen.status).toBe(429);
     expect(Number(seen.headers.get("retry-after"))).toBeGreaterThan(0);
-    expect(seen.text).toContain("Limit exceeded");
+    expect(seen.text).toContain("Too many tries: wait");
   });
 
   it("refuses forms without the page's token, with another's, and from other sites", async () => {

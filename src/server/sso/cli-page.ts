@@ -44,9 +44,13 @@ async function ask(visit: Visit): Promise<Answer> {
 <p>Go on only if you have just started <code>svc login --sso</code> yourself.</p>
 <form method="post" action="${PATH}">${visit.csrf()}${hidden}
 <button>Sign in svc on this computer</button></form>
-<p class="small"><a href="/">Cancel</a></p></div>`,
+<p class="small"><a href="${loopback(asked.port, { error: "access_denied", state: asked.state })}">Cancel</a></p></div>`,
   };
 }
+
+/** Where the command line waits (RFC 8252, 7.3). */
+const loopback = (port: string, answer: Record<string, string>): string =>
+  `http://127.0.0.1:${port}/?${new URLSearchParams(answer)}`;
 
 /** Straight to the identity provider where the command line wished for that; only once, in case the browser keeps no cookies. */
 async function signInFirst({ ctx, url, sendCookie }: Visit, asked: Asked): Promise<Answer> {
@@ -67,10 +71,7 @@ async function handOver({ ctx, form }: Visit): Promise<Answer> {
   const asked = askedBy(form);
   if (!asked) return notUnderstood;
   const code = await issueCliCode(ctx, ctx.user.id, asked.challenge);
-  return moved(
-    `http://127.0.0.1:${asked.port}/?${new URLSearchParams({ code, state: asked.state })}`,
-    "Back to the command line",
-  );
+  return moved(loopback(asked.port, { code, state: asked.state }), "Back to the command line");
 }
 
 /** By a page and not a redirect, which `form-action` would have to allow. */

@@ -7,7 +7,7 @@ export const SSO_PER_MINUTE = 120;
 const SSO_PER_MINUTE_OF_SERVER = 3_000;
 
 /**
- * Nobody needs a token for either step, and each costs a row or the check of a signature. An office signs in from one address: its limit is
+ * Nobody needs a token for these steps, and each costs a row or the check of a signature. An office signs in from one address: its limit is
  * wider than that of passwords, as there is nothing here to guess.
  */
 class SsoLimits {
@@ -15,6 +15,7 @@ class SsoLimits {
   readonly #steps = {
     start: { addresses: new Windows(SSO_PER_MINUTE), server: new Windows(SSO_PER_MINUTE_OF_SERVER) },
     callback: { addresses: new Windows(SSO_PER_MINUTE), server: new Windows(SSO_PER_MINUTE_OF_SERVER) },
+    code: { addresses: new Windows(SSO_PER_MINUTE), server: new Windows(SSO_PER_MINUTE_OF_SERVER) },
   };
 
   constructor(clock: Pick<Clock, "now">) {
@@ -22,7 +23,7 @@ class SsoLimits {
   }
 
   /** Counts one; 429 when it is one too many. */
-  count(step: "start" | "callback", address: string): void {
+  count(step: "start" | "callback" | "code", address: string): void {
     const now = this.#clock.now();
     const { addresses, server } = this.#steps[step];
     const place = placeOf(address);

@@ -14,7 +14,8 @@ const text = (value: unknown): string =>
 /** What was done, for types whose names read badly. The subject, where there is one, follows. */
 const sentences: Record<string, (details: Details) => string> = {
   user_logged_in: (details) => `signed in${from(details)}`,
-  user_failed_login: (details) => `failed to sign in as ${text(details.email) || "nobody"}${from(details)}`,
+  user_failed_login: (details) =>
+    `failed to sign in${text(details.email) === "" ? "" : ` as ${text(details.email)}`}${from(details)}`,
   user_added_by_sso: () => "was added by single sign-on",
   changed_user_global_role: ({ role }) => `gave the role ${text(role)} to`,
   deleted_user_global_role: ({ role }) => `took the role ${text(role)} from`,

@@ -58,23 +58,33 @@ interface Counts {
 function statusCard(hosts: Counts, team: string | undefined): Html {
   const total = hosts.totals_hosts_count;
   // Missing hosts are part of the offline ones.
-  const slices = [
-    { name: "online", text: "Online", count: hosts.online_count },
-    { name: "offline", text: "Offline", count: hosts.offline_count - hosts.missing_30_days_count },
-    { name: "missing", text: "Not seen for 30 days", count: hosts.missing_30_days_count },
+  const slices: { name: string; text: string; count: number; by: Record<string, string> }[] = [
+    { name: "online", text: "Online", count: hosts.online_count, by: { status: "online" } },
+    {
+      name: "offline",
+      text: "Offline",
+      count: hosts.offline_count - hosts.missing_30_days_count,
+      by: { where: "status = offline and not status = missing" },
+    },
+    {
+      name: "missing",
+      text: "Not seen for 30 days",
+      count: hosts.missing_30_days_count,
+      by: { status: "missing" },
+    },
   ];
-  const list = (status: string) => link("/hosts", new URLSearchParams(), { team_id: team ?? null, status });
-  return html`<section class="card" aria-labelledby="status"><div class="head"><h2 id="status">Hosts</h2><a href="${list("")}">All hosts</a></div>
+  const list = (by: Record<string, string>) => link("/hosts", new URLSearchParams(), { team_id: team ?? null, ...by });
+  return html`<section class="card" aria-labelledby="status"><div class="head"><h2 id="status">Hosts</h2><a href="${list({})}">All hosts</a></div>
 ${
   total === 0
     ? html`<p>No host has enrolled yet. <code>svc agent flags</code> prints what an agent needs to.</p>`
     : html`<div class="status">${ring(slices, total)}
 <table><caption class="hidden">Hosts by status</caption><thead><tr><th scope="col">Status</th><th scope="col" class="number">Hosts</th></tr></thead><tbody>
 ${slices.map(
-  ({ name, text, count }) =>
-    html`<tr><th scope="row"><svg class="key" viewBox="0 0 8 8" aria-hidden="true"><rect class="${name}" width="8" height="8" rx="2"/></svg>${name === "offline" ? text : html`<a href="${list(name)}">${text}</a>`}</th><td class="number">${count}</td></tr>`,
+  ({ name, text, count, by }) =>
+    html`<tr><th scope="row"><svg class="key" viewBox="0 0 8 8" aria-hidden="true"><rect class="${name}" width="8" height="8" rx="2"/></svg><a href="${list(by)}">${text}</a></th><td class="number">${count}</td></tr>`,
 )}
-<tr><th scope="row"><a href="${list("new")}">New within a day</a></th><td class="number">${hosts.new_count}</td></tr>
+<tr><th scope="row"><a href="${list({ status: "new" })}">New within a day</a></th><td class="number">${hosts.new_count}</td></tr>
 </tbody></table></div>`
 }</section>`;
 }

@@ -1,6 +1,7 @@
 import type { ApiError } from "../core/errors.ts";
 import { html } from "./html.ts";
 import type { Shown } from "./page.ts";
+import { plural } from "./parts.ts";
 
 const titles: Record<number, string> = {
   401: "Not signed in",
@@ -26,8 +27,13 @@ ${error.status >= 500 && reference && html`<p class="small quiet">Reference: <co
   };
 }
 
+const inTime = (seconds: number): string =>
+  seconds < 120 ? plural(seconds, "second") : plural(Math.ceil(seconds / 60), "minute");
+
 /** What is wrong, in a sentence. */
 export function reasonOf(error: ApiError): string {
+  if (error.status === 429 && error.retryAfter !== null)
+    return `Too many tries: wait ${inTime(error.retryAfter)}, and try again.`;
   const reasons = error.errors.map(({ reason }) => reason).filter((reason) => reason !== "");
   const text = reasons.length === 0 || reasons.join() === error.message ? error.message : reasons.join("; ");
   const sentence = text.charAt(0).toUpperCase() + text.slice(1);

@@ -84,7 +84,7 @@ async function form(visit: Visit, next: string, { email, wrong, status, retryAft
 ${wrong !== undefined ? alert(wrong) : Object.hasOwn(statuses, code) ? alert(statuses[code]!) : Object.hasOwn(done, code) && good(done[code]!)}
 <form method="post" action="/login">${visit.csrf()}<input type="hidden" name="next" value="${next}">
 ${field({ name: "email", label: "Email", type: "email", value: email, autocomplete: "username" })}
-${field({ name: "password", label: "Password", type: "password", autocomplete: "current-password", max: 1024 })}
+${field({ name: "password", label: "Password", type: "password", autocomplete: "current-password", max: 1024, focus: email !== undefined && email !== "" })}
 <button>Sign in</button></form>
 <p class="small"><a href="/login/forgot">Forgot your password?</a></p>
 ${
@@ -95,11 +95,23 @@ ${
   };
 }
 
+const NO_PROVIDER = "The identity provider cannot be reached. Try again later, or ask an administrator.";
+
 /** To the identity provider: by a page and not a redirect, which `form-action` would have to allow. */
 export async function startSso(visit: Visit): Promise<Answer> {
   const { ctx } = visit;
   const relay_url = nextPath(visit.form.get("next"));
-  const { value, reply } = await callWhole(ctx, ssoApi.start, { body: { relay_url } });
+  const begun = await callWhole(ctx, ssoApi.start, { body: { relay_url } }).catch((error: unknown) => {
+    if (error instanceof ApiError) return error;
+    throw error;
+  });
+  // Back to the form, where a password may still do: why it failed is for the log.
+  if (begun instanceof ApiError) {
+    const wrong = begun.status >= 500 ? NO_PROVIDER : reasonOf(begun);
+    ctx.log.warn({ reason: reasonOf(begun), uuid: ctx.requestId }, "single sign-on cannot begin");
+    return form(visit, relay_url, { wrong, status: begun.status, retryAfter: begun.retryAfter });
+  }
+  const { value, reply } = begun;
   const cookie = reply.headers["set-cookie"];
   if (cookie !== undefined) visit.sendCookie(cookie);
   if (!/^https?:\/\//i.test(value.url)) throw new Error("the identity provider's address is no web address");

@@ -1,4 +1,5 @@
 // Where mailed links lead. Opening one changes nothing, for mail scanners open links too: what it is for is done by a button.
+import type { ReplyOf } from "../../api/endpoint.ts";
 import { invitesApi } from "../../api/invites.ts";
 import { mailApi } from "../../api/mail.ts";
 import { sessionsApi } from "../../api/sessions.ts";
@@ -9,7 +10,7 @@ import { type Html, html } from "./html.ts";
 import { enter } from "./login-page.ts";
 import { newPasswordFields } from "./new-password-page.ts";
 import type { Answer, Page, Shown, Visit } from "./page.ts";
-import { alert, field, good } from "./parts.ts";
+import { accountField, alert, field, good } from "./parts.ts";
 
 const card = (title: string, content: Html, more: Partial<Shown> = {}): Shown => ({
   title,
@@ -60,10 +61,8 @@ async function finishMfa(visit: Visit): Promise<Answer> {
   }
 }
 
-const usedUp = (instead: Html): Shown =>
-  card("This link does not work", html`${alert("It was used before, or it is too old.")}<p>${instead}</p>`, {
-    status: 401,
-  });
+const usedUp = (instead: Html, status = 401): Shown =>
+  card("This link does not work", html`${alert("It was used before, or it is too old.")}<p>${instead}</p>`, { status });
 
 // A forgotten password.
 
@@ -120,11 +119,25 @@ async function reset(visit: Visit): Promise<Answer> {
 // Invites.
 
 async function invitePage(visit: Visit): Promise<Answer> {
-  return inviteForm(visit, visit.params.token ?? "");
+  const found = await inviteOf(visit);
+  return "invite" in found ? inviteForm(visit, found) : found;
 }
 
-async function inviteForm(visit: Visit, token: string, error?: ApiError): Promise<Shown> {
-  const { invite } = await call(visit.ctx, invitesApi.show, { params: { token } });
+type Invited = ReplyOf<typeof invitesApi.show>;
+
+/** The invite of the link, or the page for one that is used, withdrawn or too old. */
+async function inviteOf({ ctx, params }: Visit): Promise<Invited | Shown> {
+  try {
+    return await call(ctx, invitesApi.show, { params: { token: params.token ?? "" } });
+  } catch (error) {
+    if (!(error instanceof ApiError) || ![404, 422].includes(error.status)) throw error;
+    const instead = html`Do you have an account already? <a href="/login">Sign in</a>. Else ask whoever invited you for a new invite.`;
+    return usedUp(instead, error.status);
+  }
+}
+
+function inviteForm(visit: Visit, { invite }: Invited, error?: ApiError): Shown {
+  const token = visit.params.token ?? "";
   const name = visit.form.get("name") ?? invite.name;
   const known = ["name", "password", "password_confirmation"];
   const about = invite.global_role ?? invite.teams.map(({ name: team, role }) => `${role} of ${team}`).join(", ");
@@ -132,7 +145,7 @@ async function inviteForm(visit: Visit, token: string, error?: ApiError): Promis
     "Make your account",
     html`<p>You are invited as <strong>${invite.email}</strong>${about !== "" && ` (${about})`}.</p>
 ${error !== undefined && !error.errors.some((one) => known.includes(one.name)) && alert(reasonOf(error))}
-<form method="post" action="/login/invites/${encodeURIComponent(token)}">${visit.csrf()}<input type="hidden" name="email" autocomplete="username" value="${invite.email}">
+<form method="post" action="/login/invites/${encodeURIComponent(token)}">${visit.csrf()}${accountField(invite.email)}
 ${field({ name: "name", label: "Name", value: name, autocomplete: "name", wrong: reasonFor(error, "name") })}
 ${!invite.sso_enabled && newPasswordFields(reasonFor(error, "password"), reasonFor(error, "password_confirmation"))}
 <button>Make account</button></form>`,
@@ -142,25 +155,26 @@ ${!invite.sso_enabled && newPasswordFields(reasonFor(error, "password"), reasonF
 
 async function acceptInvite(visit: Visit): Promise<Answer> {
   const { ctx, form } = visit;
-  const token = visit.params.token ?? "";
-  const { invite } = await call(ctx, invitesApi.show, { params: { token } });
+  const found = await inviteOf(visit);
+  if (!("invite" in found)) return found;
+  const { invite } = found;
   const password = form.get("new_password") ?? "";
   if (!invite.sso_enabled && password !== form.get("new_password_again"))
     return inviteForm(
       visit,
-      token,
+      found,
       new ApiError(422, "", [{ name: "password_confirmation", reason: "must be the same" }]),
     );
   const body = {
     name: form.get("name") ?? "",
     email: invite.email,
-    invite_token: token,
+    invite_token: visit.params.token ?? "",
     ...(invite.sso_enabled ? { sso_invite: true } : { password }),
   };
   try {
     await call(ctx, invitesApi.accept, { body });
   } catch (error) {
-    return inviteForm(visit, token, mendable(error));
+    return inviteForm(visit, found, mendable(error));
   }
   return { to: "/login?status=account_made" };
 }

@@ -5,7 +5,7 @@ import { call } from "./call.ts";
 import { reasonOf } from "./error-page.ts";
 import { html } from "./html.ts";
 import type { Answer, Shown, Visit } from "./page.ts";
-import { field } from "./parts.ts";
+import { accountField, field } from "./parts.ts";
 import { PASSWORD_RULE } from "./profile-page.ts";
 
 export async function newPasswordPage(visit: Visit): Promise<Answer> {
@@ -32,7 +32,7 @@ const form = (visit: Visit, wrong?: string, wrongAgain?: string): Shown => ({
   body: html`<div class="card"><h1>Choose a new password</h1>
 <p>An administrator asks you to choose a new password before you go on.</p>
 <form method="post" action="/login/new-password">${visit.csrf()}
-<input type="hidden" name="username" autocomplete="username" value="${visit.ctx.user.email}">
+${accountField(visit.ctx.user.email)}
 ${newPasswordFields(wrong, wrongAgain)}
 <button>Set password</button></form></div>
 <form method="post" action="/logout">${visit.csrf()}<button class="plain">Sign out</button></form>`,

@@ -9,7 +9,7 @@ import { logIn, loginPage, logOut, startSso } from "./login-page.ts";
 import { mailedPages } from "./mailed-pages.ts";
 import { newPasswordPage, setNewPassword } from "./new-password-page.ts";
 import type { Page } from "./page.ts";
-import { changeOwnPassword, endSession, makeToken, profilePage } from "./profile-page.ts";
+import { changeOwnEmail, changeOwnPassword, endSession, makeToken, profilePage } from "./profile-page.ts";
 import { transparencyPage } from "./transparency-page.ts";
 
 export const webPages: readonly Page[] = [
@@ -19,6 +19,7 @@ export const webPages: readonly Page[] = [
   { method: "GET", path: "/activities", access: "user", part: "/activities", answer: activitiesPage },
   { method: "GET", path: "/profile", access: "user", part: "/profile", answer: profilePage },
   { method: "POST", path: "/profile/tokens", access: "user", part: "/profile", answer: makeToken },
+  { method: "POST", path: "/profile/email", access: "user", part: "/profile", answer: changeOwnEmail },
   { method: "POST", path: "/profile/password", access: "user", part: "/profile", answer: changeOwnPassword },
   { method: "POST", path: "/profile/sessions/:id/end", access: "user", part: "/profile", answer: endSession },
   { method: "GET", path: "/login", access: "open", answer: loginPage },

@@ -52,11 +52,13 @@ export interface Field {
   readonly value?: string | undefined;
   readonly autocomplete?: string;
   readonly hint?: string | undefined;
-  /** What is wrong with what was entered. */
+  /** What is wrong with what was entered; the page then opens there. */
   readonly wrong?: string | undefined;
   readonly required?: boolean;
   readonly max?: number;
   readonly wide?: boolean;
+  /** Where the keyboard is when the page opens. */
+  readonly focus?: boolean;
 }
 
 /** A labelled input. A password is never sent back. */
@@ -65,9 +67,13 @@ export function field(given: Field): Html {
   const id = `field-${name}`;
   const told = [hint && `${id}-hint`, wrong && `${id}-wrong`].filter(Boolean).join(" ");
   return html`<div class="${given.wide ? "field wide" : "field"}"><label for="${id}">${label}</label>
-<input id="${id}" name="${name}" type="${type}" maxlength="${max}"${type !== "password" && html` value="${given.value ?? ""}"`}${given.autocomplete && html` autocomplete="${given.autocomplete}"`}${required && html` required`}${wrong && html` aria-invalid="true"`}${told && html` aria-describedby="${told}"`}>
+<input id="${id}" name="${name}" type="${type}" maxlength="${max}"${type !== "password" && html` value="${given.value ?? ""}"`}${given.autocomplete && html` autocomplete="${given.autocomplete}"`}${required && html` required`}${(given.focus || wrong) && html` autofocus`}${wrong && html` aria-invalid="true"`}${told && html` aria-describedby="${told}"`}>
 ${hint && html`<p class="hint" id="${id}-hint">${hint}</p>`}${wrong && html`<p class="wrong" id="${id}-wrong">${wrong}</p>`}</div>`;
 }
+
+/** Not shown: by it a browser that keeps passwords knows whose the new one is. What it holds is not read. */
+export const accountField = (email: string): Html =>
+  html`<input name="username" type="email" autocomplete="username" value="${email}" aria-label="Account" readonly hidden>`;
 
 export interface Choice {
   readonly value: string;
@@ -129,6 +135,20 @@ const platformNames: Record<string, string> = {
   ipados: "iPadOS",
   android: "Android",
   linux: "Linux",
+  amzn: "Amazon Linux",
+  arch: "Arch Linux",
+  endeavouros: "EndeavourOS",
+  gentoo: "Gentoo",
+  kali: "Kali Linux",
+  linuxmint: "Linux Mint",
+  manjaro: "Manjaro",
+  nixos: "NixOS",
+  "opensuse-leap": "openSUSE Leap",
+  "opensuse-tumbleweed": "openSUSE Tumbleweed",
+  pop: "Pop!_OS",
+  sles: "SUSE Linux Enterprise",
+  tuxedo: "TUXEDO OS",
+  void: "Void Linux",
 };
 export const platformName = (platform: string): string => platformNames[platform] ?? (platform || "unknown");
 

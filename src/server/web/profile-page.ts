@@ -4,12 +4,12 @@ import { type Session, sessionsApi } from "../../api/sessions.ts";
 import { tokensApi } from "../../api/tokens.ts";
 import { type User, usersApi } from "../../api/users.ts";
 import type { Context } from "../core/context.ts";
-import { ApiError } from "../core/errors.ts";
+import { ApiError, permissionDenied } from "../core/errors.ts";
 import { call } from "./call.ts";
 import { reasonOf } from "./error-page.ts";
 import { type Html, html } from "./html.ts";
 import type { Answer, Shown, Visit } from "./page.ts";
-import { alert, facts, field, good, moment, select, when } from "./parts.ts";
+import { accountField, alert, facts, field, good, moment, select, when } from "./parts.ts";
 
 const lifetimes = [
   { value: "1d", text: "1 day" },
@@ -22,17 +22,21 @@ const lifetimes = [
 const done: Record<string, string> = {
   ended: "It is ended.",
   email: "Your email address is changed.",
+  email_mailed: "A link to confirm the new address was mailed to it. Until you open it, the old one holds.",
   password: "Your password is changed. Your other sessions and tokens are ended.",
 };
 
 type Made = z.output<typeof tokensApi.create.response>;
 
+type Form = "token" | "password" | "email";
+
 interface Told {
   readonly made?: Made;
   readonly error?: ApiError;
   /** The form that the error is of. */
-  readonly of?: "token" | "password";
-  readonly name?: string;
+  readonly of?: Form;
+  /** What was entered in its first field, where that is no secret. */
+  readonly given?: string;
 }
 
 export const profilePage = (visit: Visit): Promise<Answer> => profile(visit, {});
@@ -55,6 +59,24 @@ export const changeOwnPassword = (visit: Visit): Promise<Answer> =>
     return { to: "/profile?status=password" };
   });
 
+export const changeOwnEmail = (visit: Visit): Promise<Answer> => {
+  const email = visit.form.get("email")?.trim() ?? "";
+  return refusable(visit, "email", email, async () => {
+    const body = { email, password: visit.form.get("password") ?? "" };
+    const { user } = await call(visit.ctx, usersApi.modify, { params: { id: visit.ctx.user.id }, body }).catch(
+      (error: unknown) => {
+        // What the API refuses as a whole is here the answer in one field.
+        if (error instanceof ApiError && error.message === permissionDenied().message)
+          throw new ApiError(error.status, error.message, [
+            { name: "password", reason: "is not your current password" },
+          ]);
+        throw error;
+      },
+    );
+    return { to: `/profile?status=${user.email === email.toLowerCase() ? "email" : "email_mailed"}` };
+  });
+};
+
 /** A session or an API token of the viewer's own. */
 export async function endSession(visit: Visit): Promise<Answer> {
   const id = visit.params.id ?? "";
@@ -64,12 +86,12 @@ export async function endSession(visit: Visit): Promise<Answer> {
   return { to: "/profile?status=ended" };
 }
 
-async function refusable(visit: Visit, of: "token" | "password", name: string, act: () => Promise<Answer>) {
+async function refusable(visit: Visit, of: Form, given: string, act: () => Promise<Answer>) {
   try {
     return await act();
   } catch (error) {
     if (!(error instanceof ApiError) || error.status >= 500 || error.status === 401) throw error;
-    return profile(visit, { error, of, name });
+    return profile(visit, { error, of, given });
   }
 }
 
@@ -89,7 +111,8 @@ async function profile(visit: Visit, told: Told): Promise<Shown> {
     body: html`<h1>My account</h1>
 ${error === undefined && made === undefined && Object.hasOwn(done, status) && good(done[status]!)}
 ${made !== undefined && madeCard(made)}
-<div class="grid"><div class="stack">${whoCard(user)}${!user.sso_enabled && passwordCard(visit, told)}</div>${tokenCard(visit, told)}</div>
+<div class="grid"><div class="stack">${whoCard(user)}${!user.sso_enabled && passwordCard(visit, told)}</div>
+<div class="stack">${tokenCard(visit, told)}${!user.sso_enabled && emailCard(visit, told)}</div></div>
 ${rowsCard(
   ctx,
   visit.csrf(),
@@ -146,9 +169,19 @@ const tokenCard = (
 <p class="small quiet">For programs and for the command line. It may do what you may.</p>
 ${wrongForm(told, "token", ["name"])}
 <form method="post" action="/profile/tokens">${visit.csrf()}
-${field({ name: "name", label: "Name", value: told.of === "token" ? told.name : "", max: 100, hint: "what it is for", wrong: wrongField(told, "token", "name") })}
+${field({ name: "name", label: "Name", value: told.of === "token" ? told.given : "", max: 100, hint: "what it is for", wrong: wrongField(told, "token", "name") })}
 ${select("expires_in", "Ends after", "90d", lifetimes)}
 <button>Get API token</button></form></section>`;
+
+const emailCard = (
+  visit: Visit,
+  told: Told,
+): Html => html`<section class="card" aria-labelledby="email"><h2 id="email">Change email</h2>
+${wrongForm(told, "email", ["email", "password"])}
+<form method="post" action="/profile/email">${visit.csrf()}
+${field({ name: "email", label: "New email", type: "email", value: told.of === "email" ? told.given : "", autocomplete: "off", hint: "where a link to confirm it is sent", wrong: wrongField(told, "email", "email") })}
+${field({ name: "password", label: "Your password", type: "password", autocomplete: "current-password", max: 1024, wrong: wrongField(told, "email", "password") })}
+<button>Change email</button></form></section>`;
 
 const passwordCard = (
   visit: Visit,
@@ -156,7 +189,7 @@ const passwordCard = (
 ): Html => html`<section class="card" aria-labelledby="password"><h2 id="password">Change password</h2>
 ${wrongForm(told, "password", ["old_password", "new_password", "new_password_again"])}
 <form method="post" action="/profile/password">${visit.csrf()}
-<input type="hidden" name="username" autocomplete="username" value="${visit.ctx.user.email}">
+${accountField(visit.ctx.user.email)}
 ${field({ name: "old_password", label: "Current password", type: "password", autocomplete: "current-password", max: 1024, wrong: wrongField(told, "password", "old_password") })}
 ${field({ name: "new_password", label: "New password", type: "password", autocomplete: "new-password", max: 1024, hint: PASSWORD_RULE, wrong: wrongField(told, "password", "new_password") })}
 ${field({ name: "new_password_again", label: "New password again", type: "password", autocomplete: "new-password", max: 1024, wrong: wrongField(told, "password", "new_password_again") })}

@@ -41,12 +41,14 @@ code, .mono { font: .92em ui-monospace, SFMono-Regular, Menlo, Consolas, monospa
 .top nav a[aria-current] { background: var(--hover); font-weight: 600; box-shadow: inset 0 -2px var(--accent); }
 .who { display: flex; flex-wrap: wrap; align-items: center; gap: .5rem; margin: 0; }
 .who a { padding: .35rem 0; overflow-wrap: anywhere; }
+.who a[aria-current] { font-weight: 600; }
 main { max-width: 72rem; margin: 0 auto; padding: 1.5rem 1rem 3rem; }
 main:focus { outline: none; }
 .narrow { max-width: 27rem; padding-top: 8vh; }
 .narrow .brand { justify-content: center; margin-bottom: 1rem; font-size: 1.1rem; }
 footer { max-width: 72rem; margin: 0 auto; padding: 0 1rem 2rem; color: var(--soft); font-size: .9rem; }
 footer ul { list-style: none; display: flex; flex-wrap: wrap; gap: .25rem 1rem; margin: 0; padding: 0; }
+.narrow + footer ul { justify-content: center; }
 
 .card > :last-child { margin-bottom: 0; }
 .card { background: var(--card); border: 1px solid var(--line); border-radius: .7rem; padding: 1.1rem 1.25rem; margin: 0 0 1.25rem; min-width: 0; }
@@ -86,7 +88,7 @@ form.row .field { flex: 1 1 10rem; margin: 0; min-width: 0; }
 form.row .field.wide { flex-basis: 18rem; }
 form.row.short .field { flex: 0 1 20rem; }
 
-.scroll { overflow-x: auto; }
+.scroll { overflow-x: auto; position: relative; }
 table { border-collapse: collapse; width: 100%; }
 caption { text-align: left; color: var(--soft); padding: 0 0 .5rem; }
 th, td { text-align: left; vertical-align: top; padding: .5rem .75rem .5rem 0; border-top: 1px solid var(--line); overflow-wrap: break-word; }
