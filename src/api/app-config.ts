@@ -3,6 +3,9 @@ import { endpoint } from "./endpoint.ts";
 import { QueryFlag, Timestamp } from "./fields.ts";
 
 const url = z.string().max(2048);
+/** A map of so many members at most. */
+const few = <T extends z.ZodRecord>(map: T, most: number): T =>
+  map.refine((members) => Object.keys(members).length <= most, `must have at most ${most} members`);
 
 export const OrgInfo = z.object({
   org_name: z.string().max(255),
@@ -23,7 +26,7 @@ export const ActivityExpiry = z.object({ activity_expiry_enabled: z.boolean(), a
 export const Features = z.object({
   enable_host_users: z.boolean(),
   enable_software_inventory: z.boolean(),
-  additional_queries: z.record(z.string().max(255), z.string().max(65_536)).nullable(),
+  additional_queries: few(z.record(z.string().max(255), z.string().max(65_536)), 1_000).nullable(),
 });
 export type Features = z.infer<typeof Features>;
 
@@ -159,7 +162,7 @@ const JsonObject = z.record(z.string(), z.json());
 export const Integrations = z.object({
   ticketing_a: z.array(TicketingA).max(100),
   ticketing_b: z.array(TicketingB).max(100),
-  calendar: z.array(z.object({ domain: short, api_key_json: JsonObject })).max(10),
+  calendar: z.array(z.object({ domain: short, api_key_json: few(JsonObject, 100) })).max(10),
   conditional_access_enabled: z.boolean().meta({ description: "for hosts without a team" }),
 });
 export type Integrations = z.infer<typeof Integrations>;

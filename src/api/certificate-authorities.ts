@@ -87,24 +87,24 @@ const whole = {
 
 export const CreateCa = z
   .strictObject({
-    hosted_ca_a: whole.hosted_ca_a.optional(),
-    directory_scep_proxy: whole.directory_scep_proxy.optional(),
-    custom_scep_proxy: whole.custom_scep_proxy.optional(),
-    custom_est_proxy: whole.custom_est_proxy.optional(),
-    hosted_est_ca: whole.hosted_est_ca.optional(),
-    hosted_scep_ca: whole.hosted_scep_ca.optional(),
+    hosted_ca_a: whole.hosted_ca_a.nullish(),
+    directory_scep_proxy: whole.directory_scep_proxy.nullish(),
+    custom_scep_proxy: whole.custom_scep_proxy.nullish(),
+    custom_est_proxy: whole.custom_est_proxy.nullish(),
+    hosted_est_ca: whole.hosted_est_ca.nullish(),
+    hosted_scep_ca: whole.hosted_scep_ca.nullish(),
   })
-  .meta({ description: "exactly one of the objects" });
+  .meta({ description: "exactly one of the objects; null is none" });
 export type CreateCa = z.output<typeof CreateCa>;
 
 export const ChangeCa = z
   .strictObject({
-    hosted_ca_a: whole.hosted_ca_a.partial().optional(),
-    directory_scep_proxy: whole.directory_scep_proxy.partial().optional(),
-    custom_scep_proxy: whole.custom_scep_proxy.partial().optional(),
-    custom_est_proxy: whole.custom_est_proxy.partial().optional(),
-    hosted_est_ca: whole.hosted_est_ca.partial().optional(),
-    hosted_scep_ca: whole.hosted_scep_ca.partial().optional(),
+    hosted_ca_a: whole.hosted_ca_a.partial().nullish(),
+    directory_scep_proxy: whole.directory_scep_proxy.partial().nullish(),
+    custom_scep_proxy: whole.custom_scep_proxy.partial().nullish(),
+    custom_est_proxy: whole.custom_est_proxy.partial().nullish(),
+    hosted_est_ca: whole.hosted_est_ca.partial().nullish(),
+    hosted_scep_ca: whole.hosted_scep_ca.partial().nullish(),
   })
   .meta({ description: "the object of the authority's type, with the fields to change" });
 export type ChangeCa = z.output<typeof ChangeCa>;

@@ -131,11 +131,11 @@ export const versions = ["v1", "2022-04", "latest"] as const;
 /** Every path that answers for the endpoint. What is below no `svc` answers without a version too. */
 export const servedPaths = (endpoint: AnyEndpoint): string[] => [
   ...versions.flatMap((version) =>
-    [endpoint.path, ...endpoint.aliases].map((path) => fullPath({ ...endpoint, path }, version)),
+    [endpoint.path, ...endpoint.aliases].map((path) => fullPath({ root: endpoint.root, path }, version)),
   ),
   ...(endpoint.root ? [`/api${endpoint.path}`] : []),
 ];
 
 /** The path as served under one version, e.g. `/api/v1/svc/hosts/:id`. */
-export const fullPath = (endpoint: AnyEndpoint, version: string = "v1"): string =>
+export const fullPath = (endpoint: Pick<AnyEndpoint, "path" | "root">, version: string = "v1"): string =>
   endpoint.root ? `/api/${version}${endpoint.path}` : `/api/${version}/svc${endpoint.path}`;

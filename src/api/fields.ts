@@ -112,6 +112,8 @@ export const Empty = z.object({});
 
 /** What a masked secret looks like in replies; sent back in a change it means: unchanged. */
 export const MASK = "********";
+/** A run of asterisks of any length: clients make their own. */
+export const isMask = (value: unknown): boolean => typeof value === "string" && /^\*+$/.test(value);
 
 export const ErrorBody = z.object({
   message: z.string(),

@@ -92,10 +92,11 @@ export const managedAgentApi = {
     summary: "Tell how a script went: -1 timed out or killed, -2 scripts are disabled.",
     body: keyed({
       execution_id: text(255),
-      output: z.string().default(""),
-      runtime: z.number().min(0).max(1e9).default(0),
+      // The exit code says how it went: what is beside it keeps no result from being taken.
+      output: z.string().default("").catch(""),
+      runtime: z.number().min(0).max(1e9).default(0).catch(0),
       exit_code: z.int().optional(),
-      timeout: z.number().optional(),
+      timeout: z.json().optional(),
     }),
     response: Empty,
   }),

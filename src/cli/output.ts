@@ -190,8 +190,9 @@ async function csv(
     {
       header,
       columns: columns.map(({ key }) => ({ key, header: key })),
-      // A cell that begins like a formula would run when the file is opened in a spreadsheet.
+      // A cell that begins like a formula would run when the file is opened in a spreadsheet, and what follows a bare CR begins a cell there.
       escape_formulas: true,
+      quoted_match: /[\r\n]/,
       record_delimiter: "\n",
     },
   );

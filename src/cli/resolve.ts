@@ -34,24 +34,38 @@ export async function resolveHost(caller: Caller, text: string): Promise<Host> {
   const byName = await orNull(
     caller.call(hostsApi.byIdentifier, { params: { identifier: text }, query: { exclude_software: true } }),
   );
-  if (byName) return byName.host;
-  const shown = await hostsShownAs(caller, text);
-  if (shown.length > 1)
-    throw usage(
-      `${shown.length} hosts are called ${text}: ${shown.map(({ id }) => id).join(", ")}`,
-      "Give the id, the uuid or the serial number.",
-    );
-  if (shown[0]) return shown[0];
+  if (byName) {
+    // The server gives the first of several: whom a command deletes or wipes must not be a matter of age.
+    theOnly(await hostsWith(caller, ["hostname", "uuid", "hardware_serial"], text), text);
+    return byName.host;
+  }
+  const shown = theOnly(await hostsWith(caller, ["display_name"], text), text);
+  if (shown) return shown;
   throw notFound(`there is no host ${text}`, "`svc hosts list --query TEXT` searches for it.");
 }
 
-/** The hosts that lists show under this name. */
-async function hostsShownAs(caller: Caller, text: string): Promise<readonly Host[]> {
-  const where = `display_name = "${text.replace(/["\\]/g, "\\$&")}"`;
+/** The one host, if any; an error where there are more. */
+function theOnly(hosts: readonly Host[], text: string): Host | undefined {
+  if (hosts.length > 1)
+    throw usage(
+      `${hosts.length} hosts are called ${text}: ${hosts.map(({ id }) => id).join(", ")}`,
+      "Give the id, the uuid or the serial number.",
+    );
+  return hosts[0];
+}
+
+/** The hosts of which one of these is the text. */
+async function hostsWith(
+  caller: Caller,
+  fields: readonly ("hostname" | "uuid" | "hardware_serial" | "display_name")[],
+  text: string,
+): Promise<readonly Host[]> {
+  const quoted = `"${text.replace(/["\\]/g, "\\$&")}"`;
+  const where = fields.map((field) => `${field} = ${quoted}`).join(" or ");
   try {
     const { hosts } = await caller.call(hostsApi.list, { query: { where, per_page: "5" } });
     // A server that does not know the parameter would give any hosts.
-    return hosts.filter(({ display_name }) => display_name === text);
+    return hosts.filter((host) => fields.some((field) => host[field] === text));
   } catch (error) {
     // Whoever may not list hosts knows none by what lists show.
     if (error instanceof ApiCallError && (error.status === 403 || error.status === 400)) return [];
@@ -109,7 +123,7 @@ export async function resolveQuery(caller: Caller, text: string, teamId?: number
   if (found) return found;
   throw notFound(
     `there is no query ${text}${teamId === undefined ? "" : " of that team"}`,
-    "`svc queries list` shows them.",
+    "`svc queries list` shows the global ones, with --team a team's: by its id each is found.",
   );
 }
 
@@ -130,7 +144,7 @@ export async function resolveUser(caller: Caller, text: string): Promise<User> {
     const found = await orNull(caller.call(usersApi.get, { params: { id: text } }));
     if (found) return found.user;
   }
-  const { users } = await caller.call(usersApi.list, { query: { query: text } });
+  const users = await usersLike(caller, text);
   const byEmail = users.find(({ email }) => email.toLowerCase() === text.toLowerCase());
   if (byEmail) return byEmail;
   const named = users.filter(({ name }) => name === text);
@@ -142,6 +156,18 @@ export async function resolveUser(caller: Caller, text: string): Promise<User> {
   }
   if (named[0]) return named[0];
   throw notFound(`there is no user ${text}`, "`svc users list` shows them.");
+}
+
+/** Whoever may not see users still finds itself. */
+async function usersLike(caller: Caller, text: string): Promise<readonly User[]> {
+  try {
+    return (await caller.call(usersApi.list, { query: { query: text } })).users;
+  } catch (error) {
+    if (!(error instanceof ApiCallError) || error.status !== 403) throw error;
+    const { user } = await caller.call(usersApi.me, {});
+    if (user.email !== text.toLowerCase()) throw error;
+    return [user];
+  }
 }
 
 function only<T>(rows: readonly T[], test: (row: T) => boolean): T | undefined {

@@ -72,8 +72,12 @@ interface Cell {
 /** Letters that take one place each on every terminal, and the ellipsis of a cut. */
 const onePlaceEach = /^[\x20-\x7e…]*$/;
 
+/** Not by a spread: of a list of hundreds of thousands it is more arguments than a call may have. */
+const most = <T>(items: readonly T[], size: (item: T) => number): number =>
+  items.reduce((found, item) => Math.max(found, size(item)), 0);
+
 function aligned(lines: readonly (readonly Cell[])[]): string {
-  const widths = (lines[0] ?? []).map((_, at) => Math.max(...lines.map((line) => line[at]?.length ?? 0)));
+  const widths = (lines[0] ?? []).map((_, at) => most(lines, (line) => line[at]?.length ?? 0));
   return lines
     .map((line) => line.map(({ shown, length }, at) => shown + " ".repeat((widths[at] ?? 0) - length)).join(gap))
     .join("\n");
@@ -92,7 +96,7 @@ async function alignedByWidth(lines: readonly (readonly Cell[])[]): Promise<stri
 
 /** The width of each column, the widest made narrower until a row fits. */
 function widthsOf(columns: readonly Column[], lines: readonly (readonly string[])[], width: number | null): number[] {
-  const widths = columns.map((_, at) => Math.max(...lines.map((line) => [...(line[at] ?? "")].length)));
+  const widths = columns.map((_, at) => most(lines, (line) => [...(line[at] ?? "")].length));
   if (width === null) return widths;
   const room = width - gap.length * (columns.length - 1);
   while (sum(widths) > room) {

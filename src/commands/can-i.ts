@@ -4,6 +4,7 @@ import { ClientCommand } from "../cli/client-command.ts";
 import { denied, usage } from "../cli/errors.ts";
 import { args, teamFlag } from "../cli/flags.ts";
 import { nearest } from "../cli/suggest.ts";
+import { isNoTeam } from "../cli/team-view.ts";
 
 const named: Readonly<Record<string, Action>> = {
   ...(Object.fromEntries(Object.keys(actions).map((name) => [name, name])) as Record<Action, Action>),
@@ -24,7 +25,7 @@ export default class CanI extends ClientCommand {
   static override summary = "Tell whether you may do an action, or call an endpoint; without one, list all actions.";
   static override description =
     "An action is RESOURCE:VERB, an endpoint METHOD PATH. Your role decides, and the limits of the API token that you " +
-    "use. The exit code is 0 for yes and 4 for no.";
+    "use. --team 0 asks of what belongs to no team. The exit code is 0 for yes and 4 for no.";
   static override endpoints = [usersApi.me];
   static override args = { action: args.optional("e.g. hosts:delete, or 'POST /hosts/:id/wipe'") };
   static override flags = { ...teamFlag };
@@ -39,7 +40,7 @@ export default class CanI extends ClientCommand {
     // Told before the server is asked: a typing error is none of its business.
     if (asked !== undefined && !/\s/.test(asked)) checkAction(asked);
     const { user, token } = await this.call(usersApi.me);
-    const team = flags.team === undefined ? null : await this.team(flags.team);
+    const team = flags.team === undefined ? null : await this.teamOrNone(flags.team);
     const answer = (action: Action, global = false): Answer => {
       if (global && user.global_role === null) return { allowed: false, where: "", because: "it takes a global role" };
       const teams = teamsFor(user, action);
@@ -54,12 +55,18 @@ export default class CanI extends ClientCommand {
       : await this.ofEndpoint(asked, answer, token?.endpoints ?? null);
     if (!told.allowed) {
       throw denied(
-        `no: ${user.email} may not do ${asked}${team ? ` on team ${team.name}` : ""}${told.because ? `: ${told.because}` : ""}`,
+        `no: ${user.email} may not do ${asked}${team ? ` on ${team.text}` : ""}${told.because ? `: ${told.because}` : ""}`,
         "An admin can change your role.",
       );
     }
     if (this.structured) await this.printOne({ action: asked, allowed: true, where: told.where });
     else this.log(told.where === "everywhere" ? "yes" : `yes, on ${told.where}`);
+  }
+
+  private async teamOrNone(text: string): Promise<{ readonly id: number; readonly text: string }> {
+    if (isNoTeam(text)) return { id: 0, text: "what belongs to no team" };
+    const { id, name } = await this.team(text);
+    return { id, text: `team ${name}` };
   }
 
   private async list(answer: (action: Action) => Answer): Promise<void> {

@@ -228,6 +228,11 @@ describe("config set", () => {
     const bare = await fleet.run(["config", "set", "smtp_settings.password=canary-1"]);
     expect([bare.exitCode, bare.stderr]).toEqual([2, expect.stringContaining("smtp_settings.password=@FILE")]);
     expect(bare.stderr).not.toContain("canary");
+    for (const one of [
+      'integrations={"ticketing_b":[{"api_token":"canary-1"}]}',
+      "integrations.ticketing_b.0.api_token=x",
+    ])
+      expect((await fleet.run(["config", "set", one])).stderr, one).toMatch(/holds secrets\n.*=@FILE/);
     const given = await fleet.run(["config", "set", "smtp_settings.password=@-"], { stdin: "canary-2\n" });
     expect(given.exitCode, given.stderr).toBe(0);
     expect((await fleet.app.services.config.current()).smtp_settings.password).toBe("canary-2");

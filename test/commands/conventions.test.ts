@@ -22,7 +22,7 @@ const hosts = [
     hostname: "evil\u001b[2J",
     status: "offline",
     platform: "windows",
-    os_version: "",
+    os_version: "10\r=2+3",
     team_name: "Ops",
     seen_time: "2000-01-01T00:00:00Z",
     mdm: { name: "" },
@@ -100,6 +100,9 @@ describe("output", () => {
   it("guards csv cells that a spreadsheet would run", async () => {
     const { stdout } = await run(["hosts", "list", "-o", "csv", "--fields", "id,display_name"]);
     expect(stdout).toBe("id,display_name\n1,mac-1\n2,'=cmd|'/c calc'!A1\n");
+    // Behind a bare CR a new row would begin.
+    const rows = (await run(["hosts", "list", "-o", "csv", "--fields", "os_version"])).stdout;
+    expect(rows).toBe('os_version\nmacOS 15\n"10\r=2+3"\n');
     const bare = await run(["hosts", "list", "-o", "csv", "--fields", "id", "--no-header"]);
     expect(bare.stdout).toBe("1\n2\n");
   });

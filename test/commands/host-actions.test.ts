@@ -209,7 +209,9 @@ describe("device", () => {
 
   it("says so when the token is none, or is missing", async () => {
     await makeHost(fleet.app);
-    expect((await fleet.run(["device", "show", token])).exitCode).toBe(4);
+    const unknown = await fleet.run(["device", "show", token]);
+    expect([unknown.exitCode, unknown.stderr]).toEqual([4, expect.stringContaining("the token is not that of a host")]);
+    expect(unknown.stderr).not.toContain("svc login");
     const missing = await fleet.run(["device", "show"]);
     expect([missing.exitCode, missing.stderr]).toEqual([2, expect.stringContaining("--token-stdin")]);
     expect((await fleet.run(["device", "show", token, "--token-stdin"], { stdin: token })).exitCode).toBe(2);

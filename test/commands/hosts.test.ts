@@ -61,6 +61,25 @@ describe("hosts get", () => {
     expect(two.stderr).toMatch(/2 hosts are called Bela's "Mac" \\1: \d+, \d+/);
   });
 
+  it("takes no hostname that several have, whatever is to be done", async () => {
+    const first = await makeHost(fleet.app, { hostname: "twin.example.com" });
+    const second = await makeHost(fleet.app, { hostname: "twin.example.com", hardware_serial: "TWIN2" });
+    for (const argv of [
+      ["hosts", "get", "twin.example.com"],
+      ["hosts", "delete", "twin.example.com", "--yes"],
+      ["hosts", "transfer", "twin.example.com", "--to", "Workstations"],
+    ]) {
+      const { exitCode, stderr } = await fleet.run(argv);
+      expect([exitCode, stderr]).toEqual([
+        2,
+        expect.stringContaining(`2 hosts are called twin.example.com: ${first.id}, ${second.id}`),
+      ]);
+    }
+    expect(await fleet.app.store.hosts.get(first.id)).not.toBeNull();
+    const bySerial = await fleet.run(["hosts", "get", "TWIN2", "-o", "json", "--fields", "id"]);
+    expect(JSON.parse(bySerial.stdout)).toEqual({ id: second.id });
+  });
+
   it("takes an id, a hostname, a uuid or a serial number", async () => {
     const whole = JSON.parse((await fleet.run(["hosts", "get", "1", "-o", "json"])).stdout);
     expect(whole.software).toHaveLength(1);

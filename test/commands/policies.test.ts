@@ -113,6 +113,7 @@ describe("svc policies", () => {
       (await json("hosts", ...argv)).map(({ hostname }: { hostname: string }) => hostname);
     expect(await hosts("Disk encrypted", "--failing")).toEqual(["mac-1.example.com"]);
     expect(await hosts("Disk encrypted", "--passing")).toEqual([]);
+    expect(await hosts("Disk encrypted")).toEqual(["mac-1.example.com"]);
     expect(await hosts("Disk encrypted", "--failing", "--team", "Workstations")).toEqual(["mac-1.example.com"]);
     expect(await hosts("Disk encrypted", "--failing", "--team", "Lab")).toEqual([]);
     expect(await hosts("Firewall on", "--failing", "--team", "Workstations")).toEqual([]);

@@ -247,6 +247,16 @@ const refused: [what: string, body: object, field: string][] = [
     "integrations.ticketing_a.0.url",
   ],
   [
+    "a tracker with a password in its URL",
+    { integrations: { ticketing_a: [{ ...a, url: "https://u:p@jira.example.com" }] } },
+    "integrations.ticketing_a.0.url",
+  ],
+  [
+    "a webhook with a password in its URL",
+    { webhook_settings: { activities_webhook: { destination_url: "https://u:p@hooks.example.com" } } },
+    "webhook_settings.activities_webhook.destination_url",
+  ],
+  [
     "a tracker without a token",
     { integrations: { ticketing_a: [{ ...a, api_token: "" }] } },
     "integrations.ticketing_a.0.api_token",
@@ -266,6 +276,11 @@ const refused: [what: string, body: object, field: string][] = [
   [
     "a calendar without a domain",
     { integrations: { calendar: [{ ...calendar, domain: "" }] } },
+    "integrations.calendar.0.domain",
+  ],
+  [
+    "a calendar of what is no domain",
+    { integrations: { calendar: [{ ...calendar, domain: "https://example.com" }] } },
     "integrations.calendar.0.domain",
   ],
   [
@@ -614,6 +629,7 @@ describe("premium settings", () => {
     ["mdm.ios_updates.deadline", { mdm: { ios_updates: { minimum_version: "14", deadline: "2026-05-01" } } }],
     ["mdm.ipados_updates.deadline", { mdm: { ipados_updates: { minimum_version: "14", deadline: "2026-05-01" } } }],
     ["mdm.windows_updates.deadline_days", { mdm: { windows_updates: { deadline_days: 1, grace_period_days: 0 } } }],
+    ["mdm.windows_updates.deadline_days", { mdm: { windows_updates: { deadline_days: 0, grace_period_days: 0 } } }],
     ["mdm.macos_migration.enable", { mdm: { macos_migration: { enable: true, mode: "forced", webhook_url: hook } } }],
     [
       "mdm.macos_setup.enable_end_user_authentication",

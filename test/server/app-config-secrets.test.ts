@@ -85,8 +85,12 @@ describe.each(["lowdb", "postgres"] as const)("secrets of the configuration on %
     const second = { ...a, project_key: "SEC", api_token: "canary-2" };
     const shown = await patched(t, { integrations: { ticketing_a: [a, second], calendar: [calendar] } });
     const [first, other] = shown.integrations.ticketing_a;
+    // Masks of clients' own making are masks too.
     await patched(t, {
-      integrations: { ticketing_a: [{ ...other, username: "new" }, first], calendar: shown.integrations.calendar },
+      integrations: {
+        ticketing_a: [{ ...other, username: "new", api_token: "***" }, first],
+        calendar: shown.integrations.calendar,
+      },
     });
     expect((await kept(t)).integrations).toMatchObject({
       ticketing_a: [
@@ -145,6 +149,8 @@ describe.each(["lowdb", "postgres"] as const)("secrets of the configuration on %
   it("survive changes made at once", async () => {
     const t = await startApp({ engine });
     const shown = await patched(t, { smtp_settings: smtp, integrations: { ticketing_a: [a] } });
+    await patched(t, { smtp_settings: { password: "************" } });
+    expect((await kept(t)).smtp_settings.password).toBe("canary-smtp");
     const replies = await Promise.all([
       t.patch("/config", { smtp_settings: { domain: "example.com" } }),
       t.patch("/config", { smtp_settings: { verify_ssl_certs: false } }),

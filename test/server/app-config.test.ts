@@ -241,6 +241,20 @@ describe.each(["lowdb", "postgres"] as const)("the configuration on %s", (engine
         "features.additional_queries.a",
         /expected string but got number/,
       ],
+      [
+        "a list for a map",
+        { features: { additional_queries: [] } },
+        400,
+        "features.additional_queries",
+        /expected object but got array/,
+      ],
+      [
+        "an entry without its secret",
+        { integrations: { ticketing_b: [{ url: "https://desk.example.com", email: "a@example.com", group_id: 1 }] } },
+        400,
+        "integrations.ticketing_b.0.api_token",
+        /^is required$/,
+      ],
       ["agent options of another type", { agent_options: null }, 400, "agent_options", /expected object but got null/],
       [
         "an agent option of another type",
@@ -455,6 +469,22 @@ describe("secrets in a section", () => {
       }),
     );
     expect(change(secret, { server: "mx2" }, { premium: false })).toEqual({ ...secret, server: "mx2" });
+  });
+
+  it("bear lists and maps of any size", async () => {
+    const t = await startApp();
+    const many = (count: number, value: unknown) =>
+      Object.fromEntries(Array.from({ length: count }, (_, i) => [`k${i}`, value]));
+    const tried = async (body: object) => (await t.patch("/config?dry_run=true", body)).status;
+    // More than a call takes as arguments.
+    expect(await tried({ agent_options: { config: { decorators: { load: Array(150_000).fill("SELECT 1;") } } } })).toBe(
+      200,
+    );
+    expect(await tried({ features: { additional_queries: many(150_000, " ") } })).toBe(422);
+    const calendar = (key: object) => ({ integrations: { calendar: [{ domain: "example.com", api_key_json: key }] } });
+    expect(await tried(calendar({ client_email: "c", private_key: "p", ...many(200, "v") }))).toBe(422);
+    // Each of which would copy all the others.
+    expect(await tried(calendar(many(100_000, "********")))).toBe(400);
   });
 
   it("keep fields that came after the row was written at their defaults", async () => {

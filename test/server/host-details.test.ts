@@ -99,8 +99,8 @@ describe.each(["lowdb", "postgres"] as const)("details of a host on %s", (engine
     const host = await makeHost(t, { team_id: team.id });
     const times = { created_at: NOW, updated_at: NOW };
     const [global, ofTeam, renamed] = await t.store.queries.insertMany([
-      { ...times, name: "uptime", query: "SELECT 1" },
-      { ...times, name: "uptime", query: "SELECT 1", team_id: team.id },
+      { ...times, name: "uptime", query: "SELECT 1", description: "how long", automations_enabled: true },
+      { ...times, name: "uptime", query: "SELECT 1", team_id: team.id, discard_data: true },
       // Agents skip names that begin so: they get another.
       { ...times, name: "query.users", query: "SELECT 1" },
     ]);
@@ -110,7 +110,15 @@ describe.each(["lowdb", "postgres"] as const)("details of a host on %s", (engine
       pack_id: pack.id,
       query_id: global!.id,
       name: "uptime",
+      description: "in the pack",
       interval: 60,
+    });
+    await t.store.queryResults.insert({
+      query_id: global!.id,
+      host_id: host.id,
+      last_fetched: NOW,
+      row_count: 0,
+      rows: [],
     });
     const cost = (pack_name: string, name: string) => ({
       scheduled_query_name: name,
@@ -154,6 +162,16 @@ describe.each(["lowdb", "postgres"] as const)("details of a host on %s", (engine
       [null, renamed!.id],
     ]);
     expect(stats![0]).toMatchObject({ type: "global", query_stats: [{ wall_time: 6, last_executed: NOW }] });
+    const kept = { automations_enabled: true, discard_data: false };
+    const unknown = { description: "", automations_enabled: false, discard_data: false, last_fetched: null };
+    expect(stats!.map(({ query_stats }) => query_stats[0])).toMatchObject([
+      { query_name: "uptime", description: "how long", ...kept, last_fetched: NOW },
+      { query_name: "uptime", description: "", automations_enabled: false, discard_data: true, last_fetched: null },
+      { query_name: "uptime", description: "in the pack", ...kept, last_fetched: null },
+      { query_name: "uptime", ...unknown },
+      { query_name: "gone query", ...unknown },
+      { query_name: "query.users", scheduled_query_name: "query.users" },
+    ]);
     expect((await listOf(t, ""))[0]!.pack_stats).toBeNull();
   });
 

@@ -1,11 +1,11 @@
-// The CSV export of hosts, and lists by cursor.
+// The CSV export of hosts, lists by cursor, and long lists.
 import { pino } from "pino";
 import { describe, expect, it } from "vitest";
 import type { Host } from "../../src/api/host.ts";
 import { reportColumns } from "../../src/server/hosts/report.ts";
 import { startApp, type TestApp } from "../support/app.ts";
 import { makeScene } from "../support/hosts.ts";
-import { hostRow, makeHost, makeUser } from "../support/make.ts";
+import { hostRow, makeHost, makeLabel, makePolicy, makeResults, makeTeam, makeUser } from "../support/make.ts";
 
 const reasonOf = async (res: Response) =>
   ((await res.json()) as { errors: { name: string; reason: string }[] }).errors[0]!;
@@ -216,5 +216,75 @@ describe.each(["lowdb", "postgres"] as const)("lists by cursor on %s", (engine) 
     expect(await total("/hosts?cursor=&with_count=true")).toBe("5");
     const { activities } = (await (await t.get("/activities")).json()) as { activities: unknown[] };
     expect(await total("/activities?per_page=1&with_count=true")).toBe(String(activities.length));
+  });
+});
+
+describe.each(["lowdb", "postgres"] as const)("a list of more hosts than fit one text on %s", (engine) => {
+  interface Listed {
+    hosts: { id: number; hostname: string; labels?: { name: string }[] }[];
+    meta: object;
+  }
+  const read = async (res: Response) => {
+    expect(res.status).toBe(200);
+    return (await res.json()) as Listed;
+  };
+  /** Without the look at every key, which takes longer than the reply. */
+  const listed = async (t: TestApp, path: string) =>
+    read(await t.raw(`/api/v1/svc${path}`, { headers: { authorization: `Bearer ${t.token}` } }));
+  const N = 1203;
+
+  it("is whole, in order and by page, as shorter ones are", async () => {
+    const t = await startApp({ engine });
+    const made = await t.store.hosts.insertMany(
+      Array.from({ length: N }, (_, n) => hostRow(t.clock.iso(), { hostname: `h${String(n).padStart(4, "0")}` })),
+    );
+    const ids = made.map(({ id }) => id);
+    const label = await makeLabel(t, "all", ids);
+    const policy = await makePolicy(t);
+    await makeResults(t, ids[7]!, { failing: [policy] });
+    const idsOf = async (path: string) => (await listed(t, path)).hosts.map(({ id }) => id);
+    const none = { has_next_results: false, has_previous_results: false };
+
+    const all = await read(await t.get("/hosts?populate_labels=true"));
+    expect(all.meta).toEqual(none);
+    expect(all.hosts.map(({ id }) => id)).toEqual(ids);
+    expect(all.hosts.every(({ labels }) => labels?.[0]?.name === "all")).toBe(true);
+    expect(await idsOf("/hosts?order_key=hostname&order_direction=desc")).toEqual(ids.toReversed());
+    expect(await idsOf(`/labels/${label.id}/hosts?order_key=hostname&after=h0001`)).toEqual(ids.slice(2));
+    expect(await idsOf("/hosts?order_key=issues&order_direction=desc&per_page=1100")).toEqual(
+      [ids[7]!, ...ids.toReversed().filter((id) => id !== ids[7])].slice(0, 1100),
+    );
+    const first = await listed(t, "/hosts?per_page=1100&page=0&with_count=true");
+    const second = await listed(t, "/hosts?per_page=1100&page=1");
+    expect(first.meta).toEqual({ has_next_results: true, has_previous_results: false });
+    expect(second.meta).toEqual({ has_next_results: false, has_previous_results: true });
+    expect([...first.hosts, ...second.hosts].map(({ id }) => id)).toEqual(ids);
+    expect((await listed(t, "/hosts?per_page=5000&cursor=")).meta).toMatchObject({ has_next_results: true });
+    expect((await t.get("/hosts?order_key=team_name&after=a")).status).toBe(400);
+  });
+
+  it("comes in parts, each as hosts are by then", async () => {
+    const t = await startApp({ engine });
+    const [team, other] = [await makeTeam(t), await makeTeam(t)];
+    const made = await t.store.hosts.insertMany(
+      Array.from({ length: N }, () => hostRow(t.clock.iso(), { team_id: team.id })),
+    );
+    const last = made.slice(-2).map(({ id }) => id);
+    const { token } = await makeUser(t, { teams: [{ id: team.id, role: "observer" }] });
+    const res = await t.raw("/api/v1/svc/hosts", { headers: { authorization: `Bearer ${token}` } });
+    const reader = res.body!.getReader();
+    const decoder = new TextDecoder();
+    let text = decoder.decode((await reader.read()).value);
+    text += decoder.decode((await reader.read()).value);
+    expect(text.length).toBeLessThan(1_000_000);
+    // One goes, one is none of the caller's any more.
+    await t.delete(`/hosts/${last[0]}`);
+    await t.post("/hosts/transfer", { team_id: other.id, hosts: [last[1]] });
+    for (;;) {
+      const { done, value } = await reader.read();
+      if (done) break;
+      text += decoder.decode(value);
+    }
+    expect((JSON.parse(text) as Listed).hosts.map(({ id }) => id)).toEqual(made.slice(0, -2).map(({ id }) => id));
   });
 });

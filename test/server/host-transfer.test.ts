@@ -94,6 +94,15 @@ describe.each(["lowdb", "postgres"] as const)("transfer of hosts on %s", (engine
     t.clock.advance(1000);
     await t.post("/hosts/transfer", { team_id: team.id, hosts: [id] });
     expect(await t.store.hosts.get(id)).toMatchObject({ policy_updated_at: null, updated_at: t.clock.iso() });
+    // And one whose team goes, for those of hosts without a team.
+    await t.store.hosts.updateEach([{ id, policy_updated_at: t.clock.iso() }]);
+    t.clock.advance(1000);
+    expect((await t.delete(`/teams/${team.id}`)).status).toBe(200);
+    expect(await t.store.hosts.get(id)).toMatchObject({
+      team_id: null,
+      policy_updated_at: null,
+      updated_at: t.clock.iso(),
+    });
   });
 
   it("moves hosts to and fro while they answer policies, and leaves no result of another team", async () => {

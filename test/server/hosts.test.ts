@@ -215,6 +215,7 @@ describe.each(["lowdb", "postgres"] as const)("hosts on %s", (engine) => {
           version: "1.2",
           last_opened_at: NOW,
           installed_paths: ["/Applications/Figma.app"],
+          signature_information: [],
           vulnerabilities: null,
         },
       ],
@@ -286,9 +287,12 @@ describe.each(["lowdb", "postgres"] as const)("hosts on %s", (engine) => {
         {
           name: "Figma",
           source: "apps",
-          installed_versions: [{ version: "1.2", last_opened_at: NOW }, { version: "1.3" }],
+          installed_versions: [
+            { version: "1.2", last_opened_at: NOW, signature_information: [] },
+            { version: "1.3", signature_information: [] },
+          ],
         },
-        { name: "zsh", installed_versions: [{ version: "5" }] },
+        { name: "zsh", installed_versions: [expect.not.objectContaining({ signature_information: [] })] },
       ],
       meta: { has_next_results: false, has_previous_results: false },
     });
@@ -444,7 +448,10 @@ describe.each(["lowdb", "postgres"] as const)("hosts on %s", (engine) => {
       team_id: team.id,
       totals_hosts_count: 1,
     });
-    expect(await json(t.get("/host_summary?platform=linux"))).toMatchObject({ totals_hosts_count: 1 });
+    expect(await json(t.get("/host_summary?platform=linux"))).toMatchObject({
+      totals_hosts_count: 2,
+      all_linux_count: 2,
+    });
     expect((await t.get("/host_summary?low_disk_space=0")).status).toBe(400);
   });
 });

@@ -240,6 +240,14 @@ describe.each(["lowdb", "postgres"] as const)("labels on %s", (engine) => {
     await json(t.delete(path, { labels: ["manual"] }));
     await json(t.delete(path, { labels: ["manual"] }));
     expect([(await get(manual.id)).count, (await get(other.id)).count]).toEqual([0, 1]);
+    // Told is what changed, and only that.
+    await json(t.post(path, { labels: ["other", "manual"] }));
+    const told = await t.store.activities.list({ where: eq("type", "edited_host_labels") });
+    expect(told.map(({ details }) => details)).toMatchObject([
+      { added: ["manual", "other"], removed: [] },
+      { added: [], removed: ["manual"] },
+      { added: ["manual"], removed: [] },
+    ]);
     await json(t.post("/hosts/999999/labels", { labels: ["manual"] }), 404);
     await json(t.post("/hosts/999999/labels", { labels: [] }), 404);
     expect(await refusedField(t.post(path, { labels: "manual" }))).toBe("labels");

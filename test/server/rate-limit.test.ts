@@ -1,8 +1,9 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { createFailureLimit } from "../../src/server/agent/failure-limit.ts";
 import { LOGINS_PER_MINUTE_OF_SERVER, LoginLimits } from "../../src/server/core/rate-limit.ts";
 import { errorOf, login } from "../support/accounts.ts";
-import { ADMIN, startApp, type TestApp } from "../support/app.ts";
+import { ADMIN, startApp, type TestApp, TestClock } from "../support/app.ts";
 
 /** Limits on a clock of their own, and whether an attempt passes. */
 function limits() {
@@ -109,6 +110,14 @@ describe("login limits", () => {
     for (const spelling of spellings) expect(passes(spelling, "u")).toBe(false);
     expect(passes("2001:db8:0:1::1", "u")).toBe(true);
     expect(passes("2001:db9::1", "u")).toBe(true);
+  });
+
+  it("count it so too where agents and devices guess", () => {
+    const { fail } = createFailureLimit(new TestClock(), 2);
+    expect(["2001:db8::1", "2001:DB8::2", "2001:db8:0:0:1::3", "2001:db8:0:1::1", "192.0.2.1"].map(fail)).toEqual([
+      0, 0, 60, 0, 0,
+    ]);
+    expect(["::1", "127.0.0.1", "::1", "127.0.0.1", "::1"].map(fail)).toEqual([0, 0, 0, 0, 0]);
   });
 
   it("bound what the whole server checks, and what it remembers", () => {

@@ -55,6 +55,19 @@ describe("a request", () => {
     expect(res.headers.get("cache-control")).toBe("no-store");
   });
 
+  it("is told in plain words what is wrong with a value", async () => {
+    const t = await startApp();
+    const reasons = async (path: string, body: object) =>
+      ((await json(await t.post(path, body))).errors as { reason: string }[]).map(({ reason }) => reason);
+    expect(await reasons("/invites", { email: "", name: "x".repeat(256), global_role: "observer" })).toEqual([
+      "must not be empty",
+      "must have at most 255 characters",
+    ]);
+    expect(await reasons("/queries", { name: "q", query: "SELECT 1", interval: -1 })).toEqual(["must be at least 0"]);
+    const change = { kind: "label", owner: null, name: "l", action: "rename" };
+    expect(await reasons("/spec/apply", { changes: [change] })).toContain("must be one of create, update, delete");
+  });
+
   it("pages by the rules of every list", async () => {
     const t = await startApp();
     for (let i = 0; i < 23; i++) await makeHost(t, { hostname: `h${String(i).padStart(2, "0")}` });

@@ -50,7 +50,9 @@ const SOLUTIONS = ["Svc", "Rival"];
 const ENROLLMENTS = ["On (automatic)", "On (manual)", "On (personal)", "Pending", "Off"] as const;
 const STATUSES = ["verified", "verifying", "pending", "failed"] as const;
 const ENCRYPTION = ["verified", "verifying", "action_required", "enforcing", "failed", "removing_enforcement"] as const;
-const PLATFORMS = ["darwin", "windows", "ubuntu", "rhel", ""];
+const PLATFORMS = ["darwin", "windows", "ubuntu", "rhel", "rocky", "haiku", ""];
+/** What a system says that it is like. */
+const LIKE: Readonly<Record<string, string>> = { darwin: "darwin", rocky: "rhel centos Fedora", haiku: "beos" };
 
 const some = <T>(values: readonly T[]) => fc.subarray([...values]);
 const orNull = <T>(values: readonly T[]) => fc.option(fc.constantFrom(...values), { nil: null });
@@ -162,7 +164,7 @@ const ageOf = (field: string, of: (host: Facts) => number | null): fc.Arbitrary<
 };
 const fixed = (text: string, holds: (host: Facts) => boolean) => fc.constant<Selector>({ text, holds });
 
-const linux = ["ubuntu", "rhel"];
+const linux = ["ubuntu", "rhel", "rocky"];
 const leaf: fc.Arbitrary<Selector> = fc.oneof(
   textOf("hostname", ["mac-1", "100%", "Ünal"], ({ hostname }) => [hostname]),
   textOf("platform", ["darwin", "windows", "ubuntu"], ({ platform }) => [platform]),
@@ -339,7 +341,7 @@ async function fill({ store }: TestApp, hosts: readonly Facts[]): Promise<void> 
   for (const host of hosts) {
     const { id } = host;
     await store.hosts.insert({
-      ...hostRow(now, { hostname: host.hostname, platform: host.platform }),
+      ...hostRow(now, { hostname: host.hostname, platform: host.platform, platform_like: LIKE[host.platform] ?? "" }),
       id,
       uuid: `u${id}`,
       hardware_serial: `s${id}`,

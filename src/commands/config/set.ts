@@ -1,6 +1,8 @@
 import * as Flags from "@oclif/core/flags";
 import type { z } from "zod";
 import { AppConfig, appConfigApi, ConfigSections } from "../../api/app-config.ts";
+import { isMask } from "../../api/fields.ts";
+import { configSecrets, secretPaths } from "../../api/secret-fields.ts";
 import type { Change } from "../../cli/base-command.ts";
 import { ClientCommand } from "../../cli/client-command.ts";
 import { usage } from "../../cli/errors.ts";
@@ -36,7 +38,11 @@ export default class ConfigSet extends ClientCommand {
       const at = assignment.indexOf("=");
       if (at <= 0) throw usage(`${assignment} is not PATH=VALUE`, "For instance org_info.org_name=Example");
       const path = assignment.slice(0, at);
-      assign(body, path, await this.value(path, assignment.slice(at + 1)));
+      const text = assignment.slice(at + 1);
+      const value = await this.value(path, text);
+      if (!text.startsWith("@") && holdsSecret(path, value))
+        throw usage(`${path} holds secrets`, `Give it by file, ${path}=@FILE, or - for stdin.`);
+      assign(body, path, value);
       paths.push(path);
     }
     if (Object.keys(body).length === 0) throw usage("nothing to change", "Give PATH=VALUE, or --input FILE.");
@@ -65,6 +71,18 @@ export default class ConfigSet extends ClientCommand {
       throw usage(`${path}: ${text.slice(0, 100)} is no JSON`, `In a shell it wants quotes, or a file: ${path}=@FILE`);
     }
   }
+}
+
+/** Such as the tokens of trackers: what is masked or empty is none. */
+function holdsSecret(path: string, value: unknown): boolean {
+  const given: Json = {};
+  assign(given, path, value);
+  return Object.entries(configSecrets).some(([section, fields]) =>
+    secretPaths(fields, given[section]).some((at) => {
+      const secret = at.reduce<unknown>((part, key) => (part as Record<string, unknown>)[key], given[section]);
+      return secret !== "" && !isMask(secret);
+    }),
+  );
 }
 
 const shapeOf = (schema: unknown): Record<string, unknown> | undefined =>

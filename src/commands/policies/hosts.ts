@@ -5,13 +5,13 @@ import { hostView } from "../../cli/host-view.ts";
 import { PoliciesCommand, scopeFlag } from "../../cli/policy-view.ts";
 
 export default class PoliciesHosts extends PoliciesCommand {
-  static override summary = "List the hosts that pass or fail a policy.";
+  static override summary = "List the hosts that fail a policy, or those that pass it.";
   static override description = "With --team a global policy may be named too: its hosts in that team are listed.";
   static override endpoints = [hostsApi.list];
   static override args = { policy: args.policy };
   static override flags = {
-    failing: Flags.boolean({ summary: "Hosts that fail it.", exclusive: ["passing"] }),
-    passing: Flags.boolean({ summary: "Hosts that pass it." }),
+    failing: Flags.boolean({ summary: "Hosts that fail it: the default.", exclusive: ["passing"] }),
+    passing: Flags.boolean({ summary: "Hosts that pass it, instead." }),
     ...scopeFlag,
     ...limitFlags,
   };
@@ -26,8 +26,8 @@ export default class PoliciesHosts extends PoliciesCommand {
     const { id } = await this.own(given.policy, scope.teamId);
     const query = {
       policy_id: id,
-      ...(flags.failing ? { policy_response: "failing" as const } : {}),
-      ...(flags.passing ? { policy_response: "passing" as const } : {}),
+      // Without a response the server lists hosts that the policy is not for, too.
+      policy_response: flags.passing ? ("passing" as const) : ("failing" as const),
       ...(scope.teamId === null ? {} : { team_id: scope.teamId }),
     };
     const hosts = this.pages(hostsApi.list, { query }, "hosts");

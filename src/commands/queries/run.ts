@@ -19,6 +19,7 @@ export default class QueriesRun extends LiveCommand {
       required: true,
       helpValue: "HOST,...",
     }),
+    team: Flags.string({ summary: "Team whose queries these are, by name or id.", helpValue: "TEAM" }),
     ...dryRunFlag,
   };
   static override examples = [
@@ -29,7 +30,7 @@ export default class QueriesRun extends LiveCommand {
   async run() {
     const { argv, flags } = await this.parse(QueriesRun);
     const queries = [];
-    for (const name of listOf(argv as string[])) queries.push(await this.savedQuery(name));
+    for (const name of listOf(argv as string[])) queries.push(await this.savedQuery(name, flags.team));
     const host_ids = [];
     for (const name of listOf(flags.hosts)) host_ids.push((await this.host(name)).id);
     if (queries.length === 0 || host_ids.length === 0) throw usage("a query and --hosts are needed");

@@ -4,6 +4,7 @@ import type { z } from "zod";
 import type { Activity, activitiesApi } from "../../api/activities.ts";
 import type { Streamed } from "../../api/endpoint.ts";
 import type { Context } from "../core/context.ts";
+import { bytesOf } from "../core/text-stream.ts";
 import type { ActivityRow } from "./chain.ts";
 import { activitiesWhere } from "./filters.ts";
 import { sourcedActivity } from "./service.ts";
@@ -37,7 +38,7 @@ export function exportActivities(ctx: Context, { format, ...filters }: Query): S
   }
   const day = ctx.clock.iso().slice(0, 10);
   return {
-    body: bytesOf(ctx, parts()),
+    body: bytesOf(ctx, parts(), "the export of activities"),
     headers: {
       "content-type": format === "csv" ? "text/csv; charset=utf-8" : "application/x-ndjson",
       "content-disposition": `attachment; filename="activities-${day}.${format}"`,
@@ -64,26 +65,3 @@ const csv = (rows: readonly (readonly unknown[])[]): string =>
     rows.map((row) => [...row]),
     { escape_formulas: true, cast: { boolean: String }, record_delimiter: "\r\n", quoted_match: /[\r\n]/ },
   );
-
-/** Pulled by whoever reads, never ahead of it; ends when the reader goes away. An error cuts the connection off, so that it shows. */
-function bytesOf(ctx: Context, parts: AsyncGenerator<string>): ReadableStream<Uint8Array> {
-  const encoder = new TextEncoder();
-  return new ReadableStream<Uint8Array>(
-    {
-      async pull(controller) {
-        try {
-          const { done, value } = await parts.next();
-          if (done) controller.close();
-          else controller.enqueue(encoder.encode(value));
-        } catch (err) {
-          ctx.log.error({ request_id: ctx.requestId, err }, "the export of activities broke off");
-          throw err;
-        }
-      },
-      async cancel() {
-        await parts.return(undefined);
-      },
-    },
-    { highWaterMark: 0 },
-  );
-}

@@ -71,7 +71,9 @@ function checkObject(value: unknown, at: string): void {
 }
 
 const depth = (value: unknown): number =>
-  typeof value === "object" && value !== null ? 1 + Math.max(0, ...Object.values(value).map(depth)) : 0;
+  typeof value === "object" && value !== null
+    ? 1 + Object.values(value).reduce((most: number, inner) => Math.max(most, depth(inner)), 0)
+    : 0;
 
 function checkKeys(given: Record<string, unknown>, at: string): void {
   for (const [key, value] of Object.entries(given)) {

@@ -96,5 +96,4 @@ function premiumErrors(
     .map((name) => ({ name, reason }));
 }
 
-const isOff = (value: unknown): boolean =>
-  value === undefined || value === null || value === false || value === "" || value === 0;
+const isOff = (value: unknown): boolean => value === undefined || value === null || value === false || value === "";

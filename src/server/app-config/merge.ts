@@ -1,6 +1,7 @@
 // Laying a change over a section: strict in keys and types, with the texts that the strict endpoints answer.
 import { z } from "zod";
-import { badRequest, type FieldError, invalid } from "../core/errors.ts";
+import { badRequest, type FieldError, invalid, typeName } from "../core/errors.ts";
+import { issueText } from "../core/issue-text.ts";
 
 type Json = Record<string, unknown>;
 
@@ -65,9 +66,9 @@ function leaf(schema: z.ZodType, given: unknown, path: string): unknown {
   if (result.success) return result.data;
   const issue = result.error.issues[0]!;
   const at = [path, ...issue.path.map(String)].join(".");
-  if (issue.code === "invalid_type")
-    throw wrongType(at, issue.expected === "int" ? "integer" : issue.expected, issue.input);
-  throw invalid(at, issue.message);
+  if (issue.code === "invalid_type" && issue.input === undefined) throw badRequest("is required", at);
+  if (issue.code === "invalid_type") throw wrongType(at, typeName(issue.expected), issue.input);
+  throw invalid(at, issueText(issue));
 }
 
 type Path = string | readonly string[];

@@ -1,8 +1,8 @@
 // What is secret in a section: where it stands, its mask, and what a mask that comes back stands for.
 import { isDeepStrictEqual } from "node:util";
-import { MASK } from "../../api/fields.ts";
+import { isMask, MASK } from "../../api/fields.ts";
 import { type SecretFields, secretPaths } from "../../api/secret-fields.ts";
-import type { FieldError } from "../core/errors.ts";
+import { badRequest, type FieldError } from "../core/errors.ts";
 import { getPath, isObject, withPath } from "./merge.ts";
 import type { Section } from "./section.ts";
 
@@ -26,18 +26,22 @@ export function apart(section: SecretFields, value: object): { plain: object; se
 export const together = (plain: object, secrets: readonly (readonly [string[], unknown])[]): object =>
   secrets.reduce((left, [path, secret]) => withPath(left, path, secret), plain);
 
+/** No section that is kept has as many. */
+const MOST_MASKS = 2_000;
+
 /** A mask that comes back stands for the secret that is kept; in a list, for that of the same entry. */
 export function unmasked(section: Section, input: unknown, old: object): { input: unknown; errors: FieldError[] } {
   const errors: FieldError[] = [];
-  const result = secretPaths(section, input)
-    .filter((path) => getPath(input, path) === MASK)
-    .reduce((left, path) => {
-      const from = pathInOld(section, input, old, path);
-      const kept = from === null ? undefined : getPath(old, from);
-      const list = listOf(section, path);
-      if (list && isEmpty(kept)) errors.push({ name: path.join("."), reason: unknownMask(list[1]) });
-      return withPath(left, path, kept ?? "");
-    }, input);
+  const paths = secretPaths(section, input).filter((path) => isMask(getPath(input, path)));
+  // The input is not parsed yet, and each of them copies what it stands in.
+  if (paths.length > MOST_MASKS) throw badRequest(`more than ${MOST_MASKS} secrets`, section.name);
+  const result = paths.reduce((left, path) => {
+    const from = pathInOld(section, input, old, path);
+    const kept = from === null ? undefined : getPath(old, from);
+    const list = listOf(section, path);
+    if (list && isEmpty(kept)) errors.push({ name: path.join("."), reason: unknownMask(list[1]) });
+    return withPath(left, path, kept ?? "");
+  }, input);
   return { input: result, errors };
 }
 
@@ -66,7 +70,7 @@ export function rebound(section: Section, input: unknown, value: object, old: ob
   return Object.entries(section.boundTo).flatMap(([path, fields]) => {
     const kept = getPath(old, path);
     const sent = getPath(input, path);
-    if (isEmpty(kept) || (sent !== undefined && sent !== MASK) || getPath(value, path) !== kept) return [];
+    if (isEmpty(kept) || (sent !== undefined && !isMask(sent)) || getPath(value, path) !== kept) return [];
     const moved = fields.filter((field) => getPath(value, field) !== getPath(old, field));
     // Without a receiver nothing is sent anywhere, and the next one is a change again.
     if (moved.length === 0 || isEmpty(getPath(value, fields[0]!))) return [];

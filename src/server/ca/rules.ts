@@ -10,10 +10,10 @@ import {
   secretFields,
   urlFields,
 } from "../../api/certificate-authorities.ts";
-import { MASK } from "../../api/fields.ts";
+import { isMask, MASK } from "../../api/fields.ts";
 import type { Context } from "../core/context.ts";
 import { invalid, notFound } from "../core/errors.ts";
-import { checkOutboundUrl } from "../core/outbound.ts";
+import { checkOutboundUrl, hasCredentials } from "../core/outbound.ts";
 import type { RowOf } from "../store/table.ts";
 import type { certificateAuthorities } from "./tables.ts";
 import { unknownVariable } from "./variables.ts";
@@ -31,7 +31,7 @@ export interface Wanted {
 
 /** The one object of the body, and its type. 422 where there is none, or more than one. */
 export function theObject(body: CreateCa | ChangeCa): { type: CaType; given: Settings } {
-  const [type, another] = caTypes.filter((known) => body[known] !== undefined);
+  const [type, another] = caTypes.filter((known) => body[known] != null);
   if (!type) throw invalid("base", `one object is needed: ${caTypes.join(", ")}`);
   if (another) throw invalid(another, `only one object can be given: not ${type} and ${another}`);
   return { type, given: body[type] as Settings };
@@ -59,7 +59,7 @@ export function changed(row: CaRow, given: Settings, prefix: string = row.type):
   const { name, [field]: secret, ...rest } = given;
   const settings: Settings = { ...row.settings, ...rest };
   checkSettings(type, settings, prefix);
-  const isKept = secret === undefined || isMask(String(secret));
+  const isKept = secret === undefined || isMask(secret);
   const moved = urlFields[type].find((url) => settings[url] !== row.settings[url]);
   if (moved && isKept) throw invalid(`${prefix}.${field}`, `${field} is required when ${moved} changes`);
   return {
@@ -69,9 +69,6 @@ export function changed(row: CaRow, given: Settings, prefix: string = row.type):
     secret: isKept ? row.secret : String(secret),
   };
 }
-
-/** Masks are runs of asterisks, of whatever length. */
-const isMask = (text: string): boolean => /^\*+$/.test(text);
 
 const withVariables = ["certificate_common_name", "certificate_user_principal_names", "certificate_seat_id"];
 
@@ -87,11 +84,6 @@ function checkSettings(type: CaType, settings: Settings, prefix: string): void {
       const unknown = unknownVariable(String(text));
       if (unknown !== null) throw invalid(`${prefix}.${field}`, `${unknown} is no variable that can be used here`);
     }
-}
-
-function hasCredentials(url: string): boolean {
-  const { username, password } = new URL(url);
-  return username !== "" || password !== "";
 }
 
 export const sameAs = (row: CaRow, { name, settings, secret }: Wanted): boolean =>

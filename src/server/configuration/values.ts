@@ -2,7 +2,7 @@
 import { createHmac } from "node:crypto";
 import type { z } from "zod";
 import type { ThingKey } from "../../api/configuration.ts";
-import { MASK } from "../../api/fields.ts";
+import { isMask } from "../../api/fields.ts";
 import type { Services } from "../core/context.ts";
 import { invalid } from "../core/errors.ts";
 import { serverSecret } from "../secrets/service.ts";
@@ -94,6 +94,6 @@ export function givenSecret(value: unknown, texts: Texts, at: string): string | 
   if (ref === "") return KEPT;
   const text = texts.get(ref);
   if (text === undefined) throw invalid(at, "no secret is given for its ref");
-  if (text === MASK) throw invalid(at, "the secret given for its ref is a mask");
+  if (isMask(text)) throw invalid(at, "the secret given for its ref is a mask");
   return text;
 }

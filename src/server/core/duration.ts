@@ -1,7 +1,9 @@
 const units: Record<string, number> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 };
 
-/** `500ms`, `25s`, `10m`, `24h`, `5d`; bare numbers are seconds. Gives milliseconds, or null for what is no duration. */
+/** `500ms`, `25s`, `10m`, `24h`, `5d`, several together (`1h30m`, `24h0m0s`); bare numbers are seconds. Gives milliseconds, or null for what is no duration. */
 export function readDuration(text: string): number | null {
-  const match = /^(\d+(?:\.\d+)?)(ms|s|m|h|d)?$/.exec(text.trim());
-  return match ? Number(match[1]) * units[match[2] ?? "s"]! : null;
+  const given = text.trim();
+  if (/^\d+(?:\.\d+)?$/.test(given)) return Number(given) * 1000;
+  if (given.length > 50 || !/^(?:\d+(?:\.\d+)?(?:ms|s|m|h|d))+$/.test(given)) return null;
+  return [...given.matchAll(/([\d.]+)(ms|s|m|h|d)/g)].reduce((sum, [, n, unit]) => sum + Number(n) * units[unit!]!, 0);
 }

@@ -55,6 +55,13 @@ export function checkOutboundUrl(text: string): string | null {
   return /\s/.test(text) ? "must not contain blanks" : null;
 }
 
+/** Such URLs are shown to many more people than secrets are. */
+export function hasCredentials(url: string): boolean {
+  if (!URL.canParse(url)) return false;
+  const { username, password } = new URL(url);
+  return username !== "" || password !== "";
+}
+
 /** Of what is looked up by: an index of Postgres holds no more. */
 const MAX_DESTINATION = 2_000;
 

@@ -1,7 +1,17 @@
 // One way to page every list.
 import type { CursorMeta, Meta } from "../../api/fields.ts";
 import type { Scalar } from "../store/query.ts";
-import { and, type Direction, eq, gt, lt, nothing, type OrderTerm, type Predicate } from "../store/query.ts";
+import {
+  and,
+  type Direction,
+  eq,
+  everything,
+  gt,
+  lt,
+  nothing,
+  type OrderTerm,
+  type Predicate,
+} from "../store/query.ts";
 import type { Collection } from "../store/store.ts";
 import type { ColumnSpec, RowOf, Table } from "../store/table.ts";
 import { badRequest } from "./errors.ts";
@@ -50,8 +60,8 @@ export async function page<T extends Table>(
 ): Promise<{ rows: RowOf<T>[]; meta: Meta }> {
   const { offset, limit } = windowOf(query);
   const order = orderOf(query, options);
-  const past = query.after === undefined ? undefined : afterPredicate(rows.table, query, order[0]!);
-  const found = await rows.list({ where: past ? and(where, past) : where, order, offset, limit: limit + 1 });
+  const past = afterOf(rows.table, query, options);
+  const found = await rows.list({ where: and(where, past), order, offset, limit: limit + 1 });
   return { rows: found.slice(0, limit), meta: metaOf(offset, limit, found.length) };
 }
 
@@ -105,6 +115,11 @@ export function orderOf(query: PageQuery, options: PageOptions): readonly OrderT
   if (query.order_key === undefined) return options.defaultOrder ?? [{ column: "id", direction: "asc" }];
   const direction = query.order_direction ?? "asc";
   return [options.orderBy?.(query.order_key, direction) ?? { column: query.order_key, direction }];
+}
+
+/** Which rows are past the query's `after`. */
+export function afterOf(table: Table, query: PageQuery, options: PageOptions = {}): Predicate {
+  return query.after === undefined ? everything : afterPredicate(table, query, orderOf(query, options)[0]!);
 }
 
 function afterPredicate(table: Table, query: PageQuery, term: OrderTerm): Predicate {

@@ -12,7 +12,10 @@ import {
   invalidFields,
   passwordResetRequired,
   premiumRequired,
+  typeName,
 } from "./errors.ts";
+import { issueText } from "./issue-text.ts";
+import type { JsonStream } from "./text-stream.ts";
 import { checkLicenseRuns } from "./tier.ts";
 import { checkTokenScope } from "./token-scope.ts";
 
@@ -34,7 +37,11 @@ export interface RawInput {
   readonly body: () => Promise<unknown>;
 }
 
-export type Handler<E extends AnyEndpoint> = (input: ParsedOf<E>, ctx: Context, reply: Reply) => Promise<ReplyOf<E>>;
+export type Handler<E extends AnyEndpoint> = (
+  input: ParsedOf<E>,
+  ctx: Context,
+  reply: Reply,
+) => Promise<ReplyOf<E> | JsonStream>;
 
 export const route = <E extends AnyEndpoint>(endpoint: E, handle: Handler<E>): Route => ({
   endpoint,
@@ -151,10 +158,10 @@ function bodyError(issue: z.core.$ZodIssue): FieldError {
       name,
       reason: missing
         ? `${name} is required`
-        : `invalid value type at '${name}': expected ${issue.expected} but got ${kindOf(issue.input)}`,
+        : `invalid value type at '${name}': expected ${typeName(issue.expected)} but got ${kindOf(issue.input)}`,
     };
   }
-  return { name, reason: issue.message };
+  return { name, reason: issueText(issue) };
 }
 
 const kindOf = (value: unknown): string => (value === null ? "null" : Array.isArray(value) ? "array" : typeof value);

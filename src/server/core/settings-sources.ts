@@ -2,6 +2,7 @@
 import { readFileSync } from "node:fs";
 import { parse } from "yaml";
 import type { z } from "zod";
+import { issueText } from "./issue-text.ts";
 import { isAllowEntry } from "./outbound-addresses.ts";
 import { isNetwork } from "./proxies.ts";
 import { Settings } from "./settings.ts";
@@ -72,7 +73,7 @@ function describe(issue: z.core.$ZodIssue, from: Record<string, string>): string
   if (issue.code === "unrecognized_keys")
     return `${issue.keys.map((key) => from[key] ?? key).join(", ")}: no such setting`;
   const name = String(issue.path[0] ?? "settings");
-  return `${from[name] ?? name}: ${issue.message}`;
+  return `${from[name] ?? name}: ${issueText(issue)}`;
 }
 
 function checkTogether(settings: Settings): void {

@@ -119,7 +119,13 @@ async function again({ store, clock }: Context, old: HostRow, told: Told, teamId
     Object.entries(told).map(([column, value]) => [column, old[column as keyof Told] || value]),
   ) as Told;
   const now = clock.iso();
-  const set = { ...filled, display_name: old.display_name || displayName(filled), team_id: teamId };
+  const set = {
+    ...filled,
+    display_name: old.display_name || displayName(filled),
+    team_id: teamId,
+    // Never asked for the policies of another team.
+    policy_updated_at: old.team_id === teamId ? old.policy_updated_at : null,
+  };
   await store.hosts.update({ where: eq("id", old.id), set: { ...set, last_enrolled_at: now, updated_at: now } });
   if (old.team_id !== teamId) {
     await forgetForeignResults(store, [old.id]);

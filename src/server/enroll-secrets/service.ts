@@ -1,5 +1,5 @@
 import type { EnrollSecret } from "../../api/enroll-secrets.ts";
-import { MASK } from "../../api/fields.ts";
+import { isMask } from "../../api/fields.ts";
 import { recordActivity } from "../activities/record.ts";
 import { channels } from "../core/channels.ts";
 import { type Context, within } from "../core/context.ts";
@@ -46,14 +46,14 @@ export function checkSecrets(given: Given): void {
   for (const { secret } of given) {
     if (secret.trim() === "") throw invalid("secrets", "must not be empty");
     if (/\p{Cc}|\p{Cs}/u.test(secret)) throw invalid("secrets", "must not hold control characters");
-    if (seen.has(secret) && secret !== MASK) throw invalid("secrets", "must differ from each other");
+    if (seen.has(secret) && !isMask(secret)) throw invalid("secrets", "must differ from each other");
     seen.add(secret);
   }
 }
 
 /** Who may not read secrets sends back what it was shown: all masks together stand for all secrets that there are. */
 function unmasked(given: Given, existing: readonly Row[]): string[] {
-  const plain = given.map(({ secret }) => secret).filter((secret) => secret !== MASK);
+  const plain = given.map(({ secret }) => secret).filter((secret) => !isMask(secret));
   const masks = given.length - plain.length;
   if (masks === 0) return plain;
   if (masks !== existing.length)

@@ -61,51 +61,69 @@ export async function packsOfHost(store: ServerTx, host: HostRow, labelIds: read
   });
 }
 
-/** Ids by group and the name that agents know each one under. */
-const idsAsSent = (
-  groups: ReadonlyMap<number | null, readonly { readonly id: number; readonly name: string }[]>,
-): Map<string, number> =>
-  new Map(
-    [...groups].flatMap(([group, queries]) =>
-      [...namesAsSent(queries)].map(([id, name]) => [JSON.stringify([group, name]), id]),
-    ),
-  );
+/** By group and the name that agents know each one under. */
+const byNameAsSent = <T extends { readonly id: number; readonly name: string }>(
+  groups: ReadonlyMap<number | null, readonly T[]>,
+): Map<string, T> => {
+  const found = new Map<string, T>();
+  for (const [group, queries] of groups) {
+    const byId = new Map(queries.map((query) => [query.id, query]));
+    for (const [id, name] of namesAsSent(queries)) found.set(JSON.stringify([group, name]), byId.get(id)!);
+  }
+  return found;
+};
 
 const teamOfType = (type: string): number | null => Number(/^team-(\d{1,15})$/.exec(type)?.[1] ?? Number.NaN) || null;
 
-/** The agent tells names; the ids of what goes by them now are added. What goes by them no more has none. */
-export async function packStatsOfHost(store: ServerTx, kept: readonly unknown[]): Promise<HostPackStats[]> {
+const QUERY_FIELDS = ["id", "name", "team_id", "description", "discard_data", "automations_enabled"] as const;
+
+/** The agent tells names; what goes by them now is added. Of what goes by them no more there is nothing to add. */
+export async function packStatsOfHost(
+  store: ServerTx,
+  hostId: number,
+  kept: readonly unknown[],
+): Promise<HostPackStats[]> {
   const told = kept as readonly PackStats[];
   if (told.length === 0) return [];
   const legacy = told.filter(({ type }) => type === "").map(({ pack_name }) => pack_name);
-  const [packs, saved] = await Promise.all([
+  const [packs, saved, fetched] = await Promise.all([
     store.packs.pick(["id", "name"], { where: oneOf("name", legacy) }),
-    legacy.length === told.length ? [] : store.queries.pick(["id", "name", "team_id"]),
+    store.queries.pick(QUERY_FIELDS),
+    store.queryResults.pick(["query_id", "last_fetched"], { where: eq("host_id", hostId) }),
   ]);
-  const scheduled = await store.scheduledQueries.pick(["id", "name", "pack_id"], {
+  const scheduled = await store.scheduledQueries.pick(["id", "name", "pack_id", "query_id", "description"], {
     where: oneOf(
       "pack_id",
       packs.map(({ id }) => id),
     ),
   });
   const packIds = new Map(packs.map(({ id, name }) => [name, id]));
-  const scheduledIds = idsAsSent(groupBy(scheduled, ({ pack_id }) => pack_id));
-  const savedIds = idsAsSent(groupBy(saved, ({ team_id }) => team_id));
+  const queries = new Map(saved.map((query) => [query.id, query]));
+  const fetchedAt = new Map(fetched.map(({ query_id, last_fetched }) => [query_id, last_fetched]));
+  const ofPacks = byNameAsSent(groupBy(scheduled, ({ pack_id }) => pack_id));
+  const ofTeams = byNameAsSent(groupBy(saved, ({ team_id }) => team_id));
   return told.map(({ pack_name, type, query_stats }) => {
     const packId = type === "" ? (packIds.get(pack_name) ?? null) : null;
-    const idOf = (name: string) =>
-      (type === ""
-        ? scheduledIds.get(JSON.stringify([packId, name]))
-        : savedIds.get(JSON.stringify([teamOfType(type), name]))) ?? null;
+    const now = (name: string) => {
+      const entry = type === "" ? ofPacks.get(JSON.stringify([packId, name])) : undefined;
+      const query = entry ? queries.get(entry.query_id) : ofTeams.get(JSON.stringify([teamOfType(type), name]));
+      const known = type === "" && !entry ? undefined : query;
+      return {
+        scheduled_query_id: (entry ?? known)?.id ?? null,
+        scheduled_query_name: (entry ?? known)?.name ?? name,
+        query_name: known?.name ?? name,
+        description: (entry ?? known)?.description ?? "",
+        discard_data: known?.discard_data ?? false,
+        automations_enabled: known?.automations_enabled ?? false,
+        // Of packs' queries no answers are kept.
+        last_fetched: (entry || !known ? null : fetchedAt.get(known.id)) ?? null,
+      };
+    };
     return {
       pack_id: packId,
       pack_name,
       type,
-      query_stats: query_stats.map((stats) => ({
-        ...stats,
-        scheduled_query_id: idOf(stats.scheduled_query_name),
-        pack_id: packId,
-      })),
+      query_stats: query_stats.map((stats) => ({ ...stats, ...now(stats.scheduled_query_name), pack_id: packId })),
     };
   });
 }

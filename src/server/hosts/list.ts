@@ -5,9 +5,10 @@ import { selectionOf } from "../../api/selection.ts";
 import { visible } from "../core/access.ts";
 import type { Context } from "../core/context.ts";
 import { badRequest } from "../core/errors.ts";
-import { cursorPage, metaOf, page, windowOf } from "../core/paging.ts";
+import { afterOf, cursorPage, DEFAULT_PER_PAGE, metaOf, page, windowOf } from "../core/paging.ts";
 import { sharing } from "../core/sharing.ts";
-import { and, everything, exists, gt, lt, type Predicate } from "../store/query.ts";
+import { jsonWithList } from "../core/text-stream.ts";
+import { and, everything, exists, gt, lt, oneOf, type Predicate } from "../store/query.ts";
 import type { HostRow } from "./access.ts";
 import { idsWhere } from "./chosen.ts";
 import { checkLabelFilter, hostsWhere } from "./filters.ts";
@@ -16,11 +17,58 @@ import { orderBy, type Stretch, stretchesOf } from "./order.ts";
 import { hostSeen } from "./tables.ts";
 import { type HostParts, hostsOnWire } from "./wire.ts";
 
+/** A longer list is read, made and sent in parts: it may be of a hundred thousand hosts, each with hundreds of entries of software. */
+const LONG = 1000;
+const AT_ONCE = 250;
+const AT_ONCE_WITH_SOFTWARE = 50;
+
 export async function listHosts(ctx: Context, query: HostListQuery) {
   checkIssues(query);
   const where = listed(ctx, query);
+  const parts = partsOf(query);
+  if (query.cursor === undefined && windowOf(query).limit > LONG) {
+    const { ids, meta } = await idsOf(ctx, query, where);
+    if (ids.length > LONG)
+      return jsonWithList(ctx, "hosts", longList(ctx, ids, where, parts), {
+        meta,
+        ...(await namedByFilter(ctx, query)),
+      });
+  }
   const { rows, meta } = await pageOf(ctx, query, where);
-  return { hosts: await hostsOnWire(ctx, rows, partsOf(query)), meta, ...(await namedByFilter(ctx, query)) };
+  return { hosts: await hostsOnWire(ctx, rows, parts), meta, ...(await namedByFilter(ctx, query)) };
+}
+
+/** The hosts of the list in their order, as it is now. */
+async function idsOf({ store }: Context, query: HostListQuery, where: Predicate) {
+  const { past, rest } = afterSeen(query);
+  const { offset, limit } = windowOf(rest);
+  const after = afterOf(store.hosts.table, rest, { orderBy });
+  const ids: number[] = [];
+  let skip = offset;
+  for (const stretch of stretchesOf(rest, and(where, past, after))) {
+    const found = await store.hosts.pick(["id"], { ...stretch, offset: skip, limit: limit + 1 - ids.length });
+    for (const { id } of found) ids.push(id);
+    if (found.length > 0) skip = 0;
+    else if (skip > 0) skip -= await store.hosts.count(stretch.where);
+    if (ids.length > limit) break;
+  }
+  return { ids: ids.slice(0, limit), meta: metaOf(offset, limit, ids.length) };
+}
+
+/** Hosts that go, or are no longer among those meant, while the list is read do not come. */
+async function* longList(ctx: Context, ids: readonly number[], where: Predicate, parts: HostParts) {
+  const size = parts.software ? AT_ONCE_WITH_SOFTWARE : AT_ONCE;
+  for (let at = 0; at < ids.length; at += size) {
+    const some = ids.slice(at, at + size);
+    const rows = new Map(
+      (await ctx.store.hosts.list({ where: and(oneOf("id", some), where) })).map((row) => [row.id, row]),
+    );
+    yield hostsOnWire(
+      ctx,
+      some.flatMap((id) => rows.get(id) ?? []),
+      parts,
+    );
+  }
 }
 
 /** How many hosts a list has in all. */
@@ -38,7 +86,10 @@ function listed(ctx: Context, query: HostListQuery): Predicate {
 }
 
 async function pageOf(ctx: Context, query: HostListQuery, where: Predicate) {
-  if (query.cursor !== undefined) return cursorPage(ctx.store.hosts, query, where);
+  if (query.cursor !== undefined) {
+    const per_page = Math.min(query.per_page ?? DEFAULT_PER_PAGE, LONG);
+    return cursorPage(ctx.store.hosts, { ...query, per_page }, where);
+  }
   if (query.order_key === "issues") return pageOfStretches(ctx, query, stretchesOf(query, where));
   const { past, rest } = afterSeen(query);
   return page(ctx.store.hosts, rest, and(where, past), { orderBy });

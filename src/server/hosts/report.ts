@@ -5,6 +5,7 @@ import type { Host } from "../../api/host.ts";
 import type { HostReportQuery } from "../../api/host-filters.ts";
 import type { Context } from "../core/context.ts";
 import { badRequest } from "../core/errors.ts";
+import { bytesOf } from "../core/text-stream.ts";
 import { checkLabelFilter, hostsWhere } from "./filters.ts";
 import { checkIssues, filterNames } from "./list.ts";
 import { stretchesOf } from "./order.ts";
@@ -113,7 +114,7 @@ export function reportHosts(ctx: Context, query: HostReportQuery): Streamed {
   }
   const day = ctx.clock.iso().slice(0, 10);
   return {
-    body: bytesOf(ctx, lines()),
+    body: bytesOf(ctx, lines(), "the report of hosts"),
     headers: {
       "content-type": "text/csv; charset=utf-8",
       "content-disposition": `attachment; filename="hosts-${day}.csv"`,
@@ -139,27 +140,4 @@ function columnsOf(asked: string | undefined): readonly string[] {
     throw badRequest(`Invalid columns: ${name}${near === undefined ? "" : ` (did you mean ${near}?)`}`, "columns");
   }
   return names.length > 0 ? names : reportColumns;
-}
-
-/** Pulled by whoever reads, never ahead of it; ends when the reader goes away. An error cuts the connection off, so that it shows. */
-function bytesOf(ctx: Context, lines: AsyncGenerator<string>): ReadableStream<Uint8Array> {
-  const encoder = new TextEncoder();
-  return new ReadableStream<Uint8Array>(
-    {
-      async pull(controller) {
-        try {
-          const { done, value } = await lines.next();
-          if (done) controller.close();
-          else controller.enqueue(encoder.encode(value));
-        } catch (err) {
-          ctx.log.error({ request_id: ctx.requestId, err }, "the report of hosts broke off");
-          throw err;
-        }
-      },
-      async cancel() {
-        await lines.return(undefined);
-      },
-    },
-    { highWaterMark: 0 },
-  );
 }

@@ -1,10 +1,10 @@
 import type { z } from "zod";
 import type { hostsApi } from "../../api/hosts.ts";
-import { platformFamily } from "../agent/inventory/platforms.ts";
+import { linuxPlatforms, platformFamily } from "../agent/inventory/platforms.ts";
 import { inTeam, visible } from "../core/access.ts";
 import type { Context } from "../core/context.ts";
 import { sharing } from "../core/sharing.ts";
-import { and, eq, everything, type Predicate } from "../store/query.ts";
+import { and, eq, everything, oneOf, or, type Predicate } from "../store/query.ts";
 import { isNew, lowDiskSpace, missing, online, onPlatform } from "./selector/status.ts";
 
 type Query = z.output<typeof hostsApi.summary.query>;
@@ -21,7 +21,7 @@ async function summaryNow(ctx: Context, query: Query): Promise<Summary> {
   const where = and(
     visible(ctx, "hosts:list"),
     inTeam(query.team_id),
-    query.platform ? onPlatform(query.platform) : everything,
+    query.platform ? await ofPlatform(ctx, query.platform) : everything,
   );
   const [up, gone, fresh, lowOnDisk, platforms, builtin] = await Promise.all([
     hosts.count(and(where, online(now))),
@@ -47,6 +47,15 @@ async function summaryNow(ctx: Context, query: Query): Promise<Summary> {
     builtin_labels: builtin.map(({ id, name, description, label_type }) => ({ id, name, description, label_type })),
     platforms: counted,
   };
+}
+
+/** Which platforms there are beside those that are listed says an index: it then finds the hosts too. */
+async function ofPlatform({ store }: Context, platform: string): Promise<Predicate> {
+  if (platform !== "linux") return onPlatform(platform);
+  const known = (await store.hosts.groupCount("platform")).map(({ value }) => String(value));
+  const unlisted = known.filter((name) => platformFamily(name) === "other");
+  const listed = oneOf("platform", linuxPlatforms);
+  return unlisted.length === 0 ? listed : or(listed, and(oneOf("platform", unlisted), onPlatform(platform)));
 }
 
 /** Distributions that are not listed are told by what they are like. */

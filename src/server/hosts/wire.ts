@@ -93,7 +93,7 @@ async function packParts(
   const labelIds = (host.labels ?? []).map(({ id }) => id);
   const [packs, stats] = await Promise.all([
     packsOfHost(ctx.store, row, labelIds),
-    packStatsOfHost(ctx.store, details.get(row.id)?.pack_stats ?? []),
+    packStatsOfHost(ctx.store, row.id, details.get(row.id)?.pack_stats ?? []),
   ]);
   const geolocation = geolocationOf(ctx, row.public_ip);
   return { packs, pack_stats: stats, ...(geolocation === undefined ? {} : { geolocation }) };

@@ -33,7 +33,16 @@ export async function changeHostLabels(
     );
     const wrong = names.filter((name) => !manual.has(name));
     if (wrong.length > 0) throw badRequest(`unknown labels, or not manual: ${quoted(wrong)}`, "labels");
-    const ids = names.map((name) => manual.get(name)!);
+    const held = new Set(
+      (
+        await store.labelMembers.pick(["label_id"], {
+          where: and(eq("host_id", hostId), oneOf("label_id", [...manual.values()])),
+        })
+      ).map(({ label_id }) => label_id),
+    );
+    const changed = names.filter((name) => held.has(manual.get(name)!) === (change === "remove"));
+    if (changed.length === 0) return;
+    const ids = changed.map((name) => manual.get(name)!);
     if (change === "add")
       await store.labelMembers.upsert(
         ids.map((label_id) => ({ label_id, host_id: hostId })),
@@ -42,7 +51,7 @@ export async function changeHostLabels(
     else await store.labelMembers.delete(and(eq("host_id", hostId), oneOf("label_id", ids)));
     await tellMembersChanged(store, ids);
     const details = { host_id: hostId, host_display_name: host.display_name };
-    const [added, removed] = change === "add" ? [names, []] : [[], names];
+    const [added, removed] = change === "add" ? [changed, []] : [[], changed];
     await recordActivity(inside, "edited_host_labels", { ...details, added, removed }, { hostId });
   };
   await ctx.store.tx(work, { lock: LABELS_LOCK });

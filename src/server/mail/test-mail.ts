@@ -1,5 +1,5 @@
 import type { SmtpSettings } from "../../api/app-config.ts";
-import { MASK } from "../../api/fields.ts";
+import { isMask } from "../../api/fields.ts";
 import type { TestMail } from "../../api/mail.ts";
 import { sections } from "../app-config/sections.ts";
 import type { Context } from "../core/context.ts";
@@ -28,7 +28,7 @@ function addressOf(text: string): string {
 
 /** The stored settings with the given ones over them. */
 function tried(stored: SmtpSettings, given: Partial<SmtpSettings>): SmtpSettings {
-  const isStored = given.password === undefined || given.password === MASK;
+  const isStored = given.password === undefined || isMask(given.password);
   const settings = { ...stored, ...given, password: isStored ? stored.password : given.password! };
   // The stored password goes to the server that it was given for, and to no other.
   const isMoved = settings.server !== stored.server || settings.port !== stored.port;

@@ -155,7 +155,8 @@ const labelRows = (policy_id: number, labels: PolicyLabels | undefined) =>
 async function newResultIds(store: ServerTx, count: number, now: string): Promise<number[]> {
   const rows = await store.policyResultIds.insertMany(Array.from({ length: count }, () => ({ created_at: now })));
   const ids = rows.map(({ id }) => id);
-  if (ids.length > 0) await store.policyResultIds.delete(lt("id", Math.max(...ids)));
+  const newest = ids.reduce((found, id) => Math.max(found, id), 0);
+  if (ids.length > 0) await store.policyResultIds.delete(lt("id", newest));
   return ids;
 }
 

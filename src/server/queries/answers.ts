@@ -1,4 +1,6 @@
 // What a host's result lines say of each query (agent protocol, section 5).
+import { cellText } from "../agent/inventory/rows.ts";
+import { isWide, parseExactly } from "../agent/json-scan.ts";
 import type { ResultLine } from "../agent/log.ts";
 import type { KnownQuery, Plan } from "./plan.ts";
 
@@ -30,8 +32,9 @@ export function answersIn(plan: Plan, teamId: number | null, lines: readonly Res
     if (query?.logging !== "snapshot" || query.discard_data) continue;
     // The host has left the team, or makes up a name.
     if (query.team_id !== null && query.team_id !== teamId) continue;
-    const rows = rowsOf(value);
-    if (rows === null) continue;
+    const told = rowsOf(value);
+    if (told === null) continue;
+    const rows = told.some(isWideRow) ? rowsOf(exactly(raw))! : told;
     const unixTime = timeOf(value.unixTime);
     newest ??= new Map();
     const held = newest.get(query);
@@ -56,6 +59,10 @@ function rowsOf(value: Readonly<Record<string, unknown>>): unknown[] | null {
   return isObject(value.columns) ? [value.columns] : null;
 }
 
+const isWideRow = (row: unknown): boolean => isObject(row) && Object.values(row).some(isWide);
+
+const exactly = (raw: string) => parseExactly(raw, { start: 0, end: raw.length }) as ResultLine["value"];
+
 const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 
@@ -70,10 +77,7 @@ function asText(row: unknown): Record<string, string>[] {
   if (!isObject(row)) return [];
   const cells = Object.entries(row)
     .slice(0, COLUMNS_MAX)
-    .map(([column, cell]): [string, string] => [
-      column,
-      typeof cell === "string" ? cell : cell === null || cell === undefined ? "" : JSON.stringify(cell),
-    ]);
+    .map(([column, cell]): [string, string] => [column, cellText(cell) ?? ""]);
   return [Object.fromEntries(cells)];
 }
 

@@ -1,6 +1,7 @@
 import { stringify } from "csv-stringify/sync";
 import type { ReportRow } from "../../api/queries.ts";
 import type { Context } from "../core/context.ts";
+import { bytesOf } from "../core/text-stream.ts";
 import { queryFor } from "./access.ts";
 import { reportPages } from "./report.ts";
 
@@ -15,17 +16,7 @@ export async function reportCsv(ctx: Context, id: number, teamId: number | undef
     for (const { columns } of page)
       for (const name of Object.keys(columns)) if (found.size < COLUMNS_MAX) found.add(name);
   const names = [...found].sort();
-  const parts = lines(reportPages(ctx, query, teamId), names);
-  const body = new ReadableStream<Uint8Array>({
-    async pull(controller) {
-      const { done, value } = await parts.next();
-      if (done) controller.close();
-      else controller.enqueue(Buffer.from(value));
-    },
-    async cancel() {
-      await parts.return(undefined);
-    },
-  });
+  const body = bytesOf(ctx, lines(reportPages(ctx, query, teamId), names), "the report of a query");
   return { body, headers: { "content-disposition": `attachment; filename="query-${id}-report.csv"` } };
 }
 
@@ -44,5 +35,6 @@ async function* lines(pages: AsyncGenerator<ReportRow[]>, names: readonly string
   return undefined;
 }
 
-// A cell that begins like a formula would run when the file is opened in a spreadsheet.
-const text = (records: readonly unknown[][]): string => stringify([...records], { escape_formulas: true });
+// A cell that begins like a formula would run when the file is opened in a spreadsheet, and what follows a bare CR begins a cell there.
+const text = (records: readonly unknown[][]): string =>
+  stringify([...records], { escape_formulas: true, quoted_match: /[\r\n]/ });

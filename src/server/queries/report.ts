@@ -3,6 +3,7 @@ import type { ReportRow } from "../../api/queries.ts";
 import { inTeam } from "../core/access.ts";
 import type { Context } from "../core/context.ts";
 import { notFound } from "../core/errors.ts";
+import { jsonWithList } from "../core/text-stream.ts";
 import { hostFor } from "../hosts/access.ts";
 import { hosts } from "../hosts/tables.ts";
 import { and, eq, exists, gt, oneOf, type Predicate } from "../store/query.ts";
@@ -51,7 +52,7 @@ export async function* reportPages(
   if (!hasReport(query, await reportRules(ctx))) return;
   const where = and(eq("query_id", query.id), gt("row_count", 0), shown(ctx, query, teamId));
   const order = [{ column: "host_id", direction: "asc" }] as const;
-  for await (const results of ctx.store.queryResults.pages({ where, order }, 200)) {
+  for await (const results of ctx.store.queryResults.pages({ where, order }, 50)) {
     const named = await ctx.store.hosts.pick(["id", "display_name"], {
       where: oneOf(
         "id",
@@ -65,11 +66,17 @@ export async function* reportPages(
   }
 }
 
+/** A report of more rows is sent in parts: cells may be of any length. */
+const LONG = 200;
+
 export async function queryReport(ctx: Context, id: number, teamId: number | undefined) {
   const query = await queryFor(ctx, "queries:list", id);
+  const head = { query_id: id, report_clipped: await isClipped(ctx, query) };
+  const pages = reportPages(ctx, query, teamId);
+  if ((await storedRows(ctx.store, id)) > LONG) return jsonWithList(ctx, "results", pages, head);
   const results: ReportRow[] = [];
-  for await (const page of reportPages(ctx, query, teamId)) results.push(...page);
-  return { query_id: id, report_clipped: await isClipped(ctx, query), results };
+  for await (const page of pages) results.push(...page);
+  return { ...head, results };
 }
 
 async function isClipped(ctx: Context, query: QueryRow): Promise<boolean> {

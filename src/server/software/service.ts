@@ -111,8 +111,13 @@ function entryOf(
     generated_cpe: "",
     vulnerabilities,
     installed_paths: paths,
+    ...signatureOf(version),
   };
 }
+
+/** Of macOS apps only; inventories do not tell by whom they are signed. */
+const signatureOf = ({ source }: Version): Pick<HostSoftwareEntry, "signature_information"> =>
+  source === "apps" ? { signature_information: [] } : {};
 
 export type HostSoftwareQuery = z.output<typeof hostsApi.software.query>;
 
@@ -179,4 +184,5 @@ const installedOf = (
   last_opened_at: detail?.[0] ?? null,
   vulnerabilities,
   installed_paths: detail?.[1] ?? [],
+  ...signatureOf(version),
 });

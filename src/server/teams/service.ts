@@ -123,7 +123,11 @@ export async function deleteTeam(ctx: Context, id: number): Promise<Record<strin
 export async function removeTeam(inside: Context, { id, name }: TeamRow): Promise<number[]> {
   const { store } = inside;
   const leaving = await policiesLeavingWithTeam(store, id);
-  const hosts = await store.hosts.count(eq("team_id", id));
+  // As after a transfer: the policies of hosts without a team go to them at their next check-in.
+  const hosts = await store.hosts.update({
+    where: eq("team_id", id),
+    set: { team_id: null, updated_at: inside.clock.iso(), policy_updated_at: null },
+  });
   await usersLosingTeam(inside, id);
   await recordActivity(inside, "deleted_team", { team_id: id, team_name: name });
   await store.teams.delete(eq("id", id));

@@ -1,6 +1,7 @@
 import { type Integrations, Integrations as IntegrationsSchema } from "../../../api/app-config.ts";
 import { configSecrets } from "../../../api/secret-fields.ts";
 import type { FieldError } from "../../core/errors.ts";
+import { hasCredentials } from "../../core/outbound.ts";
 import { section } from "../section.ts";
 import { badUrls, missing, under } from "./rules.ts";
 
@@ -22,14 +23,14 @@ export const integrations = section({
     ...value.ticketing_a.flatMap((entry, i) =>
       under(`ticketing_a.${i}`, [
         ...missing(entry, ["url", "username", "api_token", "project_key"], "create tickets"),
-        ...badUrls(entry, ["url"]),
+        ...urlProblems(entry),
       ]),
     ),
     ...value.ticketing_b.flatMap((entry, i) =>
       under(`ticketing_b.${i}`, [
         ...missing(entry, ["url", "email", "api_token"], "create tickets"),
         ...(entry.group_id === 0 ? [{ name: "group_id", reason: "is required to create tickets" }] : []),
-        ...badUrls(entry, ["url"]),
+        ...urlProblems(entry),
       ]),
     ),
     ...value.calendar.flatMap((entry, i) => under(`calendar.${i}`, calendarProblems(entry))),
@@ -37,13 +38,24 @@ export const integrations = section({
   ],
 });
 
+const urlProblems = (entry: { url: string }): FieldError[] =>
+  hasCredentials(entry.url)
+    ? [{ name: "url", reason: "must not hold a user name or password: the entry has fields for them" }]
+    : badUrls(entry, ["url"]);
+
 function calendarProblems({ domain, api_key_json: key }: Integrations["calendar"][number]): FieldError[] {
   const errors = missing({ domain }, ["domain"], "reach calendars");
+  if (errors.length === 0 && !isDomain(domain))
+    errors.push({ name: "domain", reason: "must be a domain such as example.com" });
   for (const name of ["client_email", "private_key"])
     if (typeof key[name] !== "string" || key[name] === "")
       errors.push({ name: `api_key_json.${name}`, reason: "is required, as in the service account's key file" });
   return errors;
 }
+
+const isDomain = (text: string): boolean =>
+  text.length <= 253 &&
+  text.split(".").every((label) => /^[\p{L}\p{N}](?:[\p{L}\p{N}-]{0,61}[\p{L}\p{N}])?$/u.test(label));
 
 function repeated(list: string, entries: readonly object[], keys: readonly string[]): FieldError[] {
   const seen = new Set<string>();

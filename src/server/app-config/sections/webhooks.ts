@@ -2,7 +2,7 @@ import { type WebhookSettings, WebhookSettings as WebhookSettingsSchema } from "
 import { days, seconds } from "../../core/clock.ts";
 import { readDuration } from "../../core/duration.ts";
 import type { FieldError } from "../../core/errors.ts";
-import { checkDestination } from "../../core/outbound.ts";
+import { checkDestination, hasCredentials } from "../../core/outbound.ts";
 import { section } from "../section.ts";
 import { isHttpUrl, under } from "./rules.ts";
 
@@ -24,7 +24,10 @@ export function destinationProblem(url: string, on: boolean): FieldError[] {
   const name = "destination_url";
   if (url === "") return on ? [{ name, reason: "is required to enable the webhook" }] : [];
   const reason = isHttpUrl(url) ? checkDestination(url) : "must be an http or https URL";
-  return reason === null ? [] : [{ name, reason }];
+  if (reason !== null) return [{ name, reason }];
+  const open =
+    "must not hold a user name or password, which all who read settings would see: give the destination a header";
+  return hasCredentials(url) ? [{ name, reason: open }] : [];
 }
 
 export const failingPoliciesProblems = (hook: WebhookSettings["failing_policies_webhook"]): FieldError[] =>

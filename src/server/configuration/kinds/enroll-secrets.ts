@@ -1,4 +1,4 @@
-import { MASK } from "../../../api/fields.ts";
+import { isMask } from "../../../api/fields.ts";
 import { isObject } from "../../app-config/merge.ts";
 import { invalid } from "../../core/errors.ts";
 import { checkSecrets, MOST_SECRETS } from "../../enroll-secrets/service.ts";
@@ -37,7 +37,7 @@ export function readSecrets({ value }: Given, texts: Texts): SecretsWanted {
     if (text !== KEPT && text.length > MOST_CHARACTERS)
       throw invalid(`secrets.${i}`, `must not have more than ${MOST_CHARACTERS} characters`);
   checkSecrets(plain.map((secret) => ({ secret })));
-  if (plain.includes(MASK)) throw invalid("secrets", "must not be masks");
+  if (plain.some(isMask)) throw invalid("secrets", "must not be masks");
   return { texts: plain, kept: given.length - plain.length };
 }
 

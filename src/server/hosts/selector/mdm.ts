@@ -1,6 +1,5 @@
 // What device management tells of hosts: enrollment, settings, disk encryption, the bootstrap package.
 import type { HostFilter } from "../../../api/host-filters.ts";
-import { linuxPlatforms } from "../../agent/inventory/platforms.ts";
 import {
   type DiskEncryptionStatus,
   hostBootstrap,
@@ -12,6 +11,7 @@ import {
 } from "../../mdm/tables.ts";
 import { hostMunki } from "../../munki/tables.ts";
 import { and, eq, everything, exists, has, not, oneOf, or, type Predicate } from "../../store/query.ts";
+import { onPlatform } from "./status.ts";
 
 type Given<K extends keyof HostFilter> = NonNullable<HostFilter[K]>;
 
@@ -32,7 +32,7 @@ export const inSolutionWhere = (solution: Predicate): Predicate =>
 
 /** Linux is never managed by this server. */
 export const connectedToSvc = (yes: boolean): Predicate => {
-  const connected = and(exists(hostMdm, "id", eq("connected_to_svc", true)), not(oneOf("platform", linuxPlatforms)));
+  const connected = and(exists(hostMdm, "id", eq("connected_to_svc", true)), not(onPlatform("linux")));
   return yes ? connected : not(connected);
 };
 

@@ -1,8 +1,22 @@
 // Which hosts were heard of when, and what else the hosts' own rows tell.
 import type { HostFilter } from "../../../api/host-filters.ts";
-import { linuxPlatforms } from "../../agent/inventory/platforms.ts";
+import { linuxParents, linuxPlatforms } from "../../agent/inventory/platforms.ts";
 import { days, hours, isoAt, seconds } from "../../core/clock.ts";
-import { and, eq, exists, gt, gte, lt, lte, not, oneOf, or, type Predicate, search } from "../../store/query.ts";
+import {
+  and,
+  contains,
+  eq,
+  exists,
+  gt,
+  gte,
+  lt,
+  lte,
+  not,
+  oneOf,
+  or,
+  type Predicate,
+  search,
+} from "../../store/query.ts";
 import { hostEmails, hostSeen } from "../tables.ts";
 
 /** Not heard of for this long is missing. */
@@ -35,9 +49,16 @@ export const lowDiskSpace = (gigabytes: number): Predicate =>
     or(gt("gigs_disk_space_available", 0), gt("gigs_total_disk_space", 0)),
   );
 
-/** `linux` is every distribution that counts as it. */
-export const onPlatform = (platform: string): Predicate =>
-  platform === "linux" ? oneOf("platform", linuxPlatforms) : eq("platform", platform);
+/** Every distribution that counts as Linux, as `platformFamily` says it of one host. */
+const onLinux: Predicate = or(
+  oneOf("platform", linuxPlatforms),
+  and(
+    not(oneOf("platform", ["", "darwin", "windows"])),
+    or(...linuxParents.map((name) => contains("platform_like", name))),
+  ),
+);
+
+export const onPlatform = (platform: string): Predicate => (platform === "linux" ? onLinux : eq("platform", platform));
 
 export function byStatus(status: NonNullable<HostFilter["status"]>, now: number): Predicate {
   switch (status) {
