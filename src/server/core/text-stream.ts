@@ -1,4 +1,5 @@
 // Replies that are too long to be held whole: made part by part, while they are read.
+import { setImmediate as breathe } from "node:timers/promises";
 import type { Context } from "./context.ts";
 
 /** Pulled by whoever reads, never ahead of it; ends when the reader goes away. An error cuts the connection off, so that it shows. */
@@ -12,6 +13,8 @@ export function bytesOf(
     {
       async pull(controller) {
         try {
+          // Others get their turn: the embedded store answers at once, and a reader on this machine never has to be waited for.
+          await breathe();
           const { done, value } = await parts.next();
           if (done) controller.close();
           else controller.enqueue(encoder.encode(value));
