@@ -1,9 +1,9 @@
 // Activities as a file, made page by page while it is read: memory stays flat whatever their number.
-import { stringify } from "csv-stringify/sync";
 import type { z } from "zod";
 import type { Activity, activitiesApi } from "../../api/activities.ts";
 import type { Streamed } from "../../api/endpoint.ts";
 import type { Context } from "../core/context.ts";
+import { csvText } from "../core/csv.ts";
 import { bytesOf } from "../core/text-stream.ts";
 import type { ActivityRow } from "./chain.ts";
 import { activitiesWhere } from "./filters.ts";
@@ -33,7 +33,7 @@ export function exportActivities(ctx: Context, { format, ...filters }: Query): S
   const text = format === "csv" ? csvOf : ndjsonOf;
 
   async function* parts(): AsyncGenerator<string> {
-    if (format === "csv") yield csv([[...columns]]);
+    if (format === "csv") yield csvText([[...columns]]);
     for await (const rows of ctx.store.activities.pages({ where }, PAGE)) yield text(rows);
   }
   const day = ctx.clock.iso().slice(0, 10);
@@ -50,18 +50,11 @@ const ndjsonOf = (rows: readonly ActivityRow[]): string =>
   rows.map((row) => `${JSON.stringify(sourcedActivity(row))}\n`).join("");
 
 const csvOf = (rows: readonly ActivityRow[]): string =>
-  csv(
+  csvText(
     rows.map((row) => {
       const activity = sourcedActivity(row);
       return columns.map((column) =>
         column === "details" && activity.details !== null ? JSON.stringify(activity.details) : activity[column],
       );
     }),
-  );
-
-/** People and hosts name themselves: what a spreadsheet would take for a formula gets an apostrophe before it. */
-const csv = (rows: readonly (readonly unknown[])[]): string =>
-  stringify(
-    rows.map((row) => [...row]),
-    { escape_formulas: true, cast: { boolean: String }, record_delimiter: "\r\n", quoted_match: /[\r\n]/ },
   );

@@ -137,8 +137,12 @@ export function parseSpan(text: string, { start, end }: Span): unknown {
 }
 
 /** A number that is not the one that was written: 64 bits, or more, do not fit. */
-export const isWide = (value: unknown): boolean =>
+const isWide = (value: unknown): boolean =>
   typeof value === "number" && !Number.isSafeInteger(value) && (Number.isInteger(value) || !Number.isFinite(value));
+
+/** Whether a cell of the row is such a number. */
+export const isWideRow = (row: unknown): boolean =>
+  typeof row === "object" && row !== null && Object.values(row).some(isWide);
 
 const NUMBER = /[-+.\deE]+/y;
 

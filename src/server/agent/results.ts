@@ -16,7 +16,7 @@ import {
   Elements,
   isArrayAt,
   isObjectAt,
-  isWide,
+  isWideRow,
   objectMembers,
   parseExactly,
   parseSpan,
@@ -115,8 +115,6 @@ async function rowsAt(body: string, { start }: Span, most: number, exact: boolea
 
 /** Of other answers only fields that are known are read, and whether there are rows. */
 const isKeptAsTold = (name: string): boolean => name.startsWith(LIVE_PREFIX) || name.startsWith(ADDITIONAL_PREFIX);
-
-const isWideRow = (row: unknown): boolean => isObject(row) && Object.values(row).some(isWide);
 
 const hasWide = (queries: unknown): boolean =>
   isObject(queries) && Object.keys(queries).some((name) => isKeptAsTold(name) && rowsOf(queries[name]).some(isWideRow));

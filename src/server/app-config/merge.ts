@@ -1,7 +1,7 @@
 // Laying a change over a section: strict in keys and types, with the texts that the strict endpoints answer.
 import { z } from "zod";
-import { badRequest, type FieldError, invalid, typeName } from "../core/errors.ts";
-import { issueText } from "../core/issue-text.ts";
+import { badRequest, type FieldError, invalid } from "../core/errors.ts";
+import { issueText, typeName } from "../core/issue-text.ts";
 
 type Json = Record<string, unknown>;
 

@@ -106,7 +106,3 @@ export const upstreamFailed = (reason: string) => new ApiError(502, reason, base
 export const failed = (reason: string) => new ApiError(500, "Unknown Error", base(reason));
 /** 500: a mail could not be sent; the reason is one for an admin. */
 export const mailError = (reason: string) => new ApiError(500, "Mail Error", base(reason));
-
-/** A schema's word for a type, as people say it. */
-export const typeName = (expected: string): string =>
-  expected === "int" ? "integer" : expected === "record" ? "object" : expected;

@@ -1,3 +1,4 @@
+// What a schema refuses, in plain words.
 import type { z } from "zod";
 
 const MOST_VALUES = 20;
@@ -28,5 +29,9 @@ function bound(of: string, how: "at least" | "at most" | "exactly", size: number
   if (things !== null) return `must have ${how} ${size} ${things}${size === 1 ? "" : "s"}`;
   return inclusive ? `must be ${how} ${size}` : `must be ${how === "at most" ? "less" : "more"} than ${size}`;
 }
+
+/** A schema's word for a type, as people say it. */
+export const typeName = (expected: string): string =>
+  expected === "int" ? "integer" : expected === "record" ? "object" : expected;
 
 const anyOf = (values: readonly string[]): string => (values.length === 1 ? values[0]! : `one of ${values.join(", ")}`);

@@ -12,9 +12,8 @@ import {
   invalidFields,
   passwordResetRequired,
   premiumRequired,
-  typeName,
 } from "./errors.ts";
-import { issueText } from "./issue-text.ts";
+import { issueText, typeName } from "./issue-text.ts";
 import type { JsonStream } from "./text-stream.ts";
 import { checkLicenseRuns } from "./tier.ts";
 import { checkTokenScope } from "./token-scope.ts";

@@ -1,9 +1,9 @@
 // Hosts as CSV, made page by page while it is read: memory stays flat whatever their number.
-import { stringify } from "csv-stringify/sync";
 import type { Streamed } from "../../api/endpoint.ts";
 import type { Host } from "../../api/host.ts";
 import type { HostReportQuery } from "../../api/host-filters.ts";
 import type { Context } from "../core/context.ts";
+import { csvText } from "../core/csv.ts";
 import { badRequest } from "../core/errors.ts";
 import { bytesOf } from "../core/text-stream.ts";
 import { checkLabelFilter, hostsWhere } from "./filters.ts";
@@ -105,11 +105,11 @@ export function reportHosts(ctx: Context, query: HostReportQuery): Streamed {
   const reads = names.map((name) => columns.get(name)!);
 
   async function* lines(): AsyncGenerator<string> {
-    yield csv([names]);
+    yield csvText([names]);
     for (const stretch of stretches)
       for await (const rows of ctx.store.hosts.pages(stretch, PAGE)) {
         const hosts = await hostsOnWire(ctx, rows, parts);
-        yield csv(hosts.map((host) => reads.map((read) => read(host))));
+        yield csvText(hosts.map((host) => reads.map((read) => read(host))));
       }
   }
   const day = ctx.clock.iso().slice(0, 10);
@@ -121,13 +121,6 @@ export function reportHosts(ctx: Context, query: HostReportQuery): Streamed {
     },
   };
 }
-
-/** Hosts name themselves: what a spreadsheet would take for a formula gets an apostrophe before it. */
-const csv = (rows: readonly (readonly Cell[])[]): string =>
-  stringify(
-    rows.map((row) => [...row]),
-    { escape_formulas: true, cast: { boolean: String }, record_delimiter: "\r\n", quoted_match: /[\r\n]/ },
-  );
 
 function columnsOf(asked: string | undefined): readonly string[] {
   const names = (asked ?? "")

@@ -1,6 +1,6 @@
 // What a host's result lines say of each query (agent protocol, section 5).
 import { cellText } from "../agent/inventory/rows.ts";
-import { isWide, parseExactly } from "../agent/json-scan.ts";
+import { isWideRow, parseExactly } from "../agent/json-scan.ts";
 import type { ResultLine } from "../agent/log.ts";
 import type { KnownQuery, Plan } from "./plan.ts";
 
@@ -58,8 +58,6 @@ function rowsOf(value: Readonly<Record<string, unknown>>): unknown[] | null {
   if (value.snapshot === "") return [];
   return isObject(value.columns) ? [value.columns] : null;
 }
-
-const isWideRow = (row: unknown): boolean => isObject(row) && Object.values(row).some(isWide);
 
 const exactly = (raw: string) => parseExactly(raw, { start: 0, end: raw.length }) as ResultLine["value"];
 

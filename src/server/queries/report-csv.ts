@@ -1,6 +1,6 @@
-import { stringify } from "csv-stringify/sync";
 import type { ReportRow } from "../../api/queries.ts";
 import type { Context } from "../core/context.ts";
+import { csvText } from "../core/csv.ts";
 import { bytesOf } from "../core/text-stream.ts";
 import { queryFor } from "./access.ts";
 import { reportPages } from "./report.ts";
@@ -35,6 +35,4 @@ async function* lines(pages: AsyncGenerator<ReportRow[]>, names: readonly string
   return undefined;
 }
 
-// A cell that begins like a formula would run when the file is opened in a spreadsheet, and what follows a bare CR begins a cell there.
-const text = (records: readonly unknown[][]): string =>
-  stringify([...records], { escape_formulas: true, quoted_match: /[\r\n]/ });
+const text = (records: readonly (readonly unknown[])[]): string => csvText(records, "\n");
