@@ -1,4 +1,5 @@
-// The packed package as others get it: installed from its tarball without development dependencies, into a project and globally, it starts.
+// Checks that the packed package starts as users install it: from its tarball, without development dependencies, in a
+// project and globally.
 import { execFile, spawn } from "node:child_process";
 import { mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
@@ -21,7 +22,7 @@ const freePort = () =>
     });
   });
 
-/** Serves for a moment with that binary, and asks it something with the same one. */
+/** Starts a server with the binary, and checks it with the same binary. */
 async function serves(svc, at) {
   const port = await freePort();
   const home = join(dir, `home-${port}`);

@@ -1,4 +1,4 @@
-// The README's two commands, as a newcomer runs them: start the server, enroll simulated agents, list the hosts.
+// Runs the README's first commands as a new user does: start the server, enroll simulated agents, list the hosts.
 import { execFile, spawn } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
 import { createServer } from "node:net";

@@ -1,5 +1,5 @@
-// A million activities: how soon they are in the chain at a first start, lists with search and filters, the export, and the check of the
-// whole chain. `npm run bench -- activities [lowdb|postgres] [count]`
+// A million activities: the time until a first start has added them to the chain, lists with search and filters, the
+// export, and the verification of the whole chain. `npm run bench -- activities [lowdb|postgres] [count]`
 import { execFile } from "node:child_process";
 import { monitorEventLoopDelay } from "node:perf_hooks";
 import { promisify } from "node:util";
@@ -13,9 +13,9 @@ import { median, quantile } from "./support/figures.ts";
 import { adminOf, type EngineName, makePlace } from "./support/place.ts";
 
 const ROUNDS = 25;
-/** A page of the feed must be there within this, in milliseconds (95 of 100). */
+/** Limit for a page of the feed in milliseconds (95th percentile). */
 const GATE_MS = 100;
-/** An export may hold so much more memory. */
+/** Limit for the additional memory of an export. */
 const GATE_MIB = 50;
 const PEOPLE = 500;
 const CHUNK = 5000;
@@ -103,7 +103,7 @@ async function fill(store: ServerStore, count: number): Promise<void> {
         const n = at + i;
         const type = typeAt(random());
         const own = type === "svc_enrolled";
-        // Few do most: person 0 half of it, the last a handful.
+        // A skewed distribution: person 0 is the actor of half of them, the last person of a handful.
         const person = Math.floor(PEOPLE * random() ** 6);
         return {
           created_at: new Date(start + n * 1000).toISOString(),
@@ -157,7 +157,7 @@ async function lists(get: (path: string) => Promise<string>): Promise<void> {
     "newest id first": "&order_key=id&order_direction=desc",
   };
   console.log(`${"list of 50".padEnd(58)} ${"p50 ms".padStart(8)} ${"p95 ms".padStart(8)}`);
-  // What the machine is busy with besides shows here.
+  // A baseline that shows other load on the machine.
   print("no list: the version", await timed(() => get("/version")));
   const worst = { time: 0, id: 0 };
   for (const [filter, query] of Object.entries(filters))
@@ -191,8 +191,9 @@ const print = (what: string, took: readonly number[]) =>
   );
 
 /**
- * Read by another process, so that only the server's memory counts: what is resident, and what is held. Resident is also garbage that V8
- * has not yet taken away; with `NODE_OPTIONS=--expose-gc` it is taken away before each look at what is held.
+ * The reader is another process, so that only the server's memory is measured: resident memory and used heap.
+ * Resident memory includes garbage that V8 has not collected yet; with `NODE_OPTIONS=--expose-gc` garbage is
+ * collected before each measurement of the heap.
  */
 async function exported(url: URL, token: string, format: string): Promise<void> {
   const held = () => {

@@ -1,5 +1,6 @@
-// What an idle host's requests cost beside a bare node:http server that parses the same JSON and answers {}. The two are
-// measured in alternating rounds of one run: requests a second, and processor time of the server for each request.
+// The cost of an idle host's requests, compared with a bare node:http server that parses the same JSON and replies
+// {}. The two are measured in alternating rounds of one run: requests per second, and the server's CPU time per
+// request.
 import { type ChildProcess, fork } from "node:child_process";
 import { once } from "node:events";
 import { connect, type Socket } from "node:net";
@@ -15,7 +16,7 @@ const script = fileURLToPath(new URL("./support/hot-path-server.ts", import.meta
 
 interface Measured {
   readonly rate: number;
-  /** Microseconds of the server's processor time a request. */
+  /** The server's CPU time per request, in microseconds. */
   readonly cpu: number;
 }
 
@@ -60,7 +61,7 @@ class Side {
   }
 }
 
-/** One keep-alive connection that sends the next request when the last is answered. */
+/** One keep-alive connection that sends the next request when the reply to the last has arrived. */
 async function load(port: number, requests: readonly Buffer[], offset: number): Promise<number> {
   const socket: Socket = connect(port, "127.0.0.1");
   socket.setNoDelay(true);

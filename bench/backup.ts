@@ -1,4 +1,5 @@
-// A backup of a store with 10,000 hosts and their software, brought back into an empty one of each engine: how long, and whether it is the same.
+// A backup of a store with 10,000 hosts and their software, restored into an empty store of each engine: duration,
+// and whether the data is equal.
 import { execFileSync } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";

@@ -1,4 +1,5 @@
-// Bulk calls that name 100,000 hosts: how long they take, and the longest time that they hold the event loop. `npm run bench -- bulk [hosts] [lowdb|postgres]`
+// Bulk calls that name 100,000 hosts: duration, and the longest time that they block the event loop. `npm run bench
+// -- bulk [hosts] [lowdb|postgres]`
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

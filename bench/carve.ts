@@ -1,5 +1,5 @@
-// A carve of 1 GB in blocks of 2 MB, through the built server on both stores: how much its memory grows while the blocks come and while
-// the archive is downloaded, and whether the bytes are the same.
+// A carve of 1 GB in blocks of 2 MB, through the built server on both stores: the growth of its memory during upload
+// and download of the archive, and whether the bytes are equal.
 import { createHash } from "node:crypto";
 import { mkdtempSync, rmSync } from "node:fs";
 import { Agent, request } from "node:http";
@@ -31,7 +31,7 @@ export async function run(args: readonly string[]): Promise<void> {
 async function measure(server: Served, size: number): Promise<string> {
   const token = await withSecret(server).then(() => tokenOf(server));
   const content = new TarContent(1, "osquery_carve/var/log/large", size);
-  // A small one first: what the server loads with its first carve is no growth.
+  // A small carve first, so that the code that the server loads for its first carve does not count as growth.
   await upload(server, new TarContent(2, "osquery_carve/small", 3 * BLOCK), "small");
   await download(server, 1, token);
   await new Promise((done) => setTimeout(done, 2_000));
@@ -54,7 +54,7 @@ async function measure(server: Served, size: number): Promise<string> {
   );
 }
 
-/** The peak of the server's resident memory above what it was. */
+/** Measures the peak of the server's resident memory above its current value. */
 function watchMemory(server: Served) {
   const before = server.usage().rss;
   let peak = before;

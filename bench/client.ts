@@ -1,5 +1,5 @@
-// The client as a whole process against a server of this one: `svc hosts list` of 50 hosts beside a bare node, and the memory that
-// long lists take. `npm run bench -- client [hosts] [rounds]`
+// The client as a process with a server in this process: `svc hosts list` of 50 hosts compared with a bare node, and
+// the memory that long lists need. `npm run bench -- client [hosts] [rounds]`
 import { type ChildProcess, spawn } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -46,7 +46,7 @@ export async function run(args: readonly string[]): Promise<void> {
 async function starts(rounds: number, env: NodeJS.ProcessEnv): Promise<void> {
   const bare: Ran[] = [];
   const list: Ran[] = [];
-  // In turn, so that a machine that slows down slows both.
+  // Alternating, so that a slowdown of the machine affects both.
   for (let i = 0; i < rounds; i++) {
     bare.push(await ran(["-e", "0"], env));
     list.push(await ran([binary, "hosts", "list", "--limit", "50"], env));
@@ -81,7 +81,7 @@ async function memory(hosts: number, env: NodeJS.ProcessEnv): Promise<void> {
 interface Ran {
   readonly ms: number;
   readonly cpu: number;
-  /** Bytes resident at most, and bytes on stdout. */
+  /** Peak of resident memory in bytes, and number of bytes on stdout. */
   readonly peak: number;
   readonly bytes: number;
 }
@@ -111,7 +111,7 @@ function ran(args: readonly string[], env: NodeJS.ProcessEnv): Promise<Ran> {
 
 const TICK_MS = 10;
 
-/** What the process has used so far (Linux); null when it is gone. */
+/** The process's peak memory and CPU time so far (Linux); null if it has exited. */
 function usageOf({ pid }: ChildProcess): { peak: number; cpu: number } | null {
   try {
     const fields = readFileSync(`/proc/${pid}/stat`, "utf8").split(") ")[1]!.split(" ");

@@ -1,5 +1,6 @@
-// Configuration as code on the server: reading all of it, applying thousands of new things, and that nothing is to be done; with the longest
-// time that each holds the event loop. `npm run bench -- configuration [teams] [objects each] [lowdb|postgres]`
+// Configuration as code on the server: reading all of it, applying thousands of new objects, and detecting that
+// nothing has changed; with the longest time that each blocks the event loop. `npm run bench -- configuration [teams]
+// [objects each] [lowdb|postgres]`
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

@@ -1,4 +1,4 @@
-// Enrolling hosts with their whole first inventory (300 software entries each), on both stores.
+// Enrollment of hosts with a complete first inventory (300 software entries each), on both stores.
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

@@ -1,4 +1,5 @@
-// The embedded store with 10,000 hosts and their software: memory, and the longest event-loop stall, snapshot included.
+// The embedded store with 10,000 hosts and their software: memory, and the longest event-loop stall, including a
+// snapshot.
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -44,7 +45,7 @@ export async function run(args: readonly string[]): Promise<void> {
   }
 }
 
-/** A snapshot of the same store in this process, beside reads: how long it takes, and the longest stall meanwhile. */
+/** A snapshot of the same store in this process, with concurrent reads: its duration, and the longest stall. */
 async function measureSnapshot(dir: string): Promise<void> {
   const cipher = createCipher(await loadServerKey({ data_dir: dir }));
   const store = await openLowdb({ tables, dir: join(dir, "db"), cipher, log: pino({ level: "silent" }) });
@@ -66,5 +67,5 @@ async function measureSnapshot(dir: string): Promise<void> {
 
 const mb = (server: Served) => Math.round(server.usage().rss / 1e6);
 
-/** The gauge holds the longest stall since it was last read. */
+/** The gauge contains the longest stall since it was last read. */
 const resetStall = async (server: Served) => void (await metricsOf(server));

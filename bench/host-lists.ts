@@ -1,5 +1,5 @@
-// First pages of hosts by every kind of filter and order, counts, the summary and one host: 10,000 hosts on the embedded store,
-// 100,000 on Postgres. `npm run bench -- host-lists [lowdb|postgres] [hosts]`
+// First pages of hosts with every kind of filter and order, counts, the summary and a single host: 10,000 hosts on
+// the embedded store, 100,000 on Postgres. `npm run bench -- host-lists [lowdb|postgres] [hosts]`
 import { pino } from "pino";
 import { hostOrderKeys } from "../src/api/host-filters.ts";
 import { startServer } from "../src/server/main.ts";
@@ -7,7 +7,7 @@ import { type Filled, fillHosts } from "./support/many-hosts.ts";
 import { type Admin, adminOf, type EngineName, makePlace } from "./support/place.ts";
 
 const ROUNDS = 25;
-/** A first page of hosts must be there within this, in milliseconds (95 of 100). */
+/** Limit for a first page of hosts in milliseconds (95th percentile). */
 const GATE_MS = 50;
 
 interface Figure {
@@ -152,7 +152,7 @@ function percentiles(took: number[]): { p50: number; p95: number } {
   return { p50: at(0.5), p95: at(0.95) };
 }
 
-/** Eight clients at once, each asking for everything in turn. */
+/** Eight concurrent clients; each requests everything in turn. */
 async function together(get: (path: string) => Promise<string>, filled: Filled): Promise<Figure[]> {
   const paths = {
     "8 clients: list": "/hosts?page=0&per_page=50&order_key=display_name",
@@ -177,7 +177,7 @@ async function together(get: (path: string) => Promise<string>, filled: Filled):
   return figures;
 }
 
-/** The whole report: when its first bytes come, how long it takes, and how much more memory the server holds meanwhile. */
+/** The whole report: time to the first bytes, duration, and the additional memory of the server. */
 async function report(request: Admin["request"]): Promise<void> {
   for (const query of ["", "&order_key=hostname"]) {
     global.gc?.();

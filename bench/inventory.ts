@@ -1,5 +1,5 @@
-// What an hourly inventory with 300 software entries that did not change costs the server, against the same answer with none: server CPU
-// per request over HTTP, in alternating rounds.
+// The cost for the server of an hourly inventory with 300 unchanged software entries, compared with the same reply
+// without any: server CPU time per request over HTTP, in alternating rounds.
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -57,7 +57,7 @@ async function measure(server: Served, hosts: number, rounds: number): Promise<s
     };
     await Promise.all(Array.from({ length: CONNECTIONS }, worker));
   };
-  // Several times through each, so that the clock's 10 ms weigh little.
+  // Each is repeated several times, to reduce the effect of the clock's resolution of 10 ms.
   const cost = async (all: readonly Buffer[]) => {
     const before = server.usage().cpu;
     for (let i = 0; i < 4; i++) await post(all);
@@ -78,7 +78,7 @@ async function measure(server: Served, hosts: number, rounds: number): Promise<s
   );
 }
 
-/** The answer to all that the host is asked for, once the server has it. */
+/** The host's reply to all queries, after the server has accepted it. */
 async function settled(agent: SimulatedAgent, withSoftware: boolean): Promise<Buffer> {
   let largest: ReturnType<SimulatedAgent["answers"]> | null = null;
   for (let poll = 0; poll < 5; poll++) {

@@ -1,5 +1,7 @@
-// A live query to hosts that are all online, one row each: from the call to the last row, in poll intervals of the agents.
-// A host is asked with its next poll, so no server can be faster than one interval (less the phase of the last to poll).
+// A live query on hosts that are all online, one row each: the time from the call to the last row, in poll intervals
+// of the agents.
+// A host receives the query with its next poll, so no server can be faster than one interval (less the phase of the
+// last to poll).
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -11,7 +13,7 @@ import { startPostgres } from "../test/support/postgres-server.ts";
 import { enrollHosts, SECRET } from "./support/fill.ts";
 import { type Served, startServe } from "./support/serve.ts";
 
-/** Of the recommended flags. */
+/** The interval in the recommended flags. */
 const INTERVAL_S = 10;
 const SOFTWARE = 20;
 
@@ -49,7 +51,7 @@ async function measure(engine: string, server: Served, hosts: number, identityFi
     ({ name }) => name === "All Hosts",
   )!;
   const selected = { labels: [label.id] };
-  // All started, and all polls in their rhythm.
+  // Wait until all agents have started and poll at their intervals.
   await pause((INTERVAL_S + 5) * 1000);
   for (let i = 0; i < 60; i++) {
     const { targets_online } = await call<{ targets_online: number }>("POST", "/targets/count", { selected });
@@ -95,7 +97,7 @@ async function measure(engine: string, server: Served, hosts: number, identityFi
 
 type Call = (<T>(method: string, path: string, body?: unknown) => Promise<T>) & { headers: Record<string, string> };
 
-/** As `signIn`, with the token at hand for the stream. */
+/** Like `signIn`, but with access to the token for the stream. */
 async function caller(server: Served): Promise<Call> {
   const post = { method: "POST", headers: { "content-type": "application/json" } };
   const login = await server.send("/api/v1/svc/login", {

@@ -1,7 +1,9 @@
-// `npm run bench [-- NAME [ARG...]]`: every benchmark, or one. Each compares with a baseline in the same run where a ratio is meant.
+// `npm run bench [-- NAME [ARG...]]`: all benchmarks, or one. Benchmarks that report a ratio measure the baseline in
+// the same run.
 const benches: Record<string, () => Promise<{ run(args: readonly string[]): Promise<void> }>> = {
   "agent-hot-path": () => import("./agent-hot-path.ts"),
   "host-lists": () => import("./host-lists.ts"),
+  exports: () => import("./exports.ts"),
   enroll: () => import("./enroll.ts"),
   "live-query": () => import("./live-query.ts"),
   start: () => import("./start.ts"),

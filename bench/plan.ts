@@ -1,5 +1,5 @@
-// `npm run bench -- plan [TEAMS] [lowdb|postgres]`: whole processes of the command line against a server over a socket: plan, apply and
-// export of teams with 100 objects each, and a plan where nothing changes.
+// `npm run bench -- plan [TEAMS] [lowdb|postgres]`: processes of the command line with a server over a socket: plan,
+// apply and export of teams with 100 objects each, and a plan where nothing changes.
 import { spawnSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -10,7 +10,7 @@ import { cleanEnv, startServe } from "./support/serve.ts";
 
 const EACH = 50;
 
-/** A global file, and one for each team with as many policies as queries. */
+/** A global file, and one file per team with equal numbers of policies and queries. */
 function writeFiles(dir: string, teams: number): string[] {
   const files = new Map([
     ["default.yml", "org_settings: {server_settings: {server_url: 'http://127.0.0.1'}}\ncontrols: {}\n"],

@@ -1,5 +1,5 @@
-// What 50 policies cost: hourly check-ins (poll, inventory, labels) of hosts with them and of hosts without, in alternating rounds of
-// one run, on both stores. One host in a hundred changes its mind about some policies in each round.
+// The cost of 50 policies: hourly check-ins (poll, inventory, labels) of hosts with and without them, in alternating
+// rounds of one run, on both stores. In each round one host in a hundred changes its results of some policies.
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -25,10 +25,10 @@ const SOFTWARE = 300;
 const AT_ONCE = 64;
 const ROUNDS = 5;
 const HOUR = 3_600_000;
-/** Ways in which hosts answer. */
+/** Number of different sets of results. */
 const KINDS = 7;
 
-/** Time that is moved on, so that everything is due again. */
+/** A clock that can be advanced, so that everything is due again. */
 class MovedClock {
   #ahead = 0;
   now = () => Date.now() + this.#ahead;
@@ -46,7 +46,7 @@ interface Bench {
 }
 interface Side {
   readonly keys: readonly string[];
-  /** Halves of the answers, around the node key, by kind. */
+  /** Request bodies by kind, split where the node key is inserted. */
   readonly bodies: readonly (readonly [Buffer, Buffer])[];
 }
 
@@ -69,6 +69,7 @@ async function open(dir: string, url: string | null): Promise<Bench & { close():
     license: { tier: "premium", expiration: "2100-01-01T00:00:00Z" },
     config: await createConfigReader(store),
     setupToken: "",
+    dryRun: null,
   };
   const features = await startFeatures(services);
   return {
@@ -91,7 +92,7 @@ const call = (
 
 const asks = (key: string) => Buffer.from(JSON.stringify({ node_key: key }));
 
-/** Hosts straight in the store, that know their platform; and what they say when all is due. */
+/** Inserts hosts with a known platform into the store, and prepares their results for when all queries are due. */
 async function side(bench: Bench, hosts: number, name: string, teamId: number): Promise<Side> {
   const { store } = bench.services;
   const machine = new SimulatedAgent(async () => Promise.reject(new Error("no wire")), "linux", 0, SOFTWARE);
@@ -122,9 +123,9 @@ async function side(bench: Bench, hosts: number, name: string, teamId: number): 
 }
 
 interface Measured {
-  /** Check-ins a second. */
+  /** Check-ins per second. */
   readonly rate: number;
-  /** Milliseconds of this process's time a check-in (the database's own not included). */
+  /** CPU time of this process per check-in, in milliseconds (without the database's). */
   readonly cpu: number;
 }
 
@@ -174,7 +175,7 @@ export async function run(args: readonly string[]): Promise<void> {
         const bare = await round(bench, without, i % 2 === 0);
         rounds.push({ without: bare, withThem: await round(bench, withThem, i % 2 === 0) });
       }
-      // Counts are right a moment after the last answer.
+      // Counts are updated shortly after the last result.
       await new Promise((done) => setTimeout(done, 1000));
       const policies = await store.policies.list();
       const wrong = policies.filter((row) => row.passing_host_count + row.failing_host_count !== hosts).length;

@@ -1,4 +1,5 @@
-// How soon: `svc --version` against a bare node, and serve from start to ready on an empty store and on 10,000 hosts.
+// Start times: `svc --version` compared with a bare node, and serve from start to ready with an empty store and with
+// 10,000 hosts.
 import { spawnSync } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -9,7 +10,7 @@ import { startServe } from "./support/serve.ts";
 
 export async function run(args: readonly string[]): Promise<void> {
   const rounds = Number(args[0] ?? 7);
-  // In turn, so that a machine that slows down slows both.
+  // Alternating, so that a slowdown of the machine affects both.
   const bare: number[] = [];
   const version: number[] = [];
   const help: number[] = [];

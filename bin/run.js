@@ -8,8 +8,8 @@ const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const argv = process.argv.slice(2);
 
 if (argv.length === 1 && (argv[0] === "--version" || argv[0] === "-v" || argv[0] === "version")) {
-  const { name, version } = module.createRequire(import.meta.url)("../package.json");
-  process.stdout.write(`${name}/${version} ${process.platform}-${process.arch} node-${process.version}\n`);
+  const { version } = module.createRequire(import.meta.url)("../package.json");
+  process.stdout.write(`svc/${version} ${process.platform}-${process.arch} node-${process.version}\n`);
 } else {
   // Node 22 and later keep compiled code on disk.
   module.enableCompileCache?.();

@@ -1,15 +1,17 @@
-// Builds dist/ from src/ and writes oclif.manifest.json. Runs as npm's `prepare` too, so it needs nothing that is not
-// installed, and does nothing when everything is up to date (--force builds all the same).
+// Builds dist/ from src/ and writes oclif.manifest.json. It also runs as npm's `prepare` script, so it must work
+// without the development dependencies if everything is up to date. --force builds in any case.
 import { spawnSync } from "node:child_process";
 import { chmod, cp, mkdir, readdir, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { dirname, join, sep } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
+import { buildInfo, sourceInfo } from "./build-info.mjs";
 import { vendor } from "./vendor.mjs";
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const dist = join(root, "dist");
 const stamp = join(dist, ".built.json");
+const infoFile = join(dist, "build-info.json");
 const manifestFile = join(root, "oclif.manifest.json");
 
 async function filesBelow(folder) {
@@ -34,6 +36,13 @@ async function fingerprint() {
   return parts;
 }
 
+/** Commands that start meanwhile read the old text or the new one. */
+async function replaceFile(file, text) {
+  const next = `${file}.${process.pid}`;
+  await writeFile(next, text);
+  await rename(next, file);
+}
+
 const readJson = async (file) => {
   try {
     return JSON.parse(await readFile(file, "utf8"));
@@ -56,7 +65,8 @@ async function compile() {
     console.error("svc: typescript is not installed: run `npm install` with development dependencies to build");
     process.exit(1);
   }
-  // Built beside and swapped in: a command or server that runs meanwhile never sees half a build.
+  // Built in another folder and swapped in, so that a command or server that runs meanwhile never sees a partial
+  // build.
   const next = join(root, "tmp", `build-${process.pid}`);
   await rm(next, { recursive: true, force: true });
   await mkdir(dirname(next), { recursive: true });
@@ -80,7 +90,7 @@ async function compile() {
   await rm(old, { recursive: true, force: true });
 }
 
-/** The manifest lets a command start without loading all others; the `oclif` package is not needed for it. */
+/** The manifest lets a command start without loading all others. It is generated without the `oclif` package. */
 async function writeManifest() {
   process.env.NODE_ENV = "production";
   const { Plugin, settings } = await import("@oclif/core");
@@ -97,7 +107,7 @@ async function writeManifest() {
   const names = new Map(allEndpoints.map(({ name, endpoint }) => [endpoint, name]));
   const commands = {};
   for (const id of Object.keys(plugin.manifest.commands).sort()) {
-    // Endpoints themselves would be whole schemas; `svc explain` needs their names.
+    // Endpoints are stored by name, because they contain whole schemas; `svc explain` only needs the names.
     const { endpoints, destructive, ...command } = plugin.manifest.commands[id];
     commands[id] = {
       ...command,
@@ -111,7 +121,7 @@ async function writeManifest() {
   if (text !== before) await writeFile(manifestFile, text);
 }
 
-// A checkout that lost the mode bits would leave `npx svc` with "Permission denied" where npx linked it before.
+// Without the mode bits (lost in a checkout), `npx svc` fails with "Permission denied" if npx has linked it before.
 if (process.platform !== "win32") await chmod(join(root, "bin", "run.js"), 0o755);
 
 const before = await fingerprint();
@@ -122,3 +132,8 @@ if (!current || process.argv.includes("--force")) {
   await writeManifest();
   await writeFile(stamp, JSON.stringify({ files: before }));
 }
+// A commit, or another branch, changes no file: the build stays, and its description is replaced.
+const source = sourceInfo(root);
+const described = await readJson(infoFile);
+if (described?.revision !== source.revision || described.branch !== source.branch)
+  await replaceFile(infoFile, `${JSON.stringify(buildInfo(source))}\n`);

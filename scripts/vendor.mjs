@@ -1,5 +1,6 @@
-// The command line loads three libraries at every start, zod, oclif's core and part of undici, in two hundred files. Here they become
-// a few: reading and resolving files is most of what a short command does. Where esbuild is not installed they stay as they are.
+// The command line loads three libraries at every start: zod, oclif's core and part of undici, in two hundred files.
+// This bundles them into a few, because resolving and reading files is most of the run time of a short command.
+// Without esbuild nothing is bundled.
 import { mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { dirname, join, relative, sep } from "node:path";
@@ -8,11 +9,11 @@ const require = createRequire(import.meta.url);
 
 const bundler = () => import("esbuild").catch(() => null);
 
-/** What the sources import of these packages, e.g. `@oclif/core/flags`. */
+/** Matches the imports of these packages in the sources, e.g. `@oclif/core/flags`. */
 const isVendored = (specifier) => specifier === "zod" || /^@oclif\/core\/[\w/]+$/.test(specifier);
 const fileOf = (specifier) => `${specifier.replace(/^@/, "").replaceAll("/", "-")}.js`;
 
-/** Texts of errors in other languages are half of zod, and none of them is asked for. */
+/** Error messages in other languages are half of zod, and none of them is used. */
 const englishOnly = {
   name: "english-only",
   setup: (build) =>
@@ -22,7 +23,7 @@ const englishOnly = {
     })),
 };
 
-/** What oclif loads for itself and a command that runs never uses: evaluated when it is. */
+/** Dependencies of oclif that a running command never uses: loaded only on first use. */
 const lazy = {
   name: "lazy",
   setup: (build) => {
@@ -37,7 +38,7 @@ const lazy = {
   },
 };
 
-/** Bundles what the built files in `folder` import of the two packages into its `vendor/`, and has them import that. */
+/** Bundles the imports of the built files in `folder` into its `vendor/` folder, and rewrites the imports. */
 export async function vendor(folder) {
   const esbuild = await bundler();
   if (esbuild === null) return;
@@ -67,7 +68,7 @@ export async function vendor(folder) {
     format: "esm",
     platform: "node",
     target: "node20",
-    // Names of classes tell errors apart.
+    // Identifiers are not minified, because errors are distinguished by the names of their classes.
     minifyWhitespace: true,
     minifySyntax: true,
     legalComments: "eof",
@@ -95,14 +96,14 @@ export async function vendor(folder) {
   }
 }
 
-/** What `src/client/undici.ts` takes of undici. */
+/** The parts of undici that `src/client/undici.ts` uses. */
 const undiciParts = `import Agent from "undici/lib/dispatcher/agent.js";
 import api from "undici/lib/api/index.js";
 const { request } = api;
 export { Agent, request };
 `;
 
-/** A module that gives what the package gives: of CommonJS the names have to be said one by one. */
+/** A module that re-exports the package. The exports of a CommonJS module must be listed by name. */
 function stubOf(specifier) {
   if (specifier === "zod") return 'export * from "zod";\n';
   const names = Object.keys(require(specifier)).filter((name) => name !== "default");

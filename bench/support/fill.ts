@@ -1,4 +1,4 @@
-// A data directory with enrolled hosts and their first inventory, made through the front door: a server and simulated agents.
+// Creates a data directory with enrolled hosts and their first inventory, through a real server and simulated agents.
 import type { SimulationReport } from "../../src/simulator/report.ts";
 import { runSimulation } from "../../src/simulator/run.ts";
 import { type Served, signIn, startServe } from "./serve.ts";

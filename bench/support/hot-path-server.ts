@@ -1,5 +1,5 @@
-// The two servers that agent-hot-path compares, each a process of its own: `bare` is plain node:http that parses the same
-// JSON and answers {}; `agents` is the agents' handler on an embedded store with enrolled, idle hosts.
+// The two servers that agent-hot-path compares, each in its own process: `bare` is plain node:http that parses the
+// same JSON and replies {}; `agents` is the agents' handler on an embedded store with enrolled, idle hosts.
 import { mkdtempSync, rmSync } from "node:fs";
 import { createServer, type RequestListener } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -53,6 +53,7 @@ async function agents(hosts: number): Promise<{ handler: RequestListener; keys: 
     license: { tier: "free", expiration: "2100-01-01T00:00:00Z" },
     config: await createConfigReader(store),
     setupToken: "",
+    dryRun: null,
   };
   await setConfig(serviceContext(services), { agent_options: agentOptions });
   const { agent } = await startFeatures(services);
@@ -84,7 +85,7 @@ async function agents(hosts: number): Promise<{ handler: RequestListener; keys: 
   const done = { refetch_requested: false, detail_updated_at: now, label_updated_at: now, policy_updated_at: now };
   await store.hosts.update({ where: everything, set: done });
   await store.notify("svc_hosts", "*");
-  // Each host's first configuration sets its intervals in the store.
+  // The first configuration of each host stores its intervals.
   for (let at = 0; at < keys.length; at += 500)
     await Promise.all(
       keys.slice(at, at + 500).map(async (node_key) => {
@@ -96,7 +97,7 @@ async function agents(hosts: number): Promise<{ handler: RequestListener; keys: 
   return { handler: (req, res) => void handle(req, res), keys };
 }
 
-/** About 3 KB of configuration, as a real server has. */
+/** About 3 KB of configuration, the size on a real server. */
 const agentOptions = {
   config: {
     options: { distributed_interval: 10, logger_tls_period: 10, pack_delimiter: "/" },

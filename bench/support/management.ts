@@ -1,4 +1,4 @@
-// What device management, policies and vulnerability data tell of a fleet, made straight in the store.
+// Inserts the device management, policy and vulnerability data of a fleet directly into the store.
 import type { Services } from "../../src/server/core/context.ts";
 import type { Dice } from "../../test/support/request-fuzz.ts";
 
@@ -36,7 +36,8 @@ export async function fillAround(
   const issues = await store.munkiIssues.insertMany(
     Array.from({ length: 20 }, (_, i) => ({ name: `issue ${i}`, type: "error" as const })),
   );
-  // One in a version that is everywhere, one in a few, one in an operating system; and many that nobody asks for.
+  // One in a version that all hosts have, one in a version that a few have, one in an operating system, and many
+  // without a match.
   await store.softwareCves.insertMany([
     { software_id: versions[0]!.id, cve: "CVE-2026-0001" },
     { software_id: versions.at(-1)!.id, cve: "CVE-2026-0002" },
@@ -114,7 +115,7 @@ export async function fillManagement(
   );
 }
 
-/** The first policies fail often, the last on one host in a thousand. */
+/** The first policies fail often, the last one on one host in a thousand. */
 function answersOf(id: number, dice: Dice, policies: Around["policies"]) {
   const failing = policies
     .filter((_, i) => (i === policies.length - 1 ? id % 1000 === 0 : dice.chance(0.4 / (i + 1))))

@@ -1,4 +1,4 @@
-// Rows as a fleet of mixed machines would have them, made straight in the store.
+// Inserts the rows of a fleet of mixed machines directly into the store.
 import type { Services } from "../../src/server/core/context.ts";
 import type { hosts } from "../../src/server/hosts/tables.ts";
 import type { InsertOf } from "../../src/server/store/table.ts";
@@ -161,17 +161,17 @@ function hostOf(
   };
 }
 
-/** Three in four are online; one in fifty was not heard of for over a month. */
+/** Three in four are online; one in fifty was last seen more than a month ago. */
 function seenOf(id: number, dice: Dice, now: number) {
   const ago = dice.chance(0.75) ? dice.int(10_000) : dice.chance(0.08) ? 31 * 86_400_000 : dice.int(20 * 86_400_000);
-  // While the benchmark runs, they stay so.
+  // Far enough ahead that their status does not change during the benchmark.
   const ahead = ago < 10_000 ? 3_600_000 : 70_000;
   return { id, seen_time: new Date(now - ago).toISOString(), online_until: new Date(now - ago + ahead).toISOString() };
 }
 
 function inventoryOf(id: number, dice: Dice, versions: readonly { id: number; title_id: number }[], count: number) {
   const own = new Set([versions[0]!]);
-  // The first third of the programs is everywhere, the last program on a few hosts.
+  // The first third of the programs is on all hosts, the last program on a few.
   while (own.size < count) own.add(versions[dice.int(dice.chance(0.8) ? TITLES / 3 : TITLES - 1)]!);
   if (id % 2500 === 0) own.add(versions.at(-1)!);
   const list = [...own];

@@ -1,4 +1,4 @@
-// Where a benchmark's server in this process keeps its data, and its admin as a caller.
+// The store of a benchmark's server in this process, and an API caller with its admin's token.
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -13,7 +13,7 @@ export type EngineName = "lowdb" | "postgres";
 
 export interface Place {
   readonly settings: Settings;
-  /** The planner's figures, which autovacuum would come by in a minute. */
+  /** Updates the planner's statistics, which autovacuum would do within a minute. */
   analyze(): Promise<void>;
   remove(): Promise<void>;
 }
@@ -47,7 +47,7 @@ export async function makePlace(engine: EngineName): Promise<Place> {
 export interface Admin {
   readonly token: string;
   request(path: string): Promise<Response>;
-  /** The reply's text; throws on any status but 200. */
+  /** The text of the reply; throws on any status but 200. */
   get(path: string): Promise<string>;
   close(): Promise<void>;
 }

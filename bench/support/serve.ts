@@ -26,7 +26,7 @@ const binary = fileURLToPath(new URL("../../bin/run.js", import.meta.url));
 export const ADMIN_EMAIL = "admin@example.com";
 export const ADMIN_PASSWORD = "correct-horse-battery-1";
 
-/** The environment without settings of a server that runs on this machine. */
+/** The environment without the settings of another server on this machine. */
 export const cleanEnv = (): Record<string, string | undefined> =>
   Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith("SVC_")));
 
@@ -35,9 +35,9 @@ export interface ServeOptions {
   readonly port?: number;
   readonly env?: Readonly<Record<string, string>>;
   readonly args?: readonly string[];
-  /** False: no first admin is asked for. */
+  /** False: the first admin is not created. */
   readonly admin?: boolean;
-  /** Hands out the process before it is ready. */
+  /** Called with the process before it is ready. */
   readonly onSpawn?: (child: ChildProcess) => void;
 }
 
@@ -56,6 +56,8 @@ export async function startServe(options: ServeOptions): Promise<Served> {
         ...(options.admin === false ? {} : { SVC_ADMIN_EMAIL: ADMIN_EMAIL, SVC_ADMIN_PASSWORD: ADMIN_PASSWORD }),
         SVC_LOG_LEVEL: "warn",
         SVC_LOG_FORMAT: "json",
+        // No load balancer has to notice that the server stops.
+        SVC_SHUTDOWN_GRACE: "0s",
         ...options.env,
       },
     },
@@ -95,7 +97,9 @@ export async function startServe(options: ServeOptions): Promise<Served> {
   };
 }
 
-/** Healthy, and the first admin made: the token request of the first caller must not come too soon. */
+/**
+ * Waits until the server is healthy and has created the first admin, so that the first caller can request a token.
+ */
 async function ready(send: (path: string) => Promise<Response>, child: ChildProcess, log: () => string): Promise<void> {
   const until = Date.now() + 120_000;
   while (Date.now() < until) {
@@ -106,7 +110,7 @@ async function ready(send: (path: string) => Promise<Response>, child: ChildProc
       () => false,
     );
     if (ok) return;
-    // No sooner: to ask takes of the time that it starts in.
+    // Not more often, because each request slows down the start that is measured.
     await new Promise((resolve) => setTimeout(resolve, 25));
   }
   throw new Error(`serve was not ready in time:\n${log()}`);
@@ -133,25 +137,24 @@ export const freePort = (): Promise<number> =>
 
 export type Caller = <T = unknown>(method: string, path: string, body?: unknown) => Promise<T>;
 
-/** Signs in as the first admin; gives a caller of the API. */
-export async function signIn(server: Served): Promise<Caller> {
-  const post = (path: string, body: unknown) =>
-    server.send(path, {
+/** Signs in as the first admin; returns the session's token. */
+export async function tokenOf(server: Served): Promise<string> {
+  for (let tries = 0; tries < 20; tries++) {
+    const reply = await server.send("/api/v1/svc/login", {
       method: "POST",
       headers: { "content-type": "application/json" },
-      body: JSON.stringify(body),
+      body: JSON.stringify({ email: server.email, password: server.password }),
     });
-  let token = "";
-  for (let tries = 0; token === "" && tries < 20; tries++) {
-    const reply = await post("/api/v1/svc/login", { email: server.email, password: server.password });
-    if (reply.ok) {
-      token = ((await reply.json()) as { token: string }).token;
-      break;
-    }
+    if (reply.ok) return ((await reply.json()) as { token: string }).token;
     await reply.text();
     await new Promise((resolve) => setTimeout(resolve, 500));
   }
-  if (token === "") throw new Error("could not sign in");
+  throw new Error("could not sign in");
+}
+
+/** Signs in as the first admin; returns a caller of the API. */
+export async function signIn(server: Served): Promise<Caller> {
+  const token = await tokenOf(server);
   return async <T>(method: string, path: string, body?: unknown) => {
     const reply = await server.send(`/api/v1/svc${path}`, {
       method,
@@ -163,7 +166,7 @@ export async function signIn(server: Served): Promise<Caller> {
   };
 }
 
-/** The server's figures by their names. What tells of the longest or most starts anew with each reading. */
+/** The server's metrics by name. Those for a longest or most value are reset with each reading. */
 export async function metricsOf(server: Served): Promise<(name: string) => number> {
   const text = await (await fetch(`${server.url}/metrics`)).text();
   return (name) =>

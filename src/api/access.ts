@@ -1,10 +1,12 @@
-// Who may do what: the one table of roles. Letters: A admin, M maintainer, O observer, P observer_plus, G gitops, T technician.
-// The first column is for roles held globally, the second for roles held on the team concerned ("" = a team role never suffices).
+// The role table: which role may do what. Letters: A admin, M maintainer, O observer, P observer_plus, G gitops, T
+// technician.
+// The first column lists sufficient global roles, the second sufficient roles on the object's team ("" = no team role
+// suffices).
 
 export const roles = ["admin", "maintainer", "observer", "observer_plus", "gitops", "technician"] as const;
 export type Role = (typeof roles)[number];
 
-/** Roles that only the premium tier has. Every team role is premium too. */
+/** Roles of the premium tier. All team roles are premium too. */
 export const premiumRoles: readonly Role[] = ["observer_plus", "gitops", "technician"];
 
 const letters: Record<string, Role> = {
@@ -32,7 +34,7 @@ export const actions = {
   "hosts:label": rule("AMTG", "AMTG"),
   "hosts:device_mapping": rule("AM", "AM"),
   "hosts:lock": rule("AM", "AM"),
-  /** Beside the right to do what is approved. */
+  /** In addition, the approver needs the right to do the approved action. */
   "approvals:approve": rule("AM", "AM"),
   "hosts:read_disk_key": rule("AMTOP", "AMTOP"),
   "hosts:read_activities": rule("AMTOP", "AMTOP"),
@@ -42,7 +44,7 @@ export const actions = {
   "profiles:read": rule("AMTG", "AMTG"),
   "labels:list": rule("AMTOPG", "AMTOPG"),
   "labels:write": rule("AMTG", "AMTG"),
-  /** Of labels that others made too. */
+  /** Includes labels that other users created. */
   "labels:write_any": rule("AMTG", "AM"),
   "policies:list": rule("AMTOPG", "AMTOPG"),
   "policies:write": rule("AMG", "AMG"),
@@ -82,7 +84,7 @@ export const actions = {
 
 export type Action = keyof typeof actions;
 
-/** Words for what follows another action's rule: whoever may lock a host may do these. */
+/** Action names that follow the rule of another action: a user who may lock a host may also do these. */
 export const sameAs = { "hosts:unlock": "hosts:lock", "hosts:wipe": "hosts:lock" } as const satisfies Record<
   string,
   Action
@@ -93,21 +95,21 @@ export interface Roles {
   readonly teams: readonly { readonly id: number; readonly role: Role }[];
 }
 
-/** Whether the roles allow the action on objects of that team; `null` is what belongs to no team (or to all). */
+/** Whether the roles allow the action on objects of that team. Null means objects without a team, or of all teams. */
 export function allows(held: Roles, action: Action, teamId: number | null): boolean {
   const { global, team } = actions[action];
   if (held.global_role !== null) return global.includes(held.global_role);
   return teamId !== null && held.teams.some(({ id, role }) => id === teamId && team.includes(role));
 }
 
-/** The teams on which the roles allow the action: "all" (no team included) for a global role that suffices. */
+/** The teams on which the roles allow the action; "all" (including no team) if the global role suffices. */
 export function teamsFor(held: Roles, action: Action): "all" | number[] {
   const { global, team } = actions[action];
   if (held.global_role !== null) return global.includes(held.global_role) ? "all" : [];
   return held.teams.filter(({ role }) => team.includes(role)).map(({ id }) => id);
 }
 
-/** Whether the roles allow the action on anything at all. */
+/** Whether the roles allow the action on any object at all. */
 export const allowsSomewhere = (held: Roles, action: Action): boolean => {
   const teams = teamsFor(held, action);
   return teams === "all" || teams.length > 0;

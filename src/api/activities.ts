@@ -2,7 +2,7 @@ import { z } from "zod";
 import { endpoint, Streamed } from "./endpoint.ts";
 import { CursorMeta, cursorQuery, Id, paging, QueryFlag, QueryId, QueryInt, QueryText, Timestamp } from "./fields.ts";
 
-/** Entries in one reply at most, and where no page is asked for. */
+/** Maximum number of entries in one reply, also if no page is requested. */
 export const ACTIVITIES_MAX = 10_000;
 
 export const Activity = z.object({
@@ -13,7 +13,7 @@ export const Activity = z.object({
   actor_email: z.string().optional(),
   actor_gravatar: z.string().optional(),
   actor_api_only: z.boolean().optional(),
-  actor_address: z.string().optional().meta({ description: "where the call came from" }),
+  actor_address: z.string().optional().meta({ description: "address of the caller" }),
   actor_token: z.string().optional().meta({ description: "name of the API token that called" }),
   type: z.string(),
   svc_initiated: z.boolean(),
@@ -21,12 +21,12 @@ export const Activity = z.object({
 });
 export type Activity = z.infer<typeof Activity>;
 
-/** What narrows every list of activities down. */
+/** Filters that all lists of activities accept. */
 const filters = {
   query: QueryText.optional().meta({ description: "searches actor_full_name and actor_email" }),
   activity_type: z.string().max(4096).optional().meta({ description: "one type, or several joined by commas" }),
-  actor_id: QueryId.optional().meta({ description: "what this user did" }),
-  host_id: QueryId.optional().meta({ description: "what shows in this host's own list" }),
+  actor_id: QueryId.optional().meta({ description: "only activities of this user" }),
+  host_id: QueryId.optional().meta({ description: "only activities in this host's own list" }),
 };
 const times = {
   start_created_at: z.string().max(64).optional().meta({ description: "only activities after this time" }),
@@ -52,24 +52,24 @@ export const problemKinds = [
 export const ChainProblem = z.object({
   kind: z.enum(problemKinds),
   position: z.int().nullable().meta({ description: "place in the chain" }),
-  id: Id.nullable().meta({ description: "of the activity" }),
+  id: Id.nullable().meta({ description: "id of the activity" }),
   detail: z.string(),
 });
 export type ChainProblem = z.infer<typeof ChainProblem>;
 
 export const Verification = z.object({
   ok: z.boolean(),
-  entries: z.int().meta({ description: "that are in the chain" }),
-  unsealed: z.int().meta({ description: "that are not yet in it" }),
+  entries: z.int().meta({ description: "number of activities in the chain" }),
+  unsealed: z.int().meta({ description: "number of activities not yet in the chain" }),
   first_position: z.int().nullable(),
   last_position: z.int().nullable(),
-  checked: z.int().meta({ description: "by this call" }),
-  next: z.int().nullable().meta({ description: "with limit: from where to go on; null: done" }),
+  checked: z.int().meta({ description: "number of entries checked by this call" }),
+  next: z.int().nullable().meta({ description: "with limit: position to continue from; null: complete" }),
   head: z
     .object({ position: z.int(), hash: z.string() })
     .nullable()
-    .meta({ description: "the chain's end; noted down elsewhere, it can be given as known later" }),
-  problem: ChainProblem.nullable().meta({ description: "the first one" }),
+    .meta({ description: "the chain's end; record it elsewhere to pass it as known in a later check" }),
+  problem: ChainProblem.nullable().meta({ description: "the first problem found" }),
 });
 export type Verification = z.infer<typeof Verification>;
 
@@ -79,7 +79,7 @@ export const activitiesApi = {
   list: endpoint({
     method: "GET",
     path: "/activities",
-    summary: "List what was done, by whom.",
+    summary: "List activities: who did what.",
     access,
     query: paging(
       "id",
@@ -110,10 +110,13 @@ export const activitiesApi = {
     access,
     query: z.object({
       ...filters,
-      last: QueryInt.pipe(z.int().min(0).max(1000))
-        .optional()
-        .meta({ type: "integer", minimum: 0, maximum: 1000, description: "begin with so many that are there already" }),
-      once: QueryFlag.default(false).meta({ description: "end when everything that is there was sent" }),
+      last: QueryInt.pipe(z.int().min(0).max(1000)).optional().meta({
+        type: "integer",
+        minimum: 0,
+        maximum: 1000,
+        description: "number of existing activities to send first",
+      }),
+      once: QueryFlag.default(false).meta({ description: "end after sending the existing activities" }),
     }),
     response: Streamed,
     produces: "text/event-stream",
@@ -121,16 +124,16 @@ export const activitiesApi = {
   verify: endpoint({
     method: "GET",
     path: "/audit/verify",
-    summary: "Check that no activity was changed, removed or put elsewhere.",
+    summary: "Check that no activity was changed, removed or moved.",
     access: { action: "activities:verify", scope: "global" },
     query: z.object({
-      from: QueryId.optional().meta({ description: "go on after this position, where an earlier part left off" }),
-      limit: QueryId.optional().meta({ description: "look at so many entries at most" }),
+      from: QueryId.optional().meta({ description: "start after this position, where an earlier call stopped" }),
+      limit: QueryId.optional().meta({ description: "maximum number of entries to check" }),
       known: z
         .string()
         .regex(/^\d{1,15}:[0-9a-f]{64}$/)
         .optional()
-        .meta({ description: "position and hash of an end that was noted down earlier, as 7:9f86..." }),
+        .meta({ description: "position and hash of a chain end that was recorded earlier, for example 7:9f86..." }),
     }),
     response: Verification,
   }),

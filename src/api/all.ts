@@ -1,4 +1,4 @@
-// The table of every endpoint. What is not here does not exist.
+// The table of all endpoints. An endpoint that is not listed here does not exist.
 import { activitiesApi } from "./activities.ts";
 import { appConfigApi } from "./app-config.ts";
 import { approvalsApi } from "./approvals.ts";

@@ -3,7 +3,7 @@ import { endpoint } from "./endpoint.ts";
 import { QueryFlag, Timestamp } from "./fields.ts";
 
 const url = z.string().max(2048);
-/** A map of so many members at most. */
+/** Limits the number of members of a map. */
 const few = <T extends z.ZodRecord>(map: T, most: number): T =>
   map.refine((members) => Object.keys(members).length <= most, `must have at most ${most} members`);
 
@@ -41,8 +41,12 @@ export type FailingPoliciesWebhook = z.infer<typeof FailingPoliciesWebhook>;
 export const HostStatusWebhook = z.object({
   enable_host_status_webhook: z.boolean(),
   destination_url: url,
-  host_percentage: z.int().min(0).max(100).meta({ description: "least percent of hosts that do not check in" }),
-  days_count: z.int().min(0).max(36_500).meta({ description: "least days since they did" }),
+  host_percentage: z
+    .int()
+    .min(0)
+    .max(100)
+    .meta({ description: "minimum percentage of hosts that have not checked in" }),
+  days_count: z.int().min(0).max(36_500).meta({ description: "minimum number of days without a check-in" }),
 });
 export type HostStatusWebhook = z.infer<typeof HostStatusWebhook>;
 export const VulnerabilitiesWebhook = z.object({
@@ -62,7 +66,7 @@ export type WebhookSettings = z.infer<typeof WebhookSettings>;
 
 const short = z.string().max(255);
 const secret = z.string().max(4096);
-/** Documents (metadata, certificates), as text. */
+/** Documents such as metadata and certificates, as text. */
 const document = z.string().max(1024 * 1024);
 
 export const SmtpSettings = z.object({
@@ -121,7 +125,7 @@ export const MdmSettings = z.object({
   enable_turn_on_windows_mdm_manually: z.boolean(),
   enable_disk_encryption: z.boolean(),
   windows_require_bitlocker_pin: z.boolean(),
-  windows_migration_enabled: z.boolean().meta({ description: "hosts leave another vendor's Windows MDM" }),
+  windows_migration_enabled: z.boolean().meta({ description: "move hosts away from another vendor's Windows MDM" }),
   macos_updates: MacosUpdates,
   ios_updates: AppleUpdates,
   ipados_updates: AppleUpdates,
@@ -140,7 +144,7 @@ export const MdmSettings = z.object({
 });
 export type MdmSettings = z.infer<typeof MdmSettings>;
 
-/** A tracker whose products speak the Jira-compatible REST API. */
+/** A ticket tracker with the Jira-compatible REST API. */
 export const TicketingA = z.object({
   enable_software_vulnerabilities: z.boolean().default(false),
   enable_failing_policies: z.boolean().default(false),
@@ -149,7 +153,7 @@ export const TicketingA = z.object({
   api_token: secret,
   project_key: short,
 });
-/** A help desk that speaks the Zendesk-compatible REST API. */
+/** A help desk with the Zendesk-compatible REST API. */
 export const TicketingB = z.object({
   enable_software_vulnerabilities: z.boolean().default(false),
   enable_failing_policies: z.boolean().default(false),
@@ -167,17 +171,38 @@ export const Integrations = z.object({
 });
 export type Integrations = z.infer<typeof Integrations>;
 
-/** What agents get: `config` goes to them as it is; `overrides.platforms.<platform>` replaces it for a platform. */
+/**
+ * Options for agents: `config` is sent to them unchanged; `overrides.platforms.<platform>` replaces it on that
+ * platform.
+ */
 export const AgentOptions = z.object({
   config: JsonObject.optional(),
   overrides: z.object({ platforms: z.record(z.string(), JsonObject.nullable()).optional() }).optional(),
   command_line_flags: JsonObject.optional(),
-  // What follows is for managed agents.
+  // The following options are for managed agents.
   extensions: JsonObject.optional().meta({ description: "by name: {platform: windows, linux or macos, channel}" }),
-  script_execution_timeout: z.int().min(1).max(3600).optional().meta({ description: "seconds; 300 when left out" }),
+  script_execution_timeout: z.int().min(1).max(3600).optional().meta({ description: "seconds; default: 300" }),
   update_channels: JsonObject.optional().meta({ description: "of orbit, osqueryd and desktop" }),
 });
 export type AgentOptions = z.infer<typeof AgentOptions>;
+
+const MiB = 1024 * 1024;
+/** Of all YARA rules together: PATCH /config takes 5 MiB of JSON. */
+export const YARA_RULES_BYTES_MAX = 3 * MiB;
+
+/** A file of YARA rules. The name is also that of a file in an export, so it is one on every system. */
+export const YaraRule = z.object({
+  name: z
+    .string()
+    .max(128)
+    .regex(/^[A-Za-z0-9_]([A-Za-z0-9._ +()-]*[A-Za-z0-9_)])?$/, {
+      error: "must be a file name of letters, digits, spaces and . _ - + ( )",
+    }),
+  contents: z.string().min(1).max(MiB),
+});
+export const YARA_RULES_MAX = 500;
+export const YaraRules = z.array(YaraRule).max(YARA_RULES_MAX);
+export type YaraRules = z.infer<typeof YaraRules>;
 
 export const License = z.object({
   tier: z.enum(["free", "premium"]),
@@ -207,16 +232,18 @@ export const ConfigSections = z.object({
   webhook_settings: WebhookSettings,
   integrations: Integrations,
   agent_options: AgentOptions,
+  yara_rules: YaraRules,
 });
 export type ConfigSections = z.infer<typeof ConfigSections>;
 
 const nanoseconds = z.int().meta({ description: "nanoseconds" });
 
-/** The whole configuration as replied; sections that the caller may not see are left out. */
+/** The configuration as returned to clients, without the sections that the caller may not see. */
 export const AppConfig = ConfigSections.extend({
   agent_options: AgentOptions.optional().meta({ description: "global admin and gitops only" }),
   smtp_settings: SmtpSettings.optional().meta({ description: "global admin and gitops only" }),
   sso_settings: SsoSettings.optional().meta({ description: "global admin and gitops only" }),
+  yara_rules: YaraRules.optional().meta({ description: "global admin and gitops only" }),
   license: License,
   logging: z.object({ debug: z.boolean(), json: z.boolean(), result: LogDestination, status: LogDestination }),
   update_interval: z.object({
@@ -255,9 +282,9 @@ export const appConfigApi = {
           "skip the checks of agent options and trackers, and turn mail off although users need it to sign in",
       }),
       dry_run: QueryFlag.default(false),
-      overwrite: QueryFlag.default(false).meta({ description: "fields left out go back to their defaults" }),
+      overwrite: QueryFlag.default(false).meta({ description: "reset omitted fields to their defaults" }),
     }),
-    // The service checks sections and fields itself: unknown keys and wrong types have texts of their own.
+    // The service validates sections and fields, because unknown keys and wrong types have their own error messages.
     body: z.record(z.string(), z.json()),
     strict: true,
     response: AppConfig,

@@ -1,4 +1,4 @@
-// What one user asked for and another has to approve: wipes and bulk deletes, where the server is set so.
+// Requests by one user that another user has to approve: wipes and bulk deletes, if the server requires it.
 import { z } from "zod";
 import { endpoint } from "./endpoint.ts";
 import { Id, IdParam, Meta, paging, Timestamp } from "./fields.ts";
@@ -7,7 +7,7 @@ export const approvalActions = ["delete_hosts", "wipe_host"] as const;
 export const approvalStates = ["pending", "approved", "denied", "expired", "done", "failed"] as const;
 
 const Person = z.object({
-  id: Id.nullable().meta({ description: "null: the user is gone" }),
+  id: Id.nullable().meta({ description: "null: the user was deleted" }),
   name: z.string(),
   email: z.string(),
 });
@@ -15,20 +15,23 @@ const Person = z.object({
 export const Approval = z.object({
   id: Id,
   created_at: Timestamp,
-  expires_at: Timestamp.meta({ description: "from then on it can be approved no more" }),
+  expires_at: Timestamp.meta({ description: "it cannot be approved after this time" }),
   action: z.enum(approvalActions),
   state: z.enum(approvalStates).meta({
-    description: "approved: it is being carried out; failed: it came to nothing, see error",
+    description: "approved: it is being executed; failed: it was not executed, see error",
   }),
   requested_by: Person,
   hosts_count: z.int(),
-  selection_digest: z.string().meta({ description: "of the hosts, as X-Selection-Digest has it" }),
+  selection_digest: z.string().meta({ description: "digest of the hosts, as in X-Selection-Digest" }),
   hosts: z.array(z.object({ id: Id, display_name: z.string() })).meta({ description: "the first ten" }),
-  filters: z.record(z.string(), z.json()).nullable().meta({ description: "what picked the hosts; null: named by ids" }),
+  filters: z
+    .record(z.string(), z.json())
+    .nullable()
+    .meta({ description: "filters that selected the hosts; null: selected by ids" }),
   decided_by: Person.nullable(),
   decided_at: Timestamp.nullable(),
   finished_at: Timestamp.nullable(),
-  reason: z.string().meta({ description: "of a denial" }),
+  reason: z.string().meta({ description: "reason of the denial" }),
   error: z.string().meta({ description: "why it failed" }),
   may_decide: z.boolean().meta({ description: "whether the caller may approve or deny it now" }),
 });
@@ -46,7 +49,7 @@ export const approvalsApi = {
   list: endpoint({
     method: "GET",
     path: "/approvals",
-    summary: "List requests for approval: one's own, and those that one may decide; the newest first.",
+    summary: "List requests for approval: your own and those that you may decide, newest first.",
     access: "user",
     query: ApprovalQuery,
     response: z.object({ approvals: z.array(Approval), meta: Meta }),
@@ -62,7 +65,7 @@ export const approvalsApi = {
   approve: endpoint({
     method: "POST",
     path: "/approvals/:id/approve",
-    summary: "Approve what another user asked for: it is done at once, in that user's name.",
+    summary: "Approve another user's request: it is executed immediately, in that user's name.",
     access: { action: "approvals:approve", scope: "team" },
     params,
     otherStatus: [202],
@@ -71,7 +74,7 @@ export const approvalsApi = {
   deny: endpoint({
     method: "POST",
     path: "/approvals/:id/deny",
-    summary: "Deny what another user asked for, or take back what one asked for oneself.",
+    summary: "Deny another user's request, or withdraw your own.",
     access: "user",
     params,
     body: z.object({ reason: z.string().trim().min(1).max(1000) }),

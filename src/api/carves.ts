@@ -14,7 +14,7 @@ export const Carve = z.object({
   request_id: z.string(),
   session_id: z.string(),
   expired: z.boolean(),
-  max_block: z.int().meta({ description: "the last block that came; -1: none. Complete at block_count - 1" }),
+  max_block: z.int().meta({ description: "number of the last block received; -1: none. Complete at block_count - 1" }),
   error: z.string().optional().meta({ description: "present only when the carve failed" }),
 });
 export type Carve = z.infer<typeof Carve>;
@@ -30,7 +30,7 @@ export const carvesApi = {
   list: endpoint({
     method: "GET",
     path: "/carves",
-    summary: "List the files that hosts were asked for.",
+    summary: "List file carves.",
     access: { action: "carves:read", scope: "global" },
     query: pagingAfter(
       "id",
@@ -47,9 +47,9 @@ export const carvesApi = {
       "max_block",
       "error",
     ).extend({
-      expired: QueryFlag.default(false).meta({ description: "those whose contents are gone too" }),
-      host_id: QueryId.optional().meta({ description: "only those of this host" }),
-      carve_id: z.string().max(255).optional().meta({ description: "the carve_guid that the host's query told" }),
+      expired: QueryFlag.default(false).meta({ description: "include carves whose contents were deleted" }),
+      host_id: QueryId.optional().meta({ description: "only carves of this host" }),
+      carve_id: z.string().max(255).optional().meta({ description: "the carve_guid that the host's query returned" }),
     }),
     response: z.object({ carves: z.array(Carve), meta: Meta }),
   }),
@@ -73,7 +73,7 @@ export const carvesApi = {
     method: "GET",
     path: "/carves/:id/download",
     summary:
-      "Download the whole archive of a carve: a tar file, or one compressed with Zstandard. Takes a Range header.",
+      "Download the whole archive of a carve: a tar file, or one compressed with Zstandard. Supports the Range header.",
     access: { action: "carves:read", scope: "global" },
     params: z.object({ id: IdParam }),
     otherStatus: [206],

@@ -2,7 +2,7 @@ import { z } from "zod";
 import { endpoint } from "./endpoint.ts";
 import { Empty, Id, IdParam, QueryFlag } from "./fields.ts";
 
-/** Each type's name is also the name of the object that describes it. */
+/** The name of each type is also the key of the object with its fields. */
 export const caTypes = [
   "hosted_ca_a",
   "directory_scep_proxy",
@@ -13,7 +13,7 @@ export const caTypes = [
 ] as const;
 export type CaType = (typeof caTypes)[number];
 
-/** Of these there is one at most; its name is its type. */
+/** There is at most one authority of each of these types, and its name is the type. */
 export const singleCaTypes = ["directory_scep_proxy", "hosted_scep_ca"] as const satisfies readonly CaType[];
 export type SingleCaType = (typeof singleCaTypes)[number];
 export const isSingle = (type: CaType): type is SingleCaType => (singleCaTypes as readonly CaType[]).includes(type);
@@ -22,32 +22,32 @@ const name = z
   .string()
   .min(1, "must not be empty")
   .max(255)
-  .regex(/^[A-Za-z0-9_]+$/, "may hold letters, numbers and underscores only");
-/** Nothing that a store or a protocol would take for something else. */
+  .regex(/^[A-Za-z0-9_]+$/, "may contain only letters, numbers and underscores");
+/** Rejects characters that have a special meaning for the store or a protocol. */
 const plain = (most: number) =>
   z
     .string()
     .min(1, "must not be empty")
     .max(most)
-    .regex(/^[^\p{Cc}\p{Cs}]*$/u, "must not hold control characters");
+    .regex(/^[^\p{Cc}\p{Cs}]*$/u, "must not contain control characters");
 const text = plain(1024);
 const url = plain(2048);
 const secret = plain(4096);
 
-/** The fields of each type as a caller gives them. */
+/** The fields of each type in requests. */
 export const caFields = {
   hosted_ca_a: {
     name,
     url: url.meta({ description: "base URL of the hosted service" }),
     api_token: secret,
     profile_id: text,
-    certificate_common_name: text.meta({ description: "may hold $SVC_VAR_ variables" }),
+    certificate_common_name: text.meta({ description: "may contain $SVC_VAR_ variables" }),
     certificate_user_principal_names: z
       .array(text)
       .max(1, "at most one is possible")
       .optional()
-      .meta({ description: "may hold $SVC_VAR_ variables" }),
-    certificate_seat_id: text.meta({ description: "may hold $SVC_VAR_ variables" }),
+      .meta({ description: "may contain $SVC_VAR_ variables" }),
+    certificate_seat_id: text.meta({ description: "may contain $SVC_VAR_ variables" }),
   },
   directory_scep_proxy: { url, admin_url: url, username: text, password: secret },
   custom_scep_proxy: { name, url, challenge: secret },
@@ -56,7 +56,7 @@ export const caFields = {
   hosted_scep_ca: { url, challenge_url: url, username: text, password: secret },
 } as const satisfies Record<CaType, z.ZodRawShape>;
 
-/** The one field of each type that is a secret. */
+/** The secret field of each type. */
 export const secretFields = {
   hosted_ca_a: "api_token",
   directory_scep_proxy: "password",
@@ -66,7 +66,7 @@ export const secretFields = {
   hosted_scep_ca: "password",
 } as const satisfies Record<CaType, string>;
 
-/** The fields of each type that are URLs to which the secret goes. */
+/** The fields of each type that contain URLs to which the secret is sent. */
 export const urlFields = {
   hosted_ca_a: ["url"],
   directory_scep_proxy: ["url", "admin_url"],
@@ -94,7 +94,7 @@ export const CreateCa = z
     hosted_est_ca: whole.hosted_est_ca.nullish(),
     hosted_scep_ca: whole.hosted_scep_ca.nullish(),
   })
-  .meta({ description: "exactly one of the objects; null is none" });
+  .meta({ description: "exactly one of the objects; null counts as absent" });
 export type CreateCa = z.output<typeof CreateCa>;
 
 export const ChangeCa = z
@@ -112,7 +112,7 @@ export type ChangeCa = z.output<typeof ChangeCa>;
 export const CaItem = z.object({ id: Id, name: z.string(), type: z.enum(caTypes) });
 export type CaItem = z.infer<typeof CaItem>;
 
-/** What is kept of an authority; secrets are masked. */
+/** A stored authority; secrets are masked. */
 export const Ca = CaItem.extend({
   url: z.string(),
   api_token: z.string().optional(),
@@ -131,19 +131,19 @@ export const Ca = CaItem.extend({
 export type Ca = z.infer<typeof Ca>;
 
 const SPECS_MAX = 1_000;
-/** A name that is given must be the type: files that were exported say it. */
+/** A name may be given, as in exported files, but it must equal the type. */
 const single = <T extends z.ZodRawShape>(fields: T, type: SingleCaType) =>
   z.strictObject({ ...fields, name: z.literal(type, `the name must be ${type}`).optional() });
 const listOf = <T extends z.ZodType>(schema: T) => z.array(schema).max(SPECS_MAX).nullish();
 
-/** Authorities in groups by type. */
+/** Authorities grouped by type. */
 export const CaSpecs = z.strictObject({
   hosted_ca_a: listOf(whole.hosted_ca_a),
   directory_scep_proxy: single(caFields.directory_scep_proxy, "directory_scep_proxy").nullish(),
   custom_scep_proxy: listOf(whole.custom_scep_proxy),
   custom_est_proxy: listOf(whole.custom_est_proxy),
   hosted_est_ca: listOf(whole.hosted_est_ca),
-  hosted_scep_ca: z.array(single(caFields.hosted_scep_ca, "hosted_scep_ca")).max(1, "there can be one only").nullish(),
+  hosted_scep_ca: z.array(single(caFields.hosted_scep_ca, "hosted_scep_ca")).max(1, "at most one is allowed").nullish(),
 });
 export type CaSpecs = z.output<typeof CaSpecs>;
 
@@ -166,7 +166,7 @@ export const CertificateRequest = z.object({
   return_pem_certificate: z
     .boolean()
     .optional()
-    .meta({ description: "give the certificate alone, not the PKCS #7 that the authority sent" }),
+    .meta({ description: "return only the certificate, not the PKCS #7 message of the authority" }),
 });
 export type CertificateRequest = z.output<typeof CertificateRequest>;
 
@@ -174,14 +174,14 @@ const params = z.object({ id: IdParam });
 const read = { action: "ca:read", scope: "global" } as const;
 const write = { action: "ca:write", scope: "global" } as const;
 const skip = {
-  skip_check: QueryFlag.default(false).meta({ description: "do not ask the authority whether this works" }),
+  skip_check: QueryFlag.default(false).meta({ description: "do not test the settings with the authority" }),
 };
 
 export const certificateAuthoritiesApi = {
   create: endpoint({
     method: "POST",
     path: "/certificate_authorities",
-    summary: "Add a certificate authority, after asking it whether what is given works.",
+    summary: "Add a certificate authority, after testing the settings with it.",
     access: write,
     query: z.object(skip),
     body: CreateCa,
@@ -190,7 +190,7 @@ export const certificateAuthoritiesApi = {
   modify: endpoint({
     method: "PATCH",
     path: "/certificate_authorities/:id",
-    summary: "Change a certificate authority. A new URL needs its secret again.",
+    summary: "Change a certificate authority. A new URL requires the secret again.",
     stability: "experimental",
     access: write,
     params,
@@ -227,7 +227,8 @@ export const certificateAuthoritiesApi = {
   requestCertificate: endpoint({
     method: "POST",
     path: "/certificate_authorities/:id/request_certificate",
-    summary: "Have a hosted_est_ca or custom_est_proxy sign a certificate request.",
+    dryRun: "the certificate authority would issue a certificate",
+    summary: "Request a certificate from a hosted_est_ca or custom_est_proxy authority.",
     access: { action: "ca:request_certificate", scope: "global" },
     params,
     body: CertificateRequest,
@@ -236,14 +237,14 @@ export const certificateAuthoritiesApi = {
   specs: endpoint({
     method: "GET",
     path: "/spec/certificate_authorities",
-    summary: "Certificate authorities in the form of POST /spec/certificate_authorities; secrets are masked.",
+    summary: "Get certificate authorities in the format of POST /spec/certificate_authorities; secrets are masked.",
     access: read,
     response: z.object({ certificate_authorities: CaGroups }),
   }),
   applySpecs: endpoint({
     method: "POST",
     path: "/spec/certificate_authorities",
-    summary: "Create or change certificate authorities by name, all or none.",
+    summary: "Create or change certificate authorities by name in one transaction.",
     access: write,
     query: z.object({ ...skip, dry_run: QueryFlag.default(false) }),
     body: z.object({ certificate_authorities: CaSpecs, dry_run: z.boolean().optional() }),

@@ -1,9 +1,10 @@
 import { z } from "zod";
 import { caTypes } from "./certificate-authorities.ts";
+import { OF_AGENTS } from "./dry-run.ts";
 import { type AnyEndpoint, endpoint } from "./endpoint.ts";
-import { Empty, Id, IdParam, Meta, paging, QueryId, QueryTeam, Timestamp } from "./fields.ts";
+import { Empty, Id, IdParam, isOneLine, Meta, NOT_ONE_LINE, paging, QueryId, QueryTeam, Timestamp } from "./fields.ts";
 
-/** How a template stands on a host. */
+/** State of a template's certificate on a host. */
 export const certificateStatuses = ["pending", "delivered", "verified", "failed"] as const;
 
 export const CertificateTemplate = z.object({
@@ -19,23 +20,26 @@ export type CertificateTemplate = z.infer<typeof CertificateTemplate>;
 export const WholeTemplate = CertificateTemplate.extend({
   certificate_authority_type: z.enum(caTypes),
   team_id: Id.nullable(),
-  status: z.enum(certificateStatuses).nullable().meta({ description: "on the host; null where none is asked for" }),
-  scep_challenge: z.string().nullable().meta({ description: "masked, but for the host's own agent" }),
+  status: z
+    .enum(certificateStatuses)
+    .nullable()
+    .meta({ description: "status on the host; null if no host was requested" }),
+  scep_challenge: z.string().nullable().meta({ description: "masked, except for the host's own agent" }),
   svc_challenge: z
     .string()
     .nullable()
-    .meta({ description: "one use, for this server's SCEP proxy; for the host's own agent" }),
+    .meta({ description: "one-time challenge for this server's SCEP proxy; only for the host's own agent" }),
 });
 export type WholeTemplate = z.infer<typeof WholeTemplate>;
 
 export const TEMPLATE_NAME_MAX = 255;
-const Name = z.string().min(1, "must not be empty").max(TEMPLATE_NAME_MAX);
+const Name = z.string().min(1, "must not be empty").max(TEMPLATE_NAME_MAX).refine(isOneLine, { error: NOT_ONE_LINE });
 const SubjectName = z
   .string()
   .min(1, "must not be empty")
   .max(1024)
-  .meta({ description: "fields as /CN=value/O=value; may hold $SVC_VAR_ variables" });
-/** Also as text; 0 is no team. */
+  .meta({ description: "fields as /CN=value/O=value; may contain $SVC_VAR_ variables" });
+/** Also accepts text. 0 means no team. */
 const Team = z
   .union([
     z.int().min(0),
@@ -104,7 +108,7 @@ export const certificatesApi = {
   applySpecs: endpoint({
     method: "POST",
     path: "/spec/certificates",
-    summary: "Create or change certificate templates by team and name, all or none.",
+    summary: "Create or change certificate templates by team and name in one transaction.",
     access: write,
     tier: "premium",
     body: z.object({ specs: z.array(TemplateSpec).max(1_000) }),
@@ -113,7 +117,7 @@ export const certificatesApi = {
   deleteSpecs: endpoint({
     method: "DELETE",
     path: "/spec/certificates",
-    summary: "Delete certificate templates of a team, all or none.",
+    summary: "Delete certificate templates of a team in one transaction.",
     access: write,
     tier: "premium",
     body: z.object({ ids: z.array(Id).max(1_000), team_id: Team }),
@@ -121,7 +125,10 @@ export const certificatesApi = {
   }),
 };
 
-/** What the agent on Android calls with the key of its host. Like what managed agents call, it stands outside the table of endpoints. */
+/**
+ * Endpoints for the Android agent, which authenticates with its host's key. Like those of managed agents, they are
+ * not in the table of endpoints.
+ */
 export const certificateAgentApi = {
   get: endpoint({
     method: "GET",
@@ -135,8 +142,9 @@ export const certificateAgentApi = {
   status: endpoint({
     method: "PUT",
     path: "/svcd/certificates/:id/status",
+    dryRun: OF_AGENTS,
     root: true,
-    summary: "Tell how the installation of a certificate went.",
+    summary: "Report the result of a certificate installation.",
     access: "none",
     params,
     body: z.object({

@@ -1,4 +1,5 @@
-// Configuration as code on the wire: all that files can say, as a flat list of things; and changes of it, all or nothing.
+// The API of configuration as code: everything that configuration files can contain as a flat list of objects, and
+// changes that are applied in one transaction.
 import { z } from "zod";
 import { endpoint } from "./endpoint.ts";
 
@@ -15,7 +16,7 @@ export const thingKinds = [
 ] as const;
 export type ThingKind = (typeof thingKinds)[number];
 
-/** What hosts without a team are owned by. */
+/** The owner of settings for hosts without a team. */
 export const NO_TEAM_NAME = "No team";
 
 const Owner = z
@@ -26,10 +27,10 @@ const Owner = z
 const key = {
   kind: z.enum(thingKinds),
   owner: Owner,
-  name: z.string().max(1024).meta({ description: "the kind where there is one in its scope" }),
+  name: z.string().max(1024).meta({ description: "equals the kind if there is only one per scope" }),
 };
 
-/** The order of `hosts` in labels: by text, a number before a text that looks like it. */
+/** Sort order of `hosts` in labels: by text; a number sorts before equal text. */
 export const compareHosts = (a: string | number, b: string | number): number =>
   String(a) < String(b)
     ? -1
@@ -40,24 +41,24 @@ export const compareHosts = (a: string | number, b: string | number): number =>
 export const ThingKey = z.object(key);
 export type ThingKey = z.infer<typeof ThingKey>;
 
-const Revision = z.string().max(64).nullable().meta({ description: "null: it is not there" });
+const Revision = z.string().max(64).nullable().meta({ description: "null: it does not exist" });
 
 export const StateThing = z.object({
   ...key,
-  /** Secrets are `{"$secret": ref}`: ref of the given secret that equals, or "" for one that is none of them. */
+  /** Secrets are `{"$secret": ref}`: the ref of the given secret with the same value, or "" if none has it. */
   value: z.json(),
   revision: z.string(),
 });
 export type StateThing = z.infer<typeof StateThing>;
 
-/** What came as JSON is JSON: no need to walk through megabytes of it for that. */
+/** The value was parsed from JSON, so validating megabytes of it again is unnecessary. */
 const Json = z.unknown() as z.ZodType<z.core.util.JSONType>;
 
 export const ThingChange = z.object({
   ...key,
   action: z.enum(["create", "update", "delete"]),
-  /** What kind of value it is to be says its kind: it is checked there. A ref of "" stands for the secret that is there. */
-  value: Json.optional().meta({ description: "the whole, as it is to be; secrets are {$secret: ref}" }),
+  /** Validated by the kind's own code. A secret with ref "" keeps the stored secret. */
+  value: Json.optional().meta({ description: "the complete new value; secrets are {$secret: ref}" }),
 });
 export type ThingChange = z.infer<typeof ThingChange>;
 
@@ -69,11 +70,11 @@ export const SECRETS_MAX = 50_000;
 const Secrets = z
   .record(z.string().min(1).max(64), z.string().max(1024 * 1024))
   .refine((texts) => Object.keys(texts).length <= SECRETS_MAX, { error: "must not be more than 50,000" })
-  .meta({ description: "texts by the refs that stand for them; at most 50,000" });
+  .meta({ description: "secret texts by ref; at most 50,000" });
 
 export const ConfigurationState = z.object({
   things: z.array(StateThing),
-  /** What the settings are when nobody says anything: config by section, team_settings of teams and of "No team". */
+  /** The default settings: config by section, and team_settings for teams and for "No team". */
   defaults: z.object({
     config: z.record(z.string(), z.json()),
     team_settings: z.json(),
@@ -81,9 +82,15 @@ export const ConfigurationState = z.object({
     agent_options: z.json(),
   }),
   builtin_labels: z.array(z.string()),
-  /** Names of all other labels, which policies and queries may name: also for callers who get no things of kind `label`. */
+  /**
+   * Names of all other labels, which policies and queries may refer to. Also returned to callers who may not see
+   * objects of kind `label`.
+   */
   labels: z.array(z.string()),
-  /** Each given host name as labels in this reply name the host; null where there is none. A host name that several hosts have comes once for each. */
+  /**
+   * For each given host name, the name that labels in this reply use, or null if no host has it. A name shared by
+   * several hosts is listed once for each.
+   */
   hosts: z.array(z.object({ given: z.union([z.string(), z.int()]), host: z.union([z.string(), z.int()]).nullable() })),
   tier: z.enum(["free", "premium"]),
 });
@@ -95,7 +102,8 @@ export const configurationApi = {
   state: endpoint({
     method: "POST",
     path: "/spec/state",
-    summary: "Read all that configuration files can say, as the caller may write it, in one consistent view.",
+    summary:
+      "Read everything that configuration files can contain and the caller may write, from one consistent snapshot.",
     stability: "experimental",
     access,
     bodyLimit: 64 * 1024 * 1024,
@@ -105,14 +113,14 @@ export const configurationApi = {
         .array(z.union([z.string().max(255), z.int().positive()]))
         .max(1_000_000)
         .optional()
-        .meta({ description: "hosts as files name them, to be told as labels name them" }),
+        .meta({ description: "host names as in files, to be resolved to the names that labels use" }),
     }),
     response: ConfigurationState,
   }),
   apply: endpoint({
     method: "POST",
     path: "/spec/apply",
-    summary: "Make all of the changes, or none; refused (409) when anything that is pinned has changed.",
+    summary: "Apply all changes in one transaction; refused (409) if anything that the request pins has changed.",
     stability: "experimental",
     access,
     bodyLimit: 64 * 1024 * 1024,
@@ -124,10 +132,10 @@ export const configurationApi = {
       skip_checks: z
         .boolean()
         .optional()
-        .meta({ description: "do not ask certificate authorities and trackers whether what is given works" }),
+        .meta({ description: "do not test settings with certificate authorities and trackers" }),
     }),
     response: z.object({
-      /** Changes that made a difference. */
+      /** Changes that had an effect. */
       applied: z.object({ create: z.int(), update: z.int(), delete: z.int() }),
       dry_run: z.boolean(),
     }),

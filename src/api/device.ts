@@ -1,6 +1,8 @@
-// A host's own page: called by its owner's browser and desktop app with a token that its agent makes, and without a user's token.
+// A host's own page: called by its user's browser and desktop app with a token that the agent generates, without a
+// user's token.
 import { z } from "zod";
 import { License, OrgInfo } from "./app-config.ts";
+import { OF_AGENTS, PROVES } from "./dry-run.ts";
 import { endpoint } from "./endpoint.ts";
 import { Empty } from "./fields.ts";
 import { Host } from "./host.ts";
@@ -8,11 +10,11 @@ import { HostDesktopAdmin, hostDetailsApi } from "./host-details.ts";
 import { hostsApi } from "./hosts.ts";
 import { HostPolicy } from "./policies.ts";
 
-// However long: what is no token is 401, like any other that is none. A URL is bounded.
+// No length limit: an invalid token of any length gets 401. The length of URLs is limited elsewhere.
 const params = z.object({ token: z.string().min(1) });
 const read = { method: "GET", access: "none", params } as const;
 
-/** Without its SQL and author. */
+/** Leaves out the query's SQL and the author. */
 export const DevicePolicy = HostPolicy.pick({
   id: true,
   name: true,
@@ -50,14 +52,14 @@ export const deviceApi = {
   get: endpoint({
     ...read,
     path: "/device/:token",
-    summary: "Show a host to its owner.",
-    // What is around the host stands beside it too, where desktop apps look for it.
+    summary: "Show a host on its own page.",
+    // Desktop apps expect the fields around the host at this level too.
     response: Around.extend({ host: DeviceHost }),
   }),
   desktop: endpoint({
     ...read,
     path: "/device/:token/desktop",
-    summary: "What the desktop app shows; nothing in it identifies the host.",
+    summary: "Get the data that the desktop app displays; it does not identify the host.",
     tier: "premium",
     response: z.object({
       failing_policies_count: z.int(),
@@ -72,53 +74,54 @@ export const deviceApi = {
   policies: endpoint({
     ...read,
     path: "/device/:token/policies",
-    summary: "List the policies of a host, to its owner.",
+    summary: "List the policies of a host on its own page.",
     tier: "premium",
     response: z.object({ policies: z.array(DevicePolicy) }),
   }),
   software: endpoint({
     ...read,
     path: "/device/:token/software",
-    summary: "List the software of a host, to its owner.",
+    summary: "List the software of a host on its own page.",
     query: hostsApi.software.query,
     response: hostsApi.software.response,
   }),
   deviceMapping: endpoint({
     ...read,
     path: "/device/:token/device_mapping",
-    summary: "List the email addresses that a host is mapped to, to its owner.",
+    summary: "List the email addresses of a host's users on its own page.",
     stability: "deprecated",
     response: hostDetailsApi.deviceMapping.response,
   }),
   desktopAdmin: endpoint({
     ...read,
     path: "/device/:token/desktopadmin",
-    summary: "Tell what Munki and device management say of a Mac, to its owner.",
+    summary: "Show the Munki and device management data of a Mac on its own page.",
     response: z.object({ desktopadmin: HostDesktopAdmin.nullable() }),
   }),
   certificates: endpoint({
     ...read,
     path: "/device/:token/certificates",
-    summary: "List the certificates on a host, to its owner.",
+    summary: "List the certificates of a host on its own page.",
     query: hostDetailsApi.certificates.query,
     response: hostDetailsApi.certificates.response,
   }),
   refetch: endpoint({
     method: "POST",
     path: "/device/:token/refetch",
-    summary: "Ask a host for all its details, as its owner.",
+    dryRun: PROVES,
+    summary: "Request all details from a host, from its own page.",
     access: "none",
     params,
     response: Empty,
   }),
 };
 
-/** What only the desktop app calls: no command does. */
+/** Endpoints that only the desktop app uses; there are no commands for them. */
 export const desktopAppApi = {
   ping: endpoint({
     method: "HEAD",
     path: "/device/:token/ping",
-    summary: "Whether the token is good.",
+    summary: "Check whether the token is valid.",
     access: "none",
     params,
     response: Empty,
@@ -126,13 +129,14 @@ export const desktopAppApi = {
   transparency: endpoint({
     ...read,
     path: "/device/:token/transparency",
-    summary: "Where it says what the organization can see of a host.",
+    summary: "Redirect to the page about what the organization can see of a host.",
     status: 307,
     response: Empty,
   }),
   errors: endpoint({
     method: "POST",
     path: "/device/:token/debug/errors",
+    dryRun: OF_AGENTS,
     summary: "Report an error of the desktop app.",
     access: "none",
     params,

@@ -1,4 +1,5 @@
-// How endpoints are named in the limits of API tokens and on the command line: `GET /hosts/:id`, `POST /spec/*`, `* /hosts/*`.
+// Patterns that name endpoints, for the limits of API tokens and the command line: `GET /hosts/:id`, `POST /spec/*`,
+// `* /hosts/*`.
 import type { AnyEndpoint } from "./endpoint.ts";
 
 const pattern = /^(GET|HEAD|POST|PUT|PATCH|DELETE|\*) (\/\S*)$/;
@@ -8,20 +9,20 @@ interface Parsed {
   readonly parts: readonly string[];
 }
 
-/** Method and path segments; null for what is no pattern. */
+/** Returns method and path segments, or null if the text is not a pattern. */
 export function parsePattern(text: string): Parsed | null {
   const [, method, path] = pattern.exec(text) ?? [];
   return method === undefined || path === undefined ? null : { method, parts: path.slice(1).split("/") };
 }
 
-/** One blank, the method in capitals, the path without a version before it. */
+/** Normalises a pattern: one blank, the method in capitals, the path without a version. */
 export function cleanPattern(text: string): string {
   const [method = "", ...path] = text.trim().split(/\s+/);
   const short = path.join(" ").replace(/^\/api\/[^/\s]+\/svc(?=\/)/, "");
   return `${method.toUpperCase()} ${short.length > 1 ? short.replace(/\/$/, "") : short}`;
 }
 
-/** A last `*` stands for whatever follows, any other `*` for one segment; parameters may have any name. */
+/** A trailing `*` matches any number of segments, any other `*` exactly one. Parameter names do not matter. */
 function fits(wanted: readonly string[], path: string): boolean {
   const parts = path.slice(1).split("/");
   const open = wanted.at(-1) === "*";
@@ -29,14 +30,17 @@ function fits(wanted: readonly string[], path: string): boolean {
   return wanted.every((part, i) => part === "*" || part === parts[i] || (part[0] === ":" && parts[i]![0] === ":"));
 }
 
-/** Whether the pattern names the endpoint, by any of its paths. */
+/** Whether the pattern matches the endpoint by any of its paths. */
 export function namesEndpoint(text: string, { method, path, aliases }: AnyEndpoint): boolean {
   const parsed = parsePattern(text);
   if (!parsed || (parsed.method !== "*" && parsed.method !== method)) return false;
   return [path, ...aliases].some((one) => fits(parsed.parts, one));
 }
 
-/** The one endpoint that a method and path mean: a path as described, or one with values in it (`GET /hosts/7`); literal paths win. */
+/**
+ * Finds the endpoint for a method and a path, which may contain parameter names or values (`GET /hosts/7`). Literal
+ * paths take precedence.
+ */
 export function findEndpoint<E extends AnyEndpoint>(text: string, all: readonly E[]): E | undefined {
   const parsed = parsePattern(text);
   if (!parsed) return undefined;

@@ -4,10 +4,11 @@ import type { Action } from "./access.ts";
 export type Method = "GET" | "HEAD" | "POST" | "PUT" | "PATCH" | "DELETE";
 
 /**
- * Who may call. `none`: no token. `user`: any signed-in user, about itself. `reset`: as `user`, and also while a password
- * reset is required. An action with scope `global` needs a global role; with scope `team` the role may be held on a team:
- * the route refuses callers who hold it nowhere and checks a `team_id` given in query or body, the service checks the object.
- * With `nodeKey`, a host may call with its node key too, about itself: the handler finds it in `ctx.host`.
+ * Who may call. `none`: no token needed. `user`: any signed-in user, for its own data. `reset`: like `user`, and also
+ * while a password reset is required. An action with scope `global` needs a global role. With scope `team`, a role on
+ * a team may suffice: the route refuses callers without the role on any team and checks a `team_id` in query or body;
+ * the service checks the object. With `nodeKey`, a host may also call with its node key, for its own data: the
+ * handler finds it in `ctx.host`.
  */
 export type Access =
   | "none"
@@ -17,37 +18,44 @@ export type Access =
 
 export interface Endpoint<P extends z.ZodType, Q extends z.ZodType, B extends z.ZodType, R extends z.ZodType> {
   readonly method: Method;
-  /** Below `/api/<version>/svc`, with `:name` for parameters. With `root`, below `/api/<version>`. */
+  /** Relative to `/api/<version>/svc`, with `:name` for parameters. With `root`, relative to `/api/<version>`. */
   readonly path: string;
-  /** Other paths that answer the same, with the same parameters (names that moved between versions). */
+  /** Other paths of the same endpoint, with the same parameters (names that changed between versions). */
   readonly aliases: readonly string[];
   readonly root: boolean;
   readonly summary: string;
   readonly access: Access;
   readonly tier: "free" | "premium";
   readonly status: number;
-  /** Other success statuses that the endpoint may answer (202 for work that goes on). */
+  /** Other success statuses that the endpoint may return (202 for work that continues after the reply). */
   readonly otherStatus: readonly number[];
   readonly stability: "stable" | "experimental" | "deprecated";
   readonly params: P;
   readonly query: Q;
-  /** Headers that it takes beside those of every request. The service reads them: see `SelectionHeaders`. */
+  /**
+   * Headers that it accepts in addition to those of every request. The service reads them: see `SelectionHeaders`.
+   */
   readonly headers: z.ZodObject;
-  /** `undefined` schema (`z.undefined()`) where the endpoint takes no body. */
+  /** `z.undefined()` if the endpoint takes no body. */
   readonly body: B;
   readonly hasBody: boolean;
-  /** Unknown keys and wrong types in the body are 400 with the strict endpoints' texts, instead of 422. */
+  /** Unknown keys and wrong types in the body cause a 400 with specific messages instead of a 422. */
   readonly strict: boolean;
-  /** Bytes of body at most. */
+  /** Maximum size of the body in bytes. */
   readonly bodyLimit: number;
-  /** `form`: also what a page's form posts, other sites' pages included; each field once, as text. */
+  /** `form`: also accepts form posts, even from pages of other sites; each field once, as text. */
   readonly accepts: "json" | "form";
   readonly response: R;
-  /** The media type of a reply that is no JSON; its handler gives a `Streamed`, and `response` is that schema. */
+  /** The media type of a reply that is not JSON. Its handler returns a `Streamed`, and `response` is that schema. */
   readonly produces: string | null;
+  /**
+   * Whether the endpoint supports dry runs, see `dry-run.ts`. A text is the reason why not; null means that it
+   * depends on the method.
+   */
+  readonly dryRun: true | string | null;
 }
 
-/** A reply that is no JSON: bytes as they come. When the caller goes away, `body` is cancelled. */
+/** A reply that is not JSON: raw bytes. `body` is cancelled if the client disconnects. */
 export interface Streamed {
   readonly body: ReadableStream<Uint8Array>;
   readonly headers: Readonly<Record<string, string>> | Headers;
@@ -79,13 +87,17 @@ type Given<P, Q, B, R> = {
   accepts?: "json" | "form";
   aliases?: string[];
   produces?: string;
+  dryRun?: true | string;
 };
 
 const noParams = z.object({});
 const noBody = z.undefined();
 const MiB = 1024 * 1024;
 
-/** Declares one endpoint: routing, validation, authorization, documentation, client and tests all read this. */
+/**
+ * Declares one endpoint. Routing, validation, authorization, documentation, client and tests all use this
+ * declaration.
+ */
 export function endpoint<
   R extends z.ZodType,
   P extends z.ZodType = typeof noParams,
@@ -103,6 +115,7 @@ export function endpoint<
     accepts: "json",
     aliases: [],
     produces: null,
+    dryRun: null,
     headers: noParams,
     ...given,
     hasBody: given.body !== undefined,
@@ -112,13 +125,13 @@ export function endpoint<
   };
 }
 
-/** What a caller gives: path parameters, query and body, each left out where the endpoint takes none. */
+/** The caller's input: path parameters, query and body, each omitted if the endpoint takes none. */
 export type InputOf<E extends AnyEndpoint> = {
   params?: z.input<E["params"]>;
   query?: z.input<E["query"]>;
   body?: z.input<E["body"]>;
 };
-/** What a handler gets, parsed. */
+/** The validated input of a handler. */
 export type ParsedOf<E extends AnyEndpoint> = {
   params: z.output<E["params"]>;
   query: z.output<E["query"]>;
@@ -128,7 +141,7 @@ export type ReplyOf<E extends AnyEndpoint> = z.output<E["response"]>;
 
 export const versions = ["v1", "2022-04", "latest"] as const;
 
-/** Every path that answers for the endpoint. What is below no `svc` answers without a version too. */
+/** All paths of the endpoint. Paths outside of `svc` are also served without a version. */
 export const servedPaths = (endpoint: AnyEndpoint): string[] => [
   ...versions.flatMap((version) =>
     [endpoint.path, ...endpoint.aliases].map((path) => fullPath({ root: endpoint.root, path }, version)),
@@ -136,6 +149,9 @@ export const servedPaths = (endpoint: AnyEndpoint): string[] => [
   ...(endpoint.root ? [`/api${endpoint.path}`] : []),
 ];
 
-/** The path as served under one version, e.g. `/api/v1/svc/hosts/:id`. */
+/** The path under one version, for example `/api/v1/svc/hosts/:id`. */
 export const fullPath = (endpoint: Pick<AnyEndpoint, "path" | "root">, version: string = "v1"): string =>
   endpoint.root ? `/api/${version}${endpoint.path}` : `/api/${version}/svc${endpoint.path}`;
+
+/** Whether URLs treat the text as a step in the path, also percent-encoded, so that no path can contain it. */
+export const isPathStep = (text: string): boolean => text === "." || text === "..";

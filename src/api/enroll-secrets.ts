@@ -5,7 +5,7 @@ import { Empty, Id, IdParam, QueryFlag, Timestamp } from "./fields.ts";
 export const EnrollSecret = z.object({ secret: z.string(), created_at: Timestamp, team_id: Id.optional() });
 export type EnrollSecret = z.infer<typeof EnrollSecret>;
 
-/** At most 50; the service says so with the spec's text. */
+/** The real limit is 50; the service checks it, with the message that the spec requires. */
 export const SecretList = z.array(z.object({ secret: z.string().max(255) })).max(1000);
 
 const params = z.object({ id: IdParam });
@@ -44,6 +44,8 @@ export const enrollSecretsApi = {
     access: { action: "enroll_secrets:write", scope: "team" },
     params,
     body: z.object({ secrets: SecretList }),
-    response: z.object({ secrets: z.array(EnrollSecret).nullable().meta({ description: "null when none is left" }) }),
+    response: z.object({
+      secrets: z.array(EnrollSecret).nullable().meta({ description: "null if there are no secrets" }),
+    }),
   }),
 };

@@ -1,9 +1,9 @@
-// Field types that many resources share: ids, times, query parameters, paging.
+// Field types shared by many resources: ids, times, query parameters, paging.
 import { z } from "zod";
 
 /** An id in a body or reply: a positive integer. */
 export const Id = z.int().positive();
-/** Ids by the hundred thousand: the first that is none ends the look at them. */
+/** Lists can contain hundreds of thousands of ids: validation stops at the first invalid one. */
 export const Ids = z
   .array(z.unknown())
   .max(1_000_000)
@@ -19,6 +19,48 @@ export const Ids = z
     return z.NEVER;
   })
   .meta({ type: "array", items: { type: "integer", minimum: 1 } });
+/** Line breaks, control characters, lone surrogates, and characters that change the text direction. */
+const unfitForNames = /[\p{Cc}\p{Cs}\p{Zl}\p{Zp}\u202a-\u202e\u2066-\u2069]/u;
+export const isOneLine = (text: string): boolean => !unfitForNames.test(text);
+export const NOT_ONE_LINE = "must not contain line breaks or control characters";
+
+/**
+ * A name chosen by users: one line of text without invisible control characters. Each resource decides whether it may
+ * be blank.
+ */
+export const nameText = (most = 255) =>
+  z
+    .string()
+    .max(most)
+    .refine((text) => text.trim() === "" || isOneLine(text), { error: NOT_ONE_LINE });
+
+const localPart = /^[^\s@<>()[\]\\,;:"\p{Cc}\p{Cf}\p{Cs}]+$/u;
+const domainPart = /^(?!-)[\p{L}\p{M}\p{N}-]+(?<!-)$/u;
+
+/**
+ * Whether the text is a plain address: `ann@example.com`, but not `<ann@example.com>`, `Ann <ann@example.com>` or a
+ * list.
+ */
+export function isEmail(text: string): boolean {
+  const [local, domain, ...more] = text.split("@") as [string, string | undefined, ...string[]];
+  if (domain === undefined || more.length > 0 || text.length > 255) return false;
+  return (
+    localPart.test(local) && !/^\.|\.\.|\.$/.test(local) && domain.split(".").every((part) => domainPart.test(part))
+  );
+}
+export const NOT_AN_EMAIL = "must be an email address";
+
+/** An address that mail can be sent to; surrounding blanks are removed. */
+export const Email = z
+  .string()
+  .trim()
+  .min(1)
+  .max(255)
+  .refine((text) => text === "" || isEmail(text), { error: NOT_AN_EMAIL });
+
+/** Objects in which null stays an error even in optional fields; elsewhere it means that the field is not given. */
+export const nullsRefused = z.registry<Record<string, never>>();
+
 export const Timestamp = z.iso.datetime().meta({ description: "ISO 8601, UTC" });
 
 const decimal = /^-?\d{1,15}$/;
@@ -30,7 +72,7 @@ export const IdParam = asText
   .transform(Number)
   .meta({ type: "integer", minimum: 1 });
 
-/** An integer in a query. Anything else is 400 `Invalid <param>: <value>`. */
+/** An integer in a query. Other values cause a 400 `Invalid <param>: <value>`. */
 export const QueryInt = asText
   .refine((text) => decimal.test(text))
   .transform(Number)
@@ -40,7 +82,7 @@ export const QueryId = asText
   .refine((text) => decimal.test(text) && Number(text) > 0)
   .transform(Number)
   .meta({ type: "integer", minimum: 1 });
-/** A team in a query: 0 is no team. Premium. */
+/** A team in a query; 0 means no team. Premium. */
 export const QueryTeam = asText
   .refine((text) => decimal.test(text) && Number(text) >= 0)
   .transform(Number)
@@ -49,7 +91,7 @@ export const QueryTeam = asText
 export const QueryFlag = z
   .union([z.boolean(), z.stringbool({ truthy: ["true", "1"], falsy: ["false", "0"] })])
   .meta({ type: "boolean" });
-/** Search text: blanks around it do not count. */
+/** Search text; surrounding blanks are removed. */
 export const QueryText = z
   .string()
   .max(1024)
@@ -74,45 +116,48 @@ const direction = z.string().transform((text, context): "asc" | "desc" => {
   return text === "desc" ? "desc" : "asc";
 });
 
-/** Paging parameters with the keys that the list can be ordered by. Without `page` and `per_page` a list is whole. */
+/**
+ * Paging parameters, with the keys that the list can be sorted by. Without `page` and `per_page`, the whole list is
+ * returned.
+ */
 export const paging = <const K extends readonly [string, ...string[]]>(...keys: K) =>
   z.object({
     page: page.optional().meta({ type: "integer", minimum: 0, description: "zero-based page" }),
     per_page: perPage
       .optional()
-      .meta({ type: "integer", minimum: 1, description: "rows on a page; 20 when only page is given" }),
+      .meta({ type: "integer", minimum: 1, description: "rows per page; 20 if only page is given" }),
     order_key: z.enum(keys).optional(),
     order_direction: direction
       .optional()
       .meta({ type: "string", enum: ["asc", "desc"], description: "needs order_key" }),
   });
 
-/** Paging with `after`: only rows whose order_key is past this value. */
+/** Paging with `after`: returns only rows whose order_key is past this value. */
 export const pagingAfter = <const K extends readonly [string, ...string[]]>(...keys: K) =>
   paging(...keys).extend({ after: z.string().max(1024).optional().meta({ description: "needs order_key" }) });
 
 export const Meta = z.object({ has_next_results: z.boolean(), has_previous_results: z.boolean() });
 export type Meta = z.infer<typeof Meta>;
 
-/** Paging by cursor: each row once while rows come and go. */
+/** Paging by cursor: each row is returned once even if rows are added or deleted meanwhile. */
 export const cursorQuery = {
-  cursor: z
-    .string()
-    .max(256)
-    .optional()
-    .meta({ description: "empty: the first page; else meta.next_cursor of the page before. Orders by id" }),
-  with_count: QueryFlag.default(false).meta({ description: "tell how many there are in the header X-Total-Count" }),
+  cursor: z.string().max(256).optional().meta({
+    description: "empty: the first page; otherwise meta.next_cursor of the previous page. Rows are ordered by id",
+  }),
+  with_count: QueryFlag.default(false).meta({
+    description: "return the total number of rows in the header X-Total-Count",
+  }),
 };
 export const CursorMeta = Meta.extend({
-  next_cursor: z.string().nullable().optional().meta({ description: "with cursor; null on the last page" }),
+  next_cursor: z.string().nullable().optional().meta({ description: "only with cursor; null on the last page" }),
 });
 export type CursorMeta = z.infer<typeof CursorMeta>;
 
 export const Empty = z.object({});
 
-/** What a masked secret looks like in replies; sent back in a change it means: unchanged. */
+/** Replaces secrets in replies. A client that sends it back leaves the secret unchanged. */
 export const MASK = "********";
-/** A run of asterisks of any length: clients make their own. */
+/** Accepts any number of asterisks, because clients generate their own masks. */
 export const isMask = (value: unknown): boolean => typeof value === "string" && /^\*+$/.test(value);
 
 export const ErrorBody = z.object({

@@ -48,7 +48,7 @@ export const hostActionsApi = {
     otherStatus: [202],
     response: State.extend({
       approval: Approval.optional().meta({
-        description: "with status 202: nothing is asked of the host before another user approves it",
+        description: "with status 202: the host receives no command until another user approves it",
       }),
     }),
   }),

@@ -5,7 +5,7 @@ import { Empty, IdParam, Meta, paging } from "./fields.ts";
 
 const { page, per_page } = paging("id").shape;
 
-/** As an activity of the feed; what has not happened has a `uuid` in the place of an `id`. */
+/** Like an activity of the feed, but with a `uuid` instead of an `id` because it has not happened yet. */
 export const UpcomingActivity = Activity.omit({ id: true }).extend({ uuid: z.string() });
 export type UpcomingActivity = z.infer<typeof UpcomingActivity>;
 
@@ -13,7 +13,7 @@ export const hostActivitiesApi = {
   list: endpoint({
     method: "GET",
     path: "/hosts/:id/activities",
-    summary: "List what was done with a host, the newest first.",
+    summary: "List the past activities of a host, newest first.",
     access: { action: "hosts:read_activities", scope: "team" },
     params: z.object({ id: IdParam }),
     query: z.object({ page, per_page }),
@@ -22,7 +22,7 @@ export const hostActivitiesApi = {
   upcoming: endpoint({
     method: "GET",
     path: "/hosts/:id/activities/upcoming",
-    summary: "List what a host has yet to do, in the order in which it will.",
+    summary: "List the upcoming activities of a host, in order of execution.",
     access: { action: "hosts:read_activities", scope: "team" },
     params: z.object({ id: IdParam }),
     query: z.object({ page, per_page }),
@@ -31,7 +31,7 @@ export const hostActivitiesApi = {
   cancel: endpoint({
     method: "DELETE",
     path: "/hosts/:id/activities/upcoming/:activity_id",
-    summary: "Cancel what a host has yet to do. A lock or wipe that has started cannot be cancelled.",
+    summary: "Cancel an upcoming activity of a host. A lock or wipe that has started cannot be cancelled.",
     access: { action: "hosts:cancel_activity", scope: "team" },
     status: 204,
     params: z.object({ id: IdParam, activity_id: z.string().min(1).max(255) }),

@@ -1,4 +1,4 @@
-// What only the view of one host asks for, and the sums of device management and Munki over hosts.
+// Details that only the view of one host requests, and the totals of device management and Munki.
 import { z } from "zod";
 import { endpoint } from "./endpoint.ts";
 import { Empty, Id, IdParam, Meta, paging, QueryTeam, Timestamp } from "./fields.ts";
@@ -8,7 +8,7 @@ import { Enrollment } from "./host-mdm.ts";
 const params = z.object({ id: IdParam });
 
 export const HostHealth = z.object({
-  updated_at: Timestamp.meta({ description: "when this was looked up: it is held for a minute" }),
+  updated_at: Timestamp.meta({ description: "when this was computed; cached for one minute" }),
   os_version: z.string(),
   disk_encryption_enabled: z.boolean().nullable(),
   failing_policies_count: z.int(),
@@ -34,7 +34,7 @@ export const MdmSummary = z.object({
     enrolled_automated_hosts_count: z.int(),
     enrolled_personal_hosts_count: z.int(),
     unenrolled_hosts_count: z.int(),
-    hosts_count: z.int().meta({ description: "all of them, pending ones included" }),
+    hosts_count: z.int().meta({ description: "all hosts, including pending ones" }),
   }),
   mobile_device_management_solution: z.array(Solution),
 });
@@ -69,7 +69,7 @@ const CertificateName = z.object({
   common_name: z.string(),
 });
 export const HostCertificate = z.object({
-  id: Id.meta({ description: "within this host, until its certificates change" }),
+  id: Id.meta({ description: "unique within this host, until its certificates change" }),
   not_valid_after: Timestamp.nullable(),
   not_valid_before: Timestamp.nullable(),
   certificate_authority: z.boolean(),
@@ -79,7 +79,7 @@ export const HostCertificate = z.object({
   key_usage: z.string(),
   serial: z
     .union([z.int(), z.string()])
-    .meta({ description: "an integer; where that is beyond 2^53, as most are, its hexadecimal text" }),
+    .meta({ description: "an integer; hexadecimal text if it exceeds 2^53, as most do" }),
   signing_algorithm: z.string(),
   subject: CertificateName,
   issuer: CertificateName,
@@ -106,7 +106,7 @@ export const hostDetailsApi = {
   health: endpoint({
     method: "GET",
     path: "/hosts/:id/health",
-    summary: "Tell what is wrong with a host: failing policies, vulnerable software.",
+    summary: "Show the health of a host: failing policies and vulnerable software.",
     access: read,
     params,
     response: z.object({ host_id: Id, health: HostHealth }),
@@ -114,7 +114,7 @@ export const hostDetailsApi = {
   mdm: endpoint({
     method: "GET",
     path: "/hosts/:id/mdm",
-    summary: "Tell where a host is enrolled in device management; null when it is not.",
+    summary: "Show the device-management enrollment of a host; null if it is not enrolled.",
     access: readMdm,
     params,
     response: Enrollment.nullable(),
@@ -122,7 +122,7 @@ export const hostDetailsApi = {
   mdmSummary: endpoint({
     method: "GET",
     path: "/hosts/summary/mdm",
-    summary: "Count hosts by their enrollment in device management; Windows servers are left out.",
+    summary: "Count hosts by their enrollment in device management, without Windows servers.",
     access: readMdm,
     query: z.object({ team_id: QueryTeam.optional(), platform: z.enum(["windows", "darwin"]).optional() }),
     response: MdmSummary,
@@ -148,7 +148,7 @@ export const hostDetailsApi = {
   desktopAdmin: endpoint({
     method: "GET",
     path: "/hosts/:id/desktopadmin",
-    summary: "Tell what Munki and device management say of a Mac; null for other hosts.",
+    summary: "Show the Munki and device management data of a Mac; null for other hosts.",
     access: readMdm,
     params,
     response: z.object({ desktopadmin: HostDesktopAdmin.nullable() }),
@@ -164,7 +164,7 @@ export const hostDetailsApi = {
   deviceMapping: endpoint({
     method: "GET",
     path: "/hosts/:id/device_mapping",
-    summary: "List the email addresses that a host is mapped to.",
+    summary: "List the email addresses of a host's users.",
     stability: "deprecated",
     access: read,
     params,
@@ -173,7 +173,7 @@ export const hostDetailsApi = {
   setDeviceMapping: endpoint({
     method: "PUT",
     path: "/hosts/:id/device_mapping",
-    summary: "Map a host to an email address: its one custom entry.",
+    summary: "Set the custom email address of a host's user.",
     access: { action: "hosts:device_mapping", scope: "team" },
     params,
     body: z.object({ email: z.string().max(1024), source: z.literal("custom").optional() }),
@@ -201,7 +201,7 @@ export const hostDetailsApi = {
     method: "GET",
     path: "/hosts/:id/encryption_key",
     aliases: ["/mdm/hosts/:id/encryption_key"],
-    summary: "Read the disk encryption key of a host; who did is recorded.",
+    summary: "Read the disk encryption key of a host; each access is recorded.",
     access: { action: "hosts:read_disk_key", scope: "team" },
     params,
     response: z.object({ host_id: Id, encryption_key: z.object({ key: z.string(), updated_at: Timestamp }) }),

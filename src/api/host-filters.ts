@@ -1,11 +1,21 @@
-// Which hosts: the parameters that lists, counts, reports and bulk calls share.
+// Host filters: the parameters that lists, counts, reports and bulk requests share.
 import { z } from "zod";
-import { cursorQuery, Id, pagingAfter, QueryFlag, QueryId, QueryInt, QueryTeam, QueryText } from "./fields.ts";
+import {
+  cursorQuery,
+  Id,
+  nullsRefused,
+  pagingAfter,
+  QueryFlag,
+  QueryId,
+  QueryInt,
+  QueryTeam,
+  QueryText,
+} from "./fields.ts";
 
 /** Values of the `status` filter. The host object's own `status` is only online or offline. */
 export const hostStatuses = ["new", "online", "offline", "mia", "missing"] as const;
 
-/** Columns of the hosts table, and of its one-to-one tables, that a list can be ordered by. */
+/** Columns of the hosts table, and of its one-to-one tables, that a list can be sorted by. */
 export const hostOrderKeys = [
   "id",
   "created_at",
@@ -56,7 +66,7 @@ export const hostOrderKeys = [
   "percent_disk_space_available",
   "disk_encryption_enabled",
   "issues",
-  // The same columns by the names that `after` used to need.
+  // The same columns by names that `after` once required.
   "h.created_at",
   "h.updated_at",
 ] as const;
@@ -85,12 +95,12 @@ export const Where = z
   .max(4096)
   .meta({ description: 'a selector, such as: platform = darwin and label in (A, "B c") and seen < 7d' });
 
-/** What picks hosts: list, count and every other use of host filters share these. */
+/** Filters shared by list, count and all other requests that select hosts. */
 export const hostFilters = {
   status: z.enum(hostStatuses).optional(),
   query: QueryText.optional().meta({
     description:
-      "searches hostname, serial number, uuid, IPv4 address, and email addresses when it has an @ and no blank",
+      "searches hostname, serial number, uuid, IPv4 address, and also email addresses if it contains @ and no blank",
   }),
   team_id: QueryTeam.optional(),
   label_id: QueryId.optional(),
@@ -133,10 +143,10 @@ export const hostFilters = {
 export const HostFilter = z.object(hostFilters);
 export type HostFilter = z.output<typeof HostFilter>;
 
-/** What a list can be narrowed to: hosts on which the caller may do this. */
+/** Actions that a list can be limited to: it then contains only hosts on which the caller may do this. */
 export const hostMays = ["delete", "transfer", "lock"] as const;
 
-/** How software tells its vulnerabilities: by their CVE ids, or with what is known of them. */
+/** How vulnerabilities are listed in software: as CVE ids only, or with details. */
 export type SoftwareForm = "ids" | "details";
 
 export const HostListQuery = pagingAfter(...hostOrderKeys).extend({
@@ -159,20 +169,33 @@ export const HostListQuery = pagingAfter(...hostOrderKeys).extend({
 });
 export type HostListQuery = z.output<typeof HostListQuery>;
 
-/** The filters that a body takes (bulk delete, transfer). An unknown key is an error. */
-export const BodyHostFilter = z.strictObject({
-  query: z.string().max(1024).optional(),
-  status: z.enum(hostStatuses).optional(),
-  label_id: Id.nullable().optional(),
-  team_id: z.int().min(0).nullable().optional().meta({ description: "0 = no team" }),
-  where: Where.optional(),
-});
+/** Whether a filter limits the hosts: blank text and null do not. */
+const isLimiting = (value: unknown): boolean =>
+  typeof value === "string" ? value.trim() !== "" : value !== null && value !== undefined;
+
+/**
+ * The filters accepted in a body (bulk delete, transfer). Unknown keys are errors. An empty object selects all hosts;
+ * one whose filters are all blank or null is an error.
+ */
+export const BodyHostFilter = z
+  .strictObject({
+    query: z.string().max(1024).optional(),
+    status: z.enum(hostStatuses).optional(),
+    label_id: Id.nullable().optional(),
+    team_id: z.int().min(0).nullable().optional().meta({ description: "0 = no team" }),
+    where: Where.optional(),
+  })
+  // A script's unset variable must not turn a filter into "all hosts".
+  .refine((filters) => Object.keys(filters).length === 0 || Object.values(filters).some(isLimiting), {
+    error: "none of the filters is set; to select all hosts, send an empty object",
+  })
+  .register(nullsRefused, {});
 export type BodyHostFilter = z.output<typeof BodyHostFilter>;
 
-/** The report lists every host that the filters pick: nothing of paging, and no host's parts. */
+/** The report contains every host that matches the filters, so it has no paging parameters and no nested parts. */
 export const HostReportQuery = HostListQuery.pick({ order_key: true, order_direction: true }).extend({
   format: z.literal("csv"),
-  columns: z.string().max(4096).optional().meta({ description: "columns, joined by commas; all when left out" }),
+  columns: z.string().max(4096).optional().meta({ description: "columns, separated by commas; default: all" }),
   ...hostFilters,
   disable_failing_policies: QueryFlag.default(false),
   disable_issues: QueryFlag.optional(),

@@ -1,4 +1,4 @@
-// Device management as host replies show it.
+// Device management in host replies.
 import { z } from "zod";
 import { Id } from "./fields.ts";
 
@@ -29,7 +29,7 @@ export const HostMdm = z.object({
   action_failure: z
     .string()
     .optional()
-    .meta({ description: "why the last lock, unlock or wipe failed; left out when it did not" }),
+    .meta({ description: "why the last lock, unlock or wipe failed; absent if it did not" }),
   macos_settings: z
     .object({ disk_encryption: DiskEncryptionStatus, action_required: z.string().nullable() })
     .optional()
@@ -55,6 +55,6 @@ export const Enrollment = z.object({
   enrollment_status: z.string(),
   server_url: z.string(),
   name: z.string(),
-  id: Id.nullable().meta({ description: "of the product; null where the agent could not name it" }),
+  id: Id.nullable().meta({ description: "of the product; null if the agent did not recognize it" }),
 });
 export type Enrollment = z.infer<typeof Enrollment>;

@@ -37,14 +37,16 @@ export const EndUser = z.object({
 });
 export const HostQueryStats = z.object({
   scheduled_query_name: z.string(),
-  scheduled_query_id: Id.nullable().meta({ description: "null: nothing goes by that name now" }),
+  scheduled_query_id: Id.nullable().meta({ description: "null: no query has this name any more" }),
   query_name: z.string(),
   description: z.string(),
   pack_name: z.string(),
   pack_id: Id.nullable(),
   automations_enabled: z.boolean(),
   discard_data: z.boolean(),
-  last_fetched: Timestamp.nullable().meta({ description: "when the query's report last took an answer of this host" }),
+  last_fetched: Timestamp.nullable().meta({
+    description: "when the query's report last received results from this host",
+  }),
   average_memory: z.number(),
   denylisted: z.boolean(),
   executions: z.number(),
@@ -72,9 +74,9 @@ export const HostPack = z.object({
   type: z.string().nullable(),
   labels: z.array(Named),
   label_ids: z.array(Id),
-  hosts: z.array(Named).meta({ description: "this host, where it is targeted by itself" }),
+  hosts: z.array(Named).meta({ description: "this host, if it is targeted directly" }),
   host_ids: z.array(Id),
-  teams: z.array(Named).meta({ description: "the host's team, where that is targeted" }),
+  teams: z.array(Named).meta({ description: "the host's team, if it is targeted" }),
   team_ids: z.array(Id),
   created_at: Timestamp,
   updated_at: Timestamp,
@@ -109,7 +111,7 @@ export const Host = z.object({
   agent_version: z.string().nullable(),
   svc_desktop_version: z.string().nullable(),
   scripts_enabled: z.boolean().nullable(),
-  // Not z.int(): after 104 days it is beyond a safe integer, yet exact.
+  // Not z.int(): after 104 days the value exceeds a safe integer, though it is still exact.
   uptime: z.number().meta({ description: "nanoseconds" }),
   memory: z.int().meta({ description: "bytes" }),
   cpu_type: z.string(),
@@ -133,7 +135,7 @@ export const Host = z.object({
   gigs_disk_space_available: z.number(),
   gigs_total_disk_space: z.number(),
   percent_disk_space_available: z.number(),
-  disk_encryption_enabled: z.boolean().optional().meta({ description: "left out when not known" }),
+  disk_encryption_enabled: z.boolean().optional().meta({ description: "absent if unknown" }),
   status: z.enum(["online", "offline"]),
   additional: z.record(z.string(), z.json()).optional(),
   issues: z.object({

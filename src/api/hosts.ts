@@ -21,11 +21,11 @@ import { HostSoftwareItem } from "./software.ts";
 
 const DestinationTeam = z.int().min(0).nullable().meta({ description: "null or 0 = no team" });
 
-/** Whether a host meets one part of a selector. Parts follow what they are part of, one level deeper. */
-export const WherePart = z.object({ text: z.string(), depth: z.int(), held: z.boolean() });
+/** Whether a host satisfies one part of a selector. Each part follows its parent and is one level deeper. */
+export const WherePart = z.object({ text: z.string(), depth: z.int(), matches: z.boolean() });
 export type WherePart = z.infer<typeof WherePart>;
 
-/** With an approval nothing is deleted yet: another user has to approve it first. */
+/** If there is an approval, nothing has been deleted yet: another user has to approve it first. */
 const Deleted = z.object({ approval: Approval.optional().meta({ description: "with status 202" }) });
 
 const params = z.object({ id: IdParam });
@@ -59,7 +59,7 @@ export const hostsApi = {
     summary: "Count hosts; takes every filter of the list.",
     access: list,
     query: HostListQuery.extend({
-      digest: QueryFlag.default(false).meta({ description: "tell their X-Selection-Digest too" }),
+      digest: QueryFlag.default(false).meta({ description: "also return their X-Selection-Digest" }),
     }),
     response: z.object({ count: z.int(), digest: z.string().optional() }),
   }),
@@ -109,7 +109,7 @@ export const hostsApi = {
   transferByFilter: endpoint({
     method: "POST",
     path: "/hosts/transfer/filter",
-    summary: "Move the hosts that filters pick to a team; empty filters pick all hosts.",
+    summary: "Move the hosts that match the filters to a team; empty filters match all hosts.",
     tier: "premium",
     access: { action: "hosts:transfer", scope: "team" },
     headers: SelectionHeaders,
@@ -119,11 +119,11 @@ export const hostsApi = {
   explain: endpoint({
     method: "GET",
     path: "/hosts/:id/explain",
-    summary: "Tell which parts of a selector hold for a host.",
+    summary: "Show which parts of a selector match a host.",
     access: { action: "hosts:read", scope: "team" },
     params,
     query: z.object({ where: Where }),
-    response: z.object({ host_id: Id, where: z.string(), held: z.boolean(), parts: z.array(WherePart) }),
+    response: z.object({ host_id: Id, where: z.string(), matches: z.boolean(), parts: z.array(WherePart) }),
   }),
   get: endpoint({
     method: "GET",
@@ -159,7 +159,7 @@ export const hostsApi = {
   deleteMany: endpoint({
     method: "POST",
     path: "/hosts/delete",
-    summary: "Delete hosts by ids, or by filters; empty filters pick all hosts.",
+    summary: "Delete hosts by ids, or by filters; empty filters match all hosts.",
     access: { action: "hosts:delete", scope: "team" },
     headers: SelectionHeaders,
     body: z.object({ ids: Ids.optional(), filters: BodyHostFilter.optional() }),
@@ -169,7 +169,7 @@ export const hostsApi = {
   refetch: endpoint({
     method: "POST",
     path: "/hosts/:id/refetch",
-    summary: "Ask a host for all its details at its next check-in.",
+    summary: "Request all details from a host at its next check-in.",
     access: { action: "hosts:refetch", scope: "team" },
     params,
     response: Empty,

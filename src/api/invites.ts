@@ -1,13 +1,14 @@
 import { z } from "zod";
+import { PROVES } from "./dry-run.ts";
 import { endpoint } from "./endpoint.ts";
-import { Empty, Id, IdParam, Meta, paging, QueryText, Timestamp } from "./fields.ts";
+import { Email, Empty, Id, IdParam, isOneLine, Meta, NOT_ONE_LINE, paging, QueryText, Timestamp } from "./fields.ts";
 import { RoleName, TeamRole, User, UserTeam } from "./users.ts";
 
 export const Invite = z.object({
   id: Id,
   created_at: Timestamp,
   updated_at: Timestamp,
-  invited_by: Id.nullable().meta({ description: "null: that user is gone" }),
+  invited_by: Id.nullable().meta({ description: "null: that user was deleted" }),
   email: z.string(),
   name: z.string(),
   position: z.string(),
@@ -18,8 +19,7 @@ export const Invite = z.object({
 });
 export type Invite = z.infer<typeof Invite>;
 
-const name = z.string().trim().min(1).max(255);
-const email = z.string().trim().min(1).max(255);
+const name = z.string().trim().min(1).max(255).refine(isOneLine, { error: NOT_ONE_LINE });
 const fields = {
   position: z.string().max(255).optional(),
   sso_enabled: z.boolean().optional(),
@@ -28,25 +28,25 @@ const fields = {
   teams: z.array(TeamRole).max(1000).optional(),
 };
 
-export const CreateInvite = z.object({ email, name, ...fields });
+export const CreateInvite = z.object({ email: Email, name, ...fields });
 export type CreateInvite = z.output<typeof CreateInvite>;
-export const ModifyInvite = z.object({ email: email.optional(), name: name.optional(), ...fields });
+export const ModifyInvite = z.object({ email: Email.optional(), name: name.optional(), ...fields });
 export type ModifyInvite = z.output<typeof ModifyInvite>;
 
 export const AcceptInvite = z.object({
-  email,
+  email: Email,
   name,
   invite_token: z.string().min(1).max(512),
   password: z.string().max(1024).optional(),
-  password_confirmation: z.string().max(1024).optional().meta({ description: "not looked at" }),
+  password_confirmation: z.string().max(1024).optional().meta({ description: "ignored" }),
   sso_invite: z.boolean().optional(),
 });
 export type AcceptInvite = z.output<typeof AcceptInvite>;
 
-/** An invite whose link goes out. */
+/** An invite whose link is sent. */
 const Invited = z.object({
   invite: Invite,
-  link: z.string().optional().meta({ description: "to be handed on, where the server sends no mail; shown this once" }),
+  link: z.string().optional().meta({ description: "link to pass on if the server sends no mail; shown only once" }),
 });
 
 const access = { action: "invites:write", scope: "global" } as const;
@@ -74,7 +74,7 @@ export const invitesApi = {
   modify: endpoint({
     method: "PATCH",
     path: "/invites/:id",
-    summary: "Change an invite; another address gets a link of its own, and the old one ends.",
+    summary: "Change an invite; a new address gets a new link, and the old link becomes invalid.",
     access,
     params,
     body: ModifyInvite,
@@ -83,7 +83,7 @@ export const invitesApi = {
   delete: endpoint({
     method: "DELETE",
     path: "/invites/:id",
-    summary: "Take an invite back.",
+    summary: "Withdraw an invite.",
     access,
     params,
     response: Empty,
@@ -99,7 +99,8 @@ export const invitesApi = {
   accept: endpoint({
     method: "POST",
     path: "/users",
-    summary: "Accept an invite: make the account it offers.",
+    dryRun: PROVES,
+    summary: "Accept an invite: create the account that it offers.",
     access: "none",
     body: AcceptInvite,
     bodyLimit: 64 * 1024,

@@ -1,4 +1,4 @@
-// Apart from labels.ts, which what a host is made of needs.
+// Separate from labels.ts, which the schema of hosts imports: this avoids a circular import.
 import { z } from "zod";
 import { endpoint } from "./endpoint.ts";
 import { IdParam } from "./fields.ts";

@@ -2,7 +2,7 @@ import { z } from "zod";
 import { endpoint } from "./endpoint.ts";
 import { Empty, Id, IdParam, paging, QueryFlag, Timestamp } from "./fields.ts";
 
-/** A label as a host shows it. */
+/** A label as shown in a host. */
 export const Label = z.object({
   id: Id,
   created_at: Timestamp,
@@ -16,11 +16,11 @@ export const Label = z.object({
 });
 export type Label = z.infer<typeof Label>;
 
-/** What criteria may ask of a host; equality only. */
+/** Host attributes that criteria can test for equality. */
 export const labelVitals = ["end_user_idp_group", "end_user_idp_department"] as const;
 export type LabelVital = (typeof labelVitals)[number];
 
-/** By a vital of the host, or by an expression as `where` of host lists takes it. */
+/** Criteria by a vital of the host, or by an expression as in `where` of host lists. */
 export const LabelCriteria = z.union([
   z.object({ vital: z.enum(labelVitals), value: z.string() }),
   z.object({ where: z.string() }),
@@ -31,10 +31,10 @@ export const LabelItem = Label.extend({
   author_id: Id.nullable(),
   criteria: LabelCriteria.optional().meta({ description: "host_vitals only" }),
   team_id: Id.nullable(),
-  host_count: z.int().optional().meta({ description: "left out when 0" }),
+  host_count: z.int().optional().meta({ description: "absent if 0" }),
   display_text: z.string(),
   count: z.int(),
-  host_ids: z.array(Id).optional().meta({ description: "one manual label; left out when empty" }),
+  host_ids: z.array(Id).optional().meta({ description: "only for one manual label; absent if empty" }),
 });
 export type LabelItem = z.infer<typeof LabelItem>;
 
@@ -47,25 +47,25 @@ const HostIds = z.array(Id).max(HOSTS_MAX);
 const Hosts = z
   .array(z.string().max(255))
   .max(HOSTS_MAX)
-  .meta({ description: "serial numbers, uuids, hostnames or node keys; unknown ones are passed over" });
-/** Which keys belong together, the server checks. */
+  .meta({ description: "serial numbers, uuids, hostnames or node keys; unknown ones are ignored" });
+/** The server checks which keys may be combined. */
 const GivenCriteria = z
   .strictObject({
     vital: z.string().max(255).optional(),
     value: z.string().max(255).optional(),
     where: z.string().max(4096).optional(),
   })
-  .meta({ description: "{vital, value}, or {where} with a host expression" });
+  .meta({ description: "{vital, value}, or {where} with a selector" });
 export type GivenCriteria = z.output<typeof GivenCriteria>;
 
 export const LabelBody = z.object({
   name: z.string().max(4 * NAME_MAX),
   description: Description.nullish(),
-  query: Query.nullish().meta({ description: "SQL; members are the hosts that answer with a row" }),
+  query: Query.nullish().meta({ description: "SQL; members are the hosts for which it returns a row" }),
   criteria: GivenCriteria.nullish(),
   hosts: Hosts.nullish(),
   host_ids: HostIds.nullish(),
-  platform: Platform.nullish().meta({ description: "only hosts of this platform are asked; empty: all" }),
+  platform: Platform.nullish().meta({ description: "only hosts of this platform run the query; empty: all" }),
 });
 export type LabelBody = z.output<typeof LabelBody>;
 
@@ -179,7 +179,7 @@ export const labelsApi = {
   summary: endpoint({
     method: "GET",
     path: "/labels/summary",
-    summary: "List labels in short.",
+    summary: "List labels in a short form.",
     access: read,
     response: z.object({
       labels: z.array(
@@ -206,7 +206,7 @@ export const labelsApi = {
   applySpecs: endpoint({
     method: "POST",
     path: "/spec/labels",
-    summary: "Create or change labels by name, all or none.",
+    summary: "Create or change labels by name in one transaction.",
     access: write,
     body: z.object({ specs: z.array(GivenLabelSpec).max(10_000) }),
     response: Empty,
@@ -214,14 +214,14 @@ export const labelsApi = {
   specs: endpoint({
     method: "GET",
     path: "/spec/labels",
-    summary: "Labels in the form of POST /spec/labels.",
+    summary: "Get labels in the format of POST /spec/labels.",
     access: read,
     response: z.object({ specs: z.array(LabelSpec) }),
   }),
   spec: endpoint({
     method: "GET",
     path: "/spec/labels/:name",
-    summary: "A label in the form of POST /spec/labels.",
+    summary: "Get a label in the format of POST /spec/labels.",
     access: read,
     params: byName,
     response: z.object({ specs: LabelSpec }),

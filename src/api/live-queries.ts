@@ -3,7 +3,7 @@ import { endpoint, Streamed } from "./endpoint.ts";
 import { Empty, Id, IdParam, Meta, paging, Timestamp } from "./fields.ts";
 
 export const SQL_MAX = 200_000;
-/** Hosts that one request may name. */
+/** Maximum number of hosts that one request may name. */
 export const HOSTS_MAX = 200_000;
 
 const Sql = z.string().max(SQL_MAX).meta({ description: "SQL" });
@@ -11,7 +11,10 @@ const Row = z.record(z.string(), z.string()).meta({ description: "every cell is 
 const Ids = z.array(Id).max(HOSTS_MAX);
 const TeamIds = z.array(z.int().min(0)).max(10_000).meta({ description: "0 = no team" });
 
-/** Explicit hosts are always in; labels of a kind, and teams, by OR; the kinds among each other by AND. */
+/**
+ * Explicitly named hosts are always included. Labels of one kind are combined by OR, and so are teams; the kinds are
+ * combined by AND.
+ */
 export const Selected = z.object({
   hosts: Ids.optional(),
   labels: Ids.optional(),
@@ -19,13 +22,17 @@ export const Selected = z.object({
 });
 export type Selected = z.output<typeof Selected>;
 
+/** Blank ones name nothing: other command lines send one where none was given. */
+const names = (longest: number, most: number) =>
+  z
+    .array(z.string().max(longest))
+    .max(most)
+    .overwrite((given) => given.filter((name) => name.trim() !== ""))
+    .optional();
+
 export const SelectedNames = z.object({
-  hosts: z
-    .array(z.string().max(255))
-    .max(HOSTS_MAX)
-    .optional()
-    .meta({ description: "hostnames, uuids, serial numbers" }),
-  labels: z.array(z.string().max(1024)).max(10_000).optional().meta({ description: "names" }),
+  hosts: names(255, HOSTS_MAX).meta({ description: "hostnames, uuids, serial numbers" }),
+  labels: names(1024, 10_000).meta({ description: "names" }),
 });
 
 export const HostAnswer = z.object({
@@ -55,7 +62,7 @@ export const Campaign = z.object({
   }),
 });
 
-/** How many of its targets ended how. */
+/** How many targets ended in each state. */
 export const Accounting = z.object({
   targets: z.int(),
   waiting: z.int(),
@@ -79,13 +86,13 @@ export const LiveQuery = z.object({
   created_at: Timestamp,
   finished_at: Timestamp.nullable(),
   expires_at: Timestamp.meta({ description: "when it ends by itself" }),
-  queue_until: Timestamp.nullable().meta({ description: "until when hosts that come online are asked" }),
+  queue_until: Timestamp.nullable().meta({ description: "hosts that come online before this time receive the query" }),
   online_count: z.int().meta({ description: "targets that were online when it began" }),
   counts: Accounting,
 });
 export type LiveQuery = z.infer<typeof LiveQuery>;
 
-/** Data of the stream's events, and of the websocket's messages. */
+/** Data of stream events and of websocket messages. */
 export const LiveTotals = z.object({
   count: z.int(),
   online: z.int(),
@@ -99,7 +106,7 @@ export const LiveStatus = z.object({
   count_of_hosts_with_results: z.int(),
   count_of_hosts_with_no_results: z.int(),
   status: z.enum(["pending", "finished"]),
-  /** Targets that are online or were asked, and have not answered. */
+  /** Targets that are online or have received the query, and have not returned results. */
   expected_left: z.int(),
   counts: Accounting,
 });
@@ -120,7 +127,7 @@ const hostQuery = z.object({ query: Sql.optional() });
 const started = z.object({ campaign: Campaign });
 const live = z.object({ live_query: LiveQuery });
 const units: Record<string, number> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 };
-/** In milliseconds. */
+/** A duration, parsed to milliseconds. */
 const Duration = z
   .union([z.string().max(32), z.number()])
   .transform((given, context) => {
@@ -149,7 +156,8 @@ export const liveQueriesApi = {
   onHost: endpoint({
     method: "POST",
     path: "/hosts/:id/query",
-    summary: "Run SQL on one host and wait for its answer.",
+    dryRun: "its reply contains the host's results",
+    summary: "Run SQL on one host and wait for its results.",
     access: runNew,
     params: byId,
     body: hostQuery,
@@ -158,7 +166,8 @@ export const liveQueriesApi = {
   onHostByIdentifier: endpoint({
     method: "POST",
     path: "/hosts/identifier/:identifier/query",
-    summary: "Run SQL on one host, found by a name of its own, and wait for its answer.",
+    dryRun: "its reply contains the host's results",
+    summary: "Run SQL on one host, found by one of its identifiers, and wait for its results.",
     access: runNew,
     params: z.object({ identifier: z.string().min(1).max(255) }),
     body: hostQuery,
@@ -167,7 +176,8 @@ export const liveQueriesApi = {
   runSaved: endpoint({
     method: "POST",
     path: "/queries/:id/run",
-    summary: "Run a saved query on hosts and wait for their answers.",
+    dryRun: "its reply contains the hosts' results",
+    summary: "Run a saved query on hosts and wait for their results.",
     access: run,
     params: byId,
     body: z.object({ host_ids: Ids.optional() }),
@@ -181,7 +191,8 @@ export const liveQueriesApi = {
   runMany: endpoint({
     method: "GET",
     path: "/queries/run",
-    summary: "Run saved queries on hosts and wait for their answers.",
+    dryRun: "its reply contains the hosts' results",
+    summary: "Run saved queries on hosts and wait for their results.",
     stability: "deprecated",
     access: run,
     query: z.object({ query_ids: idList("query_ids"), host_ids: idList("host_ids") }),
@@ -195,7 +206,7 @@ export const liveQueriesApi = {
   start: endpoint({
     method: "POST",
     path: "/queries/run",
-    summary: "Start a live query that is read over a websocket.",
+    summary: "Start a live query that a websocket reads; hosts that come online receive it until the websocket closes.",
     access: run,
     body: z.object({ query: Sql.nullish(), query_id: Id.nullish(), selected: Selected }),
     response: started,
@@ -204,7 +215,7 @@ export const liveQueriesApi = {
     method: "POST",
     path: "/queries/run_by_identifiers",
     aliases: ["/queries/run_by_names"],
-    summary: "Start a live query on hosts and labels by their names.",
+    summary: "Start a live query on hosts and labels given by name.",
     access: run,
     body: z.object({ query: Sql.nullish(), query_id: Id.nullish(), selected: SelectedNames }),
     response: started,
@@ -222,10 +233,10 @@ export const liveQueriesApi = {
         .string()
         .max(10_000)
         .nullish()
-        .meta({ description: "a host expression, instead of or along with selected" }),
-      timeout: Duration.nullish().meta({ description: "how long hosts may take; 24h unless said" }),
+        .meta({ description: "a selector, instead of or in addition to selected" }),
+      timeout: Duration.nullish().meta({ description: "how long hosts may take; default 24h" }),
       queue_until: Duration.nullish().meta({
-        description: "how long hosts that come online later are still asked; 7d at most",
+        description: "how long hosts that come online later still receive the query; at most 7d",
       }),
     }),
     response: live,
@@ -249,7 +260,7 @@ export const liveQueriesApi = {
   stream: endpoint({
     method: "GET",
     path: "/queries/live/:id/stream",
-    summary: "Results as they come: server-sent events totals, status, result and error; Last-Event-ID resumes.",
+    summary: "Stream results as server-sent events totals, status, result and error; Last-Event-ID resumes.",
     access: run,
     params: byId,
     produces: "text/event-stream",
@@ -258,7 +269,7 @@ export const liveQueriesApi = {
   cancel: endpoint({
     method: "POST",
     path: "/queries/live/:id/cancel",
-    summary: "End one of your live queries; hosts that have not answered are not asked any more.",
+    summary: "End one of your live queries; hosts that have not answered no longer receive it.",
     access: run,
     params: byId,
     response: live,
@@ -266,7 +277,7 @@ export const liveQueriesApi = {
   socketInfo: endpoint({
     method: "GET",
     path: "/results/info",
-    summary: "What SockJS clients ask before they open a websocket.",
+    summary: "Information that SockJS clients request before they open a websocket.",
     access: "none",
     response: z.object({
       websocket: z.literal(true),
@@ -278,14 +289,14 @@ export const liveQueriesApi = {
   status: endpoint({
     method: "GET",
     path: "/status/live_query",
-    summary: "Whether live queries can be run.",
+    summary: "Check whether live queries can be run.",
     access: "user",
     response: Empty,
   }),
   resultStore: endpoint({
     method: "GET",
     path: "/status/result_store",
-    summary: "Whether results of live queries can be kept.",
+    summary: "Check whether results of live queries can be stored.",
     access: "user",
     response: Empty,
   }),

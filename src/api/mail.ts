@@ -1,6 +1,7 @@
-// What hangs on outgoing mail: forgotten passwords, changed addresses, and the test of the mail settings.
+// Requests that depend on outgoing mail: forgotten passwords, changed addresses, and the test of the mail settings.
 import { z } from "zod";
 import { SmtpSettings } from "./app-config.ts";
+import { PROVES } from "./dry-run.ts";
 import { endpoint } from "./endpoint.ts";
 import { Empty } from "./fields.ts";
 
@@ -13,7 +14,7 @@ export const TestMail = z.object({
   to: email.optional().meta({ description: "default: the caller's own address" }),
   smtp_settings: SmtpSettings.partial()
     .optional()
-    .meta({ description: "to be tried instead of the stored ones; fields left out are as stored" }),
+    .meta({ description: "settings to test instead of the stored ones; omitted fields use the stored values" }),
 });
 export type TestMail = z.output<typeof TestMail>;
 
@@ -21,6 +22,7 @@ export const mailApi = {
   forgotPassword: endpoint({
     method: "POST",
     path: "/forgot_password",
+    dryRun: "its reply must not reveal whether the account exists",
     summary: "Mail a link to a user who has forgotten the password.",
     access: "none",
     body: z.object({ email }),
@@ -31,7 +33,8 @@ export const mailApi = {
   resetPassword: endpoint({
     method: "POST",
     path: "/reset_password",
-    summary: "Choose a new password by the token of the link that was mailed.",
+    dryRun: PROVES,
+    summary: "Set a new password, with the token of a mailed link.",
     access: "none",
     body: z.object({
       new_password: password,
@@ -44,7 +47,8 @@ export const mailApi = {
   confirmEmail: endpoint({
     method: "GET",
     path: "/email/change/:token",
-    summary: "Confirm one's new email address by the token of the link that was mailed to it.",
+    dryRun: true,
+    summary: "Confirm a new email address with the token that was mailed to it.",
     access: "user",
     params: z.object({ token }),
     response: z.object({ new_email: z.string() }),
@@ -52,7 +56,8 @@ export const mailApi = {
   testMail: endpoint({
     method: "POST",
     path: "/config/test_mail",
-    summary: "Send a mail to see whether outgoing mail works.",
+    dryRun: "it sends a mail",
+    summary: "Send a test mail.",
     access: { action: "config:write", scope: "global" },
     body: TestMail,
     response: z.object({ sent_to: z.string() }),

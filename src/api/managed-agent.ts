@@ -1,18 +1,20 @@
-// What the managed agent and its desktop app call (agent protocol, section 11). Declared as the operators' API is, so that errors,
-// body limits and validation are one; but apart from its table: these are no calls of users, and no command makes them.
+// Endpoints for the managed agent and its desktop app (agent protocol, section 11). They are declared like the API
+// for operators, with the same errors, body limits and validation, but are not in its table: users do not call them,
+// and there are no commands for them.
 import { z } from "zod";
+import { OF_AGENTS } from "./dry-run.ts";
 import { type AnyEndpoint, endpoint } from "./endpoint.ts";
 import { Empty, Id, Timestamp } from "./fields.ts";
 
 const text = (most: number) => z.string().max(most).default("");
 
-/** The agent's key. Third-party agents have the second name for it, and in details of installs the third. */
+/** The agent's key. Third-party agents use the second name, and the third one in details of installs. */
 const keyNames = {
   agent_node_key: z.string().max(512).optional(),
   orbit_node_key: z.string().max(512).optional(),
   orbot_node_key: z.string().max(512).optional(),
 };
-// Whether a field is there is checked after the key: without a key the answer is 401, whatever else is missing.
+// Required fields are checked after the key: without a key the reply is 401, even if other fields are missing.
 const keyed = <S extends z.ZodRawShape>(shape: S) => z.object({ ...keyNames, ...shape });
 
 const agentEndpoint = <B extends z.ZodType, R extends z.ZodType, Q extends z.ZodType = z.ZodObject>(given: {
@@ -24,7 +26,14 @@ const agentEndpoint = <B extends z.ZodType, R extends z.ZodType, Q extends z.Zod
   query?: Q;
   status?: number;
   tier?: "premium";
-}) => endpoint<R, z.ZodObject, Q, B>({ method: "POST", access: "none", ...given, path: `/agent${given.path}` });
+}) =>
+  endpoint<R, z.ZodObject, Q, B>({
+    method: "POST",
+    access: "none",
+    dryRun: OF_AGENTS,
+    ...given,
+    path: `/agent${given.path}`,
+  });
 
 const SetupResults = z.object({
   software: z.array(z.json()),
@@ -36,13 +45,13 @@ export const managedAgentApi = {
   ping: endpoint({
     method: "HEAD",
     path: "/agent/ping",
-    summary: "Tell that the server is there, and what it can do (X-SVC-Capabilities).",
+    summary: "Report that the server is available, and its capabilities (X-SVC-Capabilities).",
     access: "none",
     response: Empty,
   }),
   enroll: agentEndpoint({
     path: "/enroll",
-    summary: "Enroll with a secret; gives the agent's key.",
+    summary: "Enroll with a secret; returns the agent's key.",
     body: z.object({
       enroll_secret: text(4096),
       hardware_uuid: text(255),
@@ -58,7 +67,7 @@ export const managedAgentApi = {
   }),
   config: agentEndpoint({
     path: "/config",
-    summary: "What the agent is to do.",
+    summary: "Get the agent's configuration and pending work.",
     body: keyed({}),
     response: z.object({
       script_execution_timeout: z.int().meta({ description: "seconds" }),
@@ -70,13 +79,13 @@ export const managedAgentApi = {
   }),
   deviceToken: agentEndpoint({
     path: "/device_token",
-    summary: "Set the token of the host's own page; the one before it ends.",
+    summary: "Set the token of the host's own page; the previous token becomes invalid.",
     body: keyed({ device_auth_token: text(255) }),
     response: Empty,
   }),
   scriptRequest: agentEndpoint({
     path: "/scripts/request",
-    summary: "Get a script that is to run.",
+    summary: "Get a script to run.",
     body: keyed({ execution_id: text(255) }),
     response: z.object({
       host_id: Id,
@@ -89,10 +98,10 @@ export const managedAgentApi = {
   }),
   scriptResult: agentEndpoint({
     path: "/scripts/result",
-    summary: "Tell how a script went: -1 timed out or killed, -2 scripts are disabled.",
+    summary: "Report the result of a script: -1 timed out or killed, -2 scripts are disabled.",
     body: keyed({
       execution_id: text(255),
-      // The exit code says how it went: what is beside it keeps no result from being taken.
+      // The exit code is the result: invalid values in the other fields must not cause it to be rejected.
       output: z.string().default("").catch(""),
       runtime: z.number().min(0).max(1e9).default(0).catch(0),
       exit_code: z.int().optional(),
@@ -102,7 +111,7 @@ export const managedAgentApi = {
   }),
   installDetails: agentEndpoint({
     path: "/software_install/details",
-    summary: "Get what is to be installed.",
+    summary: "Get an installation to perform.",
     body: keyed({ install_uuid: text(255) }),
     response: Empty,
   }),
@@ -116,7 +125,7 @@ export const managedAgentApi = {
   }),
   installResult: agentEndpoint({
     path: "/software_install/result",
-    summary: "Tell how an installation went.",
+    summary: "Report the result of an installation.",
     body: keyed({ install_uuid: text(255) }),
     status: 204,
     response: Empty,
@@ -143,13 +152,13 @@ export const managedAgentApi = {
   deviceMapping: agentEndpoint({
     method: "PUT",
     path: "/device_mapping",
-    summary: "Say whose host this is.",
+    summary: "Report the user of the host.",
     body: keyed({ email: text(255) }),
     response: Empty,
   }),
   setupStatus: agentEndpoint({
     path: "/setup_experience/status",
-    summary: "How far the set-up of a new host is.",
+    summary: "Get the progress of the setup of a new host.",
     tier: "premium",
     body: keyed({ force_release: z.boolean().optional() }),
     response: z.object({ setup_experience_results: SetupResults }),

@@ -1,7 +1,8 @@
-// OpenAPI 3.1 from the endpoint table.
+// Generates an OpenAPI 3.1 document from the endpoint table.
 import { z } from "zod";
 import { actions, type Role } from "./access.ts";
 import { allEndpoints } from "./all.ts";
+import { DryRunHeaders, dryRunOf } from "./dry-run.ts";
 import type { AnyEndpoint } from "./endpoint.ts";
 import { ErrorBody } from "./fields.ts";
 
@@ -21,7 +22,7 @@ export function openApiDocument(version: string): Json {
     info: {
       title: "svc",
       version,
-      description: "Device-management server. Paths answer under /api/v1, /api/2022-04 and /api/latest.",
+      description: "Device-management server. All paths are available under /api/v1, /api/2022-04 and /api/latest.",
       license: { name: "MIT", identifier: "MIT" },
     },
     servers: [{ url: "/api/v1" }],
@@ -39,7 +40,7 @@ function operation(name: string, group: string, endpoint: AnyEndpoint): Json {
     [endpoint.status, ...endpoint.otherStatus].map((status) => [
       String(status),
       status === 204 || status >= 300
-        ? { description: status >= 300 ? "Go on at the address in `Location`." : "Done." }
+        ? { description: status >= 300 ? "Continue at the address in `Location`." : "Done." }
         : {
             description: "Done.",
             content:
@@ -62,6 +63,7 @@ function operation(name: string, group: string, endpoint: AnyEndpoint): Json {
       ...parameters(endpoint.params, "path"),
       ...parameters(endpoint.query, "query"),
       ...parameters(endpoint.headers, "header"),
+      ...(dryRunOf(endpoint) === true ? parameters(DryRunHeaders, "header") : []),
     ],
     ...(endpoint.hasBody
       ? {
@@ -111,10 +113,10 @@ function refusals(endpoint: AnyEndpoint): Json {
             413,
             "Request Entity Too Large",
             "base",
-            `the body is over ${endpoint.bodyLimit} bytes`,
+            `the body is larger than ${endpoint.bodyLimit} bytes`,
           ),
           ...error(
-            "Sent by a page of another site, and no JSON.",
+            "The request was sent by a page of another site, and is not JSON.",
             415,
             "Unsupported Media Type",
             "base",
@@ -124,7 +126,7 @@ function refusals(endpoint: AnyEndpoint): Json {
         }
       : {}),
     default: {
-      description: "Another refusal, in the same shape.",
+      description: "Another error, in the same format.",
       content: { "application/json": { schema: { $ref: "#/components/schemas/Error" } } },
     },
   };
@@ -151,7 +153,7 @@ function parameters(schema: z.ZodType, place: "path" | "query" | "header"): Json
   }));
 }
 
-/** Parameters arrive as text: their schemas carry the type that the text must spell in `meta`, which wins here. */
+/** Parameters are text: their schemas declare the represented type in `meta`, which takes precedence here. */
 export function schemaOf(schema: z.ZodType, io: "input" | "output"): Json {
   const {
     $schema: _,
@@ -171,7 +173,10 @@ export function schemaOf(schema: z.ZodType, io: "input" | "output"): Json {
   return withoutDefs(rest) as Json;
 }
 
-/** Only "any JSON" refers to itself, by a name that means nothing in the document around it; a schema without keywords says the same. */
+/**
+ * Only "any JSON" refers to itself, by a name that does not exist in the surrounding document. A schema without
+ * keywords is equivalent.
+ */
 function withoutDefs(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(withoutDefs);
   if (typeof value !== "object" || value === null) return value;

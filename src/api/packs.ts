@@ -1,7 +1,7 @@
 // Packs (legacy): sets of scheduled queries for single hosts, labels and teams.
 import { z } from "zod";
 import { endpoint } from "./endpoint.ts";
-import { Empty, Id, IdParam, pagingAfter, Timestamp } from "./fields.ts";
+import { Empty, Id, IdParam, nameText, pagingAfter, Timestamp } from "./fields.ts";
 import { MAX_INTERVAL } from "./queries.ts";
 import { Interval, ScheduledEntry, scheduleFields } from "./schedule.ts";
 
@@ -28,7 +28,7 @@ export type Pack = z.infer<typeof Pack>;
 
 const Ids = z.array(Id).max(100_000).nullable().optional();
 const packFields = {
-  name: z.string().max(255).optional(),
+  name: nameText().optional(),
   description: z.string().max(10_000).optional(),
   platform: z.string().max(255).optional(),
   disabled: z.boolean().optional(),
@@ -41,7 +41,7 @@ export type PackFields = z.output<typeof PackFields>;
 
 const entryFields = {
   ...scheduleFields,
-  name: z.string().max(255).optional(),
+  name: nameText().optional(),
   description: z.string().max(10_000).optional(),
   denylist: z.boolean().nullable().optional(),
 };
@@ -51,7 +51,7 @@ export type EntryFields = z.output<typeof EntryFields>;
 const Names = z.array(z.string().max(255)).max(10_000).nullable().optional();
 const GivenQuery = z.object({
   query: z.string().max(255).meta({ description: "name of a global query" }),
-  name: z.string().max(255).nullable().optional(),
+  name: nameText().nullable().optional(),
   description: z.string().max(10_000).nullable().optional(),
   interval: z.int().min(0).max(MAX_INTERVAL).nullable().optional(),
   denylist: z.boolean().nullable().optional(),
@@ -59,7 +59,7 @@ const GivenQuery = z.object({
 });
 const GivenPack = z.object({
   id: z.int().min(0).nullable().optional(),
-  name: z.string().max(255).optional(),
+  name: nameText().optional(),
   description: z.string().max(10_000).nullable().optional(),
   platform: z.string().max(255).nullable().optional(),
   disabled: z.boolean().nullable().optional(),
@@ -120,7 +120,7 @@ export const packsApi = {
     ...common,
     method: "PATCH",
     path: "/packs/:id",
-    summary: "Change a pack; lists of targets are replaced whole.",
+    summary: "Change a pack; lists of targets are replaced completely.",
     params,
     body: PackFields,
     response: onePack,
@@ -189,7 +189,7 @@ export const packsApi = {
     method: "DELETE",
     path: "/schedule/:id",
     aliases: ["/packs/schedule/:id"],
-    summary: "Take a scheduled query out of its pack.",
+    summary: "Remove a scheduled query from its pack.",
     params,
     response: Empty,
   }),
@@ -205,14 +205,14 @@ export const packsApi = {
     ...common,
     method: "GET",
     path: "/spec/packs",
-    summary: "The packs in the form that POST takes.",
+    summary: "Get packs in the format of the POST request.",
     response: z.object({ specs: z.array(PackSpec) }),
   }),
   spec: endpoint({
     ...common,
     method: "GET",
     path: "/spec/packs/:name",
-    summary: "One pack in that form.",
+    summary: "Get one pack in the format of the POST request.",
     params: byName,
     response: z.object({ specs: PackSpec }),
   }),

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { endpoint } from "./endpoint.ts";
-import { Empty, Id, IdParam, paging, QueryFlag, QueryText, Timestamp } from "./fields.ts";
+import { Empty, Id, IdParam, nameText, paging, QueryFlag, QueryText, Timestamp } from "./fields.ts";
 
 export const policyPlatforms = ["darwin", "windows", "linux", "chrome"] as const;
 
@@ -12,7 +12,7 @@ export const Policy = z.object({
   query: z.string(),
   description: z.string(),
   critical: z.boolean(),
-  author_id: Id.nullable().meta({ description: "null when the author is gone" }),
+  author_id: Id.nullable().meta({ description: "null if the author was deleted" }),
   author_name: z.string(),
   author_email: z.string(),
   team_id: z.int().min(0).nullable().meta({ description: "null = global, 0 = hosts without a team" }),
@@ -26,13 +26,17 @@ export const Policy = z.object({
   updated_at: Timestamp,
   passing_host_count: z.int(),
   failing_host_count: z.int(),
+  unanswered_host_count: z
+    .int()
+    .min(0)
+    .meta({ description: "hosts in the policy's scope without a result for its current query" }),
   host_count_updated_at: Timestamp.nullable(),
   install_software: z.object({ software_title_id: Id, name: z.string(), display_name: z.string() }).optional(),
   run_script: z.object({ id: Id, name: z.string() }).optional(),
 });
 export type Policy = z.infer<typeof Policy>;
 
-/** A policy as the host object shows it. */
+/** A policy as shown in a host. */
 export const HostPolicy = z.object({
   id: Id,
   name: z.string(),
@@ -52,7 +56,7 @@ export const HostPolicy = z.object({
 });
 export type HostPolicy = z.infer<typeof HostPolicy>;
 
-/** A team in a path: 0 is hosts without a team. */
+/** A team in a path; 0 means hosts without a team. */
 const TeamParam = z
   .union([z.string(), z.number()])
   .transform(String)
@@ -64,7 +68,7 @@ const LabelNames = z.array(z.string().max(255)).max(100);
 /** Null and 0 remove the automation. */
 const Automation = z.int().min(0).nullable();
 const fields = {
-  name: z.string().max(255),
+  name: nameText(),
   query: z.string().max(65_536),
   description: z.string().max(65_536),
   resolution: z.string().max(65_536),
@@ -74,8 +78,8 @@ const fields = {
   labels_exclude_any: LabelNames.nullable().meta({ description: "label names (premium)" }),
   calendar_events_enabled: z.boolean(),
   conditional_access_enabled: z.boolean(),
-  software_title_id: Automation.meta({ description: "install this when a host fails (teams only)" }),
-  script_id: Automation.meta({ description: "run this when a host fails (teams only)" }),
+  software_title_id: Automation.meta({ description: "installed on hosts that fail (teams only)" }),
+  script_id: Automation.meta({ description: "run on hosts that fail (teams only)" }),
 };
 const Changes = z.object(fields).partial();
 const Created = Changes.extend({
@@ -108,8 +112,8 @@ const orderKeys = [
   "failing_host_count",
   "host_count_updated_at",
 ] as const;
-const list = paging(...orderKeys).extend({ query: QueryText.optional().meta({ description: "search in names" }) });
-const mergeInherited = QueryFlag.default(false).meta({ description: "global policies in the same list" });
+const list = paging(...orderKeys).extend({ query: QueryText.optional().meta({ description: "searches the name" }) });
+const mergeInherited = QueryFlag.default(false).meta({ description: "include the global policies in the list" });
 const count = z.object({ count: z.int() });
 const one = z.object({ policy: Policy });
 const read = { action: "policies:list", scope: "team" } as const;
@@ -249,7 +253,7 @@ export const policiesApi = {
   resetAutomations: endpoint({
     method: "POST",
     path: "/automations/reset",
-    summary: "Count hosts that fail these policies as newly failing.",
+    summary: "Treat hosts that fail these policies as newly failing.",
     access: { action: "policies:automations", scope: "team" },
     body: z.object({
       policy_ids: z.array(Id).max(10_000).nullish(),
@@ -272,7 +276,7 @@ export const policiesApi = {
   autofill: endpoint({
     method: "POST",
     path: "/autofill/policy",
-    summary: "Ask a text service to describe a policy's query.",
+    summary: "Have the text service describe a policy's query.",
     access: write,
     body: z.object({ sql: z.string().max(65_536).optional() }),
     response: z.object({ description: z.string(), resolution: z.string() }),

@@ -1,12 +1,23 @@
 import { z } from "zod";
 import { endpoint, Streamed } from "./endpoint.ts";
-import { Empty, Id, IdParam, Meta, pagingAfter, QueryFlag, QueryTeam, QueryText, Timestamp } from "./fields.ts";
+import {
+  Empty,
+  Id,
+  IdParam,
+  Meta,
+  nameText,
+  pagingAfter,
+  QueryFlag,
+  QueryTeam,
+  QueryText,
+  Timestamp,
+} from "./fields.ts";
 
 export const queryLoggings = ["snapshot", "differential", "differential_ignore_removals"] as const;
 export type QueryLogging = (typeof queryLoggings)[number];
-/** Platforms that a query can be narrowed to. */
+/** Platforms that a query can be limited to. */
 export const queryPlatforms = ["darwin", "linux", "windows", "chrome"] as const;
-/** Agents drop scheduled queries whose interval is longer. */
+/** Agents ignore scheduled queries with a longer interval. */
 export const MAX_INTERVAL = 604_800;
 export const SQL_MAX = 200_000;
 
@@ -56,9 +67,9 @@ export type Query = z.infer<typeof Query>;
 
 const LabelNames = z.array(z.string().max(255)).max(1000).meta({ description: "names of labels (premium)" });
 const Interval = z.int().min(0).max(MAX_INTERVAL).meta({ description: "seconds; 0: not scheduled" });
-// Which values will do is verified with the whole payload, in the spec's words.
+// The values are validated together with the whole payload, with the messages that the spec requires.
 const fields = {
-  name: z.string().max(255).optional(),
+  name: nameText().optional(),
   query: z.string().max(SQL_MAX).optional(),
   description: z.string().max(10_000).optional(),
   observer_can_run: z.boolean().optional(),
@@ -77,9 +88,9 @@ const fields = {
 export const QueryFields = z.object(fields);
 export type QueryFields = z.output<typeof QueryFields>;
 
-/** In bodies 0 is as good as null: no team. */
+/** In bodies, 0 is equivalent to null: no team. */
 const TeamInBody = z.int().min(0).nullable().optional().meta({ description: "null or 0: global (premium)" });
-/** Absent and 0 are the global queries. */
+/** No value and 0 both mean the global queries. */
 const TeamInQuery = QueryTeam.transform((id) => (id === 0 ? undefined : id))
   .optional()
   .meta({ type: "integer", minimum: 0, premium: true, description: "absent or 0: global (premium)" });
@@ -127,7 +138,7 @@ export const queriesApi = {
       team_id: TeamInQuery,
       merge_inherited: QueryFlag.optional().meta({
         premium: true,
-        description: "with the global queries too; needs team_id (premium)",
+        description: "include the global queries; needs team_id (premium)",
       }),
       platform: z
         .enum(["macos", "windows", "linux"])
@@ -155,7 +166,7 @@ export const queriesApi = {
   modify: endpoint({
     method: "PATCH",
     path: "/queries/:id",
-    summary: "Change a query; its report goes when what it asks changes.",
+    summary: "Change a query; its report is deleted if the SQL changes.",
     access: write,
     params,
     body: QueryFields,
@@ -181,7 +192,7 @@ export const queriesApi = {
   deleteMany: endpoint({
     method: "POST",
     path: "/queries/delete",
-    summary: "Delete queries; when one is unknown, none.",
+    summary: "Delete queries; if one of them is unknown, none is deleted.",
     access: write,
     body: z.object({ ids: z.array(Id).max(100_000) }),
     response: z.object({ deleted: z.int() }),
@@ -189,26 +200,30 @@ export const queriesApi = {
   report: endpoint({
     method: "GET",
     path: "/queries/:id/report",
-    summary: "What hosts last answered to a scheduled query.",
+    summary: "Show the latest results of a scheduled query from all hosts.",
     access: list,
     params,
-    query: z.object({ team_id: QueryTeam.optional().meta({ description: "hosts of this team; 0: of none" }) }),
+    query: z.object({
+      team_id: QueryTeam.optional().meta({ description: "only hosts of this team; 0: hosts without a team" }),
+    }),
     response: z.object({ query_id: Id, report_clipped: z.boolean(), results: z.array(ReportRow) }),
   }),
   reportCsv: endpoint({
     method: "GET",
     path: "/queries/:id/report/csv",
-    summary: "The same report as CSV: host_id, host_name, last_fetched and the columns of the answers.",
+    summary: "Export the report as CSV: host_id, host_name, last_fetched and the columns of the results.",
     access: list,
     params,
-    query: z.object({ team_id: QueryTeam.optional().meta({ description: "hosts of this team; 0: of none" }) }),
+    query: z.object({
+      team_id: QueryTeam.optional().meta({ description: "only hosts of this team; 0: hosts without a team" }),
+    }),
     produces: "text/csv",
     response: Streamed,
   }),
   hostReport: endpoint({
     method: "GET",
     path: "/hosts/:id/queries/:query_id",
-    summary: "What one host last answered to a scheduled query.",
+    summary: "Show the latest results of a scheduled query from one host.",
     access: list,
     params: z.object({ id: IdParam, query_id: IdParam }),
     response: z.object({
@@ -223,7 +238,7 @@ export const queriesApi = {
   applySpecs: endpoint({
     method: "POST",
     path: "/spec/queries",
-    summary: "Create or change queries by name and team; fields left out take their defaults.",
+    summary: "Create or change queries by name and team; omitted fields get their defaults.",
     access: write,
     body: z.object({ specs: z.array(GivenSpec).max(10_000) }),
     response: Empty,
@@ -231,7 +246,7 @@ export const queriesApi = {
   specs: endpoint({
     method: "GET",
     path: "/spec/queries",
-    summary: "The queries in the form that POST takes.",
+    summary: "Get queries in the format of the POST request.",
     access: list,
     query: z.object({ team_id: TeamInQuery }),
     response: z.object({ specs: z.array(QuerySpec) }),
@@ -239,7 +254,7 @@ export const queriesApi = {
   spec: endpoint({
     method: "GET",
     path: "/spec/queries/:name",
-    summary: "One query in that form.",
+    summary: "Get one query in the format of the POST request.",
     access: list,
     params: byName,
     query: z.object({ team_id: TeamInQuery }),

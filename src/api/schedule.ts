@@ -1,4 +1,5 @@
-// Schedules (deprecated): an entry of the global schedule, or of a team's, is a query; one of a pack is its own.
+// Schedules (deprecated): an entry of the global or of a team's schedule is a query; an entry of a pack is a separate
+// object.
 import { z } from "zod";
 import { endpoint } from "./endpoint.ts";
 import { Empty, Id, IdParam, paging, Timestamp } from "./fields.ts";
@@ -16,8 +17,8 @@ export const ScheduledEntry = z.object({
   snapshot: z.boolean(),
   removed: z.boolean(),
   platform: z.string(),
-  version: z.string().meta({ description: "least agent version" }),
-  shard: z.int().nullable().meta({ description: "percent of the hosts; null: all" }),
+  version: z.string().meta({ description: "minimum agent version" }),
+  shard: z.int().nullable().meta({ description: "percentage of hosts; null: all" }),
   denylist: z.boolean(),
   stats: QueryStats,
   created_at: Timestamp,
@@ -31,7 +32,7 @@ export const scheduleFields = {
   removed: z.boolean().nullable().optional(),
   platform: z.string().max(255).nullable().optional(),
   version: z.string().max(64).nullable().optional(),
-  shard: z.int().min(1).max(100).nullable().optional().meta({ description: "percent of the hosts" }),
+  shard: z.int().min(1).max(100).nullable().optional().meta({ description: "percentage of hosts" }),
 };
 const create = z.object({ query_id: Id, interval: Interval, ...scheduleFields });
 const modify = z.object({ interval: Interval.optional(), ...scheduleFields });

@@ -1,13 +1,13 @@
-// Where secrets stand in the configuration: the server seals and masks what is there, the client never shows it.
+// Where the configuration contains secrets: the server encrypts and masks them, and the client never shows them.
 
-/** Paths in a section, `*` standing for each member of a list or map. */
+/** Paths in a section; `*` matches each member of a list or map. */
 export interface SecretFields {
   readonly secrets: readonly string[];
-  /** What are no secrets though `secrets` takes them in. */
+  /** Paths that `secrets` matches although they are not secret. */
   readonly shown: readonly string[];
 }
 
-/** Of a service account's key, what is no secret. */
+/** The fields of a service account's key that are not secret. */
 const openKeyFields = [
   "type",
   "project_id",
@@ -20,7 +20,7 @@ const openKeyFields = [
   "universe_domain",
 ];
 
-/** By section of the configuration; the others have none. */
+/** By section of the configuration. Other sections have no secrets. */
 export const configSecrets = {
   smtp_settings: { secrets: ["password"], shown: [] },
   integrations: {
@@ -31,7 +31,7 @@ export const configSecrets = {
 
 const isNode = (value: unknown): value is Record<string, unknown> => typeof value === "object" && value !== null;
 
-/** The paths that a pattern finds in the value. */
+/** The paths in the value that match a pattern. */
 export function pathsOf(value: unknown, pattern: string | readonly string[]): string[][] {
   const [head, ...rest] = typeof pattern === "string" ? pattern.split(".") : pattern;
   if (head === undefined) return [[]];
@@ -40,7 +40,7 @@ export function pathsOf(value: unknown, pattern: string | readonly string[]): st
   return keys.flatMap((key) => pathsOf(value[key], rest).map((path) => [key, ...path]));
 }
 
-/** Where secrets stand in this value. */
+/** The paths of all secrets in this value. */
 export function secretPaths({ secrets, shown }: SecretFields, value: unknown): string[][] {
   const open = new Set(shown.flatMap((pattern) => pathsOf(value, pattern)).map((path) => path.join("\0")));
   return secrets.flatMap((pattern) => pathsOf(value, pattern)).filter((path) => !open.has(path.join("\0")));

@@ -1,7 +1,8 @@
-// What a caller has seen of the hosts that a call is about. Sent along, the server acts on these hosts or on none.
+// A caller can send the count or digest of the hosts that it has seen: the server then acts on exactly these hosts or
+// refuses.
 import { z } from "zod";
 
-/** The headers that say so. `count` and `digest` of the same hosts; each may be sent alone. */
+/** The headers for this. `count` and `digest` describe the same hosts; each may be sent alone. */
 export const selectionHeaders = { count: "X-Expected-Count", digest: "X-Selection-Digest" } as const;
 
 export const SelectionHeaders = z.object({
@@ -9,24 +10,24 @@ export const SelectionHeaders = z.object({
     .string()
     .regex(/^\d{1,9}$/)
     .optional()
-    .meta({ description: "how many hosts are meant; 409 where it would be others" }),
+    .meta({ description: "expected number of hosts; 409 if it differs" }),
   [selectionHeaders.digest]: z
     .string()
     .regex(/^[0-9a-fA-F]{64}$/)
     .optional()
     .meta({
       description:
-        "which hosts are meant: SHA-256, as hex, over their ids in ascending order, decimal, joined by commas",
+        "digest of the expected hosts: SHA-256 in hex of their decimal ids in ascending order, separated by commas",
     }),
 });
 
 export interface Selection {
   readonly count: number;
-  /** Hex, lower case. */
+  /** Lower-case hex. */
   readonly digest: string;
 }
 
-/** Of the hosts with these ids, each given once, in any order. */
+/** The count and digest of the hosts with these ids, which must be distinct but may be in any order. */
 export async function selectionOf(ids: readonly number[]): Promise<Selection> {
   const text = Float64Array.from(ids).sort().join(",");
   const hash = await crypto.subtle.digest("SHA-256", new TextEncoder().encode(text));

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { PROVES } from "./dry-run.ts";
 import { endpoint } from "./endpoint.ts";
 import { Empty, Id, IdParam, Timestamp } from "./fields.ts";
 import { AvailableTeam, User } from "./users.ts";
@@ -10,14 +11,14 @@ export const Session = z.object({
   kind: z.enum(["session", "token"]).meta({ description: "token: an API token with a name" }),
   name: z.string().meta({ description: "of an API token; empty for sessions" }),
   accessed_at: Timestamp.meta({ description: "when it was last used, to the minute" }),
-  expires_at: Timestamp.nullable().meta({ description: "when it ends if it is not used before; null: never" }),
-  address: z.string().meta({ description: "where it was opened from" }),
+  expires_at: Timestamp.nullable().meta({ description: "when it expires if it is not used before; null: never" }),
+  address: z.string().meta({ description: "address from which it was opened" }),
   user_agent: z.string(),
-  current: z.boolean().meta({ description: "it is the one that asks" }),
+  current: z.boolean().meta({ description: "whether it is the caller's own" }),
 });
 export type Session = z.infer<typeof Session>;
 
-/** The answer to who has signed in. */
+/** The reply to a completed sign-in. */
 export const LoginReply = z.object({ user: User, available_teams: z.array(AvailableTeam), token: z.string() });
 export type LoginReply = z.infer<typeof LoginReply>;
 
@@ -27,6 +28,7 @@ export const sessionsApi = {
   login: endpoint({
     method: "POST",
     path: "/login",
+    dryRun: PROVES,
     summary: "Sign in with email and password.",
     access: "none",
     body: z.object({
@@ -35,7 +37,7 @@ export const sessionsApi = {
       supports_email_verification: z
         .boolean()
         .optional()
-        .meta({ description: "the caller can go on with a link that is mailed (multi-factor authentication)" }),
+        .meta({ description: "the caller can continue with a mailed link (multi-factor authentication)" }),
     }),
     bodyLimit: 16 * 1024,
     otherStatus: [202],
@@ -44,7 +46,8 @@ export const sessionsApi = {
   create: endpoint({
     method: "POST",
     path: "/sessions",
-    summary: "Finish a sign-in by the token of the link that was mailed.",
+    dryRun: PROVES,
+    summary: "Complete a sign-in with the token of a mailed link.",
     access: "none",
     body: z.object({ token: z.string().max(512) }),
     bodyLimit: 16 * 1024,
@@ -53,7 +56,7 @@ export const sessionsApi = {
   logout: endpoint({
     method: "POST",
     path: "/logout",
-    summary: "End the session of the token that calls.",
+    summary: "End the session of the token that was used.",
     access: "reset",
     response: Empty,
   }),

@@ -1,8 +1,9 @@
 import { z } from "zod";
 import { endpoint } from "./endpoint.ts";
+import { nameText } from "./fields.ts";
 import { User } from "./users.ts";
 
-const OrgInfo = z.object({ org_name: z.string().max(255).optional(), org_logo_url: z.string().max(2048).optional() });
+const OrgInfo = z.object({ org_name: nameText().optional(), org_logo_url: z.string().max(2048).optional() });
 
 export const setupApi = {
   run: endpoint({
@@ -13,7 +14,7 @@ export const setupApi = {
     access: "none",
     body: z.object({
       admin: z.object({
-        name: z.string().max(255),
+        name: nameText(),
         email: z.string().max(255),
         password: z.string().max(1024),
         password_confirmation: z.string().max(1024).optional(),

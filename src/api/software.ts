@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { Id, Timestamp } from "./fields.ts";
 
-/** What is known of a vulnerability beyond its id is premium, and null where no source told it. */
+/** Details of a vulnerability beyond its id are premium, and null if no source provides them. */
 export const Vulnerability = z.object({
   cve: z.string(),
   details_link: z.string(),
@@ -19,7 +19,7 @@ export const Signature = z.object({
   hash_sha256: z.string().nullable(),
 });
 
-/** One software version as the host object lists it. */
+/** One software version as listed in a host. */
 export const HostSoftwareEntry = z.object({
   id: Id,
   name: z.string(),
@@ -37,7 +37,7 @@ export const HostSoftwareEntry = z.object({
 });
 export type HostSoftwareEntry = z.infer<typeof HostSoftwareEntry>;
 
-/** One title with the versions that a host has (GET /hosts/:id/software). */
+/** One title with the versions that are on a host (GET /hosts/:id/software). */
 export const HostSoftwareItem = z.object({
   id: Id,
   name: z.string(),

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { PROVES } from "./dry-run.ts";
 import { endpoint, Streamed } from "./endpoint.ts";
 import { LoginReply } from "./sessions.ts";
 
@@ -11,17 +12,18 @@ export const ssoApi = {
   settings: endpoint({
     method: "GET",
     path: "/sso",
-    summary: "Whether single sign-on is on, and what to call it.",
+    summary: "Get whether single sign-on is turned on, and its display name.",
     access: "none",
     response: z.object({ settings: SsoInfo }),
   }),
   start: endpoint({
     method: "POST",
     path: "/sso",
-    summary: "Begin a sign-in: where to send the browser, and the cookie that it has to come back with.",
+    dryRun: "the identity provider decides",
+    summary: "Start a sign-in: returns the URL for the browser, and the cookie that it has to send back.",
     access: "none",
     body: z.object({
-      relay_url: z.string().max(2048).meta({ description: "path of this server to open after signing in" }),
+      relay_url: z.string().max(2048).meta({ description: "path on this server to open after signing in" }),
     }),
     bodyLimit: 16 * 1024,
     response: z.object({ url: z.string() }),
@@ -29,16 +31,17 @@ export const ssoApi = {
   callback: endpoint({
     method: "POST",
     path: "/sso/callback",
+    dryRun: PROVES,
     summary:
-      "Take the identity provider's response: a page that signs the browser in, or a way back to /login?status=...",
+      "Process the identity provider's response. Returns a page that signs the browser in, or redirects to /login?status=...",
     access: "none",
     accepts: "form",
     body: z.object({
-      // A mebibyte in base64, with line ends.
+      // One MiB in base64, with line breaks.
       SAMLResponse: z.string().min(1).max(1_500_000),
-      RelayState: z.string().max(8192).optional().meta({ description: "not trusted, and not used" }),
+      RelayState: z.string().max(8192).optional().meta({ description: "ignored" }),
     }),
-    // As a form posts it, where three characters stand for one of three.
+    // In a form post, percent-encoding can turn one character into three.
     bodyLimit: 2 * MiB,
     produces: "text/html; charset=utf-8",
     otherStatus: [303],
@@ -55,6 +58,7 @@ export const ssoApi = {
   cliToken: endpoint({
     method: "POST",
     path: "/sso/cli_token",
+    dryRun: PROVES,
     summary: "Exchange the code that a browser brought to the command line for a token.",
     access: "none",
     body: z.object({
@@ -64,7 +68,7 @@ export const ssoApi = {
         .min(43)
         .max(128)
         .regex(/^[\w.~-]+$/)
-        .meta({ description: "whose SHA-256 the browser was sent with (RFC 7636)" }),
+        .meta({ description: "code verifier; the browser was started with its SHA-256 (RFC 7636)" }),
     }),
     bodyLimit: 16 * 1024,
     response: LoginReply,

@@ -8,7 +8,7 @@ import { Team } from "./teams.ts";
 
 const Text = z.string().max(1024).nullish();
 const QueryId = Id.nullish().meta({
-  description: "of a query that observers may run: hosts that the caller only observes are in",
+  description: "a query that observers may run: includes hosts that the caller may only observe",
 });
 const access = { action: "targets:search", scope: "team" } as const;
 
@@ -21,7 +21,7 @@ export const targetsApi = {
     body: z.object({
       query: Text.meta({ description: "searches hostnames, IPv4 addresses, names of labels and teams" }),
       query_id: QueryId,
-      selected: Selected.nullish().meta({ description: "left out of the lists, but counted" }),
+      selected: Selected.nullish().meta({ description: "not listed, but counted" }),
     }),
     response: z.object({
       targets: z.object({
@@ -38,7 +38,7 @@ export const targetsApi = {
   count: endpoint({
     method: "POST",
     path: "/targets/count",
-    summary: "Count the hosts that a selection of targets has.",
+    summary: "Count the hosts in a selection of targets.",
     access,
     body: z.object({ query_id: QueryId, selected: Selected.nullish() }),
     response: z.object({ targets_count: z.int(), targets_online: z.int(), targets_offline: z.int() }),

@@ -19,7 +19,7 @@ const short = z.string().max(255);
 const url = z.string().max(2048);
 const path = z.string().max(4096);
 
-/** Trackers and help desks of the global configuration that the team uses, named by url and project or group. */
+/** Trackers and help desks of the global configuration that the team uses, identified by url and project or group. */
 const ticketing = {
   ticketing_a: z
     .array(z.object({ url, project_key: short, enable_failing_policies: z.boolean().default(false) }))
@@ -92,7 +92,7 @@ export const Team = z.object({
 });
 export type Team = z.infer<typeof Team>;
 
-/** What hosts without a team have of a team. */
+/** The team settings that hosts without a team have. */
 export const NoTeam = z.object({
   id: z.literal(0),
   name: z.string(),
@@ -103,7 +103,7 @@ export type NoTeam = z.infer<typeof NoTeam>;
 
 const failingPolicies = FailingPoliciesWebhook.partial().optional();
 const CalendarChange = Calendar.partial().optional();
-/** Changes of settings: what is left out stays; lists are replaced whole. */
+/** Changes of settings: omitted fields keep their value; lists are replaced as a whole. */
 export const TeamSettingsChange = z.object({
   host_expiry_settings: HostExpiry.partial().optional(),
   webhook_settings: z
@@ -133,16 +133,16 @@ const NoTeamChange = z.object({
 });
 export type NoTeamChange = z.output<typeof NoTeamChange>;
 
-/** A team as files hold it, by name: what is left out stays. */
+/** A team as in configuration files, identified by name. Omitted fields keep their value. */
 export const TeamSpec = z.object({
   name: z.string().max(255),
-  gitops_filename: z.string().max(4096).nullish().meta({ description: "not kept" }),
-  agent_options: z.unknown().optional().meta({ description: "null: the organization's hold" }),
+  gitops_filename: z.string().max(4096).nullish().meta({ description: "not stored" }),
+  agent_options: z.unknown().optional().meta({ description: "null: the organization's options apply" }),
   features: Features.partial().optional(),
   secrets: SecretList.optional(),
   ...TeamSettingsChange.shape,
-  scripts: z.array(path).max(10_000).nullish().meta({ description: "must be empty: there are none yet" }),
-  software: z.record(z.string(), z.json()).nullish().meta({ description: "must be empty: there is none yet" }),
+  scripts: z.array(path).max(10_000).nullish().meta({ description: "must be empty: not supported yet" }),
+  software: z.record(z.string(), z.json()).nullish().meta({ description: "must be empty: not supported yet" }),
 });
 export type TeamSpec = z.output<typeof TeamSpec>;
 
@@ -186,21 +186,23 @@ export const teamsApi = {
   applySpecs: endpoint({
     method: "POST",
     path: "/spec/teams",
-    summary: "Create or change teams by name, all or none; what is left out stays.",
+    summary: "Create or change teams by name in one transaction; omitted fields keep their value.",
     tier: "premium",
     access: { action: "teams:edit", scope: "team" },
     query: z.object({
-      force: QueryFlag.default(false).meta({ description: "skip the checks of agent options, pass over unknown keys" }),
+      force: QueryFlag.default(false).meta({
+        description: "skip the checks of agent options, and ignore unknown keys",
+      }),
       dry_run: QueryFlag.default(false),
     }),
-    // The service looks at keys itself: an unknown one has a text of its own, or is passed over.
+    // The service checks the keys, because unknown ones have their own message or are ignored.
     body: z.object({
       specs: z.array(z.record(z.string(), z.json())).max(2000),
       dry_run_assumptions: z.record(z.string(), z.json()).nullish(),
     }),
     strict: true,
     response: z.object({
-      team_ids_by_name: z.record(z.string(), Id).meta({ description: "on a dry run, of teams that are there" }),
+      team_ids_by_name: z.record(z.string(), Id).meta({ description: "on a dry run, only existing teams" }),
     }),
   }),
   modify: endpoint({
@@ -233,7 +235,7 @@ export const teamsApi = {
   delete: endpoint({
     method: "DELETE",
     path: "/teams/:id",
-    summary: "Delete a team; its hosts stay, with no team.",
+    summary: "Delete a team. Its hosts are kept, without a team.",
     tier: "premium",
     access: { action: "teams:delete", scope: "global" },
     params,

@@ -1,7 +1,7 @@
-// Named API tokens: made on purpose, with an end, and where wanted with a limit to listed endpoints.
+// Named API tokens: they expire, and can be limited to certain endpoints.
 import { z } from "zod";
 import { endpoint } from "./endpoint.ts";
-import { Empty, Id, IdParam, Meta, paging, QueryId, Timestamp } from "./fields.ts";
+import { Empty, Id, IdParam, isOneLine, Meta, NOT_ONE_LINE, paging, QueryId, Timestamp } from "./fields.ts";
 
 export const ApiToken = z.object({
   id: Id,
@@ -13,13 +13,13 @@ export const ApiToken = z.object({
   endpoints: z
     .array(z.string())
     .nullable()
-    .meta({ description: "the only endpoints it may call; null: all that its user may" }),
-  address: z.string().meta({ description: "where it was made from" }),
+    .meta({ description: "the only endpoints that it may call; null: all that its user may call" }),
+  address: z.string().meta({ description: "address from which it was created" }),
 });
 export type ApiToken = z.infer<typeof ApiToken>;
 
 export const CreateToken = z.object({
-  name: z.string().trim().min(1).max(100),
+  name: z.string().trim().min(1).max(100).refine(isOneLine, { error: NOT_ONE_LINE }),
   expires_in: z
     .union([z.string().max(20), z.int().positive()])
     .optional()
@@ -44,7 +44,7 @@ export const tokensApi = {
   list: endpoint({
     method: "GET",
     path: "/tokens",
-    summary: "List API tokens: one's own, or those of a user that one manages.",
+    summary: "List API tokens: your own, or those of a user that you manage.",
     access: "user",
     query: paging("id", "name", "created_at", "accessed_at", "expires_at").extend({ user_id: QueryId.optional() }),
     response: z.object({ tokens: z.array(ApiToken), meta: Meta }),
@@ -52,10 +52,10 @@ export const tokensApi = {
   create: endpoint({
     method: "POST",
     path: "/tokens",
-    summary: "Make an API token.",
+    summary: "Create an API token.",
     access: "user",
     body: CreateToken,
-    response: ApiToken.extend({ token: z.string().meta({ description: "shown this once" }) }),
+    response: ApiToken.extend({ token: z.string().meta({ description: "returned only once" }) }),
   }),
   delete: endpoint({
     method: "DELETE",

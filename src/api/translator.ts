@@ -13,7 +13,7 @@ export const translatorApi = {
   translate: endpoint({
     method: "POST",
     path: "/translate",
-    summary: "Names of users, labels, teams and hosts to ids; an unknown label has id 0.",
+    summary: "Translate names of users, labels, teams and hosts to ids; an unknown label gets id 0.",
     access: { action: "labels:list", scope: "team" },
     body: z.object({
       list: z

@@ -1,12 +1,26 @@
 import { z } from "zod";
 import { roles } from "./access.ts";
+import { PROVES } from "./dry-run.ts";
 import { endpoint } from "./endpoint.ts";
-import { Empty, Id, IdParam, Meta, paging, QueryFlag, QueryTeam, QueryText, Timestamp } from "./fields.ts";
+import {
+  Email,
+  Empty,
+  Id,
+  IdParam,
+  isOneLine,
+  Meta,
+  NOT_ONE_LINE,
+  paging,
+  QueryFlag,
+  QueryTeam,
+  QueryText,
+  Timestamp,
+} from "./fields.ts";
 
 export const RoleName = z.enum(roles);
 export const TeamRole = z.object({ id: Id, role: z.string() });
 
-/** A team as the user's own view shows it. */
+/** A team as shown in the user object. */
 export const UserTeam = z.object({
   id: Id,
   created_at: Timestamp,
@@ -27,7 +41,7 @@ export const User = z.object({
   sso_enabled: z.boolean(),
   mfa_enabled: z.boolean(),
   api_only: z.boolean(),
-  position: z.string().optional().meta({ description: "left out when empty" }),
+  position: z.string().optional().meta({ description: "absent if empty" }),
   global_role: RoleName.nullable(),
   teams: z.array(UserTeam).meta({ description: "empty for global users" }),
 });
@@ -41,9 +55,9 @@ export const UserReply = z.object({
   settings: UserSettings.optional(),
 });
 
-// Lengths only: which role goes with which is the service's rule (its texts and codes are the error catalogue's).
-const name = z.string().trim().min(1).max(255);
-const email = z.string().trim().min(1).max(255);
+// Only lengths are checked here: the service checks combinations of roles (with messages and codes of the error
+// catalogue).
+const name = z.string().trim().min(1).max(255).refine(isOneLine, { error: NOT_ONE_LINE });
 const password = z.string().max(1024);
 const roleFields = {
   global_role: z.string().max(32).nullable().optional(),
@@ -59,7 +73,7 @@ const userFields = {
 
 export const CreateUser = z.object({
   name,
-  email,
+  email: Email,
   password: password.optional(),
   ...userFields,
   ...roleFields,
@@ -69,7 +83,7 @@ export type CreateUser = z.output<typeof CreateUser>;
 
 export const ModifyUser = z.object({
   name: name.optional(),
-  email: email.optional(),
+  email: Email.optional(),
   ...userFields,
   password: password.optional().meta({ description: "current password: needed to change one's own email or password" }),
   new_password: password.optional(),
@@ -120,7 +134,7 @@ export const usersApi = {
     body: CreateUser,
     response: z.object({
       user: User,
-      token: z.string().optional().meta({ description: "API-only users: shown once" }),
+      token: z.string().optional().meta({ description: "only for API-only users; returned only once" }),
     }),
   }),
   get: endpoint({
@@ -142,7 +156,7 @@ export const usersApi = {
       token: z
         .object({ name: z.string(), endpoints: z.array(z.string()).nullable() })
         .optional()
-        .meta({ description: "the API token that calls, where it is one with a name" }),
+        .meta({ description: "the API token that was used, if it is a named one" }),
     }),
   }),
   modify: endpoint({
@@ -157,7 +171,7 @@ export const usersApi = {
   applyRoles: endpoint({
     method: "POST",
     path: "/users/roles/spec",
-    summary: "Give users their roles, by email, all or none.",
+    summary: "Set the roles of users by email in one transaction.",
     access: { action: "users:write", scope: "team" },
     body: z.object({ spec: RolesSpec }),
     response: Empty,
@@ -182,7 +196,8 @@ export const usersApi = {
   changePassword: endpoint({
     method: "POST",
     path: "/change_password",
-    summary: "Change one's own password.",
+    dryRun: PROVES,
+    summary: "Change your own password.",
     access: "user",
     body: z.object({ old_password: password, new_password: password }),
     response: Empty,

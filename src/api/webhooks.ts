@@ -2,7 +2,7 @@ import { z } from "zod";
 import { endpoint } from "./endpoint.ts";
 import { Id, IdParam, Meta, paging, QueryId, Timestamp } from "./fields.ts";
 
-/** What webhooks tell of. */
+/** The events that webhooks report. */
 export const webhookEvents = ["activities", "host_status", "failing_policies", "vulnerabilities"] as const;
 export const deliveryStates = ["pending", "delivered", "dead"] as const;
 
@@ -15,18 +15,18 @@ export const Delivery = z.object({
   event: z.enum([...webhookEvents, "test"]),
   state: z.enum(deliveryStates).meta({ description: "dead: given up" }),
   url: z.string(),
-  message_id: z.string().meta({ description: "sent as webhook-id, the same at every try" }),
+  message_id: z.string().meta({ description: "sent as webhook-id, the same for every attempt" }),
   attempts: z.int(),
-  next_attempt_at: Timestamp.nullable().meta({ description: "while pending; those before it go first" }),
+  next_attempt_at: Timestamp.nullable().meta({ description: "while pending; earlier deliveries go first" }),
   last_attempt_at: Timestamp.nullable(),
-  last_status: z.int().nullable().meta({ description: "HTTP status of the last try; null without an answer" }),
+  last_status: z.int().nullable().meta({ description: "HTTP status of the last attempt; null without a reply" }),
   last_error: z.string().nullable(),
   delivered_at: Timestamp.nullable(),
-  give_up_at: Timestamp.meta({ description: "after this a try that fails is the last one" }),
+  give_up_at: Timestamp.meta({ description: "after this time, a failed attempt is not retried" }),
   policy_id: Id.nullable(),
   team_id: Id.nullable(),
   result: z.record(z.string(), z.string()).nullable().meta({
-    description: "of tickets: ticket_id and ticket_key; asked_at while it is not known whether a request made one",
+    description: "for tickets: ticket_id and ticket_key; asked_at while it is unknown whether a request created one",
   }),
 });
 export type Delivery = z.infer<typeof Delivery>;
@@ -37,9 +37,9 @@ export const Destination = z.object({
   url: z.string(),
   created_at: Timestamp,
   updated_at: Timestamp,
-  signing_secret: z.string().meta({ description: "masked, but in the reply that made it" }),
-  headers: z.record(z.string(), z.string()).meta({ description: "sent with each request; values masked" }),
-  pending: z.int().meta({ description: "deliveries that wait" }),
+  signing_secret: z.string().meta({ description: "masked, except in the reply that created it" }),
+  headers: z.record(z.string(), z.string()).meta({ description: "sent with each request; values are masked" }),
+  pending: z.int().meta({ description: "number of pending deliveries" }),
 });
 export type Destination = z.infer<typeof Destination>;
 
@@ -51,7 +51,7 @@ const HeaderValue = z
   .regex(/^[\t\x20-\x7e]*$/, { error: "must be printable ASCII" });
 const Headers = z
   .record(HeaderName, HeaderValue)
-  .refine((headers) => Object.keys(headers).length <= 20, { error: "must be 20 headers at most" });
+  .refine((headers) => Object.keys(headers).length <= 20, { error: "must have at most 20 headers" });
 
 const access = { action: "webhooks:write", scope: "global" } as const;
 const params = z.object({ id: IdParam });
@@ -60,7 +60,7 @@ export const webhooksApi = {
   deliveries: endpoint({
     method: "GET",
     path: "/webhooks/deliveries",
-    summary: "List webhooks and tickets that were sent, wait, or were given up; the newest first.",
+    summary: "List deliveries of webhooks and tickets (sent, pending or given up), newest first.",
     access,
     query: paging("id", "created_at").extend({
       state: z.enum(deliveryStates).optional(),
@@ -74,7 +74,7 @@ export const webhooksApi = {
   delivery: endpoint({
     method: "GET",
     path: "/webhooks/deliveries/:id",
-    summary: "Get a delivery with what it tells.",
+    summary: "Get a delivery with its payload.",
     access,
     params,
     response: z.object({ delivery: DeliveryWithPayload }),
@@ -82,7 +82,7 @@ export const webhooksApi = {
   replay: endpoint({
     method: "POST",
     path: "/webhooks/deliveries/:id/replay",
-    summary: "Send a delivery again under its message id; one that waits for a retry does not wait any longer.",
+    summary: "Send a delivery again with the same message id; if it is waiting for a retry, it is sent immediately.",
     access,
     params,
     response: z.object({ delivery: Delivery }),
@@ -90,7 +90,7 @@ export const webhooksApi = {
   giveUp: endpoint({
     method: "POST",
     path: "/webhooks/deliveries/:id/give_up",
-    summary: "Give up a delivery that waits: those behind it go on.",
+    summary: "Give up a pending delivery, so that the next ones to its destination are sent.",
     access,
     params,
     response: z.object({ delivery: Delivery }),
@@ -98,7 +98,8 @@ export const webhooksApi = {
   test: endpoint({
     method: "POST",
     path: "/webhooks/test",
-    summary: "Send a sample of an event once, and tell what came of it.",
+    dryRun: "it sends something to another server",
+    summary: "Send a sample of an event once, and return the result.",
     access,
     body: z.object({
       event: z.enum(webhookEvents),
@@ -109,7 +110,7 @@ export const webhooksApi = {
   destinations: endpoint({
     method: "GET",
     path: "/webhooks/destinations",
-    summary: "List the URLs that webhooks were sent to, and how requests to them are made.",
+    summary: "List the URLs that webhooks are sent to, with their headers.",
     access,
     query: paging("id", "url"),
     response: z.object({ destinations: z.array(Destination), meta: Meta }),
@@ -122,9 +123,10 @@ export const webhooksApi = {
     body: z.object({
       url,
       headers: Headers.optional().meta({
-        description: "replaces all; a masked value stays as it is. Headers of HTTP, and webhook-*, are not taken",
+        description:
+          "replaces all headers; a masked value stays unchanged. Headers of HTTP itself and webhook-* are refused",
       }),
-      rotate_secret: z.boolean().optional().meta({ description: "a new secret, shown in this reply only" }),
+      rotate_secret: z.boolean().optional().meta({ description: "create a new secret, returned only in this reply" }),
     }),
     response: z.object({ destination: Destination }),
   }),

@@ -1,4 +1,4 @@
-// Columns of activities, past and upcoming.
+// Columns of past and upcoming activities.
 import type { Column } from "./table.ts";
 import { cell } from "./text.ts";
 
@@ -8,7 +8,7 @@ export const who: Column = {
   text: (name) => (typeof name === "string" ? name : "(svc)"),
 };
 
-/** The details as a line of words; the other formats give the object. */
+/** Renders the details as key=value pairs; the other output formats print the object. */
 export const details: Column = {
   key: "details",
   text: (value) =>

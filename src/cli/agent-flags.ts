@@ -1,4 +1,4 @@
-/** The flag file of a stock osqueryd that enrolls in this server. */
+/** The flag file for an unmodified osqueryd that enrolls in this server. */
 export function agentFlags(options: { serverUrl: string; serverCerts?: string; secretPath?: string }): string[] {
   const { host, hostname, port, protocol } = new URL(options.serverUrl);
   const at = port === "" ? `${hostname}:${protocol === "http:" ? 80 : 443}` : host;

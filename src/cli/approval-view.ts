@@ -1,4 +1,4 @@
-// Columns of requests for approval, and how one is told in words.
+// Columns of approval requests, and a one-line description of a request.
 import { Approval } from "../api/approvals.ts";
 import { timeColumn } from "./host-view.ts";
 import type { View } from "./output.ts";
@@ -11,7 +11,7 @@ export const approvalView = (relative: boolean, now: Date): View => ({
     { key: "state" },
     { key: "action" },
     { key: "hosts_count", header: "hosts" },
-    { key: "requested_by.email", header: "asked by" },
+    { key: "requested_by.email", header: "requested by" },
     timeColumn("created_at", "asked", relative, now),
     { key: "decided_by.email", header: "decided by" },
     { key: "reason" },
@@ -21,9 +21,9 @@ export const approvalView = (relative: boolean, now: Date): View => ({
 
 const verbs = { delete_hosts: "delete", wipe_host: "wipe" } as const;
 
-/** `wipe box-1, as mia@example.com asked`. */
+/** `wipe box-1, requested by mia@example.com`. */
 export function toldApproval({ action, hosts_count, hosts, requested_by }: Approval): string {
   const [only] = hosts;
   const what = hosts_count === 1 && only ? printable(only.display_name) : plural(hosts_count, "host");
-  return `${verbs[action]} ${what}, as ${printable(requested_by.email)} asked`;
+  return `${verbs[action]} ${what}, requested by ${printable(requested_by.email)}`;
 }

@@ -1,10 +1,12 @@
-// What every command shares: output formats, prompts, confirmation, remarks. Data goes to stdout, all else to stderr.
+// Shared by all commands: output formats, prompts, confirmation and messages. Data goes to stdout, everything else to
+// stderr.
 import type { Config, Interfaces } from "@oclif/core";
 import { Command } from "@oclif/core/command";
 import type { AnyEndpoint } from "../api/endpoint.ts";
 import { CliError, usage } from "./errors.ts";
 import { generalFlags, outputFlags } from "./flags.ts";
-import { type Io, ioOf, isDumb } from "./io.ts";
+import { ioOf, isDumb } from "./io.ts";
+import { LiveTable } from "./live-table.ts";
 import {
   type Format,
   formats,
@@ -16,6 +18,7 @@ import {
   writeList,
 } from "./output.ts";
 import { type Progress, startProgress } from "./progress.ts";
+import { style, type Terminal } from "./terminal.ts";
 
 type Flags = Record<string, unknown>;
 
@@ -30,21 +33,24 @@ const listFlag = (value: unknown): string[] | undefined =>
 export abstract class BaseCommand extends Command {
   static override enableJsonFlag = true;
   static override baseFlags: Interfaces.FlagInput = { ...generalFlags, ...outputFlags };
-  /** The endpoints that the command calls for its user; together the commands have to cover all. */
+  /** The endpoints that the command calls on behalf of its user. The commands together must cover all endpoints. */
   static endpoints: readonly AnyEndpoint[] = [];
-  /** Whether it takes away what was there: it asks before, and help says so. */
+  /**
+   * Whether the command deletes or revokes something. Such a command asks for confirmation, and its help is marked.
+   */
   static destructive = false;
 
-  protected readonly io: Io;
-  /** The flags as parsed, for what all commands share. */
+  protected readonly io: Terminal;
+  /** The parsed flags, for the code that all commands share. */
   protected common: Flags = {};
+  readonly #later: string[] = [];
 
   constructor(argv: string[], config: Config) {
     super(argv, config);
     this.io = ioOf(config);
   }
 
-  /** As oclif's `run`, which would load the whole configuration a second time. */
+  /** Does what oclif's `run` does, without loading the whole configuration a second time. */
   static async execute(
     this: new (
       argv: string[],
@@ -56,7 +62,7 @@ export abstract class BaseCommand extends Command {
     return new this(argv, config)._run();
   }
 
-  // Formats are chosen by --output; oclif's own JSON printing is not used.
+  // --output selects the format; oclif's own JSON output is not used.
   override jsonEnabled(): boolean {
     return false;
   }
@@ -70,20 +76,27 @@ export abstract class BaseCommand extends Command {
     B extends Interfaces.OutputFlags<B>,
     A extends Interfaces.OutputArgs<A>,
   >(options?: Interfaces.Input<F, B, A>, argv?: string[]): Promise<Interfaces.ParserOutput<F, B, A>> {
-    // Left to itself oclif takes a missing argument from stdin, and waits for one.
+    // By default oclif reads a missing argument from stdin, and blocks until there is input.
     for (const arg of Object.values((options ?? this.ctor).args ?? {})) Object.assign(arg, { ignoreStdin: true });
     const parsed = await super.parse<F, B, A>(options, argv);
     this.common = { ...(parsed.flags as Flags) };
-    // Whether the expression is one is found before anything is asked or changed.
+    if (listFlag(this.common.fields)?.length === 0)
+      throw usage("--fields: no field is given", "Example: --fields id,name.");
+    // An invalid jq expression must be reported before the command prompts or changes anything.
     if (this.common.jq !== undefined) await selectOf(this.outputOptions);
     return parsed;
+  }
+
+  protected override async finally(error: Error | undefined): Promise<void> {
+    this.noteLater();
+    await super.finally(error);
   }
 
   override log(message = ""): void {
     this.io.out(`${message}\n`);
   }
 
-  /** A remark for people, on stderr. */
+  /** Prints a message for people to stderr. */
   protected note(message: string): void {
     this.io.err(`${message}\n`);
   }
@@ -96,15 +109,15 @@ export abstract class BaseCommand extends Command {
   protected get format(): Format {
     if (this.common.json === true) return "json";
     const { output, jq } = this.common;
-    // An expression selects from JSON: without -o that is what it means.
+    // A jq expression applies to JSON, so --jq without -o implies JSON output.
     const text = typeof output === "string" ? output : typeof jq === "string" ? "json" : this.io.env.SVC_OUTPUT;
     if (text === undefined || text === "") return "table";
     const format = formats.find((known) => known === text);
-    if (!format) throw usage(`SVC_OUTPUT: ${text} is no output format`, `Formats: ${formats.join(", ")}`);
+    if (!format) throw usage(`SVC_OUTPUT: ${text} is not an output format`, `Formats: ${formats.join(", ")}`);
     return format;
   }
 
-  /** Whether the output is for a program. */
+  /** Whether the output is meant for a program. */
   protected get structured(): boolean {
     return this.format !== "table";
   }
@@ -115,7 +128,7 @@ export abstract class BaseCommand extends Command {
     return tty.stdin && tty.stderr && !off;
   }
 
-  /** Times as people say them, on a terminal only. */
+  /** Whether times are shown as relative ("3 minutes ago"); only on a terminal. */
   protected get relativeTimes(): boolean {
     return this.io.tty.stdout && this.format === "table";
   }
@@ -123,10 +136,10 @@ export abstract class BaseCommand extends Command {
   protected paint(code: number, text: string, stream: "stdout" | "stderr" = "stderr"): string {
     const { env, tty } = this.io;
     const off = this.common["no-color"] === true || this.argv.includes("--no-color") || (env.NO_COLOR ?? "") !== "";
-    return !off && tty[stream] && !isDumb(this.io) ? `\u001b[${code}m${text}\u001b[0m` : text;
+    return !off && tty[stream] && !isDumb(this.io) ? style(code, text) : text;
   }
 
-  private get outputOptions(): OutputOptions {
+  private get outputOptions(): OutputOptions & Required<Pick<OutputOptions, "leftOut">> {
     const fields = listFlag(this.common.fields);
     return {
       format: this.format,
@@ -134,11 +147,16 @@ export abstract class BaseCommand extends Command {
       ...(typeof this.common.jq === "string" ? { jq: this.common.jq } : {}),
       header: this.common["no-header"] !== true,
       bold: (text) => this.paint(1, text, "stdout"),
+      colour: (code, text) => this.paint(code, text, "stdout"),
       width: this.io.tty.stdout ? this.io.columns : null,
+      leftOut: (headers: readonly string[]) =>
+        this.remarkOfList(
+          `columns that do not fit: ${headers.join(", ")}. Widen the terminal, or choose columns with --fields`,
+        ),
     };
   }
 
-  /** Rows, or pages of rows that are printed as they come. */
+  /** Prints rows, or pages of rows as they arrive. */
   protected async printList(
     rows: readonly unknown[] | AsyncIterable<readonly unknown[]>,
     view: View,
@@ -147,19 +165,46 @@ export abstract class BaseCommand extends Command {
     const pages: Pages = Symbol.asyncIterator in rows ? rows : [rows];
     const count = await writeList(pages, view, this.outputOptions, (text) => this.write(text));
     if (count === 0 && !this.structured) this.note(empty);
+    this.noteLater();
   }
 
-  /** Text for stdout; waits while its reader is slow, so that it does not pile up here. */
+  /**
+   * Queues a message about a list until the list is printed, because it would otherwise appear in the middle of it.
+   */
+  protected remarkOfList(message: string): void {
+    this.#later.push(message);
+  }
+
+  protected noteLater(): void {
+    for (const message of this.#later.splice(0)) this.note(message);
+  }
+
+  /** A table that prints its rows as they arrive. */
+  protected liveTable(): LiveTable {
+    const { header, bold, leftOut } = this.outputOptions;
+    return new LiveTable({ out: (text) => this.io.out(text), header, bold, width: this.io.columns, leftOut });
+  }
+
+  /** Renders a list to a string, for output that is repainted (--watch). */
+  protected async listText(rows: readonly unknown[], view: View): Promise<string> {
+    let text = "";
+    const options = { ...this.outputOptions, leftOut: () => {} };
+    await writeList([rows], view, options, async (part) => {
+      text += part;
+    });
+    return text;
+  }
+
+  /** Writes to stdout and waits while the reader is slow, so that output does not pile up in memory. */
   protected async write(text: string): Promise<void> {
-    if (this.io.outText) await this.io.outText(text);
-    else this.io.out(text);
+    await this.io.outText(text);
   }
 
   protected async printOne(object: unknown, view: Partial<View> = {}): Promise<void> {
     this.io.out(await renderOne(object, view, this.outputOptions));
   }
 
-  /** What was done: a remark for people, the object for programs. */
+  /** Reports a completed change: a message for people, and the object if a program reads the output. */
   protected async report(message: string, object: unknown, view: Partial<View> = {}): Promise<void> {
     this.note(message);
     if (this.structured || this.common.fields !== undefined) await this.printOne(object, view);
@@ -169,34 +214,44 @@ export abstract class BaseCommand extends Command {
     return startProgress(this.io, text);
   }
 
-  /** Asks for a text that no flag gave. */
+  /** Prompts for a text that no flag provides. */
   protected async askText(question: string, flag: string, preset?: string): Promise<string> {
-    if (!this.interactive) throw usage(`${flag} is missing`, `Without a terminal nothing is asked: give ${flag}.`);
+    if (!this.interactive)
+      throw usage(`${flag} is missing`, `Without a terminal, svc cannot ask for it: give ${flag}.`);
     return this.io.ask.text(question, preset);
   }
 
   protected async askSecret(question: string, instead: string): Promise<string> {
     if (!this.interactive)
-      throw usage(`${question.toLowerCase()} is missing`, `Without a terminal nothing is asked: give ${instead}.`);
+      throw usage(
+        `${question.toLowerCase()} is missing`,
+        `Without a terminal, svc cannot ask for it: give ${instead}.`,
+      );
     return this.io.ask.secret(question);
   }
 
-  /** A new secret, typed twice. */
+  /** Prompts twice for a new secret and requires both inputs to match. */
   protected async askNewSecret(question: string, instead: string): Promise<string> {
     const first = await this.askSecret(question, instead);
-    if (first !== (await this.askSecret(`${question} again`, instead))) throw usage("these are not the same");
+    if (first !== (await this.askSecret(`${question} again`, instead))) throw usage("the two inputs differ");
     return first;
   }
 
-  /** y or N; anything but a yes ends the command. */
+  /** Whether this is a dry run. Nothing is changed, so no confirmation is needed. */
+  protected get triesOut(): boolean {
+    return this.common["dry-run"] === true;
+  }
+
+  /** Prompts for y or N; any answer but yes ends the command. */
   protected async confirm(question: string, flag = "--yes"): Promise<void> {
-    if (this.common.yes === true) return;
+    if (this.common.yes === true || this.triesOut) return;
     if (!this.interactive) throw usage(`not confirmed: ${question}`, `Give ${flag} to confirm without a terminal.`);
     if (!(await this.io.ask.yes(question))) throw new CliError("usage", "not confirmed; nothing was changed");
   }
 
-  /** For what cannot be taken back: the name or the count itself has to be given. */
+  /** Confirms an irreversible change: the user must type the name or the count. */
   protected async confirmTyped(question: string, expected: string): Promise<void> {
+    if (this.triesOut) return;
     const { confirm } = this.common;
     let given = typeof confirm === "string" ? confirm : undefined;
     if (given === undefined) {
@@ -205,7 +260,7 @@ export abstract class BaseCommand extends Command {
       given = await this.io.ask.text(`${question} Type ${expected} to confirm:`);
     }
     if (given.trim() !== expected) {
-      throw usage(`the confirmation ${given.trim()} is not ${expected}; nothing was changed`);
+      throw usage(`the confirmation is ${given.trim()} instead of ${expected}; nothing was changed`);
     }
   }
 
@@ -229,7 +284,7 @@ export interface Change {
   readonly to: unknown;
 }
 
-/** The fields of a body that differ from what is there. Secrets are told as changed, never shown. */
+/** The fields of a request body that differ from the current object. The values of secrets are never shown. */
 export function changesOf(before: Record<string, unknown>, body: Record<string, unknown>): Change[] {
   return Object.entries(body)
     .filter(([field, to]) => JSON.stringify(before[field]) !== JSON.stringify(to))

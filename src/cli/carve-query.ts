@@ -1,6 +1,9 @@
-// The SQL that makes a host send files.
+// The SQL that makes a host upload files.
 
-/** One carve for one path: the agent's wildcards are `%` (one level) and `%%` (all below); a shell's are taken for them. */
+/**
+ * SQL for one carve of one path. The agent's wildcards are `%` (one level) and `%%` (all levels below); the shell's
+ * `*` and `**` are translated to them.
+ */
 export const carveSql = (path: string): string =>
   `SELECT * FROM carves WHERE path LIKE '${wildcards(path).replaceAll("'", "''")}' AND carve = 1`;
 

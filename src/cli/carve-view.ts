@@ -1,4 +1,4 @@
-// How carves are shown.
+// Columns and progress of carves.
 import { Carve } from "../api/carves.ts";
 import { timeColumn } from "./host-view.ts";
 import type { View } from "./output.ts";

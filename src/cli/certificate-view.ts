@@ -1,4 +1,4 @@
-// What the commands of certificate templates share.
+// Shared by the commands for certificate templates.
 import { type CertificateTemplate, certificatesApi, CertificateTemplate as Template } from "../api/certificates.ts";
 import { CaCommand } from "./ca-view.ts";
 import { notFound } from "./errors.ts";
@@ -15,13 +15,13 @@ export const templateView: View = {
 };
 
 export abstract class TemplatesCommand extends CaCommand {
-  /** A team's templates; without one those of hosts without a team. */
+  /** The templates of a team; without a team, those of hosts without a team. */
   protected async templates(team: string | undefined): Promise<readonly CertificateTemplate[]> {
     const query = await this.teamFilter(team);
     return (await this.call(certificatesApi.list, { query })).certificates;
   }
 
-  /** Of that id, whatever its team, or of that name within the team. */
+  /** Finds a template by id in any team, or by name within the given team. */
   protected async template(text: string, team: string | undefined): Promise<{ id: number; name: string }> {
     const named = (await this.templates(team)).find(({ name }) => name === text.normalize("NFC").trim());
     if (named) return named;

@@ -1,18 +1,37 @@
-// The base of commands that talk to a server.
+// The base class of commands that call a server.
 import type { Interfaces } from "@oclif/core";
+import type { z } from "zod";
+import { dryRunOf } from "../api/dry-run.ts";
 import type { AnyEndpoint, InputOf, ReplyOf } from "../api/endpoint.ts";
-import { ApiClient, type RawCall } from "../client/client.ts";
-import { BaseCommand } from "./base-command.ts";
-import { CliError, denied } from "./errors.ts";
+import { issueText } from "../api/issue-text.ts";
+import { ApiClient, pathOf, type RawCall } from "../client/client.ts";
+import { DryRunNotSupported } from "../client/errors.ts";
+import { BaseCommand, type Change } from "./base-command.ts";
+import { CliError, denied, failed } from "./errors.ts";
 import { connectionFlags, generalFlags, outputFlags } from "./flags.ts";
 import type { Caller } from "./resolve.ts";
+import { wouldNeedApproval } from "./selection.ts";
 import { type Connection, type ConnectionFlags, resolveConnection } from "./settings.ts";
 
 const defaultLimit = 100;
 
-/** Patch releases fit together; a different minor or major may miss something. */
+/** Patch releases are compatible; with a different minor or major version a feature may be missing. */
 const gap = (a: string, b: string): boolean =>
   a.split(".").slice(0, 2).join(".") !== b.split(".").slice(0, 2).join(".");
+
+/** Thrown to end a command after its change ran as a dry run. */
+class TriedOut extends Error {
+  /** Whether the real change would have to be approved by another user. */
+  readonly needsApproval: boolean;
+
+  constructor(reply: unknown) {
+    super("dry run done");
+    this.needsApproval =
+      typeof reply === "object" && reply !== null && "approval" in reply && isPending(reply.approval);
+  }
+}
+const isPending = (approval: unknown): boolean =>
+  typeof approval === "object" && approval !== null && "state" in approval && approval.state === "pending";
 
 export abstract class ClientCommand extends BaseCommand {
   static override baseFlags: Interfaces.FlagInput = { ...generalFlags, ...outputFlags, ...connectionFlags };
@@ -23,14 +42,15 @@ export abstract class ClientCommand extends BaseCommand {
   #client: Promise<ApiClient> | undefined;
   #toldVersion = false;
   #listening: (() => void) | undefined;
+  #plan: { readonly action: string; readonly target: unknown; readonly changes: readonly Change[] } | null = null;
 
-  /** Which server this run talks to; after `parse`. */
+  /** The server that this run calls; available after `parse`. */
   protected connection(): Promise<Connection> {
     this.#connection ??= resolveConnection(this.io, this.common as ConnectionFlags);
     return this.#connection;
   }
 
-  /** The client of this run, signed in where a token is known. */
+  /** The API client of this run, signed in if a token is available. */
   protected client(): Promise<ApiClient> {
     this.#client ??= this.connection().then(async (connection) => this.clientFor(connection, await connection.token()));
     return this.#client;
@@ -48,57 +68,113 @@ export abstract class ClientCommand extends BaseCommand {
       ...(io.send === undefined ? {} : { send: io.send }),
       sleep: (ms, signal) => io.sleep(ms, signal),
       signal,
+      dryRun: this.triesOut,
+      onUnchecked: (what) => this.note(`not checked: ${what}`),
       onServerVersion: (version) => this.#checkVersion(version),
-      onRetry: (why, ms) => this.note(`${why}; trying again in ${(ms / 1000).toFixed(1)} s`),
+      onRetry: (why, ms) => this.note(`${why}; retrying in ${(ms / 1000).toFixed(1)} s`),
     });
   }
 
-  /** One call with the client of this run. */
+  /** Makes one API call with the client of this run. */
   protected async call<E extends AnyEndpoint>(
     endpoint: E,
     input: InputOf<E> = {},
     options: Pick<RawCall, "headers"> = {},
   ): Promise<ReplyOf<E>> {
+    if (this.triesOut && dryRunOf(endpoint) !== false) {
+      const reply = await this.tryOut(endpoint, input, options);
+      if (this.#plan !== null) throw new TriedOut(reply);
+      if (reply !== null) return reply;
+      throw failed("this command does not support --dry-run", "Run it without --dry-run.");
+    }
     if (endpoint.access !== "none") await this.requireToken();
     return (await this.client()).call(endpoint, input, options);
   }
 
-  /** The host of that id, hostname, uuid or serial number. */
+  /**
+   * Makes the next change a dry run on the server. If the server refuses it, the command fails with that error;
+   * otherwise the plan is printed.
+   */
+  protected trying(action: string, target: unknown, changes: readonly Change[] = []): void {
+    this.#plan = { action, target, changes };
+  }
+
+  /**
+   * Sends one change to the server as a dry run. If the endpoint does not support dry runs, only the request is
+   * validated: a message reports that, and the result is null.
+   */
+  protected async tryOut<E extends AnyEndpoint>(
+    endpoint: E,
+    input: InputOf<E> = {},
+    options: Pick<RawCall, "headers"> = {},
+  ): Promise<ReplyOf<E> | null> {
+    let why = dryRunOf(endpoint);
+    if (typeof why !== "string") {
+      if (endpoint.access !== "none") await this.requireToken();
+      try {
+        return await (await this.client()).call(endpoint, input, options);
+      } catch (error) {
+        if (!(error instanceof DryRunNotSupported) || error.sent) throw error;
+        why = error.message;
+      }
+    }
+    if (endpoint.hasBody) this.validate(endpoint, input.body);
+    this.note(`only the request was checked: ${why}`);
+    return null;
+  }
+
+  // Ends a dry run: prints the plan.
+  protected override async catch(error: Interfaces.CommandError): Promise<void> {
+    if (!(error instanceof TriedOut) || this.#plan === null) return super.catch(error);
+    const { action, target, changes } = this.#plan;
+    await this.printPlan(action, target, changes);
+    if (error.needsApproval) throw wouldNeedApproval();
+  }
+
+  /** Finds a host by id, hostname, uuid or serial number. */
   protected async host(text: string) {
     return (await import("./resolve.ts")).resolveHost(this.#caller, text);
   }
 
-  /** The team of that id or name. */
+  /** Finds a team by id or name. */
   protected async team(text: string) {
     return (await import("./resolve.ts")).resolveTeam(this.#caller, text);
   }
 
-  /** As `team`, to be handed on. */
+  /** `team` as a callback. */
   readonly findTeam = (text: string) => this.team(text);
 
-  /** The `team_id` of a filter: 0 where hosts of no team are meant. */
+  /** The `team_id` of a filter; 0 selects hosts without a team. */
   protected async teamFilter(text: string | undefined): Promise<{ team_id?: number }> {
     if (text === undefined) return {};
     return { team_id: text === "0" || text === "none" ? 0 : (await this.team(text)).id };
   }
 
-  /** The label of that id or name. */
+  /** Team and label of a host filter, by name or id. */
+  protected async hostFilter(flags: { readonly team?: unknown; readonly label?: unknown }) {
+    const text = (value: unknown) => (typeof value === "string" ? value : undefined);
+    const label = text(flags.label);
+    const team = await this.teamFilter(text(flags.team));
+    return label === undefined ? team : { ...team, label_id: (await this.label(label)).id };
+  }
+
+  /** Finds a label by id or name. */
   protected async label(text: string) {
     return (await import("./resolve.ts")).resolveLabel(this.#caller, text);
   }
 
-  /** The saved query of that id or name: a team's where one is given, else a global one. */
+  /** Finds a saved query by id or name: within the team if one is given, otherwise among the global queries. */
   protected async savedQuery(text: string, team?: string) {
     const teamId = team === undefined ? undefined : (await this.team(team)).id;
     return (await import("./resolve.ts")).resolveQuery(this.#caller, text, teamId);
   }
 
-  /** The pack of that id or name. */
+  /** Finds a pack by id or name. */
   protected async pack(text: string) {
     return (await import("./resolve.ts")).resolvePack(this.#caller, text);
   }
 
-  /** The user of that id, email or name. */
+  /** Finds a user by id, email or name. */
   protected async user(text: string) {
     return (await import("./resolve.ts")).resolveUser(this.#caller, text);
   }
@@ -111,58 +187,78 @@ export abstract class ClientCommand extends BaseCommand {
     throw denied(`not signed in to ${serverUrl}`, "Sign in with `svc login`, or set SVC_API_TOKEN.");
   }
 
-  /** The rows of a list as far as --limit and --all go, page by page, and a remark when more exist. */
+  /** The rows of a list up to --limit or --all, page by page, with a message if more exist. */
   protected async *pages<E extends AnyEndpoint, K extends keyof ReplyOf<E>>(endpoint: E, input: InputOf<E>, key: K) {
     if (endpoint.access !== "none") await this.requireToken();
     const { limit, all } = this.common;
     const most = all === true ? Number.POSITIVE_INFINITY : typeof limit === "number" ? limit : defaultLimit;
-    let progress = this.progress("asking the server ...");
+    let progress = this.progress("requesting data ...");
     let count = 0;
     try {
       for await (const { rows, more } of (await this.client()).pages(endpoint, input, key, most)) {
         count += rows.length;
-        // Rows may go to the same terminal now.
+        // The caller may print the rows to the same terminal.
         progress.done();
         yield rows;
-        if (more) this.note(`the first ${count} are shown, there are more: --limit N or --all`);
-        progress = this.progress(`${count} read ...`);
+        if (more) {
+          const total = await this.#totalOf(endpoint, input);
+          this.remarkOfList(
+            total === null
+              ? `only the first ${count} are shown; use --limit N or --all for more`
+              : `only the first ${count} of ${total} are shown; use --limit N or --all for more`,
+          );
+        }
+        progress = this.progress(`${count} received ...`);
       }
     } finally {
       progress.done();
     }
   }
 
-  /** As `pages`, all at once. */
+  /** The total number of rows of a truncated list; null if its endpoint does not count. */
+  async #totalOf(endpoint: AnyEndpoint, input: InputOf<AnyEndpoint>): Promise<string | null> {
+    if (!("with_count" in endpoint.query.shape)) return null;
+    const query = { ...(input.query as object | undefined), per_page: 1, with_count: true };
+    const path = pathOf(endpoint, (input.params ?? {}) as Record<string, unknown>);
+    const { status, headers } = await (await this.client()).raw("GET", path, { query });
+    const total = status === 200 ? headers.get("x-total-count") : null;
+    return total !== null && /^\d+$/.test(total) ? total : null;
+  }
+
+  /** All rows of `pages` in one array. */
   protected async rows<E extends AnyEndpoint, K extends keyof ReplyOf<E>>(endpoint: E, input: InputOf<E>, key: K) {
     const all = [];
     for await (const rows of this.pages(endpoint, input, key)) for (const row of rows) all.push(row);
     return all;
   }
 
-  /** The same checks of the body as the server makes by its schema, for a dry run. */
+  /** For a dry run: the same schema validation of the body as on the server. */
   protected validate<E extends AnyEndpoint>(endpoint: E, body: InputOf<E>["body"]): void {
     const { success, error } = endpoint.body.safeParse(body);
     if (success) return;
-    const issues: readonly { path: PropertyKey[]; message: string }[] = error?.issues ?? [];
+    const issues: readonly z.core.$ZodIssue[] = error?.issues ?? [];
     throw new CliError(
       "failed",
       "Validation Failed",
       undefined,
-      issues.map(({ path, message }) => ({ name: path.map(String).join(".") || "base", reason: message })),
+      issues.map((issue) => ({ name: issue.path.map(String).join(".") || "base", reason: issueText(issue) })),
     );
   }
 
   #checkVersion(server: string): void {
     if (this.#toldVersion || !gap(server, this.config.version)) return;
     this.#toldVersion = true;
-    this.warn(`the server is version ${server}, this client ${this.config.version}: some things may not fit together`);
+    this.warn(`the server has version ${server}, this client ${this.config.version}: they may not be fully compatible`);
   }
 
-  // The first interrupt ends the request in flight and lets the command clean up; a second one ends the process.
+  // The first interrupt aborts the request in flight and lets the command clean up; the second ends the process.
   #listen(): void {
     if (this.#listening || this.io.send) return;
     const interrupt = () => {
-      if (this.stop.signal.aborted) process.exit(130);
+      if (this.stop.signal.aborted) {
+        this.io.picture(null);
+        process.exit(130);
+      }
       this.stop.abort(new CliError("interrupted", "interrupted"));
     };
     process.on("SIGINT", interrupt);

@@ -1,4 +1,4 @@
-// Names that completion asked for a moment ago: a shell asks again at every Tab.
+// A short-lived cache of names for completion, because a shell runs completion at every Tab.
 import { createHash } from "node:crypto";
 import { readdir, readFile, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
@@ -6,7 +6,7 @@ import type { Io } from "./io.ts";
 import { cacheDir } from "./paths.ts";
 import { isExposed, writePrivate } from "./private-file.ts";
 
-/** How long names are believed, and how long a server that did not answer is left alone. */
+/** How long names are cached, and how long no request is sent to a server that did not reply. */
 const FRESH_MS = 45_000;
 const FAILED_MS = 10_000;
 const LARGEST_FILE = 256 * 1024;
@@ -15,7 +15,7 @@ const MOST_FILES = 20;
 
 export interface Known {
   readonly at: number;
-  /** Null: the server did not answer. */
+  /** Null: the server did not reply. */
   readonly rows: readonly Row[] | null;
 }
 export interface Row {
@@ -27,7 +27,7 @@ type Entries = Record<string, Known>;
 
 const folder = (env: Io["env"]): string => join(cacheDir(env), "completion");
 
-/** What is known for one server as one user; `owner` names the two. */
+/** Cached names of one server and user; `owner` identifies the two. */
 export class CompletionCache {
   readonly #file: string;
   readonly #folder: string;
@@ -55,7 +55,7 @@ export class CompletionCache {
     await this.#write(text);
   }
 
-  /** A clock that was set back makes nothing last longer. */
+  /** An entry from the future (the clock was set back) counts as stale. */
   #fresh({ at, rows }: Known): boolean {
     const age = this.#now - at;
     return age >= 0 && age < (rows === null ? FAILED_MS : FRESH_MS);
@@ -65,14 +65,14 @@ export class CompletionCache {
     if (this.#entries) return this.#entries;
     this.#entries = {};
     try {
-      // What others may read or write is not ours.
+      // Ignore the cache if other users can read or write it.
       if ((await isExposed(this.#folder)) || (await isExposed(this.#file))) return this.#entries;
       const { size } = await stat(this.#file);
       if (size > LARGEST_FILE) return this.#entries;
       const read: unknown = JSON.parse(await readFile(this.#file, "utf8"));
       if (typeof read === "object" && read !== null) this.#entries = read as Entries;
     } catch {
-      // Not there, or half written by a machine that went down: the server is asked.
+      // The file is missing, or only partly written because of a crash: fetch the names from the server.
     }
     return this.#entries;
   }
@@ -82,10 +82,10 @@ export class CompletionCache {
     await writePrivate(this.#file, text);
     const files = await readdir(this.#folder);
     if (files.length <= MOST_FILES) return;
-    // Who goes through many servers has only the last of them fresh anyway.
+    // For a user with many servers, only the latest file is still fresh.
     for (const file of files) if (join(this.#folder, file) !== this.#file) await rm(join(this.#folder, file));
   }
 }
 
-/** Forgets all names: after a sign-out nobody may see them. */
+/** Deletes all cached names, so that nobody can see them after a sign-out. */
 export const clearCompletion = (env: Io["env"]): Promise<void> => rm(folder(env), { recursive: true, force: true });

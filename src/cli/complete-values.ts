@@ -1,18 +1,18 @@
-// Names for completion, from the cache or the server: soon, or not at all.
+// Names for completion, from the cache or the server, within a short time limit.
 import type { Send } from "../client/transport.ts";
 import { CompletionCache, type Known, type Row } from "./complete-cache.ts";
 import type { Io } from "./io.ts";
 import { type Connection, resolveConnection } from "./settings.ts";
 
-/** Nobody waits longer at a Tab. */
+/** Time limit for completion: the user waits at the prompt. */
 const PATIENCE_MS = 1000;
-/** Most that one request asks for. */
+/** Maximum number of rows in one request. */
 const MOST = 200;
 
 interface Kind {
-  /** What is asked for, where `start` is what was typed. */
+  /** The request path; `start` is the text typed so far. */
   readonly path: (start: string) => string;
-  /** Whether the server was asked for what was typed, so that more exist for something else. */
+  /** Whether the server filters by the typed text, so that another text may find more rows. */
   readonly searches: boolean;
   readonly list: string;
   readonly row: (row: Record<string, unknown>) => { value: unknown; about?: unknown; id?: unknown };
@@ -74,11 +74,11 @@ const plurals: Record<string, KindName> = {
 };
 const byId: Record<string, KindName> = { "label-id": "label", "policy-id": "policy", "query-id": "query" };
 
-/** What kind of thing an argument or flag of that name takes; `id`: its number instead of its name. */
+/** The kind of object that an argument or flag of this name takes; `id`: its id is completed instead of its name. */
 export function kindOf(command: string, name: string, about = ""): { kind: KindName; id: boolean } | null {
   if (command.startsWith("agent:")) return null;
   if (command === "jobs:run" && name === "name") return { kind: "job", id: false };
-  // In most commands --query is text to search for, or SQL.
+  // In most commands --query is a search text, or SQL.
   if (name === "query" && about !== "" && !/saved query/i.test(about)) return null;
   if (name === "name") return null;
   const numbered = byId[name];
@@ -87,7 +87,7 @@ export function kindOf(command: string, name: string, about = ""): { kind: KindN
   return kind ? { kind, id: false } : null;
 }
 
-/** Rows whose names may begin with `start`, by the connection that the words so far choose. */
+/** Rows whose names may begin with `start`, from the server that the words typed so far select. */
 export async function rowsFor(
   kind: KindName,
   start: string,
@@ -132,7 +132,7 @@ class Asked {
     return rows;
   }
 
-  /** What is known for this text, or for less of it where that was all there is. */
+  /** Cached rows for this text, or for a shorter prefix of it if that result was complete. */
   async #known(kind: Kind, start: string): Promise<Known | null> {
     if (!kind.searches) return this.#cache.get(kind.path(start));
     for (let length = start.length; length >= 0; length--) {
@@ -158,7 +158,7 @@ class Asked {
       signal: this.#until,
     });
     const text = await reply.text();
-    // What the caller may not list has no names for it.
+    // A caller who may not list these objects gets no names.
     if (reply.status !== 200) return [];
     const body = JSON.parse(text) as Record<string, unknown>;
     const rows = Array.isArray(body[kind.list]) ? (body[kind.list] as Record<string, unknown>[]) : [];

@@ -1,5 +1,6 @@
-// What may follow at a Tab. A shell asks at each one, so this reads the command manifest itself and loads neither oclif
-// nor the API's schemas; names of hosts, teams and users come from a short-lived cache or the server, soon, or not at all.
+// Shell completion. A shell runs it at every Tab, so it reads the command manifest itself and loads neither oclif nor
+// the API's schemas. Names of hosts, teams and users come from a short-lived cache or the server, within a time
+// limit.
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { kindOf, rowsFor } from "./complete-values.ts";
@@ -29,7 +30,7 @@ export interface ManifestCommand {
 export type Commands = Record<string, ManifestCommand>;
 type Candidate = readonly [value: string, about?: string];
 
-/** However slow a keyring or a server is. */
+/** Time limit for the whole completion, because a keyring or a server may be slow. */
 const LONGEST_MS = 1500;
 
 export async function complete(
@@ -71,10 +72,10 @@ async function candidatesFor(words: string[], commands: Commands, io: Io): Promi
   return [...next, ...startingWith(current, values)];
 }
 
-/** Values of a flag; those that it takes several of may stand in one word, with commas between. */
+/** Values of a flag. For a flag that takes several, one word may contain several values, separated by commas. */
 async function listed(command: ManifestCommand, flag: ManifestFlag, current: string, before: string[], io: Io) {
   const values = (start: string) => valuesOf(command, flag, start, before, io);
-  const comma = flag.multiple ? current.lastIndexOf(",") : -1;
+  const comma = flag.multiple || flag.name === "fields" ? current.lastIndexOf(",") : -1;
   if (comma === -1) return startingWith(current, await values(current));
   const [head, start] = [current.slice(0, comma + 1), current.slice(comma + 1)];
   const used = head.split(",");
@@ -83,7 +84,7 @@ async function listed(command: ManifestCommand, flag: ManifestFlag, current: str
     .map(([value, about]): Candidate => [`${head}${value}`, about]);
 }
 
-/** What `help` can be asked about. */
+/** Arguments of `help`. */
 function helped(before: string[], commands: Commands): Candidate[] {
   const topics = before.length === 0 ? Object.entries(helpTopics).map(([name, { summary }]) => [name, summary]) : [];
   return [...nextWords(before, commands), ...(topics as [string, string][])];
@@ -97,7 +98,7 @@ function findCommand(words: string[], commands: Commands): { command?: ManifestC
   return { rest: words };
 }
 
-/** Words that go on towards a command's name. */
+/** The next words of command names that begin with the words so far. */
 function nextWords(before: string[], commands: Commands): Candidate[] {
   const prefix = before.map((word) => `${word}:`).join("");
   const next = new Map<string, string | undefined>();
@@ -127,7 +128,7 @@ function flagsOf(command: ManifestCommand, used: string[]): Candidate[] {
   return [...all, ["--help", "Help for this command."]];
 }
 
-/** How many arguments stand before the word. */
+/** The number of positional arguments before the current word. */
 function positionals(command: ManifestCommand, words: string[]): number {
   return words.filter((word, index) => !word.startsWith("-") && !pendingFlag(command, words[index - 1])).length;
 }
@@ -145,12 +146,19 @@ async function valuesOf(
   const { name, options } = taker;
   if (options) return options.map((option) => [option]);
   try {
+    if (named.has(name)) {
+      const { wordsFor } = await import("./complete-words.ts");
+      const words = await wordsFor(command.id, taker, start, async (kind, text) =>
+        (await rowsFor(kind, text, connectionFlags(before), io)).map(({ value }) => value),
+      );
+      if (words) return words;
+    }
     if (name === "context")
       return [...(await listContexts(io)).contexts].map(([context, { server_url }]) => [context, server_url]);
     const wanted = kindOf(command.id, name, taker.summary);
     if (!wanted) return [];
     const found = await rowsFor(wanted.kind, wanted.id ? "" : start, connectionFlags(before), io);
-    // One line each for the shell; a control character or leading dash would be taken for something else.
+    // The shell reads one candidate per line, so control characters and leading dashes would be misread.
     return found
       .map(({ value, about, id }): Candidate => (wanted.id ? [String(id), value] : [value, about]))
       .filter(([value]) => value !== "" && !/^-|[\p{Cc}\p{Zl}\p{Zp}]/u.test(value))
@@ -160,7 +168,10 @@ async function valuesOf(
   }
 }
 
-/** The server, and the team, chosen on the line so far. */
+/** Flags and arguments that may be completed from the API's schemas; others need not load them. */
+const named: ReadonlySet<string> = new Set(["fields", "where", "resource", "action", "path", "assignments"]);
+
+/** The connection flags and the team in the words typed so far. */
 function connectionFlags(words: string[]): Record<string, string> {
   const flags: Record<string, string> = {};
   for (const name of ["server-url", "context", "ca-file", "team"]) {

@@ -1,8 +1,8 @@
 export const shells = ["bash", "zsh", "fish"] as const;
 export type Shell = (typeof shells)[number];
 
-// Names come from the server, where agents and users chose them: each shell's own quoting is applied, so that a host
-// called `$(reboot)` is inserted as text.
+// The server's names are chosen by agents and users. Each shell's own quoting is applied, so that a host
+// named `$(reboot)` is inserted as text.
 const bash = `# bash completion for svc
 _svc() {
   local cur="\${COMP_WORDS[COMP_CWORD]}" word line i joined=0 quote="" head

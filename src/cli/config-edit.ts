@@ -1,4 +1,4 @@
-// The configuration as a document that is edited: what differs afterwards is what a change has to send.
+// The configuration as an editable document, and the patch for what differs afterwards.
 import { isDeepStrictEqual } from "node:util";
 import { z } from "zod";
 import { ConfigSections } from "../api/app-config.ts";
@@ -9,7 +9,7 @@ type Json = Record<string, unknown>;
 const isObject = (value: unknown): value is Json =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 
-/** A setting that can be changed, or a part that holds some: its schema; null for what is none. */
+/** The schema of a setting or of a group of settings; null if the path is neither. */
 export function settingAt(path: string): z.ZodType | null {
   let schema: unknown = ConfigSections;
   for (const key of path === "" ? [] : path.split(".")) {
@@ -20,21 +20,21 @@ export function settingAt(path: string): z.ZodType | null {
   return schema as z.ZodType;
 }
 
-/** Only what a change may give. */
+/** The part of the configuration that can be changed. */
 export const changeable = (config: Json): Json =>
   Object.fromEntries(Object.entries(config).filter(([key]) => Object.hasOwn(ConfigSections.shape, key)));
 
 export interface Difference {
-  /** The body of the change. */
+  /** The request body. */
   readonly patch: unknown;
   readonly changes: readonly Change[];
-  /** Settings that were taken out, which is no value. */
+  /** Settings that were removed from the document. That does not set a value. */
   readonly gone: readonly string[];
 }
 
 const nothing: Difference = { patch: undefined, changes: [], gone: [] };
 
-/** Settings are sent one by one; what has no settings of its own below it (lists, maps, agent options) is sent whole. */
+/** Settings are sent individually. Values without settings below them (lists, maps, agent options) are sent whole. */
 export function difference(schema: z.ZodType | undefined, before: unknown, after: unknown, path: string): Difference {
   if (isDeepStrictEqual(before, after)) return nothing;
   const named = schema instanceof z.ZodObject && path !== "agent_options" && isObject(before) && isObject(after);
@@ -56,7 +56,7 @@ export function difference(schema: z.ZodType | undefined, before: unknown, after
   };
 }
 
-/** The part at a path as the body of a change. */
+/** Nests the value under its path, as in a request body. */
 export const nested = (path: string, value: unknown): Json =>
   path === ""
     ? (value as Json)
@@ -64,7 +64,7 @@ export const nested = (path: string, value: unknown): Json =>
 
 const secretName = /password|token|api_key|private_key|secret/;
 
-/** Secrets that were typed into the document are not repeated on the screen. */
+/** Hides secrets that were typed into the document. */
 export const shown = ({ field, from, to }: Change): Change =>
   secretName.test(field) || secretName.test(JSON.stringify(to) ?? "")
     ? { field, from: "(secret)", to: "(secret)" }

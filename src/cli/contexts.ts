@@ -1,4 +1,4 @@
-// Contexts: the servers that the command line knows, one of them current.
+// Contexts: the servers that the command line knows. One of them is the current context.
 import { join } from "node:path";
 import { usage } from "./errors.ts";
 import type { Io } from "./io.ts";
@@ -10,10 +10,10 @@ import { dropToken, readToken, saveToken, type TokenPlace, tokenFile } from "./t
 export interface Context {
   server_url: string;
   email: string | null;
-  /** PEM of the authorities to trust. */
+  /** PEM certificates of the authorities to trust. */
   ca: string | null;
   insecure: boolean;
-  /** Where its token is; null: not signed in. */
+  /** Where its token is stored; null: not signed in. */
   token_in: TokenPlace | null;
 }
 interface ContextsFile {
@@ -25,7 +25,7 @@ type ContextIo = Pick<Io, "env" | "keyring">;
 export const contextsFile = (env: Io["env"]): string => join(configDir(env), "contexts.json");
 const openFile = (env: Io["env"]) => openPrivate<ContextsFile>(contextsFile(env), { current: null, contexts: {} });
 
-// The address is part of the account: a token never serves another server under the same name.
+// The account includes the address, so that a token is never sent to another server under the same context name.
 const account = (name: string, serverUrl: string) => `${name} ${serverUrl}`;
 
 export async function listContexts(io: ContextIo): Promise<{ current: string | null; contexts: Map<string, Context> }> {
@@ -33,7 +33,7 @@ export async function listContexts(io: ContextIo): Promise<{ current: string | n
   return { current: data.current, contexts: new Map(Object.entries(data.contexts)) };
 }
 
-/** The context of that name, or the current one; null when none is current. */
+/** The named context, or the current one; null if there is no current context. */
 export async function findContext(
   io: ContextIo,
   name: string | undefined,
@@ -59,7 +59,7 @@ function unknownContext(name: string, known: Iterable<string>): Error {
 export interface SaveContext {
   readonly name: string;
   readonly serverUrl: string;
-  /** Left out: the token already saved for this name and address stays. */
+  /** If omitted, the token that is already stored for this name and address stays. */
   readonly token?: string;
   readonly email?: string | null;
   readonly ca?: string | null;
@@ -68,15 +68,18 @@ export interface SaveContext {
 }
 export interface SavedContext {
   readonly tokenIn: TokenPlace | null;
-  /** To be told once: the token went into a file, which, and why. */
+  /** Message for the user if the token was stored in a file: which file, and why. */
   readonly remark: string | null;
 }
 
-/** Adds or replaces a context; `svc serve --quickstart` calls it too. */
+/** Adds or replaces a context. Also called by `svc serve --quickstart`. */
 export async function saveContext(given: SaveContext, io: ContextIo = { env: process.env }): Promise<SavedContext> {
   const { name, serverUrl, token } = given;
   if (!/^[\w.:@-]{1,100}$/.test(name)) {
-    throw usage(`${name} is no name for a context`, "Letters, digits and . _ : @ - only, 100 at most.");
+    throw usage(
+      `${name} is not a valid name of a context`,
+      "Only letters, digits and . _ : @ - are allowed, at most 100 characters.",
+    );
   }
   const saved = token === undefined ? null : await saveToken(io, account(name, serverUrl), token);
   const db = await openFile(io.env);
@@ -97,7 +100,7 @@ export async function saveContext(given: SaveContext, io: ContextIo = { env: pro
   const remark =
     saved?.why === undefined
       ? null
-      : `no keyring can be used here (${saved.why}); the token is in ${tokenFile(io.env)}, readable by you only`;
+      : `no keyring can be used here (${saved.why}); the token was saved in ${tokenFile(io.env)}, readable only by you`;
   return { tokenIn, remark };
 }
 
@@ -120,7 +123,7 @@ export async function removeContext(io: ContextIo, name: string): Promise<void> 
   await forget(io, name, old);
 }
 
-/** Forgets a context's token: signed out. */
+/** Deletes a context's token on sign-out. */
 export async function dropContextToken(io: ContextIo, name: string): Promise<void> {
   const db = await openFile(io.env);
   const context = db.data.contexts[name];
@@ -142,6 +145,6 @@ async function forget(io: ContextIo, name: string, context: Context): Promise<vo
   try {
     await dropToken(io, account(name, context.server_url), context.token_in);
   } catch {
-    // A keyring that does not answer keeps a token of a context that is gone: nothing reads it again.
+    // If the keyring does not respond, the token of the removed context stays in it; nothing reads it again.
   }
 }

@@ -1,4 +1,4 @@
-// What the commands of a host's own page share: the token in the place of a sign-in.
+// Shared by the commands for a host's own page, which authenticate with the page's token instead of a sign-in.
 import type { Interfaces } from "@oclif/core";
 import { ApiCallError } from "../client/errors.ts";
 import { ClientCommand } from "./client-command.ts";
@@ -6,26 +6,26 @@ import { denied, usage } from "./errors.ts";
 import { args } from "./flags.ts";
 import { readSecret, secretFlags } from "./input.ts";
 
-export const deviceArgs = { token: args.optional("token of the host's page; better from stdin") };
+export const deviceArgs = { token: args.optional("token of the host's page; prefer --token-stdin") };
 export const deviceFlags = secretFlags("token", "the token");
 
 export abstract class DeviceCommand extends ClientCommand {
   protected async deviceToken(given: string | undefined, flags: Readonly<Record<string, unknown>>): Promise<string> {
     const token = (await readSecret(this.io, flags, "token"))?.trim();
     if (token !== undefined && given !== undefined)
-      throw usage("give the token once: as an argument, or by --token-stdin or --token-file");
+      throw usage("give the token only once: as an argument, or with --token-stdin or --token-file");
     const found = token ?? given;
     if (found === undefined || found === "")
-      throw usage("missing TOKEN", "Give it as an argument, or by --token-stdin or --token-file.");
+      throw usage("missing TOKEN", "Give it as an argument, or with --token-stdin or --token-file.");
     return found;
   }
 
-  /** Signing in would not help: the host's agent makes the token. */
+  /** For status 401 the usual hint to sign in would be wrong: the host's agent creates this token. */
   protected override async catch(error: Interfaces.CommandError): Promise<void> {
     if (error instanceof ApiCallError && error.status === 401)
       throw denied(
-        "the token is not that of a host, or its time is over",
-        "The host's agent makes a new one each hour.",
+        "the token does not belong to a host, or has expired",
+        "The host's agent creates a new token every hour.",
       );
     return super.catch(error);
   }

@@ -1,5 +1,6 @@
-// The checks of `svc doctor`, each with what to do when it fails.
+// The checks of `svc doctor`, each with a hint for the case that it fails.
 import { lookup } from "node:dns/promises";
+import { UNTRUSTED_PROXY } from "../api/warnings.ts";
 import { ApiClient } from "../client/client.ts";
 import { Unreachable } from "../client/errors.ts";
 import { isTlsError } from "../client/transport.ts";
@@ -33,7 +34,7 @@ export async function examine(io: Io, flags: ConnectionFlags, version: string): 
     );
   } catch (error) {
     const { message, hint } = tell(error);
-    return [...checks, bad("settings", message, hint ?? `Mend ${contextsFile(io.env)}.`)];
+    return [...checks, bad("settings", message, hint ?? `Repair ${contextsFile(io.env)}.`)];
   }
   const address = await resolves(connection.serverUrl, io);
   checks.push(address);
@@ -51,12 +52,12 @@ function node(): Check {
 async function keyring(io: Io): Promise<Check> {
   const why = await probeKeyring(io);
   if (why === null) return ok("keyring", "answers");
-  return warning("keyring", why, `Tokens are kept in ${tokenFile(io.env)}, readable by you only.`);
+  return warning("keyring", why, `Tokens are stored in ${tokenFile(io.env)}, readable only by you.`);
 }
 
 async function exposure(io: Io): Promise<Check> {
   const file = tokenFile(io.env);
-  if (await isExposed(file)) return bad("token file", `${file} can be read by others`, `chmod 600 ${file}`);
+  if (await isExposed(file)) return bad("token file", `other users can read ${file}`, `chmod 600 ${file}`);
   return ok("token file", "private, or not needed");
 }
 
@@ -103,14 +104,14 @@ async function server(io: Io, connection: Connection, version: string): Promise<
     if (https) {
       checks.push(
         insecure
-          ? warning("certificate", "not checked", "Trust it with --ca-file, and drop --insecure.")
+          ? warning("certificate", "not checked", "Trust the certificate with --ca-file, and remove --insecure.")
           : ok("certificate", ca === null ? "trusted" : "trusted through your own authorities"),
       );
     }
     checks.push(
       health.status === 200
         ? ok("health", "ok")
-        : bad("health", `${health.status} ${health.text.slice(0, 200)}`, "The server's log has the cause."),
+        : bad("health", `${health.status} ${health.text.slice(0, 200)}`, "The cause is in the server's log."),
     );
   } catch (error) {
     const code = error instanceof Unreachable ? error.code : undefined;
@@ -121,34 +122,45 @@ async function server(io: Io, connection: Connection, version: string): Promise<
     return [...checks, bad(what, message, advice), skipped("sign-in", "no connection")];
   }
   checks.push(clock(date, io.now()));
-  checks.push(tokenError ?? (await signIn(client, token)));
+  checks.push(...(tokenError ? [tokenError] : await signIn(client, token)));
   checks.push(versions(serverVersion, version));
   return checks;
 }
 
 function clock(date: string | null, now: Date): Check {
   const at = date === null ? Number.NaN : Date.parse(date);
-  if (Number.isNaN(at)) return skipped("clock", "the server does not tell its time");
+  if (Number.isNaN(at)) return skipped("clock", "the server does not report its time");
   const skew = Math.round((now.getTime() - at) / 1000);
   const detail = `${Math.abs(skew)} s ${skew < 0 ? "behind" : "ahead of"} the server`;
   return Math.abs(skew) <= 60
-    ? ok("clock", Math.abs(skew) <= 2 ? "as the server's" : detail)
-    : warning("clock", detail, "Set both clocks by NTP.");
+    ? ok("clock", Math.abs(skew) <= 2 ? "same as the server's" : detail)
+    : warning("clock", detail, "Synchronize both clocks with NTP.");
 }
 
-async function signIn(client: ApiClient, token: string | null): Promise<Check> {
-  if (token === null) return warning("sign-in", "not signed in", "Sign in with `svc login`.");
-  const { status, text } = await client.raw("GET", "/api/v1/svc/me");
+async function signIn(client: ApiClient, token: string | null): Promise<Check[]> {
+  if (token === null) return [warning("sign-in", "not signed in", "Sign in with `svc login`.")];
+  const { status, text, headers } = await client.raw("GET", "/api/v1/svc/me");
   if (status === 200) {
-    const { user } = JSON.parse(text) as { user?: { email?: string } };
-    return ok("sign-in", user?.email ?? "signed in");
+    const { user } = JSON.parse(text) as { user?: { email?: string; global_role?: string | null } };
+    const signedIn = ok("sign-in", user?.email ?? "signed in");
+    return user?.global_role ? [signedIn, proxy(headers.get("x-svc-warning"))] : [signedIn];
   }
-  return bad("sign-in", `the server does not take the token (${status})`, "Sign in again with `svc login`.");
+  return [bad("sign-in", `the server does not accept the token (${status})`, "Sign in again with `svc login`.")];
+}
+
+function proxy(warningHeader: string | null): Check {
+  if (warningHeader !== UNTRUSTED_PROXY) return ok("proxy", "no untrusted proxy");
+  return warning(
+    "proxy",
+    "a proxy on the server's machine forwards requests but is not trusted: limits count all its callers as one address",
+    "Start the server with --trusted-proxies 127.0.0.1 (or the proxy's address).",
+  );
 }
 
 function versions(server: string | null, client: string): Check {
-  if (server === null) return skipped("version", `this client is ${client}; the server does not tell`);
+  if (server === null)
+    return skipped("version", `this client has version ${client}; the server does not report its version`);
   const same = server.split(".").slice(0, 2).join(".") === client.split(".").slice(0, 2).join(".");
   const detail = `client ${client}, server ${server}`;
-  return same ? ok("version", detail) : warning("version", detail, "Bring both to the same version.");
+  return same ? ok("version", detail) : warning("version", detail, "Install the same version on both.");
 }

@@ -1,4 +1,4 @@
-// Texts that a person changes in an editor of their own.
+// Editing a text in the user's editor.
 import { spawn } from "node:child_process";
 import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -6,31 +6,33 @@ import { join } from "node:path";
 import { failed, usage } from "./errors.ts";
 import type { Io } from "./io.ts";
 
-/** The editor's command line: VISUAL, else EDITOR, else on a terminal what every system has. */
+/** The editor's command line: VISUAL, then EDITOR, then on a terminal the system's default editor. */
 export function editorOf({ env, tty }: Pick<Io, "env" | "tty">): string {
   const named = env.VISUAL || env.EDITOR;
   if (named) return named;
   if (!tty.stdin || !tty.stdout)
     throw usage(
-      "no editor is known",
-      "Without a terminal, EDITOR has to name a command that changes the file and returns.",
+      "no editor is configured",
+      "Without a terminal, EDITOR must be a command that changes the file and exits.",
     );
   return process.platform === "win32" ? "notepad" : "vi";
 }
 
-/** The text as the editor leaves it. It lies in a file that only its owner can read, for as long as the editor runs. */
+/**
+ * Returns the text as the editor saved it. While the editor runs, the text is in a file that only its owner can read.
+ */
 export async function editText(editor: string, name: string, text: string): Promise<string> {
   const dir = await mkdtemp(join(tmpdir(), "svc-edit-"));
   try {
     const file = join(dir, name);
     await writeFile(file, text, { mode: 0o600 });
-    // As git does it: the command may have arguments of its own, so the shell reads it.
+    // As in git: the command may contain arguments, so the shell parses it.
     const code = await new Promise<number | null>((resolve, reject) => {
       const child = spawn(`${editor} "${file}"`, { shell: true, stdio: "inherit" });
       child.on("error", reject);
       child.on("exit", resolve);
     });
-    if (code !== 0) throw failed(`the editor ended with ${code ?? "a signal"}; nothing was changed`);
+    if (code !== 0) throw failed(`the editor exited with ${code ?? "a signal"}; nothing was changed`);
     return await readFile(file, "utf8");
   } finally {
     await rm(dir, { recursive: true, force: true });

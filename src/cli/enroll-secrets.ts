@@ -1,21 +1,24 @@
-// What the enroll-secrets commands share: global or one team's, read and written the same way.
+// Shared by the enroll-secrets commands, which treat global secrets and those of a team the same way.
 import { randomBytes } from "node:crypto";
 import { type EnrollSecret, enrollSecretsApi } from "../api/enroll-secrets.ts";
 import { ClientCommand } from "./client-command.ts";
 import { usage } from "./errors.ts";
 import { listOf } from "./flags.ts";
 import { readText } from "./input.ts";
+import { plural } from "./text.ts";
 
 export interface Holder {
-  readonly name: string;
   readonly teamId: number | null;
+  /** The number of its secrets in words: "2 global secrets", "1 old secret of team Lab". */
+  secrets(count: number, adjective?: string): string;
 }
 
 export abstract class EnrollSecretsCommand extends ClientCommand {
   protected async holder(team: string | undefined): Promise<Holder> {
-    if (team === undefined) return { name: "all teams", teamId: null };
+    if (team === undefined)
+      return { teamId: null, secrets: (count, adjective = "") => plural(count, `${adjective}global secret`) };
     const { id, name } = await this.team(team);
-    return { name: `team ${name}`, teamId: id };
+    return { teamId: id, secrets: (count, adjective = "") => `${plural(count, `${adjective}secret`)} of team ${name}` };
   }
 
   protected async secretsOf({ teamId }: Holder): Promise<EnrollSecret[]> {
@@ -29,15 +32,7 @@ export abstract class EnrollSecretsCommand extends ClientCommand {
     else await this.call(enrollSecretsApi.setTeam, { params: { id: teamId }, body });
   }
 
-  /** The same checks as `replace`; the global list is checked by the server itself. */
-  protected async check({ teamId }: Holder, secrets: readonly string[]): Promise<void> {
-    const body = { secrets: secrets.map((secret) => ({ secret })) };
-    if (teamId === null)
-      await this.call(enrollSecretsApi.setGlobal, { query: { dry_run: true }, body: { spec: body } });
-    else this.validate(enrollSecretsApi.setTeam, body);
-  }
-
-  /** Secrets from stdin or a file, one a line. */
+  /** Secrets from stdin or a file, one per line. */
   protected async givenSecrets(flags: {
     "secrets-stdin": boolean;
     "secrets-file"?: string | undefined;
@@ -45,11 +40,11 @@ export abstract class EnrollSecretsCommand extends ClientCommand {
     const path = flags["secrets-stdin"] ? "-" : flags["secrets-file"];
     if (path === undefined) return [];
     const secrets = listOf((await readText(this.io, path, "--secrets-file")).split(/\r?\n/));
-    if (secrets.length === 0) throw usage("no secret was read", "One secret a line.");
+    if (secrets.length === 0) throw usage("the input contains no secret", "Give one secret per line.");
     return secrets;
   }
 }
 
 export const newSecret = (): string => randomBytes(24).toString("base64url");
-/** Enough to tell it from others, too little to use it. */
+/** Enough of a secret to recognize it, too little to use it. */
 export const masked = (secret: string): string => `${secret.slice(0, 4)}...`;

@@ -1,9 +1,9 @@
-import { ApiCallError, type FieldReason, Unreachable } from "../client/errors.ts";
+import { ApiCallError, type FieldReason, NotInPath, Unreachable } from "../client/errors.ts";
 import { isTlsError } from "../client/transport.ts";
 import { type ExitName, exitCodes } from "./exit-codes.ts";
-import { nearest } from "./suggest.ts";
+import { wrongOf } from "./parse-errors.ts";
 
-/** An error of a command's own, with what the user can do about it. */
+/** An error raised by a command, with a hint for the user. */
 export class CliError extends Error {
   readonly kind: ExitName;
   readonly hint: string | undefined;
@@ -23,7 +23,7 @@ export const failed = (message: string, hint?: string) => new CliError("failed",
 export const notFound = (message: string, hint?: string) => new CliError("not_found", message, hint);
 export const denied = (message: string, hint?: string) => new CliError("denied", message, hint);
 
-/** An error as told: on one line with a hint below, or as JSON. */
+/** A rendered error: printed on one line with a hint below, or as JSON. */
 export interface Told {
   code: ExitName;
   message: string;
@@ -39,7 +39,7 @@ export function tell(error: unknown): Told & { exitCode: number } {
   return { ...told, exitCode: exitCodeOf(error) ?? exitCodes[told.code].code };
 }
 
-/** An exit code that an error of oclif itself asks for: `this.exit(n)`. */
+/** The exit code that an ExitError of oclif requests: `this.exit(n)`. */
 const exitCodeOf = (error: unknown): number | undefined => {
   if (!(error instanceof Error) || !("oclif" in error) || !hasName(error, "ExitError")) return undefined;
   return (error as { oclif?: { exit?: number } }).oclif?.exit;
@@ -50,16 +50,17 @@ function describe(error: unknown): Told {
     return told(error.kind, error.message, error.hint, error.errors);
   }
   if (error instanceof ApiCallError) return describeApiError(error);
+  if (error instanceof NotInPath) return told(error.value === "" ? "usage" : "not_found", error.message);
   if (error instanceof Unreachable) {
     const hint = isTlsError(error.code)
-      ? "Trust its certificate with --ca-file FILE, or, for tests only, take any with --insecure."
+      ? "Trust its certificate with --ca-file FILE, or, only for tests, accept any certificate with --insecure."
       : error.code === "NOT_JSON"
         ? "Check the address: --server-url, SVC_SERVER_URL, or the context (svc context show)."
-        : "Is the server running? `svc doctor` looks for the reason; --server-url names another server.";
+        : "Is the server running? `svc doctor` finds the reason; --server-url selects another server.";
     return told("unreachable", error.message, hint);
   }
   if (!(error instanceof Error)) return told("failed", String(error));
-  // The names that @inquirer/prompts gives to Ctrl-C at a prompt, and fetch to an aborted call.
+  // The error names that @inquirer/prompts uses for Ctrl-C at a prompt, and fetch for an aborted call.
   if (hasName(error, "ExitPromptError", "AbortPromptError") || error.name === "AbortError") {
     return told("interrupted", "interrupted");
   }
@@ -89,30 +90,20 @@ function describeApiError(error: ApiCallError): Told {
         : status === 403
           ? "`svc can-i` lists what your role allows."
           : status === 409 || status === 412
-            ? "Read the present state, then try again."
+            ? "Read the current state, then try again."
             : status === 429
               ? `Try again${error.retryAfter === undefined ? " later" : ` in ${error.retryAfter} s`}.`
               : status === 503
-                ? "The server is overloaded or its store does not answer; try again soon."
+                ? "The server is overloaded, or its store does not respond; try again soon."
                 : status >= 500
-                  ? `The server's log has the cause${error.requestId ? ` under ${error.requestId}` : ""}.`
+                  ? `The cause is in the server's log${error.requestId ? `, with the id ${error.requestId}` : ""}.`
                   : undefined;
   return told(code, error.message, hint, error.errors, error.requestId);
 }
 
-/** Errors of oclif's parser say more than one line: the first says what, the rest is help. */
 function describeParseError(error: Error): Told {
-  const lines = error.message.split("\n").filter((line) => line.trim() !== "" && !line.startsWith("See more help"));
-  const message =
-    hasName(error, "RequiredArgsError") && "args" in error
-      ? `missing ${(error.args as { name: string }[]).map(({ name }) => name.toUpperCase()).join(" and ")}`
-      : lines.map((line) => line.trim()).join(" ");
-  const [, flag = "", given = "", values = ""] =
-    /^Expected (?:(--[\w-]+)=)?(.*) to be one of: (.*)$/.exec(message) ?? [];
-  if (values === "") return told("usage", message, "See the command's --help.");
-  const near = nearest(given, values.split(", "));
-  const what = flag === "" ? given : `${flag}: ${given}`;
-  return told("usage", `${what} is none of its values${near ? `; did you mean ${near}?` : ""}`, `One of: ${values}`);
+  const { message, hint } = wrongOf(error);
+  return told("usage", message, hint ?? "See the command's --help.");
 }
 
 export function renderError(

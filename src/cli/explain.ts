@@ -1,4 +1,4 @@
-// What the API's things are made of, read from the schemas of its endpoints.
+// Describes the API's resources and fields, from the schemas of its endpoints.
 import { z } from "zod";
 import { allEndpoints } from "../api/all.ts";
 import type { AnyEndpoint } from "../api/endpoint.ts";
@@ -19,7 +19,7 @@ interface Schema {
 }
 
 export interface Resource {
-  /** In the singular, e.g. `host`. */
+  /** Singular, e.g. `host`. */
   readonly name: string;
   readonly plural: string;
   readonly group: string;
@@ -32,7 +32,7 @@ export interface Field {
   readonly description: string;
 }
 export interface Explained extends Field {
-  /** All that it can be, where that is a list. */
+  /** All possible values, if the type is an enumeration. */
   readonly values: readonly string[];
   readonly fields: readonly Field[];
 }
@@ -57,15 +57,17 @@ function bare(schema: z.ZodType): z.ZodType {
   return innerType ? bare(innerType) : schema;
 }
 
-/** Replies made for one page or for parts of the configuration, which is explained as a whole. */
+/**
+ * Groups that are left out: replies for a single page, and parts of the configuration, which is explained as a whole.
+ */
 const apart = new Set(["device", "app-config"]);
 
-/** What lists of the API hold, the fullest form of each; the configuration is one too. */
+/** The objects in the API's lists, in the fullest form of each, and the configuration. */
 export function resources(): Resource[] {
   const found = new Map<string, Resource & { rank: number }>();
   const config = allEndpoints.find(({ name }) => name === "app-config.get");
   const add = (name: string, plural: string, group: string, schema: z.ZodType) => {
-    // Of a host there are short forms and full ones: its own group has the full one.
+    // Hosts occur in short and full forms: the full form is the one in the hosts group.
     const rank = Object.keys(defOf(schema).shape ?? {}).length + (group === plural ? 1000 : 0);
     if ((found.get(name)?.rank ?? 0) < rank) found.set(name, { name, plural, group, schema, rank });
   };
@@ -95,13 +97,13 @@ export function resources(): Resource[] {
 
 const kebab = (key: string): string => key.replaceAll("_", "-");
 
-/** The resource of that name, singular or plural, with - or _. */
+/** Finds a resource by name, singular or plural, with - or _. */
 export function findResource(text: string): Resource | undefined {
   const wanted = text.toLowerCase().replaceAll("_", "-");
   return resources().find(({ name, plural }) => wanted === name || wanted === plural || singular(wanted) === name);
 }
 
-/** The thing at a dotted path of the resource; undefined where there is none. */
+/** Describes the field at a dotted path of the resource; undefined if there is none. */
 export function explain(resource: Resource, path: readonly string[]): Explained | undefined {
   const root = z.toJSONSchema(resource.schema, { unrepresentable: "any", io: "output" }) as Schema;
   const resolve = (schema: Schema): Schema => {
@@ -134,7 +136,7 @@ export function explain(resource: Resource, path: readonly string[]): Explained 
 
 type Resolve = (schema: Schema) => Schema;
 
-/** The fields of an object, or of the members of a list of them. */
+/** The fields of an object, or of the objects in a list. */
 function membersOf(schema: Schema, resolve: Resolve): Record<string, Schema> {
   if (schema.properties) return schema.properties;
   const inner = [schema.items, ...(schema.anyOf ?? []), ...(schema.allOf ?? [])].filter((one) => one !== undefined);
@@ -164,13 +166,13 @@ const describe = (schema: Schema, resolve: Resolve): string =>
   schema.description ?? schema.anyOf?.map((one) => resolve(one).description).find((text) => text !== undefined) ?? "";
 
 export interface Uses {
-  /** Endpoints, by their names in the table. */
+  /** Names of endpoints. */
   readonly reads: readonly string[];
   readonly sets: readonly string[];
   readonly filters: readonly string[];
 }
 
-/** Which endpoints give the resource, take the field in their body, or filter by it. */
+/** The endpoints that return the resource, accept the field in their body, or filter by it. */
 export function usesOf({ name, plural, group }: Resource, path: readonly string[]): Uses {
   const [first] = path;
   const keys = [name, plural].map((key) => key.replaceAll("-", "_"));

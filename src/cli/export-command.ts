@@ -1,4 +1,4 @@
-// Commands that write what the server streams into one file, or to stdout.
+// Commands that write a stream from the server to a file or to stdout.
 import * as Flags from "@oclif/core/flags";
 import { ClientCommand } from "./client-command.ts";
 import { connectionFlags, generalFlags } from "./flags.ts";
@@ -15,22 +15,15 @@ export const outFlag = {
 };
 
 export abstract class ExportCommand extends ClientCommand {
-  // -o is the file to write, and its format is given.
+  // -o is the output file here, and the format is fixed.
   static override baseFlags = { ...generalFlags, ...connectionFlags };
-
-  readonly #decoder = new TextDecoder();
 
   protected async save(body: AsyncIterable<Uint8Array>, out: string): Promise<void> {
     if (out === "-") {
-      for await (const bytes of body) await this.#write(bytes);
+      for await (const bytes of body) await this.io.outBytes(bytes);
       return;
     }
     const size = await toWholeFile(out, body);
     this.note(`${plural(size, "byte")} in ${printable(out)}`);
-  }
-
-  async #write(bytes: Uint8Array): Promise<void> {
-    if (this.io.outBytes) await this.io.outBytes(bytes);
-    else this.io.out(this.#decoder.decode(bytes, { stream: true }));
   }
 }

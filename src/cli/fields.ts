@@ -1,4 +1,4 @@
-// Which fields a reply has (read from its schema) and how to take them out of a row.
+// The fields of a reply, read from its schema, and how to extract them from a row.
 import type { z } from "zod";
 
 interface Def {
@@ -11,14 +11,14 @@ interface Def {
 }
 const defOf = (schema: z.ZodType): Def => schema.def as unknown as Def;
 
-/** The schema below optional, nullable, default and list. */
+/** The schema inside optional, nullable, default and array. */
 function core(schema: z.ZodType): z.ZodType {
   const { innerType, element, type } = defOf(schema);
   if (innerType && type !== "pipe") return core(innerType);
   return type === "array" && element ? core(element) : schema;
 }
 
-/** Every field of the schema as a dotted path; `open` paths (free-form objects) may be followed by anything. */
+/** Visits every field of the schema as a dotted path. Any key may follow an `open` path (a free-form object). */
 function walk(schema: z.ZodType, prefix: string, visit: (path: string, open: boolean) => void, depth = 0): void {
   const { type, shape } = defOf(core(schema));
   if (prefix !== "") visit(prefix, type === "record" || type === "any" || type === "unknown" || type === "lazy");
@@ -42,7 +42,7 @@ export function isField(schema: z.ZodType, path: string): boolean {
   return found;
 }
 
-/** The value at a dotted path; a list on the way gives the list of its members' values. */
+/** The value at a dotted path; for a list on the path, the list of its members' values. */
 export function valueAt(row: unknown, path: string): unknown {
   let value: unknown = row;
   const keys = path.split(".");
@@ -54,6 +54,6 @@ export function valueAt(row: unknown, path: string): unknown {
   return value ?? null;
 }
 
-/** The named fields alone, under flat keys. */
+/** Only the named fields, with their paths as keys. */
 export const pick = (row: unknown, paths: readonly string[]): Record<string, unknown> =>
   Object.fromEntries(paths.map((path) => [path, valueAt(row, path)]));

@@ -5,21 +5,21 @@ import { formats } from "./output.ts";
 
 export const generalFlags = {
   "no-input": Flags.boolean({
-    summary: "Never ask; fail and name what is missing. Env: SVC_NO_INPUT.",
+    summary: "Never ask; if something is missing, fail and name it. Env: SVC_NO_INPUT.",
     helpGroup: "GLOBAL",
   }),
-  "no-color": Flags.boolean({ summary: "No colour. Env: NO_COLOR.", helpGroup: "GLOBAL" }),
+  "no-color": Flags.boolean({ summary: "No colours. Env: NO_COLOR.", helpGroup: "GLOBAL" }),
 };
 
 export const outputFlags = {
   output: Flags.option({ options: formats })({
     char: "o",
-    summary: "Format of the output. Env: SVC_OUTPUT.",
+    summary: "Output format. Env: SVC_OUTPUT.",
     helpGroup: "OUTPUT",
   }),
   fields: Flags.string({ summary: "Only these fields, e.g. id,team.name.", helpValue: "a,b.c", helpGroup: "OUTPUT" }),
   jq: Flags.string({
-    summary: "Select from the JSON by this expression of jq's language; of ndjson, from each line.",
+    summary: "Apply this jq expression to the JSON, or with ndjson to each line.",
     helpValue: "EXPR",
     helpGroup: "OUTPUT",
   }),
@@ -28,7 +28,7 @@ export const outputFlags = {
 
 export const connectionFlags = {
   "server-url": Flags.string({
-    summary: "Server to talk to. Env: SVC_SERVER_URL.",
+    summary: "URL of the server. Env: SVC_SERVER_URL.",
     helpValue: "URL",
     helpGroup: "SERVER",
   }),
@@ -38,7 +38,7 @@ export const connectionFlags = {
     helpGroup: "SERVER",
   }),
   "ca-file": Flags.string({
-    summary: "Trust these authorities (PEM). Env: SVC_CA_FILE.",
+    summary: "File with certificates to trust (PEM). Env: SVC_CA_FILE.",
     helpValue: "FILE",
     helpGroup: "SERVER",
   }),
@@ -48,28 +48,31 @@ export const connectionFlags = {
     allowNo: true,
   }),
   "request-timeout": Flags.integer({
-    summary: "Seconds to wait for an answer (30). Env: SVC_REQUEST_TIMEOUT.",
+    summary: "Seconds to wait for a reply (30). Env: SVC_REQUEST_TIMEOUT.",
     min: 1,
     helpGroup: "SERVER",
   }),
 };
 
 export const limitFlags = {
-  limit: Flags.integer({ summary: "At most this many (100).", min: 1, exclusive: ["all"], helpGroup: "PAGING" }),
-  all: Flags.boolean({ summary: "Everything there is.", helpGroup: "PAGING" }),
+  limit: Flags.integer({ summary: "Maximum number of rows (100).", min: 1, exclusive: ["all"], helpGroup: "PAGING" }),
+  all: Flags.boolean({ summary: "All rows.", helpGroup: "PAGING" }),
 };
 
 export const dryRunFlag = {
-  "dry-run": Flags.boolean({ summary: "Check, and print what would change; change nothing." }),
+  "dry-run": Flags.boolean({ summary: "Check the request and print what would change, without changing it." }),
 };
 export const yesFlag = { yes: Flags.boolean({ char: "y", summary: "Do not ask for confirmation." }) };
 export const inputFlag = {
   input: Flags.string({
-    summary: "Body as the API takes it, JSON or YAML; - is stdin. Flags win over it.",
+    summary: "File with the request body, as JSON or YAML; - is stdin. Flags take precedence.",
     helpValue: "FILE",
   }),
 };
-export const teamFlag = { team: Flags.string({ summary: "Team, by name or id.", helpValue: "TEAM" }) };
+export const labelFlag = {
+  label: Flags.string({ summary: "Name or id of the label.", helpValue: "LABEL", exclusive: ["label-id"] }),
+};
+export const teamFlag = { team: Flags.string({ summary: "Name or id of the team.", helpValue: "TEAM" }) };
 
 export const args = {
   host: Args.string({ required: true, description: "id, hostname, uuid or serial number" }),
@@ -82,13 +85,13 @@ export const args = {
   query: Args.string({ required: true, description: "name or id of the query" }),
   queries: Args.string({ description: "names or ids of queries" }),
   pack: Args.string({ required: true, description: "name or id of the pack" }),
-  user: Args.string({ required: true, description: "id, email or name of the user; me is yourself" }),
+  user: Args.string({ required: true, description: "id, email or name of the user; `me` is you" }),
   context: Args.string({ required: true, description: "name of the context" }),
   required: (description: string) => Args.string({ required: true, description }),
   optional: (description: string) => Args.string({ description }),
 };
 
-/** Values of a repeatable flag, which may also be joined by commas. */
+/** Values of a repeatable flag; each may contain several values, separated by commas. */
 export const listOf = (values: readonly string[] | undefined): string[] =>
   (values ?? [])
     .flatMap((value) => value.split(","))

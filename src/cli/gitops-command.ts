@@ -1,4 +1,4 @@
-// What plan, apply and drift share: files in, the server's state asked for once, what differs out.
+// Shared by plan, apply and drift: reads the files, fetches the server's state once, and computes the differences.
 import { delimiter } from "node:path";
 import * as Flags from "@oclif/core/flags";
 import { type ConfigurationState, configurationApi } from "../api/configuration.ts";
@@ -17,16 +17,16 @@ export const filesFlags = {
   file: Flags.string({
     char: "f",
     multiple: true,
-    summary: "File of the configuration (- is stdin); repeat it, or give several. Env: SVC_APPLY_FILE.",
+    summary: "File with configuration (- is stdin); can be given several times. Env: SVC_APPLY_FILE.",
     helpValue: "FILE",
     helpGroup: "FILES",
   }),
   "delete-other-teams": Flags.boolean({
-    summary: "Teams that no file names go. Env: SVC_APPLY_DELETE_OTHER_TEAMS.",
+    summary: "Delete teams that are in no file. Env: SVC_APPLY_DELETE_OTHER_TEAMS.",
     helpGroup: "FILES",
   }),
   "allow-unknown-keys": Flags.boolean({
-    summary: "Unknown nested keys are warnings. Env: SVC_APPLY_ALLOW_UNKNOWN_KEYS.",
+    summary: "Unknown nested keys are warnings instead of errors. Env: SVC_APPLY_ALLOW_UNKNOWN_KEYS.",
     helpGroup: "FILES",
   }),
 };
@@ -44,7 +44,12 @@ export interface Planned {
 }
 
 export abstract class GitopsCommand extends ClientCommand {
-  /** What the files say against what is there. */
+  /** These endpoints take a dry_run field in the body, which older servers support too. */
+  protected override get triesOut(): boolean {
+    return false;
+  }
+
+  /** Compares the files with the state of the server. */
   protected async planned(flags: FilesFlags): Promise<Planned> {
     const paths = this.#paths(flags);
     const files = await readFiles(paths, {
@@ -53,7 +58,7 @@ export abstract class GitopsCommand extends ClientCommand {
       stdin: paths.includes("-") ? await this.io.readStdin() : null,
       allowUnknownKeys: this.#isOn(flags["allow-unknown-keys"], "SVC_APPLY_ALLOW_UNKNOWN_KEYS"),
     });
-    // What is wrong in the files themselves is told without a server.
+    // Errors in the files themselves are reported without a call to the server.
     if (files.problems.failed) this.#refuse(files.problems.all);
     const state = await this.state(files.secrets, files.hosts);
     const deleteOtherTeams = this.#isOn(flags["delete-other-teams"], "SVC_APPLY_DELETE_OTHER_TEAMS");
@@ -64,20 +69,20 @@ export abstract class GitopsCommand extends ClientCommand {
     const isWhole = files.scopes.some(({ kind }) => kind === "global");
     if (isWhole && others.length > 0 && !deleteOtherTeams)
       this.remark(
-        `${plural(others.length, "team")} in no file, left as ${others.length === 1 ? "it is" : "they are"}: ${others.slice(0, 10).join(", ")}${others.length > 10 ? ", ..." : ""}`,
+        `${plural(others.length, "team")} in no file, kept unchanged: ${others.slice(0, 10).join(", ")}${others.length > 10 ? ", ..." : ""}`,
       );
     const changes = planOf(state, wanted);
     const unseen = changes.filter(isUnseen);
-    for (const one of unseen) this.remark(`${titleOf(one)}: your role does not see them, they are left as they are`);
+    for (const one of unseen) this.remark(`${titleOf(one)}: your role does not see them, so they are kept unchanged`);
     return { changes: changes.filter((one) => !unseen.includes(one)), state, secrets: files.secrets };
   }
 
-  /** All that files can say, as it is on the server now. */
+  /** The current state on the server of everything that files can describe. */
   protected async state(
     secrets: ReadonlyMap<string, string> = new Map(),
     hosts: readonly (string | number)[] = [],
   ): Promise<ConfigurationState> {
-    const progress = this.progress("reading the server ...");
+    const progress = this.progress("reading the server's state ...");
     try {
       return await this.call(configurationApi.state, {
         body: { secrets: Object.fromEntries(secrets), hosts: [...hosts] },
@@ -87,7 +92,7 @@ export abstract class GitopsCommand extends ClientCommand {
     }
   }
 
-  /** The plan, as people or programs want it, on stdout. */
+  /** Prints the plan to stdout, as text, Markdown or structured output. */
   protected async printChanges(changes: readonly Change[], markdown = false): Promise<void> {
     if (markdown) await this.write(renderMarkdown(changes));
     else if (!this.structured) await this.write(renderPlan(changes, this.planPaint));
@@ -95,7 +100,7 @@ export abstract class GitopsCommand extends ClientCommand {
     else await this.printList(planJson(changes).changes, { columns: ["action", "kind", "team", "name", "fields"] });
   }
 
-  /** A warning or remark about the run. */
+  /** Prints a warning or note about the run. */
   protected remark(text: string): void {
     this.note(`${this.paint(33, "[!]")} ${printable(text)}`);
   }
@@ -119,7 +124,7 @@ export abstract class GitopsCommand extends ClientCommand {
       .split(new RegExp(`[\n${delimiter}]`))
       .filter((path) => path !== "");
     if (named.length === 0)
-      throw usage("no file is given", "Name the files: -f default.yml -f teams/*.yml, or in SVC_APPLY_FILE.");
+      throw usage("no files are given", "Name the files: -f default.yml -f teams/*.yml, or in SVC_APPLY_FILE.");
     return named;
   }
 
@@ -127,7 +132,10 @@ export abstract class GitopsCommand extends ClientCommand {
     for (const problem of problems) if (problem.severity === "warning") this.remark(renderProblem(problem));
   }
 
-  /** All problems of all files at once: programs get them in the error, people each on a line that editors can follow. */
+  /**
+   * Reports all problems of all files at once: in the error for programs, otherwise one per line in a format that
+   * editors can jump to.
+   */
   #refuse(problems: readonly Problem[]): never {
     this.#warnOf(problems);
     const errors = problems.filter(({ severity }) => severity === "error").sort(byPlace);
@@ -144,7 +152,7 @@ export abstract class GitopsCommand extends ClientCommand {
   }
 }
 
-/** Every scope has enroll secrets: a caller whose state has none may not write them. */
+/** Every scope has enroll secrets. A caller whose state contains none may not write them. */
 const isUnseen = ({ kind, action }: Change): boolean => kind === "enroll_secrets" && action === "create";
 
 const byPlace = (a: Problem, b: Problem): number =>

@@ -1,4 +1,4 @@
-// What `svc help TOPIC` tells beside the commands; manual pages and completion are made of the same.
+// The topics of `svc help TOPIC`. Manual pages and completion use them too.
 import { exitCodes } from "./exit-codes.ts";
 
 export interface HelpTopic {
@@ -9,79 +9,104 @@ export interface HelpTopic {
 }
 
 const environment: HelpTopic["rows"] = [
-  ["SVC_SERVER_URL", "Server to talk to: --server-url."],
-  ["SVC_CONTEXT", "Saved server and sign-in to use: --context."],
-  ["SVC_API_TOKEN", "Token to sign in with; wins over that of the context."],
-  ["SVC_API_TOKEN_FILE", "File that holds it."],
-  ["SVC_CA_FILE", "Authorities to trust (PEM): --ca-file."],
+  ["SVC_SERVER_URL", "URL of the server: --server-url."],
+  ["SVC_CONTEXT", "Name of the saved sign-in to use: --context."],
+  ["SVC_API_TOKEN", "API token to sign in with; takes precedence over the token of the context."],
+  ["SVC_API_TOKEN_FILE", "File that contains the API token."],
+  ["SVC_CA_FILE", "File with certificates to trust (PEM): --ca-file."],
   ["SVC_INSECURE", "1: do not check the server's certificate: --insecure."],
-  ["SVC_REQUEST_TIMEOUT", "Seconds to wait for an answer (30): --request-timeout."],
-  ["SVC_OUTPUT", "Format of the output: --output."],
-  ["SVC_NO_INPUT", "Anything: never ask: --no-input. CI does so too."],
-  ["NO_COLOR", "Anything: no colour: --no-color. TERM=dumb and CI have no colour either."],
-  ["SVC_CONFIG_DIR", "Folder for contexts and tokens, instead of svc below XDG_CONFIG_HOME (~/.config)."],
-  ["XDG_CACHE_HOME", "Where names for completion are kept for a minute, below svc (~/.cache)."],
-  ["SVC_KEYRING", "off: keep tokens in a file that only you can read, not in the keyring of the system."],
-  ["SVC_EMAIL", "Email address of `login`."],
-  ["SVC_PASSWORD", "Password of `login` and `setup`."],
-  ["SVC_USER_PASSWORD", "Password of the user that `users create` or `invites accept` makes."],
-  ["SVC_SETUP_TOKEN", "Token that a server prints at its first start, for `setup`."],
-  ["SVC_INVITE_TOKEN", "Token of the invite, for `invites show` and `invites accept`."],
-  ["SVC_WEBHOOK_SECRET", "Signing secret, for `webhooks listen`."],
-  ["SVC_ENROLL_SECRET", "Enroll secret of `agent simulate`."],
-  ["SVC_APPLY_FILE", "Files of `plan`, `apply` and `drift`, joined as in PATH."],
-  ["SVC_APPLY_DRY_RUN", "true: `apply` writes nothing."],
-  ["SVC_APPLY_DELETE_OTHER_TEAMS", "true: teams that no file names are deleted by `apply`."],
-  ["SVC_APPLY_ALLOW_UNKNOWN_KEYS", "true: unknown nested keys in files are warnings."],
-  ["SVC_DATA_DIR", "Data directory of `serve` and `db`: --data-dir."],
-  ["SVC_DATABASE_URL", "Postgres of `serve` and `db`: --database-url."],
-  ["SVC_LICENSE_PUBLIC_KEY", "Public key (PEM) to check license keys with, for `license verify` and `serve`."],
-  ["SVC_CONFIG", "File with settings of `serve`. Each setting has a variable: `svc serve --help`."],
-  ["EDITOR, VISUAL", "Editor of `config edit`."],
-  ["DEBUG", "svc*: errors come with where they were thrown."],
+  ["SVC_REQUEST_TIMEOUT", "Seconds to wait for a reply (30): --request-timeout."],
+  ["SVC_OUTPUT", "Output format: --output."],
+  ["SVC_NO_INPUT", "If set to anything, commands never ask: --no-input. The variable CI has the same effect."],
+  ["NO_COLOR", "If set to anything, no colours: --no-color. TERM=dumb and CI have the same effect."],
+  ["SVC_CONFIG_DIR", "Folder for contexts and tokens, instead of the folder svc in XDG_CONFIG_HOME (~/.config)."],
+  ["XDG_CACHE_HOME", "Folder in which completion caches names for up to a minute, in a subfolder svc (~/.cache)."],
+  ["SVC_KEYRING", "off: store tokens in a file that only you can read, instead of the system's keyring."],
+  ["SVC_EMAIL", "Email address for `login`."],
+  ["SVC_PASSWORD", "Password for `login` and `setup`."],
+  ["SVC_USER_PASSWORD", "Password for the user that `users create` or `invites accept` creates."],
+  ["SVC_SETUP_TOKEN", "Setup token for `setup`; the server prints it at its first start."],
+  ["SVC_INVITE_TOKEN", "Token of an invite, for `invites show` and `invites accept`."],
+  ["SVC_WEBHOOK_SECRET", "Signing secret of webhooks, for `webhooks listen`."],
+  ["SVC_ENROLL_SECRET", "Enroll secret for `agent simulate`."],
+  ["SVC_APPLY_FILE", "Files for `plan`, `apply` and `drift`, separated as in PATH."],
+  ["SVC_APPLY_DRY_RUN", "true: `apply` checks everything and changes nothing."],
+  ["SVC_APPLY_DELETE_OTHER_TEAMS", "true: `apply` deletes teams that are in no file."],
+  ["SVC_APPLY_ALLOW_UNKNOWN_KEYS", "true: unknown nested keys in files are warnings instead of errors."],
+  ["SVC_DATA_DIR", "Data directory for `serve` and `db`: --data-dir."],
+  ["SVC_DATABASE_URL", "Postgres database for `serve` and `db`: --database-url."],
+  ["SVC_LICENSE_PUBLIC_KEY", "Public key (PEM) to verify license keys with, for `license verify` and `serve`."],
+  ["SVC_LICENSE_PRIVATE_KEY", "Private key (PEM) to sign license keys with, for `license issue`."],
+  ["SVC_CONFIG", "File with settings for `serve`. Each setting also has its own variable: see `svc serve --help`."],
+  ["EDITOR, VISUAL", "Editor for `config edit`."],
+  ["DEBUG", "svc*: print the stack trace of errors."],
 ];
+
+/** Flag groups that many commands share: help describes them once. */
+export const sharedFlagGroups: readonly string[] = ["OUTPUT", "SERVER", "GLOBAL"];
 
 export const helpTopics: Readonly<Record<string, HelpTopic>> = {
   "exit-codes": {
-    summary: "What the exit codes mean.",
-    about: ["The code with which every command ends."],
+    summary: "Meaning of the exit codes.",
+    about: ["Every command ends with one of these codes."],
     rows: Object.values(exitCodes).map(({ code, meaning }) => [String(code), meaning]),
   },
   environment: {
-    summary: "Variables of the environment that commands read.",
-    about: ["A flag wins over the environment, the environment over the context, the context over the default."],
+    summary: "Environment variables that commands read.",
+    about: [
+      "If a value is given in several ways, a flag wins over the environment, the environment over the context, and the context over the default.",
+    ],
     rows: environment,
   },
+  flags: {
+    summary: "Flags that most commands have.",
+    about: ["A flag wins over the environment, the environment over the context, the context over the default."],
+    rows: [
+      ["-o, --output", "Output format; --json is -o json: `svc help formatting`."],
+      ["--fields, --jq", "Select fields or parts of the JSON: `svc help formatting`."],
+      ["--no-header", "No header line in tables and CSV."],
+      ["--server-url URL", "URL of the server. Env: SVC_SERVER_URL."],
+      ["--context NAME", "Saved server and sign-in to use. Env: SVC_CONTEXT."],
+      ["--ca-file FILE", "File with certificates to trust (PEM). Env: SVC_CA_FILE."],
+      ["--[no-]insecure", "Do not check the server's certificate. Env: SVC_INSECURE."],
+      ["--request-timeout N", "Seconds to wait for a reply (30). Env: SVC_REQUEST_TIMEOUT."],
+      ["--no-input", "Never ask; if something is missing, fail and name it. Env: SVC_NO_INPUT."],
+      ["--no-color", "No colours. Env: NO_COLOR."],
+    ],
+  },
   formatting: {
-    summary: "Formats of the output, fields, selections.",
+    summary: "Output formats, and how to select fields and rows.",
     about: [
-      "Data goes to stdout and all else to stderr, so stdout parses whatever is told beside it. Lists as json, ndjson and csv are written " +
-        "as they come, however long; a table and yaml wait for the last row.",
+      "Commands write data to stdout, and messages to stderr. Lists in json, ndjson and csv are written row by row as they arrive; a table " +
+        "and yaml are written when the last row has arrived.",
     ],
     rows: [
-      ["-o table", "For people: cut to the terminal's width, times as `3 minutes ago` on a terminal. The default."],
-      ["-o json, --json", "One document, every field, as the API gives it. Errors are an object on stderr too."],
-      ["-o ndjson", "One object on a line."],
-      ["-o yaml", "One document, every field."],
+      [
+        "-o table",
+        "For people, the default. On a terminal times are like `3 minutes ago`, and columns that do not fit are made narrower, then left out; a note names them.",
+      ],
+      ["-o json, --json", "One document with every field, as in the API. Errors on stderr are JSON objects too."],
+      ["-o ndjson", "One object per line."],
+      ["-o yaml", "One document with every field."],
       [
         "-o csv",
-        "With a header (--no-header leaves it out); cells that a spreadsheet would run begin with an apostrophe.",
+        "With a header line (--no-header omits it). Cells that a spreadsheet would run as a formula begin with an apostrophe.",
       ],
       [
         "--fields a,b.c",
-        "Only these, in this order, under flat keys: `b.c` stays one key. An unknown one names those that exist.",
+        "Only these fields, in this order. A nested field is named by its path, and the path is its key in the output. The error for an unknown field lists the fields that exist.",
       ],
       [
         "--jq EXPR",
-        "What the expression, in jq's language (no jq has to be installed), makes of the json; of ndjson, of each line. Comes after --fields. " +
-          "Texts come without quotes, as by jq -r; control characters in them are escaped.",
+        "Apply an expression in jq's language to the JSON, or with -o ndjson to each line. jq need not be installed. --fields is applied first. " +
+          "Texts are printed without quotes, as by jq -r, with control characters escaped.",
       ],
-      ["--limit N, --all", "So many rows of a list (100), or every one."],
+      ["--limit N, --all", "The maximum number of rows in a list (100), or all rows."],
     ],
   },
 };
 
-/** The topic as text, `width` columns wide. */
+/** Renders the topic with lines of at most `width` columns. */
 export function topicText({ summary, about, rows }: HelpTopic, width = 100): string {
   const column = Math.max(...rows.map(([name]) => name.length)) + 2;
   const lines = rows.map(([name, text]) => {

@@ -1,4 +1,4 @@
-// What lock, unlock and wipe share: the hosts meant, the confirmation, the calls, and the wait for their outcome.
+// Shared by lock, unlock and wipe: selection of hosts, confirmation, the calls, and waiting for the outcome.
 import * as Flags from "@oclif/core/flags";
 import type { Approval } from "../api/approvals.ts";
 import type { Host } from "../api/host.ts";
@@ -8,7 +8,7 @@ import { ClientCommand } from "./client-command.ts";
 import { CliError, failed, tell, usage } from "./errors.ts";
 import { dryRunFlag } from "./flags.ts";
 import type { View } from "./output.ts";
-import { asShown, needsApproval, selectionOfHosts } from "./selection.ts";
+import { asShown, needsApproval, selectionOfHosts, wouldNeedApproval } from "./selection.ts";
 import { plural, printable } from "./text.ts";
 import { type Going, interrupted, timeoutOf, waitFlags, waitFor } from "./wait.ts";
 
@@ -17,13 +17,13 @@ type State = Pick<Host["mdm"], "device_status" | "pending_action"> & {
   unlock_pin?: string | undefined;
   approval?: Approval | undefined;
 };
-/** What goes along with a request: which host was shown. */
+/** Request options that identify the host that was shown to the user. */
 export interface AsShown {
   readonly headers: Record<string, string>;
 }
 export type Target = Pick<Host, "id" | "hostname" | "display_name" | "platform" | "mdm">;
 
-/** `pending`: the host has not told how it went. */
+/** `pending`: the host has not reported a result yet. */
 interface Outcome {
   readonly id: number;
   readonly host: string;
@@ -32,18 +32,18 @@ interface Outcome {
   readonly pending_action: string;
   readonly unlock_pin?: string;
   readonly reason?: string;
-  /** Nothing was asked of the host: another user has to approve it first. */
+  /** Set if no command was sent to the host, because another user must approve it first. */
   readonly approval_id?: number;
 }
 
 export const hostActionFlags = {
   ...waitFlags,
-  "all-hosts": Flags.boolean({ summary: "Say outright that every host is meant." }),
+  "all-hosts": Flags.boolean({ summary: "Select all hosts." }),
   ...dryRunFlag,
 };
 
 const wanted = { lock: "locked", unlock: "unlocked", wipe: "wiped" } as const;
-/** Calls under way at once. */
+/** Maximum number of concurrent calls. */
 const AT_ONCE = 8;
 
 const view: View = {
@@ -61,10 +61,10 @@ const view: View = {
 export abstract class HostActionCommand extends ClientCommand {
   protected abstract readonly action: Action;
   protected abstract request(id: number, options: AsShown): Promise<State>;
-  /** Asks whether that is meant, by the danger of it. */
+  /** Asks for confirmation; how strict that is depends on the action. */
   protected abstract ask(question: string, hosts: readonly Target[]): Promise<void>;
 
-  /** The host's name, by either of its names, or the number of hosts. */
+  /** Requires the user to type the number of hosts, or for one host either of its names. */
   protected async askTyped(question: string, hosts: readonly Target[]): Promise<void> {
     const [host] = hosts;
     if (hosts.length !== 1 || !host) return this.confirmTyped(question, String(hosts.length));
@@ -73,13 +73,13 @@ export abstract class HostActionCommand extends ClientCommand {
   }
 
   protected async act(names: readonly string[], flags: Readonly<Record<string, unknown>>): Promise<void> {
-    if (names.length === 0) throw usage("which hosts?", "Name them by id, hostname, uuid or serial number.");
+    if (names.length === 0) throw usage("no hosts are given", "Name them by id, hostname, uuid or serial number.");
     const timeout = timeoutOf(flags);
     const hosts = await this.named(names);
     if (hosts.length > 1 && flags["all-hosts"] !== true) {
       const { count } = await this.call(hostsApi.count);
       if (hosts.length >= count)
-        throw usage(`these are all ${hosts.length} hosts that you can see`, "Add --all-hosts if that is meant.");
+        throw usage(`these are all ${hosts.length} hosts that you can see`, "To include all of them, add --all-hosts.");
     }
     const told = hosts.length === 1 ? printable(hosts[0]!.display_name) : plural(hosts.length, "host");
     if (flags["dry-run"] === true) {
@@ -90,14 +90,17 @@ export abstract class HostActionCommand extends ClientCommand {
         device_status: mdm.device_status,
         pending_action: mdm.pending_action,
       }));
-      return this.printPlan(`${this.action} ${told}`, shown);
+      const outcomes = await this.beginAll(hosts);
+      for (const { host, reason } of outcomes) if (reason !== undefined) this.note(`${host}: ${reason}`);
+      await this.printPlan(`${this.action} ${told}`, shown);
+      return this.conclude(outcomes);
     }
     await this.ask(`${this.action[0]!.toUpperCase()}${this.action.slice(1)} ${told}?`, hosts);
 
     let outcomes = await this.beginAll(hosts);
     let waited: unknown;
     if (flags.wait === true) {
-      // What became of each host is told also when the wait ends early.
+      // The outcome of each host is also reported if the wait ends early.
       const told = (now: Outcome[]) => {
         outcomes = now;
       };
@@ -120,13 +123,13 @@ export abstract class HostActionCommand extends ClientCommand {
     } catch (error) {
       if (!this.stop.signal.aborted) throw error;
       throw interrupted({
-        what: `${asked} of ${plural(hosts.length, "host")} ${asked === 1 ? "was" : "were"} asked to ${this.action}`,
-        hint: "`svc hosts upcoming HOST` shows what a host has yet to do, `svc hosts cancel` takes it back.",
+        what: `${asked} of ${plural(hosts.length, "host")}: ${this.action} was requested`,
+        hint: "`svc hosts upcoming HOST` shows pending actions, `svc hosts cancel` cancels them.",
       });
     }
   }
 
-  /** Several hosts: each stands for itself, and its refusal is told beside the others' outcomes. */
+  /** With several hosts, a refused host does not fail the others: the refusal is reported as its outcome. */
   private async begin({ id, display_name, mdm }: Target, alone: boolean): Promise<Outcome> {
     const host = printable(display_name);
     try {
@@ -135,7 +138,7 @@ export abstract class HostActionCommand extends ClientCommand {
       const { device_status, pending_action, unlock_pin, approval } = state;
       const pin = unlock_pin === undefined ? {} : { unlock_pin };
       if (approval) {
-        const reason = `needs approval: svc approvals approve ${approval.id}`;
+        const reason = this.triesOut ? "needs approval" : `needs approval: svc approvals approve ${approval.id}`;
         return { id, host, outcome: "pending", device_status, pending_action, reason, approval_id: approval.id };
       }
       return { id, host, outcome: pending_action === "" ? "done" : "pending", device_status, pending_action, ...pin };
@@ -156,12 +159,12 @@ export abstract class HostActionCommand extends ClientCommand {
       now = await inParts(now, (one) => (isOpen(one) ? this.look(one) : Promise.resolve(one)));
       tell(now);
       const open = now.filter(isOpen).length;
-      progress.update(`${now.length - open} of ${plural(now.length, "host")} answered ...`);
+      progress.update(`${now.length - open} of ${plural(now.length, "host")} reported ...`);
       return open === 0;
     };
     const going = (): Going => ({
       what: `the ${this.action} is still pending on ${plural(now.filter(isOpen).length, "host")}`,
-      hint: "It stays so until the host is online. `svc hosts upcoming HOST` shows it, `svc hosts cancel` takes it back.",
+      hint: "It runs when the host is online. `svc hosts upcoming HOST` shows it, `svc hosts cancel` cancels it.",
     });
     await waitFor(this.io, this.stop.signal, { timeout, done, going }).finally(progress.done);
   }
@@ -184,10 +187,10 @@ export abstract class HostActionCommand extends ClientCommand {
     const bad = outcomes.filter(({ outcome }) => outcome === "failed");
     const [first] = bad;
     if (first && outcomes.length === 1) throw failed(`${first.host}: ${first.reason}`);
-    if (bad.length === outcomes.length) throw failed(`no host did: ${first?.reason}`);
+    if (bad.length === outcomes.length) throw failed(`failed on all hosts: ${first?.reason}`);
     if (bad.length > 0) throw new CliError("partial", `${bad.length} of ${plural(outcomes.length, "host")} failed`);
     const approvals = outcomes.flatMap(({ approval_id: id }) => (id === undefined ? [] : [{ id }]));
-    if (approvals.length > 0) throw needsApproval(approvals);
+    if (approvals.length > 0) throw this.triesOut ? wouldNeedApproval() : needsApproval(approvals);
   }
 
   private async named(names: readonly string[]): Promise<Target[]> {

@@ -1,4 +1,4 @@
-// How hosts are shown, and the flags that pick them.
+// Columns of hosts and of host counts.
 import { Host } from "../api/host.ts";
 import type { View } from "./output.ts";
 import type { Column } from "./table.ts";
@@ -14,11 +14,11 @@ export const hostView = (relative: boolean, now: Date): View => ({
   schema: Host,
   columns: [
     { key: "id" },
-    { key: "display_name", header: "host" },
+    { key: "display_name", header: "host", least: 20 },
     { key: "status" },
-    { key: "platform" },
-    { key: "os_version", header: "os version" },
-    { key: "team_name", header: "team" },
+    { key: "platform", spare: 2 },
+    { key: "os_version", header: "os version", spare: 3 },
+    { key: "team_name", header: "team", spare: 1 },
     timeColumn("seen_time", "last seen", relative, now),
   ],
 });
@@ -28,7 +28,7 @@ export interface Counted {
   readonly hosts: number;
 }
 
-/** Counts of hosts, for people: a table of what is counted. */
+/** Converts counts of hosts to rows of a table for people. */
 export const counted = <T extends { readonly hosts_count: number }>(
   rows: readonly T[],
   nameOf: (row: T) => string,

@@ -1,4 +1,4 @@
-// Commands that change many hosts at once: which are meant, and how that is confirmed.
+// The base class of commands that change many hosts at once: selection and confirmation.
 import * as Flags from "@oclif/core/flags";
 import type { Host } from "../api/host.ts";
 import { type hostMays, hostStatuses } from "../api/host-filters.ts";
@@ -6,18 +6,18 @@ import { hostsApi } from "../api/hosts.ts";
 import type { Selection } from "../api/selection.ts";
 import { ClientCommand } from "./client-command.ts";
 import { CliError, notFound, usage } from "./errors.ts";
-import { teamFlag } from "./flags.ts";
+import { labelFlag, teamFlag } from "./flags.ts";
 import { selectionOfHosts } from "./selection.ts";
 import { plural, printable } from "./text.ts";
 
 export type Picked = Pick<Host, "id" | "display_name">;
 export type May = (typeof hostMays)[number];
-/** Hosts as a person is shown them: the first by name, and what all of them are. */
+/** The hosts that are shown for confirmation: the first ones by name, and count and digest of all of them. */
 export interface Shown {
   readonly first: readonly Picked[];
   readonly selection: Selection;
 }
-/** The filters that such changes take. */
+/** The filters that these commands take. */
 export interface Filters {
   readonly query?: string | undefined;
   readonly status?: (typeof hostStatuses)[number] | undefined;
@@ -28,47 +28,48 @@ export interface Filters {
 
 export const whereFlag = {
   where: Flags.string({
-    summary: "Hosts that this selector picks, such as: platform = darwin and seen > 30d.",
+    summary: "Hosts that match this selector, such as: platform = darwin and seen > 30d.",
     helpValue: "SELECTOR",
   }),
 };
 
 export const choiceFlags = {
-  query: Flags.string({ summary: "Hosts that this search finds." }),
+  query: Flags.string({ summary: "Hosts that match this search text." }),
   status: Flags.option({ options: hostStatuses })({ summary: "Hosts with this status." }),
   "label-id": Flags.integer({ summary: "Hosts with this label.", min: 1 }),
+  ...labelFlag,
   ...whereFlag,
   ...teamFlag,
-  "all-hosts": Flags.boolean({ summary: "Say outright that every host is meant." }),
-  confirm: Flags.string({ summary: "Name of the host, or number of hosts, that is meant." }),
+  "all-hosts": Flags.boolean({ summary: "Select all hosts." }),
+  confirm: Flags.string({ summary: "Confirm without a prompt: the name of the host, or the number of hosts." }),
 };
 interface Choice {
   readonly query?: string | undefined;
   readonly status?: Filters["status"];
   readonly "label-id"?: number | undefined;
+  readonly label?: string | undefined;
   readonly where?: string | undefined;
   readonly team?: string | undefined;
   readonly "all-hosts"?: boolean | undefined;
 }
 
-/** Hosts told by name. */
+/** Maximum number of hosts that are listed by name. */
 const TOLD = 10;
 
 export abstract class HostsCommand extends ClientCommand {
-  /** The filters that the flags give; null where hosts are named instead. One of the two has to be. */
+  /** The filters from the flags; null if hosts are named instead. One of the two is required. */
   protected async filtersOr(names: readonly string[], flags: Choice): Promise<Filters | null> {
     const filters: Filters = {
       query: flags.query,
       status: flags.status,
       label_id: flags["label-id"],
       where: flags.where,
-      ...(await this.teamFilter(flags.team)),
+      ...(await this.hostFilter(flags)),
     };
     const filtered = Object.values(filters).some((value) => value !== undefined);
-    if (names.length > 0 && (filtered || flags["all-hosts"]))
-      throw usage("name hosts, or pick them by filters, not both");
+    if (names.length > 0 && (filtered || flags["all-hosts"])) throw usage("give either hosts or filters, not both");
     if (names.length === 0 && !filtered && !flags["all-hosts"])
-      throw usage("which hosts?", "Name them, pick them by filters, or say --all-hosts.");
+      throw usage("no hosts are given", "Name them, select them with filters, or use --all-hosts.");
     return names.length > 0 ? null : filters;
   }
 
@@ -81,9 +82,13 @@ export abstract class HostsCommand extends ClientCommand {
     return [...hosts.values()];
   }
 
-  protected async picked(filters: Filters, may: May): Promise<Picked[]> {
+  protected async picked(filters: Filters, may?: May): Promise<Picked[]> {
     this.common.all = true;
-    const rows = await this.rows(hostsApi.list, { query: { ...filters, may } }, "hosts");
+    const rows = await this.rows(
+      hostsApi.list,
+      { query: { ...filters, ...(may === undefined ? {} : { may }) } },
+      "hosts",
+    );
     return rows.map(({ id, display_name }) => ({ id, display_name }));
   }
 
@@ -91,7 +96,7 @@ export abstract class HostsCommand extends ClientCommand {
     return { first: hosts, selection: await selectionOfHosts(hosts) };
   }
 
-  /** What filters pick, without listing it: there may be a hundred thousand. */
+  /** Selects by filters without listing all hosts: there may be a hundred thousand. */
   protected async shownPicked(filters: Filters, may: May): Promise<Shown> {
     for (let tries = 0; tries < 3; tries++) {
       const query = { ...filters, may };
@@ -99,22 +104,22 @@ export abstract class HostsCommand extends ClientCommand {
       const first = hosts.map(({ id, display_name }) => ({ id, display_name }));
       if (!meta.has_next_results) return this.shownNamed(first);
       const { count, digest = "" } = await this.call(hostsApi.count, { query: { ...query, digest: true } });
-      // Fewer by now than were listed: what was listed is not what was counted.
+      // Retry if there are now fewer hosts than were listed: the list and the count do not match.
       if (count > first.length) return { first, selection: { count, digest } };
     }
-    throw new CliError("conflict", "the hosts that match change all the while", "Run it again.");
+    throw new CliError("conflict", "the matching hosts keep changing", "Run it again.");
   }
 
-  /** Refuses a choice that holds nothing, or everything without saying so. */
+  /** Refuses an empty selection, and a selection of all hosts without --all-hosts. */
   protected async checkChoice(chosen: number, allHosts: boolean | undefined): Promise<void> {
     if (chosen === 0) throw notFound("no host matches");
     if (chosen === 1 || allHosts) return;
     const { count } = await this.call(hostsApi.count);
     if (chosen >= count)
-      throw usage(`these are all ${chosen} hosts that you can see`, "Add --all-hosts if that is meant.");
+      throw usage(`these are all ${chosen} hosts that you can see`, "To include all of them, add --all-hosts.");
   }
 
-  /** The first of them by name, for whoever is asked. */
+  /** Lists the first hosts by name, for the confirmation. */
   protected tell({ first, selection }: Shown): void {
     for (const { display_name, id } of first.slice(0, TOLD)) this.note(`  ${printable(display_name)} (${id})`);
     if (selection.count > TOLD) this.note(`  and ${selection.count - TOLD} more`);

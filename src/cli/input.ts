@@ -1,4 +1,4 @@
-// Bodies and secrets: from files, stdin and the environment; a secret is never the value of a flag.
+// Request bodies and secrets from files, stdin and the environment. A secret is never passed as the value of a flag.
 import { readFile } from "node:fs/promises";
 import type { Interfaces } from "@oclif/core";
 import * as Flags from "@oclif/core/flags";
@@ -10,7 +10,7 @@ const read = new WeakSet<Io>();
 /** The text of a file, or of stdin for `-`. */
 export async function readText(io: Io, path: string, flag: string): Promise<string> {
   if (path === "-") {
-    if (read.has(io)) throw usage("stdin can be read only once", "Give the other one by file.");
+    if (read.has(io)) throw usage("stdin can be read only once", "Give the other one as a file.");
     read.add(io);
     if (io.tty.stdin) io.err(`reading ${flag} from the terminal; end with Ctrl-D\n`);
     return io.readStdin();
@@ -23,11 +23,11 @@ export async function readText(io: Io, path: string, flag: string): Promise<stri
   }
 }
 
-/** The object in `--input`, JSON or YAML; empty where the flag was not given. */
+/** The object in `--input` (JSON or YAML); empty if the flag is not set. */
 export async function readBody(io: Io, path: string | undefined): Promise<Record<string, unknown>> {
   if (path === undefined) return {};
   const value = await readValue(io, path);
-  if (typeof value !== "object" || value === null || Array.isArray(value)) throw usage("--input: an object is needed");
+  if (typeof value !== "object" || value === null || Array.isArray(value)) throw usage("--input: must be an object");
   return value as Record<string, unknown>;
 }
 
@@ -46,14 +46,14 @@ export async function readValue(io: Io, path: string): Promise<unknown> {
 type SecretFlags<Field extends string> = Record<`${Field}-stdin`, Interfaces.BooleanFlag<boolean>> &
   Record<`${Field}-file`, Interfaces.OptionFlag<string | undefined>>;
 
-/** `--FIELD-stdin` and `--FIELD-file F`. */
+/** The flags `--FIELD-stdin` and `--FIELD-file FILE`. */
 export const secretFlags = <Field extends string>(field: Field, what: string): SecretFlags<Field> =>
   ({
     [`${field}-stdin`]: Flags.boolean({ summary: `Read ${what} from stdin.`, exclusive: [`${field}-file`] }),
     [`${field}-file`]: Flags.string({ summary: `Read ${what} from a file.`, helpValue: "FILE" }),
   }) as SecretFlags<Field>;
 
-/** The secret given by its flags or by the environment variable; undefined when by neither. */
+/** The secret from its flags or from the environment variable; undefined if neither is set. */
 export async function readSecret(
   io: Io,
   flags: Readonly<Record<string, unknown>>,
@@ -63,16 +63,16 @@ export async function readSecret(
   const file = flags[`${field}-file`];
   const path = flags[`${field}-stdin`] === true ? "-" : typeof file === "string" ? file : undefined;
   if (path !== undefined) {
-    // Editors and `echo` end a file with a line break that is no part of the secret.
+    // Editors and `echo` end a file with a line break that is not part of the secret.
     const text = (await readText(io, path, `--${field}-${path === "-" ? "stdin" : "file"}`)).replace(/\r?\n$/, "");
-    if (text === "") throw usage(`--${field}-${path === "-" ? "stdin" : "file"}: nothing was read`);
+    if (text === "") throw usage(`--${field}-${path === "-" ? "stdin" : "file"}: the input is empty`);
     return text;
   }
   const value = env === undefined ? undefined : io.env[env];
   return value === undefined || value === "" ? undefined : value;
 }
 
-/** A value typed on the command line as JSON would have it: true, false, null, numbers, @file; else text. */
+/** Parses a value from the command line: true, false, null, a number, or @file; anything else is text. */
 export async function parseValue(io: Io, text: string, flag: string): Promise<unknown> {
   if (text === "true") return true;
   if (text === "false") return false;

@@ -1,4 +1,4 @@
-// An invite's flags: those of a user that are offered with it.
+// The flags of an invite: those of a user, except the picture.
 import { userFlags } from "./user-view.ts";
 
 const { "gravatar-url": _, ...offered } = userFlags;

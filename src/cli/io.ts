@@ -1,6 +1,7 @@
-// Everything a command touches outside itself, so that tests can stand in for it.
+// Everything that a command uses outside its own process state, so that tests can replace it.
 import { pause } from "../client/pause.ts";
 import type { Send } from "../client/transport.ts";
+import { type Terminal, terminalOf } from "./terminal.ts";
 
 export interface Asker {
   text(question: string, preset?: string): Promise<string>;
@@ -17,26 +18,28 @@ export interface Keyring {
 export interface Io {
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly tty: { readonly stdin: boolean; readonly stdout: boolean; readonly stderr: boolean };
+  /** The current size of the terminal. */
   readonly columns: number;
+  readonly lines: number;
   readonly ask: Asker;
   readonly now: () => Date;
   out(text: string): void;
-  /** As `out`; waits while its reader is slow. */
+  /** Like `out`, but waits while the reader is slow. */
   outText?(text: string): Promise<void>;
-  /** Bytes for stdout as they are; waits while its reader is slow. */
+  /** Writes bytes to stdout unchanged; waits while the reader is slow. */
   outBytes?(bytes: Uint8Array): Promise<void>;
   err(text: string): void;
   readStdin(): Promise<string>;
   sleep(ms: number, signal?: AbortSignal): Promise<void>;
-  /** Answers requests in place of the network. */
+  /** Handles requests instead of the network. */
   readonly send?: Send;
-  /** Opens an address in the user's browser, in place of the system. */
+  /** Opens a URL in the user's browser, instead of the system's opener. */
   readonly browse?: (url: string) => Promise<void>;
-  /** Stands in for the operating system's keyring. */
+  /** Replaces the operating system's keyring. */
   readonly keyring?: Keyring;
 }
 
-// Prompts go to stderr: stdout belongs to data.
+// Prompts go to stderr, because stdout is for data.
 const terminal = () => ({ input: process.stdin, output: process.stderr });
 
 const asker: Asker = {
@@ -58,7 +61,7 @@ const toStdout = (data: string | Uint8Array): Promise<void> =>
   new Promise((resolve, reject) =>
     process.stdout.write(data, (error) => {
       if (!error) return resolve();
-      // Its reader has seen enough (`| head`).
+      // The reader closed the pipe (`| head`).
       if ("code" in error && error.code === "EPIPE") process.exit(0);
       reject(error);
     }),
@@ -71,7 +74,12 @@ export const processIo = (): Io => ({
     stdout: process.stdout.isTTY === true,
     stderr: process.stderr.isTTY === true,
   },
-  columns: process.stdout.columns ?? 80,
+  get columns() {
+    return process.stdout.columns ?? process.stderr.columns ?? 80;
+  },
+  get lines() {
+    return process.stdout.rows ?? process.stderr.rows ?? 24;
+  },
   ask: asker,
   now: () => new Date(),
   out: (text) => void process.stdout.write(text),
@@ -87,15 +95,15 @@ export const processIo = (): Io => ({
   sleep: pause,
 });
 
-const ios = new WeakMap<object, Io>();
+const terminals = new WeakMap<object, Terminal>();
 
-/** Commands know only oclif's config: what they touch hangs on it. */
-export const attachIo = (config: object, io: Io): void => void ios.set(config, io);
-export const ioOf = (config: object): Io => {
-  const io = ios.get(config) ?? processIo();
-  ios.set(config, io);
-  return io;
-};
+/** Commands only receive oclif's config, so their terminal is attached to it. */
+export function attachIo(config: object, io: Io): Terminal {
+  const terminal = terminalOf(io);
+  terminals.set(config, terminal);
+  return terminal;
+}
+export const ioOf = (config: object): Terminal => terminals.get(config) ?? attachIo(config, processIo());
 
-/** Whether people watch: no pager, colour or progress for scripts and CI. */
+/** Whether there is no pager, colour or progress: in scripts and CI. */
 export const isDumb = ({ env }: Pick<Io, "env">): boolean => env.TERM === "dumb" || (env.CI ?? "") !== "";

@@ -1,27 +1,26 @@
-// --jq: jq itself, compiled to WebAssembly; loaded only where it is asked for.
+// --jq: jq itself, compiled to WebAssembly, and loaded only if the flag is used.
 import type { Jq } from "jq-wasm";
 import { usage } from "./errors.ts";
-import { printableLines } from "./text.ts";
 
-/** Makes text of JSON: `whole` is one document, or several after one another. */
+/** Applies the expression to a JSON text, which is one document or several in sequence. */
 export type Select = (whole: string) => string;
 
-/** More is refused: an expression is typed, not generated. */
+/** Maximum length of an expression. Expressions are typed by hand, so a longer one is a mistake. */
 const LONGEST = 10_000;
 
-/** The expression, held against jq's grammar before anything is asked for. */
+/** Compiles the expression, so that a syntax error is reported before any request. */
 export async function compileJq(expression: string, compact: boolean): Promise<Select> {
   if (expression.length > LONGEST) throw usage(`--jq: the expression is longer than ${LONGEST} characters`);
   const { loadJq } = await import("jq-wasm");
   const jq = await loadJq();
-  // What begins with a dash would be taken for a flag of jq's own.
+  // jq would read a leading dash as one of its own flags.
   const query = expression.startsWith("-") ? ` ${expression}` : expression;
   run(jq, "", query, compact);
-  return (whole) => printableLines(run(jq, whole, query, compact));
+  return (whole) => run(jq, whole, query, compact);
 }
 
 function run(jq: Jq, whole: string, query: string, compact: boolean): string {
-  // jq runs to its end at once. Without listeners of ours Ctrl-C ends the process, also while an expression does not.
+  // jq blocks until it is done. Without our listeners, Ctrl-C ends the process even if an expression never does.
   const listeners = process.listeners("SIGINT");
   for (const listener of listeners) process.off("SIGINT", listener);
   try {
@@ -33,14 +32,14 @@ function run(jq: Jq, whole: string, query: string, compact: boolean): string {
   }
 }
 
-/** jq's first line without its own name and that of its pretended file: what is wrong, and where. */
+/** The first line of jq's error, without the names of the program and of the input: what is wrong, and where. */
 const reasonOf = (stderr: string): string =>
   (stderr.split("\n")[0] ?? "")
     .replace(/^jq: error(?: \(at [^)]*\))?: /, "")
     .replace(" at <top-level>, line", " at line")
     .replace(/:$/, "") || "the expression failed";
 
-/** The expression with a mark below the place, as jq draws it. */
+/** The expression with a mark below the position of the error, as jq prints it. */
 function hintOf(stderr: string): string {
   const [, ...drawn] = stderr.split("\n");
   const mark = drawn.findIndex((line) => /^\s*\^+\s*$/.test(line));

@@ -25,24 +25,24 @@ export const memberFlags = {
   "host-ids": Flags.string({ summary: "Hosts in the label, by id.", helpValue: "ID,ID", multiple: true }),
 };
 
-/** The fields of a body that the flags of members give; an empty value is an empty list. */
+/** Body fields from the member flags; an empty value is an empty list. */
 export function memberFields(flags: {
   hosts?: string[] | undefined;
   "host-ids"?: string[] | undefined;
 }): Record<string, unknown> {
   return {
     ...(flags.hosts === undefined ? {} : { hosts: listOf(flags.hosts) }),
-    // What is no number stays as it is: the server says what is wrong with it.
+    // A value that is not a number is passed on, so that the server reports the error.
     ...(flags["host-ids"] === undefined
       ? {}
       : { host_ids: listOf(flags["host-ids"]).map((id) => (/^\d{1,15}$/.test(id) ? Number(id) : id)) }),
   };
 }
 
-/** The server passes over what names no host. */
+/** Warns about unknown hosts, because the server ignores names that match no host. */
 export function tellUnknown(given: Record<string, unknown>, count: number, warn: (text: string) => void): void {
   const named = given.hosts ?? given.host_ids;
   if (!Array.isArray(named)) return;
   const names = new Set(named).size;
-  if (count < names) warn(`${names} hosts were named, ${count} of them are known and in the label`);
+  if (count < names) warn(`${names} hosts were given; ${count} of them are known and were added to the label`);
 }

@@ -1,13 +1,14 @@
-// What commands that run live queries share: choosing targets, rows as they come, the accounting at the end.
+// Shared by the commands that run live queries: target selection, rows as they arrive, and the summary at the end.
 import * as Flags from "@oclif/core/flags";
+import { hostsApi } from "../api/hosts.ts";
 import { type LiveQuery, type LiveResult, type LiveStatus, liveQueriesApi } from "../api/live-queries.ts";
-import { Unreachable } from "../client/errors.ts";
+import { ApiCallError, Unreachable } from "../client/errors.ts";
 import { readEvents } from "../client/events.ts";
 import { ClientCommand } from "./client-command.ts";
 import { CliError, usage } from "./errors.ts";
 import { pick } from "./fields.ts";
 import { listOf } from "./flags.ts";
-import { LiveTable } from "./live-table.ts";
+import { isNoTeam } from "./team-view.ts";
 import { plural, printable } from "./text.ts";
 import { interrupted } from "./wait.ts";
 
@@ -28,18 +29,27 @@ export const targetFlags = {
     helpGroup: "TARGETS",
   }),
   teams: Flags.string({
-    summary: "Hosts of any of these teams; 0 is no team.",
+    summary: "Hosts of any of these teams; 0: hosts without a team.",
     multiple: true,
     helpValue: "TEAM,...",
     helpGroup: "TARGETS",
   }),
 };
 
-/** Attempts to read on after the connection broke. */
+/** Number of attempts to resume the stream after the connection broke. */
 const RECONNECTS = 8;
 
+interface Chosen {
+  readonly labels: string[];
+  /** Null: hosts without a team. */
+  readonly teams: (string | null)[];
+}
+
 export abstract class LiveCommand extends ClientCommand {
-  /** The targets of the flags as ids; null where none was given. */
+  #chosen: (Chosen & { readonly hosts: readonly number[] }) | null = null;
+  readonly #answered = new Set<number>();
+
+  /** The targets from the flags as ids; null if there are none. */
   protected async selected(flags: {
     readonly hosts?: string[] | undefined;
     readonly labels?: string[] | undefined;
@@ -47,20 +57,30 @@ export abstract class LiveCommand extends ClientCommand {
   }): Promise<{ hosts: number[]; labels: number[]; teams: number[] } | null> {
     const [hosts, labels, teams] = [listOf(flags.hosts), listOf(flags.labels), listOf(flags.teams)];
     if (hosts.length + labels.length + teams.length === 0) return null;
+    const names: Chosen = { labels: [], teams: [] };
     const ids = { hosts: [] as number[], labels: [] as number[], teams: [] as number[] };
     for (const name of hosts) ids.hosts.push((await this.host(name)).id);
-    for (const name of labels) ids.labels.push((await this.label(name)).id);
-    for (const name of teams) ids.teams.push(name === "0" || name === "none" ? 0 : (await this.team(name)).id);
+    for (const name of labels) {
+      const { id, name: own } = await this.label(name);
+      ids.labels.push(id);
+      names.labels.push(own);
+    }
+    for (const name of teams) {
+      const { id, name: own } = isNoTeam(name) ? { id: 0, name: null } : await this.team(name);
+      ids.teams.push(id);
+      names.teams.push(own);
+    }
+    this.#chosen = { ...names, hosts: ids.hosts };
     return ids;
   }
 
   /**
-   * Prints results until the query is over, or with `detach` until nobody who is online is left. Gives the counts. An interrupt cancels
-   * the query, unless somebody else started it.
+   * Prints results until the query ends, or with `detach` until no online host is left that may answer. Returns the
+   * counts. An interrupt cancels the query, unless somebody else started it.
    */
   protected async follow(query: LiveQuery, options: { detach?: boolean; keep?: boolean } = {}): Promise<Counts> {
     const printer = this.printer();
-    const progress = this.progress(`asking ${plural(query.counts.targets, "host")} ...`);
+    const progress = this.progress(`querying ${plural(query.counts.targets, "host")} ...`);
     const clear = () => {
       if (this.io.tty.stderr) progress.done();
     };
@@ -70,14 +90,13 @@ export abstract class LiveCommand extends ClientCommand {
         if (event.type === "result") {
           clear();
           const { host, error } = event.data;
+          this.#answered.add(host.id);
           if (error !== null) this.note(`${printable(host.display_name)}: ${printable(error)}`);
           await printer.add(event.data);
         } else {
           counts = event.data.counts;
           const done = counts.answered + counts.error;
-          progress.update(
-            `${done} of ${done + event.data.expected_left} that are online, ${counts.targets} in all ...`,
-          );
+          progress.update(`${done} of ${done + event.data.expected_left} online hosts, ${counts.targets} in total ...`);
           if (options.detach && event.data.expected_left === 0) break;
         }
       }
@@ -86,8 +105,8 @@ export abstract class LiveCommand extends ClientCommand {
       if (!this.stop.signal.aborted) throw error;
       if (options.keep)
         throw interrupted({
-          what: `live query ${query.id} goes on`,
-          hint: `\`svc queries live follow ${query.id}\` reads it from the start, \`svc queries live cancel ${query.id}\` ends it.`,
+          what: `live query ${query.id} continues`,
+          hint: `\`svc queries live follow ${query.id}\` shows its results from the start, \`svc queries live cancel ${query.id}\` cancels it.`,
         });
       await printer.end();
       counts = await this.cancelled(query.id);
@@ -100,20 +119,39 @@ export abstract class LiveCommand extends ClientCommand {
     return counts;
   }
 
-  /** The last line, and the exit code that fits it. */
+  /** Prints the summary line and sets the matching exit code. */
   protected account(counts: Counts, waitsUntil: string | null = null): void {
     this.note(accounting(counts, waitsUntil));
     if (counts.answered < counts.targets) throw new CliError("partial", "");
   }
 
+  /** Names offline hosts for people, as many as fit on a line. */
+  protected async nameOffline({ offline }: Counts, where: string | undefined): Promise<void> {
+    if (offline === 0 || this.structured) return;
+    const targets = targetsWhere(this.#chosen, where);
+    if (targets === null) return;
+    const query = { where: `(${targets}) and not online`, order_key: "display_name" as const, per_page: NAMED_FROM };
+    try {
+      const { hosts } = await this.call(hostsApi.list, { query });
+      const names = hosts.filter(({ id }) => !this.#answered.has(id)).map((host) => printable(host.display_name));
+      if (names.length === 0) return;
+      const shown = names.slice(0, Math.min(NAMED, offline));
+      const more = offline - shown.length;
+      this.note(`offline: ${shown.join(", ")}${more > 0 ? ` and ${more} more` : ""}`);
+    } catch (error) {
+      // The summary contains the number of offline hosts anyway.
+      if (!(error instanceof ApiCallError)) throw error;
+    }
+  }
+
   private async cancelled(id: number): Promise<Counts> {
     const connection = await this.connection();
-    // This run's own client is interrupted.
+    // This run's own client has been aborted by the interrupt.
     const client = this.clientFor(connection, await connection.token(), new AbortController().signal);
     return (await client.call(liveQueriesApi.cancel, { params: { id } })).live_query.counts;
   }
 
-  /** Events of the stream, resumed where the connection breaks. */
+  /** Events of the stream; resumes when the connection breaks. */
   private async *events(
     id: number,
   ): AsyncGenerator<{ type: "result"; data: LiveResult } | { type: "status"; data: LiveStatus }> {
@@ -141,8 +179,7 @@ export abstract class LiveCommand extends ClientCommand {
         if (error instanceof CliError || !isBroken(error)) throw error;
         if (tried >= RECONNECTS) throw error;
       }
-      if (tried >= RECONNECTS)
-        throw new CliError("unreachable", "the stream of results ends too early again and again");
+      if (tried >= RECONNECTS) throw new CliError("unreachable", "the stream of results was interrupted repeatedly");
       await this.io.sleep(Math.min(5_000, 250 * 2 ** tried), this.stop.signal);
     }
   }
@@ -152,7 +189,7 @@ export abstract class LiveCommand extends ClientCommand {
     if (this.common.json !== true && chosen === "" && !this.io.tty.stdout) this.common.output = "ndjson";
     const { format } = this;
     const fields = typeof this.common.fields === "string" ? listOf([this.common.fields]) : null;
-    // Which columns there are, the hosts decide: they are picked here, and not held against anything.
+    // The columns depend on the hosts' results, so --fields is applied here without validation.
     this.common.fields = undefined;
     const shape = (row: Row): Row => (fields === null ? row : pick(row, fields));
     if (format === "ndjson") {
@@ -162,12 +199,7 @@ export abstract class LiveCommand extends ClientCommand {
       };
     }
     if (format === "table" && this.io.tty.stdout) {
-      const table = new LiveTable({
-        out: this.io.out,
-        header: this.common["no-header"] !== true,
-        bold: (text) => this.paint(1, text, "stdout"),
-        width: this.io.columns,
-      });
+      const table = this.liveTable();
       return {
         add: async (result) => table.add(rowsOf(result).map((row) => (fields === null ? withoutId(row) : shape(row)))),
         end: async () => {},
@@ -185,7 +217,7 @@ export abstract class LiveCommand extends ClientCommand {
   }
 }
 
-/** The rows of a result, each with its host. */
+/** The rows of a result, each with the name and id of its host. */
 export function rowsOf({ host, rows }: LiveResult): Row[] {
   return rows.map(({ host_display_name: _name, host_hostname: _hostname, host_id: _id, ...cells }) => ({
     host_hostname: host.hostname,
@@ -194,20 +226,46 @@ export function rowsOf({ host, rows }: LiveResult): Row[] {
   }));
 }
 
+/**
+ * Maximum number of hosts to name, and how many to fetch for that: some hosts that are offline now have already
+ * answered.
+ */
+const NAMED = 10;
+const NAMED_FROM = 50;
+
+const quoted = (text: string): string => `"${text.replace(/["\\]/g, "\\$&")}"`;
+
+/** The targets of a live query as a host selector; null if a selector cannot express them. */
+function targetsWhere(chosen: (Chosen & { readonly hosts: readonly number[] }) | null, where?: string): string | null {
+  if (chosen === null) return where ?? null;
+  if (where !== undefined) return null;
+  const { hosts, labels, teams } = chosen;
+  const ofTeams = teams.map((name) => (name === null ? "team = none" : `team = ${quoted(name)}`));
+  const kinds = [
+    labels.length === 0 ? "" : `label in (${labels.map(quoted).join(", ")})`,
+    ofTeams.length === 0 ? "" : `(${ofTeams.join(" or ")})`,
+  ].filter((part) => part !== "");
+  return [hosts.length === 0 ? "" : `id in (${hosts.join(", ")})`, kinds.join(" and ")]
+    .filter((part) => part !== "")
+    .join(" or ");
+}
+
 const withoutId = ({ host_id: _, ...row }: Row): Row => row;
 
 export function accounting(counts: Counts, waitsUntil: string | null = null): string {
   const { answered, error, offline, timed_out, cancelled, waiting } = counts;
   const text = `${answered} answered, ${error} error, ${offline} offline, ${timed_out} timed out`;
   const rest = cancelled > 0 ? `, ${cancelled} cancelled` : "";
-  return waiting > 0 && waitsUntil !== null ? `${text}${rest}, ${waiting} asked until ${waitsUntil}` : `${text}${rest}`;
+  return waiting > 0 && waitsUntil !== null
+    ? `${text}${rest}, ${waiting} waiting until ${waitsUntil}`
+    : `${text}${rest}`;
 }
 
-/** The connection ended, which is no answer: the rest can be asked for. */
+/** Whether the connection broke, as opposed to an error reply: the stream can then be resumed. */
 function isBroken(error: unknown): boolean {
   if (error instanceof Unreachable) return error.code !== "NOT_JSON";
   return error instanceof Error && /terminated|aborted|closed|socket|ECONN/i.test(`${error.name} ${error.message}`);
 }
 
 export const needTargets = () =>
-  usage("no hosts were chosen", "Give --hosts, --labels, --teams or --where; --all-hosts means every host.");
+  usage("no hosts are given", "Give --hosts, --labels, --teams or --where, or use --all-hosts.");

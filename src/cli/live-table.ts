@@ -1,68 +1,85 @@
-// A table that grows: rows are printed as they come, so widths are settled by the first ones.
+// A table that prints rows as they arrive. The first rows determine the columns and their widths.
+import { cut, fitColumns } from "./table.ts";
 import { cell, printable } from "./text.ts";
 
 const GAP = "  ";
 const NARROWEST = 8;
 const WIDEST = 40;
 
+interface Place {
+  readonly key: string;
+  readonly width: number;
+}
+type Row = Readonly<Record<string, unknown>>;
+
 export class LiveTable {
   private readonly out: (text: string) => void;
   private readonly header: boolean;
   private readonly bold: (text: string) => string;
   private readonly width: number;
-  private columns: readonly string[] = [];
-  private widths: readonly number[] = [];
-  private keys = "";
+  private readonly leftOut: (headers: readonly string[]) => void;
+  private places: readonly Place[] = [];
+  private known = new Set<string>();
 
   constructor(io: {
     out: (text: string) => void;
     header: boolean;
     bold: (text: string) => string;
     width: number;
+    /** Called with the columns that do not fit. */
+    leftOut?: (headers: readonly string[]) => void;
   }) {
     this.out = io.out;
     this.header = io.header;
     this.bold = io.bold;
     this.width = io.width;
+    this.leftOut = io.leftOut ?? (() => {});
   }
 
-  /** Rows of one host. Other columns than before begin a new header. */
-  add(rows: readonly Readonly<Record<string, unknown>>[]): void {
+  /** Adds rows of one host. New columns start a new header; missing values stay empty. */
+  add(rows: readonly Row[]): void {
     for (const row of rows) {
-      const keys = Object.keys(row);
-      if (keys.join("\u0000") !== this.keys) this.begin(keys, rows);
-      this.print(this.columns.map((column) => shown(row, column)));
+      if (Object.keys(row).some((key) => !this.known.has(key))) this.begin(Object.keys(row), rows);
+      this.print(this.places.map(({ key }) => shown(row, key)));
     }
   }
 
-  private begin(keys: readonly string[], rows: readonly Readonly<Record<string, unknown>>[]): void {
-    this.keys = keys.join("\u0000");
-    this.columns = keys;
-    this.widths = this.columns.map((column) => {
-      const cells = rows.slice(0, 100).map((row) => [...shown(row, column)].length);
-      return Math.min(WIDEST, Math.max(NARROWEST, [...column].length, ...cells));
+  private begin(keys: readonly string[], rows: readonly Row[]): void {
+    this.known = new Set(keys);
+    const natural = keys.map((key) => {
+      const cells = rows.slice(0, 100).map((row) => [...shown(row, key)].length);
+      return Math.min(WIDEST, Math.max(NARROWEST, [...key].length, ...cells));
     });
+    const fitting = fitColumns(
+      keys.map(() => ({})),
+      natural,
+      this.width,
+    );
+    // Later rows may have longer values, so the unused width is distributed among all columns.
+    const used = fitting.reduce((total, { width }) => total + width, GAP.length * (fitting.length - 1));
+    const more = Math.max(0, Math.floor((this.width - used) / Math.max(1, fitting.length)));
+    this.places = fitting.map(({ at, width }) => ({
+      key: keys[at]!,
+      width: at === keys.length - 1 ? this.width : Math.max(width, Math.min(WIDEST, width + more)),
+    }));
+    const missing = keys.filter((key) => !this.places.some((place) => place.key === key));
+    if (missing.length > 0) this.leftOut(missing.map((key) => printable(key.toUpperCase())));
     if (this.header)
       this.print(
-        keys.map((key) => printable(key.toUpperCase())),
+        this.places.map(({ key }) => printable(key.toUpperCase())),
         this.bold,
       );
   }
 
   private print(cells: readonly string[], paint: (text: string) => string = String): void {
     const line = cells
-      .map((cell, at) => (at === cells.length - 1 ? cell : padded(cell, this.widths[at]!)))
+      .map((text, at) =>
+        at === cells.length - 1 ? text : cut(text, this.places[at]!.width).padEnd(this.places[at]!.width),
+      )
       .join(GAP)
       .trimEnd();
     this.out(`${paint(cut(line, this.width))}\n`);
   }
 }
 
-const shown = (row: Readonly<Record<string, unknown>>, column: string): string => printable(cell(row[column]));
-
-const padded = (text: string, width: number): string => cut(text, width).padEnd(width);
-
-function cut(text: string, width: number): string {
-  const letters = [...text];
-  return letters.length <= width ? text : `${letters.slice(0, width - 1).join("")}…`;
-}
+const shown = (row: Row, column: string): string => printable(cell(row[column]));

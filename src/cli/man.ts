@@ -1,15 +1,12 @@
-// Manual pages in roff, made of what help is made of: one for svc, one for each topic and each command beside them.
+// Manual pages in roff, generated from the help: one for svc, and one for each topic and top-level command.
 import type { Command } from "@oclif/core";
 import type { Config } from "@oclif/core/config";
-import { helpTopics } from "./help-topics.ts";
+import { helpTopics, sharedFlagGroups as shared } from "./help-topics.ts";
 import { destructiveMark, destructiveText, isDestructive } from "./main.ts";
 
 type Flag = Command.Loadable["flags"][string];
 
-/** Groups of flags that many commands take; they are told once, in svc(1). */
-const shared = ["OUTPUT", "SERVER", "GLOBAL"];
-
-/** Text as it is: nothing in it is a request to roff. */
+/** Escapes text so that roff interprets nothing in it. */
 export const roff = (text: string): string =>
   text
     .replaceAll("\\", "\\e")
@@ -22,10 +19,10 @@ export const roff = (text: string): string =>
     .map((line) => (line.startsWith(".") ? `\\&${line}` : line))
     .join("\n");
 
-/** An argument of a macro: one word, whatever is in it. */
+/** Quotes a macro argument, so that it stays one argument whatever it contains. */
 const quoted = (text: string): string => `"${roff(text).replaceAll('"', "\\(dq")}"`;
 
-/** The pages by their names, `svc` and `svc-hosts`. */
+/** The pages by name: `svc`, `svc-hosts` and so on. */
 export function manPages(config: Config): Map<string, string> {
   const commands = config.commands.filter(({ hidden }) => !hidden);
   const heads = [...new Set(commands.map(({ id }) => id.split(":")[0] ?? id))].sort();
@@ -37,7 +34,7 @@ export function manPages(config: Config): Map<string, string> {
   return pages;
 }
 
-/** The name of the page that tells of the words, null where none does. */
+/** The name of the page that documents the command or topic; null if there is none. */
 export function pageOf(config: Config, words: readonly string[]): string | null {
   if (words.length === 0) return config.bin;
   const id = words.join(":");
@@ -62,7 +59,7 @@ function mainPage(config: Config, commands: readonly Command.Loadable[], heads: 
     header(config, bin, "device management from the command line, and its server"),
     `.SH SYNOPSIS\n.B ${bin}\n.I COMMAND\n[\\fIARGUMENT\\fR ...] [\\fIFLAG\\fR ...]`,
     `.SH COMMANDS\n${listed.join("\n")}`,
-    `.SH FLAGS\nMost commands take these; their pages name the others.\n${grouped.join("\n")}`,
+    `.SH FLAGS\nMost commands have these flags; their pages describe the others.\n${grouped.join("\n")}`,
     ...Object.entries(helpTopics).map(([name, { about, rows }]) => {
       const title = { "exit-codes": "EXIT STATUS", formatting: "OUTPUT FORMATS" }[name] ?? name.toUpperCase();
       return [
@@ -92,7 +89,7 @@ function page(config: Config, head: string, commands: readonly Command.Loadable[
     .concat("\n");
 }
 
-/** No date: pages of one version are the same wherever they are made. */
+/** The header contains no date, so that the pages of a version are identical wherever they are generated. */
 const header = ({ bin, version }: Config, name: string, text: string): string =>
   `.TH ${quoted(name.toUpperCase())} 1 "" ${quoted(`${bin} ${version}`)} ${quoted(`${bin} manual`)}\n.SH NAME\n${roff(name)} \\- ${roff(text.replace(/\.$/, ""))}`;
 

@@ -1,4 +1,4 @@
-// One reply in any of the output formats.
+// Renders replies in all output formats.
 import type { z } from "zod";
 import { usage } from "./errors.ts";
 import { fieldPaths, isField, pick, valueAt } from "./fields.ts";
@@ -17,17 +17,21 @@ export interface OutputOptions {
   readonly jq?: string;
   readonly header: boolean;
   readonly bold: (text: string) => string;
-  /** Columns of the terminal that shows it; null where none does. */
+  /** The text in the colour of this SGR code. */
+  readonly colour: (code: number, text: string) => string;
+  /** The width of the terminal; null if the output is not a terminal. */
   readonly width: number | null;
+  /** Called with the headers of the columns that do not fit the terminal. */
+  readonly leftOut?: (headers: readonly string[]) => void;
 }
 
 export interface View {
   readonly columns: readonly (Column | string)[];
-  /** What a row is, to check `--fields` against. */
+  /** The schema of a row, to validate `--fields`. */
   readonly schema?: z.ZodType;
 }
 
-/** Refuses fields that no row can have, naming those it can. */
+/** Refuses fields that no row can have, and lists the valid ones. */
 export function checkFields(fields: readonly string[], known: z.ZodType | readonly unknown[]): void {
   const rows = Array.isArray(known) ? known : null;
   const valid = rows ? [...new Set(rows.flatMap(flatKeys))] : fieldPaths(known as z.ZodType);
@@ -40,20 +44,20 @@ export function checkFields(fields: readonly string[], known: z.ZodType | readon
   );
 }
 
-// What JSON.stringify and YAML let pass, and a terminal would obey.
+// JSON.stringify and YAML do not escape all characters that control a terminal.
 const json = (value: unknown, indent?: number): string => visible(JSON.stringify(value, null, indent));
 
-/** Takes text as it is made; ready for more when it resolves. */
+/** Writes text; resolves when the destination is ready for more. */
 export type Write = (text: string) => Promise<void>;
 export type Pages = AsyncIterable<readonly unknown[]> | Iterable<readonly unknown[]>;
 
 /**
- * Writes a list and gives the number of its rows. As json, ndjson and csv each page is written when it comes and not kept; a table and
- * yaml need all rows, and so does a jq expression over the whole of json.
+ * Writes a list and returns the number of its rows. In json, ndjson and csv each page is written when it arrives and
+ * not kept. A table and yaml need all rows, and so does a jq expression on json.
  */
 export async function writeList(pages: Pages, view: View, options: OutputOptions, write: Write): Promise<number> {
   const { fields, format } = options;
-  // Where it is known what a row is, nothing is asked for in vain.
+  // If the schema is known, fields are validated before the first request.
   if (fields && view.schema) checkFields(fields, view.schema);
   const { page, end } = await listWriter(asColumns(view.columns), options, write);
   let count = 0;
@@ -74,7 +78,8 @@ interface ListWriter {
 async function listWriter(own: readonly Column[], options: OutputOptions, write: Write): Promise<ListWriter> {
   const { fields, format } = options;
   const select = await selectOf(options);
-  const columns = fields ? fields.map((key): Column => knownColumn(own, key)) : own;
+  const chosen = fields ? fields.map((key): Column => knownColumn(own, key)) : own;
+  const columns = chosen.map((column) => inColour(column, options));
   const lines = (rows: readonly unknown[]) => rows.map((row) => `${json(row)}\n`).join("");
   if (format === "ndjson")
     return { page: (rows) => write(select ? select(lines(rows)) : lines(rows)), end: async () => {} };
@@ -112,11 +117,11 @@ async function listWriter(own: readonly Column[], options: OutputOptions, write:
   };
 }
 
-/** What --jq says; null without it. Refuses what is no expression. */
+/** The compiled --jq expression; null without the flag. Refuses an invalid expression. */
 export async function selectOf({ format, jq }: Pick<OutputOptions, "format" | "jq">): Promise<Select | null> {
   if (jq === undefined) return null;
   if (format !== "json" && format !== "ndjson")
-    throw usage(`--jq does not go with -o ${format}`, "It selects from json, and of ndjson from each line.");
+    throw usage(`--jq cannot be used with -o ${format}`, "It works with json and ndjson.");
   const compact = format === "ndjson";
   const key = `${compact} ${jq}`;
   const known = compiled.get(key) ?? compileJq(jq, compact);
@@ -124,10 +129,10 @@ export async function selectOf({ format, jq }: Pick<OutputOptions, "format" | "j
   return known;
 }
 
-// What comes line by line is printed by many calls.
+// Cached, because commands that print line by line call this for each line.
 const compiled = new Map<string, Promise<Select>>();
 
-/** One object: in a table, and in csv, a line for each of its fields. */
+/** Renders one object. Tables have a line per field. */
 export async function renderOne(object: unknown, view: Partial<View>, options: OutputOptions): Promise<string> {
   const { fields, format } = options;
   const select = await selectOf(options);
@@ -150,9 +155,42 @@ export async function renderOne(object: unknown, view: Partial<View>, options: O
   const lines = (columns ?? flatKeys(object).map((key): Column => ({ key }))).map((column) => ({
     field: column.header ?? column.key,
     value: shown(column, object),
+    own: inColour(column, options),
   }));
-  // One object is shown whole, however long a value is.
-  return table(lines, [{ key: "field" }, { key: "value" }], { ...options, header: false, width: null });
+  type Line = (typeof lines)[number];
+  const paint = (text: string, _: unknown, row: unknown) => {
+    const { own: column } = row as Line;
+    return column.paint?.(text, valueAt(object, column.key), object) ?? text;
+  };
+  // The values of a single object are never truncated.
+  return table(lines, [{ key: "field" }, { key: "value", paint }], { ...options, header: false, width: null });
+}
+
+const [GREEN, YELLOW, RED, DIM] = [32, 33, 31, 2];
+/** The names of states in the API, with their colours. */
+const stateColours: Readonly<Record<string, number>> = Object.fromEntries(
+  [
+    [GREEN, "ok online passing pass verified running approved delivered success installed"],
+    [YELLOW, "pending waiting verifying requested acknowledged action_required"],
+    [RED, "failed failing fail error dead denied missing mia gave_up rejected"],
+    [DIM, "offline expired cancelled complete finished"],
+  ].flatMap(([code, words]) =>
+    String(words)
+      .split(" ")
+      .map((word) => [word, Number(code)] as const),
+  ),
+);
+const isState = (key: string): boolean => /(^|\.)(status|state|health|response)$/.test(key);
+
+function inColour(column: Column, { colour }: OutputOptions): Column {
+  if (column.paint || !isState(column.key)) return column;
+  return {
+    ...column,
+    paint: (text, value) => {
+      const code = typeof value === "string" ? stateColours[value.toLowerCase()] : undefined;
+      return code === undefined ? text : colour(code, text);
+    },
+  };
 }
 
 const asColumns = (columns: View["columns"]): Column[] =>
@@ -163,7 +201,7 @@ function knownColumn(columns: readonly Column[], key: string): Column {
   return known;
 }
 
-/** Fields with plain values, one level of nesting included. */
+/** The fields with simple values, including one level of nesting. */
 function flatKeys(object: unknown): string[] {
   if (typeof object !== "object" || object === null) return [];
   return Object.entries(object).flatMap(([key, value]) =>
@@ -190,7 +228,7 @@ async function csv(
     {
       header,
       columns: columns.map(({ key }) => ({ key, header: key })),
-      // A cell that begins like a formula would run when the file is opened in a spreadsheet, and what follows a bare CR begins a cell there.
+      // A spreadsheet would run a cell that begins like a formula. It also treats text after a bare CR as a new cell.
       escape_formulas: true,
       quoted_match: /[\r\n]/,
       record_delimiter: "\n",
@@ -203,6 +241,6 @@ async function yaml(value: unknown): Promise<string> {
   const options = { lineWidth: 0, aliasDuplicateObjects: false };
   const text = stringify(value, options);
   if (visible(text) === text) return text;
-  // Escapes are read as such between double quotes only.
+  // YAML interprets escapes only between double quotes.
   return visible(stringify(value, { ...options, defaultStringType: "QUOTE_DOUBLE", defaultKeyType: "QUOTE_DOUBLE" }));
 }

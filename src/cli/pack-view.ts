@@ -20,12 +20,15 @@ const many = (summary: string, helpValue: string) => Flags.string({ summary, hel
 
 export const packFlags = {
   name: Flags.string({ summary: "Name." }),
-  description: Flags.string({ summary: "What the pack is for." }),
-  platform: Flags.string({ summary: "Only on these: darwin, linux, windows." }),
-  disabled: Flags.boolean({ summary: "Keep it from hosts.", allowNo: true }),
-  host: many("Hosts that get it, by id, hostname, uuid or serial number; replaces those of before.", "HOST,HOST"),
-  label: many("Labels whose hosts get it; replaces those of before.", "LABEL,LABEL"),
-  team: many("Teams whose hosts get it (premium); replaces those of before.", "TEAM,TEAM"),
+  description: Flags.string({ summary: "Purpose of the pack." }),
+  platform: Flags.string({ summary: "Only on these platforms: darwin, linux, windows." }),
+  disabled: Flags.boolean({ summary: "Do not send the pack to hosts.", allowNo: true }),
+  host: many(
+    "Hosts that get the pack, by id, hostname, uuid or serial number; replaces the current ones.",
+    "HOST,HOST",
+  ),
+  label: many("Labels whose hosts get the pack; replaces the current ones.", "LABEL,LABEL"),
+  team: many("Teams whose hosts get the pack (premium); replaces the current ones.", "TEAM,TEAM"),
 };
 
 interface Finder {
@@ -34,7 +37,7 @@ interface Finder {
   team(text: string): Promise<{ id: number }>;
 }
 
-/** The body fields that the flags give; an empty value is an empty list. */
+/** Body fields from the flags; an empty value is an empty list. */
 export async function packFields(
   flags: Readonly<Record<string, unknown>> & {
     host?: string[] | undefined;

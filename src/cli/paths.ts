@@ -1,4 +1,4 @@
-// Where the command line keeps its files (XDG Base Directory Specification).
+// Where the command line stores its files (XDG Base Directory Specification).
 import { homedir } from "node:os";
 import { isAbsolute, join } from "node:path";
 
@@ -8,13 +8,13 @@ const home = (env: Env) => env.HOME || env.USERPROFILE || homedir();
 
 export function configDir(env: Env): string {
   if (env.SVC_CONFIG_DIR) return env.SVC_CONFIG_DIR;
-  // The specification says to ignore relative paths here.
+  // The specification requires that relative paths are ignored here.
   if (env.XDG_CONFIG_HOME && isAbsolute(env.XDG_CONFIG_HOME)) return join(env.XDG_CONFIG_HOME, "svc");
   if (process.platform === "win32" && env.APPDATA) return join(env.APPDATA, "svc");
   return join(home(env), ".config", "svc");
 }
 
-/** For what can be had again. */
+/** The directory for files that can be recreated. */
 export function cacheDir(env: Env): string {
   if (env.XDG_CACHE_HOME && isAbsolute(env.XDG_CACHE_HOME)) return join(env.XDG_CACHE_HOME, "svc");
   if (process.platform === "win32" && env.LOCALAPPDATA) return join(env.LOCALAPPDATA, "svc", "cache");

@@ -1,4 +1,5 @@
-// Files that only their owner may read, replaced whole so that a crash leaves the old or the new one.
+// Files that only their owner can read. They are replaced atomically, so that a crash leaves the old or the new
+// content.
 import { mkdir, open, readFile, rename, rm, stat } from "node:fs/promises";
 import { dirname } from "node:path";
 import type { Low } from "lowdb";
@@ -6,7 +7,7 @@ import { failed } from "./errors.ts";
 
 export async function writePrivate(path: string, text: string): Promise<void> {
   await mkdir(dirname(path), { recursive: true, mode: 0o700 });
-  // Most commands only read: they need not load it.
+  // Imported only when writing, because most commands only read.
   const { randomBytes } = await import("node:crypto");
   const draft = `${path}.${randomBytes(6).toString("hex")}.tmp`;
   try {
@@ -46,7 +47,7 @@ export async function openPrivate<T>(path: string, empty: T): Promise<Low<T>> {
         } catch {
           throw failed(
             `${path} is damaged: it is not JSON`,
-            "Mend or delete the file, then sign in again with `svc login`.",
+            "Repair or delete the file, then sign in again with `svc login`.",
           );
         }
       },
@@ -58,7 +59,7 @@ export async function openPrivate<T>(path: string, empty: T): Promise<Low<T>> {
   return db;
 }
 
-/** Whether others than the owner may read the file. */
+/** Whether other users than the owner can access the file. */
 export async function isExposed(path: string): Promise<boolean> {
   if (process.platform === "win32") return false;
   try {

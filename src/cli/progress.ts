@@ -1,21 +1,22 @@
-import { type Io, isDumb } from "./io.ts";
+import { isDumb } from "./io.ts";
+import type { Terminal } from "./terminal.ts";
 
 export interface Progress {
   update(text: string): void;
   done(): void;
 }
 
-/** One line on stderr that rewrites itself; nothing where no terminal shows it. */
-export function startProgress(io: Io, text: string): Progress {
+/** Shows a status line on stderr that is updated in place; does nothing if stderr is not a terminal. */
+export function startProgress(io: Terminal, text: string): Progress {
   if (!io.tty.stderr || isDumb(io)) return { update() {}, done() {} };
   let shown = 0;
   const update = (line: string) => {
-    // Ten a second are enough to look alive.
+    // At most ten updates a second.
     const now = io.now().getTime();
     if (shown !== 0 && now - shown < 100) return;
     shown = now;
-    io.err(`\r\u001b[K${line.slice(0, Math.max(20, io.columns - 1))}`);
+    io.status(line);
   };
   update(text);
-  return { update, done: () => io.err("\r\u001b[K") };
+  return { update, done: () => io.status(null) };
 }

@@ -1,4 +1,4 @@
-// Flags made from the query that an endpoint takes: one more filter in the API is one more flag here.
+// Flags generated from an endpoint's query schema, so that a new filter in the API becomes a flag automatically.
 import type { Interfaces } from "@oclif/core";
 import * as Flags from "@oclif/core/flags";
 import type { z } from "zod";
@@ -9,28 +9,28 @@ type Meta = { type?: string; description?: string; enum?: string[]; deprecated?:
 
 const kebab = (field: string) => field.replaceAll("_", "-");
 
-/** Parameters that the API's own description leaves bare. */
+/** Texts for parameters that have no description in the API. */
 const texts: Record<string, string> = {
-  order_key: "Order by this field.",
+  order_key: "Order rows by this field.",
   order_direction: "Direction of the order; needs --order-key.",
-  after: "Only what comes after this value of --order-key.",
+  after: "Only rows after this value of --order-key.",
   populate_software: "Include the software of each host.",
   populate_users: "Include the local users of each host.",
   populate_labels: "Include the labels of each host.",
-  populate_policies: "Include the policies of each host, with its answers.",
-  device_mapping: "Include the people that each host is mapped to.",
+  populate_policies: "Include the policies of each host, with their results.",
+  device_mapping: "Include the users that each host is assigned to.",
   disable_failing_policies: "Do not count failing policies.",
   disable_issues: "Do not count issues.",
-  additional_info_filters: "Include these additional queries, joined by commas.",
+  additional_info_filters: "Include these additional queries, separated by commas.",
   exploit: "Only software with a known exploit (premium).",
 };
 
-/** Paging has flags of its own, and a team is given by name. */
+/** Left out: paging has flags of its own, and a team is given by name. */
 const apart = new Set(["page", "per_page", "cursor", "with_count", "team_id", "dry_run"]);
-/** Where false is an answer of its own, not the lack of one. */
+/** Boolean filters for which false is a filter too, as opposed to no filter. */
 const threeWay = new Set(["connected_to_svc"]);
 
-/** What the schema and those inside it say of themselves, the outermost first. */
+/** The metadata of the schema and of the schemas inside it; the outermost takes precedence. */
 function describe(schema: z.ZodType): Meta & { options?: string[] } {
   const def = schema.def as unknown as { type: string; innerType?: z.ZodType; in?: z.ZodType; entries?: object };
   const inner = def.innerType ?? (def.type === "pipe" ? def.in : undefined);
@@ -59,11 +59,11 @@ export function queryFlags(endpoint: AnyEndpoint, skip: readonly string[] = []):
 
 const sentence = (text: string) => `${text[0]?.toUpperCase()}${text.slice(1)}.`;
 
-/** Where a description names another parameter, here that is another flag. */
+/** Replaces the names of parameters in a description by those of their flags. */
 const asFlags = (text: string, { query }: AnyEndpoint) =>
   text.replace(/[a-z]+(?:_[a-z]+)+/g, (word) => (Object.hasOwn(query.shape, word) ? `--${kebab(word)}` : word));
 
-/** The query that the flags ask for. */
+/** The query parameters from the flags. */
 export function queryOf<E extends AnyEndpoint>(
   endpoint: E,
   flags: Readonly<Record<string, unknown>>,

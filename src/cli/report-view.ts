@@ -1,8 +1,8 @@
-/** The columns of rows that may differ, each once, in the order in which they come. */
+/** The columns of rows whose keys differ, without duplicates, in order of appearance. */
 export const columnsOf = (rows: readonly Record<string, unknown>[]): string[] => [
   ...new Set(rows.flatMap((row) => Object.keys(row))),
 ];
 
 export function tellClipped(clipped: boolean, note: (text: string) => void): void {
-  if (clipped) note("the report is full: hosts that answer for the first time are not in it");
+  if (clipped) note("the report is full: results of further hosts are not stored");
 }

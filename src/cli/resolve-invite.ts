@@ -7,7 +7,7 @@ type List = (
   input: InputOf<typeof invitesApi.list>,
 ) => Promise<ReplyOf<typeof invitesApi.list>>;
 
-/** The invite of that id or email. */
+/** Finds an invite by id or email. */
 export async function resolveInvite(list: List, text: string): Promise<Invite> {
   const byId = /^\d+$/.test(text);
   const { invites } = await list(invitesApi.list, byId ? {} : { query: { query: text } });

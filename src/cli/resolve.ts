@@ -1,5 +1,5 @@
-// From what people type to the object: ids, names, whatever identifies it.
-import type { AnyEndpoint, InputOf, ReplyOf } from "../api/endpoint.ts";
+// Finds objects by what people type: an id, a name or another identifier.
+import { type AnyEndpoint, type InputOf, isPathStep, type ReplyOf } from "../api/endpoint.ts";
 import type { Host } from "../api/host.ts";
 import { hostsApi } from "../api/hosts.ts";
 import { labelsApi } from "../api/labels.ts";
@@ -7,7 +7,7 @@ import { type Pack, packsApi } from "../api/packs.ts";
 import { type Query, queriesApi } from "../api/queries.ts";
 import { type Team, teamsApi } from "../api/teams.ts";
 import { type User, usersApi } from "../api/users.ts";
-import { ApiCallError } from "../client/errors.ts";
+import { ApiCallError, NotInPath } from "../client/errors.ts";
 import { notFound, usage } from "./errors.ts";
 import { nearest } from "./suggest.ts";
 
@@ -21,12 +21,17 @@ async function orNull<T>(call: Promise<T>): Promise<T | null> {
   try {
     return await call;
   } catch (error) {
-    if (error instanceof ApiCallError && error.status === 404) return null;
+    if (error instanceof NotInPath || (error instanceof ApiCallError && error.status === 404)) return null;
     throw error;
   }
 }
 
+function requireName(text: string, what: string): void {
+  if (text.trim() === "") throw usage(`the name of the ${what} is empty`);
+}
+
 export async function resolveHost(caller: Caller, text: string): Promise<Host> {
+  requireName(text, "host");
   if (isId(text)) {
     const found = await orNull(caller.call(hostsApi.get, { params: { id: text }, query: { exclude_software: true } }));
     if (found) return found.host;
@@ -35,16 +40,21 @@ export async function resolveHost(caller: Caller, text: string): Promise<Host> {
     caller.call(hostsApi.byIdentifier, { params: { identifier: text }, query: { exclude_software: true } }),
   );
   if (byName) {
-    // The server gives the first of several: whom a command deletes or wipes must not be a matter of age.
-    theOnly(await hostsWith(caller, ["hostname", "uuid", "hardware_serial"], text), text);
+    // The server returns the oldest match. A command that deletes or wipes must not pick one of several hosts by age.
+    theOnly(await hostsWith(caller, identifiers, text), text);
     return byName.host;
   }
-  const shown = theOnly(await hostsWith(caller, ["display_name"], text), text);
+  // Lists find hosts by names that cannot be in a path.
+  const others = isPathStep(text) ? hostNames : (["display_name"] as const);
+  const shown = theOnly(await hostsWith(caller, others, text), text);
   if (shown) return shown;
   throw notFound(`there is no host ${text}`, "`svc hosts list --query TEXT` searches for it.");
 }
 
-/** The one host, if any; an error where there are more. */
+const identifiers = ["hostname", "uuid", "hardware_serial"] as const;
+const hostNames = [...identifiers, "display_name"] as const;
+
+/** The only host, or undefined if there is none; fails if there are several. */
 function theOnly(hosts: readonly Host[], text: string): Host | undefined {
   if (hosts.length > 1)
     throw usage(
@@ -54,26 +64,27 @@ function theOnly(hosts: readonly Host[], text: string): Host | undefined {
   return hosts[0];
 }
 
-/** The hosts of which one of these is the text. */
+/** The hosts for which one of these fields equals the text. */
 async function hostsWith(
   caller: Caller,
-  fields: readonly ("hostname" | "uuid" | "hardware_serial" | "display_name")[],
+  fields: readonly (typeof hostNames)[number][],
   text: string,
 ): Promise<readonly Host[]> {
   const quoted = `"${text.replace(/["\\]/g, "\\$&")}"`;
   const where = fields.map((field) => `${field} = ${quoted}`).join(" or ");
   try {
     const { hosts } = await caller.call(hostsApi.list, { query: { where, per_page: "5" } });
-    // A server that does not know the parameter would give any hosts.
-    return hosts.filter((host) => fields.some((field) => host[field] === text));
+    // A server that does not support `where` would return arbitrary hosts.
+    return hosts.filter((host) => fields.some((field) => host[field].toLowerCase() === text.toLowerCase()));
   } catch (error) {
-    // Whoever may not list hosts knows none by what lists show.
+    // A caller who may not list hosts cannot find any by these fields.
     if (error instanceof ApiCallError && (error.status === 403 || error.status === 400)) return [];
     throw error;
   }
 }
 
 export async function resolveTeam(caller: Caller, text: string): Promise<Team> {
+  requireName(text, "team");
   if (isId(text)) {
     const found = await orNull(caller.call(teamsApi.get, { params: { id: text } }));
     if (found) return found.team;
@@ -92,8 +103,9 @@ export async function resolveTeam(caller: Caller, text: string): Promise<Team> {
   );
 }
 
-/** By id or name; an id wins. */
+/** Finds a label by id or name; an id takes precedence. */
 export async function resolveLabel(caller: Caller, text: string): Promise<{ id: number; name: string }> {
+  requireName(text, "label");
   const { labels } = await caller.call(labelsApi.summary, {});
   const name = text.normalize("NFC").trim();
   const found =
@@ -108,8 +120,11 @@ export async function resolveLabel(caller: Caller, text: string): Promise<{ id: 
   throw notFound(`there is no label ${text}${near ? `; did you mean ${near}?` : ""}`, "`svc labels list` shows them.");
 }
 
-/** By id, or by name within the scope: a team's queries, or the global ones. An id wins. */
+/**
+ * Finds a query by id, or by name within the scope (a team's queries, or the global ones). An id takes precedence.
+ */
 export async function resolveQuery(caller: Caller, text: string, teamId?: number): Promise<Query> {
+  requireName(text, "query");
   if (isId(text)) {
     const found = await orNull(caller.call(queriesApi.get, { params: { id: text } }));
     if (found) return found.query;
@@ -128,6 +143,7 @@ export async function resolveQuery(caller: Caller, text: string, teamId?: number
 }
 
 export async function resolvePack(caller: Caller, text: string): Promise<Pack> {
+  requireName(text, "pack");
   if (isId(text)) {
     const found = await orNull(caller.call(packsApi.get, { params: { id: text } }));
     if (found) return found.pack;
@@ -139,6 +155,7 @@ export async function resolvePack(caller: Caller, text: string): Promise<Pack> {
 }
 
 export async function resolveUser(caller: Caller, text: string): Promise<User> {
+  requireName(text, "user");
   if (text === "me") return (await caller.call(usersApi.me, {})).user;
   if (isId(text)) {
     const found = await orNull(caller.call(usersApi.get, { params: { id: text } }));
@@ -158,7 +175,7 @@ export async function resolveUser(caller: Caller, text: string): Promise<User> {
   throw notFound(`there is no user ${text}`, "`svc users list` shows them.");
 }
 
-/** Whoever may not see users still finds itself. */
+/** Users matching the text. A caller who may not list users still finds its own user. */
 async function usersLike(caller: Caller, text: string): Promise<readonly User[]> {
   try {
     return (await caller.call(usersApi.list, { query: { query: text } })).users;

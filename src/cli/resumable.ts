@@ -1,4 +1,4 @@
-// Downloads that go on where they broke off.
+// Downloads that resume where they were interrupted.
 import { type FileHandle, open } from "node:fs/promises";
 import { ApiCallError } from "../client/errors.ts";
 import { CliError, failed } from "./errors.ts";
@@ -9,13 +9,13 @@ interface Opened {
   readonly body: AsyncIterable<Uint8Array>;
 }
 
-/** Asks for the content with these headers more. */
+/** Requests the content with these additional headers. */
 export type Open = (headers: Record<string, string>, signal: AbortSignal) => Promise<Opened>;
 
 export interface Remote {
   readonly size: number;
   readonly etag: string;
-  /** As the server calls the file; never a path. */
+  /** The file name from the server, reduced so that it is never a path. */
   readonly name: string;
 }
 
@@ -25,23 +25,23 @@ export interface Waiting {
 }
 
 const TRIES = 5;
-/** Without a byte for so long a connection counts as broken. */
+/** A connection counts as broken if no byte arrives for this long. */
 const SILENCE_MS = 60_000;
-/** What is there already is compared with the server's at its beginning and at its end, so many bytes of each. */
+/** Number of bytes at the beginning and at the end of an existing file that are compared with the server's. */
 const COMPARED = 64 * 1024;
 
-/** What there is to download, from its first byte. */
+/** Fetches size, ETag and name of the download. */
 export async function look(ask: Open): Promise<Remote> {
   const { headers, body } = await ask({ range: "bytes=0-0" }, new AbortController().signal);
   for await (const _ of body);
   const size = Number(/^bytes 0-0\/(\d+)$/.exec(headers.get("content-range") ?? "")?.[1] ?? Number.NaN);
   const etag = headers.get("etag");
-  if (Number.isNaN(size) || etag === null) throw failed("the server does not tell the size of the download");
+  if (Number.isNaN(size) || etag === null) throw failed("the server does not report the size of the download");
   const [, name = ""] = /filename="([^"]+)"/.exec(headers.get("content-disposition") ?? "") ?? [];
   return { size, etag, name: name.replace(/[^\w.-]+/g, "_").replace(/^\.+/, "") || "download" };
 }
 
-/** Hands over the bytes from `start` on, each once, through lost connections. */
+/** Passes on the bytes from `start`, each exactly once; resumes after lost connections. */
 export async function fetchFrom(
   ask: Open,
   { size, etag }: Remote,
@@ -56,16 +56,16 @@ export async function fetchFrom(
     let timer: NodeJS.Timeout | undefined;
     const heard = () => {
       clearTimeout(timer);
-      timer = setTimeout(() => silence.abort(new Error("the server went silent")), SILENCE_MS);
+      timer = setTimeout(() => silence.abort(new Error("the server stopped sending")), SILENCE_MS);
     };
     let taking = false;
     try {
       heard();
       const { status, headers, body } = await ask({ range: `bytes=${at}-`, "if-range": etag }, silence.signal);
       if (status !== 206 || headers.get("content-range") !== `bytes ${at}-${size - 1}/${size}`)
-        throw failed("what is there to download has changed", "Start again with --force.");
+        throw failed("the file on the server has changed", "Start over with --force.");
       for await (const bytes of body) {
-        if (bytes.length > size - at) throw failed("the server sent more than it said");
+        if (bytes.length > size - at) throw failed("the server sent more bytes than it announced");
         clearTimeout(timer);
         taking = true;
         await take(bytes, at);
@@ -75,12 +75,12 @@ export async function fetchFrom(
       }
       if (at < size) throw new Error("the connection ended early");
     } catch (error) {
-      // Neither a refusal nor a full disk gets better by asking again.
+      // A retry does not help after a refusal by the server or a failed write.
       if (taking || error instanceof CliError || error instanceof ApiCallError) throw error;
       failures = at > before ? 1 : failures + 1;
       if (failures >= TRIES) throw error;
       const ms = 500 * 2 ** failures;
-      note(`the connection was lost after ${at} of ${size} bytes; trying again in ${ms / 1000} s`);
+      note(`the connection was lost after ${at} of ${size} bytes; retrying in ${ms / 1000} s`);
       await sleep(ms);
     } finally {
       clearTimeout(timer);
@@ -89,8 +89,8 @@ export async function fetchFrom(
 }
 
 /**
- * Opens the file to go on with; `at` bytes of it are there. What it holds must be the beginning of the download, or is
- * written over with `force`.
+ * Opens the file to continue with; `at` is the number of bytes in it. Its content must be the beginning of the
+ * download, otherwise it is overwritten with `force`, or refused.
  */
 export async function openPartial(
   path: string,
@@ -110,7 +110,7 @@ export async function openPartial(
     const { size } = await file.stat();
     if (size <= remote.size && (await agrees(file, size, ask, remote))) return { file, at: size };
     if (!force)
-      throw new CliError("conflict", `${path} is there and holds something else`, "Write over it with --force.");
+      throw new CliError("conflict", `${path} already exists with other content`, "Overwrite it with --force.");
     await file.truncate(0);
     return { file, at: 0 };
   } catch (error) {
@@ -120,8 +120,8 @@ export async function openPartial(
 }
 
 /**
- * Whether the file begins and ends with what the server has at these places. The end of an archive may be nothing but padding; its
- * beginning names what is in it.
+ * Whether the file begins and ends with the bytes that the server has at these positions. Both are compared, because
+ * the end of an archive may be nothing but padding, while its beginning contains the names of its files.
  */
 async function agrees(file: FileHandle, size: number, ask: Open, remote: Remote): Promise<boolean> {
   const tail = Math.max(0, size - COMPARED);

@@ -4,31 +4,32 @@ import { ScheduledEntry } from "../api/schedule.ts";
 import { listOf } from "./flags.ts";
 import type { View } from "./output.ts";
 
-export const savedQueryView: View = {
+/** Columns for saved queries: global ones, and those of the named team. */
+export const savedQueryView = (team: string | null = null): View => ({
   schema: Query,
   columns: [
     { key: "id" },
-    { key: "name" },
-    { key: "team_id", header: "team" },
+    { key: "name", least: 20 },
+    { key: "team_id", header: "team", spare: 1, text: (id) => (id === null ? "global" : (team ?? String(id))) },
     { key: "interval" },
     { key: "platform" },
     { key: "logging" },
     { key: "automations_enabled", header: "automations" },
-    { key: "author_name", header: "author" },
+    { key: "author_name", header: "author", spare: 2 },
   ],
-};
+});
 
 export const savedQueryFlags = {
   name: Flags.string({ summary: "Name." }),
-  query: Flags.string({ summary: "What is asked.", helpValue: "SQL" }),
-  description: Flags.string({ summary: "What it is for." }),
-  interval: Flags.integer({ summary: "Seconds from one run to the next; 0: not scheduled.", min: 0 }),
-  platform: Flags.string({ summary: "Only on these: darwin, linux, windows, chrome; joined by commas." }),
-  "min-qengine-version": Flags.string({ summary: "Only on agents of this version or newer." }),
-  logging: Flags.option({ options: queryLoggings })({ summary: "What hosts log of each run." }),
-  "automations-enabled": Flags.boolean({ summary: "Send answers to the log destination.", allowNo: true }),
-  "observer-can-run": Flags.boolean({ summary: "Observers may run it live.", allowNo: true }),
-  "discard-data": Flags.boolean({ summary: "Keep no report of the answers.", allowNo: true }),
+  query: Flags.string({ summary: "SQL of the query.", helpValue: "SQL" }),
+  description: Flags.string({ summary: "Purpose of the query." }),
+  interval: Flags.integer({ summary: "Interval of scheduled runs in seconds; 0: not scheduled.", min: 0 }),
+  platform: Flags.string({ summary: "Only on these platforms, separated by commas: darwin, linux, windows, chrome." }),
+  "min-qengine-version": Flags.string({ summary: "Only on agents with this version or a newer one." }),
+  logging: Flags.option({ options: queryLoggings })({ summary: "What hosts log for each run." }),
+  "automations-enabled": Flags.boolean({ summary: "Write results to the log destination.", allowNo: true }),
+  "observer-can-run": Flags.boolean({ summary: "Allow observers to run it as a live query.", allowNo: true }),
+  "discard-data": Flags.boolean({ summary: "Do not store results in a report.", allowNo: true }),
   "labels-include-any": Flags.string({
     summary: "Only on hosts with any of these labels (premium).",
     helpValue: "NAME,NAME",
@@ -54,7 +55,7 @@ const fieldsOf = (flags: Readonly<Record<string, unknown>>, names: readonly stri
     names.filter((name) => flags[name] !== undefined).map((name) => [name.replaceAll("-", "_"), flags[name]]),
   );
 
-/** The body fields that the flags give. */
+/** The body fields from the flags. */
 export function savedQueryFields(
   flags: Readonly<Record<string, unknown>> & { "labels-include-any"?: string[] | undefined },
 ): Record<string, unknown> {
@@ -81,12 +82,12 @@ export const entryView: View = {
 };
 
 export const entryFlags = {
-  interval: Flags.integer({ summary: "Seconds from one run to the next.", min: 1 }),
-  snapshot: Flags.boolean({ summary: "Log whole answers, not what changed.", allowNo: true }),
-  removed: Flags.boolean({ summary: "Of changes, log also what went.", allowNo: true }),
-  platform: Flags.string({ summary: "Only on these: darwin, linux, windows; joined by commas." }),
-  version: Flags.string({ summary: "Only on agents of this version or newer." }),
-  shard: Flags.integer({ summary: "Percent of the hosts that run it.", min: 1, max: 100 }),
+  interval: Flags.integer({ summary: "Interval of runs in seconds.", min: 1 }),
+  snapshot: Flags.boolean({ summary: "Log all rows of each run (a snapshot) instead of the changes.", allowNo: true }),
+  removed: Flags.boolean({ summary: "With changes, also log removed rows.", allowNo: true }),
+  platform: Flags.string({ summary: "Only on these platforms, separated by commas: darwin, linux, windows." }),
+  version: Flags.string({ summary: "Only on agents with this version or a newer one." }),
+  shard: Flags.integer({ summary: "Percentage of hosts that run it.", min: 1, max: 100 }),
 };
 
 export const entryFields = (flags: Readonly<Record<string, unknown>>): Record<string, unknown> =>

@@ -1,4 +1,5 @@
-// What the person at the command line was shown goes along with what is then asked for: the server refuses when it is something else by then.
+// A change is sent with a digest of the selection that was shown to the user. The server refuses it if the selection
+// has changed since.
 import type { Approval } from "../api/approvals.ts";
 import { type Selection, selectionHeaders, selectionOf } from "../api/selection.ts";
 import { ApiCallError } from "../client/errors.ts";
@@ -8,7 +9,7 @@ import { plural } from "./text.ts";
 export const selectionOfHosts = (hosts: readonly { readonly id: number }[]): Promise<Selection> =>
   selectionOf(hosts.map(({ id }) => id));
 
-/** Runs the call with the headers of what was shown. */
+/** Runs the call with the headers that identify the shown selection. */
 export async function asShown<T>(
   shown: Selection,
   call: (options: { headers: Record<string, string> }) => Promise<T>,
@@ -22,7 +23,7 @@ export async function asShown<T>(
   }
 }
 
-/** The refusal of a selection that is another by now, in the words of the command line. */
+/** Converts the server's refusal of a changed selection to an error of the command line. */
 export function changed(error: unknown, then: number): CliError | null {
   if (!(error instanceof ApiCallError) || error.status !== 409) return null;
   const names: readonly string[] = Object.values(selectionHeaders);
@@ -30,11 +31,19 @@ export function changed(error: unknown, then: number): CliError | null {
   if (!told) return null;
   const now = / found (\d+)/.exec(told.reason)?.[1];
   const moved =
-    now === undefined ? told.reason : `${then} then, ${now} now${now === String(then) ? ", but others" : ""}`;
-  return new CliError("conflict", `the selection changed: ${moved}; look and run again`, "Nothing was changed.");
+    now === undefined ? told.reason : `${then} then, ${now} now${now === String(then) ? ", but different ones" : ""}`;
+  return new CliError("conflict", `the selection changed: ${moved}; check it and run again`, "Nothing was changed.");
 }
 
-/** What is told where another user has to approve it first; the exit code says that it is pending. */
+/** The equivalent of `needsApproval` in a dry run, which creates no approval request. */
+export const wouldNeedApproval = (): CliError =>
+  new CliError(
+    "pending",
+    "the real run needs the approval of another admin",
+    "No approval was requested, because this was a dry run.",
+  );
+
+/** The error if another user must approve the action first; its exit code means pending. */
 export const needsApproval = (approvals: readonly Pick<Approval, "id">[]): CliError => {
   const commands = approvals.slice(0, 10).map(({ id }) => `svc approvals approve ${id}`);
   const more = approvals.length > commands.length ? ` and ${approvals.length - commands.length} more` : "";
@@ -42,6 +51,6 @@ export const needsApproval = (approvals: readonly Pick<Approval, "id">[]): CliEr
   return new CliError(
     "pending",
     `${what}: ${commands.join(", ")}${more} by another admin`,
-    "Nothing was done yet. `svc approvals list` shows what waits.",
+    "Nothing was done yet. `svc approvals list` shows the pending requests.",
   );
 };

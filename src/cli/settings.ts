@@ -1,4 +1,4 @@
-// Which server, as whom, how trusted: flag > environment > context > default.
+// Server, credentials and trust of a run. Precedence: flag, environment, context, default.
 import { readFile } from "node:fs/promises";
 import { contextToken, findContext } from "./contexts.ts";
 import { failed, usage } from "./errors.ts";
@@ -17,15 +17,15 @@ export type Source = "flag" | "environment" | "context" | "default";
 export interface Connection {
   readonly serverUrl: string;
   readonly source: Source;
-  /** The context that gave the address, when one did. */
+  /** The context that the address came from, if any. */
   readonly contextName: string | null;
   readonly email: string | null;
   readonly ca: string | null;
   readonly insecure: boolean;
-  /** Milliseconds. */
+  /** In milliseconds. */
   readonly timeout: number;
   readonly tokenSource: Source | null;
-  /** Read when needed: a keyring may be slow. */
+  /** Read only when needed, because a keyring may be slow. */
   readonly token: () => Promise<string | null>;
 }
 
@@ -42,8 +42,8 @@ export function checkServerUrl(text: string, from: string): string {
     url.hash
   ) {
     throw usage(
-      `${from}: ${text} is no server address`,
-      "Give it like https://svc.example.com or http://127.0.0.1:8412.",
+      `${from}: ${text} is not the URL of a server`,
+      "Examples: https://svc.example.com, http://127.0.0.1:8412.",
     );
   }
   return url.href.replace(/\/+$/, "");
@@ -52,7 +52,7 @@ export function checkServerUrl(text: string, from: string): string {
 export async function resolveConnection(io: Pick<Io, "env" | "keyring">, flags: ConnectionFlags): Promise<Connection> {
   const { env } = io;
   const flagUrl = given(flags["server-url"]);
-  // A context named on the command line is meant: it also wins over an address or token in the environment.
+  // --context is explicit, so it also takes precedence over an address or token in the environment.
   const byFlag = given(flags.context) !== undefined;
   const envUrl = byFlag ? undefined : given(env.SVC_SERVER_URL);
   const found = await findContext(io, given(flags.context) ?? given(env.SVC_CONTEXT));
@@ -65,7 +65,7 @@ export async function resolveConnection(io: Pick<Io, "env" | "keyring">, flags: 
       : ({ url: checkServerUrl(flagUrl, "--server-url"), source: "flag" } as const);
   const serverUrl = explicit?.url ?? own ?? defaultServerUrl;
 
-  // What a context holds, its token above all, goes to its own server only.
+  // A context's data, above all its token, is only used with its own server.
   const context = found && own === serverUrl ? found : null;
   const envToken = byFlag ? undefined : given(env.SVC_API_TOKEN);
   const envTokenFile = byFlag ? undefined : given(env.SVC_API_TOKEN_FILE);
@@ -93,7 +93,7 @@ export const isTrue = (value: string | undefined) => value === "1" || value === 
 function seconds(value: string | undefined): number | undefined {
   if (given(value) === undefined) return undefined;
   const number = Number(value);
-  if (!Number.isInteger(number) || number <= 0) throw usage(`SVC_REQUEST_TIMEOUT: ${value} is no number of seconds`);
+  if (!Number.isInteger(number) || number <= 0) throw usage(`SVC_REQUEST_TIMEOUT: ${value} is not a number of seconds`);
   return number;
 }
 
@@ -108,6 +108,6 @@ async function readText(path: string, from: string): Promise<string> {
 
 async function readCa(path: string): Promise<string> {
   const pem = await readText(path, "--ca-file");
-  if (!pem.includes("-----BEGIN CERTIFICATE-----")) throw usage(`--ca-file: ${path} holds no PEM certificate`);
+  if (!pem.includes("-----BEGIN CERTIFICATE-----")) throw usage(`--ca-file: ${path} contains no PEM certificate`);
   return pem;
 }

@@ -1,12 +1,12 @@
 import { type Connection, defaultServerUrl } from "./settings.ts";
 
-/** The token of a mailed link: pasted alone, or with all of the link around it. */
+/** The token from a mailed link; accepts the token alone or the whole link. */
 export function linkToken(pasted: string): string {
   const text = pasted.trim();
   return /\/(?:login\/(?:mfa|reset)|email\/change)\/([^/?#\s]+)/.exec(text)?.[1] ?? text;
 }
 
-/** The context that a sign-in is saved under: the one in use, or one named after the server. */
+/** The name of the context that a sign-in is saved in: the current one, or one named after the server. */
 export function contextNameFor(connection: Connection, flag: unknown): string {
   if (typeof flag === "string" && flag !== "") return flag;
   if (connection.contextName !== null) return connection.contextName;

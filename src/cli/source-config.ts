@@ -1,4 +1,4 @@
-// oclif's configuration made from command classes in memory: for running from the sources, and for tests.
+// oclif's configuration built from command classes in memory, for running from the sources and for tests.
 import { readdir, readFile } from "node:fs/promises";
 import { join, sep } from "node:path";
 import { pathToFileURL } from "node:url";
@@ -9,7 +9,7 @@ import { loadConfig } from "./main.ts";
 type CommandClass = Command.Class;
 export type ImportCommand = (file: string) => Promise<{ default: CommandClass }>;
 
-/** Every command of the sources by its id. */
+/** All commands in the sources, by id. */
 export async function sourceCommands(
   root: string,
   load: ImportCommand = (file) => import(pathToFileURL(file).href),

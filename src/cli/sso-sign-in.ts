@@ -1,5 +1,5 @@
-// Signing in through the browser: it comes back to a listener of ours on the loopback interface with a code (RFC 8252), which is worth nothing
-// to anybody who does not know what the challenge was made of (RFC 7636).
+// Sign-in through the browser. The browser is redirected to a listener on the loopback interface with a code (RFC
+// 8252). The code is useless without the verifier that the challenge was derived from (RFC 7636).
 import { spawn } from "node:child_process";
 import { createHash, randomBytes, timingSafeEqual } from "node:crypto";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
@@ -8,12 +8,12 @@ import { CliError, denied } from "./errors.ts";
 
 export interface BrowserSignIn {
   readonly serverUrl: string;
-  /** Shows a remark to the user. */
+  /** Shows a message to the user. */
   readonly note: (text: string) => void;
-  /** Opens an address in the user's browser; null: the user does. */
+  /** Opens a URL in the user's browser; null: the user opens it. */
   readonly browse: ((url: string) => Promise<void>) | null;
   readonly signal: AbortSignal;
-  /** Milliseconds. */
+  /** In milliseconds. */
   readonly timeout: number;
 }
 
@@ -22,12 +22,12 @@ export interface Code {
   readonly code_verifier: string;
 }
 
-/** What the browser brings; null: the user wants no sign-in. */
+/** The result in the browser's redirect; null: the user cancelled. */
 interface Answer {
   readonly code: string | null;
 }
 
-/** Waits until the user has signed in; gives what to exchange for a token. */
+/** Waits until the user has signed in; returns the code and verifier to exchange for a token. */
 export async function codeFromBrowser({ serverUrl, note, browse, signal, timeout }: BrowserSignIn): Promise<Code> {
   signal.throwIfAborted();
   const verifier = randomBytes(32).toString("base64url");
@@ -45,23 +45,26 @@ export async function codeFromBrowser({ serverUrl, note, browse, signal, timeout
     const challenge = createHash("sha256").update(verifier).digest("base64url");
     url.search = String(new URLSearchParams({ port: String(port), challenge, state, sso: "1" }));
     note(`Sign in in your browser:\n  ${url.href}`);
-    browse?.(url.href).catch(() => note("No browser could be opened: open the address yourself."));
+    browse?.(url.href).catch(() => note("No browser could be opened: open this address yourself."));
     const { code } = await Promise.race([delivered, late(timeout, AbortSignal.any([signal, ended.signal]))]);
     if (code === null) throw denied("the sign-in was cancelled in the browser");
     return { code, code_verifier: verifier };
   } finally {
     ended.abort();
     server.close();
-    // Browsers open connections ahead of requests that never come.
+    // Browsers open connections in advance that never carry a request.
     server.closeAllConnections();
   }
 }
 
-/** Fails when the time is over, or when the user interrupts. */
+/** Rejects after the timeout, or when the user interrupts. */
 function late(timeout: number, signal: AbortSignal): Promise<never> {
   return new Promise((_, reject) => {
     const timer = setTimeout(
-      () => reject(new CliError("pending", "nobody signed in in the browser in time", "Run the command again.")),
+      () =>
+        reject(
+          new CliError("pending", "the sign-in in the browser was not completed in time", "Run the command again."),
+        ),
       timeout,
     );
     signal.addEventListener("abort", () => {
@@ -71,17 +74,20 @@ function late(timeout: number, signal: AbortSignal): Promise<never> {
   });
 }
 
-/** Only the browser that went the way from here knows the state: what other pages or programs send is none of ours. */
+/**
+ * Accepts only requests with our state, which only the browser that started here has; pages and programs cannot guess
+ * it.
+ */
 function take(request: IncomingMessage, reply: ServerResponse, state: string, deliver: (answer: Answer) => void): void {
   const url = new URL(request.url ?? "/", "http://127.0.0.1");
   const code = url.searchParams.get("code") ?? "";
   const isOurs = request.method === "GET" && url.pathname === "/" && same(url.searchParams.get("state") ?? "", state);
   const isCancelled = url.searchParams.get("error") === "access_denied";
   if (!isOurs || (!isCancelled && !/^[\w-]{16,512}$/.test(code))) {
-    answer(reply, 404, "Not found", "Nothing is here.");
+    answer(reply, 404, "Not found", "This page does not exist.");
     return;
   }
-  // What ends the wait ends the listener: not before the browser has the page.
+  // Delivering the result stops the listener, so wait until the browser has received the page.
   reply.once("close", () => deliver({ code: isCancelled ? null : code }));
   if (isCancelled) answer(reply, 200, "Cancelled", "The command line was not signed in. You can close this window.");
   else answer(reply, 200, "Signed in", "You are signed in on the command line. You can close this window.");
@@ -116,7 +122,7 @@ const openers: Partial<Record<NodeJS.Platform, readonly [string, ...string[]]>> 
   win32: ["rundll32", "url.dll,FileProtocolHandler"],
 };
 
-/** Opens the address in the user's browser, without a shell to read anything into it. */
+/** Opens the URL in the user's browser, without a shell that could interpret it. */
 export function openBrowser(url: string): Promise<void> {
   const [command, ...args] = openers[process.platform] ?? ["xdg-open"];
   return new Promise((resolve, reject) => {

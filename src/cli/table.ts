@@ -1,4 +1,4 @@
-// Rows as a table: aligned, made safe for a terminal, and cut to fit one.
+// Renders rows as a table: aligned, escaped for a terminal, and truncated to fit it.
 import { valueAt } from "./fields.ts";
 import { cell, printable } from "./text.ts";
 
@@ -6,11 +6,15 @@ export interface Column {
   /** Dotted path into the row. */
   readonly key: string;
   readonly header?: string;
-  /** How the table shows it; the other formats give the value itself. */
+  /** The value as shown in the table; the other formats print the value itself. */
   readonly text?: (value: unknown, row: unknown) => string;
-  /** Colour of the finished cell. */
-  readonly paint?: (text: string) => string;
-  /** Never cut: what people copy, secrets above all. */
+  /** Colours the finished cell, depending on its value. */
+  readonly paint?: (text: string, value: unknown, row: unknown) => string;
+  /** Minimum width when truncated (10). Columns that identify a row need more. */
+  readonly least?: number;
+  /** Order in which columns are dropped: the highest number first, and among equals the last column first (0). */
+  readonly spare?: number;
+  /** Never truncated: values that people copy, above all secrets. */
   readonly whole?: boolean;
 }
 
@@ -18,11 +22,13 @@ export interface TableOptions {
   readonly header: boolean;
   readonly bold: (text: string) => string;
   readonly width: number | null;
+  /** Called with the headers of the dropped columns. */
+  readonly leftOut?: (headers: readonly string[]) => void;
 }
 
 const gap = "  ";
-/** A column is not cut below this: less of it would say nothing. */
-const narrowest = 12;
+/** Minimum width of a truncated column. */
+const NARROWEST = 10;
 
 export function shown({ key, text }: Column, row: unknown): string {
   const value = valueAt(row, key);
@@ -36,26 +42,41 @@ const nothing = Object.fromEntries(
     .map((name) => [name, ""]),
 );
 
-/** The table's text; on a terminal of `width` columns its widest columns are cut, to keep a row on a line. */
+/**
+ * Renders the table. To keep a row on one line of `width` columns, the widest columns are truncated first, then
+ * columns are dropped.
+ */
 export async function table(
   rows: readonly unknown[],
-  columns: readonly Column[],
-  { header, bold, width }: TableOptions,
+  all: readonly Column[],
+  { header, bold, width, leftOut }: TableOptions,
 ): Promise<string> {
   if (rows.length === 0) return "";
-  const heads = header ? columns.map((column) => (column.header ?? column.key).toUpperCase()) : null;
-  const cells = rows.map((row) => columns.map((column) => shown(column, row)));
-  const widths = widthsOf(columns, heads === null ? cells : [heads, ...cells], width);
-  const fitted = (line: readonly string[], paint: (text: string, at: number) => string): Cell[] =>
-    line.map((text, at) => {
-      const whole = cut(text, widths[at]);
-      return { shown: paint(whole, at), length: whole.length };
+  const cells = rows.map((row) => all.map((column) => shown(column, row)));
+  const natural = all.map((column, at) =>
+    Math.max(
+      header ? [...headOf(column)].length : 0,
+      most(cells, (line) => [...line[at]!].length),
+    ),
+  );
+  const fitting = fitColumns(all, natural, width);
+  const missing = all.filter((_, at) => !fitting.some((one) => one.at === at));
+  if (missing.length > 0) leftOut?.(missing.map(headOf));
+  const line = (text: (at: number) => string, paint: (text: string, column: Column) => string): Cell[] =>
+    fitting.map(({ at, width }) => {
+      const whole = cut(text(at), width);
+      return { shown: paint(whole, all[at]!), text: whole };
     });
   const lines = [
-    ...(heads === null ? [] : [fitted(heads, bold)]),
-    ...cells.map((line) => fitted(line, (text, at) => (columns[at]?.paint ?? String)(text))),
+    ...(header ? [line((at) => headOf(all[at]!), bold)] : []),
+    ...cells.map((texts, index) =>
+      line(
+        (at) => texts[at]!,
+        (text, { paint, key }) => (paint ? paint(text, valueAt(rows[index], key), rows[index]) : text),
+      ),
+    ),
   ];
-  const narrow = [...(heads ?? []), ...cells.flat()].every((text) => onePlaceEach.test(text));
+  const narrow = lines.every((cells) => cells.every(({ text }) => onePlaceEach.test(text)));
   const text = narrow ? aligned(lines) : await alignedByWidth(lines);
   return `${text
     .split("\n")
@@ -63,27 +84,31 @@ export async function table(
     .join("\n")}\n`;
 }
 
+const headOf = ({ header, key }: Column): string => (header ?? key).toUpperCase();
+
 interface Cell {
   readonly shown: string;
-  /** Places that it takes without its colours. */
-  readonly length: number;
+  /** The same text without colours. */
+  readonly text: string;
 }
 
-/** Letters that take one place each on every terminal, and the ellipsis of a cut. */
+/** Characters that are one column wide on every terminal, and the ellipsis of truncated text. */
 const onePlaceEach = /^[\x20-\x7e…]*$/;
 
-/** Not by a spread: of a list of hundreds of thousands it is more arguments than a call may have. */
+/** A reduce, because spreading hundreds of thousands of items would exceed the limit on arguments. */
 const most = <T>(items: readonly T[], size: (item: T) => number): number =>
   items.reduce((found, item) => Math.max(found, size(item)), 0);
 
 function aligned(lines: readonly (readonly Cell[])[]): string {
-  const widths = (lines[0] ?? []).map((_, at) => most(lines, (line) => line[at]?.length ?? 0));
+  const widths = (lines[0] ?? []).map((_, at) => most(lines, (line) => line[at]?.text.length ?? 0));
   return lines
-    .map((line) => line.map(({ shown, length }, at) => shown + " ".repeat((widths[at] ?? 0) - length)).join(gap))
+    .map((line) => line.map(({ shown, text }, at) => shown + " ".repeat((widths[at] ?? 0) - text.length)).join(gap))
     .join("\n");
 }
 
-/** The same where letters take two places or none: a library knows which, at ten times the cost. */
+/**
+ * The same for characters that take two columns or none. A library knows their widths, but takes ten times as long.
+ */
 async function alignedByWidth(lines: readonly (readonly Cell[])[]): Promise<string> {
   const { default: Table } = await import("cli-table3");
   const table = new Table({
@@ -94,23 +119,37 @@ async function alignedByWidth(lines: readonly (readonly Cell[])[]): Promise<stri
   return table.toString();
 }
 
-/** The width of each column, the widest made narrower until a row fits. */
-function widthsOf(columns: readonly Column[], lines: readonly (readonly string[])[], width: number | null): number[] {
-  const widths = columns.map((_, at) => most(lines, (line) => [...(line[at] ?? "")].length));
-  if (width === null) return widths;
-  const room = width - gap.length * (columns.length - 1);
-  while (sum(widths) > room) {
-    const widest = Math.max(...widths.filter((_, at) => columns[at]?.whole !== true));
-    if (widest <= narrowest) break;
-    const at = widths.findIndex((own, index) => own === widest && columns[index]?.whole !== true);
-    widths[at] = widest - 1;
+/** The columns that fit into `width`, and their widths. */
+export function fitColumns(
+  columns: readonly Pick<Column, "whole" | "least" | "spare">[],
+  natural: readonly number[],
+  width: number | null,
+): { at: number; width: number }[] {
+  const kept = columns.map((_, at) => at);
+  if (width === null) return kept.map((at) => ({ at, width: natural[at]! }));
+  const least = (at: number): number =>
+    columns[at]!.whole ? natural[at]! : Math.min(natural[at]!, columns[at]!.least ?? NARROWEST);
+  const room = () => width - gap.length * (kept.length - 1);
+  while (kept.length > 1 && sum(kept.map(least)) > room()) {
+    const [first, ...others] = kept.filter((at) => !columns[at]!.whole);
+    if (first === undefined) break;
+    const spare = (at: number) => columns[at]!.spare ?? 0;
+    const goes = others.reduce((found, at) => (found !== first && spare(found) > spare(at) ? found : at), first);
+    kept.splice(kept.indexOf(goes), 1);
   }
-  return widths;
+  const widths = new Map(kept.map((at) => [at, natural[at]!]));
+  while (sum([...widths.values()]) > room()) {
+    const cuttable = kept.filter((at) => widths.get(at)! > least(at));
+    const [widest] = cuttable.sort((a, b) => widths.get(b)! - widths.get(a)!);
+    if (widest === undefined) break;
+    widths.set(widest, widths.get(widest)! - 1);
+  }
+  return kept.map((at) => ({ at, width: widths.get(at)! }));
 }
 
 const sum = (numbers: readonly number[]): number => numbers.reduce((total, one) => total + one, 0);
 
-function cut(text: string, width = Number.POSITIVE_INFINITY): string {
+export function cut(text: string, width = Number.POSITIVE_INFINITY): string {
   const letters = [...text];
   return letters.length <= width ? text : `${letters.slice(0, width - 1).join("")}…`;
 }

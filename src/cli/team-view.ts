@@ -2,7 +2,7 @@ import * as Flags from "@oclif/core/flags";
 import { Team } from "../api/teams.ts";
 import type { View } from "./output.ts";
 
-/** Hosts without a team, as a team. */
+/** Whether the text means hosts without a team. */
 export const isNoTeam = (text: string): boolean => text === "0" || /^(none|no team)$/i.test(text);
 
 export const teamView: View = {
@@ -17,12 +17,15 @@ export const teamView: View = {
 };
 
 export const teamFlags = {
-  description: Flags.string({ summary: "What the team is for." }),
-  "host-expiry-enabled": Flags.boolean({ summary: "Delete hosts that were not seen for a while.", allowNo: true }),
-  "host-expiry-window": Flags.integer({ summary: "Days after which a host is deleted.", min: 1 }),
+  description: Flags.string({ summary: "Purpose of the team." }),
+  "host-expiry-enabled": Flags.boolean({
+    summary: "Delete hosts that have not been seen for a number of days.",
+    allowNo: true,
+  }),
+  "host-expiry-window": Flags.integer({ summary: "Number of days after which such a host is deleted.", min: 1 }),
 };
 
-/** The body fields that the flags give. */
+/** The body fields from the flags. */
 export function teamFields(flags: Readonly<Record<string, unknown>>): Record<string, unknown> {
   const expiry = {
     ...(flags["host-expiry-enabled"] === undefined ? {} : { host_expiry_enabled: flags["host-expiry-enabled"] }),

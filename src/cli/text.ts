@@ -1,30 +1,22 @@
-// Values as people read them.
+// Formats values for people.
 import { usage } from "./errors.ts";
+import { controlsInLines, escapeOf, steering } from "./escapes.ts";
 
-/** What steers a terminal or turns the direction of a line, with these of ASCII's control characters. */
-const steering = (ascii: string) =>
-  new RegExp(`[${ascii}\\u007f-\\u009f\\u061c\\u200e\\u200f\\u2028-\\u202e\\u2066-\\u2069]`, "g");
 const control = steering("\\u0000-\\u001f");
-const controlInLines = steering("\\u0000-\\u0008\\u000b-\\u001f");
 const controlInJson = steering("");
 
-const unicodeEscape = (char: string): string => `\\u${char.charCodeAt(0).toString(16).padStart(4, "0")}`;
-
 /**
- * Text that an agent or another user chose, made safe for a terminal: escape sequences and direction changes would let a
- * hostname rewrite the screen.
+ * Escapes text that an agent or another user chose. Otherwise escape sequences and direction changes in a
+ * hostname could rewrite the screen.
  */
 export const printable = (text: string): string =>
-  text.replace(control, (char) =>
-    char === "\n" || char === "\t" ? " " : `\\x${char.charCodeAt(0).toString(16).padStart(2, "0")}`,
-  );
+  text.replace(control, (char) => (char === "\n" || char === "\t" ? " " : escapeOf(char)));
 
-/** JSON or double-quoted YAML with the same characters as escapes, which mean the same. */
-export const visible = (json: string): string => json.replace(controlInJson, unicodeEscape);
+/** Escapes the same characters in JSON or double-quoted YAML, without changing its meaning. */
+export const visible = (json: string): string => json.replace(controlInJson, escapeOf);
 
-/** Text of several lines, whose ends and tabs stay. */
-export const printableLines = (text: string): string =>
-  text.replace(controlInLines, (char) => (char === "\r" ? "\\r" : unicodeEscape(char)));
+/** Like `printable`, for text of several lines: line breaks and tabs stay. */
+export const printableLines = (text: string): string => text.replace(controlsInLines, escapeOf);
 
 export function cell(value: unknown): string {
   if (value === null || value === undefined) return "";
@@ -44,7 +36,7 @@ const steps: [number, string][] = [
   [Number.POSITIVE_INFINITY, "year"],
 ];
 
-/** "3 minutes ago"; a time before 2001 stands for never. */
+/** "3 minutes ago"; a time before 2001 means never. */
 export function ago(time: string, now: Date): string {
   const at = Date.parse(time);
   if (Number.isNaN(at)) return time;
@@ -63,9 +55,9 @@ export const plural = (count: number, word: string, many = `${word}s`): string =
 
 const units = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
 
-/** `500ms`, `25s`, `10m`, `24h`, `2d`; a bare number is seconds. */
+/** `500ms`, `25s`, `10m`, `24h`, `2d`; a number without a unit is in seconds. */
 export function durationMs(text: string, flag: string): number {
   const [, amount, unit] = /^(\d+(?:\.\d+)?)(ms|s|m|h|d)?$/.exec(text) ?? [];
-  if (amount === undefined) throw usage(`${flag}: ${text} is no time`, "Times are like 500ms, 25s, 10m, 24h.");
+  if (amount === undefined) throw usage(`${flag}: ${text} is not a duration`, "Examples: 500ms, 25s, 10m, 24h.");
   return Number(amount) * units[(unit ?? "s") as keyof typeof units];
 }

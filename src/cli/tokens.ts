@@ -1,4 +1,4 @@
-// API tokens of contexts: in the operating system's keyring, or in a file that only the user can read.
+// API tokens of contexts, in the operating system's keyring or in a file that only the user can read.
 import { join } from "node:path";
 import type { Io, Keyring } from "./io.ts";
 import { configDir } from "./paths.ts";
@@ -7,24 +7,24 @@ import { openPrivate } from "./private-file.ts";
 export type TokenPlace = "keyring" | "file";
 type TokenIo = Pick<Io, "env" | "keyring">;
 
-/** A keyring may wait for a person to unlock it, and no person may be there. */
+/** Limit in milliseconds: a keyring may wait for a person to unlock it, and there may be none. */
 const keyringTimeout = 3000;
 let stuck = false;
-/** A keyring call that never came back keeps the process alive: it has to be ended by force. */
+/** Whether a keyring call never returned. It keeps the process alive, so the process must exit explicitly. */
 export const keyringIsStuck = (): boolean => stuck;
 
 function inTime<T>(call: Promise<T>): Promise<T> {
   return new Promise((resolve, reject) => {
     const timer = setTimeout(() => {
       stuck = true;
-      reject(new Error("the keyring does not answer"));
+      reject(new Error("the keyring does not respond"));
     }, keyringTimeout);
     call.then(resolve, reject).finally(() => clearTimeout(timer));
   });
 }
 
 async function systemKeyring(): Promise<Keyring> {
-  // Native code, loaded only where a token is read or saved.
+  // Native code, loaded only when a token is read or saved.
   const keytar = await import("@napi-rs/keyring/keytar.js");
   const service = "svc";
   return {
@@ -37,14 +37,14 @@ async function systemKeyring(): Promise<Keyring> {
 const keyringOff = ({ env }: TokenIo) => ["off", "0", "false", "no"].includes((env.SVC_KEYRING ?? "").toLowerCase());
 
 async function keyringOf(io: TokenIo): Promise<Keyring> {
-  if (keyringOff(io)) throw new Error("the keyring is switched off (SVC_KEYRING)");
+  if (keyringOff(io)) throw new Error("the keyring is turned off (SVC_KEYRING)");
   return io.keyring ?? (await systemKeyring());
 }
 
 export const tokenFile = (env: Io["env"]): string => join(configDir(env), "tokens.json");
 const openFile = (env: Io["env"]) => openPrivate<Record<string, string>>(tokenFile(env), {});
 
-/** Saves a token and tells where it went, and why it did not go into the keyring. */
+/** Saves a token; returns where it is stored, and if not in the keyring, why. */
 export async function saveToken(
   io: TokenIo,
   account: string,
@@ -53,8 +53,8 @@ export async function saveToken(
   try {
     const keyring = await keyringOf(io);
     await inTime(keyring.set(account, token));
-    // Some keyrings accept and forget.
-    if ((await inTime(keyring.get(account))) !== token) throw new Error("the keyring did not keep the token");
+    // Some keyrings report success without storing the token.
+    if ((await inTime(keyring.get(account))) !== token) throw new Error("the keyring did not store the token");
     await dropFromFile(io.env, account);
     return { place: "keyring" };
   } catch (error) {
@@ -84,14 +84,17 @@ async function dropFromFile(env: Io["env"], account: string): Promise<void> {
   });
 }
 
-/** Why no keyring can be used here, or null; for `svc doctor`. Some answer reads and refuse writes, so it tries both. */
+/**
+ * The reason why no keyring can be used here, or null; for `svc doctor`. Tests reads and writes, because some
+ * keyrings refuse only writes.
+ */
 export async function probeKeyring(io: TokenIo): Promise<string | null> {
   try {
     const keyring = await keyringOf(io);
     await inTime(keyring.set("svc doctor", "probe"));
     const kept = await inTime(keyring.get("svc doctor"));
     await inTime(keyring.delete("svc doctor"));
-    return kept === "probe" ? null : "the keyring does not keep what it is given";
+    return kept === "probe" ? null : "the keyring does not store values";
   } catch (error) {
     return error instanceof Error ? error.message : "no keyring";
   }

@@ -1,4 +1,4 @@
-// How users are shown, and the flags that describe one.
+// Columns of users, and the flags of their fields.
 import * as Flags from "@oclif/core/flags";
 import { roles } from "../api/access.ts";
 import { type User, User as UserSchema } from "../api/users.ts";
@@ -34,15 +34,19 @@ export const userView: View = {
 export const userFlags = {
   name: Flags.string({ summary: "Name." }),
   email: Flags.string({ summary: "Email address, used to sign in." }),
-  "global-role": Flags.option({ options: roles })({ summary: "Role on everything.", exclusive: ["teams"] }),
-  teams: Flags.string({ summary: "Role on a team; repeatable.", multiple: true, helpValue: "TEAM:ROLE" }),
+  "global-role": Flags.option({ options: roles })({ summary: "Global role.", exclusive: ["teams"] }),
+  teams: Flags.string({
+    summary: "Role on a team; can be given several times.",
+    multiple: true,
+    helpValue: "TEAM:ROLE",
+  }),
   position: Flags.string({ summary: "Position in the organization." }),
   "gravatar-url": Flags.string({ summary: "Picture.", helpValue: "URL" }),
-  "sso-enabled": Flags.boolean({ summary: "Signs in through the identity provider.", allowNo: true }),
-  "mfa-enabled": Flags.boolean({ summary: "Confirms each sign-in by email.", allowNo: true }),
+  "sso-enabled": Flags.boolean({ summary: "The user signs in through the identity provider.", allowNo: true }),
+  "mfa-enabled": Flags.boolean({ summary: "The user confirms each sign-in by email.", allowNo: true }),
 };
 
-/** The body fields that the flags give. `TEAM:ROLE` names teams by name or id. */
+/** The body fields from the flags. `TEAM:ROLE` identifies teams by name or id. */
 export async function userFields(
   team: ClientCommand["findTeam"],
   flags: Readonly<Record<string, unknown>>,

@@ -1,15 +1,16 @@
-// Waiting for what goes on on the server: one way for all commands, to the end, to the end of the time, or to Ctrl-C.
+// Waiting for an operation on the server, in the same way for all commands: until it ends, until the timeout, or
+// until Ctrl-C.
 import * as Flags from "@oclif/core/flags";
 import { CliError } from "./errors.ts";
 import type { Io } from "./io.ts";
 import { durationMs } from "./text.ts";
 
 export const waitFlags = {
-  wait: Flags.boolean({ summary: "Wait until it is done, and tell how it went by the exit code." }),
-  timeout: Flags.string({ summary: "How long to wait (10m).", helpValue: "10m", dependsOn: ["wait"] }),
+  wait: Flags.boolean({ summary: "Wait until it has finished; the exit code is its result." }),
+  timeout: Flags.string({ summary: "Time limit for --wait (10m).", helpValue: "10m", dependsOn: ["wait"] }),
 };
 
-/** What goes on without this command, and how to look at it or end it. */
+/** The operation that continues without this command, and how to check or end it. */
 export interface Going {
   readonly what: string;
   readonly hint: string;
@@ -17,7 +18,7 @@ export interface Going {
 
 interface Wait {
   readonly timeout: string;
-  /** Whether it is over; asked again and again, ever less often. */
+  /** Whether the operation has ended; polled at increasing intervals. */
   readonly done: () => Promise<boolean>;
   readonly going: () => Going;
 }
@@ -25,7 +26,7 @@ interface Wait {
 const FIRST_MS = 1_000;
 const LONGEST_MS = 5_000;
 
-/** The flag, or how long waits last without it. */
+/** The --timeout flag, or its default. */
 export const timeoutOf = (flags: { readonly timeout?: unknown }): string => {
   const timeout = String(flags.timeout ?? "10m");
   durationMs(timeout, "--timeout");
@@ -34,7 +35,10 @@ export const timeoutOf = (flags: { readonly timeout?: unknown }): string => {
 
 export const interrupted = ({ what, hint }: Going) => new CliError("interrupted", `interrupted: ${what}`, hint);
 
-/** Returns when it is done. Exit code 7 when the time is over before, 130 at an interrupt; both say what goes on. */
+/**
+ * Returns when the operation has ended. Exit code 7 after the timeout, 130 after an interrupt; both errors name what
+ * continues.
+ */
 export async function waitFor(io: Io, stop: AbortSignal, { timeout, done, going }: Wait): Promise<void> {
   const most = durationMs(timeout, "--timeout");
   const started = io.now().getTime();

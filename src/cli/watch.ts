@@ -1,14 +1,46 @@
-// Rows looked at again and again: what came, changed and went.
+// Polling a list (--watch): detects added, changed and removed rows.
 import * as Flags from "@oclif/core/flags";
+import type { Terminal } from "./terminal.ts";
 
 export const watchFlags = {
   watch: Flags.boolean({
     summary:
-      "Look again and again: the list on a terminal, else one JSON line for each host that comes, changes or goes.",
+      "Refresh the list until Ctrl-C; without a terminal, print one JSON line per added, changed or removed host.",
   }),
-  interval: Flags.string({ summary: "How often to look (5s).", helpValue: "5s", dependsOn: ["watch"] }),
-  times: Flags.integer({ summary: "Look so many times, then end.", min: 1, dependsOn: ["watch"] }),
+  interval: Flags.string({ summary: "Refresh interval (5s).", helpValue: "5s", dependsOn: ["watch"] }),
+  times: Flags.integer({ summary: "Number of refreshes, then exit.", min: 1, dependsOn: ["watch"] }),
 };
+
+/** A table that is repainted on the alternate screen, so that nothing else on the terminal is lost. */
+export class Picture {
+  readonly #io: Terminal;
+  readonly #hasHeader: boolean;
+  #shown: readonly string[] = [];
+
+  constructor(io: Terminal, hasHeader: boolean) {
+    this.#io = io;
+    this.#hasHeader = hasHeader;
+  }
+
+  /** Paints as many rows as the terminal has lines, below the header and above a status line. */
+  paint(table: string, about: string): void {
+    const lines = table.trimEnd().split("\n");
+    const head = this.#hasHeader ? lines.slice(0, 1) : [];
+    const body = lines.slice(head.length).filter((line) => line !== "");
+    const rows = body.slice(0, Math.max(1, this.#io.lines - head.length - 2));
+    const more = body.length > rows.length ? `first ${rows.length} of ${body.length} shown; ` : "";
+    this.#shown = [...head, ...rows];
+    const width = Math.max(20, this.#io.columns);
+    this.#io.picture([...this.#shown, "", `${more}${about}`.slice(0, width - 1)]);
+  }
+
+  /** Leaves the alternate screen; prints what it showed last. */
+  end(): void {
+    this.#io.picture(null);
+    if (this.#shown.length > 0) this.#io.out(`${this.#shown.join("\n")}\n`);
+    this.#shown = [];
+  }
+}
 
 type Row = { readonly id: number };
 export interface RowChange<R extends Row> {
@@ -16,13 +48,16 @@ export interface RowChange<R extends Row> {
   readonly row: R;
 }
 
-/** What differs from one look to the next; the fields in `volatile` change all the time and do not count. */
+/** Differences between polls. The fields in `volatile` change all the time and are ignored. */
 export class Changes<R extends Row> {
   readonly #volatile: ReadonlySet<string>;
+  readonly #shape: (row: R) => unknown;
   #known = new Map<number, { readonly row: R; readonly print: string }>();
 
-  constructor(volatile: readonly (keyof R & string)[]) {
+  /** `shape` selects what is compared of a row. */
+  constructor(volatile: readonly string[], shape: (row: R) => unknown = (row) => row) {
     this.#volatile = new Set(volatile);
+    this.#shape = shape;
   }
 
   next(rows: readonly R[]): RowChange<R>[] {
@@ -39,6 +74,6 @@ export class Changes<R extends Row> {
   }
 
   #print(row: R): string {
-    return JSON.stringify(row, (key, value) => (this.#volatile.has(key) ? undefined : value));
+    return JSON.stringify(this.#shape(row), (key, value) => (this.#volatile.has(key) ? undefined : value));
   }
 }

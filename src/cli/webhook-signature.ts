@@ -1,9 +1,9 @@
-// What a receiver of webhooks checks (Standard Webhooks).
+// Verifies webhook signatures as a receiver does (Standard Webhooks).
 import { createHmac, timingSafeEqual } from "node:crypto";
 
 export type SignatureState = "valid" | "invalid" | "stale" | "missing" | "unchecked";
 
-/** Seconds that sender and receiver may be apart. */
+/** Maximum difference between the clocks of sender and receiver, in seconds. */
 const TOLERANCE = 300;
 
 export function checkSignature(

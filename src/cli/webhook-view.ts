@@ -1,4 +1,4 @@
-// Columns of webhooks: deliveries and destinations.
+// Columns of webhook deliveries and destinations.
 import { Delivery, Destination } from "../api/webhooks.ts";
 import type { View } from "./output.ts";
 

@@ -1,7 +1,7 @@
-// A download that comes whole or not at all.
+// Downloads that leave a complete file or none.
 import { open, rename, rm } from "node:fs/promises";
 
-/** Writes beside the file and puts it in its place at the end; gives its size. */
+/** Writes to a temporary file and renames it at the end; returns the size. */
 export async function toWholeFile(path: string, body: AsyncIterable<Uint8Array>): Promise<number> {
   const partial = `${path}.part`;
   const file = await open(partial, "w", 0o600);

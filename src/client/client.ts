@@ -1,6 +1,8 @@
-// The typed client: what it can call, and with what, is read from the table of endpoints.
-import { type AnyEndpoint, fullPath, type InputOf, type ReplyOf } from "../api/endpoint.ts";
-import { apiCallError, Unreachable } from "./errors.ts";
+// The typed API client. The endpoints' declarations define the calls and their types.
+import { DRY_RUN, DRY_RUN_FEATURE, DRY_RUN_UNCHECKED, dryRunOf, FEATURES } from "../api/dry-run.ts";
+import { type AnyEndpoint, fullPath, type InputOf, isPathStep, type ReplyOf } from "../api/endpoint.ts";
+import { versionApi } from "../api/version.ts";
+import { apiCallError, DryRunNotSupported, NotInPath, Unreachable } from "./errors.ts";
 import { pause } from "./pause.ts";
 import { type HttpReply, isConnectionLoss, networkSend, type Send, type TlsOptions, unreachable } from "./transport.ts";
 
@@ -8,27 +10,35 @@ export interface ClientOptions {
   readonly serverUrl: string;
   readonly token?: string;
   readonly userAgent?: string;
-  /** Milliseconds without an answer. */
+  /** Time limit for a reply, in milliseconds. */
   readonly timeout?: number;
   readonly tls?: TlsOptions;
-  /** Answers instead of the network. */
+  /** Handles requests instead of the network. */
   readonly send?: Send;
   readonly sleep?: (ms: number, signal?: AbortSignal) => Promise<void>;
   readonly random?: () => number;
   readonly signal?: AbortSignal;
-  /** Told the server's version with each reply that names it. */
+  /** Called with the server's version, for each reply that contains it. */
   readonly onServerVersion?: (version: string) => void;
-  /** Told before a wait, so that a person can be told. */
+  /** Whether requests that would change something are sent as dry runs. */
+  readonly dryRun?: boolean;
+  /** Called with a description of what a dry run could not check. */
+  readonly onUnchecked?: (what: string) => void;
+  /** Called before the client waits to retry, so that the user can be notified. */
   readonly onRetry?: (why: string, ms: number) => void;
 }
 
 export interface RawCall {
   readonly query?: Record<string, unknown>;
   readonly body?: unknown;
-  /** Beside those of every request. */
+  /** Added to the headers of every request. */
   readonly headers?: Readonly<Record<string, string>>;
   readonly signal?: AbortSignal;
+  /** Default: the client's `dryRun` option, for methods that change something. */
+  readonly dryRun?: boolean;
 }
+type Given = { readonly [K in "query" | "body" | "headers" | "signal"]?: RawCall[K] | undefined };
+
 export interface RawReply {
   readonly status: number;
   readonly headers: { get(name: string): string | null };
@@ -37,7 +47,7 @@ export interface RawReply {
 
 const idempotent = new Set(["GET", "HEAD", "PUT", "DELETE"]);
 const tries = 4;
-/** A server that asks for more than this is answered with its error instead. */
+/** If the server asks for a longer wait, its error is returned instead. */
 const longestWait = 30_000;
 
 type RowOf<List> = List extends readonly (infer Row)[] ? Row : never;
@@ -46,6 +56,8 @@ export class ApiClient {
   readonly serverUrl: string;
   readonly #options: ClientOptions;
   readonly #send: Send;
+  /** Null until the first reply. */
+  #hasDryRun: boolean | null = null;
 
   constructor(options: ClientOptions) {
     this.#options = options;
@@ -53,7 +65,7 @@ export class ApiClient {
     this.#send = options.send ?? networkSend({ timeout: options.timeout ?? 30_000, tls: options.tls ?? {} });
   }
 
-  /** Calls an endpoint; the reply is typed, not validated: the server's tests answer for its shape. */
+  /** Calls an endpoint. The reply is typed but not validated, because the server's tests check its shape. */
   async call<E extends AnyEndpoint>(
     endpoint: E,
     input: InputOf<E> = {},
@@ -62,6 +74,7 @@ export class ApiClient {
     const path = pathOf(endpoint, (input.params ?? {}) as Record<string, unknown>);
     const { status, headers, text } = await this.raw(endpoint.method, path, {
       ...options,
+      ...(this.#options.dryRun ? { dryRun: dryRunOf(endpoint) !== false } : {}),
       ...(input.query === undefined ? {} : { query: input.query as Record<string, unknown> }),
       ...(input.body === undefined ? {} : { body: input.body }),
     });
@@ -69,8 +82,30 @@ export class ApiClient {
     return parseReply(`${this.serverUrl}${path}`, text) as ReplyOf<E>;
   }
 
-  /** One request as given, retried where that is safe. Replies of any status are returned. */
-  async raw(method: string, path: string, { query, body, headers, signal }: RawCall = {}): Promise<RawReply> {
+  /** Sends one request, with retries if they are safe. Returns replies of any status. */
+  async raw(method: string, path: string, call: RawCall = {}): Promise<RawReply> {
+    const { query, body, signal } = call;
+    const triesOut = call.dryRun ?? (this.#options.dryRun === true && method !== "GET");
+    if (triesOut) await this.#requireDryRun();
+    const headers = triesOut ? { ...call.headers, [DRY_RUN]: "true" } : call.headers;
+    const reply = await this.#request(method, path, { query, body, headers, signal });
+    if (triesOut && reply.status >= 200 && reply.status <= 299) {
+      // Servers of different versions may share an address, so another one than the one that was checked may have
+      // replied.
+      if (reply.headers.get(DRY_RUN) !== "true") throw new DryRunNotSupported(true);
+      const unchecked = reply.headers.get(DRY_RUN_UNCHECKED);
+      if (unchecked) this.#options.onUnchecked?.(unchecked);
+    }
+    return reply;
+  }
+
+  /** An older server would ignore the header and carry the request out. */
+  async #requireDryRun(): Promise<void> {
+    if (this.#hasDryRun === null) await this.#request("GET", pathOf(versionApi.get, {}), {});
+    if (this.#hasDryRun !== true) throw new DryRunNotSupported(false);
+  }
+
+  async #request(method: string, path: string, { query, body, headers, signal }: Given): Promise<RawReply> {
     const url = `${this.serverUrl}${path}${queryString(query)}`;
     const stop = anySignal(signal, this.#options.signal);
     for (let attempt = 1; ; attempt++) {
@@ -90,11 +125,12 @@ export class ApiClient {
       }
       const version = reply.headers.get("x-svc-version");
       if (version) this.#options.onServerVersion?.(version);
+      if (version) this.#hasDryRun = (reply.headers.get(FEATURES) ?? "").split(/,\s*/).includes(DRY_RUN_FEATURE);
       if (reply.status === 429 && attempt < tries) {
         const { retryAfter } = apiCallError(429, reply.headers, "");
         const ms = retryAfter === undefined ? backOff(attempt, this.#options.random ?? Math.random) : retryAfter * 1000;
         if (ms <= longestWait) {
-          await this.#wait("the server asks to slow down", ms, stop);
+          await this.#wait("the server limits the rate of requests", ms, stop);
           continue;
         }
       }
@@ -103,7 +139,8 @@ export class ApiClient {
   }
 
   /**
-   * Opens an endpoint that streams. Not retried once it answers: the caller knows what it has and asks for the rest.
+   * Opens a streaming endpoint. Not retried once it has replied, because only the caller knows which part to request
+   * again.
    * `headers` are added to the request (`Range`, `Last-Event-ID`).
    */
   async open<E extends AnyEndpoint>(
@@ -111,6 +148,7 @@ export class ApiClient {
     input: InputOf<E> = {},
     { headers = {}, signal }: { headers?: Readonly<Record<string, string>>; signal?: AbortSignal } = {},
   ): Promise<{ status: number; headers: HttpReply["headers"]; body: AsyncIterable<Uint8Array> }> {
+    if (this.#options.dryRun && dryRunOf(endpoint) !== false) throw new DryRunNotSupported(false);
     const path = pathOf(endpoint, (input.params ?? {}) as Record<string, unknown>);
     const url = `${this.serverUrl}${path}${queryString(input.query as Record<string, unknown> | undefined)}`;
     const stop = anySignal(signal, this.#options.signal);
@@ -133,8 +171,9 @@ export class ApiClient {
   }
 
   /**
-   * The rows of a paged list, page by page and up to the limit; `more` with the last part when others exist. Where the endpoint can
-   * list `after` an id and no other order is asked for it does: rows that come or go meanwhile then shift nothing.
+   * The rows of a paged list, page by page, up to the limit; the last page has `more` if there are further rows. If
+   * the endpoint supports `after` and no other order is requested, pages are requested by id, so that concurrent
+   * changes do not shift rows.
    */
   async *pages<E extends AnyEndpoint, K extends keyof ReplyOf<E>>(
     endpoint: E,
@@ -162,14 +201,14 @@ export class ApiClient {
       last = part.at(-1);
       const known = hasNext(reply) !== null;
       const next = part.length > 0 && (hasNext(reply) ?? part.length >= perPage);
-      // Where the reply does not tell, the next page does.
+      // If the reply does not contain whether there are more rows, the next page shows it.
       const ends = count > limit || !next || (count === limit && known);
       yield { rows, more: count > limit || (count === limit && known && next) };
       if (ends) return;
     }
   }
 
-  /** As `pages`, all at once. */
+  /** All rows of `pages` in one array. */
   async all<E extends AnyEndpoint, K extends keyof ReplyOf<E>>(
     endpoint: E,
     input: InputOf<E>,
@@ -214,7 +253,10 @@ const shapeOf = (schema: AnyEndpoint["query"] | AnyEndpoint["response"]): object
 
 const idOf = (row: unknown): unknown => (typeof row === "object" && row !== null && "id" in row ? row.id : undefined);
 
-/** Null for the lists whose replies do not tell: a full page may be followed by another. */
+/**
+ * Whether there is another page; null if the reply does not contain that: then a full page may be followed by
+ * another.
+ */
 const hasNext = (reply: unknown): boolean | null => {
   const { meta } = reply as { meta?: { has_next_results?: boolean } };
   return meta === undefined ? null : meta.has_next_results === true;
@@ -224,8 +266,13 @@ function anySignal(a: AbortSignal | undefined, b: AbortSignal | undefined): Abor
   return a && b ? AbortSignal.any([a, b]) : (a ?? b);
 }
 
+/** The path with its parameters. Throws `NotInPath` for parameters that would lead to another path. */
 export function pathOf(endpoint: AnyEndpoint, params: Record<string, unknown>): string {
-  return fullPath(endpoint).replace(/:([a-z_]+)/g, (_, name: string) => encodeURIComponent(String(params[name])));
+  return fullPath(endpoint).replace(/:([a-z_]+)/g, (_, name: string) => {
+    const value = String(params[name]);
+    if (value === "" || isPathStep(value)) throw new NotInPath(name, value);
+    return encodeURIComponent(value);
+  });
 }
 
 export function queryString(query: Record<string, unknown> | undefined): string {
@@ -244,6 +291,6 @@ function parseReply(url: string, text: string): unknown {
     return JSON.parse(text);
   } catch (error) {
     const { origin } = new URL(url);
-    throw new Unreachable(url, `${origin} answered, but not with JSON: it is no svc server`, "NOT_JSON", error);
+    throw new Unreachable(url, `the reply of ${origin} is not JSON: it is not an svc server`, "NOT_JSON", error);
   }
 }

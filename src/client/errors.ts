@@ -3,13 +3,13 @@ export interface FieldReason {
   readonly reason: string;
 }
 
-/** The server answered, and the answer is an error. */
+/** The server replied with an error. */
 export class ApiCallError extends Error {
   readonly status: number;
   readonly errors: readonly FieldReason[];
-  /** The uuid under which the server logged it. */
+  /** The uuid under which the server logged the error. */
   readonly requestId: string | undefined;
-  /** Seconds to wait, where the server said so. */
+  /** Seconds to wait before a retry, if the server named them. */
   readonly retryAfter: number | undefined;
 
   constructor(
@@ -26,7 +26,35 @@ export class ApiCallError extends Error {
   }
 }
 
-/** No answer, or none that a svc server would give. */
+/** The server does not support dry runs. `sent`: it received the request anyway and has carried it out. */
+export class DryRunNotSupported extends Error {
+  readonly sent: boolean;
+
+  constructor(sent: boolean) {
+    super(
+      sent
+        ? "the server ignored the dry run: the request was carried out"
+        : "the server does not support dry runs: it is older than this client",
+    );
+    this.name = "DryRunNotSupported";
+    this.sent = sent;
+  }
+}
+
+/** A path parameter that would lead to another path: nothing can be requested by this value. */
+export class NotInPath extends Error {
+  readonly value: string;
+
+  constructor(name: string, value: string) {
+    super(
+      value === "" ? `${name} is empty` : `${name} ${value} cannot be requested: URLs treat it as a step in the path`,
+    );
+    this.name = "NotInPath";
+    this.value = value;
+  }
+}
+
+/** No reply, or a reply that does not come from an svc server. */
 export class Unreachable extends Error {
   readonly url: string;
   /** System or TLS error code, e.g. ECONNREFUSED or DEPTH_ZERO_SELF_SIGNED_CERT. */
@@ -43,7 +71,7 @@ export class Unreachable extends Error {
 const isRecord = (value: unknown): value is Record<string, unknown> =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 
-/** Reads the server's error body leniently: a proxy in between may answer anything. */
+/** Parses the server's error body leniently, because a proxy in between may reply anything. */
 export function apiCallError(
   status: number,
   headers: { get(name: string): string | null },
@@ -67,7 +95,7 @@ export function apiCallError(
       ? record.message
       : location && status >= 300 && status < 400
         ? `the server redirects to ${location}`
-        : `the server answered with status ${status}`;
+        : `the server replied with status ${status}`;
   const seconds = retryAfterSeconds(headers.get("retry-after"));
   const requestId = typeof record.uuid === "string" ? record.uuid : (headers.get("x-request-id") ?? undefined);
   return new ApiCallError(status, message, {

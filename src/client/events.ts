@@ -1,13 +1,13 @@
-// Server-sent events as they come (WHATWG HTML, 9.2): the fields that the server sends, nothing more.
+// Parses server-sent events as they arrive (WHATWG HTML, 9.2); only the fields that the server sends.
 
 export interface ServerEvent {
-  /** "" where none was given. */
+  /** Empty if the event has no id. */
   readonly id: string;
   readonly event: string;
   readonly data: string;
 }
 
-/** An event that is larger is none of this server's. */
+/** The server sends no event larger than this. */
 const EVENT_MAX = 64 * 1024 * 1024;
 
 export async function* readEvents(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<ServerEvent, void> {
@@ -22,7 +22,7 @@ export async function* readEvents(bytes: AsyncIterable<Uint8Array>): AsyncGenera
       text = text.slice(end + 2);
       if (read) yield read;
     }
-    // What was looked through already is not looked through again with every piece of a large event.
+    // The next search starts here, so that a large event is not searched again with every chunk.
     from = Math.max(0, text.length - 1);
   }
 }
@@ -31,7 +31,7 @@ function readEvent(block: string): ServerEvent | null {
   const fields: Record<string, string> = {};
   for (const line of block.split("\n")) {
     const colon = line.indexOf(":");
-    // A comment keeps the connection alive, and says nothing.
+    // A comment only keeps the connection alive.
     if (colon <= 0) continue;
     const name = line.slice(0, colon);
     const value = line.slice(colon + 1).replace(/^ /, "");

@@ -1,4 +1,4 @@
-/** Resolves after that time; rejects with the signal's reason when it is aborted before. */
+/** Resolves after the time; rejects with the signal's reason if it is aborted first. */
 export const pause = (ms: number, signal?: AbortSignal): Promise<void> =>
   new Promise((resolve, reject) => {
     if (signal?.aborted) return reject(signal.reason);

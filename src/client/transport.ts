@@ -1,4 +1,5 @@
-// How requests leave: over the network with undici, or into whatever else answers like fetch does (the app itself, in tests).
+// Sends requests: over the network with undici, or to another handler with the interface of fetch (in tests, the app
+// itself).
 import type { Dispatcher } from "undici";
 import { Unreachable } from "./errors.ts";
 
@@ -6,7 +7,7 @@ export interface HttpReply {
   readonly status: number;
   readonly headers: { get(name: string): string | null };
   text(): Promise<string>;
-  /** Piece by piece; instead of `text`, and once. */
+  /** The body in chunks, as an alternative to `text`; can be read once. */
   readonly body: AsyncIterable<Uint8Array> | null;
 }
 export interface SendInit {
@@ -14,13 +15,13 @@ export interface SendInit {
   headers: Record<string, string>;
   body?: string;
   signal?: AbortSignal;
-  /** The body comes when it comes: no time limit between its parts. */
+  /** Whether the body is a stream, without a time limit between its chunks. */
   streams?: boolean;
 }
 export type Send = (url: string, init: SendInit) => HttpReply | Promise<HttpReply>;
 
 export interface TlsOptions {
-  /** PEM of the authorities to trust instead of the system's. */
+  /** PEM certificates of the authorities to trust instead of the system's. */
   readonly ca?: string;
   readonly insecure?: boolean;
 }
@@ -28,7 +29,7 @@ export interface TlsOptions {
 export function networkSend({ timeout, tls = {} }: { timeout: number; tls?: TlsOptions }): Send {
   let agent: Dispatcher | undefined;
   return async (url, init) => {
-    // Loaded with the first request: help, completion and bad flags never pay for it.
+    // Imported with the first request, so that help, completion and usage errors do not load it.
     const { Agent, request } = (await import("./undici.ts")).loadUndici();
     agent ??= new Agent({
       connect: {
@@ -74,10 +75,10 @@ export const errorCode = (error: unknown): string | undefined => {
 
 const lost = new Set(["ECONNRESET", "EPIPE", "UND_ERR_SOCKET", "ECONNABORTED", "UND_ERR_CLOSED"]);
 
-/** The connection broke under the request; the server may or may not have seen it. */
+/** Whether the connection broke during the request. The server may or may not have received it. */
 export const isConnectionLoss = (error: unknown): boolean => lost.has(errorCode(error) ?? "");
 
-/** Codes that tell of the certificate, not of the network. */
+/** Whether an error code concerns the certificate rather than the network. */
 export const isTlsError = (code: string | undefined): boolean =>
   code !== undefined && /CERT|SSL|TLS|SELF_SIGNED|UNABLE_TO_|HOSTNAME_MISMATCH/.test(code);
 
@@ -86,11 +87,11 @@ export function unreachable(url: string, error: unknown): Unreachable {
   const { host } = new URL(url);
   const reason =
     code === "ECONNREFUSED"
-      ? `nothing listens at ${host}`
+      ? `no server is listening at ${host}`
       : code === "ENOTFOUND" || code === "EAI_AGAIN"
         ? `the name ${host} cannot be resolved`
         : code === "UND_ERR_CONNECT_TIMEOUT" || code === "UND_ERR_HEADERS_TIMEOUT" || code === "UND_ERR_BODY_TIMEOUT"
-          ? `${host} does not answer in time`
+          ? `${host} does not respond in time`
           : isTlsError(code)
             ? `the certificate of ${host} is not trusted (${code})`
             : `the connection to ${host} failed (${code ?? (error instanceof Error ? error.message : "unknown")})`;

@@ -1,5 +1,5 @@
-// The part of undici that requests need. Its own entry also loads fetch, WebSocket, caches and mocks, which would double
-// what a short command spends on it.
+// The parts of undici that requests need. The package's main module also loads fetch, WebSocket, caches and mocks,
+// which would double the run time of a short command.
 import { createRequire } from "node:module";
 import type { Agent, Dispatcher } from "undici";
 
@@ -23,7 +23,7 @@ export function loadUndici(): Parts {
       request: (require("undici/lib/api/index.js") as { request: Request }).request,
     };
   } catch {
-    // Files inside a package may move with any of its versions.
+    // The internal files of a package may move in any release.
     const { Agent } = require("undici") as { Agent: Parts["Agent"] };
     return {
       Agent,

@@ -1,10 +1,11 @@
 import * as Flags from "@oclif/core/flags";
+import { DRY_RUN } from "../api/dry-run.ts";
 import { ClientCommand } from "../cli/client-command.ts";
 import { usage } from "../cli/errors.ts";
 import { args, connectionFlags, generalFlags, outputFlags } from "../cli/flags.ts";
 import { parseValue, readValue } from "../cli/input.ts";
 import { selectOf } from "../cli/output.ts";
-import { apiCallError } from "../client/errors.ts";
+import { ApiCallError, apiCallError, DryRunNotSupported } from "../client/errors.ts";
 
 const methods = ["GET", "POST", "PUT", "PATCH", "DELETE"];
 type Json = Record<string, unknown>;
@@ -14,8 +15,8 @@ const isRecord = (value: unknown): value is Json =>
 export default class Api extends ClientCommand {
   static override summary = "Call any endpoint of the API.";
   static override description =
-    "PATH is as in the API description (/hosts), or whole from /api/. -F is a query parameter of GET, and a field of the " +
-    "JSON body otherwise: true, false, null, numbers and @FILE are read as such. --paginate reads all pages of a list " +
+    "PATH is a path of the API reference (/hosts), or a full path that begins with /api/. -F sets a query parameter of a GET request, and otherwise a field of the " +
+    "JSON body: true, false, null, numbers and @FILE are interpreted, anything else is text. --paginate reads all pages of a list " +
     "into one document.";
   static override enableJsonFlag = false;
   static override baseFlags = { ...generalFlags, ...connectionFlags };
@@ -41,7 +42,9 @@ export default class Api extends ClientCommand {
     input: Flags.string({ summary: "Body, JSON or YAML; - is stdin.", helpValue: "FILE" }),
     paginate: Flags.boolean({ summary: "Read all pages (GET only)." }),
     jq: outputFlags.jq,
-    "dry-run": Flags.boolean({ summary: "Print the request instead of sending it." }),
+    "dry-run": Flags.boolean({
+      summary: "Print the request and send it as a dry run: the server checks it and changes nothing.",
+    }),
   };
   static override examples = [
     "<%= config.bin %> <%= command.id %> GET /hosts -F status=online --paginate",
@@ -53,7 +56,8 @@ export default class Api extends ClientCommand {
   async run() {
     const { args: given, flags } = await this.parse(Api);
     const method = given.method.toUpperCase();
-    if (!methods.includes(method)) throw usage(`${given.method} is no method`, `Methods: ${methods.join(", ")}`);
+    if (!methods.includes(method))
+      throw usage(`${given.method} is not a supported method`, `Methods: ${methods.join(", ")}`);
     if (flags.paginate && method !== "GET") throw usage("--paginate is for GET only");
     const path = apiPath(given.path);
     const fields = await this.fields(flags.field ?? []);
@@ -62,11 +66,29 @@ export default class Api extends ClientCommand {
     if (flags.paginate) return this.paginate(path, fields);
     const base = flags.input === undefined ? undefined : await readValue(this.io, flags.input);
     const body = method === "GET" ? undefined : mergeBody(base, fields);
-    if (flags["dry-run"])
-      return this.io.out(
-        pretty(JSON.stringify({ method, path, ...(method === "GET" ? { query: fields } : { body }) })),
-      );
+    if (flags["dry-run"]) {
+      const request = { method, path, ...(method === "GET" ? { query: fields } : { body }) };
+      const reply = method === "GET" ? {} : await this.tried(method, path, body);
+      return this.io.out(pretty(JSON.stringify({ ...request, ...reply })));
+    }
     await this.print(await this.one(method, path, method === "GET" ? fields : {}, body));
+  }
+
+  /** Prints what the server would reply, or a message if the request cannot run as a dry run. */
+  private async tried(method: string, path: string, body: unknown): Promise<{ reply?: unknown }> {
+    try {
+      return { reply: JSON.parse(await this.one(method, path, {}, body)) };
+    } catch (error) {
+      const why =
+        error instanceof ApiCallError && error.errors[0]?.name === DRY_RUN
+          ? error.errors[0].reason
+          : error instanceof DryRunNotSupported && !error.sent
+            ? error.message
+            : null;
+      if (why === null) throw error;
+      this.note(`no dry run: ${why}`);
+      return {};
+    }
   }
 
   private async print(text: string): Promise<void> {
@@ -90,11 +112,11 @@ export default class Api extends ClientCommand {
     let before = "";
     for (let page = 0; ; page++) {
       const text = await this.one("GET", path, { ...fields, per_page: perPage, page });
-      // A list that knows no pages answers the same to each of them.
+      // A list without paging returns the same reply for every page.
       if (text === before) break;
       before = text;
       const reply: unknown = JSON.parse(text);
-      if (!isRecord(reply)) throw usage(`${path} is no list`);
+      if (!isRecord(reply)) throw usage(`${path} is not a list`);
       for (const [key, value] of Object.entries(reply)) {
         const known = whole[key];
         whole[key] = Array.isArray(known) && Array.isArray(value) ? [...known, ...value] : value;
@@ -110,21 +132,21 @@ export default class Api extends ClientCommand {
     const fields: Json = {};
     for (const pair of pairs) {
       const at = pair.indexOf("=");
-      if (at <= 0) throw usage(`-F ${pair} is not K=V`);
+      if (at <= 0) throw usage(`-F ${pair} is not NAME=VALUE`);
       fields[pair.slice(0, at)] = await parseValue(this.io, pair.slice(at + 1), "-F");
     }
     return fields;
   }
 }
 
-/** `a.b=1` is a field inside an object. */
+/** `a.b=1` sets a field inside an object. */
 function mergeBody(base: unknown, fields: Json): unknown {
   if (Object.keys(fields).length === 0) return base;
-  if (base !== undefined && !isRecord(base)) throw usage("-F: the body in --input is no object");
+  if (base !== undefined && !isRecord(base)) throw usage("-F: the body in --input is not an object");
   const body: Json = structuredClone(base ?? {});
   for (const [path, value] of Object.entries(fields)) {
     const keys = path.split(".");
-    if (keys.includes("__proto__")) throw usage(`-F ${path} is no field`);
+    if (keys.includes("__proto__")) throw usage(`-F ${path} is not a valid field`);
     const last = keys.pop() ?? path;
     let at = body;
     for (const key of keys) {
@@ -137,14 +159,14 @@ function mergeBody(base: unknown, fields: Json): unknown {
   return body;
 }
 
-/** Those that the client makes itself stay as they are. */
+/** Headers that the client sets itself cannot be overridden. */
 const ownHeaders: ReadonlySet<string> = new Set(["accept", "authorization", "content-type", "user-agent"]);
 
 function headersOf(given: readonly string[]): Record<string, string> {
   const headers: Record<string, string> = {};
   for (const text of given) {
     const [, name = "", value = ""] = /^([\w-]+):\s*([\t\x20-\x7e]*)$/.exec(text) ?? [];
-    if (name === "" || ownHeaders.has(name.toLowerCase())) throw usage(`-H ${text} is no header that can be given`);
+    if (name === "" || ownHeaders.has(name.toLowerCase())) throw usage(`-H ${text} is not a header that can be set`);
     headers[name.toLowerCase()] = value.trim();
   }
   return headers;
@@ -152,7 +174,7 @@ function headersOf(given: readonly string[]): Record<string, string> {
 
 function apiPath(given: string): string {
   const path = given.startsWith("/") ? given : `/${given}`;
-  if (path.startsWith("//") || path.includes("#")) throw usage(`${given} is no path`);
+  if (path.startsWith("//") || path.includes("#")) throw usage(`${given} is not a path`);
   return path.startsWith("/api/") || path === "/healthz" || path === "/metrics" ? path : `/api/v1/svc${path}`;
 }
 

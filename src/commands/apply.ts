@@ -17,34 +17,34 @@ interface Application {
   readonly changes: readonly Change[];
   readonly pins: readonly Pin[];
   readonly secrets: Readonly<Record<string, string>>;
-  /** What there is, for the share that goes. */
+  /** The current objects, to compute the share that is removed. */
   readonly current: readonly Pick<Pin, "kind">[];
 }
 
-/** Tens of thousands of objects take their time. */
+/** Tens of thousands of objects take this long. */
 const APPLY_TIMEOUT = 600_000;
 
 export default class Apply extends GitopsCommand {
-  static override summary = "Make the server as the files say, all or nothing.";
+  static override summary = "Apply configuration files to the server in one transaction.";
   static override destructive = true;
   static override description =
-    "Shows the plan, asks, and makes all of its changes in one transaction. In a pipeline give --yes. A plan that " +
-    "`svc plan --out` kept is applied by its name instead of -f: exactly that is done, or nothing when anything on the " +
+    "Shows the plan, asks for confirmation, and makes all of its changes in one transaction. Give --yes to run without a terminal. A plan saved with " +
+    "`svc plan --out` can be applied instead of files: exactly its changes are made, or none if anything on the " +
     "server has changed since.";
   static override endpoints = [configurationApi.state, configurationApi.apply];
-  static override args = { plan: args.optional("file of a saved plan; - is stdin") };
+  static override args = { plan: args.optional("file with a saved plan; - is stdin") };
   static override flags = {
     ...filesFlags,
     ...dryRunFlag,
     ...yesFlag,
     "max-deletes": Flags.integer({
-      summary: `Removals that are taken for meant (${DEFAULT_MAX_DELETES}, and a quarter of a kind).`,
+      summary: `Maximum number of objects to remove. Default: ${DEFAULT_MAX_DELETES}, and at most a quarter of a kind.`,
       min: 0,
     }),
     "skip-checks": Flags.boolean({
-      summary: "Do not ask certificate authorities and trackers whether what is given works.",
+      summary: "Do not check the settings of certificate authorities and trackers by connecting to them.",
     }),
-    "allow-delete": Flags.boolean({ summary: "Remove as much as the plan says." }),
+    "allow-delete": Flags.boolean({ summary: "Allow the plan to remove any number of objects." }),
     schema: Flags.boolean({ summary: "Print the JSON Schema of the files, for editors." }),
   };
   static override examples = [
@@ -57,7 +57,10 @@ export default class Apply extends GitopsCommand {
     const { args: given, flags } = await this.parse(Apply);
     if (flags.schema) return this.write(`${JSON.stringify(fileSchema(), null, 2)}\n`);
     if (given.plan !== undefined && flags.file !== undefined)
-      throw usage("either a saved plan or files, not both", "`svc apply plan.json`, or `svc apply -f default.yml`.");
+      throw usage(
+        "give either a saved plan or files, not both",
+        "`svc apply plan.json`, or `svc apply -f default.yml`.",
+      );
     const dryRun = this.isDryRun(flags["dry-run"]);
     const what = given.plan === undefined ? await this.#ofFiles(flags) : await this.#ofPlan(given.plan);
     await this.printChanges(what.changes);
@@ -106,7 +109,10 @@ export default class Apply extends GitopsCommand {
     if (text === null) throw failed(`${path} cannot be read`);
     const saved = readSavedPlan(text);
     if (saved === null)
-      throw usage(`${path} is no plan of this version of svc`, "Make one with `svc plan --out FILE`; files go by -f.");
+      throw usage(
+        `${path} is not a plan of this version of svc`,
+        "Create one with `svc plan --out FILE`, or give configuration files with -f.",
+      );
     return saved;
   }
 
@@ -117,7 +123,7 @@ export default class Apply extends GitopsCommand {
     if (flags["allow-delete"]) return;
     const reason = guardRemovals(changes, current, flags["max-deletes"] ?? DEFAULT_MAX_DELETES);
     if (reason !== null)
-      throw usage(reason, "Nothing was changed. If that is meant, give --allow-delete, or --max-deletes N.");
+      throw usage(reason, "Nothing was changed. To apply it anyway, give --allow-delete, or --max-deletes N.");
   }
 
   async #ask(changes: readonly Change[]): Promise<void> {
@@ -161,7 +167,7 @@ export default class Apply extends GitopsCommand {
   }
 
   #conflict({ message, errors }: ApiCallError): CliError {
-    return new CliError("conflict", message, "Nothing was applied. Look at what is there now with `svc plan`.", errors);
+    return new CliError("conflict", message, "Nothing was applied. `svc plan` shows the current differences.", errors);
   }
 
   #tell(changes: readonly Change[], dryRun: boolean): void {

@@ -15,17 +15,18 @@ const isAction = (text: string): boolean => Object.hasOwn(named, text);
 
 interface Answer {
   readonly allowed: boolean;
-  /** Where: everywhere, or the names of teams. */
+  /** The scope: everywhere, or the names of teams. */
   readonly where: string;
-  /** Why not, where that is not the role. */
+  /** The reason for a no, if it is not the role. */
   readonly because?: string;
 }
 
 export default class CanI extends ClientCommand {
-  static override summary = "Tell whether you may do an action, or call an endpoint; without one, list all actions.";
+  static override summary =
+    "Check whether you may perform an action or call an endpoint; without an argument, list all actions.";
   static override description =
-    "An action is RESOURCE:VERB, an endpoint METHOD PATH. Your role decides, and the limits of the API token that you " +
-    "use. --team 0 asks of what belongs to no team. The exit code is 0 for yes and 4 for no.";
+    "An action is RESOURCE:VERB, an endpoint METHOD PATH. The result depends on your role and on the limits of the API token that you " +
+    "use. --team 0 means objects without a team. The exit code is 0 for yes and 4 for no.";
   static override endpoints = [usersApi.me];
   static override args = { action: args.optional("e.g. hosts:delete, or 'POST /hosts/:id/wipe'") };
   static override flags = { ...teamFlag };
@@ -37,12 +38,13 @@ export default class CanI extends ClientCommand {
   async run() {
     const { args: given, flags } = await this.parse(CanI);
     const asked = given.action?.trim();
-    // Told before the server is asked: a typing error is none of its business.
+    // Checked without a call to the server, which need not be reachable for a typing error.
     if (asked !== undefined && !/\s/.test(asked)) checkAction(asked);
     const { user, token } = await this.call(usersApi.me);
     const team = flags.team === undefined ? null : await this.teamOrNone(flags.team);
     const answer = (action: Action, global = false): Answer => {
-      if (global && user.global_role === null) return { allowed: false, where: "", because: "it takes a global role" };
+      if (global && user.global_role === null)
+        return { allowed: false, where: "", because: "it requires a global role" };
       const teams = teamsFor(user, action);
       if (teams === "all") return { allowed: true, where: "everywhere" };
       const held = user.teams.filter(({ id }) => teams.includes(id) && (team === null || id === team.id));
@@ -64,7 +66,7 @@ export default class CanI extends ClientCommand {
   }
 
   private async teamOrNone(text: string): Promise<{ readonly id: number; readonly text: string }> {
-    if (isNoTeam(text)) return { id: 0, text: "what belongs to no team" };
+    if (isNoTeam(text)) return { id: 0, text: "objects without a team" };
     const { id, name } = await this.team(text);
     return { id, text: `team ${name}` };
   }

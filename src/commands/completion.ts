@@ -16,7 +16,7 @@ export default class Completion extends BaseCommand {
   static override baseFlags = { ...generalFlags };
   static override strict = false;
   static override args = {
-    shell: Args.string({ options: [...shells], description: "your shell; without it $SHELL tells" }),
+    shell: Args.string({ options: [...shells], description: "your shell; default: from $SHELL" }),
   };
   static override flags = {
     complete: Flags.boolean({ hidden: true, summary: "Print what may follow the words after --." }),
@@ -24,7 +24,7 @@ export default class Completion extends BaseCommand {
   static override examples = ["<%= config.bin %> <%= command.id %> bash"];
 
   async run() {
-    // What may come for the last word can look like anything, so the words are not parsed.
+    // The words to complete can contain anything, so they are not parsed as arguments.
     const at = this.argv.indexOf("--complete");
     if (at !== -1) {
       this.parsed = true;
@@ -35,7 +35,7 @@ export default class Completion extends BaseCommand {
     const { args: given } = await this.parse(Completion);
     const shell = given.shell ?? this.io.env.SHELL?.split("/").at(-1);
     const known = shells.find((one): one is Shell => one === shell);
-    if (!known) throw usage("which shell?", `One of ${shells.join(", ")}.`);
+    if (!known) throw usage("no shell is given", `One of ${shells.join(", ")}.`);
     this.io.out(scripts[known]);
   }
 }

@@ -7,7 +7,8 @@ import type { ConnectionFlags } from "../cli/settings.ts";
 const colours = { ok: 32, warning: 33, failed: 31, skipped: 2 } as const;
 
 export default class Doctor extends BaseCommand {
-  static override summary = "Look for what is wrong between this machine and the server; works with the server down.";
+  static override summary =
+    "Diagnose the connection between this machine and the server; works even if the server is down.";
   static override baseFlags = { ...generalFlags, ...outputFlags, ...connectionFlags };
   static override examples = ["<%= config.bin %> <%= command.id %>"];
 

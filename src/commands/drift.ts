@@ -9,17 +9,18 @@ import type { Change } from "../gitops/diff.ts";
 import { asDrift, attribute, typesFor } from "../gitops/drift.ts";
 import { planJson, renderChange } from "../gitops/render.ts";
 
-/** Entries of the feed that are searched, the newest: older ones are of no help to anybody. */
+/** Maximum number of feed entries to search, from the newest: older entries hardly help. */
 const MOST = 10_000;
 
 export default class Drift extends GitopsCommand {
-  static override summary = "Show what on the server is not as the files say, and who changed it.";
+  static override summary = "Show differences between the server and the files, and who made them.";
   static override description =
-    "Fields are told as the files have them -> as they are. Who and when come from the activity feed, as far as it tells.";
+    "Extra objects are in no file, changed objects differ from the files, and missing objects are only in the files. For each field, the value in the files is shown first, then the " +
+    "server's. Who made a change, and when, is read from the activity feed if it is recorded there.";
   static override endpoints = [configurationApi.state, activitiesApi.list];
   static override flags = {
     ...filesFlags,
-    "exit-code": Flags.boolean({ summary: "Exit with 9 when something has drifted." }),
+    "exit-code": Flags.boolean({ summary: "Exit with code 9 if there are differences." }),
   };
   static override examples = [
     "<%= config.bin %> <%= command.id %> -f default.yml",
@@ -42,9 +43,9 @@ export default class Drift extends GitopsCommand {
       const { rows } = await (await this.client()).all(activitiesApi.list, { query }, "activities", MOST);
       return rows;
     } catch (error) {
-      // Roles on teams alone do not see the feed.
+      // Users with roles on teams only cannot read the feed.
       if (!(error instanceof ApiCallError) || error.status !== 403) throw error;
-      this.remark("your role does not see the activity feed: who made the changes is unknown");
+      this.remark("your role may not read the activity feed, so it is unknown who made the changes");
       return [];
     }
   }
@@ -62,25 +63,33 @@ export default class Drift extends GitopsCommand {
       return this.printList(told, {
         columns: ["drift", "kind", "team", "name", "fields", "changed_by", "changed_at", "activity_id"],
       });
-    if (changes.length === 0) return this.log("No drift: the server is as the files say.");
+    if (changes.length === 0) return this.log("No drift: the server matches the files.");
     for (const [i, change] of changes.entries()) {
-      const [first, ...rest] = renderChange(change, this.planPaint);
+      const [first, ...rest] = renderChange(change, this.planPaint, words);
       this.log([`${first} ${this.#by(makers[i] ?? null)}`, ...rest].join("\n"));
     }
-    this.log(`\nDrift: ${changes.length} ${changes.length === 1 ? "thing is" : "things are"} not as the files say.`);
+    const count = (action: Change["action"]) => changes.filter((change) => change.action === action).length;
+    this.log(
+      `\nDrift: ${count("create")} extra on the server, ${count("update")} changed there, ${count("delete")} missing there.`,
+    );
   }
 
   #by(maker: Activity | null): string {
-    if (maker === null) return this.planPaint.faint("- unknown by whom");
+    if (maker === null) return this.planPaint.faint("- by an unknown user");
     const when = this.relativeTimes ? ago(maker.created_at, this.io.now()) : maker.created_at;
     return `- by ${printable(whoOf(maker))}, ${when}`;
   }
 }
 
+/**
+ * Words instead of the signs of a plan: there `+` marks what an apply would add, here it would mark what an apply
+ * removes.
+ */
+const words = { create: "extra:  ", update: "changed:", delete: "missing:" } as const;
 const drifts = { create: "extra", update: "changed", delete: "missing" } as const;
 
 const whoOf = ({ actor_full_name, actor_email, actor_token, svc_initiated }: Activity): string => {
   if (svc_initiated) return "svc itself";
-  const name = actor_full_name ?? actor_email ?? "somebody who is gone";
+  const name = actor_full_name ?? actor_email ?? "a deleted user";
   return actor_token === undefined ? name : `${name} (token ${actor_token})`;
 };

@@ -9,10 +9,10 @@ import { wholeConfig } from "../cli/main.ts";
 import { nearest } from "../cli/suggest.ts";
 
 export default class Explain extends BaseCommand {
-  static override summary = "Tell what a resource of the API is made of: fields, types, values, and who takes them.";
+  static override summary = "Describe a resource of the API: fields, types, values, and the endpoints that use them.";
   static override description =
-    "RESOURCE is singular or plural (host, hosts), FIELD one of its fields, with dots for those inside. Without an argument the resources are " +
-    "listed. No server is asked: this is the API as this version of the client knows it.";
+    "RESOURCE is singular or plural (host, hosts), FIELD one of its fields, with dots for nested fields. Without an argument, the resources are " +
+    "listed. No server is needed: this is the API of this version of the client.";
   static override args = { resource: args.optional("RESOURCE, or RESOURCE.FIELD") };
   static override examples = [
     "<%= config.bin %> <%= command.id %> hosts",
@@ -77,7 +77,7 @@ export default class Explain extends BaseCommand {
     }
   }
 
-  /** The endpoints with the commands that call them. */
+  /** Endpoints, each with the commands that call it. */
   private callers(all: Config, names: readonly string[]): Caller[] {
     return names.map((name) => {
       const { endpoint } = allEndpoints.find((one) => one.name === name)!;
@@ -105,6 +105,6 @@ interface Caller {
   readonly commands: readonly string[];
 }
 
-/** From the manifest their names, from the sources themselves. */
+/** The endpoints of a command: names in the manifest, objects when run from the sources. */
 const endpointsOf = (command: object): readonly (string | AnyEndpoint)[] =>
   "endpoints" in command && Array.isArray(command.endpoints) ? command.endpoints : [];

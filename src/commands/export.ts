@@ -8,18 +8,18 @@ import { plural, printable } from "../cli/text.ts";
 import { exportFiles } from "../gitops/export.ts";
 
 export default class Export extends GitopsCommand {
-  static override summary = "Write the server's configuration as files for `svc apply`.";
+  static override summary = "Export the server's configuration to files for `svc apply`.";
   static override description =
-    "A plan of the files is empty. The server tells nobody its secrets: they become variables of the environment, which " +
-    ".env.example lists; a plan needs their values.";
+    "A plan of the exported files contains no changes. The server never returns its secrets: they become environment variables, which " +
+    ".env.example lists. A plan needs their values.";
   static override endpoints = [configurationApi.state];
   static override flags = {
     dir: Flags.string({
-      summary: "Directory to write to; made where it is not there.",
+      summary: "Directory to write to; created if it does not exist.",
       helpValue: "DIR",
       required: true,
     }),
-    force: Flags.boolean({ summary: "Write into a directory that holds something, over files of the same names." }),
+    force: Flags.boolean({ summary: "Write to a directory that is not empty, and overwrite files of the same names." }),
   };
   static override examples = ["<%= config.bin %> <%= command.id %> --dir configuration"];
 
@@ -29,7 +29,7 @@ export default class Export extends GitopsCommand {
     if (there.length > 0 && !flags.force)
       throw usage(
         `${printable(flags.dir)} is not empty`,
-        "Name an empty directory, or write over its files with --force.",
+        "Give an empty directory, or overwrite the files in it with --force.",
       );
     const { files, variables } = exportFiles(await this.state());
     for (const [path, text] of files) {
@@ -39,7 +39,7 @@ export default class Export extends GitopsCommand {
     }
     for (const path of there)
       if (/\.ya?ml$/.test(path) && !files.has(path))
-        this.remark(`${path} is not of this export: it is left, and still applied where a pattern takes it in`);
+        this.remark(`${path} is not part of this export: it is kept, and is applied if a pattern includes it`);
     if (variables.length > 0)
       this.remark(`${plural(variables.length, "secret")} to fill in: see ${join(flags.dir, ".env.example")}`);
     const names = [...files.keys()];
@@ -50,7 +50,7 @@ export default class Export extends GitopsCommand {
     });
   }
 
-  /** The files in a directory, as paths below it with `/`; none where it is not there. */
+  /** The files in a directory, as relative paths with `/`; none if it does not exist. */
   async #entries(dir: string): Promise<string[]> {
     try {
       return (await readdir(dir, { recursive: true })).map((path) => path.replaceAll("\\", "/"));
@@ -58,7 +58,7 @@ export default class Export extends GitopsCommand {
       const code = (error as NodeJS.ErrnoException).code;
       if (code === "ENOENT") return [];
       throw failed(
-        code === "ENOTDIR" ? `${printable(dir)} is no directory` : `${printable(dir)} cannot be read (${code})`,
+        code === "ENOTDIR" ? `${printable(dir)} is not a directory` : `${printable(dir)} cannot be read (${code})`,
       );
     }
   }

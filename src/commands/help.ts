@@ -4,12 +4,12 @@ import { args, generalFlags } from "../cli/flags.ts";
 import { showHelp, wholeConfig } from "../cli/main.ts";
 
 export default class HelpCommand extends BaseCommand {
-  static override summary = "Help for a command, or for exit-codes, environment or formatting.";
+  static override summary = "Show help for a command or a topic.";
   static override enableJsonFlag = false;
   static override baseFlags = { ...generalFlags };
   static override strict = false;
   static override args = { command: args.optional("the command, topic, or exit-codes, environment, formatting") };
-  static override flags = { "nested-commands": Flags.boolean({ char: "n", summary: "Include the commands below." }) };
+  static override flags = { "nested-commands": Flags.boolean({ char: "n", summary: "Include nested commands." }) };
   static override examples = [
     "<%= config.bin %> <%= command.id %> hosts list",
     "<%= config.bin %> <%= command.id %> environment",

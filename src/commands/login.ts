@@ -13,16 +13,16 @@ import { ApiCallError } from "../client/errors.ts";
 export default class Login extends ClientCommand {
   static override summary = "Sign in to a server and save the sign-in as a context.";
   static override description =
-    "With email and password (prompt, file, stdin, or SVC_PASSWORD), or with an API token from stdin or a file. --context names " +
-    "the context to save; without it the current one is replaced, or one is named after the server. Where the account " +
-    "needs a link that is mailed, it is asked for on a terminal; elsewhere `svc login --mfa-token-stdin` goes on with it. " +
-    "With --sso the sign-in goes through the browser, by the identity provider or as whoever is signed in there.";
+    "Signs in with email and password (prompt, file, stdin, or SVC_PASSWORD), or with an API token from stdin or a file. --context names " +
+    "the context to save; without it the current one is replaced, or a new one is named after the server. If the account " +
+    "requires a mailed link, the command prompts for it; without a terminal, continue with `svc login --mfa-token-stdin`. " +
+    "With --sso you sign in through the browser, with the identity provider or as the user who is signed in there.";
   static override endpoints = [sessionsApi.login, sessionsApi.create, ssoApi.cliToken];
   static override flags = {
     email: Flags.string({ summary: "Email address. Env: SVC_EMAIL." }),
     ...secretFlags("password", "the password"),
     "mfa-token-stdin": Flags.boolean({
-      summary: "Read the link that was mailed, or its token, from stdin, and finish the sign-in that asked for it.",
+      summary: "Read the mailed link, or its token, from stdin, and finish the sign-in that requested it.",
       exclusive: ["email", "password-stdin", "password-file", "token-stdin", "token-file", "mfa-token-file"],
     }),
     "mfa-token-file": Flags.string({
@@ -40,7 +40,7 @@ export default class Login extends ClientCommand {
       exclusive: ["email", "password-stdin", "password-file"],
     }),
     sso: Flags.boolean({
-      summary: "Sign in in the browser, by single sign-on where that is on.",
+      summary: "Sign in through the browser, with single sign-on if it is turned on.",
       exclusive: [
         "email",
         "password-stdin",
@@ -52,7 +52,7 @@ export default class Login extends ClientCommand {
       ],
     }),
     "no-browser": Flags.boolean({
-      summary: "Only show the address to open; the browser has to run on this computer.",
+      summary: "Only print the address to open. The browser must run on this computer.",
       dependsOn: ["sso"],
     }),
   };
@@ -68,7 +68,7 @@ export default class Login extends ClientCommand {
     const connection = await this.loginConnection(flags.context);
     const { hostname, protocol } = new URL(connection.serverUrl);
     if (protocol === "http:" && !/^(localhost|127\.|\[::1\])/.test(hostname)) {
-      this.warn(`${connection.serverUrl} is plain HTTP: anyone on the way can read the sign-in`);
+      this.warn(`${connection.serverUrl} is plain HTTP: anyone on the network path can read the credentials`);
     }
     const token = (await readSecret(this.io, flags, "token"))?.trim();
     if (token !== undefined) {
@@ -92,7 +92,7 @@ export default class Login extends ClientCommand {
     const { token: session, user } = await this.signIn(connection, email, password);
     await this.save(connection, flags.context, user.email, session);
     if (user.force_password_reset) {
-      this.warn("a new password is required of you: `svc users password --required`");
+      this.warn("you must choose a new password: `svc users password --required`");
     }
   }
 
@@ -117,7 +117,7 @@ export default class Login extends ClientCommand {
     } catch (error) {
       if (!(error instanceof ApiCallError) || error.status !== 401) throw error;
       throw denied(
-        `${connection.serverUrl} does not take this email and password`,
+        `${connection.serverUrl} does not accept this email and password`,
         "Check both; an admin can reset the password.",
       );
     }
@@ -128,7 +128,7 @@ export default class Login extends ClientCommand {
     return this.finish(connection, await this.askSecret("Link", "--mfa-token-stdin"));
   }
 
-  /** The second step: the link that was mailed. */
+  /** The second step of a sign-in: the mailed link. */
   private async finish(connection: Connection, pasted: string) {
     const token = linkToken(pasted);
     if (token === "") throw usage("no link was given");
@@ -137,13 +137,13 @@ export default class Login extends ClientCommand {
     } catch (error) {
       if (!(error instanceof ApiCallError) || error.status !== 401) throw error;
       throw denied(
-        "this link does not work (any more)",
+        "this link is invalid or has expired",
         "Links work once, for 15 minutes. Sign in again for a new one.",
       );
     }
   }
 
-  /** As any command's, but a context that does not exist yet may be named together with its server. */
+  /** Like the inherited method, but a new context may be named together with its server. */
   private async loginConnection(context: string | undefined): Promise<Connection> {
     if (context !== undefined && typeof this.common["server-url"] === "string") this.common.context = undefined;
     return this.connection();

@@ -6,7 +6,7 @@ import { dryRunFlag } from "../cli/flags.ts";
 import { ApiCallError } from "../client/errors.ts";
 
 export default class Logout extends ClientCommand {
-  static override summary = "End the session on the server and forget its token.";
+  static override summary = "End the session on the server and delete its token.";
   static override endpoints = [sessionsApi.logout];
   static override flags = { ...dryRunFlag };
   static override examples = ["<%= config.bin %> <%= command.id %>"];
@@ -14,11 +14,11 @@ export default class Logout extends ClientCommand {
   async run() {
     const { flags } = await this.parse(Logout);
     const { serverUrl, contextName, tokenSource } = await this.connection();
-    if (flags["dry-run"]) return this.printPlan(`sign out of ${serverUrl}`, { server_url: serverUrl });
+    if (flags["dry-run"]) this.trying(`sign out of ${serverUrl}`, { server_url: serverUrl });
     try {
       await this.call(sessionsApi.logout);
     } catch (error) {
-      // A session that the server no longer knows is as good as ended.
+      // A session that the server does not know counts as ended.
       if (!(error instanceof ApiCallError && error.status === 401)) throw error;
     }
     if (contextName !== null && tokenSource === "context") await dropContextToken(this.io, contextName);

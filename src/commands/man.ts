@@ -11,8 +11,8 @@ import { plural } from "../cli/text.ts";
 export default class Man extends BaseCommand {
   static override summary = "Print the manual page of a command, or write all of them.";
   static override description = [
-    "to read one:     svc man hosts list | man -l -",
-    "to have all:     svc man --out ~/.local/share/man/man1, then man svc-hosts",
+    "read one page:       svc man hosts list | man -l -",
+    "install all pages:   svc man --out ~/.local/share/man/man1, then man svc-hosts",
   ].join("\n");
   static override enableJsonFlag = false;
   static override baseFlags = { ...generalFlags };
@@ -28,7 +28,7 @@ export default class Man extends BaseCommand {
     const config = await wholeConfig(this.config);
     const pages = manPages(config);
     if (flags.out !== undefined) {
-      if (argv.length > 0) throw usage("--out writes all pages", "Leave the command out.");
+      if (argv.length > 0) throw usage("--out writes all pages", "Omit the command.");
       await mkdir(flags.out, { recursive: true });
       for (const [name, text] of pages) await writeFile(join(flags.out, `${name}.1`), text);
       return this.note(`${plural(pages.size, "page")} in ${flags.out}`);

@@ -5,7 +5,7 @@ import { failed } from "../cli/errors.ts";
 import { generalFlags } from "../cli/flags.ts";
 
 export default class OpenApi extends BaseCommand {
-  static override summary = "Print the OpenAPI 3.1 document of the API; no server is asked.";
+  static override summary = "Print the OpenAPI 3.1 document of the API. No server is needed.";
   static override enableJsonFlag = false;
   static override baseFlags = { ...generalFlags };
   static override flags = {

@@ -8,16 +8,16 @@ import { pinsOf, secretsOf } from "../gitops/plan.ts";
 import { savedPlanText } from "../gitops/saved-plan.ts";
 
 export default class Plan extends GitopsCommand {
-  static override summary = "Show what applying the files would add, change and remove.";
+  static override summary = "Show what applying configuration files would add, change and remove.";
   static override description =
-    "Nothing is changed. With --out the plan is kept in a file for `svc apply`, which then does exactly that, or nothing " +
-    "when anything on the server has changed meanwhile. The file holds the secrets that are to be set.";
+    "Nothing is changed. With --out the plan is saved to a file for `svc apply`, which makes exactly these changes, or none " +
+    "if anything that the plan read has changed in the meantime. The file contains the secrets to be set.";
   static override endpoints = [configurationApi.state];
   static override flags = {
     ...filesFlags,
     markdown: Flags.boolean({ summary: "Print Markdown for a pull request.", exclusive: ["output"] }),
-    out: Flags.string({ summary: "Keep the plan in this file (- is stdout).", helpValue: "FILE" }),
-    "exit-code": Flags.boolean({ summary: "Exit with 9 when there are changes." }),
+    out: Flags.string({ summary: "Save the plan to this file (- is stdout).", helpValue: "FILE" }),
+    "exit-code": Flags.boolean({ summary: "Exit with code 9 if there are changes." }),
   };
   static override examples = [
     "<%= config.bin %> <%= command.id %> -f default.yml",
@@ -34,7 +34,9 @@ export default class Plan extends GitopsCommand {
     if (tooMany !== null) this.remark(`${tooMany}: applying it needs --allow-delete`);
     if (flags.out !== undefined && flags.out !== "-") {
       await writePrivate(flags.out, await this.#saved(planned));
-      this.remark(`${flags.out} holds the plan, with the secrets that it sets: keep it private, apply it, delete it`);
+      this.remark(
+        `${flags.out} contains the plan and the secrets that it sets: keep it private, apply it, then delete it`,
+      );
     }
     if (flags["exit-code"] && changes.length > 0) throw new CliError("changes", "");
   }
@@ -44,8 +46,8 @@ export default class Plan extends GitopsCommand {
     const pins = pinsOf(state.things, changes, true);
     if (pins.length > CHANGES_MAX)
       throw failed(
-        `a plan that is kept pins ${CHANGES_MAX} things at most, and here are ${pins.length}`,
-        "`svc apply -f` pins only what it changes.",
+        `a saved plan can pin at most ${CHANGES_MAX} objects, but this one has ${pins.length}`,
+        "`svc apply -f` pins only the objects that it changes.",
       );
     return savedPlanText({
       createdAt: this.io.now().toISOString(),

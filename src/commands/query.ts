@@ -10,16 +10,16 @@ import { LiveCommand, needTargets, targetFlags } from "../cli/live-command.ts";
 import { durationMs } from "../cli/text.ts";
 
 export default class Query extends LiveCommand {
-  static override summary = "Run SQL on hosts now; rows are printed as hosts answer.";
+  static override summary = "Run SQL on hosts immediately; rows are printed as they arrive.";
   static override description =
-    "Ends when every host that is online has answered. Every target is accounted for on the last line of stderr; exit code 6 when some did not answer. An interrupt cancels the query.";
+    "Ends when every host that is online has replied. The last line on stderr counts all targets by outcome; exit code 6 if some did not reply. An interrupt cancels the query.";
   static override endpoints = [liveQueriesApi.create, liveQueriesApi.stream];
   static override args = { sql: Args.string({ description: "SQL; - reads it from stdin" }) };
   static override flags = {
     query: Flags.string({ summary: "A saved query instead of SQL, by name or id.", helpValue: "NAME" }),
     ...targetFlags,
     where: Flags.string({
-      summary: "Hosts that this expression picks.",
+      summary: "Hosts that this expression selects.",
       helpValue: "EXPRESSION",
       helpGroup: "TARGETS",
     }),
@@ -28,9 +28,9 @@ export default class Query extends LiveCommand {
       exclusive: ["hosts", "labels", "teams", "where"],
       helpGroup: "TARGETS",
     }),
-    timeout: Flags.string({ summary: "How long hosts may take (5m).", helpValue: "30s" }),
+    timeout: Flags.string({ summary: "How long to wait for hosts (5m).", helpValue: "30s" }),
     "queue-until": Flags.string({
-      summary: "Ask hosts that come online later too, for this long; the command ends without them.",
+      summary: "Also run the query on hosts that come online within this time; the command does not wait for them.",
       helpValue: "24h",
       exclusive: ["timeout"],
     }),
@@ -44,7 +44,7 @@ export default class Query extends LiveCommand {
   async run() {
     const { args, flags } = await this.parse(Query);
     if ((args.sql === undefined) === (flags.query === undefined))
-      throw usage("give SQL or --query, one of them", `For example: svc query 'SELECT 1' --hosts HOST`);
+      throw usage("give either SQL or --query", `For example: svc query 'SELECT 1' --hosts HOST`);
     const what =
       flags.query === undefined
         ? { query: args.sql === "-" ? await readText(this.io, "-", "the SQL") : args.sql! }
@@ -61,11 +61,15 @@ export default class Query extends LiveCommand {
         ? { timeout: durationMs(flags.timeout ?? "5m", "--timeout") / 1000 }
         : { queue_until: durationMs(flags["queue-until"], "--queue-until") / 1000 }),
     };
-    if (flags["dry-run"]) return this.plan(body);
+    if (flags["dry-run"]) {
+      await this.tryOut(liveQueriesApi.create, { body });
+      return this.plan(body);
+    }
     const { live_query: query } = await this.call(liveQueriesApi.create, { body });
     const counts = await this.follow(query, { detach: query.queue_until !== null });
     if (query.queue_until !== null && counts.waiting > 0)
-      this.note(`hosts that come online are asked too: svc queries live follow ${query.id}`);
+      this.note(`the query also runs on hosts that come online later: svc queries live follow ${query.id}`);
+    await this.nameOffline(counts, flags["all-hosts"] ? "id > 0" : flags.where);
     this.account(counts, query.queue_until);
   }
 

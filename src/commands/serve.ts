@@ -1,3 +1,4 @@
+import { resolve } from "node:path";
 import * as Flags from "@oclif/core/flags";
 import { BaseCommand } from "../cli/base-command.ts";
 import { saveContext } from "../cli/contexts.ts";
@@ -5,34 +6,36 @@ import { CliError } from "../cli/errors.ts";
 import type { FirstAdmin } from "../server/bootstrap.ts";
 import { licenseExpired } from "../server/core/context.ts";
 import { createLog } from "../server/core/log.ts";
-import {
-  flagName,
-  readSettings,
-  type SettingName,
-  secretSettings,
-  settingsTable,
-} from "../server/core/settings-sources.ts";
-import { BadSetting } from "../server/core/tls.ts";
+import { stderrSink } from "../server/core/log-sink.ts";
+import { flagName, isSwitch, readSettings, secretSettings, settingsTable } from "../server/core/settings-sources.ts";
+import { BadSetting, certificateFile } from "../server/core/tls.ts";
 import { type RunningServer, startServer } from "../server/main.ts";
+import { onStopSignals } from "../server/stop-signals.ts";
 import { isWorker, runWorkers } from "../server/workers.ts";
 
-const isFlag = (name: SettingName): boolean =>
-  ["tls_self_signed", "dev_license", "database_migrate", "log_rotate_compress"].includes(name);
-
-/** Every setting is a flag, but secrets: those come by environment or file only. */
+/** Every setting is a flag except secrets, which can only be set in the environment or the file. */
 const settingFlags = Object.fromEntries(
   settingsTable()
     .filter(({ name }) => !secretSettings.includes(name))
     .map(({ name, env, fallback, description }) => {
       const summary = `${description}. Env: ${env}.${fallback === "" ? "" : ` Default: ${fallback}.`}`;
-      return [flagName(name), isFlag(name) ? Flags.boolean({ summary, allowNo: true }) : Flags.string({ summary })];
+      return [flagName(name), isSwitch(name) ? Flags.boolean({ summary, allowNo: true }) : Flags.string({ summary })];
     }),
 );
+
+/** Time limit for writing the remaining log lines when the process ends. */
+const LAST_LINES_MS = 1_000;
+/** If they cannot be written in time, the process exits after this delay, in which it sets its exit code. */
+const END_MS = 100;
+/** Time limit, after a second signal, for writing to disk what has been acknowledged. */
+const HURRIED_MS = 2_000;
 
 export default class Serve extends BaseCommand {
   static override summary = "Run the server.";
   static override description =
-    "Without a database URL everything is kept in the data directory, nothing to install. Settings come from flags, SVC_* environment and the --config file, in this order. Secrets (SVC_ADMIN_PASSWORD, SVC_SERVER_PRIVATE_KEY, SVC_LICENSE_KEY) come by environment or file only.";
+    "Without --database-url, the server stores everything in the data directory, and nothing else has to be installed. A setting can be a flag, an " +
+    "SVC_* environment variable, or a line of the --config file; the first of these takes precedence. Secrets (SVC_ADMIN_PASSWORD, " +
+    "SVC_SERVER_PRIVATE_KEY, SVC_LICENSE_KEY) can only be given in the environment or the file.";
   static override examples = [
     "<%= config.bin %> <%= command.id %> --quickstart",
     "<%= config.bin %> <%= command.id %> --host 0.0.0.0 --tls-self-signed --data-dir /var/lib/svc",
@@ -41,7 +44,9 @@ export default class Serve extends BaseCommand {
   static override flags = {
     config: Flags.string({ summary: "YAML file with settings. Env: SVC_CONFIG.", helpValue: "FILE" }),
     quickstart: Flags.boolean({
-      summary: "On an empty store: create an admin and an enroll secret, print both, save a context.",
+      summary:
+        "For a trial with an empty store: create an admin and print the password, create an enroll secret, and sign in the command line. " +
+        "Turns on the development license.",
     }),
     ...settingFlags,
   };
@@ -55,51 +60,74 @@ export default class Serve extends BaseCommand {
         throw new CliError("usage", error.message, "`svc serve --help` and docs/settings.md describe every setting.");
       throw error;
     } finally {
-      // The line to the primary would keep a worker alive that has stopped.
+      // The channel to the primary process would keep a stopped worker alive.
       if (isWorker()) process.disconnect?.();
+      // Pending log lines would too, if nothing reads them.
+      if (!(await stderrSink().flush(LAST_LINES_MS))) setTimeout(() => process.exit(), END_MS);
     }
   }
 
   private async serve(flags: Record<string, unknown>): Promise<void> {
     const { env } = this.io;
     const given = Object.fromEntries(settingsTable().map(({ name }) => [name, flags[flagName(name)]]));
-    const settings = readSettings({ flags: given, env, file: (flags.config as string | undefined) ?? env.SVC_CONFIG });
+    const quickstart = flags.quickstart === true;
+    const settings = readSettings({
+      flags: given,
+      env,
+      file: (flags.config as string | undefined) ?? env.SVC_CONFIG,
+      // A trial should include every feature.
+      defaults: quickstart ? { dev_license: true } : {},
+    });
     const log = createLog({ level: settings.log_level, format: settings.log_format });
     if (settings.workers > 1 && !isWorker()) return runWorkers(settings, log);
 
-    const quickstart = flags.quickstart === true;
-    const server = await startServer(settings, log, { sharedPort: isWorker(), quickstart });
+    const server = await startServer(settings, log, { isShared: isWorker(), quickstart });
     const stopped = this.stopOnSignal(server, log);
     if (server.firstAdmin) await this.welcome(server, server.firstAdmin);
-    else if (quickstart) this.note("The store has its admin already; sign in with `svc login`.");
-    if (server.services.license.note) log.warn(server.services.license.note);
+    else if (quickstart) this.note("The store already has an admin; sign in with `svc login`.");
+    const { note } = server.services.license;
+    if (quickstart && settings.dev_license && !settings.license_key?.trim())
+      this.note(
+        "License: development. The premium features are on, only for trials (--no-dev-license turns them off).",
+      );
+    else if (note) log.warn(note);
     if (licenseExpired(server.services))
       log.warn({ expiration: server.services.license.expiration }, "the license has expired");
+    if (settings.tls_self_signed && settings.tls_cert === undefined) {
+      const caFile = resolve(certificateFile(settings)!);
+      log.info(
+        { ca_file: caFile },
+        `self-signed certificate: svc login --server-url ${settings.server_url ?? server.url} --ca-file ${caFile}`,
+      );
+    }
     log.info({ url: server.url, engine: server.services.store.engine, tier: server.services.license.tier }, "serving");
-    process.send?.("ready");
     await stopped;
   }
 
   /** Resolves when the server has been asked to stop and has finished. */
   private stopOnSignal(server: RunningServer, log: ReturnType<typeof createLog>): Promise<void> {
+    const hurry = new AbortController();
     return new Promise((resolve, reject) => {
-      let asked = false;
-      const stop = (signal: string) => {
-        if (asked) return;
-        asked = true;
-        log.info({ signal }, "stopping");
-        server.stop().then(() => {
-          log.info("stopped");
-          log.flush?.();
-          resolve();
-        }, reject);
-      };
-      process.on("SIGTERM", stop);
-      process.on("SIGINT", stop);
+      onStopSignals({
+        stop(signal) {
+          // Ctrl-C is pressed at a terminal: nobody balances the load of that server.
+          const withGrace = signal === "SIGTERM";
+          log.info({ signal }, "stopping");
+          server.stop({ withGrace, hurry: hurry.signal }).then(() => {
+            log.info("stopped");
+            resolve();
+          }, reject);
+        },
+        hurry(signal) {
+          log.warn({ signal }, "stopping at once");
+          hurry.abort();
+          setTimeout(() => process.exit(1), HURRIED_MS).unref();
+        },
+      });
     });
   }
 
-  /** Credentials go to stdout once, each on a line of its own; explanations to stderr. */
+  /** Prints credentials to stdout, one per line and only once; explanations go to stderr. */
   private async welcome(server: RunningServer, first: FirstAdmin): Promise<void> {
     if (first.password === null) return;
     this.log(`email: ${first.email}`);
@@ -115,15 +143,17 @@ export default class Serve extends BaseCommand {
       },
       this.io,
     ).catch((error: Error) => ({
-      remark: `The context could not be saved, sign in with \`svc login\`: ${error.message}`,
+      remark: `The context could not be saved; sign in with \`svc login\`: ${error.message}`,
     }));
     if (saved.remark) this.note(saved.remark);
+    // Outside the checkout `npx svc` would not find this program.
+    const svc = resolve(process.cwd()) === resolve(this.config.root) ? "npx svc" : "svc";
     this.note(`
-svc serves at ${server.url}; this is the only time the password is shown.
+svc is running at ${server.url}; this is the only time the password is shown.
 In a second terminal:
-  npx svc agent simulate --hosts 25   # simulated hosts
-  npx svc hosts list                  # see them
-  npx svc agent flags                 # flags for a real osqueryd${server.tls ? "" : " (agents need TLS: serve with --tls-self-signed)"}
+  ${svc} agent simulate --hosts 25   # simulated hosts, until Ctrl-C
+  ${svc} hosts list                  # list them
+  ${svc} agent flags                 # flags for a real osqueryd${server.tls ? "" : " (agents need TLS: start the server with --tls-self-signed)"}
 In a browser: ${server.url} (the API: ${server.url}/api/docs)
 `);
   }

@@ -7,16 +7,16 @@ import { readSecret, secretFlags } from "../cli/input.ts";
 import { contextNameFor } from "../cli/sign-in.ts";
 
 export default class Setup extends ClientCommand {
-  static override summary = "Create the first admin of a new server, and sign in as it.";
+  static override summary = "Create the first admin of a new server, and sign in with this account.";
   static override description =
-    "The password comes by prompt, file, stdin, or SVC_PASSWORD. From another machine the setup token that `svc serve` " +
-    "printed at its start is needed too (or SVC_SETUP_TOKEN).";
+    "The password is read from a prompt, a file, stdin, or SVC_PASSWORD. On another machine, you also need the setup token that `svc serve` " +
+    "printed when it started (or set SVC_SETUP_TOKEN).";
   static override endpoints = [setupApi.run];
   static override flags = {
     name: Flags.string({ summary: "Name of the admin.", default: "Admin" }),
     email: Flags.string({ summary: "Email address of the admin." }),
     "org-name": Flags.string({ summary: "Name of the organization." }),
-    "public-url": Flags.string({ summary: "Address by which agents and people reach the server.", helpValue: "URL" }),
+    "public-url": Flags.string({ summary: "URL that agents and browsers use for the server.", helpValue: "URL" }),
     ...secretFlags("password", "the password"),
     ...secretFlags("setup-token", "the setup token"),
     ...dryRunFlag,
@@ -40,7 +40,7 @@ export default class Setup extends ClientCommand {
       ...(setupToken === undefined ? {} : { setup_token: setupToken.trim() }),
     };
     if (flags["dry-run"]) {
-      this.validate(setupApi.run, body);
+      await this.tryOut(setupApi.run, { body });
       return this.printPlan(`create admin ${email} on ${connection.serverUrl}`, {
         email,
         server_url: connection.serverUrl,

@@ -34,6 +34,8 @@ export default class Status extends ClientCommand {
       server: serverUrl,
       health: health.status === 200 ? "ok" : (health.text.trim() || `status ${health.status}`).slice(0, 500),
       version: version.version,
+      revision: version.revision || null,
+      built_at: version.build_date || null,
       client_version: this.config.version,
       license: config?.license.tier ?? null,
       license_expired: config === null ? null : hasExpired(config.license, this.io.now()),
@@ -42,6 +44,6 @@ export default class Status extends ClientCommand {
       offline: hosts?.offline_count ?? null,
     });
     if (health.status !== 200)
-      throw new CliError("failed", "the server is not healthy", "The server's log has the cause.");
+      throw new CliError("failed", "the server is not healthy", "The cause is in the server's log.");
   }
 }

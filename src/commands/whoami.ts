@@ -5,7 +5,7 @@ import { userView } from "../cli/user-view.ts";
 const Me = User.extend({ server: User.shape.email, context: User.shape.email.nullable() });
 
 export default class Whoami extends ClientCommand {
-  static override summary = "Show who you are signed in as, and where.";
+  static override summary = "Show the user and the server that you are signed in with.";
   static override endpoints = [usersApi.me];
   static override examples = ["<%= config.bin %> <%= command.id %>"];
 

@@ -1,18 +1,19 @@
-// Holding what a file says against a schema: every problem at its place, unknown keys with what was probably meant.
+// Checks the content of a file against a schema. Each problem has its place, and an unknown key gets a suggestion.
 import { z } from "zod";
+import { issueText } from "../api/issue-text.ts";
 import { editDistance } from "../cli/suggest.ts";
 import type { Problems } from "./problems.ts";
 import { entryAt, placeOf, plain, shownKey, type Tree } from "./tree.ts";
 
 export interface CheckOptions {
   readonly problems: Problems;
-  /** Unknown nested keys become warnings, and are dropped. */
+  /** Unknown nested keys become warnings and are dropped. */
   readonly allowUnknownKeys: boolean;
 }
 
 type Path = readonly PropertyKey[];
 
-/** The value as the schema has it; null where it does not fit, with the problems told. `name` is what the paths begin with. */
+/** The parsed value; null, with the problems reported, if it does not match. Paths in messages begin with `name`. */
 export function check<S extends z.ZodType>(
   schema: S,
   tree: Tree,
@@ -51,13 +52,13 @@ export const dotted = (name: string, path: Path): string =>
   [...(name === "" ? [] : [name]), ...path.map(String)].join(".");
 
 function textOf(issue: z.core.$ZodIssue): string {
-  if (issue.code !== "invalid_type") return issue.message;
+  if (issue.code !== "invalid_type") return issueText(issue);
   if (issue.input === undefined && issue.message.includes("undefined")) return "is required";
   const hint = issue.expected === "string" && isBare(issue.input) ? ": put it into quotes" : "";
   return `expected ${issue.expected === "int" ? "integer" : issue.expected}, got ${typeName(issue.input)}${hint}`;
 }
 
-/** What YAML takes for a number or a flag, as a version or a password may look. */
+/** Versions or passwords that YAML reads as a number or a boolean. */
 const isBare = (value: unknown): boolean => typeof value === "number" || typeof value === "boolean";
 
 const typeName = (value: unknown): string => (value === null ? "null" : Array.isArray(value) ? "array" : typeof value);
@@ -67,7 +68,7 @@ function unknownKey(schema: z.ZodType, name: string, path: Path, key: string): s
   return `unknown key ${dotted(name, [...path, key])}${near === undefined ? "" : `; did you mean ${near}?`}`;
 }
 
-/** The known key that differs least, when at most two letters of five differ. */
+/** The most similar known key, if at most two of five letters differ. */
 function meant(key: string, known: readonly string[]): string | undefined {
   const ranked = known
     .map((one) => ({
@@ -78,7 +79,7 @@ function meant(key: string, known: readonly string[]): string | undefined {
   return ranked[0] !== undefined && ranked[0].distance <= 0.4 ? ranked[0].one : undefined;
 }
 
-/** The keys that the schema has at the path. */
+/** The keys that the schema allows at the path. */
 function keysAt(schema: z.ZodType, path: Path): string[] {
   let at: unknown = schema;
   for (const step of path) {

@@ -1,4 +1,4 @@
-// Labels, policies and queries of all files: what there is to be, and that it fits together.
+// Collects labels, policies and queries of all files, and checks that their references exist.
 import { NO_TEAM_NAME } from "../api/configuration.ts";
 import { type CheckOptions, check } from "./check.ts";
 import type { Owner } from "./diff.ts";
@@ -11,7 +11,7 @@ export interface Placed<T> {
   readonly value: T;
   readonly at: Place;
   readonly owner: Owner;
-  /** To point at one of its fields. */
+  /** The item's tree, for problems with one of its fields. */
   place(...path: string[]): Place;
 }
 
@@ -19,14 +19,14 @@ export interface Collected {
   readonly labels: readonly Placed<LabelFile>[];
   readonly policies: readonly Placed<PolicyFile>[];
   readonly queries: readonly Placed<QueryFile>[];
-  /** Whose labels, policies and queries the files say all of. */
+  /** Owners whose labels, policies and queries the files list completely. */
   readonly complete: Readonly<Record<ListName, ReadonlySet<Owner>>>;
 }
 
 export interface Known {
   /** Names of built-in labels. */
   readonly builtinLabels: ReadonlySet<string>;
-  /** Labels of the server by name; those that files do not touch may be referred to. */
+  /** The server's labels by name. Items may refer to labels that the files do not change. */
   readonly labels: ReadonlySet<string>;
 }
 
@@ -52,7 +52,7 @@ export function collect(scopes: readonly Scope[], options: CheckOptions): Collec
     if (owner === NO_TEAM_NAME && value.calendar_events_enabled)
       options.problems.error(
         place("calendar_events_enabled"),
-        "calendar_events_enabled cannot be on for hosts without a team",
+        "calendar_events_enabled cannot be true for hosts without a team",
       );
   checkUniqueNames({ labels, policies, queries }, options);
   return { labels, policies, queries, complete };
@@ -67,7 +67,10 @@ export function checkUniqueNames(
   checkUnique(queries, "query", ({ owner }) => owner ?? "", options);
 }
 
-/** That labels which policies and queries go by will be there: those of the files and, where these do not say all, the server's. */
+/**
+ * Checks that the labels of policies and queries will exist: in the files, or on the server if the files are not the
+ * complete list.
+ */
 export function checkLabelUse(
   { labels, policies, queries, complete }: Collected,
   known: Known,
@@ -89,7 +92,7 @@ export function checkLabelUse(
   }
 }
 
-/** One label, policy or query; null, with the problems told, where it does not fit. */
+/** One label, policy or query; null, with the problems reported, if it does not match. */
 export function placed<S extends typeof LabelFile | typeof PolicyFile | typeof QueryFile>(
   schema: S,
   tree: Tree,
@@ -117,11 +120,11 @@ const at = (tree: Tree): Place => placeOf(tree, ["name"]);
 function refuseWhereNot({ kind, lists }: Scope, { problems }: CheckOptions): void {
   const queries = lists.queries;
   if (kind === "no_team" && queries && queries.items.length > 0)
-    problems.error(queries.key, "queries cannot be of hosts without a team: they are global, or a team's");
+    problems.error(queries.key, "hosts without a team cannot have queries: define them globally or for a team");
   const labels = lists.labels;
   if (kind === "global" || !labels || labels.items.length === 0) return;
   if (kind === "no_team") problems.warn(labels.key, "labels are ignored in the file of hosts without a team");
-  else problems.error(labels.key, "this server has no labels of teams yet: put them into the global file");
+  else problems.error(labels.key, "this server does not support labels of teams yet: define them in the global file");
 }
 
 function checkUnique<T extends { readonly name: string }>(
@@ -138,7 +141,7 @@ function checkUnique<T extends { readonly name: string }>(
     else
       problems.error(
         item.at,
-        `the ${what} ${JSON.stringify(item.value.name)} is in ${before.at.file}:${before.at.line} already`,
+        `the ${what} ${JSON.stringify(item.value.name)} is already defined in ${before.at.file}:${before.at.line}`,
       );
   }
 }

@@ -1,11 +1,11 @@
-// The server's state as what is wanted is made of it, and held against it.
+// The server's state in the form in which the desired state is built and compared with it.
 import type { ConfigurationState, ThingKey } from "../api/configuration.ts";
 import type { Known } from "./collect.ts";
 import { type Json, keyOf, type Owner, type Thing } from "./diff.ts";
 import type { Place, Problems } from "./problems.ts";
 import type { GivenSecret } from "./says.ts";
 
-/** The server as it is, as far as files can say it. */
+/** The server's state, as far as files can express it. */
 export class Current {
   readonly state: ConfigurationState;
   readonly #values: ReadonlyMap<string, Json>;
@@ -27,7 +27,7 @@ export const knownLabels = ({ builtin_labels, labels }: ConfigurationState): Kno
   labels: new Set(labels),
 });
 
-/** The server would take neither a second name that differs by case alone, nor a change of a name. */
+/** The server refuses two names that differ by case alone, and refuses to rename. */
 export function checkTeamNames(
   teams: readonly { name: string | null; nameAt: Place }[],
   { things }: ConfigurationState,
@@ -39,11 +39,14 @@ export function checkTeamNames(
   for (const { name, nameAt } of teams) {
     const held = there.get(name!.toLowerCase());
     if (held !== undefined && held !== name)
-      problems.error(nameAt, `the server has this team as ${held}: names of teams must differ by more than case`);
+      problems.error(
+        nameAt,
+        `the team is called ${held} on the server: names of teams must differ in more than letter case`,
+      );
   }
 }
 
-/** Without the key they are kept. */
+/** They keep their values if the key is absent. */
 export const secretsThings = (owner: Owner, given: readonly GivenSecret[] | undefined): Thing[] =>
   given
     ? [{ kind: "enroll_secrets", owner, name: "enroll_secrets", value: { secrets: given.map(({ ref }) => ref) } }]

@@ -1,14 +1,15 @@
-// What documents of the older format want: what they say over what is there.
+// The desired state of documents in the older format: their values over the server's.
 import { NO_TEAM_NAME } from "../api/configuration.ts";
 import { type Collected, checkLabelUse, type Placed } from "./collect.ts";
 import { type Current, checkTeamNames, knownLabels, secretsThings } from "./current.ts";
 import { desiredLabels, desiredPolicies, desiredQueries } from "./desired-items.ts";
-import { agentOptions, asKept, over, thing, wholeHooks } from "./desired-settings.ts";
+import { agentOptions, asKept, over, thing, wholeHooks, yaraValue } from "./desired-settings.ts";
 import type { Thing } from "./diff.ts";
 import type { Spec } from "./documents.ts";
 import { isObject, type Value } from "./overlay.ts";
 import type { Problems } from "./problems.ts";
 import { GlobalControls, OrgSettings, orgSections, TeamControls, TeamSettings } from "./settings.ts";
+import type { YaraText } from "./yara.ts";
 
 export function desiredOfDocuments(
   specs: readonly Spec[],
@@ -19,7 +20,7 @@ export function desiredOfDocuments(
   const named = specs.flatMap((spec) => (spec.name === null ? [] : [{ ...spec, name: spec.name, nameAt: spec.at }]));
   const teams = current.isPremium ? named : [];
   for (const { at } of named)
-    if (!current.isPremium) problems.warn(at, "this document is skipped: teams are of the premium tier");
+    if (!current.isPremium) problems.warn(at, "this document is skipped: teams need the premium tier");
   checkTeamNames(teams, current.state, problems);
   checkOnce(teams, problems);
   const there = new Set(
@@ -41,7 +42,7 @@ function checkOnce(teams: readonly { name: string; at: Spec["at"] }[], problems:
   const seen = new Map<string, Spec["at"]>();
   for (const { name, at } of teams) {
     const before = seen.get(name.toLowerCase());
-    if (before) problems.error(at, `team ${name} is in ${before.file}:${before.line} too`);
+    if (before) problems.error(at, `team ${name} is already defined in ${before.file}:${before.line}`);
     else seen.set(name.toLowerCase(), at);
   }
 }
@@ -53,7 +54,7 @@ function isUsable(
   problems: Problems,
 ): boolean {
   if (owner === null) return true;
-  if (!isPremium) problems.warn(at, "this document is skipped: teams are of the premium tier");
+  if (!isPremium) problems.warn(at, "this document is skipped: teams need the premium tier");
   else if (owner !== NO_TEAM_NAME && !teams.has(owner)) problems.error(at, `there is no team ${owner}`);
   return isPremium;
 }
@@ -61,6 +62,8 @@ function isUsable(
 function ofOrganization({ settings, secrets }: Spec, current: Current): Thing[] {
   const { defaults } = current.state;
   const things = Object.entries(settings).flatMap(([name, given]): Thing[] => {
+    if (name === "yara_rules" && Array.isArray(given))
+      return [thing("config", null, name, yaraValue(given as readonly YaraText[]))];
     if (!isObject(given)) return [];
     if (name === "agent_options") return [thing("agent_options", null, name, agentOptions(given))];
     const before = current.value("config", null, name) ?? defaults.config[name];
@@ -93,7 +96,7 @@ function ofTeam(owner: string, { settings, secrets }: Spec, current: Current): T
   ];
 }
 
-/** New hosts are updated when both version and deadline are set, where a document says nothing of them. */
+/** If a document does not define it, new hosts are updated when both version and deadline are set. */
 function withUpdates(value: Value, given: Value): Value {
   const said = given.macos_updates;
   const { macos_updates: updates } = value;

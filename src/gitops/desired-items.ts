@@ -1,4 +1,4 @@
-// Labels, policies and queries as they are to be.
+// The desired labels, policies and queries.
 import { type ConfigurationState, compareHosts, type ThingKey } from "../api/configuration.ts";
 import type { Placed } from "./collect.ts";
 import type { Current } from "./current.ts";
@@ -7,7 +7,7 @@ import type { LabelFile, PolicyFile, QueryFile } from "./items.ts";
 import type { Place, Problems } from "./problems.ts";
 
 export function desiredLabels(labels: readonly Placed<LabelFile>[], current: Current, problems: Problems): Thing[] {
-  // A name that several hosts have means all of them.
+  // A name that several hosts share means all of them.
   const found = new Map<string | number, (string | number)[]>();
   for (const { given, host } of current.state.hosts)
     if (host !== null) found.set(given, [...(found.get(given) ?? []), host]);
@@ -39,7 +39,7 @@ export function desiredPolicies(
 ): Thing[] {
   return policies.map(({ value, owner, place }) => {
     if (value.critical && !current.isPremium)
-      problems.warn(place("critical"), "critical is of the premium tier: it is left off");
+      problems.warn(place("critical"), "critical is ignored: it needs the premium tier");
     return {
       kind: "policy",
       owner,
@@ -85,7 +85,7 @@ interface Staying {
   stays(thing: ThingKey): boolean;
 }
 
-/** A label cannot go while something that no file of this run names goes by it. */
+/** A label cannot be deleted while an object that no file of this run defines refers to it. */
 export function remainingUses(
   { things }: ConfigurationState,
   labels: readonly Placed<LabelFile>[],
@@ -103,7 +103,7 @@ export function remainingUses(
         if (gone.has(String(name)))
           problems.error(
             at,
-            `the label ${JSON.stringify(name)} is not in the files, and the ${thing.kind} ${JSON.stringify(thing.name)} of ${thing.owner ?? "all hosts"} goes by it`,
+            `the label ${JSON.stringify(name)} is not in the files, but the ${thing.kind} ${JSON.stringify(thing.name)} of ${thing.owner ?? "all hosts"} uses it`,
           );
     }
   }

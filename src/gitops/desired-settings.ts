@@ -1,4 +1,4 @@
-// Settings as they are to be: the organization's sections, teams' settings, and those of hosts without a team.
+// The desired settings: sections of the organization, of teams, and of hosts without a team.
 
 import type { z } from "zod";
 import { type ConfigurationState, NO_TEAM_NAME } from "../api/configuration.ts";
@@ -16,6 +16,7 @@ import {
   TeamControls,
   TeamSettings,
 } from "./settings.ts";
+import type { YaraText } from "./yara.ts";
 
 export const thing = (kind: Thing["kind"], owner: Owner, name: string, value: unknown): Thing => ({
   kind,
@@ -39,16 +40,21 @@ export function desiredConfig(global: FileScope, noTeam: FileScope | undefined, 
     things.push(thing("config", null, name, asKept(name, over(schema, base, given))));
   }
   things.push(thing("config", null, "mdm", desiredMdm(global, noTeam, current)));
+  things.push(thing("config", null, "yara_rules", yaraValue(global.yaraRules)));
   const options = global.says.agentOptions;
   things.push(thing("agent_options", null, "agent_options", options ? agentOptions(options) : defaults.agent_options));
   return things;
 }
 
+/** The server's form: texts by name. */
+export const yaraValue = (rules: readonly YaraText[]): Value =>
+  Object.fromEntries(rules.map(({ name, contents }) => [name, contents]));
+
 function desiredMdm(global: FileScope, noTeam: FileScope | undefined, current: Current): Value {
   const base = current.state.defaults.config.mdm;
   const before = current.value("config", null, "mdm") ?? base;
   const controls = global.says.controls ?? noTeam?.says.controls;
-  // The one file that could say it may have been passed over.
+  // The one file that could define this may have been skipped.
   const isSaid = controls !== undefined && controls !== null;
   const org = objectIn(global.says.settings, "mdm");
   const own = overlay(
@@ -65,7 +71,7 @@ const orgMdmOf = (base: unknown): Value => {
   return { end_user_authentication, vendora_server_url };
 };
 
-/** Device management's settings with what controls say; paths that files cannot say are as they were. */
+/** Settings of device management with those of controls; paths that files cannot express keep their values. */
 function withControls(
   schema: typeof GlobalControls,
   base: Value,
@@ -85,7 +91,7 @@ function copied(value: Value, from: unknown, [key, ...rest]: readonly string[]):
   return { ...value, [key]: rest.length === 0 ? from[key] : copied(objectIn(value, key), from[key], rest) };
 }
 
-/** As the server keeps what it is given: blanks that were copied along go, and there is one spelling. */
+/** The form in which the server stores values: blanks around texts are removed, and each key has one spelling. */
 export function asKept(section: string, value: Value): Value {
   if (section === "mdm")
     return { ...value, end_user_authentication: trimmed(objectIn(value, "end_user_authentication")) };
@@ -102,7 +108,7 @@ export function asKept(section: string, value: Value): Value {
 const trimmed = (value: Value): Value =>
   Object.fromEntries(Object.entries(value).map(([key, one]) => [key, typeof one === "string" ? one.trim() : one]));
 
-/** Nothing in place of a part is as good as its absence; within parts null has a meaning. */
+/** A null in place of a part means that it is absent; inside of parts, null has a meaning. */
 export function agentOptions(given: Value): Value {
   const parts = Object.entries(given).filter(([, part]) => part !== null && part !== undefined);
   return Object.fromEntries(
@@ -113,7 +119,7 @@ export function agentOptions(given: Value): Value {
   );
 }
 
-/** A webhook that there was none of comes with the defaults of what is not said. */
+/** A webhook that did not exist gets the defaults for fields that are not given. */
 export function wholeHooks({ webhook_settings: hooks }: Value, { config }: ConfigurationState["defaults"]): Value {
   const { host_status_webhook: status } = hooks as Value;
   if (!isObject(status)) return hooks as Value;
@@ -130,7 +136,7 @@ export function desiredTeam(team: FileScope, current: Current): Thing[] {
   const base = defaults.team_settings as Value;
   const before = current.value("team_settings", owner) ?? base;
   const said: Record<string, unknown> = { ...over(TeamSettings, base, settings) };
-  // Without team_settings all of them go back; in team_settings that do not have it, this one stays.
+  // Without team_settings, all settings are reset; if team_settings leaves this one out, it keeps its value.
   if (settings)
     said.host_expiry_settings = overlay(
       orgSections.host_expiry_settings,

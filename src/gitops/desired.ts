@@ -1,4 +1,5 @@
-// What there is to be on the server, as whole values: what files say over the defaults, or over what is there where the tables say 'kept'.
+// The desired state as whole values: the files' values over the defaults, or over the server's where the format keeps
+// them.
 import { type ConfigurationState, NO_TEAM_NAME, type ThingKey } from "../api/configuration.ts";
 import { checkLabelUse } from "./collect.ts";
 import { Current, checkTeamNames, knownLabels, secretsThings } from "./current.ts";
@@ -10,15 +11,15 @@ import type { Problems } from "./problems.ts";
 import type { FileScope, Files } from "./read.ts";
 
 export interface DesiredOptions {
-  /** Teams that no file names go. */
+  /** Teams that no file names are deleted. */
   readonly deleteOtherTeams?: boolean;
 }
 
 export interface Desired {
   readonly things: readonly Thing[];
-  /** Whether the files say all there is of this kind, so that this thing of the server, which is none of `things`, goes. */
+  /** Whether the files are the complete list of this kind, so that an object which is not in `things` is deleted. */
   isComplete(thing: ThingKey): boolean;
-  /** Those of `files`, with what only the state tells. */
+  /** The objects of `files`, completed with values that only the server's state has. */
   readonly problems: Problems;
 }
 
@@ -37,7 +38,7 @@ export function desiredOf(
   const owners = new Set(scopes.map(({ owner }) => owner));
   const global = scopes.find(({ kind }) => kind === "global");
   const noTeam = scopes.find(({ kind }) => kind === "no_team");
-  // Where nobody says what hosts without a team have, they have nothing.
+  // If no file defines the settings of hosts without a team, they are reset.
   if (global && current.isPremium) owners.add(NO_TEAM_NAME);
   const items = {
     labels: files.items.labels,
@@ -75,10 +76,10 @@ export function desiredOf(
   return { things, isComplete, problems };
 }
 
-/** On the free tier there are no teams: their files are passed over. */
+/** The free tier has no teams: team files are skipped. */
 function usable({ scopes, problems }: Files, { isPremium }: Current): readonly FileScope[] {
   if (isPremium) return scopes;
   for (const { kind, nameAt } of scopes)
-    if (kind !== "global") problems.warn(nameAt, "this file is skipped: teams are of the premium tier");
+    if (kind !== "global") problems.warn(nameAt, "this file is skipped: teams need the premium tier");
   return scopes.filter(({ kind }) => kind === "global");
 }

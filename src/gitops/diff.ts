@@ -1,26 +1,26 @@
-// What has to change for the server to be as the files say: pure, object by object and field by field.
+// The changes that bring the server to the desired state: a pure comparison by object and field.
 import { type ThingKind, thingKinds } from "../api/configuration.ts";
 
 export type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json };
 
-/** Whose: everybody's (null), a team's by name, or that of hosts without a team. */
+/** The owner: null for global objects, a team's name, or the hosts without a team. */
 export type Owner = string | null;
 
 export interface Thing {
   readonly kind: ThingKind;
   readonly owner: Owner;
-  /** A section's, label's, policy's ... name; what there is one of in its scope is called by its kind. */
+  /** The name of the section, label, policy and so on. A kind with one object per scope uses the kind's name. */
   readonly name: string;
   readonly value: Json;
 }
 
 export interface FieldChange {
-  /** Dotted; empty where the value is no object. */
+  /** A dotted path; empty if the value is not an object. */
   readonly path: string;
-  /** Absent where the field is new, or gone. */
+  /** Absent if the field is new or removed. */
   readonly old?: Json;
   readonly new?: Json;
-  /** A secret that differs: its values are shown to nobody. */
+  /** A secret that differs: its values are never shown. */
   readonly isSecret?: true;
 }
 
@@ -29,13 +29,13 @@ export interface Change {
   readonly kind: ThingKind;
   readonly owner: Owner;
   readonly name: string;
-  /** Of updates: what differs, in the order of the files' fields. */
+  /** For updates: the fields that differ, in the order of the files. */
   readonly fields: readonly FieldChange[];
-  /** As it is to be; null for what goes. */
+  /** The desired value; null for deletions. */
   readonly value: Json;
 }
 
-/** A secret in a value: only the server can say whether it is the one that it has. */
+/** A secret in a value: only the server can compare it with the stored one. */
 export interface SecretRef {
   readonly $secret: string;
 }
@@ -45,7 +45,7 @@ export const isSecretRef = (value: Json | undefined): value is { $secret: string
 export const keyOf = ({ kind, owner, name }: Pick<Thing, "kind" | "owner" | "name">): string =>
   JSON.stringify([kind, owner, name]);
 
-/** What is on the server and not in the files goes, where `isComplete` says that the files have all there is of it. */
+/** Objects that are on the server but not in the files are deleted if `isComplete` returns true for them. */
 export function diff(
   current: readonly Thing[],
   desired: readonly Thing[],
@@ -71,7 +71,7 @@ export function diff(
   return changes.sort(inOrder);
 }
 
-/** Enroll secrets are a set. */
+/** Enroll secrets are compared as a set. */
 function inAnyOrder(kind: ThingKind, value: Json): Json {
   if (kind !== "enroll_secrets" || !isRecord(value) || !Array.isArray(value.secrets)) return value;
   return { ...value, secrets: value.secrets.toSorted((a, b) => compareTexts(JSON.stringify(a), JSON.stringify(b))) };
@@ -79,7 +79,7 @@ function inAnyOrder(kind: ThingKind, value: Json): Json {
 
 const actions = ["create", "update", "delete"] as const;
 
-/** By kind as they depend on each other, then owner, name and action: the same plan reads the same each time. */
+/** Sorted by kind in order of dependency, then owner, name and action, so that equal plans read the same. */
 function inOrder(a: Change, b: Change): number {
   return (
     thingKinds.indexOf(a.kind) - thingKinds.indexOf(b.kind) ||
@@ -108,7 +108,7 @@ export function differences(old: Json | undefined, wanted: Json | undefined, pat
   return [{ path, ...before, ...after }];
 }
 
-/** As it may be shown: a reference is made of its secret, and would help to guess it. */
+/** The value as it may be shown: a reference is derived from its secret and would help to guess it. */
 export function masked(value: Json): Json {
   if (isSecretRef(value)) return "(secret)";
   if (Array.isArray(value)) return value.map(masked);
@@ -122,7 +122,7 @@ const own = (value: { readonly [key: string]: Json }, key: string): Json | undef
 export const isRecord = (value: Json | undefined): value is { readonly [key: string]: Json } =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 
-/** Equal as JSON, whatever the order of keys. */
+/** Equality as JSON values, regardless of the order of keys. */
 export function isSame(a: Json | undefined, b: Json | undefined): boolean {
   if (a === b) return true;
   if (Array.isArray(a) && Array.isArray(b)) return a.length === b.length && a.every((item, i) => isSame(item, b[i]));

@@ -1,6 +1,7 @@
-// The older format: documents of {apiVersion, kind, spec}. What is not in them stays as it is.
+// The older format: documents of {apiVersion, kind, spec}. Objects that are not in them stay as they are.
 import { basename } from "node:path";
 import { z } from "zod";
+import { YARA_RULES_MAX, YaraRule } from "../api/app-config.ts";
 import { NO_TEAM_NAME } from "../api/configuration.ts";
 import { nearest } from "../cli/suggest.ts";
 import type { CheckOptions } from "./check.ts";
@@ -26,11 +27,11 @@ import {
 } from "./settings.ts";
 import { type Mapping, parseTrees, placeOf, type Tree } from "./tree.ts";
 
-/** What one document says of a team, or of the organization (`name` is null). */
+/** The content of one document about a team, or about the organization (`name` is null). */
 export interface Spec {
   readonly name: string | null;
   readonly at: Place;
-  /** Sections by name; `mdm` has what controls have. Nothing is said of those that are not there. */
+  /** Sections by name; `mdm` contains the fields of controls. Sections that are absent are not changed. */
   readonly settings: Value;
   readonly secrets: readonly GivenSecret[] | undefined;
 }
@@ -43,10 +44,10 @@ export interface Documents {
 const kinds = ["query", "team", "pack", "label", "policy", "config", "enroll_secret", "user_roles"] as const;
 type Kind = (typeof kinds)[number];
 
-/** No file of the newer set has such keys. */
+/** Keys that no file of the newer format has. */
 const isOlder = (text: string): boolean => /^["']?(apiVersion|kind)["']?[ \t]*:/m.test(text);
 
-/** The documents, when the files are of the older format; null where they are not. */
+/** The documents, if the files have the older format; otherwise null. */
 export async function readDocuments(
   paths: readonly string[],
   sources: Sources,
@@ -57,7 +58,7 @@ export async function readDocuments(
   for (const path of paths) {
     if (basename(path).trim() === "") continue;
     const whole = absolute(path, sources);
-    // What cannot be read is told where the files are read for good.
+    // Unreadable files are reported later, when all files are read.
     const text = await readSource(whole, startOf(shownAs(whole, sources)), sources);
     if (text !== null) texts.set(whole, text);
   }
@@ -93,7 +94,7 @@ const TeamSpec = z.strictObject({
   agent_options: AgentOptionsFile.nullish(),
   mdm: MdmOfTeam.nullish(),
 });
-/** What replies tell beside the settings says nothing here. */
+/** Fields of replies that are not settings; they are ignored. */
 const told = Object.fromEntries(
   ["license", "logging", "update_interval", "vulnerabilities", "scripts"].map((key) => [key, z.json().optional()]),
 );
@@ -102,6 +103,11 @@ const ConfigSpec = z.strictObject({
   ...told,
   agent_options: AgentOptionsFile.nullish(),
   mdm: MdmOfOrganization.nullish(),
+  yara_rules: z
+    .array(z.strictObject(YaraRule.shape))
+    .max(YARA_RULES_MAX)
+    .refine((rules) => new Set(rules.map(({ name }) => name)).size === rules.length, { error: "names must be unique" })
+    .nullish(),
 });
 const SecretSpec = z.strictObject({ secrets: EnrollSecrets });
 
@@ -159,7 +165,7 @@ class DocumentReader {
       if (this.#config)
         problems.error(
           spec.at,
-          `there is another config in ${this.#config.file}:${this.#config.line}: it may come once`,
+          `there is already a config in ${this.#config.file}:${this.#config.line}: only one is allowed`,
         );
       this.#config = spec.at;
       this.#organization(spec);
@@ -167,14 +173,14 @@ class DocumentReader {
       const value = checked(SecretSpec, spec, "spec", options);
       if (value) this.#keep(null, spec, {}, value);
     } else if (kind === "pack")
-      problems.error(spec.at, "packs cannot be applied with files: use queries with an interval");
-    else problems.error(spec.at, "users cannot be managed by files");
+      problems.error(spec.at, "packs cannot be applied from files: use queries with an interval");
+    else problems.error(spec.at, "users cannot be managed with files");
   }
 
   #team(spec: Mapping): void {
     const body = spec.entries.get("team")?.value;
     if (body?.kind !== "map" || spec.entries.size > 1) {
-      this.#options.problems.error(spec.at, "the spec of a team has one key, team");
+      this.#options.problems.error(spec.at, "the spec of a team must have exactly one key, team");
       return;
     }
     const value = checked(TeamSpec, body, "spec.team", this.#options);

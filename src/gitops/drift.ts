@@ -1,4 +1,4 @@
-// Who made the server differ from the files, and when: what the activity feed tells of it.
+// Finds in the activity feed who changed the server after the last apply, and when.
 import type { Activity } from "../api/activities.ts";
 import { isSingle } from "../api/certificate-authorities.ts";
 import { NO_TEAM_NAME, type ThingKind } from "../api/configuration.ts";
@@ -6,7 +6,7 @@ import { type Change, type FieldChange, isRecord, type Json } from "./diff.ts";
 
 type Details = { readonly [key: string]: Json };
 
-/** Fields that an entry of this type tells of, without naming them. */
+/** Fields that an activity of this type covers without naming them. */
 const toldOf: Readonly<Record<string, string>> = {
   edited_macos_min_version: "mdm.macos_updates",
   edited_ios_min_version: "mdm.ios_updates",
@@ -34,10 +34,10 @@ const toldOf: Readonly<Record<string, string>> = {
   enabled_conditional_access_automations: "integrations.conditional_access_enabled",
   disabled_conditional_access_automations: "integrations.conditional_access_enabled",
 };
-/** A policy's place in the webhook's list stands in the settings around it. */
+/** Whether the webhook covers a policy is stored in the settings of its team. */
 const WEBHOOK_OF_POLICIES = "webhook_settings.failing_policies_webhook.policy_ids";
 
-/** The types of entries that may tell of one of the changes. */
+/** The types of activities that can explain one of the changes. */
 export const typesFor = (changes: readonly Change[]): string[] => [...new Set(changes.flatMap(typesOf))].sort();
 
 function typesOf(change: Change): string[] {
@@ -57,12 +57,12 @@ const anyOf = (what: string): string[] => [`created_${what}`, `edited_${what}`, 
 const settingTypes = (section: string): string[] =>
   Object.keys(toldOf).filter((type) => isWithin(toldOf[type]!, section));
 
-/** Whether the entry tells that the thing came to be as it is now. */
+/** Whether the activity explains the object's current state. */
 export function tellsOf({ type, details }: Pick<Activity, "type" | "details">, change: Change): boolean {
   const told = (details ?? {}) as Details;
   const { kind, action } = change;
   if (!typesOf(change).includes(type)) return false;
-  // What is missing was deleted; what is there was not.
+  // A missing object was deleted; an existing one was not.
   const isDeletion = type.startsWith("deleted_") && !(type in toldOf);
   if (kind !== "config" && kind !== "team_settings" && isDeletion !== (action === "create")) return false;
   return matchers[kind](told, type, change);
@@ -111,7 +111,7 @@ const matchers: Readonly<Record<ThingKind, Matcher>> = {
   },
 };
 
-/** Ids of teams in details: none or -1 is global, 0 hosts without a team. */
+/** Team ids in details: absent or -1 is global, 0 means hosts without a team. */
 function isOfTeam({ team_id, team_name }: Details, owner: string | null): boolean {
   if (owner === null) return team_id === undefined || team_id === null || team_id === -1;
   return owner === NO_TEAM_NAME ? team_id === 0 : team_name === owner;
@@ -133,12 +133,12 @@ function tellsPath(told: Details, type: string, paths: readonly string[]): boole
 
 const isWithin = (path: string, of: string): boolean => path === of || path.startsWith(`${of}.`);
 
-/** The newest entry that tells of each change; of entries, the newest first. */
+/** The newest activity that explains each change; activities come newest first. */
 export function attribute(changes: readonly Change[], activities: readonly Activity[]): (Activity | null)[] {
   return changes.map((change) => activities.find((activity) => tellsOf(activity, change)) ?? null);
 }
 
-/** What the plan would do, the other way round: from the files to the server. What it would add is missing there. */
+/** The reversed plan: from the files to the server. What the plan would add is missing on the server. */
 export function asDrift(change: Change): Change {
   const action = ({ create: "delete", update: "update", delete: "create" } as const)[change.action];
   const fields = change.fields.map(

@@ -1,10 +1,10 @@
-// Names in exported files: of fields, of files for teams, of variables for secrets.
+// Names in exported files: of fields, of team files, and of variables for secrets.
 import { z } from "zod";
 import { isRecord, type Json, type Owner } from "./diff.ts";
 import { digest, type NameSecret, type Variable, type Variables } from "./export-text.ts";
 import { spellingsOf, unwrapped } from "./loosen.ts";
 
-/** The value with its fields in the schema's order, under the newer of their spellings, as files should have them. */
+/** The value with its fields in the schema's order and under the newer spellings, as it is written to files. */
 export function newest(schema: z.ZodType, value: Json): Json {
   const inner = unwrapped(schema);
   if (inner instanceof z.ZodArray && Array.isArray(value))
@@ -22,7 +22,7 @@ export function newest(schema: z.ZodType, value: Json): Json {
   );
 }
 
-/** A name by where the secret stands: entries of lists go by what tells them apart. */
+/** A name derived from the path of the secret. Entries of lists are named by the field that distinguishes them. */
 export function nameSecret(root: Json, variables: Variables, owner: Owner): NameSecret {
   const team = owner === null ? [] : [owner];
   return (path) => {
@@ -51,7 +51,7 @@ export function nameSecret(root: Json, variables: Variables, owner: Owner): Name
   };
 }
 
-/** Parts of a path that say nothing of the secret. */
+/** Parts of a path that do not help to identify the secret. */
 const frames = new Set(["org_settings", "team_settings", "integrations", "certificate_authorities", "api_key_json"]);
 
 function entryName(value: Json): string | null {
@@ -60,7 +60,7 @@ function entryName(value: Json): string | null {
   return typeof found === "string" || typeof found === "number" ? String(found) : null;
 }
 
-/** Names of files for names of teams: whatever stands in these, each its own, and nothing that leads elsewhere. */
+/** File names for teams: unique, whatever characters the team's name has, and never a path to another folder. */
 export class FileNames {
   readonly #taken = new Set(["no-team", "unassigned"]);
 
@@ -72,7 +72,7 @@ export class FileNames {
       .replace(/[^a-z0-9]+/g, "-")
       .slice(0, 80)
       .replace(/^-+|-+$/g, "");
-    // Names that Windows keeps for devices are none for files there.
+    // Windows reserves these names for devices.
     const isPlain = kept !== "" && !/^(con|prn|aux|nul|com\d|lpt\d)$/.test(kept) && !this.#taken.has(kept);
     const stem = isPlain ? kept : `${kept === "" ? "team" : kept}-${digest(team)}`;
     this.#taken.add(stem);
@@ -86,8 +86,8 @@ export function environmentFile(variables: readonly Variable[]): string {
     `${name}=`,
   ]);
   return [
-    "# The secrets that the files refer to: the server tells them to nobody. Copy this file to .env, fill it in, and keep",
-    "# that out of the repository. `set -a; . ./.env; set +a` brings it into a shell.",
+    "# The secrets that the files use; the server does not export them. Copy this file to .env and fill it in. Do not add",
+    "# .env to the repository. `set -a; . ./.env; set +a` loads it into a shell.",
     ...lines,
     "",
   ].join("\n");

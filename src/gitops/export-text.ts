@@ -1,24 +1,24 @@
-// YAML that reads back as the same values: texts that look like variables are escaped, secrets become variables.
+// YAML that parses to the same values: text that looks like a variable is escaped, and secrets become variables.
 import { createHash } from "node:crypto";
 import { Document, isScalar, Scalar, visit } from "yaml";
 import { isRecord, isSecretRef, type Json } from "./diff.ts";
 import { PER_HOST, reference } from "./substitute.ts";
 
-/** One variable of the environment that exported files refer to. */
+/** An environment variable that exported files refer to. */
 export interface Variable {
   readonly name: string;
-  /** What it is, for people. */
+  /** A description of the variable for people. */
   readonly about: string;
-  /** How its value has to be written. */
+  /** The form in which its value has to be written. */
   readonly form: "line" | "json";
 }
 
-/** Variables of all files of one export, each with a name of its own. */
+/** The variables of all files of one export, each with a unique name. */
 export class Variables {
   readonly all: Variable[] = [];
   readonly #taken = new Set<string>();
 
-  /** `parts` make the name; `identity` tells it apart from others that would be called the same. */
+  /** The name is built from `parts`; `identity` distinguishes variables that would have the same name. */
   add(parts: readonly string[], identity: string, about: string, form: Variable["form"]): Variable {
     const name = parts.map(word).filter(Boolean).join("_");
     const unique = this.#taken.has(name) ? `${name}_${digest(identity).toUpperCase()}` : name;
@@ -29,7 +29,7 @@ export class Variables {
   }
 }
 
-/** What of a text can stand in a variable's name; a few letters of its hash where nothing can. */
+/** The characters of a text that a variable's name may contain; a short hash if there are none. */
 function word(text: string): string {
   const kept = text
     .normalize("NFKD")
@@ -42,10 +42,10 @@ function word(text: string): string {
 
 export const digest = (text: string): string => createHash("sha256").update(text).digest("hex").slice(0, 8);
 
-/** Gives the variable for the secret at a path. */
+/** Returns the variable for the secret at a path. */
 export type NameSecret = (path: readonly string[]) => Variable;
 
-/** The value as YAML, its secrets as `$NAME`. */
+/** The value as YAML, with its secrets as `$NAME`. */
 export function yamlOf(value: Json, nameSecret: NameSecret): string {
   const mark = markNotIn(JSON.stringify(value));
   const variables: Variable[] = [];
@@ -56,7 +56,7 @@ export function yamlOf(value: Json, nameSecret: NameSecret): string {
     Scalar(_, node) {
       if (!isScalar(node) || typeof node.value !== "string") return;
       const [, index] = whole.exec(node.value) ?? [];
-      // In a literal block every text of one line stands for itself, whatever it is.
+      // In a literal block, a text of one line needs no quoting.
       if (index !== undefined)
         node.type = variables[Number(index)]!.form === "line" ? Scalar.BLOCK_LITERAL : Scalar.QUOTE_DOUBLE;
     },
@@ -81,7 +81,7 @@ function markNotIn(text: string): string {
   }
 }
 
-/** The text from which substitution makes this one. */
+/** The text that substitution turns into this one. */
 export const escaped = (text: string): string =>
   text.replace(reference, (whole: string, slashes: string, bare?: string, braced?: string) => {
     const isKept = slashes.length % 2 === 0 && (bare ?? braced)!.startsWith(PER_HOST);

@@ -1,4 +1,4 @@
-// What is on the server as files from which a plan is empty: which part of each thing stands where.
+// Exports the server's state to files from which a plan is empty: which part of each object belongs in which file.
 import type { z } from "zod";
 import { type CaType, caTypes, isSingle } from "../api/certificate-authorities.ts";
 import { type ConfigurationState, NO_TEAM_NAME, type StateThing, type ThingKind } from "../api/configuration.ts";
@@ -17,15 +17,15 @@ import {
 } from "./settings.ts";
 
 export interface Exported {
-  /** Texts by paths below the directory, with `/`. */
+  /** File contents by path below the directory, with `/`. */
   readonly files: ReadonlyMap<string, string>;
-  /** What a plan of them needs in the environment. */
+  /** The environment variables that a plan of these files needs. */
   readonly variables: readonly Variable[];
 }
 
 type Fields = { readonly [key: string]: Json };
 
-/** Characters of a file of items: readers take 8 MiB at most, and people far less. */
+/** The maximum size in characters of a file of items: far below the reader's limit of 8 MiB. */
 const FRAGMENT_MAX = 1024 * 1024;
 
 export function exportFiles(state: Pick<ConfigurationState, "things" | "defaults">): Exported {
@@ -48,7 +48,7 @@ interface Writer {
   readonly scope: Scopes;
 }
 
-/** The things by scope and kind, in order of their names. */
+/** The objects by scope and kind, sorted by name. */
 class Scopes {
   readonly #things = new Map<string, StateThing[]>();
 
@@ -66,7 +66,7 @@ class Scopes {
     return found.sort((a, b) => (a.name < b.name ? -1 : a.name > b.name ? 1 : 0));
   }
 
-  /** The value of what there is one of; null where there is none. */
+  /** The value of a kind with one object per scope; null if there is none. */
   one(owner: Owner, kind: ThingKind): Json {
     return this.all(owner, kind)[0]?.value ?? null;
   }
@@ -77,23 +77,29 @@ function writeGlobal(writer: Writer): void {
   const sections = new Map(scope.all(null, "config").map(({ name, value }) => [name, fieldsOf(value)]));
   const mdm = sections.get("mdm");
   sections.delete("mdm");
+  const yara = sections.get("yara_rules") ?? {};
+  sections.delete("yara_rules");
+  for (const [name, contents] of Object.entries(yara)) writer.files.set(`lib/yara/${name}`, String(contents));
   const org: Fields = {
     ...Object.fromEntries(sections),
     ...(mdm ? { mdm: pick(mdm, (key) => isOrgMdm(key)) } : {}),
     ...secretsOf(scope, null),
+    yara_rules: Object.keys(yara)
+      .sort()
+      .map((name) => ({ path: `lib/yara/${name}` })),
     certificate_authorities: authorities(scope.all(null, "certificate_authority")),
   };
   const file: Fields = {
     org_settings: newest(OrgSettings, org),
     ...agentOptions(scope, null),
-    // Always here, never in the file for hosts without a team: one of the two has them.
+    // Always in this file, never in that for hosts without a team: exactly one of the two defines them.
     controls: mdm ? inFiles(GlobalControls, controlsOf(mdm)) : {},
     labels: items(writer, null, "label", "lib/labels", "lib"),
     policies: items(writer, null, "policy", "lib/policies", "lib"),
     reports: items(writer, null, "query", "lib/reports", "lib"),
   };
   const head =
-    "# Everything that is of no team. Written by `svc export`; `svc plan -f default.yml -f teams/*.yml` shows what differs.\n";
+    "# The global configuration. Written by `svc export`; `svc plan -f default.yml -f teams/*.yml` shows what differs.\n";
   write(writer, "default.yml", `${head}`, file, null);
 }
 
@@ -112,7 +118,7 @@ function writeTeam(
   const file: Fields = {
     name,
     settings: newest(TeamSettings, {
-      // Left out, these are kept as they are: here they are said.
+      // If left out, these keep their values, so they are always written.
       ...team,
       ...(host_expiry_settings === undefined ? {} : { host_expiry_settings }),
       ...changed(rest, base),
@@ -142,12 +148,12 @@ function writeNoTeam(writer: Writer): void {
 const fieldsOf = (value: Json): Fields => (isRecord(value) ? value : {});
 const pick = (value: Fields, wanted: (key: string) => boolean): Fields =>
   Object.fromEntries(Object.entries(value).filter(([key]) => wanted(key)));
-/** The fields that are not as they are by default. */
+/** The fields that differ from their defaults. */
 const changed = (value: Fields, defaults: Fields): Fields => pick(value, (key) => !isSame(value[key], defaults[key]));
 
 const isOrgMdm = (key: string): boolean => (orgMdmKeys as readonly string[]).includes(key);
 
-/** The fields of `mdm` that files call controls, without those that they cannot say. */
+/** The fields of `mdm` that files call controls, without those that files cannot express. */
 function controlsOf(mdm: Fields): Fields {
   const kept = structuredClone(pick(mdm, (key) => !isOrgMdm(key))) as Record<string, Json>;
   for (const path of mdmLeft) {
@@ -159,7 +165,7 @@ function controlsOf(mdm: Fields): Fields {
   return kept;
 }
 
-/** Under their names in files: one of them stands in another object there. */
+/** The fields under their names in files; one of them belongs to another object there. */
 function inFiles(schema: z.ZodType, { windows_require_bitlocker_pin: pin, ...controls }: Fields): Fields {
   const named = fieldsOf(newest(schema, controls));
   return pin === undefined ? named : { ...named, windows_settings: { require_bitlocker_pin: pin } };
@@ -170,7 +176,7 @@ const agentOptions = (scope: Scopes, owner: Owner): Fields => {
   return options === null ? {} : { agent_options: options };
 };
 
-/** Files list secrets as {secret}; left out they are kept, so that they are always said. */
+/** Files list secrets as {secret}. If left out they are kept, so they are always written. */
 function secretsOf(scope: Scopes, owner: Owner): Fields {
   const given = fieldsOf(scope.one(owner, "enroll_secrets")).secrets;
   return Array.isArray(given) ? { secrets: given.map((secret) => ({ secret })) } : {};
@@ -192,7 +198,7 @@ const withoutName = (type: CaType, value: Json): Json =>
 
 const itemFiles = { label: LabelFile, policy: PolicyFile, query: QueryFile } as const;
 
-/** What a file means when it does not say these. */
+/** The meaning of a file that leaves these out. */
 const itemDefaults: Readonly<Record<"label" | "policy" | "query", Fields>> = {
   label: { description: "", platform: "", label_membership_type: "dynamic", query: "", criteria: null, hosts: null },
   policy: {
@@ -219,7 +225,7 @@ const itemDefaults: Readonly<Record<"label" | "policy" | "query", Fields>> = {
   },
 };
 
-/** The items of a list: of a team where they stand, unless they are many; all others in files of their own. */
+/** The items of a list: inline for a team with few of them, otherwise in files of their own. */
 function items(writer: Writer, owner: Owner, kind: keyof typeof itemDefaults, stem: string, folder: string): Json {
   const all = writer.scope
     .all(owner, kind)

@@ -1,20 +1,20 @@
-// Removals that are too many to be meant: a file that was emptied, a glob that matches nothing any more.
+// Refuses implausibly many deletions, such as those from an emptied file or from a glob that no longer matches.
 import { type ThingKind, thingKinds } from "../api/configuration.ts";
 import type { Change } from "./diff.ts";
 
-/** Of fewer things of a kind, a share says nothing. */
+/** With fewer objects of a kind, a share means little. */
 const SHARE_FROM = 20;
 const SHARE = 0.25;
 export const DEFAULT_MAX_DELETES = 20;
 
-/** Why the removals need to be allowed outright; null where they do not. */
+/** Why the deletions must be allowed explicitly; null if they need not. */
 export function guardRemovals(
   changes: readonly Change[],
   current: readonly { readonly kind: ThingKind }[],
   most: number,
 ): string | null {
   const removed = changes.filter(({ action }) => action === "delete");
-  if (removed.length > most) return `the plan removes ${removed.length} things, more than ${most}`;
+  if (removed.length > most) return `the plan removes ${removed.length} objects, more than ${most}`;
   for (const kind of thingKinds) {
     const there = count(current, kind);
     const gone = count(removed, kind);

@@ -1,4 +1,4 @@
-// What files bring in from others: `path` (one file) and `paths` (a glob), relative to the file that names them.
+// Files that are included from others: `path` (one file) and `paths` (a glob), relative to the file that names them.
 import { readFile } from "node:fs/promises";
 import { dirname, extname, isAbsolute, join, relative, resolve } from "node:path";
 import { glob } from "tinyglobby";
@@ -6,7 +6,7 @@ import type { Place, Problems } from "./problems.ts";
 import type { Environment } from "./substitute.ts";
 import { type Entry, type Mapping, parseTree, type Tree } from "./tree.ts";
 
-/** A configuration file is text that people write: what is larger is something else. */
+/** Configuration files are written by people: a larger file is a mistake. */
 const MAX_BYTES = 8 * 1024 * 1024;
 const YAML = [".yml", ".yaml"];
 const isPattern = (text: string): boolean => /[*?[{]/.test(text);
@@ -14,11 +14,11 @@ const isPattern = (text: string): boolean => /[*?[{]/.test(text);
 export interface Sources {
   readonly environment: Environment;
   readonly problems: Problems;
-  /** What file names are shown relative to. */
+  /** File names are shown relative to this folder. */
   readonly directory: string;
-  /** What `-` stands for; null where nothing is read from there. */
+  /** The content of `-`; null if standard input is not read. */
   readonly stdin: string | null;
-  /** What was read: many files may include the same ones. */
+  /** Parsed files: several files may include the same one. */
   readonly trees: Map<string, Tree | null>;
   readonly globs: Map<string, readonly string[]>;
 }
@@ -37,13 +37,14 @@ export const newSources = (
   globs: new Map(),
 });
 
-/** The file's name as people gave or would give it. */
+/** The file's name as the user gave it or would give it. */
 export const shownAs = (path: string, { directory }: Sources): string => {
   const short = relative(directory, path);
+  if (short === "") return ".";
   return short.startsWith("..") || isAbsolute(short) ? path : short;
 };
 
-/** The text of a file; null, with the problem told at the place that names it, where it cannot be read. */
+/** The text of a file; null, with a problem at the place that names the file, if it cannot be read. */
 export async function readSource(path: string, named: Place, sources: Sources): Promise<string | null> {
   if (sources.stdin !== null && path === join(sources.directory, "-")) return sources.stdin;
   try {
@@ -56,7 +57,7 @@ export async function readSource(path: string, named: Place, sources: Sources): 
       code === "ENOENT"
         ? "does not exist"
         : code === "EISDIR"
-          ? "is a directory"
+          ? `is a directory: give the files in it, such as ${join(shownAs(path, sources), "*.yml")}`
           : error instanceof TypeError
             ? "is not UTF-8 text"
             : `cannot be read (${code})`;
@@ -69,14 +70,17 @@ export async function readTree(path: string, named: Place, sources: Sources): Pr
   const before = sources.trees.get(path);
   if (before !== undefined) return before;
   const text = await readSource(path, named, sources);
-  // Whoever names a file that cannot be read is told.
+  // A problem was reported at the place that names the file.
   if (text === null) return null;
   const tree = parseTree(text, shownAs(path, sources), sources.environment, sources.problems);
   sources.trees.set(path, tree);
   return tree;
 }
 
-/** A section as it stands, or the file that its `path` names in place of all of it. Gives the file that paths in it go by. */
+/**
+ * An inline section, or the file that its `path` includes in place of the whole section. Also returns the file that
+ * paths within it are relative to.
+ */
 export async function section(
   entry: Entry,
   file: string,
@@ -87,7 +91,8 @@ export async function section(
   if (!path) return { tree: value, file };
   const { problems } = sources;
   for (const [key, { key: at }] of (value as Mapping).entries)
-    if (key !== "path") problems.error(at, `${key} cannot stand beside path, which replaces the whole section`);
+    if (key !== "path")
+      problems.error(at, `${key} cannot be used together with path, which replaces the whole section`);
   const target = textAt(path, problems, "path");
   if (target === null) return null;
   const from = resolve(dirname(file), target);
@@ -105,13 +110,13 @@ function textAt({ value }: Entry, problems: Problems, key: string): string | nul
   return null;
 }
 
-/** An item of a list and the file that it stands in. */
+/** An item of a list and the file that contains it. */
 export interface Item {
   readonly tree: Tree;
   readonly file: string;
 }
 
-/** The items of a list of labels, policies or queries: inline, or all those of the files that `path` and `paths` name. */
+/** The items of a list of labels, policies or queries: inline ones and those of the files in `path` and `paths`. */
 export async function listItems(list: Tree, file: string, what: string, sources: Sources): Promise<Item[]> {
   const { problems } = sources;
   if (list.kind === "leaf" && list.value === null) return [];
@@ -145,49 +150,72 @@ async function itemsOf(path: string, named: Place, what: string, sources: Source
   return tree.items.map((item) => ({ tree: item, file: path }));
 }
 
-/** The files that an entry names; null for one that stands for itself. */
+/** The files that an entry includes; null for an inline item. */
 async function filesOf(
-  { entries, at }: Mapping,
+  item: Mapping,
   file: string,
   sources: Sources,
 ): Promise<{ path: string; named: Place }[] | null> {
-  const path = entries.get("path");
-  const paths = entries.get("paths");
-  if (!path && !paths) return null;
-  const { problems } = sources;
-  if (path && paths) {
-    problems.error(at, "either path or paths, not both");
-    return [];
-  }
+  const { entries } = item;
+  if (!entries.has("path") && !entries.has("paths")) return null;
   for (const [key, { key: beside }] of entries)
     if (key !== "path" && key !== "paths")
-      problems.warn(beside, `${key} is ignored: it is not applied to what a file brings in`);
+      sources.problems.warn(beside, `${key} is ignored: it does not apply to the items of an included file`);
+  return filesNamed(item, file, { matched: YAML, named: YAML }, sources);
+}
+
+/** Extensions of the files that a pattern may match, and of a file that is named; null: any. */
+interface Extensions {
+  readonly matched: readonly string[];
+  readonly named: readonly string[] | null;
+}
+
+/** The files that `path` or `paths` of an entry name. */
+export async function filesNamed(
+  { entries, at }: Mapping,
+  file: string,
+  extensions: Extensions,
+  sources: Sources,
+): Promise<{ path: string; named: Place }[]> {
+  const path = entries.get("path");
+  const paths = entries.get("paths");
+  const { problems } = sources;
+  if (path && paths) {
+    problems.error(at, "give either path or paths, not both");
+    return [];
+  }
   const entry = (path ?? paths)!;
   const text = textAt(entry, problems, path ? "path" : "paths");
   if (text === null) return [];
   const named = entry.value.at;
-  if (path) return onePath(text, file, named, sources);
+  if (path) return onePath(text, file, named, extensions.named, sources);
   if (!isPattern(text)) {
-    problems.error(named, "paths must be a pattern with *, ?, [ or {; one file is named by path");
+    problems.error(named, "paths must be a pattern with *, ?, [ or {; use path for a single file");
     return [];
   }
-  return (await matching(text, file, YAML, named, sources)).map((found) => ({ path: found, named }));
+  return (await matching(text, file, extensions.matched, named, sources)).map((found) => ({ path: found, named }));
 }
 
-async function onePath(text: string, file: string, named: Place, sources: Sources) {
+async function onePath(
+  text: string,
+  file: string,
+  named: Place,
+  extensions: readonly string[] | null,
+  sources: Sources,
+) {
   const target = resolve(dirname(file), text);
   if (isPattern(text) && (await readFile(target).catch(() => null)) === null) {
-    sources.problems.error(named, `${text} is a pattern: give it as paths`);
+    sources.problems.error(named, `${text} is a pattern: use paths`);
     return [];
   }
-  if (!YAML.includes(extname(text).toLowerCase())) {
-    sources.problems.error(named, `${text}: unsupported extension, it must be .yml or .yaml`);
+  if (extensions && !extensions.includes(extname(text).toLowerCase())) {
+    sources.problems.error(named, `${text}: unsupported extension, it must be ${extensions.join(" or ")}`);
     return [];
   }
   return [{ path: target, named }];
 }
 
-/** Files that match, sorted; others than those of the extensions are skipped with a warning. */
+/** The matching files, sorted. Files with other extensions are skipped with a warning. */
 async function matching(
   pattern: string,
   file: string,
@@ -201,7 +229,7 @@ async function matching(
     sources.globs.get(key) ??
     (await glob(pattern, { cwd, absolute: true, onlyFiles: true, dot: false, expandDirectories: false })).sort();
   sources.globs.set(key, found);
-  if (found.length === 0) sources.problems.warn(named, `nothing matches ${pattern}`);
+  if (found.length === 0) sources.problems.warn(named, `no file matches ${pattern}`);
   return found.filter((path) => {
     if (extensions.includes(extname(path).toLowerCase())) return true;
     sources.problems.warn(named, `${shownAs(path, sources)} is skipped: it is not ${extensions.join(" or ")}`);

@@ -1,4 +1,4 @@
-// Labels, policies and queries as they stand in files. What is left out has its default: files say all there is.
+// Labels, policies and queries as they appear in files. Fields that are left out get their defaults.
 import { z } from "zod";
 import { type LabelCriteria, labelVitals } from "../api/labels.ts";
 import { policyPlatforms } from "../api/policies.ts";
@@ -32,7 +32,7 @@ const choice = <const V extends string>(values: readonly V[], otherwise: V) =>
     .nullish()
     .transform((given): V => given ?? otherwise);
 
-/** A comma list (or YAML list) of platforms, in the order of the table. */
+/** A comma-separated text or a YAML list of platforms, sorted in the order of the table. */
 const platforms = (known: readonly string[]) =>
   z
     .union([z.string(), z.array(z.string())], { error: "expected string or array of strings" })
@@ -43,7 +43,7 @@ const platforms = (known: readonly string[]) =>
         .filter(Boolean);
       const wrong = parts.find((part) => !known.includes(part));
       if (wrong === undefined) return known.filter((one) => parts.includes(one)).join(",");
-      context.issues.push({ code: "custom", input: given, message: `${wrong} is none of ${known.join(", ")}` });
+      context.issues.push({ code: "custom", input: given, message: `${wrong} is not one of ${known.join(", ")}` });
       return z.NEVER;
     });
 
@@ -51,10 +51,12 @@ const Criteria = z
   .strictObject({
     vital: z
       .enum([...labelVitals, "custom_host_vital"])
-      .refine((vital) => vital !== "custom_host_vital", { error: "this server has no custom host vitals yet" })
+      .refine((vital) => vital !== "custom_host_vital", {
+        error: "this server does not support custom host vitals yet",
+      })
       .nullish(),
     value: z.string().max(255).nullish(),
-    where: z.string().max(4096).nullish().meta({ description: "a host expression, in place of vital and value" }),
+    where: z.string().max(4096).nullish().meta({ description: "a host selector, instead of vital and value" }),
     custom_host_vital_id: notBuilt("custom host vitals"),
   })
   .transform(({ vital, value, where }, context): LabelCriteria => {
@@ -105,14 +107,16 @@ export const PolicyFile = z
     platform: platforms(policyPlatforms),
     critical: flag,
     type: choice(["dynamic", "patch"], "dynamic").refine((type) => type === "dynamic", {
-      error: "this server has no patch policies yet",
+      error: "this server does not support patch policies yet",
     }),
     labels_include_any: labelNames(100),
     labels_exclude_any: labelNames(100),
     labels_include_all: notBuilt("policies by all of several labels"),
     calendar_events_enabled: flag,
     conditional_access_enabled: flag,
-    webhooks_and_tickets_enabled: flag.meta({ description: "the failing-policies webhook or ticket tells of it" }),
+    webhooks_and_tickets_enabled: flag.meta({
+      description: "report failing hosts with the webhook or ticket for failing policies",
+    }),
     continuous_automations_enabled: notBuilt("continuous automations"),
     run_script: notBuilt("saved scripts"),
     install_software: notBuilt("software to install"),
@@ -126,7 +130,7 @@ export const PolicyFile = z
       context.addIssue({
         code: "custom",
         path: ["labels_exclude_any"],
-        message: "either labels_include_any or labels_exclude_any, not both",
+        message: "give either labels_include_any or labels_exclude_any, not both",
       });
   });
 export type PolicyFile = z.output<typeof PolicyFile>;

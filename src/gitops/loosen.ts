@@ -1,27 +1,28 @@
-// From the schema of a setting as the server has it to that of the same setting in a file: fields may be left out, and nothing else may stand there.
+// Derives the schema of a setting in a file from the server's schema: fields may be left out, unknown ones are
+// refused.
 import { z } from "zod";
 import { notBuilt } from "./not-built.ts";
 
 export interface Changes {
-  /** Fields that only the server says, or that stand elsewhere in files. */
+  /** Fields that only the server sets, or that have another place in files. */
   readonly without?: readonly string[];
-  /** Fields of what this server does not have yet, by what that is. */
+  /** Fields of features that this server does not have yet, with the feature's name. */
   readonly notBuilt?: Readonly<Record<string, string>>;
-  /** Other schemas, and more fields. */
+  /** Replaced schemas, and additional fields. */
   readonly replaced?: Readonly<Record<string, z.ZodType>>;
-  /** Other spellings of fields, newer and older than the server's own: they may stand there, not at once. */
+  /** Other spellings of fields, newer or older than the server's: allowed, but not both at once. */
   readonly newer?: Readonly<Record<string, string>>;
   readonly older?: Readonly<Record<string, string>>;
 }
 
 export interface Spelling {
-  /** As the server has it: one of the two. */
+  /** The server's spelling: one of the two. */
   readonly key: string;
   readonly older: string;
   readonly newer: string;
 }
 
-/** Objects take any of their fields and no other; entries of lists are given whole. */
+/** Objects accept any subset of their fields; entries of lists are complete. */
 export function inFile(
   schema: z.ZodType,
   { without = [], notBuilt: missing = {}, replaced = {}, newer = {}, older = {} }: Changes = {},
@@ -50,7 +51,7 @@ export function inFile(
 
 const spellings = new WeakMap<z.ZodType, readonly Spelling[]>();
 
-/** An object of these fields and no other, some of which have two spellings. */
+/** An object of exactly these fields, some of which have two spellings. */
 export function spelled(shape: Readonly<Record<string, z.ZodType>>, pairs: readonly Spelling[]): z.ZodObject {
   const schema = z.strictObject(shape);
   spellings.set(schema, pairs);
@@ -65,7 +66,7 @@ function loosened(schema: z.ZodType): z.ZodType {
   return inner;
 }
 
-/** An entry of a list: what has no default has to be there. */
+/** An entry of a list: fields without a default are required. */
 function entry(schema: z.ZodType): z.ZodType {
   const inner = unwrapped(schema);
   return inner instanceof z.ZodObject ? z.strictObject(inner.shape) : inner;
@@ -79,7 +80,7 @@ const maxOf = (list: z.ZodArray): number => {
   throw new Error("a list of settings must be bounded");
 };
 
-/** What is inside of optional, nullable and default ones. */
+/** The schema inside of optional, nullable and default wrappers. */
 export function unwrapped(schema: z.ZodType): z.ZodType {
   const { def } = schema;
   return "innerType" in def ? unwrapped(def.innerType as z.ZodType) : schema;

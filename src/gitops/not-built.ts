@@ -1,10 +1,11 @@
-// Keys of what this server does not have yet, or not in this file: they may stand there empty.
+// Keys of features that this server does not have yet, or that belong in another file: they must be empty.
 import { z } from "zod";
 
-/** What is not here yet, told where something is given. */
-export const notBuilt = (what: string) => emptyOnly(`this server has no ${what} yet`, `no ${what} yet: must be empty`);
+/** Reports a feature that is not available yet if a value is given. */
+export const notBuilt = (what: string) =>
+  emptyOnly(`this server does not support ${what} yet`, `not supported yet: ${what}; must be empty`);
 
-/** What stands in another file. */
+/** Reports a key that belongs in another file. */
 export const notHere = (why: string) => emptyOnly(why, why);
 
 const emptyOnly = (error: string, description: string) =>

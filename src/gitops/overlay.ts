@@ -1,4 +1,4 @@
-// Whole values from what files say of them.
+// Builds whole values from the partial values of files.
 import { z } from "zod";
 import type { CheckOptions } from "./check.ts";
 import { dotted } from "./check.ts";
@@ -10,8 +10,9 @@ export const isObject = (value: unknown): value is Value =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 
 /**
- * `base`, which is whole, with what is given laid over it: objects with named fields are merged, all else (texts, lists, free
- * maps) is replaced. What `base` does not have is nothing that the server keeps.
+ * Merges the given value into `base`, which is complete: objects with named fields are merged; texts, lists and free
+ * maps are
+ * replaced. Fields that `base` does not have are not stored by the server.
  */
 export function overlay(schema: z.ZodType, base: unknown, given: unknown): unknown {
   if (given === undefined || given === null) return base;
@@ -25,7 +26,7 @@ export function overlay(schema: z.ZodType, base: unknown, given: unknown): unkno
   return result;
 }
 
-/** The value under the server's spellings. Both spellings of one key are a problem, the older one alone a note. */
+/** The value under the server's spellings. Both spellings of one key are an error, the older one alone a warning. */
 export function respelled(schema: z.ZodType, value: unknown, tree: Tree, name: string, options: CheckOptions): unknown {
   return walk(schema, value, []);
 
@@ -57,6 +58,6 @@ export function sayOlder(
   both: boolean,
 ): void {
   const [older, newer] = [dotted(name, from), dotted(name, to)];
-  if (both) problems.error(placeOf(tree, from), `${older} and ${newer} are the same: give one of them`);
+  if (both) problems.error(placeOf(tree, from), `${older} and ${newer} are the same setting: give only one of them`);
   else problems.warn(placeOf(tree, from), `${older} is an older name of ${newer}`);
 }

@@ -1,8 +1,8 @@
-// From what is on the server and what files say to the changes between them, and to the call that makes them.
+// Computes the changes between the server's state and the files, and the request that applies them.
 import type { ConfigurationState, Pin, StateThing, ThingChange, ThingKind } from "../api/configuration.ts";
 import { type Change, diff, isRecord, isSecretRef, type Json, keyOf, type Thing } from "./diff.ts";
 
-/** The rest is part of a scope, and goes with it. */
+/** All other kinds are part of a scope and are deleted with it. */
 const deletable: ReadonlySet<ThingKind> = new Set([
   "certificate_authority",
   "label",
@@ -13,7 +13,7 @@ const deletable: ReadonlySet<ThingKind> = new Set([
 
 export interface Wanted {
   readonly things: readonly Thing[];
-  /** Whether the files have all there is of its kind in its scope, so that what is not in them goes. */
+  /** Whether the files are the complete list of this kind in this scope, so that other objects are deleted. */
   isComplete(thing: Thing): boolean;
 }
 
@@ -21,7 +21,7 @@ export function planOf({ things }: Pick<ConfigurationState, "things">, wanted: W
   const named = teamsOf(wanted.things);
   const there = teamsOf(things);
   const fresh = [...named].filter((name) => !there.has(name));
-  // What a team has goes with it: each of these is told, and counted.
+  // The objects of a deleted team are deleted with it: each of them is shown and counted.
   const leaving = teamsOf(things.filter((thing) => !named.has(thing.name) && wanted.isComplete(thing)));
   const goes = (thing: Thing) =>
     deletable.has(thing.kind) && (wanted.isComplete(thing) || (thing.owner !== null && leaving.has(thing.owner)));
@@ -31,7 +31,7 @@ export function planOf({ things }: Pick<ConfigurationState, "things">, wanted: W
 const teamsOf = (things: readonly Pick<Thing, "kind" | "name">[]): Set<string> =>
   new Set(things.filter(({ kind }) => kind === "team").map(({ name }) => name));
 
-/** What a new team has none of. Its settings come into being too, but what they are hangs on the organization's. */
+/** Kinds that a new team does not have. Its settings exist from the start, but depend on the organization's. */
 const ofNewTeam = (owner: string): Thing[] => [
   { kind: "agent_options", owner, name: "agent_options", value: null },
   { kind: "enroll_secrets", owner, name: "enroll_secrets", value: { secrets: [] } },
@@ -43,7 +43,7 @@ export const otherTeams = (things: readonly Thing[], wanted: readonly Thing[]): 
   return [...teamsOf(things)].filter((name) => !named.has(name)).sort();
 };
 
-/** What is part of its scope is there as soon as that is. */
+/** Kinds that are part of their scope exist as soon as the scope does. */
 export const toThingChange = ({ action, kind, owner, name, value }: Change): ThingChange => ({
   action: deletable.has(kind) ? action : "update",
   kind,
@@ -55,7 +55,7 @@ export const toThingChange = ({ action, kind, owner, name, value }: Change): Thi
 const revisionPin = ({ kind, owner, name, revision }: StateThing): Pin => ({ kind, owner, name, revision });
 const absentPin = ({ kind, owner, name }: Change): Pin => ({ kind, owner, name, revision: null });
 
-/** What must still be as it was read: what is changed, or all of it. */
+/** The revisions that the apply checks: of changed objects only, or of everything. */
 export function pinsOf(things: readonly StateThing[], changes: readonly Change[], all: boolean): Pin[] {
   const touched = new Set(changes.map(keyOf));
   return [
@@ -64,7 +64,7 @@ export function pinsOf(things: readonly StateThing[], changes: readonly Change[]
   ];
 }
 
-/** The secrets that the changes refer to: no others are sent or kept. */
+/** The secrets that the changes refer to: no others are sent or saved. */
 export function secretsOf(changes: readonly Change[], known: ReadonlyMap<string, string>): Record<string, string> {
   const used: Record<string, string> = {};
   const walk = (value: Json): void => {

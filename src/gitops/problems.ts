@@ -1,6 +1,6 @@
-// What is wrong in the files, and where. Reading goes on after a problem: all of all files are told together.
+// Problems in files and their places. Reading continues after a problem, so that all problems are reported together.
 
-/** A place in a file as people count: line and column from 1. */
+/** A place in a file: line and column, both counted from 1. */
 export interface Place {
   readonly file: string;
   readonly line: number;
@@ -26,7 +26,7 @@ export class Problems {
     return this.all.some(({ severity }) => severity === "error");
   }
 
-  // A fragment that several files use is read for each of them: its problems are told once.
+  // A fragment that several files include is read for each of them, but its problems are reported once.
   private add(severity: Problem["severity"], { file, line, column }: Place, message: string): void {
     const key = JSON.stringify([file, line, column, message]);
     if (this.#told.has(key)) return;
@@ -35,7 +35,7 @@ export class Problems {
   }
 }
 
-/** `default.yml:3:5: unknown key ...`, as editors and CI systems find it. */
+/** `default.yml:3:5: unknown key ...`, the form that editors and CI systems recognize. */
 export const renderProblem = ({ file, line, column, message }: Problem): string =>
   `${file}:${line}:${column}: ${message}`;
 

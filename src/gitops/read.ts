@@ -1,4 +1,5 @@
-// Reading all files of a run: what they say, checked against the schemas, with every problem of every file at its place.
+// Reads all files of a run and checks them against the schemas. Every problem of every file is reported with its
+// place.
 import { type Collected, collect, ownerOf } from "./collect.ts";
 import type { Owner } from "./diff.ts";
 import { readDocuments, type Spec } from "./documents.ts";
@@ -10,13 +11,13 @@ import { SecretTexts } from "./secrets.ts";
 import type { Environment } from "./substitute.ts";
 
 export interface ReadOptions {
-  /** What `$NAME` in files is looked up in. */
+  /** The environment in which `$NAME` is looked up. */
   readonly environment: Environment;
-  /** What paths are relative to, and shown relative to. */
+  /** Paths are resolved and shown relative to this folder. */
   readonly directory: string;
   /** Unknown nested keys become warnings. */
   readonly allowUnknownKeys: boolean;
-  /** What the path `-` stands for. */
+  /** The content of the path `-`. */
   readonly stdin?: string | null;
 }
 
@@ -25,16 +26,16 @@ export interface FileScope extends Scope {
   readonly says: Says;
 }
 
-/** What the files say; no use for anything but messages once `problems.failed`. */
+/** The content of the files. If `problems.failed` is true, only the messages are of use. */
 export interface Files {
   readonly scopes: readonly FileScope[];
   readonly items: Collected;
-  /** Of files in the older format, which have no scopes; else null. */
+  /** For files in the older format, which have no scopes; otherwise null. */
   readonly specs: readonly Spec[] | null;
   readonly problems: Problems;
-  /** Texts of secrets by their refs, as `POST /spec/state` and `POST /spec/apply` take them. */
+  /** Secret texts by reference, as `POST /spec/state` and `POST /spec/apply` take them. */
   readonly secrets: ReadonlyMap<string, string>;
-  /** Hosts as manual labels name them. */
+  /** Hosts that manual labels name. */
   readonly hosts: readonly (string | number)[];
 }
 
@@ -71,12 +72,12 @@ function filesOf(
   return { scopes, items, specs, problems, secrets: texts, hosts };
 }
 
-/** An enroll secret says which team a host is of. */
+/** The enroll secret decides which team a host joins, so no two owners can have the same. */
 function checkSecretsDiffer(given: readonly GivenSecret[], problems: Problems): void {
   const seen = new Map<string, GivenSecret>();
   for (const one of given) {
     const before = seen.get(JSON.stringify(one.ref))?.at;
     if (!before) seen.set(JSON.stringify(one.ref), one);
-    else problems.error(one.at, `the same enroll secret is in ${before.file}:${before.line} already`);
+    else problems.error(one.at, `the same enroll secret is already in ${before.file}:${before.line}`);
   }
 }

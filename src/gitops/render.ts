@@ -1,4 +1,4 @@
-// A plan as people read it: on a terminal, and in a pull request.
+// Rendering of a plan for people: on a terminal and in a pull request.
 import { createTwoFilesPatch } from "diff";
 import type { ThingKind } from "../api/configuration.ts";
 import { printable, printableLines, visible } from "../cli/text.ts";
@@ -25,7 +25,7 @@ const nouns: Readonly<Record<ThingKind, string>> = {
   query: "query",
 };
 const signs = { create: "+", update: "~", delete: "-" } as const;
-/** What there is one of in its scope needs no name. */
+/** Kinds with one object per scope need no name. */
 const single = new Set<ThingKind>(["agent_options", "team_settings", "enroll_secrets"]);
 
 const owned = (owner: Owner): string =>
@@ -48,30 +48,34 @@ export const summaryOf = (changes: readonly Change[]): Summary => ({
   remove: changes.filter(({ action }) => action === "delete").length,
 });
 
-/** A value that is longer than a line, or has several, is told as a patch. */
+/** A value that is longer than a line, or has several, is shown as a patch. */
 const LINE = 100;
-/** Lines of one patch that are shown; a report that nobody reads to its end helps nobody. */
+/** The maximum number of lines shown per patch: nobody reads an endless report. */
 const PATCH_MAX = 200;
 
-/** What is done to what, and below it, indented, in which fields. */
-export function renderChange(change: Change, paint: Paint = unpainted): string[] {
+/** The action and its object, and below it, indented, the fields. */
+export function renderChange(
+  change: Change,
+  paint: Paint = unpainted,
+  words: Readonly<Record<Change["action"], string>> = signs,
+): string[] {
   const colour = { create: paint.added, update: paint.changed, delete: paint.removed }[change.action];
   return [
-    colour(`${signs[change.action]} ${titleOf(change)}`),
+    colour(`${words[change.action]} ${titleOf(change)}`),
     ...(change.action === "create" ? valueLines(change.value, paint) : []),
     ...change.fields.flatMap((field) => fieldLines(field, paint)),
   ];
 }
 
 export function renderPlan(changes: readonly Change[], paint: Paint = unpainted): string {
-  if (changes.length === 0) return "No changes: the server is as the files say.\n";
+  if (changes.length === 0) return "No changes: the server matches the files.\n";
   const lines = changes.flatMap((change) => renderChange(change, paint));
   const { add, change, remove } = summaryOf(changes);
   const removing = remove > 0 ? paint.removed(`${remove} to remove`) : "0 to remove";
   return `${lines.join("\n")}\n\nPlan: ${add} to add, ${change} to change, ${removing}.\n`;
 }
 
-/** What a new thing is; what is empty is not told. */
+/** The fields of a new object, without the empty ones. */
 function valueLines(value: Json, paint: Paint): string[] {
   if (!isRecord(value)) return [];
   return Object.entries(value).flatMap(([key, given]) => {
@@ -125,7 +129,7 @@ const textOf = (value: Json | undefined): string => {
   return text.endsWith("\n") ? text : `${text}\n`;
 };
 
-/** The unified diff of two texts, without its head. */
+/** The unified diff of two texts, without its header. */
 function patch(old: Json | undefined, wanted: Json | undefined): string[] {
   const made = createTwoFilesPatch("", "", textOf(old), textOf(wanted), undefined, undefined, { context: 2 });
   const lines = made.split("\n").filter((line) => line !== "");
@@ -136,15 +140,15 @@ function patch(old: Json | undefined, wanted: Json | undefined): string[] {
 const capped = (lines: readonly string[], most = PATCH_MAX): string[] =>
   lines.length <= most ? [...lines] : [...lines.slice(0, most), `... ${lines.length - most} more lines`];
 
-/** Removals that are named one by one. */
+/** Deletions that are listed by name. */
 const LISTED = 100;
-/** A comment on GitHub has 65,536 characters. */
+/** A comment on GitHub can have 65,536 characters. */
 const COMMENT_MAX = 50_000;
 
-/** For a comment on a pull request: what goes first, everything else folded. */
+/** For a comment on a pull request: deletions first, everything else folded. */
 export function renderMarkdown(changes: readonly Change[]): string {
   const { add, change, remove } = summaryOf(changes);
-  if (changes.length === 0) return "### svc plan: no changes\n\nThe server is as the files say.\n";
+  if (changes.length === 0) return "### svc plan: no changes\n\nThe server matches the files.\n";
   const removed = changes.filter(({ action }) => action === "delete");
   const list = (some: readonly Change[]) =>
     capped(
@@ -162,7 +166,7 @@ export function renderMarkdown(changes: readonly Change[]): string {
 function cut(text: string): string {
   if (text.length <= COMMENT_MAX) return text;
   const kept = text.slice(0, text.lastIndexOf("\n", COMMENT_MAX) + 1);
-  return `${kept}... cut here: the whole is in the output of \`svc plan\`\n`;
+  return `${kept}... truncated: see the output of \`svc plan\` for the complete plan\n`;
 }
 
 const longestTicks = (text: string): number => Math.max(0, ...[...text.matchAll(/`+/g)].map(([ticks]) => ticks.length));
@@ -176,7 +180,7 @@ const fenced = (text: string): string => {
   return `${ticks}diff\n${text}${ticks}`;
 };
 
-/** For machines: as it is, long values whole. */
+/** For machines: complete, with long values in full. */
 export const planJson = (changes: readonly Change[]) => ({
   summary: summaryOf(changes),
   changes: changes.map(({ action, kind, owner, name, fields, value }) => ({

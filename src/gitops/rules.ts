@@ -1,11 +1,11 @@
-// What must hold between the fields of a section, so far as the files alone can tell.
+// Rules between the fields of a section, as far as the files alone can be checked.
 import type { Value } from "./overlay.ts";
 import { isObject } from "./overlay.ts";
 import type { Problems } from "./problems.ts";
 import { appleUpdates } from "./settings.ts";
 import { placeOf, type Tree } from "./tree.ts";
 
-/** Tells a problem of the field at the dotted path. */
+/** Reports a problem of the field at the dotted path. */
 type Tell = (path: string, message: string) => void;
 
 export const teller =
@@ -37,7 +37,7 @@ export function checkOrgSettings(value: Value, tell: Tell): void {
 export const checkTeamSettings = (value: Value, tell: Tell): void =>
   checkExpiry(value, "host_expiry_settings.host_expiry", tell);
 
-/** Where the days are left out, they may be on the server. */
+/** If the days are left out, the server may have them. */
 function checkExpiry(value: Value, path: string, tell: Tell): void {
   const [section, field] = path.split(".") as [string, string];
   const { [`${field}_enabled`]: on, [`${field}_window`]: days } = part(value, section);
@@ -57,7 +57,7 @@ export function checkControls(value: Value, tell: Tell): void {
   for (const key of appleUpdates) checkUpdates(part(value, key), key, tell);
   const { deadline_days: deadline, grace_period_days: grace } = part(value, "windows_updates");
   const given = [deadline, grace].filter((days) => days !== undefined && days !== null);
-  if (given.length === 1) tell("windows_updates", "deadline_days and grace_period_days go together");
+  if (given.length === 1) tell("windows_updates", "deadline_days and grace_period_days must be given together");
   const migration = part(value, "macos_migration");
   const mode = text(migration, "mode");
   if (!["", "voluntary", "forced"].includes(mode)) tell("macos_migration.mode", "must be voluntary or forced");
@@ -69,7 +69,8 @@ export function checkControls(value: Value, tell: Tell): void {
 function checkUpdates(value: Value, key: string, tell: Tell): void {
   const version = text(value, "minimum_version");
   const deadline = text(value, "deadline");
-  if (version === "latest") tell(`${key}.minimum_version`, "this server has no updates to the latest version yet");
+  if (version === "latest")
+    tell(`${key}.minimum_version`, "this server does not support updates to the latest version yet");
   if (deadline !== "" && !/^\d{4}-\d\d-\d\d$/.test(deadline)) tell(`${key}.deadline`, "must be a date, YYYY-MM-DD");
-  if ((version === "") !== (deadline === "")) tell(key, "minimum_version and deadline go together");
+  if ((version === "") !== (deadline === "")) tell(key, "minimum_version and deadline must be given together");
 }

@@ -1,4 +1,4 @@
-// A plan in a file: exactly these changes, to exactly this server, as long as nothing on it has moved.
+// A plan in a file: exactly these changes, for exactly this server, valid until anything on it changes.
 import { z } from "zod";
 import {
   CHANGES_MAX,
@@ -24,7 +24,7 @@ const SavedPlan = z.object({
   created_at: z.string(),
   server_url: z.string(),
   changes: z.array(ThingChange.extend({ fields: z.array(Field) })).max(CHANGES_MAX),
-  /** Everything that was read. */
+  /** The revisions of everything that was read. */
   pins: z.array(Pin).max(CHANGES_MAX),
   secrets: z.record(z.string(), z.string()).refine((secrets) => Object.keys(secrets).length <= SECRETS_MAX),
 });
@@ -40,7 +40,7 @@ export interface SavedPlan {
 export const savedPlanText = ({ createdAt, serverUrl, changes, pins, secrets }: SavedPlan): string =>
   `${JSON.stringify({ format: FORMAT, created_at: createdAt, server_url: serverUrl, changes, pins, secrets })}\n`;
 
-/** The plan in the text; null where it is none, or one of another format. */
+/** The plan in the text; null if it is not a plan, or one in another format. */
 export function readSavedPlan(text: string): SavedPlan | null {
   const parsed = SavedPlan.safeParse(parseJson(text));
   if (!parsed.success) return null;
@@ -70,7 +70,7 @@ export interface Moved extends ThingKey {
   readonly how: "changed" | "gone" | "new";
 }
 
-/** What is no more as the pins of a whole state say. */
+/** The pins of a whole state that no longer match. */
 export function movedSince(pins: readonly Pin[], { things }: Pick<ConfigurationState, "things">): Moved[] {
   const before = new Map(pins.map((pin) => [keyOf(pin), pin]));
   const moved: Moved[] = [];

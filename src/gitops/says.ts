@@ -1,4 +1,4 @@
-// What the sections of one main file say: checked, under the server's spellings, with references in place of secrets.
+// The sections of one main file: checked, under the server's spellings, with references in place of secrets.
 import type { z } from "zod";
 import { type CaType, caTypes, isSingle } from "../api/certificate-authorities.ts";
 import { type CheckOptions, check } from "./check.ts";
@@ -19,15 +19,15 @@ import {
 } from "./settings.ts";
 import { placeOf, plain, type Tree } from "./tree.ts";
 
-/** An enroll secret by its reference. */
+/** An enroll secret, by its reference. */
 export interface GivenSecret {
   readonly ref: Json;
   readonly at: Place;
 }
 
-/** Of each: undefined where the file does not have it, null where it gives nothing. */
+/** For each section: undefined if the file does not have it, null if it is empty. */
 export interface Says {
-  /** Of org_settings, or team_settings. */
+  /** From org_settings or team_settings. */
   readonly settings: Value | null | undefined;
   readonly controls: Value | null | undefined;
   readonly agentOptions: Value | null | undefined;
@@ -42,8 +42,8 @@ export function whatItSays(scope: Scope, secrets: SecretTexts, options: CheckOpt
     options.problems.error(
       scope.software.key,
       kind === "global"
-        ? "software cannot stand in the global file"
-        : "software: this server has no software to install yet",
+        ? "software is not allowed in the global file"
+        : "software: this server does not support software installation yet",
     );
   if (kind === "global") {
     const org = read("org_settings", OrgSettings);
@@ -89,14 +89,14 @@ export function whatItSays(scope: Scope, secrets: SecretTexts, options: CheckOpt
   };
 }
 
-/** What has things of its own. */
+/** A section that has objects of its own. */
 function withoutSecrets({ secrets: _secrets, ...settings }: Value): Value {
   return settings;
 }
 
 const isNothing = ({ tree }: Section): boolean => tree === null || (tree.kind === "leaf" && tree.value === null);
 
-/** What does not fit is told, and as good as nothing. */
+/** A value that does not match is reported and treated as absent. */
 function sectionOf(
   { sections }: Scope,
   name: SectionName,
@@ -108,7 +108,7 @@ function sectionOf(
   return isNothing(section) ? null : checked(schema, section.tree!, section.called, options);
 }
 
-/** The value under the server's spellings; null, with the problems told, where it does not fit. */
+/** The value under the server's spellings; null, with the problems reported, if it does not match. */
 export function checked(schema: z.ZodType, tree: Tree, called: string, options: CheckOptions): Value | null {
   const value = check(schema, tree, called, options);
   return value === null ? null : (respelled(schema, value, tree, called, options) as Value);
@@ -122,7 +122,7 @@ function controlsOf(scope: Scope, schema: z.ZodType, options: CheckOptions): Val
 
 export function wholeControls(found: Value, tree: Tree, called: string, options: CheckOptions): Value {
   const value = { ...found };
-  // The one key whose newer name stands in another object.
+  // The only key whose newer name is in another object.
   const older = "windows_require_bitlocker_pin";
   const newer = isObject(value.windows_settings) ? value.windows_settings.require_bitlocker_pin : undefined;
   if (typeof value[older] === "boolean")
@@ -190,7 +190,7 @@ function caValue(type: CaType, { name, ...fields }: Value): Json {
   } as Json;
 }
 
-/** The part at a path that is there. */
+/** The nearest existing part at a path. */
 export function subtree(tree: Tree, path: readonly string[]): Tree {
   return path.reduce((at: Tree, step) => {
     const inner = at.kind === "map" ? at.entries.get(step)?.value : at.kind === "list" ? at.items[Number(step)] : null;

@@ -1,4 +1,4 @@
-// The JSON Schema of main files for editors, from the schemas that files are read with.
+// The JSON Schema of main files for editors, derived from the schemas that parse the files.
 import { z } from "zod";
 import { LabelFile, PolicyFile, QueryFile } from "./items.ts";
 import { spellingsOf } from "./loosen.ts";
@@ -15,7 +15,9 @@ import {
 
 type Node = { [key: string]: unknown };
 
-/** What parts of files are read with; each is one property of what is converted, so that they share definitions. */
+/**
+ * The schemas of the parts of files. They are converted as properties of one object so that they share definitions.
+ */
 const parts = z.strictObject({
   org_settings: OrgSettings,
   team_settings: TeamSettings,
@@ -27,12 +29,12 @@ const parts = z.strictObject({
   policy: PolicyFile,
   query: QueryFile,
   software: notBuilt("software to install"),
-  no_software: notHere("software is a team's"),
+  no_software: notHere("software is only allowed in files of teams"),
   vitals: notBuilt("custom host vitals"),
 });
 type Part = keyof typeof parts.shape;
 
-/** Draft-07, as YAML language servers read it. */
+/** Draft-07, which YAML language servers support. */
 export function fileSchema(): Record<string, unknown> {
   const { properties, definitions = {} } = z.toJSONSchema(parts, {
     io: "input",
@@ -65,7 +67,7 @@ export function fileSchema(): Record<string, unknown> {
       ...common,
     }),
     else: {
-      // No file is neither global nor a team's.
+      // A file is either global or a team's.
       required: ["name"],
       if: { properties: { name: { pattern: noTeamName } } },
       // biome-ignore lint/suspicious/noThenProperty: a keyword of JSON Schema
@@ -86,7 +88,7 @@ export function fileSchema(): Record<string, unknown> {
   return { ...whole, definitions: reached(whole, shared) };
 }
 
-/** The definitions that are used: of what must be empty, the inside is none. */
+/** The definitions in use. Keys that must be empty do not count. */
 function reached(from: unknown, definitions: Node, found: Node = {}): Node {
   if (Array.isArray(from)) for (const one of from) reached(one, definitions, found);
   else if (typeof from === "object" && from !== null)
@@ -108,7 +110,7 @@ const fixed = {
   variable: {
     type: "string",
     pattern: "\\$(\\{[A-Za-z_][A-Za-z0-9_]*\\}|[A-Za-z_][A-Za-z0-9_]*)",
-    description: "a variable of the environment: $NAME",
+    description: "an environment variable: $NAME",
   },
   nothing: {
     anyOf: [
@@ -128,7 +130,7 @@ const fixed = {
     type: "object",
     required: ["paths"],
     properties: {
-      paths: { type: "string", pattern: "[*?[{$]", description: "files by a pattern, relative to this one" },
+      paths: { type: "string", pattern: "[*?[{$]", description: "a pattern for files, relative to this one" },
     },
     additionalProperties: false,
   },
@@ -140,7 +142,7 @@ const file = (properties: Node): Node => ({
   properties: both(properties),
 });
 
-/** With newer names beside the older ones. */
+/** The properties, with newer names beside the older ones. */
 function both(properties: Node): Node {
   const result: Node = { ...properties };
   for (const [newer, older] of Object.entries(spellings)) {
@@ -168,7 +170,7 @@ const listOf = (node: Node): Node => ({
   ],
 });
 
-/** What zod's conversion cannot know: keys that must be empty, and older names. */
+/** Details that zod's conversion does not know: keys that must be empty, and older names. */
 function mark(schema: z.ZodType, node: Node): void {
   const { emptyOnly, never, description } = schema.meta() ?? {};
   if (emptyOnly || never) {
@@ -182,7 +184,7 @@ function mark(schema: z.ZodType, node: Node): void {
     for (const { older, newer } of spellingsOf(schema)) properties[older] = outdated(properties[older]!, newer);
 }
 
-/** Variables are put in before the text is read as YAML, so they stand for numbers and flags too. */
+/** Variables are replaced before the text is parsed, so that numbers and booleans may be given as variables. */
 function withVariables(node: unknown): unknown {
   if (Array.isArray(node)) return node.map(withVariables);
   if (typeof node !== "object" || node === null) return node;
@@ -204,10 +206,10 @@ function withVariables(node: unknown): unknown {
   );
 }
 
-/** That an integer is one which JavaScript can hold says nothing to people. */
+/** The limits of JavaScript's safe integers are not useful to readers of the schema. */
 const withoutSafe = (rest: Node): Node =>
   Object.fromEntries(Object.entries(rest).filter(([, value]) => Math.abs(value as number) !== Number.MAX_SAFE_INTEGER));
 
-/** A property may be called as a keyword. */
+/** A property may have the same name as a keyword. */
 const mapped = (properties: Node): Node =>
   Object.fromEntries(Object.entries(properties).map(([key, value]) => [key, withVariables(value)]));

@@ -1,6 +1,6 @@
-// The keys of org_settings, team_settings, agent_options and controls, made from the schemas that the API has for them.
+// The keys of org_settings, team_settings, agent_options and controls, derived from the API's own schemas.
 import { z } from "zod";
-import { AgentOptions, ConfigSections } from "../api/app-config.ts";
+import { AgentOptions, ConfigSections, YARA_RULES_MAX, YaraRule } from "../api/app-config.ts";
 import { CaSpecs } from "../api/certificate-authorities.ts";
 import { TeamIntegrations, TeamMdm, TeamSettingsChange } from "../api/teams.ts";
 import { type Changes, inFile, type Spelling, spelled, unwrapped } from "./loosen.ts";
@@ -13,18 +13,30 @@ export const EnrollSecrets = z
   .array(z.strictObject({ secret: z.string().min(1, { error: "must not be empty" }).max(255) }))
   .max(SECRETS_MAX, { error: `must not be more than ${SECRETS_MAX}` })
   .nullish()
-  .meta({ description: "enroll secrets; left out: kept as they are; an empty list removes all" });
+  .meta({ description: "enroll secrets; kept if left out; an empty list removes all" });
 
-/** Ids are the server's own: in files a policy says itself that the webhook tells of it. */
+/** A YARA rule in a file: its text, one file of rules, or several files by a pattern. */
+export const YaraFiles = z
+  .array(
+    z.strictObject({
+      name: YaraRule.shape.name.optional(),
+      contents: YaraRule.shape.contents.optional(),
+      path: z.string().min(1).optional().meta({ description: "a file of YARA rules, relative to this one" }),
+      paths: z.string().min(1).optional().meta({ description: "files of YARA rules by a pattern" }),
+    }),
+  )
+  .max(YARA_RULES_MAX);
+
+/** Ids are assigned by the server: in files, each policy declares whether the webhook covers it. */
 const policyIds = z
   .array(z.json())
-  .max(0, { error: "must be empty: give the policy webhooks_and_tickets_enabled instead" })
+  .max(0, { error: "must be empty: use webhooks_and_tickets_enabled of the policy instead" })
   .nullish();
 const failingPolicies = inFile(shape.webhook_settings.shape.failing_policies_webhook, {
   replaced: { policy_ids: policyIds },
 }).nullish();
 
-/** Sections of org_settings by their name in the configuration. */
+/** Sections of org_settings by their names in the configuration. */
 export const orgSections = {
   org_info: inFile(shape.org_info, {
     newer: {
@@ -60,18 +72,18 @@ export const orgSections = {
       exceptions: z
         .json()
         .optional()
-        .refine((given) => given === undefined, { error: "exceptions cannot be set by files" })
-        .meta({ description: "cannot be set by files", never: true }),
+        .refine((given) => given === undefined, { error: "exceptions cannot be set in files" })
+        .meta({ description: "cannot be set in files", never: true }),
     },
   }),
   webhook_settings: inFile(shape.webhook_settings, { replaced: { failing_policies_webhook: failingPolicies } }),
   integrations: inFile(shape.integrations, { notBuilt: { workspace_directory: "workspace directory" } }),
 } as const satisfies Partial<Record<keyof ConfigSections, z.ZodObject>>;
 
-/** Fields of these that a file does not have stay as they are. */
+/** In these sections, fields that a file leaves out keep their values. */
 export const keptSections: ReadonlySet<string> = new Set(["host_expiry_settings", "smtp_settings", "gitops"]);
 
-/** Fields of the configuration's `mdm` that stand in org_settings; all others are controls. */
+/** Fields of the configuration's `mdm` that belong to org_settings; all others belong to controls. */
 export const orgMdmKeys = ["end_user_authentication", "vendora_server_url"] as const;
 const picked = (from: z.ZodObject, keys: readonly string[]) =>
   Object.fromEntries(Object.entries(from.shape as Record<string, z.ZodType>).filter(([key]) => keys.includes(key)));
@@ -92,7 +104,7 @@ export const OrgSettings = z.strictObject({
     })
     .nullish(),
   certificate_authorities: CaSpecs.nullish(),
-  yara_rules: notBuilt("YARA rules"),
+  yara_rules: YaraFiles.nullish(),
   directory_graph_credentials: notBuilt("directory credentials"),
 });
 
@@ -115,7 +127,7 @@ const profiles = "configuration profiles";
 const encryption = "disk encryption of one platform alone";
 const profileLists = { custom_settings: notBuilt(profiles), configuration_profiles: notBuilt(profiles) };
 
-/** What of the setup experience is a setting alone; all else are files that hosts get. */
+/** The part of the setup experience that is plain settings; the rest of it is files for hosts. */
 const setupOf = (schema: z.ZodType, { newer = {}, older = {}, notBuilt: missing = {} }: Changes) =>
   inFile(unwrapped(schema), {
     newer: { enable_release_device_manually: "vendora_enable_release_device_manually", ...newer },
@@ -131,14 +143,14 @@ const setupOf = (schema: z.ZodType, { newer = {}, older = {}, notBuilt: missing 
       ...missing,
     },
     replaced: {
-      // True is all that this server does.
+      // The server supports no other value than true.
       lock_end_user_info: z
-        .literal(true, { error: "this server has no choice of unlocked end-user information yet" })
+        .literal(true, { error: "this server does not support unlocked end-user information yet" })
         .nullish(),
     },
   }).nullish();
 
-/** The parts of controls that are made the same way for everybody. */
+/** The parts of controls that have the same schema in global and team files. */
 const controls = (mdm: z.ZodObject, setupSchema: z.ZodType) => ({
   ...picked(mdm, everywhere),
   macos_setup: setupSchema,
@@ -182,9 +194,11 @@ const laterGlobalControls = {
   vendora_require_hardware_attestation: "hardware attestation",
   vendora_account_provisioning: "account provisioning",
 };
-const ofEverybody = notHere("this is of all hosts: it stands in the global file, or in that of no team");
+const ofEverybody = notHere(
+  "applies to all hosts: allowed only in the global file, or in the one for hosts without a team",
+);
 
-/** Device management's settings as controls have them. */
+/** Settings of device management as they appear in controls. */
 const mdmOf = (schema: z.ZodObject) =>
   inFile(schema, {
     replaced: Object.fromEntries(
@@ -230,7 +244,7 @@ export const TeamControls = spelled(
   controlSpellings,
 );
 
-/** Paths of `mdm` that files cannot say: they are left as they are. */
+/** Paths of `mdm` that files cannot express: they keep their values. */
 export const mdmLeft = [
   "macos_settings",
   "windows_settings",
@@ -247,7 +261,7 @@ const later = { host_activities_webhook: "webhook of what happens to hosts" };
 const TeamWebhooks = inFile(hooks, { replaced: { failing_policies_webhook: failingPolicies }, notBuilt: later });
 
 export const TeamSettings = z.strictObject({
-  description: z.string().max(4096).nullish().meta({ description: "left out: kept as it is" }),
+  description: z.string().max(4096).nullish().meta({ description: "kept if left out" }),
   secrets: EnrollSecrets,
   features: orgSections.features.nullish(),
   host_expiry_settings: orgSections.host_expiry_settings.nullish(),
@@ -255,7 +269,7 @@ export const TeamSettings = z.strictObject({
   integrations: team.integrations!.nullish(),
 });
 
-const ofTeams = notHere("hosts without a team have webhook_settings and integrations only");
+const ofTeams = notHere("hosts without a team only have webhook_settings and integrations");
 export const NoTeamSettings = z.strictObject({
   webhook_settings: inFile(hooks, {
     without: ["host_status_webhook"],

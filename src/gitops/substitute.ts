@@ -1,17 +1,20 @@
-// Values of the environment in the text of a file, before it is read as YAML.
+// Replaces environment variables in the text of a file before it is parsed as YAML.
 import type { Place, Problems } from "./problems.ts";
 
-/** The text as it is read, and the way back from a place in it to the place in the file. */
+/** The text after substitution, and the mapping from its offsets back to those of the file. */
 export interface Expanded {
   readonly text: string;
   /** Offset in the file of the character at this offset of `text`. */
   original(offset: number): number;
-  /** What of a variable's value is before this offset of `text`, and from it on; null outside of them. It is told to nobody. */
+  /**
+   * The parts of a variable's value before and after this offset of `text`; null outside of values. They may be
+   * secret and are never shown.
+   */
   inValue(offset: number): { readonly before: string; readonly rest: string } | null;
 }
 
 interface Piece {
-  /** Where it begins in the result, and in the file. */
+  /** Start offset in the result and in the file. */
   readonly at: number;
   readonly end: number;
   readonly from: number;
@@ -22,15 +25,17 @@ export type Environment = Readonly<Record<string, string | undefined>>;
 
 export const reference = /(\\*)\$(?:([A-Za-z_][A-Za-z0-9_]*)|\{([A-Za-z_][A-Za-z0-9_]*)\})/g;
 
-/** The server fills these in for each host. */
+/** The server replaces these for each host. */
 export const PER_HOST = "SVC_VAR_";
-/** The server keeps these; they stand in profiles and scripts, never in the configuration itself. */
+/** Stored on the server, for profiles and scripts only. */
 const SECRET = "SVC_SECRET_";
 
 /**
- * Replaces `$NAME` and `${NAME}`. After an odd number of backslashes the text stays, with one backslash less and the others
- * halved; after an even number they stay and the variable is replaced. Variables that are not set are problems, but in
- * comment lines.
+ * Replaces `$NAME` and `${NAME}`. After an odd number of backslashes the text stays, with one backslash less and the
+ * others
+ * halved; after an even number they stay and the variable is replaced. Unset variables are problems, except in
+ * comment
+ * lines.
  */
 export function substitute(text: string, file: string, environment: Environment, problems: Problems): Expanded {
   const pieces: Piece[] = [];
@@ -53,8 +58,12 @@ export function substitute(text: string, file: string, environment: Environment,
     }
     const value = lookUp(name, environment);
     if (value === null) push(whole, match.index, true);
-    else if (typeof value === "string") push(`${slashes}${value}`, match.index, false);
-    else {
+    else if (typeof value === "string") {
+      // An empty value often comes of a secret that is missing where the files are applied.
+      if (value === "" && !inComment(text, match.index))
+        problems.warn(place(match.index + slashes.length), `$${name} is empty`);
+      push(`${slashes}${value}`, match.index, false);
+    } else {
       if (!inComment(text, match.index)) problems.error(place(match.index + slashes.length), value.problem);
       push(whole, match.index, true);
     }
@@ -74,11 +83,11 @@ export function substitute(text: string, file: string, environment: Environment,
   };
 }
 
-/** The text to put there; null where the reference stays; else what is wrong with it. */
+/** The replacement; null if the reference stays as it is; otherwise the problem. */
 function lookUp(name: string, environment: Environment): string | null | { problem: string } {
   if (name.startsWith(PER_HOST)) return null;
   if (name.startsWith(SECRET))
-    return { problem: `$${name} can stand in profiles and scripts only, not in the configuration itself` };
+    return { problem: `$${name} can only be used in profiles and scripts, not in the configuration itself` };
   const value = Object.hasOwn(environment, name) ? environment[name] : undefined;
   return value ?? { problem: `the environment variable ${name} is not set` };
 }
@@ -97,7 +106,7 @@ function pieceAt(pieces: readonly Piece[], offset: number): Piece | undefined {
   return pieces[low];
 }
 
-/** The place at each offset of the text, without counting its lines again. */
+/** Maps offsets of the text to places without counting lines again. */
 export function placesIn(text: string, file: string): (offset: number) => Place {
   const starts = [0];
   for (let at = text.indexOf("\n"); at !== -1; at = text.indexOf("\n", at + 1)) starts.push(at + 1);

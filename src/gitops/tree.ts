@@ -1,4 +1,4 @@
-// YAML as a tree that knows where each part stands, so that whatever is wrong with a part can be told with its place.
+// YAML as a tree that knows the place of each part, so that every problem can be reported with its place.
 import {
   type Alias,
   type Document,
@@ -35,15 +35,18 @@ export interface Mapping {
 export interface Entry {
   readonly key: Place;
   readonly value: Tree;
-  /** The key comes out of a variable's value, which may be a secret: it is not shown. */
+  /** The key comes from a variable's value, which may be secret: it is not shown. */
   readonly isHidden: boolean;
 }
 
-/** What a file may hold, aliases followed: a few aliases of aliases make more nodes than there is memory. */
+/**
+ * The maximum size of a file with aliases resolved: a few nested aliases can expand to more nodes than fit into
+ * memory.
+ */
 const MAX_NODES = 1_000_000;
 const MAX_DEPTH = 64;
 
-/** The documents of a YAML file; null for those that are empty. Problems are told, and what could be read is given. */
+/** The documents of a YAML file; null for empty ones. Problems are reported, and readable parts are returned. */
 export function parseTrees(text: string, file: string, environment: Environment, problems: Problems): (Tree | null)[] {
   const expanded = substitute(text, file, environment, problems);
   const lines = new LineCounter();
@@ -51,7 +54,7 @@ export function parseTrees(text: string, file: string, environment: Environment,
   const inFile = placesIn(text, file);
   const place = (offset: number) => inFile(expanded.original(offset));
   return [...documents].map((document) => {
-    // Warnings are of tags that mean nothing here: what stands there is not what is read.
+    // Warnings concern unsupported tags: the value would be read differently from what was meant.
     for (const { pos, message } of [...document.errors, ...document.warnings])
       problems.error(place(pos[0]), expanded.inValue(pos[0]) === null ? message : UNQUOTED);
     if (document.errors.length > 0 || document.contents === null) return null;
@@ -59,15 +62,15 @@ export function parseTrees(text: string, file: string, environment: Environment,
   });
 }
 
-/** The one document of a file; null where it is empty or cannot be read. */
+/** The one document of a file; null if it is empty or unreadable. */
 export function parseTree(text: string, file: string, environment: Environment, problems: Problems): Tree | null {
   const trees = parseTrees(text, file, environment, problems);
   if (trees.length > 1) problems.error(trees[1]?.at ?? startOf(file), "more than one document in one file");
   return trees[0] ?? null;
 }
 
-/** In place of words that might quote a secret. */
-const UNQUOTED = "the value of the variable is more than a text to YAML: put it into quotes, or into a block (|-)";
+/** Replaces messages that might quote a secret. */
+const UNQUOTED = "YAML would not read the variable's value as plain text: put it into quotes, or into a block (|-)";
 
 class TooLarge extends Error {}
 
@@ -106,7 +109,7 @@ class Reader {
     return this.expanded.inValue(node.range?.[0] ?? 0);
   }
 
-  /** A text that begins before or with a variable's value, and ends within it: at a comment, say. */
+  /** A text that starts before or with a variable's value and ends inside it, for instance at a comment. */
   private isCut({ type, range }: Scalar): boolean {
     if (type !== "PLAIN" || !range) return false;
     const [start, end] = range;
@@ -123,7 +126,7 @@ class Reader {
     if (isAlias(node)) return this.again(node, depth);
     const anchor = isNode(node) ? node.anchor : undefined;
     if (anchor === undefined) return this.readPart(node, depth, parent);
-    // Not before it is read whole: what holds itself has no end.
+    // Registered after it is read whole: a node that contains itself would never end.
     this.anchors.delete(anchor);
     const before = this.nodes;
     const tree = this.readPart(node, depth, parent);
@@ -131,7 +134,7 @@ class Reader {
     return tree;
   }
 
-  /** The tree of the anchor stands here too; it counts as often as it does. */
+  /** Reuses the anchor's tree; each use counts towards the limit. */
   private again(node: Alias, depth: number): Tree {
     const anchored = this.anchors.get(node.source);
     if (!anchored)
@@ -179,7 +182,7 @@ class Reader {
       if (!isScalar(key) || key.value === null || typeof key.value === "object") {
         this.problems.error(
           key && typeof key === "object" && "range" in key ? this.at(key as Node) : at,
-          "a key must be a text",
+          "a key must be a string",
         );
         continue;
       }
@@ -194,7 +197,7 @@ class Reader {
     if (value === null || ["string", "number", "boolean"].includes(typeof value))
       return { kind: "leaf", value: value as Leaf["value"], at };
     if (typeof value === "bigint") return { kind: "leaf", value: Number(value), at };
-    return this.wrong(at, "this kind of value has no meaning here");
+    return this.wrong(at, "this kind of value is not allowed here");
   }
 
   private wrong(at: Place, message: string): Leaf {
@@ -203,7 +206,7 @@ class Reader {
   }
 }
 
-/** The values alone. */
+/** The plain values of a tree. */
 export function plain(tree: Tree): unknown {
   if (tree.kind === "leaf") return tree.value;
   if (tree.kind === "list") return tree.items.map(plain);
@@ -213,7 +216,7 @@ export function plain(tree: Tree): unknown {
   return made;
 }
 
-/** Where the part at the path stands; the nearest part around it where there is none. */
+/** The place of the part at the path, or of the nearest part around it. */
 export function placeOf(tree: Tree, path: readonly PropertyKey[]): Place {
   let at = tree.at;
   let part: Tree | undefined = tree;
@@ -232,11 +235,11 @@ export function placeOf(tree: Tree, path: readonly PropertyKey[]): Place {
   return at;
 }
 
-/** A key as it may be told: one that a variable's value brought in may be part of a secret. */
+/** A key as it may be shown: a key from a variable's value may be part of a secret. */
 export const shownKey = (key: string, entry: Entry | undefined): string =>
   entry?.isHidden ? "(from a variable)" : key;
 
-/** The entry of a key in the map at the path. */
+/** The entry with this key in the map at the path. */
 export function entryAt(tree: Tree, path: readonly PropertyKey[], key: string): Entry | undefined {
   const at = path.reduce<Tree | undefined>(
     (part, step) =>

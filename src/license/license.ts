@@ -1,22 +1,24 @@
-// License keys: signed JWTs (RFC 7519), checked offline. The server reads its own by this, and `svc license verify` any.
+// License keys: signed JWTs (RFC 7519), verified offline, by the server for its own key and by `svc license verify`
+// for any key.
 import { createPublicKey, type KeyObject } from "node:crypto";
 import { compactVerify } from "jose";
 import { z } from "zod";
 import type { License } from "../api/app-config.ts";
+import { issueText } from "../api/issue-text.ts";
 
-/** What keys are signed with, unless another public key is given. */
+/** License keys are verified with this public key unless another one is given. */
 const builtInKey = `-----BEGIN PUBLIC KEY-----
 MCowBQYDK2VwAyEAfzWBRmxZdb/D1K+/oiUZf3hei0a1i3KfQC9fzCxrPmY=
 -----END PUBLIC KEY-----`;
 
-const ISSUER = "svc";
+export const LICENSE_ISSUER = "svc";
 
 const Claims = z.object({
-  iss: z.literal(ISSUER),
-  /** The organization. */
+  iss: z.literal(LICENSE_ISSUER),
+  /** The name of the organization. */
   sub: z.string().min(1).max(255),
   tier: z.literal("premium").default("premium"),
-  /** Hosts that the license is for. */
+  /** The number of hosts that the license covers. */
   devices: z.int().min(0),
   /** Seconds since 1970. */
   exp: z.int().positive().max(253_402_300_799),
@@ -24,11 +26,13 @@ const Claims = z.object({
   note: z.string().max(1000).optional(),
 });
 
-/** Why a key is none; the text goes on after its name. */
-export class LicenseError extends Error {
-  readonly of: "key" | "public key";
+type Part = "key" | "public key" | "private key";
 
-  constructor(of: "key" | "public key", message: string) {
+/** Why a key cannot be used. The message continues a sentence that begins with the name of the part. */
+export class LicenseError extends Error {
+  readonly of: Part;
+
+  constructor(of: Part, message: string) {
     super(message);
     this.of = of;
   }
@@ -36,25 +40,30 @@ export class LicenseError extends Error {
 
 export interface Verified {
   readonly license: License;
-  /** Before this it does not hold yet. */
+  /** The license is not valid before this time. */
   readonly validFrom: string | null;
 }
 
-/** What the key says, when it is signed by the public key; whether its time has come or gone is not looked at. */
+/**
+ * Returns the license in a key with a valid signature. The caller must check whether it has expired or is not valid
+ * yet.
+ */
 export async function verifyLicense(token: string, publicKeyPem = builtInKey): Promise<Verified> {
   const key = publicKey(publicKeyPem);
-  // The key decides the algorithm, never the token's own header.
-  const algorithm = key.asymmetricKeyType === "ed25519" ? "EdDSA" : "ES256";
-  const payload = await compactVerify(token.trim(), key, { algorithms: [algorithm] }).then(
+  // The public key determines the algorithm, never the token's own header.
+  const payload = await compactVerify(token.trim(), key, { algorithms: [algorithmOf(key)] }).then(
     (result) => new TextDecoder().decode(result.payload),
     () => {
-      throw new LicenseError("key", "is not signed by the key that is trusted here, or is damaged");
+      throw new LicenseError("key", "was not signed with the expected key, or is damaged");
     },
   );
   const claims = Claims.safeParse(parse(payload));
   if (!claims.success) {
-    const { path, message } = claims.error.issues[0]!;
-    throw new LicenseError("key", `is signed, but its claim ${path.join(".") || "set"} is wrong: ${message}`);
+    const issue = claims.error.issues[0]!;
+    throw new LicenseError(
+      "key",
+      `has a valid signature, but its claim ${issue.path.join(".") || "set"} is wrong: ${issueText(issue)}`,
+    );
   }
   const { sub, tier, devices, exp, nbf, note } = claims.data;
   return {
@@ -77,16 +86,29 @@ function parse(text: string): unknown {
   }
 }
 
+/**
+ * In environment files a value is one line: either its line breaks are written as \n, or it is only the base64 of the
+ * key.
+ */
+const withLines = (pem: string): string =>
+  pem.includes("-----BEGIN")
+    ? pem.replaceAll("\\n", "\n")
+    : `-----BEGIN PUBLIC KEY-----\n${pem.trim()}\n-----END PUBLIC KEY-----`;
+
 function publicKey(pem: string): KeyObject {
   let key: KeyObject;
   try {
-    // Where a setting cannot hold line breaks, they are written as \n.
-    key = createPublicKey(pem.replaceAll("\\n", "\n"));
+    key = createPublicKey(withLines(pem));
   } catch {
     throw new LicenseError("public key", "is not a public key in PEM form");
   }
-  const p256 = key.asymmetricKeyType === "ec" && key.asymmetricKeyDetails?.namedCurve === "prime256v1";
-  if (key.asymmetricKeyType !== "ed25519" && !p256)
-    throw new LicenseError("public key", "must be an Ed25519 or P-256 key");
+  algorithmOf(key);
   return key;
+}
+
+/** Ed25519 keys sign with EdDSA, P-256 keys with ES256; other keys are refused. */
+export function algorithmOf(key: KeyObject, part: Part = "public key"): "EdDSA" | "ES256" {
+  if (key.asymmetricKeyType === "ed25519") return "EdDSA";
+  if (key.asymmetricKeyType === "ec" && key.asymmetricKeyDetails?.namedCurve === "prime256v1") return "ES256";
+  throw new LicenseError(part, "must be an Ed25519 or P-256 key");
 }

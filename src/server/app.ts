@@ -1,25 +1,38 @@
-// The HTTP application: every route of the API table under every version, one way in and one way out for errors.
+// The HTTP application: mounts every route of the API table under every version, and renders all errors in one place.
 import { H3, type H3Event } from "h3";
+import { DRY_RUN_FEATURE, FEATURES, OF_AGENTS } from "../api/dry-run.ts";
 import { type Access, type AnyEndpoint, type Streamed, servedPaths } from "../api/endpoint.ts";
+import { managedAgentApi } from "../api/managed-agent.ts";
+import { UNTRUSTED_PROXY } from "../api/warnings.ts";
+import { Overdue } from "./agent/age.ts";
 import { mountAgent } from "./agent/mount.ts";
 import { hostOfKey, nodeKeyIn } from "./certificates/node-key.ts";
 import { certificateAgentRoutes } from "./certificates/routes.ts";
 import { createScepProxy, SCEP_PROXY } from "./certificates/scep-proxy.ts";
-import { parseJson, readBytes } from "./core/body.ts";
+import { type BodySource, parseJson, readBytes } from "./core/body.ts";
+import { bodyRoom } from "./core/body-room.ts";
 import { type Context, licenseExpired, nobody, type Services } from "./core/context.ts";
+import { wantsDryRun } from "./core/dry-run.ts";
 import {
   ApiError,
   authenticationRequired,
+  cannotDryRun,
   noSuchPath,
   unavailable,
   unsupportedMediaType,
   wrongMethod,
 } from "./core/errors.ts";
-import { peerAddress } from "./core/proxies.ts";
+import { callerOf, hasUntrustedProxy } from "./core/proxies.ts";
 import type { RawInput, Reply, Route } from "./core/route.ts";
 import { JsonStream } from "./core/text-stream.ts";
 import { version } from "./core/version.ts";
-import { managedAgentRoutes, thirdPartyPath } from "./device/agent-routes.ts";
+import {
+  capabilities,
+  managedAgentRoutes,
+  thirdPartyCapabilities,
+  thirdPartyPath,
+  thirdPartyRoutes,
+} from "./device/agent-routes.ts";
 import { desktopAppRoutes } from "./device/routes.ts";
 import type { Features } from "./features.ts";
 import { routes } from "./routes.ts";
@@ -49,45 +62,65 @@ export function createApp(services: Services, features: Features): H3 {
 const isForBrowser = ({ req, url }: H3Event): boolean =>
   req.method === "GET" && !url.pathname.startsWith("/api/") && /\btext\/html\b/.test(req.headers.get("accept") ?? "");
 
-/** What devices enrol through: bytes in, bytes out. */
+/** The SCEP proxy, through which devices enrol: it passes raw bytes on. */
 function mountScepProxy(app: H3, services: Services): void {
   const pass = createScepProxy(services);
   for (const method of ["GET", "POST"] as const)
-    app.on(method, `${SCEP_PROXY}/:identifier`, ({ req, url, context }) =>
-      pass({
+    app.on(method, `${SCEP_PROXY}/:identifier`, ({ req, url, context }) => {
+      if (wantsDryRun(req)) throw cannotDryRun(OF_AGENTS);
+      return pass({
         method,
         query: url.searchParams,
         body: req.body,
         identifier: decodeParam(context.params?.identifier ?? ""),
-        address: peerAddress(services.settings, req.ip ?? "", req.headers),
-      }),
-    );
+        caller: callerOf(services, req.ip ?? "", req.headers),
+      });
+    });
 }
 
-/** What managed agents call, which is no part of the API table: served alike, and below a third-party agent's prefix where one is set. */
+/** The prefix that agents of this protocol family know without a setting. */
+const KNOWN_PREFIX = "/api/svc/orbit";
+const isPing = ({ endpoint }: Route): boolean => endpoint === managedAgentApi.ping;
+
+/**
+ * The endpoints of managed agents. They are not in the API table but are served like the others, also below the
+ * prefix for third-party agents if one is set.
+ */
 function mountProtocols(app: H3, services: Services): void {
-  const { managed_agent_prefix: prefix } = services.settings;
+  const { managed_agent_prefix: prefix, managed_agent_capabilities: words } = services.settings;
   const paths = ({ endpoint }: Route) => servedPaths(endpoint);
-  const served = [
-    ...managedAgentRoutes.map(
-      (one): Served => [one, prefix === undefined ? paths(one) : [...paths(one), thirdPartyPath(prefix, one.endpoint)]],
-    ),
-    ...[...desktopAppRoutes, ...certificateAgentRoutes].map((one): Served => [one, paths(one)]),
-  ];
-  for (const [one, paths] of served) mount(app, services, one, paths);
-  refuseOtherMethods(app, refusalsOf(served));
+  const agents = managedAgentRoutes.map((one): Served => [one, [...paths(one), `/api/svc${one.endpoint.path}`]]);
+  const below = (start: string): Served[] =>
+    thirdPartyRoutes.map((one): Served => [one, [thirdPartyPath(start, one.endpoint)]]);
+  const known = below(KNOWN_PREFIX);
+  const thirdParty = prefix === undefined || prefix === KNOWN_PREFIX ? [] : below(prefix);
+  const desktop: Served[] = managedAgentRoutes.filter(isPing).map((one) => [one, ["/api/svc/device/ping"]]);
+  const others = [...desktopAppRoutes, ...certificateAgentRoutes].map((one): Served => [one, paths(one)]);
+  for (const [one, paths] of [...agents, ...desktop]) mount(app, services, one, paths, capabilities);
+  const knownWords = prefix === KNOWN_PREFIX ? thirdPartyCapabilities(words) : capabilities;
+  for (const [one, paths] of known) mount(app, services, one, paths, knownWords);
+  for (const [one, paths] of thirdParty) mount(app, services, one, paths, thirdPartyCapabilities(words));
+  for (const [one, paths] of others) mount(app, services, one, paths);
+  refuseOtherMethods(app, refusalsOf([...agents, ...desktop, ...known, ...thirdParty, ...others]));
 }
 
-function mount(app: H3, services: Services, { endpoint, run }: Route, paths: readonly string[]): void {
+/** `also` are headers of every reply, refusals included. */
+function mount(
+  app: H3,
+  services: Services,
+  { endpoint, run }: Route,
+  paths: readonly string[],
+  also: Readonly<Record<string, string>> = {},
+): void {
   for (const path of paths)
     app.on(endpoint.method, path, async (event) => {
       const started = performance.now();
       const ctx = await contextOf(services, event, endpoint.access);
       const reply: Reply = { status: endpoint.status, headers: {} };
       try {
-        const value = await run(rawInput(event, endpoint), ctx, reply);
+        const value = await run(rawInput(event, endpoint, bodySource(ctx)), ctx, reply);
         count(services, endpoint.method, endpoint.path, reply.status, started);
-        const headers = { ...baseHeaders(ctx.requestId, services), ...reply.headers };
+        const headers = { ...baseHeaders(ctx.requestId, services), ...warnings(ctx), ...also, ...reply.headers };
         if (isMoved(reply.status)) return new Response(null, { status: reply.status, headers });
         if (endpoint.produces !== null) return streamed(endpoint.produces, value as Streamed, reply.status, headers);
         if (reply.status === 204 || endpoint.method === "HEAD")
@@ -98,6 +131,7 @@ function mount(app: H3, services: Services, { endpoint, run }: Route, paths: rea
         });
       } catch (error) {
         const response = renderError(services, event, error);
+        for (const [name, value] of Object.entries(also)) response.headers.set(name, value);
         count(services, endpoint.method, endpoint.path, response.status, started);
         return response;
       }
@@ -108,7 +142,7 @@ function streamed(type: string, { body, headers }: Streamed, status: number, bas
   const all = new Headers({ ...base, "content-type": type });
   const own = headers instanceof Headers ? headers.entries() : Object.entries(headers);
   for (const [name, value] of own) {
-    // Each cookie is a header of its own.
+    // Each cookie needs its own header.
     if (name.toLowerCase() === "set-cookie") all.append(name, value);
     else all.set(name, value);
   }
@@ -119,12 +153,12 @@ const isMoved = (status: number): boolean => status >= 300 && status < 400;
 
 interface Refusal {
   readonly path: string;
-  /** The methods that have a route of their own, and those that one with a parameter in its path answers. */
+  /** The methods with a route for this path, and those of routes that match it through a path parameter. */
   readonly allow: readonly string[];
   readonly named: readonly string[];
 }
 
-/** 405 for a known path with another method; must be mounted after every route. */
+/** Replies 405 to a known path with another method. Must be mounted after every route. */
 function refuseOtherMethods(app: H3, all: readonly Refusal[]): void {
   for (const { path, allow, named } of all) {
     const refuse = (event: H3Event) => {
@@ -146,7 +180,7 @@ function refusalsOf(served: readonly Served[]): Refusal[] {
       templates.set(parts.length, [...(templates.get(parts.length) ?? []), { endpoint, parts }]);
     }
   return [...methods].map(([path, allow]) => {
-    // DELETE /labels/summary is of the label of that name: DELETE /labels/:name.
+    // DELETE /labels/summary refers to the label of that name, through DELETE /labels/:name.
     const own = path.split("/");
     const named = (path.includes(":") ? [] : (templates.get(own.length) ?? []))
       .filter(({ endpoint, parts }) => !allow.includes(endpoint.method) && names(endpoint, parts, own))
@@ -157,7 +191,10 @@ function refusalsOf(served: readonly Served[]): Refusal[] {
 
 const METHODS = ["GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS"] as const;
 
-/** Whether the path, which has no parameters and as many parts, is the endpoint's with values of its parameters filled in. */
+/**
+ * Whether the path, which has no parameters and the same number of parts, matches the endpoint with valid parameter
+ * values.
+ */
 function names({ params }: AnyEndpoint, parts: readonly string[], own: readonly string[]): boolean {
   const isParameter = (part: string) => part.startsWith(":");
   if (!parts.every((part, at) => part === own[at] || isParameter(part))) return false;
@@ -166,36 +203,46 @@ function names({ params }: AnyEndpoint, parts: readonly string[], own: readonly 
 }
 
 type Served = readonly [route: Route, paths: readonly string[]];
-/** What every server serves: worked out once. */
+/** The same for every server, so computed once. */
 const table: readonly Served[] = routes.map((one) => [one, servedPaths(one.endpoint)]);
 const refusals = refusalsOf(table);
 
-/** Where no token is asked for, one that has expired does no harm: who signs in again may still send the old one. */
+/**
+ * If an endpoint needs no token, an invalid one is ignored: a client that signs in again may still send its old one.
+ */
 async function contextOf(services: Services, event: H3Event, access: Access): Promise<Context> {
   const requestId = services.random.uuid();
   event.context.requestId = requestId;
-  const address = peerAddress(services.settings, event.req.ip ?? "", event.req.headers);
+  const caller = callerOf(services, event.req.ip ?? "", event.req.headers);
   const header = access === "none" ? null : event.req.headers.get("authorization");
   const key = header !== null && typeof access === "object" && access.nodeKey ? nodeKeyIn(header) : null;
   if (key !== null) {
-    const host = await hostOfKey(services, key, address);
-    return { ...services, user: nobody, host, address, requestId, headers: event.req.headers };
+    const host = await hostOfKey(services, key, caller);
+    return { ...services, user: nobody, host, ...caller, requestId, headers: event.req.headers };
   }
   const user = header === null ? nobody : await authenticate(services, header);
   if (user === null) {
     throw authenticationRequired();
   }
-  return { ...services, user, address, requestId, headers: event.req.headers };
+  return { ...services, user, ...caller, requestId, headers: event.req.headers };
 }
 
-function rawInput(event: H3Event, endpoint: AnyEndpoint): RawInput {
+function rawInput(event: H3Event, endpoint: AnyEndpoint, from: BodySource): RawInput {
   const query = Object.fromEntries(
     [...new Set(event.url.searchParams.keys())].map((key) => [key, event.url.searchParams.getAll(key)]),
   );
   const params = Object.fromEntries(
     Object.entries(event.context.params ?? {}).map(([key, value]) => [key, decodeParam(value)]),
   );
-  return { params, query, body: () => readBody(event, endpoint) };
+  return { params, query, body: () => readBody(event, endpoint, from) };
+}
+
+/** The memory budget that the request's body counts against. */
+function bodySource(ctx: Context): BodySource {
+  const room = bodyRoom(ctx);
+  if (ctx.user.kind === "user") return { room, sender: { trust: "proved", name: `user ${ctx.user.id}` } };
+  if (ctx.host) return { room, sender: { trust: "proved", name: `host ${ctx.host.id}` } };
+  return { room, sender: room.byAddress(ctx.address) };
 }
 
 function decodeParam(value: string): string {
@@ -206,29 +253,40 @@ function decodeParam(value: string): string {
   }
 }
 
-async function readBody(event: H3Event, { accepts, bodyLimit: limit }: AnyEndpoint): Promise<unknown> {
+async function readBody(
+  event: H3Event,
+  { accepts, bodyLimit: limit }: AnyEndpoint,
+  from: BodySource,
+): Promise<unknown> {
   const { headers } = event.req;
   const type = headers.get("content-type")?.split(";")[0]?.trim().toLowerCase();
   if (accepts === "form" && type === "application/x-www-form-urlencoded") {
-    const bytes = await readBytes(event.req.body, headers.get("content-encoding"), limit);
+    const bytes = await readBytes(event.req.body, headers.get("content-encoding"), limit, from);
     return Object.fromEntries(new URLSearchParams(bytes.toString("utf8")));
   }
   // A browser page of another site can post forms and text, but not JSON.
   if ((headers.has("origin") || headers.has("referer")) && type !== "application/json")
     throw unsupportedMediaType("Content-Type must be application/json");
-  const bytes = await readBytes(event.req.body, headers.get("content-encoding"), limit);
+  const bytes = await readBytes(event.req.body, headers.get("content-encoding"), limit, from);
   return bytes.length === 0 ? undefined : parseJson(bytes);
 }
 
 const baseHeaders = (requestId: string, services: Services): Record<string, string> => ({
   "x-request-id": requestId,
   "x-svc-version": version.version,
+  [FEATURES]: DRY_RUN_FEATURE,
   "x-content-type-options": "nosniff",
   "cache-control": "no-store",
   ...(licenseExpired(services) ? { "x-svc-license": "Expired" } : {}),
 });
 
-/** The one way out for errors. What is not an `ApiError` is a 500 whose cause is only logged, under the reply's uuid. */
+/** Configuration problems of this server for `svc doctor`, sent to signed-in users with a global role. */
+const warnings = ({ user, settings }: Context): Record<string, string> =>
+  user.global_role !== null && hasUntrustedProxy(settings) ? { "x-svc-warning": UNTRUSTED_PROXY } : {};
+
+/**
+ * Renders all errors. Anything but an `ApiError` becomes a 500 whose cause is only logged, under the reply's uuid.
+ */
 export function renderError(services: Services, event: H3Event, thrown: unknown): Response {
   const requestId = (event.context.requestId as string | undefined) ?? services.random.uuid();
   event.context.requestId = requestId;
@@ -242,7 +300,7 @@ export function renderError(services: Services, event: H3Event, thrown: unknown)
   return new Response(JSON.stringify(error.body(requestId)), { status: error.status, headers });
 }
 
-/** What may be told of it; what is no refusal is logged. */
+/** The error that may be sent to the client. Server errors (5xx) are logged. */
 function toldError({ log }: Services, event: H3Event, thrown: unknown): ApiError {
   const error = asApiError(thrown);
   if (error.status >= 500)
@@ -253,12 +311,16 @@ function toldError({ log }: Services, event: H3Event, thrown: unknown): ApiError
   return error;
 }
 
-/** The tokens of a host's own page and of mailed links stand in the path, and the challenges of the SCEP proxy. */
+/**
+ * Masks path parts that contain secrets: tokens of device pages and of mailed links, and challenges of the SCEP
+ * proxy.
+ */
 const loggable = (path: string): string =>
   path.replace(/\/(device|mfa|reset|invites|change|scep\/proxy)\/[^/]+/, "/$1/***");
 
 function asApiError(thrown: unknown): ApiError {
   if (thrown instanceof ApiError) return thrown;
+  if (thrown instanceof Overdue) return unavailable("the request waited too long and was not processed; try again");
   if (thrown instanceof StoreUnavailable)
     return unavailable("the database cannot be reached or written to now; try again");
   if (thrown instanceof UniqueViolation)
@@ -275,7 +337,7 @@ function asApiError(thrown: unknown): ApiError {
   ]);
 }
 
-/** The framework's own refusals (a malformed path, say) carry a client error status. */
+/** Errors of the framework itself, such as a malformed path, have a client error status. */
 function foreignStatus(thrown: unknown): number | null {
   if (!(thrown instanceof Error) || !("status" in thrown) || typeof thrown.status !== "number") return null;
   return thrown.status >= 400 && thrown.status < 500 ? thrown.status : null;

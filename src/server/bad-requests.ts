@@ -6,8 +6,9 @@ const told: Readonly<Record<string, readonly [number, string]>> = {
 };
 
 /**
- * Answers what no handler ever sees, since it is not HTTP or does not end in time. Node's own answer has an empty body, which to an
- * agent means that all went well: this one has the API's keys, and the `error` that agents look for.
+ * Replies to requests that reach no handler because they are not valid HTTP or time out. Node's own reply has an
+ * empty body, which an agent takes for success; this one has the keys of the API and the `error` that agents check
+ * for.
  */
 export function answerBadRequests(server: Server): void {
   server.on("clientError", (error: NodeJS.ErrnoException, socket) => {

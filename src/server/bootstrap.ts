@@ -1,4 +1,4 @@
-// The ways to the first admin that need no request: environment, and quick start.
+// Creates the first admin without a request: from the environment, or for quick start.
 import { readFile } from "node:fs/promises";
 import { type Services, serviceContext } from "./core/context.ts";
 import { ApiError } from "./core/errors.ts";
@@ -8,14 +8,14 @@ import { createFirstAdmin } from "./setup/service.ts";
 
 export interface FirstAdmin {
   readonly email: string;
-  /** Generated, to be shown once; null when the operator chose it. */
+  /** Generated, to be displayed once. Null if the operator chose the password. */
   readonly password: string | null;
   readonly token: string;
-  /** PEM that clients have to trust; null without TLS. */
+  /** The certificate (PEM) that clients have to trust; null without TLS. */
   readonly ca: string | null;
 }
 
-/** Creates the first admin where none exists and one is asked for; null when there is nothing to do. */
+/** Creates the first admin if no user exists and the settings request one. Otherwise returns null. */
 export async function bootstrap(
   services: Services,
   options: { url: string; quickstart: boolean },
@@ -30,7 +30,7 @@ export async function bootstrap(
       process.stderr.write(`setup token (needed from other machines): ${services.setupToken}\n`);
     return null;
   }
-  // The trailing characters satisfy the password rules whatever the random part holds.
+  // The suffix satisfies the password rules regardless of the random part.
   const password = settings.admin_password ?? `${random.token(15)}-7`;
   const made = await createFirstAdmin(services, {
     name: settings.admin_name,
@@ -39,7 +39,7 @@ export async function bootstrap(
     org_name: settings.org_name,
     server_url: settings.server_url ?? options.url,
   }).catch((error) => {
-    // Another server was first.
+    // Another server created the first admin meanwhile.
     if (error instanceof ApiError && error.status === 409) return null;
     throw error instanceof ApiError
       ? new BadSetting(`admin_email, admin_password: ${error.errors[0]?.reason ?? error.message}`)

@@ -1,18 +1,18 @@
-// What the `db` commands do, each from opening to closing.
+// Implementation of the `db` commands, including opening and closing of the stores.
 import { verifyChain } from "./activities/verify.ts";
-import { createCipher } from "./core/cipher.ts";
+import { createCipher, WrongKey } from "./core/cipher.ts";
 import { systemClock } from "./core/clock.ts";
 import { service } from "./core/context.ts";
 import { createLog } from "./core/log.ts";
-import { isFilled, knownKey, type OpenedPlace, openDataPlace, type PlaceOptions, pendingAt } from "./places.ts";
+import { bringServerKey } from "./core/server-key.ts";
+import { isFilled, isUrl, knownKey, type OpenedPlace, openDataPlace, type PlaceOptions, pendingAt } from "./places.ts";
 import { type KeyRotated, type RotateKey, rotateKey } from "./rotate-key.ts";
 import { secretColumns } from "./store/key-rotation.ts";
 import { eq, isNull, not } from "./store/query.ts";
 import { backup } from "./store/tools/backup.ts";
 import { type CheckResult, checkStore } from "./store/tools/check.ts";
 import { copyStore, type Progress, requireEmpty } from "./store/tools/copy.ts";
-import { restore, verifyBackup } from "./store/tools/restore.ts";
-
+import { readHead, restore, verifyBackup } from "./store/tools/restore.ts";
 import { tables } from "./tables.ts";
 import { recordEdit } from "./users/edits.ts";
 
@@ -38,7 +38,7 @@ export const checkData = (where: Where, onTable: (name: string) => void): Promis
     return { ...found, problems: [...found.problems, `activities: ${problem.kind}: ${problem.detail}`] };
   });
 
-/** Values that are sealed with the server key. */
+/** Counts the values that are encrypted with the server key. */
 export const countSecrets = (where: Where): Promise<number> =>
   using(where, async ({ store }) => {
     let count = 0;
@@ -54,7 +54,10 @@ export const rotateKeyOf = (
   onProgress: NonNullable<RotateKey["onProgress"]>,
 ): Promise<KeyRotated> => rotateKey({ ...where, ...options, onProgress });
 
-/** For who cannot sign in because no mail arrives; gives whether it was on, null where nobody has the address. */
+/**
+ * Helps a user who cannot sign in because no mail arrives. Returns whether MFA was on, or null if no user has this
+ * address.
+ */
 export const disableMfa = (where: Where, email: string, { dryRun }: { dryRun: boolean }): Promise<boolean | null> =>
   using(where, ({ store: all }) =>
     all.tx(
@@ -71,7 +74,7 @@ export const disableMfa = (where: Where, email: string, { dryRun }: { dryRun: bo
     ),
   );
 
-/** The names of the migrations that were applied. */
+/** Returns the names of the migrations that were applied. */
 export async function migrateData(where: Where): Promise<string[]> {
   const applied: string[] = [];
   await using({ ...where, migrate: true, onMigrated: (titles) => void applied.push(...titles) }, async () => {});
@@ -81,20 +84,46 @@ export async function migrateData(where: Where): Promise<string[]> {
 export const pendingOf = ({ place }: Where): Promise<string[]> => pendingAt(place);
 
 export const backupData = (where: Where, file: string, onProgress: OnProgress) =>
-  using(where, (from) => backup({ ...from, file, now: new Date(), onProgress }));
+  using({ ...where, beside: true }, (from) => backup({ ...from, file, now: new Date(), onProgress }));
 
-export const restoreData = (where: Where, file: string, onProgress: OnProgress) =>
-  using({ ...where, create: true, migrate: true }, (into) => restore({ ...into, file, onProgress }));
+/**
+ * The id of the key that the backup's secrets are encrypted with, and whether the target has no key, so that one must
+ * be supplied.
+ */
+export async function keyForRestore(where: Where, file: string): Promise<{ keyId: string; isMissing: boolean }> {
+  const { key_id: keyId } = await readHead(file);
+  return { keyId, isMissing: (await knownKey(where)) === null };
+}
 
-/** What a restore would bring, after all its checks; nothing is written, and no key is made. */
-export async function checkRestore(where: Where, file: string): Promise<{ rows: number; created_at: string }> {
-  const key = await knownKey(where);
-  const { head, rows } = await verifyBackup(file, tables, key === null ? null : createCipher(key));
-  await mustBeEmpty(where);
+/** Runs all checks first, so that a refused restore leaves the target unchanged. */
+async function readyToRestore(where: Where & { key?: Uint8Array }, file: string) {
+  const key = where.key ?? (await knownKey(where));
+  if (key === null) throw new WrongKey("there is no server key");
+  const verified = await verifyBackup(file, tables, createCipher(key));
+  await mustBeEmpty({ ...where, key });
+  return { key, verified };
+}
+
+export async function restoreData(where: Where & { key?: Uint8Array }, file: string, onProgress: OnProgress) {
+  const { key, verified } = await readyToRestore(where, file);
+  // Servers that use the database read the key from their data directory.
+  if (where.key && isUrl(where.place) && !where.env.SVC_SERVER_PRIVATE_KEY)
+    await bringServerKey(where.dataDir, where.key);
+  return using({ ...where, key, create: true, migrate: true }, (into) =>
+    restore({ ...into, file, verified, onProgress }),
+  );
+}
+
+/** Runs all checks of a restore and returns what it would restore. Writes nothing. */
+export async function checkRestore(
+  where: Where & { key?: Uint8Array },
+  file: string,
+): Promise<{ rows: number; created_at: string }> {
+  const { head, rows } = (await readyToRestore(where, file)).verified;
   return { rows, created_at: head.created_at };
 }
 
-/** What a copy would bring, after all its checks; the target is only read. */
+/** Runs all checks of a copy and returns what it would copy. The target is only read. */
 export const checkCopy = (from: Where, to: Where): Promise<CheckResult> =>
   using(from, async ({ store, key }) => {
     await mustBeEmpty({ ...to, key });
@@ -105,7 +134,10 @@ async function mustBeEmpty(where: Where & { key?: Uint8Array }): Promise<void> {
   if (await isFilled(where.place)) await using(where, ({ store }) => requireEmpty(store));
 }
 
-/** Copies rows between places; the target seals with the source's key. Blobs stay where they are: with the data directory. */
+/**
+ * Copies rows to another place, with secrets encrypted with the source's key. Blobs are not copied: they stay in the
+ * data directory.
+ */
 export const copyData = (from: Where, to: Where, onProgress: OnProgress) =>
   using(from, (source) =>
     using({ ...to, key: source.key, create: true, migrate: true }, (target) =>

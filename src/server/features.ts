@@ -1,4 +1,5 @@
-// What runs beside requests: buffers that flush, caches that listen, jobs. Started once, stopped before the store closes.
+// Background parts of the server: buffers that flush, caches that listen, jobs. Started once, and stopped before the
+// store closes.
 import { startActivities } from "./activities/feed.ts";
 import { type Agent, startAgent } from "./agent/start.ts";
 import type { Services } from "./core/context.ts";
@@ -10,6 +11,7 @@ import { startLabelCounts } from "./labels/counts.ts";
 import { stopMail } from "./mail/later.ts";
 import { startOutbox } from "./outbox/sender.ts";
 import { startPolicyCounts } from "./policies/counts.ts";
+import { startStreams } from "./sessions/streams.ts";
 
 export interface Features {
   readonly agent: Agent;
@@ -18,6 +20,7 @@ export interface Features {
 
 export async function startFeatures(services: Services): Promise<Features> {
   await openGeo(services);
+  const streams = await startStreams(services);
   const activities = await startActivities(services);
   await ensureBuiltinLabels(services);
   const labelCounts = await startLabelCounts(services);
@@ -36,8 +39,9 @@ export async function startFeatures(services: Services): Promise<Features> {
       await agent.stop();
       await policyCounts.stop();
       await labelCounts.stop();
-      // The last: what the others did at their end has its place too.
+      // Stopped last, because the other parts may record activities when they stop.
       await activities.stop();
+      await streams.stop();
     },
   };
 }

@@ -1,11 +1,14 @@
-// TLS handshakes in the order in which the connections came. After a restart every agent comes at once, and a handshake costs
-// hundreds of times what an accept does: begun all together none would end before the agents give up (16 s) and come again.
+// Runs TLS handshakes in the order of the connections. After a server restart all agents connect at once, and a
+// handshake costs hundreds of times as much as an accept: if all started together, none would finish before the
+// agents time out (16 s) and reconnect.
 import type { Server, Socket } from "node:net";
-import type { TLSSocket } from "node:tls";
 
-/** Handshakes that begin in one turn of the event loop; between two turns those under way go on, and requests are answered. */
+/**
+ * Number of handshakes started per turn of the event loop. Between turns, running handshakes continue and requests
+ * are served.
+ */
 const A_TURN = 8;
-/** Whoever waited this long has given up: its handshake would only keep the others waiting. */
+/** A client that has waited this long has timed out, so its handshake would only delay others. */
 const PATIENCE_MS = 15_000;
 
 interface Waiting {
@@ -13,22 +16,17 @@ interface Waiting {
   readonly since: number;
 }
 
-export interface Handshakes {
-  /** Ends the connections that have not got as far as TLS: closing the server would wait two minutes for them. */
-  close(): void;
-}
-
-/** Takes over the connections of a server for TLS that already has all of its own listeners. */
-export function meterHandshakes(server: Server): Handshakes {
+/** Takes over the connections of a TLS server that already has all its own listeners. `begun`: a handshake begins. */
+export function meterHandshakes(server: Server, begun: (socket: Socket) => void): void {
   const listeners = server.listeners("connection");
   server.removeAllListeners("connection");
-  const unsecured = new Map<string, Socket>();
   let waiting: Waiting[] = [];
   let next = 0;
 
   function begin({ socket, since }: Waiting): void {
     if (socket.destroyed) return;
     if (performance.now() - since > PATIENCE_MS) return void socket.destroy();
+    begun(socket);
     for (const listener of listeners) listener.call(server, socket);
   }
 
@@ -41,23 +39,8 @@ export function meterHandshakes(server: Server): Handshakes {
   }
 
   server.on("connection", (socket: Socket) => {
-    const key = peerOf(socket);
-    unsecured.set(key, socket);
     socket.on("error", () => {});
-    socket.once("close", () => {
-      if (unsecured.get(key) === socket) unsecured.delete(key);
-    });
     waiting.push({ socket, since: performance.now() });
     if (waiting.length === 1) setImmediate(pump);
   });
-  const secured = (socket: TLSSocket) => void unsecured.delete(peerOf(socket));
-  server.on("secureConnection", secured);
-
-  return {
-    close() {
-      for (const socket of unsecured.values()) socket.destroy();
-    },
-  };
 }
-
-const peerOf = ({ remoteAddress, remotePort }: Socket): string => `${remoteAddress} ${remotePort}`;

@@ -1,10 +1,15 @@
 import { type IncomingMessage, type RequestListener, type Server, ServerResponse } from "node:http";
-import { createServer, type Socket } from "node:net";
+import { createServer, Server as NetServer, type Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import { listen as listhen } from "listhen";
 import { answerBadRequests } from "./bad-requests.ts";
-import { BadSetting, type TlsFiles } from "./core/tls.ts";
+import { Connections } from "./connections.ts";
+import type { TlsFiles } from "./core/tls.ts";
+import { type Drain, type Drained, drain } from "./drain.ts";
 import { meterHandshakes } from "./handshakes.ts";
+import { BACKLOG, listenError } from "./listen-error.ts";
+import { quiet } from "./quiet.ts";
+import { leavePort, receiveConnections, requestConnections } from "./shared-port.ts";
 
 export interface Address {
   readonly host: string;
@@ -14,48 +19,50 @@ export interface Address {
 }
 
 export interface Listening {
-  /** Stops accepting, lets what runs finish (at most `graceMs`), then closes what is left. */
-  close(graceMs: number): Promise<void>;
+  /** Serves the requests that have waited, and all later ones. */
+  open(): void;
+  /** Stops accepting connections and resolves when all are closed. */
+  close(how: Drain): Promise<Drained>;
 }
 
 const LOOPBACK = "127.0.0.1";
-/** Agents poll every 10 s and more: a shorter keep-alive would cost them a handshake each time. */
+/** Agents poll every 10 s or more; with a shorter keep-alive they would need a new handshake each time. */
 const KEEP_ALIVE_MS = 120_000;
-/** Slow clients may not hold a socket by dribbling headers or a body. */
+/** Slow clients must not occupy a socket by sending headers or a body a few bytes at a time. */
 const HEADERS_MS = 15_000;
 const REQUEST_MS = 60_000;
-/** How long a stop waits for handshakes: no request was accepted on these connections yet. */
-const HANDSHAKE_MS = 1_000;
 
-/** Where the server will be found: a port that is free now, for port 0 any; `BadSetting` when there is none. */
-export async function chooseAddress(options: {
-  host: string;
-  port: number;
-  tls: TlsFiles | null;
-  /** Other workers listen there too. */
-  sharedPort?: boolean;
-}): Promise<Address> {
+/** Determines the address to listen on; for port 0 it picks a free port. */
+export async function chooseAddress(options: { host: string; port: number; tls: TlsFiles | null }): Promise<Address> {
   const { host, tls } = options;
   const port = options.port === 0 ? await freePort(host) : options.port;
-  if (!options.sharedPort) await assertFree(host, port);
   const name = host.includes(":") ? `[${host}]` : host;
   return { host, port, tls, url: `${tls === null ? "http" : "https"}://${name}:${port}` };
 }
 
-/** Takes a connection over to another protocol; false: it is not for that. */
+/** Takes a connection over for another protocol. Returns false if the request is not meant for it. */
 export type Upgrade = (req: IncomingMessage, socket: Duplex, head: Buffer) => boolean;
 
+export interface ListenOptions {
+  readonly upgrade?: Upgrade;
+  /** Requests wait until `open` is called. */
+  readonly isHeld?: boolean;
+  /** The primary process accepts the connections, for several workers. */
+  readonly isShared?: boolean;
+}
+
+/**
+ * Throws `BadSetting` if the port is not available. That is found out by listening, never by a trial before it:
+ * closing a listener resets the connections that clients have opened meanwhile.
+ */
 export async function listen(
   handler: RequestListener,
   { host, port, tls }: Address,
-  upgrade?: Upgrade,
+  { upgrade, isHeld = false, isShared = false }: ListenOptions = {},
 ): Promise<Listening> {
-  let closing = false;
-  const tracked = (req: IncomingMessage, res: ServerResponse) => {
-    if (closing) res.setHeader("connection", "close");
-    return handler(req, res);
-  };
-  const { server } = await listhen(tracked, {
+  const connections = new Connections(handler);
+  if (isHeld) connections.hold();
+  const { server } = await listhen(connections.serve, {
     port: await freePort(LOOPBACK),
     hostname: LOOPBACK,
     https: tls === null ? false : { cert: tls.cert, key: tls.key },
@@ -65,49 +72,53 @@ export async function listen(
     isTest: true,
     public: false,
   });
-  onlyHandler(server as Server, tracked);
-  if (upgrade) takeUpgrades(server as Server, tracked, upgrade);
-  tune(server as Server);
-  answerBadRequests(server as Server);
-  const handshakes = tls === null ? null : meterHandshakes(server);
-  await moveTo(server as Server, host, port);
+  const http = server as Server;
+  onlyHandler(http, connections.serve);
+  if (upgrade) takeUpgrades(http, connections, upgrade);
+  tune(http);
+  answerBadRequests(http);
+  if (tls !== null) meterHandshakes(http, (socket) => connections.begun(socket));
+  connections.watch(http, tls !== null);
+  await closeListener(http);
+  if (isShared) receiveConnections(http);
+  else await listenAgain(http, host, port);
   return {
-    async close(graceMs) {
-      closing = true;
-      const http = server as Server;
-      const closed = new Promise<void>((resolve) => http.close(() => resolve()));
-      http.closeIdleConnections();
-      // Connections that become idle while the rest finishes.
-      const sweep = setInterval(() => http.closeIdleConnections(), 50);
-      const late = setTimeout(() => http.closeAllConnections(), graceMs);
-      const silent = setTimeout(() => handshakes?.close(), Math.min(graceMs, HANDSHAKE_MS));
-      await closed;
-      clearInterval(sweep);
-      clearTimeout(late);
-      clearTimeout(silent);
+    open() {
+      connections.release();
+      if (isShared) requestConnections();
     },
+    close: (how) => drain(connections, isShared ? leavePort : stopAccepting, how),
   };
+
+  async function stopAccepting(hurry?: AbortSignal): Promise<void> {
+    await quiet(connections, hurry);
+    void closeListener(http);
+  }
 }
 
 /**
- * listhen adds a second listener to each request, of http-shutdown, which throws, and so ends the process, when a
- * request's socket is gone before its answer is written: anybody could bring that about. Closing is done here.
+ * listhen adds a second listener (http-shutdown) to each request. It throws, which ends the process, if the request's
+ * socket closes before the reply is written; any client could cause that. So it is removed, and connections are
+ * closed in this file.
  */
 function onlyHandler(server: Server, handler: RequestListener): void {
   server.removeAllListeners("request");
   server.on("request", handler);
 }
 
-/** A client may offer a protocol that nobody speaks here (RFC 9110, 7.8): its request is answered as if it had not. */
-function takeUpgrades(server: Server, handler: RequestListener, upgrade: Upgrade): void {
+/**
+ * A client may offer a protocol that the server does not support (RFC 9110, 7.8): the request is then served
+ * normally.
+ */
+function takeUpgrades(server: Server, connections: Connections, upgrade: Upgrade): void {
   server.on("upgrade", (req, socket, head) => {
-    if (upgrade(req, socket, head)) return;
+    if (upgrade(req, socket, head)) return connections.upgraded(req);
     const res = new ServerResponse(req);
     res.assignSocket(socket as Socket);
     res.shouldKeepAlive = false;
     res.on("finish", () => socket.end());
     socket.on("error", () => socket.destroy());
-    handler(req, res);
+    connections.serve(req, res);
   });
 }
 
@@ -118,16 +129,12 @@ function tune(server: Server): void {
   server.maxRequestsPerSocket = 0;
 }
 
-/** After a restart every agent connects at once; what does not fit the queue waits a second and more. */
-const BACKLOG = 4096;
-
 /**
- * listhen listens with Node's backlog of 511 and takes no other: listen again, on the same server. The first time is at a port
- * that nobody knows: closing would wait for whoever connected meanwhile, and agents knock all the time.
+ * listhen always uses Node's backlog of 511, so the server listens a second time with a larger one. The first time it
+ * uses a port that no client knows: otherwise closing would wait for agents that have connected meanwhile.
  */
-async function moveTo(server: Server, host: string, port: number): Promise<void> {
-  await new Promise<void>((resolve) => server.close(() => resolve()));
-  await new Promise<void>((resolve, reject) => {
+function listenAgain(server: Server, host: string, port: number): Promise<void> {
+  return new Promise((resolve, reject) => {
     const failed = (error: NodeJS.ErrnoException) => reject(listenError(error, host, port));
     server.once("error", failed);
     server.listen({ host, port, backlog: BACKLOG }, () => {
@@ -137,30 +144,19 @@ async function moveTo(server: Server, host: string, port: number): Promise<void>
   });
 }
 
+/** The HTTP server's own `close` would also close idle connections, some of which have a request on the wire. */
+const closeListener = (server: Server): Promise<void> =>
+  new Promise((resolve) => {
+    NetServer.prototype.close.call(server, () => resolve());
+  });
+
 const freePort = (host: string): Promise<number> =>
   new Promise((resolve, reject) => {
     const probe = createServer();
     probe.once("error", (error: NodeJS.ErrnoException) => reject(listenError(error, host, 0)));
-    // Among workers a port 0 would be the same port for all of them, shared.
+    // Without `exclusive`, port 0 would give all workers the same shared port.
     probe.listen({ port: 0, host, exclusive: true }, () => {
       const address = probe.address();
       probe.close(() => resolve(typeof address === "object" && address !== null ? address.port : 0));
     });
   });
-
-/** A port in use is told plainly, instead of another port being picked. */
-const assertFree = (host: string, port: number): Promise<void> =>
-  new Promise((resolve, reject) => {
-    const probe = createServer();
-    probe.once("error", (error: NodeJS.ErrnoException) => reject(listenError(error, host, port)));
-    probe.listen(port, host, () => probe.close(() => resolve()));
-  });
-
-function listenError(error: NodeJS.ErrnoException, host: string, port: number): Error {
-  if (error.code === "EADDRINUSE")
-    return new BadSetting(`port: ${port} on ${host} is in use; choose another with --port`);
-  if (error.code === "EACCES") return new BadSetting(`port: ${port} may not be used by this user`);
-  if (error.code === "EADDRNOTAVAIL" || error.code === "ENOTFOUND")
-    return new BadSetting(`host: ${host} is not an address of this machine`);
-  return error;
-}

@@ -1,21 +1,25 @@
-// From settings to a running server.
+// Starts a server from its settings.
 
 import type { IncomingMessage, RequestListener, ServerResponse } from "node:http";
 import { monitorEventLoopDelay } from "node:perf_hooks";
 import { toNodeHandler } from "h3/node";
 import type { Logger } from "pino";
-import { collectDefaultMetrics, Gauge } from "prom-client";
+import { Counter, collectDefaultMetrics, Gauge } from "prom-client";
 import { feedOf } from "./activities/feed.ts";
 import { agentHandler } from "./agent/node-handler.ts";
 import { createApp } from "./app.ts";
 import { createConfigReader } from "./app-config/service.ts";
 import { bootstrap, type FirstAdmin } from "./bootstrap.ts";
+import { bodyRoom } from "./core/body-room.ts";
 import { systemClock } from "./core/clock.ts";
 import type { Services } from "./core/context.ts";
 import { readLicense } from "./core/license.ts";
+import { stderrSink } from "./core/log-sink.ts";
 import { createMetrics, type Metrics } from "./core/metrics.ts";
+import { isLoopback } from "./core/proxies.ts";
 import { systemRandom } from "./core/random.ts";
 import type { Settings } from "./core/settings.ts";
+import { announceStop } from "./core/stopping.ts";
 import { loadTls } from "./core/tls.ts";
 import { startFeatures } from "./features.ts";
 import { chooseAddress, type Listening, listen } from "./listen.ts";
@@ -25,31 +29,39 @@ import { createSockets } from "./live-queries/socket.ts";
 import { openBlobs, openStore } from "./open.ts";
 import { timed } from "./store/timed.ts";
 import type { ServerStore } from "./tables.ts";
+import { closeWhenUnread } from "./unread-bodies.ts";
 import { metricsResponse } from "./web/pages.ts";
-
-/** What runs may take this long to finish at a stop. */
-const GRACE_MS = 8_000;
 
 export interface RunningServer {
   readonly services: Services;
   readonly url: string;
   readonly tls: boolean;
-  /** The first admin, where this start created one. */
+  /** The first admin, if this start created one. */
   readonly firstAdmin: FirstAdmin | null;
-  stop(): Promise<void>;
+  stop(how?: Stop): Promise<void>;
 }
 
-export async function startServer(
-  settings: Settings,
-  log: Logger,
-  options: { sharedPort?: boolean; quickstart?: boolean } = {},
-): Promise<RunningServer> {
+export interface Stop {
+  /** Whether new connections are accepted for `shutdown_grace`, so that load balancers notice. */
+  readonly withGrace?: boolean;
+  /** Ends the wait for clients. */
+  readonly hurry?: AbortSignal;
+}
+
+export interface StartOptions {
+  readonly quickstart?: boolean;
+  /** Other workers serve the same port. */
+  readonly isShared?: boolean;
+}
+
+export async function startServer(settings: Settings, log: Logger, options: StartOptions = {}): Promise<RunningServer> {
   const tls = await loadTls(settings);
   const license = await readLicense(settings, systemClock);
   const metrics = createMetrics();
   collectDefaultMetrics({ register: metrics.registry, prefix: "svc_" });
+  exposeLog(metrics);
   const opened = await openStore(settings, log);
-  const undo: (() => Promise<unknown>)[] = [() => opened.close()];
+  const undo: ((how: Stop) => Promise<unknown>)[] = [() => opened.close()];
   try {
     exposeStore(metrics, opened);
     undo.push(exposeStalls(metrics));
@@ -65,49 +77,79 @@ export async function startServer(
       license,
       config: await createConfigReader(store),
       setupToken: systemRandom.token(24),
+      dryRun: null,
     };
     const features = await startFeatures(services);
     undo.unshift(() => features.stop());
-    const app = withGetBody(toNodeHandler(createApp(services, features)) as RequestListener);
+    const app = withGetBody(toNodeHandler(createApp(services, features)) as RequestListener, bodyRoom(services));
     const sockets = createSockets(services);
     const agents = agentHandler(features.agent, services);
     const handler = (req: IncomingMessage, res: ServerResponse) => {
-      if (!agents(req, res)) app(req, res);
+      if (agents(req, res)) return;
+      closeWhenUnread(req, res);
+      app(req, res);
     };
     const address = await chooseAddress({
       host: settings.host,
       port: settings.port,
       tls,
-      sharedPort: options.sharedPort ?? false,
     });
-    // Before anybody is let in: who finds the server well can sign in.
-    const firstAdmin = await bootstrap(services, { url: address.url, quickstart: options.quickstart ?? false });
-    const listening = await listen(handler, address, sockets.upgrade);
-    undo.unshift(() => listening.close(GRACE_MS));
-    // Streams would keep their connections open for as long as a live query runs.
-    undo.unshift(async () => {
-      liveOf(services).endStreams();
-      feedOf(services).endStreams();
-      sockets.close();
-    });
+    if (
+      (settings.host === "localhost" || isLoopback(settings.host)) &&
+      settings.trusted_proxies.length === 0 &&
+      !options.quickstart
+    )
+      log.warn(
+        { host: settings.host },
+        "the server listens on this machine only: if a proxy here is to forward requests to it, start it with " +
+          "--trusted-proxies 127.0.0.1; until then limits count all callers of the proxy as one address",
+      );
     const extra = await listenForMetrics(settings, services);
-    if (extra) undo.unshift(() => extra.close(1000));
+    if (extra) undo.unshift(() => extra.close({ graceMs: 0, limitMs: 1_000 }));
+    // Before the first admin is created: its password would be lost if the port were not available.
+    const listening = await listen(handler, address, {
+      upgrade: sockets.upgrade,
+      isHeld: true,
+      isShared: options.isShared ?? false,
+    });
+    undo.unshift(async ({ withGrace = false, hurry }) => {
+      announceStop(services);
+      const drained = await listening.close({
+        graceMs: withGrace ? settings.shutdown_grace : 0,
+        limitMs: settings.shutdown_timeout,
+        hurry,
+        endStreams() {
+          liveOf(services).endStreams();
+          feedOf(services).endStreams();
+          sockets.close();
+        },
+      });
+      log.info(drained, "drained");
+      if (drained.cut > 0)
+        log.warn(
+          { requests: drained.cut },
+          "requests in progress were cut off at the stop; a higher --shutdown-timeout gives them more time",
+        );
+    });
+    // Before the server answers requests: when it reports healthy, signing in must already work.
+    const firstAdmin = await bootstrap(services, { url: address.url, quickstart: options.quickstart ?? false });
+    listening.open();
     return {
       services,
       url: address.url,
       tls: tls !== null,
       firstAdmin,
-      async stop() {
-        for (const step of undo) await step();
+      async stop(how = {}) {
+        for (const step of undo) await step(how);
       },
     };
   } catch (error) {
-    for (const step of undo) await step().catch(() => {});
+    for (const step of undo) await step({}).catch(() => {});
     throw error;
   }
 }
 
-/** /metrics on an address of its own, where one is set. */
+/** Serves /metrics on a separate address if one is configured. */
 async function listenForMetrics(settings: Settings, services: Services): Promise<Listening | null> {
   if (settings.metrics_port === undefined) return null;
   const handler = async (req: IncomingMessage, res: ServerResponse) => {
@@ -123,10 +165,22 @@ async function listenForMetrics(settings: Settings, services: Services): Promise
   return listen((req, res) => void handler(req, res), address);
 }
 
+function exposeLog({ registry }: Metrics): void {
+  new Counter({
+    name: "svc_log_lines_lost_total",
+    help: "Lines of the server's own log that could not be written to stderr",
+    registers: [registry],
+    collect() {
+      this.reset();
+      this.inc(stderrSink().lost);
+    },
+  });
+}
+
 function exposeStore({ registry }: Metrics, store: ServerStore): void {
   new Gauge({
     name: "svc_store_stat",
-    help: "Figures of the store: journal size, pool use and the like",
+    help: "Store statistics such as journal size and pool use",
     labelNames: ["name", "engine"],
     registers: [registry],
     collect() {
@@ -135,7 +189,7 @@ function exposeStore({ registry }: Metrics, store: ServerStore): void {
   });
 }
 
-/** The longest time that the event loop stood still since the figure was last read. */
+/** The longest stall of the event loop since the metric was last read. */
 function exposeStalls({ registry }: Metrics): () => Promise<void> {
   const resolution = 5;
   const delay = monitorEventLoopDelay({ resolution });

@@ -1,10 +1,19 @@
-// Opening what a data directory or a database holds, as `serve` and the `db` commands both do.
+// Opens a data directory or a database, for `serve` and the `db` commands.
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import type { Logger } from "pino";
 import { type Cipher, createCipher, WrongKey } from "./core/cipher.ts";
-import { loadServerKey, nextServerKey } from "./core/server-key.ts";
+import {
+  dropServerKey,
+  findServerKey,
+  isKeyUnused,
+  loadServerKey,
+  markKeyUnused,
+  markKeyUsed,
+  nextServerKey,
+} from "./core/server-key.ts";
 import type { Settings } from "./core/settings.ts";
+import { BadSetting } from "./core/tls.ts";
 import { fileBlobs } from "./store/blobs/files.ts";
 import { FINISH, type Rotation } from "./store/key-rotation.ts";
 import type { PostgresOptions } from "./store/postgres/open.ts";
@@ -12,20 +21,90 @@ import { StoreUnavailable } from "./store/store.ts";
 import { type ServerStore, tables } from "./tables.ts";
 
 export async function openStore(settings: Settings, log: Logger): Promise<ServerStore> {
-  const cipher = createCipher(await loadServerKey(settings));
-  return openPlace(settings, cipher, log, { migrate: settings.database_migrate }).catch(async (error: unknown) => {
-    if (!(error instanceof WrongKey) || (await nextServerKey(settings.data_dir)) === null) throw error;
-    throw new WrongKey(`${error.message}; the change of the server key has not come to its end: ${FINISH}`);
+  await assertHasData(settings);
+  const isNew = (await findServerKey(settings)) === null;
+  const cipher = createCipher(await serverKeyFor(settings));
+  const store = await openPlace(settings, cipher, log, { migrate: settings.database_migrate }).catch(
+    async (error: unknown) => {
+      if (!(error instanceof WrongKey)) throw error;
+      // Another server initialised this database first, so the key generated here has encrypted nothing.
+      if (isNew) await dropServerKey(settings.data_dir);
+      if ((await nextServerKey(settings.data_dir)) !== null)
+        throw new WrongKey(`${error.message}; a rotation of the server key was interrupted: ${FINISH}`);
+      throw new WrongKey(`${error.message}. ${bringKeyTo(settings.data_dir)}`);
+    },
+  );
+  await markKeyUsed(settings.data_dir);
+  return store;
+}
+
+const bringKeyTo = (dataDir: string): string =>
+  `Copy the server.key that belongs to the data to ${join(dataDir, "server.key")}, or set SVC_SERVER_PRIVATE_KEY to its content.`;
+
+/**
+ * Throws if there is a key file but no data: the data is lost, and a server with an empty store would let anybody
+ * create the first admin.
+ */
+async function assertHasData(settings: Settings): Promise<void> {
+  const { data_dir: dir, database_url, server_private_key } = settings;
+  if (database_url !== undefined || server_private_key !== undefined) return;
+  if ((await findServerKey(settings)) === null || (await keyIdAt(settings)) !== null || (await isKeyUnused(dir)))
+    return;
+  throw new BadSetting(
+    `${join(dir, "db")} has no data, but data was stored with ${join(dir, "server.key")}: the store's files are missing. ` +
+      "Restore them, or remove server.key to start with an empty store.",
+  );
+}
+
+/**
+ * Returns the existing key. A new key is generated only if no stored data is encrypted with another one, which a new
+ * key could not decrypt.
+ */
+export async function serverKeyFor(settings: Settings): Promise<Uint8Array> {
+  const known = await findServerKey(settings);
+  if (known !== null) return known;
+  const keyId = await keyIdAt(settings);
+  if (keyId === null) {
+    await markKeyUnused(settings.data_dir);
+    return loadServerKey(settings);
+  }
+  const where = settings.database_url === undefined ? join(settings.data_dir, "db") : whereOf(settings.database_url);
+  const which = keyId === "unknown" ? "" : ` with key ${keyId}`;
+  throw new WrongKey(
+    `${where} has data that is encrypted${which}, and there is no server key. ${bringKeyTo(settings.data_dir)}`,
+  );
+}
+
+/** The id of the key that the stored data is encrypted with, or null if there is no data. */
+async function keyIdAt(settings: Settings): Promise<string | null> {
+  const url = settings.database_url;
+  if (url === undefined) {
+    const [{ keyIdOfStore }, { realFiles }] = await Promise.all([
+      import("./store/lowdb/loading.ts"),
+      import("./store/lowdb/files.ts"),
+    ]);
+    return keyIdOfStore(realFiles, join(settings.data_dir, "db"));
+  }
+  const { keyIdOfDatabase } = await import("./store/postgres/migrate.ts");
+  return keyIdOfDatabase(url).catch((error) => {
+    throw new StoreUnavailable(`${whereOf(url)}: ${(error as Error).message}`);
   });
 }
 
-/** Engines are loaded when they are used: who starts on one does not wait for the other. */
+/** Engines are imported on use, so that a server loads only the one it needs. */
 export async function openPlace(
   settings: Settings,
   cipher: Cipher,
   log: Logger,
-  migration: Pick<PostgresOptions<typeof tables>, "migrate" | "onMigrated">,
+  migration: Pick<PostgresOptions<typeof tables>, "migrate" | "onMigrated"> & {
+    /** Opens the directory read-only; a server may be using it. */
+    readonly beside?: boolean;
+  },
 ): Promise<ServerStore> {
+  if (settings.database_url === undefined && migration.beside) {
+    const { openBeside } = await import("./store/lowdb/open-beside.ts");
+    return openBeside({ tables, dir: join(settings.data_dir, "db"), cipher, log });
+  }
   if (settings.database_url === undefined) {
     await mkdir(settings.data_dir, { recursive: true, mode: 0o700 });
     const { openLowdb } = await import("./store/lowdb/open.ts");
@@ -40,12 +119,13 @@ export async function openPlace(
   const { openPostgres } = await import("./store/postgres/open.ts");
   const url = settings.database_url;
   const poolSize = settings.database_pool_size;
-  return openPostgres({ tables, url, cipher, log, poolSize, ...migration }).catch((error) => {
+  const { migrate, onMigrated } = migration;
+  return openPostgres({ tables, url, cipher, log, poolSize, migrate, onMigrated }).catch((error) => {
     throw error instanceof StoreUnavailable ? new StoreUnavailable(`${whereOf(url)}: ${error.message}`) : error;
   });
 }
 
-/** Seals everything in a database, or in a data directory, with another key. Gives how many values that were. */
+/** Encrypts all secrets in a database or data directory with a new key. Returns the number of values. */
 export async function resealPlace(
   place: { readonly url: string } | { readonly dir: string },
   rotation: Rotation,
@@ -64,7 +144,7 @@ export async function resealPlace(
   }
 }
 
-/** A change of keys that was broken off may have come as far as the store. */
+/** Whether an interrupted key rotation has already changed the store's key. */
 async function opensWith(dir: string, cipher: Cipher): Promise<boolean> {
   const { openLowdb } = await import("./store/lowdb/open.ts");
   try {
@@ -76,7 +156,7 @@ async function opensWith(dir: string, cipher: Cipher): Promise<boolean> {
   }
 }
 
-/** Which migrations a database has and lacks. */
+/** Which migrations of a database have run and which are missing. */
 export async function schemaOf(url: string): Promise<{ applied: number; pending: string[] }> {
   const { migrationState } = await import("./store/postgres/migrate.ts");
   return migrationState(url);

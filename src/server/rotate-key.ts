@@ -1,4 +1,5 @@
-// `svc db rotate-key`: everything sealed is sealed with another key, then the key file is replaced. It can be broken off anywhere: run again, it goes on.
+// `svc db rotate-key`: encrypts all secrets with a new key, then replaces the key file. After an interruption,
+// running it again completes the rotation.
 import { timingSafeEqual } from "node:crypto";
 import { join } from "node:path";
 import { createCipher } from "./core/cipher.ts";
@@ -16,7 +17,7 @@ import { isFilled, isUrl, knownKey, type PlaceOptions } from "./places.ts";
 import type { Rotation } from "./store/key-rotation.ts";
 
 export interface RotateKey extends Pick<PlaceOptions, "place" | "dataDir" | "env"> {
-  /** 32 bytes in base64; null: one is made. */
+  /** 32 bytes in base64. Null generates a key. */
   readonly newKey: string | null;
   readonly keepOld: boolean;
   readonly onProgress?: Rotation["onProgress"];
@@ -25,9 +26,9 @@ export interface RotateKey extends Pick<PlaceOptions, "place" | "dataDir" | "env
 export interface KeyRotated {
   readonly from: string;
   readonly to: string;
-  /** Values that this run has sealed anew. */
+  /** Number of values that this run encrypted with the new key. */
   readonly sealed: number;
-  /** Whether the data directory's key file was replaced; else the operator's own setting has to be. */
+  /** Whether the key file in the data directory was replaced. Otherwise the operator has to change the setting. */
   readonly file: boolean;
 }
 
@@ -59,21 +60,24 @@ export async function rotateKey(options: RotateKey): Promise<KeyRotated> {
   return { ...told, sealed };
 }
 
-/** The environment holds the key: nobody but the operator can put another one there, so it has to be the operator's. */
+/**
+ * The key comes from the environment, which only the operator can change, so the operator has to supply the new key
+ * too.
+ */
 function ownersNext({ newKey }: RotateKey): Uint8Array {
   if (newKey !== null) return readServerKey(newKey);
   throw new BadSetting(
-    "the server key is in SVC_SERVER_PRIVATE_KEY: make the new one yourself (openssl rand -base64 32), give it by --new-key-file, and set the variable to it afterwards",
+    "the server key is in SVC_SERVER_PRIVATE_KEY: generate a new key (openssl rand -base64 32), pass it with --new-key-file, and set the variable to it afterwards",
   );
 }
 
-/** Kept before anything is sealed with it: a key that is lost takes with it what it sealed. */
+/** Stores the new key before anything is encrypted with it, because data encrypted with a lost key is lost. */
 async function nextInFile(dataDir: string, current: Uint8Array, { newKey }: RotateKey): Promise<Uint8Array> {
   const pending = await nextServerKey(dataDir);
   const given = newKey === null ? null : readServerKey(newKey);
   if (pending && given && !same(pending, given))
     throw new BadSetting(
-      `a change to the key in ${join(dataDir, "server.key.new")} has begun: finish it first, with --generate or that file`,
+      `a change to the key in ${join(dataDir, "server.key.new")} was interrupted: finish it first, with --generate or that file`,
     );
   const next = pending ?? given ?? newServerKey();
   if (!pending && !same(current, next)) await keepNextServerKey(dataDir, next);

@@ -1,4 +1,4 @@
-// Every route of the API; a test holds it against the endpoint table.
+// Every route of the API. A test compares them with the endpoint table.
 import { hostActivityRoutes } from "./activities/host-routes.ts";
 import { activityRoutes } from "./activities/routes.ts";
 import { appConfigRoutes } from "./app-config/routes.ts";

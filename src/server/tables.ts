@@ -1,4 +1,4 @@
-// Every table of the server, in the order in which rows can be created (what is referred to comes first).
+// Every table of the server, in an order in which rows can be created (tables that others refer to come first).
 import { activities, activityChain } from "./activities/tables.ts";
 import { configSections } from "./app-config/tables.ts";
 import { approvalChoices, approvals, approvalTeams, dangerUses } from "./approvals/tables.ts";
@@ -26,6 +26,7 @@ import {
   policyResultIds,
 } from "./policies/tables.ts";
 import { queries, queryLabels, queryResults } from "./queries/tables.ts";
+import { rateLimits } from "./rate-limits/tables.ts";
 import { hostActions, scriptRuns } from "./scripts/tables.ts";
 import { serverSecrets } from "./secrets/tables.ts";
 import { sessions } from "./sessions/tables.ts";
@@ -42,6 +43,7 @@ export const tables = {
   userTeams,
   sessions,
   oneTimeTokens,
+  rateLimits,
   invites,
   inviteTeams,
   ssoSessions,
@@ -105,5 +107,5 @@ export const tables = {
 };
 
 export type ServerStore = Store<typeof tables>;
-/** The store as logic takes it: whole, or inside a transaction. */
+/** The store as services use it: directly, or inside a transaction. */
 export type ServerTx = Tx<typeof tables>;

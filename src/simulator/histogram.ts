@@ -2,7 +2,10 @@ const SUB_BITS = 5;
 const SUB = 1 << SUB_BITS;
 const BUCKETS = SUB * 32;
 
-/** Log-linear latency histogram over microseconds: 32 steps per power of two, so a quantile is at most about 3 % high. */
+/**
+ * A log-linear latency histogram in microseconds with 32 steps per power of two. A quantile is at most about 3 % too
+ * high.
+ */
 export class Histogram {
   private readonly counts = new Uint32Array(BUCKETS);
   count = 0;
@@ -15,7 +18,7 @@ export class Histogram {
     if (ms > this.maxMs) this.maxMs = ms;
   }
 
-  /** Milliseconds below which the share `q` of the values lies; 0 without values. */
+  /** The value in milliseconds below which the share `q` of the values lies. 0 without values. */
   quantile(q: number): number {
     if (this.count === 0) return 0;
     let left = Math.max(1, Math.ceil(this.count * q));

@@ -2,7 +2,7 @@ import { readFileSync, renameSync, writeFileSync } from "node:fs";
 
 type File = { server: string; node_keys: Record<string, string> };
 
-/** Node keys by host identifier, kept between runs. They are secrets: the file is for its owner only. */
+/** Node keys by host identifier, stored between runs. They are secrets, so only the owner can read the file. */
 export class Identities {
   private readonly path: string;
   private readonly server: string;
@@ -39,7 +39,7 @@ function read(path: string, server: string): Record<string, string> {
     throw error;
   }
   const file = parse(path, text);
-  // Keys of another server would only make every host enroll twice.
+  // Node keys of another server would be refused, so that every host would need an extra request to enroll.
   return file.server === server ? file.node_keys : {};
 }
 
@@ -48,7 +48,7 @@ function parse(path: string, text: string): File {
     const file = JSON.parse(text) as Partial<File>;
     if (typeof file.server === "string" && typeof file.node_keys === "object" && file.node_keys) return file as File;
   } catch {
-    // Said below: what was in the file is not worth repeating.
+    // The error below does not repeat the content, which may contain secrets.
   }
   throw new Error(`${path} is not an identity file; remove it or name another`);
 }

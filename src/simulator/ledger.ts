@@ -1,14 +1,14 @@
 import { closeSync, createReadStream, openSync, writeSync } from "node:fs";
 import { createInterface } from "node:readline";
 
-/** Column of `decorations` that carries a line's id when a ledger is kept. */
+/** The column of `decorations` that contains a line's id if a ledger is written. */
 export const LINE_ID = "simulated_line";
 
 export type LedgerState = "acknowledged" | "pending" | "dropped";
 
 /**
- * A file of `<id> <type> <times sent> <state>` lines, one per log line, written when its fate is known. Lines sent more than once may
- * rightly stand more than once in the server's log: the first answer was lost on the way.
+ * A file with one line `<id> <type> <times sent> <state>` per log line, written when its final state is known. A line
+ * that was sent more than once may occur more than once in the server's log, because the first reply was lost.
  */
 export class Ledger {
   private readonly file: number;
@@ -37,19 +37,19 @@ export class Ledger {
 export type LedgerCheck = {
   acknowledged: number;
   found: number;
-  /** Acknowledged, but not in the logs. */
+  /** Acknowledged, but missing from the logs. */
   lost: string[];
   /** More often in the logs than it was sent. */
   doubled: string[];
 };
 
-/** Compares a ledger with the server's own logs (any text files that hold the raw lines). */
+/** Compares a ledger with the server's logs (any text files that contain the raw lines). */
 export async function checkLedger(ledgerFile: string, logFiles: string[]): Promise<LedgerCheck> {
   const seen = new Map<string, number>();
   const id = new RegExp(`"${LINE_ID}":\\s*"([^"]+)"`, "g");
   for (const file of logFiles) {
     for await (const line of linesOf(file)) {
-      // A logger may wrap the raw line as a JSON string; its quotes are then escaped.
+      // A logger may wrap the raw line in a JSON string, in which its quotes are escaped.
       for (const match of line.replaceAll('\\"', '"').matchAll(id)) seen.set(match[1]!, (seen.get(match[1]!) ?? 0) + 1);
     }
   }

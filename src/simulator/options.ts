@@ -14,51 +14,51 @@ export type Progress = {
 };
 
 export type SimulationOptions = {
-  /** Address of the server; a path in it goes before the agents' paths. */
+  /** The URL of the server. A path in it is put before the agents' paths. */
   serverUrl: string;
   enrollSecret: string;
   hosts: number;
-  /** Keys (`macos`, `windows`, `ubuntu`, ...) or families (`linux`, `darwin`); all when absent. */
+  /** Keys (`macos`, `windows`, `ubuntu`, ...) or families (`linux`, `darwin`). All platforms if absent. */
   platforms?: string[];
-  /** Same seed, same machines. */
+  /** The same seed always creates the same machines. */
   seed?: number;
-  /** Factor on all intervals: 0.1 is ten times as fast. */
+  /** A factor for all intervals: 0.1 is ten times as fast. */
   scale?: number;
-  /** Result lines per host and minute beside those of scheduled queries (a minute at scale 1). */
+  /** Result lines per host and minute in addition to those of scheduled queries (at scale 1). */
   logLinesPerMinute?: number;
   statusLinesPerHour?: number;
-  /** Seconds over which the agents start. */
+  /** The period in seconds over which the agents start. */
   spread?: number;
-  /** Seconds after which the run ends by itself. */
+  /** The duration of the run in seconds. */
   duration?: number;
   softwarePerHost?: number;
   tls?: { ca?: string; caFile?: string; insecure?: boolean };
-  /** Node keys are kept here, so that the next run checks in instead of enrolling. */
+  /** The file for node keys, with which the next run checks in instead of enrolling. */
   identityFile?: string;
   quirks?: boolean;
-  /** Share of hosts with a managed agent beside the stock one. */
+  /** The share of hosts with a managed agent beside the stock one. */
   managed?: number;
-  /** Share of scripts that fail on managed agents. */
+  /** The share of scripts that fail on managed agents. */
   scriptFailures?: number;
-  /** Connections of the shared pool. */
+  /** The number of connections in the shared pool. */
   maxConnections?: number;
   /**
-   * `own`: three sockets per agent, as real ones have. `single`: one per agent, for many agents over TLS (85 kB each in this process).
-   * `shared`: all agents over one pool. Default: own up to 300 hosts, else shared.
+   * `own`: three sockets per agent, like real agents. `single`: one per agent, for many agents over TLS (85 kB each
+   * in this process). `shared`: all agents use one pool. Default: own up to 300 hosts, otherwise shared.
    */
   connections?: "own" | "single" | "shared";
   ledgerFile?: string;
-  /** Factor on the request rate; can be changed while running. */
+  /** A factor for the request rate. It can be changed during the run. */
   rateFactor?: number;
   /** `enroll`: each host enrolls and delivers its first inventory once, as fast as the server allows. */
   mode?: "run" | "enroll";
-  /** Agents under way at once in the mode `enroll`. */
+  /** The number of concurrent agents in the mode `enroll`. */
   concurrency?: number;
   hostIdentifier?: "uuid" | "hostname" | "instance";
   enrollAttempts?: number;
   /** Flags of the agents that differ from the recommended ones. */
   flags?: Record<string, string>;
-  /** What agents upload when a query orders a carve. */
+  /** The uploads of agents when a query starts a carve. */
   carves?: CarveOptions;
   progressSeconds?: number;
   onProgress?: (progress: Progress) => void;

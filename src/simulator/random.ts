@@ -1,11 +1,11 @@
-/** FNV-1a over UTF-16 units: a stable 32-bit seed from a text. */
+/** FNV-1a over UTF-16 units: a stable 32-bit seed for a text. */
 export function hashText(text: string): number {
   let hash = 0x811c9dc5;
   for (let i = 0; i < text.length; i++) hash = Math.imul(hash ^ text.charCodeAt(i), 0x01000193);
   return hash >>> 0;
 }
 
-/** Stateless mix of numbers: the same inputs always give the same 32 bits. */
+/** A stateless mix of numbers: the same inputs always return the same 32 bits. */
 export function mix(...parts: number[]): number {
   let hash = 0x9e3779b9;
   for (const part of parts) {
@@ -16,7 +16,7 @@ export function mix(...parts: number[]): number {
   return hash >>> 0;
 }
 
-/** Small seeded generator (mulberry32): one number of state, so an agent can afford its own. */
+/** A small seeded generator (mulberry32). Its state is a single number, so every agent can have its own. */
 export class Random {
   private state: number;
 

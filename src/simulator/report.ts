@@ -70,12 +70,12 @@ export function reportOf(
   };
 }
 
-/** True when everything an agent had to say was taken: what `svc agent simulate` exits 0 for. */
+/** True if the server accepted everything that the agents sent. Then `svc agent simulate` exits with 0. */
 export function nothingLost(report: SimulationReport): boolean {
   return report.pendingLines === 0 && report.droppedLines === 0 && report.lostResults === 0;
 }
 
-/** The report as plain lines with aligned columns. */
+/** The report as text lines with aligned columns. */
 export function renderReport(report: SimulationReport): string {
   const head = ["endpoint", "requests", "errors", "p50 ms", "p95 ms", "p99 ms", "max ms", "in", "out"];
   const shown = ENDPOINTS.filter((name) => !/^(carve|managed)_/.test(name) || report.byEndpoint[name].count > 0);
@@ -119,7 +119,7 @@ export function renderReport(report: SimulationReport): string {
   }
   if (report.scriptsRun > 0) facts.push(["scripts", `${report.scriptsRun} run`]);
   if (report.undefinedAnswers > 0)
-    facts.push(["undefined", `${report.undefinedAnswers} answers an agent has no meaning for`]);
+    facts.push(["undefined", `${report.undefinedAnswers} replies with undefined meaning for agents`]);
   const errors = report.recentErrors.map((reason) => ["last error", reason] as [string, string]);
   return [...columns([head, ...rows], true), "", ...columns([...facts, ...errors], false)].join("\n");
 }

@@ -2,7 +2,7 @@ import type { SimulationOptions } from "./options.ts";
 import type { SimulationReport } from "./report.ts";
 import { Simulation } from "./simulation.ts";
 
-/** Runs a simulation until its duration is over, the signal fires, or, in the mode `enroll`, all hosts are done. */
+/** Runs a simulation until its duration is over, the signal aborts, or, in the mode `enroll`, all hosts are done. */
 export async function runSimulation(options: SimulationOptions, signal?: AbortSignal): Promise<SimulationReport> {
   const simulation = new Simulation(options);
   if (options.mode === "enroll") {

@@ -18,11 +18,11 @@ const INVENTORY_ROUNDS = 3;
 
 export type Reconnected = { hosts: number; answered: number; ms: number };
 
-/** A fleet of simulated agents against one server. */
+/** A fleet of simulated agents for one server. */
 export class Simulation {
   readonly stats = new Stats();
   readonly agents: SimulatedAgent[] = [];
-  /** Those beside the first ones on hosts that have them. */
+  /** The managed agents, on hosts that have one. */
   readonly managed: ManagedAgent[] = [];
   private readonly options: Settled;
   private readonly wheel: Wheel;
@@ -37,7 +37,7 @@ export class Simulation {
   private progress: NodeJS.Timeout | null = null;
   private seconds = 0;
 
-  /** `wheel` and `wallClock` are for tests that move time by hand. */
+  /** `wheel` and `wallClock` are for tests that control time. */
   constructor(options: SimulationOptions, clock: { wheel?: Wheel; wallClock?: () => number } = {}) {
     this.options = settle(options);
     const { seed, platforms, softwarePerHost, quirks, managed } = this.options;
@@ -66,7 +66,7 @@ export class Simulation {
     return this.transport.connections;
   }
 
-  /** Starts every agent at its own moment of the spread; returns at once. */
+  /** Starts every agent at its own time within the spread. Returns immediately. */
   start(): void {
     this.drive();
     const { hosts, spread, seed } = this.options;
@@ -81,7 +81,7 @@ export class Simulation {
     }
   }
 
-  /** Enrolls every host once with its whole first inventory, `concurrency` at a time, and measures it. */
+  /** Enrolls every host once with its complete first inventory, `concurrency` hosts at a time, and measures it. */
   async enrollAll(signal?: AbortSignal): Promise<void> {
     this.drive();
     const { hosts, concurrency } = this.options;
@@ -98,7 +98,7 @@ export class Simulation {
     this.enrollment = { hosts: done, seconds, perSecond: Math.round((done / Math.max(seconds, 0.001)) * 10) / 10 };
   }
 
-  /** Waits without polling; what comes due meanwhile waits too. */
+  /** Pauses polling. Timers that become due wait too. */
   pause(): void {
     this.world.paused = true;
   }
@@ -107,13 +107,13 @@ export class Simulation {
     this.world.paused = false;
   }
 
-  /** Applies to each loop from its next round on. */
+  /** Takes effect in each loop from its next round on. */
   setRateFactor(factor: number): void {
     if (!(factor > 0)) throw new Error("rateFactor must be above 0");
     this.world.rateFactor = factor;
   }
 
-  /** Drops every connection and lets all agents check in at once, as after a restart of the server. */
+  /** Closes every connection and makes all agents check in immediately, as after a restart of the server. */
   async reconnectAll(): Promise<Reconnected> {
     this.transport.reset();
     const from = this.wheel.now();
@@ -139,7 +139,7 @@ export class Simulation {
     });
   }
 
-  /** Ends the loops, delivers what is buffered, closes. Safe to call twice. */
+  /** Ends the loops, delivers buffered data and closes the connections. May be called twice. */
   stop(): Promise<SimulationReport> {
     this.stopped ??= this.end();
     return this.stopped;
@@ -176,7 +176,7 @@ export class Simulation {
     for (let round = 0; round < INVENTORY_ROUNDS; round++) {
       const before = agent.accepted;
       if (!(await agent.pollOnce())) return false;
-      // A read that asks nothing more: the server has all it wants for now.
+      // The read contained no more queries: the server has everything that it needs.
       if (agent.accepted === before) break;
     }
     return agent.accepted > 0;

@@ -38,15 +38,15 @@ export class EndpointStats {
   bytesOut = 0;
 }
 
-/** What all agents of a run count together. */
+/** Counters for all agents of a run. */
 export class Stats {
   readonly endpoints = Object.fromEntries(ENDPOINTS.map((name) => [name, new EndpointStats()])) as Record<
     Endpoint,
     EndpointStats
   >;
-  /** Answers by HTTP status; the agents ignore it, people do not. */
+  /** Replies by HTTP status. Agents ignore the status; it is counted for the report. */
   readonly statuses = new Map<number, number>();
-  /** The last few reasons for failures, newest last. */
+  /** The last few failure reasons, newest last. */
   readonly recentErrors: string[] = [];
   enrolled = 0;
   reEnrolled = 0;
@@ -55,10 +55,10 @@ export class Stats {
   nodeInvalid = 0;
   connectFailures = 0;
   timeouts = 0;
-  /** Answers whose meaning the agent does not define. */
+  /** Replies for which the agent's behaviour is undefined. */
   undefinedAnswers = 0;
   deliveredResults = 0;
-  /** Scripts whose result the server took. */
+  /** Scripts whose result the server accepted. */
   scriptsRun = 0;
 
   answered(endpoint: Endpoint, status: number, ms: number, bytesOut: number, bytesIn: number): void {
@@ -89,7 +89,7 @@ export class Stats {
     return ENDPOINTS.reduce((sum, name) => sum + this.endpoints[name].errors, 0);
   }
 
-  /** Starts the latencies anew, so that a phase of a run can be measured by itself. */
+  /** Resets the latencies, so that a phase of a run can be measured separately. */
   resetLatencies(): void {
     for (const name of ENDPOINTS) this.endpoints[name].latency.reset();
   }

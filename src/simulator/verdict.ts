@@ -3,8 +3,8 @@ export type Verdict =
   | { ok: false; nodeInvalid: boolean; reason: string; undefinedAnswer?: true };
 
 /**
- * What a stock agent concludes from an answer. The status plays no part: an empty body is a success, so is any JSON object without
- * the key `error` and without a true `node_invalid`. `json` is null for an empty body.
+ * How a stock agent interprets a reply. The status is ignored. An empty body is a success, and so is any JSON object
+ * without the key `error` and without a true `node_invalid`. `json` is null for an empty body.
  */
 export function judge(body: string): Verdict {
   if (body === "") return { ok: true, json: null };
@@ -23,7 +23,7 @@ export function judge(body: string): Verdict {
   return { ok: true, json: answer };
 }
 
-/** The node key of an enroll answer. Nothing else in it is read, not even `error`. */
+/** The node key in the reply to an enrollment. Everything else is ignored, even `error`. */
 export function nodeKeyOf(body: string): string | null {
   const json = parse(body);
   if (json === null || typeof json !== "object") return null;

@@ -1,6 +1,6 @@
 const SLOTS = 8192;
 
-/** A timer that can be armed again and again without allocation. */
+/** A timer that can be armed repeatedly without allocation. */
 export class Timer {
   readonly fire: () => void;
   due = 0;
@@ -18,8 +18,8 @@ export class Timer {
 }
 
 /**
- * Hashed timer wheel: arming and disarming cost the same for ten agents and for a hundred thousand, and Node sees one timer.
- * Time is given from outside, so that tests move it by hand.
+ * A hashed timer wheel: arming and disarming cost the same for ten agents and for 100,000, and Node has only one
+ * timer. The time is passed in, so that tests can control it.
  */
 export class Wheel {
   private readonly slots: (Timer | null)[] = new Array<Timer | null>(SLOTS).fill(null);
@@ -62,10 +62,10 @@ export class Wheel {
     timer.slot = -1;
   }
 
-  /** Fires all that is due. Called by the driver, or by a test that moved its clock. */
+  /** Fires all due timers. Called by the driver, or by a test that has moved its clock. */
   advance(): void {
     const target = Math.floor(this.now() / this.tickMs);
-    // After a long stall one round visits every slot; more rounds would find nothing new.
+    // After a long stall one round visits every slot. More rounds would find nothing new.
     if (target - this.tick > SLOTS) this.tick = target - SLOTS;
     while (this.tick < target) {
       this.tick++;

@@ -1,4 +1,4 @@
-// Agents for tests: real bytes to the app or to a socket, and a simulated machine that answers what it is asked.
+// Agents for tests: real bytes to the app or to a socket, and a simulated machine that runs the queries it gets.
 import { createServer, Agent as HttpAgent, request as httpRequest } from "node:http";
 import type { AddressInfo } from "node:net";
 import { agentHandler } from "../../src/server/agent/node-handler.ts";
@@ -34,7 +34,7 @@ const replyOf = (status: number, text: string, headers: Reply["headers"]): Reply
   return { status, text, headers, json };
 };
 
-/** Through the app, without a socket. */
+/** Calls the app without a socket. */
 export const throughApp =
   (t: TestApp): Send =>
   async (path, body, headers = {}, method = "POST") => {
@@ -45,7 +45,7 @@ export const throughApp =
     return replyOf(response.status, await response.text(), Object.fromEntries(response.headers));
   };
 
-/** Through a listening Node server, on one connection that is kept. */
+/** Calls a listening Node server, on one connection that stays open. */
 export async function throughSocket(t: TestApp): Promise<{ send: Send; port: number; close(): Promise<void> }> {
   const handle = agentHandler(t.agent, t.services);
   const server = createServer({ keepAliveTimeout: 120_000 }, (req, res) => {
@@ -65,7 +65,7 @@ export async function throughSocket(t: TestApp): Promise<{ send: Send; port: num
   };
 }
 
-/** To a server that listens, on so many connections that are kept. */
+/** Calls a listening server, on this many connections that stay open. */
 export function throughUrl(url: string, connections: number): { send: Send; close(): void } {
   const agent = new HttpAgent({ keepAlive: true, maxSockets: connections });
   const send: Send = (path, body, headers = {}, method = "POST") =>
@@ -131,7 +131,7 @@ export const enrollment = (more: Record<string, unknown> = {}) => ({
   ...more,
 });
 
-/** Enrolls, and gives the node key. */
+/** Enrolls, and returns the node key. */
 export async function enroll(send: Send, more: Record<string, unknown> = {}): Promise<string> {
   const { json, text } = await send("/api/v1/qengine/enroll", enrollment(more));
   if (typeof json?.node_key !== "string") throw new Error(`not enrolled: ${text}`);
@@ -175,7 +175,7 @@ export class SimulatedAgent {
     return (await this.send("/api/v1/qengine/distributed/read", { node_key: this.key })).json;
   }
 
-  /** The body that answers these queries, as an agent of its version writes it. */
+  /** The request body with the results of these queries, in the format of the agent's version. */
   answers(work: { queries: Record<string, string>; discovery: Record<string, string> }) {
     const body = {
       node_key: this.key,
@@ -196,7 +196,7 @@ export class SimulatedAgent {
     return body;
   }
 
-  /** One poll: asks, runs, and answers if there was anything. */
+  /** One poll: reads, runs the queries, and writes if there were any. */
   async poll(): Promise<string[]> {
     const work = await this.read();
     const names = Object.keys(work.queries);

@@ -1,4 +1,4 @@
-// The carver's two endpoints, from agent protocol section 7: what a stock agent sends, and what a hostile one may.
+// The carver's two endpoints, from agent protocol section 7: requests of a stock agent, and of a hostile one.
 import { randomBytes } from "node:crypto";
 import { buffer } from "node:stream/consumers";
 import { gzipSync } from "node:zlib";
@@ -62,7 +62,7 @@ describe.each(["lowdb", "postgres"] as const)("carves of agents on %s", (engine)
     return carves.find(({ session_id }) => session_id === session)!;
   };
   const isJson = ({ json }: Reply) => json !== undefined;
-  /** A body that is JSON counts as success with the agent, whatever it says. */
+  /** Agents treat any JSON body as a success, whatever it contains. */
   const refused = (reply: Reply, text: string) => {
     expect(isJson(reply)).toBe(false);
     expect(reply.text).toContain(text);
@@ -70,7 +70,7 @@ describe.each(["lowdb", "postgres"] as const)("carves of agents on %s", (engine)
     expect(reply.status).toBeLessThan(500);
   };
 
-  it("keeps the blocks of a carve and gives them back", async () => {
+  it("stores the blocks of a carve and returns them", async () => {
     const session = await started();
     const [one] = await t.store.carves.list({ order: [{ column: "id", direction: "desc" }], limit: 1 });
     expect(one).toMatchObject({ max_block: -1, error: null, expires_at: null, expired: false });
@@ -114,37 +114,37 @@ describe.each(["lowdb", "postgres"] as const)("carves of agents on %s", (engine)
     [{ carve_id: "" }, "carve_id must not be empty"],
     [{ request_id: 7 }, "request_id must not be empty"],
     [{ carve_id: "x".repeat(256) }, "carve_id is longer than 255 characters"],
-  ])("refuses to begin %j", async (more, text) => {
+  ])("refuses to start %j", async (more, text) => {
     const reply = await begin(more);
     expect(reply.json).toEqual({ error: text });
     expect(reply.status).toBe(400);
   });
 
-  it("takes the largest block that fits a request, and numbers as text", async () => {
+  it("accepts the largest block that fits into a request, and numbers as text", async () => {
     await started({ block_size: 12_582_144, carve_size: 12_582_144, block_count: 1, carve_id: "big" });
     await started({ block_size: "4", carve_size: "10", block_count: "3", carve_id: "old" });
   });
 
-  it("begins only for hosts that it knows", async () => {
+  it("starts only for known hosts", async () => {
     const reply = await begin({ node_key: "nobody's" });
     expect(reply.json).toEqual({ error: expect.any(String), node_invalid: true });
     for (const body of ["", "[]", "null", '"x"', "{", '{"node_key":1}', "\u0000"])
       expect((await send(BEGIN, body)).json).toHaveProperty("error");
   });
 
-  it("takes a key from the header, and refuses two that differ", async () => {
+  it("accepts a key in the header, and refuses two that differ", async () => {
     const { node_key: _, ...rest } = plan();
     expect((await send(BEGIN, rest, { authorization: `NodeKey ${key}` })).json).toHaveProperty("session_id");
     expect((await send(BEGIN, plan(), { authorization: "NodeKey other" })).json).toHaveProperty("error");
   });
 
-  it("gives the same session to a begin that is sent again", async () => {
+  it("returns the same session if a start is sent again", async () => {
     const session = await started();
     expect(await started()).toBe(session);
     expect(await started({ carve_id: "another" })).not.toBe(session);
   });
 
-  it("limits the open carves of a host, not those that ended or stalled", async () => {
+  it("limits the open carves of a host, without those that have ended or stalled", async () => {
     const first = await started({ carve_id: "c1", block_count: 1, carve_size: 4 });
     await started({ carve_id: "c2" });
     await started({ carve_id: "c3" });
@@ -181,7 +181,7 @@ describe.each(["lowdb", "postgres"] as const)("carves of agents on %s", (engine)
   it.each([
     ["longer", "ijkl", "carve_size 10 does not match received size: 12"],
     ["shorter", "i", "carve_size 10 does not match received size: 9"],
-  ])("finds that the whole is %s than declared", async (_, last, text) => {
+  ])("detects that the file is %s than declared", async (_, last, text) => {
     const session = await started();
     await block(session, 0, "abcd");
     await block(session, 1, "efgh");
@@ -189,7 +189,7 @@ describe.each(["lowdb", "postgres"] as const)("carves of agents on %s", (engine)
     expect(await carve(session)).toMatchObject({ error: text, max_block: 1 });
   });
 
-  it("takes the last block again when it is the same, and fails when it is not", async () => {
+  it("accepts the last block again if it is the same, and fails if it is not", async () => {
     const session = await started();
     for (const id of [0, 0, 0]) expect(isJson(await block(session, id, "abcd"))).toBe(true);
     expect(isJson(await block(session, 1, "efgh"))).toBe(true);
@@ -206,7 +206,7 @@ describe.each(["lowdb", "postgres"] as const)("carves of agents on %s", (engine)
     expect(await carve(other)).not.toHaveProperty("error");
   });
 
-  it("takes blocks in any order, and any of them again when it is the same", async () => {
+  it("accepts blocks in any order, and any of them again if it is the same", async () => {
     const session = await started();
     expect(isJson(await block(session, 2, "ij"))).toBe(true);
     expect(await carve(session)).toMatchObject({ max_block: -1 });
@@ -231,7 +231,42 @@ describe.each(["lowdb", "postgres"] as const)("carves of agents on %s", (engine)
     expect(await carve(other)).toMatchObject({ max_block: -1, error: "block_id does not match expected block (0): 1" });
   });
 
-  it("takes blocks of one carve that come to several servers at once, and refuses one far ahead of a gap", async () => {
+  it("reports a missing block that later ones have overtaken, and accepts no more", async () => {
+    const session = await started({ carve_id: "gap" });
+    await block(session, 0, "abcd");
+    await block(session, 2, "ij");
+    t.clock.advance(110_000);
+    expect(await carve(session), "it may still arrive").not.toHaveProperty("error");
+    t.clock.advance(10_000);
+    const error = "block 1 is missing: later blocks arrived, and then nothing for 2 minutes";
+    const { id, ...lost } = await carve(session);
+    expect(lost).toMatchObject({ max_block: 0, error });
+    const download = await t.get(`/carves/${id}/download`);
+    expect([download.status, await download.text()]).toEqual([409, expect.stringContaining(error)]);
+    refused(await block(session, 1, "efgh"), error);
+    expect(await t.store.carves.get(id)).toMatchObject({ error, max_block: 0 });
+  });
+
+  it("reports an upload that has stopped, until it continues", async () => {
+    const session = await started({ carve_id: "stopped" });
+    await block(session, 0, "abcd");
+    t.clock.advance(59 * 60_000);
+    expect(await carve(session)).not.toHaveProperty("error");
+    t.clock.advance(60_000);
+    expect(await carve(session)).toMatchObject({ error: "block 1 is missing: the host has sent nothing for an hour" });
+    // A host that was asleep continues sending.
+    await block(session, 1, "efgh");
+    expect(await carve(session)).not.toHaveProperty("error");
+    await block(session, 2, "ij");
+    t.clock.advance(2 * 3_600_000);
+    expect(await carve(session)).not.toHaveProperty("error");
+
+    const silent = await started({ carve_id: "silent" });
+    t.clock.advance(25 * 3_600_000);
+    expect(await carve(silent)).toMatchObject({ expired: true, error: expect.stringContaining("block 0 is missing") });
+  });
+
+  it("accepts blocks of one carve that several servers receive at once, and refuses one far ahead of a gap", async () => {
     const count = 24;
     const session = await started({ carve_id: "many", block_count: count, carve_size: 4 * count });
     const servers = [0, 1].map(() => createCarveIntake(t.services, async () => null));
@@ -252,7 +287,7 @@ describe.each(["lowdb", "postgres"] as const)("carves of agents on %s", (engine)
     refused(await block(large, 1_500, "abcd"), "block_id does not match expected block (0): 1500");
   });
 
-  it("takes blocks only from who knows session and request, and leaves the carve alone else", async () => {
+  it("accepts blocks only with the right session and request, and otherwise does not change the carve", async () => {
     const session = await started();
     refused(await block(session, 0, "abcd", { request_id: "request-2" }), "request_id does not match");
     refused(await block(session, 0, "abcd", { request_id: 1 }), "request_id does not match");
@@ -283,7 +318,7 @@ describe.each(["lowdb", "postgres"] as const)("carves of agents on %s", (engine)
   ])("refuses the body %j", async (body) => refused(await send(BLOCK, body), ""));
 
   it.each(["YWJjZA", "YWJj!A==", "YW=jZA==", "YWJj ZA==", "====", "YWJjZA=\n", "é".repeat(4), "YWJjZA==YWJjZA=="])(
-    "fails the carve for data that is no padded base64: %j",
+    "fails the carve for data that is not padded base64: %j",
     async (data) => {
       const session = await started();
       refused(await block(session, 0, "", { data }), "data is not base64");
@@ -297,7 +332,7 @@ describe.each(["lowdb", "postgres"] as const)("carves of agents on %s", (engine)
     expect((await carve(session)).max_block).toBe(-1);
   });
 
-  it("reads slashes that are escaped, and members in any order with blanks", async () => {
+  it("parses escaped slashes, and members in any order with blanks", async () => {
     const bytes = Buffer.alloc(4, 0xff);
     const session = await started({ block_count: 1, carve_size: 4 });
     const data = bytes.toString("base64").replaceAll("/", "\\/");
@@ -307,7 +342,7 @@ describe.each(["lowdb", "postgres"] as const)("carves of agents on %s", (engine)
     expect(await (await t.get(`/carves/${id}/block/0`)).json()).toEqual({ data: bytes.toString("base64") });
   });
 
-  it("keeps large blocks to the byte, gzipped bodies too", async () => {
+  it("stores large blocks without a difference, also from gzipped bodies", async () => {
     const bytes = randomBytes(300_000);
     const session = await started({ block_size: 200_000, block_count: 2, carve_size: 300_000 });
     await block(session, 0, bytes.subarray(0, 200_000));
@@ -324,7 +359,7 @@ describe.each(["lowdb", "postgres"] as const)("carves of agents on %s", (engine)
     expect(Buffer.from(await download.arrayBuffer()).equals(bytes)).toBe(true);
   });
 
-  it("takes one of two uploads that run at once, whole", async () => {
+  it("accepts one of two concurrent uploads, completely", async () => {
     const session = await started();
     const upload = async (data: string[]) => {
       const replies: Reply[] = [];
@@ -338,7 +373,7 @@ describe.each(["lowdb", "postgres"] as const)("carves of agents on %s", (engine)
     expect(["abcd", "ABCD"]).toContain(Buffer.from(data, "base64").toString());
   });
 
-  it("takes the same block twice at once as one", async () => {
+  it("treats two concurrent copies of a block as one", async () => {
     const session = await started();
     const replies = await Promise.all([0, 0, 0, 0].map((id) => block(session, id, "abcd")));
     expect(replies.every(isJson)).toBe(true);
@@ -346,7 +381,7 @@ describe.each(["lowdb", "postgres"] as const)("carves of agents on %s", (engine)
     expect(await carve(session)).not.toHaveProperty("error");
   });
 
-  it("takes a block that comes to two servers at once as one, and fails where they differ", async () => {
+  it("treats copies of a block on two servers as one, and fails if they differ", async () => {
     const servers = [0, 1].map(() => createCarveIntake(t.services, async () => null));
     const sent = (session_id: string, data: string) =>
       Buffer.from(JSON.stringify({ block_id: 0, session_id, request_id: "request-1", data: btoa(data) }));
@@ -366,7 +401,7 @@ describe.each(["lowdb", "postgres"] as const)("carves of agents on %s", (engine)
     }
   });
 
-  it("takes no block after 24 hours, counted from the first one", async () => {
+  it("accepts no block after 24 hours, counted from the first one", async () => {
     const session = await started();
     t.clock.advance(3_600_000);
     await block(session, 0, "abcd");
@@ -386,7 +421,7 @@ describe.each(["lowdb", "postgres"] as const)("carves of agents on %s", (engine)
     refused(await block(session, 0, "abcd"), "not found");
   });
 
-  it("does not count a block as a sign of life, but a begin", async () => {
+  it("does not treat a block as a sign of life, but a start", async () => {
     const session = await started();
     await t.agent.flush();
     const { host_id } = await carve(session);
@@ -398,7 +433,7 @@ describe.each(["lowdb", "postgres"] as const)("carves of agents on %s", (engine)
     expect((await t.store.hostSeen.get(host_id))?.seen_time).toBe(seen);
   });
 
-  it("answers the same through a socket, under every prefix", async () => {
+  it("replies the same through a socket, under every prefix", async () => {
     const socket = await throughSocket(t);
     try {
       for (const [n, prefix] of ["/api/v1/qengine", "/api/osquery", "/api/v1/osquery"].entries()) {
@@ -412,7 +447,7 @@ describe.each(["lowdb", "postgres"] as const)("carves of agents on %s", (engine)
         refused(wrong, "block_id exceeds expected max (0): 1");
         expect(wrong.headers["content-type"]).toMatch(/^text\/plain/);
       }
-      refused(await socket.send(BLOCK, `{"data":"${"A".repeat(17 * 1024 * 1024)}"}`), "the body is over");
+      refused(await socket.send(BLOCK, `{"data":"${"A".repeat(17 * 1024 * 1024)}"}`), "the body is larger than");
       expect((await socket.send(BEGIN, plan({ pad: "x".repeat(9000) }))).status).toBe(413);
       expect((await socket.send(BLOCK, "", {}, "GET")).json).toHaveProperty("error");
     } finally {
@@ -420,7 +455,7 @@ describe.each(["lowdb", "postgres"] as const)("carves of agents on %s", (engine)
     }
   });
 
-  it("leaves a block out of the store whose blob cannot be kept, and takes it later", async () => {
+  it("does not record a block whose blob cannot be stored, and accepts it later", async () => {
     const session = await started();
     const { put } = t.services.blobs;
     const { StoreUnavailable } = await import("../../src/server/store/store.ts");
@@ -459,12 +494,12 @@ describe("a block request's bytes", () => {
     return { body: `${space()}{${members.join(",")}}${space()}`, data };
   }
 
-  it("are read as JSON.parse would", () => {
+  it("are parsed like JSON.parse does", () => {
     for (let round = 0; round < 300; round++) {
       const { body, data } = bodyOf();
       const parsed = JSON.parse(body) as Record<string, unknown>;
       const read = readBlock(Buffer.from(body))!;
-      // Another member of the same name came after it.
+      // Another member of the same name followed it.
       if (parsed.data !== data.toString("base64")) continue;
       expect(read.blockId).toBe(parsed.block_id);
       expect(Buffer.from(read.sessionId)).toEqual(Buffer.from(parsed.session_id as string));
@@ -472,7 +507,7 @@ describe("a block request's bytes", () => {
     }
   });
 
-  it("never make it throw, or give data that is not in them, however they are damaged", () => {
+  it("never cause an exception or wrong data, however they are damaged", () => {
     for (let round = 0; round < 2_000; round++) {
       const bytes = Buffer.from(bodyOf().body);
       for (let i = dice.int(4); i >= 0; i--) {

@@ -14,7 +14,7 @@ describe.each(["lowdb", "postgres"] as const)("agent configuration on %s", (engi
   const config = async (node_key: string) => (await send("/api/v1/qengine/config", { node_key })).json;
   const options = (agent_options: object) => t.patch("/config", { agent_options });
 
-  test("is the global options, at top level and the same text each time", async () => {
+  test("consists of the global options, at the top level and with the same text each time", async () => {
     const sent = {
       options: { pack_delimiter: "/", distributed_interval: 10 },
       schedule: { uptime: { query: "SELECT * FROM uptime;", interval: 3600 } },
@@ -29,14 +29,14 @@ describe.each(["lowdb", "postgres"] as const)("agent configuration on %s", (engi
     expect(new Set(texts).size).toBe(1);
   });
 
-  test("a pack that is text, which would name a file on the host, is never sent, even when it was forced in", async () => {
+  test("a pack that is text, which would name a file on the host, is never sent, even if it was saved with force", async () => {
     const packs = { good: { queries: { uptime: { query: "SELECT 1;", interval: 60 } } }, bad: "/etc/packs/bad.conf" };
     expect((await t.patch("/config?force=true", { agent_options: { config: { packs } } })).status).toBe(200);
     const key = await enroll(send);
     await expect.poll(() => config(key)).toEqual({ packs: { good: packs.good } });
   });
 
-  test("a change reaches hosts that have asked before", async () => {
+  test("changes reach hosts that have fetched it before", async () => {
     const key = await enroll(send);
     await config(key);
     await options({ config: { options: { pack_delimiter: ":" } } });
@@ -71,7 +71,7 @@ describe.each(["lowdb", "postgres"] as const)("agent configuration on %s", (engi
     await expect.poll(async () => (await config(inTeam)).options.pack_delimiter).toBe("/");
   });
 
-  test("the intervals sent are the host's, and make it online for longer at once", async () => {
+  test("its intervals are stored for the host, which counts as online for longer immediately", async () => {
     const key = await enroll(send);
     const host = async () => (await t.store.hosts.list())[0]!;
     const seen = async () => (await t.store.hostSeen.list())[0]!;
@@ -89,7 +89,7 @@ describe.each(["lowdb", "postgres"] as const)("agent configuration on %s", (engi
     });
   });
 
-  test("last-seen times are written together, by calls with a node key", async () => {
+  test("last-seen times are written together, for requests with a node key", async () => {
     const keys = await Promise.all(
       Array.from({ length: 30 }, (_, i) => enroll(send, { host_identifier: `host-${i}` })),
     );

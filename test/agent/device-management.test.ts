@@ -1,4 +1,4 @@
-// What agents tell of device management and Munki: section 10 of the agents' protocol.
+// Device management and Munki as reported by agents: section 10 of the agent protocol.
 import { beforeEach, describe, expect, test } from "vitest";
 import { runJob } from "../../src/server/jobs/start.ts";
 import { startApp, type TestApp } from "../support/app.ts";
@@ -17,7 +17,7 @@ const intune = windowsKey("A", {
   EnrollmentState: "1",
 });
 
-describe.each(["lowdb", "postgres"] as const)("device management told by agents on %s", (engine) => {
+describe.each(["lowdb", "postgres"] as const)("device management reported by agents on %s", (engine) => {
   let t: TestApp;
   let send: Send;
   beforeEach(async () => {
@@ -37,7 +37,7 @@ describe.each(["lowdb", "postgres"] as const)("device management told by agents 
   };
   const mac = (key: string, row: object) => write(key, { svc_detail_query_mdm_darwin: [row] });
   const rowOf = async () => (await t.store.hostMdm.list())[0];
-  // biome-ignore lint/suspicious/noExplicitAny: whatever the API shows
+  // biome-ignore lint/suspicious/noExplicitAny: the body of any endpoint
   const shown = async (): Promise<any> => {
     const { id } = (await t.store.hosts.list())[0]!;
     return ((await (await t.get(`/hosts/${id}`)).json()) as { host: object }).host;
@@ -49,7 +49,7 @@ describe.each(["lowdb", "postgres"] as const)("device management told by agents 
     [{ enrolled: "false", installed_from_dep: "true", server_url: "" }, "Pending", ""],
     [{ enrolled: "false", installed_from_dep: "false", server_url: "" }, "Off", ""],
     [{ enrolled: "1", installed_from_dep: "0", server_url: "https://mdm.example.com" }, "On (manual)", ""],
-  ])("a Mac that tells %j is %s", async (row, status, name) => {
+  ])("a Mac that reports %j is %s", async (row, status, name) => {
     await mac(await newHost("darwin"), row);
     expect((await shown()).mdm).toMatchObject({
       enrollment_status: status,
@@ -59,7 +59,7 @@ describe.each(["lowdb", "postgres"] as const)("device management told by agents 
     });
   });
 
-  test("hosts of one product share it, and one that changed is another's", async () => {
+  test("hosts of one product share its row, and a host whose product changes gets another row", async () => {
     const [a, b] = [await newHost("darwin", "a"), await newHost("darwin", "b")];
     await Promise.all([mac(a, jamf), mac(b, jamf)]);
     expect(await t.store.mdmSolutions.list()).toMatchObject([
@@ -73,7 +73,7 @@ describe.each(["lowdb", "postgres"] as const)("device management told by agents 
     );
   });
 
-  test("a product that went from the store meanwhile is made again", async () => {
+  test("a product whose row was deleted in the meantime is created again", async () => {
     const key = await newHost("darwin");
     await mac(key, jamf);
     await t.store.mdmSolutions.delete({ op: "all" });
@@ -82,7 +82,7 @@ describe.each(["lowdb", "postgres"] as const)("device management told by agents 
     expect((await shown()).mdm).toMatchObject({ name: "Jamf" });
   });
 
-  test("an unchanged answer writes nothing, and a failed one keeps what was known", async () => {
+  test("an unchanged result writes nothing, and a failed one keeps the known values", async () => {
     const key = await newHost("darwin");
     const munki = [{ version: "6.3", errors: "boom", warnings: "" }];
     const answer = { svc_detail_query_mdm_darwin: [jamf], svc_detail_query_munki: munki };
@@ -101,7 +101,7 @@ describe.each(["lowdb", "postgres"] as const)("device management told by agents 
     );
   });
 
-  test("what this server knows of an enrollment by itself stays when an agent tells of it", async () => {
+  test("the server's own knowledge of an enrollment is kept when an agent reports it", async () => {
     const key = await newHost("darwin");
     const { id } = (await t.store.hosts.list())[0]!;
     const enrolled_at = t.clock.iso();
@@ -113,7 +113,7 @@ describe.each(["lowdb", "postgres"] as const)("device management told by agents 
     expect(await rowOf()).toMatchObject({ enrollment_status: "Off", solution_id: null });
   });
 
-  test("Windows tells it by the registry; a server's is kept and not shown", async () => {
+  test("Windows hosts report it from the registry; a server's enrollment is stored and not shown", async () => {
     const key = await newHost("windows");
     const kind = (data: string) => ({ svc_detail_query_os_windows: [{ name: "InstallationType", data }] });
     await write(key, { svc_detail_query_mdm_windows: intune, ...kind("Client") });
@@ -121,19 +121,19 @@ describe.each(["lowdb", "postgres"] as const)("device management told by agents 
     await write(key, { svc_detail_query_mdm_windows: intune, ...kind("Server Core") });
     expect(await rowOf()).toMatchObject({ enrollment_status: "On (manual)", is_server: true });
     expect((await shown()).mdm).toMatchObject({ enrollment_status: null, name: "", server_url: null });
-    // The kind was not told this time: it is what it was.
+    // The kind was not reported this time, so it is kept.
     await write(key, { svc_detail_query_mdm_windows: [] });
     expect(await rowOf()).toMatchObject({ enrollment_status: "Off", is_server: true });
   });
 
-  test("a Linux host that answers a Mac's question is not believed", async () => {
+  test("a Linux host's result for a macOS query is ignored", async () => {
     const key = await newHost("ubuntu");
     await write(key, { svc_detail_query_mdm_darwin: [jamf], svc_detail_query_munki: [{ version: "6" }] });
     expect(await t.store.hostMdm.count()).toBe(0);
     expect(await t.store.hostMunki.count()).toBe(0);
   });
 
-  test("Munki's issues have the time since which the host has them, and go with it", async () => {
+  test("Munki issues have the time since which the host has them, and are deleted with it", async () => {
     const key = await newHost("darwin");
     const munki = (errors: string, warnings: string, version = "6.3") =>
       write(key, { svc_detail_query_munki: [{ version, errors, warnings }] });
@@ -157,14 +157,14 @@ describe.each(["lowdb", "postgres"] as const)("device management told by agents 
     expect(await t.store.hostMunki.count()).toBe(0);
   });
 
-  test("a host that tells thousands of issues is heard up to a limit", async () => {
+  test("the number of issues that a host can report is limited", async () => {
     const key = await newHost("darwin");
     const errors = Array.from({ length: 5_000 }, (_, i) => `issue ${i}`).join(";");
     await write(key, { svc_detail_query_munki: [{ version: "6", errors, warnings: "" }] });
     expect((await t.store.hostMunki.list())[0]?.issue_ids).toHaveLength(200);
   });
 
-  test("products and issues that no host tells any more go at the second look", async () => {
+  test("products and issues that no host reports any more are deleted by the second clean-up", async () => {
     const key = await newHost("darwin");
     const munki = (errors: string) => write(key, { svc_detail_query_munki: [{ version: "6", errors, warnings: "" }] });
     await mac(key, jamf);
@@ -182,7 +182,7 @@ describe.each(["lowdb", "postgres"] as const)("device management told by agents 
     ]);
     await runJob(t.services, "device_management");
     expect(await left()).toEqual([["Kandji"], ["boom"]]);
-    // What was held of them is gone too: told again, they are made again.
+    // The cached entries are gone too: if they are reported again, they are created again.
     await munki("boom;at 12:00");
     await mac(key, jamf);
     expect(await left()).toEqual([
@@ -193,7 +193,7 @@ describe.each(["lowdb", "postgres"] as const)("device management told by agents 
     expect(await t.store.munkiIssues.getMany(issue_ids)).toHaveLength(2);
   });
 
-  test("a host whose issues were lost gets them back with its next answer", async () => {
+  test("a host whose issues were lost gets them back with its next result", async () => {
     const key = await newHost("darwin");
     const answer = { svc_detail_query_munki: [{ version: "6", errors: "boom", warnings: "" }] };
     await write(key, answer);
@@ -204,7 +204,7 @@ describe.each(["lowdb", "postgres"] as const)("device management told by agents 
     expect(await t.store.munkiIssues.getMany(issue_ids)).toMatchObject([{ name: "boom" }]);
   });
 
-  test("a host that is deleted leaves nothing behind", async () => {
+  test("deleting a host leaves nothing behind", async () => {
     const key = await newHost("darwin");
     await write(key, { svc_detail_query_mdm_darwin: [jamf], svc_detail_query_munki: [{ version: "6" }] });
     const { id } = (await t.store.hosts.list())[0]!;

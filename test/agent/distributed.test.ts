@@ -19,7 +19,7 @@ describe.each(["lowdb", "postgres"] as const)("distributed queries on %s", (engi
   const host = async () => (await t.store.hosts.list())[0]!;
   const shown = async () => {
     await t.agent.flush();
-    // biome-ignore lint/suspicious/noExplicitAny: whatever the API shows
+    // biome-ignore lint/suspicious/noExplicitAny: the body of any endpoint
     return ((await (await t.get(`/hosts/${(await host()).id}`)).json()) as any).host;
   };
   const labelsOf = async () => (await shown()).labels.map(({ name }: { name: string }) => name).sort();
@@ -34,7 +34,7 @@ describe.each(["lowdb", "postgres"] as const)("distributed queries on %s", (engi
     ["linux", "deb_packages|rpm_packages"],
     ["darwin", "apps"],
     ["windows", "programs"],
-  ] as const)("a %s host tells its whole inventory, then is idle until it is due", async (family, source) => {
+  ] as const)("a %s host reports its complete inventory, and is idle until it is due again", async (family, source) => {
     const agent = new SimulatedAgent(send, family);
     await agent.enroll();
     const work = await agent.read();
@@ -82,7 +82,7 @@ describe.each(["lowdb", "postgres"] as const)("distributed queries on %s", (engi
     );
   });
 
-  test("an unchanged inventory writes no software, details or labels again", async () => {
+  test("an unchanged inventory does not write software, details or labels again", async () => {
     const agent = new SimulatedAgent(send, "linux");
     await agent.enroll();
     await agent.poll();
@@ -100,7 +100,7 @@ describe.each(["lowdb", "postgres"] as const)("distributed queries on %s", (engi
     expect(await host()).toMatchObject({ detail_updated_at: t.clock.iso(), software_updated_at: changedAt });
   });
 
-  test("software: what is gone leaves the host, and a source that failed keeps what it had", async () => {
+  test("software: missing items are removed from the host, and a failed source keeps its items", async () => {
     const key = await enroll(send);
     const deb = (...names: string[]) => names.map((name) => ({ name, version: "1.0", arch: "amd64" }));
     const npm = [{ name: "left-pad", version: "1.3.0", path: "/usr/lib/node_modules/left-pad" }];
@@ -121,7 +121,7 @@ describe.each(["lowdb", "postgres"] as const)("distributed queries on %s", (engi
     expect(await t.store.softwareTitles.count()).toBe(3);
   });
 
-  test("software_updated_at tells the last change: not an answer in another order, nor one that failed", async () => {
+  test("software_updated_at is the time of the last change, without results in another order and failed ones", async () => {
     const key = await enroll(send);
     const [curl, zsh] = ["curl", "zsh"].map((name) => ({ name, version: "1.0" }));
     const npm = { name: "left-pad", version: "1.3.0", path: "/usr/lib/node_modules/left-pad" };
@@ -139,7 +139,7 @@ describe.each(["lowdb", "postgres"] as const)("distributed queries on %s", (engi
     expect(await updatedAfter({ svc_detail_query_uptime: [{ total_seconds: "60" }] })).toBe(false);
   });
 
-  test("software that a job removed meanwhile is made again", async () => {
+  test("software that a job has deleted in the meantime is created again", async () => {
     const key = await enroll(send);
     const told = { svc_detail_query_software_deb: [{ name: "curl", version: "1.0" }] };
     await write(key, told);
@@ -156,7 +156,7 @@ describe.each(["lowdb", "postgres"] as const)("distributed queries on %s", (engi
       .toBe(1);
   });
 
-  test("labels: a row joins, no row leaves, a failed answer and an unknown label change nothing", async () => {
+  test("labels: a row adds the host, no row removes it, a failed result and an unknown label change nothing", async () => {
     const key = await enroll(send);
     const [linux, ubuntu] = [await labelId("All Linux"), await labelId("Ubuntu Linux")];
     const answers = (yes: object[] | string) => ({
@@ -174,7 +174,7 @@ describe.each(["lowdb", "postgres"] as const)("distributed queries on %s", (engi
     expect(await labelsOf()).toEqual(["All Hosts", "Ubuntu Linux"]);
   });
 
-  test("a label is asked of hosts of its platform only", async () => {
+  test("a label is sent only to hosts of its platform", async () => {
     const key = await enroll(send);
     const names = Object.keys((await read(key)).queries);
     expect(names).toContain(`svc_label_query_${await labelId("Ubuntu Linux")}`);
@@ -182,7 +182,7 @@ describe.each(["lowdb", "postgres"] as const)("distributed queries on %s", (engi
     expect(names).not.toContain(`svc_label_query_${await labelId("iOS")}`);
   });
 
-  test("refetch asks for everything once; only an answer with details ends it", async () => {
+  test("refetch requests everything once; only results with details end it", async () => {
     const agent = new SimulatedAgent(send, "linux");
     await agent.enroll();
     await agent.poll();
@@ -199,7 +199,7 @@ describe.each(["lowdb", "postgres"] as const)("distributed queries on %s", (engi
     expect(await agent.read()).toEqual(IDLE);
   });
 
-  test("failed details count as an answer, and change nothing else", async () => {
+  test("failed details count as results, and change nothing else", async () => {
     const key = await enroll(send);
     const before = await host();
     const names = ["os_version", "system_info", "uptime"].map((name) => `svc_detail_query_${name}`);
@@ -219,7 +219,7 @@ describe.each(["lowdb", "postgres"] as const)("distributed queries on %s", (engi
     });
   });
 
-  test("a host of unknown platform polls faster, and is asked again once its platform is known", async () => {
+  test("a host of unknown platform polls faster, and gets queries again once its platform is known", async () => {
     const key = await enroll(send, { host_details: undefined, platform_type: "0" });
     expect((await read(key)).accelerate).toBe(10);
     await write(key, {
@@ -247,7 +247,7 @@ describe.each(["lowdb", "postgres"] as const)("distributed queries on %s", (engi
     expect(await read(key)).toEqual(IDLE);
   });
 
-  test("additional queries are asked, and kept by name; names that are not asked are not", async () => {
+  test("additional queries are sent, and stored by name; results with other names are not", async () => {
     const queries = { kernel: "SELECT version FROM kernel_info;" };
     expect((await t.patch("/config", { features: { additional_queries: queries } })).status).toBe(200);
     const key = await enroll(send);
@@ -262,7 +262,7 @@ describe.each(["lowdb", "postgres"] as const)("distributed queries on %s", (engi
     expect((await shown()).additional).toEqual({ kernel: [{ version: "6.1" }] });
   });
 
-  test("while the store cannot write, results are refused, and taken when they come again", async () => {
+  test("while the store cannot write, results are refused, and accepted when they are sent again", async () => {
     const agent = new SimulatedAgent(send, "linux");
     await agent.enroll();
     const body = agent.answers(await agent.read());
@@ -277,7 +277,7 @@ describe.each(["lowdb", "postgres"] as const)("distributed queries on %s", (engi
     expect((await host()).detail_updated_at).toBe(t.clock.iso());
   });
 
-  test("more software and longer text than any host has is cut, not refused", async () => {
+  test("more software and longer text than any real host has is truncated, not refused", async () => {
     const key = await enroll(send);
     const rows = Array.from({ length: 12_000 }, (_, i) => ({ name: `package-${i}`, version: "1" }));
     await write(key, {
@@ -288,7 +288,7 @@ describe.each(["lowdb", "postgres"] as const)("distributed queries on %s", (engi
     expect((await host()).hostname.length).toBeLessThan(1_000);
   });
 
-  test("a deleted host's key is unknown at once, and the host may enroll again", async () => {
+  test("a deleted host's key becomes unknown immediately, and the host may enroll again", async () => {
     const key = await enroll(send);
     await read(key);
     expect((await t.delete(`/hosts/${(await host()).id}`)).status).toBe(200);

@@ -1,7 +1,8 @@
 import { beforeEach, describe, expect, test } from "vitest";
 import { startApp, type TestApp } from "../support/app.ts";
-import { makeTeam } from "../support/make.ts";
-import { enroll, enrollment, makeSecret, type Send, throughApp } from "./agents.ts";
+import { makeHost, makeTeam } from "../support/make.ts";
+import { agentCall } from "../support/managed.ts";
+import { enroll, enrollment, makeSecret, SECRET, type Send, throughApp } from "./agents.ts";
 
 const ENROLL = "/api/v1/qengine/enroll";
 
@@ -16,7 +17,7 @@ describe.each(["lowdb", "postgres"] as const)("enrollment on %s", (engine) => {
   beforeEach(() => start());
   const host = async () => (await t.store.hosts.list())[0]!;
 
-  test("a good secret makes a host, with what the agent told of itself, a member of All Hosts, just seen", async () => {
+  test("a valid secret creates a host with the agent's details, as a member of All Hosts, just seen", async () => {
     const { status, json } = await send(ENROLL, enrollment());
     expect(status).toBe(200);
     expect(Object.keys(json)).toEqual(["node_key"]);
@@ -48,7 +49,7 @@ describe.each(["lowdb", "postgres"] as const)("enrollment on %s", (engine) => {
     expect(shown).toMatchObject({ host: { status: "online", labels: [{ name: "All Hosts" }] } });
   });
 
-  test("the first enrollment is an activity of the service; the second is none", async () => {
+  test("the first enrollment is an activity of the service; the second is not", async () => {
     await enroll(send);
     await enroll(send);
     const { activities } = (await (await t.get("/activities")).json()) as { activities: { type: string }[] };
@@ -74,7 +75,7 @@ describe.each(["lowdb", "postgres"] as const)("enrollment on %s", (engine) => {
     expect(await t.store.hosts.count()).toBe(0);
   });
 
-  test("enrolling again keeps the host, replaces the key at once and fills only what was empty", async () => {
+  test("enrolling again keeps the host, replaces the key immediately and fills only empty fields", async () => {
     const first = await enroll(send, {
       host_details: { system_info: { hostname: "h1", uuid: "", hardware_serial: "S1" } },
     });
@@ -97,7 +98,7 @@ describe.each(["lowdb", "postgres"] as const)("enrollment on %s", (engine) => {
     expect((await read(second)).json.error).toBeUndefined();
   });
 
-  test("the platform type alone does not replace what is known of the platform", async () => {
+  test("the platform type alone does not replace a known platform", async () => {
     await enroll(send);
     await enroll(send, { host_details: undefined });
     expect((await host()).platform).toBe("ubuntu");
@@ -105,16 +106,16 @@ describe.each(["lowdb", "postgres"] as const)("enrollment on %s", (engine) => {
     expect((await t.store.hosts.list())[1]).toMatchObject({ platform: "darwin", hostname: "" });
   });
 
-  test("the secret decides the team, each time", async () => {
+  test("the secret determines the team of a new host; a global one keeps a known host in its team", async () => {
     const team = await makeTeam(t);
     await makeSecret(t, "team-secret", team.id);
     await enroll(send, { enroll_secret: "team-secret" });
     expect((await host()).team_id).toBe(team.id);
     await enroll(send);
-    expect((await host()).team_id).toBeNull();
+    expect((await host()).team_id).toBe(team.id);
   });
 
-  test("the host has the intervals of its configuration from the start, which fetching it need not write", async () => {
+  test("the host has the intervals of its configuration from the start, so that fetching it need not write", async () => {
     const config = { options: { distributed_interval: 30, logger_tls_period: 20, config_refresh: 300 } };
     const overrides = { platforms: { linux: { options: { distributed_interval: 40 } } } };
     expect((await t.patch("/config", { agent_options: { config, overrides } })).status).toBe(200);
@@ -131,11 +132,11 @@ describe.each(["lowdb", "postgres"] as const)("enrollment on %s", (engine) => {
   });
 
   test.each([
-    ["uuid", "UUID-1"],
+    ["uuid", "uuid-1"],
     ["instance", "instance-1"],
     ["hostname", "h1.example"],
     ["provided", "host-1"],
-  ] as const)("host_identifier=%s takes %s", async (host_identifier, identifier) => {
+  ] as const)("host_identifier=%s uses %s", async (host_identifier, identifier) => {
     await t.close();
     await start({ settings: { host_identifier } });
     await enroll(send);
@@ -144,7 +145,45 @@ describe.each(["lowdb", "postgres"] as const)("enrollment on %s", (engine) => {
     expect((await t.store.hosts.list()).map((row) => row.identifier)).toContain("fallback");
   });
 
-  test("within the cooldown a host cannot enroll again, and keeps its key", async () => {
+  const names = async () => (await t.store.hosts.list()).map(({ identifier }) => identifier).sort();
+
+  test("an identifier in another letter case is the same host, for both agents, also concurrently", async () => {
+    const uuid = "1A2B3C4D-1111-2222-3333-ABCDEFABCDEF";
+    const spelled = [uuid, uuid.toLowerCase(), uuid.replace("A", "a")];
+    await Promise.all(spelled.map((host_identifier) => enroll(send, { host_identifier })));
+    const managed = { enroll_secret: SECRET, hardware_uuid: uuid, hostname: "h1", platform: "ubuntu" };
+    expect((await agentCall(t, "/enroll", managed)).status).toBe(200);
+    expect((await agentCall(t, "/enroll", { ...managed, qengine_identifier: spelled[2] })).status).toBe(200);
+    expect(await names()).toEqual([uuid.toLowerCase()]);
+    expect(await t.store.managedAgents.count()).toBe(1);
+    await enroll(send, { host_identifier: "stra\u00dfe" });
+    await enroll(send, { host_identifier: "STRASSE" });
+    expect(await names()).toEqual([uuid.toLowerCase(), "strasse", "stra\u00dfe"]);
+  });
+
+  test("hosts of earlier versions are found by their identifiers, and two that differ only in letter case stay two", async () => {
+    const old = await makeHost(t, { identifier: "UUID-7" });
+    await enroll(send, { host_identifier: "uuid-7" });
+    expect(await t.store.hosts.list()).toMatchObject([{ id: old.id, identifier: "uuid-7" }]);
+    const [first, second] = [await makeHost(t, { identifier: "TWIN" }), await makeHost(t, { identifier: "Twin" })];
+    const keyOf = async (id: number) => (await t.store.hosts.get(id))!.node_key_hash;
+    for (const [host_identifier, host] of [
+      ["Twin", second],
+      ["TWIN", first],
+      ["Twin", second],
+      ["TWIN", first],
+    ] as const) {
+      const others = await Promise.all([old, first, second].filter((one) => one !== host).map(({ id }) => keyOf(id)));
+      const before = await keyOf(host.id);
+      await enroll(send, { host_identifier });
+      expect(await keyOf(host.id)).not.toBe(before);
+      const after = [old, first, second].filter((one) => one !== host).map(({ id }) => keyOf(id));
+      expect(await Promise.all(after)).toEqual(others);
+    }
+    expect(await names()).toEqual(["TWIN", "twin", "uuid-7"]);
+  });
+
+  test("during the cooldown a host cannot enroll again, and keeps its key", async () => {
     await t.close();
     await start({ settings: { enroll_cooldown: "5m" } });
     const key = await enroll(send);
@@ -156,7 +195,7 @@ describe.each(["lowdb", "postgres"] as const)("enrollment on %s", (engine) => {
     await enroll(send);
   });
 
-  test("the license's number of devices is the limit for new hosts only", async () => {
+  test("the license's number of devices limits only new hosts", async () => {
     Object.assign(t.services.license, { device_count: 2 });
     await t.agent.stop();
     const { startAgent } = await import("../../src/server/agent/start.ts");
@@ -179,7 +218,7 @@ describe.each(["lowdb", "postgres"] as const)("enrollment on %s", (engine) => {
     await agent.stop();
   });
 
-  test("many enrollments at once: one row an identifier, and the last key of each works", async () => {
+  test("many concurrent enrollments: one row per identifier, and the last key of each works", async () => {
     const names = Array.from({ length: 60 }, (_, i) => `host-${i % 20}`);
     const keys = await Promise.all(names.map((host_identifier) => enroll(send, { host_identifier })));
     expect(await t.store.hosts.count()).toBe(20);
@@ -189,7 +228,7 @@ describe.each(["lowdb", "postgres"] as const)("enrollment on %s", (engine) => {
     expect(replies.filter(({ json }) => json.node_invalid === true)).toHaveLength(40);
   });
 
-  test("bad secrets are limited by address, good ones never, loopback never", async () => {
+  test("invalid secrets are limited by address; valid ones and loopback are not limited", async () => {
     const from = async (address: string, secret: string) =>
       t.agent.handle("enroll", {
         body: Buffer.from(JSON.stringify(enrollment({ enroll_secret: secret }))),

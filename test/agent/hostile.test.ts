@@ -7,7 +7,7 @@ const Q = "/api/v1/qengine/";
 const GZIP = { "content-encoding": "gzip" };
 const MiB = 1024 * 1024;
 
-// Made before the server starts: an event loop that was held up sheds work.
+// Created before the server starts, because a blocked event loop makes the server refuse work.
 const zipped = (text: string) => gzipSync(text, { level: 1 });
 const many = (count: number, one: (i: number) => string) => Array.from({ length: count }, (_, i) => one(i)).join();
 const rows = ["users", "software_deb", "software_npm", "certificates_darwin"];
@@ -19,7 +19,7 @@ const writes = {
   members: zipped(`{${many(3_000_000, (i) => `"q${i}":0`)}}`),
 };
 
-/** Bodies below their caps, whose parts are so small and many that as values they would fill the memory. */
+/** Bodies below their limits with so many small parts that their parsed values would fill the memory. */
 describe("bodies that are small on the wire and large in memory", () => {
   let t: TestApp;
   let send: Send;
@@ -33,7 +33,7 @@ describe("bodies that are small on the wire and large in memory", () => {
   });
   afterEach(() => close());
 
-  /** The most that memory grew by while the work was done. */
+  /** The increase of memory, at its highest, during the work. */
   const growth = async (work: () => Promise<unknown>): Promise<number> => {
     globalThis.gc?.();
     const before = process.memoryUsage().rss;
@@ -45,7 +45,7 @@ describe("bodies that are small on the wire and large in memory", () => {
     clearInterval(timer);
     return most - before;
   };
-  test("a log of millions of empty lines is taken, its first 100,000 read", async () => {
+  test("a log of millions of empty lines is accepted, and its first 100,000 lines are read", async () => {
     let taken = 0;
     t.agent.onResults((_host, got) => {
       taken += got.length;
@@ -61,7 +61,7 @@ describe("bodies that are small on the wire and large in memory", () => {
     expect(await t.services.metrics.registry.metrics()).toContain('svc_agent_bad_logs_total{reason="beyond"} 1');
   });
 
-  test.each(Object.entries(writes))("a write of millions of %s is an answer like another", async (_what, body) => {
+  test.each(Object.entries(writes))("a write of millions of %s gets a normal reply", async (_what, body) => {
     const grown = await growth(async () => {
       const reply = await send(`${Q}distributed/write`, body, { ...GZIP, authorization: `NodeKey ${key}` });
       expect(reply).toMatchObject({ status: 200, text: "{}" });
@@ -70,7 +70,7 @@ describe("bodies that are small on the wire and large in memory", () => {
     expect((await send(`${Q}config`, { node_key: key })).status).toBe(200);
   });
 
-  test("many at once are inflated a few at a time, and refused where there is no room", async () => {
+  test("many at once are decompressed a few at a time, and refused if memory is short", async () => {
     const sockets = await Promise.all(Array.from({ length: 10 }, () => throughSocket(t)));
     const grown = await growth(async () => {
       const replies = await Promise.all(sockets.map((socket) => socket.send(`${Q}log`, long, GZIP)));

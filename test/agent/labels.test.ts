@@ -13,7 +13,7 @@ import { enroll, enrollment, makeSecret, type Send, throughApp } from "./agents.
 
 const HOUR = 3_600_000;
 
-// biome-ignore lint/suspicious/noExplicitAny: whatever the API answers
+// biome-ignore lint/suspicious/noExplicitAny: the body of any endpoint
 type Body = any;
 
 const settings = { max_jitter_percent: 0 };
@@ -41,7 +41,7 @@ const write = async (send: Send, node_key: string, queries: object, statuses: ob
 };
 const yes = [{ 1: "1" }];
 
-describe.each(["lowdb", "postgres"] as const)("labels that agents answer on %s", (engine) => {
+describe.each(["lowdb", "postgres"] as const)("labels evaluated by agents on %s", (engine) => {
   let t: TestApp;
   let send: Send;
   beforeEach(async () => {
@@ -52,7 +52,7 @@ describe.each(["lowdb", "postgres"] as const)("labels that agents answer on %s",
   const members = async (id: number) =>
     ((await (await t.get(`/labels/${id}/hosts`)).json()) as Body).hosts.map((host: Body) => host.hardware_serial);
 
-  test("only labels by query are asked, of the platforms that they are for", async () => {
+  test("only labels with a query are sent, to hosts of their platforms", async () => {
     const platforms = { ubuntu: "ubuntu", linux: "linux", darwin: "darwin", every: "" };
     const ids: Record<string, number> = {};
     for (const [name, platform] of Object.entries(platforms))
@@ -65,12 +65,12 @@ describe.each(["lowdb", "postgres"] as const)("labels that agents answer on %s",
     expect(asked[`${LABEL_PREFIX}${ids.linux}`]).toBe("SELECT 'linux'");
     expect(asked[`${LABEL_PREFIX}${ids.every}`]).toBe("SELECT 'every'");
     for (const id of [ids.darwin, manual.id, criteria.id]) expect(asked).not.toHaveProperty(`${LABEL_PREFIX}${id}`);
-    // What was not asked is not believed.
+    // Results of queries that were not sent are ignored.
     await write(send, key, { [`${LABEL_PREFIX}${manual.id}`]: yes, [`${LABEL_PREFIX}${criteria.id}`]: yes });
     expect([await members(manual.id), await members(criteria.id)]).toEqual([[], []]);
   });
 
-  test("a query that fails on half the hosts leaves those as they were", async () => {
+  test("a query that fails on half the hosts keeps their memberships", async () => {
     const { id } = await create(t, { name: "half", query: "SELECT 1 FROM not_everywhere" });
     const keys: string[] = [];
     for (let n = 0; n < 6; n++) keys.push(await enroll(send, nth(n)));
@@ -78,7 +78,7 @@ describe.each(["lowdb", "postgres"] as const)("labels that agents answer on %s",
     for (const [n, key] of keys.entries()) await write(send, key, { [name]: n < 4 ? yes : [] }, { [name]: 0 });
     expect(await members(id)).toEqual(["S0", "S1", "S2", "S3"]);
     t.clock.advance(HOUR);
-    // The odd ones fail; the even ones now say the opposite.
+    // The odd ones fail; the even ones now report the opposite.
     for (const [n, key] of keys.entries()) {
       expect(await read(send, key)).toHaveProperty(name);
       if (n % 2 === 1) await write(send, key, { [name]: n === 1 ? yes : "" }, { [name]: 1 });
@@ -86,12 +86,12 @@ describe.each(["lowdb", "postgres"] as const)("labels that agents answer on %s",
     }
     expect(await members(id)).toEqual(["S1", "S3", "S4"]);
     expect(await count(t, id)).toBe(3);
-    // A failure is an answer too: it is not asked again with every poll (nor are these hosts asked for everything).
+    // A failure is a result too: the query is not sent with every poll (nor is everything requested from these hosts).
     await t.store.hosts.update({ where: everything, set: { refetch_requested: false } });
     for (const key of keys) expect(await read(send, key)).not.toHaveProperty(name);
   });
 
-  test("counts are right with the answer, and All Hosts with the enrollment", async () => {
+  test("counts are correct after the result, and of All Hosts after the enrollment", async () => {
     const allHosts = (await t.store.labels.first({ where: eq("name", "All Hosts") }))!.id;
     const { id } = await create(t, { name: "counted", query: "SELECT 1" });
     for (let n = 0; n < 3; n++) {
@@ -107,7 +107,52 @@ describe.each(["lowdb", "postgres"] as const)("labels that agents answer on %s",
     expect(await count(t, id)).toBe(2);
   });
 
-  test("a host that enrolls into another team is counted there", async () => {
+  test("the SQL of a team user's label is sent only to hosts of that user's teams, and members follow", async () => {
+    const [own, other] = [await makeTeam(t), await makeTeam(t)];
+    await makeSecret(t, "own", own.id);
+    await makeSecret(t, "other", other.id);
+    const who = await makeUser(t, { teams: [{ id: own.id, role: "technician" }] });
+    const { label } = (await (await who.post("/labels", { name: "theirs", query: "SELECT 1" })).json()) as Body;
+    expect(Object.keys(label)).not.toContain("asked_teams");
+    const specs = [{ name: "by spec", query: "SELECT 2", label_membership_type: "dynamic" }];
+    expect((await who.post("/spec/labels", { specs })).status).toBe(200);
+    const bySpec = (await t.store.labels.first({ where: eq("name", "by spec") }))!;
+    const all = await create(t, { name: "everywhere", query: "SELECT 3" });
+
+    const [inside, outside, nowhere] = [
+      await enroll(send, { ...nth(0), enroll_secret: "own" }),
+      await enroll(send, { ...nth(1), enroll_secret: "other" }),
+      await enroll(send, nth(2)),
+    ];
+    const names = [label.id, bySpec.id].map((id) => `${LABEL_PREFIX}${id}`);
+    const asked = async (key: string) => Object.keys(await read(send, key)).filter((name) => names.includes(name));
+    expect(await asked(inside)).toEqual(names);
+    for (const key of [outside, nowhere]) {
+      expect(await asked(key)).toEqual([]);
+      expect(await read(send, key)).toHaveProperty(`${LABEL_PREFIX}${all.id}`);
+    }
+    // Results of queries that were not sent are ignored.
+    for (const key of [inside, outside, nowhere]) await write(send, key, { [names[0]!]: yes });
+    expect(await members(label.id)).toEqual(["S0"]);
+
+    const { id } = (await t.store.hosts.first({ where: eq("hardware_serial", "S0") }))!;
+    expect((await t.post("/hosts/transfer", { team_id: other.id, hosts: [id] })).status).toBe(200);
+    t.clock.advance(HOUR);
+    expect(await asked(inside)).toEqual([]);
+    await write(send, inside, { [`${LABEL_PREFIX}${all.id}`]: yes });
+    expect(await members(label.id)).toEqual([]);
+
+    // A user who may write all labels takes over the SQL.
+    expect((await t.post("/spec/labels", { specs: [{ ...specs[0], query: "SELECT 4" }] })).status).toBe(200);
+    t.clock.advance(HOUR);
+    expect(await asked(outside)).toEqual([names[1]]);
+  });
+
+  test("a host is counted in the team that it enrolls into, and no longer after it enrolls into another", async () => {
+    await t.close();
+    t = await startApp({ engine, settings: { global_reenroll: "move" } });
+    send = throughApp(t);
+    await makeSecret(t);
     const [one, two] = [await makeTeam(t), await makeTeam(t)];
     await makeSecret(t, "for-one", one.id);
     await makeSecret(t, "for-two", two.id);
@@ -123,11 +168,13 @@ describe.each(["lowdb", "postgres"] as const)("labels that agents answer on %s",
     expect(await counts()).toEqual([0, 0]);
     await enroll(send, { ...nth(0), enroll_secret: "for-one" });
     expect(await counts()).toEqual([1, 0]);
-    await enroll(send, { ...nth(0), enroll_secret: "for-two" });
+    await enroll(send, { ...nth(1), enroll_secret: "for-two" });
+    expect(await counts()).toEqual([1, 1]);
+    await enroll(send, nth(0));
     expect(await counts()).toEqual([0, 1]);
   });
 
-  test("a question changed by configuration empties the label until hosts answered the new one", async () => {
+  test("a query that is changed by configuration empties the label until hosts report results of the new one", async () => {
     const { id } = await create(t, { name: "q", query: "SELECT 1" });
     const name = `${LABEL_PREFIX}${id}`;
     const keys = [await enroll(send, nth(0)), await enroll(send, nth(1))];
@@ -141,7 +188,7 @@ describe.each(["lowdb", "postgres"] as const)("labels that agents answer on %s",
     expect(await members(id)).toEqual(["S0"]);
   });
 
-  test("a label that is deleted is asked no more, and a late answer is passed over", async () => {
+  test("a deleted label is not sent any more, and a late result is ignored", async () => {
     const { id } = await create(t, { name: "gone", query: "SELECT 1" });
     const key = await enroll(send, nth(0));
     expect(await read(send, key)).toHaveProperty(`${LABEL_PREFIX}${id}`);
@@ -153,7 +200,7 @@ describe.each(["lowdb", "postgres"] as const)("labels that agents answer on %s",
   });
 });
 
-test("a second server's counts follow what the first one is told", async () => {
+test("the counts of a second server follow the results that the first one receives", async () => {
   const t = await startApp({ engine: "postgres", settings });
   const send = throughApp(t);
   await makeSecret(t);

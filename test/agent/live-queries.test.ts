@@ -1,4 +1,4 @@
-// Agents that answer live queries as badly as agents can.
+// Agents with invalid results of live queries.
 import { describe, expect, test } from "vitest";
 import { LIVE_PREFIX } from "../../src/server/agent/results.ts";
 import { CELL_MAX, HOST_ROWS_MAX } from "../../src/server/live-queries/limits.ts";
@@ -26,13 +26,13 @@ const outcome = async (t: TestApp, campaign: number, host: LiveHost) =>
     ({ host_id }) => host_id === host.id,
   )!;
 
-describe.each(["lowdb", "postgres"] as const)("live answers on %s", (engine) => {
+describe.each(["lowdb", "postgres"] as const)("live results on %s", (engine) => {
   const start = () => startApp({ engine, settings: { live_query_rest_period: "100ms" } });
 
-  test("of garbage types are read as what they can be", async () => {
+  test("with invalid types are converted as far as possible", async () => {
     const t = await start();
     const cases: [unknown, unknown, unknown][] = [
-      // rows, status, what is kept
+      // rows, status, the stored value
       ["", 0, null],
       [null, 0, null],
       [7, 0, null],
@@ -60,7 +60,7 @@ describe.each(["lowdb", "postgres"] as const)("live answers on %s", (engine) => 
     }
   });
 
-  test("keep every digit of numbers that are no text, in bodies of any size", async () => {
+  test("keep every digit of numbers that are not text, in bodies of any size", async () => {
     const t = await start();
     const cells = '"a":9223372036854775807,"b":-18446744073709551616,"c":[1],"d":1e400,"e":"\\"1\\\\","f":1.5';
     for (const filler of ["", "x".repeat(3 * 1024 * 1024)]) {
@@ -75,7 +75,7 @@ describe.each(["lowdb", "postgres"] as const)("live answers on %s", (engine) => 
     }
   });
 
-  test("nested more deeply than can be written are errors in their place", async () => {
+  test("with too deep nesting become errors", async () => {
     const t = await start();
     const host = await makeLiveHost(t);
     const id = await started(t, [host]);
@@ -83,11 +83,11 @@ describe.each(["lowdb", "postgres"] as const)("live answers on %s", (engine) => 
     const queries = `{"${LIVE_PREFIX}${id}":[{"a":${cell}}]}`;
     const { json } = await host.send("distributed/write", `{"node_key":"${host.key}","queries":${queries}}`);
     expect(json).toEqual({});
-    const error = "the host answered with a cell that is nested too deeply, which is not kept";
+    const error = "the result was not stored: a cell is nested too deeply";
     expect(await outcome(t, id, host)).toMatchObject({ state: "error", error, rows: null });
   });
 
-  test("that failed are errors, with the agent's message or ours", async () => {
+  test("that failed become errors, with the agent's message or ours", async () => {
     const t = await start();
     const cases: [unknown, unknown, string][] = [
       [1, "no such table: x", "no such table: x"],
@@ -104,20 +104,20 @@ describe.each(["lowdb", "postgres"] as const)("live answers on %s", (engine) => 
     }
   });
 
-  test("that are too large are told in their place", async () => {
+  test("that are too large are reported as errors", async () => {
     const t = await start();
     const cases: [unknown, string | null][] = [
       [[{ big: "x".repeat(CELL_MAX) }], null],
-      [[{ big: "x".repeat(CELL_MAX + 1) }], "the host answered with a cell of more than 1 MiB, which is not kept"],
-      [[{ big: "é".repeat(CELL_MAX / 2 + 1) }], "the host answered with a cell of more than 1 MiB, which is not kept"],
+      [[{ big: "x".repeat(CELL_MAX + 1) }], "the result was not stored: a cell is larger than 1 MiB"],
+      [[{ big: "é".repeat(CELL_MAX / 2 + 1) }], "the result was not stored: a cell is larger than 1 MiB"],
       [
         Array.from({ length: 5 }, () => ({ big: "x".repeat(CELL_MAX) })),
-        "the host answered with more than 4 MiB of rows, which are not kept",
+        "the result was not stored: the rows are larger than 4 MiB",
       ],
       [Array.from({ length: HOST_ROWS_MAX }, (_, i) => ({ i: String(i) })), null],
       [
         Array.from({ length: HOST_ROWS_MAX + 1 }, (_, i) => ({ i: String(i) })),
-        `the host answered with ${HOST_ROWS_MAX + 1} rows: more than ${HOST_ROWS_MAX} are not kept`,
+        `the result was not stored: ${HOST_ROWS_MAX + 1} rows exceed the limit of ${HOST_ROWS_MAX}`,
       ],
     ];
     for (const [rows, error] of cases) {
@@ -136,11 +136,11 @@ describe.each(["lowdb", "postgres"] as const)("live answers on %s", (engine) => 
     const id = await started(t, [host]);
     const rows = Array.from({ length: 25 }, () => ({ big: "x".repeat(CELL_MAX) }));
     expect((await host.answer(id, { rows })).json).toEqual({});
-    const error = "the host answered with more rows than can be read";
+    const error = "the result was not stored: it has too many rows";
     expect(await outcome(t, id, host)).toMatchObject({ state: "error", error, rows: null });
   });
 
-  test("beyond what one live query may keep come as errors", async () => {
+  test("beyond the limit of one live query become errors", async () => {
     const t = await start();
     const [a, b] = [await makeLiveHost(t), await makeLiveHost(t)];
     const id = await started(t, [a, b]);
@@ -149,12 +149,12 @@ describe.each(["lowdb", "postgres"] as const)("live answers on %s", (engine) => 
     await b.answer(id, { rows: [{ a: "x" }] });
     expect(await outcome(t, id, a)).toMatchObject({
       state: "error",
-      error: expect.stringContaining("more rows than are kept"),
+      error: expect.stringContaining("has reached its size limit"),
     });
     expect(await outcome(t, id, b)).toMatchObject({ state: "answered", rows: [{ a: "x" }] });
   });
 
-  test("in bytes that are no UTF-8 are kept as far as they are text", async () => {
+  test("with bytes that are not UTF-8 are kept as far as they are text", async () => {
     const t = await start();
     const host = await makeLiveHost(t);
     const id = await started(t, [host]);
@@ -168,7 +168,7 @@ describe.each(["lowdb", "postgres"] as const)("live answers on %s", (engine) => 
     expect((await outcome(t, id, host)).rows).toEqual([{ a: "x\ufffd\ufffd\ufffdy" }]);
   });
 
-  test("to what was not asked are taken and dropped", async () => {
+  test("of queries that were not sent are accepted and dropped", async () => {
     const t = await start();
     const [host, other] = [await makeLiveHost(t), await makeLiveHost(t)];
     const foreign = await started(t, [other]);
@@ -179,14 +179,14 @@ describe.each(["lowdb", "postgres"] as const)("live answers on %s", (engine) => 
     for (const odd of ["", "x", "-1", "1.5", "01", "1e3", "constructor", "99999999999999999999"])
       body.queries[LIVE_PREFIX + odd] = [{ a: "1" }];
     expect(await host.send("distributed/write", body)).toEqual({ status: 200, json: {} });
-    // A number that was guessed before it was given does not keep its query from being answered.
+    // A number that was guessed before it was assigned does not prevent results of its query.
     const next = await started(t, [host]);
     expect(next).toBe(foreign + 1);
     await host.answer(next, { rows: [{ a: "true" }] });
     expect(await outcome(t, next, host)).toMatchObject({ state: "answered", rows: [{ a: "true" }] });
   });
 
-  test("count once: the first, however often and at the same time they come", async () => {
+  test("count once: the first, however often and concurrently they are sent", async () => {
     const t = await start();
     const [host, other] = [await makeLiveHost(t), await makeLiveHost(t)];
     const id = await started(t, [host, other]);
@@ -202,7 +202,7 @@ describe.each(["lowdb", "postgres"] as const)("live answers on %s", (engine) => 
     expect((await outcome(t, id, host)).rows).toEqual([{ i: "0" }]);
   });
 
-  test("are numbered without a gap however many come at once", async () => {
+  test("are numbered without gaps however many are sent at once", async () => {
     const t = await start();
     const hosts: LiveHost[] = [];
     for (let i = 0; i < 100; i++) hosts.push(await makeLiveHost(t));
@@ -224,8 +224,8 @@ describe.each(["lowdb", "postgres"] as const)("live answers on %s", (engine) => 
   });
 });
 
-describe("a host that is asked live", () => {
-  test("gets the query alone, and its answer does not stand for the inventory that was asked for", async () => {
+describe("a host with a live query", () => {
+  test("gets only this query, and its result does not count as the inventory that was due", async () => {
     const t = await startApp({ settings: { max_jitter_percent: 0 } });
     await makeSecret(t);
     const agent = new SimulatedAgent(throughApp(t), "linux");
@@ -246,7 +246,7 @@ describe("a host that is asked live", () => {
     expect((await t.store.hosts.get(host!.id))?.refetch_requested).toBe(false);
   });
 
-  test("and never answers still gets its other work, and other live queries", async () => {
+  test("gets its other work and other live queries, even if it never sends a result", async () => {
     const t = await startApp({ settings: { max_jitter_percent: 0 } });
     await makeSecret(t);
     const agent = new SimulatedAgent(throughApp(t), "linux");
@@ -261,7 +261,7 @@ describe("a host that is asked live", () => {
     expect(turns).toEqual([LIVE_PREFIX + a, "details", LIVE_PREFIX + b, "details"]);
   });
 
-  test("takes real SQL, and its error comes back", async () => {
+  test("runs real SQL, and returns its error", async () => {
     const t = await startApp({ settings: { live_query_rest_period: "60s", max_jitter_percent: 0 } });
     await makeSecret(t);
     const agent = new SimulatedAgent(throughApp(t), "darwin");

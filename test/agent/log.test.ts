@@ -28,7 +28,7 @@ async function start(settings: Parameters<typeof startApp>[0] = {}) {
 }
 
 describe("log", () => {
-  test("lines are in the file, byte for byte, when the answer comes: results and statuses apart", async () => {
+  test("lines are in the file without a difference when the reply arrives: results and statuses separately", async () => {
     const { log, file } = await start();
     const line =
       '{"name":"pack/Global/q", "unixTime":9223372036854775807,"epoch":"0","columns":{"a":"\\u00e9 \\"}]{"}}';
@@ -40,7 +40,7 @@ describe("log", () => {
     expect((await file("results.log")).split("\n")).toHaveLength(4);
   });
 
-  test("a line of several lines becomes one; what is no JSON object is passed over", async () => {
+  test("a line with line breaks becomes one; anything that is not a JSON object is ignored", async () => {
     const { log, file, t } = await start();
     const data = '[{\n "name" : "a",\r\n "x":"\\n"}, 7, "text", [1], null, {bad}, {"name":"b"}]';
     expect((await log("result", data)).text).toBe("{}");
@@ -49,7 +49,7 @@ describe("log", () => {
     expect(await t.services.metrics.registry.metrics()).toContain('svc_agent_bad_logs_total{reason="line"} 5');
   });
 
-  test("data that is no array is taken as done and counted; an unknown type is an error", async () => {
+  test("data that is not an array is acknowledged and counted; an unknown type is an error", async () => {
     const { log, t } = await start();
     for (const data of ["null", "7", '"x"', '{"a":1}'])
       expect(await log("result", data)).toMatchObject({ status: 200, text: "{}" });
@@ -66,7 +66,7 @@ describe("log", () => {
     expect(await file("results.log")).toBe(`${lines.join("\n")}\n`);
   });
 
-  test("batches that come at once are each whole in the file", async () => {
+  test("concurrent batches are each complete in the file", async () => {
     const { log, file } = await start();
     const names = Array.from({ length: 50 }, (_, i) => i);
     await Promise.all(names.map((i) => log("result", `[{"n":${i}},{"n":${i},"second":true}]`)));
@@ -75,7 +75,7 @@ describe("log", () => {
     for (let i = 0; i < 100; i += 2) expect(JSON.parse(lines[i + 1]!).n).toBe(JSON.parse(lines[i]!).n);
   });
 
-  test("while the destination fails the agent keeps its lines; afterwards they are there once", async () => {
+  test("while the destination fails, the agent keeps its lines; afterwards they are in the file once", async () => {
     const { log, file, logs } = await start();
     await rm(logs, { recursive: true, force: true });
     await writeFile(logs, "in the way");
@@ -87,7 +87,7 @@ describe("log", () => {
     expect(await file("results.log")).toBe('{"name":"a"}\n');
   });
 
-  test("files rotate by size, are compressed, and the oldest go", async () => {
+  test("files are rotated by size and compressed, and the oldest are deleted", async () => {
     const { log, logs } = await start({
       settings: { log_rotate_size: "10K", log_rotate_keep: 2, log_rotate_compress: true },
     });
@@ -104,7 +104,7 @@ describe("log", () => {
     ).toEqual([9, 10, 11]);
   });
 
-  test("none takes lines and keeps none; who listens for results gets them after they were accepted", async () => {
+  test("with the destination none, lines are accepted and dropped; listeners for results get them after they were accepted", async () => {
     const { t, log, logs } = await start({ settings: { result_log: "none", status_log: "none" } });
     const got: { id: number; lines: readonly ResultLine[] }[] = [];
     const end = t.agent.onResults((host, lines) => void got.push({ id: host.id, lines }));
@@ -130,7 +130,7 @@ describe("log", () => {
     await expect(readdir(logs)).rejects.toThrow();
   });
 
-  test("listeners get nothing of what was refused", async () => {
+  test("listeners get nothing of refused requests", async () => {
     const { t, log, logs } = await start();
     await mkdir(logs, { recursive: true });
     await mkdir(join(logs, "results.log"));

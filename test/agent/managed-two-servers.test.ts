@@ -1,4 +1,4 @@
-// Managed agents that talk to another server than the administrator, on one database.
+// Managed agents that use another server than the administrator, on one database.
 import { expect, it } from "vitest";
 import { createConfigReader } from "../../src/server/app-config/service.ts";
 import { createCipher } from "../../src/server/core/cipher.ts";
@@ -6,9 +6,10 @@ import { type ManagedAgents, startManagedAgents } from "../../src/server/device/
 import { openPostgres } from "../../src/server/store/postgres/open.ts";
 import { tables } from "../../src/server/tables.ts";
 import { startApp, type TestApp } from "../support/app.ts";
-import { makeManaged } from "../support/managed.ts";
+import { makeTeam } from "../support/make.ts";
+import { addSecret, ManagedAgent, makeManaged, SECRET } from "../support/managed.ts";
 
-/** What a second server holds of managed agents. */
+/** The cached managed agents of a second server. */
 async function second(t: TestApp): Promise<ManagedAgents & { close(): Promise<void> }> {
   const cipher = createCipher(Buffer.alloc(32, 7));
   const url = t.databaseUrl!;
@@ -23,13 +24,36 @@ async function second(t: TestApp): Promise<ManagedAgents & { close(): Promise<vo
   };
 }
 
-it("hear of a lock, of its end, of new options, and of a key that died", async () => {
+it("lose their key on every server when the machine's stock agent enrolls into no team", async () => {
+  const t = await startApp({ engine: "postgres", settings: { global_reenroll: "move" } });
+  const other = await second(t);
+  try {
+    const team = await makeTeam(t);
+    await t.patch(`/teams/${team.id}/secrets`, { secrets: [{ secret: "team-secret" }] });
+    await addSecret(t);
+    const agent = await new ManagedAgent(t).enroll("team-secret");
+    expect((await other.find(agent.key, { address: "" })).teamId).toBe(team.id);
+    const body = { enroll_secret: SECRET, host_identifier: agent.uuid };
+    const reply = await t.raw("/api/v1/qengine/enroll", { method: "POST", body: JSON.stringify(body) });
+    expect(reply.status).toBe(200);
+    const isKnown = () =>
+      other.find(agent.key, { address: "" }).then(
+        () => true,
+        () => false,
+      );
+    await expect.poll(isKnown).toBe(false);
+  } finally {
+    await other.close();
+  }
+});
+
+it("are notified of a lock, of its end, of new options, and of a key that became invalid", async () => {
   const t = await startApp({ engine: "postgres" });
   const other = await second(t);
   try {
     const agent = await makeManaged(t);
     const { id } = await agent.host();
-    const pending = async () => (await other.find(agent.key, "")).pendingScripts;
+    const pending = async () => (await other.find(agent.key, { address: "" })).pendingScripts;
     expect(await pending()).toEqual([]);
     await t.post(`/hosts/${id}/lock`);
     await expect.poll(pending).toHaveLength(1);
@@ -43,7 +67,7 @@ it("hear of a lock, of its end, of new options, and of a key that died", async (
     const old = agent.key;
     await agent.enroll();
     const isKnown = () =>
-      other.find(old, "").then(
+      other.find(old, { address: "" }).then(
         () => true,
         () => false,
       );

@@ -1,4 +1,4 @@
-// The managed agent's wire (agent protocol, section 11).
+// The managed agent's protocol (agent protocol, section 11).
 import { describe, expect, it } from "vitest";
 import type { z } from "zod";
 import { managedAgentApi } from "../../src/api/managed-agent.ts";
@@ -9,12 +9,12 @@ import { addSecret, agentCall, ManagedAgent, makeManaged, SECRET } from "../supp
 import { enrollment, throughApp } from "./agents.ts";
 
 describe.each(["lowdb", "postgres"] as const)("a managed agent on %s", (engine) => {
-  it("enrolls a new host, once, and says so in the feed", async () => {
+  it("enrolls a new host once, which is recorded in the feed", async () => {
     const t = await startApp({ engine });
     const agent = await makeManaged(t, { hardware_uuid: "UUID-1", hardware_serial: "S-1", computer_name: "box" });
     const host = await agent.host();
     expect(host).toMatchObject({
-      identifier: "UUID-1",
+      identifier: "uuid-1",
       uuid: "UUID-1",
       hardware_serial: "S-1",
       computer_name: "box",
@@ -43,7 +43,7 @@ describe.each(["lowdb", "postgres"] as const)("a managed agent on %s", (engine) 
     expect(labels).toBe(1);
   });
 
-  it("answers an enrollment and a ping with what the server can do", async () => {
+  it("gets the server's capabilities with an enrollment and a ping", async () => {
     const t = await startApp({ engine });
     const ping = await agentCall(t, "/ping", undefined, "HEAD");
     expect(ping.status).toBe(200);
@@ -51,10 +51,46 @@ describe.each(["lowdb", "postgres"] as const)("a managed agent on %s", (engine) 
     await addSecret(t);
     const enrolled = await agentCall(t, "/enroll", { enroll_secret: SECRET, hardware_uuid: "U" });
     expect(Object.keys(enrolled.json)).toEqual(["agent_node_key"]);
-    expect(enrolled.headers.get("x-svc-capabilities")).toBe(ping.headers.get("x-svc-capabilities"));
+    const words = ping.headers.get("x-svc-capabilities");
+    expect(enrolled.headers.get("x-svc-capabilities")).toBe(words);
+    const config = await agentCall(t, "/config", enrolled.json);
+    expect([config.status, config.headers.get("x-svc-capabilities")]).toEqual([200, words]);
+    const refused = await agentCall(t, "/config", { agent_node_key: "none" });
+    expect([refused.status, refused.headers.get("x-svc-capabilities")]).toEqual([401, words]);
+    // Also without a version.
+    expect((await agentCall(t, "/api/svc/agent/config", enrolled.json)).status).toBe(200);
   });
 
-  it("refuses bad secrets, and an address that tries many", async () => {
+  it("answers agents of this protocol family below the paths that they know, without a setting", async () => {
+    const t = await startApp({ engine });
+    await addSecret(t);
+    const enrolled = await agentCall(t, "/api/svc/orbit/enroll", { enroll_secret: SECRET, hardware_uuid: "U" });
+    expect(Object.keys(enrolled.json).sort()).toEqual(["agent_node_key", "orbit_node_key"]);
+    const { orbit_node_key } = enrolled.json;
+    const config = await agentCall(t, "/api/svc/orbit/config", { orbit_node_key });
+    expect(config.status).toBe(200);
+    expect(config.headers.get("x-svc-capabilities")).not.toBeNull();
+    for (const path of ["/api/svc/orbit/ping", "/api/svc/device/ping"])
+      expect((await agentCall(t, path, undefined, "HEAD")).status, path).toBe(200);
+    expect((await agentCall(t, "/api/svc/orbit/nothing", {})).status).toBe(404);
+    const same = await startApp({
+      engine,
+      settings: { managed_agent_prefix: "/api/svc/orbit", managed_agent_capabilities: "X-Other-Words: one" },
+    });
+    const theirs = await agentCall(same, "/api/svc/orbit/config", { orbit_node_key: "none" });
+    expect([theirs.status, theirs.headers.get("x-other-words")]).toEqual([401, "one"]);
+  });
+
+  it("gets capabilities below a third party's prefix in the terms of that party", async () => {
+    const managed_agent_capabilities = "X-Other-Words: one, two";
+    const t = await startApp({ engine, settings: { managed_agent_prefix: "/api/other", managed_agent_capabilities } });
+    const theirs = await agentCall(t, "/api/other/config", { orbit_node_key: "none" });
+    expect([theirs.headers.get("x-other-words"), theirs.headers.get("x-svc-capabilities")]).toEqual(["one, two", null]);
+    const ours = await agentCall(t, "/config", { agent_node_key: "none" });
+    expect(ours.headers.get("x-other-words")).toBeNull();
+  });
+
+  it("is refused with an invalid secret, and its address after many of them", async () => {
     const t = await startApp({ engine });
     await addSecret(t);
     const enroll = (enroll_secret: unknown) => agentCall(t, "/enroll", { enroll_secret, hardware_uuid: "U" });
@@ -81,7 +117,7 @@ describe.each(["lowdb", "postgres"] as const)("a managed agent on %s", (engine) 
     expect(await t.store.hosts.count()).toBe(0);
   });
 
-  it("lands on the row of the stock agent, whichever comes first", async () => {
+  it("uses the row of the stock agent, whichever enrolls first", async () => {
     const t = await startApp({ engine });
     await addSecret(t);
     const known = await makeHost(t, { identifier: "id-1", uuid: "", hardware_serial: "KNOWN", computer_name: "" });
@@ -111,7 +147,7 @@ describe.each(["lowdb", "postgres"] as const)("a managed agent on %s", (engine) 
     expect((await agent.call("/config")).status).toBe(200);
   });
 
-  it("is not matched by uuid where it names an identifier", async () => {
+  it("is not matched by uuid if it sends an identifier", async () => {
     const t = await startApp({ engine });
     await addSecret(t);
     await makeHost(t, { identifier: "other", uuid: "U-1" });
@@ -119,11 +155,12 @@ describe.each(["lowdb", "postgres"] as const)("a managed agent on %s", (engine) 
     expect(await t.store.hosts.count()).toBe(2);
   });
 
-  it("moves to the secret's team, and its old key ends at once", async () => {
+  it("joins the secret's team if it is new, and its old key ends immediately when it enrolls again", async () => {
     const t = await startApp({ engine });
-    const agent = await makeManaged(t);
     const team = await makeTeam(t);
     await t.patch(`/teams/${team.id}/secrets`, { secrets: [{ secret: "team-secret" }] });
+    const agent = await new ManagedAgent(t).enroll("team-secret");
+    expect((await agent.host()).team_id).toBe(team.id);
     const old = agent.key;
     expect((await agent.call("/config")).status).toBe(200);
     await agent.enroll("team-secret");
@@ -132,7 +169,7 @@ describe.each(["lowdb", "postgres"] as const)("a managed agent on %s", (engine) 
     expect((await agent.call("/config")).status).toBe(200);
   });
 
-  it("takes its key under three names, and refuses what is none with 401 first of all", async () => {
+  it("can send its key under three names, and an invalid one is refused with 401 before anything else", async () => {
     const t = await startApp({ engine });
     const { key } = await makeManaged(t);
     for (const name of ["agent_node_key", "orbit_node_key", "orbot_node_key"])
@@ -168,7 +205,7 @@ describe.each(["lowdb", "postgres"] as const)("a managed agent on %s", (engine) 
     expect(await t.store.managedAgents.count()).toBe(0);
   });
 
-  it("gets start-up flags of its team, and of a change at once", async () => {
+  it("gets start-up flags of its team, and changes immediately", async () => {
     const t = await startApp({ engine });
     const agent = await makeManaged(t);
     const flags = async () => (await agent.call("/config")).json.command_line_startup_flags;
@@ -183,13 +220,14 @@ describe.each(["lowdb", "postgres"] as const)("a managed agent on %s", (engine) 
     const team = await makeTeam(t);
     await t.post(`/teams/${team.id}/agent_options`, { command_line_flags: { verbose: false } });
     await t.patch(`/teams/${team.id}/secrets`, { secrets: [{ secret: "team-secret" }] });
+    await t.post("/hosts/transfer", { team_id: team.id, hosts: [(await agent.host()).id] });
     await agent.enroll("team-secret");
     expect(await flags()).toEqual({ verbose: false });
     await t.post(`/teams/${team.id}/agent_options`, { command_line_flags: { disable_events: true } });
     expect(await flags()).toEqual({ disable_events: true });
   });
 
-  it("gets extensions of its platform, update channels and the time for scripts from the agent options", async () => {
+  it("gets extensions of its platform, update channels and the time limit for scripts from the agent options", async () => {
     const t = await startApp({ engine });
     const agent = await makeManaged(t);
     const mac = await makeManaged(t, { platform: "darwin" });
@@ -229,7 +267,7 @@ describe.each(["lowdb", "postgres"] as const)("a managed agent on %s", (engine) 
     expect((await agent.call("/config")).json.extensions).toEqual({});
   });
 
-  it("knows of no installer, and of no setup under way", async () => {
+  it("gets no installer and no setup in progress", async () => {
     const t = await startApp({ engine });
     const agent = await makeManaged(t);
     expect((await agent.call("/software_install/details", { install_uuid: "x" })).status).toBe(404);
@@ -243,7 +281,7 @@ describe.each(["lowdb", "postgres"] as const)("a managed agent on %s", (engine) 
     });
   });
 
-  it("is told on the free tier what is premium", async () => {
+  it("gets a refusal for premium features on the free tier", async () => {
     const t = await startApp({ engine, tier: "free" });
     const agent = await makeManaged(t);
     expect((await agent.call("/software_install/package?alt=media", { installer_id: 1 })).status).toBe(402);
@@ -251,7 +289,7 @@ describe.each(["lowdb", "postgres"] as const)("a managed agent on %s", (engine) 
     expect((await agent.call("/config")).status).toBe(200);
   });
 
-  it("escrows a LUKS passphrase, to be read where keys are read", async () => {
+  it("escrows a LUKS passphrase, which can be read like other keys", async () => {
     const t = await startApp({ engine });
     const agent = await makeManaged(t);
     const { id } = await agent.host();
@@ -285,7 +323,7 @@ describe.each(["lowdb", "postgres"] as const)("a managed agent on %s", (engine) 
     expect(await t.store.hostDiskEncryption.get(id)).toMatchObject({ key: "open sesame", client_error: "no tpm" });
   });
 
-  it("escrows a BitLocker key only of a Windows host that this server manages", async () => {
+  it("can escrow a BitLocker key only for a Windows host that this server manages", async () => {
     const t = await startApp({ engine });
     const agent = await makeManaged(t, { platform: "windows" });
     const { id } = await agent.host();
@@ -298,7 +336,7 @@ describe.each(["lowdb", "postgres"] as const)("a managed agent on %s", (engine) 
     expect(await t.store.hostDiskEncryption.get(id)).toMatchObject({ key: "111-222" });
   });
 
-  it("says whose host it is", async () => {
+  it("reports the user of the host", async () => {
     const t = await startApp({ engine });
     const agent = await makeManaged(t);
     const { id } = await agent.host();
@@ -310,7 +348,7 @@ describe.each(["lowdb", "postgres"] as const)("a managed agent on %s", (engine) 
     expect(device_mapping).toEqual([{ email: "eve@example.com", source: "custom" }]);
   });
 
-  it("answers below a third party's prefix, with the name that it knows the key by", async () => {
+  it("gets replies below a third party's prefix, with that party's name for the key", async () => {
     const t = await startApp({ engine, settings: { managed_agent_prefix: "/api/other/orbit" } });
     await addSecret(t);
     const { status, json } = await agentCall(t, "/api/other/orbit/enroll", {
@@ -324,7 +362,7 @@ describe.each(["lowdb", "postgres"] as const)("a managed agent on %s", (engine) 
     expect((await agentCall(t, "/api/other/orbit/nothing", {})).status).toBe(404);
   });
 
-  it("never gets more hosts in than the licence has", async () => {
+  it("never enrolls more hosts than the license allows", async () => {
     const t = await startApp({ engine });
     await addSecret(t);
     const license = t.services.license as { device_count?: number };
@@ -336,7 +374,7 @@ describe.each(["lowdb", "postgres"] as const)("a managed agent on %s", (engine) 
     expect(await t.store.hosts.count()).toBe(1);
   });
 
-  it("is limited where it guesses keys", async () => {
+  it("is limited if it guesses keys", async () => {
     const t = await startApp({ engine });
     const agent = await makeManaged(t);
     let last = 0;
@@ -345,7 +383,7 @@ describe.each(["lowdb", "postgres"] as const)("a managed agent on %s", (engine) 
     expect((await agent.call("/config")).status).toBe(200);
   });
 
-  it("gets a refusal, and nothing worse, for whatever else it sends", async () => {
+  it("gets a refusal for any other input", async () => {
     const t = await startApp({ engine });
     const agent = await makeManaged(t);
     const host = await agent.host();
@@ -383,7 +421,7 @@ describe.each(["lowdb", "postgres"] as const)("a managed agent on %s", (engine) 
     expect(big.status).toBe(413);
   });
 
-  it("takes no user's token, and its key is no user's", async () => {
+  it("cannot use a user's token, and its key is not a user's token", async () => {
     const t = await startApp({ engine });
     const agent = await makeManaged(t);
     const admin = await makeUser(t, "admin");
@@ -392,7 +430,7 @@ describe.each(["lowdb", "postgres"] as const)("a managed agent on %s", (engine) 
   });
 });
 
-it("asks the store for its host once, not with every configuration", async () => {
+it("reads its host from the store once, not with every configuration", async () => {
   const t = await startApp();
   const agent = await makeManaged(t);
   await agent.call("/config");

@@ -1,4 +1,4 @@
-// Policies as agents are asked them and answer: agent protocol section 6, part C, decisions 30 and 32.
+// Policies as agents get them and report results: agent protocol section 6, part C, decisions 30 and 32.
 import { beforeEach, describe, expect, test } from "vitest";
 import type { HostPolicy, Policy } from "../../src/api/policies.ts";
 import { startAgent } from "../../src/server/agent/start.ts";
@@ -39,14 +39,14 @@ describe.each(["lowdb", "postgres"] as const)("policies of hosts on %s", (engine
       },
     });
     const { id } = (await t.store.hosts.list()).find(({ identifier }) => identifier === name)!;
-    // As if it had told its inventory: else everything would be asked for with every poll.
+    // As if it had reported its inventory: otherwise everything would be requested with every poll.
     await t.store.hosts.updateEach([{ id, refetch_requested: false }]);
     await t.store.notify("svc_hosts", JSON.stringify([id]));
     return { id, key };
   };
   const asked = async (key: string): Promise<string[]> =>
     Object.keys((await send(READ, { node_key: key })).json.queries).filter((name) => /polic/.test(name));
-  /** What the host says: rows, none, or with null that the query failed. */
+  /** The host's result: rows, none, or null for a failed query. */
   const answer = async (key: string, told: Record<string, boolean | null>) => {
     const entries = Object.entries(told);
     const reply = await send(WRITE, {
@@ -88,7 +88,7 @@ describe.each(["lowdb", "postgres"] as const)("policies of hosts on %s", (engine
   const events = async () =>
     (await t.store.policyEvents.list()).map(({ policy_id, host_id }) => `${policy_id}/${host_id}`).sort();
 
-  test("are asked by team and platform when due, and not again for an hour", async () => {
+  test("are sent by team and platform when due, and not again for an hour", async () => {
     const team = await makeTeam(t);
     const secret = await makeSecret(t, "of-the-team", team.id);
     const everywhere = await makePolicy(t, { query: "SELECT 'everywhere';" });
@@ -111,7 +111,45 @@ describe.each(["lowdb", "postgres"] as const)("policies of hosts on %s", (engine
     expect((await asked(loose.key)).length).toBe(3);
   });
 
-  test("are asked as far as an agent can take them", async () => {
+  test("a new or changed policy is sent with the next poll, alone; not again after a result", async () => {
+    const first = await makePolicy(t);
+    const host = await newHost("h");
+    await answer(host.key, { [first.id]: true });
+    expect(await asked(host.key)).toEqual([]);
+    const updated = (await t.store.hosts.get(host.id))!.policy_updated_at;
+    t.clock.advance(HOUR / 2);
+    const create = async (body: object) => {
+      const res = await t.post("/global/policies", { name: `p${Math.random()}`, query: "SELECT 3;", ...body });
+      return ((await res.json()) as { policy: Policy }).policy;
+    };
+    await create({ platform: "windows" });
+    expect(await asked(host.key)).toEqual([]);
+    const next = await create({});
+    expect(next.unanswered_host_count).toBe(1);
+    const { queries } = (await send(READ, { node_key: host.key })).json;
+    expect(Object.keys(queries).filter((name) => name.startsWith(PREFIX))).toEqual([PREFIX + next.id]);
+    const told = Object.fromEntries(Object.keys(queries).map((name) => [name, ROW]));
+    await send(WRITE, { node_key: host.key, queries: told, statuses: {} });
+    expect(await responses(host.id)).toEqual({ [first.id]: "pass", [next.id]: "pass" });
+    await soon(next.id, [1, 0]);
+    expect((await policy(next.id)).unanswered_host_count).toBe(0);
+    expect(await asked(host.key)).toEqual([]);
+    // The others keep their interval.
+    expect((await t.store.hosts.get(host.id))!.policy_updated_at).toBe(updated);
+
+    await change(first.id, { query: "SELECT 4;" });
+    expect(await asked(host.key)).toEqual([PREFIX + first.id]);
+    await answer(host.key, { [first.id]: true });
+    expect(await asked(host.key)).toEqual([]);
+    const label = await makeLabel(t, "some", [host.id]);
+    await change(next.id, { labels_include_any: [label.name] });
+    expect(await asked(host.key)).toEqual([PREFIX + next.id]);
+    await answer(host.key, { [next.id]: false });
+    expect(await asked(host.key)).toEqual([]);
+    await soon(next.id, [0, 1]);
+  });
+
+  test("are sent in amounts that an agent can handle", async () => {
     const long = `SELECT '${"x".repeat(60_000)}';`;
     for (let i = 0; i < 80; i++) await makePolicy(t, { query: long });
     const host = await newHost("h");
@@ -120,7 +158,7 @@ describe.each(["lowdb", "postgres"] as const)("policies of hosts on %s", (engine
     expect((await asked(host.key)).length).toBeGreaterThan(50);
   });
 
-  test("a host that none is for is asked the wildcard only", async () => {
+  test("a host without policies only gets the wildcard", async () => {
     await makePolicy(t, { platform: "darwin" });
     const host = await newHost("h");
     expect(await asked(host.key)).toEqual(["svc_no_policies_wildcard"]);
@@ -128,7 +166,7 @@ describe.each(["lowdb", "postgres"] as const)("policies of hosts on %s", (engine
     expect(await asked(host.key)).toEqual([]);
   });
 
-  test("labels narrow whom they are asked of; who leaves the labels loses the result", async () => {
+  test("are limited by labels; a host that leaves the labels loses the result", async () => {
     const [inside, outside] = [await newHost("inside"), await newHost("outside")];
     const label = await makeLabel(t, "some", [inside.id]);
     const any = await makePolicy(t);
@@ -155,7 +193,7 @@ describe.each(["lowdb", "postgres"] as const)("policies of hosts on %s", (engine
     await soon(none.id, [2, 0]);
   });
 
-  test("counts follow the answers within a second; unchanged answers write no results", async () => {
+  test("counts follow the results within a second; unchanged results are not written", async () => {
     const one = await makePolicy(t);
     const hosts = [await newHost("a"), await newHost("b"), await newHost("c")];
     for (const [i, { key }] of hosts.entries()) await answer(key, { [one.id]: i === 0 });
@@ -180,7 +218,7 @@ describe.each(["lowdb", "postgres"] as const)("policies of hosts on %s", (engine
   test.each([
     ["query", { query: "SELECT 2;" }],
     ["platform", { platform: "linux" }],
-  ])("changing the %s clears results and counts at once", async (_name, body) => {
+  ])("changing the %s clears results and counts immediately", async (_name, body) => {
     const one = await makePolicy(t);
     const two = await makePolicy(t);
     const host = await newHost("h");
@@ -194,14 +232,14 @@ describe.each(["lowdb", "postgres"] as const)("policies of hosts on %s", (engine
       null,
     ]);
     expect(await responses(host.id)).toEqual({ [one.id]: "", [two.id]: "pass" });
-    expect([...(await failingCounts(t.store, [host.id])).values()].filter(Boolean)).toEqual([]);
+    expect(await failingCounts(t.store, [await t.store.hostPolicies.get(host.id)])).toEqual([0]);
     await expect.poll(async () => (await t.store.hostPolicies.get(host.id))!.failing_count).toBe(0);
     await soon(two.id, [1, 0]);
     await answer(host.key, { [one.id]: true, [two.id]: true });
     await soon(one.id, [1, 0]);
   });
 
-  test("an answer to what was asked before the change is none to the changed query", async () => {
+  test("a result of the query before the change does not count for the changed query", async () => {
     const one = await makePolicy(t);
     const host = await newHost("h");
     expect(await asked(host.key)).toEqual([PREFIX + one.id]);
@@ -215,7 +253,7 @@ describe.each(["lowdb", "postgres"] as const)("policies of hosts on %s", (engine
     await soon(one.id, [1, 0]);
   });
 
-  test("a host that changes team loses the old team's results only", async () => {
+  test("a host that changes team loses only the old team's results", async () => {
     const [from, to] = [await makeTeam(t), await makeTeam(t)];
     const secret = await makeSecret(t, "from", from.id);
     const globally = await makePolicy(t);
@@ -229,17 +267,18 @@ describe.each(["lowdb", "postgres"] as const)("policies of hosts on %s", (engine
     await soon(old.id, [0, 0]);
     await soon(globally.id, [0, 1]);
     expect(await responses(host.id)).toEqual({ [globally.id]: "fail", [next.id]: "" });
-    // What the old team asked is not taken any more.
+    // Results of the old team's policies are not accepted any more.
     await answer(host.key, { [old.id]: false });
     await soon(old.id, [0, 0]);
-    // Back again by enrolling anew: it begins anew.
+    // Back again, and enrolled again: it starts without results.
+    expect((await t.post("/hosts/transfer", { hosts: [host.id], team_id: from.id })).status).toBe(200);
     const anew = await newHost("h", "ubuntu", secret);
     await soon(globally.id, [0, 0]);
-    // Nor does it wait for its hour to come.
+    // And it does not wait for the end of its interval.
     expect((await asked(anew.key)).sort()).toEqual([PREFIX + globally.id, PREFIX + old.id].sort());
   });
 
-  test("a team goes while its policies run: its answers are no policy's", async () => {
+  test("results of a team that is deleted while its policies run count for no policy", async () => {
     const team = await makeTeam(t);
     const secret = await makeSecret(t, "team", team.id);
     const globally = await makePolicy(t);
@@ -261,7 +300,7 @@ describe.each(["lowdb", "postgres"] as const)("policies of hosts on %s", (engine
     expect(await counts(globally.id)).toEqual([10, 0]);
   });
 
-  test("hosts that are moved while they check in end with counts that are right", async () => {
+  test("hosts that are transferred while they check in end with correct counts", async () => {
     const [a, b] = [await makeTeam(t), await makeTeam(t)];
     const secret = await makeSecret(t, "a", a.id);
     const globally = await makePolicy(t);
@@ -297,7 +336,7 @@ describe.each(["lowdb", "postgres"] as const)("policies of hosts on %s", (engine
     expect(await responses(hosts[0]!.id)).toEqual({ [one.id]: "" });
   });
 
-  test("takes garbage for what it is", async () => {
+  test("handles invalid data", async () => {
     const one = await makePolicy(t);
     const host = await newHost("h");
     await answer(host.key, { [one.id]: true, 999999: false, 0: false });
@@ -315,13 +354,13 @@ describe.each(["lowdb", "postgres"] as const)("policies of hosts on %s", (engine
     const [row] = await t.store.hostPolicies.list();
     const held = [...(row?.passing ?? []), ...(row?.failing ?? [])];
     expect(held.every((id) => id === one.result_id)).toBe(true);
-    // Rows that are none count as an empty answer.
+    // Invalid rows count as an empty result.
     await send(WRITE, { node_key: host.key, queries: { [PREFIX + one.id]: "" }, statuses: { [PREFIX + one.id]: "0" } });
     expect(await responses(host.id)).toEqual({ [one.id]: "fail" });
     await soon(one.id, [0, 1]);
   });
 
-  test("newly failing hosts are kept for the automations that are on, once each", async () => {
+  test("newly failing hosts are stored for automations that are turned on, once each", async () => {
     const [told, untold] = [await makePolicy(t), await makePolicy(t)];
     const [a, b] = [await newHost("a"), await newHost("b")];
     await answer(a.key, { [told.id]: true, [untold.id]: false });
@@ -330,7 +369,7 @@ describe.each(["lowdb", "postgres"] as const)("policies of hosts on %s", (engine
     await answer(b.key, { [told.id]: false, [untold.id]: false });
     await answer(b.key, { [told.id]: false, [untold.id]: false });
     expect(await events()).toEqual([`${told.id}/${a.id}`, `${told.id}/${b.id}`]);
-    // Who passes again before it was told needs not be told of.
+    // A host that passes again before the notification needs none.
     await answer(a.key, { [told.id]: true, [untold.id]: false });
     expect(await events()).toEqual([`${told.id}/${b.id}`]);
 
@@ -347,7 +386,7 @@ describe.each(["lowdb", "postgres"] as const)("policies of hosts on %s", (engine
     expect(await events()).toEqual([]);
   });
 
-  test("a team's automations are reset by team", async () => {
+  test("the automations of a team's policies are reset by team", async () => {
     const team = await makeTeam(t);
     const secret = await makeSecret(t, "team", team.id);
     const own = await makePolicy(t, { scope: "team", team_id: team.id });
@@ -375,7 +414,7 @@ describe.each(["lowdb", "postgres"] as const)("policies of hosts on %s", (engine
     expect((await t.post("/automations/reset", { team_ids: [9999] })).status).toBe(404);
   });
 
-  test("the hourly job mends counts and takes out what is dead", async () => {
+  test("the hourly job corrects counts and removes outdated ids", async () => {
     const one = await makePolicy(t);
     const host = await newHost("h");
     await answer(host.key, { [one.id]: false });
@@ -388,7 +427,7 @@ describe.each(["lowdb", "postgres"] as const)("policies of hosts on %s", (engine
     expect(await t.store.hostPolicies.get(host.id)).toMatchObject({ failing: row.failing, failing_count: 1 });
   });
 
-  test("counting anew beside check-ins counts nothing twice", async () => {
+  test("recounting during check-ins counts nothing twice", async () => {
     const some = await Promise.all(Array.from({ length: 5 }, () => makePolicy(t)));
     const hosts = await Promise.all(Array.from({ length: 40 }, (_, i) => newHost(`r${i}`)));
     const checkIn = (turn: number) =>
@@ -407,7 +446,7 @@ describe.each(["lowdb", "postgres"] as const)("policies of hosts on %s", (engine
     expect(rows.every(({ passing, failing }) => passing.length + failing.length === some.length)).toBe(true);
   });
 
-  test("what a server that ended left uncounted is counted at the next start", async () => {
+  test("differences that a stopped server left are counted at the next start", async () => {
     const one = await makePolicy(t);
     await t.store.policyCountChanges.insert({ changes: [[one.result_id, 3, 4]] });
     const next = await startPolicyCounts(t.services);
@@ -416,7 +455,7 @@ describe.each(["lowdb", "postgres"] as const)("policies of hosts on %s", (engine
     expect(await t.store.policyCountChanges.count()).toBe(0);
   });
 
-  test("a simulated machine answers them as it is", async () => {
+  test("a simulated machine reports its real state", async () => {
     const yes = await makePolicy(t, { query: "SELECT 1 FROM os_version WHERE platform <> 'amiga';" });
     const no = await makePolicy(t, { query: "SELECT 1 FROM os_version WHERE platform = 'amiga';" });
     const broken = await makePolicy(t, { query: "SELECT * FROM no_such_table;" });
@@ -450,7 +489,7 @@ describe("policies on two servers with one database", () => {
       poolSize: 4,
     });
     const services = { ...t.services, store, config: await createConfigReader(store) };
-    // Its agents' side alone: what it leaves uncounted, the other counts.
+    // Only its agent side: the other server counts what it leaves uncounted.
     const agent = await startAgent(services);
     two = async (path, body) => {
       const endpoint = path.replace("/api/v1/qengine/", "") as Parameters<typeof agent.handle>[0];
@@ -464,7 +503,7 @@ describe("policies on two servers with one database", () => {
     };
   });
 
-  test("a change on one is asked on the other; counts are right whoever was answered", {
+  test("a change on one is sent by the other; counts are correct whichever receives the results", {
     timeout: 600_000,
   }, async () => {
     const keys: string[] = [];
@@ -479,7 +518,7 @@ describe("policies on two servers with one database", () => {
     const answers = (turn: number) =>
       Promise.all(
         keys.map((node_key, i) =>
-          // One after the other on both: each host's second answer goes to the other server.
+          // Sequentially on both: each host's second result goes to the other server.
           ((i + turn) % 2 ? one : two)(WRITE, {
             node_key,
             queries: { [name]: (i + turn) % 3 === 0 ? ROW : [] },

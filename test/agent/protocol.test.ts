@@ -34,7 +34,7 @@ describe.each(["app", "socket"] as const)("agent routes through the %s", (way) =
   });
   afterEach(() => close());
 
-  test.each(KEYED)("%s: a key that no host has is answered with error and node_invalid", async (endpoint) => {
+  test.each(KEYED)("%s: an unknown key gets a reply with error and node_invalid", async (endpoint) => {
     for (const key of ["no-such-key", "", undefined, 7, null, "x".repeat(5000)]) {
       const reply = await send(Q + endpoint, bodyFor(endpoint, key));
       expect(reply.status).toBe(401);
@@ -43,7 +43,7 @@ describe.each(["app", "socket"] as const)("agent routes through the %s", (way) =
   });
 
   test.each(KEYED)(
-    "%s: while the store fails, an unknown key gets error alone; a known one is served",
+    "%s: while the store fails, an unknown key only gets error; a known one is served",
     async (endpoint) => {
       const known = await enroll(send);
       await send(`${Q}config`, { node_key: known });
@@ -58,7 +58,7 @@ describe.each(["app", "socket"] as const)("agent routes through the %s", (way) =
   );
 
   test.each(KEYED)(
-    "%s: the header's key counts as the body's; two that differ are an error alone",
+    "%s: a key in the header is equivalent to one in the body; two that differ only get error",
     async (endpoint) => {
       const key = await enroll(send);
       const { node_key: _none, ...bare } = bodyFor(endpoint, key);
@@ -69,8 +69,8 @@ describe.each(["app", "socket"] as const)("agent routes through the %s", (way) =
     },
   );
 
-  test.each(ENDPOINTS)("%s answers below each prefix, and takes a query string", async (endpoint) => {
-    for (const prefix of ["/api/v1/qengine/", "/api/osquery/", "/api/v1/osquery/"])
+  test.each(ENDPOINTS)("%s is available below each prefix, and accepts a query string", async (endpoint) => {
+    for (const prefix of ["/api/v1/qengine/", "/api/qengine/", "/api/osquery/", "/api/v1/osquery/"])
       for (const query of ["", "?a=b"])
         expect((await send(prefix + endpoint + query, bodyFor(endpoint, "x"))).json.node_invalid).toBe(true);
   });
@@ -86,7 +86,7 @@ describe.each(["app", "socket"] as const)("agent routes through the %s", (way) =
     }
   });
 
-  test.each(ENDPOINTS)("%s: what is no JSON object is an error alone", async (endpoint) => {
+  test.each(ENDPOINTS)("%s: a body that is not a JSON object only gets error", async (endpoint) => {
     for (const body of [
       "",
       "{",
@@ -106,7 +106,7 @@ describe.each(["app", "socket"] as const)("agent routes through the %s", (way) =
     }
   });
 
-  test.each(ENDPOINTS)("%s takes gzip; broken gzip and other codings are errors", async (endpoint) => {
+  test.each(ENDPOINTS)("%s accepts gzip; damaged gzip and other codings are errors", async (endpoint) => {
     const key = await enroll(send);
     const body = endpoint === "enroll" ? enrollment({ host_identifier: "zipped" }) : bodyFor(endpoint, key);
     const zipped = gzipSync(JSON.stringify(body));
@@ -120,7 +120,7 @@ describe.each(["app", "socket"] as const)("agent routes through the %s", (way) =
     ["enroll", 64 * 1024],
     ["config", 16 * 1024],
     ["distributed/read", 16 * 1024],
-  ])("%s: a body over its cap is 413, sent or inflated", async (endpoint, cap) => {
+  ])("%s: a body over its limit gets 413, before or after decompression", async (endpoint, cap) => {
     const key = await enroll(send);
     const fits = JSON.stringify({ node_key: key }).padEnd(cap, " ");
     expect((await send(Q + endpoint, fits)).status).not.toBe(413);
@@ -135,9 +135,10 @@ describe.each(["app", "socket"] as const)("agent routes through the %s", (way) =
     isSuccess(await send(`${Q}config`, { node_key: key }));
   });
 
-  test("a write over its cap is read to its end and taken as done", async () => {
+  test("a write over its limit is read to its end and acknowledged", async () => {
     const key = await enroll(send);
     const body = Buffer.alloc(100 * 1024 * 1024 + 1, " ");
+    body.write(JSON.stringify({ node_key: key }));
     expect(await send(`${Q}distributed/write`, body)).toMatchObject({ status: 200, text: "{}" });
     const log = await send(`${Q}log`, body);
     expect(log.status).toBe(413);
@@ -145,7 +146,7 @@ describe.each(["app", "socket"] as const)("agent routes through the %s", (way) =
     isSuccess(await send(`${Q}config`, { node_key: key }));
   });
 
-  test("a bomb of gzip is found out without holding what it inflates to", async () => {
+  test("a gzip bomb is detected without keeping its decompressed content", async () => {
     const bomb = gzipSync(Buffer.alloc(1024 * 1024 * 1024));
     globalThis.gc?.();
     const before = process.memoryUsage().rss;
@@ -158,13 +159,13 @@ describe.each(["app", "socket"] as const)("agent routes through the %s", (way) =
     expect((await send(`${Q}enroll`, bomb.subarray(0, 60_000), gzip)).status).toBe(413);
     expect(await send(`${Q}distributed/write`, bomb, gzip)).toMatchObject({ status: 200, text: "{}" });
     clearInterval(timer);
-    // Less than the cap of these bodies, with room for what the collector has not taken yet.
+    // Less than the limit of these bodies, with room for memory that was not collected yet.
     expect(most - before).toBeLessThan(80 * 1024 * 1024);
   });
 });
 
 describe("the agents' socket", () => {
-  test("keeps its connection, and answers what is not for agents by the app", async () => {
+  test("keeps its connection, and passes requests that are not from agents to the app", async () => {
     const t = await startApp();
     const { send, close, port } = await throughSocket(t);
     await makeSecret(t);
@@ -189,7 +190,7 @@ describe("the agents' socket", () => {
     await close();
   });
 
-  test("past the number of requests worked on at once, more are told to come again, polls are not", async () => {
+  test("beyond the number of concurrent requests, further ones are refused, but polls are not", async () => {
     const t = await startApp({ settings: { max_agent_requests: 4 } });
     const { send, close } = await throughSocket(t);
     await makeSecret(t);

@@ -4,6 +4,8 @@ import { join } from "node:path";
 import { beforeEach, describe, expect, test, vi } from "vitest";
 import type { Query } from "../../src/api/queries.ts";
 import { runJob } from "../../src/server/jobs/start.ts";
+import { BadRow } from "../../src/server/store/rows.ts";
+import { StoreUnavailable } from "../../src/server/store/store.ts";
 import { readConfig, selectQueries } from "../../src/simulator/agent/config.ts";
 import { type Line, type LineForms, Schedule } from "../../src/simulator/agent/schedule.ts";
 import { answerSql } from "../../src/simulator/sql/answer.ts";
@@ -14,7 +16,7 @@ import { enroll, makeSecret, type Send, SimulatedAgent, throughApp } from "./age
 const SQL = "SELECT uid, username FROM users";
 const forms: LineForms = { eventType: true, snapshotEventType: false, epoch: 0, old: false };
 
-/** An enrolled machine that fetches its configuration, runs what is due and logs it. */
+/** An enrolled machine that fetches its configuration, runs due queries and logs the results. */
 class Scheduler extends SimulatedAgent {
   readonly schedule = new Schedule("h");
   now = 0;
@@ -35,7 +37,7 @@ class Scheduler extends SimulatedAgent {
     this.schedule.replace(selected, this.now, 0, (seconds) => seconds * 1000);
     return selected.map(({ name }) => name);
   }
-  /** Lets time pass, and logs what ran meanwhile. */
+  /** Advances the time, and logs what has run since. */
   async run(seconds: number, more: Partial<LineForms> = {}): Promise<Line[]> {
     this.now += seconds * 1000;
     const common = { hostIdentifier: "h", unixTime: 1_772_366_400 + this.now / 1000 };
@@ -84,7 +86,7 @@ async function start(options: StartOptions = {}) {
   return { t, send, agent, query, report, hostIds };
 }
 
-/** A snapshot line as agents write it. */
+/** A snapshot line in the agents' format. */
 const line = (name: string, rows: unknown, more: object = {}) => ({
   name,
   action: "snapshot",
@@ -101,7 +103,7 @@ const packsIn = (config: { packs?: Record<string, { queries: Record<string, obje
   Object.fromEntries(Object.entries(config.packs ?? {}).map(([name, pack]) => [name, Object.keys(pack.queries)]));
 
 describe.each(["lowdb", "postgres"] as const)("scheduled queries on %s", (engine) => {
-  test("a query goes out, runs on the host, and its rows are the report", async () => {
+  test("a query is sent, runs on the host, and its rows become the report", async () => {
     const { t, agent, query, report } = await start({ engine });
     const users = await query("local users");
     const host = await agent();
@@ -140,7 +142,7 @@ describe.each(["lowdb", "postgres"] as const)("scheduled queries on %s", (engine
     expect(text).toHaveLength(expected.length + 1);
   });
 
-  test("the configuration holds what somebody wants the answers of, with what limits it", async () => {
+  test("the configuration contains queries whose results are used, with their limits", async () => {
     const { t, agent, query } = await start({ engine });
     const host = await agent();
     await query("b", { platform: "darwin,linux", min_qengine_version: "5.1.0" });
@@ -168,7 +170,7 @@ describe.each(["lowdb", "postgres"] as const)("scheduled queries on %s", (engine
       .toEqual(["a", "c", "discarded, but wanted"]);
   });
 
-  test("a team's hosts get the team's queries too; all options of a platform are kept", async () => {
+  test("a team's hosts also get the team's queries; all options of a platform are kept", async () => {
     const { t, agent, query } = await start({ engine });
     const team = await makeTeam(t);
     await makeSecret(t, "team-secret", team.id);
@@ -187,7 +189,7 @@ describe.each(["lowdb", "postgres"] as const)("scheduled queries on %s", (engine
     expect((await outside.config()).options).toEqual(options);
     expect(packsIn(await inside.config())).toEqual({ Global: ["global"], [`team-${team.id}`]: ["own"] });
     expect((await inside.config()).options).toEqual({ pack_delimiter: "D" });
-    // A host that moves gets the schedule of where it is.
+    // A transferred host gets the schedule of its new team.
     const [, row] = await t.store.hosts.list();
     await t.store.tx(async (tx) => {
       await tx.hosts.updateEach([{ id: row!.id, team_id: null }]);
@@ -196,7 +198,7 @@ describe.each(["lowdb", "postgres"] as const)("scheduled queries on %s", (engine
     await expect.poll(async () => packsIn(await inside.config())).toEqual({ Global: ["global"] });
   });
 
-  test("names that agents skip are sent under others, which come back as the query's", async () => {
+  test("names that agents skip are replaced by others, and results are mapped back to the query", async () => {
     const { agent, query, report } = await start({ engine });
     const names = ["login counter", "login counter_", "query.x", "cache.counter", "fine"];
     const made = [];
@@ -211,7 +213,7 @@ describe.each(["lowdb", "postgres"] as const)("scheduled queries on %s", (engine
       await expect.poll(async () => (await report(id)).results.length, { message: name }).toBeGreaterThan(0);
   });
 
-  test("a query for labels goes to their members only, and follows label and query", async () => {
+  test("a query for labels is sent only to their members, and follows changes of label and query", async () => {
     const { t, agent, query, hostIds } = await start({ engine });
     const [a, b] = [await agent(), await agent()];
     const [idA, idB] = (await hostIds()) as [number, number];
@@ -235,7 +237,7 @@ describe.each(["lowdb", "postgres"] as const)("scheduled queries on %s", (engine
     await expect.poll(async () => packsIn(await b.config())).toEqual({ Global: ["for A", "for all"] });
     await t.patch(`/queries/${scoped.id}`, { labels_include_any: ["A"] });
     await expect.poll(async () => packsIn(await b.config())).toEqual({ Global: ["for all"] });
-    // Without its label it would be for everybody.
+    // Without its label it would apply to every host.
     expect((await t.delete(`/labels/id/${label.id}`)).status).toBe(422);
     await t.patch(`/queries/${scoped.id}`, { labels_include_any: [] });
     await expect.poll(async () => packsIn(await b.config())).toEqual({ Global: ["for A", "for all"] });
@@ -243,7 +245,7 @@ describe.each(["lowdb", "postgres"] as const)("scheduled queries on %s", (engine
     await expect.poll(async () => packsIn(await a.config())).toEqual({ Global: ["for all"] });
   });
 
-  test("nothing is read from the store for hosts whose schedule is everybody's", async () => {
+  test("nothing is read from the store for hosts that only have queries for all hosts", async () => {
     const { t, agent, query } = await start({ engine });
     await query("for all");
     const hosts = [await agent(), await agent("enroll-me-please", "darwin")];
@@ -257,7 +259,7 @@ describe.each(["lowdb", "postgres"] as const)("scheduled queries on %s", (engine
     vi.restoreAllMocks();
   });
 
-  test("legacy packs go to the hosts, labels and teams that they are for", async () => {
+  test("legacy packs are sent to their hosts, labels and teams", async () => {
     const { t, agent, query, hostIds } = await start({ engine });
     const team = await makeTeam(t);
     await makeSecret(t, "team-secret", team.id);
@@ -293,7 +295,7 @@ describe.each(["lowdb", "postgres"] as const)("scheduled queries on %s", (engine
     await expect.poll(() => names(0)).toEqual(["byHost"]);
   });
 
-  test("what would make the configuration too large for agents is left out", async () => {
+  test("queries that would make the configuration too large for agents are left out", async () => {
     const { agent, query } = await start({ engine });
     const long = (name: string) => `SELECT '${name.repeat(190_000)}'`;
     for (let i = 0; i < 25; i++) {
@@ -322,7 +324,7 @@ describe.each(["lowdb", "postgres"] as const)("reports on %s", (engine) => {
   const eventually = (expected: unknown[], id = users.id) => expect.poll(() => cells(id)).toEqual(expected);
   const cap = (query_report_cap: number) => bed.t.patch("/config", { server_settings: { query_report_cap } });
 
-  test("hold the host's newest answer, as a whole", async () => {
+  test("contain the host's latest result completely", async () => {
     await host.log([line("pack/Global/u", rowsOf(3))]);
     await eventually(["r0", "r1", "r2"]);
     await host.log([
@@ -336,7 +338,7 @@ describe.each(["lowdb", "postgres"] as const)("reports on %s", (engine) => {
     await eventually(["e0", "e1"]);
   });
 
-  test("of a host that found nothing say so, and show nothing", async () => {
+  test("of a host with an empty result have its time, and no rows", async () => {
     await host.log([line("pack/Global/u", rowsOf(1))]);
     await eventually(["r0"]);
     bed.t.clock.advance(1000);
@@ -350,7 +352,7 @@ describe.each(["lowdb", "postgres"] as const)("reports on %s", (engine) => {
     expect(await bed.t.store.queryResults.list()).toMatchObject([{ row_count: 0 }]);
   });
 
-  test("understand names with any delimiter, and ignore those that are not of our packs", async () => {
+  test("recognize names with any delimiter, and ignore those that are not of our packs", async () => {
     const odd = await bed.query("a/Global/b_u");
     const names = ["pack/Global/u", "pack_Global_u", "pack::Global::u", "packGlobalGlobalGlobalu"];
     for (const [i, name] of names.entries()) {
@@ -366,7 +368,7 @@ describe.each(["lowdb", "postgres"] as const)("reports on %s", (engine) => {
     expect(await cells(odd.id)).toEqual(["odd"]);
   });
 
-  test("take snapshots only, of whatever types, and no answer of more than a thousand rows", async () => {
+  test("accept only snapshots, of any types, and no result of more than a thousand rows", async () => {
     const wrong = [
       line("pack/Global/u", rowsOf(1001)),
       { ...line("pack/Global/u", undefined), action: "added", columns: { a: "1" } },
@@ -390,7 +392,7 @@ describe.each(["lowdb", "postgres"] as const)("reports on %s", (engine) => {
     await expect
       .poll(async () => (await bed.report(users.id)).results.map(({ columns }) => columns))
       .toEqual([{ a: "-9223372036854775808", b: "" }]);
-    // As CSV, no cell is a formula, nor begins a row that would be one.
+    // In CSV, no cell is a formula, nor starts a row that would be one.
     await host.log([line("pack/Global/u", [{ "=a": "=1+1", b: "x\r@SUM(1)" }])]);
     const authorization = `Bearer ${bed.t.token}`;
     await expect
@@ -405,7 +407,7 @@ describe.each(["lowdb", "postgres"] as const)("reports on %s", (engine) => {
     expect((await bed.report(users.id)).report_clipped).toBe(true);
   });
 
-  test("stop at the cap for new hosts, while hosts in them go on", async () => {
+  test("accept no new hosts at the limit, while hosts in them are updated", async () => {
     await cap(5);
     const second = await bed.agent();
     await host.log([line("pack/Global/u", rowsOf(3, "x"))]);
@@ -420,13 +422,13 @@ describe.each(["lowdb", "postgres"] as const)("reports on %s", (engine) => {
     expect((await bed.report(users.id)).report_clipped).toBe(false);
     await second.log([line("pack/Global/u", rowsOf(3, "y"))]);
     await eventually(["v0", "v1", "y0", "y1", "y2"]);
-    // A lower cap takes the hosts that came last.
+    // A lower limit removes the latest hosts.
     await cap(4);
     await runJob(bed.t.services, "query_reports");
     expect(await cells()).toEqual(["v0", "v1"]);
   });
 
-  test("go when what is asked changes, and stay when only its name does", async () => {
+  test("are deleted if the SQL changes, and kept if only the name does", async () => {
     const { t, query } = bed;
     await makeLabel(t, "A");
     const changes: [object, boolean][] = [
@@ -453,7 +455,7 @@ describe.each(["lowdb", "postgres"] as const)("reports on %s", (engine) => {
     }
   });
 
-  test("take nothing of queries that keep nothing, nor where reports are off", async () => {
+  test("store nothing for queries that discard data, or if reports are turned off", async () => {
     const { t, query } = bed;
     const discards = await query("d", { discard_data: true, automations_enabled: true });
     const differential = await query("f", { logging: "differential", automations_enabled: true });
@@ -474,7 +476,7 @@ describe.each(["lowdb", "postgres"] as const)("reports on %s", (engine) => {
     expect(await t.store.queryResults.count()).toBe(0);
   });
 
-  test("of a team hold the hosts that are in it, and users see theirs", async () => {
+  test("of a team contain its current hosts, and users see those of their teams", async () => {
     const { t, query, report } = bed;
     const team = await makeTeam(t);
     const other = await makeTeam(t);
@@ -524,7 +526,7 @@ describe.each(["lowdb", "postgres"] as const)("reports on %s", (engine) => {
     expect((await cells()).map(Number).sort((a, b) => a - b)).toEqual(Array.from({ length: 60 }, (_, i) => i));
   });
 
-  test("what queries cost is worked out from what agents account for", async () => {
+  test("the cost of queries is computed from the statistics that agents report", async () => {
     const { t } = bed;
     const [id] = await bed.hostIds();
     const more = [];
@@ -571,7 +573,7 @@ describe.each(["lowdb", "postgres"] as const)("reports on %s", (engine) => {
   });
 });
 
-test("result lines go to the log destination where automations are on, the query is unknown, or reports are off", async () => {
+test("result lines go to the log destination if automations are on, the query is unknown, or reports are off", async () => {
   const { t, agent, query } = await start({ settings: { result_log: "file", status_log: "none" } });
   await query("quiet");
   await query("loud", { automations_enabled: true });
@@ -585,7 +587,7 @@ test("result lines go to the log destination where automations are on, the query
       .filter(Boolean)
       .map((one) => (JSON.parse(one) as { name: string }).name);
   };
-  // Before any configuration was asked for, too.
+  // Also before any configuration was fetched.
   await host.log(lines);
   expect(await logged()).toEqual(names.slice(1));
   await host.log([lines[0]]);
@@ -595,15 +597,40 @@ test("result lines go to the log destination where automations are on, the query
   expect((await logged()).at(-1)).toBe("pack/Global/quiet");
 });
 
-test("a report that cannot be written costs the agent nothing", async () => {
+test("results that cannot be stored are refused and not logged; sent again, they are in the report and the file once", async () => {
+  const { t, agent, query, report } = await start({ settings: { result_log: "file" } });
+  const users = await query("u", { automations_enabled: true });
+  const host = await agent();
+  await host.config();
+  const send = () =>
+    host.send("/api/v1/qengine/log", {
+      node_key: host.key,
+      log_type: "result",
+      data: [line("pack/Global/u", rowsOf(2))],
+    });
+  const logged = async () =>
+    (await readFile(join(t.services.settings.data_dir, "logs", "results.log"), "utf8").catch(() => ""))
+      .split("\n")
+      .filter(Boolean).length;
+  for (const error of [new StoreUnavailable("the database is away"), new Error("a mistake")]) {
+    const broken = vi.spyOn(t.store, "tx").mockRejectedValue(error);
+    expect((await send()).json).toHaveProperty("error");
+    broken.mockRestore();
+  }
+  expect(await logged()).toBe(0);
+  expect((await send()).text).toBe("{}");
+  // Acknowledged, so no waiting is needed.
+  expect((await report(users.id)).results.length).toBe(2);
+  expect(await logged()).toBe(1);
+});
+
+test("results that can never be stored are skipped, because the agent could log nothing else", async () => {
   const { t, agent, query, report } = await start({});
   const users = await query("u");
   const host = await agent();
   await host.config();
-  const broken = vi.spyOn(t.store, "tx").mockRejectedValue(new Error("no store"));
+  const broken = vi.spyOn(t.store, "tx").mockRejectedValue(new BadRow("query_results.rows: no such value"));
   await host.log([line("pack/Global/u", rowsOf(1))]);
-  await expect.poll(() => broken.mock.calls.length).toBeGreaterThan(0);
   broken.mockRestore();
-  await host.log([line("pack/Global/u", rowsOf(2))]);
-  await expect.poll(async () => (await report(users.id)).results.length).toBe(2);
+  expect((await report(users.id)).results).toEqual([]);
 });

@@ -1,4 +1,4 @@
-// Software answers that stay text: what comes of a write must be the same as if all of it had been read.
+// Software results that are kept as text: the effect of a write must be the same as if all of it had been parsed.
 import { describe, expect, it } from "vitest";
 import { softwareFingerprint } from "../../src/server/agent/inventory/software.ts";
 import { parseWrite, readResults } from "../../src/server/agent/results.ts";
@@ -10,7 +10,7 @@ const dice = new Dice(77);
 
 const odd = () =>
   dice.pick(["}],", "}]}", 'a"}],"b', "\\", "[{", `"${DEB}":[{`, "é漢\u0000", "x".repeat(dice.int(60)), "]", "}"]);
-/** Some rounds have nothing odd, some little, some much. */
+/** Some rounds have no unusual values, some few, some many. */
 let oddness = 0;
 const cell = () => (dice.chance(oddness) ? odd() : dice.pick(["plain", "", "/usr/share/a b", "1.2.3-4ubuntu5"]));
 const rowsOf = (count: number) =>
@@ -22,11 +22,11 @@ const bodyOf = (rows: unknown, more: Record<string, unknown> = {}) =>
     statuses: { [DEB]: 0, svc_detail_query_uptime: 0 },
     messages: { [DEB]: cell() },
   });
-/** Everything read, as it was without sparing. */
+/** Everything parsed, without the optimization. */
 const plainly = (body: string) => readResults(JSON.parse(body) as Record<string, unknown>);
 
 describe("a write with much software", () => {
-  it("gives the same results as when all is read, whatever its cells hold", async () => {
+  it("has the same effect as when everything is parsed, whatever its cells contain", async () => {
     let spared = 0;
     for (let round = 0; round < 400; round++) {
       oddness = dice.pick([0, 0.002, 0.02, 0.5]);
@@ -47,7 +47,7 @@ describe("a write with much software", () => {
     expect(spared).toBeGreaterThan(20);
   });
 
-  it("leaves the rows unread for the fingerprint, which tells any change of them", async () => {
+  it("keeps the rows as text for the fingerprint, which detects any change", async () => {
     const rows = Array.from({ length: 300 }, (_, i) => ({ name: `package-${i}`, version: "1.0" }));
     const print = async (given: unknown) => {
       const parts = await parseWrite(bodyOf(given));
@@ -61,14 +61,14 @@ describe("a write with much software", () => {
     expect(await print(rows.slice(1))).not.toBe(first);
   });
 
-  it("takes a query that failed as failed, with its rows", async () => {
+  it("treats a failed query as failed, with its rows", async () => {
     const body = bodyOf(rowsOf(200)).replace(`"statuses":{"${DEB}":0`, `"statuses":{"${DEB}":1`);
     const { details } = readResults(await parseWrite(body));
     expect(details.get("software_deb")!.ok).toBe(false);
     expect(details.get("software_deb")!.unread).toBeUndefined();
   });
 
-  it("counts rows that are no JSON as a failed query: what was known is kept", async () => {
+  it("treats rows that are not JSON as a failed query: the known values are kept", async () => {
     const body = bodyOf(Array.from({ length: 300 }, (_, i) => ({ name: `p${i}` }))).replace(
       '{"name":"p150"}',
       '{"name":oops}',
@@ -78,7 +78,7 @@ describe("a write with much software", () => {
     expect(details.get("os_version")!.ok).toBe(true);
   });
 
-  it("reads a body whole that is nested, spaced or small", () => {
+  it("parses a body completely if it is nested, has blanks or is small", () => {
     const rows = Array.from({ length: 300 }, (_, i) => ({ name: `p${i}` }));
     expect(parseSparing(JSON.stringify(JSON.parse(bodyOf(rows)), null, 1))).toBeNull();
     expect(parseSparing(bodyOf(rows.slice(0, 3)))).toBeNull();

@@ -17,7 +17,7 @@ if (chromium === null)
     "SKIPPED: test/browser needs Chromium, and none was found. Install it (apt-get install chromium), or name it by SVC_TEST_CHROMIUM.\n",
   );
 
-/** A folder; set to keep a picture of each page. */
+/** Optional folder in which a picture of each page is saved. */
 const pictures = process.env.SVC_TEST_PICTURES;
 const DEVICE = "0d1e2f30-1111-4222-8333-444455556666";
 
@@ -50,7 +50,7 @@ describe.skipIf(chromium === null)("the web pages in a browser", () => {
   let served: Served;
   let browser: Browser;
   const contexts: BrowserContext[] = [];
-  /** What browsers complained of: blocked styles, scripts and images, failed loads, thrown errors. */
+  /** Problems that browsers report: blocked styles, scripts and images, failed loads, thrown errors. */
   let complaints: string[] = [];
 
   beforeAll(async () => {
@@ -76,7 +76,7 @@ describe.skipIf(chromium === null)("the web pages in a browser", () => {
     contexts.push(context);
     const page = await context.newPage();
     page.on("console", (message) => {
-      // A refused page is no complaint: its status is looked at where it matters.
+      // An error page is not a problem: its status is checked where it matters.
       if (message.type() === "error" && !/status of 4\d\d/.test(message.text())) complaints.push(message.text());
     });
     page.on("pageerror", (error) => complaints.push(String(error)));
@@ -103,7 +103,7 @@ describe.skipIf(chromium === null)("the web pages in a browser", () => {
     }
   }
 
-  it("sign in and out without any script", async () => {
+  it("allow signing in and out without scripts", async () => {
     const page = await open({ javaScriptEnabled: false });
     await signIn(page, "/hosts?status=online");
     expect(await page.getByRole("heading", { level: 1 }).textContent()).toBe("Hosts");
@@ -113,9 +113,9 @@ describe.skipIf(chromium === null)("the web pages in a browser", () => {
     expect(new URL(page.url()).pathname).toBe("/login");
   });
 
-  it("lead from signing in to a host by the keyboard alone, and show where it is", async () => {
+  it("can be used with the keyboard alone, from signing in to a host, with a visible focus", async () => {
     const page = await open();
-    /** Tab by tab to the stop of that name. */
+    /** Presses Tab until the stop with that name. */
     const tabTo = async (name: string | RegExp) => {
       for (let i = 0; i < 60; i++) {
         await page.keyboard.press("Tab");
@@ -145,12 +145,12 @@ describe.skipIf(chromium === null)("the web pages in a browser", () => {
     await tabTo(/^ada-mac/);
     await page.keyboard.press("Enter");
     await page.waitForURL("**/hosts/1");
-    await tabTo(/^How to mend it/);
+    await tabTo(/^How to fix it/);
     await page.keyboard.press("Enter");
     expect(await page.getByText("Turn on FileVault").isVisible()).toBe(true);
   });
 
-  it("can be used with a screen reader, read in light colours, and seen whole on a small phone", async () => {
+  it("can be used with a screen reader, read in light colours, and seen completely on a small phone", async () => {
     const page = await open({ colorScheme: "light" });
     const check = async (name: string) => {
       await page.setViewportSize({ width: 1100, height: 800 });
@@ -178,7 +178,7 @@ describe.skipIf(chromium === null)("the web pages in a browser", () => {
     await visit(page, signedInPages, check);
   });
 
-  it("are looked at by checks that see faults", async () => {
+  it("are checked by functions that detect faults", async () => {
     const page = await open({ viewport: { width: 320, height: 800 } });
     await page.setContent(`<body style="background:#fff;color:#888"><h3>Late</h3><img src="data:,"><input id="a"><input id="a">
       <button></button><a href="/"><button>in a link</button></a><p style="width:600px">wide</p><table><tr><th>of what</th></tr></table></body>`);
@@ -202,11 +202,11 @@ describe.skipIf(chromium === null)("the web pages in a browser", () => {
     expect((await page.evaluate(sideways)).join()).toContain("wide");
   });
 
-  it("give an API token that works", async () => {
+  it("create an API token that works", async () => {
     const page = await open({ permissions: ["clipboard-read", "clipboard-write"] });
     await signIn(page, "/profile");
     await page.getByLabel("Name").fill("nightly job");
-    await page.getByLabel("Ends after").selectOption("7 days");
+    await page.getByLabel("Expires after").selectOption("7 days");
     await page.getByRole("button", { name: "Get API token" }).click();
     const token = await page.locator("#new-token").textContent();
     expect(await page.evaluate(accessibilityFaults)).toEqual([]);
@@ -220,12 +220,12 @@ describe.skipIf(chromium === null)("the web pages in a browser", () => {
     await page.goto(`${served.url}/profile`);
     expect(await page.content()).not.toContain(token);
     await page.getByRole("button", { name: "End nightly job" }).click();
-    await page.getByText("It is ended.").waitFor();
+    await page.getByText("The session or token was ended.").waitFor();
     const after = await fetch(`${served.url}/api/v1/svc/me`, { headers: { authorization: `Bearer ${token}` } });
     expect(after.status).toBe(401);
   });
 
-  it("tell a wrong password beside the form, and keep the email", async () => {
+  it("report a wrong password beside the form, and keep the email address", async () => {
     const page = await open();
     await page.goto(`${served.url}/login`);
     await page.getByLabel("Email").fill(ADMIN.email);
@@ -236,7 +236,7 @@ describe.skipIf(chromium === null)("the web pages in a browser", () => {
     expect(await page.getByLabel("Password").inputValue()).toBe("");
   });
 
-  it("cannot be used, framed or read by another site's page", async () => {
+  it("cannot be used, framed or read by pages of other sites", async () => {
     const page = await open();
     await signIn(page);
     const evil = createServer((_, res) => {
@@ -246,12 +246,13 @@ describe.skipIf(chromium === null)("the web pages in a browser", () => {
     });
     await new Promise<void>((resolve) => evil.listen(0, "127.0.0.1", resolve));
     try {
-      // Another site than 127.0.0.1, on the same machine.
+      // A site other than 127.0.0.1, on the same machine.
       const site = `http://localhost:${(evil.address() as AddressInfo).port}/`;
       for (const name of ["Win a prize", "Sign off"]) {
         await page.goto(site);
         await page.getByRole("button", { name }).click();
-        // The form was sent without the session's cookie, or refused: whatever page it ends at, nothing was done.
+        // The form was sent without the session's cookie, or refused: whatever page the browser shows, nothing was
+        // done.
         await page.waitForURL(`${served.url}/**`);
       }
       await page.goto(site);
@@ -260,7 +261,7 @@ describe.skipIf(chromium === null)("the web pages in a browser", () => {
       await page.goto(`${served.url}/profile`);
       expect(await page.getByRole("heading", { level: 1 }).textContent()).toBe("My account");
       expect(await page.content()).not.toContain("stolen");
-      // The browser says that it did not show the frame.
+      // The browser reports that it did not show the frame.
       complaints = complaints.filter((text) => !/frame|ERR_BLOCKED_BY_RESPONSE/i.test(text));
     } finally {
       evil.close();

@@ -1,4 +1,4 @@
-// The binary as users run it, before a browser: over TLS, and over plain HTTP on this machine.
+// The binary as users run it, in a browser: over TLS, and over plain HTTP on this machine.
 import { beforeAll, describe, expect, it } from "vitest";
 import { build, newFolder, serve } from "../e2e/support/svc.ts";
 import { findChromium, launch } from "../support/browser.ts";

@@ -1,4 +1,5 @@
-// Single sign-on in a real browser: what cookies, other sites' forms and the content security policy come to is the browser's to say.
+// Single sign-on in a real browser, because the browser decides about cookies, forms of other sites and the content
+// security policy.
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { inflateRawSync } from "node:zlib";
@@ -21,7 +22,7 @@ const chromium = findChromium();
 if (chromium === null)
   process.stderr.write("SKIPPED: single sign-on was not tried in a browser, as no Chromium was found.\n");
 
-/** The identity provider's site: whoever comes is signed in by a button, which posts the response to us. */
+/** The identity provider's site: a button signs in any visitor, and posts the response to us. */
 async function startIdp(key: SigningKey, t: TestApp, acs: string): Promise<Server> {
   const server = createServer((request, reply) => {
     const given = new URL(request.url!, "http://idp").searchParams.get("SAMLRequest");
@@ -52,7 +53,7 @@ describe.skipIf(chromium === null)("single sign-on in Chromium", { timeout: 600_
     const key = await makeSigningKey();
     t = await startApp({ shared: true });
     served = await serve(t);
-    // Another site than the identity provider's, and one from which browsers keep `Secure` cookies without TLS.
+    // A site other than the identity provider's, and one from which browsers accept `Secure` cookies without TLS.
     url = served.url.replace("127.0.0.1", "localhost");
     idp = await startIdp(key, t, `${url}/api/v1/svc/sso/callback`);
     await t.patch("/config", { server_settings: { server_url: url } });
@@ -68,7 +69,7 @@ describe.skipIf(chromium === null)("single sign-on in Chromium", { timeout: 600_
     await t?.close();
   });
 
-  it("signs in, and opens the page that was wanted", async () => {
+  it("signs in, and opens the requested page", async () => {
     const page = await (await browser.newContext()).newPage();
     const problems: string[] = [];
     page.on("console", (message) => message.type() === "error" && problems.push(message.text()));
@@ -83,7 +84,7 @@ describe.skipIf(chromium === null)("single sign-on in Chromium", { timeout: 600_
     expect(problems).toEqual([]);
   });
 
-  it("goes back to the sign-in page with a reason when the response is refused", async () => {
+  it("returns to the sign-in page with a reason if the response is refused", async () => {
     const page = await (await browser.newContext()).newPage();
     await page.goto(`${url}/login`);
     await page.getByRole("button", { name: "Sign in with Test IdP" }).click();
@@ -94,7 +95,7 @@ describe.skipIf(chromium === null)("single sign-on in Chromium", { timeout: 600_
     expect(await page.getByRole("alert").count()).toBe(1);
   });
 
-  it("hands the command line its sign-in, after a click", async () => {
+  it("signs in the command line after a click", async () => {
     const page = await (await browser.newContext()).newPage();
     const result = await runCli(["login", "--sso", "--server-url", url], {
       send: sendInto(t),
@@ -107,7 +108,7 @@ describe.skipIf(chromium === null)("single sign-on in Chromium", { timeout: 600_
     });
     expect(result.exitCode, result.stderr).toBe(0);
     expect(result.stderr).toContain(`as ${SSO_USER.email}`);
-    // The command ends when it has the code: the browser may still be on its way to the listener's page.
+    // The command ends when it has the code: the browser may still be loading the listener's page.
     await page.waitForURL("http://127.0.0.1:*/**");
   });
 });

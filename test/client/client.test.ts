@@ -10,7 +10,7 @@ interface Sent extends SendInit {
 }
 type Answer = Response | Error;
 
-/** A client whose requests are answered one after the other, and what it sent. */
+/** A client whose requests get the given replies in order, and the requests that it sent. */
 function scripted(answers: Answer[], options: Partial<ClientOptions> = {}) {
   const sent: Sent[] = [];
   const waits: number[] = [];
@@ -47,7 +47,19 @@ describe("a call", () => {
     expect(sent[1]?.headers["content-type"]).toBe("application/json");
   });
 
-  it("throws what the server says", async () => {
+  it("sends no parameter that would change the path", async () => {
+    for (const identifier of [".", "..", ""]) {
+      const { client, sent } = scripted([]);
+      const call = client.call(hostsApi.byIdentifier, { params: { identifier } });
+      await expect(call).rejects.toMatchObject({ name: "NotInPath", value: identifier });
+      expect(sent).toEqual([]);
+    }
+    const { client, sent } = scripted([json({})]);
+    await client.call(hostsApi.byIdentifier, { params: { identifier: "..." } });
+    expect(new URL(sent[0]!.url).pathname).toBe("/api/v1/svc/hosts/identifier/...");
+  });
+
+  it("throws the server's error", async () => {
     const body = { message: "Validation Failed", errors: [{ name: "name", reason: "too long" }], uuid: "u-1" };
     const { client } = scripted([json(body, { status: 422 })]);
     const error = await client.call(hostsApi.count).catch((thrown: unknown) => thrown);
@@ -55,12 +67,12 @@ describe("a call", () => {
     expect(error).toMatchObject({ status: 422, message: "Validation Failed", errors: body.errors, requestId: "u-1" });
   });
 
-  it("takes an error page of a proxy for what it is", async () => {
+  it("recognizes the error page of a proxy", async () => {
     const { client } = scripted([new Response("<html>Bad gateway</html>", { status: 502 })]);
     await expect(client.call(hostsApi.count)).rejects.toMatchObject({ status: 502, errors: [] });
   });
 
-  it("tells a server that is none", async () => {
+  it("reports that the other side is not an svc server", async () => {
     const { client } = scripted([new Response("<html>hello</html>")]);
     await expect(client.call(hostsApi.count)).rejects.toMatchObject({ name: "Unreachable", code: "NOT_JSON" });
   });
@@ -76,7 +88,7 @@ describe("a call", () => {
 });
 
 describe("retries", () => {
-  it("waits as long as a 429 says, whatever the method", async () => {
+  it("wait as long as a 429 asks for, with any method", async () => {
     const slow = () => json({}, { status: 429, headers: { "retry-after": "7" } });
     const { client, sent, waits } = scripted([slow(), slow(), json({})]);
     await client.call(hostsApi.deleteMany, { body: { ids: [1] } });
@@ -84,26 +96,26 @@ describe("retries", () => {
     expect(waits).toEqual([7000, 7000]);
   });
 
-  it("backs off when a 429 names no time, and gives up after four tries", async () => {
+  it("wait increasingly longer after a 429 without a time, and give up after four tries", async () => {
     const { client, sent, waits } = scripted([1, 2, 3, 4, 5].map(() => json({}, { status: 429 })));
     await expect(client.call(hostsApi.count)).rejects.toMatchObject({ status: 429 });
     expect(sent).toHaveLength(4);
     expect(waits).toEqual([250, 500, 1000]);
   });
 
-  it("does not wait for long", async () => {
+  it("do not wait for a long time", async () => {
     const { client, waits } = scripted([json({}, { status: 429, headers: { "retry-after": "3600" } })]);
     await expect(client.call(hostsApi.count)).rejects.toMatchObject({ status: 429, retryAfter: 3600 });
     expect(waits).toEqual([]);
   });
 
-  it("repeats a read whose connection was lost", async () => {
+  it("repeat a read whose connection was lost", async () => {
     const { client, sent } = scripted([reset(), json({ count: 3 })]);
     expect(await client.call(hostsApi.count)).toEqual({ count: 3 });
     expect(sent).toHaveLength(2);
   });
 
-  it("never repeats a POST or PATCH whose connection was lost", async () => {
+  it("never repeat a POST or PATCH whose connection was lost", async () => {
     for (const call of [
       (client: ApiClient) => client.call(hostsApi.deleteMany, { body: { ids: [1] } }),
       (client: ApiClient) => client.call(teamsApi.modify, { params: { id: 1 }, body: { name: "x" } }),
@@ -114,14 +126,14 @@ describe("retries", () => {
     }
   });
 
-  it("does not repeat what nobody listens to", async () => {
+  it("do not repeat a request if no server is listening", async () => {
     const refused = Object.assign(new Error("connect"), { code: "ECONNREFUSED" });
     const { client, sent } = scripted([refused]);
-    await expect(client.call(hostsApi.count)).rejects.toMatchObject({ message: "nothing listens at svc.test" });
+    await expect(client.call(hostsApi.count)).rejects.toMatchObject({ message: "no server is listening at svc.test" });
     expect(sent).toHaveLength(1);
   });
 
-  it("stops when it is aborted", async () => {
+  it("stop when they are aborted", async () => {
     const stop = new AbortController();
     const { client, sent } = scripted([json({}, { status: 429 }), json({ count: 1 })], {
       sleep: async () => stop.abort(new Error("stopped")),
@@ -130,7 +142,7 @@ describe("retries", () => {
     expect(sent).toHaveLength(1);
   });
 
-  it("reads both forms of retry-after", () => {
+  it("support both forms of retry-after", () => {
     const now = Date.parse("2026-01-01T00:00:00Z");
     expect(retryAfterSeconds("12")).toBe(12);
     expect(retryAfterSeconds("Thu, 01 Jan 2026 00:00:30 GMT", now)).toBe(30);
@@ -145,7 +157,7 @@ describe("all", () => {
     json({ [key]: ids.map((id) => ({ id })), meta: { has_next_results: more, has_previous_results: false } });
   const query = (sent: Sent | undefined) => Object.fromEntries(new URL(sent?.url ?? "http://x").searchParams);
 
-  it("goes on after the last id where the endpoint can", async () => {
+  it("continues after the last id if the endpoint supports it", async () => {
     const { client, sent } = scripted([page([1, 2], true), page([5], false)]);
     const { rows, more } = await client.all(hostsApi.list, { query: { status: "online" } }, "hosts");
     expect(rows.map(({ id }) => id)).toEqual([1, 2, 5]);
@@ -154,7 +166,7 @@ describe("all", () => {
     expect(query(sent[1])).toEqual({ status: "online", order_key: "id", per_page: "500", after: "2" });
   });
 
-  it("goes by pages where an order is asked for, or nothing else is offered", async () => {
+  it("requests pages if an order is given, or if the endpoint supports nothing else", async () => {
     const hosts = scripted([page([2], true), page([1], false)]);
     await hosts.client.all(hostsApi.list, { query: { order_key: "hostname" } }, "hosts");
     expect(query(hosts.sent[1])).toMatchObject({ order_key: "hostname", page: "1" });
@@ -163,7 +175,7 @@ describe("all", () => {
     expect(query(teams.sent[1])).toEqual({ page: "1", per_page: "500" });
   });
 
-  it("stops at the limit and says that there is more", async () => {
+  it("stops at the limit and reports that there are more rows", async () => {
     const { client, sent } = scripted([page([1, 2], true)]);
     const { rows, more } = await client.all(hostsApi.list, {}, "hosts", 2);
     expect(rows).toHaveLength(2);

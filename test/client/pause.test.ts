@@ -2,7 +2,7 @@ import { getEventListeners } from "node:events";
 import { expect, it } from "vitest";
 import { pause } from "../../src/client/pause.ts";
 
-it("ends with the time or with the signal, and leaves no listener behind", async () => {
+it("ends after the time or with the signal, and leaves no listener behind", async () => {
   const { signal } = new AbortController();
   for (let turn = 0; turn < 20; turn++) await pause(0, signal);
   expect(getEventListeners(signal, "abort")).toHaveLength(0);

@@ -7,7 +7,7 @@ import { startFleet } from "../support/fleet.ts";
 const json = ({ stdout }: { stdout: string }) => JSON.parse(stdout);
 
 describe("signing in and out", () => {
-  it("saves a context that later commands use, and logout forgets it", async () => {
+  it("saves a context that later commands use, and logout deletes its token", async () => {
     const fleet = await startFleet();
     await fleet.run(["context", "remove", "local", "--yes"]);
     expect((await fleet.run(["whoami"])).exitCode).toBe(4);
@@ -20,18 +20,18 @@ describe("signing in and out", () => {
     expect(await readFile(join(fleet.home, ".config", "svc", "tokens.json"), "utf8")).toBe("{}\n");
   });
 
-  it("tells a wrong password apart from a missing sign-in", async () => {
+  it("distinguishes a wrong password from a missing sign-in", async () => {
     const fleet = await startFleet();
     const { exitCode, stderr } = await fleet.run(["login", "--email", ADMIN.email, "--password-stdin"], {
       stdin: "wrong",
     });
     expect(exitCode).toBe(4);
-    expect(stderr).toContain("does not take this email and password");
+    expect(stderr).toContain("does not accept this email and password");
     expect(stderr).not.toContain("wrong\n");
     expect((await fleet.run(["whoami"])).exitCode).toBe(0);
   });
 
-  it("makes a context of a new name together with its server", async () => {
+  it("creates a context with a new name together with its server", async () => {
     const fleet = await startFleet();
     const argv = ["login", "--server-url", "http://svc.internal:8412", "--context", "other", "--token-stdin"];
     const { exitCode, stderr } = await fleet.run(argv, { stdin: fleet.app.token });
@@ -43,7 +43,7 @@ describe("signing in and out", () => {
     });
   });
 
-  it("leads a user through a required new password", async () => {
+  it("guides a user through a required new password", async () => {
     const fleet = await startFleet();
     const create = [
       "users",
@@ -105,7 +105,7 @@ describe("users", () => {
     expect((await fleet.run(["users", "get", "tea@example.com"])).exitCode).toBe(3);
   });
 
-  it("show the token of an API-only user once, alone on stdout", async () => {
+  it("print the token of an API-only user once, alone on stdout", async () => {
     const fleet = await startFleet();
     const { stdout, exitCode } = await fleet.run([
       "users",
@@ -122,13 +122,13 @@ describe("users", () => {
     expect(
       (await fleet.run(["whoami", "--fields", "email"], { env: { SVC_API_TOKEN: stdout.trim() } })).stdout,
     ).toContain("bot@example.com");
-    // Whoever may not see users still finds itself, and nobody else.
+    // A user who may not list users still finds their own account, and no other.
     const bot = { env: { SVC_API_TOKEN: stdout.trim() } };
     expect((await fleet.run(["users", "get", "bot@example.com"], bot)).exitCode).toBe(0);
     expect((await fleet.run(["users", "get", "observer@example.com"], bot)).exitCode).toBe(4);
   });
 
-  it("are checked and not written in a dry run; secrets are not shown", async () => {
+  it("are validated but not stored in a dry run; secrets are not shown", async () => {
     const fleet = await startFleet();
     const argv = [
       "users",
@@ -155,7 +155,7 @@ describe("users", () => {
     expect(bad.stderr).toContain("name:");
   });
 
-  it("take a body from a file, flags winning", async () => {
+  it("take a body from a file; flags take precedence", async () => {
     const fleet = await startFleet();
     const file = join(fleet.home, "user.yml");
     await writeFile(
@@ -168,7 +168,7 @@ describe("users", () => {
 });
 
 describe("can-i", () => {
-  it("answers by exit code, team by team", async () => {
+  it("reports by its exit code, team by team", async () => {
     const fleet = await startFleet();
     for (const action of ["hosts:delete", "hosts:wipe", "hosts:unlock"])
       expect(await fleet.run(["can-i", action])).toMatchObject({ exitCode: 0, stdout: "yes\n" });
@@ -194,14 +194,14 @@ describe("can-i", () => {
     expect((await fleet.run(["can-i", "hosts:delete", "--team", "Lab"], { env: token })).exitCode).toBe(0);
     expect((await fleet.run(["can-i", "config:write"], { env: token })).exitCode).toBe(4);
     const none = await fleet.run(["can-i", "hosts:delete", "--team", "0"], { env: token });
-    expect([none.exitCode, none.stderr.includes("on what belongs to no team")]).toEqual([4, true]);
+    expect([none.exitCode, none.stderr.includes("on objects without a team")]).toEqual([4, true]);
     expect(await fleet.run(["can-i", "hosts:delete", "--team", "0"])).toMatchObject({ exitCode: 0, stdout: "yes\n" });
     expect((await fleet.run(["can-i", "hosts:delte"])).stderr).toContain("Did you mean hosts:delete?");
   });
 });
 
 describe("sessions", () => {
-  it("end one by one and all together", async () => {
+  it("are ended one by one and all together", async () => {
     const fleet = await startFleet();
     const list = async () =>
       json(await fleet.run(["sessions", "list", "--user", "observer@example.com", "-o", "json"]));

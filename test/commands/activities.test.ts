@@ -1,4 +1,4 @@
-// Activities, the check of their chain, and jobs, from the command line.
+// Activities, the verification of their chain, and jobs, on the command line.
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { beforeEach, describe, expect, it } from "vitest";
@@ -36,7 +36,7 @@ describe("activities", () => {
     expect(JSON.parse(none.stdout)).toEqual([]);
   });
 
-  it("are exported to stdout, or to a file that comes whole or not at all", async () => {
+  it("are exported to stdout, or to a file that is complete or not written at all", async () => {
     const { stdout } = await run("activities", "export", "--activity-type", "created_team");
     expect(lines(stdout)).toHaveLength(2);
     const file = join(fleet.files, "activities.csv");
@@ -63,7 +63,7 @@ describe("activities", () => {
     expect((await run("activities", "export", "--format", "xml")).exitCode).toBe(2);
   });
 
-  it("are followed from the last ones on, once each", async () => {
+  it("are followed from the latest ones on, each once", async () => {
     await sealAll(fleet.app.services);
     const once = await run("activities", "follow", "--once", "--last", "3");
     expect(once.exitCode, once.stderr).toBe(0);
@@ -75,7 +75,7 @@ describe("activities", () => {
     expect((await run("activities", "follow", "-o", "yaml")).exitCode).toBe(2);
   });
 
-  it("go on where they were when the connection is lost, and end when they may no longer be read", async () => {
+  it("continue where they were after a lost connection, and end when the user may no longer read them", async () => {
     const asked: (string | null)[] = [];
     const event = (id: number) =>
       `id: ${id}\nevent: activity\ndata: ${JSON.stringify({ id, created_at: "2026-03-01T12:00:00.000Z", type: `t${id}`, svc_initiated: true, details: null })}\n\n`;
@@ -106,7 +106,7 @@ describe("activities", () => {
 });
 
 describe("audit verify", () => {
-  it("exits 0 while the chain holds, and 1 with the first problem", async () => {
+  it("exits with 0 if the chain is valid, and with 1 and the first problem otherwise", async () => {
     await sealAll(fleet.app.services);
     const good = await run("audit", "verify", "-o", "json");
     expect(good.exitCode, good.stderr).toBe(0);
@@ -123,12 +123,12 @@ describe("audit verify", () => {
     const bad = await run("audit", "verify", "-o", "json");
     expect(bad.exitCode).toBe(1);
     expect(JSON.parse(bad.stdout)).toMatchObject({ ok: false, problem: { kind: "edited", position: 2, id: row.id } });
-    expect(bad.stderr).toContain("does not hold: edited at position 2");
+    expect(bad.stderr).toContain("is not valid: edited at position 2");
   });
 });
 
 describe("jobs", () => {
-  it("are listed and run, and waited for", async () => {
+  it("are listed, run and waited for", async () => {
     const list = await run("jobs", "list", "-o", "json");
     expect(JSON.parse(list.stdout)).toContainEqual(expect.objectContaining({ name: "counts", running: false }));
     const dry = await run("jobs", "run", "counts", "--dry-run");

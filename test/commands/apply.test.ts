@@ -1,4 +1,4 @@
-// `svc apply`: what it shows, asks, does, and refuses to do, against real servers.
+// `svc apply`: its output, questions, changes and refusals, with real servers.
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
@@ -42,7 +42,7 @@ const repository = (files: Record<string, string> = {}) =>
 const both = (dir: string) => ["-f", join(dir, "default.yml"), join(dir, "teams/ops.yml")];
 const revisions = async (app: TestApp) => (await stateOf(app)).things.map(({ revision }) => revision);
 
-/** Counts the calls to one path. */
+/** Counts the requests to one path. */
 const counting = (app: TestApp, path: string): { send: Send; calls: () => number } => {
   let calls = 0;
   const send = sendInto(app);
@@ -56,7 +56,7 @@ const counting = (app: TestApp, path: string): { send: Send; calls: () => number
 };
 
 describe.each(["lowdb", "postgres"] as const)("svc apply on %s", (engine) => {
-  it("makes the server as the files say, and then has nothing to do", async () => {
+  it("makes the server match the files, and then has nothing to do", async () => {
     const app = await startApp({ engine });
     const dir = await repository();
     const first = await gitops(app, ["apply", ...both(dir), "--yes"], { env });
@@ -80,13 +80,13 @@ describe.each(["lowdb", "postgres"] as const)("svc apply on %s", (engine) => {
     const before = await app.store.activities.count(everything);
     const again = counting(app, "/spec/apply");
     const second = await gitops(app, ["apply", ...both(dir), "--yes"], { env, send: again.send });
-    expect(second).toMatchObject({ exitCode: 0, stdout: "No changes: the server is as the files say.\n" });
+    expect(second).toMatchObject({ exitCode: 0, stdout: "No changes: the server matches the files.\n" });
     expect(second.stderr).toBe("gitops succeeded\n");
     expect(again.calls()).toBe(0);
     expect(await app.store.activities.count(everything)).toBe(before);
   });
 
-  it("applies a saved plan, once, and not when something has moved", async () => {
+  it("applies a saved plan once, and refuses it after a change on the server", async () => {
     const app = await startApp({ engine });
     const dir = await repository();
     const plan = join(dir, "plan.json");
@@ -110,7 +110,7 @@ describe.each(["lowdb", "postgres"] as const)("svc apply on %s", (engine) => {
     expect((await gitops(app, ["apply", plan, "--yes"])).exitCode).toBe(5);
   });
 
-  it("is refused by the server when what it changes moved while it asked", async () => {
+  it("is refused by the server if an affected object changed while it asked for confirmation", async () => {
     const app = await startApp({ engine });
     const dir = await repository();
     await gitops(app, ["apply", ...both(dir), "--yes"], { env });
@@ -136,7 +136,7 @@ describe.each(["lowdb", "postgres"] as const)("svc apply on %s", (engine) => {
 });
 
 describe("svc apply", () => {
-  it("writes nothing in a dry run, though the server checks it all", async () => {
+  it("writes nothing in a dry run, although the server checks everything", async () => {
     const app = await startApp();
     const dir = await repository();
     const before = await revisions(app);
@@ -156,7 +156,7 @@ describe("svc apply", () => {
     expect(await revisions(app)).toEqual(before);
   });
 
-  it("is for whoever has the role on a team, as far as that team goes", async () => {
+  it("can be used with a role on a team, for that team only", async () => {
     const app = await startApp();
     const dir = await repository();
     await gitops(app, ["apply", ...both(dir), "--yes"], { env });
@@ -184,7 +184,7 @@ describe("svc apply", () => {
     expect(denied.exitCode).toBe(4);
   });
 
-  it("asks on a terminal, and takes no for an answer", async () => {
+  it("asks on a terminal, and accepts no as the answer", async () => {
     const app = await startApp();
     const dir = await repository();
     const before = await revisions(app);
@@ -206,13 +206,13 @@ describe("svc apply", () => {
     expect((await stateOf(app)).things.some(({ kind }) => kind === "label")).toBe(false);
   });
 
-  it("keeps teams that no file names, unless told to delete them, with what they have", async () => {
+  it("keeps teams that are in no file with their objects, unless told to delete them", async () => {
     const app = await startApp();
     const dir = await repository();
     await gitops(app, ["apply", ...both(dir), "--yes"], { env });
     const kept = await gitops(app, ["apply", "-f", join(dir, "default.yml"), "--yes"], { env });
-    expect(kept).toMatchObject({ exitCode: 0, stdout: "No changes: the server is as the files say.\n" });
-    expect(kept.stderr).toContain("[!] 1 team in no file, left as it is: Ops");
+    expect(kept).toMatchObject({ exitCode: 0, stdout: "No changes: the server matches the files.\n" });
+    expect(kept.stderr).toContain("[!] 1 team in no file, kept unchanged: Ops");
     const gone = await gitops(app, ["apply", "-f", join(dir, "default.yml"), "--yes"], {
       env: { ...env, SVC_APPLY_DELETE_OTHER_TEAMS: "true" },
     });
@@ -222,7 +222,7 @@ describe("svc apply", () => {
     expect((await stateOf(app)).things.some(({ owner, name }) => owner === "Ops" || name === "Ops")).toBe(false);
   });
 
-  it("guards against more removals than can be meant", async () => {
+  it("refuses implausibly many deletions", async () => {
     const app = await startApp();
     const labels = Array.from({ length: 30 }, (_, i) => `  - {name: Label ${i}, query: SELECT ${i}}\n`).join("");
     const dir = await repository({ "default.yml": `org_settings: {}\ncontrols: {}\nlabels:\n${labels}` });
@@ -242,7 +242,7 @@ describe("svc apply", () => {
     expect((await stateOf(app)).things.filter(({ kind }) => kind === "label")).toHaveLength(0);
   });
 
-  it("tells all problems of all files at once, with places and the nearest key, and asks no server", async () => {
+  it("reports all problems of all files at once, with positions and the most similar key, without a request", async () => {
     const dir = await repository({
       "default.yml": "org_settings:\n  org_info:\n    org_nam: x\ncontrols: {}\npolices: []\n",
       "teams/ops.yml": "name: Ops\nsettings:\n  secrets:\n    - secret: $UNSET_THING\n",
@@ -264,16 +264,16 @@ describe("svc apply", () => {
     expect(loose.stderr).toMatch(/\[!\] .*default\.yml:3:5: unknown key/);
   });
 
-  it("refuses what cannot be meant", async () => {
+  it("refuses contradictory arguments", async () => {
     const app = await startApp();
     const dir = await repository();
     const plan = join(dir, "plan.json");
     await gitops(app, ["plan", ...both(dir), "--out", plan], { env });
     await writeFile(join(dir, "other.json"), '{"format": "svc-plan-0"}');
     const wrong: [string[], RegExp][] = [
-      [["apply", "--yes"], /no file is given/],
+      [["apply", "--yes"], /no files are given/],
       [["apply", plan, "-f", join(dir, "default.yml"), "--yes"], /either a saved plan or files/],
-      [["apply", join(dir, "other.json"), "--yes"], /is no plan of this version/],
+      [["apply", join(dir, "other.json"), "--yes"], /is not a plan of this version/],
       [["apply", plan, "--yes", "--server-url", "http://127.0.0.1:9999"], /was made for http:\/\/127\.0\.0\.1:8412/],
     ];
     for (const [argv, reason] of wrong) {
@@ -283,7 +283,7 @@ describe("svc apply", () => {
     }
   });
 
-  it("takes a plan from stdin, and prints its JSON on stdout", async () => {
+  it("reads a plan from stdin, and prints its JSON on stdout", async () => {
     const app = await startApp();
     const dir = await repository();
     const saved = await gitops(app, ["plan", ...both(dir), "--out", "-"], { env });
@@ -294,7 +294,7 @@ describe("svc apply", () => {
     expect(stdout).not.toContain(env.OPS_SECRET);
   });
 
-  it("says that it does not know when the connection is lost on the way", async () => {
+  it("reports an unknown result if the connection is lost during the request", async () => {
     const app = await startApp();
     const dir = await repository();
     const into = sendInto(app);

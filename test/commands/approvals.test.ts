@@ -1,4 +1,5 @@
-// What commands that act on hosts tell the server of what was shown, and what they do where another admin has to approve it.
+// The selection that commands send to the server for hosts that they have shown, and commands whose action another
+// admin must approve.
 import { describe, expect, it } from "vitest";
 import type { Send } from "../../src/client/transport.ts";
 import { sendInto } from "../support/cli.ts";
@@ -8,7 +9,7 @@ import { makeHost, makeUser } from "../support/make.ts";
 const names = ["mac-1.example.com", "linux-1.example.com", "win-1.example.com"] as const;
 const left = ({ app }: Fleet) => app.store.hosts.count();
 
-/** Keeps the headers of every request that changes something. */
+/** Records the headers of every request that changes something. */
 function listening(fleet: Fleet) {
   const heard: Record<string, string>[] = [];
   const send: Send = (url, init) => {
@@ -24,8 +25,8 @@ const managed = async ({ app }: Fleet, hostname: string) => {
 };
 
 describe("commands that act on hosts", () => {
-  it("always say which hosts were shown", async () => {
-    // A server that takes nothing else.
+  it("always send which hosts were shown", async () => {
+    // A server that requires these headers.
     const fleet = await startFleet({ settings: { require_expected_count: true } });
     const { heard, send } = listening(fleet);
     await managed(fleet, "box-1");
@@ -58,7 +59,7 @@ describe("commands that act on hosts", () => {
       expect((await fleet.run(["api", "GET", "/hosts", "-H", wrong])).exitCode).toBe(2);
   });
 
-  it("change nothing when the hosts are others by then, and say so", async () => {
+  it("change nothing and report it if the selected hosts have changed in the meantime", async () => {
     const fleet = await startFleet();
     const during = (change: () => Promise<unknown>, text: string) => ({
       tty: true,
@@ -73,7 +74,7 @@ describe("commands that act on hosts", () => {
     const where = ["--where", "hostname ~ example"];
     const grown = await fleet.run(["hosts", "delete", ...where, "--all-hosts"], during(more, "3"));
     expect(grown.exitCode).toBe(5);
-    expect(grown.stderr).toContain("the selection changed: 3 then, 4 now; look and run again");
+    expect(grown.stderr).toContain("the selection changed: 3 then, 4 now; check it and run again");
     const moved = await fleet.run(["hosts", "transfer", ...where, "--all-hosts", "--to", "Lab"], during(more, "4"));
     expect(moved.exitCode).toBe(5);
     expect(moved.stderr).toContain("the selection changed: 4 then, 5 now");
@@ -82,7 +83,10 @@ describe("commands that act on hosts", () => {
       await makeHost(fleet.app, { hostname: "other.example.com" });
     };
     const swapped = await fleet.run(["hosts", "delete", ...where, "--all-hosts"], during(swap, "5"));
-    expect([swapped.exitCode, swapped.stderr]).toEqual([5, expect.stringContaining("5 then, 5 now, but others")]);
+    expect([swapped.exitCode, swapped.stderr]).toEqual([
+      5,
+      expect.stringContaining("5 then, 5 now, but different ones"),
+    ]);
     const gone = () => fleet.app.store.hosts.delete({ op: "eq", column: "id", value: 2 });
     const named = await fleet.run(["hosts", "delete", names[1], names[2]], during(gone, "2"));
     expect([named.exitCode, named.stderr]).toEqual([5, expect.stringContaining("2 then, 1 now")]);
@@ -90,7 +94,7 @@ describe("commands that act on hosts", () => {
     expect(await fleet.app.store.activities.count({ op: "eq", column: "type", value: "transferred_hosts" })).toBe(0);
   });
 
-  it("count and digest many hosts in two requests, whatever their number", async () => {
+  it("count and digest any number of hosts in two requests", async () => {
     const fleet = await startFleet();
     for (let i = 0; i < 30; i++) await makeHost(fleet.app, { hostname: `many-${i}.example.net` });
     const asked: string[] = [];
@@ -118,7 +122,7 @@ describe("approvals", () => {
     return { fleet, asMia };
   };
 
-  it("are asked for by delete, with exit code 7, and given by another admin who types the number", async () => {
+  it("are requested by delete, with exit code 7, and granted by another admin who types the number", async () => {
     const { fleet, asMia } = await start();
     const argv = ["hosts", "delete", names[0], names[1], "--confirm", "2"];
     const asked = await asMia(argv);
@@ -141,20 +145,20 @@ describe("approvals", () => {
       may_decide: true,
     });
     const dry = await fleet.run(["approvals", "approve", "1", "--dry-run"]);
-    expect([dry.exitCode, dry.stdout]).toEqual([0, "would delete 2 hosts, as mia@example.com asked\n"]);
+    expect([dry.exitCode, dry.stdout]).toEqual([0, "would delete 2 hosts, requested by mia@example.com\n"]);
     expect((await fleet.run(["approvals", "approve", "1"])).exitCode).toBe(2);
     expect((await fleet.run(["approvals", "approve", "1", "--confirm", "3"])).exitCode).toBe(2);
     expect(await left(fleet)).toBe(3);
     const given = await fleet.run(["approvals", "approve", "1"], { tty: true, answers: ["2"] });
     expect(given.exitCode, given.stderr).toBe(0);
-    expect(given.asked[0]).toContain("Approve: delete 2 hosts, as mia@example.com asked? Type 2 to confirm");
+    expect(given.asked[0]).toContain("Approve: delete 2 hosts, requested by mia@example.com? Type 2 to confirm");
     expect(given.stderr).toContain(`  ${names[1]} (2)`);
     expect(await left(fleet)).toBe(1);
     expect((await fleet.run(["approvals", "approve", "1", "--confirm", "2"])).exitCode).toBe(5);
     expect((await fleet.run(["approvals", "approve", "7", "--confirm", "2"])).exitCode).toBe(3);
   });
 
-  it("are asked for by wipe, host by host, and nothing is waited for", async () => {
+  it("are requested by wipe, per host, and wipe does not wait", async () => {
     const { fleet, asMia } = await start();
     await managed(fleet, "box-1");
     await managed(fleet, "box-2");
@@ -172,16 +176,16 @@ describe("approvals", () => {
     expect(await fleet.app.store.scriptRuns.count()).toBe(0);
     const given = await fleet.run(["approvals", "approve", "2", "--confirm", "box-2"]);
     expect(given.exitCode, given.stderr).toBe(0);
-    expect(given.stderr).toContain("approved: wipe box-2, as mia@example.com asked (done)");
+    expect(given.stderr).toContain("approved: wipe box-2, requested by mia@example.com (done)");
     expect(await fleet.app.store.scriptRuns.count()).toBe(1);
   });
 
-  it("are denied with a reason, or taken back", async () => {
+  it("are denied with a reason, or withdrawn", async () => {
     const { fleet, asMia } = await start();
     await asMia(["hosts", "delete", names[0], names[1], "--confirm", "2"]);
     expect((await fleet.run(["approvals", "deny", "1"])).exitCode).toBe(2);
     const dry = await fleet.run(["approvals", "deny", "1", "--dry-run"]);
-    expect([dry.exitCode, dry.stdout]).toEqual([0, "would deny to delete 2 hosts, as mia@example.com asked\n"]);
+    expect([dry.exitCode, dry.stdout]).toEqual([0, "would deny: delete 2 hosts, requested by mia@example.com\n"]);
     const denied = await fleet.run(["approvals", "deny", "1"], { tty: true, answers: ["in use"] });
     expect(denied.exitCode).toBe(0);
     const got = JSON.parse((await asMia(["approvals", "get", "1", "-o", "json"])).stdout);
@@ -192,7 +196,7 @@ describe("approvals", () => {
     expect(await left(fleet)).toBe(3);
   });
 
-  it("say that the hosts are others by now", async () => {
+  it("report that the selected hosts have changed", async () => {
     const { fleet, asMia } = await start();
     expect((await asMia(["hosts", "delete", "--all-hosts", "--confirm", "3"])).exitCode).toBe(7);
     await makeHost(fleet.app);

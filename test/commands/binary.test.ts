@@ -15,7 +15,7 @@ const bin = join(root, "bin", "run.js");
 let server: Server;
 let env: Record<string, string>;
 
-/** A request came that gets no answer. */
+/** A request was received that gets no reply. */
 let onSlow = () => {};
 beforeAll(async () => {
   const built = spawnSync(process.execPath, [join(root, "scripts", "build.mjs")], { encoding: "utf8" });
@@ -69,7 +69,7 @@ function run(
 }
 
 describe("the binary", () => {
-  it("tells its version in each way", async () => {
+  it("prints its version in each way", async () => {
     for (const argv of [["--version"], ["version"], ["-v"]]) {
       expect(await run(argv)).toMatchObject({
         code: 0,
@@ -79,13 +79,13 @@ describe("the binary", () => {
     }
   });
 
-  it("asks a server over the network", async () => {
+  it("sends requests over the network", async () => {
     expect(await run(["hosts", "count"])).toMatchObject({ code: 0, stdout: "7\n", stderr: "" });
     const all = await run(["hosts", "list", "--all", "-o", "json"]);
     expect(JSON.parse(all.stdout)).toHaveLength(500);
   });
 
-  it("trusts a certificate of one's own by --ca-file only, and any with --insecure", async () => {
+  it("trusts a private certificate only with --ca-file, and any with --insecure", async () => {
     const pems = await generate([{ name: "commonName", value: "127.0.0.1" }], {
       keySize: 2048,
       extensions: [{ name: "subjectAltName", altNames: [{ type: 7, ip: "127.0.0.1" }] }],
@@ -104,7 +104,7 @@ describe("the binary", () => {
     secure.close();
   });
 
-  it("exits with 2 for bad usage and 8 when nothing listens", async () => {
+  it("exits with 2 for wrong usage and with 8 if no server is listening", async () => {
     expect(await run(["hosts", "list", "--nope"])).toMatchObject({ code: 2, stdout: "" });
     expect(await run(["hosts", "count", "--server-url", "http://127.0.0.1:1"])).toMatchObject({ code: 8, stdout: "" });
   });
@@ -122,7 +122,7 @@ describe("the binary", () => {
   it.each([
     ["hosts list --all -o ndjson", '{"id":1,'],
     ["help serve", "Run the server."],
-  ])("ends quietly when the reader of %s goes away", async (argv, first) => {
+  ])("ends without an error when the reader of %s closes the pipe", async (argv, first) => {
     const pipe = spawn("sh", ["-c", `"${process.execPath}" "${bin}" ${argv} | head -1`], { env });
     let [stdout, stderr] = ["", ""];
     pipe.stdout.on("data", (chunk) => {
@@ -136,18 +136,18 @@ describe("the binary", () => {
     expect(stderr).toBe("");
   });
 
-  it("shows the help of a command whose arguments are there already", async () => {
+  it("shows the help of a command whose arguments were already given", async () => {
     const ended = await run(["hosts", "get", "host 1", "--server-url", "http://127.0.0.1:1", "--help"]);
     expect(ended).toMatchObject({ code: 0, stderr: "", stdout: expect.stringContaining("$ svc hosts get HOST") });
     expect((await run(["hosts", "nope", "--help"])).code).toBe(2);
   });
 
-  it("takes no argument from stdin by itself", async () => {
+  it("never reads an argument from stdin by itself", async () => {
     const ended = await run(["hosts", "get"], { onStart: (_, stdin) => stdin?.end("1\n") });
-    expect(ended).toMatchObject({ code: 2, stdout: "", stderr: expect.stringContaining("missing HOST") });
+    expect(ended).toMatchObject({ code: 2, stdout: "", stderr: expect.stringContaining("HOST is required.") });
   });
 
-  it("exits with 130 when it is interrupted", async () => {
+  it("exits with 130 after an interrupt", async () => {
     const ended = await run(["api", "GET", "/hosts", "-F", "query=slow"], {
       onStart: (kill) => {
         onSlow = () => kill("SIGINT");
@@ -162,7 +162,7 @@ describe("the binary", () => {
     expect(ended.stderr).toContain("--password-stdin");
   });
 
-  it("loads no server code, and nothing big before it is needed", async () => {
+  it("loads no server code, and large modules only when they are needed", async () => {
     const probe = join(root, "test", "fixtures", "loaded-modules.mjs");
     const loaded = async (argv: string[]) => {
       const { stderr, code } = await run(argv, { env: { ...env, NODE_OPTIONS: `--import ${probe}` } });
@@ -186,12 +186,12 @@ describe("the binary", () => {
     expect((await loaded(["--version"])).filter((line) => line.includes("node_modules"))).toEqual([]);
     const tab = await loaded(["completion", "--complete", "--", "hosts", "l"]);
     expect(tab.filter((line) => /dist\/vendor\/|node_modules\/(@oclif|zod|undici)\//.test(line))).toEqual([]);
-    // In one file each, and not the hundreds that they are installed as.
+    // In one file each, instead of hundreds.
     expect(list.filter((line) => /node_modules\/(@oclif|zod|undici)\//.test(line))).toEqual([]);
     expect(list.filter((line) => /node_modules\/jq-wasm\//.test(line))).toEqual([]);
   });
 
-  it("has built every command", () => {
+  it("contains every command", () => {
     const names = (folder: string, end: string) =>
       readdirSync(join(root, folder), { recursive: true, encoding: "utf8" })
         .filter((name) => name.endsWith(end))

@@ -46,15 +46,15 @@ describe("svc ca", () => {
     expect([gone.exitCode, gone.stderr]).toEqual([3, expect.stringContaining("did you mean ALPHA?")]);
   });
 
-  it("changes nothing on a dry run, and shows no secret there", async () => {
+  it("changes nothing in a dry run, and shows no secret in its output", async () => {
     await add("WIFI");
     const before = await fleet.app.store.certificateAuthorities.list();
     const groups = await file("g.json", {
       custom_scep_proxy: [{ name: "N", url: "https://x.example.com", challenge: "the-secret" }],
     });
     for (const argv of [
-      [...scep, "--name", "NEW", "--challenge-stdin"],
-      ["ca", "update", "WIFI", "--challenge-stdin", "--url", "https://x.example.com"],
+      [...scep, "--name", "NEW", "--challenge-stdin", "--skip-check"],
+      ["ca", "update", "WIFI", "--challenge-stdin", "--url", "https://x.example.com", "--skip-check"],
       ["ca", "delete", "WIFI"],
       ["ca", "apply", "--input", groups, "--skip-check"],
     ]) {
@@ -66,11 +66,11 @@ describe("svc ca", () => {
     expect(await fleet.app.store.certificateAuthorities.list()).toEqual(before);
   });
 
-  it("tells a flag of another type, an unknown type and a missing field before it asks the server", async () => {
+  it("reports a flag of another type, an unknown type and a missing field before it sends a request", async () => {
     const cases: [string[], string][] = [
-      [[...scep, "--name", "A", "--client-id", "x"], "custom_scep_proxy has no client-id"],
+      [[...scep, "--name", "A", "--client-id", "x"], "client-id does not apply to the type custom_scep_proxy"],
       [["ca", "create", "--type", "other"], "custom_scep_proxy"],
-      [["ca", "create", "--name", "A"], "--type is missing"],
+      [["ca", "create", "--name", "A"], "--type TYPE is required"],
       [scep, "--name"],
       [[...scep, "--name", "A"], "--challenge-stdin"],
       [["ca", "update", "WIFI"], "nothing to change"],
@@ -82,7 +82,7 @@ describe("svc ca", () => {
     }
   });
 
-  it("says why the authority's own answer speaks against it", async () => {
+  it("reports why the authority failed the check", async () => {
     const { exitCode, stderr } = await fleet.run(
       [...scep.slice(0, -1), "http://127.0.0.1:1/", "--name", "A", "--challenge-stdin"],
       { stdin: "c" },
@@ -91,7 +91,7 @@ describe("svc ca", () => {
     expect(await named("A")).toBeNull();
   });
 
-  it("takes a file with the body of the API, and groups as it lists them", async () => {
+  it("reads a file with the body of the API, and groups as list prints them", async () => {
     const body = { hosted_est_ca: { name: "EST", url: "https://est.example.com", client_id: "c", client_secret: "s" } };
     expect((await fleet.run(["ca", "create", "--input", await file("b.json", body), "--skip-check"])).exitCode).toBe(0);
     await add("WIFI");
@@ -140,7 +140,7 @@ describe("svc certificates", () => {
       ...more,
     ]);
 
-  it("makes, lists, shows and deletes templates of a team", async () => {
+  it("creates, lists, shows and deletes templates of a team", async () => {
     await add("WIFI");
     for (const argv of [[], ["--team", "Workstations"]]) {
       expect((await create("Wi-Fi", ...argv)).exitCode).toBe(0);
@@ -169,7 +169,7 @@ describe("svc certificates", () => {
     expect((await fleet.run(["certificates", "get", "7"])).exitCode).toBe(3);
   });
 
-  it("applies templates from a file, all or none", async () => {
+  it("applies templates from a file in one transaction", async () => {
     await add("WIFI");
     const ca = (await named("WIFI"))!.id;
     const one = (name: string, certificate_authority_id = ca) => ({

@@ -1,4 +1,4 @@
-// Carves and a host's activities from the command line.
+// Carves and a host's activities on the command line.
 import { randomBytes } from "node:crypto";
 import { readFile, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -17,7 +17,7 @@ async function withArchive(size = 300 * KiB) {
   return { fleet, content, id: String(carve.id), carve, path: join(fleet.files, "x.tar") };
 }
 
-/** Notes the ranges that were asked for; ends the body after so many bytes, the first times. */
+/** Records the requested ranges; truncates the first replies after a number of bytes. */
 function lossy(fleet: Fleet, cuts: number[] = []) {
   const ranges: string[] = [];
   const into = sendInto(fleet.app);
@@ -42,7 +42,7 @@ function lossy(fleet: Fleet, cuts: number[] = []) {
 }
 
 describe("svc carves list and get", () => {
-  it("show carves, whole as JSON", async () => {
+  it("show carves, with all fields as JSON", async () => {
     const { fleet, id, carve } = await withArchive();
     const table = await fleet.run(["carves", "list"]);
     expect(table.exitCode).toBe(0);
@@ -65,7 +65,7 @@ describe("svc carves list and get", () => {
 });
 
 describe("svc carves block", () => {
-  it("gives the bytes of one block, to a file or to stdout, and says which blocks are not there", async () => {
+  it("writes the bytes of one block to a file or to stdout, and reports missing blocks", async () => {
     const { fleet, content, id, path } = await withArchive(100 * KiB);
     const told = await fleet.run(["carves", "block", id, "1", "-o", path]);
     expect(told.exitCode).toBe(0);
@@ -79,7 +79,7 @@ describe("svc carves block", () => {
 });
 
 describe("svc carves download", () => {
-  it("writes the archive to a file for its owner only", async () => {
+  it("writes the archive to a file that only its owner can read", async () => {
     const { fleet, content, id, path } = await withArchive();
     const { exitCode, stdout, stderr } = await fleet.run(["carves", "download", id, "-o", path]);
     expect(stderr).toContain("307.2 KB in");
@@ -88,19 +88,19 @@ describe("svc carves download", () => {
     expect((await stat(path)).mode & 0o077).toBe(0);
   });
 
-  it("goes on with a file that is a part of it, and checks that it is", async () => {
+  it("continues a file that is a part of the archive, after checking that it is", async () => {
     const { fleet, content, id, path } = await withArchive();
     await writeFile(path, content.subarray(0, 200_000));
     const { ranges, send } = lossy(fleet);
     const first = await fleet.run(["carves", "download", id, "--out", path], { send });
-    expect(first.stderr).toContain("going on after 200.0 KB of 307.2 KB");
+    expect(first.stderr).toContain("continuing after 200.0 KB of 307.2 KB");
     expect((await readFile(path)).equals(content)).toBe(true);
     const compared = [`bytes=0-${64 * KiB - 1}`, `bytes=${200_000 - 64 * KiB}-199999`];
     expect(ranges).toEqual(["bytes=0-0", ...compared, "bytes=200000-"]);
 
     const again = await fleet.run(["carves", "download", id, "-o", path]);
     expect(again).toMatchObject({ exitCode: 0, stdout: "" });
-    expect(again.stderr).toContain("is whole already");
+    expect(again.stderr).toContain("is already complete");
 
     // Another archive may end with the same padding.
     const elsewhere = Buffer.concat([randomBytes(100 * KiB), content.subarray(100 * KiB)]);
@@ -116,7 +116,7 @@ describe("svc carves download", () => {
     }
   });
 
-  it("takes up lost connections where they broke off", async () => {
+  it("resumes after lost connections", async () => {
     const { fleet, content, id, path } = await withArchive();
     const { ranges, send } = lossy(fleet, [100_000, 0, 50_000]);
     const { exitCode, stderr, waits } = await fleet.run(["carves", "download", id, "-o", path], { send });
@@ -127,7 +127,7 @@ describe("svc carves download", () => {
     expect(stderr).toContain("the connection was lost after 100000 of 307200 bytes");
   });
 
-  it("gives up when nothing comes any more, and keeps what it has", async () => {
+  it("gives up when no data arrives any more, and keeps what it has received", async () => {
     const { fleet, content, id, path } = await withArchive();
     const { send } = lossy(fleet, [100_000, 0, 0, 0, 0, 0, 0]);
     expect((await fleet.run(["carves", "download", id, "-o", path], { send })).exitCode).not.toBe(0);
@@ -136,7 +136,7 @@ describe("svc carves download", () => {
     expect((await readFile(path)).equals(content)).toBe(true);
   });
 
-  it("writes bytes to stdout for -, and nothing else", async () => {
+  it("writes only bytes to stdout for -", async () => {
     const { fleet, content, id } = await withArchive();
     const { send } = lossy(fleet, [100_000]);
     const { stdout, exitCode } = await fleet.run(["carves", "download", id, "-o", "-"], { send });
@@ -144,19 +144,19 @@ describe("svc carves download", () => {
     expect(Buffer.from(stdout, "latin1").equals(content)).toBe(true);
   });
 
-  it("shows a bar on a terminal only", async () => {
+  it("shows a progress bar only on a terminal", async () => {
     const { fleet, id, path } = await withArchive();
     const { stderr } = await fleet.run(["carves", "download", id, "-o", path, "--force"], { tty: { stderr: true } });
     expect(stderr).toMatch(/\[[#-]{24}\] \d+ %/);
     expect((await fleet.run(["carves", "download", id, "-o", path, "--force"])).stderr).not.toContain("[");
   });
 
-  it("passes on why the server refuses", async () => {
+  it("reports why the server refuses", async () => {
     const { fleet, path } = await withArchive();
     const part = await makeCarve(fleet.app, 1, Buffer.from("01234567"), { stored: 1 });
     const refused = await fleet.run(["carves", "download", String(part.id), "-o", path]);
     expect(refused.exitCode).toBe(5);
-    expect(refused.stderr).toContain("the carve is not complete: 1 of 2 blocks came");
+    expect(refused.stderr).toContain("the carve is not complete: 1 of 2 blocks have arrived");
     await expect(stat(path)).rejects.toThrow();
     expect((await fleet.run(["carves", "download", "999", "-o", path])).exitCode).toBe(3);
     expect((await fleet.run(["carves", "download", "x", "-o", path])).exitCode).toBe(1);
@@ -167,7 +167,7 @@ describe("svc carves start", () => {
   const guid = "c917163d-1111-4222-8333-944455556666";
   const row = { carve_guid: guid, request_id: "r-1", path: "/etc/hosts", status: "SCHEDULED", carve: "1" };
 
-  /** Answers the live query as a host would; the rest goes to the server. */
+  /** Replies to the live query as a host would; other requests go to the server. */
   function answering(fleet: Fleet, reply: Record<string, unknown>) {
     const queries: string[] = [];
     const into = sendInto(fleet.app);
@@ -180,7 +180,7 @@ describe("svc carves start", () => {
     return { queries, send };
   }
 
-  it("asks with a live query for each path, quoted, with the agent's wildcards", async () => {
+  it("runs a live query for each path, quoted, with the agent's wildcards", async () => {
     const fleet = await startFleet();
     const { queries, send } = answering(fleet, { rows: [row] });
     const argv = [
@@ -200,7 +200,7 @@ describe("svc carves start", () => {
     expect(queries).toEqual(["/etc/hosts", "/var/log/%%", "/tmp/%.txt", "C:\\it''s%", "x'' OR ''1''=''1"].map(sql));
   });
 
-  it("asks nothing in a dry run", async () => {
+  it("sends no query in a dry run", async () => {
     const fleet = await startFleet();
     const { queries, send } = answering(fleet, {});
     const { stdout, exitCode } = await fleet.run(["carves", "start", "1", "/etc/hosts", "--dry-run"], { send });
@@ -215,7 +215,7 @@ describe("svc carves start", () => {
     [{ error: "timeout waiting for results", rows: null }, 1, "timeout"],
     [{ rows: [] }, 3, "disable_carver"],
     [{ rows: [{ carve_guid: "" }] }, 3, "disable_carver"],
-  ])("tells what is wrong when the host answers %j", async (reply, code, text) => {
+  ])("reports the problem if the host replies %j", async (reply, code, text) => {
     const fleet = await startFleet();
     const { send } = answering(fleet, reply);
     const { exitCode, stderr } = await fleet.run(["carves", "start", "1", "/x"], { send });
@@ -223,13 +223,13 @@ describe("svc carves start", () => {
     expect(stderr).toContain(text);
   });
 
-  it("is wrong usage without a path", async () => {
+  it("exits with 2 without a path", async () => {
     const fleet = await startFleet();
     expect((await fleet.run(["carves", "start", "1"])).exitCode).toBe(2);
     expect((await fleet.run(["carves", "start", "1", ""])).exitCode).toBe(2);
   });
 
-  it("waits until the carve is whole", async () => {
+  it("waits until the carve is complete", async () => {
     const fleet = await startFleet();
     const { send } = answering(fleet, { rows: [row] });
     let polls = 0;
@@ -256,7 +256,7 @@ describe("svc carves start", () => {
     ]);
   });
 
-  it("ends with 7 when the wait is over, and with 1 when the carve failed", async () => {
+  it("exits with 7 at the time limit, and with 1 if the carve failed", async () => {
     const fleet = await startFleet();
     const { send } = answering(fleet, { rows: [row] });
     const argv = ["carves", "start", "1", "/x", "--wait", "--timeout", "5s"];
@@ -285,7 +285,7 @@ describe("svc hosts activities, upcoming and cancel", () => {
     return fleet;
   };
 
-  it("list, cancel after a yes, and list what was done", async () => {
+  it("list upcoming activities, cancel one after confirmation, and list past ones", async () => {
     const fleet = await withScript();
     const upcoming = await fleet.run(["hosts", "upcoming", "mac-1.example.com"]);
     expect(upcoming.stdout).toContain(uuid);

@@ -15,12 +15,13 @@ const commands = Object.fromEntries(
   (await commandsOf(true)).commands.map((one) => [one.id, one]),
 ) as unknown as Commands;
 
-/** What may follow the words, without descriptions. */
+/** Completions for the words, without descriptions. */
 async function tab(line: string, send?: Send, home = "/nonexistent", now = new Date()): Promise<string[]> {
   let out = "";
   const io = {
     env: { HOME: home, XDG_CONFIG_HOME: `${home}/.config`, SVC_KEYRING: "off" },
     tty: { stdin: false, stdout: false, stderr: false },
+    lines: 30,
     columns: 80,
     ask: { text: async () => "", secret: async () => "", yes: async () => false },
     now: () => now,
@@ -40,11 +41,19 @@ async function tab(line: string, send?: Send, home = "/nonexistent", now = new D
 }
 
 describe("completion", () => {
-  it("knows commands, topics, flags and values", async () => {
+  it("completes commands, topics, flags and values", async () => {
     expect(await tab("ho")).toEqual(["hosts"]);
     expect(await tab("hosts li")).toEqual(["list"]);
     expect(await tab("teams u")).toEqual(["update", "users"]);
     expect(await tab("hosts list --sta")).toEqual(["--status"]);
+    expect(await tab("hosts list --fields id,hostn")).toEqual(["id,hostname"]);
+    expect(await tab("policies list --fields unans")).toEqual(["unanswered_host_count"]);
+    expect(await tab("explain polic")).toEqual(expect.arrayContaining(["policy", "policies"]));
+    expect(await tab("explain policy.plat")).toEqual(["policy.platform"]);
+    expect(await tab("can-i hosts:wi")).toEqual(["hosts:wipe"]);
+    expect(await tab("config get org_info.org_n")).toEqual(["org_info.org_name"]);
+    expect(await tab("config set org_info.org_n")).toEqual(["org_info.org_name="]);
+    expect(await tab("hosts list --where plat")).toEqual(["platform", "platform_like"]);
     expect(await tab("hosts list --status ")).toEqual(["new", "online", "offline", "mia", "missing"]);
     expect(await tab("hosts list --status=on")).toEqual(["--status=online"]);
     expect(await tab("hosts list --order-key host")).toEqual(["hostname"]);
@@ -57,7 +66,7 @@ describe("completion", () => {
     expect(await tab("help hosts transf")).toEqual(["transfer"]);
   });
 
-  it("knows the names of hosts, teams, labels, users and contexts", async () => {
+  it("completes the names of hosts, teams, labels, users and contexts", async () => {
     const { app, home } = await startFleet();
     const send: Send = (url, init) => app.raw(new URL(url).pathname + new URL(url).search, init);
     expect(await tab("hosts get mac", send, home)).toEqual(["mac-1.example.com"]);
@@ -78,19 +87,19 @@ describe("completion", () => {
     expect(numbers.every((one) => /^\d+$/.test(one))).toBe(true);
   });
 
-  it("is silent when the server is down or nobody is signed in", async () => {
+  it("prints nothing if the server is down or nobody is signed in", async () => {
     const down: Send = () => Promise.reject(new Error("down"));
     expect(await tab("hosts get mac", down)).toEqual([]);
   });
 
-  it("offers no name that a shell could take for something else", async () => {
+  it("offers no name that a shell could misinterpret", async () => {
     const { home } = await startFleet();
     const hosts = ["-rf", "two\nlines", "\u001b[2J", "good"].map((hostname) => ({ hostname, platform: "x" }));
     const send: Send = async () => new Response(JSON.stringify({ hosts }));
     expect(await tab("hosts get ", send, home)).toEqual(["good"]);
   });
 
-  it("prints a script for each shell, which bash takes", async () => {
+  it("prints a script for each shell, which bash accepts", async () => {
     for (const shell of shells) {
       const { exitCode, stdout } = await runCli(["completion", shell]);
       expect(exitCode).toBe(0);
@@ -101,7 +110,7 @@ describe("completion", () => {
     expect((await runCli(["completion"], { env: { SHELL: "/bin/csh" } })).exitCode).toBe(2);
   });
 
-  it("quotes in bash what a host is called", async () => {
+  it("quotes names of hosts in bash", async () => {
     const { stdout } = await runCli(["completion", "bash"]);
     const script = `svc() { printf '%s\\n' '$(touch /tmp/x) name'; }
 ${stdout}
@@ -110,7 +119,7 @@ COMP_WORDS=(svc hosts get ''); COMP_CWORD=3; _svc; printf '%s\\n' "\${COMPREPLY[
   });
 });
 
-describe("names that were asked for a moment ago", () => {
+describe("names that were requested recently", () => {
   const answering = (names: () => string[]) => {
     const paths: string[] = [];
     const send: Send = async (url) => {
@@ -124,14 +133,14 @@ describe("names that were asked for a moment ago", () => {
   const at = (seconds: number) => new Date(Date.UTC(2026, 0, 1) + seconds * 1000);
   const cached = (home: string) => join(home, ".cache", "svc", "completion");
 
-  it("are not asked for again until they are old, and only the owner may read them", async () => {
+  it("are not requested again until they are outdated, and only the owner can read them", async () => {
     const { home } = await startFleet();
     let names = ["mac-1", "mac-2"];
     const { send, paths } = answering(() => names);
     expect(await tab("hosts get mac", send, home, at(0))).toEqual(["mac-1", "mac-2"]);
     names = ["mac-3"];
     expect(await tab("hosts get mac", send, home, at(40))).toEqual(["mac-1", "mac-2"]);
-    // All that begin with less were known.
+    // All names with a shorter prefix were known.
     expect(await tab("hosts get mac-2", send, home, at(41))).toEqual(["mac-2"]);
     expect(paths).toHaveLength(1);
     expect(await tab("hosts get mac", send, home, at(60))).toEqual(["mac-3"]);
@@ -141,7 +150,7 @@ describe("names that were asked for a moment ago", () => {
     expect((await stat(join(cached(home), file))).mode & 0o777).toBe(0o600);
   });
 
-  it("are each user's and each server's own", async () => {
+  it("are separate for each user and each server", async () => {
     const { home } = await startFleet();
     const one = answering(() => ["one"]);
     const two = answering(() => ["two"]);
@@ -151,7 +160,7 @@ describe("names that were asked for a moment ago", () => {
     expect(await tab("hosts get ", two.send, home, at(2))).toEqual(["one"]);
   });
 
-  it("leave a server alone that did not answer", async () => {
+  it("send no further request to a server that did not reply", async () => {
     const { home } = await startFleet();
     let asked = 0;
     const down: Send = () => {
@@ -164,7 +173,7 @@ describe("names that were asked for a moment ago", () => {
     expect(await tab("hosts get ", answering(() => ["up"]).send, home, at(20))).toEqual(["up"]);
   });
 
-  it("stay few, whatever is typed", async () => {
+  it("stay few, whatever the user types", async () => {
     const { home } = await startFleet();
     const long = Array.from({ length: 50 }, (_, n) => `${"x".repeat(900)}-${n}`);
     const { send } = answering(() => long);
@@ -173,7 +182,7 @@ describe("names that were asked for a moment ago", () => {
     expect((await stat(join(cached(home), file))).size).toBeLessThan(256 * 1024);
   });
 
-  it("are not believed where others may write, and mended where they are damaged", async () => {
+  it("are ignored if others can write the file, and requested again if it is damaged", async () => {
     const { home } = await startFleet();
     const { send } = answering(() => ["true"]);
     expect(await tab("hosts get ", send, home, at(0))).toEqual(["true"]);
@@ -188,7 +197,7 @@ describe("names that were asked for a moment ago", () => {
     expect(await tab("hosts get ", send, home, at(1))).toEqual(["true"]);
   });
 
-  it("are forgotten with a sign-out, and with a context", async () => {
+  it("are deleted at a sign-out, and with a context", async () => {
     for (const argv of [["logout"], ["context", "remove", "staging", "--yes"]]) {
       const { home, run } = await startFleet();
       await tab("hosts get ", answering(() => ["one"]).send, home, at(0));
@@ -228,7 +237,7 @@ describe("in a real shell", () => {
   }, 600_000);
   afterAll(() => void server.close());
 
-  /** What the shell's own program prints. */
+  /** The output of the shell's own completion. */
   const inShell = (shell: string, script: string): Promise<string[]> =>
     new Promise((resolve, reject) => {
       const child = spawn(shell, ["-c", script], { env, stdio: ["ignore", "pipe", "pipe"] });
@@ -245,7 +254,7 @@ describe("in a real shell", () => {
       );
     });
 
-  /** `words` as bash has them in COMP_WORDS, the last one being completed. */
+  /** `words` as in bash's COMP_WORDS; the last one is being completed. */
   const bash = (...words: string[]) =>
     inShell(
       "bash",
@@ -254,7 +263,7 @@ COMP_WORDS=(svc ${words.map((word) => `'${word.replaceAll("'", "'\\''")}'`).join
 _svc; printf '%s\\n' "\${COMPREPLY[@]}"`,
     );
 
-  it.runIf(installed("bash"))("bash gets words quoted as it would type them", async () => {
+  it.runIf(installed("bash"))("bash gets words quoted as it would insert them", async () => {
     expect(await bash("hosts", "li")).toEqual(["list"]);
     expect(await bash("hosts", "get", "mac")).toEqual(["mac-1", "mac\\ two"]);
     expect(await bash("hosts", "get", "$")).toEqual(["\\$\\(touch\\ /tmp/svc-was-run\\)"]);
@@ -264,7 +273,7 @@ _svc; printf '%s\\n' "\${COMPREPLY[@]}"`,
     expect(spawnSync("ls", ["/tmp/svc-was-run"]).status).not.toBe(0);
   });
 
-  it.runIf(installed("bash"))("bash gets the rest of words that it splits", async () => {
+  it.runIf(installed("bash"))("bash gets the rest of words that it has split", async () => {
     expect(await bash("hosts", "list", "--status", "=", "onl")).toEqual(["online"]);
     expect(await bash("hosts", "list", "--status", "=")).toContain("missing");
     expect(await bash("hosts", "get", "a", ":", "")).toEqual(["b"]);
@@ -280,7 +289,7 @@ _svc; printf '%s\\n' "\${COMPREPLY[@]}"`,
     expect(await fish("svc hosts list --sta")).toEqual(["--status"]);
   });
 
-  it.runIf(installed("zsh"))("zsh takes the script, and hands over names as they are", async () => {
+  it.runIf(installed("zsh"))("zsh accepts the script, which inserts names unchanged", async () => {
     const zsh = (...words: string[]) =>
       inShell(
         "zsh",
@@ -293,7 +302,7 @@ words=(svc ${words.map((word) => `'${word}'`).join(" ")}); CURRENT=${words.lengt
     expect(await zsh("carves", "download", "")).toEqual(["files"]);
   });
 
-  it("nobody waits for a server that does not answer", async () => {
+  it("completion does not wait for a server that does not reply", async () => {
     const silent = createServer(() => {});
     await new Promise<void>((resolve) => silent.listen(0, "127.0.0.1", resolve));
     const url = `http://127.0.0.1:${(silent.address() as AddressInfo).port}`;
@@ -301,5 +310,32 @@ words=(svc ${words.map((word) => `'${word}'`).join(" ")}); CURRENT=${words.lengt
     expect(none).toEqual([]);
     silent.closeAllConnections();
     silent.close();
+  });
+});
+
+describe("selectors", () => {
+  const where = async (text: string) => {
+    const { wordsFor } = await import("../../src/cli/complete-words.ts");
+    const names = async () => ["Loaners", "On call"];
+    const words = (await wordsFor("hosts:list", { name: "where" }, text, names)) ?? [];
+    return words.map(([word]) => word).filter((word) => word.startsWith(text));
+  };
+
+  it("are continued with fields, operators, values and connectives", async () => {
+    expect(await where("online and stat")).toEqual(["online and status"]);
+    expect(await where("status ")).toContain("status = ");
+    expect(await where("status = off")).toEqual(["status = offline"]);
+    expect(await where("platform in (darwin, win")).toEqual(["platform in (darwin, windows"]);
+    expect(await where("label = Lo")).toEqual(["label = Loaners"]);
+    expect(await where("status = online an")).toEqual(["status = online and"]);
+    expect(await where("not (seen")).toEqual(expect.arrayContaining(["not (seen", "not (seen_time"]));
+  });
+
+  it("have the same fields as on the server", async () => {
+    const [{ selectorFields }, { fields }] = await Promise.all([
+      import("../../src/api/selector-fields.ts"),
+      import("../../src/server/hosts/selector/fields.ts"),
+    ]);
+    expect([...new Set(selectorFields)].sort()).toEqual([...fields.keys()].sort());
   });
 });

@@ -1,4 +1,4 @@
-// `svc config edit`, with editors that are scripts: each run of one applies its next step to the file.
+// `svc config edit`, with scripts as editors: each run applies the next step to the file.
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
@@ -7,14 +7,14 @@ import type { RunOptions } from "../support/cli.ts";
 import { type Fleet, startFleet } from "../support/fleet.ts";
 
 interface Step {
-  /** Written in place of the text. */
+  /** Written instead of the text. */
   write?: string;
-  /** What to replace, and by what. */
+  /** Pairs of text and replacement. */
   replace?: [string, string];
   exit?: number;
 }
 
-/** Runs the command; `seen` is what the editor found each time. */
+/** Runs the command; `seen` is the file's content at each start of the editor. */
 async function edit(fleet: Fleet, argv: string[], steps: Step[], options: RunOptions = {}) {
   const file = join(fleet.files, "editor.mjs");
   const log = join(fleet.files, "seen.json");
@@ -44,7 +44,7 @@ process.exit(step.exit ?? 0);`,
 const configOf = async (fleet: Fleet) => (await (await fleet.app.get("/config")).json()) as AppConfig;
 
 describe("config edit", () => {
-  it("sends only what differs, after it was shown and confirmed", async () => {
+  it("sends only the differences, after showing them and a confirmation", async () => {
     const fleet = await startFleet();
     const bodies: unknown[] = [];
     const steps: Step[] = [{ replace: ["interval: 24h", "interval: 8h"] }];
@@ -70,7 +70,7 @@ describe("config edit", () => {
     expect(existsSync(path)).toBe(false);
   });
 
-  it("changes a part, keeps secrets whose masks are left, and shows none", async () => {
+  it("changes a part, keeps secrets whose masks were kept, and shows none", async () => {
     const fleet = await startFleet();
     const smtp = {
       enable_smtp: true,
@@ -108,7 +108,7 @@ describe("config edit", () => {
     expect((await configOf(fleet)).agent_options).toEqual({ config: { options: { distributed_interval: 77 } } });
   });
 
-  it("opens the file again with what is wrong, until it is right", async () => {
+  it("opens the file again with the error, until it is valid", async () => {
     const fleet = await startFleet();
     const { exitCode, stderr, seen } = await edit(
       fleet,
@@ -123,16 +123,16 @@ describe("config edit", () => {
     );
     expect(exitCode, stderr).toBe(0);
     expect(seen.map(({ text }) => text.split("\n")[0])).toEqual([
-      expect.stringMatching(/^# host_expiry_settings\. Save and leave/),
+      expect.stringMatching(/^# host_expiry_settings\. Save and exit/),
       expect.stringMatching(/^# Not changed: Flow sequence/),
       expect.stringMatching(/^# Not changed: host_expiry_settings.host_expiry_window: must be greater than 0/),
-      expect.stringMatching(/^# Not changed: host_expiry_settings.host_expiry_window: a setting cannot be taken out/),
+      expect.stringMatching(/^# Not changed: host_expiry_settings.host_expiry_window: a setting cannot be removed/),
       expect.stringMatching(/^# Not changed: host_expiry_settings.nope: unsupported key provided: "nope"/),
     ]);
     expect((await configOf(fleet)).host_expiry_settings).toEqual({ host_expiry_enabled: true, host_expiry_window: 5 });
   });
 
-  it("gives up when a wrong file comes back as it was, with the reason", async () => {
+  it("gives up with the reason if an invalid file is saved unchanged", async () => {
     const fleet = await startFleet();
     const before = await configOf(fleet);
     const wrong = "host_expiry_enabled: true\nhost_expiry_window: 0\n";
@@ -143,7 +143,7 @@ describe("config edit", () => {
     expect(await configOf(fleet)).toEqual(before);
   });
 
-  it("says when nothing changed, and changes nothing when told not to", async () => {
+  it("reports if nothing was changed, and changes nothing without confirmation", async () => {
     const fleet = await startFleet();
     const before = await configOf(fleet);
     const same = await edit(fleet, ["--yes"], [{}]);
@@ -163,11 +163,11 @@ describe("config edit", () => {
     });
     const failed = await edit(fleet, ["--yes"], [{ replace: ["24h", "8h"], exit: 3 }]);
     expect(failed.exitCode).toBe(1);
-    expect(failed.stderr).toContain("the editor ended with 3");
+    expect(failed.stderr).toContain("the editor exited with 3");
     expect(await configOf(fleet)).toEqual(before);
   });
 
-  it("does not lay a change over somebody else's", async () => {
+  it("does not overwrite another user's change", async () => {
     const fleet = await startFleet();
     let asked = 0;
     const result = await edit(fleet, ["--yes"], [{ replace: ["24h", "8h"] }], {
@@ -223,7 +223,7 @@ describe("config get", () => {
 });
 
 describe("config set", () => {
-  it("takes a secret from a file or stdin only", async () => {
+  it("reads a secret only from a file or stdin", async () => {
     const fleet = await startFleet();
     const bare = await fleet.run(["config", "set", "smtp_settings.password=canary-1"]);
     expect([bare.exitCode, bare.stderr]).toEqual([2, expect.stringContaining("smtp_settings.password=@FILE")]);
@@ -232,7 +232,7 @@ describe("config set", () => {
       'integrations={"ticketing_b":[{"api_token":"canary-1"}]}',
       "integrations.ticketing_b.0.api_token=x",
     ])
-      expect((await fleet.run(["config", "set", one])).stderr, one).toMatch(/holds secrets\n.*=@FILE/);
+      expect((await fleet.run(["config", "set", one])).stderr, one).toMatch(/contains secrets\n.*=@FILE/);
     const given = await fleet.run(["config", "set", "smtp_settings.password=@-"], { stdin: "canary-2\n" });
     expect(given.exitCode, given.stderr).toBe(0);
     expect((await fleet.app.services.config.current()).smtp_settings.password).toBe("canary-2");
@@ -242,7 +242,7 @@ describe("config set", () => {
 });
 
 describe("teams get and update 0", () => {
-  it("are about the hosts without a team", async () => {
+  it("apply to hosts without a team", async () => {
     const fleet = await startFleet();
     const input = ["--input", "-"];
     const stdin = "webhook_settings:\n  failing_policies_webhook: {host_batch_size: 7}\n";

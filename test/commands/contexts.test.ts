@@ -6,7 +6,7 @@ import type { Keyring } from "../../src/cli/io.ts";
 import type { Send } from "../../src/client/transport.ts";
 import { newHome, type RunOptions, runCli } from "../support/cli.ts";
 
-/** Tells where each request went, and with which token. */
+/** Records where each request went, and with which token. */
 function recorder() {
   const seen: string[] = [];
   const send: Send = async (url, init) => {
@@ -36,20 +36,20 @@ beforeEach(async () => {
 const save = (name: string, serverUrl: string, makeCurrent = false) =>
   saveContext({ name, serverUrl, token: `token-of-${name}`, email: `${name}@example.com`, makeCurrent }, { env });
 
-describe("which server, as whom", () => {
+describe("server and credentials", () => {
   const ask = async (argv: string[], more: Record<string, string> = {}) => {
     const { seen, send } = recorder();
     const result = await runCli(["hosts", "count", ...argv], { home, send, env: more });
     return { ...result, to: seen[0] };
   };
 
-  it("is the current context, and the default without one", async () => {
+  it("come from the current context, or from the defaults without one", async () => {
     expect((await ask([], { SVC_API_TOKEN: "x" })).to).toBe("http://127.0.0.1:8412 Bearer x");
     await save("one", "https://one.test");
     expect((await ask([])).to).toBe("https://one.test Bearer token-of-one");
   });
 
-  it("goes flag before environment before context", async () => {
+  it("prefer a flag to the environment, and the environment to the context", async () => {
     await save("one", "https://one.test", true);
     await save("two", "https://two.test");
     const inEnv = { SVC_SERVER_URL: "https://env.test", SVC_API_TOKEN: "env" };
@@ -57,11 +57,11 @@ describe("which server, as whom", () => {
     expect((await ask(["--server-url", "https://flag.test"], inEnv)).to).toBe("https://flag.test Bearer env");
     expect((await ask([], { SVC_CONTEXT: "two" })).to).toBe("https://two.test Bearer token-of-two");
     expect((await ask(["--context", "one"], { SVC_CONTEXT: "two" })).to).toBe("https://one.test Bearer token-of-one");
-    // A context named on the line is meant as a whole.
+    // A context on the command line is used completely.
     expect((await ask(["--context", "two"], inEnv)).to).toBe("https://two.test Bearer token-of-two");
   });
 
-  it("never sends a context's token to another server", async () => {
+  it("never send a context's token to another server", async () => {
     await save("one", "https://one.test", true);
     const { exitCode, to } = await ask(["--server-url", "https://other.test"]);
     expect(exitCode).toBe(4);
@@ -69,19 +69,19 @@ describe("which server, as whom", () => {
     expect((await ask(["--server-url", "https://one.test/"])).to).toBe("https://one.test Bearer token-of-one");
   });
 
-  it("reads a token from a file named in the environment", async () => {
+  it("read a token from a file named in the environment", async () => {
     const file = join(home, "token");
     await writeFile(file, "from-file\n");
     expect((await ask([], { SVC_API_TOKEN_FILE: file })).to).toBe("http://127.0.0.1:8412 Bearer from-file");
   });
 
-  it.each(["ftp://x", "nonsense", "http://user@x", "http://x/?a=1"])("refuses the address %s", async (url) => {
+  it.each(["ftp://x", "nonsense", "http://user@x", "http://x/?a=1"])("refuse the address %s", async (url) => {
     const { exitCode, stderr } = await ask(["--server-url", url]);
     expect(exitCode).toBe(2);
-    expect(stderr).toContain("is no server address");
+    expect(stderr).toContain("is not the URL of a server");
   });
 
-  it("names the contexts when one is unknown", async () => {
+  it("list the contexts if the given one is unknown", async () => {
     await save("staging", "https://one.test", true);
     const { exitCode, stderr } = await ask(["--context", "stagin"]);
     expect(exitCode).toBe(2);
@@ -92,7 +92,7 @@ describe("which server, as whom", () => {
 describe("tokens", () => {
   const contextsJson = () => readFile(join(home, ".config", "svc", "contexts.json"), "utf8");
 
-  it("are in a file of one's own where the keyring is off", async () => {
+  it("are stored in a private file if the keyring is turned off", async () => {
     const { tokenIn, remark } = await save("one", "https://one.test");
     expect(tokenIn).toBe("file");
     expect(remark).toBeNull();
@@ -102,7 +102,7 @@ describe("tokens", () => {
     expect(await contextsJson()).not.toContain("token-of-one");
   });
 
-  it("are in the keyring where there is one, and in no file", async () => {
+  it("are stored only in the keyring if there is one", async () => {
     const keyring = memoryKeyring();
     const io = { env: { ...env, SVC_KEYRING: "" }, keyring };
     const given = { name: "one", serverUrl: "https://one.test", token: "secret-token", makeCurrent: true };
@@ -114,7 +114,7 @@ describe("tokens", () => {
     expect(seen).toEqual(["https://one.test Bearer secret-token"]);
   });
 
-  it("fall back to the file when the keyring fails or forgets, and this is said once", async () => {
+  it("are stored in the file if the keyring fails or loses them, with one message", async () => {
     const broken: Keyring = { ...memoryKeyring(), set: () => Promise.reject(new Error("locked")) };
     const forgetful: Keyring = { ...memoryKeyring(), get: async () => null };
     for (const [name, keyring] of Object.entries({ broken, forgetful })) {
@@ -136,22 +136,22 @@ describe("tokens", () => {
     }
   });
 
-  it("give up on a keyring that never answers", { timeout: 15_000 }, async () => {
+  it("do not wait for a keyring that does not respond", { timeout: 15_000 }, async () => {
     const silent: Keyring = { ...memoryKeyring(), set: () => new Promise(() => {}) };
     const given = { name: "one", serverUrl: "https://one.test", token: "t", makeCurrent: true };
     const { tokenIn, remark } = await saveContext(given, { env: { ...env, SVC_KEYRING: "" }, keyring: silent });
     expect(tokenIn).toBe("file");
-    expect(remark).toContain("does not answer");
+    expect(remark).toContain("does not respond");
   });
 
-  it("are forgotten with their context", async () => {
+  it("are deleted with their context", async () => {
     await save("one", "https://one.test");
     await runCli(["context", "remove", "one", "--yes"], { home });
     expect(await readFile(join(home, ".config", "svc", "tokens.json"), "utf8")).not.toContain("token-of-one");
     expect((await listContexts({ env })).contexts.size).toBe(0);
   });
 
-  it("do not stay when a name gets another server", async () => {
+  it("are deleted if the name is used for another server", async () => {
     await save("one", "https://one.test", true);
     await saveContext({ name: "one", serverUrl: "https://evil.test", makeCurrent: true }, { env });
     const found = await findContext({ env }, "one");
@@ -183,7 +183,7 @@ describe("the context commands", () => {
     expect((await run(["context", "show"])).exitCode).toBe(3);
   });
 
-  it("refuse names and files that cannot be", async () => {
+  it("refuse invalid names and files", async () => {
     expect((await run(["context", "add", "../x", "--server-url", "https://x.test"])).exitCode).toBe(2);
     await run(["context", "add", "ok", "--server-url", "https://x.test"]);
     const file = join(home, ".config", "svc", "contexts.json");
@@ -193,12 +193,12 @@ describe("the context commands", () => {
     expect(stderr).toContain("is damaged");
   });
 
-  it("let doctor see a token file that others can read", async () => {
+  it("doctor reports a token file that other users can read", async () => {
     await save("one", "https://one.test");
     const file = join(home, ".config", "svc", "tokens.json");
     await chmod(file, 0o644);
     const { stdout, exitCode } = await run(["doctor"], { send: async () => new Response("{}") });
     expect(exitCode).toBe(1);
-    expect(stdout).toContain("can be read by others");
+    expect(stdout).toContain("other users can read");
   });
 });

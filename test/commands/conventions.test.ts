@@ -32,7 +32,7 @@ const hosts = [
 
 const json = (body: unknown, init: ResponseInit = {}) => new Response(JSON.stringify(body), init);
 
-/** A server with two hosts; more than --limit are never sent. */
+/** A server with two hosts that never sends more than --limit. */
 const server =
   (more = false, headers: Record<string, string> = {}): Send =>
   async (url) => {
@@ -50,7 +50,7 @@ const run = (argv: string[], options: RunOptions = {}) =>
   runCli(argv, { send: server(), ...options, env: { SVC_API_TOKEN: "t", ...options.env } });
 
 describe("output", () => {
-  it("prints a table without times or colour for programs", async () => {
+  it("prints a table without relative times and colours for programs", async () => {
     const { stdout, stderr, exitCode } = await run(["hosts", "list"]);
     expect(exitCode).toBe(0);
     expect(stderr).toBe("");
@@ -59,7 +59,7 @@ describe("output", () => {
     expect(stdout).not.toContain("\u001b");
   });
 
-  it("says times as people do on a terminal", async () => {
+  it("prints relative times on a terminal", async () => {
     const { stdout } = await run(["hosts", "list"], { tty: true });
     expect(stdout).toContain("3 minutes ago");
     expect(stdout).toContain("never");
@@ -80,7 +80,7 @@ describe("output", () => {
     expect(stdout).not.toContain("\u001b[");
   });
 
-  it("never lets a name reach the terminal as an escape sequence", async () => {
+  it("never prints a name as an escape sequence on a terminal", async () => {
     for (const format of ["table", "json", "ndjson", "yaml"]) {
       const { stdout } = await run(["hosts", "list", "-o", format, "--fields", "hostname"]);
       expect(stdout).not.toContain("\u001b");
@@ -88,7 +88,25 @@ describe("output", () => {
     }
   });
 
-  it("gives whole objects as json, yaml and ndjson", async () => {
+  it("prints control characters and changes of direction as the same escapes in every format", async () => {
+    const named = { ...hosts[0], hostname: "a\u001b[2J\u202eb\r" };
+    const send: Send = async () =>
+      json({ hosts: [named], meta: { has_next_results: false, has_previous_results: false } });
+    for (const format of ["table", "csv", "json", "ndjson", "yaml"]) {
+      const { stdout } = await run(["hosts", "list", "-o", format, "--fields", "hostname"], { send, tty: true });
+      expect([format, stdout]).toEqual([format, expect.stringMatching(/a\\(u001b|e)\[2J\\u202eb\\r/)]);
+    }
+  });
+
+  it("refuses --fields without a field", async () => {
+    for (const given of ["", " , "]) {
+      const { stdout, stderr, exitCode } = await run(["hosts", "list", "--fields", given]);
+      expect([stdout, exitCode]).toEqual(["", 2]);
+      expect(stderr).toContain("--fields: no field is given");
+    }
+  });
+
+  it("prints complete objects as json, yaml and ndjson", async () => {
     expect(JSON.parse((await run(["hosts", "list", "-o", "json"])).stdout)).toEqual(hosts);
     expect(JSON.parse((await run(["hosts", "list", "--json"])).stdout)).toEqual(hosts);
     expect(JSON.parse((await run(["hosts", "list"], { env: { SVC_OUTPUT: "json" } })).stdout)).toEqual(hosts);
@@ -97,17 +115,17 @@ describe("output", () => {
     expect(lines.map((line) => JSON.parse(line))).toEqual(hosts);
   });
 
-  it("guards csv cells that a spreadsheet would run", async () => {
+  it("escapes csv cells that a spreadsheet would run", async () => {
     const { stdout } = await run(["hosts", "list", "-o", "csv", "--fields", "id,display_name"]);
     expect(stdout).toBe("id,display_name\n1,mac-1\n2,'=cmd|'/c calc'!A1\n");
-    // Behind a bare CR a new row would begin.
+    // After a bare CR, a new row would begin.
     const rows = (await run(["hosts", "list", "-o", "csv", "--fields", "os_version"])).stdout;
     expect(rows).toBe('os_version\nmacOS 15\n"10\r=2+3"\n');
     const bare = await run(["hosts", "list", "-o", "csv", "--fields", "id", "--no-header"]);
     expect(bare.stdout).toBe("1\n2\n");
   });
 
-  it("picks fields under flat keys in every format", async () => {
+  it("selects fields under flat keys in every format", async () => {
     const { stdout } = await run(["hosts", "list", "-o", "json", "--fields", "id,mdm.name,labels.name"]);
     expect(JSON.parse(stdout)).toEqual([
       { id: 1, "mdm.name": "x", "labels.name": ["a", "b"] },
@@ -117,7 +135,7 @@ describe("output", () => {
     expect(table.stdout.split("\n")[0]).toMatch(/^ID\s+MDM.NAME$/);
   });
 
-  it("names the valid fields for an unknown one", async () => {
+  it("lists the valid fields for an unknown one", async () => {
     const { stdout, stderr, exitCode } = await run(["hosts", "list", "--fields", "hostnam"]);
     expect(exitCode).toBe(2);
     expect(stdout).toBe("");
@@ -126,26 +144,26 @@ describe("output", () => {
     expect(stderr).toContain("mdm.enrollment_status");
   });
 
-  it("refuses an unknown format, by flag and by environment", async () => {
+  it("refuses an unknown format, in the flag and in the environment", async () => {
     expect((await run(["hosts", "list", "-o", "xml"])).exitCode).toBe(2);
     const { exitCode, stderr } = await run(["hosts", "list"], { env: { SVC_OUTPUT: "xml" } });
     expect(exitCode).toBe(2);
     expect(stderr).toContain("SVC_OUTPUT");
   });
 
-  it("keeps stdout clean while it warns and tells of more", async () => {
+  it("writes only data to stdout, also with warnings and more rows", async () => {
     const send = server(true, { "x-svc-version": "7.3.0" });
     const { stdout, stderr } = await run(["hosts", "list", "-o", "json", "--limit", "2"], {
       send,
       tty: { stderr: true },
     });
     expect(JSON.parse(stdout)).toHaveLength(2);
-    expect(stderr).toContain("the server is version 7.3.0");
+    expect(stderr).toContain("the server has version 7.3.0");
     expect(stderr.match(/version 7\.3\.0/g)).toHaveLength(1);
-    expect(stderr).toContain("the first 2 are shown, there are more: --limit N or --all");
+    expect(stderr).toContain("only the first 2 are shown; use --limit N or --all for more");
   });
 
-  it("says on stderr that a list is empty, for people", async () => {
+  it("reports an empty list on stderr, for people", async () => {
     const send: Send = async () => json({ hosts: [], meta: { has_next_results: false, has_previous_results: false } });
     expect(await run(["hosts", "list"], { send })).toMatchObject({ stdout: "", stderr: "none found\n" });
     expect(await run(["hosts", "list", "-o", "json"], { send })).toMatchObject({ stdout: "[]\n", stderr: "" });
@@ -153,7 +171,7 @@ describe("output", () => {
     expect(csv).toMatchObject({ stdout: "id\n", stderr: "" });
   });
 
-  it("shows progress on a terminal only", async () => {
+  it("shows progress only on a terminal", async () => {
     expect((await run(["hosts", "list"], { tty: { stderr: true } })).stderr).toContain("\r");
     expect((await run(["hosts", "list"], { tty: { stderr: true }, env: { CI: "1" } })).stderr).toBe("");
     expect((await run(["hosts", "list"])).stderr).toBe("");
@@ -161,7 +179,7 @@ describe("output", () => {
 });
 
 describe("a terminal", () => {
-  it("never gets control characters of eight bits either, in any format", async () => {
+  it("gets no 8-bit control characters either, in any format", async () => {
     const odd = { ...hosts[0], hostname: "a\u009b2Jb" };
     const send: Send = async () =>
       json({ hosts: [odd], meta: { has_next_results: false, has_previous_results: false } });
@@ -173,7 +191,7 @@ describe("a terminal", () => {
     expect(parseYaml(stdout)).toEqual([{ hostname: odd.hostname }]);
   });
 
-  it("gets rows that fit it; a program gets them whole", async () => {
+  it("gets rows that fit; a program gets complete ones", async () => {
     const send: Send = async () =>
       json({
         hosts: [{ ...hosts[0], os_version: "x".repeat(300) }],
@@ -187,15 +205,15 @@ describe("a terminal", () => {
 });
 
 describe("errors", () => {
-  it("name the value that was probably meant, and all that there are", async () => {
+  it("suggest the most similar value, and list all", async () => {
     const { stderr, exitCode } = await run(["hosts", "list", "--status", "onlin"]);
     expect(exitCode).toBe(2);
     expect(stderr).toBe(
-      "Error: --status: onlin is none of its values; did you mean online?\nOne of: new, online, offline, mia, missing\n",
+      "Error: --status: onlin is not a valid value; did you mean online?\nOne of: new, online, offline, mia, missing\n",
     );
   });
 
-  it("take one line for what went wrong and one for what to do", async () => {
+  it("have one line for the problem and one for the remedy", async () => {
     const { stderr, stdout, exitCode } = await run(["hosts", "get", "nope"]);
     expect(exitCode).toBe(3);
     expect(stdout).toBe("");
@@ -228,7 +246,7 @@ describe("errors", () => {
     [422, 1],
     [500, 1],
     [503, 1],
-  ])("of status %i exit with %i", async (status, code) => {
+  ])("of status %i cause exit code %i", async (status, code) => {
     const send: Send = async () => json({ message: "no" }, { status });
     expect((await run(["hosts", "count"], { send })).exitCode).toBe(code);
   });
@@ -239,20 +257,20 @@ describe("errors", () => {
     expect(stderr).toBe("Error: Validation Failed: query: is too long\n");
   });
 
-  it("exit with 8 when nothing listens", async () => {
+  it("exit with 8 if no server is listening", async () => {
     const { exitCode, stderr } = await runCli(["hosts", "count"], { env: { SVC_API_TOKEN: "t" } });
     expect(exitCode).toBe(8);
-    expect(stderr).toContain("nothing listens at 127.0.0.1:8412");
+    expect(stderr).toContain("no server is listening at 127.0.0.1:8412");
     expect(stderr).toContain("svc doctor");
   });
 
-  it("exit with 4 before any request when nobody is signed in", async () => {
+  it("exit with 4 before any request if nobody is signed in", async () => {
     const { exitCode, stderr } = await runCli(["hosts", "list"], { send: server() });
     expect(exitCode).toBe(4);
     expect(stderr).toContain("svc login");
   });
 
-  it("show a stack only with DEBUG", async () => {
+  it("include a stack trace only with DEBUG", async () => {
     expect((await run(["hosts", "get", "nope"])).stderr).not.toContain("    at ");
     expect((await run(["hosts", "get", "nope"], { env: { DEBUG: "svc*" } })).stderr).toContain("    at ");
   });
@@ -264,6 +282,10 @@ describe("usage", () => {
     [["host", "list"], "hosts list"],
     [["whoam"], "whoami"],
     [["help", "sessons"], "sessions"],
+    [["get", "hosts"], "hosts list"],
+    [["get", "host", "mac-1"], "hosts get"],
+    [["hosts", "show", "mac-1"], "hosts get"],
+    [["rm", "label", "3"], "labels delete"],
   ])("%j suggests a command", async (argv, near) => {
     const { exitCode, stderr } = await run(argv);
     expect(exitCode).toBe(2);
@@ -275,6 +297,29 @@ describe("usage", () => {
     expect(exitCode).toBe(2);
     expect(stderr).toContain("unknown flag --statsu");
     expect(stderr).toContain("Did you mean --status?");
+    expect((await run(["hosts", "list", "--sort", "id"])).stderr).toContain("Did you mean --order-key?");
+  });
+
+  it.each([
+    [["hosts", "transfer", "1"], "--to TEAM is required."],
+    [["hosts", "get"], "HOST is required."],
+    [["hosts", "get", "1", "2"], "unexpected argument: 2\nIts arguments are HOST."],
+    [["hosts", "list", "--limit"], "--limit needs a value"],
+    [["hosts", "list", "--limit", "x"], "--limit: x is not a whole number"],
+    [["hosts", "list", "--limit", "0"], "--limit: 0 is less than 1"],
+    [["hosts", "list", "--limit", "3", "--all"], "--all and --limit cannot be given together"],
+    [["hosts", "list", "--interval", "5s"], "--interval needs --watch"],
+    [["hosts", "list", "--status", "onlin"], "--status: onlin is not a valid value; did you mean online?"],
+    [["hosts", "--foo"], "unknown flag --foo: svc hosts must be followed by a command"],
+    [["hosts", "labels", "-x"], "unknown flag -x: svc hosts labels must be followed by a command"],
+    [["-x"], "unknown flag -x"],
+  ])("%j is reported in the terms of this command line", async (argv, message) => {
+    for (const tty of [false, true]) {
+      const { exitCode, stdout, stderr } = await run(argv, { tty, env: { NO_COLOR: "1" } });
+      expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: "" });
+      expect(stderr).toContain(`Error: ${message}`);
+      expect(stderr).not.toMatch(/error occurred|Missing required|Expected an/);
+    }
   });
 
   it.each([
@@ -290,7 +335,7 @@ describe("usage", () => {
     expect(stdout).toBe("");
   });
 
-  it("asks nothing without a terminal, and names the flag", async () => {
+  it("does not ask without a terminal, and names the flag", async () => {
     const silent: RunOptions[] = [{}, { tty: true, env: { CI: "1" } }, { tty: true, env: { SVC_NO_INPUT: "1" } }];
     for (const options of silent) {
       const { exitCode, stderr, asked } = await run(["login"], options);
@@ -315,7 +360,7 @@ describe("usage", () => {
 });
 
 describe("waiting", () => {
-  it("repeats after a 429 and says so on stderr", async () => {
+  it("retries after a 429 and reports it on stderr", async () => {
     let calls = 0;
     const send: Send = async (url, init) =>
       calls++ === 0 ? json({}, { status: 429, headers: { "retry-after": "2" } }) : server()(url, init);
@@ -323,6 +368,6 @@ describe("waiting", () => {
     expect(exitCode).toBe(0);
     expect(stdout).toBe("2\n");
     expect(waits).toEqual([2000]);
-    expect(stderr).toContain("trying again in 2.0 s");
+    expect(stderr).toContain("retrying in 2.0 s");
   });
 });

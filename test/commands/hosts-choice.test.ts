@@ -1,4 +1,4 @@
-// Commands that choose hosts by selectors and filters: lists that watch, reports, transfers, explanations.
+// Commands that select hosts by selectors and filters: watched lists, reports, transfers, explanations.
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { beforeEach, describe, expect, it } from "vitest";
@@ -20,7 +20,7 @@ const teams = async () =>
   );
 
 describe("--where", () => {
-  it("picks hosts for lists, counts and deletes", async () => {
+  it("selects hosts for lists, counts and deletes", async () => {
     const where = 'software.name ~ "fire" or platform = windows';
     const { stdout } = await fleet.run(["hosts", "list", "--where", where, "-o", "ndjson", "--fields", "hostname"]);
     expect(stdout).toBe('{"hostname":"mac-1.example.com"}\n{"hostname":"win-1.example.com"}\n');
@@ -30,13 +30,13 @@ describe("--where", () => {
     expect((await fleet.run(["hosts", "count"])).stdout).toBe("1\n");
   });
 
-  it("passes on where an expression goes wrong", async () => {
+  it("reports the position of an error in the expression", async () => {
     const { exitCode, stderr } = await fleet.run(["hosts", "list", "--where", "online and platfrm = a"]);
     expect(exitCode).toBe(1);
     expect(stderr).toContain('column 12: there is no field "platfrm"; did you mean "platform"?');
   });
 
-  it("tells a host that is managed by this server from one that is not", async () => {
+  it("distinguishes hosts that this server manages from others", async () => {
     await fleet.app.store.hostMdm.insert({ id: 1, enrollment_status: "On (manual)", connected_to_svc: true });
     expect((await fleet.run(["hosts", "count", "--connected-to-svc"])).stdout).toBe("1\n");
     expect((await fleet.run(["hosts", "count", "--no-connected-to-svc"])).stdout).toBe("2\n");
@@ -45,27 +45,27 @@ describe("--where", () => {
 });
 
 describe("hosts explain", () => {
-  it("shows each part and whether it holds", async () => {
+  it("shows each part and whether it matches", async () => {
     const where = "platform = darwin and (online or team = Lab)";
     const { stdout, stderr, exitCode } = await fleet.run(["hosts", "explain", "mac-1.example.com", "--where", where]);
     expect(exitCode).toBe(0);
-    expect(stderr).toContain("mac-1.example.com is picked");
+    expect(stderr).toContain("mac-1.example.com is selected");
     expect(stdout.split("\n").map((line) => line.trimEnd())).toEqual([
-      "HELD  PART",
-      `yes   ${where}`,
-      "yes     platform = darwin",
-      "yes     (online or team = Lab)",
-      "yes       online",
-      "no        team = Lab",
+      "MATCHES  PART",
+      `yes      ${where}`,
+      "yes        platform = darwin",
+      "yes        (online or team = Lab)",
+      "yes          online",
+      "no           team = Lab",
       "",
     ]);
     const json = JSON.parse((await fleet.run(["hosts", "explain", "2", "--where", where, "-o", "json"])).stdout);
-    expect(json).toMatchObject({ host_id: 2, held: false });
+    expect(json).toMatchObject({ host_id: 2, matches: false });
   });
 });
 
 describe("hosts report", () => {
-  it("writes CSV to stdout or to a file, whole or not at all", async () => {
+  it("writes CSV to stdout or to a file, completely or not at all", async () => {
     const argv = ["hosts", "report", "--columns", "hostname,platform", "--order-key", "hostname"];
     const csv =
       "hostname,platform\r\nlinux-1.example.com,ubuntu\r\nmac-1.example.com,darwin\r\nwin-1.example.com,windows\r\n";
@@ -94,7 +94,7 @@ describe("hosts report", () => {
 });
 
 describe("hosts transfer", () => {
-  it("moves one host without asking, and several when their number is typed", async () => {
+  it("moves one host without asking, and several after their number is typed", async () => {
     const lab = (await fleet.app.store.teams.first({ where: { op: "eq", column: "name", value: "Lab" } }))!.id;
     const one = await fleet.run(["hosts", "transfer", "linux-1.example.com", "--to", "Lab"]);
     expect(one).toMatchObject({ exitCode: 0, stdout: "" });
@@ -108,7 +108,7 @@ describe("hosts transfer", () => {
     expect(await teams()).toEqual({ "mac-1": fleet.teamId, "linux-1": null, "win-1": null });
   });
 
-  it("moves what filters pick, and says what that would be", async () => {
+  it("moves hosts that filters select, and reports them in a dry run", async () => {
     const where = ["hosts", "transfer", "--where", "platform != windows", "--to", "Lab"];
     const dry = await fleet.run([...where, "--dry-run", "-o", "json"]);
     expect(JSON.parse(dry.stdout)).toMatchObject({
@@ -125,7 +125,7 @@ describe("hosts transfer", () => {
     expect((await teams())["mac-1"]).not.toBe(fleet.teamId);
   });
 
-  it("refuses nothing, everything and what does not go together", async () => {
+  it("refuses empty selections, all hosts and contradictory arguments", async () => {
     const transfer = (...argv: string[]) => fleet.run(["hosts", "transfer", ...argv, "--to", "Lab", "--confirm", "3"]);
     expect((await transfer()).exitCode).toBe(2);
     expect((await transfer("--query", "nothing")).exitCode).toBe(3);
@@ -138,7 +138,7 @@ describe("hosts transfer", () => {
 });
 
 describe("hosts list --watch", () => {
-  it("prints a line for each host that comes, changes or goes", async () => {
+  it("prints a line for each host that is added, changed or removed", async () => {
     const { app } = fleet;
     let looks = 0;
     const send: Send = async (url, init) => {
@@ -176,7 +176,7 @@ describe("hosts list --watch", () => {
     ]);
   });
 
-  it("shows the table anew on a terminal, and goes on while the server is away", async () => {
+  it("repaints the table on a terminal, and continues while the server is unreachable", async () => {
     let looks = 0;
     const send: Send = (url, init) => {
       if (/\/hosts\?/.test(url) && ++looks === 2)
@@ -188,9 +188,31 @@ describe("hosts list --watch", () => {
       tty: { stdout: true },
     });
     expect(exitCode).toBe(0);
-    expect(stdout.split("\u001b[H\u001b[2J").length).toBe(3);
-    expect(stderr).toContain("looking again");
+    // All three pictures are painted in place on one alternate screen; what was above on the terminal stays.
+    expect(stdout.match(/\?1049h/g)).toHaveLength(1);
+    expect(stdout.split("\u001b[H").length - 1).toBe(3);
+    expect(stdout).not.toContain("\u001b[3J");
+    expect(stdout).toContain("retrying");
+    expect(stderr).toBe("");
+    // The last picture remains on the terminal.
+    expect(stdout.split("?1049l")[1]).toMatch(/HOST.*\n.*mac-1\.example\.com/);
     expect((await fleet.run(["hosts", "list", "--watch", "-o", "csv"])).exitCode).toBe(2);
+    expect((await fleet.run(["hosts", "list", "--watch", "--fields", "hostnam"])).exitCode).toBe(2);
+  });
+
+  it("shows the selected fields, the header above as many rows as fit, and the total", async () => {
+    for (let number = 0; number < 40; number++) await makeHost(fleet.app, {});
+    const argv = ["hosts", "list", "--watch", "--times", "1", "--fields", "hostname,status"];
+    const { stdout } = await fleet.run([...argv, "--no-color"], { tty: true });
+    const picture = stdout.split("\u001b[H")[1]!.split("\u001b[K");
+    expect(picture[0]).toMatch(/^HOSTNAME +STATUS$/);
+    expect(picture.length).toBeLessThanOrEqual(31);
+    expect(stdout).toContain("first 27 of 43 shown; 43 hosts");
+    const lines = (await fleet.run([...argv, "--limit", "1"])).stdout.trim().split("\n");
+    expect(lines.map((line) => Object.keys(JSON.parse(line).host))).toEqual([["hostname", "status"]]);
+  });
+
+  it("has flags that can only be used together with it", async () => {
     expect((await fleet.run(["hosts", "list", "--interval", "5s"])).exitCode).toBe(2);
   });
 });

@@ -1,4 +1,5 @@
-// Ctrl-C through the built binary: what goes on on the server is told, and how to look at it. Typing errors too: exit code 2.
+// Ctrl-C in the built binary: the message names what continues on the server and how to check it. Also typing errors:
+// exit code 2.
 import { spawn } from "node:child_process";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -19,7 +20,10 @@ const query = {
   counts,
 };
 
-/** What a server says that never comes to an end; `seen` has each request, and who waits for one hears of it. */
+/**
+ * Replies of a server for an operation that never ends; `seen` records each request, and notifies those who wait for
+ * one.
+ */
 const seen: string[] = [];
 let heard: (request: string) => void = () => {};
 function answer(request: IncomingMessage, response: ServerResponse): void {
@@ -63,7 +67,7 @@ afterAll(() => {
   server.close();
 });
 
-/** Runs the binary; it is interrupted when `when` holds of a request, or of what it has printed. */
+/** Runs the binary; it is interrupted when `when` returns true for a request, or for its output. */
 function run(argv: readonly string[], when: (request: string, stdout: string) => boolean = () => false) {
   return new Promise<{ code: number | null; signal: string | null; stdout: string; stderr: string }>((resolve) => {
     seen.length = 0;
@@ -94,7 +98,7 @@ function run(argv: readonly string[], when: (request: string, stdout: string) =>
 }
 
 describe("Ctrl-C", () => {
-  it("while a lock is waited for leaves it pending, and says so", async () => {
+  it("during the wait for a lock leaves it pending, and reports that", async () => {
     let looks = 0;
     const ended = await run(["hosts", "lock", "1", "--yes", "--wait", "-o", "json"], (request) => {
       if (request.startsWith("GET /hosts/1") && seen.includes("POST /hosts/1/lock")) looks++;
@@ -114,7 +118,7 @@ describe("Ctrl-C", () => {
     expect(seen.filter((path) => path === "POST /hosts/1/lock")).toHaveLength(1);
   });
 
-  it("cancels a live query of one's own, and accounts for its hosts", async () => {
+  it("cancels a live query that the command started, and counts its hosts", async () => {
     const ended = await run(["query", "SELECT 1", "--hosts", "1"], (_, stdout) => stdout.includes("\n"));
     expect(ended.code).toBe(130);
     expect(seen).toContain("POST /queries/live/12/cancel");
@@ -123,19 +127,19 @@ describe("Ctrl-C", () => {
     expect(ended.stderr.trim().split("\n").at(-1)).toBe("1 answered, 0 error, 0 offline, 0 timed out, 1 cancelled");
   });
 
-  it("leaves a live query that is only followed going, and says how to come back to it", async () => {
+  it("does not cancel a live query that is only followed, and reports how to continue", async () => {
     const ended = await run(["queries", "live", "follow", "12"], (_, stdout) => stdout.includes("\n"));
     expect(ended.code).toBe(130);
     expect(seen).not.toContain("POST /queries/live/12/cancel");
-    expect(ended.stderr).toContain("Error: interrupted: live query 12 goes on\n");
+    expect(ended.stderr).toContain("Error: interrupted: live query 12 continues\n");
     expect(ended.stderr).toContain("svc queries live follow 12");
   });
 
-  it("ends an expression that does not", async () => {
+  it("ends an expression that runs forever", async () => {
     const ended = await run(["hosts", "get", "1", "--jq", "last(repeat(1))"], (request) =>
       request.startsWith("GET /hosts/1"),
     );
-    // The shell makes 130 of an end by the signal itself.
+    // The shell turns an end by the signal itself into 130.
     expect(ended.signal === "SIGINT" || ended.code === 130).toBe(true);
   });
 });
@@ -152,7 +156,7 @@ describe("typing errors", () => {
     [["help", "formating"], "formatting"],
     [["explain", "plicy"], "Did you mean policy?"],
     [["can-i", "hosts:wip"], "Did you mean hosts:wipe?"],
-  ])("%j is told with what was meant, and exit code 2", async (argv, near) => {
+  ])("%j is reported with a suggestion, and exit code 2", async (argv, near) => {
     const ended = await run(argv);
     expect(ended).toMatchObject({ code: 2, stdout: "" });
     expect(ended.stderr).toContain(near);

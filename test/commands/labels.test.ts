@@ -19,33 +19,33 @@ const hostnames = async (label: string) =>
 const label = async (name: string) => fleet.app.store.labels.first({ where: eq("name", name) });
 
 describe("labels list", () => {
-  it("shows type, kind of membership and how many hosts", async () => {
+  it("shows type, kind of membership and the number of hosts", async () => {
     const { stdout } = await fleet.run(["labels", "list", "--all"]);
     expect(stdout.split("\n")[0]).toMatch(/^ID\s+NAME\s+TYPE\s+MEMBERS\s+PLATFORM\s+HOSTS\s+DESCRIPTION$/);
     expect(stdout).toMatch(/Loaners\s+regular\s+manual\s+1/);
     expect(stdout).toMatch(/macOS\s+builtin\s+dynamic\s+darwin\s+0/);
   });
 
-  it("shows so many as are asked for, and says when there are more", async () => {
+  it("shows as many as requested, and reports if there are more", async () => {
     const now = fleet.app.clock.iso();
     const label = { created_at: now, updated_at: now, label_type: "regular", label_membership_type: "manual" } as const;
     await fleet.app.store.labels.insertMany(Array.from({ length: 600 }, (_, n) => ({ ...label, name: `label ${n}` })));
     const shown = async (...flags: string[]) => {
       const { stdout, stderr } = await fleet.run(["labels", "list", "-o", "ndjson", "--fields", "id", ...flags]);
-      return [new Set(stdout.trim().split("\n")).size, stderr.includes("there are more")];
+      return [new Set(stdout.trim().split("\n")).size, stderr.includes("are shown; use")];
     };
     expect(await shown()).toEqual([100, true]);
     expect(await shown("--limit", "550", "--order-key", "name")).toEqual([550, true]);
     expect(await shown("--all")).toEqual([614, false]);
     expect(await shown("--limit", "614")).toEqual([614, false]);
-    // The reply tells nothing of pages: `svc api` finds the end by itself too.
+    // The reply contains no page information; `svc api` also finds the end by itself.
     const { stdout } = await fleet.run(["api", "GET", "/labels", "--paginate"]);
     expect(new Set(JSON.parse(stdout).labels.map(({ id }: { id: number }) => id)).size).toBe(614);
     const summary = await fleet.run(["api", "GET", "/labels/summary", "--paginate", "-F", "per_page=10"]);
     expect(JSON.parse(summary.stdout).labels).toHaveLength(614);
   });
 
-  it("gives what apply takes", async () => {
+  it("prints the format that apply accepts", async () => {
     const specs = await json("labels", "list", "--spec");
     expect(specs.at(-1)).toMatchObject({ name: "Loaners", hosts: [expect.stringMatching(/^SERIAL/)] });
     const file = join(fleet.files, "specs.json");
@@ -58,7 +58,7 @@ describe("labels list", () => {
 });
 
 describe("labels get", () => {
-  it("takes an id or a name, however it is composed, and says what is near", async () => {
+  it("accepts an id or a name in any Unicode form, and suggests similar names", async () => {
     const { id } = await json("labels", "create", "--name", "Café");
     for (const text of [String(id), "Café", "Cafe\u0301", "café"])
       expect((await json("labels", "get", text)).id).toBe(id);
@@ -71,7 +71,7 @@ describe("labels get", () => {
 });
 
 describe("labels create", () => {
-  it("makes labels by query, by expression, and of named hosts", async () => {
+  it("creates labels by query, by expression, and with given hosts", async () => {
     const query = await json("labels", "create", "--name", "Q", "--query", "SELECT 1", "--platform", "darwin");
     expect(query).toMatchObject({ label_membership_type: "dynamic", query: "SELECT 1", platform: "darwin" });
     await json("labels", "create", "--name", "W", "--where", "platform in (darwin, windows)");
@@ -85,7 +85,7 @@ describe("labels create", () => {
     expect(await hostnames("I")).toHaveLength(3);
   });
 
-  it("says how many of the named hosts are known", async () => {
+  it("reports how many of the given hosts are known", async () => {
     const { stderr, exitCode } = await fleet.run([
       "labels",
       "create",
@@ -96,11 +96,11 @@ describe("labels create", () => {
     ]);
     expect(exitCode).toBe(0);
     expect(stderr).toContain("created label H");
-    expect(stderr).toContain("3 hosts were named, 1 of them are known");
+    expect(stderr).toContain("3 hosts were given; 1 of them are known");
     expect(await hostnames("H")).toEqual(["mac-1.example.com"]);
   });
 
-  it("passes on why not, and changes nothing", async () => {
+  it("reports the reason of a refusal, and changes nothing", async () => {
     const bad: [string[], string][] = [
       [["--name", "X", "--where", "platfrm = darwin"], "column 1"],
       [["--name", "macOS"], "built-in"],
@@ -126,7 +126,7 @@ describe("labels create", () => {
 });
 
 describe("labels update", () => {
-  it("changes what is given, and replaces hosts", async () => {
+  it("changes the given fields, and replaces hosts", async () => {
     await json("labels", "update", "Loaners", "--name", "Lent", "--hosts", "mac-1.example.com,win-1.example.com");
     expect(await hostnames("Lent")).toEqual(["mac-1.example.com", "win-1.example.com"]);
     await json("labels", "update", "Lent", "--description", "d");
@@ -143,7 +143,7 @@ describe("labels update", () => {
 });
 
 describe("labels delete", () => {
-  it("asks, and says how many hosts are in it", async () => {
+  it("asks, and reports how many hosts are in it", async () => {
     expect((await fleet.run(["labels", "delete", "Loaners"])).exitCode).toBe(2);
     const no = await fleet.run(["labels", "delete", "Loaners"], { tty: true, answers: [false] });
     expect(no.asked).toEqual(["Delete label Loaners (1 host in it)?"]);
@@ -158,7 +158,7 @@ describe("labels delete", () => {
 });
 
 describe("labels apply", () => {
-  it("makes and changes labels by name, all or none", async () => {
+  it("creates and changes labels by name in one transaction", async () => {
     const file = join(fleet.files, "labels.yml");
     const dry = await fleet.run(["labels", "apply", "--input", file, "--dry-run"]);
     expect(dry.stdout).toContain("create 1 label, change or keep 1");
@@ -174,7 +174,7 @@ describe("labels apply", () => {
 });
 
 describe("hosts labels", () => {
-  it("puts a host into labels and takes it out", async () => {
+  it("adds a host to labels and removes it", async () => {
     await json("labels", "create", "--name", "Second");
     await json("hosts", "labels", "add", "mac-1.example.com", "Loaners", "Second");
     expect(await hostnames("Loaners")).toEqual(["mac-1.example.com", "linux-1.example.com"]);
@@ -193,7 +193,7 @@ describe("hosts labels", () => {
 });
 
 describe("translate", () => {
-  it("gives ids, 0 for an unknown label", async () => {
+  it("returns ids, and 0 for an unknown label", async () => {
     expect(
       await json("translate", "host:mac-1.example.com", "label:All Hosts", "label:none", "team:Workstations"),
     ).toEqual([

@@ -19,7 +19,7 @@ const user = {
 };
 
 describe("a forgotten password on the command line", () => {
-  it("is replaced without a sign-in, and without the token or the password in what is said", async () => {
+  it("is replaced without a sign-in, and the output contains neither the token nor the password", async () => {
     const { fleet, smtp } = await withMail();
     await fleet.run(["context", "remove", "local", "--yes"]);
     const asked = await fleet.run(["users", "forgot-password", ADMIN.email]);
@@ -41,17 +41,17 @@ describe("a forgotten password on the command line", () => {
     expect(again.stderr).toContain("forgot-password");
   });
 
-  it("says the same for an address that nobody has, and changes nothing in a dry run", async () => {
+  it("prints the same for an unknown address, and changes nothing in a dry run", async () => {
     const { fleet, smtp } = await withMail();
     const known = await fleet.run(["users", "forgot-password", ADMIN.email, "--dry-run"]);
-    expect(known).toMatchObject({ exitCode: 0, stdout: `would have a link mailed to ${ADMIN.email}\n` });
+    expect(known).toMatchObject({ exitCode: 0, stdout: `would request a link for ${ADMIN.email}\n` });
     const unknown = await fleet.run(["users", "forgot-password", "nobody@example.com"]);
     expect(unknown.exitCode).toBe(0);
     await smtp.quiet();
     expect(smtp.mails).toEqual([]);
   });
 
-  it("tells that outgoing mail is not set up", async () => {
+  it("reports that outgoing mail is not configured", async () => {
     const fleet = await startFleet();
     const { exitCode, stderr } = await fleet.run(["users", "forgot-password", ADMIN.email]);
     expect(exitCode).toBe(1);
@@ -64,7 +64,7 @@ describe("multi-factor sign-in on the command line", () => {
     const { fleet, smtp } = await withMail();
     await fleet.app.post("/users/admin", { ...user, mfa_enabled: true });
     const links: string[] = [];
-    // The link is there only once the password was taken.
+    // The link exists only after the password was accepted.
     const arrived = async () => {
       links.push(linkIn(await smtp.mailTo(user.email), "/login/mfa/"));
       return links[0]!;
@@ -78,7 +78,7 @@ describe("multi-factor sign-in on the command line", () => {
     expect((await fleet.run(["whoami"])).stdout).toContain(user.email);
   });
 
-  it("goes on later with the link on stdin", async () => {
+  it("is completed later with the link on stdin", async () => {
     const { fleet, smtp } = await withMail();
     await fleet.app.post("/users/admin", { ...user, mfa_enabled: true });
     const first = await fleet.run(["login", "--email", user.email, "--password-stdin"], { stdin: user.password });
@@ -94,13 +94,13 @@ describe("multi-factor sign-in on the command line", () => {
 });
 
 describe("a new email address on the command line", () => {
-  it("waits for its link", async () => {
+  it("is confirmed with its link", async () => {
     const { fleet, smtp } = await withMail();
     const update = await fleet.run(["users", "update", "me", "--email", "new@example.com", "--password-stdin"], {
       stdin: ADMIN.password,
     });
     expect(update.exitCode, update.stderr).toBe(0);
-    expect(update.stderr).toContain("new@example.com waits for the link");
+    expect(update.stderr).toContain("new@example.com must be confirmed with the mailed link");
     const stdin = linkIn(await smtp.mailTo("new@example.com"), "/email/change/");
     const confirmed = await fleet.run(["users", "confirm-email", "--token-stdin", "-o", "json"], { stdin });
     expect(JSON.parse(confirmed.stdout)).toEqual({ new_email: "new@example.com" });
@@ -109,7 +109,7 @@ describe("a new email address on the command line", () => {
 });
 
 describe("svc config test-mail", () => {
-  it("sends, and tells the mail server's words when it cannot", async () => {
+  it("sends a mail, and reports the mail server's error if it cannot", async () => {
     const { fleet, smtp } = await withMail();
     const sent = await fleet.run(["config", "test-mail", "-o", "json"]);
     expect(JSON.parse(sent.stdout)).toEqual({ sent_to: ADMIN.email });

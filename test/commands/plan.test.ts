@@ -1,4 +1,4 @@
-// `svc plan`: what would change, for people, programs and pull requests, and the plan that is kept.
+// `svc plan`: the changes, for people, programs and pull requests, and saved plans.
 import { readFile, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import fc from "fast-check";
@@ -51,7 +51,7 @@ Plan: 1 to add, 2 to change, 1 to remove.
 `;
 
 describe("svc plan", () => {
-  it("tells object by object what is added, changed and removed", async () => {
+  it("reports per object what is added, changed and removed", async () => {
     const { plan } = await applied();
     const { stdout, stderr, exitCode } = await plan(changed);
     expect(exitCode).toBe(0);
@@ -60,7 +60,7 @@ describe("svc plan", () => {
     expect((await plan(changed, "--exit-code")).exitCode).toBe(9);
     expect(await plan(FILE, "--exit-code")).toMatchObject({
       exitCode: 0,
-      stdout: "No changes: the server is as the files say.\n",
+      stdout: "No changes: the server matches the files.\n",
     });
   });
 
@@ -73,7 +73,7 @@ describe("svc plan", () => {
     expect(wrong.stderr).toContain("-:1:16: unknown key org_settings.nothing");
   });
 
-  it("colours on a terminal only, and never where colour is off", async () => {
+  it("uses colours only on a terminal, and never if they are turned off", async () => {
     const { app, file, plan } = await applied();
     await plan(changed);
     const { stdout } = await gitops(app, ["plan", "-f", file], { env, tty: true });
@@ -83,7 +83,7 @@ describe("svc plan", () => {
       expect((await gitops(app, ["plan", "-f", file], { tty: true, ...more })).stdout).not.toContain("\u001b[3");
   });
 
-  it("is JSON, rows or Markdown where asked", async () => {
+  it("prints JSON, rows or Markdown on request", async () => {
     const { plan } = await applied();
     const { summary, changes } = JSON.parse((await plan(changed, "-o", "json")).stdout);
     expect(summary).toEqual({ add: 1, change: 2, remove: 1 });
@@ -101,7 +101,7 @@ describe("svc plan", () => {
     expect((await plan(changed, "--markdown", "-o", "json")).exitCode).toBe(2);
   });
 
-  it("says of a secret only that it changed, and of a longer list only how many", async () => {
+  it("reports of a secret only that it changed, and of a long list only the number", async () => {
     const { app, file } = await applied();
     const other = { ...env, SMTP_PASSWORD: "another-password" };
     const { stdout } = await gitops(app, ["plan", "-f", file], { env: other });
@@ -112,14 +112,14 @@ describe("svc plan", () => {
     expect(secrets.stdout).toContain('secrets: [] -> ["(secret)"]');
   });
 
-  it("keeps a plan that only its owner can read, and says that it holds secrets", async () => {
+  it("saves a plan that only its owner can read, and reports that it contains secrets", async () => {
     const { app, dir, file } = await applied();
     const out = join(dir, "plan.json");
     const { exitCode, stderr } = await gitops(app, ["plan", "-f", file, "--out", out], {
       env: { SMTP_PASSWORD: "the-new-password" },
     });
     expect(exitCode).toBe(0);
-    expect(stderr).toContain("with the secrets that it sets");
+    expect(stderr).toContain("and the secrets that it sets");
     expect((await stat(out)).mode & 0o777).toBe(0o600);
     const saved = JSON.parse(await readFile(out, "utf8"));
     expect(saved.server_url).toBe("http://127.0.0.1:8412");
@@ -129,7 +129,7 @@ describe("svc plan", () => {
 });
 
 describe.each(["lowdb", "postgres"] as const)("a plan against %s", (engine) => {
-  it("names the one field that was changed, and nothing else", async () => {
+  it("shows the one field that was changed, and nothing else", async () => {
     const app = await withHosts(await startApp({ engine }));
     const { defaults } = await stateOf(app);
     const [things] = fc.sample(configurations({ defaults, hosts: HOSTS, authorities: true }), { numRuns: 1, seed: 21 });

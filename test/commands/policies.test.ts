@@ -18,14 +18,14 @@ describe("svc policies", () => {
   const names = async (...argv: string[]) => (await json("list", ...argv)).map(({ name }: { name: string }) => name);
   const rows = () => fleet.app.store.policies.list();
 
-  it("lists the global ones, a team's, and those it inherits", async () => {
+  it("lists the global policies, those of a team, and those that it inherits", async () => {
     expect(await names()).toEqual(["Disk encrypted"]);
     expect(await names("--team", "Workstations")).toEqual(["Firewall on"]);
     expect(await names("--team", "Workstations", "--inherited")).toEqual(["Disk encrypted", "Firewall on"]);
     expect(await names("--team", "none")).toEqual([]);
     expect(await names("--query", "nothing")).toEqual([]);
     const { stdout } = await run("list");
-    expect(stdout).toMatch(/^ID\s+NAME\s+PLATFORM\s+CRITICAL\s+PASSING\s+FAILING\s+TEAM\n/);
+    expect(stdout).toMatch(/^ID\s+NAME\s+PLATFORM\s+CRITICAL\s+PASSING\s+FAILING\s+NOT ANSWERED\s+TEAM\n/);
     expect((await run("list", "--inherited")).exitCode).toBe(2);
     for (let i = 0; i < 3; i++) await makePolicy(fleet.app);
     const cut = await run("list", "--limit", "2", "-o", "json");
@@ -65,7 +65,7 @@ describe("svc policies", () => {
     expect((await rows()).map(({ name }) => name)).not.toContain("USB off");
   });
 
-  it("asks for the number before it deletes several", async () => {
+  it("requires the number before it deletes several", async () => {
     await makePolicy(fleet.app, { name: "Other" });
     expect((await run("delete", "Other", "Disk encrypted", "--yes")).exitCode).toBe(2);
     expect((await run("delete", "Other", "Disk encrypted", "--confirm", "3")).exitCode).toBe(2);
@@ -74,7 +74,7 @@ describe("svc policies", () => {
     expect(await names()).toEqual([]);
   });
 
-  it("passes on what the server refuses, with its exit code", async () => {
+  it("reports the server's refusal, with its exit code", async () => {
     const taken = await run("create", "--name", "Disk encrypted", "--query", "SELECT 1");
     expect(taken.exitCode).toBe(5);
     const bad = await run("create", "--name", "x", "--query", "SELECT 1", "--platform", "amiga");
@@ -108,7 +108,7 @@ describe("svc policies", () => {
     );
   });
 
-  it("names the hosts that fail and those that pass", async () => {
+  it("lists the hosts that fail and those that pass", async () => {
     const hosts = async (...argv: string[]) =>
       (await json("hosts", ...argv)).map(({ hostname }: { hostname: string }) => hostname);
     expect(await hosts("Disk encrypted", "--failing")).toEqual(["mac-1.example.com"]);
@@ -120,7 +120,7 @@ describe("svc policies", () => {
     expect((await run("hosts", "Disk encrypted", "--failing", "--passing")).exitCode).toBe(2);
   });
 
-  it("applies files whole or not at all", async () => {
+  it("applies files completely or not at all", async () => {
     const applied = await json("apply", "--input", join(fleet.files, "policies.yml"));
     expect(applied).toMatchObject({ applied: 2 });
     expect((await rows()).map(({ name }) => name).sort()).toEqual([
@@ -136,7 +136,7 @@ describe("svc policies", () => {
     expect(await rows()).toHaveLength(3);
   });
 
-  it("creates without the text service's help where there is none", async () => {
+  it("creates policies without the text service if there is none", async () => {
     const { exitCode, stderr } = await run("create", "--name", "x", "--query", "SELECT 1", "--autofill");
     expect(exitCode).toBe(0);
     expect(stderr).toContain("no text service is configured");

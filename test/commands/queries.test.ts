@@ -1,4 +1,4 @@
-// Saved queries, their reports and schedules, and packs, from the command line.
+// Saved queries, their reports and schedules, and packs, on the command line.
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { beforeEach, describe, expect, it } from "vitest";
@@ -17,7 +17,7 @@ async function out(...argv: string[]): Promise<string> {
 const json = async (...argv: string[]) => JSON.parse(await out(...argv, "-o", "json"));
 
 describe("queries", () => {
-  it("are saved with the fields that flags give, and a dry run keeps nothing", async () => {
+  it("are saved with the fields from flags, and a dry run stores nothing", async () => {
     const given = ["--name", "Uptime", "--query", "SELECT * FROM uptime", "--interval", "600", "--platform", "linux"];
     const more = ["--no-observer-can-run", "--automations-enabled", "--labels-include-any", "Loaners,All Linux"];
     const dry = await out("queries", "create", ...given, ...more, "--dry-run");
@@ -34,7 +34,7 @@ describe("queries", () => {
     expect(await json("queries", "get", "uptime", "--team", "workstations")).toMatchObject({ name: "Uptime" });
   });
 
-  it("pass on why the server refuses them", async () => {
+  it("report why the server refuses them", async () => {
     const { exitCode, stderr } = await run(
       "queries",
       "create",
@@ -52,7 +52,7 @@ describe("queries", () => {
     expect((await run("queries", "update", "Local users")).exitCode).toBe(2);
   });
 
-  it("are listed by scope, and as files hold them", async () => {
+  it("are listed by scope, and in the format of files", async () => {
     const names = async (...argv: string[]) =>
       ((await json("queries", "list", ...argv)) as { name: string }[]).map(({ name }) => name);
     expect(await names()).toEqual(["Local users", "USB devices"]);
@@ -66,13 +66,13 @@ describe("queries", () => {
     expect(await json("queries", "get", "Local users")).toMatchObject({ interval: 7200 });
   });
 
-  it("change, and the plan of a dry run says in what", async () => {
+  it("change, and the plan of a dry run shows the changes", async () => {
     const dry = await out("queries", "update", "Local users", "--interval", "60", "--description", "d", "--dry-run");
     expect(dry).toBe('would change query Local users\n  description: "" -> "d"\n  interval: 3600 -> 60\n');
     expect(await json("queries", "update", "1", "--interval", "60")).toMatchObject({ id: 1, interval: 60 });
   });
 
-  it("are deleted once that is confirmed", async () => {
+  it("are deleted after confirmation", async () => {
     expect((await run("queries", "delete", "Local users")).exitCode).toBe(2);
     expect((await run("queries", "delete", "Local users", "USB devices", "--yes")).exitCode).toBe(2);
     expect((await run("queries", "delete", "Local users", "USB devices", "--confirm", "3")).exitCode).toBe(2);
@@ -84,7 +84,7 @@ describe("queries", () => {
     expect(await fleet.app.store.queries.count()).toBe(0);
   });
 
-  it("show their report in every form", async () => {
+  it("show their report in every format", async () => {
     const row = { uid: "501", username: "ada", host_id: 1, host_name: "mac-1.example.com" };
     expect(await json("queries", "report", "Local users")).toMatchObject([row]);
     const table = (await out("queries", "report", "Local users")).split("\n");
@@ -100,7 +100,7 @@ describe("queries", () => {
       { uid: "501", username: "ada" },
     ]);
     const none = await run("queries", "host-report", "Local users", "linux-1.example.com");
-    expect(none).toMatchObject({ stdout: "", stderr: "it has not answered yet\n", exitCode: 0 });
+    expect(none).toMatchObject({ stdout: "", stderr: "the host has not reported results yet\n", exitCode: 0 });
   });
 
   it("are scheduled as copies by the older commands", async () => {
@@ -117,7 +117,7 @@ describe("queries", () => {
 });
 
 describe("packs", () => {
-  it("are made for hosts, labels and teams by name", async () => {
+  it("are created for hosts, labels and teams by name", async () => {
     const targets = ["--host", "mac-1.example.com,linux-1.example.com", "--label", "Loaners", "--team", "Lab"];
     const pack = await json("packs", "create", "--name", "Incident", ...targets);
     expect(pack).toMatchObject({
@@ -149,7 +149,7 @@ describe("packs", () => {
     expect((await run("packs", "schedule", "get", String(entry.id))).exitCode).toBe(3);
   });
 
-  it("go to a file and come back from it", async () => {
+  it("are exported to a file and applied from it", async () => {
     const file = join(fleet.files, "back.yml");
     await writeFile(
       file,

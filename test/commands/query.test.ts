@@ -32,7 +32,7 @@ const query = (...argv: string[]) => fleet.run(["query", "SELECT name FROM apps"
 const campaigns = () => fleet.app.store.campaigns.list();
 
 describe("svc query", () => {
-  it("prints ndjson where no terminal is, each row with its host, and accounts for every target", async () => {
+  it("prints ndjson without a terminal, each row with its host, and counts every target", async () => {
     const { stdout, stderr, exitCode } = await query("--hosts", `${MAC},${LINUX}`);
     const rows = byHost(lines(stdout).map((line) => JSON.parse(line)));
     expect(rows).toEqual([
@@ -44,16 +44,16 @@ describe("svc query", () => {
     expect(exitCode).toBe(0);
   });
 
-  it("tells errors and hosts that are offline, and ends with 6", async () => {
+  it("reports errors and offline hosts, and exits with 6", async () => {
     answers[LINUX] = { status: 1, message: "no such table: apps\u001b[2J" };
     const { stdout, stderr, exitCode } = await query("--hosts", `${MAC},${LINUX}`, "--hosts", WINDOWS);
     expect(lines(stdout)).toHaveLength(2);
-    expect(stderr).toContain(`${LINUX}: no such table: apps\\x1b[2J\n`);
+    expect(stderr).toContain(`${LINUX}: no such table: apps\\u001b[2J\n`);
     expect(lastLine(stderr)).toBe("1 answered, 1 error, 1 offline, 0 timed out");
     expect(exitCode).toBe(6);
   });
 
-  it("gives json, yaml and csv as whole documents", async () => {
+  it("prints json, yaml and csv as complete documents", async () => {
     const json = await query("--hosts", MAC, "-o", "json");
     expect(JSON.parse(json.stdout)).toEqual([
       { host_hostname: MAC, host_id: 1, name: "Safari", "a.b": "1" },
@@ -67,7 +67,7 @@ describe("svc query", () => {
     expect((await query("--hosts", MAC, "-o", "csv")).stdout).toBe("host_hostname,host_id\n");
   });
 
-  it("grows a table on a terminal, with a line of progress that leaves nothing behind", async () => {
+  it("prints a growing table on a terminal, with a progress line that is removed", async () => {
     answers[LINUX] = { rows: [{ name: `evil\u001b[2J${"x".repeat(300)}`, other: "y" }] };
     const { stdout, stderr, exitCode } = await fleet.run(["query", "SELECT 1", "--hosts", `${MAC},${LINUX}`], {
       tty: true,
@@ -80,12 +80,12 @@ describe("svc query", () => {
     expect(stdout).toMatch(/^HOST_HOSTNAME +NAME +OTHER$/m);
     expect(stdout).not.toContain("\u001b");
     for (const line of table) expect([...line].length).toBeLessThanOrEqual(100);
-    expect(stderr).toContain("asking 2 hosts ...");
+    expect(stderr).toContain("querying 2 hosts ...");
     expect(stderr).toMatch(/2 answered, 0 error, 0 offline, 0 timed out\n$/);
     expect(exitCode).toBe(0);
   });
 
-  it("chooses by label, team, expression and everything", async () => {
+  it("selects by label, team, expression, and all hosts", async () => {
     const targets = async (...argv: string[]) => {
       const { stderr, exitCode } = await query(...argv);
       expect([0, 6], stderr).toContain(exitCode);
@@ -113,18 +113,18 @@ describe("svc query", () => {
     expect((await campaigns())[0]!.query).toBe("SELECT 7");
   });
 
-  it("keeps the query for hosts to come, and ends without them", async () => {
+  it("keeps the query for hosts that come online later, and exits without them", async () => {
     const { stderr, exitCode } = await query("--hosts", `${MAC},${WINDOWS}`, "--queue-until", "24h");
-    expect(stderr).toContain("hosts that come online are asked too: svc queries live follow 1");
+    expect(stderr).toContain("the query also runs on hosts that come online later: svc queries live follow 1");
     expect(lastLine(stderr)).toBe(
-      "1 answered, 0 error, 0 offline, 0 timed out, 1 asked until 2026-03-02T12:00:00.000Z",
+      "1 answered, 0 error, 0 offline, 0 timed out, 1 waiting until 2026-03-02T12:00:00.000Z",
     );
     expect(exitCode).toBe(6);
     expect((await campaigns())[0]).toMatchObject({ status: 1, answered_count: 1 });
     const got = await fleet.run(["queries", "live", "get", "1", "-o", "json"]);
     expect(JSON.parse(got.stdout)).toMatchObject({ status: "running", counts: { answered: 1, waiting: 1 } });
     const cancelled = await fleet.run(["queries", "live", "cancel", "1"]);
-    expect(cancelled.stderr).toBe("live query 1 is over: 1 answered, 0 error, 0 offline, 0 timed out, 1 cancelled\n");
+    expect(cancelled.stderr).toBe("live query 1 has ended: 1 answered, 0 error, 0 offline, 0 timed out, 1 cancelled\n");
     const followed = await fleet.run(["queries", "live", "follow", "1", "--fields", "name"]);
     expect(lines(followed.stdout)).toEqual([
       JSON.stringify({ name: "Safari" }),
@@ -133,13 +133,13 @@ describe("svc query", () => {
     expect(followed.exitCode).toBe(6);
   });
 
-  it("says what is wrong, and starts nothing", async () => {
+  it("reports errors, and starts nothing", async () => {
     const cases: [string[], number, string][] = [
-      [["query", "SELECT 1"], 2, "no hosts were chosen"],
-      [["query", "--hosts", MAC], 2, "give SQL or --query"],
-      [["query", "SELECT 1", "--query", "x", "--hosts", MAC], 2, "give SQL or --query"],
+      [["query", "SELECT 1"], 2, "no hosts are given"],
+      [["query", "--hosts", MAC], 2, "give either SQL or --query"],
+      [["query", "SELECT 1", "--query", "x", "--hosts", MAC], 2, "give either SQL or --query"],
       [["query", "SELECT 1", "--hosts", "nobody"], 3, "there is no host nobody"],
-      [["query", "SELECT 1", "--hosts", MAC, "--timeout", "soon"], 2, "soon is no time"],
+      [["query", "SELECT 1", "--hosts", MAC, "--timeout", "soon"], 2, "soon is not a duration"],
       [["query", "SELECT 1", "--all-hosts", "--hosts", MAC], 2, "all-hosts"],
       [["query", "SELECT 1", "--where", "nonsense ="], 1, "where"],
       [["query", " ", "--hosts", MAC], 1, "one of query or query_id must be specified"],
@@ -158,7 +158,7 @@ describe("svc query", () => {
     expect(off).toMatchObject({ exitCode: 4, stderr: expect.stringContaining("Permission Denied") });
   });
 
-  it("reads on where the connection broke, and prints nothing twice", async () => {
+  it("resumes a broken connection, and prints nothing twice", async () => {
     const { app } = fleet;
     for (let i = 0; i < 6; i++) await makeHost(app, { hostname: `h${i}` }, { seen: app.clock.iso() });
     const stop = await answerLiveQueries(app, ({ hostname }) => ({ rows: [{ n: hostname }] }));
@@ -183,7 +183,7 @@ describe("svc query", () => {
   });
 });
 
-/** Passes two results on, then breaks. */
+/** Passes on two results, then breaks the connection. */
 function broken(body: ReadableStream<Uint8Array>): ReadableStream<Uint8Array> {
   let results = 0;
   const reader = body.getReader();
@@ -212,7 +212,7 @@ describe("svc hosts query", () => {
     expect(byShownName.stdout).toContain("Safari");
   });
 
-  it("says when the host is offline, fails or is none", async () => {
+  it("reports that the host is offline, fails or does not exist", async () => {
     expect(await fleet.run(["hosts", "query", WINDOWS, "SELECT 1"])).toMatchObject({
       exitCode: 6,
       stderr: expect.stringContaining("the host is offline"),
@@ -226,7 +226,7 @@ describe("svc hosts query", () => {
       exitCode: 3,
       stderr: expect.stringContaining("there is no host nobody"),
     });
-    // A refusal of the query itself stays what it is.
+    // A refusal of the query itself is reported unchanged.
     expect(await fleet.run(["hosts", "query", MAC, " "])).toMatchObject({ exitCode: 1 });
   });
 });
@@ -245,7 +245,7 @@ describe("svc queries run", () => {
     ).toEqual(["Local users", "Local users", "USB devices", "USB devices"]);
     const off = await fleet.run(["queries", "run", "USB devices", "--hosts", `${MAC},${WINDOWS}`]);
     expect(off.exitCode).toBe(6);
-    // A team's query has its name within the team only.
+    // A team's query is found by name only within the team.
     await fleet.app.post("/queries", {
       name: "Of the team",
       query: "SELECT * FROM usb_devices",

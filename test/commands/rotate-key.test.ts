@@ -20,7 +20,7 @@ const keyFile = () => readFile(join(dir, "server.key"), "utf8");
 const rotate = (args: string[], options: Parameters<typeof runCli>[1] = {}) =>
   runCli(["db", "rotate-key", "--data-dir", dir, ...args], options);
 
-it("asks for a key and a confirmation, and tells in a dry run what it would do", async () => {
+it("asks for a key and a confirmation, and reports in a dry run what it would do", async () => {
   const before = await keyFile();
   expect((await rotate(["--yes"])).stderr).toContain("--generate");
   expect((await rotate(["--yes"])).exitCode).toBe(2);
@@ -32,7 +32,7 @@ it("asks for a key and a confirmation, and tells in a dry run what it would do",
   expect((await readdir(dir)).sort()).toEqual(["db", "server.key"]);
 });
 
-it("takes the new key from stdin, shows no key, and tells ids", async () => {
+it("reads the new key from stdin, shows no key, and reports key ids", async () => {
   const newKey = Buffer.alloc(32, 5).toString("base64");
   const before = (await keyFile()).trim();
   const done = await rotate(["--new-key-stdin", "--yes", "-o", "json"], { stdin: `${newKey}\n` });
@@ -49,7 +49,7 @@ it("takes the new key from stdin, shows no key, and tells ids", async () => {
   expect(again).toMatchObject({ exitCode: 0, stderr: expect.stringContaining("nothing to do") });
 });
 
-it("does not change a key that the environment holds behind its owner's back", async () => {
+it("does not replace a key that is set in the environment", async () => {
   const env = { SVC_SERVER_PRIVATE_KEY: (await keyFile()).trim() };
   await rm(join(dir, "server.key"));
   const refused = await rotate(["--generate", "--yes"], { env });

@@ -1,4 +1,4 @@
-// --jq, and lists that are written as they come.
+// --jq, and lists that are written as they arrive.
 import { describe, expect, it } from "vitest";
 import type { Send } from "../../src/client/transport.ts";
 import { type RunOptions, runCli } from "../support/cli.ts";
@@ -10,7 +10,7 @@ const host = (id: number) => ({
   seen_time: "2026-03-01T11:57:00.000Z",
 });
 
-/** A server with so many hosts; tells of each page that it gives. */
+/** A server with this many hosts; reports each page that it returns. */
 const server =
   (total: number, onPage: (after: number) => void = () => {}): Send =>
   async (url) => {
@@ -28,7 +28,7 @@ const run = (argv: string[], options: RunOptions = {}) =>
   runCli(argv, { send: server(4), ...options, env: { SVC_API_TOKEN: "t", ...options.env } });
 
 describe("--jq", () => {
-  it("selects from the document that -o json prints, texts without quotes", async () => {
+  it("selects from the document that -o json prints, and prints texts without quotes", async () => {
     const { stdout, stderr, exitCode } = await run([
       "hosts",
       "list",
@@ -38,14 +38,14 @@ describe("--jq", () => {
     expect({ stdout, stderr, exitCode }).toEqual({ stdout: "host-2\nhost-4\n", stderr: "", exitCode: 0 });
   });
 
-  it("gives values that are no text as JSON, indented or one on a line", async () => {
+  it("prints values that are not text as JSON, indented or one per line", async () => {
     const whole = await run(["hosts", "list", "-o", "json", "--jq", "map({id}) | .[:1]"]);
     expect(whole.stdout).toBe('[\n  {\n    "id": 1\n  }\n]\n');
     const lines = await run(["hosts", "list", "-o", "ndjson", "--jq", "select(.id > 2) | {id}"]);
     expect(lines.stdout).toBe('{"id":3}\n{"id":4}\n');
   });
 
-  it("comes after --fields, and goes with --json, one object, counts and plans", async () => {
+  it("is applied after --fields, and works with --json, single objects, counts and plans", async () => {
     const flat = await run(["hosts", "list", "--fields", "id,hostname", "--jq", 'length, (.[0] | keys | join(","))']);
     expect(flat.stdout).toBe("4\nhostname,id\n");
     expect((await run(["hosts", "list", "--json", "--jq", "length"])).stdout).toBe("4\n");
@@ -55,17 +55,17 @@ describe("--jq", () => {
     expect(api.stdout).toBe("1\n2\n");
   });
 
-  it("wins over the format of the environment, and over none of the command line", async () => {
+  it("overrides the format in the environment, but not one on the command line", async () => {
     expect((await run(["hosts", "list", "--jq", "length"], { env: { SVC_OUTPUT: "csv" } })).stdout).toBe("4\n");
     for (const format of ["csv", "yaml", "table"]) {
       const { exitCode, stdout, stderr } = await run(["hosts", "list", "-o", format, "--jq", "length"]);
       expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: "" });
-      expect(stderr).toContain(`--jq does not go with -o ${format}`);
+      expect(stderr).toContain(`--jq cannot be used with -o ${format}`);
     }
     expect((await run(["hosts", "list", "--watch", "-o", "ndjson", "--jq", ".id"])).exitCode).toBe(2);
   });
 
-  it("refuses what is no expression before anything is asked, and names the place", async () => {
+  it("refuses an invalid expression before any request, and reports the position", async () => {
     let asked = 0;
     const send: Send = (url, init) => {
       asked++;
@@ -81,30 +81,32 @@ describe("--jq", () => {
     expect(asked).toBe(0);
   });
 
-  it("tells with 2 what an expression cannot do with what came", async () => {
+  it("exits with 2 if an expression fails on the data", async () => {
     const { exitCode, stderr } = await run(["hosts", "list", "--jq", ".[0].id.name"]);
     expect(exitCode).toBe(2);
     expect(stderr).toContain("Cannot index number with string");
   });
 
-  it("knows nothing of this machine: neither its files nor its environment", async () => {
+  it("has no access to this machine's files and environment", async () => {
     const { stdout } = await run(["hosts", "list", "--jq", 'env | has("SVC_API_TOKEN"), .HOME']);
     expect(stdout).toBe("false\n/home/web_user\n");
     expect((await run(["hosts", "list", "--jq", 'import "/etc/passwd" as $x; $x'])).exitCode).toBe(2);
     expect((await run(["hosts", "list", "--jq", "--from-file /etc/passwd"])).exitCode).toBe(2);
   });
 
-  it("lets no name reach the terminal as an escape sequence", async () => {
+  it("prints no name as an escape sequence on a terminal", async () => {
     for (const format of ["json", "ndjson"]) {
       const expression = format === "json" ? ".[2].hostname" : "select(.id == 3).hostname";
-      const { stdout } = await run(["hosts", "list", "-o", format, "--jq", expression]);
-      expect(stdout).toBe('odd\\u001b[2J"name"\n');
+      const argv = ["hosts", "list", "-o", format, "--jq", expression];
+      expect((await run(argv, { tty: true })).stdout).toBe('odd\\u001b[2J"name"\n');
+      // As with jq -r: a pipe gets the text unchanged.
+      expect((await run(argv)).stdout).toBe('odd\u001b[2J"name"\n');
     }
   });
 });
 
 describe("a long list", () => {
-  /** The pages asked for, and what was on stdout when each was. */
+  /** The requested pages, and the content of stdout at each request. */
   async function watched(format: string, total = 1200) {
     const pages: { after: number; before: number }[] = [];
     let printed = 0;
@@ -142,7 +144,7 @@ describe("a long list", () => {
     expect(ids).toEqual(Array.from({ length: 1200 }, (_, at) => at + 1));
   });
 
-  it("has one header as csv, and is the same text as json that JSON.stringify makes", async () => {
+  it("has one header as csv, and as json is the same text that JSON.stringify produces", async () => {
     expect((await watched("csv")).stdout.match(/id,hostname/g)).toHaveLength(1);
     const { stdout } = await watched("json", 501);
     expect(stdout).toBe(`${JSON.stringify(JSON.parse(stdout), null, 2)}\n`);
@@ -151,11 +153,11 @@ describe("a long list", () => {
     expect((await watched("ndjson", 0)).stdout).toBe("");
   });
 
-  it("ends at --limit, and says after it that there is more", async () => {
+  it("ends at --limit, and reports after it that there is more", async () => {
     const { stdout, stderr } = await run(["hosts", "list", "--limit", "700", "-o", "ndjson", "--fields", "id"], {
       send: server(1200),
     });
     expect(stdout.trim().split("\n")).toHaveLength(700);
-    expect(stderr).toBe("the first 700 are shown, there are more: --limit N or --all\n");
+    expect(stderr).toBe("only the first 700 are shown; use --limit N or --all for more\n");
   });
 });

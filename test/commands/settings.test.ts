@@ -15,6 +15,7 @@ describe("enroll secrets", () => {
     const fresh = added.stdout.trim();
     expect(fresh).toMatch(/^[\w-]{32}$/);
     expect((await secrets(fleet)).sort()).toEqual(["example-secret", fresh].sort());
+    expect(added.stderr).toBe("added 1 global secret (hosts that enroll with it belong to no team)\n");
     const removed = await fleet.run(["enroll-secrets", "remove", "example", "--yes"]);
     expect(removed.exitCode).toBe(0);
     expect(removed.stderr).not.toContain("example-secret");
@@ -26,17 +27,17 @@ describe("enroll secrets", () => {
     expect((await secrets(fleet)).sort()).toEqual(["a-1", "b-2"]);
   });
 
-  it("belong to a team with --team, and dry runs leave them", async () => {
+  it("belong to a team with --team, and dry runs do not change them", async () => {
     const fleet = await startFleet();
     const team = ["--team", "Lab"];
     await fleet.run(["enroll-secrets", "add", "--dry-run", ...team]);
     expect(await secrets(fleet, ...team)).toEqual(["secret-of-Lab"]);
-    await fleet.run(["enroll-secrets", "add", ...team]);
+    expect((await fleet.run(["enroll-secrets", "add", ...team])).stderr).toBe("added 1 secret of team Lab\n");
     expect(await secrets(fleet, ...team)).toHaveLength(2);
     expect(await secrets(fleet)).toEqual(["example-secret"]);
   });
 
-  it("rotate: the new one works beside the old until the grace is over; what others add stays", async () => {
+  it("rotate: the new secret is valid beside the old one during the grace period; secrets that others add are kept", async () => {
     const fleet = await startFleet();
     const during: string[][] = [];
     const { app } = fleet;
@@ -44,7 +45,7 @@ describe("enroll secrets", () => {
       send: async (url, init) => {
         const { pathname } = new URL(url);
         const reply = await app.raw(pathname, init);
-        // Between the two writes somebody adds a secret.
+        // Between the two writes, another user adds a secret.
         if (init.method === "POST" && during.length === 0) {
           const { spec } = (await (await app.get("/spec/enroll_secret")).json()) as {
             spec: { secrets: { secret: string }[] };
@@ -64,7 +65,7 @@ describe("enroll secrets", () => {
     expect((await secrets(fleet)).sort()).toEqual(["added-meanwhile", fresh].sort());
   });
 
-  it("rotate refuses a grace that is no time", async () => {
+  it("rotate refuses an invalid grace period", async () => {
     const fleet = await startFleet();
     expect((await fleet.run(["enroll-secrets", "rotate", "--grace", "soon", "--yes"])).exitCode).toBe(2);
     expect(await secrets(fleet)).toEqual(["example-secret"]);
@@ -93,7 +94,7 @@ describe("config", () => {
     );
   });
 
-  it("tells in a dry run what would change, and the server's refusal", async () => {
+  it("reports in a dry run what would change, and the server's refusal", async () => {
     const fleet = await startFleet();
     const { stdout } = await fleet.run(["config", "set", "org_info.org_name=New", "--dry-run", "-o", "json"]);
     expect(JSON.parse(stdout)).toMatchObject({
@@ -106,7 +107,7 @@ describe("config", () => {
     expect((await fleet.run(["config", "set", "__proto__.x=1"])).exitCode).toBe(2);
   });
 
-  it("takes lists and objects as JSON, and text that looks like one where the setting is text", async () => {
+  it("accepts lists and objects as JSON, and text that looks like them in text settings", async () => {
     const fleet = await startFleet();
     const at = "webhook_settings.failing_policies_webhook.policy_ids";
     expect((await fleet.run(["config", "set", `${at}=[1]`, "org_info.org_name=[Example]"])).exitCode).toBe(0);
@@ -114,7 +115,7 @@ describe("config", () => {
     expect((await fleet.run(["config", "get", "org_info.org_name"])).stdout).toBe("[Example]\n");
     expect(await fleet.run(["config", "set", `${at}=[1`])).toMatchObject({
       exitCode: 2,
-      stderr: expect.stringContaining("is no JSON"),
+      stderr: expect.stringContaining("is not JSON"),
     });
   });
 });
@@ -151,7 +152,7 @@ describe("teams", () => {
     expect((await fleet.run(["teams", "get", "Field"])).exitCode).toBe(3);
   });
 
-  it("are 4 with a hint on the free tier", async () => {
+  it("exit with 4 and a hint on the free tier", async () => {
     const fleet = await startFleet({ tier: "free" });
     const { exitCode, stderr } = await fleet.run(["teams", "list"]);
     expect(exitCode).toBe(4);
@@ -160,7 +161,7 @@ describe("teams", () => {
 });
 
 describe("activities list", () => {
-  it("begins with the newest, unless another order is asked for", async () => {
+  it("lists the newest first, unless another order is given", async () => {
     const fleet = await startFleet();
     await fleet.run(["teams", "create", "--name", "One"]);
     fleet.app.clock.advance(1_000);
@@ -178,7 +179,7 @@ describe("activities list", () => {
 });
 
 describe("api", () => {
-  it("calls any path, whole or short, with query, fields and body", async () => {
+  it("calls any path, full or short, with query, fields and body", async () => {
     const fleet = await startFleet();
     expect(json(await fleet.run(["api", "get", "hosts/count", "-F", "status=online"]))).toEqual({ count: 2 });
     expect(json(await fleet.run(["api", "GET", "/api/latest/svc/hosts/count"]))).toEqual({ count: 3 });
@@ -193,7 +194,8 @@ describe("api", () => {
     ]);
     expect((await fleet.run(["config", "get", "server_settings.query_report_cap"])).stdout).toBe("7\n");
     const planned = await fleet.run(["api", "POST", "/teams", "-F", "name=Planned", "--dry-run"]);
-    expect(json(planned)).toEqual({ method: "POST", path: "/api/v1/svc/teams", body: { name: "Planned" } });
+    const request = { method: "POST", path: "/api/v1/svc/teams", body: { name: "Planned" } };
+    expect(json(planned)).toMatchObject({ ...request, reply: { team: { name: "Planned" } } });
     expect((await fleet.run(["teams", "get", "Planned"])).exitCode).toBe(3);
     const body = await fleet.run(["api", "POST", "/teams", "--input", "-"], { stdin: '{"name":"Piped"}' });
     expect(json(body)).toMatchObject({ team: { name: "Piped" } });

@@ -1,4 +1,4 @@
-// Single sign-on from the command line: the browser signs in, and the command line gets a session of its own.
+// Single sign-on on the command line: the browser signs in, and the command line gets its own session.
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { beforeAll, describe, expect, it } from "vitest";
@@ -26,7 +26,7 @@ const run = (t: TestApp, argv: string[], options: RunOptions = {}) =>
   runCli([...argv, "--server-url", "https://svc.example.com"], { send: sendInto(t), ...options });
 
 describe("svc login --sso", () => {
-  it("signs in by the identity provider and keeps a token of its own", async () => {
+  it("signs in through the identity provider and saves its own token", async () => {
     const t = await withSso();
     const home = await newHome();
     const visited: string[] = [];
@@ -65,7 +65,7 @@ describe("svc login --sso", () => {
     expect(await t.store.sessions.count()).toBe(3);
   });
 
-  it("works as whoever is signed in in the browser by password", async () => {
+  it("works for a user who is signed in with a password in the browser", async () => {
     const t = await startApp();
     const browse = async (url: string) => {
       const browser = newBrowser(t);
@@ -81,7 +81,7 @@ describe("svc login --sso", () => {
     expect(result.stderr).toContain("as ada@example.com");
   });
 
-  it("shows the address, and opens nothing where that is not wanted", async () => {
+  it("prints the address, and opens no browser if told not to", async () => {
     const t = await startApp();
     let opened = 0;
     let shown: (url: string) => void = () => {};
@@ -104,7 +104,7 @@ describe("svc login --sso", () => {
     expect(opened).toBe(0);
   });
 
-  it("takes no code from a page that does not know its state", async () => {
+  it("accepts no code from a page that does not know its state", async () => {
     const t = await startApp();
     const statuses: number[] = [];
     const browse = async (url: string) => {
@@ -127,7 +127,7 @@ describe("svc login --sso", () => {
     expect(statuses).toEqual([404, 404, 404, 404, 404, 404, 200]);
   });
 
-  it("ends at once when the user cancels in the browser, but not for a page that does not know its state", async () => {
+  it("ends immediately if the user cancels in the browser, but not for a page that does not know its state", async () => {
     const t = await startApp();
     const browse = async (url: string) => {
       const browser = newBrowser(t);
@@ -144,7 +144,7 @@ describe("svc login --sso", () => {
     expect(result.stderr).toContain("cancelled");
   });
 
-  it("says when the server does not take the code", async () => {
+  it("reports if the server refuses the code", async () => {
     const t = await startApp();
     const browse = async (url: string) => {
       const { searchParams } = new URL(url);
@@ -155,7 +155,7 @@ describe("svc login --sso", () => {
     expect(result.exitCode).toBe(4);
   });
 
-  it("goes with no other way of signing in", async () => {
+  it("cannot be combined with another way of signing in", async () => {
     const t = await startApp();
     for (const flags of [["--email", "a@b"], ["--token-stdin"], ["--mfa-token-stdin"], ["--password-stdin"]])
       expect((await run(t, ["login", "--sso", ...flags])).exitCode).toBe(2);
@@ -164,7 +164,7 @@ describe("svc login --sso", () => {
 });
 
 describe("svc sso", () => {
-  it("shows whether it is on", async () => {
+  it("shows whether it is turned on", async () => {
     const t = await withSso();
     const result = await run(t, ["sso", "status", "--json"]);
     expect(JSON.parse(result.stdout)).toEqual({ idp_name: "Test IdP", idp_image_url: "", sso_enabled: true });
@@ -180,17 +180,17 @@ describe("svc sso", () => {
     expect((await run(off, ["sso", "metadata"])).exitCode).toBe(3);
   });
 
-  it("begins a sign-in, or says why that cannot be", async () => {
+  it("starts a sign-in, or reports why it cannot", async () => {
     const t = await withSso();
     const result = await run(t, ["sso", "start", "--json"]);
     expect(JSON.parse(result.stdout).url).toMatch(/^https:\/\/idp\.example\.com\/sso\?SAMLRequest=/);
     expect((await run(t, ["sso", "start", "--relay-url", "https://evil.example"])).exitCode).toBe(1);
     const count = await t.store.ssoSessions.count();
-    expect((await run(t, ["sso", "start", "--dry-run"])).stdout).toContain("would begin a sign-in");
+    expect((await run(t, ["sso", "start", "--dry-run"])).stdout).toContain("would start a single sign-on");
     expect(await t.store.ssoSessions.count()).toBe(count);
   });
 
-  it("hands over a response, and leaves no session behind", async () => {
+  it("sends a response, and leaves no session behind", async () => {
     const t = await withSso();
     const home = await newHome();
     const [response, cookieFile] = [join(home, "response.txt"), join(home, "cookie.txt")];

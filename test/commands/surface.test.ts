@@ -1,4 +1,4 @@
-// What the command line offers, seen from its manifest: every change shows in the committed snapshot.
+// The commands and flags in the manifest: every change shows in the committed snapshot.
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { beforeAll, describe, expect, it } from "vitest";
@@ -51,21 +51,21 @@ describe("the commands", () => {
     expect(bare.map(({ id }) => id)).toEqual([]);
   });
 
-  it("take --dry-run where they change something", () => {
-    // Signing in changes nothing that could be rehearsed, and what is asked by a POST changes nothing at all.
+  it("have --dry-run if they change something", () => {
+    // A sign-in changes nothing that could be tested in a dry run, and POST requests that only read change nothing.
     const asks = ["login", "translate", "plan", "drift", "export"];
     const without = config.commands.filter(({ id, flags }) => changing(id) && !asks.includes(id) && !flags["dry-run"]);
     expect(without.map(({ id }) => id)).toEqual([]);
   });
 
-  it("take -o on every list and get", () => {
+  it("have -o on every list and get", () => {
     const reading = config.commands.filter(({ id }) => /(^|:)(list|get|show|summary|count)$/.test(id));
     expect(reading.length).toBeGreaterThan(10);
     expect(reading.filter(({ flags }) => !flags.output || !flags.fields).map(({ id }) => id)).toEqual([]);
   });
 
-  it("ask first, and are marked, where they destroy", () => {
-    // What is taken away here can be put back as it was by the command beside it, or asked again.
+  it("ask for confirmation, and are marked, if they destroy something", () => {
+    // What these remove can be restored unchanged by a related command, or requested again.
     const undone = ["hosts:labels:remove", "queries:live:cancel", "logout"];
     const destroying = config.commands.filter(
       ({ id }) =>
@@ -78,24 +78,24 @@ describe("the commands", () => {
     expect(marked.filter(({ flags }) => !flags.yes && !flags.confirm).map(({ id }) => id)).toEqual([]);
   });
 
-  it("take --jq wherever they take -o", () => {
+  it("have --jq if they have -o", () => {
     const printing = config.commands.filter(({ flags }) => flags.output);
     expect(printing.length).toBeGreaterThan(100);
     expect(printing.filter(({ flags }) => !flags.jq || !flags["no-header"]).map(({ id }) => id)).toEqual([]);
   });
 
-  it("page by --limit or --all, both or none", () => {
+  it("have --limit and --all, both or none", () => {
     const one = config.commands.filter(({ flags }) => Boolean(flags.limit) !== Boolean(flags.all));
     expect(one.map(({ id }) => id)).toEqual([]);
   });
 
-  it("wait by --wait and --timeout, both or none", () => {
+  it("have --wait and --timeout, both or none", () => {
     const waiting = config.commands.filter(({ flags }) => flags.wait);
     expect(waiting.map(({ id }) => id)).toEqual(expect.arrayContaining(["hosts:lock", "hosts:unlock", "hosts:wipe"]));
     expect(waiting.filter(({ flags }) => !flags.timeout).map(({ id }) => id)).toEqual([]);
   });
 
-  it("name flags as the API names fields, in kebab-case, and each says what it is for", () => {
+  it("name flags like the API's fields, in kebab-case, and each has a description", () => {
     const odd = config.commands.flatMap(({ id, flags }) =>
       Object.values(flags)
         .filter(
@@ -106,13 +106,13 @@ describe("the commands", () => {
     expect(odd).toEqual([]);
   });
 
-  it("take the API's body by --input where they create or update", () => {
+  it("accept the API's body with --input if they create or update", () => {
     const writing = config.commands.filter(({ id }) => /:(create|update)$/.test(id));
     expect(writing.length).toBeGreaterThan(15);
     expect(writing.filter(({ flags }) => !flags.input).map(({ id }) => id)).toEqual([]);
   });
 
-  it("take each secret from stdin and from a file", () => {
+  it("read each secret from stdin and from a file", () => {
     const alone = config.commands.flatMap(({ id, flags }) =>
       Object.keys(flags)
         .filter((name) => name.endsWith("-stdin") && !flags[name.replace(/-stdin$/, "-file")])
@@ -121,7 +121,7 @@ describe("the commands", () => {
     expect(alone).toEqual([]);
   });
 
-  it("take no secret as the value of a flag", () => {
+  it("accept no secret as the value of a flag", () => {
     const secret = /password|secret|token/;
     const found = config.commands.flatMap(({ id, flags }) =>
       Object.values(flags)
@@ -131,14 +131,14 @@ describe("the commands", () => {
     expect(found).toEqual([]);
   });
 
-  it("have a topic text for each topic", () => {
+  it("have a description for each topic", () => {
     const bare = config.topics.filter(
       ({ name, description }) => !description && config.commands.some(({ id }) => id.startsWith(`${name}:`)),
     );
     expect(bare.map(({ name }) => name)).toEqual([]);
   });
 
-  it("stand in the manifest that the build makes as they are", async () => {
+  it("are in the manifest of the build unchanged", async () => {
     await build();
     const { commands } = JSON.parse(await readFile(join(root, "oclif.manifest.json"), "utf8"));
     expect(Object.keys(commands).sort()).toEqual(config.commands.map(({ id }) => id).sort());

@@ -7,7 +7,7 @@ import { startFleet } from "../support/fleet.ts";
 const json = ({ stdout }: { stdout: string }) => JSON.parse(stdout);
 
 describe("tokens", () => {
-  it("are made once for stdout, listed without themselves, used, and deleted by name", async () => {
+  it("are created and printed once on stdout, listed without the token itself, used, and deleted by name", async () => {
     const fleet = await startFleet();
     const made = await fleet.run([
       "tokens",
@@ -39,7 +39,7 @@ describe("tokens", () => {
     expect(none.stderr).not.toContain(made.stdout.trim());
   });
 
-  it("sign in from stdin, limited ones too", async () => {
+  it("sign in from stdin, including limited ones", async () => {
     const fleet = await startFleet();
     const { token } = json(
       await fleet.run(["tokens", "create", "--name", "box", "--endpoints", "GET /hosts", "-o", "json"]),
@@ -49,9 +49,9 @@ describe("tokens", () => {
     expect(json(await fleet.run(["whoami", "-o", "json"]))).toMatchObject({ email: ADMIN.email, context: "box" });
   });
 
-  it("are not made in a dry run, or by wrong flags", async () => {
+  it("are not created in a dry run, or with wrong flags", async () => {
     const fleet = await startFleet();
-    expect((await fleet.run(["tokens", "create", "--name", "x", "--dry-run"])).stdout).toContain("would make");
+    expect((await fleet.run(["tokens", "create", "--name", "x", "--dry-run"])).stdout).toContain("would create");
     expect((await fleet.run(["tokens", "create"])).exitCode).toBe(2);
     expect((await fleet.run(["tokens", "create", "--name", "x", "--expires-in", "9y"])).exitCode).toBe(1);
     expect(json(await fleet.run(["tokens", "list", "-o", "json"]))).toEqual([]);
@@ -59,7 +59,7 @@ describe("tokens", () => {
 });
 
 describe("sessions list", () => {
-  it("names tokens, and says which is this one", async () => {
+  it("shows tokens by name, and marks the current session", async () => {
     const fleet = await startFleet();
     await fleet.run(["tokens", "create", "--name", "ci"]);
     const { stdout } = await fleet.run(["sessions", "list"]);
@@ -69,13 +69,13 @@ describe("sessions list", () => {
 });
 
 describe("invites", () => {
-  it("give their link once, and are shown, changed, accepted by it", async () => {
+  it("print their link once, and are shown, changed and accepted with it", async () => {
     const fleet = await startFleet();
     const argv = ["invites", "create", "--name", "Ina", "--email", "ina@example.com", "--teams", "Lab:observer"];
     expect((await fleet.run([...argv, "--dry-run"])).stdout).toContain("would invite ina@example.com");
     const { stdout: link, stderr } = await fleet.run(argv);
     expect(link).toMatch(/^https:\/\/svc\.example\.com\/login\/invites\/[\w-]{43}\n$/);
-    expect(stderr).toContain("no mail is sent");
+    expect(stderr).toContain("sends no mail");
     expect((await fleet.run(["invites", "list"])).stdout).toContain("observer (Lab)");
     expect((await fleet.run(["invites", "update", "INA@example.com", "--name", "Ina B."])).exitCode).toBe(0);
     const env = { SVC_API_TOKEN: "" };
@@ -90,7 +90,7 @@ describe("invites", () => {
     expect((await fleet.run(["invites", "show", link.trim()])).exitCode).toBe(3);
   });
 
-  it("are taken back by email or id", async () => {
+  it("are withdrawn by email or id", async () => {
     const fleet = await startFleet();
     await fleet.run(["invites", "create", "--name", "A", "--email", "a@example.com", "--global-role", "observer"]);
     expect((await fleet.run(["invites", "delete", "a@example.com"])).exitCode).toBe(2);
@@ -100,7 +100,7 @@ describe("invites", () => {
 });
 
 describe("users apply-roles", () => {
-  it("takes the file as it is, under roles, or under spec", async () => {
+  it("accepts roles at the top level, under roles, or under spec", async () => {
     const fleet = await startFleet();
     const file = join(fleet.files, "given.json");
     const roles = (role: string) => ({ "observer@example.com": { global_role: role } });
@@ -117,8 +117,16 @@ describe("users apply-roles", () => {
         global_role: role,
       });
     }
-    await writeFile(file, '["a"]');
-    expect((await fleet.run(["users", "apply-roles", "-f", file])).exitCode).toBe(2);
+    for (const [text, message] of [
+      ['["a"]', "--file: must be a map of emails to roles"],
+      ["", "--file: must be a map of emails to roles"],
+      ["{a@example.com: 7}", "--file: a@example.com: must be an object"],
+      ["{a@example.com: {teams: [{role: observer}]}}", "--file: a@example.com.teams.0.team: is required"],
+    ] as const) {
+      await writeFile(file, text);
+      const { exitCode, stderr } = await fleet.run(["users", "apply-roles", "-f", file]);
+      expect([exitCode, stderr.split("\n")[0]]).toEqual([2, `Error: ${message}`]);
+    }
   });
 });
 
@@ -142,7 +150,7 @@ describe("can-i", () => {
     expect(typo).toMatchObject({ exitCode: 2, stderr: expect.stringContaining("Did you mean GET /hosts?") });
   });
 
-  it("knows the limits of the token that asks", async () => {
+  it("knows the limits of the token that is used", async () => {
     const fleet = await startFleet();
     const { stdout } = await fleet.run(["tokens", "create", "--name", "ci", "--endpoints", "GET /hosts"]);
     const env = { SVC_API_TOKEN: stdout.trim() };

@@ -25,7 +25,7 @@ const dead = (url: string, payload: Record<string, unknown> = { n: 1 }) =>
   });
 
 describe("webhooks deliveries", () => {
-  it("are listed, and shown with what they tell", async () => {
+  it("are listed, and shown with their payload", async () => {
     const { id } = await dead("http://127.0.0.1:9/", { told: "this" });
     const list = await fleet.run(["webhooks", "deliveries", "list", "--state", "dead"]);
     expect(list.stdout.split("\n")[0]).toMatch(/^ID\s+CREATED\s+KIND\s+EVENT\s+STATE\s+TRIES\s+STATUS\s+URL\s+ERROR$/);
@@ -61,7 +61,7 @@ describe("webhooks replay", () => {
 });
 
 describe("webhooks give-up", () => {
-  it("asks, and then lets those behind it go", async () => {
+  it("asks, and then sends the deliveries behind it", async () => {
     const url = "http://127.0.0.1:9/";
     const event = { kind: "webhook", event: "activities", destination: url, url, payload: {} } as const;
     const { id } = await fleet.app.store.outbox.insert(newRow(fleet.app.services, event));
@@ -77,10 +77,10 @@ describe("webhooks give-up", () => {
 });
 
 describe("webhooks test", () => {
-  it("tells whether the destination took it, by the exit code too", async () => {
+  it("reports whether the destination accepted it, also by the exit code", async () => {
     const receiver = await startReceiver();
     const good = await fleet.run(["webhooks", "test", "host_status", "--url", receiver.url]);
-    expect([good.exitCode, good.stderr]).toEqual([0, expect.stringContaining("took it (200)")]);
+    expect([good.exitCode, good.stderr]).toEqual([0, expect.stringContaining("accepted it (200)")]);
     receiver.answer = () => ({ status: 500 });
     const bad = await fleet.run(["webhooks", "test", "host_status", "--url", receiver.url]);
     expect([bad.exitCode, bad.stderr]).toEqual([1, expect.stringContaining("the destination answered 500")]);
@@ -127,7 +127,7 @@ describe("webhooks listen", () => {
       });
     });
 
-  it("prints what comes, tells good signatures from bad ones, and knows what came before", async () => {
+  it("prints requests, distinguishes valid signatures from invalid ones, and recognizes repeated messages", async () => {
     const port = await freePort();
     const url = `http://127.0.0.1:${port}/hook`;
     const { signing_secret: secret } = await destinationOf(fleet.app.services, url);
@@ -164,7 +164,7 @@ describe("webhooks listen", () => {
     expect(rows[3].body).toMatchObject({ type: "created_team" });
   });
 
-  it("says so when the port is taken", async () => {
+  it("reports that the port is in use", async () => {
     const receiver = await startReceiver();
     const { exitCode, stderr } = await fleet.run(["webhooks", "listen", "--port", String(receiver.port)]);
     expect([exitCode, stderr]).toEqual([1, expect.stringContaining("cannot listen on")]);

@@ -1,4 +1,5 @@
-// kill -9 in the middle of an apply, on each store: all of it is there, or nothing. The long form is a soak test.
+// kill -9 in the middle of an apply, on each store: either all changes were made, or none. The long form is a soak
+// test.
 import { beforeAll, expect, it } from "vitest";
 import { killDuringApplies } from "../soak/configuration.ts";
 import { build } from "./support/svc.ts";
@@ -6,7 +7,7 @@ import { build } from "./support/svc.ts";
 beforeAll(build, 180_000);
 
 it.each(["lowdb", "postgres"] as const)(
-  "leaves the configuration as it was or as it was to be (%s)",
+  "leaves either the old or the new configuration (%s)",
   async (engine) => {
     const summary = await killDuringApplies({ engine, cycles: 5, teams: 5, objects: 40 });
     expect(summary).toContain("0 mixed");

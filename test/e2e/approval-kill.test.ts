@@ -1,4 +1,4 @@
-// kill -9 of the server while it carries out an approved delete: the approval that was acknowledged is carried out, each host once.
+// kill -9 of the server while it runs an approved delete: the approved action is completed, once per host.
 import { type ChildProcess, spawn } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -18,7 +18,10 @@ import { freshDatabase } from "../support/postgres.ts";
 
 const SERVER = fileURLToPath(new URL("support/source-server.ts", import.meta.url));
 const HOSTS = 900;
-/** After how many milliseconds the server is killed (0: before the request can reach it), or as soon as it is seen at work. */
+/**
+ * The delay in milliseconds before the server is killed (0: before the request can arrive), or as soon as it has
+ * started to work.
+ */
 const KILLS = [0, 100, "approved", "approved"] as const;
 
 const undo: (() => unknown)[] = [];
@@ -53,7 +56,7 @@ const killed = (child: ChildProcess): Promise<void> =>
     child.kill("SIGKILL");
   });
 
-/** Users and their tokens, straight in the store. */
+/** Users and their tokens, inserted directly into the store. */
 async function people({ services }: RunningServer) {
   const { store, clock } = services;
   const make = async (name: string) => {
@@ -62,12 +65,12 @@ async function people({ services }: RunningServer) {
     return store.users.insert({ ...at, name, email, global_role: "admin", api_only: true });
   };
   const [mia, ada] = [await make("mia"), await make("ada")];
-  // Of the real clock: the server that takes them runs by it.
+  // From the real clock, because the server that uses them runs by it.
   return { mia: mia.id, token: await makeSession({ store, clock } as never, ada.id) };
 }
 
 it.each(["lowdb", "postgres"] as const)(
-  "is gone on with, and nothing is done twice (%s)",
+  "is continued, and nothing is done twice (%s)",
   async (engine) => {
     const database = engine === "postgres" ? await freshDatabase() : null;
     if (database) undo.push(() => database.drop());
@@ -120,7 +123,7 @@ it.each(["lowdb", "postgres"] as const)(
         expect(left).toBe(HOSTS);
         expect((await approve(server.url)).status).toBe(200);
       } else {
-        // Others leave it alone until its server was not heard of for a while.
+        // Other servers do not continue the work until they have not seen its server for a while.
         expect(await resumeRuns(server.services, new AbortController().signal)).toBe(0);
         const clock = { ...server.services.clock, now: () => Date.now() + minutes(2) };
         const later = { ...server.services, clock: { ...clock, iso: () => new Date(clock.now()).toISOString() } };

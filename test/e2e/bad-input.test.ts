@@ -1,4 +1,5 @@
-// What a careless or hostile client may send to the server: it answers or hangs up, and goes on serving others.
+// Input that a careless or hostile client may send: the server replies or closes the connection, and continues to serve
+// others.
 import { createGzip, gzipSync } from "node:zlib";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type Served, signIn } from "../../bench/support/serve.ts";
@@ -27,7 +28,7 @@ beforeAll(async () => {
 }, 600_000);
 
 afterAll(async () => {
-  // Whatever the tests sent, nothing of it was an error of the server's own, and it stops as it should.
+  // No test caused an internal error of the server, and it stops normally.
   expect(await server.stop()).toBe(0);
   const faults = server
     .log()
@@ -38,7 +39,7 @@ afterAll(async () => {
   expect(faults).toEqual([]);
 });
 
-/** Highest resident memory above that of now, while the work runs. */
+/** The increase of resident memory, at its highest, while the work runs. */
 async function growth(work: () => Promise<unknown>): Promise<number> {
   const before = server.usage().rss;
   let most = before;
@@ -53,7 +54,7 @@ async function growth(work: () => Promise<unknown>): Promise<number> {
 describe("bodies over the limit", () => {
   const blank = Buffer.alloc(MB, " ");
 
-  it("are refused by the API before they are read whole", async () => {
+  it("are refused by the API before they are read completely", async () => {
     const headers = { Authorization: `Bearer ${token}` };
     let reply = null as Awaited<ReturnType<typeof flood>>;
     const grown = await growth(async () => {
@@ -64,7 +65,7 @@ describe("bodies over the limit", () => {
     expect(grown).toBeLessThan(50 * MB);
   });
 
-  it.each(["enroll", "config", "distributed/read"])("are answered %s agents with an error", async (endpoint) => {
+  it.each(["enroll", "config", "distributed/read"])("get an error as the reply to %s of agents", async (endpoint) => {
     let reply = null as Awaited<ReturnType<typeof flood>>;
     const grown = await growth(async () => {
       reply = await flood(server.url, { method: "POST", target: `${AGENT}/${endpoint}` }, 100 * MB, blank);
@@ -74,7 +75,7 @@ describe("bodies over the limit", () => {
     expect(grown).toBeLessThan(50 * MB);
   });
 
-  it("are answered with an error for logs, and taken and dropped for query results", async () => {
+  it("get an error as the reply to logs, and are accepted and dropped as query results", async () => {
     const beyond = 101 * MB;
     const log = await flood(server.url, { method: "POST", target: `${AGENT}/log` }, beyond, blank);
     expect(log?.status).toBe(413);
@@ -84,11 +85,11 @@ describe("bodies over the limit", () => {
   });
 });
 
-describe("gzip that inflates to 1 GB", () => {
+describe("gzip that decompresses to 1 GB", () => {
   let bomb: Buffer;
   beforeAll(async () => {
     bomb = await deflated(1024);
-    // 1,030 times is as far as one pass of deflate goes.
+    // 1,030 times is the maximum ratio of one pass of deflate.
     expect(bomb.length).toBeLessThan(1.1 * MB);
   });
 
@@ -104,7 +105,7 @@ describe("gzip that inflates to 1 GB", () => {
     expect(grown).toBeLessThan(50 * MB);
   });
 
-  it.each(["enroll", "config", "distributed/read", "log"])("is answered with an error at %s", async (endpoint) => {
+  it.each(["enroll", "config", "distributed/read", "log"])("gets an error as the reply at %s", async (endpoint) => {
     let reply = null as Awaited<ReturnType<typeof exchange>>;
     const grown = await growth(async () => {
       reply = await send(`${AGENT}/${endpoint}`, bomb);
@@ -122,7 +123,7 @@ describe("gzip that inflates to 1 GB", () => {
     expect(grown).toBeLessThan(50 * MB);
   });
 
-  it("of 10 KB and what it can hold is judged by what it inflates to", async () => {
+  it("of 10 KB with valid content is judged by its decompressed size", async () => {
     const small = gzipSync(Buffer.alloc(10 * MB, "a"));
     expect(small.length).toBeLessThan(12 * 1024);
     for (const endpoint of ["enroll", "config", "distributed/read"]) {
@@ -132,7 +133,7 @@ describe("gzip that inflates to 1 GB", () => {
     expect((await send(`${API}/users/admin`, small, { Authorization: `Bearer ${token}` }))?.status).toBe(413);
   });
 
-  it("cut short or broken is a client's error", async () => {
+  it("that is truncated or damaged is a client error", async () => {
     for (const body of [bomb.subarray(0, 5000), Buffer.from("not gzip at all")]) {
       const api = await send(`${API}/users/admin`, body, { Authorization: `Bearer ${token}` });
       expect([400, 413]).toContain(api?.status);
@@ -143,10 +144,10 @@ describe("gzip that inflates to 1 GB", () => {
 });
 
 describe("node keys", () => {
-  it("are refused for good only when no host has them", async () => {
+  it("are refused permanently only if no host has them", async () => {
     const stale = await enroll(server, "host-2");
     expect((await agentCall(server, "config", { node_key: stale })).body).not.toHaveProperty("node_invalid");
-    // The host enrolls again: its old key dies at once.
+    // The host enrolls again: its old key becomes invalid immediately.
     const fresh = await enroll(server, "host-2");
     for (const endpoint of ["config", "distributed/read"]) {
       const old = await agentCall(server, endpoint, { node_key: stale });
@@ -156,7 +157,7 @@ describe("node keys", () => {
     }
   });
 
-  it("that contradict each other, or bodies that are no JSON, cost no host its key", async () => {
+  it("that contradict each other, or bodies that are not JSON, do not invalidate a host's key", async () => {
     const both = await agentCall(server, "config", { node_key: nodeKey }, { authorization: "NodeKey another" });
     expect(both.body).toEqual({ error: expect.any(String) });
     for (const body of ["", "{", "[]", "null", '"text"', "\u0000", `{"node_key":`]) {
@@ -170,7 +171,7 @@ describe("node keys", () => {
 });
 
 describe("requests on one connection", () => {
-  it("are answered in their order, agents' and API's mixed", async () => {
+  it("are answered in order, also if agents' and API requests are mixed", async () => {
     const wire = await Wire.open(server.url);
     const read = JSON.stringify({ node_key: nodeKey });
     const bearer = { Authorization: `Bearer ${token}` };
@@ -189,7 +190,7 @@ describe("requests on one connection", () => {
     wire.close();
   });
 
-  it("do not wait for the slow ones of others", async () => {
+  it("do not wait for slow requests of others", async () => {
     const slow = await Promise.all(Array.from({ length: 300 }, () => Wire.open(server.url)));
     slow.forEach((wire, i) => {
       if (i % 3 === 0) wire.write(`GET ${API}/version HTTP/1.1\r\nHost: x\r\nX-Dribble: `);
@@ -204,7 +205,7 @@ describe("requests on one connection", () => {
       times.push(performance.now() - from);
       expect(reply.body).not.toHaveProperty("error");
     }
-    // The slow ones have fifteen seconds for their headers.
+    // The slow requests have fifteen seconds for their headers.
     expect(times.sort((a, b) => a - b)[25]).toBeLessThan(5_000);
     for (const wire of slow) wire.close();
   });
@@ -224,7 +225,7 @@ describe("unusual requests", () => {
           expect(reply?.status, `${method} ${target}`).toBeGreaterThanOrEqual(400);
       }
     }
-    // A connection on which a HEAD was answered stays in step.
+    // A connection on which a HEAD was answered remains usable.
     const wire = await Wire.open(server.url);
     wire.write(render({ method: "HEAD", target: `${API}/version`, headers: bearer() }));
     wire.write(render({ method: "HEAD", target: `${AGENT}/config` }));
@@ -235,7 +236,7 @@ describe("unusual requests", () => {
     wire.close();
   });
 
-  it("in absolute form name the same paths", async () => {
+  it("in absolute form use the same paths", async () => {
     const reply = await exchange(server.url, { target: `http://svc.example.com${API}/version`, headers: bearer() });
     expect(reply?.status).toBe(200);
     const read = JSON.stringify({ node_key: nodeKey });
@@ -258,13 +259,13 @@ describe("unusual requests", () => {
     ["a NUL in the query", `${API}/hosts?query=%00`, [200, 400, 422]],
     ["half a surrogate in the query", `${API}/hosts?query=%ED%A0%80`, [200, 400, 422]],
     ["an id beyond all numbers", `${API}/hosts/99999999999999999999`, [400, 404, 422]],
-  ] as const)("with %s get a plain answer", async (_, target, allowed) => {
+  ] as const)("with %s get a plain reply", async (_, target, allowed) => {
     const reply = await exchange(server.url, { target, headers: bearer() });
     expect(allowed).toContain(reply?.status);
     if (reply?.headers.get("content-type")?.includes("json")) JSON.parse(reply.body);
   });
 
-  it("that break HTTP's own rules are cut off, and nobody else notices", async () => {
+  it("that violate HTTP are cut off, without an effect on others", async () => {
     const smuggled = [
       "GET / HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\nGET /metrics HTTP/1.1\r\n\r\n",
       "GET / HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\nContent-Length: 6\r\n\r\nabcdef",
@@ -294,7 +295,7 @@ describe("forwarding headers at login", () => {
       body: JSON.stringify({ email: `${forwarded}@example.com`, password: "wrong-password-1" }),
     });
 
-  it("that strangers forge do not evade the limit", async () => {
+  it("from strangers do not bypass the limit", async () => {
     const own = await serve();
     const statuses: (number | undefined)[] = [];
     for (let i = 1; i <= 12; i++) {
@@ -306,10 +307,10 @@ describe("forwarding headers at login", () => {
     await own.stop();
   });
 
-  it("of trusted proxies tell callers apart", async () => {
+  it("from trusted proxies distinguish callers", async () => {
     const own = await serve({ args: ["--trusted-proxies", "127.0.0.0/8"] });
     const statuses: (number | undefined)[] = [];
-    // What stands left of the address that the proxy added is the caller's own invention.
+    // The addresses to the left of the one that the proxy added were invented by the caller.
     for (let i = 1; i <= 11; i++) statuses.push((await attempt(own, `203.0.113.${i}, 198.51.100.99`))?.status);
     expect(statuses).toEqual([...Array(10).fill(401), 429]);
     expect((await attempt(own, "198.51.100.98"))?.status).toBe(401);
@@ -317,7 +318,7 @@ describe("forwarding headers at login", () => {
   });
 });
 
-it("holds the sign-in of the first admin after all this", async () => {
+it("the first admin can still sign in after all this", async () => {
   const call = await signIn(server);
   const { hosts } = await call<{ hosts: { hostname: string }[] }>("GET", "/hosts");
   expect(hosts.map(({ hostname }) => hostname).sort()).toEqual(["host-1", "host-2"]);

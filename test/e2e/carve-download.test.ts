@@ -1,4 +1,5 @@
-// A carve through the built binary: blocks that were acknowledged survive kill -9, and `svc carves download` takes up where it broke off.
+// A carve through the built binary: acknowledged blocks survive kill -9, and `svc carves download` resumes where it was
+// interrupted.
 import { createHash, randomBytes } from "node:crypto";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -34,7 +35,7 @@ describe.each(["lowdb", "postgres"] as const)("a carve on %s", (engine) => {
       env: database ? { SVC_DATABASE_URL: database.url } : {},
     });
 
-  it("survives kills between its blocks, and is downloaded to the byte", async () => {
+  it("survives kills between its blocks, and is downloaded without a difference", async () => {
     let server: Served = await start();
     await withSecret(server);
     const nodeKey = await enroll(server, "carved");
@@ -61,7 +62,8 @@ describe.each(["lowdb", "postgres"] as const)("a carve on %s", (engine) => {
     for (let id = 0; id < count; id++) {
       expect(JSON.parse(await upload(id))).toEqual({ success: true });
       if (id % 3 !== 1) continue;
-      // The answer to the last block was lost on the way, or so the agent thinks; another one is on its way as the server dies.
+      // For the agent, the reply to the last block was lost, so it sends the block again; another one is on its way
+      // when the server is killed.
       const dying = id + 1 < count ? upload(id + 1).catch(() => null) : null;
       await server.stop("SIGKILL");
       const told = await dying;
@@ -87,7 +89,7 @@ describe.each(["lowdb", "postgres"] as const)("a carve on %s", (engine) => {
     writeFileSync(part, readFileSync(file).subarray(0, 1_234_567));
     const resumed = await svc(["carves", "download", id, "-o", part], env);
     expect(resumed.code, resumed.stderr).toBe(0);
-    expect(resumed.stderr).toContain("going on after");
+    expect(resumed.stderr).toContain("continuing after");
     expect(sha256(readFileSync(part))).toBe(content.sha256());
 
     writeFileSync(part, randomBytes(1_000_000));
@@ -98,7 +100,7 @@ describe.each(["lowdb", "postgres"] as const)("a carve on %s", (engine) => {
     await server.stop();
   }, 600_000);
 
-  it("is started from the command line and followed until it is whole, or known to have failed", async () => {
+  it("is started from the command line, which waits until it is complete or has failed", async () => {
     const server = await start();
     await withSecret(server);
     const carves: CarveOptions = { bytes: 2_999_808, blockSize: BLOCK, fault: "repeat" };

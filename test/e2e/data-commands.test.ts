@@ -1,4 +1,4 @@
-// `svc db`: what is stored, checked, moved to the other engine, backed up and brought back.
+// `svc db`: checks stored data, copies it to the other engine, backs it up and restores it.
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
@@ -18,12 +18,12 @@ const hostsOf = async (call: Caller) => {
     "GET",
     "/hosts?order_key=id&populate_software=true",
   );
-  // Whether a host is online depends on the moment.
+  // Whether a host is online depends on the time.
   return hosts.map(({ status, ...host }) => host);
 };
 const checksums = async (place: readonly string[]): Promise<unknown> => {
   const { code, stdout, stderr } = await svc(["db", "check", "--json", ...place], { SVC_DATA_DIR: dataDir });
-  expect(stderr).toContain("sound");
+  expect(stderr).toContain("no problems found");
   expect(code).toBe(0);
   return JSON.parse(stdout);
 };
@@ -63,7 +63,7 @@ async function expectSame(server: Served): Promise<void> {
   expect((await agentCall(server, "config", { node_key: nodeKey })).body).not.toHaveProperty("error");
 }
 
-it("copies the embedded store into Postgres, where the same server goes on", async () => {
+it("copies the embedded store to Postgres, and the same server continues there", async () => {
   const planned = await svc(["db", "copy", "--from", dataDir, "--to", database.url, "--dry-run"]);
   expect(planned).toMatchObject({ code: 0, stderr: expect.stringMatching(/would copy \d{3,} rows/) });
   const copied = await svc(["db", "copy", "--from", dataDir, "--to", database.url]);
@@ -81,7 +81,7 @@ it("copies the embedded store into Postgres, where the same server goes on", asy
   await server.stop();
 }, 600_000);
 
-it("restores a backup to the same checksums, and refuses one that is damaged", async () => {
+it("restores a backup with the same checksums, and refuses a damaged one", async () => {
   const before = await checksums(["--data-dir", dataDir]);
   const file = join(newFolder(), "svc-backup.gz");
   const made = await svc(["db", "backup", file, "--data-dir", dataDir]);
@@ -113,7 +113,7 @@ it("restores a backup to the same checksums, and refuses one that is damaged", a
   expect(refused.code).not.toBe(0);
   expect(refused.stderr).toMatch(/damaged|checksum|incorrect|broken/i);
   const left = readdirSync(damaged);
-  // A server that starts there finds an empty store, not half of one.
+  // A server that starts there finds an empty store, not a partial one.
   const empty = await serve({ dataDir: damaged, env });
   expect((await (await signIn(empty))<{ count: number }>("GET", "/hosts/count")).count, left.join()).toBe(0);
   await empty.stop();
@@ -121,7 +121,7 @@ it("restores a backup to the same checksums, and refuses one that is damaged", a
 
 const serverKey = (): string => readFileSync(join(dataDir, "server.key"), "utf8").trim();
 
-it("brings a database to the current schema, and says when nothing was to do", async () => {
+it("migrates a database to the current schema, and reports if there is nothing to do", async () => {
   const empty = await freshDatabase();
   try {
     const migrate = (...more: string[]) =>

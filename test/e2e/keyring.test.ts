@@ -1,4 +1,4 @@
-// The keyring of the operating system: a real Secret Service (gnome-keyring on a bus of its own), and machines that have none.
+// The keyring of the operating system: a real Secret Service (gnome-keyring on its own bus), and machines without one.
 import { spawn, spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
@@ -20,7 +20,7 @@ if (missing.length > 0)
       "(Debian: apt-get install gnome-keyring dbus libsecret-tools).",
   );
 
-/** A person's home and session, in which nothing was done yet. */
+/** A new home directory and session of a user. */
 function newSession(): Record<string, string> {
   const home = newFolder();
   const runtime = join(home, "run");
@@ -29,10 +29,10 @@ function newSession(): Record<string, string> {
   return { ...off, HOME: home, XDG_RUNTIME_DIR: runtime, SVC_CONFIG_DIR: join(home, "config"), SVC_KEYRING: "" };
 }
 
-/** A session with a message bus; gives its environment. `start` is what the shell does on it before anything else. */
+/** A session with a message bus; returns its environment. The shell runs `start` in it first. */
 async function busSession(start: string): Promise<Record<string, string>> {
   const session = newSession();
-  // The bus, and what uses it, ends with the shell, and that with its stdin.
+  // The bus and the processes that use it end with the shell, which ends with its stdin.
   const child = spawn("dbus-run-session", ["--", "sh", "-c", `${start}; echo "$DBUS_SESSION_BUS_ADDRESS"; cat`], {
     env: { ...cleanEnv(), ...session },
     stdio: ["pipe", "pipe", "pipe"],
@@ -66,7 +66,7 @@ const contexts = (env: Record<string, string>) =>
     ).contexts,
   );
 
-/** The commands after a sign-in, each a process of its own: known, signed out, unknown. */
+/** The commands after a sign-in, each in its own process: signed in, signed out, unknown. */
 async function expectSession(env: Record<string, string>): Promise<void> {
   const known = await svc(["whoami", "-o", "json"], env);
   expect(known.code, known.stderr).toBe(0);
@@ -82,11 +82,11 @@ async function expectSignedOut(env: Record<string, string>): Promise<void> {
 
 describe.skipIf(missing.length > 0)("with a Secret Service", () => {
   const unlocked = "printf password | gnome-keyring-daemon --unlock --components=secrets >&2";
-  /** What another program finds in the keyring under the name of ours. */
+  /** The entries that another program finds in the keyring under our name. */
   const found = (env: Record<string, string>) =>
     spawnSync("secret-tool", ["lookup", "service", "svc"], { env: { ...cleanEnv(), ...env }, encoding: "utf8" }).stdout;
 
-  it("the token is kept there and nowhere else, read by the next command, and gone after the sign-out", async () => {
+  it("stores the token only there; the next command reads it, and a sign-out deletes it", async () => {
     const env = await busSession(unlocked);
     const login = await signIn(env);
     expect(login.code, login.stderr).toBe(0);
@@ -98,14 +98,14 @@ describe.skipIf(missing.length > 0)("with a Secret Service", () => {
     for (const name of readdirSync(env.SVC_CONFIG_DIR!))
       expect(readFileSync(join(env.SVC_CONFIG_DIR!, name), "utf8"), name).not.toContain(token);
     await expectSession(env);
-    // On a session where the keyring is not, the token is not either.
+    // On a session without this keyring, the token does not exist either.
     expect((await svc(["whoami"], { ...env, DBUS_SESSION_BUS_ADDRESS: "" })).code).not.toBe(0);
     await expectSignedOut(env);
     expect(found(env)).toBe("");
   });
 
-  it("that nobody is there to unlock, the token falls to the file", async () => {
-    // The bus starts the keyring by itself, locked, as on a desktop where the person did not sign in with a password.
+  it("stores the token in the file if nobody can unlock the keyring", async () => {
+    // The bus starts the keyring locked, as on a desktop where the user did not sign in with a password.
     const env = await busSession(":");
     await expectFile(env);
   });
@@ -114,7 +114,7 @@ describe.skipIf(missing.length > 0)("with a Secret Service", () => {
 async function expectFile(env: Record<string, string>): Promise<void> {
   const login = await signIn(env);
   expect(login.code, login.stderr).toBe(0);
-  expect(login.stderr).toMatch(/no keyring can be used here \(.+\); the token is in .*tokens\.json/);
+  expect(login.stderr).toMatch(/no keyring can be used here \(.+\); the token was saved in .*tokens\.json/);
   expect(contexts(env)).toMatchObject([{ token_in: "file" }]);
   expect((statSync(tokensFile(env)).mode & 0o777).toString(8)).toBe("600");
   const kept = Object.values(JSON.parse(readFileSync(tokensFile(env), "utf8")) as Record<string, string>);
@@ -125,11 +125,11 @@ async function expectFile(env: Record<string, string>): Promise<void> {
 }
 
 describe("without a Secret Service", () => {
-  it("the token falls to a file that only its owner can read, and it is said why", async () => {
+  it("stores the token in a file that only its owner can read, and reports the reason", async () => {
     await expectFile(newSession());
   });
 
-  it("that was switched off, nothing is said of it", async () => {
+  it("reports nothing if the keyring is turned off", async () => {
     const env = { ...newSession(), SVC_KEYRING: "off" };
     const login = await signIn(env);
     expect(login.code, login.stderr).toBe(0);

@@ -1,4 +1,5 @@
-// kill -9 under agents and API writers, on each store: what was acknowledged is there, once. The long form is a soak test.
+// kill -9 with agents and API writers, on each store: acknowledged data exists exactly once. The long form is a soak
+// test.
 import { beforeAll, expect, it } from "vitest";
 import { killCycles } from "../soak/serve-kill.ts";
 import { build } from "./support/svc.ts";
@@ -6,7 +7,7 @@ import { build } from "./support/svc.ts";
 beforeAll(build, 180_000);
 
 it.each(["lowdb", "postgres"] as const)(
-  "loses nothing that was acknowledged (%s)",
+  "loses no acknowledged data (%s)",
   async (engine) => {
     const summary = await killCycles({ engine, cycles: 2, hosts: 15, upMs: 1_500 });
     expect(summary).toContain("0 lost, 0 doubled");

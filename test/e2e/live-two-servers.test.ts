@@ -1,9 +1,10 @@
-// Live queries across servers, and across the fall of one: the caller talks to one server, the agents to another.
+// Live queries across servers, and after a crash of one: the user calls one server, the agents another.
 import { spawn } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { request } from "node:http";
 import { fileURLToPath } from "node:url";
 import { afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { WebSocket } from "ws";
 import { type Caller, cleanEnv, freePort, type Served, signIn } from "../../bench/support/serve.ts";
 import { eventsOf, readUntil, type StreamEvent } from "../support/live.ts";
 import { type FreshDatabase, freshDatabase } from "../support/postgres.ts";
@@ -21,7 +22,7 @@ interface LiveQuery {
   readonly counts: Record<string, number>;
 }
 
-/** Polls until the host is asked live; gives the name of the query. */
+/** Polls until the host gets the live query; returns the name of the query. */
 async function askedLive(server: Served, nodeKey: string): Promise<string> {
   let name: string | undefined;
   const ask = async () => {
@@ -80,7 +81,7 @@ describe("two servers on one database", () => {
   });
   afterEach(() => database.drop());
 
-  it("bring what agents tell the one to who asked the other, at once", async () => {
+  it("pass results from the agents of one server to the user of the other immediately", async () => {
     const [a, b] = [await startServer(), await startServer()];
     const call = await withSecret(a);
     const keys = [await enroll(b, "one"), await enroll(b, "two")];
@@ -92,20 +93,20 @@ describe("two servers on one database", () => {
       const sentAt = performance.now();
       await answer(b, nodeKey, name, { n: String(i) });
       const [result] = (await readUntil(events, ({ event }) => event === "result")).slice(-1);
-      // By a message: without one, whoever reads looks for itself after 15 seconds.
+      // Through a message: without one, readers check the store themselves after 15 seconds.
       expect(performance.now() - sentAt).toBeLessThan(12_000);
       expect(result).toMatchObject({ id: i + 1, data: { rows: [{ n: String(i) }], error: null } });
     }
     const last = (await readUntil(events, finished)).at(-1)!;
     expect(last.data.counts).toMatchObject({ targets: 2, answered: 2, waiting: 0 });
 
-    // A call that waits on one server is answered by a host of the other.
+    // A blocking call on one server gets the result of a host on the other.
     const [first] = await hostIds(call);
     const waiting = call<{ rows: unknown; error: unknown }>("POST", `/hosts/${first}/query`, { query: "SELECT 2" });
     await answer(b, keys[0]!, await askedLive(b, keys[0]!), { two: "2" });
     expect(await waiting).toMatchObject({ rows: [{ two: "2" }], error: null });
 
-    // Cancelled on one, it is not asked on the other.
+    // After a cancellation on one server, the other no longer sends the query.
     const other = await start(call, [first!]);
     await askedLive(b, keys[0]!);
     await call("POST", `/queries/live/${other.id}/cancel`);
@@ -118,7 +119,36 @@ describe("two servers on one database", () => {
     for (const server of [a, b]) expect(await server.stop()).toBe(0);
   });
 
-  it("lose no answer that was acknowledged when both are killed", async () => {
+  it("keep a query open that a websocket of one reads, while agents ask the other", async () => {
+    const [a, b] = [await startServer(), await startServer()];
+    const call = await withSecret(a);
+    const keys = [await enroll(b, "one"), await enroll(b, "two")];
+    const { campaign } = await call<{ campaign: { id: number } }>("POST", "/queries/run", {
+      query: "SELECT 1",
+      selected: { hosts: await hostIds(call) },
+    });
+    const socket = new WebSocket(`${a.url.replace(/^http/, "ws")}/api/v1/svc/results/websocket`);
+    const messages: { type: string; data: { status?: string; rows?: unknown } }[] = [];
+    socket.on("message", (raw) => messages.push(JSON.parse(String(raw))));
+    await new Promise((done) => socket.once("open", done));
+    const say = (type: string, data: unknown) => socket.send(JSON.stringify({ type, data }));
+    say("auth", { token: await tokenOf(a) });
+    say("select_campaign", { campaign_id: campaign.id });
+    for (const [i, nodeKey] of keys.entries()) {
+      await answer(b, nodeKey, await askedLive(b, nodeKey), { n: String(i) });
+      await expect.poll(() => messages.filter(({ type }) => type === "result").length, { timeout: 20_000 }).toBe(i + 1);
+    }
+    const last = () => messages.findLast(({ type }) => type === "status")?.data;
+    await expect.poll(last, { timeout: 20_000 }).toMatchObject({ status: "finished", actual_results: 2 });
+    const state = async () =>
+      (await call<{ live_query: LiveQuery }>("GET", `/queries/live/${campaign.id}`)).live_query.status;
+    expect(await state()).toBe("running");
+    socket.close();
+    await expect.poll(state).toBe("complete");
+    for (const server of [a, b]) expect(await server.stop()).toBe(0);
+  });
+
+  it("lose no acknowledged result when both are killed", async () => {
     const ports = [await freePort(), await freePort()];
     const [a, b] = [await startServer(ports[0]), await startServer(ports[1])];
     const call = await withSecret(a);
@@ -131,7 +161,7 @@ describe("two servers on one database", () => {
     const events = await stream(c, query.id);
     const [result] = (await readUntil(events, ({ event }) => event === "result")).slice(-1);
     expect(result).toMatchObject({ id: 1, data: { rows: [{ kept: "yes" }] } });
-    // The one that had answered is asked no more, the other still is, and ends it.
+    // The host that has answered does not get the query again; the other one does, and ends it.
     const { body } = await agentCall(d, "distributed/read", { node_key: keys[0] });
     expect(Object.keys((body.queries ?? {}) as object).filter((name) => name.startsWith(PREFIX))).toEqual([]);
     await answer(d, keys[1]!, await askedLive(d, keys[1]!), { kept: "too" });
@@ -142,7 +172,7 @@ describe("two servers on one database", () => {
 });
 
 describe("one server on the embedded store", () => {
-  it("keeps acknowledged answers through kill -9, resumes the stream, and stops with one open", async () => {
+  it("keeps acknowledged results through kill -9, resumes the stream, and stops while one is open", async () => {
     const dataDir = newFolder();
     const port = await freePort();
     const startServer = () => serve({ dataDir, port });
@@ -165,7 +195,7 @@ describe("one server on the embedded store", () => {
     const code = second.stop();
     for await (const _ of again);
     expect(await code).toBe(0);
-    // It waits for no stream, which would go on for ten minutes.
+    // The server does not wait for streams, which would continue for ten minutes.
     expect(performance.now() - began).toBeLessThan(60_000);
 
     const third = await startServer();
@@ -175,7 +205,7 @@ describe("one server on the embedded store", () => {
     expect(await third.stop()).toBe(0);
   });
 
-  it("cancels the query of a command that is interrupted, which says so", async () => {
+  it("cancels the query of an interrupted command, which reports it", async () => {
     const server = await serve();
     const call = await withSecret(server);
     const nodeKey = await enroll(server, "slow");
@@ -195,7 +225,7 @@ describe("one server on the embedded store", () => {
     });
     const code = new Promise((resolve) => child.once("exit", resolve));
     await askedLive(server, nodeKey);
-    // The command reads the stream by now, or is about to: either way it ends well.
+    // The command is reading the stream by now, or is about to; both must end well.
     await expect
       .poll(async () => (await call<{ live_queries: LiveQuery[] }>("GET", "/queries/live")).live_queries[0]?.status)
       .toBe("running");
@@ -209,7 +239,7 @@ describe("one server on the embedded store", () => {
     expect(await server.stop()).toBe(0);
   });
 
-  it("takes the JSON body of GET /queries/run", async () => {
+  it("accepts the JSON body of GET /queries/run", async () => {
     const server = await serve();
     await withSecret(server);
     const token = await tokenOf(server);

@@ -1,4 +1,5 @@
-// The whole way: the command asks, the server keeps it, a simulated managed agent fetches the script and answers, the command tells.
+// The complete sequence: the command requests the action, the server stores it, a simulated managed agent fetches the
+// script and sends the result, and the command reports it.
 import { afterEach, beforeAll, beforeEach, expect, it } from "vitest";
 import type { Caller, Served } from "../../bench/support/serve.ts";
 import type { SimulationOptions } from "../../src/simulator/options.ts";
@@ -29,7 +30,7 @@ afterEach(async () => {
   await server.stop();
 });
 
-/** Agents fifty times as fast as real ones: a configuration every 0.6 s. */
+/** Agents fifty times as fast as real ones: they fetch their configuration every 0.6 s. */
 async function simulate(options: Partial<SimulationOptions> = {}): Promise<Shown[]> {
   const given = {
     serverUrl: server.url,
@@ -82,7 +83,7 @@ it("locks, unlocks and wipes hosts and waits for each", { timeout: 600_000 }, as
   expect(unlocked, unlocked.stderr).toMatchObject({ code: 0 });
   expect(JSON.parse(unlocked.stdout)).toMatchObject([{ outcome: "done", device_status: "unlocked" }]);
 
-  // A locked host too: one that is lost need not be opened first.
+  // Locked hosts too: a lost host need not be unlocked before it is wiped.
   for (const [number, host] of [one!, two!].entries()) {
     const wiped = await cli("hosts", "wipe", host.hostname, "--confirm", host.hostname, ...wait);
     expect(wiped, wiped.stderr).toMatchObject({ code: 0 });
@@ -97,7 +98,7 @@ it("locks, unlocks and wipes hosts and waits for each", { timeout: 600_000 }, as
   expect(report).toMatchObject({ scriptsRun: 5, lostResults: 0 });
 });
 
-it("fails with what a host's script said, and ends with 7 for one that is away", { timeout: 600_000 }, async () => {
+it("fails with the output of a host's script, and exits with 7 for an offline host", { timeout: 600_000 }, async () => {
   const [one, two] = await simulate({ scriptFailures: 1 });
   const failed = await cli("hosts", "lock", one!.hostname, "--yes", "--wait", "--timeout", "60s");
   expect(failed.code).toBe(1);

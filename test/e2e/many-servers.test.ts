@@ -1,4 +1,4 @@
-// Several servers on one Postgres: as processes of one serve, and as serves of their own behind a balancer.
+// Several servers on one Postgres: as processes of one serve, and as separate serves behind a load balancer.
 import { randomBytes } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { connect, createServer, type Server, type Socket } from "node:net";
@@ -40,7 +40,7 @@ const start = (port?: number, args: readonly string[] = []): Promise<Served> =>
     ...(port === undefined ? {} : { port }),
   });
 
-/** The database sessions that lead the jobs. */
+/** The database sessions of the job leader. */
 async function leaders(): Promise<number[]> {
   const { rows } = await client.query<{ pid: number }>(
     `SELECT pid FROM pg_locks WHERE locktype = 'advisory' AND granted AND objsubid = 1
@@ -51,7 +51,7 @@ async function leaders(): Promise<number[]> {
   return rows.map(({ pid }) => pid);
 }
 
-it("are one service: what one does the other knows, one leads the jobs, and another follows when it falls", async () => {
+it("act as one service: changes on one are known to the other, one leads the jobs, and another replaces it after a crash", async () => {
   const servers = [await start(), await start()];
   const [a, b] = servers as [Served, Served];
   const call = await withSecret(a);
@@ -61,7 +61,7 @@ it("are one service: what one does the other knows, one leads the jobs, and anot
   expect(teams.map(({ name }) => name)).toEqual(["made on the first"]);
   const nodeKey = await enroll(a, "host-1");
   expect((await agentCall(b, "config", { node_key: nodeKey })).status).toBe(200);
-  // Enrolled again on one, the old key dies on the other too, which had it in memory.
+  // After an enrollment on one, the old key also becomes invalid on the other, which had cached it.
   const newer = await enroll(a, "host-1");
   await expect
     .poll(async () => (await agentCall(b, "config", { node_key: nodeKey })).body)
@@ -70,7 +70,7 @@ it("are one service: what one does the other knows, one leads the jobs, and anot
 
   await expect.poll(leaders).toHaveLength(1);
   const [first] = await leaders();
-  // Whichever of them leads: after each has fallen once, somebody else has the lead.
+  // Whichever of them leads: after each has crashed once, another one leads.
   await a.stop("SIGKILL");
   await expect.poll(leaders).toHaveLength(1);
   const again = await start();
@@ -82,16 +82,16 @@ it("are one service: what one does the other knows, one leads the jobs, and anot
 });
 
 it.runIf(process.platform === "linux")(
-  "as workers of one serve share its port, and one that falls is started again",
+  "as workers of one serve share its port, and a crashed worker is restarted",
   async () => {
     const server = await start(undefined, ["--workers", "2"]);
     await withSecret(server);
     const nodeKey = await enroll(server, "host-1");
-    // Each request on a connection of its own, an odd number: two workers that take turns differ by one.
+    // Each request on its own connection, an odd number: two workers that alternate differ by one.
     for (let i = 0; i < 21; i++)
       expect((await exchange(server.url, { target: "/api/v1/svc/version" }))?.status).toBe(401);
     const counts = new Set<number>();
-    // On a busy machine one of them may be free more often than the other.
+    // On a busy machine, one of them may be free more often than the other.
     for (let i = 0; i < 100 && counts.size < 2; i++) counts.add(await versionsAsked(server));
     expect(counts.size).toBe(2);
     expect([...counts].reduce((sum, count) => sum + count, 0)).toBe(21);
@@ -99,7 +99,7 @@ it.runIf(process.platform === "linux")(
     const workers = workersOf(server);
     expect(workers).toHaveLength(2);
     process.kill(workers[0]!, "SIGKILL");
-    // The other serves meanwhile.
+    // The other worker serves in the meantime.
     await expect.poll(() => answers(server, nodeKey)).toBe(true);
     await expect.poll(() => workersOf(server).filter((pid) => pid !== workers[0])).toHaveLength(2);
     await expect.poll(leaders).toHaveLength(1);
@@ -108,7 +108,7 @@ it.runIf(process.platform === "linux")(
   600_000,
 );
 
-it("restarted one after the other fail no request after one retry", async () => {
+it("no request fails after one retry while they are restarted one after the other", async () => {
   const ports = [await freePort(), await freePort()];
   const servers = [await start(ports[0]), await start(ports[1])];
   const call = await withSecret(servers[0]!);
@@ -140,7 +140,7 @@ it("restarted one after the other fail no request after one retry", async () => 
       );
       if (isTaken) continue;
       retried++;
-      // A moment later and on a new connection, as agents do it: an old one may lead to the server that is going.
+      // A moment later and on a new connection, as agents do: an old one may lead to the server that is stopping.
       await pause(100);
       const target = "/api/v1/qengine/distributed/write";
       const again = await exchange(url, { method: "POST", target, body });
@@ -167,7 +167,7 @@ it("restarted one after the other fail no request after one retry", async () => 
   for (const server of servers) expect(await server.stop()).toBe(0);
 });
 
-/** How often one of the workers, whichever answers, was asked for its version. */
+/** The number of version requests that one of the workers received, whichever replies. */
 async function versionsAsked(server: Served): Promise<number> {
   const reply = await exchange(server.url, { target: "/metrics" });
   const line = /^svc_http_requests_total\{[^}]*route="\/version"[^}]*\} (\d+)$/m.exec(reply?.body ?? "");
@@ -180,7 +180,10 @@ function workersOf({ process: { pid } }: Served): number[] {
   return children.trim().split(" ").filter(Boolean).map(Number);
 }
 
-/** Whether the server answers an agent, on a connection of its own; one that was just being handed to the worker that fell hangs. */
+/**
+ * Whether the server replies to an agent, on a separate connection; a connection that was being passed to the crashed
+ * worker hangs.
+ */
 async function answers(server: Served, node_key: string): Promise<boolean> {
   const body = JSON.stringify({ node_key });
   const reply = await Promise.race([
@@ -190,7 +193,7 @@ async function answers(server: Served, node_key: string): Promise<boolean> {
   return reply?.status === 200;
 }
 
-/** A balancer of connections that takes turns, and leaves out who refuses. */
+/** A load balancer for connections that alternates, and skips servers that refuse. */
 async function balance(ports: readonly number[]): Promise<string> {
   let turn = 0;
   const pipe = (from: Socket, at: number, tries: number): void => {

@@ -1,4 +1,4 @@
-// The receiver of webhooks is away while the server is killed twice. The long form is a soak test.
+// The receiver of webhooks is unreachable while the server is killed twice. The long form is a soak test.
 import { beforeAll, expect, it } from "vitest";
 import { outboxOutage } from "../soak/outbox.ts";
 import { build } from "./support/svc.ts";

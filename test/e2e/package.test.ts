@@ -1,14 +1,20 @@
-// What `npm pack` would publish: what runs, all of it, and nothing else. That it installs and starts is .ci/pack.mjs's to see.
+// The files that `npm pack` would publish: everything that runs, and nothing else. .ci/pack.mjs tests that the package
+// installs and starts.
 import { execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { isBuiltin } from "node:module";
 import { dirname, join, normalize } from "node:path";
+import { globSync } from "tinyglobby";
 import { beforeAll, expect, it } from "vitest";
 import { root } from "../support/cli.ts";
 import { build } from "./support/svc.ts";
 
 const read = (path: string) => readFileSync(join(root, path), "utf8");
-const pjson = JSON.parse(read("package.json")) as { dependencies: Record<string, string>; bin: Record<string, string> };
+const pjson = JSON.parse(read("package.json")) as {
+  name: string;
+  dependencies: Record<string, string>;
+  bin: Record<string, string>;
+};
 
 let packed: { size: number; unpackedSize: number };
 let paths: Set<string>;
@@ -22,10 +28,11 @@ beforeAll(async () => {
   paths = new Set((listed.files as { path: string }[]).map(({ path }) => path));
 });
 
-it("holds the binary, the built files, the manifest and what every package has", () => {
+it("contains the binary, the built files, the manifest and the usual files of a package", () => {
   const allowed = [
     /^bin\/run\.js$/,
     /^dist\/.*\.js$/,
+    /^dist\/build-info\.json$/,
     /^oclif\.manifest\.json$/,
     /^package\.json$/,
     /^README\.md$/,
@@ -35,13 +42,14 @@ it("holds the binary, the built files, the manifest and what every package has",
   for (const path of [
     ...Object.values(pjson.bin).map((file) => normalize(file)),
     "oclif.manifest.json",
+    "dist/build-info.json",
     "LICENSE",
     "README.md",
   ])
     expect(paths).toContain(path);
 });
 
-it("holds the file of every command", () => {
+it("contains the file of every command", () => {
   const { commands } = JSON.parse(read("oclif.manifest.json")) as {
     commands: Record<string, { relativePath: string[] }>;
   };
@@ -54,16 +62,16 @@ it("holds the file of every command", () => {
 });
 
 const ANY = /(?:\bfrom|\bimport|\bimport\(|\bresolve\()\s*"([^"\s]+)"/g;
-/** Libraries bundled into ours look for further ones that they can do without. */
+/** Bundled libraries look for optional ones that they can do without. */
 const STATIC = /\bfrom\s*"([\w@./-]+)"/g;
 
-it("imports nothing that it does not bring along or depend on", () => {
+it("imports only files and packages that it contains or depends on", () => {
   const missing = new Set<string>();
   for (const path of [...paths].filter((one) => one.endsWith(".js")))
     for (const [, name] of read(path).matchAll(path.startsWith("dist/vendor/") ? STATIC : ANY)) {
       if (name!.startsWith(".")) {
         const file = normalize(join(dirname(path), name!)).replaceAll("\\", "/");
-        // Of a regular expression's or a message's text nobody loads anything.
+        // Text in regular expressions and messages is not an import.
         if (/\.m?js$/.test(file) && !paths.has(file)) missing.add(`${path}: ${name}`);
         continue;
       }
@@ -71,6 +79,21 @@ it("imports nothing that it does not bring along or depend on", () => {
       if (!isBuiltin(name!) && !(own! in pjson.dependencies)) missing.add(`${path}: ${name}`);
     }
   expect([...missing]).toEqual([]);
+});
+
+it("has its own name, which the documentation and the examples use to install it", () => {
+  // `svc` is an unrelated package in the public registry.
+  expect(pjson.name).toBe("@svc-toolkit/svc");
+  expect(Object.keys(pjson.bin)).toEqual(["svc"]);
+  const files = [...globSync(["README.md", "CONTRIBUTING.md", "docs/*.md", "examples/**/*"], { cwd: root, dot: true })];
+  const installed = files.flatMap((file) =>
+    [...read(file).matchAll(/npm install (?:-g|--global) (\S+)/g)].map(([, name]) =>
+      name!.replace(/[`,.;)]+$/, "").replace(/@VERSION$/, ""),
+    ),
+  );
+  expect(installed.length).toBeGreaterThan(3);
+  const local = ["", '"$(npm'];
+  expect(installed.filter((name) => ![pjson.name, ...local].includes(name))).toEqual([]);
 });
 
 it("is small", () => {

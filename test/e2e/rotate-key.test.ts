@@ -1,4 +1,4 @@
-// `svc db rotate-key`, killed with kill -9 again and again: run once more it comes to its end, and nothing is lost.
+// `svc db rotate-key`, killed with kill -9 repeatedly: when it is run again it completes, and nothing is lost.
 import { spawn } from "node:child_process";
 import { readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -12,7 +12,7 @@ beforeAll(build, 180_000);
 
 const SECRETS = Array.from({ length: 50 }, (_, i) => `enroll-secret-${i}-${"x".repeat(24)}`);
 
-/** Gives the exit code, or null where it was killed before its end. */
+/** Returns the exit code, or null if the process was killed before its end. */
 function killedAfter(ms: number, args: readonly string[]): Promise<number | null> {
   const child = spawn(process.execPath, [join(root, "bin", "run.js"), ...args], {
     stdio: "ignore",
@@ -47,14 +47,14 @@ it.each(["lowdb", "postgres"])(
     expect((await svc(rotate)).code).toBe(0);
     let whole = performance.now() - began;
     let killed = 0;
-    // Over all of a run, as long as one takes here by now, from its start to beyond its end.
+    // Spread over the duration of a run on this machine, from its start to after its end.
     for (let part = 0.1; part <= 1.1; part += 0.07) {
       const from = performance.now();
       if ((await killedAfter(part * whole, rotate)) === null) killed++;
       else whole = Math.min(whole, performance.now() - from);
     }
     expect(killed).toBeGreaterThan(2);
-    // As a kill leaves it while the new key is being written.
+    // The state after a kill while the new key is being written.
     writeFileSync(join(dataDir, "server.key.new.0123456789ab.tmp"), "half a k");
     const last = await svc(rotate);
     expect(last.code, last.stderr).toBe(0);

@@ -1,12 +1,14 @@
-// `svc serve` as an operator meets it: first start, settings, what is in the way.
-import { execFile } from "node:child_process";
+// `svc serve` as an operator uses it: first start, settings, and obstacles.
+import { execFile, spawnSync } from "node:child_process";
 import { randomBytes } from "node:crypto";
-import { readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { createServer, type Server } from "node:net";
+import { userInfo } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { beforeAll, describe, expect, it } from "vitest";
-import { ADMIN_EMAIL, freePort, signIn } from "../../bench/support/serve.ts";
+import { ADMIN_EMAIL, freePort, type Served, signIn } from "../../bench/support/serve.ts";
+import { root } from "../support/cli.ts";
 import { build, newFolder, serve, svc } from "./support/svc.ts";
 
 beforeAll(build, 180_000);
@@ -16,15 +18,30 @@ const listening = (port: number): Promise<Server> =>
     const server = createServer().listen(port, "127.0.0.1", () => resolve(server));
   });
 
-it("tells its version without loading the server", async () => {
+it("prints its version without loading the server", async () => {
   const { version } = JSON.parse(readFileSync(new URL("../../package.json", import.meta.url), "utf8"));
-  const told = await svc(["--version"]);
-  expect(told).toMatchObject({ code: 0, stderr: "" });
-  expect(told.stdout).toMatch(new RegExp(`^svc/${version} \\S+ node-v\\d+`));
+  const printed = await svc(["--version"]);
+  expect(printed).toMatchObject({ code: 0, stderr: "" });
+  expect(printed.stdout).toMatch(new RegExp(`^svc/${version} \\S+ node-v\\d+`));
+});
+
+it("reports the commit that was built, and when", async () => {
+  const server = await serve({ dataDir: newFolder() });
+  const call = await signIn(server);
+  const version = await call<Record<string, string>>("GET", "/version");
+  const git = (...args: string[]) => spawnSync("git", args, { cwd: root, encoding: "utf8" });
+  const head = git("rev-parse", "HEAD");
+  // Without a checkout, as in a package's sources, there is no commit to report.
+  const known = head.status === 0 ? head.stdout.trim() : "";
+  expect([known, `${known}-modified`]).toContain(version.revision);
+  expect(version.branch).toBe(git("symbolic-ref", "--short", "HEAD").stdout.trim());
+  expect(Date.parse(version.build_date!)).toBeGreaterThan(Date.parse("2026-01-01T00:00:00Z"));
+  expect(version.build_user).toBe(userInfo().username);
+  expect(await server.stop()).toBe(0);
 });
 
 describe("--quickstart", () => {
-  it("shows the sign-in once, and saves a context that works in the next terminal", async () => {
+  it("shows the sign-in once, and saves a context that works in another terminal", async () => {
     const dataDir = newFolder();
     const env = { XDG_CONFIG_HOME: newFolder(), SVC_KEYRING: "off", SVC_CONFIG_DIR: "" };
     const options = { dataDir, admin: false, args: ["--quickstart"], env };
@@ -52,10 +69,10 @@ describe("--quickstart", () => {
     expect(await first.stop()).toBe(0);
 
     const second = await serve(options);
-    await expect.poll(second.log).toContain("has its admin already");
+    await expect.poll(second.log).toContain("already has an admin");
     expect(second.output()).toBe("");
     expect(await second.stop()).toBe(0);
-    // Neither the password nor a token lies in the data directory.
+    // The data directory contains neither the password nor a token.
     const journal = readdirSync(join(dataDir, "db")).map((name) => readFileSync(join(dataDir, "db", name), "utf8"));
     expect(journal.join("")).not.toContain(password);
   });
@@ -67,8 +84,123 @@ describe("--quickstart", () => {
   });
 });
 
+describe("the tier", () => {
+  const teams = async (server: Served) => (await server.send("/api/v1/svc/teams", await signedIn(server))).status;
+  const signedIn = async (server: Served) => {
+    const password = /^password: (\S+)$/m.exec(server.output())?.[1] ?? server.password;
+    const reply = await server.send("/api/v1/svc/login", {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify({ email: ADMIN_EMAIL, password }),
+    });
+    return { headers: { authorization: `Bearer ${((await reply.json()) as { token: string }).token}` } };
+  };
+  const env = () => ({ XDG_CONFIG_HOME: newFolder(), SVC_KEYRING: "off", SVC_CONFIG_DIR: "" });
+
+  it("is premium with the development license of --quickstart, which one line reports, unless it is turned off", async () => {
+    const on = await serve({ admin: false, args: ["--quickstart"], env: env() });
+    await expect.poll(on.log).toContain("In a second terminal");
+    expect(on.log().match(/^.*development.*$/gim)).toEqual([
+      "License: development. The premium features are on, only for trials (--no-dev-license turns them off).",
+    ]);
+    expect(await teams(on)).toBe(200);
+    await on.stop();
+    for (const [args, more] of [
+      [["--no-dev-license"], {}],
+      [[], { SVC_DEV_LICENSE: "false" }],
+    ] as const) {
+      const off = await serve({ admin: false, args: ["--quickstart", ...args], env: { ...env(), ...more } });
+      await expect.poll(off.log).toContain("In a second terminal");
+      expect(off.log()).not.toMatch(/development/i);
+      expect(await teams(off)).toBe(402);
+      await off.stop();
+    }
+    const plain = await serve();
+    expect(await teams(plain)).toBe(402);
+    await plain.stop();
+  });
+
+  it("is premium with a key that was issued with one's own key pair, until the key expires", async () => {
+    const folder = newFolder();
+    const [secret, open] = [join(folder, "private.pem"), join(folder, "public.pem")];
+    const made = await svc(["license", "keygen", "--private-key-file", secret, "--public-key", open]);
+    expect(made.code, made.stderr).toBe(0);
+    const SVC_LICENSE_PUBLIC_KEY = made.stdout.trim().replace("SVC_LICENSE_PUBLIC_KEY=", "");
+    const terms = ["--organization", "Example Ltd", "--devices", "500"];
+    const issue = async (...argv: string[]) => {
+      const issued = await svc(["license", "issue", "--private-key-file", secret, ...terms, ...argv]);
+      expect(issued.code, issued.stderr).toBe(0);
+      return issued.stdout.trim();
+    };
+    const SVC_LICENSE_KEY = await issue("--expires-in", "30d");
+    const server = await serve({ env: { SVC_LICENSE_PUBLIC_KEY, SVC_LICENSE_KEY } });
+    expect(await teams(server)).toBe(200);
+    const { license } = (await (await server.send("/api/v1/svc/config", await signedIn(server))).json()) as {
+      license: { organization: string };
+    };
+    expect(license).toMatchObject({ tier: "premium", organization: "Example Ltd", device_count: 500 });
+    await server.stop();
+
+    const ended = await serve({ env: { SVC_LICENSE_PUBLIC_KEY, SVC_LICENSE_KEY: await issue("--expires-in", "1s") } });
+    await expect
+      .poll(async () => (await ended.send("/api/v1/svc/version")).headers.get("x-svc-license"))
+      .toBe("Expired");
+    await ended.stop();
+
+    // The key of another pair, and the built-in public key instead of this one.
+    const other = await svc(["serve", "--data-dir", newFolder(), "--port", "0"], { SVC_LICENSE_KEY });
+    expect([other.code, other.stderr]).toEqual([
+      2,
+      expect.stringContaining("license_key was not signed with the expected key"),
+    ]);
+  });
+});
+
+describe("a setting of the server process", () => {
+  it.each([
+    { argv: ["get", "outbound_allow"], ways: "--outbound-allow, SVC_OUTBOUND_ALLOW in its environment" },
+    { argv: ["get", "outbound-allow"], ways: "--outbound-allow, SVC_OUTBOUND_ALLOW in its environment" },
+    { argv: ["set", "require_approval=true"], ways: "--require-approval, SVC_REQUIRE_APPROVAL in its environment" },
+    { argv: ["get", "license_key"], ways: "`svc serve`: SVC_LICENSE_KEY in its environment" },
+  ])(
+    "is not part of the configuration, and svc config $argv.0 $argv.1 reports where it is set",
+    async ({ argv, ways }) => {
+      const { code, stdout, stderr } = await svc(["config", ...argv]);
+      expect([code, stdout]).toEqual([3, ""]);
+      expect(stderr).toContain("is a setting of the server process");
+      expect(stderr).toContain(ways);
+    },
+  );
+
+  it("is not invented: flags of `svc serve` that are not settings are unknown", async () => {
+    expect((await svc(["config", "get", "quickstart"])).stderr).toContain("there is no setting");
+  });
+});
+
+describe("a self-signed certificate", () => {
+  it("is reported at start, with the command that trusts it, and that command works", async () => {
+    const [dataDir, env] = [newFolder(), { XDG_CONFIG_HOME: newFolder(), SVC_KEYRING: "off", SVC_CONFIG_DIR: "" }];
+    const server = await serve({ dataDir, args: ["--tls-self-signed"], env: { SVC_LOG_LEVEL: "info" } });
+    await expect.poll(server.log).toContain("svc login");
+    const [, line] = /self-signed certificate: svc (login [^"]+)"/.exec(server.log())!;
+    const words = line!.split(" ");
+    expect(words.at(-1)).toBe(join(dataDir, "tls", "cert.pem"));
+    const signedIn = await svc(words, { ...env, SVC_EMAIL: ADMIN_EMAIL, SVC_PASSWORD: server.password });
+    expect(signedIn.code, signedIn.stderr).toBe(0);
+    expect(await svc(["status"], env)).toMatchObject({ code: 0, stdout: expect.stringContaining("https://") });
+    await server.stop();
+  });
+
+  it("is reported with the address of the server that --server-url gives", async () => {
+    const args = ["--tls-self-signed", "--server-url", "https://localhost:21012"];
+    const server = await serve({ dataDir: newFolder(), args, env: { SVC_LOG_LEVEL: "info" } });
+    await expect.poll(server.log).toContain("svc login --server-url https://localhost:21012 --ca-file");
+    await server.stop();
+  });
+});
+
 describe("first admin from the environment", () => {
-  it("is created once, and its password is printed nowhere", async () => {
+  it("is created once, and its password is not printed", async () => {
     const dataDir = newFolder();
     const first = await serve({ dataDir, env: { SVC_LOG_LEVEL: "trace", SVC_ORG_NAME: "Example Org" } });
     const call = await signIn(first);
@@ -85,7 +217,7 @@ describe("first admin from the environment", () => {
     await second.stop();
   });
 
-  it("refuses a password that breaks the rules, with exit code 2", async () => {
+  it("is refused with exit code 2 if the password breaks the rules", async () => {
     const env = { SVC_ADMIN_EMAIL: "a@example.com", SVC_ADMIN_PASSWORD: "short", SVC_DATA_DIR: newFolder() };
     const { code, stderr } = await svc(["serve", "--port", String(await freePort())], env);
     expect(code).toBe(2);
@@ -94,7 +226,7 @@ describe("first admin from the environment", () => {
   });
 });
 
-describe("a bad setting ends serve with exit code 2 and its name", () => {
+describe("an invalid setting ends serve with exit code 2, and the error names it", () => {
   it.each([
     ["a flag", ["--port", "70000"], {}, "--port"],
     ["an environment variable", [], { SVC_WORKERS: "many" }, "SVC_WORKERS"],
@@ -112,7 +244,7 @@ describe("a bad setting ends serve with exit code 2 and its name", () => {
     expect(run.stdout).toBe("");
   });
 
-  it("in the configuration file, too", async () => {
+  it("also in the configuration file", async () => {
     const file = join(newFolder(), "svc.yml");
     writeFileSync(file, "port: 8412\nlog:\n  colour: blue\n");
     const run = await svc(["serve", "--config", file], { SVC_DATA_DIR: newFolder() });
@@ -120,15 +252,15 @@ describe("a bad setting ends serve with exit code 2 and its name", () => {
     expect(run.stderr).toContain("log_colour");
   });
 
-  it("takes a secret from no flag", async () => {
+  it("no flag accepts a secret", async () => {
     const run = await svc(["serve", "--admin-password", "correct-horse-battery-1"], { SVC_DATA_DIR: newFolder() });
     expect(run.code).toBe(2);
     expect(run.stderr).toContain("--admin-password");
   });
 });
 
-describe("what is in the way", () => {
-  it("names a port that is in use, and leaves its owner alone", async () => {
+describe("obstacles at start", () => {
+  it("names a port that is in use, without affecting its owner", async () => {
     const port = await freePort();
     const owner = await listening(port);
     try {
@@ -141,7 +273,7 @@ describe("what is in the way", () => {
     }
   });
 
-  it("refuses a data directory that another server uses, which goes on", async () => {
+  it("refuses a data directory that another server uses, and that server continues", async () => {
     const dataDir = newFolder();
     const first = await serve({ dataDir });
     const run = await svc(["serve", "--port", String(await freePort())], { SVC_DATA_DIR: dataDir });
@@ -154,8 +286,8 @@ describe("what is in the way", () => {
     await first.stop();
   });
 
-  it("says so within its limit when the database does not answer", async () => {
-    // Takes connections and never says a word.
+  it("fails within its time limit if the database does not respond", async () => {
+    // Accepts connections but never sends anything.
     const mute = createServer(() => undefined);
     await new Promise<void>((resolve) => mute.listen(0, "127.0.0.1", resolve));
     const address = mute.address();
@@ -175,7 +307,7 @@ describe("what is in the way", () => {
         expect(run.stderr).not.toContain("hush-hush");
         expect(run.stderr).not.toMatch(/\n\s+at /);
       }
-      // The limit is ten seconds, and a loaded machine takes its time to start.
+      // The limit is ten seconds, and a busy machine needs time to start.
       expect(refused!.ms).toBeLessThan(45_000);
       expect(unanswered!.ms).toBeLessThan(60_000);
     } finally {
@@ -183,7 +315,7 @@ describe("what is in the way", () => {
     }
   });
 
-  it("refuses a server key that is not the one that the data is sealed with", async () => {
+  it("refuses a server key that does not match the encrypted data", async () => {
     const dataDir = newFolder();
     const first = await serve({ dataDir });
     await first.stop();
@@ -201,8 +333,42 @@ describe("what is in the way", () => {
   });
 });
 
-describe("beside the API", () => {
-  it("answers health and metrics without a token, and metrics on a port of their own where one is set", async () => {
+describe("a data directory whose store is gone", () => {
+  it.each(["all its files", "its folder"])("is refused without %s, and no new admin can be created", async (what) => {
+    const dataDir = newFolder();
+    await (await serve({ dataDir })).stop();
+    const db = join(dataDir, "db");
+    const kept = join(newFolder(), "db");
+    renameSync(db, kept);
+    if (what === "all its files") mkdirSync(db);
+    const run = await svc(["serve", "--port", String(await freePort())], { SVC_DATA_DIR: dataDir });
+    expect(run.code).not.toBe(0);
+    expect(run.stderr).toContain(db);
+    expect(run.stderr).toContain(join(dataDir, "server.key"));
+    rmSync(db, { recursive: true, force: true });
+    renameSync(kept, db);
+    const again = await serve({ dataDir });
+    await signIn(again);
+    await again.stop();
+  });
+
+  it("starts empty once its key is removed, or if a first start was interrupted", async () => {
+    const dataDir = newFolder();
+    await (await serve({ dataDir })).stop();
+    rmSync(join(dataDir, "db"), { recursive: true });
+    rmSync(join(dataDir, "server.key"));
+    // As a start leaves it that is killed before it has a store.
+    writeFileSync(join(dataDir, "server.key.unused"), "");
+    writeFileSync(join(dataDir, "server.key"), `${randomBytes(32).toString("base64")}\n`);
+    const again = await serve({ dataDir });
+    await signIn(again);
+    await again.stop();
+    expect(readdirSync(dataDir)).not.toContain("server.key.unused");
+  });
+});
+
+describe("besides the API", () => {
+  it("serves health and metrics without a token, and metrics on a separate port if one is set", async () => {
     const metricsPort = await freePort();
     const [plain, split] = await Promise.all([serve(), serve({ args: ["--metrics-port", String(metricsPort)] })]);
     const health = await plain.send("/healthz");
@@ -218,7 +384,7 @@ describe("beside the API", () => {
     await Promise.all([plain.stop(), split.stop()]);
   });
 
-  it("serves TLS with a certificate that verifies, and hands it out", async () => {
+  it("serves TLS with a certificate that verifies and can be downloaded", async () => {
     const dataDir = newFolder();
     const server = await serve({ dataDir, args: ["--tls-self-signed"] });
     const call = await signIn(server);
@@ -229,7 +395,7 @@ describe("beside the API", () => {
       : Buffer.from(certificate_chain, "base64").toString();
     expect(decoded.trim()).toBe(served.trim());
 
-    // curl, as another client that knows nothing of this project, where the machine has it.
+    // curl, as a client that is independent of this project, if it is installed.
     const curl = await promisify(execFile)("curl", ["--version"]).then(
       () => true,
       () => false,

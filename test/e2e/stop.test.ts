@@ -1,5 +1,16 @@
-// Ends of the server: asked for, sudden, and what is found on the disk afterwards.
-import { closeSync, openSync, readdirSync, readFileSync, readSync, statSync, truncateSync, writeSync } from "node:fs";
+// Ends of the server, requested and sudden, and the state of the disk afterwards.
+import {
+  closeSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  readSync,
+  rmSync,
+  statSync,
+  truncateSync,
+  writeFileSync,
+  writeSync,
+} from "node:fs";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { beforeAll, describe, expect, it } from "vitest";
@@ -32,7 +43,7 @@ const logsOf = (dataDir: string): string[] =>
   readdirSync(join(dataDir, "logs")).map((name) => join(dataDir, "logs", name));
 
 describe("SIGTERM", () => {
-  it("lets every request that was accepted be answered, and ends with exit code 0", async () => {
+  it("completes every accepted request, and exits with code 0", async () => {
     const dataDir = newFolder();
     const server = await serve({ dataDir });
     const call = await withSecret(server);
@@ -40,12 +51,12 @@ describe("SIGTERM", () => {
     const answered: number[] = [];
     const cut: string[] = [];
     let isStopping = false;
-    // Each on a connection of its own that stays open, as agents have it: a request once accepted gets its answer.
+    // Each on its own connection that stays open, like those of agents: an accepted request gets a reply.
     const clients = keys.map(async (key) => {
       const wire = await Wire.open(server.url);
       const body = JSON.stringify({ node_key: key, queries: {}, statuses: {}, messages: {} });
       for (;;) {
-        // What is sent after the server hung up was not accepted.
+        // Data that is sent after the server has closed the connection was not accepted.
         if (wire.isClosed) return;
         const during = isStopping;
         wire.write(
@@ -91,7 +102,7 @@ describe("SIGTERM", () => {
     await again.stop();
   });
 
-  it("does not wait for connections that say nothing", async () => {
+  it("does not wait for idle connections", async () => {
     const server = await serve();
     await withSecret(server);
     const idle = await Promise.all(Array.from({ length: 20 }, () => Wire.open(server.url)));
@@ -100,12 +111,12 @@ describe("SIGTERM", () => {
     await pause(100);
     const from = Date.now();
     expect(await server.stop()).toBe(0);
-    // A request has a minute to come.
+    // A request has a minute to arrive.
     expect(Date.now() - from).toBeLessThan(45_000);
     for (const wire of idle) wire.close();
   });
 
-  it("delivered twice, or as SIGINT, ends it all the same", async () => {
+  it("delivered twice, or as SIGINT, also stops the server", async () => {
     const server = await serve();
     server.process.kill("SIGTERM");
     server.process.kill("SIGTERM");
@@ -113,8 +124,8 @@ describe("SIGTERM", () => {
   });
 });
 
-describe("kill -9 under agents' load", () => {
-  it("loses nothing that was acknowledged", async () => {
+describe("kill -9 with load from agents", () => {
+  it("loses no acknowledged data", async () => {
     const dataDir = newFolder();
     const port = await freePort();
     const users: string[] = [];
@@ -126,7 +137,7 @@ describe("kill -9 under agents' load", () => {
       const simulation = simulate(server, ledgerFile, cycle);
       let isOver = false;
       const writing = writeUntil(() => isOver, call, server, { cycle, users, enrolled });
-      // At another moment each time, and not before there is something to lose.
+      // At a different moment each time, and not before there is something to lose.
       await pause(700 + 400 * cycle);
       const acknowledged = () => [
         simulation.report().acknowledgedLines > 20,
@@ -137,7 +148,7 @@ describe("kill -9 under agents' load", () => {
       await server.stop("SIGKILL");
       isOver = true;
       await writing;
-      // The agents find the server again, as they would, and deliver what it had not acknowledged.
+      // The agents reconnect to the server, as real ones do, and deliver what was not acknowledged.
       const back = await serve({ dataDir, port });
       await pause(500);
       const report = await simulation.stop();
@@ -158,7 +169,7 @@ interface Acknowledged {
   readonly enrolled: Map<string, string>;
 }
 
-/** Enrolls hosts and makes users, and remembers what was acknowledged. */
+/** Enrolls hosts and creates users, and records what was acknowledged. */
 async function writeUntil(isOver: () => boolean, call: Caller, server: Served, into: Acknowledged): Promise<void> {
   const enrolling = async (by: number) => {
     for (let n = 0; !isOver(); n++) {
@@ -199,7 +210,7 @@ describe("the journal of the embedded store", () => {
   const start = async (dataDir: string) =>
     svc(["serve", "--port", String(await freePort())], { SVC_DATA_DIR: dataDir, SVC_LOG_FORMAT: "json" });
 
-  it("cut short by a crash opens without its torn end", async () => {
+  it("opens without the incomplete end that a crash left", async () => {
     const dataDir = newFolder();
     const first = await serve({ dataDir });
     await withSecret(first);
@@ -207,7 +218,7 @@ describe("the journal of the embedded store", () => {
     await first.stop("SIGKILL");
     const file = journalOf(dataDir);
     const whole = statSync(file).size;
-    // Half a line at its end, as after a crash in the middle of a write.
+    // Half a line at the end, as after a crash in the middle of a write.
     const handle = openSync(file, "a");
     const lines = readFileSync(file, "utf8").trimEnd().split("\n");
     writeSync(handle, lines.at(-1)!.slice(0, 40));
@@ -224,7 +235,7 @@ describe("the journal of the embedded store", () => {
     await third.stop();
   });
 
-  it("damaged elsewhere is refused with file and offset, and so says the check", async () => {
+  it("is refused with file and offset if it is damaged elsewhere, also by the check", async () => {
     const dataDir = newFolder();
     const first = await serve({ dataDir });
     await withSecret(first);
@@ -243,11 +254,37 @@ describe("the journal of the embedded store", () => {
       expect(offset).toBeLessThanOrEqual(middle);
       expect(stderr).not.toMatch(/\n\s+at /);
     }
-    // Nothing was changed by looking: with the bit flipped back all is there.
+    // The check has changed nothing: with the bit flipped back, all data is there.
     flipBit(file, middle);
     const again = await serve({ dataDir });
     const { count } = await (await withSecret(again))<{ count: number }>("GET", "/hosts/count");
     expect(count).toBe(2);
+    await again.stop();
+  });
+
+  it("is refused with the name of the file if it is zeroed, empty or missing, and the data is back when the file is back", async () => {
+    const dataDir = newFolder();
+    const first = await serve({ dataDir });
+    await withSecret(first);
+    await enroll(first, "host-1");
+    await first.stop();
+    const file = journalOf(dataDir);
+    const whole = readFileSync(file);
+    const ruins = [() => writeFileSync(file, Buffer.alloc(whole.length)), () => truncateSync(file), () => rmSync(file)];
+    for (const ruin of ruins) {
+      ruin();
+      const left = readdirSync(join(dataDir, "db"));
+      for (const { code, stderr } of [await start(dataDir), await svc(["db", "check", "--data-dir", dataDir])]) {
+        expect(code).not.toBe(0);
+        expect(stderr).toContain(file);
+        expect(stderr).not.toMatch(/\n\s+at /);
+      }
+      expect(readdirSync(join(dataDir, "db"))).toEqual(left);
+      writeFileSync(file, whole);
+    }
+    const again = await serve({ dataDir });
+    const { count } = await (await withSecret(again))<{ count: number }>("GET", "/hosts/count");
+    expect(count).toBe(1);
     await again.stop();
   });
 });

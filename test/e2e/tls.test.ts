@@ -1,4 +1,4 @@
-// Agents over TLS, as they are in the field: they verify the certificate, and speak 1.2 or 1.3.
+// Agents over TLS, as in practice: they verify the certificate, and use TLS 1.2 or 1.3.
 import { connect as connectTcp } from "node:net";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
@@ -21,16 +21,16 @@ const simulate = (server: Served, caFile: string) =>
     softwarePerHost: 20,
     logLinesPerMinute: 6,
     enrollAttempts: 2,
-    // Log lines are due after six seconds at the latest; a slow machine takes longer to get there.
+    // Log lines are due after at most six seconds; a slow machine needs longer.
     duration: 12,
     tls: { caFile },
   });
 
-/** The version and cipher that were agreed on, or why there was no agreement. */
+/** The negotiated version and cipher, or the reason for the failure. */
 const agree = (server: Served, version: SecureVersion): Promise<string> =>
   new Promise((resolve) => {
     const { port } = new URL(server.url);
-    // The lowest level, or this side would refuse old versions by itself.
+    // The lowest level, because this side would otherwise refuse old versions itself.
     const options = { ciphers: "DEFAULT@SECLEVEL=0", minVersion: version, maxVersion: version };
     const socket = connect({ host: "127.0.0.1", port: Number(port), rejectUnauthorized: false, ...options }, () => {
       resolve(`${socket.getProtocol()} ${socket.getCipher().name}`);
@@ -40,7 +40,7 @@ const agree = (server: Served, version: SecureVersion): Promise<string> =>
   });
 
 describe("with --tls-self-signed", () => {
-  it("agents that trust the certificate enroll, poll and log without an error", async () => {
+  it("agents that trust the certificate enroll, poll and log without errors", async () => {
     const dataDir = newFolder();
     const server = await serve({ dataDir, args: ["--tls-self-signed"] });
     const call = await withSecret(server);
@@ -54,7 +54,7 @@ describe("with --tls-self-signed", () => {
     expect(await server.stop()).toBe(0);
   });
 
-  it("agents that trust another certificate say nothing", async () => {
+  it("agents that trust another certificate send nothing", async () => {
     const [server, otherDir] = [await serve({ args: ["--tls-self-signed"] }), newFolder()];
     const other = await serve({ dataDir: otherDir, args: ["--tls-self-signed"] });
     await other.stop();
@@ -65,7 +65,7 @@ describe("with --tls-self-signed", () => {
     await server.stop();
   });
 
-  it("speaks TLS 1.2 and 1.3 with ciphers that agents have, and nothing older", async () => {
+  it("supports TLS 1.2 and 1.3 with ciphers that agents have, and no older version", async () => {
     const server = await serve({ args: ["--tls-self-signed"] });
     expect(await agree(server, "TLSv1.3")).toMatch(/^TLSv1\.3 /);
     expect(await agree(server, "TLSv1.2")).toMatch(/^TLSv1\.2 ECDHE-ECDSA-AES\d+-(GCM|CCM|SHA(256|384))/);
@@ -73,7 +73,7 @@ describe("with --tls-self-signed", () => {
     await server.stop();
   });
 
-  it("stops although somebody connected and never began a handshake", async () => {
+  it("stops although a client has connected without starting a handshake", async () => {
     const server = await serve({ args: ["--tls-self-signed"] });
     const silent = Array.from({ length: 5 }, () => connectTcp(Number(new URL(server.url).port), "127.0.0.1"));
     for (const socket of silent) socket.on("error", () => {});

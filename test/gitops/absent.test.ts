@@ -1,4 +1,4 @@
-// What is absent from files is as the tables say: its default, cleared, or kept.
+// Fields that are absent from files follow the tables: default, cleared, or kept.
 import { describe, expect, it } from "vitest";
 import { diff } from "../../src/gitops/diff.ts";
 import { refOf } from "../../src/gitops/secrets.ts";
@@ -19,12 +19,13 @@ const changed = {
   gitops: { gitops_mode_enabled: true, repository_url: "https://git" },
   webhook_settings: { ...(defaults.config.webhook_settings as object), interval: "1h" },
   integrations: { ...(defaults.config.integrations as object), conditional_access_enabled: true },
+  yara_rules: { "a.yar": "rule a { condition: false }" },
 };
 const state = stateWith(Object.entries(changed).map(([name, value]) => thing("config", null, name, value)));
 const kept = ["gitops", "host_expiry_settings", "smtp_settings"];
 
 describe("sections that the global file does not have", () => {
-  it("go back to their defaults, but those that are kept", async () => {
+  it("are reset to their defaults, except those that are kept", async () => {
     const { find, things, isComplete } = await wantedOf({ "default.yml": GLOBAL }, state);
     const wanted = things.filter(({ kind }) => kind === "config").map(({ name }) => name);
     expect(wanted.sort()).toEqual(
@@ -37,7 +38,7 @@ describe("sections that the global file does not have", () => {
     expect(find("agent_options", null)).toEqual(defaults.agent_options);
   });
 
-  it.each(kept)("%s: of what is given, the rest stays", async (name) => {
+  it.each(kept)("%s: with some fields given, the others keep their values", async (name) => {
     const field = { gitops: "repository_url", host_expiry_settings: "host_expiry_window", smtp_settings: "domain" }[
       name
     ]!;
@@ -51,7 +52,7 @@ describe("sections that the global file does not have", () => {
     expect(nothing.find("config", null, name)).toBeUndefined();
   });
 
-  it("are untouched without the global file", async () => {
+  it("are not changed without the global file", async () => {
     const { things, isComplete } = await wantedOf({ "t.yml": "name: T\n" }, state);
     expect(things.filter(({ owner, kind }) => owner === null && kind !== "team")).toEqual([]);
     expect(isComplete({ kind: "label", owner: null, name: "L" })).toBe(false);
@@ -61,7 +62,7 @@ describe("sections that the global file does not have", () => {
 });
 
 describe("fields that a section does not have", () => {
-  it("have their defaults", async () => {
+  it("get their defaults", async () => {
     const { find } = await wantedOf(
       {
         "default.yml":
@@ -99,7 +100,7 @@ describe("device management", () => {
   const mdm = { ...(changed.mdm as object), macos_settings: profiles, enable_disk_encryption: true };
   const stored = stateWith([thing("config", null, "mdm", mdm)]);
 
-  it("is of org_settings and of controls, and what cannot be said stays", async () => {
+  it("is in org_settings and controls, and fields that files cannot express keep their values", async () => {
     const { find } = await wantedOf(
       {
         "default.yml":
@@ -116,7 +117,7 @@ describe("device management", () => {
     });
   });
 
-  it("takes the controls of the file of no team", async () => {
+  it("uses the controls of the file for hosts without a team", async () => {
     const files = {
       "default.yml": "org_settings: {}\n",
       "no-team.yml": "name: No team\ncontrols: {windows_enabled_and_configured: true}\n",
@@ -125,15 +126,15 @@ describe("device management", () => {
       windows_enabled_and_configured: true,
       vendora_server_url: "",
     });
-    // On the free tier that file is passed over: nobody says what controls are to be.
+    // On the free tier that file is skipped, so nothing defines the controls.
     const free = await wantedOf(files, { ...stored, tier: "free" });
     expect(free.find("config", null, "mdm")).toEqual({ ...mdm, vendora_server_url: "" });
-    expect(free.warnings).toEqual(["no-team.yml:1:7: this file is skipped: teams are of the premium tier"]);
+    expect(free.warnings).toEqual(["no-team.yml:1:7: this file is skipped: teams need the premium tier"]);
   });
 });
 
 describe("enroll secrets", () => {
-  it("are kept without the key, and go with an empty list", async () => {
+  it("are kept without the key, and removed by an empty list", async () => {
     const of = async (text: string) =>
       (await wantedOf({ "default.yml": `org_settings: {${text}}\ncontrols: {}\n` })).find("enroll_secrets", null);
     expect(await of("")).toBeUndefined();
@@ -182,7 +183,7 @@ describe("a team's file", () => {
     thing("enroll_secrets", "T", "enroll_secrets", { secrets: [{ $secret: "" }] }),
   ]);
 
-  it("with nothing in it clears all but what only it has: secrets and description", async () => {
+  it("without content clears everything except secrets and description", async () => {
     const { find } = await wantedOf({ "t.yml": "name: T\n" }, there);
     expect(find("team", null, "T")).toEqual({ description: "about" });
     expect(find("enroll_secrets", "T")).toBeUndefined();
@@ -196,7 +197,7 @@ describe("a team's file", () => {
     });
   });
 
-  it("with team settings that do not have it keeps the host expiry", async () => {
+  it("with team settings that omit host expiry keeps it", async () => {
     const { find } = await wantedOf({ "t.yml": "name: T\nsettings: {description: new}\n" }, there);
     expect(find("team", null, "T")).toEqual({ description: "new" });
     expect(find("team_settings", "T")).toMatchObject({
@@ -207,7 +208,7 @@ describe("a team's file", () => {
     });
   });
 
-  it("has whole values of what it gives in part", async () => {
+  it("completes values that it gives in part", async () => {
     const { find } = await wantedOf(
       {
         "t.yml":
@@ -231,7 +232,7 @@ describe("a team's file", () => {
     expect(find("agent_options", "T")).toEqual({ config: { options: {} } });
   });
 
-  it("of a team that is new starts from the defaults", async () => {
+  it("of a new team starts from the defaults", async () => {
     const { find } = await wantedOf({ "t.yml": "name: New\nsettings: {}\n" }, there);
     expect(find("team", null, "New")).toEqual({ description: "" });
     expect(find("team_settings", "New")).toEqual(defaults.team_settings);
@@ -251,13 +252,13 @@ describe("hosts without a team", () => {
   };
   const things = [thing("team_settings", "No team", "team_settings", automations), thing("policy", "No team", "p", {})];
 
-  it("have nothing when only the global file is given", async () => {
+  it("have no settings if only the global file is given", async () => {
     const { find, isComplete } = await wantedOf({ "default.yml": GLOBAL }, stateWith(things));
     expect(find("team_settings", "No team")).toEqual(defaults.no_team_settings);
     expect(isComplete({ kind: "policy", owner: "No team", name: "p" })).toBe(true);
   });
 
-  it("have what their file says", async () => {
+  it("have the settings of their file", async () => {
     const files = (text: string) => ({
       "default.yml": "org_settings: {}\n",
       "no-team.yml": `name: no team\ncontrols: {}\n${text}`,
@@ -276,7 +277,7 @@ describe("hosts without a team", () => {
     expect(cleared.find("team_settings", "No team")).toEqual(defaults.no_team_settings);
   });
 
-  it("are nobody's concern on the free tier, nor without the global file", async () => {
+  it("are not changed on the free tier, nor without the global file", async () => {
     const free = await wantedOf({ "default.yml": GLOBAL }, stateWith(things, { tier: "free" }));
     expect(free.find("team_settings", "No team")).toBeUndefined();
     expect(free.isComplete({ kind: "policy", owner: "No team", name: "p" })).toBe(false);
@@ -285,7 +286,7 @@ describe("hosts without a team", () => {
   });
 });
 
-describe("what files have all of", () => {
+describe("objects of kinds that files list completely", () => {
   const owned = ["T", "Other"].flatMap((team) => [
     thing("team", null, team, { description: "" }),
     thing("policy", team, "p", {}),
@@ -306,7 +307,7 @@ describe("what files have all of", () => {
       .map(({ kind, owner, name }) => [kind, owner, name].join(" "));
   };
 
-  it("goes where it is not in them", async () => {
+  it("are deleted if the files do not contain them", async () => {
     expect(await gone({ "default.yml": GLOBAL })).toEqual([
       "certificate_authority  custom_scep_proxy/X",
       "label  L",
@@ -315,7 +316,7 @@ describe("what files have all of", () => {
     expect(await gone({ "t.yml": "name: T\n" })).toEqual(["policy T p", "query T q"]);
   });
 
-  it("goes with its team, without being told of by itself", async () => {
+  it("are deleted with their team, without a change of their own", async () => {
     expect(await gone({ "t.yml": "name: T\n" }, true)).toEqual(["team  Other", "policy T p", "query T q"]);
   });
 });

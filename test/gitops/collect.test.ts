@@ -1,4 +1,5 @@
-// Labels, policies and queries of all files together: unique in their scope, and referring to what will exist.
+// Labels, policies and queries of all files together: unique in their scope, with references to objects that will
+// exist.
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -26,8 +27,8 @@ async function collected(files: Record<string, string>, known: Partial<Known> = 
 }
 const GLOBAL = "org_settings: {}\ncontrols: {}\n";
 
-describe("what files say there is", () => {
-  it("is gathered by whose it is", async () => {
+describe("the objects in the files", () => {
+  it("are collected by owner", async () => {
     const { labels, policies, queries, complete, told } = await collected({
       "default.yml": `${GLOBAL}labels:\n  - name: Macs\n    query: SELECT 1\npolicies:\n  - {name: p, query: x, labels_include_any: [Macs]}\n`,
       "ops.yml": "name: Ops\npolicies:\n  - {name: p, query: y}\nreports:\n  - {name: q, query: z}\n",
@@ -47,7 +48,7 @@ describe("what files say there is", () => {
     [
       "twice",
       { "t.yml": "name: T\npolicies:\n  - {name: p, query: x}\n  - {name: ' p', query: y}\n" },
-      ['t.yml:4:6: the policy "p" is in t.yml:3 already'],
+      ['t.yml:4:6: the policy "p" is already defined in t.yml:3'],
     ],
     [
       "an unknown label",
@@ -72,7 +73,7 @@ describe("what files say there is", () => {
     [
       "labels of a team",
       { "t.yml": "name: T\nlabels:\n  - {name: L, query: x}\n" },
-      ["t.yml:2:1: this server has no labels of teams yet: put them into the global file"],
+      ["t.yml:2:1: this server does not support labels of teams yet: define them in the global file"],
     ],
     [
       "queries of no team",
@@ -80,14 +81,14 @@ describe("what files say there is", () => {
         "default.yml": "org_settings: {}\n",
         "no-team.yml": "name: No team\ncontrols: {}\nreports:\n  - {name: q, query: x}\n",
       },
-      ["no-team.yml:3:1: queries cannot be of hosts without a team: they are global, or a team's"],
+      ["no-team.yml:3:1: hosts without a team cannot have queries: define them globally or for a team"],
     ],
-  ])("is refused with %s", async (_, files, told) => {
+  ])("are refused with %s", async (_, files, told) => {
     expect((await collected(files)).told).toEqual(told);
   });
 });
 
-describe("the guard of removals", () => {
+describe("the limit on deletions", () => {
   const thing = (name: number): Thing => ({ kind: "query", owner: null, name: String(name), value: {} });
   const things = (count: number) => Array.from({ length: count }, (_, i) => thing(i));
   const removing = (count: number): Change[] =>
@@ -95,12 +96,12 @@ describe("the guard of removals", () => {
 
   it.each([
     [100, 20, 20, null],
-    [100, 21, 20, "the plan removes 21 things, more than 20"],
+    [100, 21, 20, "the plan removes 21 objects, more than 20"],
     [19, 19, 20, null],
     [20, 5, 20, null],
     [20, 6, 20, "the plan removes 6 of 20 (query), more than a quarter"],
     [1000, 30, 50, null],
-  ])("of %i there %i removed, with at most %i: %s", (there, gone, most, told) => {
+  ])("with %i objects, %i deletions and a limit of %i: %s", (there, gone, most, told) => {
     expect(guardRemovals(removing(gone), things(there), most)).toBe(told);
   });
 });

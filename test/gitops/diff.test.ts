@@ -1,4 +1,4 @@
-// What differs between two states, and how it is told: every difference once, nothing else, and never a secret.
+// The differences between two states and their rendering: every difference once, nothing else, and never a secret.
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { type Change, diff, differences, isSame, type Json, type Thing } from "../../src/gitops/diff.ts";
@@ -12,7 +12,7 @@ const policy = (name: string, value: Record<string, Json>, owner: string | null 
 });
 const all = () => true;
 
-/** Lays the changes over the old value, as a reader of the plan would. */
+/** Applies the changes to the old value, as a reader of the plan would. */
 function applied(old: Json, fields: ReturnType<typeof differences>): unknown {
   let result: unknown = structuredClone(old);
   for (const { path, new: wanted } of fields) {
@@ -46,7 +46,7 @@ const json = fc.letrec<{ value: Json }>((tie) => ({
 })).value;
 
 describe("differences", () => {
-  it("lead from one value to the other, and are none between equals", () => {
+  it("turn one value into the other, and are empty for equal values", () => {
     fc.assert(
       fc.property(json, json, (a, b) => {
         const fields = differences(a, b);
@@ -58,7 +58,7 @@ describe("differences", () => {
     );
   });
 
-  it("names exactly the field that was changed", () => {
+  it("name exactly the field that was changed", () => {
     fc.assert(
       fc.property(
         fc.dictionary(key, fc.oneof(fc.integer(), fc.string()), { minKeys: 1, noNullPrototype: true }),
@@ -73,7 +73,7 @@ describe("differences", () => {
     );
   });
 
-  it("tell of a secret only that it changed", () => {
+  it("show of a secret only that it changed", () => {
     const old = { url: "a", password: { $secret: "kept" } };
     expect(differences(old, { url: "a", password: { $secret: "kept" } })).toEqual([]);
     expect(differences(old, { url: "b", password: { $secret: "given-1" } })).toEqual([
@@ -85,7 +85,7 @@ describe("differences", () => {
 });
 
 describe("a diff", () => {
-  it("adds, changes and removes, in the order of dependence, and leaves alone what the files do not own", () => {
+  it("adds, changes and removes, in the order of dependencies, and skips objects that the files do not own", () => {
     const current = [
       policy("a", { query: "1" }),
       policy("b", { query: "1" }),
@@ -117,7 +117,7 @@ describe("enroll secrets", () => {
     value: { secrets: refs.map(($secret) => ({ $secret })) },
   });
 
-  it("are the same in any order, and differ by what they are", () => {
+  it("are equal in any order, and differ by their values", () => {
     expect(diff([secrets("a", "b")], [secrets("b", "a")], all)).toEqual([]);
     expect(diff([secrets("a", "b")], [secrets("a", "c")], all)[0]!.fields).toEqual([
       { path: "secrets", isSecret: true },
@@ -138,7 +138,7 @@ describe("a plan", () => {
     all,
   );
 
-  it("reads well on a terminal", () => {
+  it("is readable on a terminal", () => {
     expect(renderPlan(changes)).toBe(
       [
         '+ team "Ops"',
@@ -156,10 +156,10 @@ describe("a plan", () => {
         "",
       ].join("\n"),
     );
-    expect(renderPlan([])).toBe("No changes: the server is as the files say.\n");
+    expect(renderPlan([])).toBe("No changes: the server matches the files.\n");
   });
 
-  it("tells machines the same", () => {
+  it("contains the same for programs", () => {
     expect(planJson(changes)).toEqual({
       summary: { add: 1, change: 1, remove: 1 },
       changes: [
@@ -179,7 +179,7 @@ describe("a plan", () => {
     });
   });
 
-  it("puts removals first in a pull request, and cannot be broken out of", () => {
+  it("shows deletions first in a pull request, and its content cannot break out of the comment", () => {
     const text = renderMarkdown([...changes, ...diff([policy("`</details>```\n# x", {})], [], all)]);
     expect(text).toMatch(
       /^### svc plan: 1 to add, 1 to change, 2 to remove\n\n\*\*Removes 2:\*\*\n\n- `policy "old" \(no team\)`/,
@@ -188,7 +188,7 @@ describe("a plan", () => {
     expect(text.split("\n").filter((line) => line.startsWith(fence))).toHaveLength(2);
   });
 
-  it("shows no secret and steers no terminal", () => {
+  it("shows no secret and cannot control a terminal", () => {
     const secret: Change = {
       action: "update",
       kind: "config",
@@ -202,7 +202,7 @@ describe("a plan", () => {
     };
     const text = renderPlan([secret]);
     expect(text).toContain("password: (secret) changed");
-    // biome-ignore lint/suspicious/noControlCharactersInRegex: looked for on purpose
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: searched for on purpose
     expect(text).not.toMatch(/[\u001b\u009b\u200f\u202e]/);
   });
 });

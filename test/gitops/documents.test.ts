@@ -1,4 +1,4 @@
-// The older format of documents: what they say goes over what is there, and nothing else changes.
+// The older format of documents: their values replace the server's, and nothing else changes.
 import { describe, expect, it } from "vitest";
 import { diff } from "../../src/gitops/diff.ts";
 import { refOf } from "../../src/gitops/secrets.ts";
@@ -19,7 +19,7 @@ describe("documents", () => {
     thing("policy", "Ops", "old", {}),
   ]);
 
-  it("of each kind say what they say, whatever the case of the kind", async () => {
+  it("of each kind are read, with the kind in any letter case", async () => {
     const { find, things, isComplete, secrets } = await wantedOf(
       file(
         document(
@@ -57,13 +57,13 @@ describe("documents", () => {
     expect(find("enroll_secrets", "Ops")).toEqual({ secrets: [{ $secret: refOf("s") }] });
     expect(find("enroll_secrets", null)).toEqual({ secrets: [{ $secret: refOf("global") }] });
     expect([...secrets.values()].sort()).toEqual(["global", "s"]);
-    // Other sections are not even looked at, and nothing goes.
+    // Other sections are not checked, and nothing is deleted.
     expect(things.filter(({ kind }) => kind === "config").map(({ name }) => name)).toEqual(["org_info", "mdm"]);
     const changes = diff(state.things as never, things, isComplete);
     expect(changes.filter(({ action }) => action === "delete")).toEqual([]);
   });
 
-  it("make a team that is new, at its defaults, and take options away with null", async () => {
+  it("create a new team with its defaults, and remove options with null", async () => {
     const made = await wantedOf(file(document("team", "team:\n  name: New\n  agent_options: null")), state);
     expect(made.find("team_settings", "New")).toEqual(defaults.team_settings);
     expect(made.find("agent_options", "New")).toBeNull();
@@ -83,15 +83,19 @@ describe("documents", () => {
     [
       "two configurations",
       `${document("config", "org_info: {}")}---\n${document("config", "org_info: {}")}`,
-      ["all.yml:9:3: there is another config in all.yml:4: it may come once"],
+      ["all.yml:9:3: there is already a config in all.yml:4: only one is allowed"],
     ],
     [
       "packs",
       document("pack", "name: p"),
-      ["all.yml:4:3: packs cannot be applied with files: use queries with an interval"],
+      ["all.yml:4:3: packs cannot be applied from files: use queries with an interval"],
     ],
-    ["roles", document("user_roles", "roles: {}"), ["all.yml:4:3: users cannot be managed by files"]],
-    ["a team beside its key", document("team", "name: T"), ["all.yml:4:3: the spec of a team has one key, team"]],
+    ["roles", document("user_roles", "roles: {}"), ["all.yml:4:3: users cannot be managed with files"]],
+    [
+      "a team beside its key",
+      document("team", "name: T"),
+      ["all.yml:4:3: the spec of a team must have exactly one key, team"],
+    ],
     [
       "an unknown field",
       document("query", "name: q\nquery: x\nintervall: 3"),
@@ -105,33 +109,35 @@ describe("documents", () => {
     [
       "the same query twice",
       `${document("query", "name: q\nquery: x")}---\n${document("query", "name: q\nquery: y")}`,
-      ['all.yml:10:3: the query "q" is in all.yml:4 already'],
+      ['all.yml:10:3: the query "q" is already defined in all.yml:4'],
     ],
     [
       "a mask",
       document("config", "smtp_settings: {password: '********'}"),
-      ["all.yml:4:19: spec.smtp_settings.password: is the mask of a secret: give the secret, as a variable"],
+      ["all.yml:4:19: spec.smtp_settings.password: is the mask of a secret: give the secret itself, as a variable"],
     ],
     [
       "what is not built",
       document("team", "team: {name: T, mdm: {macos_settings: {custom_settings: [{path: a}]}}}"),
-      ["all.yml:4:42: spec.team.mdm.macos_settings.custom_settings: this server has no configuration profiles yet"],
+      [
+        "all.yml:4:42: spec.team.mdm.macos_settings.custom_settings: this server does not support configuration profiles yet",
+      ],
     ],
   ])("with %s are refused", async (_, text, told) => {
     expect(await errors({ "all.yml": text })).toEqual(told);
   });
 
-  it("cannot be mixed with the files of today", async () => {
+  it("cannot be mixed with files of the current format", async () => {
     expect(await errors({ "default.yml": GLOBAL, ...file(document("query", "name: q\nquery: x")) })).toEqual([
       "default.yml:1:1: documents with apiVersion and kind, as in all.yml, cannot be mixed with this file",
     ]);
   });
 
-  it("of a team that there is not are refused; on the free tier they are passed over", async () => {
+  it("of an unknown team are refused; on the free tier they are skipped", async () => {
     const files = file(document("query", "name: q\nquery: x\nteam: Gone"), document("label", "name: l\nquery: x"));
     await expect(wantedOf(files, state)).rejects.toThrow("all.yml:4:3: there is no team Gone");
     const { things, warnings } = await wantedOf(files, stateWith([], { tier: "free" }));
     expect(things.map(({ name }) => name)).toEqual(["l"]);
-    expect(warnings).toEqual(["all.yml:4:3: this document is skipped: teams are of the premium tier"]);
+    expect(warnings).toEqual(["all.yml:4:3: this document is skipped: teams need the premium tier"]);
   });
 });

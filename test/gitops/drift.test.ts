@@ -1,4 +1,4 @@
-// Which entries of the activity feed tell of a change, and which only look like it.
+// Which entries of the activity feed explain a change, and which only look similar.
 import { describe, expect, it } from "vitest";
 import type { Change } from "../../src/gitops/diff.ts";
 import { asDrift, tellsOf, typesFor } from "../../src/gitops/drift.ts";
@@ -113,11 +113,11 @@ const cases: readonly Case[] = [
 ];
 
 describe("the feed", () => {
-  it.each(cases)("%j: %s %j tells: %s", (what, type, details, tells) => {
+  it.each(cases)("%j: %s %j explains: %s", (what, type, details, tells) => {
     expect(tellsOf({ type, details } as Parameters<typeof tellsOf>[0], what)).toBe(tells);
   });
 
-  it("is asked only for what can tell, in one question", () => {
+  it("is requested once, with only the types that can explain a change", () => {
     const types = typesFor(cases.map(([what]) => what));
     for (const [what, type, , tells] of cases) if (tells) expect(types, `${what.kind}`).toContain(type);
     expect(types.length).toBeLessThanOrEqual(200);
@@ -130,7 +130,7 @@ describe("the feed", () => {
     expect(typesFor([])).toEqual([]);
   });
 
-  it("is told from the files to the server", () => {
+  it("is shown from the files to the server", () => {
     expect(asDrift(org)).toMatchObject({ action: "update", fields: [{ path: "org_name", old: 2, new: 1 }] });
     expect(asDrift(missing(disk)).action).toBe("delete");
     expect(asDrift(extra(disk)).action).toBe("create");

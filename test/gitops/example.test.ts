@@ -1,4 +1,4 @@
-// examples/gitops as it stands: it applies, then there is nothing left to do, and its pipelines run commands that exist.
+// examples/gitops unchanged: it can be applied, then a plan is empty, and its pipelines run commands that exist.
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
@@ -10,7 +10,7 @@ import { gitops, stateOf } from "../support/gitops-cli.ts";
 const dir = join(root, "examples", "gitops");
 const teams = (await readdir(join(dir, "teams"))).sort().map((name) => join(dir, "teams", name));
 
-/** The words of a command, with files and patterns as the shell would give them. */
+/** The words of a command, with files and patterns expanded as the shell would do. */
 const inDir = (line: string): string[] =>
   line
     .replace(/ >.*$/, "")
@@ -26,7 +26,7 @@ const variables = async () => {
 };
 
 describe("the example repository", () => {
-  it("applies as it stands, and then has nothing to do", async () => {
+  it("can be applied unchanged, and then nothing is left to do", async () => {
     const app = await startApp();
     const env = await variables();
     const files = ["-f", join(dir, "default.yml"), ...teams];
@@ -59,7 +59,7 @@ describe("the example repository", () => {
       const result = await gitops(app, inDir(commands[0]!), { env: { ...env, CI: "true" } });
       expect(result.exitCode, `${commands[0]}: ${result.stderr}`).toBe(0);
     }
-    // Every secret that the files need is handed on.
+    // Every secret that the files need is passed on.
     const workflow = await readFile(join(dir, ".github/workflows/svc.yml"), "utf8");
     for (const name of Object.keys(env)) expect(workflow).toContain(`${name}: \${{ secrets.${name} }}`);
   });

@@ -1,4 +1,4 @@
-// YAML that is written reads back as the same values, whatever stands in them.
+// The written YAML parses to the same values, whatever texts they contain.
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { Json } from "../../src/gitops/diff.ts";
@@ -15,7 +15,7 @@ const noSecret = () => {
   throw new Error("there is no secret");
 };
 
-/** Texts with what YAML, variables and lines make special. */
+/** Texts with the special characters of YAML, variables and lines. */
 const text = fc.oneof(
   fc.string({ unit: "binary", maxLength: 30 }).map((raw) => raw.toWellFormed()),
   fc
@@ -79,7 +79,7 @@ const json = fc.letrec<{ value: Json }>((tie) => ({
 })).value;
 
 describe("exported YAML", () => {
-  it("reads back as the same value, whatever texts stand in it", () => {
+  it("parses to the same value, whatever texts it contains", () => {
     fc.assert(
       fc.property(json, (value) => {
         const written = yamlOf({ value }, noSecret);
@@ -89,13 +89,13 @@ describe("exported YAML", () => {
     );
   });
 
-  it("has long texts as blocks, and leaves what the server fills in", () => {
+  it("writes long texts as blocks, and keeps placeholders that the server fills in", () => {
     expect(yamlOf({ query: "SELECT 1\nFROM a -- $x\n", name: "$SVC_VAR_HOST_UUID", cost: "5$" }, noSecret)).toBe(
       "query: |\n  SELECT 1\n  FROM a -- \\$x\nname: $SVC_VAR_HOST_UUID\ncost: 5$\n",
     );
   });
 
-  it("has variables for secrets, which take any value of one line", () => {
+  it("uses variables for secrets, with any value of one line", () => {
     fc.assert(
       fc.property(
         fc.string({ minLength: 1 }).filter((secret) => !/^\s|[\r\n\u0085\u2028\u2029]/.test(secret)),
@@ -114,13 +114,13 @@ describe("exported YAML", () => {
     );
   });
 
-  it("has variables for keys of several lines, written as in JSON", () => {
+  it("uses variables for keys of several lines, written as in JSON", () => {
     const key = '-----BEGIN KEY-----\n"a\\b"\n-----END KEY-----\n';
     const written = yamlOf({ private_key: { $secret: "" } }, () => new Variables().add(["KEY"], "", "", "json"));
     expect(readBack(written, { KEY: JSON.stringify(key).slice(1, -1) }).value).toEqual({ private_key: key });
   });
 
-  it("names variables readably, each differently, and the same each time", () => {
+  it("gives variables readable, unique and stable names", () => {
     const names = () => {
       const variables = new Variables();
       for (const team of ["Ops", "ops", "部署", "総務", "9 lives"])

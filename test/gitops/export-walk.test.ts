@@ -1,4 +1,4 @@
-// No field is left out of an export: whichever of them changes, the files change.
+// An export contains every field: if any of them changes, the files change.
 import { describe, expect, it } from "vitest";
 import { caFields, caTypes } from "../../src/api/certificate-authorities.ts";
 import { NO_TEAM_NAME, type StateThing, thingKinds } from "../../src/api/configuration.ts";
@@ -90,7 +90,7 @@ function changed(value: Json, [key, ...rest]: readonly string[]): Json {
 
 const written = (of: StateThing[]) => JSON.stringify([...exportFiles({ things: of, defaults }).files]);
 
-/** What files cannot say is not exported either. */
+/** Fields that files cannot express are not exported either. */
 const isLeft = ({ at, path }: Leaf): boolean => {
   const { kind, name } = things[at]!;
   const inMdm =
@@ -99,12 +99,12 @@ const isLeft = ({ at, path }: Leaf): boolean => {
 };
 
 describe("an export", () => {
-  it("is walked with something of every kind", () => {
+  it("is tested with objects of every kind", () => {
     expect([...new Set(things.map(({ kind }) => kind))].sort()).toEqual([...thingKinds].sort());
     expect(all.length).toBeGreaterThan(150);
   });
 
-  it("has every field that can be written", () => {
+  it("contains every field that can be written", () => {
     const before = written(things);
     const missing = all.filter((leaf) => {
       const { value } = things[leaf.at]!;

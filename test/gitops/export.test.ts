@@ -1,4 +1,4 @@
-// What is exported says the same as what was read: every field of every thing, whatever stands in it.
+// An export is equivalent to the state that was read: every field of every object, with any values.
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { NO_TEAM_NAME, type StateThing } from "../../src/api/configuration.ts";
@@ -12,7 +12,7 @@ import { defaults, errorsOf, readGiven, stateWith, thing, warningsOf } from "../
 const HOSTS = ["a.example.com", "b $x.example.com", "é.example.com"];
 const generated = configurations({ defaults, hosts: HOSTS, authorities: true });
 
-/** References of all secrets made one: which one it is, only a server knows. */
+/** Replaces the references of all secrets by one, because only a server can distinguish them. */
 function blind(value: Json): Json {
   if (isSecretRef(value)) return { $secret: "" };
   if (Array.isArray(value)) return value.map(blind);
@@ -23,7 +23,7 @@ function blind(value: Json): Json {
 const mainFiles = (files: ReadonlyMap<string, string>) =>
   [...files.keys()].filter((path) => path === "default.yml" || path.startsWith("teams/"));
 
-/** The plan of files that were made of `exported` on a server that has `held`. */
+/** The plan of files that were exported from `exported`, on a server with the state `held`. */
 async function planFrom(exported: StateThing[], held: readonly StateThing[] = exported): Promise<Change[]> {
   const { files, variables } = exportFiles({ things: exported, defaults });
   const read = await readGiven(Object.fromEntries(files), { environment: environmentOf(variables) }, mainFiles(files));
@@ -36,7 +36,7 @@ async function planFrom(exported: StateThing[], held: readonly StateThing[] = ex
 }
 
 describe("an export", () => {
-  it("plans to nothing, whatever was configured", async () => {
+  it("has an empty plan, whatever was configured", async () => {
     await fc.assert(
       fc.asyncProperty(generated, async (things) => {
         expect(await planFrom(things)).toEqual([]);
@@ -45,7 +45,7 @@ describe("an export", () => {
     );
   });
 
-  it("of a server on which nothing was said plans to nothing", async () => {
+  it("of an unconfigured server has an empty plan", async () => {
     expect(await planFrom(stateWith().things)).toEqual([]);
   });
 
@@ -73,7 +73,7 @@ describe("the files of an export", () => {
     thing("enroll_secrets", name, "enroll_secrets", { secrets: [{ $secret: "" }] }),
   ];
 
-  it("are called safely, each differently, whatever teams are called", () => {
+  it("have safe and unique names, whatever teams are called", () => {
     const names = [
       "Ops",
       "OPS!",
@@ -97,7 +97,7 @@ describe("the files of an export", () => {
     expect(files.get("teams/no-team.yml")).toContain(`name: ${NO_TEAM_NAME}`);
   });
 
-  it("name their secrets readably, and list them", () => {
+  it("give their secrets readable names, and list them", () => {
     const smtp = { ...(defaults.config.smtp_settings as object), password: { $secret: "" } };
     const { files, variables } = exportFiles(
       stateWith([
@@ -122,7 +122,7 @@ describe("the files of an export", () => {
     expect(files.get(".gitignore")).toContain(".env\n");
   });
 
-  it("are split where a list is long", async () => {
+  it("are split if a list is long", async () => {
     const many = Array.from({ length: 60 }, (_, i) =>
       thing("policy", null, `Policy ${i}`, {
         query: `SELECT ${"x".repeat(40_000)}`,

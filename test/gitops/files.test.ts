@@ -1,4 +1,5 @@
-// Reading the files of configuration as code: substitution, includes, what kind each is, and where each problem stands.
+// Reading the files of configuration as code: substitution, includes, the kind of each file, and the positions of
+// problems.
 import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
@@ -30,32 +31,37 @@ describe("substitution", () => {
     ["a: $", "a: $"],
     ["a: $1 $ {} $-x", "a: $1 $ {} $-x"],
     ["# a: $UNSET\nb: 1", "# a: $UNSET\nb: 1"],
-    ["a: $EMPTY.", "a: ."],
+    ["# $EMPTY.", "# ."],
   ])("%j becomes %j", (text, result) => {
     const done = expanded(text, { NAME: "value", EMPTY: "" });
     if (result === null) expect(done.problems).toEqual(["f.yml:1:4: the environment variable NAMEs is not set"]);
     else expect(done).toMatchObject({ result, problems: [] });
   });
 
-  it("lists all variables that are missing, each at its place, and secrets that cannot stand there", () => {
+  it("warns about an empty variable", () => {
+    const { result, problems } = expanded("a: $EMPTY.", { EMPTY: "" });
+    expect({ result, problems }).toEqual({ result: "a: .", problems: ["f.yml:1:4: $EMPTY is empty"] });
+  });
+
+  it("lists all missing variables with their positions, and secrets in places that do not support them", () => {
     expect(expanded("a: $ONE\nb:\n  - x$TWO $ONE\nc: $SVC_SECRET_KEY").problems).toEqual([
       "f.yml:1:4: the environment variable ONE is not set",
       "f.yml:3:6: the environment variable TWO is not set",
       "f.yml:3:11: the environment variable ONE is not set",
-      "f.yml:4:4: $SVC_SECRET_KEY can stand in profiles and scripts only, not in the configuration itself",
+      "f.yml:4:4: $SVC_SECRET_KEY can only be used in profiles and scripts, not in the configuration itself",
     ]);
-    // What every object has is no variable of the environment.
+    // Properties that every object has are not environment variables.
     expect(expanded("$constructor $toString").problems).toHaveLength(2);
   });
 
-  it("knows the way back", () => {
+  it("maps offsets back to the file", () => {
     const text = "a: $LONG x\nb: $LONG y";
     const { result, original } = expanded(text, { LONG: "1\n2\n3" });
     for (const letter of ["x", "y", "b"]) expect(original(result.indexOf(letter))).toBe(text.indexOf(letter));
     expect(placesIn(text, "f")(original(result.indexOf("2")))).toEqual({ file: "f", line: 1, column: 4 });
   });
 
-  it("changes nothing that is no reference", () => {
+  it("changes nothing that is not a reference", () => {
     fc.assert(
       fc.property(
         fc.string().filter((text) => !text.includes("$")),
@@ -76,7 +82,7 @@ describe("a tree", () => {
     return { tree: parseTree(text, "f.yml", {}, problems), problems: problems.all.map(renderProblem) };
   };
 
-  it("knows where each part stands", () => {
+  it("knows the position of each part", () => {
     const { tree: root } = tree("a:\n  b:\n    - 1\n    - c: yes\n      d: null\n");
     expect(plain(root!)).toEqual({ a: { b: [1, { c: "yes", d: null }] } });
     expect(placeOf(root!, ["a", "b", 1, "d"])).toMatchObject({ line: 5, column: 7 });
@@ -86,15 +92,15 @@ describe("a tree", () => {
   it.each([
     ["a: 1\na: 2", "f.yml:2:1: Map keys must be unique"],
     ["a: [1, 2", "f.yml:1:9:"],
-    ["? [1]\n: 2", "f.yml:1:3: a key must be a text"],
+    ["? [1]\n: 2", "f.yml:1:3: a key must be a string"],
     ["a: *none", "f.yml:1:4:"],
     ["a: 1\n---\nb: 2", "f.yml:3:1: more than one document in one file"],
     ["\ta: 1", "f.yml:1:"],
-  ])("tells what is wrong with %j", (text, told) => {
+  ])("reports the error in %j", (text, told) => {
     expect(tree(text).problems[0]).toContain(told);
   });
 
-  it("is not blown up by aliases, nor by depth", () => {
+  it("is protected against expanding aliases and deep nesting", () => {
     const bomb = ["a0: &a0 [x,x,x,x,x,x,x,x,x,x]"];
     for (let i = 1; i < 10; i++)
       bomb.push(
@@ -104,13 +110,13 @@ describe("a tree", () => {
       );
     const started = performance.now();
     expect(tree(bomb.join("\n")).problems).toEqual(["f.yml:1:1: more than 1000000 values in one file"]);
-    // Read alias by alias it would take minutes.
+    // Without the limit, expanding the aliases would take minutes.
     expect(performance.now() - started).toBeLessThan(20_000);
     expect(tree(`${"[".repeat(100)}${"]".repeat(100)}`).problems[0]).toMatch(/nested more than 64 deep/);
     expect(tree("a: &a\n  b: *a").problems[0]).toMatch(/^f\.yml:/);
   });
 
-  it("keeps keys that mean something to JavaScript as what they are", () => {
+  it("treats keys with a meaning in JavaScript like any others", () => {
     const value = plain(tree("__proto__: {polluted: true}\nconstructor: 1").tree!) as Record<string, unknown>;
     expect(Object.keys(value)).toEqual(["__proto__", "constructor"]);
     expect(({} as Record<string, unknown>).polluted).toBeUndefined();
@@ -135,7 +141,7 @@ describe("main files", () => {
   };
   const GLOBAL = "org_settings: {}\ncontrols: {}\n";
 
-  it("are told apart by what is in them", async () => {
+  it("are distinguished by their content", async () => {
     const { scopes, problems } = await read(
       {
         "default.yml": GLOBAL,
@@ -164,37 +170,37 @@ describe("main files", () => {
     [
       "both spellings",
       { "t.yml": "name: A\nqueries: []\nreports: []\n" },
-      ["t.yml:2:1: queries and reports are the same: give one of them"],
+      ["t.yml:2:1: queries and reports are the same setting: give only one of them"],
     ],
     [
       "neither kind",
       { "t.yml": "policies: []\n" },
       ["t.yml:1:1: the file needs org_settings (the global file) or name (a team's)"],
     ],
-    ["both kinds", { "t.yml": `name: A\n${GLOBAL}` }, ["t.yml:1:1: name cannot stand beside org_settings"]],
+    ["both kinds", { "t.yml": `name: A\n${GLOBAL}` }, ["t.yml:1:1: name cannot be used together with org_settings"]],
     ["a name that is none", { "t.yml": "name: [A]\n" }, ["t.yml:1:7: name must be the name of a team"]],
     [
       "no team under another file name",
       { "t.yml": "name: No team\n" },
-      ["t.yml:1:7: the file of No team must be called no-team.yml"],
+      ["t.yml:1:7: the file for No team must be called no-team.yml"],
     ],
     ["a list that is none", { "t.yml": "name: A\nlabels: {a: 1}\n" }, ["t.yml:2:9: labels must be a list"]],
     [
       "no controls",
       { "default.yml": "org_settings: {}\ncontrols:\n" },
-      ["default.yml:1:1: controls must be in the global file, or in that of no team"],
+      ["default.yml:1:1: controls must be in the global file, or in the one for hosts without a team"],
     ],
     ["a text", { "t.yml": "hello\n" }, ["t.yml:1:1: the file must be an object with org_settings or name"]],
     [
       "what is not built",
       { "t.yml": "name: A\ncustom_host_vitals: [{name: x}]\n" },
-      ["t.yml:2:1: custom_host_vitals: this server has no custom host vitals yet"],
+      ["t.yml:2:1: custom_host_vitals: this server does not support custom host vitals yet"],
     ],
   ])("refuse %s", async (_, files, told) => {
     expect((await read(files, Object.keys(files))).problems).toEqual(told);
   });
 
-  it("must fit together", async () => {
+  it("must be consistent with each other", async () => {
     const { problems } = await read(
       {
         "a.yml": GLOBAL,
@@ -208,15 +214,15 @@ describe("main files", () => {
     expect(problems).toEqual([
       "gone.yml:1:1: gone.yml does not exist",
       "b.yml:1:1: there is another global file: a.yml",
-      "d.yml:1:7: team OPS is in c.yml too (team names differ by more than case)",
-      "no-team.yml:2:1: controls are in a.yml too: one of the two files has them",
+      "d.yml:1:7: team OPS is also in c.yml (names of teams must differ in more than letter case)",
+      "no-team.yml:2:1: controls are also in a.yml: only one of the two files may have them",
     ]);
     expect((await read({ "no-team.yml": "name: No team\n" }, ["no-team.yml"])).problems).toEqual([
-      "no-team.yml:1:7: the file for hosts of no team needs the global file in the same run",
+      "no-team.yml:1:7: the file for hosts without a team needs the global file in the same run",
     ]);
   });
 
-  it("bring in files by absolute paths and patterns, and the same file for each that names it", async () => {
+  it("include files by absolute paths and patterns, and the same file from several files", async () => {
     const files = {
       "lib/p.yml": "- name: one\n",
       "a.yml": `name: A\npolicies:\n  - path: ${directory}/lib/p.yml\n  - path: gone.yml\n`,
@@ -228,7 +234,7 @@ describe("main files", () => {
     expect(problems).toEqual(["a.yml:4:11: gone.yml does not exist", "b.yml:4:11: gone.yml does not exist"]);
   });
 
-  it("bring in other files, relative to themselves", async () => {
+  it("include other files, relative to themselves", async () => {
     const { scopes, problems } = await read(
       {
         "default.yml": "org_settings:\n  path: lib/org.yml\ncontrols: {}\nagent_options:\n  path: ./lib/options.yml\n",
@@ -244,7 +250,7 @@ describe("main files", () => {
       ["default.yml", "teams/t.yml"],
       { ORG: "Example" },
     );
-    expect(problems).toEqual(["teams/t.yml:7:12: nothing matches ../lib/none/*.yml"]);
+    expect(problems).toEqual(["teams/t.yml:7:12: no file matches ../lib/none/*.yml"]);
     expect(plain(scopes[0]!.sections.org_settings!.tree!)).toEqual({ org_info: { org_name: "Example" } });
     expect(
       scopes[1]!.lists.policies!.items.map(({ tree, file }) => [plain(tree), file.slice(directory.length + 1)]),
@@ -258,18 +264,18 @@ describe("main files", () => {
   });
 
   it.each<[string, string, string]>([
-    ["labels:\n  - path: a.yml\n    paths: '*.yml'\n", "t.yml:3:5", "either path or paths, not both"],
+    ["labels:\n  - path: a.yml\n    paths: '*.yml'\n", "t.yml:3:5", "give either path or paths, not both"],
     [
       "labels:\n  - paths: a.yml\n",
       "t.yml:3:12",
-      "paths must be a pattern with *, ?, [ or {; one file is named by path",
+      "paths must be a pattern with *, ?, [ or {; use path for a single file",
     ],
-    ["labels:\n  - path: '*.yml'\n", "t.yml:3:11", "*.yml is a pattern: give it as paths"],
+    ["labels:\n  - path: '*.yml'\n", "t.yml:3:11", "*.yml is a pattern: use paths"],
     ["labels:\n  - path: gone.yml\n", "t.yml:3:11", "gone.yml does not exist"],
     [
       "policies:\n  - path: empty.yml\n    critical: true\n",
       "t.yml:4:5",
-      "critical is ignored: it is not applied to what a file brings in",
+      "critical is ignored: it does not apply to the items of an included file",
     ],
     ["labels:\n  - path: x.json\n", "t.yml:3:11", "x.json: unsupported extension, it must be .yml or .yaml"],
     [
@@ -286,7 +292,7 @@ describe("main files", () => {
     [
       "agent_options:\n  path: map.yml\n  config: {}\n",
       "t.yml:4:3",
-      "config cannot stand beside path, which replaces the whole section",
+      "config cannot be used together with path, which replaces the whole section",
     ],
     ["agent_options:\n  path: 7\n", "t.yml:3:9", "path must be the name of a file"],
     ["labels:\n  - path: binary.yml\n", "t.yml:3:11", "binary.yml is not UTF-8 text"],

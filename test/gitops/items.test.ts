@@ -1,4 +1,5 @@
-// Labels, policies and queries of files held against their schemas: defaults, every problem at its place, what was meant.
+// Labels, policies and queries in files compared with their schemas: defaults, every problem with its position,
+// suggestions.
 import { describe, expect, it } from "vitest";
 import type { z } from "zod";
 import { check } from "../../src/gitops/check.ts";
@@ -17,7 +18,7 @@ function checked(schema: z.ZodType, text: string, name: string, allowUnknownKeys
 }
 
 describe("what is left out", () => {
-  it("has its default", () => {
+  it("get their defaults", () => {
     expect(checked(LabelFile, "name: ' Cafe\u0301 '\nquery: SELECT 1", "label").value).toEqual({
       name: "Café",
       description: "",
@@ -49,7 +50,7 @@ describe("what is left out", () => {
     });
   });
 
-  it("keeps a manual label's members apart from having none", () => {
+  it("distinguishes a manual label without a list of members from one with an empty list", () => {
     const hosts = (more: string) =>
       (checked(LabelFile, `name: m\nlabel_membership_type: manual\n${more}`, "label").value as LabelFile).hosts;
     expect(hosts("")).toBeUndefined();
@@ -87,23 +88,23 @@ describe("problems", () => {
     [
       PolicyFile,
       "name: p\nquery: x\nplatform: macos",
-      ["f.yml:3:1: labels.0.platform: macos is none of darwin, windows, linux, chrome"],
+      ["f.yml:3:1: labels.0.platform: macos is not one of darwin, windows, linux, chrome"],
     ],
     [
       PolicyFile,
       "name: p\nquery: x\nrun_script:\n  path: a.sh",
-      ["f.yml:3:1: labels.0.run_script: this server has no saved scripts yet"],
+      ["f.yml:3:1: labels.0.run_script: this server does not support saved scripts yet"],
     ],
     [
       PolicyFile,
       "name: p\nquery: x\nlabels_include_any: [a]\nlabels_exclude_any: [b]",
-      ["f.yml:4:1: labels.0.labels_exclude_any: either labels_include_any or labels_exclude_any, not both"],
+      ["f.yml:4:1: labels.0.labels_exclude_any: give either labels_include_any or labels_exclude_any, not both"],
     ],
     [PolicyFile, "name: p\nquery: x\ncritical: yes", ["f.yml:3:1: labels.0.critical: expected boolean, got string"]],
     [
       QueryFile,
       "name: q\nquery: x\ninterval: 1.5\nlogging: none",
-      ["f.yml:3:1: labels.0.interval: expected integer, got number", "f.yml:4:1: labels.0.logging: Invalid option"],
+      ["f.yml:3:1: labels.0.interval: expected integer, got number", "f.yml:4:1: labels.0.logging: must be one of"],
     ],
     [QueryFile, "name: q\nquery: x\ninterval: -1", ["f.yml:3:1: labels.0.interval: "]],
   ])("%#", (schema, text, told) => {
@@ -112,7 +113,7 @@ describe("problems", () => {
     expect(real.map((line, i) => line.slice(0, told[i]?.length))).toEqual(told);
   });
 
-  it("of unknown keys are warnings where that is asked for", () => {
+  it("of unknown keys are warnings on request", () => {
     const { value, told } = checked(QueryFile, "name: q\nquery: x\nintervall: 60", "query", true);
     expect(told).toEqual(["warning f.yml:3:1: unknown key query.intervall; did you mean interval?"]);
     expect(value).toMatchObject({ name: "q", interval: 0 });

@@ -1,4 +1,4 @@
-// Whatever stands in files, the reader tells problems: it never falls over, and what it lets through can be held against a server.
+// The reader reports problems of arbitrary files: it never crashes, and accepted files can be compared with a server.
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { desiredOf } from "../../src/gitops/desired.ts";
@@ -8,7 +8,7 @@ import { asYaml, errorsOf, readGiven, stateWith } from "../support/gitops-files.
 
 type Node = { readonly [key: string]: unknown };
 
-/** All keys that mean something somewhere. */
+/** All keys that have a meaning somewhere. */
 function keysIn(node: unknown, found = new Set<string>(topLevelKeys)): Set<string> {
   if (Array.isArray(node)) for (const one of node) keysIn(one, found);
   else if (typeof node === "object" && node !== null)
@@ -59,7 +59,7 @@ const anything = fc.letrec<{ value: unknown }>((tie) => ({
   ),
 })).value;
 
-/** Maps keep keys that objects take for something else. */
+/** Maps preserve keys that have a special meaning in objects. */
 function asJson(value: unknown): string {
   if (value instanceof Map) return `{${[...value].map(([key, one]) => `${asYaml(key)}: ${asJson(one)}`).join(", ")}}`;
   if (Array.isArray(value)) return `[${value.map(asJson).join(", ")}]`;
@@ -79,7 +79,7 @@ const aFile = fc
   .map((lines) => `${lines.join("\n")}\n`);
 
 describe("the reader", () => {
-  it("tells problems of whatever files hold, and never falls over", async () => {
+  it("reports problems of arbitrary files, and never crashes", async () => {
     let through = 0;
     await fc.assert(
       fc.asyncProperty(
@@ -104,7 +104,7 @@ describe("the reader", () => {
     expect(through).toBeGreaterThan(0);
   });
 
-  it("is not taken in by keys that mean something to JavaScript", async () => {
+  it("is not confused by keys with a meaning in JavaScript", async () => {
     const { problems } = await readGiven({
       "d.yml": "org_settings: {__proto__: {org_info: {org_name: x}}, constructor: 1}\ncontrols: {toString: 1}\n",
     });

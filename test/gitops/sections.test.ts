@@ -1,4 +1,5 @@
-// Keys of sections: unknown ones, wrong types, two spellings, secrets, what is not built, and what stands in the wrong file.
+// Keys of sections: unknown ones, wrong types, two spellings, secrets, unsupported features, and keys in the wrong
+// file.
 import { describe, expect, it } from "vitest";
 import { refOf } from "../../src/gitops/secrets.ts";
 import {
@@ -48,7 +49,7 @@ describe("problems", () => {
     [
       "a number out of bounds",
       org("smtp_settings: {port: 70000}"),
-      ["d.yml:2:19: org_settings.smtp_settings.port: Too big: expected number to be <=65535"],
+      ["d.yml:2:19: org_settings.smtp_settings.port: must be at most 65535"],
     ],
     [
       "secrets that are no list",
@@ -73,18 +74,18 @@ describe("problems", () => {
     [
       "the same secret twice",
       { ...org("secrets: [{secret: s}]"), "t.yml": "name: T\nsettings: {secrets: [{secret: s}]}\n" },
-      ["t.yml:2:23: the same enroll secret is in d.yml:2 already"],
+      ["t.yml:2:23: the same enroll secret is already in d.yml:2"],
     ],
     [
       "exceptions",
       org("gitops: {exceptions: {labels: true}}"),
-      ["d.yml:2:12: org_settings.gitops.exceptions: exceptions cannot be set by files"],
+      ["d.yml:2:12: org_settings.gitops.exceptions: exceptions cannot be set in files"],
     ],
     [
       "ids of policies",
       org("webhook_settings: {failing_policies_webhook: {policy_ids: [3]}}"),
       [
-        "d.yml:2:49: org_settings.webhook_settings.failing_policies_webhook.policy_ids: must be empty: give the policy webhooks_and_tickets_enabled instead",
+        "d.yml:2:49: org_settings.webhook_settings.failing_policies_webhook.policy_ids: must be empty: use webhooks_and_tickets_enabled of the policy instead",
       ],
     ],
     [
@@ -128,18 +129,21 @@ describe("problems", () => {
       "windows_require_bitlocker_pin: true",
       ["controls.windows_require_bitlocker_pin: needs enable_disk_encryption to be true"],
     ],
-    ["macos_updates: {deadline: '2026-01-01'}", ["controls.macos_updates: minimum_version and deadline go together"]],
+    [
+      "macos_updates: {deadline: '2026-01-01'}",
+      ["controls.macos_updates: minimum_version and deadline must be given together"],
+    ],
     [
       "ios_updates: {minimum_version: '17', deadline: tomorrow}",
       ["controls.ios_updates.deadline: must be a date, YYYY-MM-DD"],
     ],
     [
       "ipados_updates: {minimum_version: latest, deadline: '2026-01-01'}",
-      ["controls.ipados_updates.minimum_version: this server has no updates to the latest version yet"],
+      ["controls.ipados_updates.minimum_version: this server does not support updates to the latest version yet"],
     ],
     [
       "windows_updates: {deadline_days: 2}",
-      ["controls.windows_updates: deadline_days and grace_period_days go together"],
+      ["controls.windows_updates: deadline_days and grace_period_days must be given together"],
     ],
     [
       "windows_migration_enabled: true",
@@ -174,7 +178,7 @@ describe("problems", () => {
     ]);
   });
 
-  it("of unknown nested keys are warnings where that is asked for, and the keys are dropped", async () => {
+  it("of unknown nested keys are warnings on request, and the keys are dropped", async () => {
     const files = { "d.yml": "org_settings: {org_info: {org_name: x, colour: red}, extra: 1}\ncontrols: {what: 1}\n" };
     const { errors, warnings } = await told(files, { allowUnknownKeys: true });
     expect(errors).toEqual([]);
@@ -183,9 +187,8 @@ describe("problems", () => {
   });
 });
 
-describe("what this server does not have", () => {
+describe("features that this server does not support", () => {
   it.each<[string, string]>([
-    ["org_settings: {yara_rules: [{path: a.yar}]}", "YARA rules"],
     ["org_settings: {directory_graph_credentials: [{tenant_id: x}]}", "directory credentials"],
     ["org_settings: {mdm: {volume_purchasing_program: [{location: x}]}}", "volume licences"],
     ["org_settings: {mdm: {vendora_business: [{organization_name: x}]}}", "connection to a business manager"],
@@ -201,13 +204,13 @@ describe("what this server does not have", () => {
     ["name: T\ncontrols: {windows_settings: {configuration_profiles: [{path: a}]}}", "configuration profiles"],
     ["name: T\ncontrols: {vendora_settings: {enable_disk_encryption: true}}", "disk encryption of one platform alone"],
     ["name: T\ncontrols: {setup_experience: {bootstrap_package: 'https://x'}}", "setup experience"],
-    ["name: T\ncontrols: {macos_setup: {lock_end_user_info: false}}", "choice of unlocked end-user information"],
+    ["name: T\ncontrols: {macos_setup: {lock_end_user_info: false}}", "unlocked end-user information"],
     ["name: T\ncontrols: {android_settings: {certificates: [{name: x}]}}", "settings of Android hosts"],
     ["name: T\ncontrols: {linux_settings: {enable_escrow_disk_encryption_key: true}}", "settings of Linux hosts"],
     ["name: T\ncontrols: {enable_recovery_lock_password: true}", "recovery lock"],
     ["name: T\ncontrols: {name_template: $SVC_VAR_X}", "names of hosts by template"],
     ["name: T\ncontrols: {macos_updates: {deadline_days: 3}}", "days in place of a deadline"],
-    ["name: T\nsoftware: {packages: [{url: 'https://x'}]}", "software to install"],
+    ["name: T\nsoftware: {packages: [{url: 'https://x'}]}", "software installation"],
     [
       "name: T\nsettings: {webhook_settings: {host_activities_webhook: {enable_host_activities_webhook: true}}}",
       "webhook of what happens to hosts",
@@ -223,10 +226,10 @@ describe("what this server does not have", () => {
     const controls = text.startsWith("org_settings") ? "\ncontrols: {}" : "";
     const { errors } = await told({ "f.yml": `${text}${controls}\n` });
     expect(errors).toHaveLength(1);
-    expect(errors[0]).toContain(`this server has no ${area} yet`);
+    expect(errors[0]).toContain(`this server does not support ${area} yet`);
   });
 
-  it("may stand there empty", async () => {
+  it("may be present with an empty value", async () => {
     const { errors } = await told({
       "d.yml":
         "org_settings: {yara_rules: [], mdm: {volume_purchasing_program:, vendora_business_manager: []}}\ncontrols: {scripts: [], macos_settings: {custom_settings: []}, android_enabled_and_configured: false}\nsoftware:\ncustom_host_vitals: []\n",
@@ -243,12 +246,12 @@ describe("the wrong file", () => {
     [
       "software of everybody that is some",
       { "d.yml": `${GLOBAL}software: {packages: [{url: x}]}\n` },
-      "d.yml:3:1: software cannot stand in the global file",
+      "d.yml:3:1: software is not allowed in the global file",
     ],
     [
       "controls of everybody",
       { "t.yml": "name: T\ncontrols: {windows_enabled_and_configured: true}\n" },
-      "t.yml:2:12: controls.windows_enabled_and_configured: this is of all hosts: it stands in the global file, or in that of no team",
+      "t.yml:2:12: controls.windows_enabled_and_configured: applies to all hosts: allowed only in the global file, or in the one for hosts without a team",
     ],
     [
       "a team's settings for no team",
@@ -256,7 +259,7 @@ describe("the wrong file", () => {
         "d.yml": "org_settings: {}\n",
         "no-team.yml": "name: No team\ncontrols: {}\nsettings: {features: {enable_host_users: true}}\n",
       },
-      "no-team.yml:3:12: settings.features: hosts without a team have webhook_settings and integrations only",
+      "no-team.yml:3:12: settings.features: hosts without a team only have webhook_settings and integrations",
     ],
     [
       "calendar events for no team",
@@ -264,14 +267,14 @@ describe("the wrong file", () => {
         "d.yml": "org_settings: {}\n",
         "no-team.yml": "name: No team\ncontrols: {}\npolicies: [{name: p, query: x, calendar_events_enabled: true}]\n",
       },
-      "no-team.yml:3:32: calendar_events_enabled cannot be on for hosts without a team",
+      "no-team.yml:3:32: calendar_events_enabled cannot be true for hosts without a team",
     ],
     ["all teams", { "t.yml": "name: All teams\n" }, "t.yml:1:7: All teams is not the name of a team"],
   ])("%s", async (_, files, error) => {
     expect((await told(files)).errors).toEqual(error === "" ? [] : [error]);
   });
 
-  it("agent options of hosts without a team are ignored, which is said", async () => {
+  it("agent options of hosts without a team are ignored, with a warning", async () => {
     const files = {
       "d.yml": "org_settings: {}\n",
       "no-team.yml": "name: No team\ncontrols: {}\nagent_options: {config: {}}\n",
@@ -337,7 +340,7 @@ describe("two spellings", () => {
       "",
     ],
     ["name: T\n", "queries: [{name: q, query: x}]", "reports: [{name: q, query: x}]", ""],
-  ])("mean the same: %s%s", async (before, older, newer, after) => {
+  ])("are equivalent: %s%s", async (before, older, newer, after) => {
     const [old, now] = [
       await wantedOf({ "f.yml": `${before}${older}${after}\n` }),
       await wantedOf({ "f.yml": `${before}${newer}${after}\n` }),
@@ -348,13 +351,15 @@ describe("two spellings", () => {
     expect(old.warnings).toEqual([expect.stringMatching(/^f\.yml:\d+:\d+: \S+ is an older name of \S+$/)]);
     const separator = before.endsWith("\n") ? "\n" : ", ";
     const { errors } = await told({ "f.yml": `${before}${newer}${separator}${older}${after}\n` });
-    expect(errors).toEqual([expect.stringMatching(/^f\.yml:\d+:\d+: \S+ and \S+ are the same: give one of them$/)]);
+    expect(errors).toEqual([
+      expect.stringMatching(/^f\.yml:\d+:\d+: \S+ and \S+ are the same setting: give only one of them$/),
+    ]);
   });
 });
 
 describe("secrets of sections", () => {
   const smtp = "smtp_settings: {server: mail, password: $PASSWORD}";
-  it("stand in values by reference only", async () => {
+  it("are only references in values", async () => {
     const files = {
       "d.yml": `org_settings:\n  ${smtp}\n  integrations: {ticketing_a: [{url: 'https://j', username: u, api_token: tok, project_key: P}], calendar: [{domain: d, api_key_json: {client_email: e, private_key: key}}]}\n  certificate_authorities: {directory_scep_proxy: {url: 'https://s', admin_url: 'https://a', username: u, password: pw}, hosted_ca_a: [{name: H, url: 'https://h', api_token: tok, profile_id: '1', certificate_common_name: c, certificate_seat_id: s}]}\ncontrols: {}\n`,
     };
@@ -391,7 +396,7 @@ describe("secrets of sections", () => {
     ["smtp_settings:\n    password: $S", "%hunter2\t`horse"],
     ["smtp_settings:\n    password: $S", "hunter2 #horse"],
     ["smtp_settings:\n    password: x$S", "hunter2 # horse"],
-  ])("are in no message, whatever YAML makes of %s with %j", async (text, value) => {
+  ])("are in no message, however YAML parses %s with %j", async (text, value) => {
     for (const allowUnknownKeys of [true, false]) {
       const { errors, warnings } = await told(org(text), { environment: { S: value }, allowUnknownKeys });
       expect([...errors, ...warnings].join("\n")).not.toMatch(/hunter|horse|battery|staple|correct/);
@@ -399,7 +404,7 @@ describe("secrets of sections", () => {
     }
   });
 
-  it("may be anything in a block, and most things in quotes and without", async () => {
+  it("can be anything in a block, and most texts in quotes and without", async () => {
     for (const [text, value] of [
       ["smtp_settings:\n    password: |-\n      $S", "*a: b #c, 'd' \"e\" {f} !g"],
       ["smtp_settings: {password: '$S'}", "*a: b #c {f} !g"],
@@ -413,10 +418,10 @@ describe("secrets of sections", () => {
     const json = JSON.stringify({ client_email: "e", private_key: "k", expires: 7, "x#": null });
     const given = org("integrations: {calendar: [{domain: d, api_key_json: $S}]}");
     const { problems } = await readGiven(given, { environment: { S: json } });
-    expect(errorsOf(problems)).toEqual([expect.stringContaining("expires: a secret must be a text")]);
+    expect(errorsOf(problems)).toEqual([expect.stringContaining("expires: a secret must be a string")]);
   });
 
-  it("that are masks are refused, and those left out stay or are none", async () => {
+  it("that are masks are refused, and omitted ones are kept or do not exist", async () => {
     for (const [text, at] of [
       ["smtp_settings: {password: '********'}", "org_settings.smtp_settings.password"],
       ["secrets: [{secret: '********'}]", "org_settings.secrets.0.secret"],
@@ -455,7 +460,7 @@ describe("labels of the server", () => {
     },
   );
 
-  it("have the hosts that files name, by their own names; unknown ones are told", async () => {
+  it("have the hosts in the files, by their own names; unknown hosts are reported", async () => {
     const { find, warnings } = await wantedOf(
       {
         "d.yml": `${GLOBAL}labels:\n  - {name: New, label_membership_type: manual, hosts: [serial, 7, same, none]}\n  - {name: Kept, label_membership_type: manual}\n  - {name: Fresh, label_membership_type: manual}\n  - {name: Dynamic, query: x, hosts: []}\n`,
@@ -472,7 +477,7 @@ describe("labels of the server", () => {
     expect(warnings).toEqual(['d.yml:4:73: label "New": there is no host none']);
   });
 
-  it("are cleared by nothing", async () => {
+  it("are cleared by an empty value", async () => {
     const { find } = await wantedOf(
       { "d.yml": `${GLOBAL}labels:\n  - {name: Kept, label_membership_type: manual, hosts:}\n` },
       state,
@@ -480,17 +485,17 @@ describe("labels of the server", () => {
     expect(find("label", null, "Kept")).toMatchObject({ hosts: [] });
   });
 
-  it("cannot go while something that stays goes by them", async () => {
+  it("cannot be deleted while a remaining object uses them", async () => {
     const gone = wantedOf({ "d.yml": GLOBAL }, state);
     await expect(gone).rejects.toThrow(
-      'd.yml:1:1: the label "Kept" is not in the files, and the policy "p" of Other goes by it',
+      'd.yml:1:1: the label "Kept" is not in the files, but the policy "p" of Other uses it',
     );
-    // With its team, or its policies, what goes by it goes too.
+    // If its team or its policies are deleted, the objects that use the label are deleted too.
     await wantedOf({ "d.yml": GLOBAL }, state, { deleteOtherTeams: true });
     await wantedOf({ "d.yml": GLOBAL, "t.yml": "name: Other\n" }, state);
   });
 
-  it("count for files without the global one", async () => {
+  it("are known to files without the global one", async () => {
     const files = (label: string) => ({
       "t.yml": `name: T\npolicies:\n  - {name: p, query: x, labels_include_any: [${label}]}\n`,
     });
@@ -503,14 +508,14 @@ describe("labels of the server", () => {
 });
 
 describe("teams of the server", () => {
-  it("have names that differ by more than case", async () => {
+  it("have names that differ in more than letter case", async () => {
     const state = stateWith([thing("team", null, "Ops", { description: "" })]);
     await expect(wantedOf({ "t.yml": "name: OPS\n" }, state)).rejects.toThrow(
-      "t.yml:1:7: the server has this team as Ops: names of teams must differ by more than case",
+      "t.yml:1:7: the team is called Ops on the server: names of teams must differ in more than letter case",
     );
   });
 
-  it("are of the premium tier, as is what is critical", async () => {
+  it("need the premium tier, like critical policies", async () => {
     const state = stateWith([], { tier: "free" });
     const { things, warnings } = await wantedOf(
       {
@@ -522,8 +527,8 @@ describe("teams of the server", () => {
     expect(things.filter(({ owner }) => owner !== null)).toEqual([]);
     expect(things.find(({ kind }) => kind === "policy")!.value).toMatchObject({ critical: false });
     expect(warnings).toEqual([
-      "t.yml:1:7: this file is skipped: teams are of the premium tier",
-      "d.yml:3:32: critical is of the premium tier: it is left off",
+      "t.yml:1:7: this file is skipped: teams need the premium tier",
+      "d.yml:3:32: critical is ignored: it needs the premium tier",
     ]);
   });
 });

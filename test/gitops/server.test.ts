@@ -1,4 +1,4 @@
-// Files against real servers: what they say is what the server keeps, so that a second plan of them is empty.
+// Files with real servers: the server stores their values, so that a second plan of them is empty.
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { startApp, type TestApp } from "../support/app.ts";
@@ -114,7 +114,7 @@ async function started(engine: "lowdb" | "postgres"): Promise<TestApp> {
 describe.each(["lowdb", "postgres"] as const)("files on %s", (engine) => {
   const options = ["--yes", "--allow-delete", "--skip-checks"];
 
-  it("with all there is to say are what the server has then", async () => {
+  it("with every possible field produce exactly that state on the server", async () => {
     const app = await started(engine);
     const dir = await writeAll(
       new Map([
@@ -146,7 +146,7 @@ describe.each(["lowdb", "postgres"] as const)("files on %s", (engine) => {
     });
     expect(value("team", null, "Opérations")).toEqual({ description: "Runs things" });
     expect((value("enroll_secrets", null) as { secrets: unknown[] }).secrets).toHaveLength(2);
-    // Secrets are not given: nobody is told what they are.
+    // Secrets are not compared, because the server does not return them.
     expect(JSON.stringify(things)).not.toContain("secret of");
 
     const other = await gitops(app, ["plan", ...files, "-o", "json"], {
@@ -158,7 +158,7 @@ describe.each(["lowdb", "postgres"] as const)("files on %s", (engine) => {
     ]);
   });
 
-  it("that say nothing bring everything back but what is kept", async () => {
+  it("without content reset everything except fields that are kept", async () => {
     const app = await started(engine);
     const before = await stateOf(app);
     const dir = await writeAll(
@@ -188,7 +188,7 @@ describe.each(["lowdb", "postgres"] as const)("files on %s", (engine) => {
     expect(JSON.parse(again.stdout)).toMatchObject({ changes: [] });
   });
 
-  it("of the older format leave alone what they do not say", async () => {
+  it("of the older format do not change what they omit", async () => {
     const app = await startApp({ engine });
     const dir = await writeAll(
       new Map([

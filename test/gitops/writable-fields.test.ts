@@ -1,4 +1,4 @@
-// Every field that the API lets people write can be said in files, or is on a list that says why not.
+// Every field that can be written through the API can be in files, or is on a list with the reason.
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
 import { AgentOptions, ConfigSections } from "../../src/api/app-config.ts";
@@ -54,7 +54,7 @@ function leaves(schema: z.ZodType, path: Path = []): Leaf[] {
   return Object.entries(inner.shape).flatMap(([key, field]) => leaves(field as z.ZodType, [...path, key]));
 }
 
-/** Another value than the default, that the schema takes. */
+/** A value other than the default that the schema accepts. */
 function another(schema: z.ZodType, than: unknown): unknown {
   const candidates = [
     true,
@@ -89,7 +89,7 @@ const put = (path: Path, value: unknown): Record<string, unknown> =>
 const at = (value: unknown, path: Path): unknown =>
   path.reduce<unknown>((inner, key) => (inner as Record<string, unknown> | undefined)?.[key], value);
 
-/** What has to be there beside a field. */
+/** Other fields that this field requires. */
 const beside: Readonly<Record<string, Path>> = {
   "macos_updates.minimum_version": ["macos_updates", "deadline"],
   "macos_updates.deadline": ["macos_updates", "minimum_version"],
@@ -122,7 +122,7 @@ function merged(a: Record<string, unknown>, b: Record<string, unknown>): Record<
   return result;
 }
 
-/** A section of a file with the field and what it needs beside it. */
+/** A section of a file with the field and the fields that it requires. */
 function said(name: string, path: Path, value: unknown): Record<string, unknown> {
   const key = path.join(".");
   const other = beside[key];
@@ -135,7 +135,8 @@ function said(name: string, path: Path, value: unknown): Record<string, unknown>
 }
 
 describe("settings of the organization", () => {
-  const { agent_options: _options, ...all } = ConfigSections.shape;
+  // Rules stand in files otherwise than on the server: test/agent/yara-rules.test.ts.
+  const { agent_options: _options, yara_rules: _rules, ...all } = ConfigSections.shape;
   const returned = Object.values(sections).flatMap(({ name, returned: paths }) =>
     paths.map((path) => `${name}.${path}`),
   );
@@ -144,7 +145,7 @@ describe("settings of the organization", () => {
   const inFiles = writable.filter(({ name, path }) => !Object.hasOwn(explained, ["config", name, ...path].join(".")));
 
   it.each(inFiles.map(({ name, path, schema }) => [[name, ...path].join("."), name, path, schema] as const))(
-    "%s can be said, and is what it says",
+    "%s can be set, and has the given value",
     async (key, name, path, schema) => {
       const value = values[key] ?? values[path.join(".")] ?? another(schema, at(defaults.config[name], path));
       const section = said(name, path, value);
@@ -158,7 +159,7 @@ describe("settings of the organization", () => {
     },
   );
 
-  it("has no list of reasons that are none", () => {
+  it("has no outdated list of reasons", () => {
     const known = writable.map(({ name, path }) => ["config", name, ...path].join("."));
     const listed = Object.keys(explained).filter((key) => key.startsWith("config."));
     expect(listed.filter((key) => !known.includes(key))).toEqual([]);
@@ -166,7 +167,7 @@ describe("settings of the organization", () => {
   });
 });
 
-/** Secrets are references in what is wanted. */
+/** In the desired state, secrets are references. */
 const asWanted = (value: unknown): unknown =>
   Array.isArray(value)
     ? value.map((entry) => ({
@@ -181,7 +182,7 @@ describe("settings of teams", () => {
   const before = defaults.team_settings;
 
   it.each(inFiles.map(({ path, schema }) => [path.join("."), path, schema] as const))(
-    "%s can be said, and is what it says",
+    "%s can be set, and has the given value",
     async (_, path, schema) => {
       const inner = path[0] === "mdm" ? path.slice(1) : path;
       const value = another(schema, at(before, path));
@@ -192,13 +193,13 @@ describe("settings of teams", () => {
     },
   );
 
-  it("has no list of reasons that are none", () => {
+  it("has no outdated list of reasons", () => {
     const known = fields.map(({ path }) => ["team", ...path].join("."));
     const listed = Object.keys(explained).filter((key) => key.startsWith("team."));
     expect(listed.filter((key) => !known.includes(key))).toEqual([]);
   });
 
-  it.each(["ticketing_a", "ticketing_b"])("%s is of hosts without a team too", async (list) => {
+  it.each(["ticketing_a", "ticketing_b"])("%s also applies to hosts without a team", async (list) => {
     const entry = {
       url: "https://x",
       enable_failing_policies: true,
@@ -214,7 +215,7 @@ describe("settings of teams", () => {
 
 describe("agent options", () => {
   it.each(leaves(AgentOptions).map(({ path, schema }) => [path.join("."), path, schema] as const))(
-    "%s can be said, of everybody and of a team",
+    "%s can be set, globally and for a team",
     async (_, path, schema) => {
       const value =
         path.at(-1) === "platforms" ? { darwin: { options: {} }, windows: null } : another(schema, undefined);
@@ -256,7 +257,7 @@ describe("labels, policies and queries", () => {
   );
 
   it.each(cases.filter(([key]) => !Object.hasOwn(explained, key) && !key.endsWith(".name")))(
-    "%s can be said, and is what it says",
+    "%s can be set, and has the given value",
     async (key, kind, field, schema) => {
       const [, list, least] = items[kind]!;
       const [more, value] = given[key] ?? [{ [field]: another(schema, false) }, another(schema, false)];
@@ -274,7 +275,7 @@ describe("labels, policies and queries", () => {
 });
 
 describe("certificate authorities", () => {
-  it.each(caTypes)("of type %s can be said whole", async (type) => {
+  it.each(caTypes)("of type %s can be defined completely", async (type) => {
     const field = unwrapped(CaSpecs.shape[type]);
     const inner = field instanceof z.ZodArray ? (field.element as z.ZodObject) : (field as z.ZodObject);
     const isSingle = inner.shape.name instanceof z.ZodOptional;
@@ -304,8 +305,8 @@ describe("certificate authorities", () => {
 });
 
 describe("controls", () => {
-  it("have no key that nobody knows what to do with", () => {
-    // Each control is a setting, another name of one, or of what is not there yet.
+  it("have no key that is not accounted for", () => {
+    // Each control is a setting, another name of one, or an unsupported feature.
     for (const [controls, names] of [
       [GlobalControls, Object.keys(ConfigSections.shape.mdm.shape)],
       [

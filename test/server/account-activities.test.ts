@@ -1,4 +1,4 @@
-// What the feed tells of accounts, by whom: passwords, sign-in, addresses, sessions.
+// Activities about accounts and their actors: passwords, sign-in, addresses, sessions.
 import { describe, expect, it } from "vitest";
 import { gt } from "../../src/server/store/query.ts";
 import { login, makeUser, PASSWORD } from "../support/accounts.ts";
@@ -7,7 +7,7 @@ import { mailOf, tokenIn } from "../support/smtp.ts";
 
 const FRESH = "another-Horse-2-ride";
 
-/** The entries that the work left, but for sign-ins. */
+/** The activities that the work recorded, except sign-ins. */
 async function told(t: TestApp, work: () => Promise<Response>) {
   const before = Number((await t.store.activities.max("id")) ?? 0);
   const response = await work();
@@ -22,7 +22,7 @@ const sessionOf = async (t: TestApp, email: string, password = PASSWORD) =>
   t.as(((await (await login(t, email, password)).json()) as { token: string }).token);
 
 describe.each(["lowdb", "postgres"] as const)("accounts in the feed, on %s", (engine) => {
-  it("tells of each new password, whoever sets it", async () => {
+  it("record each new password, whoever sets it", async () => {
     const t = await startApp({ engine });
     const smtp = await mailOf(t);
     const { user } = await makeUser(t, "observer", { api_only: false });
@@ -49,7 +49,7 @@ describe.each(["lowdb", "postgres"] as const)("accounts in the feed, on %s", (en
     expect(JSON.stringify(await t.store.activities.list())).not.toMatch(new RegExp(`${FRESH}|${PASSWORD}`));
   });
 
-  it("tells of what changed in an account, and not of what a user looks at", async () => {
+  it("record changes of an account, and no reads", async () => {
     const t = await startApp({ engine });
     await mailOf(t);
     const { user } = await makeUser(t, "observer", { api_only: false });
@@ -71,7 +71,7 @@ describe.each(["lowdb", "postgres"] as const)("accounts in the feed, on %s", (en
     ]);
   });
 
-  it("tells when sessions are ended on demand, not of one's own logout", async () => {
+  it("record sessions that are ended on request, but not one's own logout", async () => {
     const t = await startApp({ engine });
     const { user } = await makeUser(t, "observer", { api_only: false });
     const callers = [await sessionOf(t, user.email), await sessionOf(t, user.email), await sessionOf(t, user.email)];

@@ -1,5 +1,5 @@
-// The scripts that lock and unlock Linux hosts, run in a folder that stands for the machine, with commands that only write down
-// that they were called. Nothing else is on their PATH.
+// The scripts that lock and unlock Linux hosts, run in a folder that stands in for the root directory, with commands
+// that only record their calls. Their PATH contains nothing else.
 import { execFile, execFileSync } from "node:child_process";
 import {
   chmodSync,
@@ -36,7 +36,7 @@ function command(name: string, body: string): void {
 }
 const noted = (name: string, body = "") => command(name, `echo "${name} $*" >> "${root}/calls"\n${body}`);
 
-/** Real tools that read and write files; everything else is made up. */
+/** Real tools that read and write files; everything else is a replacement. */
 const tools = ["awk", "basename", "cat", "chmod", "cp", "cut", "grep", "mkdir", "rm", "sed", "sort", "tr", "wc"];
 
 beforeEach(() => {
@@ -60,7 +60,7 @@ beforeEach(() => {
       *) [ -e "${root}/passwords/$2" ] ;;
     esac`,
   );
-  // As shadow's own: -u of an account that would have no password ends with 3.
+  // Like the real one: -u of an account that would have no password exits with 3.
   noted(
     "passwd",
     `file="${root}/passwords/$2"; state=$(cat "$file")
@@ -98,7 +98,7 @@ describe.each(["bash", "sh"])("for %s", (shell) => {
     ["lock", linuxLock],
     ["unlock", linuxUnlock],
     ["wipe", linuxWipe],
-  ])("%s is well formed", (_, script) => {
+  ])("%s is valid", (_, script) => {
     execFileSync(shell, ["-n"], { input: script });
     for (const job of script.matchAll(/<< 'JOB_END'[^\n]*\n([\s\S]*?)\nJOB_END\n/g))
       execFileSync(shell, ["-n"], { input: job[1] });
@@ -106,7 +106,7 @@ describe.each(["bash", "sh"])("for %s", (shell) => {
 });
 
 describe("the Linux lock", () => {
-  it("locks people's accounts, ends all sessions, and keeps everybody out over restarts", async () => {
+  it("locks people's accounts, ends all sessions, and keeps everybody out after restarts", async () => {
     expect(await run(linuxLock)).toEqual({ code: 0, out: "locked\n" });
     expect(["alice", "bob", "carol"].map((name) => read(`passwords/${name}`))).toEqual(["LP", "LNP", "L"]);
     expect(read("var/lib/svc-lock/accounts")).toBe("alice\nbob\n");
@@ -122,7 +122,7 @@ describe("the Linux lock", () => {
     expect(calls.filter((call) => call.startsWith("shutdown"))).toEqual([]);
   });
 
-  it("ends automatic sign-in, and the unlock puts it back", async () => {
+  it("ends automatic sign-in, and the unlock restores it", async () => {
     const gdm = "# mine\n[daemon]\nAutomaticLoginEnable = true\nAutomaticLogin=alice\n";
     const lightdm = "[Seat:*]\nautologin-user=alice\n";
     const sddm = "[Autologin]\nUser=alice\nSession=plasma\n\n[Users]\nUser=kept\n";
@@ -141,7 +141,7 @@ describe("the Linux lock", () => {
     expect(read("etc/gdm/custom.conf")).toBe("[daemon]\n");
   });
 
-  it("run a second time keeps what it wrote down the first time", async () => {
+  it("keeps the state of the first run when it runs a second time", async () => {
     write("etc/gdm3/custom.conf", "[daemon]\nAutomaticLoginEnable=true\n");
     await run(linuxLock);
     expect((await run(linuxLock)).code).toBe(0);
@@ -151,7 +151,7 @@ describe("the Linux lock", () => {
     expect(read("passwords/alice")).toBe("P");
   });
 
-  it("goes to text mode on Ubuntu with GDM, and back with the unlock", async () => {
+  it("switches to text mode on Ubuntu with GDM, and back with the unlock", async () => {
     write("etc/os-release", 'NAME="Ubuntu"\nID=ubuntu\n');
     noted("systemctl", 'case "$1" in get-default) echo graphical.target ;; list-unit-files) echo gdm3.service ;; esac');
     await run(linuxLock);
@@ -160,7 +160,7 @@ describe("the Linux lock", () => {
     expect(called()).toContain("systemctl set-default graphical.target");
   });
 
-  it("fails, says what, and undoes the rest when an account could not be locked", async () => {
+  it("fails with a message, and undoes the rest if an account could not be locked", async () => {
     const good = readFileSync(join(bin, "passwd"), "utf8");
     writeFileSync(join(bin, "passwd"), good.replace("-l)", "-l) [ $2 = bob ] && exit 1;"));
     write("etc/gdm3/custom.conf", "[daemon]\nAutomaticLoginEnable=true\n");
@@ -183,7 +183,7 @@ describe("the Linux lock", () => {
 });
 
 describe("the Linux unlock", () => {
-  it("puts every account back as it was, lets people in, and restarts", async () => {
+  it("restores every account, lets people in, and restarts", async () => {
     await run(linuxLock);
     expect(await run(linuxUnlock)).toEqual({ code: 0, out: "unlocked\n" });
     expect(["alice", "bob", "carol"].map((name) => read(`passwords/${name}`))).toEqual(["P", "NP", "L"]);
@@ -198,13 +198,13 @@ describe("the Linux unlock", () => {
     );
   });
 
-  it("passes over accounts that have gone", async () => {
+  it("skips accounts that no longer exist", async () => {
     await run(linuxLock);
     rmSync(at("passwords/alice"));
     expect((await run(linuxUnlock)).code).toBe(0);
   });
 
-  it("fails where an account stays locked, keeps everybody out, and can be tried again", async () => {
+  it("fails if an account stays locked, keeps everybody out, and can be repeated", async () => {
     await run(linuxLock);
     const good = readFileSync(join(bin, "passwd"), "utf8");
     noted("passwd", "exit 1");
@@ -217,7 +217,7 @@ describe("the Linux unlock", () => {
   });
 });
 
-it("the Linux wipe erases only in the job that starts after its result is told", () => {
+it("the Linux wipe erases only in the job that starts after its result was reported", () => {
   const [before, job, after] = linuxWipe.split(/^.*JOB_END.*$/m) as [string, string, string];
   expect(before + after).not.toMatch(/\brm\b|erase /);
   expect(job).toMatch(/^\s*#!\/bin\/sh\nsleep 20\n/);
@@ -227,7 +227,7 @@ it("the Linux wipe erases only in the job that starts after its result is told",
   expect(after).toMatch(/systemd-run[\s\S]*setsid/);
 });
 
-it("the Windows scripts have their brackets in pairs, and disable and enable by the same list", () => {
+it("the Windows scripts have matching brackets, and disable and enable by the same list", () => {
   for (const script of [windowsLock, windowsUnlock]) {
     const open: string[] = [];
     const pairs: Record<string, string> = { "}": "{", ")": "(", "]": "[" };

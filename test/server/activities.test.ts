@@ -52,7 +52,7 @@ describe.each(["lowdb", "postgres"] as const)("activities on %s", (engine) => {
     expect(await times("start_created_at=2026-02-01&per_page=2&page=1")).toEqual([3, 4]);
   });
 
-  it("name no actor where the service acted by itself, or nobody did", async () => {
+  it("have no actor if the service acted itself, or an unknown user", async () => {
     const t = await startApp({ engine });
     await fill(t);
     const [, service, grace, failed] = await listed(t);
@@ -67,7 +67,7 @@ describe.each(["lowdb", "postgres"] as const)("activities on %s", (engine) => {
     });
   });
 
-  it("refuse times and order keys that are none", async () => {
+  it("refuse invalid times and order keys", async () => {
     const t = await startApp({ engine });
     for (const [query, name] of [
       ["start_created_at=yesterday", "start_created_at"],
@@ -130,7 +130,7 @@ describe.each(["lowdb", "postgres"] as const)("activities on %s", (engine) => {
     expect(await listed(t, "activity_type=many&page=1")).toHaveLength(20);
   });
 
-  it("tell from where and with which token they were done, to who may see the whole feed", async () => {
+  it("contain address and token of the caller, for users who may see the whole feed", async () => {
     const t = await startApp({ engine, settings: { trusted_proxies: "127.0.0.1,0.0.0.0/0,::/0" } });
     const host = await makeHost(t);
     const robot = await makeUser(t, "admin", { api_only: true });
@@ -157,14 +157,14 @@ describe.each(["lowdb", "postgres"] as const)("activities on %s", (engine) => {
     const own = (await (await t.get(`/hosts/${host.id}/activities`)).json()) as { activities: Activity[] };
     expect(own.activities).toHaveLength(1);
     expect(own.activities[0]).not.toHaveProperty("actor_address");
-    // What the service does by itself comes from nowhere.
+    // Actions of the service itself have no address.
     await recordActivity(serviceContext(t.services), "deleted_team", { team_id: 1, team_name: "x" });
     const [service] = await listed(t, "activity_type=deleted_team");
     expect(service).not.toHaveProperty("actor_address");
     expect(service).not.toHaveProperty("actor_token");
   });
 
-  it("know the address that agents enroll from", async () => {
+  it("contain the address that agents enroll from", async () => {
     const t = await startApp({ engine });
     await t.post("/spec/enroll_secret", { spec: { secrets: [{ secret: "enroll-me" }] } });
     for (const [identifier, address] of [
@@ -178,7 +178,7 @@ describe.each(["lowdb", "postgres"] as const)("activities on %s", (engine) => {
     expect(entries.map(({ actor_address }) => actor_address)).toEqual(["203.0.113.1", "203.0.113.2"]);
   });
 
-  it("are exported whole, as ndjson and as csv that a spreadsheet does not run", async () => {
+  it("are exported completely, as ndjson and as csv without formulas", async () => {
     const t = await startApp({ engine });
     await fill(t);
     await t.store.activities.insertMany(
@@ -229,7 +229,7 @@ describe.each(["lowdb", "postgres"] as const)("activities on %s", (engine) => {
     }
   });
 
-  it("are followed in the order of the chain, each once, from where a reader left off", async () => {
+  it("are followed in the order of the chain, each once, from the reader's position", async () => {
     const t = await startApp({ engine });
     await record(t, 5);
     await sealAll(t.services);
@@ -257,7 +257,7 @@ describe.each(["lowdb", "postgres"] as const)("activities on %s", (engine) => {
       Number(place) + 1,
       Number(place) + 2,
     ]);
-    // Beyond the end is as the end.
+    // A position after the end is treated as the end.
     expect(numbers(await read("", { "last-event-id": "999999" }))).toEqual([]);
     for (const [query, headers, name] of [
       ["last=1001", {}, "last"],
@@ -271,7 +271,7 @@ describe.each(["lowdb", "postgres"] as const)("activities on %s", (engine) => {
     }
   });
 
-  it("tell a reader what expired before it was read", async () => {
+  it("report to a reader what expired before it was read", async () => {
     const t = await startApp({ engine });
     const admin = await makeUser(t, "admin", { api_only: true });
     await record(t, 4);
@@ -288,7 +288,7 @@ describe.each(["lowdb", "postgres"] as const)("activities on %s", (engine) => {
     expect(JSON.parse(events[0]!.data)).toEqual({ from: 3, to: first - 1 });
   });
 
-  it("come to a reader no longer than it may read them", async () => {
+  it("are sent to a reader only as long as it may read them", async () => {
     const t = await startApp({ engine });
     const stop = new AbortController();
     for (const end of [
@@ -308,7 +308,7 @@ describe.each(["lowdb", "postgres"] as const)("activities on %s", (engine) => {
     }
   });
 
-  it("come to a reader as they are done, until it goes or the server stops", async () => {
+  it("are sent to a reader as they are recorded, until it disconnects or the server stops", async () => {
     const t = await startApp({ engine });
     await sealAll(t.services);
     const res = await t.get("/activities/stream?activity_type=created_team");
@@ -336,7 +336,7 @@ describe.each(["lowdb", "postgres"] as const)("activities on %s", (engine) => {
   });
 });
 
-/** RFC 4180, read by hand: rows by their column names. */
+/** A simple parser for RFC 4180: rows by their column names. */
 function parseCsv(text: string): Record<string, string>[] {
   const records: string[][] = [[]];
   for (let i = 0; i < text.length; i++) {

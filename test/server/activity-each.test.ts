@@ -1,5 +1,5 @@
-// Every endpoint that changes something, called once with success: how many entries of the feed it makes, and of what types. An endpoint
-// that is neither called here nor accounted for below fails.
+// Every endpoint that changes something, called once with success: the number and types of the activities that it
+// records. An endpoint that is neither called here nor listed below fails.
 import { describe, expect, it } from "vitest";
 import { allEndpoints } from "../../src/api/all.ts";
 import { createSession } from "../../src/server/sessions/service.ts";
@@ -7,7 +7,7 @@ import { eq, gt } from "../../src/server/store/query.ts";
 import { startApp, type TestApp } from "../support/app.ts";
 import { makeHost, makeUser } from "../support/make.ts";
 
-/** Nothing is changed: questions, answers and files. Live queries are told of when they end. */
+/** These change nothing: queries, replies and files. Live queries are recorded when they end. */
 const changesNothing = [
   "POST /autofill/policy",
   "POST /hosts/:id/query",
@@ -25,7 +25,9 @@ const changesNothing = [
   "POST /translate",
 ];
 
-/** What is told of is tested where the endpoint is: it takes mail, a device, an identity provider or an authority. */
+/**
+ * The activities of these are tested with the endpoint: they need mail, a device, an identity provider or an authority.
+ */
 const testedElsewhere = [
   "POST /approvals/:id/approve",
   "POST /approvals/:id/deny",
@@ -73,7 +75,7 @@ const untold = [
 
 type Body = Record<string, unknown>;
 type Ids = Record<string, number>;
-/** Endpoint, parameters, body, the types that it records, and the name under which the id of what it made is kept. */
+/** Endpoint, parameters, body, the recorded types, and the name under which the id of the new object is kept. */
 type Step = readonly [string, (ids: Ids) => Body, (ids: Ids) => Body | undefined, readonly string[], string?];
 
 const none = () => ({});
@@ -147,7 +149,7 @@ const steps: readonly Step[] = [
   ["DELETE /users/:id", ({ user }) => ({ id: user }), () => undefined, ["deleted_user"]],
   ["DELETE /sessions/:id", ({ session }) => ({ id: session }), () => undefined, ["ended_user_sessions"]],
   ["DELETE /users/:id/sessions", ({ watched }) => ({ id: watched }), () => undefined, ["ended_user_sessions"]],
-  // Where nothing ended there is nothing to tell.
+  // If nothing ended there is nothing to record.
   ["DELETE /users/:id/sessions", ({ watched }) => ({ id: watched }), () => undefined, []],
   ["POST /labels", none, () => ({ name: "by hand" }), ["created_label"], "label"],
   ["PATCH /labels/:id", ({ label }) => ({ id: label }), () => ({ description: "d" }), ["edited_label"]],
@@ -278,7 +280,7 @@ const trigger: Step = ["POST /trigger", none, () => undefined, ["triggered_job"]
 
 const keyOf = ({ method, path }: { method: string; path: string }) => `${method} ${path}`;
 
-it("accounts for every endpoint that is no GET", () => {
+it("covers every endpoint that is not a GET", () => {
   const known = new Set([...[...steps, trigger].map(([key]) => key), ...changesNothing, ...testedElsewhere, ...untold]);
   const all = allEndpoints.map(({ endpoint }) => endpoint).filter(({ method }) => method !== "GET");
   expect(all.map(keyOf).filter((key) => !known.has(key))).toEqual([]);
@@ -286,7 +288,7 @@ it("accounts for every endpoint that is no GET", () => {
 });
 
 describe.each(["lowdb", "postgres"] as const)("on %s", (engine) => {
-  it("each change is told of once", async () => {
+  it("each change is recorded once", async () => {
     const t = await startApp({ engine });
     const robot = await makeUser(t, "admin", { api_only: true });
     const ids: Ids = { host: (await makeHost(t)).id, other: (await makeHost(t)).id };

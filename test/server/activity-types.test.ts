@@ -1,4 +1,4 @@
-// The types of the feed against the specification's list (test/fixtures/activity-types.txt, copied by hand).
+// The types of the feed compared with the specification's list (test/fixtures/activity-types.txt, copied manually).
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -7,7 +7,7 @@ import { expect, it } from "vitest";
 const root = fileURLToPath(new URL("../..", import.meta.url));
 const types = "src/server/activities/types.ts";
 
-/** Changes that the specification has no type for, though each has to be told of. */
+/** Changes without a type in the specification, which must be recorded too. */
 const own = [
   "changed_user_password",
   "created_api_token",
@@ -45,7 +45,7 @@ it("knows the whole list of the specification", () => {
   expect(specified.size).toBe(163);
 });
 
-it("has no type that neither the specification nor the list of our own knows", () => {
+it("has no type outside the specification and our own list", () => {
   expect(declared.length).toBeGreaterThan(40);
   expect(new Set(declared).size).toBe(declared.length);
   expect(declared.filter((type) => !specified.has(type) && !own.includes(type))).toEqual([]);
@@ -59,7 +59,7 @@ it("records every type that it declares somewhere", () => {
     .filter((name) => name !== types)
     .map((name) => readFileSync(join(root, name), "utf8"))
     .join("\n");
-  // Some are made of a verb and what it was done to.
+  // Some are composed of a verb and an object.
   const made = (type: string) => sources.includes(`"${type}"`) || sources.includes(`}_${type.replace(/^[a-z]+_/, "")}`);
   expect(declared.filter((type) => !made(type))).toEqual([]);
 });

@@ -1,4 +1,4 @@
-// The feed tells of each change of the configuration once, by the type that is made for it, else by `edited_config`.
+// The feed records each change of the configuration once, with its own type, otherwise as `edited_config`.
 import { describe, expect, it } from "vitest";
 import { startApp, type TestApp } from "../support/app.ts";
 
@@ -11,7 +11,7 @@ const provider = {
   provider_certificate: "pem",
 };
 
-/** What the feed gains by the change. */
+/** The activities that the change adds to the feed. */
 async function told(t: TestApp, body: object, path = "/config") {
   const before = await t.store.activities.count();
   const response = await t.patch(path, body);
@@ -232,13 +232,13 @@ const steps: [what: string, body: object, entries: object[]][] = [
 ];
 
 describe.each(["lowdb", "postgres"] as const)("changes of the configuration on %s", (engine) => {
-  it("are told of once each", async () => {
+  it("are recorded once each", async () => {
     const t = await startApp({ engine });
     for (const [what, body, entries] of steps) expect(await told(t, body), what).toEqual(entries);
     expect(JSON.stringify(await t.store.activities.list())).not.toContain("canary");
   });
 
-  it("are told short, whatever they hold", async () => {
+  it("are recorded with truncated values", async () => {
     const t = await startApp({ engine });
     const metadata = `<a>${"\u{1F600}".repeat(50_000)}</a>`;
     const queries = Object.fromEntries(Array.from({ length: 100 }, (_, i) => [`q${i}`, "SELECT 1"]));
@@ -261,7 +261,7 @@ describe.each(["lowdb", "postgres"] as const)("changes of the configuration on %
     expect(activities[0]).toMatchObject({ actor_email: "ada@example.com" });
   });
 
-  it("that are only tried, or refused, are not told of", async () => {
+  it("that are dry runs, or refused, are not recorded", async () => {
     const t = await startApp({ engine });
     expect(await told(t, { org_info: { org_name: "X" }, gitops: {} }, "/config?dry_run=true")).toEqual([]);
     const before = await t.store.activities.count();

@@ -1,4 +1,5 @@
-// The rules of the configuration's sections, one row each: what is refused and the field that says so, and what is taken.
+// The rules of the configuration's sections, one row each: refused values with the field in the error, and accepted
+// values.
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { AppConfig } from "../../src/api/app-config.ts";
 import { errorOf } from "../support/accounts.ts";
@@ -32,7 +33,7 @@ const calendar = { domain: "example.com", api_key_json: { client_email: "x@examp
 const hook = "https://hooks.example.com/x";
 const deep = `${"<a>".repeat(101)}${"</a>".repeat(101)}`;
 
-/** What is sent, and the field that the refusal names. */
+/** The request, and the field in the error. */
 const refused: [what: string, body: object, field: string][] = [
   ["SMTP without a server", { smtp_settings: { ...smtp, server: "" } }, "smtp_settings.server"],
   ["SMTP without a sender", { smtp_settings: { ...smtp, sender_address: "" } }, "smtp_settings.sender_address"],
@@ -354,7 +355,7 @@ const malformed: [what: string, body: object, field: string][] = [
     "integrations.calendar.0.api_key_json",
   ],
   ["an unknown key below", { mdm: { macos_updates: { version: "14" } } }, "mdm.macos_updates.version"],
-  ["an unknown section of rules", { yara_rules: [] }, "yara_rules"],
+  ["an unknown section of rules", { sigma_rules: [] }, "sigma_rules"],
   ["half a day", { mdm: { windows_updates: { deadline_days: 1.5 } } }, "mdm.windows_updates.deadline_days"],
   [
     "new hosts updated perhaps",
@@ -364,7 +365,7 @@ const malformed: [what: string, body: object, field: string][] = [
   ["a port as text", { smtp_settings: { port: "25" } }, "smtp_settings.port"],
 ];
 
-/** What is sent, and what is then there. */
+/** The request, and the resulting value. */
 const taken: [what: string, body: object, after: object][] = [
   ["SMTP whole", { smtp_settings: smtp }, { smtp_settings: { ...smtp, password: "********", configured: true } }],
   [
@@ -514,7 +515,7 @@ describe.each(["lowdb", "postgres"] as const)("sections on %s", (engine) => {
   afterAll(() => t.close());
   const config = async () => (await (await t.get("/config")).json()) as AppConfig;
 
-  it("refuse what breaks a rule, naming the field, and change nothing", async () => {
+  it("refuse values that break a rule, with the field, and change nothing", async () => {
     const before = await config();
     for (const [what, body, field] of refused) {
       const good = { org_info: { org_name: "Changed" }, features: { enable_host_users: false } };
@@ -539,7 +540,7 @@ describe.each(["lowdb", "postgres"] as const)("sections on %s", (engine) => {
     expect(await config()).toEqual(before);
   });
 
-  it("take what keeps the rules, and take it back as they show it", async () => {
+  it("accept valid values, and accept them again as they return them", async () => {
     for (const [what, body, after] of taken) {
       expect((await t.patch("/config?overwrite=true", reset)).status).toBe(200);
       const response = await t.patch("/config", body);
@@ -555,7 +556,7 @@ describe.each(["lowdb", "postgres"] as const)("sections on %s", (engine) => {
 });
 
 describe.each(["lowdb", "postgres"] as const)("odd texts on %s", (engine) => {
-  it("are kept or refused, and never an error of the server's", async () => {
+  it("are stored or refused, and never cause an internal error", async () => {
     const t = await startApp({ engine });
     for (const text of ["a\u0000b", "\ud800", "\u202e", "<script>", "'; DROP TABLE hosts; --", "\u{1F600}".repeat(100)])
       for (const body of [
@@ -578,7 +579,7 @@ describe.each(["lowdb", "postgres"] as const)("odd texts on %s", (engine) => {
 });
 
 describe("updates of new macOS hosts", () => {
-  it("stay as they were said, until there is nothing to update to", async () => {
+  it("keep their value until there is no version to update to", async () => {
     const t = await startApp();
     const patch = async (macos_updates: object) => {
       const response = await t.patch("/config", { mdm: { macos_updates } });
@@ -596,7 +597,7 @@ describe("updates of new macOS hosts", () => {
 });
 
 describe("one automation of a kind", () => {
-  it("holds against what was there before, and names what is sent", async () => {
+  it("is enforced for stored values too, and the error names the new one", async () => {
     const t = await startApp();
     const off = { integrations: { ticketing_a: [a] } };
     expect(
@@ -639,7 +640,7 @@ describe("premium settings", () => {
     ["gitops.gitops_mode_enabled", { gitops: { gitops_mode_enabled: true, repository_url: hook } }],
   ];
 
-  it("are refused on the free tier, which may send them back as they are", async () => {
+  it("are refused on the free tier, except if they are sent back unchanged", async () => {
     const t = await startApp({ tier: "free" });
     const shown = (await (await t.get("/config")).json()) as AppConfig;
     for (const [field, body] of premium) {

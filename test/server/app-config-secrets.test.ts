@@ -1,4 +1,5 @@
-// Secrets of the configuration: sealed, masked for everyone, kept when the mask comes back, and never given to a new address.
+// Secrets of the configuration: encrypted, masked for everyone, kept if the mask is sent, and never sent to a new
+// address.
 import { describe, expect, it } from "vitest";
 import type { AppConfig } from "../../src/api/app-config.ts";
 import { errorOf, makeTeam, makeUser } from "../support/accounts.ts";
@@ -37,7 +38,7 @@ const refusal = async (t: TestApp, body: object) => {
 const kept = (t: TestApp) => t.services.config.current();
 
 describe.each(["lowdb", "postgres"] as const)("secrets of the configuration on %s", (engine) => {
-  it("are masked for every role and sealed at rest", async () => {
+  it("are masked for every role and encrypted in the store", async () => {
     const t = await startApp({ engine });
     const shown = await patched(t, {
       smtp_settings: smtp,
@@ -80,12 +81,12 @@ describe.each(["lowdb", "postgres"] as const)("secrets of the configuration on %
     expect(feed).not.toContain("canary");
   });
 
-  it("of entries stay with their entry, wherever it stands, and go with it", async () => {
+  it("of entries stay with their entry in any order, and are deleted with it", async () => {
     const t = await startApp({ engine });
     const second = { ...a, project_key: "SEC", api_token: "canary-2" };
     const shown = await patched(t, { integrations: { ticketing_a: [a, second], calendar: [calendar] } });
     const [first, other] = shown.integrations.ticketing_a;
-    // Masks of clients' own making are masks too.
+    // Masks that clients create are masks too.
     await patched(t, {
       integrations: {
         ticketing_a: [{ ...other, username: "new", api_token: "***" }, first],
@@ -135,7 +136,7 @@ describe.each(["lowdb", "postgres"] as const)("secrets of the configuration on %
       ],
     ] as const)
       expect(await refusal(t, { integrations })).toContain(field);
-    // Off and on again at another place is a change of place too.
+    // Turning it off and on with another address is a change of address too.
     await patched(t, { smtp_settings: { enable_smtp: false, server: "" } });
     expect(await refusal(t, { smtp_settings: { enable_smtp: true, server: "evil.example.com" } })).toEqual([
       "smtp_settings.password",
@@ -146,7 +147,7 @@ describe.each(["lowdb", "postgres"] as const)("secrets of the configuration on %
     expect((await kept(t)).smtp_settings.password).toBe("");
   });
 
-  it("survive changes made at once", async () => {
+  it("survive concurrent changes", async () => {
     const t = await startApp({ engine });
     const shown = await patched(t, { smtp_settings: smtp, integrations: { ticketing_a: [a] } });
     await patched(t, { smtp_settings: { password: "************" } });

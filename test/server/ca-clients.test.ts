@@ -1,4 +1,5 @@
-// The clients of EST, of the hosted authority, of the challenge webhook and of the directory's admin page, each against what stands for the other side.
+// The clients of EST, the hosted authority, the challenge webhook and the directory's admin page, each with a
+// replacement for the other side.
 import { X509Certificate } from "node:crypto";
 import forge from "node-forge";
 import { describe, expect, it, vi } from "vitest";
@@ -29,6 +30,7 @@ import { NDES_CHALLENGE, type NdesServer, NTLM_DOMAIN, NTLM_PASSWORD, NTLM_USER,
 
 const services = {
   settings: Settings.parse({ data_dir: "/nowhere", ...allowLocal }),
+  dryRun: null,
   clock: systemClock,
   random: systemRandom,
 };
@@ -44,7 +46,7 @@ async function refused(work: Promise<unknown>): Promise<CaError> {
   return error as CaError;
 }
 
-/** What every client has to bear of the other side. */
+/** Failures of the other side that every client must handle. */
 async function bearsAnything(fake: Fake, call: () => Promise<unknown>, refusal: CaProblem = "answer"): Promise<void> {
   const answers: [string, Reply, CaProblem[]][] = [
     ["a failure", { status: 500, body: SECRET_WORDS }, ["answer", "refused"]],
@@ -62,7 +64,7 @@ async function bearsAnything(fake: Fake, call: () => Promise<unknown>, refusal: 
     const before = fake.requests.length;
     const { problem } = await refused(call());
     expect(problems, `${what}: ${problem}`).toContain(problem);
-    // A redirect is not followed: nothing more was asked.
+    // A redirect is not followed: no further request was sent.
     expect(fake.requests.length - before, what).toBe(1);
   }
   fake.answer = () => null;
@@ -73,7 +75,7 @@ async function bearsAnything(fake: Fake, call: () => Promise<unknown>, refusal: 
 describe("the EST client", () => {
   const request = async () => (await readSigningRequest(await makeCsr({ subject: "/CN=device-1" }))).der;
 
-  it("gets its request signed, whatever the key, with a label too", async () => {
+  it("gets its request signed, with any key, and with a label too", async () => {
     const ca = await OpensslCa.make();
     for (const [label, key] of [
       ["", "rsa:2048"],
@@ -91,7 +93,7 @@ describe("the EST client", () => {
     }
   });
 
-  it("tells wrong credentials and pending requests apart from refusals", async () => {
+  it("distinguishes wrong credentials and pending requests from refusals", async () => {
     const est = await startEst(await OpensslCa.make());
     const given = { url: est.estUrl, username: EST_USER, password: EST_PASSWORD };
     const der = await request();
@@ -108,7 +110,7 @@ describe("the EST client", () => {
     await bearsAnything(est, () => simpleEnroll(services, given, der));
   });
 
-  it("takes cacerts only as the RFC has it", async () => {
+  it("accepts cacerts only in the format of the RFC", async () => {
     const est = await startEst(await OpensslCa.make());
     const { answer } = est;
     await checkEst(services, est.estUrl);
@@ -124,7 +126,7 @@ describe("the EST client", () => {
 });
 
 describe("the client of the hosted authority", () => {
-  it("looks at the profile, and tells a wrong token, a wrong profile and one out of use apart", async () => {
+  it("checks the profile, and distinguishes a wrong token, a wrong profile and an inactive one", async () => {
     const fake = await startHostedCa(await OpensslCa.make());
     const good = { url: fake.url, apiToken: API_TOKEN, profileId: "profile-1" };
     await checkProfile(services, good);
@@ -135,7 +137,7 @@ describe("the client of the hosted authority", () => {
     await bearsAnything(fake, () => checkProfile(services, good));
   });
 
-  it("orders a certificate for a key made here, and seals both for an Apple importer", {
+  it("requests a certificate for a new key, and packs both for an Apple importer", {
     timeout: 600_000,
   }, async () => {
     const fake = await startHostedCa(await OpensslCa.make());
@@ -157,7 +159,7 @@ describe("the client of the hosted authority", () => {
     const key = forge.pki.privateKeyToPem(bag(forge.pki.oids.pkcs8ShroudedKeyBag!).key!);
     const { createPrivateKey } = await import("node:crypto");
     expect(certificate.parsed.checkPrivateKey(createPrivateKey(key))).toBe(true);
-    // The key went to nobody: neither it nor what it is made of stands in a request.
+    // The key was not sent: no request contains it or its parts.
     expect(fake.requests.map(({ body }) => body.toString()).join()).not.toContain("PRIVATE KEY");
     expect(() => forge.pkcs12.pkcs12FromAsn1(forge.asn1.fromDer(pkcs12.toString("binary")), "wrong")).toThrow();
 
@@ -165,7 +167,7 @@ describe("the client of the hosted authority", () => {
     expect(JSON.parse(fake.requests.at(-1)!.body.toString()).attributes).toEqual({ subject: { common_name: "host" } });
   });
 
-  it("passes on the service's codes but not its words, and takes no certificate of another key", {
+  it("passes on the service's codes but not its texts, and accepts no certificate of another key", {
     timeout: 600_000,
   }, async () => {
     const ca = await OpensslCa.make();
@@ -202,7 +204,7 @@ describe("the client of the hosted authority", () => {
 });
 
 describe("the client of the challenge webhook", () => {
-  it("asks as the service expects, and takes the body for the challenge", async () => {
+  it("sends the expected request, and uses the reply's body as the challenge", async () => {
     const fake = await startChallengeWebhook("hook", "hook-password");
     const given = {
       scepUrl: "https://scep.example.com/scep",
@@ -230,13 +232,13 @@ describe("the client of the directory's admin page", () => {
   const ask = ({ adminUrl }: NdesServer, username = `${NTLM_DOMAIN}\\${NTLM_USER}`, password = NTLM_PASSWORD) =>
     fetchNdesChallenge(services, { adminUrl, username, password });
 
-  it("signs in with NTLM on one connection, and reads the page in every way it is written", async () => {
+  it("signs in with NTLM on one connection, and reads the page in each format", async () => {
     const fake = await start();
     for (const encoding of ["utf-16le with mark", "utf-16le", "utf-16be", "utf-8"] as const) {
       fake.encoding = encoding;
       expect(await ask(fake), encoding).toBe(NDES_CHALLENGE);
     }
-    // Each time two requests by one connection, and no password in them.
+    // Each time two requests on one connection, and no password in them.
     expect(fake.requests.map(({ connection }) => connection)).toEqual([1, 1, 2, 2, 3, 3, 4, 4]);
     const sent = fake.requests.map(({ headers }) => Buffer.from(headers.authorization!.slice(5), "base64"));
     for (const message of sent)
@@ -244,12 +246,12 @@ describe("the client of the directory's admin page", () => {
         expect(message.includes(Buffer.from(NTLM_PASSWORD, encoding))).toBe(false);
   });
 
-  it("takes a user without a domain as it is", async () => {
+  it("accepts a user without a domain", async () => {
     const fake = await start();
     expect(await ask(fake, NTLM_USER)).toBe(NDES_CHALLENGE);
   });
 
-  it("answers as [MS-NLMP] 4.2.4 has it, with the server's time where it tells one", () => {
+  it("computes the response of [MS-NLMP] 4.2.4, with the server's time if it is sent", () => {
     const hex = (text: string) => Buffer.from(text.replace(/\s/g, ""), "hex");
     const pairs = "02000c0044006f006d00610069006e00 01000c00530065007200760065007200";
     const given = {
@@ -273,7 +275,7 @@ describe("the client of the directory's admin page", () => {
     expect(field(timed, 20).slice(48, 64)).toBe(time);
   });
 
-  it("draws a new challenge each time, and does not go down to version 1", async () => {
+  it("uses a new challenge each time, and does not fall back to version 1", async () => {
     const fake = await start();
     for (let i = 0; i < 20; i++) await ask(fake);
     const messages = fake.requests.flatMap(({ headers }) => {
@@ -285,7 +287,7 @@ describe("the client of the directory's admin page", () => {
       return message.subarray(nt + 32, nt + 40).toString("hex");
     });
     expect(new Set(challenges).size).toBe(20);
-    // The challenge of a server that knows version 1 only: no target information.
+    // The challenge of a server that only supports version 1: no target information.
     const old = Buffer.alloc(48);
     old.write("NTLMSSP\0", 0, "latin1");
     old.writeUInt32LE(2, 8);
@@ -296,7 +298,7 @@ describe("the client of the directory's admin page", () => {
     expect(fake.requests).toHaveLength(1);
   });
 
-  it("tells a wrong password, a full cache, a missing right and anything else apart", async () => {
+  it("distinguishes a wrong password, a full cache, a missing right and other errors", async () => {
     const fake = await start();
     expect((await refused(ask(fake, `${NTLM_DOMAIN}\\${NTLM_USER}`, "wrong"))).problem).toBe("credentials");
     expect((await refused(ask(fake, `${NTLM_DOMAIN}\\Nobody`))).problem).toBe("credentials");
@@ -310,7 +312,7 @@ describe("the client of the directory's admin page", () => {
     }
   });
 
-  it("bears an offer that is none, and a page without a sign-in", async () => {
+  it("handles an invalid offer, and a page without a sign-in", async () => {
     const fake = await start();
     for (const header of [
       ["Negotiate"],
@@ -347,7 +349,7 @@ it("none of them connects to this machine or its network unless that is allowed"
   expect(fake.requests).toEqual([]);
 });
 
-it("none of them waits for ever", async () => {
+it("none of them waits forever", async () => {
   const whole = AbortSignal.timeout.bind(AbortSignal);
   const asked: number[] = [];
   const timeout = vi.spyOn(AbortSignal, "timeout").mockImplementation((ms) => {

@@ -24,7 +24,7 @@ let web: { key: string; cert: string };
 const reject = process.env.NODE_TLS_REJECT_UNAUTHORIZED;
 beforeAll(async () => {
   web = await (await OpensslCa.make("Web CA")).server();
-  // The identity provider of these tests has a certificate that nobody else trusts.
+  // The identity provider of these tests has a certificate that is not trusted otherwise.
   process.env.NODE_TLS_REJECT_UNAUTHORIZED = "0";
 });
 afterAll(() => {
@@ -69,7 +69,7 @@ const idpOf = ({ idp }: Scene, more: object = {}) => ({
 });
 
 describe("requesting a certificate", () => {
-  it.each(["hosted_est_ca", "custom_est_proxy"] as const)("has the request signed by a %s", async (type) => {
+  it.each(["hosted_est_ca", "custom_est_proxy"] as const)("gets the request signed by a %s", async (type) => {
     const s = await scene(type);
     for (const key of ["rsa:2048", "ec"] as const) {
       const csr = await makeCsr({ subject: "/CN=laptop", key });
@@ -87,7 +87,7 @@ describe("requesting a certificate", () => {
     }
   });
 
-  it("signs for the person of a good token, and for nobody else", async () => {
+  it("signs for the person of a valid token, and for nobody else", async () => {
     const s = await scene();
     const ask = async (san: string | undefined, more: object = {}) =>
       s.request({ csr: await makeCsr(san === undefined ? {} : { san }), ...idpOf(s, more) });
@@ -133,7 +133,7 @@ describe("requesting a certificate", () => {
     expect(s.est.requests.length).toBe(enrolled);
   });
 
-  it("asks a provider only over https, at an address that may be asked, with all three fields", async () => {
+  it("calls a provider only over https, at an allowed address, with all three fields", async () => {
     const s = await scene();
     const csr = await makeCsr({ san: personSan(EMAIL, PRINCIPAL) });
     const ask = async (more: object) => refusal(await s.request({ csr, ...idpOf(s), ...more }));
@@ -148,7 +148,7 @@ describe("requesting a certificate", () => {
     expect(s.idp.requests).toEqual([]);
   });
 
-  it("takes only requests that are signed by their own key", async () => {
+  it("accepts only requests that are signed with their own key", async () => {
     const s = await scene();
     const csr = await makeCsr();
     const der = Buffer.from(csr.replace(/-----[^-]+-----|\s/g, ""), "base64");
@@ -174,7 +174,7 @@ describe("requesting a certificate", () => {
     expect((await s.request({})).status).toBe(422);
   });
 
-  it("answers in the order of the rules: request, authority, its kind, the fields of the provider", async () => {
+  it("checks in the order of the rules: request, authority, its kind, the fields of the provider", async () => {
     const s = await scene();
     const csr = await makeCsr();
     const made = await s.t.post("/certificate_authorities?skip_check=true", {
@@ -191,7 +191,7 @@ describe("requesting a certificate", () => {
     expect((await refusal(await s.request({ csr, idp_token: "x" }))).slice(0, 2)).toEqual([400, "idp_oauth_url"]);
   });
 
-  it("tells the status of an authority that refuses, and nothing of what it wrote", async () => {
+  it("reports the status of a refusal, but none of the authority's text", async () => {
     const s = await scene();
     const csr = await makeCsr();
     for (const status of [202, 204, 302, 400, 401, 500, 503]) {
@@ -213,7 +213,7 @@ describe("requesting a certificate", () => {
     expect((await refusal(await s.request({ csr })))[0]).toBe(400);
   });
 
-  it("is for global admins and maintainers", async () => {
+  it("requires a global admin or maintainer", async () => {
     const s = await scene();
     const csr = await makeCsr();
     const path = `/certificate_authorities/${s.id}/request_certificate`;

@@ -20,7 +20,7 @@ import { Settings } from "../../src/server/core/settings.ts";
 import { allowLocal, newDir, OpensslCa, openssl, startFake } from "../support/ca-fakes.ts";
 import { haveScepServer, startScepServer } from "../support/scep-server.ts";
 
-const services = { settings: Settings.parse({ data_dir: "/nowhere", ...allowLocal }) };
+const services = { settings: Settings.parse({ data_dir: "/nowhere", ...allowLocal }), dryRun: null };
 const now = Date.now();
 const CHALLENGE = "a challenge, with * and 'quotes'";
 const refused = async (work: Promise<unknown>): Promise<CaError> =>
@@ -30,7 +30,7 @@ const refused = async (work: Promise<unknown>): Promise<CaError> =>
   );
 
 describe.skipIf(!haveScepServer())("the SCEP client against scepserver", () => {
-  it("enrols with the challenge, and gets a certificate of its own key and subject", async () => {
+  it("enrolls with the challenge, and gets a certificate of its own key and subject", async () => {
     const { url } = await startScepServer(CHALLENGE);
     const ca = await openScep(services, url);
     expect(ca.capabilities).toContain("postpkioperation");
@@ -43,14 +43,14 @@ describe.skipIf(!haveScepServer())("the SCEP client against scepserver", () => {
     expect(parsed.verify(ca.certificates[0]!.parsed.publicKey)).toBe(true);
   });
 
-  it("works where the server says only the least of itself", async () => {
+  it("works with a server that reports the minimum about itself", async () => {
     const { url } = await startScepServer(CHALLENGE);
     const ca = { ...(await openScep(services, url)), capabilities: new Set<string>() };
     const issued = await enroll(services, ca, { subject: parseName("/CN=old"), challenge: CHALLENGE, now });
     expect(issued.status).toBe("issued");
   });
 
-  it("tells a refusal as one, and nothing is issued", async () => {
+  it("reports a refusal, and no certificate is issued", async () => {
     const { url } = await startScepServer(CHALLENGE);
     const ca = await openScep(services, url);
     const error = await refused(enroll(services, ca, { subject: parseName("/CN=x"), challenge: "another one", now }));
@@ -58,11 +58,11 @@ describe.skipIf(!haveScepServer())("the SCEP client against scepserver", () => {
     expect(error.message).not.toContain("another one");
   });
 
-  it("believes no answer that another authority signed", async () => {
+  it("refuses a reply that another authority has signed", async () => {
     const [one, other] = [await startScepServer(CHALLENGE), await startScepServer(CHALLENGE)];
     const ca = await openScep(services, one.url);
     const { certificates } = await openScep(services, other.url);
-    // The message goes to the first, who can open it; what it signs is not of the authority that was expected.
+    // The message is sent to the first, which can open it; its signature is not that of the expected authority.
     const fake = await startFake(async ({ body }) => {
       const answer = await fetch(`${one.url}?operation=PKIOperation`, { method: "POST", body: new Uint8Array(body) });
       return { body: Buffer.from(await answer.arrayBuffer()) };
@@ -74,7 +74,7 @@ describe.skipIf(!haveScepServer())("the SCEP client against scepserver", () => {
   });
 });
 
-/** A server that opens requests with our own code, whose answers are made wrong in one place. */
+/** A server that opens requests with our own code, and whose replies have one error. */
 async function startOwn() {
   const key = await newKey();
   const name = parseName("/CN=Own CA");
@@ -124,7 +124,7 @@ const attribute = (number: number) => `2.16.840.1.113733.1.9.${number}`;
 const enrolling = { subject: parseName("/CN=x"), challenge: CHALLENGE, now };
 
 describe("the SCEP client", () => {
-  it("takes a certificate, waits for a pending one, and tells every reason of a refusal", {
+  it("accepts a certificate, waits for a pending one, and reports every reason of a refusal", {
     timeout: 600_000,
   }, async () => {
     const { fake, change, seen } = await startOwn();
@@ -151,7 +151,7 @@ describe("the SCEP client", () => {
     expect(seen.at(-1)!.type).toBe("20");
   });
 
-  it("believes nothing that does not prove to be the authority's answer to this request", {
+  it("refuses anything that is not proved to be the authority's reply to this request", {
     timeout: 600_000,
   }, async () => {
     const { fake, change, other } = await startOwn();
@@ -183,7 +183,7 @@ describe("the SCEP client", () => {
     expect((await enroll(services, ca, enrolling)).status).toBe("issued");
   });
 
-  it("tells what is no SCEP server, and what cannot be asked", async () => {
+  it("reports a server that does not support SCEP, and invalid requests", async () => {
     const fake = await startFake(() => ({ body: "<html>welcome</html>", headers: { "content-type": "text/html" } }));
     const problem = async (url = fake.url) => (await refused(fetchCertificates(services, url))).problem;
     expect(await problem()).toBe("answer");
@@ -193,14 +193,14 @@ describe("the SCEP client", () => {
     expect(await problem()).toBe("answer");
     fake.answer = () => ({ status: 302, headers: { location: "http://127.0.0.1:1/" } });
     expect(await problem()).toBe("answer");
-    const strict = { settings: Settings.parse({ data_dir: "/nowhere" }) };
+    const strict = { settings: Settings.parse({ data_dir: "/nowhere" }), dryRun: null };
     expect((await refused(fetchCertificates(strict, fake.url))).problem).toBe("blocked");
     const { url } = fake;
     await fake.close();
     expect(await problem(url)).toBe("unreachable");
   });
 
-  it("encrypts to the registration authority that may, and to RSA keys only", async () => {
+  it("encrypts only for a permitted registration authority, and for RSA keys", async () => {
     const dir = newDir();
     const make = async (name: string, usage: string, ca = false, key = "rsa:2048") => {
       await openssl(
@@ -234,7 +234,7 @@ describe("the SCEP client", () => {
 });
 
 describe("CMS against openssl", () => {
-  it("opens what openssl envelops, with each cipher, and the other way round", async () => {
+  it("opens envelopes of openssl, with each cipher, and the other way round", async () => {
     const dir = newDir();
     const key = await newKey();
     const certificate = selfSigned(parseName("/CN=me"), key, Buffer.from([1]), now);
@@ -263,7 +263,7 @@ describe("CMS against openssl", () => {
       );
       const sealed = await readFile(join(dir, "sealed"));
       expect(openEnvelope(sealed, me, key).toString(), cipher).toBe("what is to be kept");
-      // As a stream: lengths are indefinite, and the content comes in parts.
+      // As a stream: lengths are indefinite, and the content consists of parts.
       await openssl(
         dir,
         ...["cms", "-encrypt", "-stream", "-binary", "-in", "plain", "-outform", "DER", "-out", "streamed", cipher],
@@ -304,7 +304,7 @@ describe("CMS against openssl", () => {
     expect(told.trim()).toBe("signed here");
   });
 
-  it("verifies a signature over just the content that is there, by a trusted signer only", async () => {
+  it("verifies a signature only for exactly the given content, by a trusted signer", async () => {
     const key = await newKey();
     const certificate = selfSigned(parseName("/CN=me"), key, Buffer.from([1]), now);
     const me = readCertificate(certificate);
@@ -318,7 +318,7 @@ describe("CMS against openssl", () => {
     expect(() => verifySigned({ ...data, signerInfos: [] }, [me])).toThrow();
   });
 
-  it("gives the fallback for a block that is no padded key, and never an error that tells them apart", () => {
+  it("uses the fallback for a block without a padded key, and never a distinguishable error", () => {
     const block = (head: number[], filler: number, key: Buffer) =>
       Buffer.concat([
         Buffer.from(head),

@@ -1,4 +1,4 @@
-// What operators get of carves: part A "File carving", agent protocol section 7, decision 13, and the download beyond the spec.
+// Carves for operators: part A "File carving", agent protocol section 7, decision 13, and the download beyond the spec.
 import { randomBytes } from "node:crypto";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import type { Role } from "../../src/api/access.ts";
@@ -36,7 +36,7 @@ describe.each(["lowdb", "postgres"] as const)("carves on %s", (engine) => {
     (await json<{ errors: { name: string; reason: string }[] }>(response)).errors[0]!;
   const reason = async (response: Response) => (await firstError(response)).reason;
 
-  it("shows a carve with exactly the fields of part A, and `error` only where it failed", async () => {
+  it("shows a carve with exactly the fields of part A, and `error` only if it failed", async () => {
     const { id } = await make(Buffer.from("0123456789"));
     const carve = await show(id);
     expect(Object.keys(carve).sort()).toEqual(
@@ -57,7 +57,7 @@ describe.each(["lowdb", "postgres"] as const)("carves on %s", (engine) => {
     expect(await list()).toContainEqual(carve);
   });
 
-  it("lists live carves, and with `expired` the expired ones too", async () => {
+  it("lists live carves, and with `expired` expired ones too", async () => {
     const live = await make(Buffer.from("0123"));
     const over = await make(Buffer.from("0123"), { expired: true });
     const ids = async (query: string) => (await list(query)).map(({ id }) => id);
@@ -100,7 +100,7 @@ describe.each(["lowdb", "postgres"] as const)("carves on %s", (engine) => {
     }
   });
 
-  it("gives a block as base64, and refuses with the protocol's texts", async () => {
+  it("returns a block as base64, and errors with the protocol's texts", async () => {
     const content = Buffer.from([0, 255, 254, 10, 200, 1]);
     const { id } = await make(content, { stored: 1 });
     expect(await (await t.get(`/carves/${id}/block/0`)).json()).toEqual({
@@ -138,7 +138,7 @@ describe.each(["lowdb", "postgres"] as const)("carves on %s", (engine) => {
     }
   });
 
-  it("are started by admins and maintainers only, whoever else may run live queries", async () => {
+  it("can be started by admins and maintainers only, whoever else may run live queries", async () => {
     const team = await makeTeam(t);
     const other = await makeTeam(t);
     const host = (await makeHost(t, { team_id: team.id }, { seen: t.clock.iso() })).id;
@@ -167,7 +167,7 @@ describe.each(["lowdb", "postgres"] as const)("carves on %s", (engine) => {
     expect(await t.store.campaigns.count({ op: "eq", column: "user_id", value: technician.id })).toBe(0);
   });
 
-  it("downloads the whole archive", async () => {
+  it("downloads the complete archive", async () => {
     const content = randomBytes(700_001);
     const { id } = await make(content, {
       blockSize: 300_000,
@@ -186,7 +186,7 @@ describe.each(["lowdb", "postgres"] as const)("carves on %s", (engine) => {
     expect((await t.get(`/carves/${zstd.id}/download`)).headers.get("content-disposition")).toMatch(/\.tar\.zst"$/);
   });
 
-  it("gives any one range of it", async () => {
+  it("returns any single range of it", async () => {
     const content = Buffer.from("0123456789");
     const { id } = await make(content);
     const get = (headers: Record<string, string>) => t.get(`/carves/${id}/download`, headers);
@@ -228,11 +228,11 @@ describe.each(["lowdb", "postgres"] as const)("carves on %s", (engine) => {
     expect((await t.get(`/carves/${other.id}/download`)).headers.get("etag")).not.toBe(etag);
   });
 
-  it("refuses to download what is incomplete, failed, expired or damaged", async () => {
+  it("refuses to download an archive that is incomplete, failed, expired or damaged", async () => {
     const part = await make(Buffer.from("0123456789"), { stored: 2 });
     const early = await t.get(`/carves/${part.id}/download`);
     expect(early.status).toBe(409);
-    expect(await reason(early)).toBe("the carve is not complete: 2 of 3 blocks came");
+    expect(await reason(early)).toBe("the carve is not complete: 2 of 3 blocks have arrived");
     expect((await t.get(`/carves/${(await make(Buffer.from("0123"), { stored: 0 })).id}/download`)).status).toBe(409);
     const failed = await t.get(`/carves/${(await make(Buffer.from("0123"), { error: "it broke" })).id}/download`);
     expect(failed.status).toBe(409);
@@ -248,14 +248,24 @@ describe.each(["lowdb", "postgres"] as const)("carves on %s", (engine) => {
     expect((await t.get(`/carves/${cut.id}/download`, { range: "bytes=0-3" })).status).toBe(206);
   });
 
-  it("cuts a download off whose middle is missing", async () => {
+  it("reports a block whose file is on another server, with advice", async () => {
+    const { id } = await make(Buffer.from("0123456789"));
+    for await (const key of t.services.blobs.list(`carves/${id}/`)) await t.services.blobs.delete(key);
+    for (const path of [`/carves/${id}/download`, `/carves/${id}/block/1`]) {
+      const response = await t.get(path);
+      expect(response.status).toBe(503);
+      expect(await reason(response)).toMatch(/this server does not have the file.*must share the folder blobs/);
+    }
+  });
+
+  it("aborts a download with a missing part", async () => {
     const { id } = await make(Buffer.from("0123456789"));
     await t.services.blobs.delete(`carves/${id}/1`);
     const response = await t.get(`/carves/${id}/download`);
     await expect(response.arrayBuffer()).rejects.toThrow();
   });
 
-  it("expires carves 24 hours after their first data, and those without any 24 hours after they began", async () => {
+  it("expires carves 24 hours after their first data, and those without any 24 hours after they started", async () => {
     const full = await make(Buffer.from("0123456789"));
     const empty = await make(Buffer.from("0123456789"), { stored: 0 });
     t.clock.advance(3_600_000);
@@ -264,7 +274,7 @@ describe.each(["lowdb", "postgres"] as const)("carves on %s", (engine) => {
     await runJob(t.services, "carve_expiry");
     expect(await blobsOf(full.id)).toHaveLength(3);
     t.clock.advance(1);
-    // Even before the job has come round to it.
+    // Even before the job has processed it.
     expect((await show(full.id)).expired).toBe(true);
     expect((await list(`?host_id=${hostId}`)).map(({ id }) => id)).toEqual([later.id]);
     expect((await t.get(`/carves/${full.id}/block/0`)).status).toBe(400);
@@ -281,7 +291,7 @@ describe.each(["lowdb", "postgres"] as const)("carves on %s", (engine) => {
     );
   });
 
-  it("removes blocks whose carve went with its host, or that came while it expired", async () => {
+  it("deletes blocks whose carve was deleted with its host, or that arrived while it expired", async () => {
     const gone = await make(Buffer.from("0123456789"));
     const over = await make(Buffer.from("0123456789"), { expired: true });
     const host = (await makeHost(t)).id;

@@ -1,4 +1,4 @@
-// A host enrols through this server: its agent reads the template, and sends SCEP messages to the proxy.
+// A host enrolls through this server: its agent reads the template, and sends SCEP messages to the proxy.
 import { Writable } from "node:stream";
 import { pino } from "pino";
 import { describe, expect, it } from "vitest";
@@ -53,7 +53,7 @@ async function scene(url: string, options: StartOptions = {}): Promise<Scene> {
   };
 }
 
-/** The app behind a socket, as a SCEP client takes it. */
+/** The app behind a socket, as a SCEP client needs it. */
 const listening = (t: TestApp): Promise<Fake> =>
   startFake(async ({ method, url, body }) => {
     const response = await t.raw(`${url.pathname}${url.search}`, {
@@ -73,7 +73,7 @@ describe.skipIf(!haveScepServer())("the SCEP proxy in front of scepserver", () =
     const s = await scene(url);
     const { fake, services } = {
       fake: await listening(s.t),
-      services: { settings: Settings.parse({ data_dir: "/x", ...allowLocal }) },
+      services: { settings: Settings.parse({ data_dir: "/x", ...allowLocal }), dryRun: null },
     };
     const read = await s.read();
     const ca = await openScep(services, fake.url + s.path(read.svc_challenge));
@@ -82,11 +82,11 @@ describe.skipIf(!haveScepServer())("the SCEP proxy in front of scepserver", () =
     if (issued.status !== "issued") return expect.unreachable(issued.status);
     expect(issued.certificate.parsed.subject.split("\n").sort()).toEqual(["CN=UUID 1", "O=Example"]);
     await expect(enroll(services, ca, given)).rejects.toThrow("status 400");
-    // A new reading is a new challenge.
+    // Each read of the template creates a new challenge.
     const again = await s.read();
     expect(again.svc_challenge).not.toBe(read.svc_challenge);
     const second = await openScep(services, fake.url + s.path(again.svc_challenge));
-    // scepserver gives a subject one certificate at a time.
+    // scepserver issues one certificate at a time for a subject.
     const other = { ...given, subject: parseName("/CN=another") };
     expect((await enroll(services, second, other)).status).toBe("issued");
   });
@@ -103,7 +103,7 @@ describe.each(["lowdb", "postgres"] as const)("the SCEP proxy on %s", (engine) =
     return { fake, s: await scene(`${fake.url}/scep?label=a`, { engine }) };
   };
 
-  it("passes messages on untouched, and replies only as what they must be", async () => {
+  it("passes messages on unchanged, and only valid replies", async () => {
     const { fake, s } = await start();
     const path = s.path((await s.read()).svc_challenge);
     const caps = await s.call(`${path}?operation=GetCACaps`);
@@ -121,7 +121,7 @@ describe.each(["lowdb", "postgres"] as const)("the SCEP proxy on %s", (engine) =
     expect((await s.call(`${path}?operation=PKIOperation`, bytes)).status).toBe(200);
     expect(fake.requests.at(-1)!.body).toEqual(Buffer.from(bytes));
     expect(fake.requests.at(-1)!.url.search).toBe("?label=a&operation=PKIOperation");
-    // By GET, with the plus signs as some clients send them.
+    // With GET, and plus signs as some clients send them.
     const next = s.path((await s.read()).svc_challenge);
     expect((await s.call(`${next}?operation=PKIOperation&message=ab+c/d==`)).status).toBe(200);
     expect(fake.requests.at(-1)!.url.searchParams.get("message")).toBe("ab+c/d==");
@@ -129,7 +129,7 @@ describe.each(["lowdb", "postgres"] as const)("the SCEP proxy on %s", (engine) =
     expect((await s.call(`${third}?operation=PKIOperation`, new Uint8Array(3 * 1024 * 1024))).status).toBe(413);
   });
 
-  it("takes each challenge once, for an hour, from the host that it was given to", async () => {
+  it("accepts each challenge once, for an hour, from its host", async () => {
     const { fake, s } = await start();
     const { t } = s;
     const message = (path: string) => s.call(`${path}?operation=PKIOperation`, Uint8Array.of(1));
@@ -182,11 +182,11 @@ describe.each(["lowdb", "postgres"] as const)("the SCEP proxy on %s", (engine) =
     await t.as(null).request("PUT", path, { status: "verified" }, { authorization: `Node key ${KEY}` });
     expect((await message(fourth)).status).toBe(400);
     expect(await s.read()).toMatchObject({ status: "verified", scep_challenge: null, svc_challenge: null });
-    // Kept hashed only.
+    // Stored only as a hash.
     expect(JSON.stringify(await t.store.hostCertificates.list())).not.toContain(first.svc_challenge);
   });
 
-  it("tells of an authority that fails, and of nothing that it wrote, and logs no challenge", async () => {
+  it("reports a failing authority, but none of its text, and logs no challenge", async () => {
     const lines: string[] = [];
     const sink = new Writable({
       write(chunk, _, done) {

@@ -26,7 +26,7 @@ const refusal = async (response: Response) => {
   const { errors } = await errorOf(response);
   return [response.status, errors?.[0]?.name];
 };
-// biome-ignore lint/suspicious/noExplicitAny: whatever the endpoint answers
+// biome-ignore lint/suspicious/noExplicitAny: the body of any endpoint
 const json = async (response: Response): Promise<any> => {
   expect(response.status, await response.clone().text()).toBe(200);
   return response.json();
@@ -48,7 +48,7 @@ async function makeCaller(t: TestApp, given: Parameters<typeof makeHost>[1] = {}
 }
 
 describe.each(engines)("certificate templates on %s", (engine) => {
-  it("are made, listed by team, shown and deleted; each change is told of once", async () => {
+  it("are created, listed by team, shown and deleted; each change is recorded once", async () => {
     const t = await startApp({ engine });
     const ca = await makeCa(t);
     const team = await makeTeam(t, "Mobile");
@@ -63,7 +63,7 @@ describe.each(engines)("certificate templates on %s", (engine) => {
       certificate_authority_id: ca,
       subject_name: SUBJECT,
     });
-    // The same name on another team; a team's id may come as text.
+    // The same name in another team; a team's id may be text.
     const own = await make(t, {
       name: "Wi-Fi",
       team_id: String(team.id),
@@ -113,12 +113,12 @@ describe.each(engines)("certificate templates on %s", (engine) => {
       { type: "created_certificate_template", ...details },
       { type: "deleted_certificate_template", ...details },
     ]);
-    // A team takes its templates with it.
+    // A team's templates are deleted with it.
     expect((await t.delete(`/teams/${team.id}`)).status).toBe(200);
     expect(await t.store.certificateTemplates.get(second)).toBeNull();
   });
 
-  it("are refused when anything is wrong, with the field named", async () => {
+  it("are refused on any error, with the field", async () => {
     const t = await startApp({ engine });
     const ca = await makeCa(t);
     const est = await makeCa(t, "EST", "custom_est_proxy");
@@ -155,7 +155,7 @@ describe.each(engines)("certificate templates on %s", (engine) => {
     expect(at_once.map(({ status }) => status).sort()).toEqual([200, 409, 409, 409]);
   });
 
-  it("are the host's own to a node key, with its values in them", async () => {
+  it("are limited to the host's own for a node key, with its values", async () => {
     const t = await startApp({ engine });
     const ca = await makeCa(t);
     const team = await makeTeam(t);
@@ -188,14 +188,14 @@ describe.each(engines)("certificate templates on %s", (engine) => {
         { key: "OU", value: "S/1\\2" },
       ]);
     }
-    // What it asks for does not make it see more.
+    // Its parameters do not make more visible.
     expect(await names(await call("GET", "/certificates?team_id=0"))).toEqual(["own"]);
     expect((await json(await loner.call("GET", "/certificates"))).certificates).toMatchObject([
       { name: "of none", subject_name: "/CN=UUID-B/O=Example" },
     ]);
     await t.store.hostEmails.insert({ host_id: host.id, email: "ada@example.com", source: "mdm_idp_accounts" });
     expect(await names(await call("GET", "/certificates"))).toEqual(["own", "person"]);
-    // To people variables stay as they are, unless a host is named.
+    // For users, variables are unchanged unless a host is given.
     expect((await json(await t.get(`/certificates/${person}`))).certificate.subject_name).toContain("$SVC_VAR");
     expect((await json(await t.get(`/certificates/${person}?host_id=${host.id}`))).certificate).toMatchObject({
       subject_name: "/CN=ada@example.com",
@@ -206,7 +206,7 @@ describe.each(engines)("certificate templates on %s", (engine) => {
     expect((await t.get(`/certificates/${person}?host_id=999`)).status).toBe(404);
   });
 
-  it("take a managed agent's key as well, and no key of nobody", async () => {
+  it("accept a managed agent's key too, and no unknown key", async () => {
     const t = await startApp({ engine });
     const ca = await makeCa(t);
     await make(t, { name: "A", certificate_authority_id: ca, subject_name: SUBJECT });
@@ -218,7 +218,7 @@ describe.each(engines)("certificate templates on %s", (engine) => {
     ]);
     for (const key of ["unknown", t.token]) expect((await call(key, "/certificates")).status).toBe(401);
     const { key } = await makeCaller(t, { hostname: "c" });
-    // A key of a host is good for its own templates and nothing else.
+    // A key of a host only gives access to its own templates.
     for (const [method, path, body] of [
       ["GET", "/hosts"],
       ["GET", "/me"],
@@ -231,7 +231,7 @@ describe.each(engines)("certificate templates on %s", (engine) => {
     expect((await t.as(null).get("/certificates")).status).toBe(401);
   });
 
-  it("go to the agent with the challenge, and stand where it says", async () => {
+  it("are sent to the agent with the challenge, and show the state that it reports", async () => {
     const t = await startApp({ engine });
     const ca = await makeCa(t);
     const team = await makeTeam(t);
@@ -298,13 +298,13 @@ describe.each(engines)("certificate templates on %s", (engine) => {
       { ...base, status: "failed_install", detail: "no answer" },
       { ...base, status: "installed" },
     ]);
-    // The value came: what failed for want of it can go on.
+    // The value has arrived: a failure for lack of it can continue.
     await t.store.hostEmails.insert({ host_id: host.id, email: "ada@example.com", source: "mdm_idp_accounts" });
     expect(await got(person)).toMatchObject({ status: "delivered", subject_name: "/CN=ada@example.com" });
     expect((await json(await t.get(`/certificates/${own}?host_id=${host.id}`))).certificate.status).toBe("verified");
   });
 
-  it("belong to teams: people of another one see, make and delete none", async () => {
+  it("belong to teams: users of another team cannot see, create or delete them", async () => {
     const t = await startApp({ engine });
     const ca = await makeCa(t);
     const [own, other] = [(await makeTeam(t)).id, (await makeTeam(t, "Other")).id];
@@ -359,7 +359,7 @@ describe.each(engines)("certificate templates on %s", (engine) => {
     }
   });
 
-  it("are applied by team and name, all or none, and deleted by team", async () => {
+  it("are applied by team and name in one transaction, and deleted by team", async () => {
     const t = await startApp({ engine });
     const ca = await makeCa(t);
     const est = await makeCa(t, "EST", "custom_est_proxy");
@@ -421,8 +421,8 @@ describe.each(engines)("certificate templates on %s", (engine) => {
   });
 });
 
-describe("what hosts tell of themselves", () => {
-  it("never becomes a field of a name, whatever it is", async () => {
+describe("values reported by hosts", () => {
+  it("never become a field of a name, whatever they are", async () => {
     const t = await startApp();
     const ca = await makeCa(t);
     await make(t, {

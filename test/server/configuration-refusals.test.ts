@@ -1,4 +1,4 @@
-// What applies of configuration are refused for, who may do what, and that secrets are told to nobody.
+// Reasons for which applies are refused, permissions, and that secrets are never returned.
 import { pino } from "pino";
 import { describe, expect, it } from "vitest";
 import type { ConfigurationState, ThingChange } from "../../src/api/configuration.ts";
@@ -23,7 +23,7 @@ import {
 import { makeTeam, makeUser } from "../support/make.ts";
 
 describe.each(["lowdb", "postgres"] as const)("refusals of configuration on %s", (engine) => {
-  it("makes what is not there and changes what is: 409 the other way round", async () => {
+  it("creates missing objects and changes existing ones, otherwise 409", async () => {
     const t = await startApp({ engine });
     const { changes, secrets } = everything([]);
     await applied(t, { changes, secrets });
@@ -31,12 +31,12 @@ describe.each(["lowdb", "postgres"] as const)("refusals of configuration on %s",
     for (const one of created) {
       const [error] = await refused(t, 409, { changes: [one], secrets });
       expect(error!.name).toBe("changes.0");
-      expect(error!.reason).toContain("is there already");
+      expect(error!.reason).toContain("already exists");
       const missing = one.kind === "certificate_authority" ? "custom_scep_proxy/NONE" : "None such";
       const value = one.kind === "certificate_authority" ? { ...(one.value as object), name: "NONE" } : one.value;
       for (const action of ["update", "delete"] as const) {
         const [error] = await refused(t, 409, { changes: [{ ...one, name: missing, action, value: value! }], secrets });
-        expect(error!.reason).toContain("is not there");
+        expect(error!.reason).toContain("does not exist");
       }
     }
     const twice = change("create", "team", "SALES", { description: "" });
@@ -56,7 +56,7 @@ describe.each(["lowdb", "postgres"] as const)("refusals of configuration on %s",
     ).toHaveLength(1);
   });
 
-  it("names the change that is wrong, of every kind, and all that are", async () => {
+  it("names all invalid changes, of every kind", async () => {
     const t = await startApp({ engine });
     const smtp = thingValue(await stateOf(t), "config", "smtp_settings");
     const wrong: [ThingChange, number, string][] = [
@@ -107,7 +107,7 @@ describe.each(["lowdb", "postgres"] as const)("refusals of configuration on %s",
     expect((await refused(t, 422, { changes: [twice, twice] }))[0]!.reason).toBe('policy "a": is changed twice');
     expect(await t.store.policies.count()).toBe(0);
 
-    // Rules that need the rest of the configuration name their change too.
+    // Rules that involve the rest of the configuration name their change too.
     await applied(t, { changes: [change("create", "team", "T", { description: "" })] });
     const settings = thingValue<Record<string, object>>(await stateOf(t), "team_settings", "team_settings", "T");
     const broken = { ...settings, host_expiry_settings: { host_expiry_enabled: true, host_expiry_window: 0 } };
@@ -122,7 +122,7 @@ describe.each(["lowdb", "postgres"] as const)("refusals of configuration on %s",
     expect(key!.name).toBe("changes.0.value.mdm.surprise");
   });
 
-  it("gives and takes of team admins and gitops what is of their teams", async () => {
+  it("lets team admins and gitops read and write only objects of their teams", async () => {
     const t = await startApp({ engine });
     const { changes, secrets } = everything([]);
     await applied(t, { changes, secrets });
@@ -177,14 +177,14 @@ describe.each(["lowdb", "postgres"] as const)("refusals of configuration on %s",
     ];
     for (const [caller, status, one] of denied) {
       const before = await stateOf(t);
-      // All of it or nothing: one that is allowed beside it is not made either.
+      // All or nothing: an allowed change beside it is not made either.
       const errors = await refused(caller, status, {
         changes: [change("create", "policy", "fine", policy(), "Sales"), one],
       });
       expect(errors[0]!.name).toMatch(/^changes\.1/);
       expect(await stateOf(t)).toEqual(before);
     }
-    // What it cannot see is to its pins as if it were not there.
+    // For its pins, invisible objects do not exist.
     const pin = { kind: "policy", owner: "Other", name: "theirs", revision: null };
     expect(await applied(gitops, { changes: [], pins: [pin] })).toEqual({ create: 0, update: 0, delete: 0 });
     expect(other.id).not.toBe(sales.id);
@@ -203,7 +203,7 @@ describe.each(["lowdb", "postgres"] as const)("refusals of configuration on %s",
     }
   });
 
-  it("knows no teams on the free tier", async () => {
+  it("has no teams on the free tier", async () => {
     const t = await startApp({ engine, tier: "free" });
     await makeTeam(t, "Left behind");
     const state = await stateOf(t);
@@ -225,7 +225,7 @@ describe.each(["lowdb", "postgres"] as const)("refusals of configuration on %s",
     expect((await refused(t, 400, { changes: [narrowed] }))[0]!.name).toBe("changes.0.value.labels_include_any");
   });
 
-  it("asks authorities and trackers before it changes them, and not about what stays", async () => {
+  it("checks new authorities and trackers by connecting to them, and skips unchanged ones", async () => {
     const tool = await startFake(() => ({ status: 404 }));
     const { url, requests: asked } = tool;
     const t = await startApp({ engine, settings: { ...allowLocal, check_integrations: true } });
@@ -268,13 +268,13 @@ describe.each(["lowdb", "postgres"] as const)("refusals of configuration on %s",
     const moved = change("update", "certificate_authority", "custom_scep_proxy/CA", authority({ url: `${url}/other` }));
     await refused(t, 422, { changes: [moved], secrets, skip_checks: false });
     expect(asked.length).toBeGreaterThan(0);
-    // A new URL does not get the secret that was for the old one.
+    // A new URL does not get the secret of the old one.
     const kept = { ...authority({ url: `${url}/other` }), challenge: { $secret: "" } };
     const [error] = await refused(t, 422, { changes: [{ ...moved, value: kept as never }] });
     expect(error!.name).toBe("changes.0.value.challenge");
   });
 
-  it("tells no secret: not in replies, errors, activities or logs; equal ones by their ref", async () => {
+  it("reveals no secret in replies, errors, activities or logs; equal ones have the same ref", async () => {
     const lines: string[] = [];
     const log = pino({ level: "trace" }, { write: (line: string) => void lines.push(line) });
     const t = await startApp({ engine, log });
@@ -291,10 +291,10 @@ describe.each(["lowdb", "postgres"] as const)("refusals of configuration on %s",
     expect(thingValue(none, "config", "smtp_settings")).toMatchObject({ password: { $secret: "" } });
     expect(thingValue(all, "config", "smtp_settings")).toMatchObject({ password: secret("smtp-password-2f81") });
     expect(pinsOf(none)).toEqual(pinsOf(all));
-    // A wrong guess is as good as none.
+    // A wrong guess has no effect.
     const wrong = await stateOf(t, { secrets: { [refOf("x")]: "smtp-password-2f82" } });
     expect(thingValue(wrong, "config", "smtp_settings")).toMatchObject({ password: { $secret: "" } });
-    // Another secret is another revision; the same again is the same.
+    // Another secret has another revision; the same one has the same.
     const smtp = thingValue(all, "config", "smtp_settings");
     const revision = (state: ConfigurationState) =>
       find(state, { kind: "config", owner: null, name: "smtp_settings" })!.revision;
@@ -306,14 +306,14 @@ describe.each(["lowdb", "postgres"] as const)("refusals of configuration on %s",
     expect(revision(await stateOf(t))).not.toBe(revision(all));
     await send("/spec/apply", { changes: [change("update", "config", "smtp_settings", smtp)], secrets });
     expect(revision(await stateOf(t))).toBe(revision(all));
-    // The one that is there stays, but goes to no other server.
+    // The existing secret is kept, but not sent to another server.
     const kept = { ...smtp, password: { $secret: "" } };
     expect(
       await applied(t, { changes: [change("update", "config", "smtp_settings", { ...kept, domain: "d" })] }),
     ).toMatchObject({ update: 1 });
     const moved = change("update", "config", "smtp_settings", { ...kept, server: "evil.example.com" });
     expect((await refused(t, 422, { changes: [moved] }))[0]!.name).toBe("changes.0.value.password");
-    // In plain text it is not taken at all.
+    // Secrets in plain text are refused.
     const plain = change("update", "config", "smtp_settings", { ...smtp, password: "plainly wrong" });
     const [error] = await refused(t, 422, { changes: [plain] });
     expect(error).toEqual({

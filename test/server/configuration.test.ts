@@ -1,4 +1,5 @@
-// Configuration as code on the server: all that files can say, read at one moment and changed all or nothing.
+// Configuration as code on the server: everything that files can contain, read in one snapshot and changed in one
+// transaction.
 import { describe, expect, it } from "vitest";
 import type { ConfigurationState, StateThing, ThingChange, ThingKey } from "../../src/api/configuration.ts";
 import { gt } from "../../src/server/store/query.ts";
@@ -28,7 +29,7 @@ async function typesSince({ store }: TestApp, id: number | string | boolean): Pr
 const withoutRevisions = (things: readonly StateThing[]) =>
   new Map(things.map(({ kind, owner, name, value }) => [JSON.stringify([kind, owner, name]), value]));
 
-/** What a thing is after a change of it, where the change gives it whole. */
+/** The expected thing after a change that gives it completely. */
 function expectApplied(state: ConfigurationState, changes: readonly ThingChange[]): void {
   for (const { kind, owner, name, action, value } of changes) {
     const thing = find(state, { kind, owner, name });
@@ -39,7 +40,7 @@ function expectApplied(state: ConfigurationState, changes: readonly ThingChange[
 }
 
 describe.each(["lowdb", "postgres"] as const)("configuration on %s", (engine) => {
-  it("is told whole, and is after an apply as that said, for every kind; again it does nothing", async () => {
+  it("is returned completely and equals the applied values, for every kind; a second apply changes nothing", async () => {
     const t = await startApp({ engine });
     const first = await makeHost(t, { hardware_serial: "SERIAL-2" });
     const second = await makeHost(t, { hardware_serial: "SERIAL-1" });
@@ -64,7 +65,7 @@ describe.each(["lowdb", "postgres"] as const)("configuration on %s", (engine) =>
     expect(await revisionsOf(t)).toEqual(rows);
     expect(await stateOf(t, { secrets })).toEqual(state);
 
-    // The whole state, applied as it stands, is no change either.
+    // Applying the complete state unchanged is no change either.
     const all = state.things.map(({ kind, owner, name, value }) => change("update", kind, name, value, owner));
     expect(await applied(t, { changes: all, secrets })).toEqual({ create: 0, update: 0, delete: 0 });
     expect(await newestActivity(t)).toBe(before);
@@ -101,7 +102,7 @@ describe.each(["lowdb", "postgres"] as const)("configuration on %s", (engine) =>
     expect(await applied(t, { changes: edits, secrets: all })).toEqual({ create: 0, update: edits.length, delete: 0 });
     const after = await stateOf(t, { secrets: all });
     expectApplied(after, edits);
-    // Nothing but these.
+    // Nothing else has changed.
     const told = new Set(edits.map(({ kind, owner, name }) => JSON.stringify([kind, owner, name])));
     const untouched = (state: ConfigurationState) =>
       [...withoutRevisions(state.things)].filter(([key]) => !told.has(key));
@@ -122,7 +123,7 @@ describe.each(["lowdb", "postgres"] as const)("configuration on %s", (engine) =>
     const [member] = await t.store.labelMembers.list();
     expect(member!.host_id).toBe(host.id);
 
-    // Labels go although policies used them, since these go too.
+    // Labels can be deleted although policies used them, because these are deleted too.
     const gone = [
       change("delete", "policy", "Encrypted", undefined, "Sales"),
       change("delete", "query", "Users", undefined, "Sales"),
@@ -142,7 +143,7 @@ describe.each(["lowdb", "postgres"] as const)("configuration on %s", (engine) =>
     expect(await t.store.enrollSecrets.count()).toBe(1);
   });
 
-  it("is of one moment: what changes meanwhile is in it whole or not at all", async () => {
+  it("is a snapshot: concurrent changes are in it completely or not at all", async () => {
     const t = await startApp({ engine });
     let done = false;
     const writing = (async () => {
@@ -175,7 +176,7 @@ describe.each(["lowdb", "postgres"] as const)("configuration on %s", (engine) =>
     expect(seen).toBeGreaterThan(0);
   });
 
-  it("keeps authorities of every type, and each section of the configuration, as they are given", async () => {
+  it("stores authorities of every type, and each section of the configuration, as given", async () => {
     const t = await startApp({ engine });
     const texts = ["ca-1", "ca-2", "ca-3", "ca-4", "ca-5", "ca-6"];
     const secrets = textsOf(...texts);
@@ -223,6 +224,7 @@ describe.each(["lowdb", "postgres"] as const)("configuration on %s", (engine) =>
       svc_desktop: { transparency_url: "https://example.com/transparency" },
       gitops: { gitops_mode_enabled: true, repository_url: "https://git.example.com/it" },
       webhook_settings: { interval: "30m" },
+      yara_rules: { "eicar.yar": "rule eicar { condition: false }" },
       integrations: {
         calendar: [
           { domain: "example.com", api_key_json: { client_email: "a@example.com", private_key: secret("ca-1") } },
@@ -237,7 +239,7 @@ describe.each(["lowdb", "postgres"] as const)("configuration on %s", (engine) =>
     for (const { name, value } of changes) expect(thingValue(after, "config", name)).toEqual(value);
     const named = state.things.filter(({ kind }) => kind === "config").map(({ name }) => name);
     expect(new Set([...Object.keys(edits), "org_info", "smtp_settings"])).toEqual(new Set(named));
-    // What is left out of a section goes back to its default: values are whole.
+    // Omitted fields of a section are reset to their defaults, because values are complete.
     await applied(t, { changes: [change("update", "config", "features", { additional_queries: { a: "SELECT 1" } })] });
     expect(thingValue(await stateOf(t), "config", "features")).toEqual({
       enable_host_users: true,
@@ -247,7 +249,7 @@ describe.each(["lowdb", "postgres"] as const)("configuration on %s", (engine) =>
     expect(after.defaults.config.features).toEqual(thingValue(state, "config", "features"));
   });
 
-  it("names hosts as labels do, and passes over those that are gone", async () => {
+  it("names hosts as labels do, and skips those that no longer exist", async () => {
     const t = await startApp({ engine });
     const one = await makeHost(t, { hardware_serial: "S1", uuid: "u1", hostname: "alike" });
     const two = await makeHost(t, { hardware_serial: "S2", uuid: "u2", hostname: "alike" });
@@ -268,7 +270,7 @@ describe.each(["lowdb", "postgres"] as const)("configuration on %s", (engine) =>
     expect(two.id).not.toBe(one.id);
   });
 
-  it("tells of thousands of policies in one entry that stays small", async () => {
+  it("records thousands of policies in one small activity", async () => {
     const t = await startApp({ engine });
     const long = "x".repeat(2_000);
     const changes = Array.from({ length: 2_500 }, (_, i) =>
@@ -286,7 +288,7 @@ describe.each(["lowdb", "postgres"] as const)("configuration on %s", (engine) =>
   });
 });
 
-/** Revisions of the rows that configuration is made of: a write would raise them. */
+/** Revisions of the rows of the configuration, which every write increases. */
 async function revisionsOf({ store }: TestApp) {
   const rows = await Promise.all(
     [

@@ -1,4 +1,4 @@
-// How many hosts one user may wipe or delete within an hour.
+// The number of hosts that one user may wipe or delete within an hour.
 import { describe, expect, it } from "vitest";
 import { spend } from "../../src/server/approvals/budget.ts";
 import { createCipher } from "../../src/server/core/cipher.ts";
@@ -22,7 +22,7 @@ const statuses = (replies: readonly Response[]) => replies.map(({ status }) => s
 const reasonOf = async (res: Response) => ((await res.json()) as { errors: { reason: string }[] }).errors[0]!.reason;
 
 describe.each(["lowdb", "postgres"] as const)("the hourly budget on %s", (engine) => {
-  it("is none unless it is set, and then nothing is written", async () => {
+  it("is unlimited by default, and then nothing is written", async () => {
     const t = await startApp({ engine });
     await makeHosts(t, 5);
     expect((await t.post("/hosts/delete", { filters: {} })).status).toBe(200);
@@ -30,7 +30,7 @@ describe.each(["lowdb", "postgres"] as const)("the hourly budget on %s", (engine
     expect(await t.store.dangerUses.count()).toBe(0);
   });
 
-  it("of deletes counts hosts, however they are deleted, and says when there is room again", async () => {
+  it("for deletes counts hosts, however they are deleted, and reports when there is budget again", async () => {
     const t = await startApp({ engine, settings: { host_deletes_per_hour: 5 } });
     const ids = await makeHosts(t, 12);
     expect((await t.delete(`/hosts/${ids[0]}`)).status).toBe(200);
@@ -55,7 +55,7 @@ describe.each(["lowdb", "postgres"] as const)("the hourly budget on %s", (engine
     expect(await t.store.hosts.count()).toBe(6);
   });
 
-  it("of wipes counts what was asked of hosts, and nothing that was refused", async () => {
+  it("for wipes counts requested wipes, but not refused ones", async () => {
     const t = await startApp({ engine, settings: { wipes_per_hour: 2 } });
     const bare = await makeHost(t);
     expect((await t.post(`/hosts/${bare.id}/wipe`)).status).toBe(422);
@@ -70,7 +70,7 @@ describe.each(["lowdb", "postgres"] as const)("the hourly budget on %s", (engine
     expect((await t.delete(`/hosts/${b}`)).status, "nor do deletes").toBe(200);
   });
 
-  it("is one of a user, whatever the user signs in with, and one for each", async () => {
+  it("is shared by all credentials of a user, and separate for each user", async () => {
     const t = await startApp({ engine, settings: { host_deletes_per_hour: 1 } });
     const ids = await makeHosts(t, 6);
     const user = await makeUser(t, "maintainer");
@@ -82,7 +82,7 @@ describe.each(["lowdb", "postgres"] as const)("the hourly budget on %s", (engine
     expect((await t.delete(`/hosts/${ids[1]}`)).status).toBe(200);
   });
 
-  it("is never passed by calls at the same time", async () => {
+  it("cannot be exceeded by concurrent requests", async () => {
     const t = await startApp({ engine, settings: { host_deletes_per_hour: 6, wipes_per_hour: 3 } });
     const ids = await makeHosts(t, 20);
     const pairs = Array.from({ length: 10 }, (_, i) => ids.slice(2 * i, 2 * i + 2));
@@ -95,7 +95,7 @@ describe.each(["lowdb", "postgres"] as const)("the hourly budget on %s", (engine
     expect(await t.store.scriptRuns.count()).toBe(3);
   });
 
-  it("does not bind the server's own work, and forgets what counts no more", async () => {
+  it("does not limit the server's own work, and deletes outdated uses", async () => {
     const t = await startApp({ engine, settings: { host_deletes_per_hour: 1 } });
     const patch = { host_expiry_settings: { host_expiry_enabled: true, host_expiry_window: 1 } };
     expect((await t.patch("/config", patch)).status).toBe(200);
@@ -114,7 +114,7 @@ describe.each(["lowdb", "postgres"] as const)("the hourly budget on %s", (engine
   });
 });
 
-it("is kept in the store: another server, or this one after a restart, counts what was done before", async () => {
+it("is stored: another server, or this one after a restart, counts earlier uses", async () => {
   const t = await startApp({ engine: "postgres", settings: { host_deletes_per_hour: 3 } });
   const ids = await makeHosts(t, 4);
   expect((await t.post("/hosts/delete", { ids: ids.slice(0, 2) })).status).toBe(200);

@@ -1,4 +1,5 @@
-// A host's own page, by the token that its agent makes (part B, part D's device-token endpoints, agent protocol section 11).
+// A host's own page, with the token that its agent creates (part B, part D's device-token endpoints, agent protocol
+// section 11).
 import { pino } from "pino";
 import { describe, expect, it } from "vitest";
 import { startApp, type TestApp } from "../support/app.ts";
@@ -16,7 +17,7 @@ async function withToken(t: TestApp, token = TOKEN, details: Record<string, stri
 }
 
 describe.each(["lowdb", "postgres"] as const)("the device page on %s", (engine) => {
-  it("shows the host, without what is the organization's own", async () => {
+  it("shows the host, without internal data of the organization", async () => {
     const t = await startApp({ engine });
     const agent = await withToken(t);
     const host = await agent.host();
@@ -36,7 +37,7 @@ describe.each(["lowdb", "postgres"] as const)("the device page on %s", (engine) 
       expect(body.host).not.toHaveProperty(key);
   });
 
-  it("leaves out on the free tier what is premium", async () => {
+  it("omits premium data on the free tier", async () => {
     const t = await startApp({ engine, tier: "free" });
     await withToken(t);
     const { host } = (await (await t.as(null).get(`/device/${TOKEN}`)).json()) as { host: object };
@@ -47,7 +48,7 @@ describe.each(["lowdb", "postgres"] as const)("the device page on %s", (engine) 
     expect((await t.as(null).get(`/device/${TOKEN}/software`)).status).toBe(200);
   });
 
-  it("refuses a token that is none, on every path, whoever calls", async () => {
+  it("refuses an invalid token, on every path, for every caller", async () => {
     const t = await startApp({ engine });
     await withToken(t);
     for (const caller of [t, t.as(null)])
@@ -65,7 +66,7 @@ describe.each(["lowdb", "postgres"] as const)("the device page on %s", (engine) 
       expect((await t.as(null).get(`/device/${odd}`)).status, odd).toBe(401);
   });
 
-  it("is good for an hour after the token's last update; a new token ends the old one at once", async () => {
+  it("is available for an hour after the token's last update; a new token replaces the old one immediately", async () => {
     const t = await startApp({ engine });
     const agent = await withToken(t);
     t.clock.advance(59 * 60_000);
@@ -81,7 +82,7 @@ describe.each(["lowdb", "postgres"] as const)("the device page on %s", (engine) 
     expect(JSON.stringify(await t.store.deviceTokens.list())).not.toContain(OTHER);
   });
 
-  it("takes only tokens that go into a URL as they are, and are no other host's", async () => {
+  it("accepts only tokens that can be in a URL unchanged, and that no other host has", async () => {
     const t = await startApp({ engine });
     const first = await withToken(t);
     const second = await makeManaged(t);
@@ -96,7 +97,7 @@ describe.each(["lowdb", "postgres"] as const)("the device page on %s", (engine) 
     expect(host.id).toBe((await first.host()).id);
   });
 
-  it("tells the desktop app how many policies fail, and nothing that names the host", async () => {
+  it("returns the number of failing policies to the desktop app, and nothing that identifies the host", async () => {
     const t = await startApp({ engine });
     const agent = await withToken(t);
     const host = await agent.host();
@@ -131,7 +132,7 @@ describe.each(["lowdb", "postgres"] as const)("the device page on %s", (engine) 
     ]);
   });
 
-  it("shows software, mapping and the Mac's Munki, of this host only", async () => {
+  it("shows software, mapping and the Mac's Munki data of this host only", async () => {
     const t = await startApp({ engine });
     const agent = await withToken(t, TOKEN, { platform: "darwin" });
     await withToken(t, OTHER);
@@ -153,7 +154,7 @@ describe.each(["lowdb", "postgres"] as const)("the device page on %s", (engine) 
     });
   });
 
-  it("asks for all details anew", async () => {
+  it("requests all details again", async () => {
     const t = await startApp({ engine });
     const agent = await withToken(t);
     const { id } = await agent.host();
@@ -163,7 +164,7 @@ describe.each(["lowdb", "postgres"] as const)("the device page on %s", (engine) 
     expect(await t.store.hosts.get(id)).toMatchObject({ refetch_requested: true });
   });
 
-  it("is pinged, says where it is told what is seen, and takes errors", async () => {
+  it("replies to pings, redirects to the transparency page, and accepts errors", async () => {
     const t = await startApp({ engine });
     await withToken(t);
     const ping = await t.as(null).request("HEAD", `/device/${TOKEN}/ping`);
@@ -190,7 +191,7 @@ describe.each(["lowdb", "postgres"] as const)("the device page on %s", (engine) 
   });
 });
 
-it("writes no token into the log, also when the server fails", async () => {
+it("writes no token to the log, also if the server fails", async () => {
   const lines: string[] = [];
   const t = await startApp({ log: pino({ level: "trace" }, { write: (line: string) => void lines.push(line) }) });
   await withToken(t);
@@ -200,7 +201,7 @@ it("writes no token into the log, also when the server fails", async () => {
   expect(lines.join("")).not.toContain(TOKEN);
 });
 
-it("limits failed calls of an address, and never good ones", async () => {
+it("limits failed requests of an address, but not valid ones", async () => {
   const t = await startApp();
   await withToken(t);
   for (let i = 0; i < 1_000; i++) await t.as(null).get(`/device/${TOKEN}/desktop`);

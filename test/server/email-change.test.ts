@@ -15,7 +15,7 @@ const expectStatus = async (response: Response, status: number, message?: string
   const body = await errorOf(response);
   expect([response.status, message && body.message], JSON.stringify(body)).toEqual([status, message]);
 };
-/** Somebody who has signed in with the password. */
+/** A user who has signed in with the password. */
 async function signedIn(t: TestApp, email: string, roles: Parameters<typeof makeUser>[1] = "observer") {
   const { user } = await makeUser(t, roles, { api_only: false, email });
   const { token } = (await (await login(t, email, PASSWORD)).json()) as { token: string };
@@ -23,7 +23,7 @@ async function signedIn(t: TestApp, email: string, roles: Parameters<typeof make
 }
 
 describe.each(["lowdb", "postgres"] as const)("a new email address on %s", (engine) => {
-  it("waits until its owner has followed the link that was mailed there; the old one is told", async () => {
+  it("is used after its owner has opened the mailed link; the old address is notified", async () => {
     const t = await startApp({ engine });
     const smtp = await mailOf(t);
     const bo = await signedIn(t, "bo@example.com");
@@ -41,7 +41,7 @@ describe.each(["lowdb", "postgres"] as const)("a new email address on %s", (engi
     expect((await login(t, "bo@example.com", PASSWORD)).status).toBe(401);
   });
 
-  it("takes the link of the user itself only, once, within its day", async () => {
+  it("accepts the link only from the user itself, once, within a day", async () => {
     const t = await startApp({ engine });
     const smtp = await mailOf(t);
     const bo = await signedIn(t, "bo@example.com");
@@ -66,7 +66,7 @@ describe.each(["lowdb", "postgres"] as const)("a new email address on %s", (engi
     expect((await userIn(await bo.get("/me"))).email).toBe("two@example.com");
   });
 
-  it("is confirmed no more when somebody else has the address meanwhile, or it was called off", async () => {
+  it("cannot be confirmed any more if another user has it in the meantime, or after it was cancelled", async () => {
     const t = await startApp({ engine });
     const smtp = await mailOf(t);
     const bo = await signedIn(t, "bo@example.com");
@@ -80,7 +80,7 @@ describe.each(["lowdb", "postgres"] as const)("a new email address on %s", (engi
     await expectStatus(await bo.get(`/email/change/${freed}`), 404);
   });
 
-  it("is asked for with one's own password, and free of others; else nothing is mailed", async () => {
+  it("requires one's own password and an unused address; otherwise nothing is mailed", async () => {
     const t = await startApp({ engine });
     const smtp = await mailOf(t);
     const bo = await signedIn(t, "bo@example.com");
@@ -97,7 +97,7 @@ describe.each(["lowdb", "postgres"] as const)("a new email address on %s", (engi
     expect(await t.store.oneTimeTokens.count()).toBe(0);
   });
 
-  it("waits likewise where an admin changes it for others", async () => {
+  it("is confirmed in the same way if an admin changes it for others", async () => {
     const t = await startApp({ engine });
     const smtp = await mailOf(t);
     const team = await makeTeam(t, "A");
@@ -111,7 +111,7 @@ describe.each(["lowdb", "postgres"] as const)("a new email address on %s", (engi
     expect((await bo.get(`/email/change/${token}`)).status).toBe(200);
   });
 
-  it("holds at once where no outgoing mail is set up", async () => {
+  it("is used immediately if no outgoing mail is configured", async () => {
     const t = await startApp({ engine });
     const bo = await signedIn(t, "bo@example.com");
     const change = { email: "new@example.com", password: PASSWORD };
@@ -119,7 +119,7 @@ describe.each(["lowdb", "postgres"] as const)("a new email address on %s", (engi
     expect((await login(t, "new@example.com", PASSWORD)).status).toBe(200);
   });
 
-  it("changes nothing at all when the confirmation cannot be mailed", async () => {
+  it("changes nothing if the confirmation cannot be mailed", async () => {
     const t = await startApp({ engine });
     await useMail(t, await startRaw((socket) => socket.end("554 5.7.1 not today\r\n")));
     const bo = await signedIn(t, "bo@example.com");
@@ -136,7 +136,7 @@ describe.each(["lowdb", "postgres"] as const)("a new email address on %s", (engi
     expect(await t.store.oneTimeTokens.count()).toBe(0);
   });
 
-  it("holds together with a new password in the same change", async () => {
+  it("works together with a new password in the same change", async () => {
     const t = await startApp({ engine });
     const smtp = await mailOf(t);
     const bo = await signedIn(t, "bo@example.com");
@@ -147,7 +147,7 @@ describe.each(["lowdb", "postgres"] as const)("a new email address on %s", (engi
     expect((await login(t, "new@example.com", "another-Horse-2")).status).toBe(200);
   });
 
-  it("does not outlive a new password", async () => {
+  it("becomes invalid with a new password", async () => {
     const t = await startApp({ engine });
     const smtp = await mailOf(t);
     const bo = await signedIn(t, "bo@example.com");

@@ -1,4 +1,5 @@
-// The table of endpoints against the published list: what is still missing is written down, and may only become less.
+// The table of endpoints compared with the published list: the missing ones are listed, and their number may only
+// decrease.
 import { readFileSync } from "node:fs";
 import { expect, it } from "vitest";
 import { allEndpoints } from "../../src/api/all.ts";
@@ -15,7 +16,7 @@ const wanted = fixture("endpoints.tsv")
   .map(([method, path, tier]) => ({ key: `${method} ${path}`, tier }));
 const table = new Map(allEndpoints.map(({ endpoint }) => [`${endpoint.method} ${endpoint.path}`, endpoint]));
 
-it("has every endpoint of the list but those known to be missing", () => {
+it("has every endpoint of the list except those known to be missing", () => {
   const missing = wanted.map(({ key }) => key).filter((key) => !table.has(key));
   console.log(`${wanted.length - missing.length} of ${wanted.length} listed endpoints exist; missing:`);
   for (const key of missing) console.log(`  ${key}`);
@@ -30,7 +31,7 @@ it("has every endpoint of the list but those known to be missing", () => {
   ).toEqual([]);
 });
 
-/** Listed as free, but part of the premium teams: they answer 402 like every team endpoint. */
+/** Listed as free, but part of the premium teams: they return 402 like every team endpoint. */
 const premiumAfterAll = ["GET /teams/:id/secrets", "PATCH /teams/:id/secrets"];
 
 it("gives listed endpoints the tier of the list", () => {
@@ -50,17 +51,17 @@ it("mounts every endpoint of the table, and nothing else, exactly once", () => {
   for (const { endpoint } of routes) expect(table.get(keyOf(endpoint))).toBe(endpoint);
 });
 
-it("has a rule of access for every endpoint, and no rule for one that is gone", () => {
+it("has an access rule for every endpoint, and no outdated rule", () => {
   expect([...table.keys()].sort()).toEqual(Object.keys(rules).sort());
 });
 
-it("asks for a token everywhere but where it was reviewed that none is needed", () => {
+it("requires a token except where a review found that none is needed", () => {
   const open = [...table].filter(([, { access }]) => access === "none").map(([key]) => key);
-  // Below /device the token in the path takes its place (part B).
+  // Below /device the token in the path replaces it (part B).
   const device = ["", "/certificates", "/desktop", "/desktopadmin", "/device_mapping", "/policies", "/software"];
   expect(open.sort()).toEqual([
     ...device.map((path) => `GET /device/:token${path}`),
-    // The invite's own token stands in path and body (part C).
+    // The invite's own token is in path and body (part C).
     "GET /invites/:token",
     "GET /results/info",
     "GET /sso",

@@ -5,6 +5,7 @@ import { serviceContext } from "../../src/server/core/context.ts";
 import { addGlobalSecret, findEnrollSecrets } from "../../src/server/enroll-secrets/service.ts";
 import { errorOf, makeTeam, makeUser } from "../support/accounts.ts";
 import { startApp, type TestApp } from "../support/app.ts";
+import { secret as refSecret, textsOf } from "../support/configuration.ts";
 
 const GLOBAL = "/spec/enroll_secret";
 const spec = (...secrets: string[]) => ({ spec: { secrets: secrets.map((secret) => ({ secret })) } });
@@ -22,7 +23,7 @@ const expectRefused = async (response: Response) => {
 };
 
 describe.each(["lowdb", "postgres"] as const)("enroll secrets on %s", (engine) => {
-  it("replace each other as a whole; what stays keeps its age", async () => {
+  it("are replaced together; secrets that stay keep their age", async () => {
     const t = await startApp({ engine });
     const first = t.clock.iso();
     expect(await (await t.post(GLOBAL, spec("one", "two"))).json()).toEqual({});
@@ -33,13 +34,13 @@ describe.each(["lowdb", "postgres"] as const)("enroll secrets on %s", (engine) =
       { secret: "three", created_at: t.clock.iso() },
     ]);
     expect((await t.post(GLOBAL, spec("three", "two"))).status).toBe(200);
-    // The same again is no change, and no news.
+    // The same secrets again are no change, and not recorded.
     expect(await edits(t)).toEqual(Array(2).fill({ team_id: null, team_name: null }));
     expect((await t.post(GLOBAL, spec())).status).toBe(200);
     expect(await globals(t)).toEqual([]);
   });
 
-  it("of a team are its own, and null when none is left", async () => {
+  it("of a team are its own, and null if there are no secrets", async () => {
     const t = await startApp({ engine });
     const alpha = await makeTeam(t, "Alpha");
     const path = `/teams/${alpha}/secrets`;
@@ -53,7 +54,7 @@ describe.each(["lowdb", "postgres"] as const)("enroll secrets on %s", (engine) =
     expect((await t.patch("/teams/999/secrets", list("x"))).status).toBe(404);
   });
 
-  it("are found by an agent's secret, exactly", async () => {
+  it("are found by exactly the agent's secret", async () => {
     const t = await startApp({ engine });
     const alpha = await makeTeam(t, "Alpha", list("team-secret"));
     await t.post(GLOBAL, spec("global-secret"));
@@ -63,7 +64,52 @@ describe.each(["lowdb", "postgres"] as const)("enroll secrets on %s", (engine) =
       expect(await findEnrollSecrets(t.store, [wrong, "team-secret"])).toEqual([null, { team_id: alpha }]);
   });
 
-  it("are refused when there are too many, when used elsewhere, and when they cannot be typed", async () => {
+  it("of other teams cannot be guessed: a secret in use elsewhere gets the same reply as any other, and still enrolls there", async () => {
+    const t = await startApp({ engine });
+    await t.post(GLOBAL, spec("global-secret"));
+    const theirs = await makeTeam(t, "Theirs", list("their-secret"));
+    const own = await makeTeam(t, "Own");
+    const ways: ((secret: string) => { method: string; path: string; body: object })[] = [
+      (secret) => ({ method: "PATCH", path: `/teams/${own}/secrets`, body: list(secret) }),
+      (secret) => ({ method: "PATCH", path: `/teams/${own}`, body: list(secret) }),
+      (secret) => ({ method: "POST", path: "/spec/teams", body: { specs: [{ name: "Own", ...list(secret) }] } }),
+      (secret) => {
+        const value = { secrets: [refSecret(secret)] };
+        const change = { kind: "enroll_secrets", owner: "Own", name: "enroll_secrets", action: "update", value };
+        return { method: "POST", path: "/spec/apply", body: { secrets: textsOf(secret), changes: [change] } };
+      },
+    ];
+    const admin = await makeUser(t, { [own]: "admin", [theirs]: "observer" });
+    for (const way of ways) {
+      const answers = [];
+      for (const secret of ["their-secret", "global-secret", `free-${Math.random()}`]) {
+        const { method, path, body } = way(secret);
+        const res = await admin.request(method, path, body);
+        answers.push([res.status, (await res.text()).replaceAll(secret, "S")]);
+        expect(res.status, String(answers.at(-1))).toBe(200);
+        const shown = (await (await admin.get(`/teams/${own}/secrets`)).json()) as { secrets: EnrollSecret[] };
+        expect(shown.secrets).toMatchObject([{ secret }]);
+        const found = secret.startsWith("free") ? own : secret === "their-secret" ? theirs : null;
+        expect(await findEnrollSecrets(t.store, [secret])).toEqual([{ team_id: found }]);
+      }
+      expect(answers[0]![0], String(answers[0]![1])).toBe(200);
+      expect(answers[1]).toEqual(answers[0]);
+      expect(answers[2]).toEqual(answers[0]);
+    }
+    // Users who may read them are informed.
+    await expectRefused(await t.patch(`/teams/${own}/secrets`, list("their-secret")));
+    const both = await makeUser(t, { [own]: "admin", [theirs]: "maintainer" });
+    await expectRefused(await both.patch(`/teams/${own}/secrets`, list("their-secret")));
+    expect((await both.patch(`/teams/${own}/secrets`, list("global-secret"))).status).toBe(200);
+    // It enrolls no host into this team after the other team removes it, until it is set again.
+    await t.post(GLOBAL, spec());
+    expect(await findEnrollSecrets(t.store, ["global-secret"])).toEqual([null]);
+    await both.patch(`/teams/${own}/secrets`, list());
+    await both.patch(`/teams/${own}/secrets`, list("global-secret"));
+    expect(await findEnrollSecrets(t.store, ["global-secret"])).toEqual([{ team_id: own }]);
+  });
+
+  it("are refused if there are too many, if they are used elsewhere, and if they cannot be typed", async () => {
     const t = await startApp({ engine });
     const alpha = await makeTeam(t, "Alpha", list("taken"));
     await t.post(GLOBAL, spec("kept"));
@@ -79,7 +125,7 @@ describe.each(["lowdb", "postgres"] as const)("enroll secrets on %s", (engine) =
     expect((await t.post(GLOBAL, {})).status).toBe(422);
   });
 
-  it("stay as they are in a dry run, which is refused as the run would be", async () => {
+  it("are not changed by a dry run, which is refused like the real request", async () => {
     const t = await startApp({ engine });
     await t.post(GLOBAL, spec("kept"));
     expect((await t.post(`${GLOBAL}?dry_run=true`, spec("new"))).status).toBe(200);
@@ -88,7 +134,7 @@ describe.each(["lowdb", "postgres"] as const)("enroll secrets on %s", (engine) =
     expect(await edits(t)).toHaveLength(1);
   });
 
-  it("belong to one of two teams that want the same at once", async () => {
+  it("belong to one of two teams that set the same concurrently", async () => {
     const t = await startApp({ engine });
     const teams = [await makeTeam(t, "Alpha"), await makeTeam(t, "Beta")];
     const replies = await Promise.all(teams.map((id) => t.patch(`/teams/${id}/secrets`, list("wanted"))));
@@ -96,7 +142,7 @@ describe.each(["lowdb", "postgres"] as const)("enroll secrets on %s", (engine) =
     expect(await t.store.enrollSecrets.count()).toBe(1);
   });
 
-  it("are told to every server when they change", async () => {
+  it("are updated on every server when they change", async () => {
     const t = await startApp({ engine });
     let told = 0;
     const stop = await t.store.listen(channels.enrollSecrets, () => told++);
@@ -105,7 +151,7 @@ describe.each(["lowdb", "postgres"] as const)("enroll secrets on %s", (engine) =
     await stop();
   });
 
-  it("can be added to by the server itself", async () => {
+  it("can be added by the server itself", async () => {
     const t = await startApp({ engine });
     await t.post(GLOBAL, spec("kept"));
     const secret = await addGlobalSecret(serviceContext(t.services));
@@ -113,7 +159,7 @@ describe.each(["lowdb", "postgres"] as const)("enroll secrets on %s", (engine) =
     expect(secret.length).toBeGreaterThanOrEqual(32);
   });
 
-  it("are for the roles of the table", async () => {
+  it("require the roles of the table", async () => {
     const t = await startApp({ engine });
     const alpha = await makeTeam(t, "Alpha", list("alpha-secret"));
     const beta = await makeTeam(t, "Beta", list("beta-secret"));

@@ -1,4 +1,4 @@
-// `FUZZ_REQUESTS=5000 FUZZ_SEED=7 npx vitest run test/server/fuzz` runs more of them, or others.
+// `FUZZ_REQUESTS=5000 FUZZ_SEED=7 npx vitest run test/server/fuzz` runs more requests, or others.
 import { describe, expect, it } from "vitest";
 import { everything } from "../../src/server/store/query.ts";
 import { startApp } from "../support/app.ts";
@@ -12,7 +12,7 @@ const seed = Number(process.env.FUZZ_SEED ?? 20_260_301);
 const answers: Record<string, number>[] = [];
 
 describe.each(["lowdb", "postgres"] as const)("generated requests on %s", (engine) => {
-  it("are answered with what was declared, or refused in the spec's shape", { timeout: 600_000 }, async () => {
+  it("get declared replies, or errors in the format of the spec", { timeout: 600_000 }, async () => {
     const t = await startApp({ engine });
     const world = fuzzWorld(t);
     const target = {
@@ -28,7 +28,7 @@ describe.each(["lowdb", "postgres"] as const)("generated requests on %s", (engin
     const { faults, byStatus, byKind } = await runFuzz(target, requests, seed);
     console.log(JSON.stringify({ engine, requests, seed, byStatus, byKind }));
     expect(faults.join("\n")).toBe("");
-    // Else nothing was tried.
+    // Otherwise nothing was tested.
     expect(byKind.valid?.["2xx"]).toBeGreaterThan(requests / 40);
     expect(byStatus[400]! + byStatus[422]!).toBeGreaterThan(requests / 10);
     expect(await t.store.users.count(everything)).toBeGreaterThan(0);
@@ -36,7 +36,7 @@ describe.each(["lowdb", "postgres"] as const)("generated requests on %s", (engin
   });
 });
 
-it("are answered alike by both stores", () => {
+it("get the same replies with both stores", () => {
   expect(answers).toHaveLength(2);
   expect(answers[1]).toEqual(answers[0]);
 });

@@ -36,22 +36,25 @@ describe("geolocation of hosts", () => {
     return ((await (await t.get(`/hosts/${id}`)).json()) as { host: { geolocation?: object } }).host.geolocation;
   };
 
-  it.each([4, 6] as const)("tells country, city and place of a public address (tree of IPv%i)", async (version) => {
-    const file = await fileWith(
-      mmdb({ "203.0.113.0/24": berlin, "198.51.100.7/32": { registered_country: { iso_code: "FR" } } }, { version }),
-    );
-    const t = await startApp({ settings: { geoip_database: file } });
-    expect(await shown(t, "203.0.113.77")).toEqual({
-      country_iso: "DE",
-      city_name: "Berlin",
-      geometry: { type: "Point", coordinates: [13.4, 52.5] },
-    });
-    expect(await shown(t, "198.51.100.7")).toEqual({ country_iso: "FR", city_name: "" });
-    for (const unknown of ["198.51.100.8", "10.0.0.1", "", "2001:db8::1", "cb00:714d::1"])
-      expect(await shown(t, unknown), unknown).toBeUndefined();
-  });
+  it.each([4, 6] as const)(
+    "contains country, city and coordinates of a public address (tree of IPv%i)",
+    async (version) => {
+      const file = await fileWith(
+        mmdb({ "203.0.113.0/24": berlin, "198.51.100.7/32": { registered_country: { iso_code: "FR" } } }, { version }),
+      );
+      const t = await startApp({ settings: { geoip_database: file } });
+      expect(await shown(t, "203.0.113.77")).toEqual({
+        country_iso: "DE",
+        city_name: "Berlin",
+        geometry: { type: "Point", coordinates: [13.4, 52.5] },
+      });
+      expect(await shown(t, "198.51.100.7")).toEqual({ country_iso: "FR", city_name: "" });
+      for (const unknown of ["198.51.100.8", "10.0.0.1", "", "2001:db8::1", "cb00:714d::1"])
+        expect(await shown(t, unknown), unknown).toBeUndefined();
+    },
+  );
 
-  it("says nothing without a database, in lists, or by a database of something else", async () => {
+  it("is missing without a database, in lists, or with another kind of database", async () => {
     const bare = await startApp();
     expect(await shown(bare, "203.0.113.77")).toBeUndefined();
     const asn = await fileWith(
@@ -63,7 +66,7 @@ describe("geolocation of hosts", () => {
     expect(hosts[0]).not.toHaveProperty("geolocation");
   });
 
-  it("does not start with a file that is missing or broken, and says which", async () => {
+  it("prevents the start if the file is missing or damaged, with its name", async () => {
     const { services } = await startApp();
     const whole = mmdb({ "203.0.113.0/24": berlin });
     for (const file of [
@@ -79,7 +82,7 @@ describe("geolocation of hosts", () => {
     }
   });
 
-  it("takes a newer file without a restart, and keeps the old one when the newer is broken", async () => {
+  it("uses a newer file without a restart, and keeps the old one if the newer is damaged", async () => {
     const file = await fileWith(mmdb({ "203.0.113.0/24": berlin }));
     const t = await startApp({ settings: { geoip_database: file } });
     const city = async () => ((await shown(t, "203.0.113.1")) as { city_name?: string } | undefined)?.city_name;

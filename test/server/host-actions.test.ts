@@ -1,4 +1,5 @@
-// Lock, unlock and wipe: part B's states, part C's refusals, and the scripts that carry them to Linux and Windows hosts.
+// Lock, unlock and wipe: part B's states, part C's refusals, and the scripts that perform them on Linux and Windows
+// hosts.
 import { describe, expect, it } from "vitest";
 import { serviceContext } from "../../src/server/core/context.ts";
 import { cancelScriptRun, upcomingOf } from "../../src/server/scripts/upcoming.ts";
@@ -27,7 +28,7 @@ const feed = async (t: TestApp, type: string) =>
     .activities;
 
 describe.each(["lowdb", "postgres"] as const)("lock, unlock and wipe on %s", (engine) => {
-  it("take a Linux host from unlocked to locked and back, each step by its script's result", async () => {
+  it("change a Linux host from unlocked to locked and back, each step by its script's result", async () => {
     const t = await startApp({ engine });
     const agent = await makeManaged(t);
     const id = await idOf(agent);
@@ -51,7 +52,7 @@ describe.each(["lowdb", "postgres"] as const)("lock, unlock and wipe on %s", (en
     expect(await stateOf(t, id)).toEqual({ device_status: "wiped", pending_action: "" });
   });
 
-  it("are told in the feed when asked for, and in the host's own list", async () => {
+  it("are recorded in the feed when requested, and in the host's own list", async () => {
     const t = await startApp({ engine });
     const agent = await makeManaged(t);
     const { id, display_name } = await agent.host();
@@ -70,7 +71,7 @@ describe.each(["lowdb", "postgres"] as const)("lock, unlock and wipe on %s", (en
     expect(own.map(({ type }) => type)).toEqual(["svc_enrolled", "locked_host", "unlocked_host", "wiped_host"]);
   });
 
-  it("keep the state when the script fails, and tell what it said", async () => {
+  it("keep the state if the script fails, and report its output", async () => {
     const t = await startApp({ engine });
     const agent = await makeManaged(t);
     const id = await idOf(agent);
@@ -108,7 +109,7 @@ describe.each(["lowdb", "postgres"] as const)("lock, unlock and wipe on %s", (en
     expect(runs.at(-1)!.output!.length).toBe(10_000);
   });
 
-  it("refuse what does not go with the state", async () => {
+  it("are refused if they do not fit the state", async () => {
     const t = await startApp({ engine });
     const agent = await makeManaged(t);
     const id = await idOf(agent);
@@ -117,7 +118,7 @@ describe.each(["lowdb", "postgres"] as const)("lock, unlock and wipe on %s", (en
     for (const action of ["lock", "unlock", "wipe"]) await refused(t, id, action, 422, /pending lock/);
     await agent.runScript();
     await refused(t, id, "lock", 409, /already locked/);
-    // Part B: in any state; a lost device that was locked is not opened again first.
+    // Part B: in any state; a lost device that was locked is not unlocked first.
     await t.post(`/hosts/${id}/wipe`);
     expect(await stateOf(t, id)).toEqual({ device_status: "locked", pending_action: "wipe" });
     await agent.runScript(1, "no");
@@ -130,7 +131,7 @@ describe.each(["lowdb", "postgres"] as const)("lock, unlock and wipe on %s", (en
     await refused(t, id, "unlock", 409, /already unlocked/);
   });
 
-  it("refuse hosts that nothing reaches, and name what they lack", async () => {
+  it("are refused for unreachable hosts, with the missing requirement", async () => {
     const t = await startApp({ engine });
     const bare = await makeHost(t, { platform: "debian" });
     for (const action of ["lock", "unlock", "wipe"]) await refused(t, bare.id, action, 422, /managed agent/);
@@ -147,7 +148,7 @@ describe.each(["lowdb", "postgres"] as const)("lock, unlock and wipe on %s", (en
     await refused(t, unknown.id, "lock", 422, /not supported/);
   });
 
-  it("lock and unlock Windows by script, and wipe it by device management only", async () => {
+  it("use scripts to lock and unlock Windows, and device management only to wipe it", async () => {
     const t = await startApp({ engine });
     const agent = await makeManaged(t, { platform: "windows" });
     const id = await idOf(agent);
@@ -159,7 +160,7 @@ describe.each(["lowdb", "postgres"] as const)("lock, unlock and wipe on %s", (en
     expect(await stateOf(t, id)).toEqual({ device_status: "unlocked", pending_action: "" });
   });
 
-  it("refuse a personally owned host with 400", async () => {
+  it("are refused for a personally owned host with 400", async () => {
     const t = await startApp({ engine });
     const agent = await makeManaged(t);
     const id = await idOf(agent);
@@ -167,7 +168,7 @@ describe.each(["lowdb", "postgres"] as const)("lock, unlock and wipe on %s", (en
     for (const action of ["lock", "unlock", "wipe"]) await refused(t, id, action, 400, /personally owned/);
   });
 
-  it("are premium, but for wipe", async () => {
+  it("are premium, except wipe", async () => {
     const t = await startApp({ engine, tier: "free" });
     const agent = await makeManaged(t);
     const id = await idOf(agent);
@@ -176,7 +177,7 @@ describe.each(["lowdb", "postgres"] as const)("lock, unlock and wipe on %s", (en
     expect((await t.post(`/hosts/${id}/wipe`)).status).toBe(200);
   });
 
-  it("are for admins and maintainers, of the host's team", async () => {
+  it("require an admin or maintainer of the host's team", async () => {
     const t = await startApp({ engine });
     const [own, other] = [await makeTeam(t), await makeTeam(t)];
     const agent = await makeManaged(t);
@@ -199,7 +200,7 @@ describe.each(["lowdb", "postgres"] as const)("lock, unlock and wipe on %s", (en
     expect((await upcomingOf(t.store, id))[0]).toMatchObject({ actor_id: maintainer.id });
   });
 
-  it("come once, however many ask at the same time", async () => {
+  it("run once, however many request them concurrently", async () => {
     const t = await startApp({ engine });
     const agent = await makeManaged(t);
     const id = await idOf(agent);
@@ -208,14 +209,14 @@ describe.each(["lowdb", "postgres"] as const)("lock, unlock and wipe on %s", (en
     expect(await t.store.scriptRuns.count()).toBe(1);
   });
 
-  it("answer under their older paths too", async () => {
+  it("are available under their older paths too", async () => {
     const t = await startApp({ engine });
     const agent = await makeManaged(t);
     const id = await idOf(agent);
     expect((await t.post(`/api/latest/svc/mdm/hosts/${id}/lock`)).status).toBe(200);
   });
 
-  it("show as upcoming until they ran, and can be cancelled until they began", async () => {
+  it("are shown as upcoming until they ran, and can be cancelled until they started", async () => {
     const t = await startApp({ engine });
     const agent = await makeManaged(t);
     const host = await agent.host();
@@ -266,7 +267,7 @@ describe.each(["lowdb", "postgres"] as const)("lock, unlock and wipe on %s", (en
     expect(await agent.pending(), "until a result arrives").toEqual([second]);
   });
 
-  it("end when the host enrolls again, by either agent; a wiped host lives again, a locked one stays locked", async () => {
+  it("end when the host enrolls again, with either agent; a wiped host becomes active again, a locked one stays locked", async () => {
     const t = await startApp({ engine });
     const agent = await makeManaged(t);
     const id = await idOf(agent);
@@ -298,14 +299,15 @@ describe.each(["lowdb", "postgres"] as const)("lock, unlock and wipe on %s", (en
     expect(await stateOf(t, id)).toEqual({ device_status: "unlocked", pending_action: "" });
   });
 
-  it("take a result once, and from the host that was asked", async () => {
+  it("accept a result once, and only from the right host", async () => {
     const t = await startApp({ engine });
     const agent = await makeManaged(t);
     const stranger = await makeManaged(t);
     const id = await idOf(agent);
     await t.post(`/hosts/${id}/lock`);
     const [execution_id] = await agent.pending();
-    // Of garbage beside the exit code nothing is kept; refused, it would come for ever, and the lock never end.
+    // Invalid data beside the exit code is dropped; if it were refused, it would be sent forever, and the lock would
+    // never end.
     const result = { execution_id, exit_code: 0, output: null, runtime: -1, timeout: "300" };
     expect((await stranger.call("/scripts/request", { execution_id })).status).toBe(404);
     expect((await stranger.call("/scripts/result", result)).status).toBe(404);
@@ -328,7 +330,7 @@ describe.each(["lowdb", "postgres"] as const)("lock, unlock and wipe on %s", (en
     });
   });
 
-  it("leave nothing behind with the host", async () => {
+  it("leave nothing behind when the host is deleted", async () => {
     const t = await startApp({ engine });
     const agent = await makeManaged(t);
     const id = await idOf(agent);

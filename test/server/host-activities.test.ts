@@ -53,7 +53,7 @@ describe.each(["lowdb", "postgres"] as const)("activities of a host on %s", (eng
   const cancel = (uuid: string, id = host.id) => t.delete(`/hosts/${id}/activities/upcoming/${uuid}`);
   const errors = async (response: Response) => ((await response.json()) as { errors: unknown[] }).errors;
 
-  it("lists what was done with this host only, the newest first, page by page", async () => {
+  it("lists only activities of this host, newest first, page by page", async () => {
     const other = await makeHost(t);
     const mine: number[] = [];
     for (const n of [1, 2, 3]) {
@@ -79,7 +79,7 @@ describe.each(["lowdb", "postgres"] as const)("activities of a host on %s", (eng
     expect((await list("?per_page=1")).meta.has_next_results).toBe(true);
   });
 
-  it("has nothing for a host that nothing was done with, and 404 without a host", async () => {
+  it("is empty for a host without activities, and 404 without a host", async () => {
     expect(await list()).toEqual({ activities: [], meta: { has_next_results: false, has_previous_results: false } });
     expect(await upcoming()).toEqual({
       count: 0,
@@ -97,7 +97,7 @@ describe.each(["lowdb", "postgres"] as const)("activities of a host on %s", (eng
     expect((await t.get("/hosts/x/activities")).status).toBe(400);
   });
 
-  it("lists what is to come with a uuid in the place of an id, and its number", async () => {
+  it("lists upcoming ones with a uuid instead of an id, and their number", async () => {
     const me = (await t.store.users.first({}))!;
     const first = await run({ user_id: me.id });
     await run({ state: "done" });
@@ -122,7 +122,7 @@ describe.each(["lowdb", "postgres"] as const)("activities of a host on %s", (eng
     expect(paged.activities.map(({ uuid }) => uuid)).toEqual([second.execution_id]);
   });
 
-  it("cancels what has not started, once, and tells of it", async () => {
+  it("cancels an activity that has not started, once, and records it", async () => {
     const { execution_id } = await run();
     const response = await cancel(execution_id);
     expect(response.status).toBe(204);
@@ -136,7 +136,7 @@ describe.each(["lowdb", "postgres"] as const)("activities of a host on %s", (eng
     expect((await list()).activities).toHaveLength(1);
   });
 
-  it("cancels only on the host that it is for", async () => {
+  it("cancels only on the right host", async () => {
     const { execution_id } = await run();
     const other = await makeHost(t);
     expect((await cancel(execution_id, other.id)).status).toBe(404);
@@ -144,7 +144,7 @@ describe.each(["lowdb", "postgres"] as const)("activities of a host on %s", (eng
     expect((await upcoming()).count).toBe(1);
   });
 
-  it.each(["lock", "wipe"] as const)("cancels a %s that waits, not one that has started", async (kind) => {
+  it.each(["lock", "wipe"] as const)("cancels a %s that is pending, but not one that has started", async (kind) => {
     const waiting = await run({ kind });
     await t.store.hostActions.upsert([{ id: host.id, pending: kind, reference: waiting.execution_id }], { on: ["id"] });
     expect((await cancel(waiting.execution_id)).status).toBe(204);
@@ -156,7 +156,7 @@ describe.each(["lowdb", "postgres"] as const)("activities of a host on %s", (eng
     expect((await upcoming()).count).toBe(1);
   });
 
-  it("goes by the roles on the host's team", async () => {
+  it("requires roles on the host's team", async () => {
     const [team, foreign] = [await makeTeam(t), await makeTeam(t)];
     host = await makeHost(t, { team_id: team.id });
     const expected: Record<Role, [read: number, cancel: number]> = {

@@ -1,4 +1,4 @@
-// The whole host object, health, certificates, device mapping and the software of one host.
+// The complete host object, health, certificates, device mapping and the software of one host.
 import { describe, expect, it } from "vitest";
 import type { Host } from "../../src/api/host.ts";
 import { eq } from "../../src/server/store/query.ts";
@@ -38,7 +38,7 @@ async function answer(
 }
 
 describe.each(["lowdb", "postgres"] as const)("details of a host on %s", (engine) => {
-  it("shows policies with the host's answers, and counts those that fail as issues", async () => {
+  it("show policies with the host's results, and count failing ones as issues", async () => {
     const t = await startApp({ engine });
     const host = await makeHost(t);
     const [good, bad, open] = [await makePolicy(t, "good"), await makePolicy(t, "bad"), await makePolicy(t, "open")];
@@ -64,7 +64,7 @@ describe.each(["lowdb", "postgres"] as const)("details of a host on %s", (engine
     expect((await listOf(t, "disable_failing_policies=true&disable_issues=false"))[0]!.issues).toEqual(issues);
   });
 
-  it("shows the packs that target the host, by itself, by label or by team", async () => {
+  it("show the packs that target the host directly, by label or by team", async () => {
     const t = await startApp({ engine });
     const [team, otherTeam] = [await makeTeam(t), await makeTeam(t)];
     const host = await makeHost(t, { team_id: team.id, display_name: "mac 1" });
@@ -93,7 +93,7 @@ describe.each(["lowdb", "postgres"] as const)("details of a host on %s", (engine
     expect((await hostOf(t, other.id)).packs?.map(({ name }) => name)).toEqual(["by host", "by label", "none"]);
   });
 
-  it("adds ids to what the agent says its queries cost", async () => {
+  it("add ids to the query costs that the agent reports", async () => {
     const t = await startApp({ engine });
     const team = await makeTeam(t);
     const host = await makeHost(t, { team_id: team.id });
@@ -101,7 +101,7 @@ describe.each(["lowdb", "postgres"] as const)("details of a host on %s", (engine
     const [global, ofTeam, renamed] = await t.store.queries.insertMany([
       { ...times, name: "uptime", query: "SELECT 1", description: "how long", automations_enabled: true },
       { ...times, name: "uptime", query: "SELECT 1", team_id: team.id, discard_data: true },
-      // Agents skip names that begin so: they get another.
+      // Agents skip names that begin like this: they get another one.
       { ...times, name: "query.users", query: "SELECT 1" },
     ]);
     const pack = await t.store.packs.insert({ ...times, name: "old pack" });
@@ -175,7 +175,7 @@ describe.each(["lowdb", "postgres"] as const)("details of a host on %s", (engine
     expect((await listOf(t, ""))[0]!.pack_stats).toBeNull();
   });
 
-  it("tells vulnerabilities by id or with details, and only to those who asked", async () => {
+  it("contain vulnerabilities by id or with details, and only on request", async () => {
     const t = await startApp({ engine });
     const host = await makeHost(t);
     const [old, good] = [await makeSoftware(t, "Figma", "1.0"), await makeSoftware(t, "zsh", "5", "deb_packages")];
@@ -205,7 +205,7 @@ describe.each(["lowdb", "postgres"] as const)("details of a host on %s", (engine
     expect(await titles("vulnerable=true")).toEqual(["Figma"]);
     expect(await titles("vulnerable=1&query=zsh")).toEqual([]);
     expect(await titles("vulnerable=0")).toEqual(["Figma", "zsh"]);
-    // Scores and exploits are not known: none can be said to fit.
+    // Scores and exploits are unknown, so none can match.
     for (const query of ["min_cvss_score=1", "max_cvss_score=10", "exploit=true", "self_service=true"])
       expect(await titles(query), query).toEqual([]);
     expect(await json(t.get(`/hosts/${host.id}/software`))).toMatchObject({
@@ -213,7 +213,7 @@ describe.each(["lowdb", "postgres"] as const)("details of a host on %s", (engine
     });
   });
 
-  it("tells a host's health, holds it for a minute and says when it looked", async () => {
+  it("contain a host's health, cached for a minute, with its time", async () => {
     const t = await startApp({ engine });
     const host = await makeHost(t, { os_version: "Ubuntu 24.04", disk_encryption_enabled: true });
     const bad = await makePolicy(t, "bad", { critical: true });
@@ -257,7 +257,7 @@ describe.each(["lowdb", "postgres"] as const)("details of a host on %s", (engine
     expect((await foreign.get(`/hosts/${fresh.id}/health`)).status).toBe(404);
   });
 
-  it("lists certificates in the order asked, in pages", async () => {
+  it("list certificates in the requested order, in pages", async () => {
     const t = await startApp({ engine });
     const host = await makeHost(t, { platform: "darwin" });
     const name = (common_name: string) => ({ country: "DE", organization: "O", organizational_unit: "", common_name });
@@ -319,7 +319,7 @@ describe.each(["lowdb", "postgres"] as const)("details of a host on %s", (engine
       expect((await t.get(`/hosts/${host.id}/certificates?${bad}`)).status, bad).toBe(400);
   });
 
-  it("maps a host to one custom address, beside those that others told", async () => {
+  it("map a host to one custom address, in addition to those from other sources", async () => {
     const t = await startApp({ engine });
     const team = await makeTeam(t);
     const host = await makeHost(t, { team_id: team.id });
@@ -381,7 +381,7 @@ describe.each(["lowdb", "postgres"] as const)("details of a host on %s", (engine
 });
 
 describe("details of a host on the free tier", () => {
-  it("leave out what is premium", async () => {
+  it("omit premium data", async () => {
     const t = await startApp({ tier: "free" });
     const host = await makeHost(t);
     const bad = await makePolicy(t, "bad", { critical: true });

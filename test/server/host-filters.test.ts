@@ -1,4 +1,4 @@
-// Every filter of part B's shared table, by list, count and report alike.
+// Every filter of part B's shared table, in list, count and report.
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Host } from "../../src/api/host.ts";
 import { startApp, type TestApp } from "../support/app.ts";
@@ -35,7 +35,7 @@ describe.each(["lowdb", "postgres"] as const)("host filters on %s", (engine) => 
   });
   afterAll(() => t.close());
 
-  it("pick the hosts that the table says, in lists, counts and reports", async () => {
+  it("select the hosts according to the table, in lists, counts and reports", async () => {
     const { teamId, policyId, teamPolicyId, solutionId, issueId, figma } = scene;
     const cases: [string, string[]][] = [
       ["status=new", []],
@@ -69,7 +69,7 @@ describe.each(["lowdb", "postgres"] as const)("host filters on %s", (engine) => 
       ["mdm_enrollment_status=unenrolled", ["tux"]],
       ["connected_to_svc=true", ["mac", "win"]],
       ["connected_to_svc=0", ["bare", "server", "tux"]],
-      // Disk encryption counts as a setting: what a person must still do is pending.
+      // Disk encryption counts as a setting: a required action of the user is pending.
       ["os_settings=pending", ["mac"]],
       ["os_settings=failed", ["win"]],
       ["os_settings=verified", []],
@@ -98,7 +98,7 @@ describe.each(["lowdb", "postgres"] as const)("host filters on %s", (engine) => 
     }
   });
 
-  it("tell what is wrong with them by name", async () => {
+  it("report errors with the name of the filter", async () => {
     const cases: [string, string, string][] = [
       [
         "policy_response=passing",
@@ -156,7 +156,7 @@ describe.each(["lowdb", "postgres"] as const)("host filters on %s", (engine) => 
         expect(await refusal(t, `${path}${query}`), `${path}${query}`).toEqual([400, name, reason]);
   });
 
-  it("take with a label few others, where hosts are counted and exported", async () => {
+  it("allow only a few others together with a label, if hosts are counted and exported", async () => {
     const { labelId, teamId } = scene;
     for (const query of [
       `label_id=${labelId}`,
@@ -175,7 +175,7 @@ describe.each(["lowdb", "postgres"] as const)("host filters on %s", (engine) => 
       ]);
   });
 
-  it("name beside the hosts what they were narrowed to, to those who can see such a host", async () => {
+  it("return the object that the hosts were limited to, for users who can see such a host", async () => {
     const { teamId, solutionId, issueId, figma } = scene;
     expect(await bodyOf(t, `/hosts?mdm_id=${solutionId}`)).toMatchObject({
       mobile_device_management_solution: { id: solutionId, name: "Svc", server_url: "https://svc.example.com" },
@@ -207,7 +207,7 @@ describe.each(["lowdb", "postgres"] as const)("host filters on %s", (engine) => 
     for (const key of ["munki_issue", "software_title"]) expect(found).not.toHaveProperty(key);
   });
 
-  it("show no host of a foreign team, whatever is asked", async () => {
+  it("show no host of another team, with any filter", async () => {
     const member = await makeUser(t, { teams: [{ id: scene.teamId, role: "observer" }] });
     for (const query of [
       "",
@@ -230,7 +230,7 @@ describe.each(["lowdb", "postgres"] as const)("host filters on %s", (engine) => 
       expect((await gitops.get(path)).status, path).toBe(403);
   });
 
-  it("order by issues, hosts that were never asked among those without any", async () => {
+  it("order by issues, with hosts without results among those without issues", async () => {
     const order = async (query: string) =>
       ((await bodyOf(t, `/hosts?order_key=issues&${query}`)).hosts as Host[]).map(({ hostname }) => hostname);
     const up = ["server", "tux", "bare", "mac", "win"];
@@ -290,7 +290,7 @@ describe.each(["lowdb", "postgres"] as const)("host filters on %s", (engine) => 
 });
 
 describe("host filters on the free tier", () => {
-  it("refuse what is premium", async () => {
+  it("refuse premium filters", async () => {
     const t = await startApp({ tier: "free" });
     for (const query of ["team_id=1", "low_disk_space=5", "bootstrap_package=failed"])
       for (const path of ["/hosts?", "/hosts/count?", "/hosts/report?format=csv&"])

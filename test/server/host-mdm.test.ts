@@ -20,7 +20,7 @@ async function makeMdm(
 }
 
 describe.each(["lowdb", "postgres"] as const)("device management of hosts on %s", (engine) => {
-  it("tells where a host is enrolled, and null where it is not", async () => {
+  it("returns where a host is enrolled, and null if it is not", async () => {
     const t = await startApp({ engine });
     const jamf = await t.store.mdmSolutions.insert({ name: "Jamf", server_url: "https://x.jamfcloud.com/mdm" });
     const solution_id = jamf.id;
@@ -52,7 +52,7 @@ describe.each(["lowdb", "postgres"] as const)("device management of hosts on %s"
     expect((await t.get("/hosts/99999/mdm")).status).toBe(404);
   });
 
-  it("counts hosts by enrollment and product, Windows servers left out", async () => {
+  it("counts hosts by enrollment and product, without Windows servers", async () => {
     const t = await startApp({ engine });
     const team = await makeTeam(t);
     const [jamf, intune] = await t.store.mdmSolutions.insertMany([
@@ -97,7 +97,7 @@ describe.each(["lowdb", "postgres"] as const)("device management of hosts on %s"
       { errors: [{ name: "platform", reason: "Invalid platform: linux" }] },
     ]);
 
-    // A team's user counts its own team's hosts, and may ask for no other.
+    // A team's user counts its own team's hosts, and cannot select others.
     const member = await makeUser(t, { teams: [{ id: team.id, role: "observer" }] });
     expect(await json(member.get("/hosts/summary/mdm"))).toMatchObject({
       mobile_device_management_enrollment_status: { hosts_count: 2 },
@@ -105,7 +105,7 @@ describe.each(["lowdb", "postgres"] as const)("device management of hosts on %s"
     expect((await member.get("/hosts/summary/mdm?team_id=0")).status).toBe(403);
   });
 
-  it("shows the whole mdm object of one host, by platform", async () => {
+  it("returns the complete mdm object of one host, by platform", async () => {
     const t = await startApp({ engine });
     const mac = await makeMdm(t, "darwin", {
       enrollment_status: "On (automatic)",
@@ -185,7 +185,7 @@ describe.each(["lowdb", "postgres"] as const)("device management of hosts on %s"
     expect(hosts[0]!.mdm).not.toHaveProperty("profiles");
   });
 
-  it("gives a disk's key only when it is verified, and records who read it", async () => {
+  it("returns a disk encryption key only if it is verified, and records who read it", async () => {
     const t = await startApp({ engine });
     const team = await makeTeam(t);
     const host = await makeHost(t, { display_name: "mac 1", team_id: team.id });
@@ -237,7 +237,7 @@ describe.each(["lowdb", "postgres"] as const)("device management of hosts on %s"
     await refused();
   });
 
-  it("lets a host go that this server manages, by either path, and records it", async () => {
+  it("ends the management of a host, by either path, and records it", async () => {
     const t = await startApp({ engine });
     for (const [method, pathOf, status] of [
       ["DELETE", (id: number) => `/hosts/${id}/mdm`, 204],
@@ -280,7 +280,7 @@ describe.each(["lowdb", "postgres"] as const)("device management of hosts on %s"
     }
   });
 
-  it("refuses to turn off what is not turned on, to those who may ask", async () => {
+  it("refuses to turn off what is not turned on, for users with the right to do so", async () => {
     const t = await startApp({ engine });
     const host = await makeMdm(t, "darwin", { enrollment_status: "On (manual)" });
     for (const [method, path] of [
@@ -309,7 +309,7 @@ describe.each(["lowdb", "postgres"] as const)("device management of hosts on %s"
 });
 
 describe("device management on the free tier", () => {
-  it("counts all hosts, and refuses to narrow by team", async () => {
+  it("counts all hosts, and refuses the filter by team", async () => {
     const t = await startApp({ tier: "free" });
     await makeMdm(t, "darwin", {});
     expect(await json(t.get("/hosts/summary/mdm"))).toMatchObject({

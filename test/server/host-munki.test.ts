@@ -24,7 +24,7 @@ const makeIssues = (t: TestApp) =>
   ]);
 
 describe.each(["lowdb", "postgres"] as const)("Munki on %s", (engine) => {
-  it("tells a Mac's version, issues and device management, and null for other hosts", async () => {
+  it("returns a Mac's version, issues and device management, and null for other hosts", async () => {
     const t = await startApp({ engine });
     const [boom, slow] = await makeIssues(t);
     const mac = await makeMac(t, "6.3", [boom!.id, slow!.id]);

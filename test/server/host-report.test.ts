@@ -12,7 +12,7 @@ const reasonOf = async (res: Response) =>
 const rowsOf = async (res: Response) => (await res.text()).trimEnd().split("\r\n");
 
 describe.each(["lowdb", "postgres"] as const)("the report of hosts on %s", (engine) => {
-  it("is a CSV file with the columns asked for, in that order, and all without", async () => {
+  it("is a CSV file with the requested columns in their order, by default all", async () => {
     const t = await startApp({ engine });
     await makeScene(t);
     const res = await t.get(
@@ -38,7 +38,7 @@ describe.each(["lowdb", "postgres"] as const)("the report of hosts on %s", (engi
     expect(await rowsOf(await t.get("/hosts/report?format=csv&query=nothing&columns=id"))).toEqual(["id"]);
   });
 
-  it("shows every value as the list does", async () => {
+  it("contains every value as in the list", async () => {
     const t = await startApp({ engine });
     await makeScene(t);
     const { hosts } = (await (await t.get("/hosts?order_key=id")).json()) as { hosts: Host[] };
@@ -51,7 +51,7 @@ describe.each(["lowdb", "postgres"] as const)("the report of hosts on %s", (engi
     }
   });
 
-  it("lets no name pass for a formula, and quotes what would end a cell", async () => {
+  it("escapes names that look like formulas, and quotes special characters", async () => {
     const t = await startApp({ engine });
     const names = ["=cmd|'/c calc'!A1", "+1", "-2+3", "@SUM(A1)", "\tx", "\rx", 'a "b", c', "two\nlines", "plain=1"];
     for (const display_name of names) await makeHost(t, { display_name });
@@ -73,7 +73,7 @@ describe.each(["lowdb", "postgres"] as const)("the report of hosts on %s", (engi
     );
   });
 
-  it("refuses other formats and unknown columns, naming them", async () => {
+  it("refuses other formats and unknown columns, with their names", async () => {
     const t = await startApp({ engine });
     expect(await reasonOf(await t.get("/hosts/report"))).toEqual({
       name: "format",
@@ -97,7 +97,7 @@ describe.each(["lowdb", "postgres"] as const)("the report of hosts on %s", (engi
     expect((await t.get("/hosts/report?format=csv&page=-1&per_page=x")).status).toBe(200);
   });
 
-  it("breaks off, and says so in the log, where hosts cannot be read to the end", async () => {
+  it("is aborted with an entry in the log if hosts cannot be read completely", async () => {
     const lines: string[] = [];
     const t = await startApp({
       engine,
@@ -112,7 +112,7 @@ describe.each(["lowdb", "postgres"] as const)("the report of hosts on %s", (engi
     expect(lines.join()).toContain("the report of hosts broke off");
   });
 
-  it("comes page by page: the header before a host is read, and no more than is taken", async () => {
+  it("is sent page by page: the header before a host is read, and not more than the client accepts", async () => {
     const t = await startApp({ engine });
     await t.store.hosts.insertMany(
       Array.from({ length: 700 }, (_, n) => hostRow(t.clock.iso(), { hostname: `h${n}` })),
@@ -142,7 +142,7 @@ describe.each(["lowdb", "postgres"] as const)("lists by cursor on %s", (engine) 
     return { ids: body[list]!.map(({ id }) => id), next: body.meta.next_cursor };
   };
 
-  it("lists each host exactly once while hosts come, go and change", async () => {
+  it("lists each host exactly once while hosts are added, deleted and changed", async () => {
     const t = await startApp({ engine });
     const made = await t.store.hosts.insertMany(
       Array.from({ length: 10 }, () => hostRow(t.clock.iso(), { platform: "ubuntu" })),
@@ -167,7 +167,7 @@ describe.each(["lowdb", "postgres"] as const)("lists by cursor on %s", (engine) 
     expect(seen).not.toContain(ids[4]);
   });
 
-  it("lists activities newest first by cursor, whatever happens meanwhile", async () => {
+  it("lists activities newest first by cursor, whatever happens in the meantime", async () => {
     const t = await startApp({ engine });
     for (let i = 0; i < 5; i++) await makeUser(t, "observer");
     const insert = (type: string) => t.store.activities.insert({ created_at: t.clock.iso(), type });
@@ -179,7 +179,7 @@ describe.each(["lowdb", "postgres"] as const)("lists by cursor on %s", (engine) 
     expect([...first.ids, ...second.ids]).toEqual(before.reverse().slice(0, 4));
   });
 
-  it("refuses cursors of other lists, made up ones, and orders that change", async () => {
+  it("refuses cursors of other lists, invented ones, and orders that change", async () => {
     const t = await startApp({ engine });
     await t.store.hosts.insertMany([hostRow(t.clock.iso()), hostRow(t.clock.iso())]);
     const { next } = await pageOf(t, "hosts", "per_page=1&cursor=");
@@ -206,7 +206,7 @@ describe.each(["lowdb", "postgres"] as const)("lists by cursor on %s", (engine) 
     expect(plain.meta).toEqual({ has_next_results: true, has_previous_results: false });
   });
 
-  it("tells the number of all when asked, and only then", async () => {
+  it("returns the total number on request only", async () => {
     const t = await startApp({ engine });
     await makeScene(t);
     const total = async (path: string) => (await t.get(path)).headers.get("x-total-count");
@@ -228,12 +228,12 @@ describe.each(["lowdb", "postgres"] as const)("a list of more hosts than fit one
     expect(res.status).toBe(200);
     return (await res.json()) as Listed;
   };
-  /** Without the look at every key, which takes longer than the reply. */
+  /** Without the check of every key, which takes longer than the reply. */
   const listed = async (t: TestApp, path: string) =>
     read(await t.raw(`/api/v1/svc${path}`, { headers: { authorization: `Bearer ${t.token}` } }));
   const N = 1203;
 
-  it("is whole, in order and by page, as shorter ones are", async () => {
+  it("is complete, in order and by page, like shorter ones", async () => {
     const t = await startApp({ engine });
     const made = await t.store.hosts.insertMany(
       Array.from({ length: N }, (_, n) => hostRow(t.clock.iso(), { hostname: `h${String(n).padStart(4, "0")}` })),
@@ -263,7 +263,7 @@ describe.each(["lowdb", "postgres"] as const)("a list of more hosts than fit one
     expect((await t.get("/hosts?order_key=team_name&after=a")).status).toBe(400);
   });
 
-  it("comes in parts, each as hosts are by then", async () => {
+  it("is sent in parts, each with the current state of its hosts", async () => {
     const t = await startApp({ engine });
     const [team, other] = [await makeTeam(t), await makeTeam(t)];
     const made = await t.store.hosts.insertMany(
@@ -277,7 +277,7 @@ describe.each(["lowdb", "postgres"] as const)("a list of more hosts than fit one
     let text = decoder.decode((await reader.read()).value);
     text += decoder.decode((await reader.read()).value);
     expect(text.length).toBeLessThan(1_000_000);
-    // One goes, one is none of the caller's any more.
+    // One is deleted, one is no longer visible to the caller.
     await t.delete(`/hosts/${last[0]}`);
     await t.post("/hosts/transfer", { team_id: other.id, hosts: [last[1]] });
     for (;;) {

@@ -16,7 +16,7 @@ const activitiesOf = async ({ store }: TestApp, type: string) =>
   (await store.activities.list({ where: { op: "eq", column: "type", value: type } })).map(({ details }) => details);
 
 describe.each(["lowdb", "postgres"] as const)("transfer of hosts on %s", (engine) => {
-  it("moves hosts to a team and to none, and tells of those that moved", async () => {
+  it("moves hosts to a team and to none, and records those that moved", async () => {
     const t = await startApp({ engine });
     const [lab, desk] = [await makeTeam(t, "Lab"), await makeTeam(t, "Desk")];
     const a = await makeHost(t, { hostname: "a", display_name: "A" });
@@ -45,7 +45,7 @@ describe.each(["lowdb", "postgres"] as const)("transfer of hosts on %s", (engine
     expect(await activitiesOf(t, "transferred_hosts")).toHaveLength(4);
   });
 
-  it("takes the old team's policy results away, and keeps those of every team's policies", async () => {
+  it("deletes the old team's policy results, and keeps those of global policies", async () => {
     const t = await startApp({ engine });
     const { ids, teamId } = await makeScene(t);
     await t.post("/hosts/transfer", { team_id: null, hosts: [ids.get("mac"), ids.get("tux")] });
@@ -58,7 +58,7 @@ describe.each(["lowdb", "postgres"] as const)("transfer of hosts on %s", (engine
     expect(await t.store.hosts.count({ op: "eq", column: "team_id", value: teamId })).toBe(0);
   });
 
-  it("moves what filters pick, each of them and together", async () => {
+  it("moves the hosts that filters select, alone and combined", async () => {
     const t = await startApp({ engine });
     const to = await makeTeam(t, "Target");
     const { labelId, teamId } = await makeScene(t);
@@ -77,7 +77,7 @@ describe.each(["lowdb", "postgres"] as const)("transfer of hosts on %s", (engine
       await t.store.hosts.updateEach(reset);
       const res = await t.post("/hosts/transfer/filter", { team_id: to.id, filters });
       if (Object.values(filters).includes(null) && "status" in filters) {
-        // A status is a word or left out.
+        // A status is a word or omitted.
         expect(res.status).toBe(422);
         continue;
       }
@@ -87,14 +87,14 @@ describe.each(["lowdb", "postgres"] as const)("transfer of hosts on %s", (engine
     }
   });
 
-  it("has a moved host asked for the policies of its new team at its next check-in", async () => {
+  it("sends the policies of the new team to a moved host at its next check-in", async () => {
     const t = await startApp({ engine });
     const team = await makeTeam(t, "Lab");
     const { id } = await makeHost(t, { policy_updated_at: t.clock.iso() });
     t.clock.advance(1000);
     await t.post("/hosts/transfer", { team_id: team.id, hosts: [id] });
     expect(await t.store.hosts.get(id)).toMatchObject({ policy_updated_at: null, updated_at: t.clock.iso() });
-    // And one whose team goes, for those of hosts without a team.
+    // And those for hosts without a team to a host whose team is deleted.
     await t.store.hosts.updateEach([{ id, policy_updated_at: t.clock.iso() }]);
     t.clock.advance(1000);
     expect((await t.delete(`/teams/${team.id}`)).status).toBe(200);
@@ -105,7 +105,7 @@ describe.each(["lowdb", "postgres"] as const)("transfer of hosts on %s", (engine
     });
   });
 
-  it("moves hosts to and fro while they answer policies, and leaves no result of another team", async () => {
+  it("moves hosts repeatedly while they report policy results, and leaves no result of another team", async () => {
     const t = await startApp({ engine });
     const teams = [await makeTeam(t, "A"), await makeTeam(t, "B")];
     const policies: Awaited<ReturnType<typeof makePolicy>>[] = [];
@@ -145,7 +145,7 @@ describe.each(["lowdb", "postgres"] as const)("transfer of hosts on %s", (engine
     }
   });
 
-  it("deletes what a selector picks, and nothing else", async () => {
+  it("deletes only hosts that a selector matches", async () => {
     const t = await startApp({ engine });
     await makeScene(t);
     const remove = (filters: object) => t.post("/hosts/delete", { filters });
@@ -155,7 +155,7 @@ describe.each(["lowdb", "postgres"] as const)("transfer of hosts on %s", (engine
     expect(Object.keys(await teamsOf(t)).sort()).toEqual(["bare", "mac", "server", "tux"]);
   });
 
-  it("refuses what does not make sense, and then moves nothing", async () => {
+  it("refuses contradictory input, and then moves nothing", async () => {
     const t = await startApp({ engine });
     const lab = await makeTeam(t, "Lab");
     const host = await makeHost(t, { hostname: "a" });
@@ -183,7 +183,7 @@ describe.each(["lowdb", "postgres"] as const)("transfer of hosts on %s", (engine
     expect(await teamsOf(t)).toEqual({ a: null });
   });
 
-  it("asks the role on the hosts and on the team that they go to", async () => {
+  it("requires the role on the hosts and on the target team", async () => {
     const t = await startApp({ engine });
     const [from, to, far] = [await makeTeam(t, "From"), await makeTeam(t, "To"), await makeTeam(t, "Far")];
     const own = await makeHost(t, { hostname: "own", team_id: from.id });
@@ -210,7 +210,7 @@ describe.each(["lowdb", "postgres"] as const)("transfer of hosts on %s", (engine
     for (const role of ["observer", "observer_plus"] as const)
       expect(await statusOf(await makeUser(t, role), to.id, own.id), role).toBe(403);
     expect(await teamsOf(t)).toEqual({ own: from.id, foreign: far.id });
-    // A filter picks among the hosts that the caller may move.
+    // A filter selects among the hosts that the caller may move.
     expect((await both.post("/hosts/transfer/filter", { team_id: to.id, filters: {} })).status).toBe(200);
     expect(await teamsOf(t)).toEqual({ own: to.id, foreign: far.id });
     expect((await both.post("/hosts/transfer/filter", { team_id: to.id, filters: { team_id: far.id } })).status).toBe(
@@ -226,7 +226,7 @@ describe.each(["lowdb", "postgres"] as const)("transfer of hosts on %s", (engine
       expect((await t.post(path, { team_id: null, hosts: [], filters: {} })).status).toBe(402);
   });
 
-  it("does not refuse a host that its team's deletion moves at the same moment", async () => {
+  it("does not fail for a host that is moved by the concurrent deletion of its team", async () => {
     const t = await startApp({ engine });
     const [a, b] = [await makeTeam(t, "A"), await makeTeam(t, "B")];
     const hosts = await t.store.hosts.insertMany(
@@ -242,7 +242,7 @@ describe.each(["lowdb", "postgres"] as const)("transfer of hosts on %s", (engine
   });
 });
 
-/** Processor time between two turns of the event loop: other processes on the machine do not count. */
+/** CPU time between two turns of the event loop: other processes on the machine do not count. */
 class LongestTurn {
   private last = process.cpuUsage();
   private longest = 0;
@@ -261,7 +261,7 @@ class LongestTurn {
   }
 }
 
-it("moves and deletes 100,000 ids in one request without holding the others up", { timeout: 600_000 }, async () => {
+it("moves and deletes 100,000 ids in one request without blocking other requests", { timeout: 600_000 }, async () => {
   const t = await startApp({ settings: {} });
   const team = await makeTeam(t, "Big");
   const count = Number(process.env.BULK_HOSTS ?? 5_000);

@@ -20,7 +20,7 @@ const countOf = async (caller: Pick<TestApp, "get">, query: string) =>
 const json = async (res: Response | Promise<Response>) => (await (await res).json()) as Record<string, unknown>;
 
 describe.each(["lowdb", "postgres"] as const)("hosts on %s", (engine) => {
-  it("shows a host that never told anything with times that say never", async () => {
+  it("shows times that mean never for a host that has reported nothing", async () => {
     const t = await startApp({ engine });
     const host = await makeHost(t, { hostname: "fresh.example.com", display_name: "fresh" });
     const [shown] = await hostsOf(t, "/hosts");
@@ -45,7 +45,7 @@ describe.each(["lowdb", "postgres"] as const)("hosts on %s", (engine) => {
     for (const secret of ["node_key_hash", "identifier", "revision"]) expect(shown).not.toHaveProperty(secret);
   });
 
-  it("tells the status by the last contact, and a host that was never heard of by its creation", async () => {
+  it("determines the status by the last contact, and by the creation of a host that was never seen", async () => {
     const t = await startApp({ engine });
     await makeHost(t, { hostname: "up", created_at: daysAgo(50) }, { seen: minutesAgo(1), onlineFor: 61 });
     await makeHost(t, { hostname: "edge", created_at: daysAgo(50) }, { seen: minutesAgo(1), onlineFor: 60 });
@@ -74,7 +74,7 @@ describe.each(["lowdb", "postgres"] as const)("hosts on %s", (engine) => {
     });
   });
 
-  it("searches names and addresses, and email addresses where the text looks like one", async () => {
+  it("searches names and addresses, and email addresses if the text looks like one", async () => {
     const t = await startApp({ engine });
     const a = await makeHost(t, { hostname: "Alpha", uuid: "UU-1", hardware_serial: "SER-A", primary_ip: "10.0.0.7" });
     await makeHost(t, { hostname: "beta", uuid: "UU-2", hardware_serial: "SER-B", primary_ip: "10.0.0.8" });
@@ -91,7 +91,7 @@ describe.each(["lowdb", "postgres"] as const)("hosts on %s", (engine) => {
     expect(await names(t, "query=")).toHaveLength(3);
   });
 
-  it("narrows by label, operating system, software, team and disk space, and counts the same", async () => {
+  it("filters by label, operating system, software, team and disk space, and counts the same", async () => {
     const t = await startApp({ engine });
     const team = await makeTeam(t);
     const os = await t.store.osVersions.insert({ name: "Ubuntu", version: "24.04", platform: "ubuntu" });
@@ -131,7 +131,7 @@ describe.each(["lowdb", "postgres"] as const)("hosts on %s", (engine) => {
     });
   });
 
-  it("refuses filter values that make no sense, and half of a pair", async () => {
+  it("refuses invalid filter values, and incomplete pairs", async () => {
     const t = await startApp({ engine });
     const cases: [string, string, string][] = [
       ["status=up", "status", "Invalid status: up"],
@@ -166,7 +166,7 @@ describe.each(["lowdb", "postgres"] as const)("hosts on %s", (engine) => {
       }
   });
 
-  it("pages and orders by columns of the host and of what belongs to it", async () => {
+  it("pages and orders by columns of the host and of its related rows", async () => {
     const t = await startApp({ engine });
     const team = await makeTeam(t, "Zeta");
     const other = await makeTeam(t, "Eta");
@@ -190,7 +190,7 @@ describe.each(["lowdb", "postgres"] as const)("hosts on %s", (engine) => {
     expect(last).toMatchObject({ meta: { has_next_results: false, has_previous_results: true } });
   });
 
-  it("puts software, users, labels, additional answers and addresses into a list when asked", async () => {
+  it("includes software, users, labels, additional results and addresses in a list on request", async () => {
     const t = await startApp({ engine });
     const a = await makeHost(t, { hostname: "a" });
     const b = await makeHost(t, { hostname: "b" });
@@ -229,7 +229,7 @@ describe.each(["lowdb", "postgres"] as const)("hosts on %s", (engine) => {
     expect(second).not.toHaveProperty("additional");
   });
 
-  it("shows one host whole, by id and by any of its names", async () => {
+  it("shows one host completely, by id and by any of its names", async () => {
     const t = await startApp({ engine });
     const a = await makeHost(t, { hostname: "same", uuid: "U1", hardware_serial: "S1" });
     const b = await makeHost(t, { hostname: "same", uuid: "U2", hardware_serial: "S2", identifier: "I2" });
@@ -309,7 +309,7 @@ describe.each(["lowdb", "postgres"] as const)("hosts on %s", (engine) => {
     expect(await json(t.get(`/hosts/${bare.id}/software`))).toMatchObject({ count: 0, software: [] });
   });
 
-  it("deletes a host with all that is its own, and says who did it", async () => {
+  it("deletes a host with all of its data, and records who did it", async () => {
     const t = await startApp({ engine });
     const host = await makeHost(t, { display_name: "gone soon", hardware_serial: "S9" }, { seen: NOW });
     await makeLabel(t, "some", [host.id]);
@@ -367,7 +367,7 @@ describe.each(["lowdb", "postgres"] as const)("hosts on %s", (engine) => {
     expect(deleted).toBe(250);
   });
 
-  it("asks a host for its details again", async () => {
+  it("requests details from a host again", async () => {
     const t = await startApp({ engine });
     const host = await makeHost(t, { refetch_requested: false });
     expect((await t.post(`/hosts/${host.id}/refetch`)).status).toBe(200);
@@ -375,7 +375,7 @@ describe.each(["lowdb", "postgres"] as const)("hosts on %s", (engine) => {
     expect((await t.post("/hosts/99999/refetch")).status).toBe(404);
   });
 
-  it("shows team users the hosts of their teams only, everywhere", async () => {
+  it("shows team users only the hosts of their teams, everywhere", async () => {
     const t = await startApp({ engine });
     const [own, other] = [await makeTeam(t), await makeTeam(t)];
     const app = await makeSoftware(t, "Secret tool", "1");

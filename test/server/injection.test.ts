@@ -1,4 +1,4 @@
-// Hostile text in every parameter that reaches the store: refused, or taken literally, alike on both engines.
+// Hostile text in every parameter that reaches the store: refused or used literally, the same on both engines.
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { startApp, type TestApp } from "../support/app.ts";
 import { makeHost, makeInventory, makeSoftware, makeTeam, makeUser } from "../support/make.ts";
@@ -13,7 +13,7 @@ const seeds = [
   "UNION SELECT * FROM sessions", "' UNION SELECT token_hash FROM sessions--", "'; COPY users TO PROGRAM 'id'--", "{\"$gt\":\"\"}",
   "[$ne]", "\u0024{id}", "{{7*7}}", "a' AND (SELECT 1 FROM pg_user)='1", "x') OR ('1'='1", "\\%", "\\_", "\\\\", "'||'", "'+'", "chr(39)",
 ]; // biome-ignore format: a list
-/** Five hundred and more: each seed alone, quoted, closed, commented and behind a good value. */
+/** More than five hundred: each seed alone, quoted, closed, commented and after a valid value. */
 const payloads = seeds.flatMap((seed) => [
   seed,
   `id${seed}`,
@@ -72,14 +72,14 @@ const searched = [
   ["/hosts/1/software", "software", "name"],
 ] as const;
 
-/** Each seed goes to all of these places; what is made of it to one of them, the next one each time. */
+/** Each seed is sent to all of these places; each of its variants to one of them in turn. */
 const inTurn = <T>(places: readonly T[], n: number, payload: string): readonly T[] =>
   seeds.includes(payload) ? places : [places[n % places.length]!];
 
 describe("hostile text", () => {
-  it("is there in plenty", () => expect(new Set(payloads).size).toBeGreaterThanOrEqual(500));
+  it("exists in sufficient number", () => expect(new Set(payloads).size).toBeGreaterThanOrEqual(500));
 
-  it("is no key to order by, on any list", { timeout: 600_000 }, async () => {
+  it("is not accepted as an order key, in any list", { timeout: 600_000 }, async () => {
     const lists = ["/hosts", "/hosts/count", "/users", "/teams", "/activities", "/hosts/1/software"];
     for (const [i, payload] of payloads.entries())
       for (const t of apps)
@@ -90,14 +90,14 @@ describe("hostile text", () => {
         }
   });
 
-  it("is searched for as it stands", { timeout: 600_000 }, async () => {
+  it("is searched for literally", { timeout: 600_000 }, async () => {
     const hosts = namesOf(await answer(apps[0]!, "/hosts"), "hosts", "hostname") as string[];
     for (const [i, payload] of payloads.entries()) {
       const needle = payload.toWellFormed().replaceAll("\u0000", "\uFFFD").trim().toLowerCase();
       const [one, other] = await both(`/hosts?query=${encoded(payload)}`);
       expect([one.status, other.status], payload).toEqual([200, 200]);
       expect(namesOf(one, "hosts", "hostname"), payload).toEqual(namesOf(other, "hosts", "hostname"));
-      // What is not a host's name may still be in its serial number or address; with none of the special marks it cannot be.
+      // A text that is not a hostname may still be in a serial number or address, but not with special characters.
       if (/['"%\\;]|--/.test(needle))
         expect(namesOf(one, "hosts", "hostname"), payload).toEqual(hosts.filter((name) => name.includes(needle)));
       for (const [path, key, field] of inTurn(searched, i, payload)) {
@@ -108,7 +108,7 @@ describe("hostile text", () => {
     }
   });
 
-  it("is compared as it stands in after", { timeout: 600_000 }, async () => {
+  it("is compared literally in after", { timeout: 600_000 }, async () => {
     for (const [i, payload] of payloads.entries()) {
       const after = `after=${encoded(payload)}`;
       const [one, other] = await both(`/hosts?order_key=hostname&${after}`);

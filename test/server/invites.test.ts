@@ -29,7 +29,7 @@ const field = async (response: Response) => {
 };
 
 describe.each(["lowdb", "postgres"] as const)("invites on %s", (engine) => {
-  it("are made, shown to who has the token, and become an account once", async () => {
+  it("are created, shown to holders of the token, and become an account once", async () => {
     const t = await startApp({ engine });
     const team = await makeTeam(t, "Alpha");
     const made = await invite(t, {
@@ -76,7 +76,7 @@ describe.each(["lowdb", "postgres"] as const)("invites on %s", (engine) => {
     expect(JSON.stringify(feed)).not.toContain(made.token);
   });
 
-  it("are mailed where mail is sent, and then are in the mail alone", async () => {
+  it("are only in the mail if the server sends mail", async () => {
     const t = await startApp({ engine });
     const smtp = await mailOf(t);
     const body = { name: "Ina", email: "ina@example.com", global_role: "observer", mfa_enabled: true };
@@ -97,7 +97,7 @@ describe.each(["lowdb", "postgres"] as const)("invites on %s", (engine) => {
     expect(await accepted.json()).toMatchObject({ user: { mfa_enabled: true } });
   });
 
-  it("that go to another address get a link of their own, mailed there and good for five days; the old one ends", async () => {
+  it("that are changed to another address get a new link, mailed there and valid for five days; the old one becomes invalid", async () => {
     const t = await startApp({ engine });
     const smtp = await mailOf(t, { refuse: /nobody/ });
     const { invite: made } = (await (
@@ -105,10 +105,10 @@ describe.each(["lowdb", "postgres"] as const)("invites on %s", (engine) => {
     ).json()) as { invite: Invite };
     const old = tokenIn(await smtp.mailTo("ina@example.com"), "/login/invites/");
     t.clock.advance(days(4));
-    // A mail that is not taken changes nothing.
+    // A failed mail changes nothing.
     expect(await status(t.patch(`/invites/${made.id}`, { email: "nobody@example.com" }))).toBe(500);
     expect(await (await t.as(null).get(`/invites/${old}`)).json()).toEqual({ invite: made });
-    // The address as it is is no new one.
+    // The current address is not a new one.
     expect(await status(t.patch(`/invites/${made.id}`, { email: "INA@example.com" }))).toBe(200);
     await smtp.quiet();
     expect(smtp.mails).toHaveLength(1);
@@ -122,7 +122,7 @@ describe.each(["lowdb", "postgres"] as const)("invites on %s", (engine) => {
     expect(await status(accept(t, { invite: { ...made, email: "ida@example.com" }, token, link: "" }))).toBe(200);
   });
 
-  it("that cannot be mailed are not made", async () => {
+  it("that cannot be mailed are not created", async () => {
     const t = await startApp({ engine });
     await mailOf(t, { refuse: /ina/ });
     const body = { name: "Ina", email: "ina@example.com", global_role: "observer" };
@@ -130,12 +130,12 @@ describe.each(["lowdb", "postgres"] as const)("invites on %s", (engine) => {
     expect(reply.status).toBe(500);
     expect((await errorOf(reply)).message).toBe("Mail Error");
     expect(await t.store.invites.count()).toBe(0);
-    // The address is free again.
+    // The address is available again.
     expect(await status(t.post("/invites", { ...body, email: "eve@example.com" }))).toBe(200);
     expect(await t.store.invites.count()).toBe(1);
   });
 
-  it("end after five days", async () => {
+  it("expire after five days", async () => {
     const t = await startApp({ engine });
     const made = await invite(t, { global_role: "observer" });
     t.clock.advance(days(5) - 1);
@@ -144,14 +144,14 @@ describe.each(["lowdb", "postgres"] as const)("invites on %s", (engine) => {
     expect(await field(await t.as(null).get(`/invites/${made.token}`))).toBe("invite_token");
     expect(await field(await accept(t, made))).toBe("invite_token");
     expect(await t.store.users.count()).toBe(1);
-    // It stands in nobody's way any more.
+    // It no longer blocks the address.
     await t.store.sessions.update({ where: eq("id", 1), set: { accessed_at: t.clock.iso() } });
     const again = await invite(t, { global_role: "observer" });
     expect(again.token).not.toBe(made.token);
     expect(await status(accept(t, again))).toBe(200);
   });
 
-  it("are used up by exactly one of many who accept at once", async () => {
+  it("are used by exactly one of many concurrent callers", async () => {
     const t = await startApp({ engine });
     const made = await invite(t, { global_role: "observer" });
     const codes = await Promise.all(Array.from({ length: 8 }, () => status(accept(t, made))));
@@ -161,7 +161,7 @@ describe.each(["lowdb", "postgres"] as const)("invites on %s", (engine) => {
     expect(await t.store.invites.count()).toBe(0);
   });
 
-  it("keep the rules of addresses", async () => {
+  it("follow the rules of addresses", async () => {
     const t = await startApp({ engine });
     const person = await makeUser(t, "observer");
     const made = await invite(t, { global_role: "observer" });
@@ -171,7 +171,7 @@ describe.each(["lowdb", "postgres"] as const)("invites on %s", (engine) => {
     expect(await field(await post({ email: "none", global_role: "observer" }))).toBe("email");
     expect(await field(await t.post("/invites", { name: "X", global_role: "observer" }))).toBe("email");
     expect(await field(await t.post("/invites", { email: "x@example.com", global_role: "observer" }))).toBe("name");
-    // Nobody else gets the address meanwhile.
+    // Nobody else gets the address in the meantime.
     const user = { name: "Y", password: PASSWORD, global_role: "observer", email: "ina@example.com" };
     const taken = await t.post("/users/admin", user);
     expect(taken.status).toBe(409);
@@ -236,7 +236,7 @@ describe.each(["lowdb", "postgres"] as const)("invites on %s", (engine) => {
     expect(await t.store.inviteTeams.count()).toBe(0);
   });
 
-  it("need the premium tier for its roles, at both ends", async () => {
+  it("need the premium tier for premium roles, when created and when accepted", async () => {
     const t = await startApp({ engine, tier: "free" });
     for (const body of [
       { global_role: "observer_plus" },
@@ -251,7 +251,7 @@ describe.each(["lowdb", "postgres"] as const)("invites on %s", (engine) => {
     expect(await t.store.invites.count()).toBe(1);
   });
 
-  it("for single sign-on make users without a password", async () => {
+  it("for single sign-on create users without a password", async () => {
     const t = await startApp({ engine });
     const made = await invite(t, { global_role: "observer", sso_enabled: true });
     expect(await field(await accept(t, made))).toBe("password");
@@ -262,7 +262,7 @@ describe.each(["lowdb", "postgres"] as const)("invites on %s", (engine) => {
     expect((await login(t, "ina@example.com", PASSWORD)).status).toBe(401);
   });
 
-  it("take no weak password, no more than is asked for, and no role from who accepts", async () => {
+  it("accept no weak password, no additional fields, and no role from the caller", async () => {
     const t = await startApp({ engine });
     const made = await invite(t, { global_role: "observer" });
     for (const password of [undefined, "", "short-1", "no-digits-in-here", `${"x".repeat(47)}1-`])
@@ -276,7 +276,7 @@ describe.each(["lowdb", "postgres"] as const)("invites on %s", (engine) => {
     });
   });
 
-  it("do not outlive the team that they are for", async () => {
+  it("become invalid when their team is deleted", async () => {
     const t = await startApp({ engine });
     const team = await makeTeam(t, "Alpha");
     const made = await invite(t, { teams: [{ id: team, role: "admin" }] });
@@ -285,7 +285,7 @@ describe.each(["lowdb", "postgres"] as const)("invites on %s", (engine) => {
     expect(await t.store.users.count()).toBe(1);
   });
 
-  it("are listed by page, order and search", async () => {
+  it("are listed with pages, order and search", async () => {
     const t = await startApp({ engine });
     for (const name of ["Bea", "Abe", "Cid"])
       await invite(t, { name, email: `${name}@example.com`, global_role: "observer" });
@@ -298,7 +298,7 @@ describe.each(["lowdb", "postgres"] as const)("invites on %s", (engine) => {
     expect(await status(t.get("/invites?order_key=token_hash"))).toBe(400);
   });
 
-  it("are the admins' alone", async () => {
+  it("are restricted to admins", async () => {
     const t = await startApp({ engine });
     const team = await makeTeam(t, "Alpha");
     const made = await invite(t, { global_role: "observer" });

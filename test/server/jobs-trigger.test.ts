@@ -24,8 +24,8 @@ async function settled(t: Pick<TestApp, "get">, names: readonly string[]): Promi
   return those;
 }
 
-describe.each(["lowdb", "postgres"] as const)("jobs asked for on %s", (engine) => {
-  it("run at once, and the list tells how it went", async () => {
+describe.each(["lowdb", "postgres"] as const)("requested jobs on %s", (engine) => {
+  it("run immediately, and the list shows their result", async () => {
     const t = await startApp({ engine });
     expect(await one(t, "session_cleanup")).toMatchObject({ started_at: null, finished_at: null, running: false });
     const person = await makeUser(t, "observer");
@@ -45,7 +45,7 @@ describe.each(["lowdb", "postgres"] as const)("jobs asked for on %s", (engine) =
     expect((await robot.request("POST", "/trigger?name=session_cleanup")).status).toBe(200);
   });
 
-  it("go by the spec's names too, each of which means some jobs", async () => {
+  it("have the spec's names too, each for several jobs", async () => {
     const t = await startApp({ engine });
     expect((await t.post("/trigger?name=cleanups_then_aggregation")).status).toBe(200);
     const members = triggers()
@@ -56,7 +56,7 @@ describe.each(["lowdb", "postgres"] as const)("jobs asked for on %s", (engine) =
     for (const job of await settled(t, members)) expect(job.error, job.name).toBeNull();
   });
 
-  it("are 404 where there is none of that name, and 400 without one", async () => {
+  it("return 404 for an unknown name, and 400 without one", async () => {
     const t = await startApp({ engine });
     for (const name of ["nothing", "usage_statistics_", "__proto__", "constructor", "a".repeat(200)]) {
       const res = await t.post(`/trigger?name=${name}`);
@@ -70,7 +70,7 @@ describe.each(["lowdb", "postgres"] as const)("jobs asked for on %s", (engine) =
     expect(await res.json()).toMatchObject({ errors: [{ name: "name", reason: "Param name is required" }] });
   });
 
-  it("are 409 while they run or are about to, on whatever server", async () => {
+  it("return 409 while they run or are about to, on any server", async () => {
     const t = await startApp({ engine });
     const now = t.clock.iso();
     const running = { started_at: now, finished_at: null, error: null };
@@ -87,12 +87,12 @@ describe.each(["lowdb", "postgres"] as const)("jobs asked for on %s", (engine) =
     await t.store.jobRuns.update({ where: eq("name", "counts"), set: { finished_at: now } });
     expect((await t.post("/trigger?name=counts")).status).toBe(200);
     const both = await Promise.all([t.post("/trigger?name=query_stats"), t.post("/trigger?name=query_stats")]);
-    // The first may be done before the second is asked for.
+    // The first may have finished before the second is requested.
     expect([200, 409]).toContain(both[1]!.status);
     await settled(t, ["counts", "query_stats"]);
   });
 
-  it("are kept until a server leads, and fail without stopping the others", async () => {
+  it("are stored until a server leads, and fail without stopping the others", async () => {
     const t = await startApp({ engine });
     const ran: string[] = [];
     const make = (name: string, fails = false): Job => ({
@@ -119,7 +119,7 @@ describe.each(["lowdb", "postgres"] as const)("jobs asked for on %s", (engine) =
     });
   });
 
-  it("are for global admins only", async () => {
+  it("require a global admin", async () => {
     const t = await startApp({ engine });
     const team = await makeTeam(t);
     const callers = [await makeUser(t, { teams: [{ id: team.id, role: "admin" }] })];

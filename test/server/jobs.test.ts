@@ -14,7 +14,7 @@ const idle = new AbortController().signal;
 const daysAgo = (t: TestApp, n: number) => isoAt(t.clock.now() - days(n));
 
 describe.each(["lowdb", "postgres"] as const)("jobs on %s", (engine) => {
-  it("delete hosts that were silent for the window of their team, or else the global one", async () => {
+  it("delete hosts that were offline for the window of their team, or otherwise the global one", async () => {
     const t = await startApp({ engine });
     const strict = await makeTeam(t);
     const lax = await makeTeam(t);
@@ -74,7 +74,7 @@ describe.each(["lowdb", "postgres"] as const)("jobs on %s", (engine) => {
     expect(await t.store.activities.count()).toBe(10);
   });
 
-  it("remove sessions that are over, but not those of API-only users", async () => {
+  it("delete expired sessions, but not those of API-only users", async () => {
     const t = await startApp({ engine });
     const robot = await makeUser(t, "observer", { api_only: true });
     const person = await makeUser(t, "observer");
@@ -87,7 +87,7 @@ describe.each(["lowdb", "postgres"] as const)("jobs on %s", (engine) => {
     expect((await person.get("/me")).status).toBe(401);
   });
 
-  it("count hosts of software, titles and systems, and remove what no host has at the second look", async () => {
+  it("count hosts of software, titles and systems, and delete unused ones at the second run", async () => {
     const t = await startApp({ engine });
     const os = await t.store.osVersions.insert({ name: "Ubuntu", version: "24.04", platform: "ubuntu" });
     const unusedOs = await t.store.osVersions.insert({ name: "Ubuntu", version: "12.04", platform: "ubuntu" });
@@ -107,7 +107,7 @@ describe.each(["lowdb", "postgres"] as const)("jobs on %s", (engine) => {
     await runJob(t.services, "counts");
     expect(await t.store.software.get(orphan.id)).toBeNull();
     expect(await t.store.osVersions.get(unusedOs.id)).toBeNull();
-    // The title lost its last version in the run before.
+    // The title lost its last version in the previous run.
     await runJob(t.services, "counts");
     expect(await t.store.softwareTitles.get(orphan.title_id)).toBeNull();
     await t.delete(`/hosts/${a.id}`);
@@ -117,7 +117,7 @@ describe.each(["lowdb", "postgres"] as const)("jobs on %s", (engine) => {
     expect(await t.store.osVersions.get(os.id)).toMatchObject({ hosts_count: 1 });
   });
 
-  it("have a host's inventory taken anew when it names software that is not there", async () => {
+  it("request a host's inventory again if it refers to missing software", async () => {
     const t = await startApp({ engine });
     const [a, b] = [await makeHost(t), await makeHost(t)];
     const [kept, lost] = [await makeSoftware(t, "Figma", "1.2"), await makeSoftware(t, "Figma", "1.3")];
@@ -130,7 +130,7 @@ describe.each(["lowdb", "postgres"] as const)("jobs on %s", (engine) => {
     expect((await t.store.hostSoftware.get(b.id))?.fingerprint).toBe("known");
   });
 
-  it("start when due, are kept in the record, and are tried again after a failure", async () => {
+  it("start when due, are recorded, and are repeated after a failure", async () => {
     const t = await startApp({ engine });
     let runs = 0;
     let fails = false;
@@ -162,7 +162,7 @@ describe.each(["lowdb", "postgres"] as const)("jobs on %s", (engine) => {
     expect(await dueAt(t.services, job)).toBe(t.clock.now() + hours(1));
   });
 
-  it("do not run twice at once, and one that was cut short is due at once", async () => {
+  it("do not run twice at the same time, and an interrupted one is due immediately", async () => {
     const t = await startApp({ engine });
     const stop = new AbortController();
     let entered = () => {};
@@ -186,11 +186,11 @@ describe.each(["lowdb", "postgres"] as const)("jobs on %s", (engine) => {
     expect(await dueAt(t.services, job)).toBe(0);
   });
 
-  it("lets a bulk delete that takes too long go on after its answer", async () => {
+  it("lets a long bulk delete continue after its reply", async () => {
     const t = await startApp({ engine });
     const now = t.clock.iso();
     await t.store.hosts.insertMany(Array.from({ length: 350 }, () => hostRow(now)));
-    // Time flies: ten seconds at every look at the clock.
+    // Each read of the clock takes ten seconds.
     const later = () => {
       t.clock.advance(seconds(10));
       return t.clock.now();
@@ -204,7 +204,7 @@ describe.each(["lowdb", "postgres"] as const)("jobs on %s", (engine) => {
   });
 });
 
-it("tells work in the background to stop, and waits for it", async () => {
+it("notifies background work to stop, and waits for it", async () => {
   const t = await startApp();
   const seen: string[] = [];
   inBackground(t.services, "test", async (signal) => {
@@ -215,7 +215,7 @@ it("tells work in the background to stop, and waits for it", async () => {
   expect(seen).toEqual(["stopped"]);
 });
 
-it("stops without waiting for the next look", async () => {
+it("stops without waiting for the next interval", async () => {
   const t = await startApp();
   const jobs = await startJobs({ ...t.services, store: t.store });
   const started = performance.now();

@@ -13,14 +13,14 @@ import { eq } from "../../src/server/store/query.ts";
 import { startApp, type TestApp } from "../support/app.ts";
 import { makeHost, makeLabel } from "../support/make.ts";
 
-describe.each(["lowdb", "postgres"] as const)("what is narrowed by labels, on %s", (engine) => {
+describe.each(["lowdb", "postgres"] as const)("limits by labels, on %s", (engine) => {
   let t: TestApp;
   beforeEach(async () => {
     t = await startApp({ engine });
   });
   const ctx = () => serviceContext(t.services);
 
-  test("names become labels in their order, each once, however they are composed", async () => {
+  test("names become labels in their order, each once, in any Unicode form", async () => {
     const a = await makeLabel(t, "Café");
     const b = await makeLabel(t, "B");
     expect(await resolveLabelNames(ctx(), ["B", " Cafe\u0301 ", "B"], "policy")).toEqual([
@@ -30,7 +30,7 @@ describe.each(["lowdb", "postgres"] as const)("what is narrowed by labels, on %s
     expect(await resolveLabelNames(ctx(), [], "policy")).toEqual([]);
   });
 
-  test("unknown names are a 400 that names all of them, and only them", async () => {
+  test("unknown names are a 400 that lists all of them, and only them", async () => {
     await makeLabel(t, "known");
     const names = ["known", "nope", "", "b\u0000d", "K".repeat(300)];
     const error = (await resolveLabelNames(ctx(), names, "query", "labels_include_any").catch(
@@ -44,13 +44,13 @@ describe.each(["lowdb", "postgres"] as const)("what is narrowed by labels, on %s
     expect((many as ApiError).errors[0]!.reason.length).toBeLessThan(300);
   });
 
-  test("ids become names; those of labels that are gone are left out", async () => {
+  test("ids become names; those of deleted labels are omitted", async () => {
     const a = await makeLabel(t, "a");
     expect(await labelNames(t.store, [a.id, a.id, 999_999])).toEqual(new Map([[a.id, { id: a.id, name: "a" }]]));
     expect(await labelNames(t.store, [])).toEqual(new Map());
   });
 
-  test("the rule and the store's predicate pick the same hosts, whatever the scope", async () => {
+  test("the rule and the store's predicate select the same hosts, for any scope", async () => {
     const hosts: number[] = [];
     for (let n = 0; n < 8; n++) hosts.push((await makeHost(t)).id);
     // Each host is in the labels whose bits its number has.
@@ -87,7 +87,7 @@ describe.each(["lowdb", "postgres"] as const)("what is narrowed by labels, on %s
     expect(await picked({ exclude_any: [999_999] })).toEqual([0, 1, 2, 3, 4, 5, 6, 7]);
   });
 
-  test("a label cannot go while rows refer to it, even where nobody looked before", async () => {
+  test("a label cannot be deleted while rows refer to it, even if no code has checked before", async () => {
     const label = await makeLabel(t, "in use");
     const now = { created_at: t.clock.iso(), updated_at: t.clock.iso() };
     const query = await t.store.queries.insert({ ...now, name: "Q", query: "SELECT 1" });

@@ -8,7 +8,7 @@ import { type Caller, startApp, type TestApp } from "../support/app.ts";
 import { type HostRow, makeHost, makeLabel, makeTeam, makeUser } from "../support/make.ts";
 
 describe.each(["lowdb", "postgres"] as const)("built-in labels on %s", (engine) => {
-  test("are there from the start, once, and unchanged by another start", async () => {
+  test("exist from the start, once, and are unchanged by another start", async () => {
     const t = await startApp({ engine });
     const before = await t.store.labels.list();
     expect(before.map(({ name }) => name)).toEqual(builtinLabels.map(({ name }) => name));
@@ -26,7 +26,7 @@ describe.each(["lowdb", "postgres"] as const)("built-in labels on %s", (engine) 
   });
 });
 
-// biome-ignore lint/suspicious/noExplicitAny: whatever the API answers
+// biome-ignore lint/suspicious/noExplicitAny: the body of any endpoint
 type Body = any;
 
 describe.each(["lowdb", "postgres"] as const)("labels on %s", (engine) => {
@@ -60,7 +60,7 @@ describe.each(["lowdb", "postgres"] as const)("labels on %s", (engine) => {
   const refusedField = async (reply: Promise<Response>, status = 422) => (await json(reply, status)).errors[0].name;
   const builtin = async (name: string) => (await t.store.labels.first({ where: eq("name", name) }))!;
 
-  test("a label by query has every field, and no members yet", async () => {
+  test("a label with a query has every field, and no members yet", async () => {
     const label = await create({ name: " Dev  machines ", description: "d", query: "SELECT 1", platform: "ubuntu" });
     const me = (await t.store.users.list())[0]!;
     expect(label).toEqual({
@@ -81,7 +81,7 @@ describe.each(["lowdb", "postgres"] as const)("labels on %s", (engine) => {
     expect(await get(label.id)).toEqual(label);
   });
 
-  test("hosts are named by serial number, uuid, hostname or node key; others are passed over", async () => {
+  test("hosts are given by serial number, uuid, hostname or node key; unknown ones are ignored", async () => {
     const label = await create({ name: "by name", hosts: ["SER-a", "uuid-of-b", "c.example.com", "nobody", "", " "] });
     expect(label).toMatchObject({ label_membership_type: "manual", count: 3, host_count: 3, host_ids: ids() });
     expect(label).not.toHaveProperty("criteria");
@@ -95,7 +95,7 @@ describe.each(["lowdb", "postgres"] as const)("labels on %s", (engine) => {
     expect(none).not.toHaveProperty("host_count");
   });
 
-  test("names are composed, any Unicode, and taken once", async () => {
+  test("names are normalized, can be any Unicode, and are unique", async () => {
     const label = await create({ name: "Cafe\u0301 \u{1f5a5} серверы" });
     expect(label.name).toBe("Café 🖥 серверы");
     const again = await json(t.post("/labels", { name: "Café 🖥 серверы" }), 409);
@@ -103,7 +103,7 @@ describe.each(["lowdb", "postgres"] as const)("labels on %s", (engine) => {
     await create({ name: "café 🖥 серверы" });
   });
 
-  test("a label that cannot be is refused, the field named, and nothing is kept", async () => {
+  test("an invalid label is refused, with the field, and nothing is stored", async () => {
     const before = await t.store.labels.count();
     const bad: [what: string, body: object, field: string][] = [
       ["without a name", {}, "name"],
@@ -133,12 +133,12 @@ describe.each(["lowdb", "postgres"] as const)("labels on %s", (engine) => {
     expect(await t.store.labelMembers.count()).toBe(0);
   });
 
-  test("the reason of a bad expression gives the column and the nearest field", async () => {
+  test("the reason of an invalid expression contains the column and the most similar field", async () => {
     const body = await json(t.post("/labels", { name: "n", criteria: { where: "platfrm = darwin" } }), 422);
     expect(body.errors[0].reason).toMatch(/column 1.*platform/);
   });
 
-  test("a change of name and description leaves the rest", async () => {
+  test("a change of name and description keeps the rest", async () => {
     const label = await create({ name: "one", query: "SELECT 1", platform: "darwin" });
     t.clock.advance(1000);
     const changed = (
@@ -162,7 +162,7 @@ describe.each(["lowdb", "postgres"] as const)("labels on %s", (engine) => {
     );
   });
 
-  test("hosts of a manual label are replaced; absent they stay, empty they go", async () => {
+  test("hosts of a manual label are replaced; kept if absent, removed if empty", async () => {
     const { id } = await create({ name: "manual", host_ids: ids().slice(0, 2) });
     await json(t.patch(`/labels/${id}`, { description: "x" }));
     expect((await get(id)).host_ids).toEqual(ids().slice(0, 2));
@@ -176,7 +176,7 @@ describe.each(["lowdb", "postgres"] as const)("labels on %s", (engine) => {
     expect(await hostsIn(id)).toEqual([]);
   });
 
-  test("built-in labels are neither changed nor deleted", async () => {
+  test("built-in labels can be neither changed nor deleted", async () => {
     const { id, ...before } = await builtin("iOS");
     expect(await refusedField(t.patch(`/labels/${id}`, { description: "mine" }))).toBe("label_type");
     expect(await refusedField(t.patch(`/labels/${id}`, { host_ids: ids() }))).toBe("label_type");
@@ -190,7 +190,7 @@ describe.each(["lowdb", "postgres"] as const)("labels on %s", (engine) => {
     expect(await t.store.labelMembers.count()).toBe(0);
   });
 
-  test("the list is whole or paged, in order, with counts or without", async () => {
+  test("the list is complete or paged, in order, with counts or without", async () => {
     const made = await create({ name: "zeta", host_ids: ids() });
     const all = (await json(t.get("/labels"))).labels;
     expect(all).toHaveLength(builtinLabels.length + 1);
@@ -209,7 +209,7 @@ describe.each(["lowdb", "postgres"] as const)("labels on %s", (engine) => {
     expect(short).toHaveLength(all.length);
   });
 
-  test("hosts of a label come with the filters and pages of the list of hosts", async () => {
+  test("hosts of a label have the filters and pages of the list of hosts", async () => {
     const { id } = await create({ name: "two", host_ids: ids().slice(0, 2) });
     expect(await hostsIn(id)).toEqual(ids().slice(0, 2));
     expect(await hostsIn(id, t, "?query=SER-b")).toEqual([hosts[1]!.id]);
@@ -221,7 +221,7 @@ describe.each(["lowdb", "postgres"] as const)("labels on %s", (engine) => {
     await json(free.get("/labels/1/hosts?team_id=1"), 402);
   });
 
-  test("a host goes into manual labels and out of them, all or none", async () => {
+  test("a host is added to manual labels and removed from them, all or none", async () => {
     const manual = await create({ name: "manual" });
     const other = await create({ name: "other" });
     await create({ name: "dynamic", query: "SELECT 1" });
@@ -240,7 +240,7 @@ describe.each(["lowdb", "postgres"] as const)("labels on %s", (engine) => {
     await json(t.delete(path, { labels: ["manual"] }));
     await json(t.delete(path, { labels: ["manual"] }));
     expect([(await get(manual.id)).count, (await get(other.id)).count]).toEqual([0, 1]);
-    // Told is what changed, and only that.
+    // Only actual changes are recorded.
     await json(t.post(path, { labels: ["other", "manual"] }));
     const told = await t.store.activities.list({ where: eq("type", "edited_host_labels") });
     expect(told.map(({ details }) => details)).toMatchObject([
@@ -254,7 +254,7 @@ describe.each(["lowdb", "postgres"] as const)("labels on %s", (engine) => {
     await json(t.request("POST", path), 400);
   });
 
-  test("deleting takes the memberships along", async () => {
+  test("deleting a label deletes its memberships", async () => {
     const one = await create({ name: "one/two %2F", host_ids: ids() });
     const two = await create({ name: "2", host_ids: ids() });
     expect(await json(t.delete(`/labels/${encodeURIComponent(one.name)}`))).toEqual({});
@@ -271,7 +271,7 @@ describe.each(["lowdb", "postgres"] as const)("labels on %s", (engine) => {
     await json(t.delete(`/labels/id/${two.id}`), 404);
   });
 
-  test("a label that a policy or a query is narrowed by stays: without it they would reach every host", async () => {
+  test("a label that limits a policy or a query cannot be deleted: without it they would apply to every host", async () => {
     const { id } = await create({ name: "in use" });
     const now = { created_at: t.clock.iso(), updated_at: t.clock.iso() };
     const policy = await t.store.policies.insert({
@@ -293,7 +293,7 @@ describe.each(["lowdb", "postgres"] as const)("labels on %s", (engine) => {
     await json(t.delete("/labels/in%20use"));
   });
 
-  test("an expression's hosts are members at once, and follow what changes", async () => {
+  test("hosts that match an expression become members immediately, and follow changes", async () => {
     const label = await create({ name: "ubuntu", criteria: { where: 'platform = ubuntu and not hostname ~ "b.ex"' } });
     expect(label).toMatchObject({
       label_membership_type: "host_vitals",
@@ -327,7 +327,7 @@ describe.each(["lowdb", "postgres"] as const)("labels on %s", (engine) => {
     expect(await hostsIn(built.id)).toEqual([]);
   });
 
-  test("criteria by a vital are kept; nobody is known to have one yet", async () => {
+  test("criteria by a vital are stored; no host is known to match yet", async () => {
     const criteria = { vital: "end_user_idp_department", value: "Engineering" };
     const label = await create({ name: "engineers", criteria });
     expect(label).toMatchObject({ label_membership_type: "host_vitals", criteria, count: 0 });
@@ -335,7 +335,7 @@ describe.each(["lowdb", "postgres"] as const)("labels on %s", (engine) => {
     expect(await hostsIn(label.id)).toEqual([]);
   });
 
-  test("counts are right after every kind of change", async () => {
+  test("counts are correct after every kind of change", async () => {
     const { id } = await create({ name: "counted", host_ids: ids() });
     const team = await makeTeam(t);
     const inTeam = await makeUser(t, { teams: [{ id: team.id, role: "observer" }] });
@@ -357,7 +357,7 @@ describe.each(["lowdb", "postgres"] as const)("labels on %s", (engine) => {
     expect(listed).toMatchObject({ count: 1, host_count: 1 });
   });
 
-  test("a count that is asked for while members change is not stale afterwards", async () => {
+  test("a count that is requested while members change is not outdated afterwards", async () => {
     const { id } = await create({ name: "busy" });
     for (let round = 0; round < 10; round++) {
       const add = round % 2 === 0;
@@ -367,7 +367,7 @@ describe.each(["lowdb", "postgres"] as const)("labels on %s", (engine) => {
     }
   });
 
-  test("team users see and set members of their teams' hosts only", async () => {
+  test("team users see and set only members of their teams' hosts", async () => {
     const [own, other] = [await makeTeam(t), await makeTeam(t)];
     await t.store.hosts.updateEach([
       { id: hosts[0]!.id, team_id: own.id },
@@ -380,13 +380,39 @@ describe.each(["lowdb", "postgres"] as const)("labels on %s", (engine) => {
     expect(await get(label.id, admin)).toMatchObject({ host_ids: [hosts[0]!.id], count: 1 });
     expect(await hostsIn(label.id, admin)).toEqual([hosts[0]!.id]);
     expect((await json(admin.get("/spec/labels/mine"))).specs.hosts).toEqual(["SER-a"]);
-    // Emptied by one who may label the hosts of one team only.
+    // Emptied by a user who may label the hosts of one team only.
     expect((await json(admin.patch(`/labels/${label.id}`, { host_ids: [] }))).label.count).toBe(0);
     expect((await get(label.id)).host_ids).toEqual(ids().slice(1));
     await json(admin.post(`/hosts/${hosts[1]!.id}/labels`, { labels: ["mine"] }), 404);
     await json(admin.post(`/hosts/${hosts[0]!.id}/labels`, { labels: ["mine"] }));
     expect((await get(label.id, admin)).count).toBe(1);
     await json(admin.get(`/labels/${label.id}/hosts?team_id=${other.id}`), 403);
+  });
+
+  test("a team's admins and maintainers can change the labels of their teams' users, and no global ones, in every way", async () => {
+    const [own, other] = [await makeTeam(t), await makeTeam(t)];
+    const at = (id: number, role: "admin" | "maintainer" | "technician") => ({ id, role });
+    const colleague = await makeUser(t, { teams: [at(own.id, "technician")] });
+    const shared = await makeUser(t, { teams: [at(own.id, "technician"), at(other.id, "technician")] });
+    const stranger = await makeUser(t, { teams: [at(other.id, "admin")] });
+    const label = async (name: string, by: Caller) => create({ name, query: "SELECT 1" }, by);
+    const kept = [await label("global", t), await label("strange", stranger), await label("shared", shared)];
+    kept.push((await json(t.get(`/labels/${(await makeLabel(t, "nobody's")).id}`))).label);
+    for (const role of ["admin", "maintainer"] as const) {
+      const user = await makeUser(t, { teams: [at(own.id, role)] });
+      for (const { id, name } of kept) {
+        await json(user.patch(`/labels/${id}`, { description: "mine" }), 403);
+        await json(user.delete(`/labels/id/${id}`), 403);
+        await json(user.delete(`/labels/${encodeURIComponent(name)}`), 403);
+        await json(user.post("/spec/labels", { specs: [{ name, query: "SELECT 2" }] }), 403);
+      }
+      const { id } = await label("a colleague's", colleague);
+      await json(user.patch(`/labels/${id}`, { description: "ours" }));
+      await json(user.post("/spec/labels", { specs: [{ name: "a colleague's", query: "SELECT 2" }] }));
+      await json(user.delete(`/labels/id/${id}`));
+    }
+    const now = await t.store.labels.getMany(kept.map(({ id }) => id));
+    expect(now.map(({ revision }) => revision)).toEqual(kept.map(() => 1));
   });
 
   test("technicians and gitops of a team change their own labels only; observers none", async () => {
@@ -413,11 +439,11 @@ describe.each(["lowdb", "postgres"] as const)("labels on %s", (engine) => {
     await json(observer.get("/labels"));
   });
 
-  describe("as configuration", () => {
+  describe("configuration", () => {
     const apply = (specs: object[], by: Caller = t) => by.post("/spec/labels", { specs });
     const spec = async (name: string) => (await json(t.get(`/spec/labels/${encodeURIComponent(name)}`))).specs;
 
-    test("labels are made and read back; applying what was read changes nothing", async () => {
+    test("labels are created and read; applying the same changes nothing", async () => {
       await json(
         apply([
           { name: "q", query: "SELECT 1", platform: "darwin", description: "by query" },
@@ -449,7 +475,7 @@ describe.each(["lowdb", "postgres"] as const)("labels on %s", (engine) => {
       await json(t.get("/spec/labels/nobody"), 404);
     });
 
-    test("hosts that share a serial number are named otherwise", async () => {
+    test("hosts that share a serial number are named differently", async () => {
       const twin = { hardware_serial: "TWIN" };
       const [x, y] = [await makeHost(t, { ...twin, uuid: "" }), await makeHost(t, { ...twin, uuid: "uuid-of-y" })];
       await create({ name: "x only", host_ids: [x.id] });
@@ -458,7 +484,7 @@ describe.each(["lowdb", "postgres"] as const)("labels on %s", (engine) => {
       expect((await spec("y only")).hosts).toEqual(["uuid-of-y"]);
     });
 
-    test("a changed question empties the label; a changed description does not", async () => {
+    test("a changed query empties the label; a changed description does not", async () => {
       const { id } = await create({ name: "q", query: "SELECT 1" });
       await t.store.labelMembers.insertMany(ids().map((host_id) => ({ host_id, label_id: id })));
       await json(apply([{ name: "q", query: "SELECT 1", description: "new" }]));
@@ -468,7 +494,7 @@ describe.each(["lowdb", "postgres"] as const)("labels on %s", (engine) => {
       expect(await hostsIn(id)).toEqual([]);
     });
 
-    test("a label may come to be of another kind", async () => {
+    test("the kind of a label can change", async () => {
       const { id } = await create({ name: "k", host_ids: ids() });
       await json(apply([{ name: "k", query: "SELECT 1" }]));
       expect(await get(id)).toMatchObject({ label_membership_type: "dynamic", count: 0 });
@@ -481,7 +507,7 @@ describe.each(["lowdb", "postgres"] as const)("labels on %s", (engine) => {
       expect(await get(id)).not.toHaveProperty("criteria");
     });
 
-    test("without hosts a manual label keeps its members, with null or none it loses them", async () => {
+    test("without hosts a manual label keeps its members; with null or an empty list it loses them", async () => {
       const { id } = await create({ name: "m", host_ids: ids() });
       const manual = { name: "m", label_membership_type: "manual" };
       await json(apply([{ ...manual, description: "d" }]));
@@ -493,7 +519,7 @@ describe.each(["lowdb", "postgres"] as const)("labels on %s", (engine) => {
     });
 
     const good = { name: "good", query: "SELECT 1" };
-    test("what breaks a rule is refused, the field named, and nothing is kept", async () => {
+    test("invalid labels are refused, with the field, and nothing is stored", async () => {
       const wrong: [what: string, spec: object, field: string][] = [
         ["a dynamic label without a query", { name: "x" }, "specs.1.query"],
         ["a dynamic label with hosts", { name: "x", query: "S", hosts: ["SER-a"] }, "specs.1.hosts"],
@@ -526,7 +552,7 @@ describe.each(["lowdb", "postgres"] as const)("labels on %s", (engine) => {
       expect(await t.store.labels.count(eq("label_type", "regular"))).toBe(0);
     });
 
-    test("nothing to apply is no error", async () => {
+    test("an empty list is not an error", async () => {
       expect(await json(apply([]))).toEqual({});
       expect(await refusedField(t.post("/spec/labels", {}))).toBe("specs");
     });
@@ -539,7 +565,7 @@ describe.each(["lowdb", "postgres"] as const)("labels on %s", (engine) => {
     expect((await create({ name: "named", hosts: [...names, "SER-c"] })).host_ids).toEqual([hosts[2]!.id]);
   });
 
-  test("two that make the same label at once: one is told that it exists", async () => {
+  test("one of two concurrent requests for the same label gets an error that it exists", async () => {
     const replies = await Promise.all([1, 2, 3, 4].map(() => t.post("/labels", { name: "race", hosts: ["SER-a"] })));
     expect(replies.map(({ status }) => status).sort()).toEqual([200, 409, 409, 409]);
   });

@@ -29,7 +29,7 @@ describe("a license", () => {
     expect(Date.parse(license.expiration)).toBeGreaterThan(clock.now());
   });
 
-  it("is premium for development, and says so", async () => {
+  it("is premium with the development license, and reports that", async () => {
     expect(await readLicense({ dev_license: true }, clock)).toMatchObject({
       tier: "premium",
       note: expect.stringContaining("development"),
@@ -39,7 +39,7 @@ describe("a license", () => {
   it.each([
     ["Ed25519", ed25519, "EdDSA"],
     ["P-256", p256, "ES256"],
-  ])("is what a key signed with %s says", async (_, pair, alg) => {
+  ])("has the content of a key that was signed with %s", async (_, pair, alg) => {
     expect(await read(await sign(claims, pair.privateKey, alg), pem(pair))).toEqual({
       tier: "premium",
       organization: "Example Ltd",
@@ -49,7 +49,7 @@ describe("a license", () => {
     });
   });
 
-  it("takes a public key whose line breaks are written out", async () => {
+  it("can be verified with a public key whose line breaks are escaped", async () => {
     const license = await read(`  ${await sign(claims)}\n`, pem(ed25519).replaceAll("\n", "\\n"));
     expect(license.tier).toBe("premium");
   });
@@ -62,7 +62,7 @@ describe("a license", () => {
     });
   });
 
-  it("is refused when its signature is another's, missing, or made with the public key", async () => {
+  it("is refused if its signature is missing, from another key, or made with the public key", async () => {
     const body = Buffer.from(JSON.stringify(claims)).toString("base64url");
     const none = `${Buffer.from('{"alg":"none"}').toString("base64url")}.${body}.`;
     const swapped = await new CompactSign(new TextEncoder().encode(JSON.stringify(claims)))
@@ -73,7 +73,7 @@ describe("a license", () => {
     const raised = `${head}.${Buffer.from(JSON.stringify({ ...claims, devices: 9e9 })).toString("base64url")}.${signature}`;
     const foreign = await sign(claims, generateKeyPairSync("ed25519").privateKey);
     for (const token of [none, swapped, raised, foreign, good.slice(0, -4), "x", "a.b.c"])
-      await expect(read(token), token).rejects.toThrow(/license_key is not signed by the key/);
+      await expect(read(token), token).rejects.toThrow(/license_key was not signed with the expected key/);
     await expect(read(good, undefined)).resolves.toBeDefined();
     await expect(readLicense({ license_key: good, dev_license: true }, clock)).rejects.toThrow(/license_key/);
   });
@@ -85,23 +85,23 @@ describe("a license", () => {
     ["no number of devices", { devices: "many" }, "devices"],
     ["no end", { exp: undefined }, "exp"],
     ["an end past the year 9999", { exp: 1e15 }, "exp"],
-  ])("is refused, naming the claim, with %s", async (_, change, claim) => {
+  ])("is refused with %s, with the claim", async (_, change, claim) => {
     await expect(read(await sign({ ...claims, ...change }))).rejects.toThrow(new RegExp(`claim ${claim} is wrong`));
   });
 
-  it("is refused before its time", async () => {
+  it("is refused before it is valid", async () => {
     await expect(read(await sign({ ...claims, nbf: inAYear - 10 }))).rejects.toThrow(/valid only from/);
   });
 
-  it("is refused with a public key that is none, or of another kind", async () => {
+  it("is refused with an invalid public key, or one of another kind", async () => {
     const rsa = generateKeyPairSync("rsa", { modulusLength: 2048 });
     await expect(read(await sign(claims), "nonsense")).rejects.toThrow(/license_public_key/);
     await expect(read(await sign(claims), pem(rsa))).rejects.toThrow(/license_public_key must be/);
   });
 });
 
-describe.each(["lowdb", "postgres"] as const)("a license that has run out, on %s", (engine) => {
-  it("is told with every reply, keeps premium reads going, and refuses premium changes with the reason", async () => {
+describe.each(["lowdb", "postgres"] as const)("an expired license, on %s", (engine) => {
+  it("is reported in every reply, keeps premium data readable, and refuses premium changes with the reason", async () => {
     const t = await startApp({ engine });
     const id = await makeTeam(t, "Alpha");
     expect((await t.patch("/config", { mdm: { enable_disk_encryption: true } })).status).toBe(200);
@@ -127,7 +127,7 @@ describe.each(["lowdb", "postgres"] as const)("a license that has run out, on %s
         `the license expired on ${expiration.slice(0, 10)}`,
       );
     }
-    // What every tier has goes on; of the rest nothing more is turned on, and what is on can be turned off.
+    // Features of every tier continue to work; premium ones can be turned off, but not on.
     expect(said(await t.patch("/config", { org_info: { org_name: "New" } }))).toEqual([200, "Expired"]);
     const refused = await t.patch("/config", { mdm: { windows_require_bitlocker_pin: true } });
     expect(refused.status).toBe(422);
@@ -143,13 +143,13 @@ describe.each(["lowdb", "postgres"] as const)("a license that has run out, on %s
 });
 
 describe.each(["lowdb", "postgres"] as const)(
-  "premium fields of what is free, with a license that has run out, on %s",
+  "premium fields of free features with an expired license, on %s",
   (engine) => {
     type Call = readonly [method: string, path: string, body?: object];
     const POLICY = { name: "critical", query: "SELECT 1", critical: true, labels_include_any: ["One"] };
     const QUERY = { name: "labelled", query: "SELECT 1", labels_include_any: ["One"] };
 
-    it("are not written any more; what is set may stay, and be unset", async () => {
+    it("cannot be set any more; existing values are kept and can be removed", async () => {
       const t = await startApp({ engine });
       await mailOf(t);
       const alpha = await makeTeam(t, "Alpha");
@@ -247,13 +247,13 @@ describe("the server key", () => {
     Buffer.alloc(31).toString("base64"),
     Buffer.alloc(33).toString("base64"),
     "not base64 at all, but long enough!!",
-  ])("is refused by its setting's name when it is %j", async (server_private_key) => {
+  ])("is refused with its setting's name if it is %j", async (server_private_key) => {
     await expect(loadServerKey({ server_private_key, data_dir: dir })).rejects.toThrow(
       /SVC_SERVER_PRIVATE_KEY.*32 bytes/,
     );
   });
 
-  it("is made once, readable by its owner only, and kept", async () => {
+  it("is created once, readable by its owner only, and kept", async () => {
     const data_dir = join(dir, "new", "data");
     const first = await loadServerKey({ data_dir });
     expect(first).toHaveLength(32);
@@ -262,13 +262,13 @@ describe("the server key", () => {
     expect(await readdir(data_dir)).toEqual(["server.key"]);
   });
 
-  it("is one and the same for servers that start at once", async () => {
+  it("is the same for servers that start concurrently", async () => {
     const keys = await Promise.all(Array.from({ length: 20 }, () => loadServerKey({ data_dir: dir })));
     expect(new Set(keys.map((key) => Buffer.from(key).toString("hex"))).size).toBe(1);
     expect(await readdir(dir)).toEqual(["server.key"]);
   });
 
-  it("is never replaced: a file that holds none stops the start", async () => {
+  it("is never replaced: an invalid file prevents the start", async () => {
     const file = join(dir, "server.key");
     for (const text of ["", "cut shor"]) {
       await writeFile(file, text);

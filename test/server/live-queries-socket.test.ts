@@ -2,12 +2,13 @@ import { request } from "node:http";
 import { connect } from "node:net";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { WebSocket } from "ws";
+import { createBodyRoom } from "../../src/server/core/body-room.ts";
 import { chooseAddress, type Listening, listen } from "../../src/server/listen.ts";
 import { withGetBody } from "../../src/server/live-queries/get-body.ts";
 import { liveOf } from "../../src/server/live-queries/hub.ts";
 import { createSockets, type Sockets } from "../../src/server/live-queries/socket.ts";
 import { startApp, type TestApp } from "../support/app.ts";
-import { isRunning, makeLiveHost } from "../support/live.ts";
+import { eventsOf, isRunning, makeLiveHost, readUntil } from "../support/live.ts";
 import { makeUser } from "../support/make.ts";
 
 // biome-ignore lint/suspicious/noExplicitAny: messages of many shapes
@@ -20,8 +21,8 @@ let port: number;
 let asked: string[];
 const open: Client[] = [];
 
-beforeEach(async () => {
-  t = await startApp();
+async function startSockets(engine: "lowdb" | "postgres" = "lowdb"): Promise<void> {
+  t = await startApp({ engine });
   sockets = createSockets(t.services);
   asked = [];
   const address = await chooseAddress({ host: "127.0.0.1", port: 0, tls: null });
@@ -29,13 +30,13 @@ beforeEach(async () => {
   const plain = withGetBody((req, res) => {
     asked.push(decodeURIComponent(req.url ?? ""));
     res.end("plain");
-  });
-  listening = await listen(plain, address, sockets.upgrade);
-});
+  }, createBodyRoom());
+  listening = await listen(plain, address, { upgrade: sockets.upgrade });
+}
 afterEach(async () => {
   for (const client of open.splice(0)) client.socket.terminate();
   sockets.close();
-  await listening.close(0);
+  await listening.close({ graceMs: 0, limitMs: 0 });
 });
 
 class Client {
@@ -43,6 +44,7 @@ class Client {
   readonly messages: Message[] = [];
   closed: number | null = null;
   private wake = () => {};
+  private read = 0;
 
   constructor(path = "/api/v1/svc/results/websocket") {
     this.socket = new WebSocket(`ws://127.0.0.1:${port}${path}`);
@@ -75,6 +77,18 @@ class Client {
       });
   }
 
+  /** Waits for a message of that kind with matching data, after those of the last call; returns the data. */
+  async next(type: string, fits: (data: Message["data"]) => boolean = () => true): Promise<Message["data"]> {
+    let found = -1;
+    await this.until(() => {
+      found = this.messages.findIndex((one, at) => at >= this.read && one.type === type && fits(one.data));
+      return found >= 0 || this.closed !== null;
+    });
+    if (found < 0) throw new Error(`closed (${this.closed}) after ${JSON.stringify(this.messages)}`);
+    this.read = found + 1;
+    return this.messages[found]!.data;
+  }
+
   async ended(): Promise<number> {
     await this.until(() => this.closed !== null);
     return this.closed!;
@@ -90,34 +104,141 @@ async function campaign(hosts: readonly { id: number }[]): Promise<number> {
   return campaign.id;
 }
 
-describe("the websocket of results", () => {
-  it("sends totals, status and results, says when it is finished, and closes", async () => {
+async function reading(id: number): Promise<Client> {
+  const client = await connected();
+  return client.say("auth", { token: t.token }).say("select_campaign", { campaign_id: id });
+}
+
+const rowOf = async (id: number) => (await t.store.campaigns.get(id))!;
+const isFinished = ({ status }: { status: string }) => status === "finished";
+
+describe.each(["lowdb", "postgres"] as const)("a live query with a websocket as its reader, on %s", (engine) => {
+  beforeEach(() => startSockets(engine));
+
+  it("continues after all online hosts have answered, and includes hosts that come online until its reader closes", async () => {
     const host = await makeLiveHost(t, { hostname: "h", display_name: "H" });
-    const off = await makeLiveHost(t, {}, { online: false });
-    const id = await campaign([host, off]);
-    const client = await connected();
-    client.say("auth", { token: t.token }).say("select_campaign", { campaign_id: id });
-    await client.until(() => client.messages.length >= 2);
-    expect(client.messages).toMatchObject([
-      { type: "totals", data: { count: 2, online: 1, offline: 1, missing_in_action: 0 } },
-      { type: "status", data: { expected_results: 1, actual_results: 0, status: "pending" } },
-    ]);
+    const late = await makeLiveHost(t, {}, { online: false });
+    const never = await makeLiveHost(t, {}, { online: false });
+    const id = await campaign([host, late, never]);
+    const client = await reading(id);
+    expect(await client.next("totals")).toEqual({ count: 3, online: 1, offline: 2, missing_in_action: 0 });
+    expect(await client.next("status")).toMatchObject({ expected_results: 1, actual_results: 0, status: "pending" });
     await host.serve({ rows: [{ a: "1" }] });
-    expect(await client.ended()).toBe(1000);
-    const result = client.messages.find(({ type }) => type === "result");
-    expect(result?.data).toMatchObject({
+    expect(await client.next("result")).toMatchObject({
       distributed_query_execution_id: id,
       host: { id: host.id, hostname: "h", display_name: "H" },
       rows: [{ a: "1", host_hostname: "h", host_display_name: "H" }],
       error: null,
     });
-    expect(client.messages.at(-1)).toMatchObject({
-      type: "status",
-      data: { status: "finished", expected_results: 1, actual_results: 1, count_of_hosts_with_results: 1 },
+    expect(await client.next("status", isFinished)).toMatchObject({
+      expected_results: 1,
+      actual_results: 1,
+      count_of_hosts_with_results: 1,
+      counts: { waiting: 2 },
     });
+    await liveOf(t.services).tick();
+    expect((await rowOf(id)).status).toBe(1);
+
+    expect(await late.asked()).toEqual([id]);
+    await t.agent.flush();
+    expect(await client.next("totals")).toMatchObject({ count: 3, online: 2, offline: 1 });
+    expect(await client.next("status")).toMatchObject({ expected_results: 2, actual_results: 1, status: "pending" });
+    await late.answer(id, { rows: [] });
+    expect(await client.next("result")).toMatchObject({ host: { id: late.id }, rows: [] });
+    expect(await client.next("status", isFinished)).toMatchObject({
+      expected_results: 2,
+      actual_results: 2,
+      count_of_hosts_with_no_results: 1,
+    });
+
+    client.socket.close(1000);
+    await client.ended();
+    await expect.poll(async () => (await rowOf(id)).status).toBe(2);
+    expect(await rowOf(id)).toMatchObject({ ended_by: "answered", offline_count: 1, answered_count: 2 });
+    await expect.poll(() => never.asked()).toEqual([]);
   });
 
-  it("keeps the limits of API tokens", async () => {
+  it("waits for its reader if no target is online, and is finished until one is", async () => {
+    const off = await makeLiveHost(t, {}, { online: false });
+    const id = await campaign([off]);
+    const client = await reading(id);
+    expect(await client.next("totals")).toMatchObject({ count: 1, online: 0, offline: 1 });
+    expect(await client.next("status")).toMatchObject({ expected_results: 0, actual_results: 0, status: "finished" });
+    expect(await off.serve({ rows: [{ a: "1" }] })).toBe(id);
+    expect(await client.next("result")).toMatchObject({ host: { id: off.id } });
+    expect(await client.next("status", isFinished)).toMatchObject({ expected_results: 1, actual_results: 1 });
+  });
+
+  it("is cancelled if its reader closes before the hosts have answered", async () => {
+    const host = await makeLiveHost(t);
+    const id = await campaign([host]);
+    const client = await reading(id);
+    await client.next("status");
+    client.socket.close();
+    await expect.poll(async () => (await rowOf(id)).ended_by).toBe("cancelled");
+    await expect.poll(() => host.asked()).toEqual([]);
+  });
+
+  it("continues for a minute after the connection broke, for a reader who comes back", async () => {
+    const [host, late] = [await makeLiveHost(t), await makeLiveHost(t, {}, { online: false })];
+    const id = await campaign([host, late]);
+    const broken = await reading(id);
+    await host.serve({ rows: [{ a: "1" }] });
+    await broken.next("status", isFinished);
+    broken.socket.terminate();
+    await broken.ended();
+    t.clock.advance(59_000);
+    await liveOf(t.services).tick();
+    expect((await rowOf(id)).status).toBe(1);
+
+    const back = await reading(id);
+    expect(await back.next("result")).toMatchObject({ host: { id: host.id } });
+    await late.serve({});
+    expect(await back.next("result")).toMatchObject({ host: { id: late.id } });
+    await back.next("status", isFinished);
+    back.socket.terminate();
+    await back.ended();
+    await expect
+      .poll(async () => {
+        t.clock.advance(61_000);
+        await liveOf(t.services).tick();
+        return (await rowOf(id)).ended_by;
+      })
+      .toBe("answered");
+  });
+
+  it("ends after a day, even while it is read", async () => {
+    const host = await makeLiveHost(t);
+    const id = await campaign([host]);
+    const client = await reading(id);
+    await host.serve({});
+    await client.next("status", isFinished);
+    t.clock.advance(24 * 3_600_000);
+    await liveOf(t.services).tick();
+    expect(await client.ended()).toBe(1000);
+    expect((await rowOf(id)).ended_by).toBe("time");
+  });
+
+  it("ends like a query of a stream if a stream reads it first, or nobody", async () => {
+    const [host, off] = [await makeLiveHost(t), await makeLiveHost(t, {}, { online: false })];
+    const streamed = await campaign([host, off]);
+    await host.serve({});
+    expect((await rowOf(streamed)).status).toBe(0);
+    const events = eventsOf(await t.get(`/queries/live/${streamed}/stream`));
+    const last = (await readUntil(events, ({ data }) => isFinished(data))).at(-1)!;
+    expect(last.data.counts).toMatchObject({ answered: 1, offline: 1, waiting: 0 });
+
+    const unread = await campaign([off]);
+    t.clock.advance(60_000);
+    await liveOf(t.services).tick();
+    expect(await rowOf(unread)).toMatchObject({ status: 2, ended_by: "answered", offline_count: 1 });
+  });
+});
+
+describe("the websocket of results", () => {
+  beforeEach(() => startSockets());
+
+  it("applies the limits of API tokens", async () => {
     const id = await campaign([await makeLiveHost(t)]);
     const tokenFor = async (name: string, endpoints: string[]) =>
       ((await (await t.post("/tokens", { name, endpoints })).json()) as { token: string }).token;
@@ -132,7 +253,7 @@ describe("the websocket of results", () => {
     expect(allowed.messages[0]).toMatchObject({ type: "totals" });
   });
 
-  it("refuses tokens that are none, others' campaigns and messages out of turn", async () => {
+  it("refuses invalid tokens, other users' campaigns and unexpected messages", async () => {
     const host = await makeLiveHost(t);
     const id = await campaign([host]);
     const other = await makeUser(t, "admin");
@@ -166,7 +287,7 @@ describe("the websocket of results", () => {
     }
   });
 
-  it("speaks in the frames of SockJS where they are asked for", async () => {
+  it("uses the frames of SockJS on request", async () => {
     expect(await (await t.as(null).get("/results/info")).json()).toMatchObject({
       websocket: true,
       cookie_needed: false,
@@ -182,6 +303,8 @@ describe("the websocket of results", () => {
     socket.send(JSON.stringify([message("auth", { token: t.token }), message("select_campaign", { campaign_id: id })]));
     await expect.poll(() => frames.length).toBe(3);
     await host.serve({ rows: [{ a: "1" }] });
+    await expect.poll(() => frames.some((frame) => frame.includes("finished"))).toBe(true);
+    await t.post(`/queries/live/${id}/cancel`);
     expect(await closed).toBe(1000);
     const messages = frames
       .filter((frame) => frame.startsWith("a"))
@@ -205,7 +328,7 @@ describe("the websocket of results", () => {
     }
   });
 
-  it("takes no more than a few small messages", async () => {
+  it("accepts only a few small messages", async () => {
     const large = await connected();
     large.socket.send("x".repeat(20_000));
     expect(await large.ended()).toBe(1009);
@@ -218,7 +341,7 @@ describe("the websocket of results", () => {
     await binary.ended();
   });
 
-  it("counts as a reader while it is open, and no longer", async () => {
+  it("counts as a reader exactly while it is open", async () => {
     const host = await makeLiveHost(t);
     const id = await campaign([host]);
     const client = await connected();
@@ -227,7 +350,7 @@ describe("the websocket of results", () => {
     t.clock.advance(10 * 60_000);
     await liveOf(t.services).tick();
     expect((await t.store.campaigns.get(id))?.status).toBe(1);
-    client.socket.close();
+    client.socket.terminate();
     await client.ended();
     await expect
       .poll(async () => {
@@ -235,7 +358,7 @@ describe("the websocket of results", () => {
         await liveOf(t.services).tick();
         return (await t.store.campaigns.get(id))?.ended_by;
       })
-      .toBe("unread");
+      .toBe("answered");
   });
 
   it("closes when the server stops", async () => {
@@ -247,13 +370,16 @@ describe("the websocket of results", () => {
     await reading.until(() => reading.messages.length >= 2);
     liveOf(t.services).endStreams();
     sockets.close();
-    expect([1000, 1001]).toContain(await reading.ended());
+    expect(await reading.ended()).toBe(1001);
     expect(await idle.ended()).toBe(1001);
+    expect((await rowOf(id)).status).toBe(1);
   });
 });
 
 describe("other upgrades", () => {
-  it("are answered as the plain requests that they are too", async () => {
+  beforeEach(() => startSockets());
+
+  it("get the replies of plain requests", async () => {
     for (const [path, upgrade] of [
       ["/api/v1/svc/hosts", "websocket"],
       ["/", "h2c"],
@@ -276,6 +402,8 @@ describe("other upgrades", () => {
 });
 
 describe("the body of GET /queries/run", () => {
+  beforeEach(() => startSockets());
+
   const get = (path: string, body?: string) =>
     new Promise<void>((resolve, reject) => {
       const headers = body === undefined ? {} : { "content-type": "application/json", "content-length": body.length };
@@ -287,7 +415,7 @@ describe("the body of GET /queries/run", () => {
       req.end(body);
     });
 
-  it("becomes the query that the endpoint reads", async () => {
+  it("is used as the query", async () => {
     await get("/api/v1/svc/queries/run", JSON.stringify({ query_ids: [1, 2], host_ids: [3] }));
     await get("/api/latest/svc/queries/run?host_ids=7", JSON.stringify({ query_ids: [1] }));
     await get("/api/v1/svc/queries/run?query_ids=1&host_ids=7");

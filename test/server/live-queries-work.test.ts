@@ -1,4 +1,4 @@
-// What a server holds of live queries when messages get lost, and when they come while it reads.
+// A server's cache of live queries when messages get lost, and when they arrive while it reads.
 import { expect, it } from "vitest";
 import { serviceContext } from "../../src/server/core/context.ts";
 import { endCampaign } from "../../src/server/live-queries/ending.ts";
@@ -11,7 +11,7 @@ import { viewerOf } from "../../src/server/users/viewer.ts";
 import { startApp, type TestApp } from "../support/app.ts";
 import { makeLiveHost } from "../support/live.ts";
 
-/** The same store, whose messages come only when the test hands them on. */
+/** The same store, with messages that only arrive when the test delivers them. */
 async function deaf(t: TestApp) {
   let reset = () => {};
   let hear = (_payload: string) => {};
@@ -37,7 +37,7 @@ async function campaign(t: TestApp, hosts: readonly { id: number }[]): Promise<n
   return id;
 }
 
-it("finds by itself what it was not told: new queries, ends, and queries that agents name", async () => {
+it("finds out without messages: new queries, ends, and queries that agents name", async () => {
   const t = await startApp();
   const [a, b] = [await makeLiveHost(t), await makeLiveHost(t)];
   const { work, reset } = await deaf(t);
@@ -68,7 +68,7 @@ it("finds by itself what it was not told: new queries, ends, and queries that ag
   await work.stop();
 });
 
-it("does not take back up what ended or answered while it was being read", async () => {
+it("does not restore queries that ended or were answered while it read them", async () => {
   const t = await startApp();
   const [a, b] = [await makeLiveHost(t), await makeLiveHost(t)];
   const { work, hear } = await deaf(t);
@@ -85,7 +85,7 @@ it("does not take back up what ended or answered while it was being read", async
   await work.stop();
 });
 
-it("asks a host its queries in turn, the other work in between where it is due", async () => {
+it("sends a host its queries in turn, with other due work in between", async () => {
   const t = await startApp();
   const host = await makeLiveHost(t);
   const { work } = await deaf(t);

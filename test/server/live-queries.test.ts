@@ -7,7 +7,7 @@ import { type Caller, startApp, type TestApp } from "../support/app.ts";
 import { eventsOf, isRunning, makeLiveHost, readUntil } from "../support/live.ts";
 import { makeHost, makeLabel, makeSession, makeTeam, makeUser } from "../support/make.ts";
 
-/** Where hosts are to answer in time: nobody waits for so long. */
+/** If hosts should answer in time: no test waits this long. */
 const REST_PERIOD = "60s";
 const start = (engine: "lowdb" | "postgres", period = REST_PERIOD) =>
   startApp({ engine, settings: { live_query_rest_period: period } });
@@ -16,7 +16,7 @@ const start = (engine: "lowdb" | "postgres", period = REST_PERIOD) =>
 const json = async (res: Response | Promise<Response>): Promise<any> => (await res).json();
 const reasonOf = async (res: Response | Promise<Response>) => (await json(res)).errors?.[0]?.reason;
 
-/** Made, and known to this server's running part unless it is over already. */
+/** Created, and known to this server's cache unless it has already ended. */
 async function live(t: TestApp, body: unknown, caller: Pick<Caller, "post"> = t): Promise<LiveQuery> {
   const res = await caller.post("/queries/live", body);
   expect(res.status, await res.clone().text()).toBe(200);
@@ -46,7 +46,7 @@ const disable = async (t: TestApp) =>
 
 describe.each(["lowdb", "postgres"] as const)("live queries on %s", (engine) => {
   describe("on one host", () => {
-    it("waits for the answer and gives its rows, by id and by each name of the host", async () => {
+    it("waits for the result and returns its rows, by id and by each name of the host", async () => {
       const t = await start(engine);
       const host = await makeLiveHost(t, { hostname: "one.example.com" });
       const asked = json(t.post(`/hosts/${host.id}/query`, { query: "  SELECT 1 AS a  " }));
@@ -82,7 +82,7 @@ describe.each(["lowdb", "postgres"] as const)("live queries on %s", (engine) => 
       expect(await asked).toMatchObject({ status: "online", rows: [], error: "no such table: nothing" });
     });
 
-    it("answers at once for a host that is offline, and asks nobody", async () => {
+    it("replies immediately for an offline host, without sending the query", async () => {
       const t = await start(engine, "30s");
       const host = await makeLiveHost(t, {}, { online: false });
       expect(await json(t.post(`/hosts/${host.id}/query`, { query: "SELECT 1" }))).toEqual({
@@ -96,7 +96,7 @@ describe.each(["lowdb", "postgres"] as const)("live queries on %s", (engine) => 
       expect(await host.asked()).toEqual([]);
     });
 
-    it("tells when the host did not answer in time, and asks it no more", async () => {
+    it("reports that the host did not answer in time, and does not send the query again", async () => {
       const t = await start(engine, "150ms");
       const host = await makeLiveHost(t);
       expect(await json(t.post(`/hosts/${host.id}/query`, { query: "SELECT 1" }))).toEqual({
@@ -126,7 +126,7 @@ describe.each(["lowdb", "postgres"] as const)("live queries on %s", (engine) => 
       expect((await t.post("/hosts/identifier/nobody/query", { query: "SELECT 1" })).status).toBe(400);
     });
 
-    it("is for those who may run new queries on the host", async () => {
+    it("requires the right to run new queries on the host", async () => {
       const t = await start(engine, "50ms");
       const team = await makeTeam(t);
       const other = await makeTeam(t);
@@ -157,7 +157,7 @@ describe.each(["lowdb", "postgres"] as const)("live queries on %s", (engine) => 
   });
 
   describe("a saved query", () => {
-    it("runs on hosts, and ends when all that are online have answered", async () => {
+    it("runs on hosts, and ends when all online ones have answered", async () => {
       const t = await start(engine);
       const query = await saved(t, { name: "uptime" });
       const [a, b] = [await makeLiveHost(t), await makeLiveHost(t)];
@@ -188,7 +188,7 @@ describe.each(["lowdb", "postgres"] as const)("live queries on %s", (engine) => 
       });
     });
 
-    it("refuses requests without hosts, hosts that are none, and unknown queries", async () => {
+    it("refuses requests without hosts, with invalid hosts, and unknown queries", async () => {
       const t = await start(engine, "50ms");
       const query = await saved(t);
       for (const body of [{}, { host_ids: [] }])
@@ -199,7 +199,7 @@ describe.each(["lowdb", "postgres"] as const)("live queries on %s", (engine) => 
       expect(await t.store.campaigns.count()).toBe(0);
     });
 
-    it("is run by observers where it lets them, on hosts of their teams only", async () => {
+    it("can be run by observers if it allows that, on hosts of their teams only", async () => {
       const t = await start(engine, "50ms");
       const [team, other] = [await makeTeam(t), await makeTeam(t)];
       const [own, foreign] = [
@@ -231,7 +231,7 @@ describe.each(["lowdb", "postgres"] as const)("live queries on %s", (engine) => 
       expect((await json(run(mixed, closed.id, [own.id, foreign.id]))).targeted_host_count).toBe(1);
     });
 
-    it("several at once, as the deprecated GET has it, tell failures one by one", async () => {
+    it("several at once, as with the deprecated GET, report failures one by one", async () => {
       const t = await start(engine);
       const [one, two] = [await saved(t), await saved(t)];
       const host = await makeLiveHost(t);
@@ -264,7 +264,7 @@ describe.each(["lowdb", "postgres"] as const)("live queries on %s", (engine) => 
     });
   });
 
-  it("refuses everything while live queries are off, and creates nothing", async () => {
+  it("refuses everything while live queries are turned off, and creates nothing", async () => {
     const t = await start(engine);
     const query = await saved(t);
     const host = await makeLiveHost(t);
@@ -289,14 +289,14 @@ describe.each(["lowdb", "postgres"] as const)("live queries on %s", (engine) => 
     expect(await t.store.campaigns.count()).toBe(0);
   });
 
-  it("tells that live queries can be run", async () => {
+  it("reports that live queries can be run", async () => {
     const t = await start(engine);
     expect(await json(t.get("/status/live_query"))).toEqual({});
     expect(await json(t.get("/status/result_store"))).toEqual({});
   });
 
   describe("over many hosts", () => {
-    it("streams results as they come and accounts for every target", async () => {
+    it("streams results as they arrive and counts every target", async () => {
       const t = await start(engine);
       const hosts = [
         await makeLiveHost(t, { hostname: "a", display_name: "A" }),
@@ -354,7 +354,7 @@ describe.each(["lowdb", "postgres"] as const)("live queries on %s", (engine) => 
       expect((await states(t, query.id))[off.id]).toBe("offline");
     });
 
-    it("resumes after the last event that was read, also when it is over", async () => {
+    it("resumes after the last event that was read, also after the end", async () => {
       const t = await start(engine);
       const hosts = [await makeLiveHost(t), await makeLiveHost(t), await makeLiveHost(t)];
       const query = await live(t, { query: "SELECT 1", selected: { hosts: hosts.map(({ id }) => id) } });
@@ -372,7 +372,7 @@ describe.each(["lowdb", "postgres"] as const)("live queries on %s", (engine) => 
       expect(await read("0")).toEqual([1, 2, 3]);
       expect(await read("2")).toEqual([3]);
       expect(await read("3")).toEqual([]);
-      // 4 was never given: what goes on after it would leave out what there is.
+      // 4 was never sent: continuing after it would omit results.
       for (const bad of ["x", "4", "9999999", "1".repeat(16)])
         expect((await t.get(`/queries/live/${query.id}/stream`, { "last-event-id": bad })).status, bad).toBe(400);
     });
@@ -390,7 +390,7 @@ describe.each(["lowdb", "postgres"] as const)("live queries on %s", (engine) => 
       expect(own.live_queries.map(({ id }: LiveQuery) => id)).toEqual([query.id]);
     });
 
-    it("is cancelled: hosts are asked no more, and an answer that comes late is taken and dropped", async () => {
+    it("is cancelled: hosts do not get it any more, and a late result is accepted and dropped", async () => {
       const t = await start(engine);
       const [a, b] = [await makeLiveHost(t), await makeLiveHost(t)];
       const query = await live(t, { query: "SELECT 1", selected: { hosts: [a.id, b.id] } });
@@ -408,7 +408,7 @@ describe.each(["lowdb", "postgres"] as const)("live queries on %s", (engine) => 
       expect((await json(t.post(`/queries/live/${query.id}/cancel`))).live_query).toEqual(cancelled);
     });
 
-    it("is cancelled a minute after the last reader left, and ends a day after it began", async () => {
+    it("is cancelled a minute after the last reader left, and ends a day after its start", async () => {
       const t = await start(engine);
       const host = await makeLiveHost(t);
       const unread = await live(t, { query: "SELECT 1", selected: { hosts: [host.id] } });
@@ -434,7 +434,7 @@ describe.each(["lowdb", "postgres"] as const)("live queries on %s", (engine) => 
       expect(await got(t, read.id)).toMatchObject({ ended_by: "time", counts: { timed_out: 1 } });
     });
 
-    it("ends by its own timeout", async () => {
+    it("ends after its own timeout", async () => {
       const t = await start(engine);
       const host = await makeLiveHost(t);
       const query = await live(t, { query: "SELECT 1", selected: { hosts: [host.id] }, timeout: "30s" });
@@ -446,7 +446,7 @@ describe.each(["lowdb", "postgres"] as const)("live queries on %s", (engine) => 
       expect(last.data.counts).toMatchObject({ timed_out: 1, answered: 0 });
     });
 
-    it("waits for hosts to come until queue_until, with nobody reading", async () => {
+    it("waits for hosts until queue_until, without a reader", async () => {
       const t = await start(engine);
       const up = await makeLiveHost(t);
       const [later, never] = [
@@ -480,7 +480,7 @@ describe.each(["lowdb", "postgres"] as const)("live queries on %s", (engine) => 
       expect(all.filter(({ event }) => event === "result")).toHaveLength(2);
     });
 
-    it("ends when the hosts that it waits for are gone", async () => {
+    it("ends when the hosts that it waits for are deleted", async () => {
       const t = await start(engine);
       const [up, gone] = [await makeLiveHost(t), await makeLiveHost(t, {}, { online: false })];
       const query = await live(t, { query: "SELECT 1", selected: { hosts: [up.id, gone.id] }, queue_until: "24h" });
@@ -496,7 +496,7 @@ describe.each(["lowdb", "postgres"] as const)("live queries on %s", (engine) => 
       });
     });
 
-    it("asks only hosts on which its user still may, and ends with that user", async () => {
+    it("is only sent to hosts that its user may still query, and ends when that user is deleted", async () => {
       const t = await start(engine);
       const [team, other] = [await makeTeam(t), await makeTeam(t)];
       const [stays, moves] = [await makeLiveHost(t, { team_id: team.id }), await makeLiveHost(t, { team_id: team.id })];
@@ -516,7 +516,7 @@ describe.each(["lowdb", "postgres"] as const)("live queries on %s", (engine) => 
       expect(await t.store.campaigns.get(query.id)).toMatchObject({ status: 2, cancelled_count: 2 });
     });
 
-    it("ends when live queries are switched off", async () => {
+    it("ends when live queries are turned off", async () => {
       const t = await start(engine);
       const host = await makeLiveHost(t);
       const query = await live(t, { query: "SELECT 1", selected: { hosts: [host.id] }, queue_until: "24h" });
@@ -525,7 +525,7 @@ describe.each(["lowdb", "postgres"] as const)("live queries on %s", (engine) => 
       await expect.poll(() => host.asked()).toEqual([]);
     });
 
-    it("counts a host that came, was asked and never answered as timed out", async () => {
+    it("counts a host that came online, got the query and never answered as timed out", async () => {
       const t = await start(engine);
       const late = await makeLiveHost(t, {}, { online: false });
       const query = await live(t, { query: "SELECT 1", selected: { hosts: [late.id] }, queue_until: "1h" });
@@ -536,7 +536,7 @@ describe.each(["lowdb", "postgres"] as const)("live queries on %s", (engine) => 
       expect((await got(t, query.id)).counts).toMatchObject({ timed_out: 1, offline: 0 });
     });
 
-    it("ends at once where no target is online, and soon when those that are left went offline", async () => {
+    it("ends immediately if no target is online, and soon after the remaining ones went offline", async () => {
       const t = await start(engine);
       const off = await makeLiveHost(t, {}, { online: false });
       const none = await live(t, { query: "SELECT 1", selected: { hosts: [off.id] } });
@@ -552,7 +552,7 @@ describe.each(["lowdb", "postgres"] as const)("live queries on %s", (engine) => 
       expect(last.data.counts).toMatchObject({ timed_out: 1 });
     });
 
-    it("forgets hosts that are deleted, and still accounts for all", async () => {
+    it("handles deleted hosts, and still counts all targets", async () => {
       const t = await start(engine);
       const [a, b] = [await makeLiveHost(t), await makeLiveHost(t)];
       const query = await live(t, { query: "SELECT 1", selected: { hosts: [a.id, b.id] } });
@@ -564,7 +564,7 @@ describe.each(["lowdb", "postgres"] as const)("live queries on %s", (engine) => 
   });
 
   describe("started for a websocket", () => {
-    it("gives the campaign with the states of its targets", async () => {
+    it("returns the campaign with the states of its targets", async () => {
       const t = await start(engine);
       const now = t.clock.iso();
       const up = await makeLiveHost(t);
@@ -581,7 +581,7 @@ describe.each(["lowdb", "postgres"] as const)("live queries on %s", (engine) => 
       await expect.poll(() => up.asked()).toEqual([campaign.id]);
     });
 
-    it("takes a saved query, and refuses what is neither", async () => {
+    it("accepts a saved query, and refuses requests with neither", async () => {
       const t = await start(engine);
       const host = await makeLiveHost(t);
       const query = await saved(t);
@@ -613,6 +613,8 @@ describe.each(["lowdb", "postgres"] as const)("live queries on %s", (engine) => 
         expect(reply.campaign.Metrics.TotalHosts).toBe(3);
       }
       expect((await json(run("/queries/run_by_names", { hosts: ["SER-C"] }))).campaign.Metrics.TotalHosts).toBe(1);
+      const blank = await json(run("/queries/run_by_names", { hosts: ["SER-C", " "], labels: [""] }));
+      expect(blank.campaign.Metrics.TotalHosts).toBe(1);
       const res = await run("/queries/run_by_names", { labels: ["some", "none", "other"] });
       expect(res.status).toBe(400);
       expect(await reasonOf(res)).toBe("Invalid label name(s): none, other.");
@@ -620,7 +622,7 @@ describe.each(["lowdb", "postgres"] as const)("live queries on %s", (engine) => 
   });
 
   describe("targets", () => {
-    it("are picked by part C's rules, among the caller's teams", async () => {
+    it("are selected by part C's rules, among the caller's teams", async () => {
       const t = await start(engine);
       const [one, two] = [await makeTeam(t), await makeTeam(t)];
       const a = await makeHost(t, { team_id: one.id });
@@ -670,7 +672,7 @@ describe.each(["lowdb", "postgres"] as const)("live queries on %s", (engine) => 
       expect(await pick({ hosts: [a.id] }, observer)).toBe(403);
     });
 
-    it("refuse what is wrong, naming it", async () => {
+    it("are refused if they are invalid, with the reason", async () => {
       const t = await start(engine);
       const host = await makeHost(t);
       const selected = { hosts: [host.id] };
@@ -695,7 +697,7 @@ describe.each(["lowdb", "postgres"] as const)("live queries on %s", (engine) => 
     });
   });
 
-  it("go with their results when they are old, and are settled when a server fell in the midst of their end", async () => {
+  it("are deleted with their results when they are old, and completed if a server was killed during their end", async () => {
     const t = await start(engine);
     const host = await makeLiveHost(t);
     const query = await live(t, { query: "SELECT 1", selected: { hosts: [host.id] } });
@@ -715,7 +717,7 @@ describe.each(["lowdb", "postgres"] as const)("live queries on %s", (engine) => 
     expect((await t.get(`/queries/live/${query.id}`)).status).toBe(404);
   });
 
-  it("go sooner, the oldest first, when together they hold too much", async () => {
+  it("are deleted earlier, oldest first, if together they are too large", async () => {
     const t = await start(engine);
     const host = await makeLiveHost(t);
     const ids: number[] = [];
@@ -749,7 +751,7 @@ describe.each(["lowdb", "postgres"] as const)("live queries on %s", (engine) => 
   });
 });
 
-it("does not touch the store when an idle host polls, live queries of others or not", async () => {
+it("cause no store operation when an idle host polls, with or without live queries of others", async () => {
   const t = await start("lowdb");
   const [host, other] = [await makeLiveHost(t), await makeLiveHost(t)];
   await host.read();

@@ -28,8 +28,8 @@ const gate = () => {
   return { open, opened };
 };
 
-describe("mails that nobody waits for", () => {
-  it("begin after the call, four at a time, in their order, and not more wait than fit", async () => {
+describe("mails that are sent after the reply", () => {
+  it("start after the call, four at a time, in order, with a limited queue", async () => {
     const { services } = queue();
     const { open, opened } = gate();
     const begun: number[] = [];
@@ -52,7 +52,7 @@ describe("mails that nobody waits for", () => {
     expect(begun.length).toBe(205);
   });
 
-  it("that fail are told in the log, and the others go on", async () => {
+  it("that fail are logged, and the others continue", async () => {
     const { services, lines } = queue();
     let sent = 0;
     later(services, () => Promise.reject(mailError("relay:25 refused the recipient")));
@@ -67,7 +67,7 @@ describe("mails that nobody waits for", () => {
     ]);
   });
 
-  it("leave when the server ends, or are broken off when they take too long; none comes after", async () => {
+  it("are sent when the server stops, or aborted if they take too long; none follows", async () => {
     const { services } = queue();
     let isSent = false;
     let isStopped = false;
@@ -92,7 +92,7 @@ describe("mails that nobody waits for", () => {
 });
 
 describe.each(["lowdb", "postgres"] as const)("mailed links on %s", (engine) => {
-  it("that are over go with the clean-up, and no others", async () => {
+  it("that have expired are deleted by the clean-up, and no others", async () => {
     const t = await startApp({ engine });
     await issueToken(t.services, "mfa", 1, 60_000);
     await issueToken(t.services, "password_reset", 1, 3_600_000);
@@ -101,7 +101,7 @@ describe.each(["lowdb", "postgres"] as const)("mailed links on %s", (engine) => 
     expect((await t.store.oneTimeTokens.list()).map(({ kind }) => kind)).toEqual(["password_reset"]);
   });
 
-  it("lead to the server's address, whatever name a request was sent to", async () => {
+  it("point to the server's address, whatever host name a request was sent to", async () => {
     const t = await startApp({ engine });
     expect(await linkTo(t.services, "/login/reset/x")).toBe("https://svc.example.com/login/reset/x");
     await t.patch("/config", { server_settings: { server_url: "https://other.example.com/" } });

@@ -22,11 +22,11 @@ const posting = {
   from: "Test Org",
   date: new Date("2026-03-01T12:00:00.000Z"),
   timeout: 5_000,
-  outbound: { outbound_allow: [] },
+  outbound: { outbound_allow: ["127.0.0.1", "localhost"] },
 };
 const send = (settings: SmtpSettings, more: Partial<Letter> = {}, timeout = 5_000) =>
   deliver(settings, { ...letter, ...more }, { ...posting, timeout });
-/** Why it was not sent. */
+/** The reason for which it was not sent. */
 const refusal = async (settings: SmtpSettings, more: Partial<Letter> = {}, timeout?: number): Promise<string> => {
   const error: unknown = await send(settings, more, timeout).then(
     () => null,
@@ -43,7 +43,7 @@ const withPassword = (more: Partial<SmtpSettings> = {}): Partial<SmtpSettings> =
 });
 
 describe("a mail by SMTP", () => {
-  it("arrives with both bodies, sender, date and the name that the client goes by", async () => {
+  it("arrives with both bodies, sender, date and the client's name", async () => {
     const smtp = await startSmtp();
     await send(smtpSettings(smtp.port, { domain: "client.example.com" }));
     const mail = await smtp.mailTo("bo@example.com");
@@ -66,7 +66,7 @@ describe("a mail by SMTP", () => {
     ["authmethod_plain", "PLAIN"],
     ["authmethod_login", "LOGIN"],
     ["authmethod_cram_md5", "CRAM-MD5"],
-  ])("signs in by %s, whichever name the type goes by", async (method, spoken) => {
+  ])("signs in with %s, under each name of the type", async (method, spoken) => {
     const smtp = await startSmtp({ auth: true });
     for (const type of ["authtype_username_and_password", "authtype_username_password"]) {
       const settings = withPassword({ authentication_method: method, authentication_type: type });
@@ -76,7 +76,7 @@ describe("a mail by SMTP", () => {
   });
 
   it.each(["authmethod_plain", "authmethod_login", "authmethod_cram_md5"])(
-    "tells of a wrong password by %s without telling it",
+    "reports a wrong password with %s without revealing it",
     async (method) => {
       const smtp = await startSmtp({ auth: true });
       const password = "Wrong-Canary-77!";
@@ -87,24 +87,24 @@ describe("a mail by SMTP", () => {
     },
   );
 
-  it("sends no mail without signing in where a password is set and the server asks for none", async () => {
+  it("is not sent without a sign-in if a password is set and the server requires none", async () => {
     const smtp = await startSmtp({ disabledCommands: ["AUTH"] });
     expect(await refusal(smtpSettings(smtp.port, withPassword()))).toMatch(/refused the sign-in/);
     expect(smtp.mails).toEqual([]);
   });
 
-  it("tells that user and password are missing", async () => {
+  it("reports that user and password are missing", async () => {
     const smtp = await startSmtp({ auth: true });
     expect(await refusal(smtpSettings(smtp.port, withPassword({ password: "" })))).toContain("must be set");
   });
 
-  it("does not sign in with neither user nor password", async () => {
+  it("is sent without a sign-in if neither user nor password is set", async () => {
     const smtp = await startSmtp();
     await send(smtpSettings(smtp.port, withPassword({ user_name: "", password: "" })));
     expect((await smtp.mailTo("bo@example.com")).auth).toBeNull();
   });
 
-  it("takes STARTTLS when it is turned on, and none when it is not", async () => {
+  it("uses STARTTLS if it is turned on, and not otherwise", async () => {
     const smtp = await startSmtp();
     await send(smtpSettings(smtp.port, { enable_start_tls: true, verify_ssl_certs: false }));
     expect((await smtp.mailTo("bo@example.com")).secure).toBe(true);
@@ -112,14 +112,14 @@ describe("a mail by SMTP", () => {
     expect((await smtp.mailTo("bo@example.com")).secure).toBe(false);
   });
 
-  it("sends nothing, and no password, in clear when STARTTLS is required but not offered", async () => {
+  it("is not sent in clear text, nor is a password, if STARTTLS is required but not offered", async () => {
     const smtp = await startSmtp({ disabledCommands: ["STARTTLS"], auth: true });
     const settings = smtpSettings(smtp.port, withPassword({ enable_start_tls: true, verify_ssl_certs: false }));
     expect(await refusal(settings)).toMatch(/refused STARTTLS, which enable_start_tls requires/);
     expect(smtp.mails).toEqual([]);
   });
 
-  it("does not go on in clear when EHLO is refused and STARTTLS is required", async () => {
+  it("is not sent in clear text if EHLO is refused and STARTTLS is required", async () => {
     const heard: string[] = [];
     const port = await startRaw((socket) => {
       socket.write("220 old.example.com\r\n");
@@ -132,7 +132,7 @@ describe("a mail by SMTP", () => {
     expect(heard.join("")).not.toMatch(/AUTH|MAIL FROM/);
   });
 
-  it("speaks TLS from the first byte, and checks the certificate unless told not to", async () => {
+  it("uses TLS from the first byte, and verifies the certificate unless configured otherwise", async () => {
     const smtp = await startSmtp({ secure: true });
     const tls = { enable_ssl_tls: true };
     expect(await refusal(smtpSettings(smtp.port, tls))).toMatch(/^no secure connection to .*self-signed/);
@@ -141,7 +141,7 @@ describe("a mail by SMTP", () => {
     expect(smtp.mails.length).toBe(1);
   });
 
-  it("checks the certificate of STARTTLS too", async () => {
+  it("verifies the certificate of STARTTLS too", async () => {
     const smtp = await startSmtp();
     expect(await refusal(smtpSettings(smtp.port, { enable_start_tls: true }))).toMatch(/self-signed/);
     expect(smtp.mails).toEqual([]);
@@ -154,10 +154,10 @@ describe("a mail by SMTP", () => {
     expect((await smtp.mailTo("bo@example.com")).secure).toBe(true);
   });
 
-  it("tells when the server does not speak TLS from the first byte", async () => {
+  it("reports a server that does not support implicit TLS", async () => {
     const smtp = await startSmtp();
     const reason = await refusal(smtpSettings(smtp.port, { enable_ssl_tls: true, verify_ssl_certs: false }));
-    expect(reason).toMatch(/does not speak TLS from the first byte/);
+    expect(reason).toMatch(/does not support implicit TLS/);
   });
 
   const silent: [string, (socket: import("node:net").Socket) => void][] = [
@@ -173,7 +173,7 @@ describe("a mail by SMTP", () => {
     expect(performance.now() - started).toBeLessThan(60_000);
   });
 
-  it("tells why it could not connect, or was sent away", async () => {
+  it("reports why it could not connect, or was refused", async () => {
     const port = await startRaw((socket) => socket.end("554 5.7.1 no service for you\r\n"));
     expect(await refusal(smtpSettings(port))).toMatch(/refused: 554 5\.7\.1 no service for you$/);
     const gone = await startRaw((socket) => socket.destroy());
@@ -184,20 +184,20 @@ describe("a mail by SMTP", () => {
     expect(await refusal(smtpSettings(25, { server: "no-such-host.invalid" }))).toMatch(/not found|looked up/);
   });
 
-  it("cuts short what a server says, on one line", async () => {
+  it("truncates the server's text, on one line", async () => {
     const port = await startRaw((socket) => socket.end(`554 ${"long words ".repeat(5_000)}\r\n`));
     const reason = await refusal(smtpSettings(port));
     expect(reason.length).toBeLessThan(300);
     expect(reason).not.toMatch(/[\r\n]/);
   });
 
-  it("tells of a refused recipient in the server's words", async () => {
+  it("reports a refused recipient with the server's text", async () => {
     const smtp = await startSmtp({ refuse: /^bo@/ });
     const reason = await refusal(smtpSettings(smtp.port));
     expect(reason).toBe(`127.0.0.1:${smtp.port} refused the recipient: 550 5.1.1 No such user here`);
   });
 
-  it("lets no text of others begin a header, a command or another recipient", async () => {
+  it("does not let other texts start a header, a command or another recipient", async () => {
     const smtp = await startSmtp();
     const subject = "Hi\r\nBcc: evil@example.com\r\n\r\nA body";
     await deliver(
@@ -221,14 +221,35 @@ describe("a mail by SMTP", () => {
     expect(smtp.mails.flatMap(({ rcpt }) => rcpt)).not.toContain("evil@example.com");
   });
 
-  it.each(["169.254.169.254", "[fe80::1]", "::ffff:169.254.169.254", "fd00:ec2::254", "fd00:ec2:0::254", "0.0.0.0"])(
-    "does not connect to %s",
-    async (server) => {
-      expect(await refusal(smtpSettings(25, { server }), {}, 1_000)).toMatch(/must not connect to/);
-    },
-  );
+  it.each([
+    ...["169.254.169.254", "[fe80::1]", "::ffff:169.254.169.254", "fd00:ec2::254", "fd00:ec2:0::254", "0.0.0.0"],
+    ...[
+      "127.0.0.2",
+      "10.0.0.5",
+      "192.168.1.1",
+      "::1",
+      "[::1]",
+      "::7f00:2",
+      "[::7f00:2]",
+      "::ffff:127.0.0.2",
+      "2002:7f00:2::",
+    ],
+  ])("does not connect to %s", async (server) => {
+    expect(await refusal(smtpSettings(25, { server }), {}, 1_000)).toMatch(/private addresses are blocked/);
+  });
 
-  it("reaches a server by a name that stands for this machine", async () => {
+  it("is not sent to private addresses that outbound_allow does not list, by address or by name", async () => {
+    const smtp = await startSmtp();
+    const strict = { ...posting, outbound: { outbound_allow: ["127.0.0.9"] } };
+    for (const server of ["127.0.0.1", "localhost", "::ffff:127.0.0.1"])
+      await expect(deliver(smtpSettings(smtp.port, { server }), letter, strict)).rejects.toThrow(
+        /private addresses are blocked/,
+      );
+    await smtp.quiet();
+    expect(smtp.mails).toEqual([]);
+  });
+
+  it("reaches a server by a name for this machine", async () => {
     const smtp = await startSmtp({ secure: true } satisfies SmtpOptions);
     const settings = { server: "localhost", enable_ssl_tls: true, verify_ssl_certs: false };
     await send(smtpSettings(smtp.port, settings));
@@ -244,7 +265,7 @@ describe("what is trusted", () => {
     return socket.authorized;
   };
 
-  it("is the first file of the system's that is there, beside what Node trusts", async () => {
+  it("is the first existing file of the system, in addition to Node's certificates", async () => {
     const smtp = await startSmtp({ secure: true });
     const dir = await mkdtemp(join(tmpdir(), "svc-trust-"));
     onTestFinished(() => rm(dir, { recursive: true }));

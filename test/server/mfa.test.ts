@@ -16,7 +16,7 @@ const person = {
   global_role: "observer",
   admin_forced_password_reset: false,
 };
-/** The app with a user that signs in with a mailed link. */
+/** The app with a user who signs in with a mailed link. */
 async function withMia(engine: "lowdb" | "postgres"): Promise<{ t: TestApp; smtp: Smtp; user: User }> {
   const t = await startApp({ engine });
   const smtp = await mailOf(t);
@@ -38,7 +38,7 @@ const signIns = async (t: TestApp) =>
   (await t.store.activities.list()).filter(({ type }) => /^user_(logged_in|failed_login)$/.test(type));
 
 describe.each(["lowdb", "postgres"] as const)("multi-factor sign-in on %s", (engine) => {
-  it("takes the password, mails a link, and gives a session for the link", async () => {
+  it("accepts the password, mails a link, and creates a session for the link", async () => {
     const { t, smtp, user } = await withMia(engine);
     const asked = await ask(t);
     expect([asked.status, await asked.json()]).toEqual([202, { message: expect.stringContaining("15 minutes") }]);
@@ -55,7 +55,7 @@ describe.each(["lowdb", "postgres"] as const)("multi-factor sign-in on %s", (eng
     expect(activities.map(({ type, actor_id }) => [type, actor_id])).toEqual([["user_logged_in", user.id]]);
   });
 
-  it("says nothing of links to who has not the password", async () => {
+  it("does not mention links without the right password", async () => {
     const { t, smtp } = await withMia(engine);
     const wrong = await ask(t, "wrong-Password-1");
     const unknown = await t
@@ -67,7 +67,7 @@ describe.each(["lowdb", "postgres"] as const)("multi-factor sign-in on %s", (eng
     expect((await signIns(t)).map(({ type }) => type)).toEqual(["user_failed_login", "user_failed_login"]);
   });
 
-  it("answers 400 to who cannot go on with a link, and sends none", async () => {
+  it("replies 400 to clients that cannot continue with a link, and sends none", async () => {
     const { t, smtp } = await withMia(engine);
     for (const more of [{}, { supports_email_verification: false }])
       await expectError(await ask(t, PASSWORD, more), 400, "supports_email_verification");
@@ -75,7 +75,7 @@ describe.each(["lowdb", "postgres"] as const)("multi-factor sign-in on %s", (eng
     expect(await t.store.sessions.count()).toBe(1);
   });
 
-  it("takes a link once, for 15 minutes; another one's kind is none", async () => {
+  it("accepts a link once, for 15 minutes, and no token of another kind", async () => {
     const { t, smtp, user } = await withMia(engine);
     await ask(t);
     const first = await linkOf(smtp);
@@ -93,7 +93,7 @@ describe.each(["lowdb", "postgres"] as const)("multi-factor sign-in on %s", (eng
     expect((await signIns(t)).filter(({ type }) => type === "user_failed_login").length).toBe(6);
   });
 
-  it("gives one session for a link that is used by many at once", async () => {
+  it("creates one session for a link that is used many times concurrently", async () => {
     const { t, smtp } = await withMia(engine);
     await ask(t);
     const token = await linkOf(smtp);
@@ -102,7 +102,7 @@ describe.each(["lowdb", "postgres"] as const)("multi-factor sign-in on %s", (eng
     expect((await signIns(t)).filter(({ type }) => type === "user_logged_in").length).toBe(1);
   });
 
-  it("ends a link with the password that it followed, and with the account", async () => {
+  it("ends a link when the password changes, and with the account", async () => {
     const { t, smtp, user } = await withMia(engine);
     const changes = [
       () => t.patch(`/users/${user.id}`, { new_password: "another-Horse-2" }),
@@ -120,7 +120,7 @@ describe.each(["lowdb", "postgres"] as const)("multi-factor sign-in on %s", (eng
     await expectError(await finish(t, token), 401, "base");
   });
 
-  it("makes no link for a password that was changed while it was checked", async () => {
+  it("creates no link for a password that was changed while it was verified", async () => {
     const { t, smtp, user } = await withMia(engine);
     const row = (await t.store.users.get(user.id))!;
     await t.patch(`/users/${user.id}`, { new_password: "another-Horse-2" });
@@ -130,7 +130,7 @@ describe.each(["lowdb", "postgres"] as const)("multi-factor sign-in on %s", (eng
     expect(await t.store.oneTimeTokens.count()).toBe(0);
   });
 
-  it("limits both steps, each by itself", async () => {
+  it("limits both steps separately", async () => {
     const { t, smtp } = await withMia(engine);
     for (let i = 0; i < 10; i++) expect((await ask(t)).status).toBe(202);
     const limited = await ask(t);
@@ -143,7 +143,7 @@ describe.each(["lowdb", "postgres"] as const)("multi-factor sign-in on %s", (eng
     expect((await finish(t, token)).status).toBe(200);
   });
 
-  it("tells of a mail that cannot be sent, and lets nobody in meanwhile", async () => {
+  it("reports a mail that cannot be sent, and lets nobody in", async () => {
     const { t } = await withMia(engine);
     const port = await startRaw((socket) => socket.end("554 5.7.1 not today\r\n"));
     await useMail(t, port);
@@ -154,7 +154,7 @@ describe.each(["lowdb", "postgres"] as const)("multi-factor sign-in on %s", (eng
     await expectError(await ask(t), 500, "base", /^email not configured$/);
   });
 
-  it("keeps mail from being turned off, unless by force, until nobody needs it", async () => {
+  it("prevents turning mail off, except with force, until nobody needs it", async () => {
     const { t, user } = await withMia(engine);
     const off = { smtp_settings: { enable_smtp: false } };
     for (const path of ["/config", "/config?dry_run=true"])
@@ -167,7 +167,7 @@ describe.each(["lowdb", "postgres"] as const)("multi-factor sign-in on %s", (eng
     expect((await login(t, EMAIL, PASSWORD)).status).toBe(200);
   });
 
-  it("is for premium, for people, with outgoing mail, and not beside single sign-on", async () => {
+  it("requires the premium tier, a person, outgoing mail, and no single sign-on", async () => {
     const t = await startApp({ engine });
     const mfa = { mfa_enabled: true };
     const { user } = await makeUser(t, "observer", { api_only: false, email: "b@example.com" });
@@ -187,7 +187,7 @@ describe.each(["lowdb", "postgres"] as const)("multi-factor sign-in on %s", (eng
     expect((await login(t, "b@example.com", PASSWORD)).status).toBe(200);
   });
 
-  it("is dropped from new users on the free tier, and 402 in changes", async () => {
+  it("is ignored for new users on the free tier, and 402 in changes", async () => {
     const t = await startApp({ engine, tier: "free" });
     await mailOf(t);
     const made = (await (await t.post("/users/admin", { ...person, mfa_enabled: true })).json()) as { user: User };

@@ -1,4 +1,4 @@
-// The API's description held against the OpenAPI 3.1 specification, as far as a client generator depends on it.
+// The API's description compared with the OpenAPI 3.1 specification, as far as client generators depend on it.
 import { beforeAll, describe, expect, it } from "vitest";
 import { allEndpoints } from "../../src/api/all.ts";
 import { ErrorBody } from "../../src/api/fields.ts";
@@ -32,7 +32,7 @@ const operations = () =>
     Object.entries(methods).map(([method, operation]) => ({ path, method, operation })),
   );
 
-/** Every schema below a value, with where it stands. */
+/** Every schema below a value, with its position. */
 function* schemasIn(value: unknown, at: string): Generator<[string, Json]> {
   if (typeof value !== "object" || value === null) return;
   for (const [key, inner] of Object.entries(value)) {
@@ -67,7 +67,7 @@ describe("the API's description", () => {
     expect(Object.keys(document).filter((key) => !allowed.includes(key) && !key.startsWith("x-"))).toEqual([]);
   });
 
-  it("asks for a bearer token everywhere but where none is needed", () => {
+  it("requires a bearer token except where none is needed", () => {
     expect(document.components.securitySchemes).toEqual({ token: { type: "http", scheme: "bearer" } });
     expect(document.security).toEqual([{ token: [] }]);
     const open = operations().filter(({ operation }) => operation.security?.length === 0);
@@ -91,7 +91,7 @@ describe("the API's description", () => {
     ]);
   });
 
-  it("has for each endpoint one operation with a summary, a tag and an id of its own", () => {
+  it("has one operation for each endpoint, with a summary, a tag and a unique id", () => {
     const all = operations();
     expect(all).toHaveLength(allEndpoints.length);
     expect(new Set(all.map(({ operation }) => operation.operationId)).size).toBe(all.length);
@@ -118,7 +118,7 @@ describe("the API's description", () => {
     }
   });
 
-  it("shows an example of each refusal that is in the shape of all", () => {
+  it("shows an example of each error in the common format", () => {
     let examples = 0;
     for (const { operation } of operations()) {
       const statuses = Object.keys(operation.responses);
@@ -140,7 +140,7 @@ describe("the API's description", () => {
     expect(examples).toBeGreaterThan(allEndpoints.length * 2);
   });
 
-  it("holds only schemas of JSON Schema 2020-12, whose references lead somewhere", () => {
+  it("contains only schemas of JSON Schema 2020-12, with valid references", () => {
     let seen = 0;
     for (const [at, schema] of [
       ...schemasIn(document.paths, "paths"),
@@ -165,7 +165,7 @@ describe("the API's description", () => {
 });
 
 describe("the page that shows it", () => {
-  it("asks nothing of any other place, and runs nothing", async () => {
+  it("loads nothing from elsewhere, and runs no scripts", async () => {
     const t = await startApp();
     const page = await t.raw("/api/docs");
     const policy = page.headers.get("content-security-policy")!;

@@ -8,7 +8,7 @@ import { startReceiver } from "../support/receiver.ts";
 
 const allowing = (...entries: string[]) => ({ outbound_allow: entries });
 const local = allowing("127.0.0.1");
-/** What went wrong, and that it was told in our words. */
+/** The kind of error, with a message in our own words. */
 const failure = async (fetching: Promise<unknown>): Promise<OutboundError> => {
   const error = await fetching.then(
     () => null,
@@ -30,17 +30,46 @@ describe("addresses", () => {
     ...["168.63.129.16", "::", "::1", "fe80::1", "fe80::1%eth0", "fc00::1", "fd00:ec2::254", "fec0::1", "ff02::1"],
     ...["::ffff:127.0.0.1", "::ffff:10.0.0.1", "::ffff:a9fe:a9fe", "::127.0.0.1", "64:ff9b::10.0.0.1"],
     ...["64:ff9b::a9fe:a9fe", "64:ff9b:1::1", "2002:7f00:1::1", "2002:0808:0808::1", "2001::1", "2001:db8::1"],
-    ...["100::1", "not an address", ""],
+    ...["100::1", "::7f00:1", "::808:808", "::8.8.8.8", "::ffff:0:7f00:1", "::ffff:0:8.8.8.8", "64:ff9b::7f00:1"],
+    ...["64:ff9b:1::7f00:1", "64:ff9b:1:fffe::7f00:1", "2002:a00:1::", "2002:a9fe:a9fe::1", "2002:808:808::"],
+    ...[
+      "2001:0:7f00:1::",
+      "2001:0:4136:e378:8000:63bf:80ff:fffe",
+      "2606:4700::5efe:7f00:1",
+      "2606:4700::5efe:10.0.0.1",
+    ],
+    ...[
+      "2606:4700::200:5efe:a9fe:a9fe",
+      "2606:4700::100:5efe:7f00:1",
+      "2606:4700::300:5efe:10.1.1.1",
+      "fe80::5efe:8.8.8.8",
+    ],
+    ...[
+      "::1:0:0:1",
+      "0:0:0:1::1",
+      "1::1",
+      "100:0:0:1::1",
+      "4000::1",
+      "5f00::1",
+      "8000::1",
+      "e000::1",
+      "3fff::1",
+      "not an address",
+      "",
+    ],
   ];
   it.each(refused)("refuse %s", async (address) => {
     expect(await isAddressAllowed(allowing(), address)).toBe(false);
   });
 
-  it.each(["8.8.8.8", "1.1.1.1", "2606:4700::1111", "::ffff:8.8.8.8", "64:ff9b::8.8.8.8"])("allow %s", async (one) => {
+  it.each([
+    ...["8.8.8.8", "1.1.1.1", "2606:4700::1111", "2a00:1450:4001::200e", "::ffff:8.8.8.8", "64:ff9b::8.8.8.8"],
+    ...["64:ff9b::808:808", "2606:4700::5efe:8.8.8.8", "2606:4700::200:5efe:808:808"],
+  ])("allow %s", async (one) => {
     expect(await isAddressAllowed(allowing(), one)).toBe(true);
   });
 
-  it("are allowed by address and by network, in whatever spelling", async () => {
+  it("are allowed by address and by network, in any notation", async () => {
     const settings = allowing("10.0.0.0/8", "::1", "169.254.1.1");
     for (const one of ["10.1.2.3", "::ffff:10.1.2.3", "64:ff9b::10.1.2.3", "::1", "0:0:0:0:0:0:0:1", "169.254.1.1"])
       expect(await isAddressAllowed(settings, one), one).toBe(true);
@@ -48,7 +77,7 @@ describe("addresses", () => {
       expect(await isAddressAllowed(settings, one), one).toBe(false);
   });
 
-  it("that are no host, address or network stop the start", () => {
+  it("that are not a host, address or network prevent the start", () => {
     const load = (value: string) => readSettings({ flags: {}, env: { SVC_OUTBOUND_ALLOW: value } });
     expect(() => load("10.0.0.0/33")).toThrow(/outbound_allow: 10.0.0.0\/33/);
     expect(() => load("http://a.example")).toThrow(/outbound_allow/);
@@ -62,18 +91,19 @@ describe("a request", () => {
     const receiver = await startReceiver();
     const fetch = makeFetch(allowing());
     const hosts = ["127.0.0.1", "2130706433", "0x7f000001", "0x7f.1", "017700000001", "127.1", "0", "[::1]"];
-    hosts.push("[::ffff:127.0.0.1]", "[::ffff:7f00:1]", "localhost", "LOCALHOST");
+    hosts.push("[::ffff:127.0.0.1]", "[::ffff:7f00:1]", "[::7f00:1]", "[::127.0.0.1]", "[::ffff:0:127.0.0.1]");
+    hosts.push("[64:ff9b::7f00:1]", "[2002:7f00:1::]", "localhost", "LOCALHOST");
     for (const host of hosts) {
       const { reason, message, wasSent } = await failure(fetch(`http://${host}:${receiver.port}/`));
       expect([host, reason, wasSent]).toEqual([host, "blocked", false]);
-      expect(message).toContain("outbound_allow");
+      expect(message).toContain("--outbound-allow");
     }
     expect(receiver.received).toEqual([]);
   });
 
   it("goes through with method, headers, body and basic authentication", async () => {
     const receiver = await startReceiver({ answer: () => ({ status: 201, headers: { "x-a": "1" }, body: "made" }) });
-    const reply = await fetchOutbound({ settings: Settings.parse(local) }, `${receiver.url}/a?b=c`, {
+    const reply = await fetchOutbound({ settings: Settings.parse(local), dryRun: null }, `${receiver.url}/a?b=c`, {
       method: "POST",
       headers: { "Content-Type": "text/plain", "X-Own": "yes", Host: "evil.example" },
       body: "hello",
@@ -87,11 +117,11 @@ describe("a request", () => {
       host: `127.0.0.1:${receiver.port}`,
       authorization: `Basic ${Buffer.from("me:pw").toString("base64")}`,
     });
-    await fetchOutbound({ settings: Settings.parse(local) }, receiver.url.replace("://", "://u:p%40@"));
+    await fetchOutbound({ settings: Settings.parse(local), dryRun: null }, receiver.url.replace("://", "://u:p%40@"));
     expect(receiver.received[1]!.headers.authorization).toBe(`Basic ${Buffer.from("u:p@").toString("base64")}`);
   });
 
-  it("connects to the address that was checked: a name that answers differently the next time is refused", async () => {
+  it("connects to the checked address: a name that resolves differently the next time is refused", async () => {
     const receiver = await startReceiver({ host: "0.0.0.0", answer: () => ({ headers: { connection: "close" } }) });
     let asked = 0;
     const fetch = makeFetch(allowing("127.0.0.2"), async () => {
@@ -105,7 +135,7 @@ describe("a request", () => {
     expect([asked, receiver.received.length]).toEqual([2, 1]);
   });
 
-  it("is refused to a name of which one address is private", async () => {
+  it("is refused to a name if one of its addresses is private", async () => {
     const receiver = await startReceiver();
     const fetch = makeFetch(allowing(), resolvingTo("93.184.216.34", "127.0.0.1"));
     expect((await failure(fetch(`http://two.example:${receiver.port}/`))).reason).toBe("blocked");
@@ -114,7 +144,7 @@ describe("a request", () => {
     expect(receiver.received).toEqual([]);
   });
 
-  it("goes to private addresses of names that are allowed", async () => {
+  it("goes to private addresses of allowed names", async () => {
     const receiver = await startReceiver();
     const fetch = makeFetch(allowing("hooks.corp.example", "*.lab.example"), resolvingTo("127.0.0.1"));
     for (const host of ["hooks.corp.example", "HOOKS.corp.example", "a.b.lab.example"])
@@ -123,7 +153,7 @@ describe("a request", () => {
       expect((await failure(fetch(`http://${host}:${receiver.port}/`))).reason).toBe("blocked");
   });
 
-  it("is held against its addresses again at each redirect", async () => {
+  it("is checked again at each redirect", async () => {
     const receiver = await startReceiver();
     const to = (location: string) => ({ status: 307, headers: { location } });
     for (const target of [
@@ -144,7 +174,7 @@ describe("a request", () => {
     }
   });
 
-  it("follows three redirects, and keys do not follow to another host", async () => {
+  it("follows three redirects, without credentials to another host", async () => {
     const other = await startReceiver({ answer: () => ({ body: "there" }) });
     const first = await startReceiver({
       answer: ({ path }) =>
@@ -165,17 +195,17 @@ describe("a request", () => {
     first.answer = () => ({ status: 302, headers: { location: "/again" } });
     expect((await failure(fetch(first.url))).reason).toBe("bad_redirect");
     expect(first.received).toHaveLength(2 + 4);
-    // A redirect that would turn the POST into a GET delivers nothing: it is the reply.
+    // A redirect that would turn the POST into a GET delivers nothing, so it is the reply.
     expect((await fetch(first.url, { method: "POST", body: "b" })).status).toBe(302);
     expect((await fetch(first.url, { redirects: 0 })).status).toBe(302);
   });
 
-  it("ends in time when nothing, or too little, comes back", async () => {
+  it("ends in time if no reply, or an incomplete one, arrives", async () => {
     const receiver = await startReceiver({ answer: () => "hang" });
     const fetch = makeFetch(local);
     const began = Date.now();
     const { reason, wasSent, message } = await failure(fetch(receiver.url, { timeout: 300 }));
-    expect([reason, wasSent, message]).toEqual(["timeout", true, "127.0.0.1 did not answer in time"]);
+    expect([reason, wasSent, message]).toEqual(["timeout", true, "127.0.0.1 did not respond in time"]);
     expect(Date.now() - began).toBeLessThan(60_000);
     receiver.answer = () => "drip";
     expect((await failure(fetch(receiver.url, { timeout: 300 }))).reason).toBe("timeout");
@@ -193,19 +223,19 @@ describe("a request", () => {
     });
   });
 
-  it("reads no more of a reply than it was told to", async () => {
+  it("reads no more of a reply than the limit", async () => {
     const body = Buffer.alloc(10_000_000, "x");
     const receiver = await startReceiver({ answer: () => ({ body }) });
     const fetch = makeFetch(local);
     const error = await failure(fetch(receiver.url));
-    expect([error.reason, error.message]).toEqual(["too_large", "the reply of 127.0.0.1 is over 1048576 bytes"]);
+    expect([error.reason, error.message]).toEqual(["too_large", "the reply of 127.0.0.1 is larger than 1048576 bytes"]);
     const cut = await fetch(receiver.url, { isBodyOptional: true, maxBytes: 1_000 });
     expect([cut.status, cut.body.length]).toEqual([200, 1_000]);
     receiver.answer = () => ({ body, headers: { "x-long": "y".repeat(15_000), "x-more": "y".repeat(25_000) } });
     expect((await failure(fetch(receiver.url))).reason).toBe("too_large");
   });
 
-  it("tells what is wrong with a certificate", async () => {
+  it("reports the problem with a certificate", async () => {
     const { cert, private: key } = await generate([{ name: "commonName", value: "127.0.0.1" }]);
     const receiver = await startReceiver({ tls: { cert, key } });
     const error = await failure(makeFetch(local)(receiver.url));
@@ -215,14 +245,14 @@ describe("a request", () => {
     expect((await failure(makeFetch(local)(plain.url.replace("http:", "https:")))).reason).toBe("tls");
   });
 
-  it("never leaves for what is no http or https URL", async () => {
+  it("is not sent to a URL that is not http or https", async () => {
     for (const url of ["", "ftp://a.example", "a.example", "http://", "javascript:1", "http:///x y", "http://[::1"])
       expect((await failure(makeFetch(local)(url))).reason, url).toBe("blocked");
     expect(checkOutboundUrl("https://a.example/x?y=1")).toBeNull();
     expect(checkOutboundUrl(`https://a.example/${"x".repeat(9000)}`)).toMatch(/at most/);
   });
 
-  it("with a header that would begin another one is refused", async () => {
+  it("is refused with a header that would start another one", async () => {
     const receiver = await startReceiver();
     const headers = { "x-a": "1\r\nx-b: 2" };
     expect((await failure(makeFetch(local)(receiver.url, { headers }))).message).toContain("is not allowed");

@@ -19,7 +19,7 @@ const types = async (t: TestApp) =>
     .map(({ type, details }) => [type, details]);
 
 describe.each(["lowdb", "postgres"] as const)("packs on %s", (engine) => {
-  it("are kept with their targets, each host counted once", async () => {
+  it("are stored with their targets, each host counted once", async () => {
     const t = await startApp({ engine });
     const team = await makeTeam(t, "Lab");
     const a = await makeHost(t, { hostname: "a", team_id: team.id });
@@ -65,7 +65,7 @@ describe.each(["lowdb", "postgres"] as const)("packs on %s", (engine) => {
     ]);
   });
 
-  it("are refused without a name, under a taken or reserved one, and with targets that are not there", async () => {
+  it("are refused without a name, with a taken or reserved one, and with unknown targets", async () => {
     const t = await startApp({ engine });
     await packed(t, { name: "p" });
     const other = await packed(t, { name: "q" });
@@ -124,7 +124,7 @@ describe.each(["lowdb", "postgres"] as const)("packs on %s", (engine) => {
     expect(await json(t.get(`/packs/${pack.id}/scheduled`))).toEqual({ scheduled: [] });
   });
 
-  it("refuse to schedule what is not there, or belongs to a team", async () => {
+  it("cannot schedule unknown queries, or those of a team", async () => {
     const t = await startApp({ engine });
     const team = await makeTeam(t);
     const pack = await packed(t, { name: "p" });
@@ -160,7 +160,7 @@ describe.each(["lowdb", "postgres"] as const)("packs on %s", (engine) => {
     ]);
   });
 
-  it("are applied from specs, whole, all or none", async () => {
+  it("are applied from specs completely, in one transaction", async () => {
     const t = await startApp({ engine });
     await makeTeam(t, "Lab");
     await makeLabel(t, "L");
@@ -216,7 +216,7 @@ describe.each(["lowdb", "postgres"] as const)("packs on %s", (engine) => {
     }
   });
 
-  it("are for global roles that may write, and on the free tier have no teams", async () => {
+  it("require global roles that may write, and have no teams on the free tier", async () => {
     const t = await startApp({ engine });
     const pack = await packed(t, { name: "p" });
     const team = await makeTeam(t);

@@ -35,7 +35,7 @@ describe("the API's description", () => {
       }
   });
 
-  it("can be browsed, without any script", async () => {
+  it("can be browsed without scripts", async () => {
     const t = await startApp();
     const reply = await t.raw("/api/docs");
     const text = await reply.text();
@@ -46,7 +46,7 @@ describe("the API's description", () => {
 });
 
 describe("health and metrics", () => {
-  it("say ok while the store works and 503 with the failing part while it does not", async () => {
+  it("return ok while the store works, and otherwise 503 with the failing part", async () => {
     const t = await startApp();
     const well = await t.raw("/healthz");
     expect([well.status, await well.json()]).toEqual([200, { status: "ok" }]);
@@ -67,7 +67,7 @@ describe("health and metrics", () => {
   });
 });
 
-describe("requests that fit nothing", () => {
+describe("invalid requests", () => {
   it("get a JSON 404 for an unknown path and a JSON 405 for a wrong method", async () => {
     const t = await startApp();
     const missing = await t.get("/no/such/path");

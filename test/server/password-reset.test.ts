@@ -24,7 +24,7 @@ const expectError = async (response: Response, status: number, name: string, rea
 const expectRefused = (response: Response) => expectError(response, 401, "base", /^Authentication failed$/);
 
 describe.each(["lowdb", "postgres"] as const)("a forgotten password on %s", (engine) => {
-  it("is replaced by the link that is mailed; all sessions end, and the old password is gone", async () => {
+  it("is replaced with the mailed link; all sessions end, and the old password becomes invalid", async () => {
     const t = await startApp({ engine });
     const smtp = await mailOf(t);
     const response = await forgot(t, " ADA@example.com ");
@@ -42,7 +42,7 @@ describe.each(["lowdb", "postgres"] as const)("a forgotten password on %s", (eng
     expect((await smtp.mailTo(ADMIN.email)).subject).toBe("Your password was changed");
   });
 
-  it("answers alike, and as quickly, for an address that nobody has, and mails nothing there", async () => {
+  it("gets the same reply, equally fast, for an unknown address, and nothing is mailed", async () => {
     const t = await startApp({ engine });
     const smtp = await mailOf(t);
     await t.post("/users/admin", {
@@ -68,7 +68,7 @@ describe.each(["lowdb", "postgres"] as const)("a forgotten password on %s", (eng
     expect(await t.store.oneTimeTokens.count()).toBe(1);
   });
 
-  it("does not wait for the mail: a server that hangs holds up nobody", async () => {
+  it("does not wait for the mail: a hanging mail server blocks nobody", async () => {
     const t = await startApp({ engine, settings: { mail_timeout: "60s" } });
     await useMail(t, await startRaw(() => {}));
     const started = performance.now();
@@ -76,10 +76,10 @@ describe.each(["lowdb", "postgres"] as const)("a forgotten password on %s", (eng
     expect((await t.get("/me")).status).toBe(200);
     // Sooner than the 60 seconds that the mail has.
     expect(performance.now() - started).toBeLessThan(50_000);
-    // The app ends although the mail is still on its way.
+    // The app stops although the mail has not been sent yet.
   });
 
-  it("is refused with 500 where no outgoing mail is set up, or it is turned off", async () => {
+  it("is refused with 500 if outgoing mail is not configured or turned off", async () => {
     const t = await startApp({ engine });
     await expectError(await forgot(t, ADMIN.email), 500, "base", /^email not configured$/);
     const smtp = await mailOf(t);
@@ -88,7 +88,7 @@ describe.each(["lowdb", "postgres"] as const)("a forgotten password on %s", (eng
     expect(await t.store.oneTimeTokens.count()).toBe(0);
   });
 
-  it("takes a token once, within its hour", async () => {
+  it("accepts a token once, within an hour", async () => {
     const t = await startApp({ engine });
     await mailOf(t);
     const [user] = await t.store.users.list();
@@ -101,7 +101,7 @@ describe.each(["lowdb", "postgres"] as const)("a forgotten password on %s", (eng
     expect((await login(t, ADMIN.email, FRESH)).status).toBe(200);
   });
 
-  it("refuses tokens that are none, of another kind, or of the last but one request, each no sooner than in a second", async () => {
+  it("refuses invalid tokens, those of another kind, and outdated ones, after a delay of a second", async () => {
     const t = await startApp({ engine });
     const smtp = await mailOf(t);
     const [user] = await t.store.users.list();
@@ -126,7 +126,7 @@ describe.each(["lowdb", "postgres"] as const)("a forgotten password on %s", (eng
     expect((await reset(t, fresh)).status).toBe(200);
   });
 
-  it("leaves one link working of many that are asked for at once", async () => {
+  it("leaves one valid link of many concurrent requests", async () => {
     const t = await startApp({ engine });
     const smtp = await mailOf(t);
     await Promise.all(Array.from({ length: 6 }, () => forgot(t, ADMIN.email)));
@@ -138,7 +138,7 @@ describe.each(["lowdb", "postgres"] as const)("a forgotten password on %s", (eng
     expect(answers.sort()).toEqual([200, 401, 401, 401, 401, 401]);
   });
 
-  it("refuses bad passwords by name and leaves the token usable", async () => {
+  it("refuses bad passwords with the reason, and the token stays valid", async () => {
     const t = await startApp({ engine });
     const smtp = await mailOf(t);
     await forgot(t, ADMIN.email);
@@ -163,7 +163,7 @@ describe.each(["lowdb", "postgres"] as const)("a forgotten password on %s", (eng
     expect((await reset(t, token)).status).toBe(200);
   });
 
-  it("gives one of many calls with the same token the new password", async () => {
+  it("accepts the new password of one of many concurrent calls with the same token", async () => {
     const t = await startApp({ engine });
     const smtp = await mailOf(t);
     await forgot(t, ADMIN.email);
@@ -175,7 +175,7 @@ describe.each(["lowdb", "postgres"] as const)("a forgotten password on %s", (eng
     expect((await login(t, ADMIN.email, won[0]!)).status).toBe(200);
   });
 
-  it("fulfils a required reset, and ends what else was mailed to the user", async () => {
+  it("completes a required reset, and ends the user's other links", async () => {
     const t = await startApp({ engine });
     const smtp = await mailOf(t);
     const required = { api_only: false, email: "p@example.com", admin_forced_password_reset: true };
@@ -191,7 +191,7 @@ describe.each(["lowdb", "postgres"] as const)("a forgotten password on %s", (eng
     expect((await t.as(session.token).get("/me")).status).toBe(200);
   });
 
-  it("ends a link that waits with a change of the password, a required reset, a new address and the user", async () => {
+  it("ends an unused link after a change of the password, a required reset, a new address or the deletion of the user", async () => {
     const t = await startApp({ engine });
     const { user } = await makeUser(t, "observer", { api_only: false });
     const waits = () => issueToken(t.services, "password_reset", user.id, HOUR);
@@ -209,7 +209,7 @@ describe.each(["lowdb", "postgres"] as const)("a forgotten password on %s", (eng
     }
   });
 
-  it("is limited to ten mails an hour to one account, from wherever they are asked for", async () => {
+  it("is limited to ten mails an hour per account, from all addresses", async () => {
     const t = await startApp({ engine });
     await mailOf(t);
     const from = (i: number) => ({ ...t.services, user: nobody, address: `203.0.113.${i}`, requestId: "r" });
@@ -220,7 +220,7 @@ describe.each(["lowdb", "postgres"] as const)("a forgotten password on %s", (eng
     await forgotPassword(from(10), ADMIN.email);
   });
 
-  it("is limited to ten mails an hour from one place", async () => {
+  it("is limited to ten mails an hour per address", async () => {
     const t = await startApp({ engine });
     const smtp = await mailOf(t);
     for (let i = 0; i < 10; i++) expect((await forgot(t, `n${i}@example.com`)).status).toBe(202);
@@ -232,7 +232,7 @@ describe.each(["lowdb", "postgres"] as const)("a forgotten password on %s", (eng
     await smtp.mailTo(ADMIN.email);
   });
 
-  it("keeps no token and no password of the mail server where they could be read", async () => {
+  it("stores no token and no password of the mail server in readable form", async () => {
     const lines: string[] = [];
     const sink = new Writable({
       write(chunk, _, done) {

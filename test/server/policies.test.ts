@@ -26,7 +26,7 @@ describe.each(["lowdb", "postgres"] as const)("policies on %s", (engine) => {
     expect(await reasonsOf(res)).toMatch(reason);
   };
 
-  it("are created globally, with their author, and told in the feed", async () => {
+  it("are created globally, with their author, and recorded in the feed", async () => {
     const policy = await create({ description: "d", resolution: "r", platform: "darwin, linux", critical: true });
     expect(policy).toEqual({
       id: policy.id,
@@ -46,6 +46,7 @@ describe.each(["lowdb", "postgres"] as const)("policies on %s", (engine) => {
       updated_at: t.clock.iso(),
       passing_host_count: 0,
       failing_host_count: 0,
+      unanswered_host_count: 0,
       host_count_updated_at: null,
     });
     expect(await bodyOf(t.get(`/global/policies/${policy.id}`))).toEqual({ policy });
@@ -54,7 +55,57 @@ describe.each(["lowdb", "postgres"] as const)("policies on %s", (engine) => {
     ]);
   });
 
-  it("answer under the paths of every version", async () => {
+  it("count the hosts in scope without a result: by team, platform and labels", async () => {
+    const team = await makeTeam(t);
+    const [mac, ubuntu, , member] = [
+      await makeHost(t, { platform: "darwin" }),
+      await makeHost(t, { platform: "ubuntu" }),
+      await makeHost(t, { platform: "rocky", platform_like: "rhel centos fedora" }),
+      await makeHost(t, { platform: "darwin", team_id: team.id }),
+    ];
+    const label = await makeLabel(t, "some", [mac.id, ubuntu.id]);
+    const [everywhere, linux, macs, none, own, labelled, outside] = [
+      await makePolicy(t, { passing_host_count: 1, failing_host_count: 1 }),
+      await makePolicy(t, { platform: "linux" }),
+      await makePolicy(t, { platform: "darwin,windows", passing_host_count: 1 }),
+      await makePolicy(t, { scope: "no_team" }),
+      await makePolicy(t, { scope: "team", team_id: team.id }),
+      await makePolicy(t, { passing_host_count: 1, failing_host_count: 1 }),
+      await makePolicy(t),
+    ];
+    await t.store.policyLabels.insertMany([
+      { policy_id: labelled.id, label_id: label.id },
+      { policy_id: outside.id, label_id: label.id, excludes: true },
+    ]);
+    await makeResults(t, mac.id, { passing: [everywhere, macs, labelled] });
+    // A host that has left the label keeps its result until its next one.
+    await makeResults(t, member.id, { failing: [everywhere, labelled] });
+    const listed = async (path: string) =>
+      Object.fromEntries(
+        (await bodyOf<{ policies: Policy[] }>(t.get(path))).policies.map((one) => [one.id, one.unanswered_host_count]),
+      );
+    expect(await listed("/global/policies")).toEqual({
+      [everywhere.id]: 2,
+      [linux.id]: 2,
+      [macs.id]: 1,
+      [labelled.id]: 1,
+      [outside.id]: 2,
+    });
+    expect(await listed("/teams/0/policies")).toEqual({ [none.id]: 3 });
+    expect(await listed(`/teams/${team.id}/policies?merge_inherited=true`)).toEqual({
+      [everywhere.id]: 0,
+      [linux.id]: 0,
+      [macs.id]: 1,
+      [own.id]: 1,
+      [labelled.id]: 0,
+      [outside.id]: 1,
+    });
+    expect(await bodyOf(t.get(`/policies/${labelled.id}`))).toMatchObject({ policy: { unanswered_host_count: 1 } });
+    const changed = await bodyOf(t.patch(`/policies/${everywhere.id}`, { query: "SELECT 2;" }));
+    expect(changed).toMatchObject({ policy: { passing_host_count: 0, unanswered_host_count: 4 } });
+  });
+
+  it("are available under the paths of every version", async () => {
     const team = await makeTeam(t);
     const { id } = await create();
     const own = await create({}, `/team/${team.id}/policies`);
@@ -79,7 +130,7 @@ describe.each(["lowdb", "postgres"] as const)("policies on %s", (engine) => {
     expect(await bodyOf(t.post(`/team/${team.id}/policies/delete`, { ids: [own.id] }))).toEqual({ deleted: [own.id] });
   });
 
-  it("have names that are unique within their scope only", async () => {
+  it("have unique names within their scope", async () => {
     const team = await makeTeam(t);
     await create();
     await create({}, `/teams/${team.id}/policies`);
@@ -119,12 +170,12 @@ describe.each(["lowdb", "postgres"] as const)("policies on %s", (engine) => {
     const at = `/teams/${team.id}/policies`;
     await refused(await t.post(at, { name: "x", query: SQL, software_title_id: 9999 }), 400, /software title 9999/);
     await refused(await t.post(at, { name: "x", query: SQL, script_id: 9999 }), 400, /script 9999/);
-    // Null and 0 are none.
+    // Null and 0 mean none.
     const { id } = await create({ software_title_id: 0, script_id: null }, at);
     expect((await t.patch(`${at}/${id}`, { software_title_id: null, script_id: 0 })).status).toBe(200);
   });
 
-  it("take name, query and description from a saved query", async () => {
+  it("copy name, query and description from a saved query", async () => {
     const now = t.clock.iso();
     const query = await t.store.queries.insert({
       created_at: now,
@@ -138,7 +189,7 @@ describe.each(["lowdb", "postgres"] as const)("policies on %s", (engine) => {
     expect((await t.post("/global/policies", { query_id: 9999 })).status).toBe(404);
   });
 
-  it("list, search, count, order and page", async () => {
+  it("are listed, searched, counted, ordered and paged", async () => {
     expect(await bodyOf(t.get("/global/policies"))).toEqual({});
     expect(await bodyOf(t.get("/policies/count"))).toEqual({ count: 0 });
     for (const name of ["b firewall", "a disk", "c Firewall"]) await create({ name });
@@ -158,7 +209,7 @@ describe.each(["lowdb", "postgres"] as const)("policies on %s", (engine) => {
     await refused(await t.get("/global/policies?page=-1"), 400, /negative page value/);
   });
 
-  it("of a team come with those it inherits, apart or merged", async () => {
+  it("of a team are listed with those it inherits, separately or merged", async () => {
     const team = await makeTeam(t);
     const other = await makeTeam(t);
     const inherited = await create({ name: "inherited" });
@@ -193,7 +244,7 @@ describe.each(["lowdb", "postgres"] as const)("policies on %s", (engine) => {
     expect(feed).toContainEqual({ policy_id: none.id, policy_name: "of no team", team_id: 0 });
   });
 
-  it("show a team its own hosts' counts of what it inherits", async () => {
+  it("show a team its own hosts' counts of inherited policies", async () => {
     const team = await makeTeam(t);
     const policy = await makePolicy(t, { passing_host_count: 1, failing_host_count: 2 });
     const mine = await makeHost(t, { team_id: team.id });
@@ -209,7 +260,63 @@ describe.each(["lowdb", "postgres"] as const)("policies on %s", (engine) => {
     expect(policies).toMatchObject([{ passing_host_count: 1, failing_host_count: 2 }]);
   });
 
-  it("change field by field", async () => {
+  it("show team users only the counts of hosts that they may see, also of global policies", async () => {
+    const [mine, foreign] = [await makeTeam(t), await makeTeam(t)];
+    const [few, many] = [
+      await makePolicy(t, { name: "few", passing_host_count: 3, failing_host_count: 0 }),
+      await makePolicy(t, { name: "many", passing_host_count: 1, failing_host_count: 2 }),
+    ];
+    const own = await makeHost(t, { team_id: mine.id });
+    await makeHost(t, { team_id: mine.id });
+    const others = [await makeHost(t, { team_id: foreign.id }), await makeHost(t)];
+    await makeResults(t, own.id, { passing: [many] });
+    for (const { id } of others) await makeResults(t, id, { passing: [few], failing: [many] });
+    const observer = await makeUser(t, { teams: [{ id: mine.id, role: "observer" }] });
+    const onBoth = await makeUser(t, {
+      teams: [
+        { id: mine.id, role: "observer" },
+        { id: foreign.id, role: "technician" },
+      ],
+    });
+    const shown = (one: Policy) => [
+      one.name,
+      one.passing_host_count,
+      one.failing_host_count,
+      one.unanswered_host_count,
+    ];
+    const listed = async (user: Pick<TestApp, "get">, path: string) =>
+      ((await bodyOf<{ policies?: Policy[] }>(user.get(path))).policies ?? []).map(shown);
+    const ofMine = [
+      ["few", 0, 0, 2],
+      ["many", 1, 0, 1],
+    ];
+    expect(await listed(observer, "/global/policies")).toEqual(ofMine);
+    expect(await listed(observer, "/policies")).toEqual(ofMine);
+    expect(await listed(observer, `/teams/${mine.id}/policies?merge_inherited=true`)).toEqual(ofMine);
+    const { inherited_policies: inherited } = await bodyOf<{ inherited_policies: Policy[] }>(
+      observer.get(`/teams/${mine.id}/policies`),
+    );
+    expect(inherited.map(shown)).toEqual(ofMine);
+    const { policy } = await bodyOf<{ policy: Policy }>(observer.get(`/global/policies/${many.id}`));
+    expect(shown(policy)).toEqual(["many", 1, 0, 1]);
+    expect(await listed(onBoth, "/global/policies")).toEqual([
+      ["few", 1, 0, 2],
+      ["many", 1, 1, 1],
+    ]);
+    expect(await listed(t, "/global/policies")).toEqual([
+      ["few", 3, 0, 1],
+      ["many", 1, 2, 1],
+    ]);
+
+    // The order does not disclose the counts over all hosts.
+    const ordered = async (user: Pick<TestApp, "get">, more: string) =>
+      (await listed(user, `/global/policies?order_key=passing_host_count&${more}`)).map(([name]) => name);
+    expect(await ordered(observer, "order_direction=desc")).toEqual(["many", "few"]);
+    expect(await ordered(t, "order_direction=desc")).toEqual(["few", "many"]);
+    expect(await ordered(observer, "per_page=1&page=1")).toEqual(["many"]);
+  });
+
+  it("are changed field by field", async () => {
     const team = await makeTeam(t);
     const at = `/teams/${team.id}/policies`;
     const before = await create({ description: "d", platform: "linux" }, at);
@@ -239,7 +346,7 @@ describe.each(["lowdb", "postgres"] as const)("policies on %s", (engine) => {
     expect((await t.store.policies.get(before.id))!.name).toBe("New");
   });
 
-  it("are narrowed by labels, told by id and name", async () => {
+  it("can be limited by labels, which are returned with id and name", async () => {
     const [a, b] = [await makeLabel(t, "A"), await makeLabel(t, "B")];
     const policy = await create({ labels_include_any: ["B", "A", "A"] });
     const byName = (labels: { name: string }[] = []) => [...labels].sort((x, y) => (x.name < y.name ? -1 : 1));
@@ -280,7 +387,7 @@ describe.each(["lowdb", "postgres"] as const)("policies on %s", (engine) => {
     expect((await t.post("/global/policies/delete", {})).status).toBeGreaterThanOrEqual(400);
   });
 
-  it("leave the webhook's list when they go", async () => {
+  it("are removed from the webhook's list when they are deleted", async () => {
     const [a, b] = [await create({ name: "a" }), await create({ name: "b" })];
     const hook = {
       enable_failing_policies_webhook: true,
@@ -301,7 +408,7 @@ describe.each(["lowdb", "postgres"] as const)("policies on %s", (engine) => {
     );
   });
 
-  it("go with their team, and outlive their author", async () => {
+  it("are deleted with their team, and kept without their author", async () => {
     const team = await makeTeam(t);
     const author = await makeUser(t, "maintainer");
     const res = await author.post("/global/policies", { name: "kept", query: SQL });
@@ -314,7 +421,7 @@ describe.each(["lowdb", "postgres"] as const)("policies on %s", (engine) => {
     expect(shown).toMatchObject({ author_id: null, author_name: "", author_email: "" });
   });
 
-  it("keep teams apart", async () => {
+  it("keep teams separate", async () => {
     const [mine, foreign] = [await makeTeam(t), await makeTeam(t)];
     const admin = await makeUser(t, { teams: [{ id: mine.id, role: "admin" }] });
     const theirs = await create({}, `/teams/${foreign.id}/policies`);
@@ -340,7 +447,7 @@ describe.each(["lowdb", "postgres"] as const)("policies on %s", (engine) => {
     expect(await t.store.policies.count()).toBe(2);
   });
 
-  it("have no text service to describe them", async () => {
+  it("have no text service for descriptions", async () => {
     expect((await t.post("/autofill/policy", {})).status).toBe(400);
     expect((await t.post("/autofill/policy", { sql: " " })).status).toBe(400);
     const res = await t.post("/autofill/policy", { sql: SQL });
@@ -379,7 +486,7 @@ describe.each(["lowdb", "postgres"] as const)("policy specs on %s", (engine) => 
     ]);
     expect((await t.store.policyLabels.list()).map(({ label_id }) => label_id)).toEqual([label.id]);
     const ids = (await rows()).map(({ id }) => id);
-    // What is left out takes its default; platform stays.
+    // Omitted fields get their defaults; the platform is kept.
     expect((await apply({ name: "p", query: "SELECT 2;", platform: "darwin", software_title_id: null })).status).toBe(
       200,
     );
@@ -402,12 +509,12 @@ describe.each(["lowdb", "postgres"] as const)("policy specs on %s", (engine) => 
     ["an unknown label", { name: "b", query: SQL, labels_exclude_any: ["nope"] }, 400],
     ["a name twice", { name: "a", query: SQL }, 400],
     ["an unknown team", { name: "b", query: SQL, team: "nowhere" }, 404],
-  ])("keep nothing when one has %s", async (_name, bad, status) => {
+  ])("store nothing if one has %s", async (_name, bad, status) => {
     expect((await apply({ name: "a", query: SQL }, bad)).status).toBe(status);
     expect(await rows()).toEqual([]);
   });
 
-  it("are for who may write where they go", async () => {
+  it("require the right to write in their scope", async () => {
     const [mine, foreign] = [await makeTeam(t, "Mine"), await makeTeam(t, "Foreign")];
     const user = await makeUser(t, { teams: [{ id: mine.id, role: "gitops" }] }, { api_only: true });
     const status = async (team?: string) =>
@@ -422,7 +529,7 @@ describe.each(["lowdb", "postgres"] as const)("policy specs on %s", (engine) => 
 });
 
 describe("policies on the free tier", () => {
-  it("refuse what is premium, save where files mark policies critical", async () => {
+  it("refuse premium fields, except if files mark policies critical", async () => {
     const t = await startApp({ tier: "free" });
     const reason = async (body: object) => {
       const res = await t.post("/global/policies", { name: "p", query: SQL, ...body });

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { peerAddress } from "../../src/server/core/proxies.ts";
+import { callerOf, hasUntrustedProxy, peerAddress } from "../../src/server/core/proxies.ts";
+import { startApp } from "../support/app.ts";
 
 const from = (trusted: string[], peer: string, forwarded?: string) =>
   peerAddress(
@@ -9,20 +10,64 @@ const from = (trusted: string[], peer: string, forwarded?: string) =>
   );
 
 describe("the caller's address", () => {
-  it("is the peer's, whatever the headers say, where no proxy is trusted", () => {
+  it("is the peer's, whatever the headers contain, if no proxy is trusted", () => {
     expect(from([], "203.0.113.9", "10.1.1.1")).toBe("203.0.113.9");
   });
-  it("is the peer's where the peer is not a trusted proxy", () => {
+  it("is the peer's if the peer is not a trusted proxy", () => {
     expect(from(["192.0.2.0/24"], "203.0.113.9", "10.1.1.1")).toBe("203.0.113.9");
   });
-  it("is the right-most address that is not a trusted proxy: what the client forged stands left of it", () => {
+  it("is the right-most address that is not a trusted proxy: addresses that the client forged are to its left", () => {
     expect(from(["192.0.2.0/24"], "192.0.2.1", "1.1.1.1, 198.51.100.7, 192.0.2.8")).toBe("198.51.100.7");
   });
-  it("stops at what is no address", () => {
+  it("stops at a text that is not an address", () => {
     expect(from(["192.0.2.0/24"], "192.0.2.1", "1.1.1.1, unknown")).toBe("192.0.2.1");
   });
-  it("reads IPv4 in IPv6 spelling as IPv4", () => {
+  it("treats IPv4 in IPv6 notation as IPv4", () => {
     expect(from([], "::ffff:203.0.113.9")).toBe("203.0.113.9");
     expect(from(["203.0.113.9"], "::ffff:203.0.113.9", "2001:db8::1")).toBe("2001:db8::1");
+  });
+});
+
+describe("a proxy on the server's machine", () => {
+  const server = (trusted: string[]) => {
+    const warnings: unknown[] = [];
+    const services = {
+      settings: { trusted_proxies: trusted },
+      log: { warn: (...line: unknown[]) => warnings.push(line) },
+    };
+    const call = (peer: string, headers: Record<string, string> = {}) => callerOf(services, peer, new Headers(headers));
+    return { ...services, warnings, call };
+  };
+
+  it("that is not trusted is logged once, and its callers are marked", () => {
+    const { settings, warnings, call } = server([]);
+    expect(call("127.0.0.1")).toEqual({ address: "127.0.0.1" });
+    expect(hasUntrustedProxy(settings)).toBe(false);
+    expect(call("127.0.0.1", { "x-forwarded-for": "203.0.113.9" })).toEqual({ address: "127.0.0.1", forwarded: true });
+    expect(call("::1", { forwarded: "for=203.0.113.9" })).toEqual({ address: "::1", forwarded: true });
+    expect(hasUntrustedProxy(settings)).toBe(true);
+    expect(warnings).toHaveLength(1);
+    expect(JSON.stringify(warnings)).toContain("--trusted-proxies 127.0.0.1");
+  });
+
+  it("that is trusted is not", () => {
+    const { settings, warnings, call } = server(["127.0.0.1"]);
+    expect(call("127.0.0.1", { "x-forwarded-for": "203.0.113.9" })).toEqual({ address: "203.0.113.9" });
+    expect(hasUntrustedProxy(settings)).toBe(false);
+    expect(warnings).toEqual([]);
+  });
+
+  it("elsewhere does not affect limits: a stranger may send such headers", () => {
+    expect(server([]).call("203.0.113.9", { "x-forwarded-for": "10.0.0.1" })).toEqual({ address: "203.0.113.9" });
+  });
+});
+
+describe("users with a global role", () => {
+  it("see in the headers of replies that a proxy is not trusted, and others do not", async () => {
+    const t = await startApp();
+    expect((await t.get("/me")).headers.get("x-svc-warning")).toBeNull();
+    callerOf(t.services, "127.0.0.1", new Headers({ "x-forwarded-for": "203.0.113.9" }));
+    expect((await t.get("/me")).headers.get("x-svc-warning")).toBe("untrusted-proxy");
+    expect((await t.as(null).get("/me")).headers.get("x-svc-warning")).toBeNull();
   });
 });

@@ -24,7 +24,7 @@ const listed = async (caller: Pick<Caller, "get">, search = "") => {
 const names = async (caller: Pick<Caller, "get">, search = "") =>
   (await listed(caller, search)).queries.map(({ name }) => name);
 
-/** What activities of queries say, oldest first. */
+/** The activities of queries, oldest first. */
 async function activities(t: TestApp) {
   const rows = await t.store.activities.list({ order: [{ column: "id", direction: "asc" }] });
   return rows
@@ -33,7 +33,7 @@ async function activities(t: TestApp) {
 }
 
 describe.each(["lowdb", "postgres"] as const)("queries on %s", (engine) => {
-  it("are saved with defaults, and show who saved them", async () => {
+  it("are saved with defaults, and have an author", async () => {
     const t = await startApp({ engine });
     const query = await made(t, "  Users e\u0301  ");
     expect(query).toEqual({
@@ -75,7 +75,7 @@ describe.each(["lowdb", "postgres"] as const)("queries on %s", (engine) => {
     ]);
   });
 
-  it("keep everything they are given; the author is null once deleted", async () => {
+  it("store everything that is given; the author is null once deleted", async () => {
     const t = await startApp({ engine });
     const team = await makeTeam(t, "Lab");
     const a = await makeLabel(t, "A");
@@ -111,7 +111,7 @@ describe.each(["lowdb", "postgres"] as const)("queries on %s", (engine) => {
     });
   });
 
-  it("are refused with the verification's words, and nothing is kept", async () => {
+  it("are refused with the documented messages, and nothing is stored", async () => {
     const t = await startApp({ engine });
     const one = await made(t, "one");
     const cases: [object, RegExp][] = [
@@ -148,7 +148,7 @@ describe.each(["lowdb", "postgres"] as const)("queries on %s", (engine) => {
     expect(await activities(t)).toHaveLength(1);
   });
 
-  it("have names of their own within a team and among the global ones", async () => {
+  it("have unique names within a team and among the global ones", async () => {
     const t = await startApp({ engine });
     const team = await makeTeam(t);
     await made(t, "n");
@@ -164,7 +164,7 @@ describe.each(["lowdb", "postgres"] as const)("queries on %s", (engine) => {
     expect(same.map(({ status }) => status).sort()).toEqual([200, 409, 409, 409]);
   });
 
-  it("are listed by scope, name and platform, with their number", async () => {
+  it("are listed by scope, name and platform, with the total number", async () => {
     const t = await startApp({ engine });
     const team = await makeTeam(t);
     await made(t, "every", { interval: 60 });
@@ -204,7 +204,7 @@ describe.each(["lowdb", "postgres"] as const)("queries on %s", (engine) => {
       expect(await errorOf(t.get(`/queries${search}`)), search).toMatchObject({ status: 400, name });
   });
 
-  it("change in what is given only; a change says so, and a team cannot be changed", async () => {
+  it("change only in the given fields; a change is recorded, and the team cannot be changed", async () => {
     const t = await startApp({ engine });
     const team = await makeTeam(t);
     await makeLabel(t, "A");
@@ -258,7 +258,7 @@ describe.each(["lowdb", "postgres"] as const)("queries on %s", (engine) => {
     ]);
   });
 
-  it("of a team go with it", async () => {
+  it("of a team are deleted with it", async () => {
     const t = await startApp({ engine });
     const team = await makeTeam(t);
     const own = await made(t, "own", { team_id: team.id });
@@ -275,7 +275,7 @@ describe.each(["lowdb", "postgres"] as const)("queries on %s", (engine) => {
     expect(await t.store.queryResults.count()).toBe(0);
   });
 
-  it("belong to those whose role suffices: others' teams are as good as missing", async () => {
+  it("require a sufficient role: those of other teams do not exist for the caller", async () => {
     const t = await startApp({ engine });
     const mine = await makeTeam(t, "mine");
     const theirs = await makeTeam(t, "theirs");
@@ -312,7 +312,7 @@ describe.each(["lowdb", "postgres"] as const)("queries on %s", (engine) => {
       spec: (await caller.post("/spec/queries", { specs: [{ name: "x", query: SQL, team: "theirs" }] })).status,
     });
     const denied = { list: 403, creates: [403, 403], spec: 404 };
-    // A role that suffices nowhere is refused before anything is looked at.
+    // Without a sufficient role anywhere, the request is refused before anything is read.
     expect(await statuses(observer)).toMatchObject({
       ...denied,
       spec: 403,
@@ -342,7 +342,7 @@ describe.each(["lowdb", "postgres"] as const)("queries on %s", (engine) => {
       expect((await (await makeUser(t, role)).post("/queries", { name: "x", query: SQL })).status, role).toBe(403);
   });
 
-  it("are applied from specs, whole: what is left out takes its default", async () => {
+  it("are applied from specs completely: omitted fields get their defaults", async () => {
     const t = await startApp({ engine });
     const team = await makeTeam(t, "Lab");
     await makeLabel(t, "A");
@@ -374,12 +374,12 @@ describe.each(["lowdb", "postgres"] as const)("queries on %s", (engine) => {
       type: "applied_spec_saved_query",
       details: { specs: expected },
     });
-    // What is given back is taken, and changes nothing.
+    // The reply can be sent back, and changes nothing.
     expect((await t.post("/spec/queries", { specs: expected })).status).toBe(200);
     expect(await t.store.queries.count()).toBe(2);
   });
 
-  it("are applied all or none", async () => {
+  it("are applied in one transaction", async () => {
     const t = await startApp({ engine });
     const good = { name: "good", query: SQL };
     const cases: [object, number][] = [

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { User } from "../../src/api/users.ts";
-import { errorOf, makeTeam, makeUser } from "../support/accounts.ts";
+import { errorOf, makePerson, makeTeam, makeUser } from "../support/accounts.ts";
 import { ADMIN, type Caller, startApp, type TestApp } from "../support/app.ts";
 
 const apply = (caller: Caller, roles: object) => caller.post("/users/roles/spec", { spec: { roles } });
@@ -13,10 +13,11 @@ describe.each(["lowdb", "postgres"] as const)("POST /users/roles/spec on %s", (e
   async function start() {
     const t = await startApp({ engine });
     const [alpha, beta] = [await makeTeam(t, "Alpha"), await makeTeam(t, "Beta")];
-    return { t, alpha, beta, one: await makeUser(t, "observer"), two: await makeUser(t, { [alpha]: "observer" }) };
+    const one = await makePerson(t, "observer");
+    return { t, alpha, beta, one, two: await makeUser(t, { [alpha]: "observer" }) };
   }
 
-  it("gives users their roles by email, and signs out whose roles changed", async () => {
+  it("sets roles of users by email, and signs out those whose roles changed", async () => {
     const { t, one, two } = await start();
     const same = await makeUser(t, "maintainer");
     const reply = await apply(t, {
@@ -28,7 +29,8 @@ describe.each(["lowdb", "postgres"] as const)("POST /users/roles/spec on %s", (e
     expect(await rolesOf(t, one.user.id)).toEqual({ Alpha: "maintainer" });
     expect(await rolesOf(t, two.user.id)).toBe("gitops");
     expect((await one.get("/me")).status).toBe(401);
-    expect((await two.get("/me")).status).toBe(401);
+    // An API-only user keeps its token.
+    expect((await two.get("/me")).status).toBe(200);
     expect((await same.get("/me")).status).toBe(200);
     const feed = await t.store.activities.list({ order: [{ column: "id", direction: "desc" }], limit: 4 });
     expect(feed.map(({ type }) => type).sort()).toEqual([
@@ -51,7 +53,7 @@ describe.each(["lowdb", "postgres"] as const)("POST /users/roles/spec on %s", (e
     ["no role", { global_role: null, teams: [] }, 422, 1],
     ["both kinds", { global_role: "observer", teams: [{ team: "Alpha", role: "observer" }] }, 422, 1],
     ["a wrong type", { global_role: 7 }, 422, undefined],
-  ])("changes nobody's roles when one gets %s", async (_, bad, status, code) => {
+  ])("changes no roles if one user gets %s", async (_, bad, status, code) => {
     const { t, one, two } = await start();
     const reply = await apply(t, { [one.user.email]: { global_role: "maintainer" }, [two.user.email]: bad });
     expect(reply.status, await reply.clone().text()).toBe(status);
@@ -61,7 +63,7 @@ describe.each(["lowdb", "postgres"] as const)("POST /users/roles/spec on %s", (e
     expect((await one.get("/me")).status).toBe(200);
   });
 
-  it("answers 404 for an unknown user, and takes each once", async () => {
+  it("returns 404 for an unknown user, and accepts each only once", async () => {
     const { t, one } = await start();
     const roles = {
       [one.user.email]: { global_role: "maintainer" },
@@ -87,7 +89,7 @@ describe.each(["lowdb", "postgres"] as const)("POST /users/roles/spec on %s", (e
     expect(await rolesOf(t, 1).catch(() => "gone")).toBe("observer");
   });
 
-  it("lets team admins change what is theirs, and nothing else", async () => {
+  it("lets team admins change only roles on their teams", async () => {
     const { t, alpha, one, two } = await start();
     const boss = await makeUser(t, { [alpha]: "admin" });
     expect((await apply(boss, { [one.user.email]: { global_role: "admin" } })).status).toBe(404);

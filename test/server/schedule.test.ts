@@ -75,7 +75,7 @@ describe.each(["lowdb", "postgres"] as const)("the deprecated schedule on %s", (
     }
   });
 
-  it("refuses what cannot be scheduled", async () => {
+  it("refuses queries that cannot be scheduled", async () => {
     const t = await startApp({ engine });
     const team = await makeTeam(t);
     const own = await made(t, "own", { team_id: team.id, interval: 60 });
@@ -95,7 +95,7 @@ describe.each(["lowdb", "postgres"] as const)("the deprecated schedule on %s", (
     expect(await t.store.queries.count()).toBe(2);
   });
 
-  it("of a team holds the team's own; a change answers nothing, a delete takes the query", async () => {
+  it("of a team contains the team's own queries; a change returns nothing, a delete deletes the query", async () => {
     const t = await startApp({ engine });
     const team = await makeTeam(t);
     const query = await made(t, "users");

@@ -1,10 +1,10 @@
-// X-Expected-Count and X-Selection-Digest: what acts on hosts acts on those that the caller has seen, or on none.
+// X-Expected-Count and X-Selection-Digest: a request acts on exactly the hosts that the caller has seen, or on none.
 import { createHash } from "node:crypto";
 import { describe, expect, it } from "vitest";
 import { type StartOptions, startApp, type TestApp } from "../support/app.ts";
 import { hostRow, makeTeam, makeUser } from "../support/make.ts";
 
-/** As the documentation says it: SHA-256 over the ids in ascending order, decimal, joined by commas. */
+/** As documented: SHA-256 over the ids in ascending order, decimal, separated by commas. */
 const digestOf = (ids: readonly number[]): string =>
   createHash("sha256")
     .update([...ids].sort((a, b) => a - b).join(","))
@@ -20,7 +20,7 @@ const reasonOf = async (res: Response) =>
 async function scene(options: StartOptions) {
   const t = await startApp(options);
   const team = await makeTeam(t, "Lab");
-  // Ids of one, two and three digits: their order as numbers is not that as text.
+  // Ids of one, two and three digits: their numeric order is not that of their texts.
   await t.store.hosts.insertMany(Array.from({ length: 110 }, () => hostRow(t.clock.iso(), { platform: "darwin" })));
   const all = (await t.store.hosts.pick(["id"])).map(({ id }) => id);
   const left = () => t.store.hosts.count();
@@ -29,7 +29,7 @@ async function scene(options: StartOptions) {
 }
 
 describe.each(["lowdb", "postgres"] as const)("the hosts that a caller has seen, on %s", (engine) => {
-  it("are counted with a digest that any client can make", async () => {
+  it("are counted with a digest that any client can compute", async () => {
     const { t, all } = await scene({ engine });
     const ask = async (query: string) => (await t.get(`/hosts/count?${query}`)).json();
     expect(await ask("digest=true")).toEqual({ count: 110, digest: digestOf(all) });
@@ -42,7 +42,7 @@ describe.each(["lowdb", "postgres"] as const)("the hosts that a caller has seen,
     expect((await t.get("/hosts/count?digest=maybe")).status).toBe(400);
   });
 
-  it("are deleted when they are those, by ids and by filters", async () => {
+  it("are deleted if they match, by ids and by filters", async () => {
     const { t, all, left } = await scene({ engine });
     const ids = all.slice(0, 20).reverse();
     expect((await t.request("POST", "/hosts/delete", { ids: [...ids, ids[0]] }, seen(ids))).status).toBe(200);
@@ -53,7 +53,7 @@ describe.each(["lowdb", "postgres"] as const)("the hosts that a caller has seen,
     expect(await left()).toBe(0);
   });
 
-  it("are left alone when they are others by now: by their number, or just not the same", async () => {
+  it("are not changed if the selection has changed: in number, or only in its members", async () => {
     const { t, all, team, left, inLab } = await scene({ engine });
     const calls: [string, unknown][] = [
       ["/hosts/delete", { filters: { where: "platform = darwin" } }],
@@ -84,7 +84,7 @@ describe.each(["lowdb", "postgres"] as const)("the hosts that a caller has seen,
     expect((await t.request("POST", calls[3]![0], calls[3]![1], seen(all))).status, "they are there already").toBe(200);
   });
 
-  it("are told as changed when one of those named is gone, or cannot be seen any more", async () => {
+  it("count as changed if one of them was deleted, or is not visible any more", async () => {
     const { t, all, team, left } = await scene({ engine });
     const [a, b, c] = all as [number, number, number];
     await t.store.hosts.updateEach([a, b].map((id) => ({ id, team_id: team.id })));
@@ -103,7 +103,7 @@ describe.each(["lowdb", "postgres"] as const)("the hosts that a caller has seen,
     expect((await remove([a])).status).toBe(200);
   });
 
-  it("are one where a call is about one", async () => {
+  it("are one host if a request is about one", async () => {
     const { t, all } = await scene({ engine });
     const [a, b] = all as [number, number];
     await t.store.hosts.updateEach([{ id: a, platform: "ubuntu" }]);
@@ -125,7 +125,7 @@ describe.each(["lowdb", "postgres"] as const)("the hosts that a caller has seen,
     expect((await t.request("DELETE", `/hosts/${a}`, undefined, seen([a]))).status).toBe(200);
   });
 
-  it("are refused in another form, with the header's name", async () => {
+  it("are refused in an invalid format, with the header's name", async () => {
     const { t, all, left } = await scene({ engine });
     for (const [name, value] of [
       ["X-Expected-Count", "-1"],
@@ -146,7 +146,7 @@ describe.each(["lowdb", "postgres"] as const)("the hosts that a caller has seen,
     expect(await left()).toBe(110);
   });
 
-  it("must be told where the server is set so", async () => {
+  it("are required if the server is configured so", async () => {
     const { t, all, team, left } = await scene({ engine, settings: { require_expected_count: true } });
     const [a, ...rest] = all as [number, ...number[]];
     const calls: [string, string, unknown, number[]][] = [
@@ -172,7 +172,7 @@ describe.each(["lowdb", "postgres"] as const)("the hosts that a caller has seen,
     expect(await left()).toBe(0);
   });
 
-  it("can be narrowed to those on which the caller may act", async () => {
+  it("can be limited to those on which the caller may act", async () => {
     const { t, all, team } = await scene({ engine });
     const other = await makeTeam(t, "Desk");
     const [a, b, c] = all as [number, number, number];
@@ -199,14 +199,14 @@ describe.each(["lowdb", "postgres"] as const)("the hosts that a caller has seen,
   });
 });
 
-it("are in the API's description, as headers of what acts on hosts and of nothing else", async () => {
+it("are in the API's description, as headers of requests that act on hosts and of no others", async () => {
   const t: TestApp = await startApp();
   const { paths } = (await (await t.raw("/api/v1/svc/openapi.json")).json()) as {
     paths: Record<string, Record<string, { operationId: string; parameters: { name: string; in: string }[] }>>;
   };
   const takers = Object.values(paths)
     .flatMap((methods) => Object.values(methods))
-    .filter(({ parameters }) => parameters.some((one) => one.in === "header"));
+    .filter(({ parameters }) => parameters.some((one) => one.in === "header" && one.name !== "Dry-Run"));
   expect(takers.map(({ operationId }) => operationId).sort()).toEqual([
     "host-actions.lock",
     "host-actions.wipe",
@@ -216,7 +216,7 @@ it("are in the API's description, as headers of what acts on hosts and of nothin
     "hosts.transferByFilter",
   ]);
   for (const { parameters } of takers)
-    expect(parameters.filter((one) => one.in === "header").map(({ name }) => name)).toEqual([
+    expect(parameters.filter((one) => one.in === "header" && one.name !== "Dry-Run").map(({ name }) => name)).toEqual([
       "X-Expected-Count",
       "X-Selection-Digest",
     ]);

@@ -1,4 +1,4 @@
-// Random selectors and filters pick the same hosts on both stores, and the same as a reader of plain objects would.
+// Random selectors and filters select the same hosts on both stores as a simple implementation on plain objects.
 import fc from "fast-check";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import type { HostFilter } from "../../src/api/host-filters.ts";
@@ -11,7 +11,7 @@ const NOW = Date.parse("2026-03-01T12:00:00.000Z");
 const DAY = 86_400_000;
 const at = (ms: number) => new Date(NOW - ms).toISOString();
 
-/** What is to be known of a host, in plain words. */
+/** The data of a host, as a plain object. */
 interface Facts {
   id: number;
   hostname: string;
@@ -93,7 +93,7 @@ const fleet: fc.Arbitrary<Facts[]> = fc
     }),
   );
 
-/** A selector as text, and what it means. */
+/** A selector as text, and its meaning. */
 interface Selector {
   text: string;
   holds(host: Facts): boolean;
@@ -102,7 +102,7 @@ interface Selector {
 const quote = (text: string) => `"${text.replaceAll(/["\\]/g, "\\$&")}"`;
 const lower = (text: string) => text.toLowerCase();
 
-/** A text field: the values that a host has of it. */
+/** A text field: the values of a host. */
 function textOf(
   field: string,
   values: readonly string[],
@@ -257,7 +257,7 @@ const asSetting = (encryption: string | null): string[] =>
   encryption === null
     ? []
     : [["action_required", "enforcing", "removing_enforcement"].includes(encryption) ? "pending" : encryption];
-/** The worst that any setting of a host is. */
+/** The worst state of a host's settings. */
 function settings({ profiles, encryption }: Facts): string | undefined {
   const all = [...profiles.map(({ status }) => status), ...asSetting(encryption)];
   return ["failed", "pending", "verifying", "verified"].find((status) => all.includes(status));
@@ -324,7 +324,7 @@ async function fill({ store }: TestApp, hosts: readonly Facts[]): Promise<void> 
   };
   const stamps = { created_at: now, updated_at: now };
   for (const name of TEAMS) await store.teams.insert({ ...stamps, name, name_key: lower(name), settings });
-  // Built-in labels are there already.
+  // Built-in labels already exist.
   const kind = { label_type: "regular", label_membership_type: "manual" } as const;
   const labels = await store.labels.insertMany(LABELS.map((name) => ({ ...stamps, ...kind, name })));
   const labelId = (name: string) => labels.find((label) => label.name === name)!.id;

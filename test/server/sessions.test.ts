@@ -12,7 +12,7 @@ const tokenOf = async (response: Response): Promise<string> => {
 };
 
 describe.each(["lowdb", "postgres"] as const)("sessions on %s", (engine) => {
-  it("signs in with the email in any case, and tells of it", async () => {
+  it("are created with the email in any letter case, and recorded", async () => {
     const t = await startApp({ engine });
     const response = await login(t, "ADA@Example.com", ADMIN.password);
     expect(response.status).toBe(200);
@@ -34,7 +34,7 @@ describe.each(["lowdb", "postgres"] as const)("sessions on %s", (engine) => {
     ["an unknown user", "nobody@example.com", ADMIN.password],
     ["an empty password", ADMIN.email, ""],
     ["text that no store keeps", "nul\u0000@example.com", "\ud800 lone"],
-  ])("refuses %s, no sooner than after a second, and records it without an actor", async (_, email, password) => {
+  ])("refuse %s, after at least a second, and record it without an actor", async (_, email, password) => {
     const t = await startApp({ engine });
     const before = t.clock.now();
     const response = await login(t, email, password);
@@ -55,7 +55,7 @@ describe.each(["lowdb", "postgres"] as const)("sessions on %s", (engine) => {
     });
   });
 
-  it("refuses users of single sign-on, whatever password they give", async () => {
+  it("refuse users of single sign-on, with any password", async () => {
     const t = await startApp({ engine });
     const made = await t.post("/users/admin", {
       name: "Sue",
@@ -67,7 +67,7 @@ describe.each(["lowdb", "postgres"] as const)("sessions on %s", (engine) => {
     expect((await login(t, "sue@example.com", PASSWORD)).status).toBe(401);
   });
 
-  it("ends a session with its logout, and no other", async () => {
+  it("are ended by their logout, and no others", async () => {
     const t = await startApp({ engine });
     const token = await tokenOf(await login(t, ADMIN.email, ADMIN.password));
     expect(await (await t.as(token).post("/logout")).json()).toEqual({});
@@ -75,7 +75,7 @@ describe.each(["lowdb", "postgres"] as const)("sessions on %s", (engine) => {
     expect((await t.get("/me")).status).toBe(200);
   });
 
-  it("ends a session that was not used for its lifetime, and keeps one that was", async () => {
+  it("expire if they are not used for their lifetime, and not otherwise", async () => {
     const t = await startApp({ engine });
     const unused = await tokenOf(await login(t, ADMIN.email, ADMIN.password));
     t.clock.advance(days(4));
@@ -87,7 +87,7 @@ describe.each(["lowdb", "postgres"] as const)("sessions on %s", (engine) => {
     expect((await errorOf(refused)).message).toBe("Authentication required");
   });
 
-  it("ends even a session in use after ninety days", async () => {
+  it("expire after ninety days even in use", async () => {
     const t = await startApp({ engine });
     for (let day = 0; day < 88; day += 4) {
       t.clock.advance(days(4));
@@ -97,14 +97,14 @@ describe.each(["lowdb", "postgres"] as const)("sessions on %s", (engine) => {
     expect((await t.get("/me")).status).toBe(401);
   });
 
-  it("never ends the session of an API-only user by time", async () => {
+  it("never expire for an API-only user", async () => {
     const t = await startApp({ engine });
     const robot = await makeUser(t, "observer");
     t.clock.advance(days(400));
     expect((await robot.get("/me")).status).toBe(200);
   });
 
-  it("writes the last use at most once a minute", async () => {
+  it("store their last use at most once a minute", async () => {
     const t = await startApp({ engine });
     const accessed = async () => (await t.store.sessions.get(1))!;
     const before = await accessed();
@@ -117,7 +117,7 @@ describe.each(["lowdb", "postgres"] as const)("sessions on %s", (engine) => {
     expect(await accessed()).toMatchObject({ accessed_at: t.clock.iso(), revision: before.revision + 1 });
   });
 
-  it("answers 401 to headers that carry no token", async () => {
+  it("reply 401 to headers without a token", async () => {
     const t = await startApp({ engine });
     const headers = [
       "",
@@ -133,7 +133,7 @@ describe.each(["lowdb", "postgres"] as const)("sessions on %s", (engine) => {
       expect((await t.raw("/api/v1/svc/me", { headers: { authorization } })).status, authorization).toBe(401);
   });
 
-  it("gives and deletes one's own sessions; others' are as if they were not there", async () => {
+  it("can be read and deleted by their user; others' do not exist for it", async () => {
     const t = await startApp({ engine });
     const team = await makeTeam(t, "Alpha");
     const one = await makeUser(t, "maintainer");
@@ -180,7 +180,7 @@ describe.each(["lowdb", "postgres"] as const)("sessions on %s", (engine) => {
     expect((await t.delete("/sessions/999")).status).toBe(404);
   });
 
-  it("tells where a session was opened from, when it was used and when it ends", async () => {
+  it("contain the address from which they were opened, their last use and their expiry", async () => {
     const t = await startApp({ engine, settings: { session_duration: "2d", session_max_age: "7d" } });
     const agent = `svc/${"1".repeat(300)}`;
     const token = await tokenOf(await login(t, ADMIN.email, ADMIN.password, { "user-agent": agent }));
@@ -203,7 +203,7 @@ describe.each(["lowdb", "postgres"] as const)("sessions on %s", (engine) => {
     expect((await t.as(token).get("/me")).status).toBe(401);
   });
 
-  it("lists none that are over", async () => {
+  it("are not listed when they have expired", async () => {
     const t = await startApp({ engine });
     await login(t, ADMIN.email, ADMIN.password);
     t.clock.advance(days(4));
@@ -214,14 +214,14 @@ describe.each(["lowdb", "postgres"] as const)("sessions on %s", (engine) => {
     expect((await t.get("/sessions/2")).status).toBe(404);
   });
 
-  it("brings the hash of a password up to today's cost at a sign-in, and ends nothing by it", async () => {
+  it("update an outdated password hash at a sign-in, without ending anything", async () => {
     const t = await startApp({ engine });
     const old = await hash(ADMIN.password, { memoryCost: 4096, timeCost: 1, parallelism: 1 });
     await t.store.users.update({ where: eq("id", 1), set: { password_hash: old } });
     const stored = async () => (await t.store.users.get(1))!.password_hash;
     expect((await login(t, ADMIN.email, "correct-horse-battery-2")).status).toBe(401);
     expect(await stored()).toBe(old);
-    // Those that come at once must not stand in each other's way.
+    // Concurrent sign-ins must not block each other.
     const replies = await Promise.all([1, 2, 3].map(() => login(t, ADMIN.email, ADMIN.password)));
     for (const reply of replies) await tokenOf(reply);
     const today = await stored();
@@ -231,7 +231,7 @@ describe.each(["lowdb", "postgres"] as const)("sessions on %s", (engine) => {
     expect(await stored()).toBe(today);
   });
 
-  it("does not open a session with a password that was changed while it was checked", async () => {
+  it("are not created with a password that was changed while it was verified", async () => {
     const t = await startApp({ engine });
     const signIns = Array.from({ length: 4 }, () => login(t, ADMIN.email, ADMIN.password));
     const changing = t.post("/change_password", { old_password: ADMIN.password, new_password: PASSWORD });

@@ -12,7 +12,7 @@ const fileWith = (text: string): string => {
 };
 
 describe("settings", () => {
-  it("take the flag over the environment, the environment over the file, the file over the default", () => {
+  it("prefer the flag to the environment, the environment to the file, the file to the default", () => {
     const file = fileWith("port: 1001\nhost: 0.0.0.1\nlog_level: warn\n");
     const settings = readSettings({ flags: { port: 1003 }, env: { SVC_PORT: "1002", SVC_HOST: "0.0.0.2" }, file });
     expect(settings).toMatchObject({ port: 1003, host: "0.0.0.2", log_level: "warn", workers: 1 });
@@ -28,7 +28,7 @@ describe("settings", () => {
     });
   });
 
-  it("read flags of the environment as words, not as truthy text", () => {
+  it("parse flags in the environment as words, not as truthy text", () => {
     expect(readSettings({ flags: {}, env: { SVC_DEV_LICENSE: "false" } }).dev_license).toBe(false);
     expect(readSettings({ flags: {}, env: { SVC_DEV_LICENSE: "1" } }).dev_license).toBe(true);
   });
@@ -41,18 +41,32 @@ describe("settings", () => {
     [{ SVC_DATABASE_URL: "mysql://x/y" }, /database_url: must begin with postgres/],
     [{ SVC_TRUSTED_PROXIES: "10.0.0.0/8,nonsense" }, /trusted_proxies: nonsense/],
     [{ SVC_ADMIN_EMAIL: "a@b.c" }, /admin_email and admin_password/],
-  ])("refuse %o by name", (env, message) => {
+  ])("refuse %o with the setting's name", (env, message) => {
     expect(() => readSettings({ flags: {}, env })).toThrow(message);
   });
 
-  it("refuse a key of the file that is no setting, and a file that is no mapping", () => {
+  it("of the wrong type are refused in plain words", () => {
+    for (const [env, message] of [
+      [{ SVC_PORT: "x" }, "SVC_PORT: must be a number"],
+      [{ SVC_PORT: "1.5" }, "SVC_PORT: must be a whole number"],
+      [{ SVC_PORT: "99999" }, "SVC_PORT: must be at most 65535"],
+      [{ SVC_TLS_SELF_SIGNED: "maybe" }, "SVC_TLS_SELF_SIGNED: must be true or false"],
+    ] as const)
+      expect(() => readSettings({ flags: {}, env })).toThrow(new Error(message));
+    const file = fileWith("host: 1\ntrusted_proxies: 7\n");
+    expect(() => readSettings({ flags: {}, env: {}, file })).toThrow(
+      `host in ${file}: must be a string\ntrusted_proxies in ${file}: must be a list`,
+    );
+  });
+
+  it("refuse an unknown key of the file, and a file that is not a mapping", () => {
     expect(() => readSettings({ flags: {}, env: {}, file: fileWith("prot: 1\n") })).toThrow(
       /prot in .*: no such setting/,
     );
     expect(() => readSettings({ flags: {}, env: {}, file: fileWith("- 1\n") })).toThrow(/must be a mapping/);
   });
 
-  it("are all described, and docs/settings.md is made from them", () => {
+  it("are all described, and docs/settings.md is generated from them", () => {
     expect(settingsTable().filter(({ description }) => description === "")).toEqual([]);
     const page = readFileSync(new URL("../../docs/settings.md", import.meta.url), "utf8");
     expect(page, "run: npm run docs:settings").toBe(settingsPage());

@@ -22,7 +22,7 @@ const post = (t: TestApp, body: unknown, headers: Record<string, string> = {}) =
     body: JSON.stringify(body),
   });
 
-/** An app that nobody has set up. */
+/** An app that has not been set up. */
 async function startEmpty(engine: (typeof engines)[number]): Promise<TestApp> {
   const t = await startApp({ engine });
   await t.store.configSections.delete({ op: "all" });
@@ -30,7 +30,7 @@ async function startEmpty(engine: (typeof engines)[number]): Promise<TestApp> {
   return t;
 }
 
-/** The set-up call as it comes from an address, past the HTTP layer. */
+/** The setup call as from an address, without the HTTP layer. */
 const callFrom = (t: TestApp, address: string, body: object, headers: Record<string, string> = {}) =>
   setupRoutes[0]!.run(
     { params: {}, query: {}, body: async () => body },
@@ -39,7 +39,7 @@ const callFrom = (t: TestApp, address: string, body: object, headers: Record<str
   );
 
 describe.each(engines)("first-run set-up on %s", (engine) => {
-  it("makes a global admin with a session, and names organization and server", async () => {
+  it("creates a global admin with a session, and sets the names of organization and server", async () => {
     const t = await startEmpty(engine);
     const response = await post(t, { admin, org_info: { org_name: "Example" }, server_url: "https://svc.example.com" });
     expect(response.status).toBe(200);
@@ -65,7 +65,7 @@ describe.each(engines)("first-run set-up on %s", (engine) => {
     expect([again.status, (await errorOf(again)).message]).toEqual([409, "Conflict"]);
   });
 
-  it("lets one of many at once through", async () => {
+  it("accepts one of many concurrent requests", async () => {
     const t = await startEmpty(engine);
     const all = await Promise.all(
       Array.from({ length: 6 }, (_, i) => post(t, { admin: { ...admin, email: `first${i}@example.com` } })),
@@ -75,7 +75,7 @@ describe.each(engines)("first-run set-up on %s", (engine) => {
     expect(await t.store.sessions.count()).toBe(1);
   });
 
-  it("is the same for a start that makes the admin by itself", async () => {
+  it("is equivalent to a start that creates the admin itself", async () => {
     const t = await startEmpty(engine);
     const made = await createFirstAdmin(t.services, { name: "A", email: "a@example.com", password: PASSWORD });
     expect((await t.as(made.token).get("/me")).status).toBe(200);
@@ -84,7 +84,7 @@ describe.each(engines)("first-run set-up on %s", (engine) => {
     ).rejects.toMatchObject({ status: 409 });
   });
 
-  it("refuses what breaks a rule, and leaves nothing behind", async () => {
+  it("refuses invalid input, and leaves nothing behind", async () => {
     const t = await startEmpty(engine);
     const cases: [string, object, string][] = [
       ["no admin", {}, "admin"],
@@ -123,7 +123,7 @@ describe("set-up from another machine", () => {
     await expect(callFrom(t, "192.0.2.7", { admin, setup_token: setupToken })).rejects.toMatchObject({ status: 409 });
   });
 
-  it("is not taken for this machine's because a proxy here passed it on", async () => {
+  it("is not considered local because a proxy on this machine forwarded it", async () => {
     const t = await startEmpty("lowdb");
     const passedOn: Record<string, string>[] = [{ "x-forwarded-for": "127.0.0.1" }, { forwarded: "for=192.0.2.7" }];
     for (const headers of passedOn)
@@ -133,7 +133,7 @@ describe("set-up from another machine", () => {
 });
 
 describe("the data folder", () => {
-  it("holds no password, token or enroll secret in readable form", async () => {
+  it("contains no password, token or enroll secret in readable form", async () => {
     const t = await startApp({ engine: "lowdb" });
     const team = await makeTeam(t, "Alpha", { secrets: [{ secret: "canary-team-secret-91" }] });
     await t.post("/spec/enroll_secret", { spec: { secrets: [{ secret: "canary-global-secret-92" }] } });

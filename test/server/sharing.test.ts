@@ -3,7 +3,7 @@ import { Sharing } from "../../src/server/core/sharing.ts";
 import { startApp } from "../support/app.ts";
 import { makeHost, makeTeam, makeUser } from "../support/make.ts";
 
-/** Reads that end when told; each gives how much had happened when it began. */
+/** Reads that end when the test releases them; each returns how many events had happened when it started. */
 function world() {
   let happened = 0;
   const open: (() => void)[] = [];
@@ -21,7 +21,7 @@ function world() {
 const settle = () => new Promise((done) => setImmediate(done));
 
 describe("a shared read", () => {
-  it("runs once for all who ask before it begins, and never answers from before a question", async () => {
+  it("runs once for all callers before it starts, and never returns data from before a request", async () => {
     const w = world();
     const first = w.sharing.run("a", w.read);
     w.happen();
@@ -42,7 +42,7 @@ describe("a shared read", () => {
     expect(w.sharing.size).toBe(0);
   });
 
-  it("does not wait for others, and goes on after one that failed", async () => {
+  it("does not wait for others, and continues after one that failed", async () => {
     const w = world();
     const failing = w.sharing.run("a", () => Promise.reject(new Error("gone")));
     const next = w.sharing.run("a", async () => "well");
@@ -53,7 +53,7 @@ describe("a shared read", () => {
     expect(w.sharing.size).toBe(0);
   });
 
-  it("keeps counts and summaries of callers with different teams apart", async () => {
+  it("keeps counts and summaries of callers with different teams separate", async () => {
     const t = await startApp();
     const [one, two] = [await makeTeam(t), await makeTeam(t)];
     await makeHost(t, { team_id: one.id });

@@ -1,4 +1,5 @@
-// Assertions that must not sign anybody in. Each is made by changing one thing of a good one, and has to be refused for that very reason.
+// Assertions that must not sign anybody in. Each differs from a valid one in one point, and must be refused for exactly
+// this reason.
 import { Writable } from "node:stream";
 import { pino } from "pino";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -38,7 +39,7 @@ interface Scene extends Moment {
   readonly t: TestApp;
   readonly begun: Begun;
 }
-/** What is delivered, and with which cookie (the sign-in's own unless said; null: none). */
+/** What is sent, and with which cookie (by default the sign-in's own; null: none). */
 interface Attempt {
   readonly xml: string | Buffer;
   readonly cookie?: string | null;
@@ -51,7 +52,7 @@ type Attack = readonly [
 
 const SIGNATURE = /<ds:Signature .*?<\/ds:Signature>/s;
 
-/** The pieces that wrapping attacks are made of. */
+/** The parts of wrapping attacks. */
 function pieces(scene: Scene) {
   const signed = sign(assertionXml(scene, { id: "_good", nameId: ATTACKER }), "Assertion", key);
   const signature = SIGNATURE.exec(signed)![0];
@@ -138,7 +139,7 @@ const wrapping: Attack[] = [
   ],
   [
     "XSW9: what was signed under another name, the reference pointing there",
-    /signature is of another element/,
+    /signature covers another element/,
     (s) => {
       const { evil, signature, bare, into } = pieces(s);
       const hidden = bare.replace("<saml:Assertion ", "<saml:Advice ").replace("</saml:Assertion>", "</saml:Advice>");
@@ -187,7 +188,7 @@ const wrapping: Attack[] = [
   ],
   [
     "a signature that stands elsewhere",
-    /does not stand where it belongs/,
+    /is in the wrong place/,
     (s) => {
       const { bare, signature } = pieces(s);
       return responseXml(s, `${bare}<samlp:Extensions>${signature}</samlp:Extensions>`);
@@ -287,7 +288,7 @@ const signatures: Attack[] = [
   ],
   [
     "two references",
-    /not exactly one Reference/,
+    /must have exactly one Reference/,
     (s) => {
       const signed = signedAssertion(s, key);
       const reference = /<ds:Reference .*?<\/ds:Reference>/s.exec(signed)![0];
@@ -296,7 +297,7 @@ const signatures: Attack[] = [
   ],
   [
     "two SignedInfo",
-    /not exactly one SignedInfo/,
+    /must have exactly one SignedInfo/,
     (s) => {
       const signed = signedAssertion(s, key);
       const info = /<ds:SignedInfo>.*?<\/ds:SignedInfo>/s.exec(signed)![0];
@@ -310,13 +311,13 @@ const signatures: Attack[] = [
   ],
   [
     "a reference to the whole document",
-    /signature is of another element/,
+    /signature covers another element/,
     (s) => signedAssertion(s, key).replace(/URI="#[^"]*"/, 'URI=""'),
   ],
   ["an assertion that is encrypted to somebody", /encrypted/, (s) => samlpResponse(s, key, { encryptFor: other })],
 ];
 
-/** Well signed, but saying the wrong thing. */
+/** Validly signed, but with invalid content. */
 const says = (name: string, reason: RegExp, content: Content, how = signedAssertion): Attack => [
   name,
   reason,
@@ -332,7 +333,7 @@ const contents: Attack[] = [
       .join(""),
   }),
   says("no conditions", /exactly one Conditions/, { conditions: "" }),
-  says("a condition that nobody knows", /condition that is not understood/, {
+  says("a condition that nobody knows", /condition that is not supported/, {
     audienceXml:
       '<saml:AudienceRestriction><saml:Audience>svc-of-tests</saml:Audience></saml:AudienceRestriction><saml:Condition xmlns:x="urn:x" x:only="mondays"/>',
   }),
@@ -345,7 +346,7 @@ const contents: Attack[] = [
   says("a time that is over", /expired \(NotOnOrAfter\)/, { notOnOrAfter: -HOUR }),
   says("conditions whose time is over", /expired \(NotOnOrAfter\)/, { conditionsNotOnOrAfter: -HOUR }),
   says("a time that has not come", /not valid yet/, { notBefore: HOUR }),
-  says("no time limit", /until when/, { notOnOrAfter: null }),
+  says("no time limit", /no expiry time/, { notOnOrAfter: null }),
   says("a session that is over", /SessionNotOnOrAfter/, {
     authnStatement:
       '<saml:AuthnStatement AuthnInstant="2020-01-01T00:00:00Z" SessionNotOnOrAfter="2020-01-01T08:00:00Z"><saml:AuthnContext><saml:AuthnContextClassRef>x</saml:AuthnContextClassRef></saml:AuthnContext></saml:AuthnStatement>',
@@ -399,7 +400,7 @@ const sessions: Attack[] = [
   ["no cookie", /no sign-in began in this browser/, (s) => ({ xml: signedAssertion(s, key), cookie: null })],
   [
     "a cookie that is none of ours",
-    /over, was used before, or is none/,
+    /expired, was used before, or never existed/,
     (s) => ({
       xml: signedAssertion(s, key),
       cookie: `${s.begun.cookie.split("=")[0]}=${"A".repeat(43)}`,
@@ -415,7 +416,7 @@ const sessions: Attack[] = [
   ],
   [
     "a cookie used before, with a bad response",
-    /over, was used before/,
+    /expired, was used before/,
     async (s) => {
       await deliver(s.t, "<x/>", s.begun.cookie);
       return signedAssertion(s, key);
@@ -423,7 +424,7 @@ const sessions: Attack[] = [
   ],
   [
     "a response delivered twice",
-    /over, was used before/,
+    /expired, was used before/,
     async (s) => {
       const xml = signedAssertion(s, key);
       expect(sessionOf(await deliver(s.t, xml, s.begun.cookie))).not.toBeNull();
@@ -450,7 +451,7 @@ const sessions: Attack[] = [
   ],
   [
     "a sign-in of more than five minutes ago",
-    /over, was used before/,
+    /expired, was used before/,
     (s) => {
       s.t.clock.advance(300_000);
       return signedAssertion({ ...s, now: s.t.clock.now() }, key);
@@ -496,8 +497,8 @@ const bombTexts: (readonly [string, RegExp, (scene: Scene) => string | Buffer])[
   ["bytes that are no UTF-8", /UTF-8/, () => Buffer.from([0x3c, 0x61, 0xff, 0x3e])],
   ["UTF-16", /UTF-8|well-formed/, () => Buffer.from('<?xml version="1.0" encoding="UTF-16"?><a/>', "utf16le")],
   ["another encoding", /UTF-8/, () => '<?xml version="1.0" encoding="UTF-7"?><a/>'],
-  ["another document", /no SAML response/, () => "<html/>"],
-  ["a request instead of a response", /no SAML response/, (s) => s.begun.request],
+  ["another document", /not a SAML response/, () => "<html/>"],
+  ["a request instead of a response", /not a SAML response/, (s) => s.begun.request],
 ];
 const bombs = bombTexts.map(([name, reason, make]): Attack => [name, reason, (scene) => ({ xml: make(scene) })]);
 
@@ -533,10 +534,10 @@ describe.each(["lowdb", "postgres"] as const)("a response on %s", (engine) => {
     const begun = await begin(t);
     return { t, begun, now: t.clock.now(), requestId: begun.requestId };
   };
-  /** Milliseconds that the refusal took. */
+  /** Milliseconds until the refusal. */
   async function refused([, reason, make]: Attack, status?: number): Promise<number> {
     const { t } = box;
-    // More than one sign-in a second would be too many from one address.
+    // More than one sign-in per second would exceed the limit for one address.
     t.clock.advance(2_000);
     const at = await scene();
     const made = await make(at);
@@ -560,13 +561,13 @@ describe.each(["lowdb", "postgres"] as const)("a response on %s", (engine) => {
     return took;
   }
 
-  it("signs in when nothing is wrong with it", async () => {
+  it("signs in without any change", async () => {
     for (const how of [signedAssertion, signedResponse]) {
       const at = await scene();
       expect(sessionOf(await deliver(at.t, how(at, key), at.begun.cookie))).not.toBeNull();
     }
     let at = await scene();
-    // Conditions need not say until when; the confirmation has to.
+    // Conditions may have no end; the confirmation must have one.
     const open = { conditionsNotOnOrAfter: null };
     expect(sessionOf(await deliver(at.t, signedAssertion(at, key, open), at.begun.cookie))).not.toBeNull();
     at = await scene();
@@ -586,7 +587,7 @@ describe.each(["lowdb", "postgres"] as const)("a response on %s", (engine) => {
     });
   });
 
-  it("is refused when it is no base64, or over the limits of the form", async () => {
+  it("is refused if it is not base64, or exceeds the limits of the form", async () => {
     const { t } = box;
     const post = (SAMLResponse: string, cookie: string) =>
       t.raw("/api/v1/svc/sso/callback", {
@@ -607,7 +608,7 @@ describe.each(["lowdb", "postgres"] as const)("a response on %s", (engine) => {
     expect(text.status).toBe(415);
   });
 
-  it("is taken by any signing certificate of the metadata, and by none that is for encryption", async () => {
+  it("is accepted with any signing certificate of the metadata, and with none for encryption", async () => {
     const { t } = box;
     await turnOnSso(t, key, { metadata: metadataOf(key, { certs: [other.cert, key.cert], use: "" }) });
     for (const signer of [key, other]) {
@@ -625,7 +626,7 @@ describe.each(["lowdb", "postgres"] as const)("a response on %s", (engine) => {
     await turnOnSso(t, key);
   });
 
-  it("cannot be tried against each other by two callbacks at once", async () => {
+  it("cannot be used by two concurrent callbacks", async () => {
     const { t } = box;
     const at = await scene();
     const answers = await Promise.all(

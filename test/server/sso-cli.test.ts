@@ -1,4 +1,4 @@
-// The page that hands the command line a code, and what the code is good for.
+// The page that passes a code to the command line, and the use of the code.
 import { createHash, randomBytes } from "node:crypto";
 import { beforeAll, describe, expect, it } from "vitest";
 import { SSO_PER_MINUTE } from "../../src/server/sso/limits.ts";
@@ -33,7 +33,7 @@ const exchange = (t: TestApp, code: string, code_verifier = verifier) =>
   t.as(null).request("POST", "/sso/cli_token", { code, code_verifier });
 
 describe.each(["lowdb", "postgres"] as const)("the command line's sign-in on %s", (engine) => {
-  it("asks first, says who signs in, and hands a code to this computer only", async () => {
+  it("asks first, names the user, and passes a code to this computer only", async () => {
     const t = await startApp({ engine });
     const browser = signedIn(t);
     const page = await browser.get(asks());
@@ -60,7 +60,7 @@ describe.each(["lowdb", "postgres"] as const)("the command line's sign-in on %s"
     expect(last).toMatchObject({ type: "user_logged_in", actor_email: "ada@example.com" });
   });
 
-  it("takes a code once, within a minute, with the right verifier", async () => {
+  it("accepts a code once, within a minute, with the right verifier", async () => {
     const t = await startApp({ engine });
     const used = await codeFrom(t);
     expect((await exchange(t, used)).status).toBe(200);
@@ -70,7 +70,7 @@ describe.each(["lowdb", "postgres"] as const)("the command line's sign-in on %s"
     expect((await exchange(t, late)).status).toBe(401);
     const guessed = await codeFrom(t);
     expect((await exchange(t, guessed, randomBytes(32).toString("base64url"))).status).toBe(401);
-    // One try: whoever has the code alone cannot try again.
+    // There is only one attempt: somebody with only the code cannot try again.
     expect((await exchange(t, guessed)).status).toBe(401);
     expect((await exchange(t, randomBytes(32).toString("base64url"))).status).toBe(401);
     expect((await exchange(t, "x", "short")).status).toBe(422);
@@ -78,9 +78,9 @@ describe.each(["lowdb", "postgres"] as const)("the command line's sign-in on %s"
     expect(failures).toBe(5);
   });
 
-  it("bounds the tries of one address", async () => {
+  it("limits the attempts of one address", async () => {
     const t = await startApp({ engine });
-    // At once: each refusal takes a second of the clock.
+    // All at once, because each refusal takes a second of the clock.
     const tries = await Promise.all(Array.from({ length: SSO_PER_MINUTE + 5 }, () => exchange(t, "a".repeat(43))));
     const refused = tries.filter(({ status }) => status === 401).length;
     const limited = tries.filter(({ status }) => status === 429).length;
@@ -90,7 +90,7 @@ describe.each(["lowdb", "postgres"] as const)("the command line's sign-in on %s"
     expect((await exchange(t, await codeFrom(t))).status).toBe(200);
   });
 
-  it("takes no code of another kind, and none of a user who is gone", async () => {
+  it("accepts no code of another kind, and none of a deleted user", async () => {
     const t = await startApp({ engine });
     const user = await makeUser(t, "observer");
     const token = await makeSession(t, user.id);
@@ -102,7 +102,7 @@ describe.each(["lowdb", "postgres"] as const)("the command line's sign-in on %s"
     expect((await exchange(t, reset)).status).toBe(401);
   });
 
-  it("sends who is not signed in to sign in first, and back", async () => {
+  it("lets users sign in first, and returns to the page", async () => {
     const t = await startApp({ engine });
     const res = await newBrowser(t).get(asks({ sso: "1" }));
     expect(res.status).toBe(303);
@@ -113,7 +113,7 @@ describe.each(["lowdb", "postgres"] as const)("the command line's sign-in on %s"
     expect(await t.store.oneTimeTokens.count()).toBe(0);
   });
 
-  it("goes to the identity provider where single sign-on is on, but only once", async () => {
+  it("uses the identity provider if single sign-on is on, but only once", async () => {
     const t = await startApp({ engine });
     await turnOnSso(t, key);
     const browser = newBrowser(t);
@@ -121,10 +121,10 @@ describe.each(["lowdb", "postgres"] as const)("the command line's sign-in on %s"
     expect(movesTo(await page.text())).toMatch(/^https:\/\/idp\.example\.com\/sso\?SAMLRequest=/);
     expect([...browser.cookies.keys()]).toContain("__Host-SVCSSOSESSIONID");
     const session = await t.store.ssoSessions.first({});
-    // Without the wish for single sign-on: a browser without cookies would go round in circles.
+    // Without single sign-on: a browser without cookies would be redirected forever.
     expect(session?.relay_url).toBe(asks());
     expect((await browser.get(asks())).headers.get("location")).toMatch(/^\/login\?next=/);
-    // From an address that is not the public one, there first.
+    // From an address that is not the public one, first to that one.
     const local = newBrowser(t, "127.0.0.1:8412");
     const moved = movesTo(await (await local.get(asks({ sso: "1" }))).text());
     expect(moved).toBe(`https://svc.example.com${asks({ sso: "1", moved: "1" })}`);
@@ -141,7 +141,7 @@ describe.each(["lowdb", "postgres"] as const)("the command line's sign-in on %s"
     { challenge: `${challenge}=` },
     { state: "" },
     { state: '"><script>alert(1)</script>' },
-  ])("does not understand %o", async (bad) => {
+  ])("refuses %o", async (bad) => {
     const t = await startApp({ engine });
     const page = await signedIn(t).get(asks(bad));
     expect(page.status).toBe(400);
@@ -149,7 +149,7 @@ describe.each(["lowdb", "postgres"] as const)("the command line's sign-in on %s"
     expect(await t.store.oneTimeTokens.count()).toBe(0);
   });
 
-  it("gives nothing to another site's form, or to a session without its form", async () => {
+  it("gives no code to another site's form, or to a session without its form", async () => {
     const t = await startApp({ engine });
     const browser = signedIn(t);
     const res = await t.raw(whole("/cli-login"), {
@@ -167,7 +167,7 @@ describe.each(["lowdb", "postgres"] as const)("the command line's sign-in on %s"
     expect(await t.store.oneTimeTokens.count()).toBe(0);
   });
 
-  it("gives nothing to who first needs a new password", async () => {
+  it("gives no code to a user who must set a new password first", async () => {
     const t = await startApp({ engine });
     const user = await makeUser(t, "observer", { force_password_reset: true });
     const page = await signedIn(t, user.token).get(asks());

@@ -1,4 +1,4 @@
-// Metadata of the identity provider, by text and by address: what is read of it, and what becomes of a sign-in when it cannot be had.
+// Metadata of the identity provider, as text and by URL: its content, and sign-ins while it is unavailable.
 import { beforeAll, describe, expect, it } from "vitest";
 import { MetadataProblem, readMetadata } from "../../src/server/sso/metadata.ts";
 import { errorOf } from "../support/accounts.ts";
@@ -13,7 +13,7 @@ import {
   SSO_URL,
   sessionOf,
   signedAssertion,
-  ssoSettings,
+  storeSso,
   turnOnSso,
 } from "../support/idp.ts";
 import { type Receiver, startReceiver } from "../support/receiver.ts";
@@ -38,7 +38,7 @@ async function expectFailure(response: Response, reason: RegExp): Promise<void> 
 }
 
 describe("metadata", () => {
-  it("gives address and certificates of the provider, alone or among others", async () => {
+  it("contains URL and certificates of the provider, alone or among others", async () => {
     const pem = (one: SigningKey) => one.cert.replace(/\s+/g, "");
     const alone = readMetadata(metadataOf(key, { certs: [key.cert, other.cert, key.cert] }), ISSUER);
     expect(alone).toMatchObject({ entityId: ISSUER, redirectUrl: SSO_URL, validUntil: null });
@@ -53,7 +53,7 @@ describe("metadata", () => {
   it.each<[string, RegExp, () => string]>([
     ["empty", /cannot be read/, () => ""],
     ["no XML", /cannot be read/, () => "not xml"],
-    ["another document", /no SAML metadata/, () => "<html/>"],
+    ["another document", /not SAML metadata/, () => "<html/>"],
     ["of another provider", /is of urn:other, and issuer_uri is/, () => metadataOf(key, { issuer: "urn:other" })],
     ["with a DOCTYPE", /DOCTYPE/, () => metadataOf(key).replace("<!--", "<!DOCTYPE md [<!ENTITY a 'b'>]><!--")],
     ["with an external entity", /DOCTYPE/, () => `<!DOCTYPE x SYSTEM "file:///etc/passwd"><x/>`],
@@ -73,13 +73,13 @@ describe("metadata", () => {
     ],
     ["of a service provider", /no identity provider/, () => metadataOf(key).replaceAll("IDPSSO", "SPSSO")],
     ["of SAML 1.1", /no identity provider/, () => metadataOf(key).replaceAll("SAML:2.0:protocol", "SAML:1.1:protocol")],
-    ["with a time that is none", /no time/, () => metadataOf(key, { validUntil: "soon" })],
-  ])("is refused when it is %s", async (_, reason, text) => {
+    ["with a time that is none", /not a time/, () => metadataOf(key, { validUntil: "soon" })],
+  ])("is refused if it is %s", async (_, reason, text) => {
     const started = performance.now();
     const reading = () => readMetadata(text(), ISSUER);
     expect(reading).toThrow(MetadataProblem);
     expect(reading).toThrow(reason);
-    // Not what it takes, which is next to nothing, but the end of what grows with the square of the input.
+    // Not the time that it takes, which is almost nothing, but a limit that quadratic growth would exceed.
     expect(performance.now() - started).toBeLessThan(30_000);
   });
 });
@@ -91,7 +91,7 @@ beforeAll(async () => {
 });
 
 describe.each(["lowdb", "postgres"] as const)("metadata by address on %s", (engine) => {
-  it("is fetched when a sign-in needs it, held, and renewed beside the traffic", async () => {
+  it("is fetched when a sign-in needs it, cached, and refreshed in the background", async () => {
     const t = await startApp({ engine, settings: local });
     const server = await startReceiver({ answer: () => ({ body: metadataOf(key) }) });
     await byUrl(t, server);
@@ -108,7 +108,7 @@ describe.each(["lowdb", "postgres"] as const)("metadata by address on %s", (engi
         })
         .toBe(count);
     await renewed(2);
-    // The provider's keys change: sign-ins that begin after the renewal know of it.
+    // The provider's keys change: sign-ins after the refresh use them.
     server.answer = () => ({ body: metadataOf(other) });
     t.clock.advance(6 * minutes);
     await renewed(3);
@@ -126,7 +126,7 @@ describe.each(["lowdb", "postgres"] as const)("metadata by address on %s", (engi
       .toBe(true);
   });
 
-  it("is used for a day when it cannot be renewed, then no more", async () => {
+  it("is used for a day if it cannot be refreshed, then no more", async () => {
     const t = await startApp({ engine, settings: local });
     const server = await startReceiver({ answer: () => ({ body: metadataOf(key) }) });
     await byUrl(t, server);
@@ -136,8 +136,8 @@ describe.each(["lowdb", "postgres"] as const)("metadata by address on %s", (engi
     await begin(t);
     await server.got(2);
     t.clock.advance(23 * 60 * minutes);
-    // The renewal before is only known to have begun; once it has failed, the next one waits 15 seconds. One may fail and another begin
-    // between two looks.
+    // The previous renewal is only known to have begun; once it has failed, the next one waits 15 seconds. One may fail
+    // and another begin between two polls.
     await expect
       .poll(async () => {
         t.clock.advance(15_000);
@@ -146,31 +146,31 @@ describe.each(["lowdb", "postgres"] as const)("metadata by address on %s", (engi
       })
       .toBeGreaterThan(2);
     t.clock.advance(60 * minutes);
-    await expectFailure(await start(t), /metadata_url answered with status 503/);
+    await expectFailure(await start(t), /metadata_url returned status 503/);
     server.answer = () => ({ body: metadataOf(key) });
     t.clock.advance(minutes);
     await begin(t);
   });
 
-  it("is not used beyond what it says itself", async () => {
+  it("is not used beyond its own validity", async () => {
     const t = await startApp({ engine, settings: local });
     const validUntil = new Date(t.clock.now() + 10 * minutes).toISOString();
     await turnOnSso(t, key, { metadata: metadataOf(key, { validUntil }) });
     await begin(t);
     t.clock.advance(10 * minutes);
-    await expectFailure(await start(t), /validUntil is over/);
+    await expectFailure(await start(t), /has expired \(validUntil\)/);
     const server = await startReceiver({ answer: () => ({ body: metadataOf(key, { validUntil }) }) });
     await byUrl(t, server);
-    await expectFailure(await start(t), /validUntil is over/);
+    await expectFailure(await start(t), /has expired \(validUntil\)/);
   });
 
-  it("is stored although it cannot be reached, and then the sign-in says so", async () => {
+  it("is stored although it cannot be fetched, and then the sign-in reports that", async () => {
     const t = await startApp({ engine, settings: local });
     const server = await startReceiver();
     await byUrl(t, server);
     await server.stop();
     await expectFailure(await start(t), /refused the connection/);
-    // And a callback goes back to the sign-in page.
+    // And a callback returns to the sign-in page.
     await turnOnSso(t, key);
     const { cookie, requestId } = await begin(t);
     await byUrl(t, server);
@@ -178,18 +178,17 @@ describe.each(["lowdb", "postgres"] as const)("metadata by address on %s", (engi
     expect(res.headers.get("location")).toBe("/login?status=error");
   });
 
-  it("may be neither text nor address only while single sign-on is off", async () => {
+  it("can be missing only while single sign-on is off", async () => {
     const t = await startApp({ engine });
     await turnOnSso(t, key);
-    const { sso_settings } = await t.services.config.current();
-    Object.assign(sso_settings, { metadata: "" });
+    await storeSso(t, { metadata: "" });
     await expectFailure(await start(t), /neither metadata nor metadata_url/);
   });
 
   it.each<[string, RegExp, () => string | Buffer]>([
-    ["ten megabytes", /over 1048576 bytes/, () => Buffer.alloc(10_000_000, 0x20)],
+    ["ten megabytes", /larger than 1048576 bytes/, () => Buffer.alloc(10_000_000, 0x20)],
     ["a billion laughs", /DOCTYPE/, () => '<!DOCTYPE a [<!ENTITY b "&c;&c;"><!ENTITY c "x">]><a>&b;</a>'],
-    ["a web page", /no SAML metadata/, () => "<html><body>Sign in</body></html>"],
+    ["a web page", /not SAML metadata/, () => "<html><body>Sign in</body></html>"],
     ["another provider", /issuer_uri is/, () => metadataOf(key, { issuer: "urn:other" })],
     ["bytes", /UTF-8/, () => Buffer.from([0xff, 0xfe, 0x00])],
   ])("is a clear error when the server sends %s", async (_, reason, body) => {
@@ -198,33 +197,32 @@ describe.each(["lowdb", "postgres"] as const)("metadata by address on %s", (engi
     await byUrl(t, server);
     const started = performance.now();
     await expectFailure(await start(t), reason);
-    // The address is left alone for a while: a second sign-in does not wait for it.
+    // The URL is not requested for a while: a second sign-in does not wait for it.
     await expectFailure(await start(t), reason);
     expect(server.received).toHaveLength(1);
     expect(performance.now() - started).toBeLessThan(60_000);
     expect(await t.store.ssoSessions.count()).toBe(0);
   });
 
-  it("ends in bounded time when the server does not answer, for all who wait together", async () => {
+  it("ends in bounded time if the server does not reply, for all who wait together", async () => {
     const t = await startApp({ engine, settings: local });
     const server = await startReceiver({ answer: () => "hang" });
     await byUrl(t, server);
     const started = performance.now();
     const answers = await Promise.all([start(t), start(t), start(t)]);
     const took = performance.now() - started;
-    for (const answer of answers) await expectFailure(answer, /did not answer in time/);
+    for (const answer of answers) await expectFailure(answer, /did not respond in time/);
     expect(server.received).toHaveLength(1);
     expect(took).toBeGreaterThan(9_000);
-    // One wait of ten seconds, not three one after the other.
+    // One wait of ten seconds, not three in sequence.
     expect(took).toBeLessThan(29_000);
   });
 
   it("is not fetched from this machine unless that is allowed", async () => {
     const t = await startApp({ engine });
     const server = await startReceiver({ answer: () => ({ body: metadataOf(key) }) });
-    await t.patch("/config", { sso_settings: ssoSettings(key, { metadata: "", metadata_url: `${server.url}/m` }) });
-    const { sso_settings } = await t.services.config.current();
-    Object.assign(sso_settings, ssoSettings(key, { metadata: "", metadata_url: `${server.url}/m` }));
+    await turnOnSso(t, key);
+    await storeSso(t, { metadata: "", metadata_url: `${server.url}/m` });
     await expectFailure(await start(t), /metadata_url: /);
     expect(server.received).toHaveLength(0);
   });

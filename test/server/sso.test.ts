@@ -1,4 +1,4 @@
-// Single sign-on from the browser's side: how a sign-in begins and ends, who gets an account, and with which roles.
+// Single sign-on in the browser: start and end of a sign-in, accounts, and roles.
 import { Writable } from "node:stream";
 import { pino } from "pino";
 import { beforeAll, describe, expect, it } from "vitest";
@@ -21,6 +21,7 @@ import {
   sessionOf,
   signedAssertion,
   signedResponse,
+  storeSso,
   turnOnSso,
 } from "../support/idp.ts";
 
@@ -38,7 +39,7 @@ async function addUser(t: TestApp, more: object = {}): Promise<number> {
   return ((await res.json()) as { user: { id: number } }).user.id;
 }
 
-/** Signs in by a response with that content; gives the answer. */
+/** Signs in with a response of that content; returns the reply. */
 async function signIn(t: TestApp, content: Content = {}): Promise<Response> {
   const { cookie, requestId } = await begin(t);
   return deliver(t, signedAssertion({ now: t.clock.now(), requestId }, key, content), cookie);
@@ -65,7 +66,7 @@ const me = async (t: TestApp, response: Response) =>
   ).user;
 
 describe.each(["lowdb", "postgres"] as const)("single sign-on on %s", (engine) => {
-  it("says whether it is on", async () => {
+  it("reports whether it is turned on", async () => {
     const t = await startApp({ engine });
     const read = async () => (await t.as(null).get("/sso")).json();
     expect(await read()).toEqual({ settings: { idp_name: "", idp_image_url: "", sso_enabled: false } });
@@ -93,7 +94,7 @@ describe.each(["lowdb", "postgres"] as const)("single sign-on on %s", (engine) =
     expect(request).toContain(`IssueInstant="${t.clock.iso()}"`);
     expect(request).toContain('Format="urn:oasis:names:tc:SAML:1.1:nameid-format:emailAddress" AllowCreate="true"');
     expect(request).not.toContain("Signature");
-    // As another library reads it.
+    // As another library parses it.
     expect(await samlpReads(url)).toMatchObject({
       issuer: ENTITY_ID,
       assertionConsumerServiceURL: ACS,
@@ -105,7 +106,7 @@ describe.each(["lowdb", "postgres"] as const)("single sign-on on %s", (engine) =
     expect(JSON.stringify(rows)).not.toContain(cookie!.split(";")[0]!.split("=")[1]);
   });
 
-  it("begins no sign-in while it is off, or to another site", async () => {
+  it("starts no sign-in while it is off, or with a redirect to another site", async () => {
     const t = await startApp({ engine });
     const start = (relay_url: unknown) => t.as(null).request("POST", "/sso", { relay_url });
     expect((await start("/")).status).toBe(400);
@@ -134,7 +135,7 @@ describe.each(["lowdb", "postgres"] as const)("single sign-on on %s", (engine) =
     expect((await start("/")).status).toBe(200);
   });
 
-  it("signs in by responses of another library: assertion signed, response signed, both", async () => {
+  it("accepts responses of another library: assertion signed, response signed, both", async () => {
     const t = await startApp({ engine });
     await turnOnSso(t, key);
     const id = await addUser(t);
@@ -157,7 +158,7 @@ describe.each(["lowdb", "postgres"] as const)("single sign-on on %s", (engine) =
     expect(await activitiesOf(t, "user_failed_login")).toEqual([]);
   });
 
-  it("takes the response as JSON too, in every version of the path", async () => {
+  it("accepts the response as JSON too, in every version of the path", async () => {
     const t = await startApp({ engine });
     await turnOnSso(t, key);
     await addUser(t);
@@ -182,13 +183,13 @@ describe.each(["lowdb", "postgres"] as const)("single sign-on on %s", (engine) =
     await turnOnSso(t, key);
     await addUser(t);
     expect((await me(t, await signIn(t, { nameId: "Ada.SSO@Example.com" }))).email).toBe(EMAIL);
-    // The Kelvin sign is no k.
+    // The Kelvin sign is not a k.
     await addUser(t, { email: "kim@example.com" });
     const res = await signIn(t, { nameId: "\u212Aim@example.com" });
     expect(res.headers.get("location")).toBe("/login?status=account_invalid");
   });
 
-  it("takes any address of ours as the audience, beside others", async () => {
+  it("accepts any address of this server as the audience, beside others", async () => {
     const t = await startApp({ engine });
     await turnOnSso(t, key);
     await addUser(t);
@@ -199,7 +200,7 @@ describe.each(["lowdb", "postgres"] as const)("single sign-on on %s", (engine) =
       expect(sessionOf(await signIn(t, given))).not.toBeNull();
   });
 
-  it("goes by sso_server_url where it differs", async () => {
+  it("uses sso_server_url if it differs", async () => {
     const t = await startApp({ engine });
     await turnOnSso(t, key, { sso_server_url: "https://admin.example.com/" });
     await addUser(t);
@@ -212,7 +213,7 @@ describe.each(["lowdb", "postgres"] as const)("single sign-on on %s", (engine) =
     expect(await metadata.text()).toContain(`Location="${recipient}"`);
   });
 
-  it("lets clocks differ by a minute, and no more", async () => {
+  it("lets clocks differ by at most a minute", async () => {
     const t = await startApp({ engine });
     await turnOnSso(t, key);
     await addUser(t);
@@ -222,7 +223,7 @@ describe.each(["lowdb", "postgres"] as const)("single sign-on on %s", (engine) =
     expect(sessionOf(await signIn(t, { notBefore: 61_000 }))).toBeNull();
   });
 
-  it("takes what the identity provider began only where that is turned on, once, and to the start page", async () => {
+  it("accepts sign-ins started by the identity provider only if that is turned on, once, and opens the start page", async () => {
     const t = await startApp({ engine });
     await turnOnSso(t, key);
     await addUser(t);
@@ -236,12 +237,12 @@ describe.each(["lowdb", "postgres"] as const)("single sign-on on %s", (engine) =
     expect(page).toContain('url=/"');
     expect(page).not.toContain("/evil");
     expect(sessionOf(await deliver(t, xml, null))).toBeNull();
-    // In answer to nothing, though this browser began a sign-in.
+    // Without a request that it belongs to, although this browser started a sign-in.
     const { cookie } = await begin(t);
     expect(sessionOf(await deliver(t, unasked(), cookie))).toBeNull();
   });
 
-  it("refuses who has no account here, or signs in by password", async () => {
+  it("refuses users without an account here, or with a password", async () => {
     const t = await startApp({ engine, tier: "free" });
     await turnOnSso(t, key);
     const refused = async (content: Content, status: string) => {
@@ -268,7 +269,7 @@ describe.each(["lowdb", "postgres"] as const)("single sign-on on %s", (engine) =
     expect((await deliver(t, xml, cookie)).headers.get("location")).toBe("/login?status=org_disabled");
   });
 
-  it("publishes what the identity provider needs to know", async () => {
+  it("publishes the data that the identity provider needs", async () => {
     const t = await startApp({ engine });
     expect((await t.as(null).get("/sso/metadata")).status).toBe(404);
     await turnOnSso(t, key, { entity_id: "svc & <more>" });
@@ -284,7 +285,7 @@ describe.each(["lowdb", "postgres"] as const)("single sign-on on %s", (engine) =
   describe("making accounts at the first sign-in", () => {
     const jit = { enable_jit_provisioning: true };
 
-    it("makes an observer of that name, and records it", async () => {
+    it("creates an observer with that name, and records it", async () => {
       const t = await startApp({ engine });
       await turnOnSso(t, key, jit);
       const res = await signIn(t, {
@@ -299,13 +300,13 @@ describe.each(["lowdb", "postgres"] as const)("single sign-on on %s", (engine) =
       expect(JSON.stringify(await activitiesOf(t, "created_user"))).not.toContain("new@example.com");
       const user = await t.store.users.first({ order: [{ column: "id", direction: "desc" }] });
       expect(user).toMatchObject({ sso_enabled: true, password_hash: null, force_password_reset: false });
-      // The second time nothing is made, and the name stays.
+      // The second time no account is created, and the name is kept.
       const again = await signIn(t, { nameId: "new@example.com", attributes: { displayName: "Other" } });
       expect(await me(t, again)).toMatchObject({ name: "Grace H" });
       expect(await activitiesOf(t, "user_added_by_sso")).toHaveLength(1);
     });
 
-    it("uses up an invite to the address, and gives its roles where the identity provider says none", async () => {
+    it("uses up an invite for the address, and its roles if the identity provider sends none", async () => {
       const t = await startApp({ engine });
       await turnOnSso(t, key, jit);
       const team = await makeTeam(t, "Alpha");
@@ -332,7 +333,7 @@ describe.each(["lowdb", "postgres"] as const)("single sign-on on %s", (engine) =
       expect(await t.store.invites.count()).toBe(0);
     });
 
-    it("takes the name from each of the attributes, else the address", async () => {
+    it("takes the name from each of the attributes, otherwise the address", async () => {
       const t = await startApp({ engine });
       await turnOnSso(t, key, jit);
       const names = [
@@ -350,7 +351,7 @@ describe.each(["lowdb", "postgres"] as const)("single sign-on on %s", (engine) =
       expect((await me(t, res)).name).toBe("bare@example.com");
     });
 
-    it("gives the roles that attributes say, and follows them", async () => {
+    it("sets the roles in the attributes, and follows their changes", async () => {
       const t = await startApp({ engine });
       await turnOnSso(t, key, jit);
       const [a, b] = [await makeTeam(t, "A"), await makeTeam(t, "B")];
@@ -366,9 +367,9 @@ describe.each(["lowdb", "postgres"] as const)("single sign-on on %s", (engine) =
           { id: b, role: "observer_plus" },
         ],
       });
-      // Whose roles changed, whose sessions end.
+      // If the roles change, the sessions end.
       expect((await t.as(sessionOf(first)).get("/me")).status).toBe(401);
-      // Nothing said, nothing changed.
+      // Without roles in the attributes, nothing changes.
       const third = await signIn(t, { nameId });
       expect((await me(t, third)).teams).toHaveLength(2);
       expect((await t.as(sessionOf(second)).get("/me")).status).toBe(200);
@@ -387,7 +388,7 @@ describe.each(["lowdb", "postgres"] as const)("single sign-on on %s", (engine) =
       ["no team", { SVC_JIT_USER_ROLE_TEAM_x: "observer" }],
       ["another name", { SVC_JIT_USER_ROLE_LOCAL: "observer" }],
       ["both kinds", { SVC_JIT_USER_ROLE_GLOBAL: "observer", SVC_JIT_USER_ROLE_TEAM_1: "observer" }],
-    ])("makes no account where the role is %s", async (_, attributes) => {
+    ])("creates no account if the role is %s", async (_, attributes) => {
       const t = await startApp({ engine });
       await turnOnSso(t, key, jit);
       await makeTeam(t, "A");
@@ -398,7 +399,7 @@ describe.each(["lowdb", "postgres"] as const)("single sign-on on %s", (engine) =
       expect(await activitiesOf(t, "user_failed_login")).toMatchObject([{ details: { email: "bad@example.com" } }]);
     });
 
-    it("takes no admin away who is the last", async () => {
+    it("does not remove the last admin", async () => {
       const t = await startApp({ engine });
       await turnOnSso(t, key, jit);
       const id = await addUser(t, { global_role: "admin" });
@@ -412,15 +413,14 @@ describe.each(["lowdb", "postgres"] as const)("single sign-on on %s", (engine) =
       expect((await t.store.users.get(id))?.global_role).toBe("admin");
     });
 
-    it("is for the premium tier", async () => {
+    it("requires the premium tier", async () => {
       const t = await startApp({ engine, tier: "free" });
       await turnOnSso(t, key);
-      const { sso_settings } = await t.services.config.current();
-      Object.assign(sso_settings, jit);
+      await storeSso(t, jit);
       expect((await signIn(t)).headers.get("location")).toBe("/login?status=account_invalid");
     });
 
-    it("makes one account of two first sign-ins at once", async () => {
+    it("creates one account in two concurrent first sign-ins", async () => {
       const t = await startApp({ engine });
       await turnOnSso(t, key, jit);
       const answers = await Promise.all([1, 2, 3].map(() => signIn(t)));
@@ -429,7 +429,7 @@ describe.each(["lowdb", "postgres"] as const)("single sign-on on %s", (engine) =
     });
   });
 
-  it("forgets sign-ins and assertions once they would be refused anyway", async () => {
+  it("deletes sign-ins and assertions once they would be refused anyway", async () => {
     const t = await startApp({ engine });
     await turnOnSso(t, key);
     await addUser(t);
@@ -441,13 +441,13 @@ describe.each(["lowdb", "postgres"] as const)("single sign-on on %s", (engine) =
     };
     expect(await left()).toEqual([2, 1]);
     t.clock.advance(300_001);
-    // The assertion is good for five minutes, and a minute more for clocks that differ.
+    // The assertion is valid for five minutes, plus a minute for different clocks.
     expect(await left()).toEqual([0, 1]);
     t.clock.advance(60_000);
     expect(await left()).toEqual([0, 0]);
   });
 
-  it("logs why, and nothing of the assertion", async () => {
+  it("logs the reason, and nothing of the assertion", async () => {
     const lines: string[] = [];
     const sink = new Writable({
       write(chunk, _, done) {
@@ -469,7 +469,7 @@ describe.each(["lowdb", "postgres"] as const)("single sign-on on %s", (engine) =
     expect(await res.text()).toBe("");
   });
 
-  it("lets nobody flood it", async () => {
+  it("limits the number of sign-ins", async () => {
     const t = await startApp({ engine });
     await turnOnSso(t, key);
     const answers = await Promise.all(

@@ -36,7 +36,7 @@ describe.each(["lowdb", "postgres"] as const)("targets on %s", (engine) => {
     return { t, red, blue, a, b, c, label };
   }
 
-  it("are found by text, without those chosen, and the chosen are counted", async () => {
+  it("are found by text, without the selected ones, which are counted", async () => {
     const { t, red, blue, a, c, label } = await world();
     const all = await post(t, "/targets", {});
     expect(names(all.targets.hosts)).toEqual(["alpha", "beta", "gamma"]);
@@ -52,7 +52,7 @@ describe.each(["lowdb", "postgres"] as const)("targets on %s", (engine) => {
 
     const found = await post(t, "/targets", { query: " red ", selected: { hosts: [c.id], teams: [blue.id] } });
     expect(found.targets.hosts).toEqual([]);
-    // The rows that match, and the label of all hosts.
+    // The matching rows, and the label of all hosts.
     expect(names(found.targets.labels)).toEqual(expect.arrayContaining(["All Hosts", "redheads"]));
     expect(names(found.targets.labels)).not.toContain("macOS");
     expect(found.targets.labels.find(({ id }: { id: number }) => id === label.id)).toMatchObject({
@@ -114,7 +114,7 @@ describe.each(["lowdb", "postgres"] as const)("targets on %s", (engine) => {
     expect(await search({ excluded_host_ids: [b.id, c.id] })).toEqual(["alpha"]);
   });
 
-  it("are those that the caller may run the query on", async () => {
+  it("are limited to those on which the caller may run the query", async () => {
     const { t, red, blue, a, b, c } = await world();
     const query = (observer_can_run: boolean, team_id: number | null = null) =>
       t.store.queries.insert({

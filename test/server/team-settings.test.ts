@@ -32,7 +32,7 @@ const fieldsOf = async (response: Response) => {
   return [response.status, ...(errors ?? []).map(({ name }) => name)];
 };
 
-/** Apple's and Android's management are turned on by certificates and connections, not by a setting. */
+/** Device management of Apple and Android is turned on by certificates and connections, not by a setting. */
 async function turnOn(t: TestApp, fields: object) {
   const mdm = await readSection(t.store, sections.mdm);
   await writeSection(t.store, sections.mdm, { ...mdm, ...fields }, t.clock.iso());
@@ -50,7 +50,7 @@ describe.each(["lowdb", "postgres"] as const)("a team's settings on %s", (engine
   });
   afterAll(() => t.close());
 
-  it("are changed field by field; lists are replaced, and null takes the host status webhook away", async () => {
+  it("are changed field by field; lists are replaced, and null removes the host status webhook", async () => {
     const id = await makeTeam(t, "Fields");
     const status = { enable_host_status_webhook: true, destination_url: hook, host_percentage: 5, days_count: 3 };
     const first = await patched(t, id, {
@@ -85,11 +85,11 @@ describe.each(["lowdb", "postgres"] as const)("a team's settings on %s", (engine
     const { team } = await ok<{ team: Team }>(t.get(`/teams/${id}`));
     expect(team).toEqual(third);
     expect(await patched(t, id, team)).toEqual(team);
-    // Where others look for them.
+    // Where other code reads them.
     expect((await t.store.teams.get(id))!.settings.webhook_settings?.failing_policies_webhook.policy_ids).toEqual([3]);
   });
 
-  it("refuse what breaks a rule, naming the field, and change nothing", async () => {
+  it("refuse invalid values, with the field, and change nothing", async () => {
     const id = await makeTeam(t, "Rules");
     await ok(t.patch("/config", { integrations: { ticketing_a: [a], ticketing_b: [b], calendar: [] } }));
     const before = await ok(t.get(`/teams/${id}`));
@@ -181,11 +181,11 @@ describe.each(["lowdb", "postgres"] as const)("a team's settings on %s", (engine
     const made = await fieldsOf(await t.post("/teams", { name: "Never", mdm: { enable_disk_encryption: true } }));
     expect(made).toEqual([422, "mdm.enable_disk_encryption"]);
     expect((await ok<{ teams: Team[] }>(t.get("/teams?query=never"))).teams).toEqual([]);
-    // What turns nothing on is fine.
+    // Values that turn nothing on are valid.
     await patched(t, id, { mdm: (before as { team: Team }).team.mdm });
   });
 
-  it("of device management keep its rules once it is on, and are told of", async () => {
+  it("of device management follow its rules once it is on, and are recorded", async () => {
     const id = await makeTeam(t, "Managed");
     await turnOn(t, { enabled_and_configured: true, windows_enabled_and_configured: true });
     const start = await t.store.activities.count();
@@ -228,14 +228,14 @@ describe.each(["lowdb", "postgres"] as const)("a team's settings on %s", (engine
       [{ macos_updates: { deadline: "soon" } }, "mdm.macos_updates.deadline"],
     ] as const)
       expect(await fieldsOf(await t.patch(`/teams/${id}`, { mdm: body }))).toEqual([422, field]);
-    // What was turned on can be turned off, and stay, after device management is off.
+    // Settings that were turned on can be turned off, or stay, after device management is turned off.
     await turnOn(t, { enabled_and_configured: false, windows_enabled_and_configured: false });
     await patched(t, id, { mdm });
     const off = await patched(t, id, { mdm: { windows_updates: { deadline_days: null, grace_period_days: null } } });
     expect(off.mdm.windows_updates).toEqual({ deadline_days: null, grace_period_days: null });
   });
 
-  it("follow the organization's integrations: what goes there goes from teams", async () => {
+  it("follow the organization's integrations: one that is removed there is removed from teams", async () => {
     const id = await makeTeam(t, "Tickets");
     await ok(
       t.patch("/config", {
@@ -270,7 +270,7 @@ describe.each(["lowdb", "postgres"] as const)("a team's settings on %s", (engine
     expect((await ok<{ team: NoTeam }>(t.get("/teams/0"))).team.integrations.ticketing_b).toEqual([]);
   });
 
-  it("never keep an integration that the organization dropped at the same time", async () => {
+  it("never keep an integration that the organization removed concurrently", async () => {
     const id = await makeTeam(t, "Race");
     for (let round = 0; round < 8; round++) {
       await ok(t.patch("/config", { integrations: { ticketing_a: [a] } }));
@@ -288,7 +288,7 @@ describe.each(["lowdb", "postgres"] as const)("a team's settings on %s", (engine
     }
   });
 
-  it("are changed by the team's admins and gitops, and never another team's", async () => {
+  it("can be changed by the team's admins and gitops, but not another team's", async () => {
     const mine = await makeTeam(t, "Mine");
     const other = await makeTeam(t, "Other");
     const body = { webhook_settings: { host_status_webhook: null } };
@@ -361,7 +361,7 @@ describe.each(["lowdb", "postgres"] as const)("team 0 on %s", (engine) => {
 });
 
 describe.each(["lowdb", "postgres"] as const)("POST /spec/teams on %s", (engine) => {
-  it("makes and changes teams by name; what is left out stays, and the same again does nothing", async () => {
+  it("creates and changes teams by name; omitted fields stay, and the same request again does nothing", async () => {
     const t = await startApp({ engine });
     const spec = {
       name: "Spec",
@@ -396,7 +396,7 @@ describe.each(["lowdb", "postgres"] as const)("POST /spec/teams on %s", (engine)
     expect(await t.store.teams.count()).toBe(2);
   });
 
-  it("refuses all of them for one that is wrong, and names it", async () => {
+  it("refuses all of them if one is invalid, with its name", async () => {
     const t = await startApp({ engine });
     const refusals: [object, number, string][] = [
       [{ name: "B", surprise: 1 }, 400, "specs.1.surprise"],

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { Team } from "../../src/api/teams.ts";
 import { channels } from "../../src/server/core/channels.ts";
-import { errorOf, makeTeam, makeUser } from "../support/accounts.ts";
+import { errorOf, makePerson, makeTeam, makeUser } from "../support/accounts.ts";
 import { startApp, type TestApp } from "../support/app.ts";
 import { makeHost } from "../support/make.ts";
 
@@ -26,7 +26,7 @@ const activitiesOf = async (t: TestApp, ...types: string[]) =>
     .filter(({ type }) => types.includes(type))
     .map(({ type, details }) => ({ type, ...details }));
 
-/** What comes over a channel, until `stop`. */
+/** The messages of a channel, until `stop`. */
 async function heard(t: TestApp, channel: string) {
   const messages: string[] = [];
   const stop = await t.store.listen(channel, (payload) => messages.push(payload));
@@ -95,7 +95,7 @@ describe.each(engines)("teams on %s", (engine) => {
     ]);
   });
 
-  it("refuses teams that break a rule, and creates nothing", async () => {
+  it("refuses invalid teams, and creates nothing", async () => {
     const t = await startApp({ engine });
     await makeTeam(t, "Caf\u00e9", { secrets: [{ secret: "abc" }] });
     const cases: [string, object, number, string][] = [
@@ -125,13 +125,13 @@ describe.each(engines)("teams on %s", (engine) => {
     }
   });
 
-  it("lets one of two teams with the same name in, when both are made at once", async () => {
+  it("accepts one of two teams with the same name that are created concurrently", async () => {
     const t = await startApp({ engine });
     const made = await Promise.all(["Alpha", "alpha", "ALPHA"].map((name) => t.post("/teams", { name })));
     expect(made.map(({ status }) => status).sort()).toEqual([200, 409, 409]);
   });
 
-  it("changes what is given and keeps the rest", async () => {
+  it("changes the given fields and keeps the rest", async () => {
     const t = await startApp({ engine });
     const id = await makeTeam(t, "Alpha", { description: "one", secrets: [{ secret: "abc" }] });
     await makeTeam(t, "Beta");
@@ -180,7 +180,7 @@ describe.each(engines)("teams on %s", (engine) => {
     expect(await namesIn(paged)).toEqual(["Gamma", "Beta"]);
   });
 
-  it("shows team users their own teams only, and others as missing", async () => {
+  it("shows team users their own teams only; others do not exist for them", async () => {
     const t = await startApp({ engine });
     const alpha = await makeTeam(t, "Alpha", { secrets: [{ secret: "alpha-secret" }] });
     const beta = await makeTeam(t, "Beta");
@@ -210,7 +210,7 @@ describe.each(engines)("teams on %s", (engine) => {
     expect((await teamIn(await gitops.get(`/teams/${alpha}`))).secrets).toMatchObject([{ secret: "********" }]);
   });
 
-  it("keeps secrets whose masks come back, and refuses masks it cannot match", async () => {
+  it("keeps secrets whose masks are sent, and refuses unknown masks", async () => {
     const t = await startApp({ engine });
     const alpha = await makeTeam(t, "Alpha", { secrets: [{ secret: "one" }, { secret: "two" }] });
     const gitops = await makeUser(t, "gitops");
@@ -226,12 +226,12 @@ describe.each(engines)("teams on %s", (engine) => {
     expect(await teamIn(await t.get(`/teams/${alpha}`))).toMatchObject({ description: "d", secrets: [{}, {}, {}] });
   });
 
-  it("deletes a team: its hosts stay with none, its secrets and roles go", async () => {
+  it("deletes a team: its hosts stay without a team, its secrets and roles are deleted", async () => {
     const t = await startApp({ engine });
     const alpha = await makeTeam(t, "Alpha", { secrets: [{ secret: "abc" }] });
     const beta = await makeTeam(t, "Beta");
     const host = await makeHost(t, { team_id: alpha });
-    const person = await makeUser(t, { [alpha]: "observer", [beta]: "observer" });
+    const person = await makePerson(t, { [alpha]: "observer", [beta]: "observer" });
     const told = await heard(t, channels.hosts);
     expect(await (await t.delete(`/teams/${alpha}`)).json()).toEqual({});
     expect((await t.get(`/teams/${alpha}`)).status).toBe(404);
@@ -248,15 +248,15 @@ describe.each(engines)("teams on %s", (engine) => {
     await told.stop();
   });
 
-  it("adds users to a team, changes their role and takes them off", async () => {
+  it("adds users to a team, changes their role and removes them", async () => {
     const t = await startApp({ engine });
     const alpha = await makeTeam(t, "Alpha");
     const beta = await makeTeam(t, "Beta");
-    const one = await makeUser(t, { [beta]: "observer" }, { name: "Una", email: "una@example.com" });
+    const one = await makePerson(t, { [beta]: "observer" }, { name: "Una", email: "una@example.com" });
     const path = `/teams/${alpha}/users`;
     const added = await teamIn(await t.patch(path, { users: [{ id: one.user.id, role: "observer" }] }));
     expect(added).toMatchObject({ user_count: 1, users: [{ email: "una@example.com", role: "observer" }] });
-    // A role more takes nothing away; another role does.
+    // An additional role changes nothing else; another role does.
     expect((await one.get("/me")).status).toBe(200);
     await teamIn(await t.patch(path, { users: [{ id: one.user.id, role: "admin" }] }));
     expect((await one.get("/me")).status).toBe(401);
@@ -294,26 +294,46 @@ describe.each(engines)("teams on %s", (engine) => {
     expect((await t.get("/teams/999/users")).status).toBe(404);
   });
 
-  it("lets team admins and gitops change who is on their own team", async () => {
+  it("lets team admins and gitops change the users of their own team", async () => {
     const t = await startApp({ engine });
     const alpha = await makeTeam(t, "Alpha");
     const beta = await makeTeam(t, "Beta");
-    const other = await makeUser(t, { [beta]: "observer" });
+    const gamma = await makeTeam(t, "Gamma");
+    const other = await makePerson(t, { [beta]: "observer", [gamma]: "observer" });
+    const users = [{ id: other.user.id, role: "observer" }];
     for (const role of ["admin", "gitops"] as const) {
-      const person = await makeUser(t, { [alpha]: role });
-      const team = await teamIn(
-        await person.patch(`/teams/${alpha}/users`, { users: [{ id: other.user.id, role: "observer" }] }),
-      );
+      const person = await makeUser(t, { [alpha]: role, [beta]: role });
+      const team = await teamIn(await person.patch(`/teams/${alpha}/users`, { users }));
       expect(team.users?.find(({ id }) => id === other.user.id)?.role).toBe("observer");
-      // What else that user is, its other teams' names included, is not told.
-      expect(JSON.stringify(team.users)).not.toContain("Beta");
-      await teamIn(await person.delete(`/teams/${alpha}/users`, { users: [{ id: other.user.id }] }));
+      // Other data of that user, including the names of other teams, is not shown.
+      expect(JSON.stringify(team.users)).not.toContain("Gamma");
+      await teamIn(await person.delete(`/teams/${alpha}/users`, { users }));
     }
+    expect((await other.get("/me")).status).toBe(401);
     const observer = await makeUser(t, { [alpha]: "observer" });
     expect((await observer.get(`/teams/${alpha}/users`)).status).toBe(403);
   });
 
-  it("takes agent options that agents understand, with the place of misplaced keys", async () => {
+  it("does not let team admins and gitops access users of other teams by their ids", async () => {
+    const t = await startApp({ engine });
+    const alpha = await makeTeam(t, "Alpha");
+    const beta = await makeTeam(t, "Beta");
+    const theirs = await makePerson(t, { [beta]: "observer" });
+    for (const role of ["admin", "gitops"] as const) {
+      const person = await makeUser(t, { [alpha]: role, [beta]: "observer" });
+      for (const id of [theirs.user.id, 1, 999]) {
+        const users = [{ id, role: "observer" }];
+        const refused = await person.patch(`/teams/${alpha}/users`, { users });
+        const { errors } = await expectError(refused, 422, "users.id");
+        expect(errors?.[0]?.reason).toBe(`user ${id} was not found in the datastore`);
+        await teamIn(await person.delete(`/teams/${alpha}/users`, { users }));
+      }
+    }
+    expect((await theirs.get("/me")).status).toBe(200);
+    expect((await t.get("/me")).status).toBe(200);
+  });
+
+  it("accepts valid agent options, and reports the place of misplaced keys", async () => {
     const t = await startApp({ engine });
     const alpha = await makeTeam(t, "Alpha");
     const path = `/teams/${alpha}/agent_options`;

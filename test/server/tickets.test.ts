@@ -24,15 +24,15 @@ const reply = (status: number, body: unknown): Answer => ({
 const basic = (user: string, password: string) => `Basic ${Buffer.from(`${user}:${password}`).toString("base64")}`;
 
 interface Tracker extends Receiver {
-  /** What was created, newest last. */
+  /** The created tickets, newest last. */
   readonly tickets: Record<string, unknown>[];
-  /** What the next creations are answered with instead, after the ticket was made (or not). */
+  /** The replies to the next requests instead, after the ticket was created (or not). */
   upset: { answer: Answer; isMade: boolean }[];
-  /** Its search does not know what was created. */
+  /** Its search does not find what was created. */
   isLate: boolean;
 }
 
-/** A tracker that speaks as much of Jira's REST API (version 2) as tickets need; `cloud` is without its older search. */
+/** A tracker with the parts of Jira's REST API (version 2) that tickets need; `cloud` is without its older search. */
 async function startA({ cloud = false, user = basic("bot@example.com", "t0ken") } = {}): Promise<Tracker> {
   const tickets: Record<string, unknown>[] = [];
   const answer = ({ method, path, headers, text }: Received): Answer => {
@@ -124,7 +124,7 @@ async function failing(t: TestApp, policy: Awaited<ReturnType<typeof makePolicy>
     await t.store.tx((tx) => recordFailing(tx, [{ policy_id: policy.id, host_id: id }], t.clock.iso()));
   }
 }
-/** Lets the next try come. */
+/** Advances the time to the next attempt. */
 async function retry(t: TestApp, after = minutes(10)): Promise<void> {
   const [row] = await t.store.outbox.list();
   t.clock.advance(after);
@@ -136,7 +136,7 @@ async function retry(t: TestApp, after = minutes(10)): Promise<void> {
 }
 
 describe.each(["lowdb", "postgres"] as const)("tickets on %s", (engine) => {
-  it("are made in a Jira-compatible tracker, one for a policy's newly failing hosts", async () => {
+  it("are created in a Jira-compatible tracker, one for a policy's newly failing hosts", async () => {
     const tracker = await startA();
     const t = await start(engine);
     const policy = await makePolicy(t, {
@@ -171,12 +171,12 @@ describe.each(["lowdb", "postgres"] as const)("tickets on %s", (engine) => {
     });
     expect(await t.store.policyEvents.count()).toBe(0);
     expect(JSON.stringify(await t.store.outbox.list())).not.toContain("t0ken");
-    // Tickets alone are an automation too: there is something to reset.
+    // Tickets alone are an automation too, so there is something to reset.
     expect((await t.post("/automations/reset", { policy_ids: [policy.id] })).status).toBe(200);
     expect(await t.store.policyEvents.count()).toBe(3);
   });
 
-  it("are made in a Zendesk-compatible help desk, and for a team by the entry that it turns on", async () => {
+  it("are created in a Zendesk-compatible help desk, and for a team with the entry that it turns on", async () => {
     const desk = await startB();
     const t = await start(engine);
     const team = await makeTeam(t);
@@ -205,13 +205,13 @@ describe.each(["lowdb", "postgres"] as const)("tickets on %s", (engine) => {
     ["Jira", () => startA(), true],
     ["Jira in the cloud", () => startA({ cloud: true }), true],
     ["Zendesk", () => startB(), false],
-  ] as const)("are not made twice where the first try's outcome was not known: %s", async (_, startTracker, isA) => {
+  ] as const)("are not created twice if the first attempt's outcome was unknown: %s", async (_, startTracker, isA) => {
     const tracker = await startTracker();
     const t = await start(engine);
     const policy = await makePolicy(t);
     await turnOn(t, [policy], isA ? [onA(tracker.url)] : [], isA ? [] : [onB(tracker.url)]);
     await failing(t, policy, 1);
-    // Made, but nobody was told; then not made at all.
+    // Created, but without a reply; then not created at all.
     tracker.upset = [{ answer: "reset", isMade: true }];
     await runJob(t.services, "automations");
     await until(async () => (await t.store.outbox.list())[0]?.last_error !== null);
@@ -229,7 +229,7 @@ describe.each(["lowdb", "postgres"] as const)("tickets on %s", (engine) => {
     await runJob(t.services, "automations");
     await until(async () => (await t.store.outbox.list())[0]?.last_status === 503);
     await retry(t);
-    expect((await t.store.outbox.list())[0]!.last_error).toContain("names no ticket");
+    expect((await t.store.outbox.list())[0]!.last_error).toContain("contains no ticket");
     await retry(t);
     expect(tracker.tickets).toHaveLength(2);
     const failed = await t.store.activities.list({ where: eq("type", "failed_automation_ticket") });
@@ -237,7 +237,7 @@ describe.each(["lowdb", "postgres"] as const)("tickets on %s", (engine) => {
     expect(JSON.stringify(failed)).not.toContain("t0ken");
   });
 
-  it("are not made twice where the tracker's search lags behind what it created", async () => {
+  it("are not created twice if the tracker's search lags", async () => {
     const tracker = await startA();
     const t = await start(engine);
     const policy = await makePolicy(t);
@@ -251,13 +251,13 @@ describe.each(["lowdb", "postgres"] as const)("tickets on %s", (engine) => {
     await retry(t, seconds(30));
     await retry(t, minutes(2));
     expect(await row()).toMatchObject({ state: "pending", attempts: 3 });
-    expect((await row())!.last_error).toContain("looked for");
+    expect((await row())!.last_error).toContain("searched for");
     expect(tracker.tickets).toHaveLength(1);
     tracker.isLate = false;
     await retry(t, minutes(2));
     expect(await row()).toMatchObject({ state: "delivered", result: { ticket_id: "10000", ticket_key: "OPS-1" } });
     expect(tracker.tickets).toHaveLength(1);
-    // A refusal leaves nothing to look for.
+    // After a refusal there is nothing to search for.
     await t.store.outbox.delete({ op: "all" });
     await failing(t, policy, 1);
     tracker.upset = [{ answer: { status: 429, headers: { "retry-after": "20" } }, isMade: false }];
@@ -273,7 +273,7 @@ describe.each(["lowdb", "postgres"] as const)("tickets on %s", (engine) => {
     ["Jira", () => startA(), true],
     ["Zendesk", () => startB(), false],
   ] as const)(
-    "that are there are not made anew by a replay, those that are gone are: %s",
+    "that exist are not created again by a replay, those that were deleted are: %s",
     async (_, startTracker, isA) => {
       const tracker = await startTracker();
       tracker.isLate = true;
@@ -294,17 +294,17 @@ describe.each(["lowdb", "postgres"] as const)("tickets on %s", (engine) => {
       expect((await t.post(`/webhooks/deliveries/${id}/replay`, {})).status).toBe(200);
       await until(async () => (await row()).state === "delivered");
       expect(tracker.tickets).toHaveLength(1);
-      // Under its old key the desk would repeat its old answer.
+      // With its old key the help desk would repeat its old reply.
       expect(new Set(keys()).size).toBe(2);
     },
   );
 
-  it("that were being made when the server was killed are looked for first", async () => {
+  it("whose creation was interrupted by a kill are searched for first", async () => {
     const tracker = await startA();
     const t = await start(engine);
     expect((await configure(t, [onA(tracker.url)])).status).toBe(200);
     const destination = `ticketing_a ${tracker.url} OPS`;
-    // As the row is left by a kill in the middle of the request.
+    // The row as a kill during the request leaves it.
     const row = await t.store.tx(async (tx) => {
       const made = await enqueue(tx, t.services, {
         kind: "ticket",
@@ -323,7 +323,7 @@ describe.each(["lowdb", "postgres"] as const)("tickets on %s", (engine) => {
     expect(tracker.tickets).toHaveLength(1);
   });
 
-  it("wait while the integration is gone, and go out when it is back", async () => {
+  it("wait while the integration is missing, and are created when it is back", async () => {
     const tracker = await startA();
     const t = await start(engine);
     const policy = await makePolicy(t);
@@ -340,7 +340,7 @@ describe.each(["lowdb", "postgres"] as const)("tickets on %s", (engine) => {
     expect((await t.store.outbox.list())[0]!.state).toBe("delivered");
   });
 
-  it("are made for vulnerabilities, one for each", async () => {
+  it("are created for vulnerabilities, one for each", async () => {
     const tracker = await startA();
     const t = await start(engine);
     const flags = { enable_failing_policies: false, enable_software_vulnerabilities: true };
@@ -358,7 +358,7 @@ describe.each(["lowdb", "postgres"] as const)("tickets on %s", (engine) => {
     ]);
   });
 
-  it("are asked for before an integration is kept; what is wrong is told with its field", async () => {
+  it("are tested before an integration is saved; errors name the field", async () => {
     const [a, b] = [await startA(), await startB()];
     const gone = await startReceiver();
     await gone.stop();
@@ -370,7 +370,7 @@ describe.each(["lowdb", "postgres"] as const)("tickets on %s", (engine) => {
       [[onA(a.url, { project_key: "BUGS" })], [], "ticketing_a.0.project_key", /no issue type Task/],
       [[onA(gone.url)], [], "ticketing_a.0.url", /refused the connection/],
       [[onA(web.url)], [], "ticketing_a.0.url", /no such API/],
-      [[onA("http://169.254.169.254")], [], "ticketing_a.0.url", /must not connect/],
+      [[onA("http://169.254.169.254")], [], "ticketing_a.0.url", /Cannot send to 169.254.169.254/],
       [[], [onB(b.url, { email: "x@example.com" })], "ticketing_b.0.api_token", /not accepted/],
       [[], [onB(b.url, { group_id: 8 })], "ticketing_b.0.group_id", /there is no group 8/],
     ] as const;
@@ -381,8 +381,8 @@ describe.each(["lowdb", "postgres"] as const)("tickets on %s", (engine) => {
       expect(errors?.[0]?.reason).toMatch(reason);
     }
     expect((await t.services.config.current()).integrations.ticketing_a).toEqual([]);
-    // Nothing is asked of a dry run, with force, or of what was asked before.
-    expect((await configure(t, [onA(gone.url)], [], "?dry_run=true")).status).toBe(200);
+    // A dry run tests like the real request. With force nothing is tested, nor is a tracker that was tested before.
+    expect((await configure(t, [onA(gone.url)], [], "?dry_run=true")).status).toBe(422);
     expect((await configure(t, [onA(gone.url)], [], "?force=true")).status).toBe(200);
     expect((await configure(t, [onA(gone.url, { enable_failing_policies: false })])).status).toBe(200);
     expect((await t.patch("/config", { org_info: { org_name: "x" } })).status).toBe(200);
@@ -393,7 +393,7 @@ describe.each(["lowdb", "postgres"] as const)("tickets on %s", (engine) => {
 });
 
 describe.each(["lowdb", "postgres"] as const)("a tracker on %s", (engine) => {
-  it("may have an address as long as the configuration takes", async () => {
+  it("may have a URL of the maximum length", async () => {
     const t = await start(engine, false);
     const entry = onA(`https://127.0.0.1:9/${"é".repeat(2000)}`);
     expect((await configure(t, [entry])).status).toBe(200);
@@ -408,7 +408,7 @@ describe.each(["lowdb", "postgres"] as const)("a tracker on %s", (engine) => {
 });
 
 describe("texts of tickets", () => {
-  it("have no markup of a host's own", () => {
+  it("have no markup that comes from a host", () => {
     const host = { display_name: "[pay here|https://evil] {panel} !pixel.png!\n<b>x</b>", url: "https://svc" };
     const policy = { name: "p", description: "", resolution: "", critical: false };
     expect(policyTicket(policy, [host], null).description).toMatch(
@@ -416,7 +416,7 @@ describe("texts of tickets", () => {
     );
   });
 
-  it("fit into a tracker's fields, however many hosts and however long their names", () => {
+  it("fit into a tracker's fields, however many hosts there are and however long their names", () => {
     const hosts = Array.from({ length: 5_000 }, (_, i) => ({
       display_name: `${"n".repeat(300)}\n${i}`,
       url: `https://svc.example.com/hosts/${i}`,

@@ -8,7 +8,7 @@ import type { ApiToken } from "../../src/api/tokens.ts";
 import { days, hours } from "../../src/server/core/clock.ts";
 import { runJob } from "../../src/server/jobs/start.ts";
 import { eq } from "../../src/server/store/query.ts";
-import { errorOf, login, makeTeam, makeUser, PASSWORD } from "../support/accounts.ts";
+import { errorOf, login, makePerson, makeTeam, makeUser, PASSWORD } from "../support/accounts.ts";
 import { ADMIN, type Caller, startApp } from "../support/app.ts";
 
 type Made = ApiToken & { token: string };
@@ -22,7 +22,7 @@ const listed = async (caller: Caller, query = "") =>
   ((await (await caller.get(`/tokens${query}`)).json()) as { tokens: ApiToken[] }).tokens;
 
 describe.each(["lowdb", "postgres"] as const)("API tokens on %s", (engine) => {
-  it("are made with a name and an end, shown once, listed and deleted", async () => {
+  it("are created with a name and an expiry time, shown once, listed and deleted", async () => {
     const t = await startApp({ engine });
     const made = await make(t);
     expect(Buffer.from(made.token, "base64url")).toHaveLength(32);
@@ -48,7 +48,7 @@ describe.each(["lowdb", "postgres"] as const)("API tokens on %s", (engine) => {
     expect(JSON.stringify(feed)).not.toContain(token);
   });
 
-  it("end when they were told to, in use or not, and their rows go", async () => {
+  it("expire at the given time, used or not, and their rows are deleted", async () => {
     const t = await startApp({ engine });
     const robot = await makeUser(t, "observer");
     const short = await make(robot, { name: "short", expires_in: "36h" });
@@ -62,7 +62,7 @@ describe.each(["lowdb", "postgres"] as const)("API tokens on %s", (engine) => {
     expect((await listed(robot)).map(({ name }) => name)).toEqual(["long"]);
     await runJob(t.services, "session_cleanup");
     expect((await t.store.sessions.list({ where: eq("kind", "token") })).map(({ name }) => name)).toEqual(["long"]);
-    // Unlike sessions, they do not end for being unused.
+    // Unlike sessions, they do not expire without use.
     t.clock.advance(days(200));
     expect((await t.as(long.token).get("/me")).status).toBe(200);
     expect((await robot.get("/me")).status).toBe(200);
@@ -92,7 +92,7 @@ describe.each(["lowdb", "postgres"] as const)("API tokens on %s", (engine) => {
     expect(await t.store.sessions.count(eq("kind", "token"))).toBe(0);
   });
 
-  it("limited to endpoints, call those and nothing else", async () => {
+  it("that are limited to endpoints can call only those", async () => {
     const t = await startApp({ engine });
     const { token, endpoints } = await make(t, {
       endpoints: ["get  /api/v1/svc/hosts", "POST /spec/*", "GET /hosts/:id"],
@@ -122,7 +122,7 @@ describe.each(["lowdb", "postgres"] as const)("API tokens on %s", (engine) => {
     expect((await limited.get("/me")).status).toBe(401);
   });
 
-  it("give no way to make tokens, to end others, or to change how one signs in", async () => {
+  it("cannot create tokens, end others, or change sign-in settings", async () => {
     const t = await startApp({ engine });
     const one = await make(t);
     const two = await make(t, { name: "two" });
@@ -148,7 +148,7 @@ describe.each(["lowdb", "postgres"] as const)("API tokens on %s", (engine) => {
     expect((await by.get("/me")).status).toBe(401);
   });
 
-  it("have names of their own, a hundred of them at most", async () => {
+  it("have unique names, and there are at most a hundred", async () => {
     const t = await startApp({ engine });
     await make(t, { expires_in: "1h" });
     const again = await t.post("/tokens", { name: "ci" });
@@ -163,7 +163,7 @@ describe.each(["lowdb", "postgres"] as const)("API tokens on %s", (engine) => {
     expect((await t.post("/tokens", { name: "one too many" })).status).toBe(409);
   });
 
-  it("of others are made, seen and deleted by who manages them, and only for API-only users", async () => {
+  it("of others are created, listed and deleted by users who manage them, and only for API-only users", async () => {
     const t = await startApp({ engine });
     const [alpha, beta] = [await makeTeam(t, "Alpha"), await makeTeam(t, "Beta")];
     const boss = await makeUser(t, { [alpha]: "admin" });
@@ -186,17 +186,17 @@ describe.each(["lowdb", "postgres"] as const)("API tokens on %s", (engine) => {
     expect((await listed(t, `?user_id=${robot.user.id}`)).map(({ id }) => id)).toEqual([made.id]);
     expect((await foreign.delete(`/tokens/${made.id}`)).status).toBe(404);
     expect((await boss.delete(`/tokens/${made.id}`)).status).toBe(200);
-    // A session is no token here.
+    // A session is not a token here.
     const session = (await t.store.sessions.first({ where: eq("user_id", robot.user.id) }))!;
     expect((await t.delete(`/tokens/${session.id}`)).status).toBe(404);
   });
 
-  it("die with their user, with a change of password, role, or a required reset", async () => {
+  it("are deleted with their user, and by a change of password, role, or a required reset", async () => {
     const t = await startApp({ engine });
     const tokens: Made[] = [];
     const people = [];
     for (let i = 0; i < 4; i++) {
-      const person = await makeUser(t, "maintainer");
+      const person = await makePerson(t, "maintainer");
       people.push(person);
       tokens.push(await make(person));
     }
@@ -214,7 +214,40 @@ describe.each(["lowdb", "postgres"] as const)("API tokens on %s", (engine) => {
     expect(await alive(3)).toBe(false);
   });
 
-  it("of a user who has to choose a new password are refused as sessions are", async () => {
+  it("of an API-only user survive a change of its role, which determines their rights immediately", async () => {
+    const t = await startApp({ engine });
+    const alpha = await makeTeam(t, "Alpha");
+    const beta = await makeTeam(t, "Beta");
+    const robot = await makeUser(t, { [alpha]: "observer" });
+    const { id, email } = robot.user;
+    const named = t.as((await make(robot)).token);
+    const mayOn = async (team: number) => {
+      const statuses = [];
+      for (const by of [robot, named])
+        statuses.push(
+          (await by.post("/queries", { name: `q ${Math.random()}`, query: "SELECT 1", team_id: team })).status,
+        );
+      return statuses;
+    };
+    expect(await mayOn(alpha)).toEqual([403, 403]);
+    expect((await t.patch(`/teams/${alpha}/users`, { users: [{ id, role: "gitops" }] })).status).toBe(200);
+    expect(await mayOn(alpha)).toEqual([200, 200]);
+    const teams = [{ id: beta, role: "gitops" }];
+    expect((await t.patch(`/users/${id}`, { teams })).status).toBe(200);
+    expect([await mayOn(alpha), await mayOn(beta)]).toEqual([
+      [403, 403],
+      [200, 200],
+    ]);
+    const spec = { roles: { [email]: { global_role: "gitops" } } };
+    expect((await t.post("/users/roles/spec", { spec })).status).toBe(200);
+    expect(await mayOn(alpha)).toEqual([200, 200]);
+    expect((await t.patch(`/users/${id}`, { global_role: null, teams })).status).toBe(200);
+    expect((await t.delete(`/teams/${beta}`)).status).toBe(200);
+    expect(await mayOn(alpha)).toEqual([403, 403]);
+    for (const by of [robot, named]) expect((await by.get("/me")).status).toBe(200);
+  });
+
+  it("of a user who must choose a new password are refused like sessions", async () => {
     const t = await startApp({ engine });
     const robot = await makeUser(t, "maintainer");
     const { token } = await make(robot);
@@ -225,7 +258,7 @@ describe.each(["lowdb", "postgres"] as const)("API tokens on %s", (engine) => {
   });
 });
 
-it("patterns name what they say", () => {
+it("patterns match as documented", () => {
   const named = (pattern: string) =>
     allEndpoints.filter(({ endpoint }) => namesEndpoint(pattern, endpoint)).map(({ endpoint }) => endpoint.path);
   expect(named("GET /hosts")).toEqual(["/hosts"]);
@@ -234,7 +267,7 @@ it("patterns name what they say", () => {
   expect(namesEndpoint("GET /hosts/*", hostsApi.get)).toBe(true);
   expect(namesEndpoint("POST /hosts/:any/wipe", hostActionsApi.wipe)).toBe(true);
   expect(namesEndpoint("POST /hosts/*/wipe", hostActionsApi.wipe)).toBe(true);
-  // A number is no parameter: the whole of an endpoint is allowed, or nothing of it.
+  // A number is not a parameter: an endpoint is allowed completely or not at all.
   expect(namesEndpoint("POST /hosts/7/wipe", hostActionsApi.wipe)).toBe(false);
   expect(named("* /*")).toHaveLength(allEndpoints.length);
   expect(named("GET /*").length).toBeLessThan(allEndpoints.length);

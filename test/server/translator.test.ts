@@ -11,7 +11,7 @@ describe.each(["lowdb", "postgres"] as const)("translating names to ids on %s", 
     return ((await res.json()) as { list: { payload: { id: number } }[] }).list[0]!.payload.id;
   };
 
-  test("gives the same list with ids", async () => {
+  test("returns the same list with ids", async () => {
     const t = await startApp({ engine });
     const team = await makeTeam(t, "Ops");
     const label = await makeLabel(t, "Café");
@@ -54,7 +54,7 @@ describe.each(["lowdb", "postgres"] as const)("translating names to ids on %s", 
     expect((await ask(t, ...Array(1001).fill(entry("label", "x")))).status).toBe(422);
   });
 
-  test("tells of nothing that the caller may not see", async () => {
+  test("reveals nothing that the caller may not see", async () => {
     const t = await startApp({ engine });
     const [own, other] = [await makeTeam(t, "Own"), await makeTeam(t, "Other")];
     const mine = await makeHost(t, { hostname: "mine", team_id: own.id });

@@ -2,10 +2,10 @@ import { describe, expect, it, vi } from "vitest";
 import { hashPassword, passwordProblem, verifyPassword } from "../../src/server/core/passwords.ts";
 
 const seen = vi.hoisted(() => ({ running: 0, most: 0, stored: [] as string[] }));
-/** Of this one the answer takes no work: where the queue is what is looked at. */
+/** This password is verified without work, for tests of the queue. */
 const AT_ONCE = vi.hoisted(() => "at-once");
 
-// The real library, watched.
+// The real library, observed.
 vi.mock("@node-rs/argon2", async (original) => {
   const real = await original<typeof import("@node-rs/argon2")>();
   const watched =
@@ -32,7 +32,7 @@ vi.mock("@node-rs/argon2", async (original) => {
 const costOf = (stored: string) => stored.split("$").slice(0, 4).join("$");
 
 describe("password hashes", () => {
-  it("are argon2id at 19 MiB, two passes and one lane, with a salt of their own", async () => {
+  it("are argon2id at 19 MiB, two passes and one lane, each with its own salt", async () => {
     const [one, two] = await Promise.all([hashPassword("same-Password-1"), hashPassword("same-Password-1")]);
     expect(costOf(one)).toBe("$argon2id$v=19$m=19456,t=2,p=1");
     expect(one).not.toBe(two);
@@ -40,20 +40,20 @@ describe("password hashes", () => {
     expect(await verifyPassword(one, "same-Password-2")).toBe(false);
   });
 
-  it("are checked at the same cost where there is none, and never fit", async () => {
+  it("are verified at the same cost for unknown accounts, and never match", async () => {
     seen.stored.length = 0;
     expect(await verifyPassword(null, "same-Password-1")).toBe(false);
     expect(seen.stored.map(costOf)).toEqual(["$argon2id$v=19$m=19456,t=2,p=1"]);
   });
 
-  it("are made two at a time, however many are asked for", async () => {
+  it("are computed two at a time, however many are requested", async () => {
     seen.most = 0;
     const all = await Promise.all(Array.from({ length: 9 }, (_, i) => hashPassword(`password-${i}`)));
     expect(new Set(all).size).toBe(9);
     expect(seen.most).toBe(2);
   });
 
-  it("are refused when too many wait, and come again afterwards", async () => {
+  it("are refused if too many wait, and accepted again afterwards", async () => {
     const all = await Promise.allSettled(Array.from({ length: 210 }, () => verifyPassword(null, AT_ONCE)));
     const refused = all.filter((one) => one.status === "rejected");
     expect(refused).toHaveLength(8);

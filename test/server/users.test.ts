@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { User } from "../../src/api/users.ts";
-import { errorOf, login, makeTeam, makeUser, PASSWORD } from "../support/accounts.ts";
+import { errorOf, login, makePerson, makeTeam, makeUser, PASSWORD } from "../support/accounts.ts";
 import { ADMIN, startApp, type TestApp } from "../support/app.ts";
 
 const engines = ["lowdb", "postgres"] as const;
@@ -58,7 +58,7 @@ describe.each(engines)("users on %s", (engine) => {
     });
   });
 
-  it("refuses users that break a rule, and creates nothing", async () => {
+  it("refuses invalid users, and creates nothing", async () => {
     const t = await startApp({ engine });
     const cases: [string, object, number, string | undefined, number | undefined][] = [
       ["no role", { global_role: undefined }, 422, undefined, 1],
@@ -94,7 +94,7 @@ describe.each(engines)("users on %s", (engine) => {
     }
   });
 
-  it("takes passwords of 12 and of 48 characters", async () => {
+  it("accepts passwords of 12 and of 48 characters", async () => {
     const t = await startApp({ engine });
     for (const [i, password] of ["aaaaaaaaaa-1", `ü-1${"x".repeat(45)}`].entries()) {
       const email = `bo${i}@example.com`;
@@ -103,7 +103,7 @@ describe.each(engines)("users on %s", (engine) => {
     }
   });
 
-  it("gives API-only users a token that works at once, unless a reset is required", async () => {
+  it("gives API-only users a token that is valid immediately, unless a reset is required", async () => {
     const t = await startApp({ engine });
     const make = async (email: string, more: object) =>
       (await (await t.post("/users/admin", { ...fresh, email, api_only: true, ...more })).json()) as { token: string };
@@ -113,7 +113,7 @@ describe.each(engines)("users on %s", (engine) => {
     expect((await errorOf(await t.as(waiting.token).get("/me"))).message).toBe("password reset required");
   });
 
-  it("lets one of two users with the same email in, when both are made at once", async () => {
+  it("accepts one of two users with the same email who are created concurrently", async () => {
     const t = await startApp({ engine });
     const made = await Promise.all(Array.from({ length: 4 }, () => t.post("/users/admin", fresh)));
     expect(made.map(({ status }) => status).sort()).toEqual([200, 409, 409, 409]);
@@ -138,12 +138,12 @@ describe.each(engines)("users on %s", (engine) => {
     });
     const seen = ((await (await boss.get("/users")).json()) as { users: User[] }).users;
     expect(seen.map(({ email }) => email).sort()).toEqual(["boss@example.com", "both@example.com"]);
-    // What a user is on other teams is none of this admin's business.
+    // The user's roles on other teams are not shown to this admin.
     expect(seen.flatMap(({ teams }) => teams.map(({ name }) => name))).toEqual(["Alpha", "Alpha"]);
     expect((await boss.get(`/users?team_id=${beta}`)).status).toBe(403);
   });
 
-  it("shows oneself, with teams and settings", async () => {
+  it("shows the user itself, with teams and settings", async () => {
     const t = await startApp({ engine });
     const alpha = await makeTeam(t, "Alpha", { description: "first" });
     await makeTeam(t, "Beta");
@@ -160,7 +160,7 @@ describe.each(engines)("users on %s", (engine) => {
     expect(await (await t.get("/me")).json()).toMatchObject({ available_teams: [{ name: "Alpha" }, { name: "Beta" }] });
   });
 
-  it("keeps users from each other, and answers team admins as if others' users were missing", async () => {
+  it("separates users from each other, and for team admins others' users do not exist", async () => {
     const t = await startApp({ engine });
     const alpha = await makeTeam(t, "Alpha");
     const beta = await makeTeam(t, "Beta");
@@ -183,7 +183,7 @@ describe.each(engines)("users on %s", (engine) => {
       expect((await boss.delete(`/users/${id}`)).status).toBe(404);
       expect((await boss.post(`/users/${id}/require_password_reset`, { require: true })).status).toBe(404);
     }
-    // A user of two teams is seen by each team's admin, and belongs to neither alone.
+    // A user of two teams is visible to each team's admin, but managed by neither alone.
     expect((await boss.get(`/users/${shared.user.id}`)).status).toBe(200);
     expect((await boss.patch(`/users/${shared.user.id}`, { name: "x" })).status).toBe(403);
     expect((await boss.patch(`/users/${shared.user.id}`, { new_password: "taken-Over-2-day" })).status).toBe(403);
@@ -191,7 +191,7 @@ describe.each(engines)("users on %s", (engine) => {
     expect((await boss.post(`/users/${shared.user.id}/require_password_reset`, { require: true })).status).toBe(403);
   });
 
-  it("lets team admins manage their own team's users, and give roles nowhere else", async () => {
+  it("lets team admins manage their own team's users, and assign roles nowhere else", async () => {
     const t = await startApp({ engine });
     const alpha = await makeTeam(t, "Alpha");
     const beta = await makeTeam(t, "Beta");
@@ -218,7 +218,7 @@ describe.each(engines)("users on %s", (engine) => {
       await boss.patch(`/users/${made.id}`, { name: "Bob", teams: [{ id: alpha, role: "maintainer" }] }),
     );
     expect(changed).toMatchObject({ name: "Bob", teams: [{ role: "maintainer" }] });
-    // The list of a user's teams says nothing of teams that its sender does not see.
+    // The list of a user's teams does not affect teams that the caller cannot see.
     await t.patch(`/users/${made.id}`, {
       teams: [
         { id: alpha, role: "maintainer" },
@@ -235,7 +235,52 @@ describe.each(engines)("users on %s", (engine) => {
     expect((await t.get(`/users/${made.id}`)).status).toBe(404);
   });
 
-  it("lets no one raise themselves, whatever the body holds", async () => {
+  it("does not reveal a shared user's role on a team whose users the caller may not see", async () => {
+    const t = await startApp({ engine });
+    const alpha = await makeTeam(t, "Alpha");
+    const beta = await makeTeam(t, "Beta");
+    const boss = await makeUser(t, { [alpha]: "admin", [beta]: "observer" });
+    const email = "shared@example.com";
+    const { user } = await makeUser(t, { [alpha]: "observer", [beta]: "admin" }, { email });
+    const answers = new Set<string>();
+    for (const role of ["admin", "observer", "maintainer"]) {
+      const replies = [
+        await boss.patch(`/users/${user.id}`, {
+          teams: [
+            { id: alpha, role: "observer" },
+            { id: beta, role },
+          ],
+        }),
+        await boss.post("/users/roles/spec", {
+          spec: {
+            roles: {
+              [email]: {
+                global_role: null,
+                teams: [
+                  { team: "Alpha", role: "observer" },
+                  { team: "Beta", role },
+                ],
+              },
+            },
+          },
+        }),
+      ];
+      for (const reply of replies) {
+        const { uuid, ...body } = (await reply.json()) as { uuid?: string };
+        answers.add(`${reply.status} ${JSON.stringify(body)}`);
+      }
+    }
+    expect([...answers]).toEqual([expect.stringMatching(/^403 /)]);
+    expect((await boss.patch(`/users/${user.id}`, { teams: [{ id: alpha, role: "maintainer" }] })).status).toBe(200);
+    // Users see all of their own roles, so they may repeat them.
+    const own = [
+      { id: alpha, role: "admin" },
+      { id: beta, role: "observer" },
+    ];
+    expect((await boss.patch(`/users/${boss.user.id}`, { name: "Boss", teams: own })).status).toBe(200);
+  });
+
+  it("lets no user increase their own rights, whatever the body contains", async () => {
     const t = await startApp({ engine });
     const alpha = await makeTeam(t, "Alpha");
     const beta = await makeTeam(t, "Beta");
@@ -262,13 +307,13 @@ describe.each(engines)("users on %s", (engine) => {
       }),
     );
     expect(changed).toEqual({ ...one.user, name: "New", position: "p", updated_at: changed.updated_at });
-    // What one already is may be sent back.
+    // The current role may be sent back.
     const same = { global_role: null, teams: [{ id: alpha, role: "observer" }] };
     expect((await userIn(await one.patch(path, { ...changed, ...same }))).teams).toMatchObject([{ role: "observer" }]);
     expect((await one.get("/me")).status).toBe(200);
   });
 
-  it("asks for the current password before one changes one's own email or password", async () => {
+  it("requires the current password to change one's own email or password", async () => {
     const t = await startApp({ engine });
     const one = await makeUser(t, "observer");
     const path = `/users/${one.user.id}`;
@@ -288,7 +333,7 @@ describe.each(engines)("users on %s", (engine) => {
     expect((await login(t, "new@example.com", PASSWORD)).status).toBe(401);
   });
 
-  it("stops guesses of the current password after ten", async () => {
+  it("limits guesses of the current password to ten", async () => {
     const t = await startApp({ engine });
     const one = await makeUser(t, "observer");
     const guess = () =>
@@ -300,7 +345,7 @@ describe.each(engines)("users on %s", (engine) => {
     expect((await guess()).status).toBe(422);
   });
 
-  it("changes one's own password, and ends the other sessions only", async () => {
+  it("changes one's own password, and ends only the other sessions", async () => {
     const t = await startApp({ engine });
     const other = (await (await login(t, ADMIN.email, ADMIN.password)).json()) as { token: string };
     const body = { old_password: ADMIN.password, new_password: PASSWORD };
@@ -317,7 +362,7 @@ describe.each(engines)("users on %s", (engine) => {
     expect((await login(t, ADMIN.email, PASSWORD)).status).toBe(200);
   });
 
-  it("admits only the reset and the logout while a reset is required, and then everything", async () => {
+  it("allows only the reset and the logout while a reset is required, and then everything", async () => {
     const t = await startApp({ engine });
     const made = await userIn(await t.post("/users/admin", fresh));
     const { token } = (await (await login(t, fresh.email, PASSWORD)).json()) as { token: string };
@@ -386,7 +431,8 @@ describe.each(engines)("users on %s", (engine) => {
     const t = await startApp({ engine });
     const alpha = await makeTeam(t, "Alpha");
     const beta = await makeTeam(t, "Beta");
-    const one = await makeUser(t, "observer", { name: "Una", email: "una@example.com" });
+    const more = { name: "Una", email: "una@example.com" };
+    const one = await makePerson(t, "observer", more);
     const path = `/users/${one.user.id}`;
     const changes = [
       { global_role: "maintainer" },
@@ -450,7 +496,7 @@ describe.each(engines)("users on %s", (engine) => {
     ]);
   });
 
-  it("lets one of the last two admins go, not both at once", async () => {
+  it("allows one of the last two admins to be removed, but not both concurrently", async () => {
     const t = await startApp({ engine });
     for (let round = 0; round < 5; round++) {
       const second = await makeUser(t, "admin");

@@ -1,4 +1,5 @@
-// What the matrix of roles cannot see: batches with one foreign thing in them, fields that nobody asked for, and ways to more than one's role.
+// What the matrix of roles cannot test: batches with one object of another team, unknown fields, and ways to more
+// rights than one's role.
 import { beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { allEndpoints } from "../../src/api/all.ts";
 import { eq } from "../../src/server/store/query.ts";
@@ -29,7 +30,7 @@ describe.each(["lowdb", "postgres"] as const)("on %s", (engine) => {
   const policy = async (team_id: number) => makePolicy(t, { scope: "team", team_id });
   const user = async (team: number) => makeUser(t, { teams: [{ id: team, role: "observer" }] });
 
-  /** Everything kept but what each call leaves behind: sessions' last use. */
+  /** Everything in the store except what every call changes: sessions' last use. */
   async function state(store: ServerStore): Promise<string> {
     const parts: unknown[] = [];
     for (const name of [
@@ -45,12 +46,12 @@ describe.each(["lowdb", "postgres"] as const)("on %s", (engine) => {
       "enrollSecrets",
     ] as const)
       parts.push(name, await store[name].list());
-    // Entries are sealed into their chain soon after: that is no change of what they tell.
+    // Entries are added to their chain shortly after: that does not change their content.
     parts.push((await store.activities.list()).map(({ id, type, details }) => ({ id, type, details })));
     return JSON.stringify(parts);
   }
 
-  describe("a batch with one thing of another team in it changes nothing", () => {
+  describe("a batch with one object of another team changes nothing", () => {
     const batches: Record<string, () => Promise<{ method?: string; path: string; body: object }>> = {
       "POST /hosts/delete": async () => ({
         path: "/hosts/delete",
@@ -156,7 +157,7 @@ describe.each(["lowdb", "postgres"] as const)("on %s", (engine) => {
     });
   });
 
-  describe("what nobody may choose is not taken from a body", () => {
+  describe("read-only fields in a body are ignored", () => {
     const extra = (id: number) => ({
       id: id + 1000,
       team_id: other,
@@ -171,7 +172,7 @@ describe.each(["lowdb", "postgres"] as const)("on %s", (engine) => {
       password_hash: "x",
       constructor: { prototype: { global_role: "admin" } },
     });
-    /** The row but for what the change may set. */
+    /** The row without the fields that the change may set. */
     const kept = ({ updated_at, revision, description, settings, ...rest }: Record<string, unknown>) => rest;
 
     it.each(["queries", "policies", "teams", "labels"] as const)("PATCH of %s", async (kind) => {
@@ -221,7 +222,7 @@ describe.each(["lowdb", "postgres"] as const)("on %s", (engine) => {
     });
   });
 
-  describe("nobody gets more than its role", () => {
+  describe("nobody gets more rights than those of the role", () => {
     const rolesOf = async (id: number) => ({
       global: (await t.store.users.get(id))!.global_role,
       teams: (await t.store.userTeams.list({ where: eq("user_id", id) })).map(({ team_id, role }) => [team_id, role]),

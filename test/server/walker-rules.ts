@@ -1,5 +1,5 @@
-// Who may do what, copied from part C's table of roles by hand: the server's own table is not asked.
-// A admin, M maintainer, T technician, O observer, P observer_plus, G gitops; first globally, then on the team concerned.
+// Permissions, copied manually from part C's table of roles: the server's own table is not used.
+// A admin, M maintainer, T technician, O observer, P observer_plus, G gitops; first globally, then on the team.
 import type { Role } from "../../src/api/access.ts";
 
 const partC = {
@@ -13,14 +13,15 @@ const partC = {
   "transfer hosts": ["AMTG", "AMTG"],
   "add or remove manual labels": ["AMTG", "AMTG"],
   "create labels": ["AMTG", "AMTG"],
-  // On teams T and G may only with labels that they made.
-  "edit, delete labels of others": ["AMTG", "AM"],
+  // A label belongs to no team: team roles suffice only for labels of the teams' own users
+  // (test/server/labels.test.ts).
+  "edit, delete labels of others": ["AMTG", ""],
   "view labels": ["AMTOPG", "AMTOPG"],
   "view software": ["AMTOP", "AMTOP"],
   "run observer_can_run queries": ["AMTOP", "AMTOP"],
   "run any query or policy live": ["AMTP", "AMTP"],
   "lock, unlock, wipe": ["AM", "AM"],
-  // Beyond part C: by whoever may do what is approved.
+  // Beyond part C: users who may do the action to be approved.
   "approve wipes and deletes": ["AM", "AM"],
   invites: ["A", ""],
   "view, create, edit, delete users": ["A", "A"],
@@ -38,7 +39,7 @@ const partC = {
   "read organization settings": ["AMTOPG", "AMTOPG"],
   "edit organization settings": ["AG", ""],
   "edit agent options": ["AG", "AG"],
-  // Beyond part C: those who may change what files say, of a team what is its own.
+  // Beyond part C: users who may change everything in the files; for a team, its own objects.
   "configuration files": ["AG", "AG"],
   "sessions of others": ["A", ""],
   "view host activities": ["AMTOP", "AMTOP"],
@@ -54,10 +55,10 @@ const partC = {
   "create, edit, delete policies": ["AMG", "AMG"],
   "policy automations": ["AG", "AG"],
   "certificate authorities": ["AG", ""],
-  // The server's rule; the reference says A G.
+  // The server's rule; the reference lists A G.
   "request certificate": ["AM", ""],
   "certificate templates": ["AMG", "AMG"],
-  // Beyond part C: those who may set up webhooks.
+  // Beyond part C: users who may configure webhooks.
   webhooks: ["AG", ""],
   "audit, trigger jobs": ["A", ""],
 } as const satisfies Record<string, readonly [string, string]>;

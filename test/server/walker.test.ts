@@ -1,4 +1,4 @@
-// Walks the whole table of endpoints: what every one of them must refuse, and how.
+// Calls every endpoint: the requests that each must refuse, and how.
 import { beforeAll, describe, expect, it } from "vitest";
 import type { z } from "zod";
 import { allEndpoints } from "../../src/api/all.ts";
@@ -8,7 +8,7 @@ import { startApp, type TestApp } from "../support/app.ts";
 
 const endpoints = allEndpoints.map(({ endpoint }) => endpoint);
 const keyOf = ({ method, path }: AnyEndpoint) => `${method} ${path}`;
-/** The path with every parameter filled in. */
+/** The path with all parameters filled in. */
 const pathOf = (endpoint: AnyEndpoint, value = "1", version = "v1") =>
   fullPath(endpoint, version).replaceAll(/:[a-z_]+/g, value);
 const paramsOf = ({ path }: AnyEndpoint) => [...path.matchAll(/:([a-z_]+)/g)].map(([, name]) => name!);
@@ -20,7 +20,7 @@ async function refusal(res: Response): Promise<ErrorBody> {
   return ErrorBody.strict().parse(await res.json());
 }
 
-/** One app for all tests of a block: nothing here changes what is kept. */
+/** One app for all tests of a block: nothing here changes stored data. */
 function shared(tier: "premium" | "free") {
   const box: { t: TestApp } = { t: undefined as never };
   beforeAll(async () => {
@@ -35,7 +35,7 @@ describe("every endpoint", () => {
   const send = (endpoint: AnyEndpoint, token: string | null, path = pathOf(endpoint), body?: unknown) =>
     box.t.as(token).request(endpoint.method, path, body ?? (endpoint.hasBody ? {} : undefined));
 
-  it("asks for a token, in every version of the path", async () => {
+  it("requires a token, in every version of the path", async () => {
     for (const endpoint of endpoints.filter(({ access }) => access !== "none"))
       for (const version of versions) {
         const res = await send(endpoint, null, pathOf(endpoint, "1", version));
@@ -47,7 +47,7 @@ describe("every endpoint", () => {
       }
   });
 
-  it("refuses a token that is none", async () => {
+  it("refuses an invalid token", async () => {
     for (const endpoint of endpoints.filter(({ access }) => access !== "none")) {
       const res = await send(endpoint, "not-a-token");
       expect(res.status, keyOf(endpoint)).toBe(401);
@@ -55,7 +55,7 @@ describe("every endpoint", () => {
     }
   });
 
-  it("refuses ids that are none, and names the parameter", async () => {
+  it("refuses invalid ids, with the parameter", async () => {
     for (const endpoint of endpoints) {
       for (const [name, schema] of Object.entries(shapeOf(endpoint.params)))
         for (const bad of ["abc", "0", "-1", "1.5", "1e3", "99999999999999999999", "1;DROP TABLE hosts", "a b", "é"]) {
@@ -73,7 +73,7 @@ describe("every endpoint", () => {
     }
   });
 
-  it("refuses query values of the wrong kind, and names the parameter", async () => {
+  it("refuses query values of the wrong type, with the parameter", async () => {
     let tried = 0;
     for (const endpoint of endpoints)
       for (const [name, schema] of Object.entries(shapeOf(endpoint.query)))
@@ -95,7 +95,7 @@ describe("every endpoint", () => {
     expect(tried).toBeGreaterThan(100);
   });
 
-  it("refuses bodies that are missing, no JSON or of the wrong kind", async () => {
+  it("refuses bodies that are missing, not JSON or of the wrong type", async () => {
     for (const endpoint of endpoints.filter(({ hasBody }) => hasBody)) {
       const path = pathOf(endpoint);
       const raw = (body: string | undefined) =>
@@ -126,7 +126,7 @@ describe("every endpoint", () => {
     }
   });
 
-  it("refuses fields of the wrong type, and names the field", async () => {
+  it("refuses fields of the wrong type, with the field", async () => {
     let tried = 0;
     for (const endpoint of endpoints.filter(({ hasBody }) => hasBody))
       for (const [name, schema] of Object.entries(shapeOf(endpoint.body)))
@@ -141,7 +141,7 @@ describe("every endpoint", () => {
     expect(tried).toBeGreaterThan(50);
   });
 
-  it("answers another method with 405, and says so in the spec's shape", async () => {
+  it("replies 405 to another method, in the format of the spec", async () => {
     const methods = ["GET", "POST", "PUT", "PATCH", "DELETE"];
     const served = (method: string, path: string) =>
       endpoints.some(
@@ -159,7 +159,7 @@ describe("every endpoint", () => {
         }
   });
 
-  it("is alone: other paths are 404 in the spec's shape", async () => {
+  it("has no other paths: these are 404 in the format of the spec", async () => {
     for (const path of [
       "/api/v1/svc/nothing",
       "/api/latest/svc/hosts/1/nothing",
@@ -177,7 +177,7 @@ describe("every endpoint", () => {
       }
   });
 
-  it("takes JSON only from pages of other sites", async () => {
+  it("accepts only JSON from pages of other sites", async () => {
     for (const endpoint of endpoints.filter(({ hasBody }) => hasBody)) {
       const headers = { origin: "https://evil.example.com", "content-type": "text/plain" };
       const res = await box.t.as(box.t.token).request(endpoint.method, pathOf(endpoint), "{}", headers);

@@ -1,4 +1,4 @@
-// One's own account, and where mailed links lead.
+// The user's own account, and the targets of mailed links.
 import { describe, expect, it } from "vitest";
 import { days, minutes } from "../../src/server/core/clock.ts";
 import { serviceContext } from "../../src/server/core/context.ts";
@@ -25,7 +25,7 @@ const mailed = (
 ) => issueToken(serviceContext(t.services), kind, userId, minutes(15), data ?? null);
 
 describe.each(["lowdb", "postgres"] as const)("my account on %s", (engine) => {
-  it("says who I am and what my roles are", async () => {
+  it("shows who I am and my roles", async () => {
     const t = await startApp({ engine });
     const { text } = await (await signedIn(t)).get("/profile");
     expect(text).toContain(ADMIN.name);
@@ -33,7 +33,7 @@ describe.each(["lowdb", "postgres"] as const)("my account on %s", (engine) => {
     expect(text).toContain("<dd>admin</dd>");
   });
 
-  it("makes an API token that works, shows it once, and ends it", async () => {
+  it("creates an API token that works, shows it once, and ends it", async () => {
     const t = await startApp({ engine });
     const visitor = await signedIn(t);
     await visitor.get("/profile");
@@ -65,7 +65,7 @@ describe.each(["lowdb", "postgres"] as const)("my account on %s", (engine) => {
     expect((await t.as(token!).get("/me")).status).toBe(401);
   });
 
-  it("ends my other sessions, and nobody else's", async () => {
+  it("ends my other sessions, and those of nobody else", async () => {
     const t = await startApp({ engine });
     const other = await member(t);
     const stranger = new WebVisitor(t);
@@ -83,7 +83,7 @@ describe.each(["lowdb", "postgres"] as const)("my account on %s", (engine) => {
     expect((await visitor.get("/profile")).status).toBe(200);
   });
 
-  it("changes my email by the password only, and not to one that is taken", async () => {
+  it("changes my email only with the password, and not to one that is taken", async () => {
     const t = await startApp({ engine });
     const { user } = await member(t);
     const visitor = new WebVisitor(t);
@@ -99,13 +99,13 @@ describe.each(["lowdb", "postgres"] as const)("my account on %s", (engine) => {
     expect(refused.map(({ status }) => status)).toEqual([403, 422, 422, 409]);
     expect(refused[0]!.text).toContain("Is not your current password.");
     for (const { text } of refused) expect(text).toMatch(/role="alert"|class="wrong"/);
-    // Without outgoing mail there is nothing to wait for.
+    // Without outgoing mail the change is immediate.
     expect((await change(" New-Me@example.com ")).location).toBe("/profile?status=email");
     expect((await t.store.users.get(user.id))!.email).toBe("new-me@example.com");
     expect((await visitor.get("/profile")).text).toContain("new-me@example.com");
   });
 
-  it("changes my password by the current one only, with wrong ones limited, and ends my other sessions", async () => {
+  it("changes my password only with the current one, limits wrong ones, and ends my other sessions", async () => {
     const t = await startApp({ engine });
     const { user } = await member(t);
     const [visitor, elsewhere] = [new WebVisitor(t), new WebVisitor(t)];
@@ -116,7 +116,7 @@ describe.each(["lowdb", "postgres"] as const)("my account on %s", (engine) => {
       ...fresh,
       new_password_again: "x",
     });
-    expect([unlike.status, unlike.text.includes("Must be the same.")]).toEqual([422, true]);
+    expect([unlike.status, unlike.text.includes("The passwords must match.")]).toEqual([422, true]);
     const weak = await visitor.post("/profile/password", {
       old_password: PASSWORD,
       new_password: "x",
@@ -138,7 +138,7 @@ describe.each(["lowdb", "postgres"] as const)("my account on %s", (engine) => {
 });
 
 describe.each(["lowdb", "postgres"] as const)("a mailed link on %s", (engine) => {
-  it("to sign in works once, by its button and not by being opened", async () => {
+  it("to sign in works once, with its button and not by being opened", async () => {
     const t = await startApp({ engine });
     const { user } = await member(t);
     await t.store.users.update({ where: { op: "eq", column: "id", value: user.id }, set: { mfa_enabled: true } });
@@ -173,7 +173,7 @@ describe.each(["lowdb", "postgres"] as const)("a mailed link on %s", (engine) =>
     await visitor.signIn(user.email, FRESH);
   });
 
-  it("to accept an invite makes the account it offers, once", async () => {
+  it("to accept an invite creates its account once", async () => {
     const t = await startApp({ engine });
     const reply = await t.post("/invites", { email: "new@example.com", name: "Nia New", global_role: "observer" });
     const { link } = (await reply.json()) as { link: string };
@@ -189,8 +189,8 @@ describe.each(["lowdb", "postgres"] as const)("a mailed link on %s", (engine) =>
     const weak = await visitor.post(path, { name: "Nia", new_password: "x", new_password_again: "x" });
     expect([weak.status, weak.text.includes("at least 12 characters")]).toEqual([422, true]);
     const unlike = await visitor.post(path, { name: "Nia", ...fresh, new_password_again: "x" });
-    expect([unlike.status, unlike.text.includes("Must be the same.")]).toEqual([422, true]);
-    // What the form holds beside name and password is not believed.
+    expect([unlike.status, unlike.text.includes("The passwords must match.")]).toEqual([422, true]);
+    // Additional fields of the form are ignored.
     const made = await visitor.post(path, { name: "Nia", ...fresh, email: "other@example.com", global_role: "admin" });
     expect(made.location).toBe("/login?status=account_made");
     for (const used of [await visitor.get(path), await visitor.post(path, { name: "Nia", ...fresh })])
@@ -203,7 +203,7 @@ describe.each(["lowdb", "postgres"] as const)("a mailed link on %s", (engine) =>
     expect([old.status, old.text.includes("This link does not work")]).toEqual([422, true]);
   });
 
-  it("to confirm a new address asks its owner to sign in, and works by its button", async () => {
+  it("to confirm a new address asks its owner to sign in, and works with its button", async () => {
     const t = await startApp({ engine });
     const { user } = await member(t);
     const token = await mailed(t, "email_change", user.id, { email: "fresh@example.com" });
@@ -221,7 +221,7 @@ describe.each(["lowdb", "postgres"] as const)("a mailed link on %s", (engine) =>
     expect((await visitor.post(path)).text).toContain("This link does not work");
   });
 
-  it("for a forgotten password cannot be asked for where no mail goes out, and that is said", async () => {
+  it("for a forgotten password cannot be requested without outgoing mail, with a message", async () => {
     const t = await startApp({ engine });
     const visitor = new WebVisitor(t);
     await visitor.get("/login/forgot");

@@ -1,4 +1,4 @@
-// The read-only console: it shows what the API would tell the same user, and no more.
+// The read-only console: it shows only what the API would return to the same user.
 import { describe, expect, it } from "vitest";
 import { tokenHash } from "../../src/server/core/random.ts";
 import { makeUser, PASSWORD } from "../support/accounts.ts";
@@ -23,7 +23,7 @@ async function visit(t: TestApp, email = ADMIN.email, password = ADMIN.password)
 const member = async (t: TestApp, roles: Parameters<typeof makeUser>[1]): Promise<WebVisitor> =>
   visit(t, (await makeUser(t, roles, { api_only: false })).user.email, PASSWORD);
 
-/** The hosts that a list shows, by name. */
+/** The hosts in a list, by name. */
 const listed = (text: string): string[] =>
   [...text.matchAll(/<th scope="row"><a href="\/hosts\/\d+">([^<]+)/g)].map(([, name]) => name!);
 
@@ -38,9 +38,9 @@ describe.each(["lowdb", "postgres"] as const)("the console on %s", (engine) => {
     expect(text).toContain('aria-label="3 hosts: 2 online, 0 offline, 1 missing"');
     expect(text).toMatch(/>Online<\/a><\/th><td class="number">2<\/td>/);
     expect(text).toMatch(/>Not seen for 30 days<\/a><\/th><td class="number">1<\/td>/);
-    // The list of offline hosts is as long as the table says, without those that the row below counts.
+    // The list of offline hosts has the length in the table, without those that the row below counts.
     const [, offline] = /<a href="([^"]*)">Offline<\/a><\/th><td class="number">0<\/td>/.exec(text)!;
-    expect((await (await visit(t)).get(offline!.replaceAll("&amp;", "&"))).text).toContain("No host fits.");
+    expect((await (await visit(t)).get(offline!.replaceAll("&amp;", "&"))).text).toContain("No hosts found.");
     expect(text).toMatch(/>macOS<\/a>[\s\S]*?<td class="number">2<\/td>/);
     expect(text).toContain("<strong>Ada Admin</strong> signed in");
   });
@@ -69,7 +69,7 @@ describe.each(["lowdb", "postgres"] as const)("the console on %s", (engine) => {
     expect(text).toContain('<option value="offline" selected>');
   });
 
-  it("keeps filters that come by links, names them, and lets them be removed", async () => {
+  it("keeps filters from links, names them, and lets users remove them", async () => {
     const t = await startApp({ engine });
     const host = await makeHost(t, { hostname: "fails" });
     await makeHost(t, { hostname: "other" });
@@ -82,7 +82,7 @@ describe.each(["lowdb", "postgres"] as const)("the console on %s", (engine) => {
     expect(text).toContain(`<a href="/hosts?policy_response=failing">remove`);
   });
 
-  it("tells what is wrong with a filter beside the filters", async () => {
+  it("reports errors of a filter beside the filters", async () => {
     const t = await startApp({ engine });
     const visitor = await visit(t);
     for (const query of [
@@ -98,12 +98,12 @@ describe.each(["lowdb", "postgres"] as const)("the console on %s", (engine) => {
       expect(seen.text).toContain('name="where"');
     }
     expect((await visitor.get("/hosts?page=-1")).status).toBe(200);
-    expect((await visitor.get("/hosts?page=999999")).text).toContain("No host fits.");
+    expect((await visitor.get("/hosts?page=999999")).text).toContain("No hosts found.");
     const late = await visitor.get("/activities?start_created_at=yesterday");
     expect([late.status, late.text.includes('role="alert"')]).toEqual([400, true]);
   });
 
-  it("pages long lists, and keeps the filters on the way", async () => {
+  it("pages long lists, and keeps the filters", async () => {
     const t = await startApp({ engine });
     for (let i = 0; i < 120; i++) await makeHost(t, { hostname: `h-${String(i).padStart(3, "0")}` });
     const visitor = await visit(t);
@@ -118,7 +118,7 @@ describe.each(["lowdb", "postgres"] as const)("the console on %s", (engine) => {
     expect(last).toContain('rel="prev" href="/hosts?query=h-&amp;page=1"');
   });
 
-  it("shows a host: details, policies with the failing first, software and what was done with it", async () => {
+  it("shows a host: details, policies with the failing first, software and its activities", async () => {
     const t = await startApp({ engine });
     const host = await makeHost(t, { hostname: "mac", hardware_serial: "C02XY", memory: 16 * 2 ** 30 });
     const [good, bad] = [
@@ -179,14 +179,14 @@ describe.each(["lowdb", "postgres"] as const)("the console on %s", (engine) => {
     expect(feed.text).not.toContain("Ada Admin");
   });
 
-  it("lets a role that sees no hosts see its account", async () => {
+  it("lets a role without access to hosts see its account", async () => {
     const t = await startApp({ engine });
     const { user } = await makeUser(t, "gitops", { api_only: true });
     await t.store.users.update({ where: { op: "eq", column: "id", value: user.id }, set: { api_only: false } });
     const visitor = await visit(t, user.email, PASSWORD);
     const { status, text } = await visitor.get("/");
     expect(status).toBe(200);
-    expect(text).toContain("does not include seeing hosts");
+    expect(text).toContain("does not allow you to see hosts");
     expect(text).not.toContain('href="/hosts"');
     expect((await visitor.get("/hosts")).status).toBe(403);
     expect((await visitor.get("/profile")).status).toBe(200);
@@ -204,7 +204,7 @@ describe.each(["lowdb", "postgres"] as const)("the console on %s", (engine) => {
     expect((await visitor.get("/hosts?team_id=1")).status).toBe(402);
   });
 
-  it("filters the feed, and tells details", async () => {
+  it("filters the feed, and shows details", async () => {
     const t = await startApp({ engine });
     await makeUser(t, "observer", { name: "Olga Observer" });
     const visitor = await visit(t);
@@ -213,10 +213,10 @@ describe.each(["lowdb", "postgres"] as const)("the console on %s", (engine) => {
     const some = (await visitor.get("/activities?activity_type=user_logged_in&query=ada")).text;
     expect(some).toContain("signed in");
     expect(some).not.toContain("Olga");
-    expect((await visitor.get("/activities?query=nobody-at-all")).text).toContain("Nothing fits.");
+    expect((await visitor.get("/activities?query=nobody-at-all")).text).toContain("No activities found.");
   });
 
-  it("tells activities in sentences, whatever their type and details", async () => {
+  it("shows activities as sentences, whatever their type and details", async () => {
     const t = await startApp({ engine });
     const add = (type: string, details: Record<string, unknown> | null) =>
       t.store.activities.insert({ created_at: t.clock.iso(), actor_full_name: "Grace", type, details });
@@ -230,7 +230,7 @@ describe.each(["lowdb", "postgres"] as const)("the console on %s", (engine) => {
     const { status, text } = await (await visit(t)).get("/activities");
     expect(status).toBe(200);
     for (const sentence of [
-      "gave the role observer on Desktops to <em>Olga</em>",
+      "assigned the role observer on Desktops to <em>Olga</em>",
       "moved 2 hosts to <em>Servers</em>",
       "created policy <em>Disk</em>",
       "edited macOS min version <em>Servers</em>",
@@ -241,7 +241,7 @@ describe.each(["lowdb", "postgres"] as const)("the console on %s", (engine) => {
       expect(text).toContain(sentence);
   });
 
-  it("shows a host to its owner by the token of its own page, until the token is over", async () => {
+  it("shows a host to its user with the token of its page, until the token expires", async () => {
     const t = await startApp({ engine });
     const host = await makeHost(t, { hostname: "mac" }, { seen: t.clock.iso() });
     const policy = await makePolicy(t, { name: "Disk", query: "SELECT secret_of_admins", resolution: "Turn it on" });
@@ -269,7 +269,7 @@ describe.each(["lowdb", "postgres"] as const)("the console on %s", (engine) => {
     expect((await visitor.get(`/device/${token}`)).status).toBe(401);
   });
 
-  it("bars an address that tries tokens of hosts, as the API does and by the same count", async () => {
+  it("blocks an address that tries tokens of hosts, like the API and with the same count", async () => {
     const t = await startApp({ engine });
     const visitor = new WebVisitor(t);
     for (let i = 0; i < 700; i++) await t.as(null).get(`/device/wrong-${i}`);

@@ -1,4 +1,4 @@
-// Whole ways in by the web pages that need a mail server or an identity provider.
+// Complete sign-ins in the web pages that need a mail server or an identity provider.
 import { describe, expect, it } from "vitest";
 import { makeUser, PASSWORD } from "../support/accounts.ts";
 import { startApp } from "../support/app.ts";
@@ -9,7 +9,7 @@ import { WebVisitor } from "../support/web.ts";
 const FRESH = "another-Sailing-43";
 const fresh = { new_password: FRESH, new_password_again: FRESH };
 
-describe.each(["lowdb", "postgres"] as const)("by the web pages on %s", (engine) => {
+describe.each(["lowdb", "postgres"] as const)("in the web pages on %s", (engine) => {
   it("a user of multi-factor authentication signs in with password and mailed link", async () => {
     const t = await startApp({ engine });
     const smtp = await mailOf(t);
@@ -20,7 +20,7 @@ describe.each(["lowdb", "postgres"] as const)("by the web pages on %s", (engine)
     expect(wrong.status).toBe(401);
     const sent = await visitor.post("/login", { email: user.email, password: PASSWORD, next: "/hosts" });
     expect([sent.status, sent.location]).toEqual([303, "/login/mfa-sent"]);
-    expect((await visitor.get(sent.location)).text).toContain("on its way");
+    expect((await visitor.get(sent.location)).text).toContain("was mailed");
     expect((await visitor.get("/")).location).toBe("/login");
     const path = `/login/mfa/${tokenIn(await smtp.mailTo(user.email), "/login/mfa/")}`;
     await visitor.get(path);
@@ -28,7 +28,7 @@ describe.each(["lowdb", "postgres"] as const)("by the web pages on %s", (engine)
     expect((await visitor.get("/")).status).toBe(200);
   });
 
-  it("a forgotten password is replaced by a mailed link, and the page tells nobody which addresses are known", async () => {
+  it("a forgotten password is replaced with a mailed link, and the page does not reveal which addresses are known", async () => {
     const t = await startApp({ engine });
     const smtp = await mailOf(t);
     const { user } = await makeUser(t, "observer", { api_only: false });
@@ -49,7 +49,7 @@ describe.each(["lowdb", "postgres"] as const)("by the web pages on %s", (engine)
     expect(tries).toContain(429);
   });
 
-  it("a new email address is confirmed by the link that is mailed to it", async () => {
+  it("a new email address is confirmed with the link that is mailed to it", async () => {
     const t = await startApp({ engine });
     const smtp = await mailOf(t);
     const { user } = await makeUser(t, "observer", { api_only: false });
@@ -58,7 +58,7 @@ describe.each(["lowdb", "postgres"] as const)("by the web pages on %s", (engine)
     await visitor.get("/profile");
     const asked = await visitor.post("/profile/email", { email: "fresh@example.com", password: PASSWORD });
     expect(asked.location).toBe("/profile?status=email_mailed");
-    expect((await visitor.get(asked.location)).text).toContain("the old one holds");
+    expect((await visitor.get(asked.location)).text).toContain("The old address stays valid");
     expect((await t.store.users.get(user.id))!.email).toBe(user.email);
     const path = `/email/change/${tokenIn(await smtp.mailTo("fresh@example.com"), "/email/change/")}`;
     await visitor.get(path);
@@ -66,8 +66,8 @@ describe.each(["lowdb", "postgres"] as const)("by the web pages on %s", (engine)
     expect((await t.store.users.get(user.id))!.email).toBe("fresh@example.com");
   });
 
-  it("an identity provider that cannot be had leads back to the form, without what is for admins", async () => {
-    const t = await startApp({ engine });
+  it("if the identity provider is unavailable, the form is shown again, without details for admins", async () => {
+    const t = await startApp({ engine, settings: { outbound_allow: "127.0.0.1" } });
     const url = "http://127.0.0.1:9/metadata";
     await turnOnSso(t, await makeSigningKey(), { metadata: "", metadata_url: url });
     const visitor = new WebVisitor(t);
@@ -80,7 +80,7 @@ describe.each(["lowdb", "postgres"] as const)("by the web pages on %s", (engine)
     expect(seen.text).not.toContain("metadata");
   });
 
-  it("a user of single sign-on goes to the identity provider and comes back to the page that was asked for", async () => {
+  it("a user of single sign-on is sent to the identity provider and returns to the requested page", async () => {
     const t = await startApp({ engine });
     const key = await makeSigningKey();
     const image = "https://idp.example.com/logo.png";

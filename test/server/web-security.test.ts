@@ -1,4 +1,4 @@
-// What holds for every page: headers, escaping, and nothing but pages where a browser goes astray.
+// Rules for every page: headers, escaping, and pages instead of JSON for browsers.
 import { describe, expect, it } from "vitest";
 import { tokenHash } from "../../src/server/core/random.ts";
 import { webPages } from "../../src/server/web/pages-table.ts";
@@ -18,7 +18,7 @@ import { type Seen, WebVisitor } from "../support/web.ts";
 const HOSTILE = `"><script>alert(1)</script><img src=x onerror=alert(1)>'\`\${7*7}{{7*7}}`;
 const DEVICE = "0d1e2f30-1111-4222-8333-444455556666";
 
-/** No tag and no attribute of the payload may have become one of the page. */
+/** No tag and no attribute of the payload may have become part of the page. */
 function expectHarmless(text: string, where: string): void {
   expect(text.includes("<script>alert"), where).toBe(false);
   expect(text.includes("<img src=x"), where).toBe(false);
@@ -94,7 +94,7 @@ async function hostileApp(engine: "lowdb" | "postgres"): Promise<{ t: TestApp; v
 }
 
 describe.each(["lowdb", "postgres"] as const)("every page on %s", (engine) => {
-  it("shows hostile names as text, wherever they are kept", async () => {
+  it("shows hostile names as text, wherever they are stored", async () => {
     const { visitor, hostId } = await hostileApp(engine);
     let shown = 0;
     for (const path of paths("GET", hostId)) {
@@ -102,13 +102,13 @@ describe.each(["lowdb", "postgres"] as const)("every page on %s", (engine) => {
       expectHarmless(seen.text, path);
       if (seen.text.includes("&lt;script&gt;alert(1)&lt;/script&gt;")) shown++;
     }
-    // The name of the organization alone is on all of them.
+    // The name of the organization is on all of them.
     expect(shown).toBeGreaterThan(6);
     const host = (await visitor.get(`/hosts/${hostId}`)).text;
     expect(host.split("&lt;script&gt;").length).toBeGreaterThan(10);
   });
 
-  it("shows hostile queries as text, and never fails over them", async () => {
+  it("shows hostile queries as text, and never fails because of them", async () => {
     const t = await startApp({ engine });
     const signedIn = new WebVisitor(t);
     await signedIn.signIn(ADMIN.email, ADMIN.password);
@@ -180,7 +180,7 @@ describe.each(["lowdb", "postgres"] as const)("every page on %s", (engine) => {
     }
   });
 
-  it("has the headers that keep scripts, frames and other sites out, whatever its status", async () => {
+  it("has headers that block scripts, frames and other sites, with any status", async () => {
     const { visitor, t, hostId } = await hostileApp(engine);
     const stranger = new WebVisitor(t);
     for (const path of [...paths("GET", hostId), "/hosts/999", "/nothing-here", "/hosts?where=("])
@@ -216,7 +216,7 @@ describe.each(["lowdb", "postgres"] as const)("every page on %s", (engine) => {
     expect(await state()).toEqual(before);
   });
 
-  it("has script on one page only, and that from a file", async () => {
+  it("contains a script only on one page, from a file", async () => {
     const { visitor, hostId } = await hostileApp(engine);
     for (const path of paths("GET", hostId)) {
       const seen = await visitor.get(path);
@@ -237,7 +237,7 @@ describe.each(["lowdb", "postgres"] as const)("every page on %s", (engine) => {
 });
 
 describe("who may open a page", () => {
-  it("is anybody only for these, which were looked at for it", () => {
+  it("is public only for these, which were reviewed", () => {
     const open = webPages.filter(({ access }) => access === "open").map(({ method, path }) => `${method} ${path}`);
     expect(open.sort()).toEqual([
       "GET /cli-login",
@@ -259,7 +259,7 @@ describe("who may open a page", () => {
     ]);
   });
 
-  it("is nobody without a session for the rest: they lead to signing in, and do nothing", async () => {
+  it("requires a session for all others: they redirect to the sign-in, and do nothing", async () => {
     const t = await startApp();
     const visitor = new WebVisitor(t);
     await visitor.get("/login");
@@ -268,7 +268,7 @@ describe("who may open a page", () => {
       const place = path.replace(":id", "1").replace(":token", "x");
       const seen = method === "GET" ? await visitor.get(place) : await visitor.post(place, { name: "x" });
       expect([seen.status, seen.location.split("?")[0]], `${method} ${path}`).toEqual([303, "/login"]);
-      // Where it leads on to can be opened.
+      // The target of the redirect can be opened.
       const next = new URL(seen.location, "http://x").searchParams.get("next") ?? "/";
       const opened = webPages
         .filter((page) => page.method === "GET")
@@ -279,7 +279,7 @@ describe("who may open a page", () => {
 });
 
 describe("where there is no page", () => {
-  it("a browser gets a page, and everybody else, and the API, JSON", async () => {
+  it("browsers get a page, and everybody else, and the API, get JSON", async () => {
     const t = await startApp();
     const page = await t.raw("/nothing", { headers: { accept: "text/html,application/xhtml+xml" } });
     expect([page.status, page.headers.get("content-type")]).toEqual([404, "text/html; charset=utf-8"]);
@@ -306,7 +306,7 @@ describe("where there is no page", () => {
 });
 
 describe("the log", () => {
-  it("keeps no token of a path, when a page fails", async () => {
+  it("contains no token of a path if a page fails", async () => {
     const lines: string[] = [];
     const { pino } = await import("pino");
     const t = await startApp({ log: pino({ level: "trace" }, { write: (line: string) => void lines.push(line) }) });

@@ -1,4 +1,4 @@
-// Signing in by the web pages: cookies, forms that only our own pages can send, limits, and where it leads.
+// Signing in with the web pages: cookies, forms that only our own pages can send, limits, and redirects.
 import { describe, expect, it } from "vitest";
 import { everything } from "../../src/server/store/query.ts";
 import { nextPath } from "../../src/server/web/next-path.ts";
@@ -11,7 +11,7 @@ const withUrl = (t: TestApp, server_url: string) => t.patch("/config", { server_
 const person = { api_only: false, name: "Pat Person" };
 
 describe.each(["lowdb", "postgres"] as const)("signing in on %s", (engine) => {
-  it("leads back to the page that was asked for, without script, with a cookie that scripts and other sites cannot read", async () => {
+  it("returns to the requested page, without scripts, with a cookie that scripts and other sites cannot read", async () => {
     const t = await startApp({ engine });
     const visitor = new WebVisitor(t);
     const first = await visitor.get("/hosts?status=online");
@@ -26,7 +26,7 @@ describe.each(["lowdb", "postgres"] as const)("signing in on %s", (engine) => {
     expect((await visitor.get("/login")).location).toBe("/");
   });
 
-  it("uses a plain cookie where the server is reached by plain http, and does not read it as one of https", async () => {
+  it("uses a plain cookie over plain http, and does not accept it over https", async () => {
     const t = await startApp({ engine });
     await withUrl(t, "http://127.0.0.1:8412");
     const visitor = new WebVisitor(t);
@@ -37,7 +37,7 @@ describe.each(["lowdb", "postgres"] as const)("signing in on %s", (engine) => {
     expect((await visitor.get("/")).status).toBe(303);
   });
 
-  it("says of a wrong password and of an unknown email the same, and sends no password back", async () => {
+  it("reports a wrong password and an unknown email in the same way, and sends no password back", async () => {
     const t = await startApp({ engine });
     const visitor = new WebVisitor(t);
     await visitor.get("/login");
@@ -45,7 +45,7 @@ describe.each(["lowdb", "postgres"] as const)("signing in on %s", (engine) => {
     const unknown = await visitor.post("/login", { email: "who@example.com", password: "wrong-Pass-word-1" });
     for (const seen of [wrong, unknown]) {
       expect(seen.status).toBe(401);
-      expect(seen.text).toContain("The email or the password is wrong.");
+      expect(seen.text).toContain("The email address or the password is wrong.");
       expect(seen.text).not.toContain("wrong-Pass-word-1");
       expect(seen.text).toContain('role="alert"');
     }
@@ -53,26 +53,26 @@ describe.each(["lowdb", "postgres"] as const)("signing in on %s", (engine) => {
     expect(visitor.cookies.has("__Host-svc_session")).toBe(false);
   });
 
-  it("is limited as POST /login is, by the same count", async () => {
+  it("is limited like POST /login, with the same count", async () => {
     const t = await startApp({ engine });
     const visitor = new WebVisitor(t);
     await visitor.get("/login");
     for (let i = 0; i < 5; i++) await visitor.post("/login", { email: ADMIN.email, password: "wrong" });
     for (let i = 0; i < 5; i++) await t.as(null).post("/login", { email: ADMIN.email, password: "wrong" });
-    // Refusals take a second each: the first are near the end of their minute, and none is over it.
+    // Refusals take a second each: the first are almost a minute old, but none is older.
     const seen = await visitor.post("/login", { email: ADMIN.email, password: ADMIN.password });
     expect(seen.status).toBe(429);
     expect(Number(seen.headers.get("retry-after"))).toBeGreaterThan(0);
-    expect(seen.text).toContain("Too many tries: wait");
+    expect(seen.text).toContain("Too many attempts: try again in");
   });
 
-  it("refuses forms without the page's token, with another's, and from other sites", async () => {
+  it("refuses forms without the page's token, with another one, and from other sites", async () => {
     const t = await startApp({ engine });
     const [visitor, other] = [new WebVisitor(t), new WebVisitor(t)];
     const right = { email: ADMIN.email, password: ADMIN.password };
     const without = await visitor.postRaw("/login", right);
     expect(without.status).toBe(403);
-    expect(without.text).toContain("Your browser sent no cookie");
+    expect(without.text).toContain("Your browser did not send a cookie");
 
     await visitor.get("/login");
     const othersToken = tokenOf((await other.get("/login")).text);
@@ -95,7 +95,7 @@ describe.each(["lowdb", "postgres"] as const)("signing in on %s", (engine) => {
     expect((await visitor.post("/login", right, own)).status).toBe(200);
   });
 
-  it("binds the token of forms to the session: neither another session's nor the one from before signing in is taken", async () => {
+  it("binds the token of forms to the session: one of another session, or from before the sign-in, is refused", async () => {
     const t = await startApp({ engine });
     const [mine, theirs] = [new WebVisitor(t), new WebVisitor(t)];
     const before = tokenOf((await mine.get("/login")).text);
@@ -109,7 +109,7 @@ describe.each(["lowdb", "postgres"] as const)("signing in on %s", (engine) => {
     expect((await (await t.get("/tokens")).json()) as object).toMatchObject({ tokens: [] });
   });
 
-  it("ends with signing out: the session is gone, not only the cookie", async () => {
+  it("is undone by signing out: the session ends, not only the cookie", async () => {
     const t = await startApp({ engine });
     const visitor = new WebVisitor(t);
     await visitor.signIn(ADMIN.email, ADMIN.password);
@@ -126,7 +126,7 @@ describe.each(["lowdb", "postgres"] as const)("signing in on %s", (engine) => {
     expect((await visitor.get("/")).location).toBe("/login");
   });
 
-  it("does not make the API take cookies, nor pages take API tokens", async () => {
+  it("does not make the API accept cookies, nor pages accept API tokens", async () => {
     const t = await startApp({ engine });
     const visitor = new WebVisitor(t);
     await visitor.signIn(ADMIN.email, ADMIN.password);
@@ -138,7 +138,7 @@ describe.each(["lowdb", "postgres"] as const)("signing in on %s", (engine) => {
     expect((await robot.get("/")).location).toBe("/login");
   });
 
-  it("keeps out accounts that are for the API alone, and leaves no session of theirs behind", async () => {
+  it("refuses API-only accounts, and leaves no session of theirs behind", async () => {
     const t = await startApp({ engine });
     const { user } = await makeUser(t, "observer", { api_only: true });
     const before = await t.store.sessions.count();
@@ -146,12 +146,12 @@ describe.each(["lowdb", "postgres"] as const)("signing in on %s", (engine) => {
     await visitor.get("/login");
     const seen = await visitor.post("/login", { email: user.email, password: PASSWORD });
     expect(seen.status).toBe(403);
-    expect(seen.text).toContain("for the API and the command line only");
+    expect(seen.text).toContain("can only be used with the API and the command line");
     expect(visitor.cookies.has("__Host-svc_session")).toBe(false);
     expect(await t.store.sessions.count()).toBe(before);
   });
 
-  it("asks for a new password first, where one is required, and for nothing else meanwhile", async () => {
+  it("requires a new password first if one is required, and allows nothing else until then", async () => {
     const t = await startApp({ engine });
     const { user } = await makeUser(t, "observer", { ...person, admin_forced_password_reset: true });
     const visitor = new WebVisitor(t);
@@ -164,7 +164,7 @@ describe.each(["lowdb", "postgres"] as const)("signing in on %s", (engine) => {
     const weak = await visitor.post("/login/new-password", { new_password: "short", new_password_again: "short" });
     expect([weak.status, weak.text.includes("at least 12 characters")]).toEqual([422, true]);
     const unlike = await visitor.post("/login/new-password", { new_password: fresh, new_password_again: `${fresh}4` });
-    expect([unlike.status, unlike.text.includes("Must be the same.")]).toEqual([422, true]);
+    expect([unlike.status, unlike.text.includes("The passwords must match.")]).toEqual([422, true]);
     const same = await visitor.post("/login/new-password", { new_password: PASSWORD, new_password_again: PASSWORD });
     expect(same.status).toBe(422);
     expect(
@@ -174,7 +174,7 @@ describe.each(["lowdb", "postgres"] as const)("signing in on %s", (engine) => {
     expect((await visitor.get("/login/new-password")).location).toBe("/");
   });
 
-  it("shows how to set the server up while there is no user, and no form that a stranger could fill in", async () => {
+  it("explains the setup while there is no user, without a form that a stranger could use", async () => {
     const t = await startApp({ engine });
     await t.store.users.delete(everything);
     const visitor = new WebVisitor(t);
@@ -187,7 +187,7 @@ describe.each(["lowdb", "postgres"] as const)("signing in on %s", (engine) => {
     }
   });
 
-  it("tells what single sign-on came back with, in words of ours only", async () => {
+  it("shows the result of single sign-on in fixed texts", async () => {
     const t = await startApp({ engine });
     const visitor = new WebVisitor(t);
     const texts = new Set<string>();
@@ -203,13 +203,13 @@ describe.each(["lowdb", "postgres"] as const)("signing in on %s", (engine) => {
 });
 
 describe("the path to go on to", () => {
-  it("is one of this server's", () => {
+  it("is a path of this server", () => {
     for (const path of ["/", "/hosts", "/hosts?status=online&page=2", "/hosts/7#policies", "/loginfo"])
       expect(nextPath(path)).toBe(path);
     expect(nextPath("/hosts/../profile")).toBe("/profile");
   });
 
-  it("is the start page for all that another site, or a loop, would be", () => {
+  it("is the start page for other sites and for loops", () => {
     for (const path of [
       null,
       "",

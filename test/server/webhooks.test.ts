@@ -1,15 +1,17 @@
 import { describe, expect, it } from "vitest";
 import { MASK } from "../../src/api/fields.ts";
 import type { Delivery, Destination } from "../../src/api/webhooks.ts";
+import { CHAIN_LOCK } from "../../src/server/activities/chain.ts";
+import { sealAll } from "../../src/server/activities/sealer.ts";
 import { channels } from "../../src/server/core/channels.ts";
 import { days, hours, minutes } from "../../src/server/core/clock.ts";
 import { runJob } from "../../src/server/jobs/start.ts";
 import { cleanOutbox } from "../../src/server/outbox/cleanup.ts";
 import { enqueue, enqueueMany } from "../../src/server/outbox/service.ts";
-import { eq, isNull } from "../../src/server/store/query.ts";
+import { eq, isNull, not } from "../../src/server/store/query.ts";
 import { errorOf, makeTeam, makeUser } from "../support/accounts.ts";
 import { type StartOptions, startApp, type TestApp } from "../support/app.ts";
-import { isSigned, startReceiver } from "../support/receiver.ts";
+import { isSigned, type Receiver, startReceiver } from "../support/receiver.ts";
 
 const start = (engine: StartOptions["engine"]) => startApp({ engine, settings: { outbound_allow: "127.0.0.1" } });
 const until = (what: () => Promise<boolean>) => expect.poll(what).toBe(true);
@@ -26,7 +28,7 @@ const queue = (t: TestApp, url: string, payload: Record<string, unknown> = { n: 
   t.store.tx((tx) => enqueue(tx, t.services, { kind: "webhook", event: "activities", destination: url, url, payload }));
 
 describe.each(["lowdb", "postgres"] as const)("webhooks on %s", (engine) => {
-  it("tell of each activity once, in the feed's order, with the fields of the spec", async () => {
+  it("report each activity once, in the feed's order, with the fields of the spec", async () => {
     const receiver = await startReceiver();
     const t = await start(engine);
     const sealed = () => until(async () => (await t.store.activities.count(isNull("chain_position"))) === 0);
@@ -60,7 +62,43 @@ describe.each(["lowdb", "postgres"] as const)("webhooks on %s", (engine) => {
     expect(JSON.stringify(receiver.bodies())).not.toContain('"after"');
   });
 
-  it("that were sent, wait or were given up can be listed by state, event and destination, payload apart", async () => {
+  it("deliver each activity by the settings at the time of its recording, whatever is changed before it is sent", async () => {
+    const [first, second] = [await startReceiver(), await startReceiver()];
+    const t = await start(engine);
+    const set = (enable_activities_webhook: boolean, destination_url: string) =>
+      json(
+        t.patch("/config", {
+          webhook_settings: { activities_webhook: { enable_activities_webhook, destination_url } },
+        }),
+      );
+    // On Postgres the lock keeps every server from sealing until all changes are made; lowdb runs one transaction at a
+    // time.
+    await (engine === "postgres" ? t.store.tx(record, { lock: CHAIN_LOCK }) : record());
+    await sealAll(t.services);
+    const teamsAt = (receiver: Receiver) =>
+      receiver
+        .bodies()
+        .filter(({ type }) => type === "created_team")
+        .map(({ details }) => (details as { team_name: string }).team_name);
+    await until(async () => (await t.store.outbox.count(eq("state", "pending"))) === 0);
+    expect(teamsAt(first)).toEqual(["to the first"]);
+    expect(teamsAt(second)).toEqual(["to the second"]);
+    expect(first.bodies().map(({ type }) => type)).toEqual(["enabled_activity_automations", "created_team"]);
+    expect(second.bodies().map(({ type }) => type)).toEqual(["edited_activity_automations", "created_team"]);
+    expect(await t.store.activities.count(not(isNull("webhook_url")))).toBe(0);
+
+    async function record() {
+      await makeTeam(t, "before");
+      await set(true, first.url);
+      await makeTeam(t, "to the first");
+      await set(true, second.url);
+      await makeTeam(t, "to the second");
+      await set(false, second.url);
+      await makeTeam(t, "after");
+    }
+  });
+
+  it("that were sent, wait or were given up can be listed by state, event and destination, without payload", async () => {
     const receiver = await startReceiver();
     const gone = await startReceiver();
     await gone.stop();
@@ -83,7 +121,7 @@ describe.each(["lowdb", "postgres"] as const)("webhooks on %s", (engine) => {
     expect((await t.get("/webhooks/deliveries?state=lost")).status).toBe(400);
   });
 
-  it("go out again under their id when they are replayed; those that wait go at once", async () => {
+  it("are sent again with the same id when they are replayed; waiting ones immediately", async () => {
     let status = 500;
     const receiver = await startReceiver({ answer: () => ({ status }) });
     const t = await start(engine);
@@ -102,7 +140,7 @@ describe.each(["lowdb", "postgres"] as const)("webhooks on %s", (engine) => {
     expect(told.map(({ details }) => details)).toEqual(
       Array(2).fill({ delivery_id: row.id, event: "activities", webhook_url: receiver.url }),
     );
-    // One that was given up has its 24 hours again.
+    // One that was given up gets its 24 hours again.
     await t.store.outbox.update({ where: eq("id", row.id), set: { state: "dead", give_up_at: t.clock.iso() } });
     status = 500;
     t.clock.advance(days(3));
@@ -115,7 +153,7 @@ describe.each(["lowdb", "postgres"] as const)("webhooks on %s", (engine) => {
     });
   });
 
-  it("that are never taken can be given up by hand: those behind them go on", async () => {
+  it("that are never accepted can be given up manually, and the next ones are sent", async () => {
     const receiver = await startReceiver({ answer: ({ text }) => ({ status: text === '{"n":1}' ? 400 : 200 }) });
     const t = await start(engine);
     const bad = await queue(t, receiver.url);
@@ -135,7 +173,7 @@ describe.each(["lowdb", "postgres"] as const)("webhooks on %s", (engine) => {
     ]);
   });
 
-  it("can be tried out with a sample of each event, and what came of it is told without the answer's body", async () => {
+  it("can be tested with a sample of each event; the result is reported without the reply's body", async () => {
     const receiver = await startReceiver();
     const t = await start(engine);
     for (const event of ["activities", "host_status", "failing_policies", "vulnerabilities"]) {
@@ -164,7 +202,10 @@ describe.each(["lowdb", "postgres"] as const)("webhooks on %s", (engine) => {
     const inner = await json<{ delivery: Delivery }>(
       t.post("/webhooks/test", { event: "activities", url: "http://169.254.169.254/latest/meta-data" }),
     );
-    expect(inner.delivery).toMatchObject({ state: "dead", last_error: expect.stringContaining("must not connect") });
+    expect(inner.delivery).toMatchObject({
+      state: "dead",
+      last_error: expect.stringContaining("Cannot send to 169.254.169.254"),
+    });
     const hook = { enable_activities_webhook: true, destination_url: receiver.url };
     receiver.answer = () => ({});
     await json(t.patch("/config", { webhook_settings: { activities_webhook: hook } }));
@@ -173,7 +214,7 @@ describe.each(["lowdb", "postgres"] as const)("webhooks on %s", (engine) => {
     );
   });
 
-  it("have destinations with a secret that is shown once, and headers that are kept sealed", async () => {
+  it("have destinations with a secret that is shown once, and headers that are stored encrypted", async () => {
     const receiver = await startReceiver();
     const t = await start(engine);
     const made = await destination(t, {
@@ -208,7 +249,7 @@ describe.each(["lowdb", "postgres"] as const)("webhooks on %s", (engine) => {
     expect(JSON.stringify(told)).not.toContain("k3y");
   });
 
-  it("take no headers that are HTTP's or the signature's, or that would begin another one", async () => {
+  it("accept no headers of HTTP itself or of the signature, and none that would start another one", async () => {
     const t = await start(engine);
     const url = "https://hooks.example.com/";
     const refused = async (headers: unknown, name: string) => {
@@ -234,13 +275,13 @@ describe.each(["lowdb", "postgres"] as const)("webhooks on %s", (engine) => {
       expect(config.status).toBe(422);
     }
     expect(await t.store.webhookDestinations.count()).toBe(0);
-    // As long as may be: both stores look it up.
+    // Of maximum length: both stores look it up.
     const longest = `https://a.example/${"x".repeat(1982)}`;
     expect((await t.patch("/webhooks/destinations", { url: longest, rotate_secret: true })).status).toBe(200);
     await queue(t, longest);
   });
 
-  it("are for global admins and gitops only", async () => {
+  it("require a global admin or gitops", async () => {
     const t = await start(engine);
     const team = await makeTeam(t, "one");
     const row = await queue(t, "http://127.0.0.1:9/");
@@ -272,7 +313,7 @@ describe.each(["lowdb", "postgres"] as const)("webhooks on %s", (engine) => {
     }
   });
 
-  it("are kept for a while: what was delivered 7 days, what was given up 30, and never more than fits", async () => {
+  it("are kept for a while: delivered ones 7 days, given up ones 30, and never more than the limit", async () => {
     const t = await start(engine);
     const url = "http://127.0.0.1:9/";
     const one = { kind: "webhook", event: "activities", destination: url, url, payload: {} } as const;
@@ -289,7 +330,7 @@ describe.each(["lowdb", "postgres"] as const)("webhooks on %s", (engine) => {
     await cleanOutbox(t.services, signal, { delivered: 3, dead: 3, pending: 2 });
     expect(await counted()).toEqual({ delivered: 3, dead: 3, pending: 2 });
     const left = await t.store.outbox.list({ where: eq("state", "dead") });
-    expect(left.map(({ last_error }) => last_error)).toContain("given up: too many deliveries wait");
+    expect(left.map(({ last_error }) => last_error)).toContain("given up: too many pending deliveries");
     t.clock.advance(days(7) + minutes(1));
     await runJob(t.services, "outbox_cleanup");
     expect(await counted()).not.toHaveProperty("delivered");

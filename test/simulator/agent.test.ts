@@ -35,7 +35,7 @@ function simulate(options: Partial<SimulationOptions> = {}): Simulation {
     },
     { wheel: server.wheel, wallClock: server.wallClock },
   );
-  // The wheel is moved by the test alone.
+  // Only the test advances the wheel.
   simulation.start();
   server.wheel.stop();
   running.push(simulation);
@@ -52,7 +52,7 @@ const near = (actual: number | undefined, expected: number) => {
 };
 
 describe("an agent that starts", () => {
-  it("enrolls, fetches its config and asks for work, each on the wire as osquery does", async () => {
+  it("enrolls, fetches its config and polls for queries, with the same bytes as osquery", async () => {
     simulate({ seed: 4 });
     await server.until(() => server.of("distributed/read").length === 1);
     expect(server.seen.map((seen) => seen.endpoint)).toEqual(["enroll", "config", "distributed/read"]);
@@ -70,7 +70,7 @@ describe("an agent that starts", () => {
     expect(read!.port).not.toBe(config!.port);
   });
 
-  it("sends the node key as a header from 5.23 on, and only then", async () => {
+  it("sends the node key as a header from 5.23 on, and not before", async () => {
     simulate({ hosts: 30 });
     await server.until(() => server.of("distributed/read").length === 30);
     for (const enroll of server.of("enroll")) expect(enroll.headers.authorization).toBeUndefined();
@@ -92,7 +92,7 @@ describe("an agent that starts", () => {
     expect(new Set(server.of("config").map((seen) => seen.port)).size).toBe(1);
   });
 
-  it("waits n² seconds between enrollments and keeps to one series for all threads", async () => {
+  it("waits n² seconds between enrollments, in one series for all threads", async () => {
     server.script = ({ endpoint }, nth) =>
       endpoint === "enroll" && nth < 4 ? { status: 401, body: `{"error":"no","node_invalid":true}` } : undefined;
     simulate();
@@ -104,8 +104,8 @@ describe("an agent that starts", () => {
   });
 });
 
-describe("an agent judges by the body alone", () => {
-  /** Answers the first write with the given act, and tells whether the agent took it for delivered. */
+describe("an agent evaluates only the body", () => {
+  /** Replies to the first write in the given way; returns whether the agent considers it delivered. */
   async function delivered(act: ReturnType<FakeServer["script"]>): Promise<boolean> {
     server.script = ({ endpoint }, nth) => {
       if (endpoint === "distributed/read" && nth === 1) return `{"queries":{"q":"SELECT 1"},"discovery":{}}`;
@@ -133,11 +133,11 @@ describe("an agent judges by the body alone", () => {
     if (!expected) near(gaps("distributed/write")[0], 1000);
   });
 
-  it("and a broken connection is a failure", async () => {
+  it("treats a broken connection as a failure", async () => {
     expect(await delivered((res) => res.destroy())).toBe(false);
   });
 
-  it("enrolls inside the retry when its key is refused, once for all threads", async () => {
+  it("enrolls within the retry when its key is refused, once for all threads", async () => {
     server.script = ({ body, endpoint }) =>
       endpoint !== "enroll" && body.node_key === "key-1" && server.now > 30_000
         ? { status: 401, body: `{"error":"unknown","node_invalid":true}` }
@@ -163,7 +163,7 @@ describe("an agent judges by the body alone", () => {
     expect(simulation.report()).toMatchObject({ nodeInvalid: 2, reEnrolled: 1 });
   });
 
-  it("takes a node_key from an enroll answer that also says error", async () => {
+  it("accepts a node_key from an enroll reply that also contains error", async () => {
     server.script = ({ endpoint }) =>
       endpoint === "enroll" ? `{"error":"x","node_invalid":true,"node_key":"odd"}` : undefined;
     simulate();
@@ -179,7 +179,7 @@ describe("an agent judges by the body alone", () => {
     expect(server.seen.find((seen) => seen.url === "/elsewhere?x=1")!.body).toEqual({ node_key: "key-1" });
   });
 
-  it("follows ten redirects and no more", async () => {
+  it("follows at most ten redirects", async () => {
     server.script = ({ url }) =>
       /config|again/.test(url) ? { status: 307, headers: { location: "/again" } } : undefined;
     simulate();
@@ -196,7 +196,7 @@ describe("an agent judges by the body alone", () => {
     expect(simulation.report().timeouts).toBe(1);
   });
 
-  it("sends once more, at once, when a used connection breaks", async () => {
+  it("repeats a request once immediately if a used connection breaks", async () => {
     server.script = ({ endpoint }, nth) =>
       endpoint === "distributed/read" && nth === 2 ? (res) => res.destroy() : undefined;
     const simulation = simulate();
@@ -207,7 +207,7 @@ describe("an agent judges by the body alone", () => {
 });
 
 describe("config", () => {
-  it("is tried three times, then waited for with the accelerated refresh", async () => {
+  it("is tried three times, then after the accelerated refresh", async () => {
     server.script = ({ endpoint }, nth) =>
       endpoint === "config" && nth > 1 && nth < 5 ? `{"error":"down"}` : undefined;
     simulate({ flags: { config_accelerated_refresh: "300" } });
@@ -220,7 +220,7 @@ describe("config", () => {
     near(again, 60_000);
   });
 
-  it("sets options that stay after they are gone, and an empty body empties the schedule", async () => {
+  it("sets options that remain after they are removed, and an empty body empties the schedule", async () => {
     const config = {
       options: { distributed_interval: 20, logger_tls_compress: false },
       schedule: { up: { query: "SELECT 1 AS x", interval: 20, snapshot: true } },
@@ -246,7 +246,7 @@ describe("distributed queries", () => {
     };
   };
 
-  it("answers in one write, in order of names, with statuses, messages and stats", async () => {
+  it("sends one write, in order of names, with statuses, messages and stats", async () => {
     reads({
       queries: { b: "SELECT 2 AS x", a: "SELECT * FROM no_table", c: "SELECT 1 WHERE 0" },
       discovery: { b: "SELECT 1" },
@@ -263,7 +263,7 @@ describe("distributed queries", () => {
     expect((body.stats as Record<string, object>).b).toMatchObject({ memory: 8192 });
   });
 
-  it("leaves out what discovery does not find, and all when a discovery query fails", async () => {
+  it("skips queries whose discovery finds nothing, and all if a discovery query fails", async () => {
     reads(
       { queries: { a: "SELECT 1", b: "SELECT 1" }, discovery: { a: "SELECT 1 WHERE 0" } },
       { queries: { a: "SELECT 1", b: "SELECT 1" }, discovery: { a: "SELECT 1 FROM no_table" } },
@@ -273,7 +273,7 @@ describe("distributed queries", () => {
     expect(server.of("distributed/write").map((seen) => Object.keys(seen.body.queries as object))).toEqual([["b"]]);
   });
 
-  it("never polls twice at once", async () => {
+  it("never polls twice at the same time", async () => {
     const simulation = simulate();
     await server.until(() => server.of("distributed/read").length === 1);
     const [agent] = simulation.agents;
@@ -287,7 +287,7 @@ describe("distributed queries", () => {
     expect(server.of("distributed/read")).toHaveLength(2);
   });
 
-  it("stops at an empty query and loses what stood behind it", async () => {
+  it("stops at an empty query and loses the ones behind it", async () => {
     reads({ queries: { a: "SELECT 1", b: "", c: "SELECT 1" }, discovery: {}, accelerate: 60 });
     simulate();
     await server.until(() => server.of("distributed/read").length === 3);
@@ -295,14 +295,14 @@ describe("distributed queries", () => {
     near(gaps("distributed/read")[0], 10_000);
   });
 
-  it("polls every 5 s while told to accelerate, by an integer only", async () => {
+  it("polls every 5 s while accelerated, only by an integer", async () => {
     reads({ queries: {}, discovery: {}, accelerate: 12 }, {}, {}, {}, { accelerate: "60" });
     simulate();
     await server.until(() => server.of("distributed/read").length === 7);
     expect(gaps("distributed/read").map((gap) => Math.round(gap / 1000))).toEqual([5, 5, 5, 10, 10, 10]);
   });
 
-  it("keeps a write that failed, merges newer results and sends all until accepted", async () => {
+  it("keeps a failed write, merges newer results and sends all until they are accepted", async () => {
     server.script = ({ endpoint }, nth) => {
       if (endpoint === "distributed/read" && nth === 1)
         return `{"queries":{"a":"SELECT 1 AS x","b":"SELECT 1 AS x"},"discovery":{}}`;
@@ -327,7 +327,7 @@ describe("distributed queries", () => {
     expect(simulation.report()).toMatchObject({ deliveredResults: 3, lostResults: 0 });
   });
 
-  it("sends the old forms from an old agent", async () => {
+  it("sends the old formats from an old agent", async () => {
     reads({ queries: { a: "SELECT 1 WHERE 0", b: "SELECT 1" }, discovery: { a: "SELECT 1", b: "SELECT 1" } });
     simulate({ hosts: 60, quirks: true, platforms: ["macos"] });
     server.script = ({ endpoint, headers }) =>
@@ -347,7 +347,7 @@ describe("distributed queries", () => {
 describe("logs", () => {
   const lines = () => server.of("log").map((seen) => (seen.body.data as unknown[]).length);
 
-  it("go out gzipped every 10 s, only when there are lines", async () => {
+  it("are sent gzipped every 10 s, only if there are lines", async () => {
     simulate({ logLinesPerMinute: 12 });
     await server.until(() => server.of("log").length === 4);
     expect(server.of("log")[0]!.headers["content-encoding"]).toBe("gzip");
@@ -358,7 +358,7 @@ describe("logs", () => {
     for (const gap of gaps("log")) near(gap, 10_000);
   });
 
-  it("back off by n² periods while refused, keep their lines and send them later", async () => {
+  it("are delayed by n² periods while refused, and sent later", async () => {
     server.script = ({ endpoint }, nth) =>
       endpoint === "log" && nth <= 3 ? { status: 413, body: `{"error":"full"}` } : undefined;
     const simulation = simulate({ logLinesPerMinute: 6 });
@@ -373,13 +373,13 @@ describe("logs", () => {
     expect(pending).toBeLessThanOrEqual(1);
   });
 
-  it("hold at most 1024 lines in a call", async () => {
+  it("have at most 1024 lines per request", async () => {
     simulate({ logLinesPerMinute: 9000 });
     await server.until(() => server.of("log").length === 2);
     expect(lines()).toEqual([1024, 1024]);
   });
 
-  it("carry scheduled queries under their result names, with decorations", async () => {
+  it("contain scheduled queries under their result names, with decorations", async () => {
     const config = {
       options: { pack_delimiter: "/" },
       decorators: { load: ["SELECT hostname AS host FROM system_info"] },

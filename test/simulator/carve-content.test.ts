@@ -16,7 +16,7 @@ describe("the archive of a simulated carve", () => {
     expect(all.toString("latin1", 257, 262)).toBe("ustar");
     const size = Number.parseInt(all.toString("latin1", 124, 135), 8);
     expect(512 + Math.ceil(size / 512) * 512 + 1024).toBe(content.size);
-    // The checksum is of the header with blanks in its own place.
+    // The checksum is computed over the header with blanks in its own field.
     const sum = all.subarray(0, 512).reduce((total, byte, i) => total + (i >= 148 && i < 156 ? 32 : byte), 0);
     expect(Number.parseInt(all.toString("latin1", 148, 154), 8)).toBe(sum);
   });

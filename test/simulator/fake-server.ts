@@ -12,7 +12,10 @@ export type Seen = {
   port: number;
   at: number;
 };
-/** What the server does with a request: a body with status 200, status and body, or its own handling; undefined = the default. */
+/**
+ * The server's reaction to a request: a body with status 200, status and body, or its own handling; undefined = the
+ * default.
+ */
 export type Act =
   | string
   | { status: number; body?: string; headers?: Record<string, string> }
@@ -24,7 +27,7 @@ const DEFAULTS: Record<string, (n: number) => string> = {
   config: () => `{"options":{},"schedule":{}}`,
 };
 
-/** A server that plays what a test tells it, and a clock that the test moves by hand. */
+/** A server that a test controls, and a clock that the test advances. */
 export class FakeServer {
   readonly seen: Seen[] = [];
   script: Script = () => undefined;
@@ -56,7 +59,7 @@ export class FakeServer {
     return this.seen.filter((seen) => seen.endpoint === endpoint);
   }
 
-  /** Moves the clock in steps while real bytes travel, until the condition holds. */
+  /** Advances the clock in steps while real bytes are transferred, until the condition is true. */
   async until(condition: () => boolean, limitMs = 3_600_000, stepMs = 100): Promise<void> {
     const end = this.now + limitMs;
     for (let quiet = 0; !condition(); quiet++) {
@@ -71,14 +74,14 @@ export class FakeServer {
     }
   }
 
-  /** Moves the clock by this much, step by step. */
+  /** Advances the clock by this much, step by step. */
   async pass(ms: number): Promise<void> {
     const end = this.now + ms;
     await this.until(() => this.now >= end, ms + 1000);
     await breathe();
   }
 
-  /** Requests that were not answered yet. */
+  /** Requests without a reply so far. */
   private busy = 0;
 
   private handle(req: IncomingMessage, res: ServerResponse): void {
@@ -99,7 +102,7 @@ export class FakeServer {
       const nth = this.of(endpoint).length;
       const act = this.script(seen, nth) ?? DEFAULTS[endpoint]?.(nth) ?? "{}";
       if (typeof act === "function") {
-        // Such an answer may never come; the clock must not wait for it.
+        // Such a reply may never come; the clock must not wait for it.
         this.busy--;
         res.on("close", () => {
           this.busy++;
@@ -111,7 +114,7 @@ export class FakeServer {
   }
 }
 
-/** Lets sockets and promises of this process move on. */
+/** Lets sockets and promises of this process proceed. */
 export async function breathe(): Promise<void> {
   for (let i = 0; i < 6; i++) await new Promise((resolve) => setImmediate(resolve));
 }

@@ -3,7 +3,7 @@ import { PLATFORMS } from "../../src/simulator/inventory/platforms.ts";
 import { DETAIL_QUERIES } from "./detail-queries.ts";
 import { ask, findMachine, makeMachine } from "./machines.ts";
 
-/** Queries that rightly bring nothing on some platforms. */
+/** Queries that correctly return nothing on some platforms. */
 const MAY_BE_EMPTY = new Set([
   "software_portage",
   "software_choco",
@@ -17,7 +17,7 @@ describe.each(PLATFORMS)("a $key machine", (platform) => {
   const machine = makeMachine(platform.key);
   const queries = Object.entries(DETAIL_QUERIES);
 
-  it.each(queries.filter(([, q]) => q.on.includes(platform.family)))("answers %s", (name, query) => {
+  it.each(queries.filter(([, q]) => q.on.includes(platform.family)))("has rows for %s", (name, query) => {
     if (query.discovery) {
       const found = ask(machine, query.discovery);
       expect(found.status).toBe(0);
@@ -51,7 +51,7 @@ describe.each(PLATFORMS)("a $key machine", (platform) => {
 });
 
 describe("the software of a machine", () => {
-  it("is common in the main, has an item of its own, and changes one item at a time", () => {
+  it("is mostly shared, has one item of its own, and changes one item at a time", () => {
     const sql = DETAIL_QUERIES.software_deb!.sql;
     const [a, b] = [makeMachine("ubuntu", {}, 1), makeMachine("ubuntu", {}, 2)];
     const names = (machine: typeof a) => new Set(ask(machine, sql).rows.map((row) => row.name));
@@ -64,13 +64,13 @@ describe("the software of a machine", () => {
     expect(after.filter((row) => !before.includes(row))).toHaveLength(1);
   });
 
-  it("follows softwarePerHost", () => {
+  it("has the number of items in softwarePerHost", () => {
     const count = (softwarePerHost: number) =>
       ask(makeMachine("ubuntu", { softwarePerHost }), "SELECT COUNT(*) AS n FROM deb_packages").rows[0]!.n;
     expect([count(100), count(1000)]).toEqual(["80", "800"]);
   });
 
-  it("of one user shows only in a join with users", () => {
+  it("of one user is only visible in a join with users", () => {
     const machine = findMachine("macos", (m) => m.agentVersion === "5.23.0");
     expect(ask(machine, "SELECT name FROM chrome_extensions").rows).toEqual([]);
     expect(ask(machine, DETAIL_QUERIES.software_chrome!.sql).rows.length).toBeGreaterThan(5);
@@ -105,7 +105,7 @@ describe("machines", () => {
     expect(new Set(macs).size).toBe(2000);
   });
 
-  it("have odd serials and old agents only with quirks", () => {
+  it("have unusual serial numbers and old agents only with quirks", () => {
     const serials = (quirks: boolean) => Array.from({ length: 2000 }, (_, i) => makeMachine(undefined, { quirks }, i));
     expect(serials(false).every((m) => m.serial.length === 10 && !m.old)).toBe(true);
     const share = (wanted: string) => serials(true).filter((m) => m.serial === wanted).length / 2000;
@@ -122,14 +122,14 @@ describe("machines", () => {
     expect(ask(machine, DETAIL_QUERIES.agent_info!.sql).rows[0]).toMatchObject({ version: "1.40.1" });
   });
 
-  it("grow older", () => {
+  it("change over time", () => {
     const machine = makeMachine("macos");
     const uptime = (unixTime: number) =>
       ask(machine, "SELECT total_seconds FROM uptime", { unixTime }).rows[0]!.total_seconds;
     expect([uptime(1_759_990_100), uptime(1_759_990_200)]).toEqual(["100", "200"]);
   });
 
-  it("come only from the platforms asked for", () => {
+  it("only have the given platforms", () => {
     expect(makeMachine("linux").platform.family).toBe("linux");
     expect(() => makeMachine("beos")).toThrow(/unknown platform beos/);
   });

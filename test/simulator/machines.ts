@@ -9,7 +9,7 @@ export function makeMachine(platform?: string, settings: Partial<MachineSettings
   return new Machine({ seed: 7, platforms, softwarePerHost: 100, quirks: false, managed: 0, ...settings }, index);
 }
 
-/** The first machine of a platform that the test wants. */
+/** The first machine of the given platform. */
 export function findMachine(
   platform: string,
   wanted: (machine: Machine) => boolean,

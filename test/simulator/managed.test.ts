@@ -1,4 +1,4 @@
-// The managed agents of a simulation, against a server that plays what a test tells it.
+// The managed agents of a simulation, with a server that a test controls.
 import { afterEach, beforeEach, expect, it } from "vitest";
 import type { SimulationOptions } from "../../src/simulator/options.ts";
 import { nothingLost, renderReport } from "../../src/simulator/report.ts";
@@ -15,7 +15,7 @@ const path = (name: string) => `/api/v1/svc/agent/${name}`;
 const LOCK = "#!/bin/sh\n# Locks this computer. Runs as root.\n";
 const WIPE = "#!/bin/sh\n# Erases this computer for good. Runs as root.\n";
 
-/** Plays a server that gives keys, and names these scripts until it has their results. */
+/** A server that issues keys, and lists these scripts until it has their results. */
 function playing(scripts: Record<string, string>, more: Script = () => undefined): Script {
   return (seen, nth) => {
     const own = more(seen, nth);
@@ -70,7 +70,7 @@ it("enroll beside the stock agents, poll every 30 s, and send a new token every 
   await stop(made);
 });
 
-it("send a token of their own, and a new one each hour", async () => {
+it("send their own token, and a new one each hour", async () => {
   server.script = playing({});
   const made = simulation({ softwarePerHost: 1, flags: { distributed_interval: "600", config_refresh: "600" } });
   await server.until(() => server.of(path("device_token")).length === 1);
@@ -81,7 +81,7 @@ it("send a token of their own, and a new one each hour", async () => {
   await stop(made);
 });
 
-it("run each script once, and tell how it went", async () => {
+it("run each script once, and report the result", async () => {
   server.script = playing({ one: LOCK });
   const made = simulation();
   await server.until(() => server.of(path("scripts/result")).length === 1);
@@ -96,7 +96,7 @@ it("run each script once, and tell how it went", async () => {
   expect(renderReport(report)).toMatch(/managed config +\d+[\s\S]*scripts +1 run/);
 });
 
-it("fail as often as they are told to, and leave the state as it was", async () => {
+it("fail with the given share, and then do not change the state", async () => {
   server.script = playing({ one: LOCK });
   const made = simulation({ scriptFailures: 1 });
   await server.until(() => server.of(path("scripts/result")).length === 1);
@@ -105,7 +105,7 @@ it("fail as often as they are told to, and leave the state as it was", async () 
   await stop(made);
 });
 
-it("answer -2 where scripts are disabled", async () => {
+it("report -2 if scripts are disabled", async () => {
   server.script = playing({});
   const probe = simulation({ hosts: 60, softwarePerHost: 1 });
   await server.until(() => probe.managed.length === 60);
@@ -137,7 +137,7 @@ it("enroll again when their key is refused", async () => {
   await stop(made);
 });
 
-it("keep a result until it is taken, and say so when it never was", async () => {
+it("keep a result until it is accepted, and report if it never was", async () => {
   let refuse = true;
   server.script = playing({ one: LOCK }, ({ endpoint }) =>
     refuse && endpoint === path("scripts/result") ? { status: 503, body: "{}" } : undefined,
@@ -159,7 +159,7 @@ it("keep a result until it is taken, and say so when it never was", async () => 
   expect(nothingLost(report)).toBe(false);
 });
 
-it("are not heard of any more once their machine is wiped", async () => {
+it("stop after their machine was wiped", async () => {
   server.script = playing({ one: WIPE });
   const made = simulation();
   await server.until(() => made.managed[0]?.state === "wiped" && made.managed[0].undelivered === 0);

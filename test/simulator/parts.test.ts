@@ -9,7 +9,7 @@ import type { SqlAnswer, TextRow } from "../../src/simulator/sql/answer.ts";
 import { Wheel } from "../../src/simulator/wheel.ts";
 
 describe("the histogram", () => {
-  it("gives quantiles within 4 % of the sorted values", () => {
+  it("returns quantiles within 4 % of the sorted values", () => {
     const random = new Random(1);
     const values = Array.from({ length: 20_000 }, () => Math.exp(random.next() * 9) / 10);
     const histogram = new Histogram();
@@ -25,7 +25,7 @@ describe("the histogram", () => {
 });
 
 describe("the wheel", () => {
-  it("fires each timer once, not early, in any order of arming, and forgets disarmed ones", () => {
+  it("fires each timer once, not early, in any order of arming, and skips disarmed ones", () => {
     let now = 0;
     const wheel = new Wheel(() => now);
     const fired: [number, number][] = [];
@@ -66,7 +66,7 @@ describe("the log buffer", () => {
   const counts = (batches: { type: string; lines: unknown[] }[]) =>
     batches.map(({ type, lines }) => [type, lines.length]);
 
-  it("takes results first, and statuses starve while results overflow", () => {
+  it("sends results first, and no statuses while there are too many results", () => {
     expect(counts(filled(10, 5).buffer.due(0, 12))).toEqual([
       ["result", 10],
       ["status", 2],
@@ -75,7 +75,7 @@ describe("the log buffer", () => {
     expect(counts(filled(0, 5).buffer.due(0, 12))).toEqual([["status", 5]]);
   });
 
-  it("backs off per type, up to the limit, until a success", () => {
+  it("delays per type, up to the limit, until a success", () => {
     const { buffer } = filled(1, 1);
     buffer.refused("result", 0, 10, 1000);
     expect(counts(buffer.due(9, 12))).toEqual([["status", 1]]);
@@ -89,7 +89,7 @@ describe("the log buffer", () => {
     expect(counts(buffer.due(1100, 12))).toHaveLength(2);
   });
 
-  it("drops the oldest of both types beyond its limit, and lines over 1 MiB", () => {
+  it("drops the oldest lines of both types beyond its limit, and lines over 1 MiB", () => {
     const { buffer, dropped } = filled(3, 2, 4);
     expect(dropped).toEqual(["r0"]);
     buffer.add("status", "x".repeat(1024 * 1024 + 1), null);
@@ -97,7 +97,7 @@ describe("the log buffer", () => {
     expect(buffer.size).toBe(4);
   });
 
-  it("removes what was sent even when the oldest was dropped meanwhile", () => {
+  it("removes the sent lines even if the oldest were dropped in the meantime", () => {
     const { buffer } = filled(3, 0, 3);
     const [batch] = buffer.due(0, 2);
     buffer.add("result", "r3", null);
@@ -132,7 +132,7 @@ describe("the config", () => {
     expect(names(json, { delimiter: "/" })).toEqual(["a", "pack/p/b"]);
   });
 
-  it("drops intervals out of range, takes numbers as text, defaults to an hour", () => {
+  it("drops intervals out of range, accepts numbers as text, and defaults to an hour", () => {
     const schedule = {
       a: query({ interval: 0 }),
       b: query({ interval: 604_801 }),
@@ -143,7 +143,7 @@ describe("the config", () => {
     expect(names({ schedule })).toEqual(["c", "d"]);
   });
 
-  it("heeds version, shard and reserved names", () => {
+  it("respects version, shard and reserved names", () => {
     expect(
       names({
         schedule: { a: query({ version: "5.22.0" }), b: query({ version: "5.9.0" }), c: query({ shard: "0" }) },
@@ -168,7 +168,7 @@ describe("the config", () => {
     expect(platformMatches(platform, family)).toBe(expected);
   });
 
-  it("refuses what is nested deeper than 32", () => {
+  it("refuses more than 32 levels of nesting", () => {
     const deep = (n: number): Record<string, unknown> => (n === 0 ? {} : { a: deep(n - 1) });
     expect(readConfig("deep 31", deep(31))).not.toBeNull();
     expect(readConfig("deep 33", deep(33))).toBeNull();
@@ -187,7 +187,7 @@ describe("distributed work of agents before 5.8", () => {
     expect(run({ queries: { a: "1", b: "1" }, discovery: { a: "no" } }, "5.7.0")).toEqual(["a", "b"]);
   });
 
-  it("does nothing when queries or discovery is null", () => {
+  it("does nothing if queries or discovery is null", () => {
     expect(run({ queries: null, discovery: {} }, "5.20.0")).toEqual([]);
     expect(run({ queries: { a: "1" }, discovery: null }, "5.20.0")).toEqual([]);
   });
@@ -222,7 +222,7 @@ describe("the schedule", () => {
     );
   }
 
-  it("makes one line per changed row and counts changed runs", () => {
+  it("produces one line per changed row and counts changed runs", () => {
     const [first, same, changed] = lines("SELECT x FROM t", [
       [{ x: "1" }, { x: "2" }],
       [{ x: "2" }, { x: "1" }],
@@ -247,7 +247,7 @@ describe("the schedule", () => {
     ]);
   });
 
-  it("leaves removals out when told to", () => {
+  it("omits removals on request", () => {
     const [, changed] = lines("SELECT x FROM t", [[{ x: "1" }], []], { removed: false });
     expect(changed).toEqual([]);
   });
@@ -261,7 +261,7 @@ describe("the schedule", () => {
     ]);
   });
 
-  it("writes batches when single events are off, empty ones included", () => {
+  it("writes batches if single events are off, including empty ones", () => {
     const runs = lines("SELECT x FROM t", [[], [{ x: "1" }]], {}, { eventType: false });
     expect(runs.map((run) => run.map((line) => [line.diffResults, line.counter]))).toEqual([
       [[{ removed: [], added: [] }, 0]],
@@ -269,7 +269,7 @@ describe("the schedule", () => {
     ]);
   });
 
-  it("writes snapshots whole, or row by row", () => {
+  it("writes snapshots completely, or row by row", () => {
     const results = [[], [{ x: "1" }, { x: "2" }]];
     const whole = lines("SELECT x FROM t", results, { snapshot: true });
     expect(whole.map((run) => run.map((line) => [line.action, line.snapshot, line.counter]))).toEqual([
@@ -291,7 +291,7 @@ describe("the schedule", () => {
     expect([line.unixTime, line.epoch, line.counter]).toEqual(["1412098650", "3", "0"]);
   });
 
-  it("pads the day of the month as asctime does", () => {
+  it("pads the day of the month like asctime", () => {
     expect(calendarTime(1_412_098_650 + 86_400)).toBe("Wed Oct  1 17:37:30 2014 UTC");
   });
 });

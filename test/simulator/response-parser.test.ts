@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { type Answer, MAX_BODY, ResponseParser } from "../../src/simulator/wire/parser.ts";
 
-/** Feeds the bytes in pieces through one buffer that is overwritten each time, as the connection does. */
+/** Passes the bytes in pieces through one buffer that is overwritten each time, like the connection. */
 function feed(parser: ResponseParser, bytes: Buffer, cuts: number[]): Answer | null {
   let answer: Answer | null = null;
   const edges = [0, ...cuts, bytes.length];
@@ -67,19 +67,19 @@ describe("the response parser", () => {
     expect(feed(parser, bytes, single)).toEqual(wanted);
   });
 
-  it("ends a body without a length where the connection ends", () => {
+  it("ends a body without a length at the end of the connection", () => {
     const parser = new ResponseParser();
     expect(parser.push(Buffer.from("HTTP/1.1 200 OK\r\n\r\n{}"))).toBeNull();
     expect(parser.close()).toMatchObject({ body: "{}", keepAlive: false });
   });
 
-  it("takes a connection that ends early for no answer", () => {
+  it("treats a connection that ends early as no reply", () => {
     const parser = new ResponseParser();
     parser.push(Buffer.from("HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\n{}"));
     expect(parser.close()).toBeNull();
   });
 
-  it("does not reuse a connection with bytes behind the answer", () => {
+  it("does not reuse a connection with bytes after the reply", () => {
     const text = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}extra";
     expect(new ResponseParser().push(Buffer.from(text))).toMatchObject({ body: "{}", keepAlive: false });
   });

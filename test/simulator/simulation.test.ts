@@ -60,7 +60,7 @@ describe("a simulation", () => {
     expect(await bodies(2)).not.toEqual(first);
   });
 
-  it("spreads the starts", async () => {
+  it("distributes the starts", async () => {
     const made = simulation({ hosts: 50, spread: 20 });
     await server.until(() => server.of("enroll").length === 50);
     const times = server.of("enroll").map((seen) => seen.at - 1000);
@@ -69,7 +69,7 @@ describe("a simulation", () => {
     await stop(made);
   });
 
-  it("checks in with kept node keys in the next run, and drops refused ones", async () => {
+  it("checks in with stored node keys in the next run, and drops refused ones", async () => {
     const identityFile = join(folder, "identities.json");
     const first = simulation({ identityFile });
     await server.until(() => server.of("config").length === 20);
@@ -96,7 +96,7 @@ describe("a simulation", () => {
     );
   });
 
-  it("delivers what is buffered when it stops", async () => {
+  it("delivers buffered data when it stops", async () => {
     server.script = ({ endpoint }, nth) =>
       endpoint === "distributed/read" && nth === 1 ? `{"queries":{"a":"SELECT 1"},"discovery":{}}` : undefined;
     const made = simulation({ hosts: 3, logLinesPerMinute: 600, scale: 1 });
@@ -107,7 +107,7 @@ describe("a simulation", () => {
     expect(nothingLost(report)).toBe(true);
   });
 
-  it("tells what was never accepted", async () => {
+  it("reports what was never accepted", async () => {
     server.script = ({ endpoint }, nth) => {
       if (endpoint === "distributed/read" && nth === 1)
         return `{"queries":{"a":"SELECT 1","b":"SELECT 1"},"discovery":{}}`;
@@ -122,7 +122,7 @@ describe("a simulation", () => {
     expect(report.recentErrors).toContain("log: error: down");
   });
 
-  it("counts connections that are refused", async () => {
+  it("counts refused connections", async () => {
     await server.close();
     const made = simulation({ hosts: 1 });
     await server.until(() => made.stats.connectFailures > 2);
@@ -130,7 +130,7 @@ describe("a simulation", () => {
     server = await FakeServer.start();
   });
 
-  it("waits while paused, and doubles its pace when told", async () => {
+  it("waits while paused, and doubles its rate on request", async () => {
     const made = simulation({ hosts: 10 });
     await server.until(() => server.of("distributed/read").length >= 30);
     made.pause();
@@ -147,7 +147,7 @@ describe("a simulation", () => {
     await stop(made);
   });
 
-  it("reconnects all at once", async () => {
+  it("reconnects all agents at once", async () => {
     const made = simulation({ hosts: 30, connections: "own" });
     await server.until(() => server.of("distributed/read").length >= 60);
     const ports = new Set(server.seen.map((seen) => seen.port));
@@ -160,7 +160,7 @@ describe("a simulation", () => {
     await stop(made);
   });
 
-  it("gives each agent one connection when told to", async () => {
+  it("gives each agent one connection on request", async () => {
     const made = simulation({ hosts: 9, connections: "single", logLinesPerMinute: 12 });
     await server.until(() => server.of("log").length >= 9);
     const portsOf = new Map<unknown, Set<number>>();
@@ -181,7 +181,7 @@ describe("a simulation", () => {
 });
 
 describe("the mode that only enrolls", () => {
-  it("delivers a whole first inventory for every host and measures it", async () => {
+  it("delivers a complete first inventory for every host and measures it", async () => {
     const asked = new Set<unknown>();
     const queries = Object.fromEntries(Object.entries(DETAIL_QUERIES).map(([name, query]) => [name, query.sql]));
     const discovery = Object.fromEntries(
@@ -209,14 +209,14 @@ describe("the mode that only enrolls", () => {
 });
 
 describe("the ledger", () => {
-  it("finds lines that were acknowledged and lost, or stand twice in the log", async () => {
+  it("finds acknowledged lines that were lost or are duplicated in the log", async () => {
     const ledgerFile = join(folder, "ledger");
     const made = simulation({ hosts: 2, logLinesPerMinute: 30, ledgerFile });
     server.script = ({ endpoint }, nth) =>
       endpoint === "log" && (nth === 2 || nth === 3) ? (res) => res.destroy() : undefined;
     await server.until(() => server.of("log").length >= 6);
     const report = await stop(made);
-    // Connections broke after lines had arrived, once on a fresh one and once on a used one: they came again, and rightly so.
+    // Connections broke after lines had arrived, on a fresh and on a used one: these lines were correctly sent again.
     const lines = server.of("log").flatMap((seen) => (seen.body.data as unknown[]).map((line) => JSON.stringify(line)));
     const logFile = join(folder, "results.log");
     const check = (content: string[]) => {
@@ -233,7 +233,7 @@ describe("the ledger", () => {
   });
 });
 
-describe("options and texts", () => {
+describe("options and reports", () => {
   it.each([
     [{ hosts: 0 }, /hosts/],
     [{ scale: 0 }, /scale/],

@@ -49,7 +49,7 @@ describe("the evaluator", () => {
     ["CASE WHEN age > 40 THEN 1 ELSE 0 END = 1", [3]],
     ["1", [1, 2, 3]],
     ["0", []],
-  ])("picks the rows where %s", (where, expected) => {
+  ])("selects the rows where %s", (where, expected) => {
     expect(ids(where)).toEqual(expected);
   });
 
@@ -73,7 +73,7 @@ describe("the evaluator", () => {
     ["SELECT id FROM people WHERE id = 1 UNION ALL SELECT 7", [{ id: "1" }, { id: "7" }]],
     ["SELECT 1 FROM people UNION SELECT 1", [{ "1": "1" }]],
     ["SELECT (SELECT max(age) FROM people) AS top -- a remark", [{ top: "50" }]],
-  ])("answers %s", (sql, rows) => {
+  ])("evaluates %s", (sql, rows) => {
     expect(run(sql)).toEqual({ status: 0, message: "", rows });
   });
 
@@ -84,11 +84,11 @@ describe("the evaluator", () => {
     ["DELETE FROM people", 'near "DELETE": syntax error'],
     ["SELECT", "incomplete input in 6 characters"],
     ["SELECT 'open", 'unrecognized token: "\'open"'],
-  ])("fails %s as the agent would", (sql, message) => {
+  ])("fails %s like the agent", (sql, message) => {
     expect(run(sql)).toEqual({ status: 1, message, rows: [] });
   });
 
-  it("gives one dummy row where it ends", () => {
+  it("returns one dummy row for unsupported SQL", () => {
     const dummy = { status: 0, message: "", rows: [{ "1": "1" }] };
     expect(run("WITH x AS (SELECT 1) SELECT * FROM x")).toEqual(dummy);
     expect(run("SELECT regex_match(name, 'a', 0) FROM people")).toEqual(dummy);
@@ -118,7 +118,7 @@ describe("label queries", () => {
       ["rhel"],
     ],
     ["select 1 from osquery_info where build_platform = 'linux' or platform_mask = 9", ["arch", "debian"], ["windows"]],
-  ])("decides %s", (sql, members, others) => {
+  ])("evaluates %s", (sql, members, others) => {
     expect(members.filter((platform) => !member(platform, sql))).toEqual([]);
     expect(others.filter((platform) => member(platform, sql))).toEqual([]);
   });

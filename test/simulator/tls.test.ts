@@ -28,7 +28,7 @@ async function run(tls: SimulationOptions["tls"], connections: "own" | "shared")
   const made = new Simulation(options, { wheel: server.wheel, wallClock: server.wallClock });
   made.start();
   server.wheel.stop();
-  // Handshakes take real time that the hand-moved clock does not see.
+  // Handshakes take real time, in which the test's clock does not advance.
   const settled = () => server.of("log").length >= 10 || made.stats.connectFailures >= 5;
   for (let turns = 0; !settled(); turns++) {
     if (turns > 3000) throw new Error("nothing happened");
@@ -54,14 +54,14 @@ describe("over TLS", () => {
     expect(report).toMatchObject({ enrolled: 5, errors: 0, connectFailures: 0, pendingLines: 0 });
   });
 
-  it("agents refuse a certificate they do not know, and never send their secret", async () => {
+  it("agents refuse an unknown certificate, and never send their secret", async () => {
     const report = await run(undefined, "own");
     expect(report.enrolled).toBe(0);
     expect(report.connectFailures).toBeGreaterThanOrEqual(5);
     expect(server.seen).toEqual([]);
   });
 
-  it("agents take any certificate when told to", async () => {
+  it("agents accept any certificate on request", async () => {
     expect(await run({ insecure: true }, "own")).toMatchObject({ enrolled: 5, errors: 0 });
   });
 });

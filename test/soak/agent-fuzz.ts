@@ -1,5 +1,6 @@
-// `npm run test:soak -- agent-fuzz [--messages 100000] [--seed N] [--store lowdb|postgres]`: mutated messages of agents with a valid
-// key, over sockets. The server stays up, other hosts are served, no reply is a 5xx but the deliberate 503.
+// `npm run test:soak -- agent-fuzz [--messages 100000] [--seed N] [--store lowdb|postgres]`: altered messages of agents
+// with a valid key, over sockets. The server keeps running, serves other hosts, and never replies with a 5xx except a
+// deliberate 503.
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

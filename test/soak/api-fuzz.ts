@@ -1,5 +1,6 @@
-// `npm run test:soak -- api-fuzz [--requests 100000] [--seed N] [--store lowdb|postgres]`: generated requests over a socket,
-// on both stores unless one is named. No 5xx, no reply of an undeclared shape, no unhandled rejection.
+// `npm run test:soak -- api-fuzz [--requests 100000] [--seed N] [--store lowdb|postgres]`: generated requests over a
+// socket, on both stores unless one is given. No 5xx, no reply that differs from its declaration, no unhandled
+// rejection.
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -51,7 +52,7 @@ async function fuzzServer(store: string, requests: number, seed: number): Promis
     const world = fuzzWorld({
       ...server.services,
       clock: server.services.clock as never,
-      // Only the tokens of the users that are made are wanted here.
+      // Only the tokens of the created users are needed here.
       as: () => ({}) as never,
     });
     return await runFuzz(

@@ -1,4 +1,5 @@
-// kill -9 of the built server in the middle of applying thousands of changes: afterwards everything is as before, or as it was to be.
+// kill -9 of the built server in the middle of applying thousands of changes: afterwards it has either the old or the
+// new configuration.
 //   npm run test:soak -- configuration --engine lowdb|postgres|both --cycles 100 --teams 20 --objects 100
 import { isDeepStrictEqual } from "node:util";
 import type { ConfigurationState, ThingChange } from "../../src/api/configuration.ts";
@@ -13,13 +14,13 @@ export interface KillOptions {
   readonly engine: "lowdb" | "postgres";
   readonly cycles: number;
   readonly teams: number;
-  /** Of each team. */
+  /** Per team. */
   readonly objects: number;
 }
 
 type State = Record<string, unknown>;
 
-/** Everything in one of two forms: each change of the one differs in the other. */
+/** All objects in one of two forms, which differ in every object. */
 const formOf = ({ teams, objects }: KillOptions, form: number): ThingChange[] => [
   change("update", "config", "org_info", {
     org_name: `Form ${form}`,
@@ -33,7 +34,7 @@ const formOf = ({ teams, objects }: KillOptions, form: number): ThingChange[] =>
 
 export async function killDuringApplies(options: KillOptions): Promise<string> {
   const { engine, cycles, teams, objects } = options;
-  // Small, so that kills meet compactions too.
+  // Small, so that some kills happen during compactions.
   const bed = await Bed.make({ engine, env: { SVC_SNAPSHOT_BYTES: "1000000" } });
   try {
     const door = await Door.open(await bed.start());

@@ -1,7 +1,8 @@
-// A disk that fills up under agents and API writers, and has room again: reads go on, writes are refused, nothing is lost.
+// A disk that becomes full with agents and API writers, and then has space again: reads continue, writes are refused,
+// nothing is lost.
 //   npm run test:soak -- disk-full --cycles 10 --hosts 100 --megabytes 48
-// The disk is a tmpfs in a mount namespace of its own (Linux, unshare). Where none can be made, or with --injected, faults of
-// the server's file calls stand in for it, and the summary says so.
+// The disk is a tmpfs in its own mount namespace (Linux, unshare). If none can be created, or with --injected, injected
+// faults in the server's file calls replace it, and the summary reports that.
 import { spawn, spawnSync } from "node:child_process";
 import { closeSync, mkdtempSync, openSync, rmSync, unlinkSync, writeFileSync, writeSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -15,16 +16,16 @@ import { Door } from "./support/door.ts";
 import { endFleet, startFleet } from "./support/fleet.ts";
 import { SECRET, Writers } from "./support/writers.ts";
 
-/** R4: how soon everything works again once there is room. */
+/** R4: the time limit for everything to work again after there is space. */
 const RECOVERED_MS = 10_000;
-/** Within this time a full disk is noticed: by then somebody has written. */
+/** The time limit for noticing a full disk, by which some write has happened. */
 const NOTICED_MS = 5_000;
 const faults = fileURLToPath(new URL("./support/faults.mjs", import.meta.url));
 
 export interface DiskFullOptions {
   readonly cycles: number;
   readonly hosts: number;
-  /** A small file system that is the server's data directory; without one faults are injected. */
+  /** A small file system for the server's data directory; without one, faults are injected. */
   readonly mount?: string;
 }
 
@@ -39,7 +40,7 @@ export async function diskFull({ cycles, hosts, mount }: DiskFullOptions): Promi
   const injected = { NODE_ARGS: `--import ${faults}`, SVC_FAULTS_FULL_FILE: fullFile };
   const bed = await Bed.make({
     engine: "lowdb",
-    // Small, so that the disk fills during compactions too.
+    // Small, so that the disk also becomes full during compactions.
     env: { SVC_SNAPSHOT_BYTES: "1000000", ...(mount === undefined ? injected : {}) },
     ...(mount === undefined ? {} : { dir: mount }),
   });
@@ -56,7 +57,7 @@ export async function diskFull({ cycles, hosts, mount }: DiskFullOptions): Promi
       await pause(between(500, 1_500));
       disk.fill();
       await until("the server sees that its disk is full", NOTICED_MS, async () => (await door.health()) === 503);
-      // What the agents write to is another file of the same disk.
+      // The agents' log is another file on the same disk.
       await until("log lines are refused", NOTICED_MS, async () => (await logLine(door, server.url)) === "refused");
       const full = performance.now() + between(500, 2_000);
       do refusals += await probeFull(door);
@@ -73,7 +74,7 @@ export async function diskFull({ cycles, hosts, mount }: DiskFullOptions): Promi
     await writers.stop();
     const { lines } = await endFleet(bed, fleet);
     const kept = await writers.verify(door.caller(), hosts + 1);
-    // What memory has, the disk must have: as after a crash.
+    // Everything in memory must also be on the disk, as after a crash.
     await bed.alive.stop("SIGKILL");
     await bed.start();
     await writers.verify(door.caller(), hosts + 1);
@@ -90,7 +91,7 @@ const flagged = (file: string): Disk => ({ fill: () => writeFileSync(file, ""), 
 
 const BLOCKS = [1 << 20, 1 << 16, 1 << 12];
 
-/** A file that takes all the room there is. */
+/** A file that uses up all the space. */
 const ballast = (file: string): Disk => ({
   fill() {
     const handle = openSync(file, "w");
@@ -111,12 +112,12 @@ function hasRoom(handle: number, bytes: Buffer): boolean {
 
 let key: { readonly server: string; readonly nodeKey: string } | null = null;
 
-/** A host of the test's own sends a log line. */
+/** A host of the test itself sends a log line. */
 async function logLine(door: Door, server: string): Promise<"taken" | "refused"> {
   if (key?.server !== server) {
     const body = { enroll_secret: SECRET, host_identifier: "logger-host", platform_type: "9" };
     const answer = await door.agent("enroll", body);
-    // The disk is full before the host is known: that refuses it too.
+    // The disk is full before the host is known, so its enrollment is refused too.
     if (typeof answer?.json.node_key !== "string") return "refused";
     key = { server, nodeKey: answer.json.node_key };
   }
@@ -129,7 +130,7 @@ async function logLine(door: Door, server: string): Promise<"taken" | "refused">
   return "refused";
 }
 
-/** While the disk is full. Gives how many answers were looked at. */
+/** Checks replies while the disk is full. Returns their number. */
 async function probeFull(door: Door): Promise<number> {
   const reads = ["/hosts?per_page=5", "/hosts/count", "/teams", "/users", "/activities?per_page=5", "/config", "/me"];
   for (const path of reads) {
@@ -164,7 +165,7 @@ export async function run(args: SoakArgs): Promise<string> {
   return `no tmpfs can be mounted here, so faults were injected instead; ${await diskFull(options)}`;
 }
 
-/** This test again, in a mount namespace that ends with it: nothing stays mounted, however it ends. */
+/** Runs this test again in a mount namespace that ends with it, so that nothing stays mounted however it ends. */
 async function inNamespace({ cycles, hosts }: DiskFullOptions, megabytes: number): Promise<string> {
   const dir = mkdtempSync(join(tmpdir(), "svc-disk-"));
   const again = `mount -t tmpfs -o size=${megabytes}m none "$0" && exec "$@"`;

@@ -1,5 +1,6 @@
-// `npm run test:soak -- gitops [--configurations 500] [--changes 1000] [--seed N] [--store lowdb|postgres]`: generated configurations go
-// through apply, export and plan of the command line; then single fields are changed, and the plan has to name them and nothing else.
+// `npm run test:soak -- gitops [--configurations 500] [--changes 1000] [--seed N] [--store lowdb|postgres]`: generated
+// configurations are applied, exported and planned with the command line. Then single fields are changed, and the plan
+// must show these changes and no others.
 import { mkdir, mkdtemp, readdir, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
@@ -101,7 +102,7 @@ async function setUp(url: string): Promise<string> {
   return ((await reply.json()) as { token: string }).token;
 }
 
-/** Runs a command in this process; its stdout. */
+/** Runs a command in this process; returns its stdout. */
 async function commandLine(url: string, token: string, home: string): Promise<Svc> {
   const config = await sourceConfig(root, undefined, isOurs);
   return async (argv, env) => {
@@ -166,7 +167,7 @@ async function oneChange(
     throw fail(`${JSON.stringify(wanted)} was changed, and told is ${JSON.stringify(told).slice(0, 2000)}`);
 }
 
-/** The files in a folder that has nothing else, and the flags that name the main ones. */
+/** Writes the files to an empty folder; returns the flags that name the main ones. */
 async function written(dir: string, files: ReadonlyMap<string, string>): Promise<string[]> {
   await rm(dir, { recursive: true, force: true });
   for (const [path, text] of files) {

@@ -1,6 +1,8 @@
-// Simulated agents at real intervals against the built server: nothing fails, nothing acknowledged is lost or doubled.
+// Simulated agents at real intervals with the built server: no failures, and no acknowledged line is lost or
+// duplicated.
 //   npm run test:soak -- load --engine postgres --hosts 10000 --minutes 10 --overload
-// Enrolled together, the hosts owe no inventory for the first hour: `--details 5m` makes them, so that there are writes to measure.
+// Right after an enrollment no inventory is due for an hour; with `--details 5m` it is due earlier, so that there are
+// writes to measure.
 import { mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { cpus, tmpdir } from "node:os";
 import { join } from "node:path";
@@ -16,7 +18,7 @@ interface Phase {
   readonly name: string;
   readonly factor: number;
   readonly seconds: number;
-  /** Whether the server may tell agents to come again. */
+  /** Whether the server may refuse agents temporarily. */
   readonly mayShed?: boolean;
 }
 

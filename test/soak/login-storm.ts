@@ -1,7 +1,7 @@
-// Many people signing in at once beside the agents: neither polls nor writes wait for password hashes.
+// Many people sign in at once while agents poll: neither polls nor writes wait for password hashes.
 //   npm run test:soak -- login-storm --engine lowdb|postgres|both --hosts 2000 --seconds 30 --rate 50
-// The server lets 300 sign-ins a minute through and refuses the rest unhashed: the first part of a storm is the hard one, and
-// is reported by itself.
+// The server accepts 300 sign-ins a minute and refuses the rest without hashing: the first part of a storm is the most
+// expensive, and is reported separately.
 
 import { cpus, loadavg } from "node:os";
 import { join } from "node:path";
@@ -13,7 +13,7 @@ import { Bed, build } from "./support/bed.ts";
 import { insist, numberOf, pause } from "./support/check.ts";
 import { Door } from "./support/door.ts";
 
-/** P9. */
+/** Requirement P9. */
 const POLL_P99_MS = 100;
 const WRITE_P99_MS = 50;
 const USERS = 20;
@@ -23,7 +23,7 @@ export interface StormOptions {
   readonly engine: "lowdb" | "postgres";
   readonly hosts: number;
   readonly seconds: number;
-  /** Sign-ins a second. */
+  /** Sign-ins per second. */
   readonly rate: number;
 }
 
@@ -33,7 +33,7 @@ interface Storm {
 }
 
 export async function loginStorm({ engine, hosts, seconds, rate }: StormOptions): Promise<string> {
-  // The sign-ins come from many addresses, as they would; each address and account has a limit of its own.
+  // The sign-ins come from many addresses, as in reality; each address and account has its own limit.
   const bed = await Bed.make({ engine, env: { SVC_TRUSTED_PROXIES: "127.0.0.0/8" } });
   try {
     const server = await bed.start();
@@ -59,7 +59,7 @@ export async function loginStorm({ engine, hosts, seconds, rate }: StormOptions)
     const polls = () => p99(endpoints.distributed_read.latency);
     const usual = () => p95(endpoints.distributed_read.latency);
     let isOver = false;
-    // Agents and API writers go on all the time; what is compared is the same work with and without sign-ins.
+    // Agents and API writers run the whole time; the same work is compared with and without sign-ins.
     simulation.start();
     await pause(2_000);
     simulation.stats.resetLatencies();
@@ -74,7 +74,7 @@ export async function loginStorm({ engine, hosts, seconds, rate }: StormOptions)
     isOver = false;
     const writing = writeUntil(() => isOver, door, commits, "stormy");
     const storm: Storm = { statuses: new Map(), latency: new Histogram() };
-    // The hard part: as many sign-ins as the server lets through in a minute.
+    // The most expensive part: as many sign-ins as the server accepts in a minute.
     const hard = Math.min(seconds, 300 / rate);
     await storming(door, storm, 0, hard, rate);
     const during = {
@@ -113,7 +113,7 @@ export async function loginStorm({ engine, hosts, seconds, rate }: StormOptions)
 const p95 = (latency: Histogram): number => Math.round(latency.quantile(0.95) * 10) / 10;
 const p99 = (latency: Histogram): number => Math.round(latency.quantile(0.99) * 10) / 10;
 
-/** Sign-ins at their times, whether the earlier ones were answered or not. */
+/** Sends sign-ins at their times, whether the earlier ones have got a reply or not. */
 async function storming(door: Door, storm: Storm, from: number, seconds: number, rate: number): Promise<void> {
   const started = performance.now();
   const under: Promise<void>[] = [];
@@ -136,7 +136,7 @@ async function signIn(door: Door, { statuses, latency }: Storm, n: number): Prom
   if (status === 200) latency.record(performance.now() - started);
 }
 
-/** One write after another, each to the disk before it is answered. */
+/** One write after another; each reaches the disk before its reply. */
 async function writeUntil(isOver: () => boolean, door: Door, latency: Histogram, name: string): Promise<void> {
   for (let n = 0; !isOver(); n++) {
     const started = performance.now();

@@ -1,6 +1,6 @@
-// `npm run test:soak -- NAME [--key value ...]`: tests that take minutes to hours. Exit code 1 when one fails.
+// `npm run test:soak -- NAME [--key value ...]`: tests that take minutes to hours. Exit code 1 if one fails.
 export type SoakArgs = Readonly<Record<string, string>>;
-/** Resolves with one line that says what was done; throws when it failed. */
+/** Resolves with a one-line summary; throws if the test fails. */
 type Soak = (args: SoakArgs) => Promise<string>;
 
 const soaks: Record<string, () => Promise<{ run: Soak }>> = {
@@ -15,6 +15,9 @@ const soaks: Record<string, () => Promise<{ run: Soak }>> = {
   stampede: () => import("./stampede.ts"),
   "disk-full": () => import("./disk-full.ts"),
   "postgres-restart": () => import("./postgres-restart.ts"),
+  "postgres-freeze": () => import("./postgres-freeze.ts"),
+  restarts: () => import("./restarts.ts"),
+  "several-servers": () => import("./several-servers.ts"),
   outbox: () => import("./outbox.ts"),
   gitops: () => import("./gitops.ts"),
   configuration: () => import("./configuration.ts"),

@@ -1,5 +1,5 @@
-// Webhooks while their receiver is away and the server is killed: nothing that was acknowledged is lost, the order of deliveries is kept, and
-// what comes twice has the same id.
+// Webhooks while their receiver is unreachable and the server is killed: no acknowledged event is lost, the order of
+// deliveries is preserved, and a repeated delivery has the same id.
 //   npm run test:soak -- outbox --engine lowdb|postgres|both --minutes 10 --rate 20
 import { createServer, type Server } from "node:http";
 import type { SoakArgs } from "./main.ts";
@@ -9,9 +9,9 @@ import { Door, everyRow } from "./support/door.ts";
 
 export interface OutboxOptions {
   readonly engine: "lowdb" | "postgres";
-  /** How long the receiver is away. */
+  /** How long the receiver is unreachable. */
   readonly downMs: number;
-  /** Events in a second. */
+  /** Events per second. */
   readonly rate: number;
 }
 
@@ -21,7 +21,7 @@ interface Came {
   readonly body: string;
 }
 
-/** A receiver that can be away, and does not always answer well while it is there. */
+/** A receiver that can be unreachable, and sometimes fails while it is reachable. */
 class Receiver {
   readonly came: Came[] = [];
   port = 0;
@@ -37,7 +37,7 @@ class Receiver {
         const { type, details } = JSON.parse(body) as { type: string; details: { query_name?: string } | null };
         const name = type === "edited_saved_query" ? (details?.query_name ?? "") : "";
         this.came.push({ id: String(request.headers["webhook-id"]), name, body });
-        // Now and then it has taken the request, and its answer gets lost.
+        // Sometimes it has processed the request, but its reply is lost.
         if (Math.random() < 0.002) request.socket.destroy();
         else reply.writeHead(204).end();
       });

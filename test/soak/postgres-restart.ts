@@ -1,4 +1,5 @@
-// Postgres killed and started again under agents and API writers: the server stays, says so clearly, and loses nothing.
+// Postgres is killed and restarted with agents and API writers: the server keeps running, reports it clearly, and loses
+// nothing.
 //   npm run test:soak -- postgres-restart --cycles 100 --hosts 1000
 import type { SoakArgs } from "./main.ts";
 import { told } from "./serve-kill.ts";
@@ -11,11 +12,11 @@ import { SECRET, Writers } from "./support/writers.ts";
 export interface RestartOptions {
   readonly cycles: number;
   readonly hosts: number;
-  /** Factor on the agents' intervals. */
+  /** Factor for the agents' intervals. */
   readonly scale?: number;
 }
 
-/** R3: how soon the server must be healthy after its database is. */
+/** R3: the time limit for the server to be healthy after its database is back. */
 const HEALTHY_MS = 10_000;
 
 export async function postgresRestarts({ cycles, hosts, scale = 1 }: RestartOptions): Promise<string> {
@@ -57,8 +58,8 @@ export async function postgresRestarts({ cycles, hosts, scale = 1 }: RestartOpti
   }
 }
 
-/** While the database is away: what API callers and agents are told. Gives how many answers were looked at. */
-async function probeAway(door: Door): Promise<number> {
+/** Checks the replies to API callers and agents while the database is unreachable. Returns their number. */
+export async function probeAway(door: Door): Promise<number> {
   const [read, write, login] = await Promise.all([
     door.call("GET", "/hosts?per_page=1"),
     door.call("POST", "/teams", { name: "while the database is away" }),
@@ -66,7 +67,7 @@ async function probeAway(door: Door): Promise<number> {
   ]);
   for (const [what, answer] of Object.entries({ read, write, login })) {
     insist(answer !== null, `${what}: no answer`);
-    // Ten sign-ins a minute: then the limit answers first.
+    // Only ten sign-ins a minute: after that, the limit refuses them first.
     if (what === "login" && answer.status === 429) continue;
     insist(answer.status === 503, () => `${what}: ${answer.status} ${JSON.stringify(answer.json)}`);
     insist(
@@ -74,7 +75,7 @@ async function probeAway(door: Door): Promise<number> {
       () => `${what}: not clear: ${JSON.stringify(answer.json)}`,
     );
   }
-  // Keys that this server has not seen: only the database could tell whether they are known.
+  // Keys that this server has not seen: only the database knows whether they exist.
   const body = { node_key: `unseen-${Math.random()}`, queries: {}, statuses: {}, log_type: "result", data: [] };
   const agents = ["config", "distributed/read", "distributed/write", "log"];
   const answers = await Promise.all([
@@ -91,7 +92,7 @@ async function probeAway(door: Door): Promise<number> {
   return answers.length + 3;
 }
 
-/** Every simulated host has its whole inventory, once. */
+/** Checks that every simulated host has its complete inventory, once. */
 async function inventoryIsSane(door: Door, hosts: number): Promise<void> {
   const rows = await everyRow(door.caller(), "/hosts?populate_software=true", "hosts");
   const simulated = rows.filter((row) => !String(row.uuid).startsWith("uuid-"));

@@ -1,4 +1,4 @@
-// How fast the Postgres store is at what a server does most: tsx test/soak/postgres-speed.ts [rows]
+// The speed of the Postgres store for a server's most frequent operations: tsx test/soak/postgres-speed.ts [rows]
 import pg from "pg";
 import { createCipher } from "../../src/server/core/cipher.ts";
 import { openPostgres } from "../../src/server/store/postgres/open.ts";

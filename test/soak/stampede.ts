@@ -1,4 +1,4 @@
-// Every agent comes back at once, on a new TLS connection, after a restart of the server.
+// All agents reconnect at the same time, on new TLS connections, after a restart of the server.
 //   npm run test:soak -- stampede --hosts 10000 --engine lowdb|postgres
 import { join } from "node:path";
 import { enrollHosts, SECRET } from "../../bench/support/fill.ts";
@@ -8,7 +8,7 @@ import type { SoakArgs } from "./main.ts";
 import { Bed, build } from "./support/bed.ts";
 import { insist, numberOf, until } from "./support/check.ts";
 
-/** P5: how soon after the server listens again all agents have their answers. */
+/** P5: the time limit for all agents to have their replies after the server listens again. */
 const ANSWERED_MS = 30_000;
 
 export interface StampedeOptions {
@@ -31,7 +31,7 @@ export async function stampede({ engine, hosts }: StampedeOptions): Promise<stri
       // One connection for each agent: three would cost the simulator more than the server.
       connections: "single",
       tls: { caFile: join(bed.dir, "tls", "cert.pem") },
-      // Slow enough for the agents to be connected and quiet before the restart.
+      // Slow enough that the agents are connected and idle before the restart.
       spread: Math.max(2, hosts / 400),
     });
     simulation.start();

@@ -1,4 +1,4 @@
-// A process that writes with many writers and prints what was acknowledged, until it is killed.
+// A process with many writers that prints what was acknowledged, until it is killed.
 import { writeSync } from "node:fs";
 import { realFiles, type StoreFiles } from "../../src/server/store/lowdb/files.ts";
 import { openLowdb } from "../../src/server/store/lowdb/open.ts";
@@ -11,7 +11,7 @@ export const killTables = {
   counters: table("k_counters", { id: id(), writer: int().unique(), count: int() }),
 };
 
-/** A mutant: says that bytes are written and synced before they are. */
+/** A deliberately defective file: reports that bytes are written and synced before they are. */
 const acknowledgeFirst: StoreFiles = {
   ...realFiles,
   async create(path) {

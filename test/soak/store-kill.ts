@@ -10,13 +10,13 @@ import { openKillStore } from "./store-kill-child.ts";
 
 const CHILD = fileURLToPath(new URL("./store-kill-child.ts", import.meta.url));
 
-/** Lets a child write for a moment, kills it, and gives the keys that it had acknowledged. */
+/** Lets a child write for a moment, kills it, and returns the keys that it had acknowledged. */
 async function killOnce(place: string, cycle: number, isMutant: boolean): Promise<string[]> {
   const args = ["--import", "tsx", CHILD, place, String(cycle), ...(isMutant ? ["mutant"] : [])];
   const child = spawn(process.execPath, args, { stdio: ["ignore", "pipe", "inherit"] });
   let output = "";
   let isKilled = false;
-  // After some acknowledgements and a random moment, not after a time: starting takes long on a busy machine.
+  // After some acknowledgements and a random delay, because starting takes long on a busy machine.
   const killAfter = 1 + Math.floor(Math.random() * 300);
   let lines = 0;
   child.stdout.setEncoding("utf8").on("data", (text: string) => {
@@ -28,7 +28,7 @@ async function killOnce(place: string, cycle: number, isMutant: boolean): Promis
   });
   await new Promise((resolve) => child.on("close", resolve));
   if (!isKilled) throw new Error(`the child of cycle ${cycle} ended by itself`);
-  // The last line may be cut: it was not read whole, so it does not count.
+  // The last line may be incomplete, so it does not count.
   return output
     .split("\n")
     .slice(0, -1)
@@ -48,7 +48,7 @@ async function cycles(place: string, count: number, isMutant = false): Promise<{
       if (found.has(`${cycle}-${writer}-${last + 1}`))
         throw new Error(`half a transaction of writer ${writer} was kept`);
     acknowledged += keys.length;
-    // Each cycle starts from its own rows, so that checking stays fast.
+    // Each cycle starts with its own rows, so that the check stays fast.
     await store.tx(async (tx) => {
       await tx.entries.delete({ op: "all" });
       await tx.counters.delete({ op: "all" });

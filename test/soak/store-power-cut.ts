@@ -1,4 +1,5 @@
-// Simulated power cuts on the embedded store's journal: `--cycles` cuts (10,000), and mutants that must be caught.
+// Simulated power cuts for the embedded store's journal: `--cycles` cuts (10,000), and defective variants that must be
+// detected.
 import { fork } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { type Mutant, powerCutRun } from "../store/power-cut-run.ts";
@@ -12,7 +13,7 @@ const mutants: Record<string, Mutant> = {
   "no directory sync": { ignoreSyncDir: true },
 };
 
-/** Runs of one process: the stores whose power was cut live on in it, as a dead machine's do not, and slow down the next. */
+/** The number of runs per process: stores whose power was cut stay in its memory and slow down the following ones. */
 const RUNS_PER_PROCESS = 25;
 
 async function runSeeds(from: number, to: number): Promise<{ cuts: number; acknowledged: number }> {
@@ -27,7 +28,7 @@ async function runSeeds(from: number, to: number): Promise<{ cuts: number; ackno
   return { cuts, acknowledged };
 }
 
-/** The same in a process of its own. */
+/** The same in a separate process. */
 function inChild(from: number, to: number): Promise<{ cuts: number; acknowledged: number }> {
   return new Promise((resolve, reject) => {
     const child = fork(fileURLToPath(import.meta.url), [String(from), String(to)], { execArgv: process.execArgv });

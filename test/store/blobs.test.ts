@@ -20,7 +20,7 @@ describe("blobs in files", () => {
   let blobs: Blobs;
   const limit = { maxBytes: 1_000_000 };
 
-  /** Every file below the folder, temporary ones too. */
+  /** Every file below the folder, including temporary ones. */
   const files = async () => {
     const entries = await readdir(folder, { recursive: true, withFileTypes: true });
     return entries.filter((entry) => entry.isFile()).map((entry) => entry.name);
@@ -32,7 +32,7 @@ describe("blobs in files", () => {
   });
   afterEach(() => rm(folder, { recursive: true, force: true }));
 
-  it("gives back what was put, with its size and digest", async () => {
+  it("returns what was stored, with its size and digest", async () => {
     const content = randomBytes(700_000);
     const halves = Readable.from([content.subarray(0, 300_000), content.subarray(300_000)]);
     const put = await blobs.put("carves/7/0", halves, limit);
@@ -42,13 +42,13 @@ describe("blobs in files", () => {
     expect(await blobs.stat("carves/7/0")).toMatchObject({ size: 700_000 });
   });
 
-  it("gives a range with both ends included", async () => {
+  it("returns a range with both ends included", async () => {
     await blobs.put("a", bytes("0123456789"), limit);
     expect(await text(await blobs.get("a", { start: 2, end: 4 }))).toBe("234");
     expect(await text(await blobs.get("a", { start: 7 }))).toBe("789");
   });
 
-  it("replaces whole, and leaves a reader of the old content undisturbed", async () => {
+  it("replaces content completely, without affecting a reader of the old content", async () => {
     await blobs.put("a", bytes("old"), limit);
     const reader = await blobs.get("a");
     await blobs.put("a", bytes("new"), limit);
@@ -56,14 +56,14 @@ describe("blobs in files", () => {
     expect(await text(await blobs.get("a"))).toBe("new");
   });
 
-  it("keeps nothing of a content that is too large, and what was there before stays", async () => {
+  it("stores nothing of content that is too large, and keeps the previous content", async () => {
     await blobs.put("a", bytes("before"), limit);
     await expect(blobs.put("a", bytes("x".repeat(11)), { maxBytes: 10 })).rejects.toThrow(BlobTooLarge);
     expect(await text(await blobs.get("a"))).toBe("before");
     expect(await files()).toEqual(["a"]);
   });
 
-  it("keeps nothing of a content that breaks off", async () => {
+  it("stores nothing of content that is interrupted", async () => {
     async function* breaking() {
       yield Buffer.from("half");
       throw new Error("connection lost");
@@ -73,7 +73,7 @@ describe("blobs in files", () => {
     expect(await files()).toEqual([]);
   });
 
-  it("says what is missing", async () => {
+  it("reports missing blobs", async () => {
     await expect(blobs.get("none")).rejects.toThrow(NoSuchBlob);
     expect(await blobs.stat("none")).toBeNull();
     expect(await blobs.delete("none")).toBe(false);
@@ -120,9 +120,12 @@ describe("blobs in files", () => {
     expect(await files()).toEqual([]);
   });
 
-  it.skipIf(process.platform === "win32")("makes files and folders that only the server's user may read", async () => {
-    await blobs.put("a/b", bytes("x"), limit);
-    expect((await stat(join(folder, "blobs", "a", "b"))).mode & 0o777).toBe(0o600);
-    expect((await stat(join(folder, "blobs", "a"))).mode & 0o777).toBe(0o700);
-  });
+  it.skipIf(process.platform === "win32")(
+    "creates files and folders that only the server's user can read",
+    async () => {
+      await blobs.put("a/b", bytes("x"), limit);
+      expect((await stat(join(folder, "blobs", "a", "b"))).mode & 0o777).toBe(0o600);
+      expect((await stat(join(folder, "blobs", "a"))).mode & 0o777).toBe(0o700);
+    },
+  );
 });

@@ -1,4 +1,4 @@
-// The definition of a store: what every engine does.
+// The contract of a store, for every engine.
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import {
   and,
@@ -20,6 +20,7 @@ import {
   search,
 } from "../../src/server/store/query.ts";
 import { BadRow } from "../../src/server/store/rows.ts";
+import { side } from "../../src/server/store/sides.ts";
 import { ReferenceViolation, type Store, UniqueViolation } from "../../src/server/store/store.ts";
 import { engines, type OpenedStore } from "../support/engines.ts";
 import { details, hosts, type TestTables, tags, teams, testTables } from "./tables.ts";
@@ -49,7 +50,7 @@ describe.each(engines)("a store in $name", ({ open }) => {
     ]);
 
   describe("many rows", () => {
-    it("are found in order whether the condition picks many, few or only the last", async () => {
+    it("are found in order whether the condition matches many, few or only the last", async () => {
       const made = await store.hosts.insertMany(
         Array.from({ length: 4500 }, (_, i) => ({
           name: `h${i}`,
@@ -57,7 +58,7 @@ describe.each(engines)("a store in $name", ({ open }) => {
           rank: i % 9 === 0 ? null : i,
         })),
       );
-      // The first ones have none.
+      // The first rows have none.
       await store.details.insertMany(made.slice(30).map(({ id }) => ({ id, software: id % 2 ? [1] : [2] })));
       const byLoad = (sign: number) => [...made].sort((a, b) => sign * (a.load - b.load) || sign * (a.id - b.id));
       const hasOne = new Set(made.slice(30).flatMap(({ id }) => (id % 2 ? [id] : [])));
@@ -87,7 +88,7 @@ describe.each(engines)("a store in $name", ({ open }) => {
           const order = [{ column: "load", direction }];
           expect(await names({ where, order, limit: 25 }), `${what} ${direction}`).toEqual(wanted.slice(0, 25));
           expect(await names({ where, order, limit: 25, offset: 30 }), what).toEqual(wanted.slice(30, 55));
-          // Rows without a related one stand at the end, as null does.
+          // Rows without a related one are at the end, like null.
           const ofRelated = [...made].sort(
             (a, b) => sign * (Number(lacks.has(a.id)) - Number(lacks.has(b.id)) || a.id - b.id),
           );
@@ -121,11 +122,11 @@ describe.each(engines)("a store in $name", ({ open }) => {
       });
       expect(await store.hosts.get(row.id)).toEqual(row);
       expect(await store.hosts.get(row.id + 1)).toBeNull();
-      // In the order asked for, as often as asked for.
+      // In the requested order, as often as requested.
       expect(await store.hosts.getMany([row.id + 1, row.id, row.id])).toEqual([row, row]);
     });
 
-    it("keep values of every kind through a restart", async () => {
+    it("keep values of every kind after a restart", async () => {
       const facts = { z: 1, a: [null, { deep: "\u{1F600}" }], text: "é" };
       const host = await store.hosts.insert({ name: "x", load: 0.1, facts, token: "secret", seen_at: at(1) });
       const users = Array.from({ length: 50 }, (_, i) => ({ uid: i, name: `user ${i}` }));
@@ -137,14 +138,14 @@ describe.each(engines)("a store in $name", ({ open }) => {
       expect(await store.details.pick(["software"])).toEqual([{ software: [2, 5, 9] }]);
     });
 
-    it("are cut off from what the caller holds", async () => {
+    it("are independent of the caller's objects", async () => {
       const facts = { list: [1] };
       const { id } = await store.hosts.insert({ name: "x", facts });
       facts.list.push(2);
       expect((await store.hosts.get(id))!.facts).toEqual({ list: [1] });
     });
 
-    it("refuse values that are not of the column's kind", async () => {
+    it("refuse values of another kind than the column", async () => {
       const bad = [
         { name: 1 },
         { name: "a", rank: 1.5 },
@@ -156,7 +157,7 @@ describe.each(engines)("a store in $name", ({ open }) => {
       expect(await store.hosts.count()).toBe(0);
     });
 
-    it("never get an id that was given before", async () => {
+    it("never get an id that was used before", async () => {
       const first = await store.hosts.insert({ name: "a" });
       await store.hosts.delete(eq("id", first.id));
       store = await opened.reopen();
@@ -187,7 +188,7 @@ describe.each(engines)("a store in $name", ({ open }) => {
       expect(await store.hosts.count(where)).toBe(expected.length);
     });
 
-    it("search is literal and ignores case", async () => {
+    it("search is literal and ignores letter case", async () => {
       await store.hosts.insertMany([
         { name: "100%_\\x", note: "ÄÖ" },
         { name: "100ab", note: "straße" },
@@ -203,7 +204,7 @@ describe.each(engines)("a store in $name", ({ open }) => {
         expect(await store.hosts.count(search(["name", "note"], text)), text).toBe(found);
     });
 
-    it("exists looks into another table", async () => {
+    it("exists checks another table", async () => {
       const [a, b, c] = await store.hosts.list();
       await store.tags.insertMany([
         { host_id: a!.id, label: "x" },
@@ -233,7 +234,7 @@ describe.each(engines)("a store in $name", ({ open }) => {
       ]);
     });
 
-    it("counts who has some members and none of others, by whichever is rare", async () => {
+    it("counts rows with some members and without others, starting with the rarer ones", async () => {
       const [a, b, c, d] = await store.hosts.list();
       await store.details.insertMany([
         { id: a!.id, software: [a!.id, b!.id] },
@@ -255,7 +256,7 @@ describe.each(engines)("a store in $name", ({ open }) => {
         }
     });
 
-    it("counts by what several other tables have for a row, each row once", async () => {
+    it("counts by the rows of several other tables, each row once", async () => {
       const [a, b, c, d] = await store.hosts.list();
       await store.tags.insertMany(
         [a, a, b, c].map((host, i) => ({ host_id: host!.id, label: i === 1 ? "second" : "first" })),
@@ -281,7 +282,7 @@ describe.each(engines)("a store in $name", ({ open }) => {
       }
     });
 
-    it("contains takes the text literally, and cares for no case of A to Z", async () => {
+    it("contains is literal, and ignores the letter case of A to Z", async () => {
       await store.teams.insertMany([{ name: "MacBook %_ Über" }, { name: "other", code: "X" }]);
       const found = async (text: string) =>
         (await store.teams.list({ where: contains("name", text) })).map(({ name }) => name);
@@ -308,7 +309,7 @@ describe.each(engines)("a store in $name", ({ open }) => {
       expect((await names({})).join("")).toBe("abcd");
     });
 
-    it("goes on after a position, in every order", async () => {
+    it("continues after a position, in every order", async () => {
       const orders = [
         [],
         [{ column: "rank", direction: "asc" }],
@@ -343,7 +344,7 @@ describe.each(engines)("a store in $name", ({ open }) => {
       );
     });
 
-    it("pages through every row once", async () => {
+    it("returns every row once on its pages", async () => {
       for (const order of [[], [{ column: "rank", direction: "desc" }]] as const) {
         const seen: string[][] = [];
         for await (const page of store.hosts.pages({ order }, 3)) seen.push(page.map(({ name }) => name));
@@ -352,7 +353,76 @@ describe.each(engines)("a store in $name", ({ open }) => {
       }
     });
 
-    it("counts by value, most first, and finds the greatest", async () => {
+    it("pages through chosen columns, with the id and what the order reads", async () => {
+      const rows: object[] = [];
+      const order = [{ column: "rank", direction: "asc" }] as const;
+      for await (const page of store.hosts.pages({ order }, 3, ["name"])) rows.push(...page);
+      expect(rows.map((row) => Object.keys(row).sort())).toEqual(rows.map(() => ["id", "name", "rank"]));
+      expect(rows).toMatchObject([{ name: "c", rank: 1 }, { name: "a" }, { name: "d" }, { name: "b", rank: null }]);
+    });
+
+    it("reads side tables for many ids, in their order, null where there is no row", async () => {
+      const made = await store.hosts.list();
+      const [a, , c] = made.map(({ id }) => id);
+      await store.details.insert({ id: c!, software: [3, 1], users: { who: '"x", \\y' } });
+      const sides = { list: side(details, "software"), rest: side(details, "users", "revision"), not: undefined };
+      expect(await store.hosts.sides([c!, a!, 999_999, c!], sides)).toEqual([
+        { list: { software: [1, 3] }, rest: { users: { who: '"x", \\y' }, revision: 1 } },
+        { list: null, rest: null },
+        { list: null, rest: null },
+        { list: { software: [1, 3] }, rest: { users: { who: '"x", \\y' }, revision: 1 } },
+      ]);
+      expect(await store.hosts.sides([a!], {})).toEqual([{}]);
+      expect(await store.hosts.sides([], sides)).toEqual([]);
+      await expect((async () => store.hosts.sides([1], { tags: side(tags, "label") }))()).rejects.toThrow("t_tags");
+    });
+
+    it("reads wide rows that are used at once as it reads others", async () => {
+      const texts = [
+        "",
+        " ",
+        '"',
+        '""',
+        "\\",
+        '\\"',
+        ",",
+        "(a,b)",
+        "NULL",
+        "\n",
+        "é",
+        "\u{1F600}",
+        "{1}",
+        "x".repeat(5000),
+      ];
+      await store.hosts.delete(everything);
+      await store.hosts.insertMany(
+        texts.flatMap((name, i) =>
+          texts.map((note, j) => ({
+            name: `${name}${i} ${j}`,
+            note: j % 5 === 0 ? null : note,
+            token: j % 3 === 0 ? null : name,
+            rank: i % 2 === 0 ? null : i * -7,
+            load: [0, 0.1, -1.5, 1e300, 5e-324][j % 5]!,
+            online: i % 3 === 0,
+            seen_at: j % 4 === 0 ? null : "0000-01-01T00:00:00.100Z",
+          })),
+        ),
+      );
+      const wide = ["id", "team_id", "name", "note", "rank", "load", "online", "seen_at", "token", "revision"] as const;
+      const plain = await store.hosts.pick(wide);
+      expect(plain).toHaveLength(texts.length ** 2);
+      expect(plain.slice(1, 2)).toMatchObject([{ name: "0 1", note: " ", seen_at: "0000-01-01T00:00:00.100Z" }]);
+      expect(await store.hosts.pick(wide, { transient: true })).toEqual(plain);
+      const order = [{ column: "name", direction: "desc" }] as const;
+      expect(await store.hosts.pick(wide, { transient: true, order, limit: 60, offset: 3 })).toEqual(
+        await store.hosts.pick(wide, { order, limit: 60, offset: 3 }),
+      );
+      const paged: object[] = [];
+      for await (const page of store.hosts.pages({}, 50, wide)) paged.push(...page);
+      expect(paged).toEqual(plain);
+    });
+
+    it("counts by value, most frequent first, and finds the greatest", async () => {
       expect(await store.hosts.groupCount("rank")).toEqual([
         { value: 2, count: 2 },
         { value: 1, count: 1 },
@@ -373,7 +443,7 @@ describe.each(engines)("a store in $name", ({ open }) => {
   });
 
   describe("writes", () => {
-    it("update what the predicate picks and raise the revision, changed or not", async () => {
+    it("update the rows of the predicate and increase the revision, changed or not", async () => {
       await some();
       expect(await store.hosts.update({ where: eq("rank", 2), set: { rank: 2 } })).toBe(2);
       expect((await store.hosts.list()).map(({ revision }) => revision)).toEqual([2, 1, 1, 2]);
@@ -387,7 +457,7 @@ describe.each(engines)("a store in $name", ({ open }) => {
       expect((await store.hosts.list()).map(({ rank }) => rank)).toEqual([7, null, null, 2]);
     });
 
-    it("upsert by a unique set, where a null is a value like others, and skip what would not change", async () => {
+    it("upsert by a unique set, in which null is a value like others, and skip unchanged rows", async () => {
       const on = ["team_id", "name"] as const;
       const [first] = await store.hosts.upsert([{ team_id: null, name: "a", rank: 1 }], { on });
       const again = await store.hosts.upsert([{ team_id: null, name: "a", rank: 1 }], { on });
@@ -407,7 +477,7 @@ describe.each(engines)("a store in $name", ({ open }) => {
       expect(kept).toMatchObject({ rank: 4, load: 5, revision: 3 });
     });
 
-    it("upsert gives the columns asked for, or none, of rows inserted, changed and as they were", async () => {
+    it("upsert returns the requested columns, or none, of inserted, changed and unchanged rows", async () => {
       await store.hosts.insertMany([
         { name: "a", rank: 1 },
         { name: "b", rank: 2 },
@@ -443,7 +513,7 @@ describe.each(engines)("a store in $name", ({ open }) => {
       });
     });
 
-    it("refuse a second row with the values of a unique set, and keep nothing of the call", async () => {
+    it("refuse a second row with the values of a unique set, and store nothing of the call", async () => {
       await store.hosts.insert({ name: "a" });
       await expect(store.hosts.insertMany([{ name: "b" }, { name: "a" }])).rejects.toThrow(UniqueViolation);
       expect(await names({})).toEqual(["a"]);
@@ -458,7 +528,7 @@ describe.each(engines)("a store in $name", ({ open }) => {
       ]);
     });
 
-    it("refuse a reference to nothing", async () => {
+    it("refuse a reference to a missing row", async () => {
       await expect(store.hosts.insert({ name: "a", team_id: 999_999 })).rejects.toThrow(ReferenceViolation);
       await expect(store.details.insert({ id: 999_999, software: [] })).rejects.toThrow(ReferenceViolation);
       await store.hosts.insert({ name: "a" });
@@ -468,7 +538,7 @@ describe.each(engines)("a store in $name", ({ open }) => {
       expect(await store.hosts.count(isNull("team_id"))).toBe(1);
     });
 
-    it("take what belongs to a deleted row along, null what may be null, and stop where told", async () => {
+    it("delete, set to null, or refuse for references to a deleted row, as declared", async () => {
       const team = await store.teams.insert({ name: "t" });
       const host = await store.hosts.insert({ name: "a", team_id: team.id });
       await store.details.insert({ id: host.id, software: [] });
@@ -486,7 +556,7 @@ describe.each(engines)("a store in $name", ({ open }) => {
   });
 
   describe("transactions", () => {
-    it("keep all or nothing, while a write beside a failing one survives", async () => {
+    it("store all or nothing, while a write beside a failing one survives", async () => {
       const failing = store.tx(async (tx) => {
         await tx.hosts.insert({ name: "a" });
         await tx.teams.insert({ name: "t" });
@@ -499,7 +569,7 @@ describe.each(engines)("a store in $name", ({ open }) => {
       expect(await store.teams.count()).toBe(0);
     });
 
-    it("see their own rows, which others do not see before the end", async () => {
+    it("see their own rows, which others do not see before the commit", async () => {
       await store
         .tx(async (tx) => {
           await tx.hosts.insert({ name: "a" });
@@ -512,7 +582,7 @@ describe.each(engines)("a store in $name", ({ open }) => {
       expect(await store.hosts.count()).toBe(0);
     });
 
-    it("go on after a write that failed by itself", async () => {
+    it("continue after a single failed write", async () => {
       await store.tx(async (tx) => {
         await tx.hosts.insert({ name: "a" });
         await expect(tx.hosts.insertMany([{ name: "b" }, { name: "a" }])).rejects.toThrow(UniqueViolation);
@@ -521,7 +591,7 @@ describe.each(engines)("a store in $name", ({ open }) => {
       expect(await names({})).toEqual(["a", "c"]);
     });
 
-    it("as a snapshot see everything as it is at one moment", async () => {
+    it("as a snapshot see the state of one moment", async () => {
       await store.hosts.insert({ name: "a" });
       let seen = () => {};
       const first = new Promise<void>((resolve) => {
@@ -532,7 +602,7 @@ describe.each(engines)("a store in $name", ({ open }) => {
         async (tx) => {
           const before = await tx.hosts.count();
           seen();
-          // On Postgres the other write goes on meanwhile; in memory it waits.
+          // On Postgres the other write continues in the meantime; in memory it waits.
           if (store.engine === "postgres") await beside;
           return [before, await tx.hosts.count()];
         },
@@ -557,7 +627,7 @@ describe.each(engines)("a store in $name", ({ open }) => {
       expect(await store.hosts.get(id)).toMatchObject({ rank: 8, revision: 9 });
     });
 
-    it("send their messages after the commit and none when they fail", async () => {
+    it("send their messages after the commit, and none if they fail", async () => {
       const got: string[] = [];
       let arrived!: () => void;
       const done = new Promise<void>((resolve) => {
@@ -574,7 +644,7 @@ describe.each(engines)("a store in $name", ({ open }) => {
         })
         .catch(() => {});
       await store.tx((tx) => tx.notify("news", "kept"));
-      // Whoever made a change finds it told here, and not only some time later.
+      // The server that made a change also gets the message, without a delay.
       expect(got).toEqual(["kept"]);
       await store.notify("news", "last");
       await done;
@@ -584,7 +654,7 @@ describe.each(engines)("a store in $name", ({ open }) => {
     });
   });
 
-  it("leads until told to stop", async () => {
+  it("leads until it is stopped", async () => {
     let lost = false;
     let elected!: () => void;
     const isElected = new Promise<void>((resolve) => {

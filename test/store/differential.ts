@@ -1,12 +1,13 @@
-// Random operations on two stores at once: every answer must be the same. Ids are explicit, so that they are the same too.
+// Random operations on two stores: every result must be the same. Ids are explicit, so that they are equal too.
 import fc from "fast-check";
 import type { OrderTerm, Predicate } from "../../src/server/store/query.ts";
 import * as q from "../../src/server/store/query.ts";
+import { side } from "../../src/server/store/sides.ts";
 import { ReferenceViolation, type Store, type Tx, UniqueViolation } from "../../src/server/store/store.ts";
 import { details, hosts, type TestTables, tags, teams } from "./tables.ts";
 
 type TestStore = Pick<Tx<TestTables>, keyof TestTables>;
-/** One operation; what it gives is compared. */
+/** One operation; its result is compared. */
 export interface Command {
   readonly label: string;
   run(store: TestStore): Promise<unknown>;
@@ -67,7 +68,7 @@ const ofTags: fc.Arbitrary<Predicate> = fc.oneof(
   nasty.map((label) => q.eq("label", label)),
   nasty.map((label) => q.gte("label", label)),
 );
-/** A row with a related one such that ..., or without any and ...: what both have in common decides nothing. */
+/** A row with a related one such that ..., or without any and ...: the common part is not decisive. */
 const relatedOrLacking: fc.Arbitrary<Predicate> = fc
   .tuple(small, fc.oneof(fc.constant(q.everything), comparison))
   .map(([revision, lacking]) =>
@@ -83,6 +84,9 @@ const where: fc.Arbitrary<Predicate> = fc.letrec<{ tree: Predicate }>((tie) => (
     ),
     orNull(id).map((v) => q.eq("team_id", v)),
     fc.tuple(fc.subarray(["name", "note"], { minLength: 1 }), nasty).map(([columns, text]) => q.search(columns, text)),
+    fc
+      .tuple(fc.constantFrom("name", "note"), fc.array(nasty, { maxLength: 3 }), fc.boolean())
+      .map(([column, texts, upper]) => q.same(column, ...texts.map((text) => (upper ? text.toUpperCase() : text)))),
     ofTags.map((inner) => q.exists(tags, "host_id", inner)),
     nasty.map((name) => q.exists(teams, "id", q.eq("name", name), "team_id")),
     fc.array(small, { maxLength: 3 }).map((list) => q.exists(details, "id", q.has("software", ...list))),
@@ -136,7 +140,7 @@ const writes: fc.Arbitrary<Command> = fc.oneof(
   { weight: 2, arbitrary: command("tags.upsert", fc.array(tag, { maxLength: 3 }), (s, rows) => s.tags.upsert(rows, { on: ["host_id", "label"] })) },
   { weight: 2, arbitrary: command("hosts.upsert", fc.array(host, { maxLength: 3 }), (s, rows) => s.hosts.upsert(rows as never, { on: ["team_id", "name"] })) },
   { weight: 1, arbitrary: command("hosts.upsert set", fc.array(host, { maxLength: 3 }), (s, rows) => s.hosts.upsert(rows as never, { on: ["id"], set: ["rank", "note", "facts"] })) },
-  // One row at a time where codes may change: whether a batch may move one from row to row is left open.
+  // One row at a time if codes may change: it is undefined whether a batch may move one from row to row.
   { weight: 1, arbitrary: command("teams.upsert", team, (s, row) => s.teams.upsert([row], { on: ["name"] })) },
   { weight: 1, arbitrary: command("teams.upsert new", fc.array(team, { maxLength: 3 }), (s, rows) => s.teams.upsert(rows, { on: ["name"], set: [] })) },
   { weight: 1, arbitrary: command("locks.insert", id, (s, host_id) => s.locks.upsert([{ id: host_id, host_id, reason: "r" }], { on: ["id"] })) },
@@ -148,9 +152,17 @@ const writes: fc.Arbitrary<Command> = fc.oneof(
   { weight: 1, arbitrary: command("tags.delete", ofTags, (s, w) => s.tags.delete(w)) },
 ); // biome-ignore format: a table
 
+const WIDE = ["id", "revision", "team_id", "name", "note", "rank", "load", "online", "seen_at", "token"] as const;
 const reads: fc.Arbitrary<Command> = fc.oneof(
   command("hosts.list", select, (s, query) => s.hosts.list(query)),
   command("hosts.pick", select, (s, query) => s.hosts.pick(["name", "token", "facts"], query)),
+  command("hosts.pick wide", where, (s, w) => s.hosts.pick(WIDE, { where: w, transient: true })),
+  command("hosts.sides", fc.array(id, { maxLength: 4 }), (s, list) => s.hosts.sides(list, { one: side(details, "revision", "users"), two: side(details, "software") })),
+  command("hosts.pages of columns", fc.record({ where, order: fc.array(term, { maxLength: 2 }) }), async (s, query) => {
+    const pages: unknown[] = [];
+    for await (const page of s.hosts.pages(query, 2, ["note"])) pages.push(...page);
+    return pages;
+  }),
   command("hosts.after", fc.record({ select, at: fc.nat(9) }), async (s, { select: { order = [], ...rest }, at }) => {
     const all = await s.hosts.list({ order });
     const row = all[at % Math.max(1, all.length)];

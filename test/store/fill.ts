@@ -1,4 +1,4 @@
-// A store with something of everything, the same each time.
+// A store with rows of every kind, always the same.
 import { eq, gt } from "../../src/server/store/query.ts";
 import type { Store } from "../../src/server/store/store.ts";
 import type { TestTables } from "./tables.ts";

@@ -24,7 +24,7 @@ async function diskWithTeams(count: number): Promise<FaultDisk> {
 }
 
 describe("opening a journal", () => {
-  it("drops every possible torn end and goes on behind it", async () => {
+  it("drops every possible incomplete end and continues after it", async () => {
     const whole = (await diskWithTeams(3)).content(JOURNAL);
     const lastLine = whole.lastIndexOf("\n", whole.length - 2) + 1;
     for (let size = lastLine + 1; size < whole.length; size += 7) {
@@ -40,7 +40,7 @@ describe("opening a journal", () => {
     }
   });
 
-  it("refuses damage before the end, naming the file and the byte", async () => {
+  it("refuses damage before the end, with the file and the byte", async () => {
     const disk = await diskWithTeams(3);
     const content = disk.content(JOURNAL).toString();
     const secondLine = content.indexOf("\n") + 1;
@@ -51,11 +51,11 @@ describe("opening a journal", () => {
     const error = await open(disk).catch((e: unknown) => e);
     expect(error).toBeInstanceOf(StoreDamaged);
     expect(error).toMatchObject({ file: JOURNAL, offset: secondLine });
-    // The refusal let go of the directory.
+    // The refusal has released the directory.
     await expect(open(disk)).rejects.toThrow(/damaged at byte/);
   });
 
-  it("refuses a damaged header in front of rows, and a line that is gone", async () => {
+  it("refuses a damaged header before rows, and a missing line", async () => {
     const flipped = await diskWithTeams(2);
     flipped.tamper(JOURNAL, (bytes) => {
       bytes[12]! ^= 1;
@@ -72,7 +72,7 @@ describe("opening a journal", () => {
     await expect(open(shortened)).rejects.toThrow(StoreDamaged);
   });
 
-  it("refuses a snapshot that is cut short or damaged", async () => {
+  it("refuses a truncated or damaged snapshot", async () => {
     const disk = await diskWithTeams(3);
     const store = await open(disk);
     await store.compact();
@@ -85,20 +85,20 @@ describe("opening a journal", () => {
     }
   });
 
-  it("refuses another key, also where no secret was ever kept", async () => {
+  it("refuses another key, even if no secret was ever stored", async () => {
     const disk = newDisk();
     await (await open(disk)).close();
     await expect(open(disk, createCipher(Buffer.alloc(32, 8)))).rejects.toThrow(WrongKey);
   });
 
-  it("refuses tables that it does not know", async () => {
+  it("refuses unknown tables", async () => {
     const disk = await diskWithTeams(1);
     const { teams } = testTables;
     const fewer = openLowdb({ tables: { teams }, dir: "/data", cipher: testCipher, files: disk.boot() });
-    await expect(fewer).rejects.toThrow(/does not know/);
+    await expect(fewer).rejects.toThrow(/unknown table/);
   });
 
-  it("keeps secrets sealed on disk, in journal and snapshot", async () => {
+  it("keeps secrets encrypted on disk, in journal and snapshot", async () => {
     const disk = newDisk();
     const store = await open(disk);
     await store.hosts.insert({ name: "h", token: "canary-secret" });
@@ -111,7 +111,7 @@ describe("opening a journal", () => {
     await again.close();
   });
 
-  it("never gives an id again, across a snapshot and a restart", async () => {
+  it("never uses an id again, after a snapshot and a restart", async () => {
     const disk = await diskWithTeams(3);
     let store = await open(disk);
     await store.teams.delete(gt("id", 1));
@@ -124,7 +124,7 @@ describe("opening a journal", () => {
 });
 
 describe("a snapshot", () => {
-  it("can be broken off by a power cut at any operation", async () => {
+  it("can be interrupted by a power cut at any operation", async () => {
     for (let cutAt = 1; ; cutAt++) {
       const disk = new FaultDisk({ random: seeded(cutAt) });
       const store = await open(disk);
@@ -152,7 +152,7 @@ describe("a snapshot", () => {
     }
   });
 
-  it("gives way to writers and holds what they wrote meanwhile", async () => {
+  it("lets writers proceed and contains what they wrote in the meantime", async () => {
     const disk = newDisk();
     const store = await open(disk);
     await store.teams.insertMany(Array.from({ length: 2_000 }, (_, i) => ({ name: `t${i}`, code: "x".repeat(9) + i })));
@@ -182,7 +182,7 @@ describe("a disk that fails", () => {
     ["write", "EIO"],
     ["sync", "EIO"],
   ] as const)(
-    "refuses writes while %s fails with %s, serves reads, and recovers by itself",
+    "refuses writes while %s fails with %s, serves reads, and recovers automatically",
     async (operation, code) => {
       const disk = newDisk();
       const store = await open(disk);
@@ -210,7 +210,7 @@ describe("a disk that fails", () => {
     },
   );
 
-  it("never syncs a file again whose sync failed: a new generation takes its place", async () => {
+  it("never syncs a file again after a failed sync: a new generation replaces it", async () => {
     const disk = newDisk();
     const store = await open(disk);
     const synced: string[] = [];
@@ -233,7 +233,7 @@ describe("a disk that fails", () => {
     await again.close();
   });
 
-  it("takes the open transaction back too when what it saw was not kept", async () => {
+  it("also rolls back the open transaction if the data that it has read was not stored", async () => {
     const disk = newDisk();
     const store = await open(disk);
     let fail!: () => void;
@@ -262,7 +262,7 @@ describe("a disk that fails", () => {
     await store.close();
   });
 
-  it("goes on with the old journal when a snapshot cannot be made", async () => {
+  it("continues with the old journal if a snapshot cannot be created", async () => {
     const disk = newDisk();
     const store = await open(disk);
     await store.teams.insert({ name: "a" });
@@ -283,7 +283,7 @@ describe("the lock of a directory", () => {
   const real = async () => openLowdb({ tables: testTables, dir, cipher: testCipher });
   afterEach(() => rm(dir, { recursive: true }));
 
-  it("keeps a second server out and says who has it", async () => {
+  it("keeps a second server out and names the owner", async () => {
     dir = await mkdtemp(join(tmpdir(), "svc-lock-"));
     const store = await real();
     await expect(real()).rejects.toThrow(`${dir} is in use by process ${process.pid}`);
@@ -291,7 +291,7 @@ describe("the lock of a directory", () => {
     await (await real()).close();
   });
 
-  it("is taken over from a process that is gone, or whose pid another one has", async () => {
+  it("is taken over from a process that has exited, or whose pid was reused", async () => {
     dir = await mkdtemp(join(tmpdir(), "svc-lock-"));
     const path = join(dir, "lock");
     const owners = [JSON.stringify({ pid: 2 ** 30, started: "1" }), "", "{"];

@@ -1,4 +1,5 @@
-// What only this engine has: sessions, plans, other writers. What both engines do alike is in the contract suite.
+// Behaviour of this engine only: sessions, plans, other writers. The contract tests cover what both engines have in
+// common.
 import pg from "pg";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { createCipher } from "../../src/server/core/cipher.ts";
@@ -43,7 +44,7 @@ describe("the Postgres store", () => {
     await database.drop();
   });
 
-  it("seals secrets in the column, and does not write a row whose secret stays the same", async () => {
+  it("encrypts secrets in the column, and does not write a row whose secret is unchanged", async () => {
     const store = await open();
     const [host] = await store.hosts.upsert([{ name: "a", token: "s3cret" }], { on: ["team_id", "name"] });
     const { rows } = await client.query(
@@ -58,7 +59,7 @@ describe("the Postgres store", () => {
     expect(changed).toMatchObject({ token: "other", revision: 2 });
   });
 
-  it("neither writes nor locks rows that an upsert leaves as they are", async () => {
+  it("neither writes nor locks rows that an upsert leaves unchanged", async () => {
     const store = await open();
     const rows = Array.from({ length: 50 }, (_, i) => ({ name: `n${i}`, rank: i, facts: { b: 1, a: i } }));
     await store.hosts.upsert(rows, { on: ["team_id", "name"] });
@@ -71,7 +72,7 @@ describe("the Postgres store", () => {
     expect((await state()).slice(0, 50)).toEqual(was);
   });
 
-  it("gives every writer the same row when many upsert the same new rows at once", async () => {
+  it("returns the same row to every writer if many upsert the same new rows at once", async () => {
     const store = await open({ poolSize: 8 });
     const names = Array.from({ length: 40 }, (_, i) => `n${i}`);
     const shuffled = (by: number) => names.map((_, i) => names[(i * 7 + by * 3) % 40]!);
@@ -89,7 +90,7 @@ describe("the Postgres store", () => {
     expect([...ids.values()].every((each) => each.size === 1)).toBe(true);
   });
 
-  it("loads more rows than one statement takes, all or none", async () => {
+  it("loads more rows than fit into one statement, all or none", async () => {
     const store = await open();
     const rows = Array.from({ length: 3500 }, (_, i) => ({ name: `n${i}`, rank: i }));
     await expect(store.hosts.insertMany([...rows, rows[0]!])).rejects.toThrow(UniqueViolation);
@@ -99,7 +100,7 @@ describe("the Postgres store", () => {
     expect(kept.every((row, i) => i === 0 || row.id === kept[i - 1]!.id + 1)).toBe(true);
   });
 
-  it("keeps what a transaction wrote before and after a write that failed", async () => {
+  it("keeps what a transaction wrote before and after a failed write", async () => {
     const store = await open();
     await store.tx(async (tx) => {
       await tx.teams.insert({ name: "a" });
@@ -117,7 +118,7 @@ describe("the Postgres store", () => {
     await expect(late.teams.count()).rejects.toThrow("the transaction has ended");
   });
 
-  it("runs a transaction again after a deadlock", async () => {
+  it("repeats a transaction after a deadlock", async () => {
     const store = await open();
     await store.teams.insertMany([{ name: "a" }, { name: "b" }]);
     let runs = 0;
@@ -139,7 +140,7 @@ describe("the Postgres store", () => {
     expect((await store.teams.list()).map((team) => team.revision)).toEqual([3, 3]);
   });
 
-  it("lets one transaction with a lock run after the other, on all servers", async () => {
+  it("runs transactions with a lock one after the other, on all servers", async () => {
     const [one, two] = [await open(), await open()];
     const add = (store: Opened) =>
       store.tx(
@@ -173,7 +174,7 @@ describe("the Postgres store", () => {
     await store.check();
   });
 
-  it("answers StoreUnavailable when no connection is free in time, and drops none", async () => {
+  it("throws StoreUnavailable if no connection is free in time, and loses none", async () => {
     const store = await open({ poolSize: 1, waitMs: 200 });
     let release: () => void = () => undefined;
     const hold = new Promise<void>((done) => {
@@ -187,7 +188,7 @@ describe("the Postgres store", () => {
     expect(await store.teams.count()).toBe(0);
   });
 
-  it("keeps no more prepared statements than it may, however many shapes are asked", async () => {
+  it("keeps a limited number of prepared statements, however many queries are made", async () => {
     const store = await open({ poolSize: 1 });
     for (let n = 1; n < 500; n++)
       for (let twice = 0; twice < 3; twice++)
@@ -196,14 +197,14 @@ describe("the Postgres store", () => {
     expect(store.stats().prepared_statements).toBeGreaterThan(300);
   });
 
-  it("goes on with a prepared statement whose table a migration changed", async () => {
+  it("continues with a prepared statement whose table was changed by a migration", async () => {
     const store = await open({ poolSize: 1 });
     for (let i = 0; i < 4; i++) await store.teams.insert({ name: `t${i}` });
     await client.query("ALTER TABLE t_teams ALTER COLUMN code TYPE varchar(50)");
     expect(await store.teams.insert({ name: "t5" })).toMatchObject({ name: "t5", code: null });
   });
 
-  it("compares values of a column with any number or text as memory does", async () => {
+  it("compares values of a column with any number or text like the memory engine", async () => {
     const store = await open();
     await store.hosts.insertMany([
       { name: "a", rank: 1, seen_at: "2026-01-01T00:00:00.000Z" },
@@ -223,14 +224,14 @@ describe("the Postgres store", () => {
     expect(await names(search(["name", "note"], "%"))).toBe("");
   });
 
-  it("refuses text that is too long for its index as a bad row", async () => {
+  it("reports text that is too long for its index as an invalid row", async () => {
     const store = await open();
     const long = Array.from({ length: 4000 }, (_, i) => String.fromCodePoint(0x4e00 + ((i * 7919) % 20000))).join("");
     await expect(store.teams.insert({ name: long })).rejects.toThrow(BadRow);
     expect(await store.teams.count()).toBe(0);
   });
 
-  it("tells listeners on all servers after the commit, and only then", async () => {
+  it("notifies listeners on all servers after the commit, and not before", async () => {
     const [one, two] = [await open(), await open()];
     const heard: string[] = [];
     const stop = await two.listen("news", (payload) => heard.push(payload));
@@ -249,7 +250,7 @@ describe("the Postgres store", () => {
     await expect(one.notify("news", "x".repeat(7001))).rejects.toThrow("7000");
   });
 
-  it("listens again after its session was lost, and says that messages may be missing", async () => {
+  it("listens again after its session was lost, and reports that messages may be missing", async () => {
     const store = await open();
     const heard: string[] = [];
     const reset = vi.fn();
@@ -260,7 +261,7 @@ describe("the Postgres store", () => {
     await expect.poll(() => heard).toEqual(["again"]);
   });
 
-  it("has one leader, and another when that one's session is lost", async () => {
+  it("has one leader, and another when the leader's session is lost", async () => {
     const led: string[] = [];
     const lost: string[] = [];
     const campaign = (store: Opened, who: string) =>

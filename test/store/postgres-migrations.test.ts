@@ -76,12 +76,12 @@ describe("migrations", () => {
     for (const each of databases.splice(0)) await each.drop();
   });
 
-  it("make exactly the schema that the tables declare", async () => {
+  it("create exactly the schema that the tables declare", async () => {
     const migrated = await schemaOf((client) => migrate(client, declared, migrations));
     expect(Object.fromEntries(migrated)).toEqual(Object.fromEntries(await made(declared)));
   });
 
-  it("are written so that rows of the old schema become rows of the new one", async () => {
+  it("convert rows of the old schema to the new one", async () => {
     const client = await connect(database.url);
     const initial = await first();
     await migrate(client, before, [initial]);
@@ -119,14 +119,28 @@ describe("migrations", () => {
     await store.close();
   });
 
-  it("are not guessed where old rows would have no value", async () => {
+  it("are not generated if old rows would have no value", async () => {
     const changed = { rooms: table("rooms", { id: id(), name: text().unique(), key: text() }), things };
     expect(evolve(before, await made(before), await made(before))).toEqual({ quick: [], slow: [] });
     const [now, wanted] = [await made(before), await made(changed)];
     expect(() => evolve(changed, now, wanted)).toThrow(NeedsHand);
   });
 
-  it("run once when several servers start together", async () => {
+  it("make a column nullable", async () => {
+    const wider = { rooms: table("rooms", { id: id(), name: text().nullable().unique() }) };
+    const narrow = { rooms: table("rooms", { id: id(), name: text().unique() }) };
+    const [now, wanted] = [await made(narrow), await made(wider)];
+    const { quick, slow } = evolve(wider, now, wanted);
+    const after = await schemaOf(async (client) => {
+      await create(client, narrow);
+      for (const statement of quick) await client.query(statement);
+    });
+    expect([slow, Object.fromEntries(after)]).toEqual([[], Object.fromEntries(wanted)]);
+    // In the other direction, some rows may have no value.
+    expect(() => evolve(narrow, wanted, now)).toThrow(NeedsHand);
+  });
+
+  it("run once if several servers start together", async () => {
     const initial = await first();
     const options = { tables: before, url: database.url, cipher, migrate: true, migrations: [initial], poolSize: 2 };
     const stores = await Promise.all([1, 2, 3, 4, 5].map(() => openPostgres(options)));
@@ -139,7 +153,7 @@ describe("migrations", () => {
     await Promise.all(stores.map((store) => store.close()));
   });
 
-  it("leave nothing of a step that fails", async () => {
+  it("leave no trace of a failed step", async () => {
     const client = await connect(database.url);
     const initial = await first();
     const bad: Migration = {
@@ -166,10 +180,10 @@ describe("migrations", () => {
       { number: 2, name: "later", transactional: true, statements: ["SELECT 1"] },
     ]);
     await expect(open([initial])).rejects.toThrow("newer svc (migration 2, later)");
-    await expect(open([{ ...initial, statements: ["SELECT 2"] }])).rejects.toThrow("0001-initial is not the one");
+    await expect(open([{ ...initial, statements: ["SELECT 2"] }])).rejects.toThrow("0001-initial differs from the one");
   });
 
-  it("wait for a lock without holding up others, and then go on", async () => {
+  it("wait for a lock without blocking others, and then continue", async () => {
     const client = await connect(database.url);
     const initial = await first();
     await migrate(client, before, [initial]);
@@ -182,13 +196,13 @@ describe("migrations", () => {
     const other = await connect(database.url);
     await other.query("SET statement_timeout = '4s'");
     await new Promise((done) => setTimeout(done, 300));
-    // Queued behind the migration's lock, which gives up in time to let it pass.
+    // Queued behind the migration's lock request, which gives up in time to let it pass.
     expect((await other.query("SELECT count(*)::int AS n FROM things")).rows).toEqual([{ n: 0 }]);
     await reader.query("COMMIT");
     expect((await adding).applied).toEqual(["0002-add"]);
   });
 
-  it("do without text search indexes where they cannot be had, and add them later", async () => {
+  it("work without text search indexes if these are unavailable, and add them later", async () => {
     const client = await connect(database.url);
     const searched = { notes: table("notes", { id: id(), body: text().search() }) };
     const { quick } = evolve(searched, new Map(), await made(searched));
@@ -214,12 +228,12 @@ describe("migrations", () => {
     expect(await indexes()).toBe(1);
   });
 
-  it("refuse a server with another key before anything is read", async () => {
+  it("refuse a server with another key before reading anything", async () => {
     const initial = await first();
     const options = { tables: before, url: database.url, migrations: [initial] };
     await (await openPostgres({ ...options, cipher, migrate: true })).close();
     const other = createCipher(new Uint8Array(32).fill(8));
-    await expect(openPostgres({ ...options, cipher: other })).rejects.toThrow(/sealed with another server key/);
+    await expect(openPostgres({ ...options, cipher: other })).rejects.toThrow(/encrypted with a different server key/);
     await (await openPostgres({ ...options, cipher })).close();
   });
 });

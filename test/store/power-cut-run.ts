@@ -1,4 +1,4 @@
-// Writers on a disk that loses power again and again; after each cut everything acknowledged must be there.
+// Writers on a disk that loses power repeatedly; after each cut all acknowledged data must exist.
 
 import { openLowdb } from "../../src/server/store/lowdb/open.ts";
 import { eq } from "../../src/server/store/query.ts";
@@ -14,7 +14,9 @@ type SlotStore = Store<typeof tables>;
 const WRITERS = 5;
 const SLOTS_EACH = 3;
 
-/** What a slot may hold after a cut: what was acknowledged last, or what was on its way (null: no row). */
+/**
+ * The possible contents of a slot after a cut: the last acknowledged value, or the one being written (null: no row).
+ */
 interface Slot {
   acknowledged: number | null;
   maybe: (number | null)[];
@@ -25,7 +27,7 @@ export type Mutant = Pick<FaultOptions, "ignoreSync" | "ignoreSyncDir" | "lateSy
 export interface PowerCutResult {
   readonly cuts: number;
   readonly acknowledged: number;
-  /** What was found wrong, if anything. */
+  /** The detected error, if any. */
   readonly wrong: string | null;
 }
 
@@ -59,7 +61,7 @@ export async function powerCutRun(seed: number, cuts: number, mutant: Mutant = {
       await (wanted.size === 1 ? write(store) : store.tx(write));
     } catch (error) {
       if (!(error instanceof StoreUnavailable)) throw error;
-      // Refused: in this process it never was. Whether the disk has it is only sure after the next sync.
+      // Refused: in this process it never happened. Whether it is on the disk is only certain after the next sync.
       for (const name of names) {
         const found = (await store.slots.first({ where: eq("name", name) }))?.value ?? null;
         if (found !== state.get(name)!.acknowledged) throw new Error(`${name} shows ${found}, which was refused`);
@@ -122,7 +124,7 @@ export async function powerCutRun(seed: number, cuts: number, mutant: Mutant = {
       if (wrong !== null || cut === cuts) await store.close();
       else await Promise.all(Array.from({ length: WRITERS }, (_, i) => writer(store, i)));
     })().catch((error: Error) => {
-      // An injected fault may hit the opening itself: then the server does not start, and power is cut later.
+      // An injected fault may affect the opening itself: then the server does not start, and power is cut later.
       if (/injected/.test(error.message) && !(error instanceof StoreUnavailable)) {
         disk.cutPower();
         return;

@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { type Mutant, powerCutRun } from "./power-cut-run.ts";
 
-describe("the journal through power cuts", () => {
-  it("keeps all that was acknowledged", async () => {
+describe("the journal after power cuts", () => {
+  it("keeps all acknowledged data", async () => {
     let cuts = 0;
     let acknowledged = 0;
     for (let seed = 1; seed <= 25; seed++) {
@@ -20,7 +20,7 @@ describe("the journal through power cuts", () => {
     ["acknowledges before the sync", { lateSync: true }],
     ["never syncs the directory", { ignoreSyncDir: true }],
   ];
-  it.each(mutants)("catches a store that %s", async (_, mutant) => {
+  it.each(mutants)("the test detects a store that %s", async (_, mutant) => {
     let caught = 0;
     for (let seed = 1; seed <= 20 && caught < 3; seed++)
       if ((await powerCutRun(seed, 8, mutant)).wrong !== null) caught++;

@@ -11,7 +11,7 @@ beforeAll(async () => {
 });
 afterAll(() => Promise.all(opened.map((store) => store.close())));
 
-it("gives the same answers in both engines", { timeout: 20_000 + RUNS * 1_000 }, async () => {
+it("returns the same results in both engines", { timeout: 20_000 + RUNS * 1_000 }, async () => {
   const [one, other] = opened.map(({ store }) => store);
   const property = fc.asyncProperty(steps, (sequence) => compare([one!, other!], sequence));
   const seed = process.env.FUZZ_SEED === undefined ? {} : { seed: Number(process.env.FUZZ_SEED) };

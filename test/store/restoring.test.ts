@@ -1,4 +1,4 @@
-// Filling an empty embedded store as a whole: what `svc db copy` and `svc db restore` rest on.
+// Filling an empty embedded store: the basis of `svc db copy` and `svc db restore`.
 import { describe, expect, it } from "vitest";
 import { adminOf } from "../../src/server/store/admin.ts";
 import { openLowdb } from "../../src/server/store/lowdb/open.ts";
@@ -11,7 +11,7 @@ const open = (disk: FaultDisk) =>
   openLowdb({ tables: testTables, dir: "/data", cipher: testCipher, files: disk.boot() });
 
 describe("a restore of the embedded store", () => {
-  it("keeps rows with their ids and revisions, and the next ids, through a restart", async () => {
+  it("keeps rows with their ids and revisions, and the next ids, after a restart", async () => {
     const disk = new FaultDisk({ random: seeded(1) });
     let store = await open(disk);
     await adminOf(store).restore(async (into) => {
@@ -30,7 +30,7 @@ describe("a restore of the embedded store", () => {
     await store.close();
   });
 
-  it("keeps nothing when a reference points at nothing, and the store goes on", async () => {
+  it("stores nothing if a reference is invalid, and the store continues", async () => {
     const disk = new FaultDisk({ random: seeded(1) });
     let store = await open(disk);
     const broken = adminOf(store).restore((into) =>

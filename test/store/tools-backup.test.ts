@@ -45,7 +45,7 @@ describe("a backup", () => {
     for await (const key of blobsIn(name).list()) keys.push(key);
     return keys;
   };
-  /** A full store of the engine with two blobs, in the file. */
+  /** Creates a full store of the engine with two blobs, and backs it up to the file. */
   const made = async (engine: "lowdb" | "postgres") => {
     const store = await open(engine, testTables);
     await fillStore(store);
@@ -84,7 +84,7 @@ describe("a backup", () => {
     },
   );
 
-  it("holds no secret in clear, and only its owner may read it", async () => {
+  it("contains no secret in clear text, and only its owner can read it", async () => {
     await made("lowdb");
     const text = gunzipSync(await readFile(file)).toString();
     expect(text).toContain("host 9");
@@ -100,7 +100,7 @@ describe("a backup", () => {
     expect(await target.teams.count()).toBe(0);
   });
 
-  it("is refused wherever it is damaged, before anything is written", async () => {
+  it("is refused if it is damaged anywhere, before anything is written", async () => {
     await made("lowdb");
     const whole = await readFile(file);
     const plain = gunzipSync(whole);
@@ -133,12 +133,12 @@ describe("a backup", () => {
     }
   });
 
-  it("goes into an empty store only", async () => {
+  it("can only be restored to an empty store", async () => {
     const { store } = await made("lowdb");
     await expect(restore({ file, store, blobs: blobsIn("r"), cipher })).rejects.toThrow(NotEmpty);
   });
 
-  it("leaves neither rows nor blobs where the target refuses the rows", async () => {
+  it("leaves neither rows nor blobs if the target refuses the rows", async () => {
     const { store } = await made("lowdb");
     const target = await open("postgres", testTables);
     const failing = adminOf(target);
@@ -156,7 +156,7 @@ describe("a backup", () => {
     expect(await store.hosts.count()).toBe(600);
   });
 
-  it("of an older svc fills new columns with their defaults, and that of a newer one is refused", async () => {
+  it("of an older svc gets defaults for new columns, and one of a newer svc is refused", async () => {
     const old = { notes: table("notes", { id: ownId(), body: text() }) };
     const later = { notes: table("notes", { id: ownId(), body: text(), colour: text().default("red") }) };
     const source = await open("lowdb", old);
@@ -169,7 +169,7 @@ describe("a backup", () => {
     await backup({ store: target, blobs: blobsIn("none"), cipher, file, now });
     const older = await open("lowdb", old);
     await expect(restore({ file, store: older, blobs: blobsIn("r"), cipher })).rejects.toThrow(
-      "a column notes.colour that this svc does not know",
+      "a column notes.colour that this version does not have",
     );
   });
 });

@@ -66,14 +66,14 @@ describe("copying a store", () => {
       expect(new Set(seen).size).toBe(10);
       expect(await target.hosts.list({ limit: 3 })).toEqual(await source.hosts.list({ limit: 3 }));
       expect(await checkStore(target)).toEqual({ ...(await checkStore(source)), problems: [] });
-      // The last rows were deleted: their ids are not given again.
+      // The last rows were deleted: their ids are not used again.
       const [one, other] = [await source.teams.insert({ name: "next" }), await target.teams.insert({ name: "next" })];
       expect(other.id).toBe(one.id);
       expect(await stateHash(target)).toBe(await stateHash(source));
     },
   );
 
-  it.each(ENGINES)("to %s is refused where the target holds anything", async (to) => {
+  it.each(ENGINES)("to %s is refused if the target is not empty", async (to) => {
     const [source, target] = [await open("lowdb"), await open(to)];
     await fillStore(source);
     await target.teams.insert({ name: "mine" });
@@ -81,7 +81,7 @@ describe("copying a store", () => {
     expect(await target.hosts.count()).toBe(0);
   });
 
-  it.each(ENGINES)("to %s leaves nothing where a row refers to none", async (to) => {
+  it.each(ENGINES)("to %s leaves nothing if a reference is invalid", async (to) => {
     const target = await open(to);
     const filling = adminOf(target).restore(async (into) => {
       await into.rows("t_teams", [{ id: 1, name: "a", code: null, revision: 1 }]);
@@ -92,7 +92,7 @@ describe("copying a store", () => {
     await expect(target.tags.insert({ host_id: 99, label: "x" })).rejects.toThrow(ReferenceViolation);
   });
 
-  it.each(ENGINES)("state of %s changes with each value, revision and next id", async (engine) => {
+  it.each(ENGINES)("the checksum of %s changes with each value, revision and next id", async (engine) => {
     const store = await open(engine);
     await fillStore(store);
     const hashes = [await stateHash(store)];
@@ -107,7 +107,7 @@ describe("copying a store", () => {
     expect(new Set(hashes).size).toBe(4);
   });
 
-  it("notices a target that does not keep what it was given", async () => {
+  it("detects a target that does not store the data correctly", async () => {
     const [source, target] = [await open("lowdb"), await open("postgres")];
     await fillStore(source);
     const spoiling = new Proxy(target, {

@@ -1,10 +1,10 @@
-// What only the embedded engine promises: one transaction has memory to itself.
+// A guarantee of the embedded engine only: one transaction has exclusive access to memory.
 import { describe, expect, it } from "vitest";
 import { engines } from "../support/engines.ts";
 import { testTables } from "./tables.ts";
 
 describe("a transaction of the embedded store", () => {
-  it("makes readers wait for its end in memory, and names the mistake of using the outer store inside", async () => {
+  it("makes readers wait for its end, and reports the error of using the outer store inside", async () => {
     const opened = await engines[0]!.open(testTables);
     const { store } = opened;
     let count: Promise<number> | null = null;
@@ -24,7 +24,7 @@ describe("a transaction of the embedded store", () => {
     count = store.teams.count();
     await open;
     expect(await count).toBe(2);
-    await expect(leaked!.teams.count()).rejects.toThrow(/over/);
+    await expect(leaked!.teams.count()).rejects.toThrow(/has ended/);
     await opened.close();
   });
 });

@@ -1,4 +1,4 @@
-// Users and teams for tests, made through the API by the first admin.
+// Users and teams for tests, created through the API by the first admin.
 import type { Role } from "../../src/api/access.ts";
 import type { User } from "../../src/api/users.ts";
 import type { Caller, TestApp } from "./app.ts";
@@ -30,6 +30,13 @@ export async function makeUser(t: TestApp, roles: Role | Record<number, Role>, m
   });
   if (response.status !== 200) throw new Error(await response.text());
   const { user, token } = (await response.json()) as { user: User; token: string };
+  return { ...t.as(token), user, token };
+}
+
+/** A user who is signed in with a password, like people. */
+export async function makePerson(t: TestApp, roles: Role | Record<number, Role>, more: object = {}): Promise<Person> {
+  const { user } = await makeUser(t, roles, { ...more, api_only: false });
+  const { token } = (await (await login(t, user.email, PASSWORD)).json()) as { token: string };
   return { ...t.as(token), user, token };
 }
 

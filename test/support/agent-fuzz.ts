@@ -1,12 +1,13 @@
-// Agents' messages that are true to the protocol in all but a place or two, with a valid key. Same seed, same messages.
+// Agents' messages that follow the protocol except in one or two places, with a valid key. The same seed produces the
+// same messages.
 import { gzipSync } from "node:zlib";
 import { enrollment, type Reply, type Send, SimulatedAgent } from "../agent/agents.ts";
 import { Dice } from "./request-fuzz.ts";
 
 const Q = "/api/v1/qengine/";
-/** What a message may be answered with, whatever it is: 503 is how load is shed and a lost store told. */
+/** The allowed statuses of replies to any message: 503 refuses load and reports an unreachable store. */
 const ALLOWED: ReadonlySet<number> = new Set([200, 400, 401, 413, 415, 429, 503]);
-/** Messages after which another host is served, and the API looked at. */
+/** The number of messages after which another host is served, and the API is checked. */
 const LOOK_EVERY = 500;
 const FAULTS_MAX = 10;
 const FAMILIES = ["linux", "darwin", "windows"] as const;
@@ -15,9 +16,9 @@ export interface AgentFuzz {
   readonly send: Send;
   readonly messages: number;
   readonly seed: number;
-  /** Messages on the way at the same time. */
+  /** The number of concurrent messages. */
   readonly together: number;
-  /** Throws when the API does not answer well. */
+  /** Throws if the API does not reply correctly. */
   look(): Promise<void>;
 }
 
@@ -87,19 +88,19 @@ function messagesOf(agent: SimulatedAgent, work: Awaited<ReturnType<SimulatedAge
   const log = (log_type: string, data: unknown[]): Message => ({ endpoint: "log", body: { log_type, data } });
   return [
     write,
-    // The whole inventory is where most can go wrong.
+    // Most errors are possible in the complete inventory.
     write,
     write,
     log("result", [line, snapshot, line]),
     log("status", [status]),
     { endpoint: "config", body: {} },
     { endpoint: "distributed/read", body: {} },
-    // Of another host: the key of this one is to stay valid.
+    // Of another host: the key of this one must stay valid.
     { endpoint: "enroll", body: enrollment({ host_identifier: `${agent.machine.uuid} again` }) },
   ];
 }
 
-/** Another host is answered as if nothing were. */
+/** Another host is served normally. */
 async function serves(send: Send, agent: SimulatedAgent): Promise<void> {
   const node_key = agent.key;
   const uptime = { svc_detail_query_uptime: [{ total_seconds: "60" }] };
@@ -204,7 +205,7 @@ function changeTree(dice: Dice, body: Record<string, unknown>): void {
   walk(body);
   if (places.length === 0) return;
   const [node, key] = dice.pick(places);
-  // The key stays valid in most messages: without it nothing behind it is reached.
+  // The key stays valid in most messages; otherwise nothing behind the key check is reached.
   if (key === "node_key" && !dice.chance(0.05)) return;
   const kind = dice.int(5);
   if (kind === 0) delete node[key];

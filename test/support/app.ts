@@ -23,7 +23,7 @@ import { type ServerStore, tables } from "../../src/server/tables.ts";
 import { afterEveryTest } from "./ends.ts";
 import { emptyDatabase, giveBack } from "./postgres.ts";
 
-/** A clock that stands still until it is moved. */
+/** A clock that stands still until it is advanced. */
 export class TestClock implements Clock {
   #now: number;
 
@@ -39,7 +39,7 @@ export class TestClock implements Clock {
   advance(milliseconds: number): void {
     this.#now += milliseconds;
   }
-  /** Sleepers are not kept waiting: time passes at once. */
+  /** Sleeping takes no time: the clock is advanced immediately. */
   async sleep(milliseconds: number): Promise<void> {
     this.#now += milliseconds;
   }
@@ -49,7 +49,7 @@ export interface StartOptions {
   engine?: "lowdb" | "postgres";
   settings?: SettingsInput;
   tier?: "free" | "premium";
-  /** Takes what the server logs; else that is dropped. */
+  /** Receives what the server logs; otherwise that is dropped. */
   log?: Logger;
   /** For a whole file or block of tests: it stays open until `close`. */
   shared?: boolean;
@@ -68,11 +68,11 @@ export interface TestApp extends Caller {
   readonly store: ServerStore;
   readonly clock: TestClock;
   readonly agent: Agent;
-  /** Of the Postgres store; null on the embedded one. */
+  /** Of the Postgres store; null with the embedded one. */
   readonly databaseUrl: string | null;
-  /** The first admin's token; the app's own calls carry it. */
+  /** The first admin's token, which the app's own calls use. */
   readonly token: string;
-  /** The same calls under another token, or none. */
+  /** The same calls with another token, or none. */
   as(token: string | null): Caller;
   /** A raw request, path from the root. */
   raw(path: string, init?: RequestInit): Promise<Response>;
@@ -100,14 +100,16 @@ export async function startApp(options: StartOptions = {}): Promise<TestApp> {
     options.tier === "free"
       ? { tier: "free", expiration: "2100-01-01T00:00:00Z" }
       : { tier: "premium", expiration: "2100-01-01T00:00:00Z", organization: "test", device_count: 100_000 };
-  // Hosts of tests that know nothing of live queries do not answer them: nobody waits for long.
+  // Hosts in tests that are not about live queries do not answer them, so the waiting time is short.
   const settings = Settings.parse({
     data_dir: dir,
     result_log: "none",
     status_log: "none",
     live_query_rest_period: "500ms",
-    // Trackers of tests are made up.
+    // Trackers in tests do not exist.
     check_integrations: false,
+    // Mail servers in tests are on this machine, under this name.
+    outbound_allow: ["localhost"],
     ...options.settings,
   });
   const services: Services = {
@@ -121,6 +123,7 @@ export async function startApp(options: StartOptions = {}): Promise<TestApp> {
     license,
     config: await createConfigReader(store),
     setupToken: "setup-token-of-tests",
+    dryRun: null,
   };
   const features = await startFeatures(services);
   const app = createApp(services, features);
@@ -187,7 +190,7 @@ export async function startApp(options: StartOptions = {}): Promise<TestApp> {
   return t;
 }
 
-/** Every success reply of a known endpoint must fit its declared schema, with no key beyond it. */
+/** Every success reply of a known endpoint must match its declared schema, without additional keys. */
 async function checkReply(method: string, path: string, response: Response): Promise<void> {
   if (!response.ok || !response.headers.get("content-type")?.includes("json")) return;
   const pathname = path.split("?")[0]!.replace(/^\/api\/[^/]+\/svc/, "");
@@ -207,7 +210,7 @@ async function checkReply(method: string, path: string, response: Response): Pro
     throw new Error(`${method} ${path}: the reply of ${found.name} has undeclared keys: ${extra.join(", ")}`);
 }
 
-/** Literal paths win over parameters, as in the router. */
+/** Literal paths take precedence over parameters, as in the router. */
 function matches(template: string, path: string): boolean {
   const want = template.split("/");
   const have = path.split("/");

@@ -1,11 +1,11 @@
-// Requests for approval, made as the server makes them.
+// Approval requests, created as the server creates them.
 import type { Approval } from "../../src/api/approvals.ts";
 import { requestApproval } from "../../src/server/approvals/request.ts";
 import type { Asked } from "../../src/server/approvals/tables.ts";
 import { viewerOf } from "../../src/server/users/viewer.ts";
 import type { TestApp } from "./app.ts";
 
-/** One of that user, for these hosts, whatever the server's settings. */
+/** A request of that user for these hosts, whatever the server's settings are. */
 export async function makeApproval(
   t: Pick<TestApp, "services" | "store">,
   userId: number,

@@ -1,4 +1,4 @@
-// A real browser before the real app: Debian's Chromium through playwright-core, and a socket in front of the app.
+// A real browser with the real app: Debian's Chromium through playwright-core, and a socket for the app.
 import { spawnSync } from "node:child_process";
 import { existsSync } from "node:fs";
 import { createServer, type Server } from "node:http";
@@ -16,7 +16,10 @@ const onPath = (): string | undefined =>
     .flatMap((folder) => names.map((name) => join(folder, name)))
     .find((file) => existsSync(file));
 
-/** The browser's file: by SVC_TEST_CHROMIUM, else on PATH, else installed where CI runs as root. Null where none can be had. */
+/**
+ * The browser's file: from SVC_TEST_CHROMIUM, otherwise on PATH, otherwise installed if CI runs as root. Null if there
+ * is none.
+ */
 export function findChromium(): string | null {
   const named = process.env.SVC_TEST_CHROMIUM;
   if (named) {

@@ -1,5 +1,6 @@
-// Stand-ins for certificate authorities: a plain HTTP server that answers as told, an authority by the openssl program, and the two services that
-// have no open implementation (the hosted REST authority, the challenge webhook).
+// Replacements for certificate authorities: a plain HTTP server with configurable replies, an authority with the
+// openssl program, and the two services without an open implementation (the hosted REST authority, the challenge
+// webhook).
 import { execFile } from "node:child_process";
 import { X509Certificate } from "node:crypto";
 import { mkdtempSync, rmSync } from "node:fs";
@@ -14,7 +15,7 @@ import { afterEveryFile, afterEveryTest } from "./ends.ts";
 
 const run = promisify(execFile);
 
-/** What an app needs so that it may call these. */
+/** The settings with which an app may call these. */
 export const allowLocal = { outbound_allow: "127.0.0.1,::1,localhost" };
 
 export interface Request {
@@ -22,7 +23,7 @@ export interface Request {
   readonly url: URL;
   readonly headers: IncomingMessage["headers"];
   readonly body: Buffer;
-  /** Which connection it came by, counted from 1. */
+  /** The number of the connection that was used, counted from 1. */
   readonly connection: number;
   readonly socket: Socket;
 }
@@ -31,7 +32,7 @@ export interface Reply {
   readonly headers?: Record<string, string | string[]>;
   readonly body?: string | Buffer;
 }
-/** `null`: no answer at all. */
+/** `null`: no reply at all. */
 export type Answer = (request: Request) => Reply | null | Promise<Reply | null>;
 
 export interface Fake {
@@ -106,7 +107,7 @@ export const newDir = (): string => {
 export const openssl = async (dir: string, ...args: string[]): Promise<string> =>
   (await run("openssl", args, { cwd: dir })).stdout;
 
-/** An authority made and run by the openssl program: nothing of it is this project's own code. */
+/** An authority created and run by the openssl program, without any code of this project. */
 export class OpensslCa {
   readonly dir = newDir();
   #signed = 0;
@@ -181,7 +182,7 @@ export async function makeCsr({ subject = "/CN=host", san, key = "rsa:2048" }: R
   return readFile(join(dir, "request.pem"), "utf8");
 }
 
-/** The names of a person as the identity rules ask for them. */
+/** The names of a person in the form that the identity rules require. */
 export const personSan = (email: string, principal: string): string =>
   `email:${email},otherName:1.3.6.1.4.1.311.20.2.3;UTF8:${principal}`;
 
@@ -215,7 +216,7 @@ export async function startHostedCa(ca: OpensslCa): Promise<Fake & { profile: { 
   return Object.assign(fake, { profile });
 }
 
-/** Answers a challenge to whoever knows the password. */
+/** Returns a challenge if the password is right. */
 export async function startChallengeWebhook(username: string, password: string): Promise<Fake> {
   let given = 0;
   const wanted = `Basic ${Buffer.from(`${username}:${password}`).toString("base64")}`;
@@ -226,7 +227,7 @@ export async function startChallengeWebhook(username: string, password: string):
   );
 }
 
-/** An EST endpoint that signs whatever comes, and a request for it: for tests that are about something else. */
+/** An EST endpoint that signs every request, and a request for it: for tests about other things. */
 export async function startSigning(): Promise<{ url: string; request: string }> {
   const ca = await OpensslCa.make();
   const fake = await startFake(async ({ body }) => {

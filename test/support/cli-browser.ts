@@ -1,4 +1,4 @@
-// A browser that `svc login --sso` opens, as far as it takes one: pages with one form or one place to move on to, and cookies.
+// The browser that `svc login --sso` opens, reduced to its needs: pages with one form or one redirect, and cookies.
 import type { TestApp } from "./app.ts";
 
 const value = (html: string, name: string) =>
@@ -44,7 +44,7 @@ export function newBrowser(t: Pick<TestApp, "raw">, host = "svc.example.com"): B
   };
 }
 
-/** Clicks the button of the page that asks; gives where the browser moves on to. */
+/** Clicks the button of the page that asks; returns the address to which the browser is redirected. */
 export async function allow(browser: Browser, url: string): Promise<string | null> {
   const { pathname, search } = new URL(url);
   const page = await (await browser.get(`${pathname}${search}`)).text();
@@ -55,7 +55,7 @@ export async function allow(browser: Browser, url: string): Promise<string | nul
   return movesTo(await next.text());
 }
 
-/** What a browser does with the address that `svc login --sso` opens, where the app's admin is signed in. */
+/** Opens the address of `svc login --sso` in a browser in which the app's admin is signed in. */
 export async function signInByBrowser(t: Pick<TestApp, "raw" | "token">, url: string): Promise<void> {
   const browser = newBrowser(t);
   browser.cookies.set("__Host-svc_session", t.token);

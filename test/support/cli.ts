@@ -12,12 +12,12 @@ import { afterEveryFile } from "./ends.ts";
 
 export const root = fileURLToPath(new URL("../..", import.meta.url));
 
-/** Every command of the sources, or all but those that bring the server along. */
+/** Every command in the sources, or all except those that load the server. */
 export const commandsOf = (all = false): Promise<Config> =>
   sourceConfig(root, (file) => import(/* @vite-ignore */ file), all ? () => true : isClient);
 
 const configs = new Map<boolean, Promise<Config>>();
-/** The same without the work of making it each time; an object of its own for each run, since what a run is given hangs on it. */
+/** The same, cached; each run gets an object of its own, because its input is attached to it. */
 async function ownConfig(all: boolean): Promise<Config> {
   const made = configs.get(all) ?? commandsOf(all);
   configs.set(all, made);
@@ -26,19 +26,21 @@ async function ownConfig(all: boolean): Promise<Config> {
 const isClient = (file: string) => !/^(serve\.ts|db[/\\]|agent[/\\])/.test(file);
 
 export interface RunOptions {
-  /** Answers requests; without it every request fails as when nothing listens. */
+  /** Handles requests; without it every request fails as if no server were listening. */
   send?: Send;
   env?: Record<string, string>;
   stdin?: string;
   /** Which streams are terminals; `true`: all. */
   tty?: boolean | { stdin?: boolean; stdout?: boolean; stderr?: boolean };
-  /** What a person answers, prompt by prompt; a function is asked when its turn comes. */
+  /** The user's answers, prompt by prompt; a function is called when its turn comes. */
   answers?: (string | boolean | (() => Promise<string>))[];
   now?: Date;
-  /** Hears what comes on stderr, as it comes. */
+  /** Width of the terminal (100). */
+  columns?: number;
+  /** Called with the output on stderr, as it is written. */
   onErr?: (text: string) => void;
   onOut?: (text: string) => void;
-  /** What the browser does with an address; without it nobody opens one. */
+  /** Called with an address for the browser; without it no browser can be opened. */
   browse?: (url: string) => Promise<void>;
   keyring?: Keyring;
   home?: string;
@@ -47,7 +49,7 @@ export interface RunResult {
   stdout: string;
   stderr: string;
   exitCode: number;
-  /** The questions that were asked. */
+  /** The questions at prompts. */
   asked: string[];
   /** The waits, in milliseconds; none of them took time. */
   waits: number[];
@@ -85,7 +87,8 @@ export async function runCli(argv: string[], options: RunOptions = {}): Promise<
       typeof tty === "boolean"
         ? { stdin: tty, stdout: tty, stderr: tty }
         : { stdin: false, stdout: false, stderr: false, ...tty },
-    columns: 100,
+    columns: options.columns ?? 100,
+    lines: 30,
     ask: {
       text: async (question) => String(await answer(question)),
       secret: async (question) => String(await answer(question)),
@@ -117,7 +120,7 @@ export async function runCli(argv: string[], options: RunOptions = {}): Promise<
   return result;
 }
 
-/** Requests into an app, whatever address they name. */
+/** Sends requests to an app, whatever address they contain. */
 export const sendInto =
   (app: { raw(path: string, init?: RequestInit): Promise<Response> }): Send =>
   (url, init) => {

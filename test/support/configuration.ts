@@ -1,4 +1,4 @@
-// Configuration as a client of POST /spec/state and /spec/apply sees it.
+// Configuration as seen by a client of POST /spec/state and /spec/apply.
 import { createHash } from "node:crypto";
 import { expect } from "vitest";
 import type { ConfigurationState, StateThing, ThingChange, ThingKey } from "../../src/api/configuration.ts";
@@ -20,7 +20,7 @@ export async function stateOf(t: Caller, body: object = {}): Promise<Configurati
 export const find = (state: Pick<ConfigurationState, "things">, key: ThingKey): StateThing | undefined =>
   state.things.find(({ kind, owner, name }) => kind === key.kind && owner === key.owner && name === key.name);
 
-/** The value of a thing that must be there. */
+/** The value of a thing that must exist. */
 export function thingValue<T = Record<string, unknown>>(
   state: Pick<ConfigurationState, "things">,
   kind: ThingKey["kind"],
@@ -46,7 +46,7 @@ export async function applied(t: Caller, body: Applying): Promise<{ create: numb
   return ((await response.json()) as { applied: { create: number; update: number; delete: number } }).applied;
 }
 
-/** The refusal of what must be refused. */
+/** The error of an apply that must be refused. */
 export async function refused(t: Caller, status: number, body: Applying): Promise<{ name: string; reason: string }[]> {
   const response = await t.post("/spec/apply", { skip_checks: true, ...body });
   const text = await response.clone().text();
@@ -100,7 +100,7 @@ export const change = (
   owner: string | null = null,
 ): ThingChange => ({ kind, owner, name, action, ...(value === undefined ? {} : { value: value as never }) });
 
-/** One thing of every kind, as a first apply makes them. */
+/** One thing of every kind, as a first apply creates them. */
 export function everything(hosts: readonly (string | number)[]): {
   changes: ThingChange[];
   secrets: Record<string, string>;
@@ -230,6 +230,6 @@ export function everything(hosts: readonly (string | number)[]): {
 
 export const newestActivity = async ({ store }: Pick<TestApp, "store">) => (await store.activities.max("id")) ?? 0;
 
-/** What pins all of it as it is. */
+/** Pins of everything in its current state. */
 export const pinsOf = ({ things }: Pick<ConfigurationState, "things">) =>
   things.map(({ kind, owner, name, revision }) => ({ kind, owner, name, revision }));

@@ -1,4 +1,4 @@
-// Generated configurations, as things that this server takes, for tests of configuration as code.
+// Generated configurations, as things that this server accepts, for tests of configuration as code.
 import fc from "fast-check";
 import { caTypes, isSingle, secretFields } from "../../src/api/certificate-authorities.ts";
 import { type ConfigurationState, NO_TEAM_NAME, type StateThing } from "../../src/api/configuration.ts";
@@ -11,9 +11,9 @@ type Fields = Record<string, Json>;
 
 export interface GenerateOptions {
   readonly defaults: Defaults;
-  /** Names of hosts that manual labels may have. */
+  /** Names of hosts that manual labels may contain. */
   readonly hosts: readonly string[];
-  /** Authorities are asked before they are kept: where nobody answers there can be none. */
+  /** Authorities are contacted before they are saved, so without one none can exist. */
   readonly authorities: boolean;
 }
 
@@ -81,7 +81,7 @@ const url = fc.nat(99).map((n) => `https://${n}.example.com/path?a=$b&c=%20#d`);
 const optionalUrl = fc.oneof(fc.constant(""), url);
 const bool = fc.boolean();
 
-/** Some of the names, each once, sorted as values have them. */
+/** Some of the names, each once, sorted as in values. */
 const some = (names: readonly string[]) => fc.subarray([...names]).map((chosen) => [...new Set(chosen)].sort());
 const platforms = (known: readonly string[]) => fc.subarray([...known]).map((chosen) => chosen.join(","));
 
@@ -157,7 +157,13 @@ const tickets: fc.Arbitrary<Tickets> = fc.record({
   ),
 });
 
-/** Sections that hang on nothing else. */
+const yaraRules = fc
+  .uniqueArray(fc.constantFrom("a.yar", "_b (1).yara", "c d.yar", "no extension"))
+  .chain((names) => fc.tuple(...names.map((own) => text.map((more): [string, Json] => [own, yaraRule(more)]))))
+  .map((rules) => Object.fromEntries(rules));
+const yaraRule = (more: string) => `rule generated {\r\n\tstrings: $a = ${JSON.stringify(more)}\n  condition: $a\n}`;
+
+/** Sections without dependencies. */
 function sections({ config }: Defaults, { a, b }: Tickets): fc.Arbitrary<Fields> {
   const base = (section: string) => config[section] as Fields;
   const over = (section: string, fields: Record<string, fc.Arbitrary<Json>>) =>
@@ -196,6 +202,7 @@ function sections({ config }: Defaults, { a, b }: Tickets): fc.Arbitrary<Fields>
     host_expiry_settings: expiry("host_expiry"),
     activity_expiry_settings: expiry("activity_expiry"),
     features,
+    yara_rules: yaraRules,
     smtp_settings: over("smtp_settings", {
       sender_address: fc.constantFrom("", "svc@example.com"),
       server: fc.constantFrom("", "mail.example.com"),
@@ -333,7 +340,7 @@ const teamSettings = (defaults: Defaults, { a, b }: Tickets): fc.Arbitrary<Json>
     );
 };
 
-/** Entries of the organization as a team names them. */
+/** Entries of the organization as a team refers to them. */
 const used = (trackers: readonly Fields[], desks: readonly Fields[]) => ({
   ticketing_a: trackers.map(({ url: at = "", project_key = "" }) => ({
     url: at,
@@ -402,7 +409,7 @@ const policy = (labels: readonly string[]): fc.Arbitrary<Json> =>
       }),
     );
 
-/** Calendar events are of teams only. */
+/** Only teams have calendar events. */
 const withoutCalendar = (value: Json): Json => ({ ...(value as Fields), calendar_events_enabled: false });
 
 const query = (labels: readonly string[]): fc.Arbitrary<Json> =>
@@ -455,7 +462,7 @@ const thing = (kind: StateThing["kind"], owner: string | null, own: string, valu
 const secrets = (owner: string | null) =>
   fc.nat(3).map((count) => thing("enroll_secrets", owner, "enroll_secrets", { secrets: Array(count).fill(SECRET) }));
 
-/** Whole configurations: what `POST /spec/state` of a server that has them replies. */
+/** Complete configurations: the reply of `POST /spec/state` on a server that has them. */
 export function configurations({ defaults, hosts, authorities }: GenerateOptions): fc.Arbitrary<StateThing[]> {
   return fc
     .tuple(
@@ -516,7 +523,7 @@ export interface OneChange {
   readonly path: string;
 }
 
-/** The configuration with one field changed, to another value that is right by itself; null where `pick` finds none. */
+/** The configuration with one field changed to another valid value; null if `pick` finds none. */
 export function changeOne(things: readonly StateThing[], pick: number): OneChange | null {
   const all = things.flatMap((one, at) => fieldsOf(one).map((field) => ({ at, ...field })));
   if (all.length === 0) return null;
@@ -528,7 +535,7 @@ export function changeOne(things: readonly StateThing[], pick: number): OneChang
   return { things: changed, kind, owner, name: own, path: path.join(".") };
 }
 
-/** Fields that can be changed by themselves, with another value. */
+/** Fields that can be changed alone, with another value. */
 function fieldsOf({ kind, owner, name: own, value }: StateThing): { path: string[]; value: Json }[] {
   const found: { path: string[]; value: Json }[] = [];
   const walk = (at: Json, path: string[]) => {
@@ -544,7 +551,7 @@ function fieldsOf({ kind, owner, name: own, value }: StateThing): { path: string
   return found;
 }
 
-/** Keys whose values rules bind to others. */
+/** Keys whose values are subject to rules with others. */
 const bound =
   /^(enable$|enable_(?!host_users|software_inventory|analytics|ssl_tls|start_tls|release|sso_idp_login|jit)|.*_enabled$|windows_|label_membership_type|criteria|hosts|platform|metadata|entity_id|minimum_version|deadline|grace|mode|interval|server_url|provider_|directory_|authentication_|name$|config|overrides|update_channels|sender_address|user_name|server$|query$)/;
 const ofQueries = new Set([
@@ -566,6 +573,7 @@ function otherValue(kind: StateThing["kind"], own: string, path: readonly string
   if (typeof value === "boolean") return !value;
   if (typeof value === "number") return value === 7 ? 8 : 7;
   if (typeof value !== "string") return undefined;
+  if (own === "yara_rules") return `${value} // changed`;
   if (/url|uri/.test(key))
     return value === "https://changed.example.com" ? "https://other.example.com" : "https://changed.example.com";
   if (

@@ -1,4 +1,4 @@
-// vitest's set-up of every test file.
+// vitest's setup for every test file.
 import { afterAll, afterEach } from "vitest";
 import { ends } from "./ends.ts";
 

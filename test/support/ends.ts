@@ -1,5 +1,5 @@
-// Clean-up of helpers, after each test and after each file. A helper is loaded once for many files: a hook that it gave vitest while
-// it loads would be the first file's alone.
+// Clean-up of helpers, after each test and after each file. A helper is loaded once for many files: a hook that it
+// registered with vitest while loading would only run for the first file.
 type End = () => unknown;
 
 export const ends: { readonly test: End[]; readonly file: End[] } = { test: [], file: [] };

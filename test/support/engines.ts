@@ -1,4 +1,4 @@
-// The two engines as tests open them: each `open` gives an empty store of its own.
+// The two engines for tests: each `open` returns an empty store of its own.
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -8,9 +8,9 @@ import type { Store, Tables } from "../../src/server/store/store.ts";
 
 export interface OpenedStore<S extends Tables> {
   store: Store<S>;
-  /** Closes the store and opens what it kept. */
+  /** Closes the store and opens it again with its data. */
   reopen(): Promise<Store<S>>;
-  /** Closes the store and removes what it kept. */
+  /** Closes the store and deletes its data. */
   close(): Promise<void>;
 }
 

@@ -1,11 +1,11 @@
-// An EST server (RFC 7030) on the openssl program: it checks what is sent as the RFC has it, and signs with openssl.
+// An EST server (RFC 7030) with the openssl program: it validates requests as the RFC requires, and signs with openssl.
 import { type Fake, type OpensslCa, type Reply, startFake } from "./ca-fakes.ts";
 
 export const EST_USER = "est-user";
 export const EST_PASSWORD = "est-password-of-the-test";
 
 export interface EstServer extends Fake {
-  /** What goes where the EST URL is asked for. */
+  /** The part of its URL after the host. */
   readonly estUrl: string;
 }
 
@@ -13,7 +13,7 @@ const PKCS7 = {
   "content-type": "application/pkcs7-mime; smime-type=certs-only",
   "content-transfer-encoding": "base64",
 };
-/** As OpenSSL and most servers break base64. */
+/** With the line breaks of OpenSSL and most servers. */
 const wrapped = (bytes: Buffer): string => bytes.toString("base64").replace(/.{64}/g, "$&\r\n");
 
 export async function startEst(

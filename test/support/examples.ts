@@ -4,7 +4,7 @@ import type { Config } from "@oclif/core";
 export interface Example {
   /** The command's id, e.g. `hosts:list`. */
   readonly id: string;
-  /** As help prints it. */
+  /** As printed in help. */
   readonly text: string;
   /** The words after `svc`, without redirections. */
   readonly argv: readonly string[];
@@ -12,7 +12,7 @@ export interface Example {
   readonly stdin: string | null;
 }
 
-/** The words as a shell splits them: quotes as far as the examples use them. */
+/** Splits words like a shell, with the quotes that the examples use. */
 const split = (text: string): string[] =>
   [...text.matchAll(/(?:[^\s'"]|'[^']*'|"[^"]*")+/g)].map(([word]) => word.replace(/'([^']*)'|"([^"]*)"/g, "$1$2"));
 
@@ -29,7 +29,7 @@ function read(id: string, template: string): Example {
   };
 }
 
-/** Commands that run a server, work on its data, or take their time: their examples need the built binary. */
+/** Commands that run a server, work on its data, or take long: their examples need the built binary. */
 export const needsBinary = (id: string): boolean => id === "serve" || id === "agent:simulate" || id.startsWith("db:");
 
 export const examplesOf = ({ commands }: Config): Example[] =>

@@ -1,4 +1,5 @@
-// A file system in memory that fails on demand and loses power: what was not synced survives in part, or torn, or not at all.
+// A file system in memory that fails on demand and loses power: data that was not synced survives partly, damaged, or
+// not at all.
 import { basename, dirname } from "node:path";
 import type { StoreFile, StoreFiles } from "../../src/server/store/lowdb/files.ts";
 
@@ -22,7 +23,7 @@ type Pending =
   | { readonly kind: "write"; readonly bytes: Buffer; readonly at: number }
   | { readonly kind: "truncate"; readonly size: number };
 
-/** Content as the disk has it for sure, and what was done to it since the last sync. */
+/** Content that is certainly on the disk, and the changes since the last sync. */
 class Inode {
   durable: Buffer = Buffer.alloc(0);
   pending: Pending[] = [];
@@ -48,7 +49,7 @@ class Inode {
     this.pending = [];
   }
 
-  /** Each unsynced write reaches the disk or not, page by page; what is missing reads as zeros. */
+  /** Each unsynced write reaches the disk or not, page by page; missing pages read as zeros. */
   cut(random: () => number): void {
     const mood = random();
     for (const change of this.pending) {
@@ -79,7 +80,7 @@ type NameChange = { readonly dir: string; readonly apply: (names: Map<string, In
 
 export interface FaultOptions {
   readonly random: () => number;
-  /** Mutants: what the store believes was synced was not. */
+  /** Defective variants: data that the store believes to be synced is not. */
   readonly ignoreSync?: boolean;
   readonly ignoreSyncDir?: boolean;
   /** ... or is synced only some time later. */
@@ -88,11 +89,11 @@ export interface FaultOptions {
 
 /** The disk, which outlives the processes that use it. */
 export class FaultDisk {
-  /** Called before each operation: throw to make it fail. A failing write leaves half of its bytes. */
+  /** Called before each operation: throw to make it fail. A failing write stores half of its bytes. */
   onOperation: (operation: Operation, path: string) => void | Promise<void> = () => {};
   names = new Map<string, Inode>();
   locked = false;
-  /** Raised by each power cut. */
+  /** Increased by each power cut. */
   epoch = 0;
   readonly options: FaultOptions;
   private durableNames = new Map<string, Inode>();
@@ -102,12 +103,15 @@ export class FaultDisk {
     this.options = options;
   }
 
-  /** The files as one process has them: after a power cut it is gone, and what it still tries neither happens nor ends. */
+  /**
+   * The files as one process sees them: after a power cut the process is dead, and its remaining operations neither
+   * happen nor end.
+   */
   boot(): StoreFiles {
     return new ProcessFiles(this);
   }
 
-  /** Only what was synced is sure to be there afterwards. */
+  /** Only synced data is certain to exist afterwards. */
   cutPower(): void {
     const { random } = this.options;
     this.epoch++;
@@ -127,6 +131,13 @@ export class FaultDisk {
     const inode = this.find(path);
     inode.durable = change(Buffer.from(inode.content));
     inode.pending = [];
+  }
+
+  /** Removes a file behind the store's back. */
+  remove(path: string): void {
+    this.find(path);
+    this.names.delete(path);
+    this.durableNames.delete(path);
   }
 
   find(path: string): Inode {
@@ -161,7 +172,7 @@ class ProcessFiles implements StoreFiles {
   }
 
   private async begin(operation: Operation, path: string): Promise<void> {
-    // As with a real disk, the answer never comes in the same turn.
+    // As with a real disk, the result never arrives in the same turn.
     await new Promise(setImmediate);
     if (!this.isGone) await this.disk.onOperation(operation, path);
     if (this.isGone) await new Promise(() => {});
@@ -214,7 +225,7 @@ class ProcessFiles implements StoreFiles {
 
   async *read(path: string): AsyncIterable<Buffer> {
     const { content } = this.disk.find(path);
-    // Small pieces, so that lines lie across them.
+    // Small pieces, so that lines span several of them.
     for (let at = 0; at < content.length; at += 1_000) yield content.subarray(at, at + 1_000);
   }
 

@@ -19,7 +19,7 @@ import {
 export interface Fleet {
   readonly app: TestApp;
   readonly home: string;
-  /** A folder with the files that examples name. */
+  /** A folder with the files that examples use. */
   readonly files: string;
   readonly teamId: number;
   run(argv: string[], options?: RunOptions): Promise<RunResult>;

@@ -1,4 +1,4 @@
-// Sends generated requests as callers of every kind, and looks at each answer. Used by the unit test and by the long run.
+// Sends generated requests as callers of every kind, and checks each reply. Used by the unit test and by the long run.
 import { z } from "zod";
 import { allEndpoints } from "../../src/api/all.ts";
 import { ErrorBody } from "../../src/api/fields.ts";
@@ -17,10 +17,10 @@ export interface FuzzReport {
   readonly faults: string[];
 }
 
-/** What no handler sees (headers over Node's limit) is answered for agents too, and they look for `error`. */
+/** Requests that no handler sees (headers over Node's limit) get a reply for agents too, which look for `error`. */
 const Unhandled = ErrorBody.extend({ error: z.string() });
 
-/** How often callers and ids are made anew: requests delete them. */
+/** The number of requests after which callers and objects are created again, because requests delete them. */
 const RENEW_EVERY = 30;
 
 export async function runFuzz(target: FuzzTarget, count: number, seed: number): Promise<FuzzReport> {
@@ -38,7 +38,7 @@ export async function runFuzz(target: FuzzTarget, count: number, seed: number): 
       ids = await target.ids();
     }
     const request = fuzz.next();
-    // The first of them may do everything: behind a refusal nothing is tried.
+    // The first of them has all rights; refused requests would test little.
     const [caller, token] = fuzz.dice.chance(0.6) ? callers[0]! : fuzz.dice.pick(callers);
     const tell = (what: string) =>
       report.faults.push(
@@ -60,7 +60,7 @@ export async function runFuzz(target: FuzzTarget, count: number, seed: number): 
         const reply = request.endpoint.response.safeParse(JSON.parse(text));
         if (!reply.success) tell(`${res.status}, a reply that was not declared: ${reply.error.message.slice(0, 1000)}`);
       }
-      // As the API's reference has it: without outgoing mail, or with a mail server that is none, these are 500.
+      // As in the API reference: without outgoing mail, or with an invalid mail server, these return 500.
       const isMail = res.status === 500 && /"message":"Mail Error"|"reason":"email not configured"/.test(text);
       if (res.status >= 500 && !isMail) tell(`${res.status} ${text.slice(0, 500)}`);
       else if (res.status >= 400) {

@@ -1,4 +1,4 @@
-// What generated requests meet: callers of every kind, and something of everything, made anew each time.
+// The environment of generated requests: callers of every kind, and objects of every kind, created again each time.
 import type { ServerStore } from "../../src/server/tables.ts";
 import type { TestApp } from "./app.ts";
 import type { FuzzTarget } from "./fuzz-run.ts";

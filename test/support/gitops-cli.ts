@@ -1,4 +1,4 @@
-// Commands of configuration as code, run on folders of files against the real app.
+// Commands of configuration as code, run on folders of files with the real app.
 import { mkdir, readdir, readFile, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import type { ConfigurationState } from "../../src/api/configuration.ts";
@@ -9,7 +9,7 @@ import type { TestApp } from "./app.ts";
 import { newHome, type RunOptions, type RunResult, runCli, sendInto } from "./cli.ts";
 import { makeHost } from "./make.ts";
 
-/** Hosts that manual labels of generated configurations name. */
+/** Names of hosts that manual labels of generated configurations contain. */
 export const HOSTS = ["A-1", "B-2", "C 3"];
 
 export async function withHosts(app: TestApp): Promise<TestApp> {
@@ -26,7 +26,7 @@ export async function stateOf(app: TestApp): Promise<ConfigurationState> {
   return (await reply.json()) as ConfigurationState;
 }
 
-/** The files in a new folder. */
+/** Writes the files to a new folder. */
 export async function writeAll(files: ReadonlyMap<string, string>): Promise<string> {
   const dir = await newHome();
   for (const [path, text] of files) {
@@ -36,7 +36,7 @@ export async function writeAll(files: ReadonlyMap<string, string>): Promise<stri
   return dir;
 }
 
-/** What files say, by their names: the order of keys means nothing. */
+/** The content of files by name, without the order of keys, which has no meaning. */
 export const parsed = (files: Iterable<readonly [string, string]>, env: Record<string, string> = {}) =>
   Object.fromEntries(
     [...files].map(([path, text]): [string, unknown] => {
@@ -62,7 +62,7 @@ export async function mainFiles(dir: string): Promise<string[]> {
   return ["default.yml", ...teams.sort().map((name) => join("teams", name))].flatMap((name) => ["-f", join(dir, name)]);
 }
 
-/** Applies all files of the folder; what it says on stderr. */
+/** Applies all files of the folder; returns its stderr. */
 export async function applyIn(app: TestApp, dir: string, env: Record<string, string> = {}): Promise<string> {
   const always = ["--yes", "--delete-other-teams", "--allow-delete", "--skip-checks"];
   const { exitCode, stderr } = await gitops(app, ["apply", ...(await mainFiles(dir)), ...always], { env });
@@ -78,7 +78,7 @@ export async function exportTo(app: TestApp, dir: string): Promise<RunResult> {
 
 type PlannedChange = ReturnType<typeof planJson>["changes"][number];
 
-/** What a plan of the folder's files says. */
+/** The plan of the folder's files. */
 export async function planIn(app: TestApp, dir: string, env: Record<string, string> = {}): Promise<PlannedChange[]> {
   const result = await gitops(app, ["plan", ...(await mainFiles(dir)), "--delete-other-teams", "-o", "json"], { env });
   if (result.exitCode !== 0) throw new Error(result.stderr);

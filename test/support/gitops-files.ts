@@ -1,4 +1,4 @@
-// Files of configuration as code in a folder of their own, and a server's state to hold them against.
+// Files of configuration as code in a folder of their own, and a server's state to compare them with.
 import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
@@ -11,7 +11,7 @@ import { sections } from "../../src/server/app-config/sections.ts";
 import { configDefaults } from "../../src/server/configuration/kinds/config.ts";
 import { noTeamDefaults, teamSettingsDefaults } from "../../src/server/configuration/kinds/teams.ts";
 
-/** JSON is YAML; nothing in it is a variable, and no character is taken for another. */
+/** JSON is YAML; it contains no variables, and no character has a special meaning. */
 export const asYaml = (value: unknown): string =>
   JSON.stringify(value, null, 1).replace(
     /[^\n -~]|\$/g,
@@ -23,7 +23,7 @@ export interface Given {
   readonly allowUnknownKeys?: boolean;
 }
 
-/** Writes the files, main ones first by the names that `main` gives (all, where it gives none), and reads them. */
+/** Writes the files, and reads the main ones, whose names `main` returns (default: all). */
 export async function readGiven(files: Readonly<Record<string, string>>, given: Given = {}, main = Object.keys(files)) {
   const directory = await mkdtemp(join(tmpdir(), "svc-gitops-"));
   try {
@@ -60,7 +60,7 @@ export const thing = (
   value: unknown = {},
 ): StateThing & Thing => ({ kind, owner, name, value: value as Json & StateThing["value"], revision: "1" });
 
-/** A server where nothing was said but what is given. */
+/** A server with only the given configuration. */
 export function stateWith(
   things: readonly StateThing[] = [],
   more: Partial<ConfigurationState> = {},
@@ -85,7 +85,7 @@ const keyPart = ({ kind, owner, name }: StateThing): Json => ({ kind, owner, nam
 
 export const GLOBAL = "org_settings: {}\ncontrols: {}\n";
 
-/** What the files want of the server, with no errors in them. */
+/** The state that the files require; fails if they contain errors. */
 export async function wantedOf(
   files: Readonly<Record<string, string>>,
   state: ConfigurationState = stateWith(),

@@ -1,4 +1,4 @@
-// A handful of hosts that differ in everything that filters and selectors ask for.
+// A few hosts that differ in everything that filters and selectors can test.
 import type { TestApp } from "./app.ts";
 import { makeHost, makeInventory, makeLabel, makeSoftware, makeTeam } from "./make.ts";
 
@@ -15,7 +15,7 @@ export interface Scene {
   readonly ids: ReadonlyMap<string, number>;
 }
 
-/** mac and win are managed by this server, server is a Windows server, tux is Linux, and bare told nothing. */
+/** mac and win are managed by this server, server is a Windows server, tux is Linux, and bare has reported nothing. */
 export async function makeScene(t: TestApp): Promise<Scene> {
   const { store, clock } = t;
   const now = clock.iso();
@@ -82,7 +82,7 @@ export async function makeScene(t: TestApp): Promise<Scene> {
     { host_id: win.id, title_id: figma.title_id, status: "failed_uninstall" },
   ]);
 
-  // Ids and result ids differ, so that none is taken for the other.
+  // Ids and result ids differ, so that none is mistaken for the other.
   const policy = { created_at: now, updated_at: now, query: "select 1" };
   const [disk, teamPolicy] = await store.policies.insertMany([
     { ...policy, name: "Disk encrypted", scope: "global", result_id: 901 },

@@ -1,10 +1,15 @@
-// An identity provider for tests: by the independent library `samlp` where it behaves, and by a signer of its own where it does not.
+// An identity provider for tests: with the independent library `samlp` for valid responses, and a signer of its own for
+// invalid ones.
 import { randomBytes } from "node:crypto";
 import { inflateRawSync } from "node:zlib";
 import samlp from "samlp";
 import { generate } from "selfsigned";
 import { vi } from "vitest";
 import { SignedXml } from "xml-crypto";
+import type { SsoSettings } from "../../src/api/app-config.ts";
+import { writeSection } from "../../src/server/app-config/rows.ts";
+import { ssoSettings as ssoSection } from "../../src/server/app-config/sections/sign-on.ts";
+import { channels } from "../../src/server/core/channels.ts";
 import type { TestApp } from "./app.ts";
 
 export const ISSUER = "https://idp.example.com/metadata";
@@ -14,7 +19,7 @@ export const ACS = "https://svc.example.com/api/v1/svc/sso/callback";
 export const CALLBACK = "/api/v1/svc/sso/callback";
 export const COOKIE = "__Host-SVCSSOSESSIONID";
 
-/** Whom responses are about unless said. */
+/** The default subject of responses. */
 export const SSO_USER = { name: "Ada S", email: "ada.sso@example.com" };
 
 export interface SigningKey {
@@ -75,6 +80,15 @@ export async function turnOnSso(t: TestApp, key: SigningKey, more: object = {}):
   if (response.status !== 200) throw new Error(await response.text());
 }
 
+/** Stores settings that PATCH /config refuses, as an older version or another license may have left them. */
+export async function storeSso(t: TestApp, settings: Partial<SsoSettings>): Promise<void> {
+  const { sso_settings } = await t.services.config.current();
+  await t.store.tx(async (tx) => {
+    await writeSection(tx, ssoSection, { ...sso_settings, ...settings }, t.clock.iso());
+    await tx.notify(channels.config, "");
+  });
+}
+
 export interface Begun {
   /** As a browser sends it. */
   readonly cookie: string;
@@ -94,7 +108,7 @@ export async function begin(t: TestApp, relayUrl = "/hosts"): Promise<Begun> {
   return { cookie: set.split(";")[0]!, requestId: /ID="([^"]+)"/.exec(request)![1]!, url: parsed, request };
 }
 
-/** Posts the response as the identity provider's page makes a browser do it. */
+/** Posts the response as the identity provider's page makes a browser do. */
 export function deliver(t: TestApp, xml: string | Buffer, cookie: string | null, path = CALLBACK): Promise<Response> {
   return t.raw(path, {
     method: "POST",
@@ -108,7 +122,7 @@ export function deliver(t: TestApp, xml: string | Buffer, cookie: string | null,
   });
 }
 
-/** The token of the session that the answer opens; null when it opens none. */
+/** The token of the session that the response creates; null if it creates none. */
 export function sessionOf(response: Response): string | null {
   const set = response.headers.getSetCookie().find((one) => /^(__Host-)?svc_session=./.test(one));
   return set === undefined ? null : set.split(";")[0]!.split("=")[1]!;
@@ -232,11 +246,11 @@ export function sign(xml: string, local: "Assertion" | "Response", key: SigningK
   return signer.getSignedXml();
 }
 
-/** A good response whose assertion is signed. */
+/** A valid response whose assertion is signed. */
 export const signedAssertion = (moment: Moment, key: SigningKey, given: Content = {}, options: SignOptions = {}) =>
   responseXml(moment, sign(assertionXml(moment, given), "Assertion", key, options), given);
 
-/** A good response that is signed as a whole. */
+/** A valid response that is signed as a whole. */
 export const signedResponse = (moment: Moment, key: SigningKey, given: Content = {}, options: SignOptions = {}) =>
   sign(responseXml(moment, assertionXml(moment, given), given), "Response", key, options);
 
@@ -248,7 +262,7 @@ export interface SamlpOptions {
   readonly encryptFor?: SigningKey;
 }
 
-/** What `samlp` answers. It goes by the system's clock, which is set for it. */
+/** The response of `samlp`. It uses the system's clock, which is set for it. */
 export function samlpResponse({ now, requestId }: Moment, key: SigningKey, given: SamlpOptions = {}): Promise<string> {
   const { nameId = SSO_USER.email, claims = {}, signResponse = false, signAssertion = true, encryptFor } = given;
   vi.useFakeTimers({ toFake: ["Date"], now });
@@ -282,7 +296,7 @@ export function samlpResponse({ now, requestId }: Moment, key: SigningKey, given
   ).finally(() => vi.useRealTimers());
 }
 
-/** What `samlp` reads of the request that the browser brings. */
+/** What `samlp` reads from the request that the browser brings. */
 export const samlpReads = (url: URL) =>
   new Promise<{ issuer: string; assertionConsumerServiceURL: string; destination: string; id: string }>(
     (resolve, reject) =>

@@ -1,4 +1,4 @@
-// As much of JSON Schema (draft-07) as the schema of configuration files uses; a keyword beyond that is an error here.
+// The part of JSON Schema (draft-07) that the schema of configuration files uses; any other keyword is an error here.
 type Node = { readonly [key: string]: unknown };
 
 const ignored = new Set(["$schema", "title", "description", "deprecated", "default", "definitions", "then", "else"]);
@@ -8,7 +8,7 @@ const typeOf = (value: unknown): string => (value === null ? "null" : Array.isAr
 const isOf = (type: string, value: unknown): boolean =>
   type === "integer" ? Number.isInteger(value) : typeOf(value) === type;
 
-/** What is wrong, by where it stands; empty where the value fits. */
+/** Errors by position; empty if the value is valid. */
 export function problemsBy(root: Node, value: unknown): string[] {
   return visit(root, value, "$");
 

@@ -1,5 +1,5 @@
-// Sessions of the test run's databases outlive the store that opened them: to make one takes as long as most tests, and the next
-// store finds it knowing the tables.
+// Database sessions of the test run are kept after their store is closed: opening one takes as long as most tests, and
+// the next store benefits from its cached tables.
 import type pg from "pg";
 import { vi } from "vitest";
 
@@ -15,7 +15,7 @@ vi.mock("../../src/server/store/postgres/pool.ts", async (original) => {
     const key = `${options.poolSize} ${options.waitMs} ${options.url}`;
     const pool = idlePools.take(key) ?? real.createPool(options);
     return leased(pool, async () => {
-      // A pool that lends one for good, or whose server is gone, is no help to the next.
+      // A pool that never gets a session back, or whose server is gone, is of no use to the next store.
       const isWhole = pool.totalCount > 0 && pool.idleCount === pool.totalCount && pool.waitingCount === 0;
       if (isWhole) idlePools.put(key, pool);
       else await pool.end();
@@ -62,7 +62,7 @@ class Shelf<T> {
   }
 }
 
-/** The pool as one store has it. */
+/** The pool for one store. */
 function leased(pool: pg.Pool, giveBack: () => Promise<void>): pg.Pool {
   let isOver = false;
   const end = async () => {

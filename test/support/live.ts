@@ -1,4 +1,4 @@
-// Hosts that answer live queries, without an inventory to get in the way.
+// Hosts that answer live queries, without other pending work.
 
 import { setTimeout as pause } from "node:timers/promises";
 import { expect } from "vitest";
@@ -20,7 +20,7 @@ export interface Answer {
   readonly stats?: unknown;
 }
 
-/** A host with nothing due, and its agent. */
+/** A host without pending work, and its agent. */
 export class LiveHost {
   readonly row: HostRow;
   readonly key: string;
@@ -36,7 +36,7 @@ export class LiveHost {
     return this.row.id;
   }
 
-  /** The same host, talking to another server. */
+  /** The same host with another server. */
   at(agent: Agent): LiveHost {
     return new LiveHost(this.row, this.key, agent);
   }
@@ -51,14 +51,14 @@ export class LiveHost {
     return { status: reply.status, json: JSON.parse(reply.body) as Record<string, unknown> };
   }
 
-  /** What it is asked, by name. */
+  /** The queries that it gets, by name. */
   async read(): Promise<Record<string, string>> {
     const { json } = await this.send("distributed/read", { node_key: this.key });
     if (!json.queries) throw new Error(`no work: ${JSON.stringify(json)}`);
     return json.queries as Record<string, string>;
   }
 
-  /** The campaigns among what it is asked. */
+  /** The live queries among them. */
   async asked(): Promise<number[]> {
     return Object.keys(await this.read()).flatMap((name) =>
       name.startsWith(LIVE_PREFIX) ? [Number(name.slice(LIVE_PREFIX.length))] : [],
@@ -76,7 +76,7 @@ export class LiveHost {
     });
   }
 
-  /** Polls until it is asked, and answers. Gives the campaign. */
+  /** Polls until it gets a live query, and sends a result. Returns the id of the live query. */
   async serve(answer: Answer = {}): Promise<number> {
     let id: number | undefined;
     const asked = async () => {
@@ -90,13 +90,15 @@ export class LiveHost {
   }
 }
 
-/** Waits until this server knows that the query runs: it reads of it after it was told, and with load that takes its time. */
+/**
+ * Waits until this server knows that the query runs: it reads the query after a message, which takes time under load.
+ */
 export const isRunning = (t: Pick<TestApp, "services">, id: number): Promise<void> =>
   expect.poll(() => liveOf(t.services).active.has(id), { message: `live query ${id} runs` }).toBe(true);
 
 let serial = 0;
 
-/** `online: false`: not heard of for a day. */
+/** `online: false`: last seen a day ago. */
 export async function makeLiveHost(
   t: Home & Pick<TestApp, "agent">,
   given: Partial<HostRow> = {},
@@ -121,7 +123,7 @@ export async function makeLiveHost(
   return new LiveHost(row, key, t.agent);
 }
 
-/** From now on every host that is online answers each live query at once, with what `answer` says. */
+/** From now on every online host sends a result for each live query immediately, as `answer` returns it. */
 export async function answerLiveQueries(
   t: Home & Pick<TestApp, "agent" | "services">,
   answer: (host: HostRow, sql: string) => Answer = () => ({ rows: [{ answer: "42" }] }),
@@ -150,20 +152,20 @@ export async function answerLiveQueries(
   };
   const { active } = liveOf(t.services);
   let isOver = false;
-  // The server reads of a new query first; then there is something to be asked.
+  // The server reads a new query first; only then can hosts get it.
   const answerTo = async (id: number) => {
     while (!isOver && !active.has(id)) {
       const row = await t.store.campaigns.get(id);
       if (!row || row.status === 2) return;
       await pause(10);
     }
-    // Asked in turn, a host may have been given another query meanwhile.
+    // Hosts are handled in turn, so this one may have got another query in the meantime.
     const isWaiting = () => [...keyed.keys()].some((hostId) => active.get(id)?.waiting.has(hostId));
     for (; !isOver && isWaiting(); await pause(10)) await poll();
   };
   const stop = await t.store.listen(channels.live, (payload) => {
     const { kind, id } = JSON.parse(payload) as { kind: string; id: number };
-    // Fails when the app closes under it.
+    // Fails if the app is closed during the request.
     if (kind === "new") void answerTo(id).catch(() => {});
   });
   return async () => {
@@ -179,7 +181,7 @@ export interface StreamEvent {
   readonly data: any;
 }
 
-/** The events of a stream as they come. */
+/** The events of a stream as they arrive. */
 export async function* eventsOf(response: Response): AsyncGenerator<StreamEvent> {
   if (response.status !== 200) throw new Error(`${response.status} ${await response.text()}`);
   const decoder = new TextDecoder();
@@ -202,7 +204,7 @@ export async function* eventsOf(response: Response): AsyncGenerator<StreamEvent>
   }
 }
 
-/** Reads until an event of that kind that fits; gives all that were read. */
+/** Reads until a matching event of that kind; returns all that were read. */
 export async function readUntil(
   events: AsyncGenerator<StreamEvent>,
   fits: (event: StreamEvent) => boolean,

@@ -1,4 +1,4 @@
-// Rows that tests need, made straight in the store: state only what the test is about.
+// Rows that tests need, inserted directly into the store: specify only what the test is about.
 import { createHash, randomBytes, randomUUID } from "node:crypto";
 import { Readable } from "node:stream";
 import type { Role } from "../../src/api/access.ts";
@@ -6,6 +6,7 @@ import type { carves } from "../../src/server/carves/tables.ts";
 import { channels } from "../../src/server/core/channels.ts";
 import { tokenHash } from "../../src/server/core/random.ts";
 import type { hosts } from "../../src/server/hosts/tables.ts";
+import { newResultIds } from "../../src/server/policies/result-ids.ts";
 import type { policies } from "../../src/server/policies/tables.ts";
 import type { InsertOf, RowOf } from "../../src/server/store/table.ts";
 import type { ServerTx } from "../../src/server/tables.ts";
@@ -65,7 +66,7 @@ export async function makeSession({ store, clock }: Maker, userId: number): Prom
   return token;
 }
 
-/** A host; with `seen`, one that was heard of then (ISO), and is online for `onlineFor` seconds from there. */
+/** A host; with `seen`, one that was last seen then (ISO), and is online for `onlineFor` seconds after that. */
 export async function makeHost(
   { store, clock }: Maker,
   given: Partial<InsertOf<typeof hosts>> = {},
@@ -110,27 +111,26 @@ export async function makeLabel({ store, clock }: Maker, name: string, hostIds: 
   return label;
 }
 
-let results = 1_000_000;
-
-/** A policy; a global one unless said. */
+/** A policy; global by default. */
 export async function makePolicy(
   { store, clock }: Maker,
   given: Partial<InsertOf<typeof policies>> = {},
 ): Promise<RowOf<typeof policies>> {
+  const [result_id] = await newResultIds(store, 1, clock.iso());
   const row = await store.policies.insert({
     created_at: clock.iso(),
     updated_at: clock.iso(),
     scope: given.team_id ? "team" : "global",
     name: `policy ${next()}`,
     query: "SELECT 1;",
-    result_id: ++results,
+    result_id: result_id!,
     ...given,
   });
   await store.notify(channels.policies, "");
   return row;
 }
 
-/** What a host answered: the policies that it passes and those that it fails. */
+/** The results of a host: the policies that it passes and those that it fails. */
 export async function makeResults(
   { store }: { store: ServerTx },
   hostId: number,
@@ -147,7 +147,7 @@ export async function makeSoftware({ store }: { store: ServerTx }, name: string,
   return store.software.insert({ title_id: title!.id, name, version, source, key: `${key}|${version}` });
 }
 
-/** What a host has, replacing what it had. */
+/** The software of a host, which replaces the previous one. */
 export async function makeInventory(
   { store }: { store: ServerTx },
   hostId: number,
@@ -167,7 +167,7 @@ export async function makeInventory(
   await store.hostSoftware.upsert([row], { on: ["id"] });
 }
 
-/** A carve of that content, of which so many blocks came (all unless said). */
+/** A carve with that content, of which this many blocks have arrived (default: all). */
 export async function makeCarve(
   { store, clock, services }: Maker & Pick<TestApp, "services">,
   hostId: number,

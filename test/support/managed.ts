@@ -1,4 +1,4 @@
-// A managed agent for tests: it speaks the wire, and nothing else.
+// A managed agent for tests: it only uses the agents' protocol.
 import { expect } from "vitest";
 import { managedAgentApi } from "../../src/api/managed-agent.ts";
 import type { TestApp } from "./app.ts";
@@ -14,7 +14,7 @@ export interface Answer {
 
 const all = Object.values(managedAgentApi);
 
-/** One call below the agents' prefix. A success must fit the declared reply, with no key beyond it. */
+/** One call below the agents' prefix. A success must match the declared reply, without additional keys. */
 export async function agentCall(t: TestApp, path: string, body: unknown, method = "POST"): Promise<Answer> {
   const response = await t.raw(path.startsWith("/api/") ? path : `/api/v1/svc/agent${path}`, {
     method,
@@ -73,7 +73,7 @@ export class ManagedAgent {
     return json.notifications.pending_script_execution_ids ?? [];
   }
 
-  /** Takes the first script that waits, and tells how it went. Gives its text. */
+  /** Fetches the first pending script, and reports its result. Returns its text. */
   async runScript(exit_code = 0, output = "done"): Promise<string> {
     const [execution_id] = await this.pending();
     const { json } = await this.call("/scripts/request", { execution_id });
@@ -84,7 +84,7 @@ export class ManagedAgent {
 
 export const addSecret = (t: TestApp) => t.post("/spec/enroll_secret", { spec: { secrets: [{ secret: SECRET }] } });
 
-/** A host with a managed agent that has enrolled. */
+/** A host with an enrolled managed agent. */
 export async function makeManaged(t: TestApp, details: Record<string, string> = {}): Promise<ManagedAgent> {
   await addSecret(t);
   return new ManagedAgent(t, details).enroll();

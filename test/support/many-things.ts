@@ -1,4 +1,4 @@
-// A configuration as large as it gets: teams, each with as many policies and queries.
+// A configuration of maximum size: teams, each with the same number of policies and queries.
 import type { ThingChange } from "../../src/api/configuration.ts";
 import { change, policy, query } from "./configuration.ts";
 
@@ -10,7 +10,7 @@ const teamName = (i: number) => `Team ${String(i).padStart(3, "0")}`;
 export const manyTeams = (teams: number): ThingChange[] =>
   Array.from({ length: teams }, (_, i) => change("create", "team", teamName(i), { description: `team number ${i}` }));
 
-/** `form` tells one whole state from another. */
+/** `form` distinguishes one complete state from another. */
 export const manyObjects = (
   teams: number,
   each: number,

@@ -42,14 +42,14 @@ interface Node {
 }
 const node = (): Node => ({ sides: [null, null] });
 
-/** The bits of an IPv4 network, as it stands in a tree of IPv6 addresses or in one of its own. */
+/** The bits of an IPv4 network, in a tree of IPv6 addresses or in a separate one. */
 function bitsOf(cidr: string, version: 4 | 6): number[] {
   const [address = "", length = "32"] = cidr.split("/");
   const bits = address.split(".").flatMap((part) => [...Number(part).toString(2).padStart(8, "0")].map(Number));
   return [...(version === 6 ? new Array<number>(96).fill(0) : []), ...bits.slice(0, Number(length))];
 }
 
-/** A database of IPv4 networks and what it says of each. */
+/** A database of IPv4 networks and their data. */
 export function mmdb(networks: Record<string, Value>, { type = "Test-City", version = 6 as 4 | 6 } = {}): Buffer {
   const root = node();
   const data: Buffer[] = [];

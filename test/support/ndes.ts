@@ -1,9 +1,11 @@
-// The admin page of the enterprise directory's SCEP service, behind a real NTLM sign-in: three messages on one connection ([MS-NTHT]), and the third
-// is verified as [MS-NLMP], 3.3.2 (NTLMv2), has it, with node's own HMAC-MD5.
+// The admin page of the enterprise directory's SCEP service, behind a real NTLM sign-in: three messages on one
+// connection ([MS-NTHT]). The third one is verified according to [MS-NLMP], 3.3.2 (NTLMv2), with Node's own HMAC-MD5.
 import { createHmac, timingSafeEqual } from "node:crypto";
 import { type Fake, type Reply, type Request, startFake } from "./ca-fakes.ts";
 
-/** From [MS-NLMP], 4.2: user, domain, password, and the MD4 of the password in UTF-16, which OpenSSL no longer makes. */
+/**
+ * From [MS-NLMP], 4.2: user, domain, password, and the MD4 of the password in UTF-16, which OpenSSL no longer computes.
+ */
 export const NTLM_USER = "User";
 export const NTLM_DOMAIN = "Domain";
 export const NTLM_PASSWORD = "Password";
@@ -13,7 +15,7 @@ export type Page = "challenge" | "full" | "no permission" | "other";
 
 export interface NdesServer extends Fake {
   page: Page;
-  /** How the page is written. */
+  /** The format of the page. */
   encoding: "utf-16le with mark" | "utf-16le" | "utf-16be" | "utf-8";
   readonly adminUrl: string;
   readonly scepUrl: string;
@@ -61,7 +63,7 @@ function type2(): Buffer {
   return Buffer.concat([head, target, info]);
 }
 
-/** AUTHENTICATE_MESSAGE (2.2.1.3): whether its NTLMv2 response is that of the one user there is. */
+/** AUTHENTICATE_MESSAGE (2.2.1.3): whether its NTLMv2 response is that of the only user. */
 function isUser(message: Buffer): boolean {
   const field = (at: number) => {
     const start = message.readUInt32LE(at + 4);
@@ -89,7 +91,7 @@ export async function startNdes(certificate: Buffer): Promise<NdesServer> {
       asked.add(connection);
       return refuse(`NTLM ${type2().toString("base64")}`);
     }
-    // The challenge belongs to the connection on which it was given.
+    // The challenge is only valid on the connection on which it was sent.
     if (message.readUInt32LE(8) !== 3 || !asked.delete(connection) || !isUser(message)) return refuse();
     const text = pages[fake.page];
     const bodies = {

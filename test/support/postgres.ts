@@ -1,4 +1,4 @@
-// vitest's global set-up: one Postgres for a whole test run, and databases of their own for tests.
+// vitest's global setup: one Postgres for a whole test run, and databases for tests.
 import { randomBytes } from "node:crypto";
 import pg from "pg";
 import type { TestProject } from "vitest/node";
@@ -14,7 +14,7 @@ declare module "vitest" {
 }
 
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
-  // Whether a table is analysed would be a matter of luck.
+  // Otherwise it would be random whether a table is analysed.
   const server = await startPostgres({ settings: { autovacuum: "off" } });
   project.provide("postgresUrl", server.url());
   return () => server.destroy();
@@ -54,18 +54,24 @@ export async function freshDatabase(template = "template0"): Promise<FreshDataba
   };
 }
 
-/** A database with the server's tables in it, emptied, which one test of this process after the other uses: to make it takes longest. */
+/**
+ * A database with the server's tables, emptied, which the tests of this process use one after the other, because
+ * creating one takes long.
+ */
 interface UsedDatabase extends FreshDatabase {
-  /** What empties it: a new session would have to learn of all the tables each time. */
+  /** The session that empties it: a new session would have to learn all the tables each time. */
   readonly sweeper: pg.Client;
   readonly sweep: Sweep;
 }
 const used: UsedDatabase[] = [];
 
-/** Nobody vacuums: what has grown is cut, not swept. */
+/** There is no vacuum: tables that have grown are truncated instead of cleaned. */
 const GROWN = 4_000_000;
 
-/** Tells what is to be emptied, by one statement that stays planned: to look at each table by itself took longer than most tests. */
+/**
+ * Finds the tables to be emptied, with one prepared statement: checking each table separately took longer than most
+ * tests.
+ */
 class Sweep {
   private look = "";
   private schema = "";
@@ -83,7 +89,7 @@ class Sweep {
 
 const OWN = `pg_class WHERE relnamespace = current_schema()::regnamespace AND relkind IN ('r', 'S')
   AND relname NOT IN ('svc_meta', 'svc_migrations')`;
-/** Another number for other tables. */
+/** A different number for different tables. */
 const SCHEMA = `SELECT sum(oid::bigint)::text AS schema FROM ${OWN}`;
 
 async function lookingAt(client: pg.Client): Promise<string> {
@@ -100,16 +106,16 @@ async function lookingAt(client: pg.Client): Promise<string> {
     .join(" UNION ALL ");
 }
 
-/** A database that has no rows, and the tables of the test that had it before, if any. */
+/** A database without rows, and the tables of the test that used it before, if any. */
 export async function emptyDatabase(): Promise<UsedDatabase> {
   const known = used.pop();
   if (known) return known;
   const database = await freshDatabase();
   const sweeper = new pg.Client({ connectionString: database.url });
-  // Told by the statement that runs on it.
+  // Reported by the statement that runs on it.
   sweeper.on("error", () => undefined);
   await sweeper.connect();
-  // Without the triggers of references rows go in any order.
+  // Without the triggers of references, rows can be deleted in any order.
   await sweeper.query("SET session_replication_role = replica; SET jit = off");
   return { ...database, sweeper, sweep: new Sweep() };
 }

@@ -1,4 +1,4 @@
-// Somebody else's server, as webhooks and other outgoing requests find it: it keeps what it got and answers as it is told.
+// An external server for webhooks and other outgoing requests: it records requests and replies as configured.
 import { createHmac } from "node:crypto";
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from "node:http";
 import { createServer as createTlsServer } from "node:https";
@@ -12,7 +12,10 @@ export interface Received {
   readonly text: string;
 }
 
-/** `hang`: no answer ever; `reset`: the connection ends without one; `cut`: it ends in the middle of the body; `drip`: the body has no end. */
+/**
+ * `hang`: never a reply; `reset`: the connection ends without one; `cut`: it ends in the middle of the body; `drip`:
+ * the body has no end.
+ */
 export type Answer =
   | { readonly status?: number; readonly headers?: Record<string, string>; readonly body?: string | Buffer }
   | "hang"
@@ -24,10 +27,10 @@ export interface Receiver {
   readonly url: string;
   readonly port: number;
   readonly received: Received[];
-  /** The bodies of what came, parsed. */
+  /** The parsed bodies of the requests. */
   readonly bodies: () => Record<string, unknown>[];
   answer: (request: Received, index: number) => Answer;
-  /** Resolves when so many have come. */
+  /** Resolves when this many have arrived. */
   got(count: number, within?: number): Promise<void>;
   stop(): Promise<void>;
 }

@@ -1,4 +1,5 @@
-// Passwords are hashed and checked for real, but each once: argon2 is made to be slow, and every app of a test has an admin.
+// Passwords are really hashed and verified, but each only once: argon2 is slow by design, and every app of a test has
+// an admin.
 import { vi } from "vitest";
 
 vi.mock("../../src/server/core/passwords.ts", async (original) => {

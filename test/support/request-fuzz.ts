@@ -1,4 +1,5 @@
-// Requests made from the endpoint table: valid ones, ones that are wrong in one place, and nonsense. Same seed, same requests.
+// Requests generated from the endpoint table: valid ones, ones with a single error, and nonsense. The same seed
+// produces the same requests.
 import type { z } from "zod";
 import type { AnyEndpoint } from "../../src/api/endpoint.ts";
 import { fullPath, versions } from "../../src/api/endpoint.ts";
@@ -97,7 +98,7 @@ const nastyValues: readonly unknown[] = [
 export class RequestFuzz {
   readonly dice: Dice;
   private readonly endpoints: readonly AnyEndpoint[];
-  /** Ids worth trying. */
+  /** Ids that are worth trying. */
   private readonly ids: () => readonly number[];
 
   constructor(seed: number, endpoints: readonly AnyEndpoint[], ids: () => readonly number[]) {
@@ -147,7 +148,7 @@ export class RequestFuzz {
     return pairs.length === 0 ? at : `${at}?${pairs.join("&")}`;
   }
 
-  /** Text for each parameter: some of those that may be left out are. */
+  /** Text for each parameter; some optional ones are omitted. */
   private strings(schema: z.ZodType, all: boolean): Record<string, string> {
     const values: Record<string, string> = {};
     for (const [name, part] of Object.entries(shapeOf(schema))) {
@@ -159,7 +160,7 @@ export class RequestFuzz {
     return values;
   }
 
-  /** A text that the parameter takes, where one of the usual ones is. */
+  /** A text that the parameter accepts, if one of the usual ones is. */
   private text(schema: z.ZodType): string {
     const { dice } = this;
     const guesses = [
@@ -177,7 +178,7 @@ export class RequestFuzz {
     return "1";
   }
 
-  /** A value that the schema takes, mostly. */
+  /** A value that the schema usually accepts. */
   private value(schema: z.ZodType, depth: number): unknown {
     const { dice } = this;
     const def = schema.def as unknown as Record<string, unknown> & { type: string };
@@ -241,7 +242,7 @@ export class RequestFuzz {
     return dice.chance(0.5) ? dice.pick(nastyTexts) : dice.pick(nastyValues);
   }
 
-  /** The value with one place of it changed, left out or added. */
+  /** The value with one part changed, omitted or added. */
   private spoil(value: unknown): unknown {
     const { dice } = this;
     if (Array.isArray(value) && value.length > 0 && dice.chance(0.8)) {

@@ -1,4 +1,4 @@
-// What the tests use of the identity provider library, which brings no types.
+// The part of the identity provider library that the tests use; it has no types of its own.
 declare module "samlp" {
   interface Options {
     readonly issuer: string;

@@ -1,4 +1,4 @@
-// The `scepserver` of Debian's package `scep`: an implementation of SCEP that is nobody's of this project.
+// The `scepserver` of Debian's package `scep`: an implementation of SCEP that is independent of this project.
 import { execFile, execFileSync, spawn } from "node:child_process";
 import { createServer } from "node:net";
 import { promisify } from "node:util";
@@ -16,7 +16,7 @@ const isThere = (): boolean => {
   }
 };
 
-/** Whether the program can be had: installed where that may be done, as in continuous integration. */
+/** Whether the program is available; it is installed where that is allowed, as in continuous integration. */
 export function haveScepServer(): boolean {
   if (isThere()) return true;
   const { CI, SVC_TEST_APT } = process.env;
@@ -46,7 +46,7 @@ async function freePort(): Promise<number> {
   return port;
 }
 
-/** A server with an authority of its own; gives the URL to enrol at. */
+/** A server with an authority of its own; returns its URL for enrollment. */
 export async function startScepServer(challenge: string): Promise<{ url: string; stop(): Promise<void> }> {
   const depot = newDir();
   await run("scepserver", ["ca", "-init", "-depot", depot, "-keySize", "2048"]);

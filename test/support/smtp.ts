@@ -1,4 +1,4 @@
-// A real SMTP server on loopback, and the mails that it took.
+// A real SMTP server on loopback, and the mails that it has received.
 import type { AddressInfo, Server, Socket } from "node:net";
 import { createServer } from "node:net";
 import PostalMime, { type Email } from "postal-mime";
@@ -12,22 +12,22 @@ export const SMTP_USER = "postmaster";
 export const SMTP_PASSWORD = "Relay-Secret-91-éß";
 
 export interface Mail extends Email {
-  /** As the envelope has it. */
+  /** From the envelope. */
   readonly rcpt: readonly string[];
   readonly mailFrom: string;
   readonly raw: string;
   readonly secure: boolean;
   readonly ehlo: string;
-  /** The method by which the client signed in; null without. */
+  /** The method of the client's sign-in; null without one. */
   readonly auth: string | null;
 }
 
 export interface Smtp {
   readonly port: number;
   readonly mails: Mail[];
-  /** The first mail to the address that was not given out before; waits for it. */
+  /** The first mail to the address that was not returned before; waits for it. */
   mailTo(address: string): Promise<Mail>;
-  /** Waits until nobody is connected, so that what is still to come has come. */
+  /** Waits until no client is connected, so that all mails have arrived. */
   quiet(): Promise<void>;
   close(): Promise<void>;
 }
@@ -53,7 +53,7 @@ export function selfSigned(): Promise<{ key: string; cert: string }> {
 export interface SmtpOptions extends SMTPServerOptions {
   /** Recipients that are refused with 550. */
   readonly refuse?: RegExp;
-  /** Sign-in is asked for. */
+  /** Whether a sign-in is required. */
   readonly auth?: boolean;
 }
 
@@ -80,7 +80,7 @@ export async function startSmtp({ refuse, auth = false, ...options }: SmtpOption
           ? proof.validatePassword(SMTP_PASSWORD)
           : proof.password === SMTP_PASSWORD);
       if (right) return done(null, { user: SMTP_USER });
-      // Some servers say back what they were told.
+      // Some servers repeat their input.
       done(new Error(`Wrong credentials ${proof.username} ${proof.password}`));
     },
     onRcptTo({ address }, _session, done) {
@@ -110,7 +110,7 @@ export async function startSmtp({ refuse, auth = false, ...options }: SmtpOption
     },
     ...options,
   });
-  // A client that does not trust the certificate leaves: nothing to stop for.
+  // A client that does not trust the certificate disconnects: this is not an error of the test.
   server.on("error", () => {});
   await new Promise<void>((done) => server.listen(0, "127.0.0.1", done));
   const change = () => new Promise<void>((go) => waiting.push(go));
@@ -140,7 +140,7 @@ export async function startSmtp({ refuse, auth = false, ...options }: SmtpOption
   return smtp;
 }
 
-/** A server that speaks line by line as it is told, or not at all. */
+/** A server that sends configured lines, or nothing. */
 export async function startRaw(speak: (socket: Socket) => void): Promise<number> {
   const open = new Set<Socket>();
   const server: Server = createServer((socket) => {
@@ -157,7 +157,7 @@ export async function startRaw(speak: (socket: Socket) => void): Promise<number>
   return (server.address() as AddressInfo).port;
 }
 
-/** Settings for the server of the tests: no TLS and no password unless said. */
+/** Settings for the server of the tests: by default no TLS and no password. */
 export const smtpSettings = (port: number, more: Partial<SmtpSettings> = {}): SmtpSettings => ({
   enable_smtp: true,
   configured: true,
@@ -183,12 +183,12 @@ export async function mailOf(t: TestApp, options: SmtpOptions = {}): Promise<Smt
 }
 
 export async function useMail(t: TestApp, port: number, more: Partial<SmtpSettings> = {}): Promise<void> {
-  const { configured: _, ...settings } = smtpSettings(port, more);
+  const { configured: _, ...settings } = smtpSettings(port, { server: "localhost", ...more });
   const response = await t.patch("/config", { smtp_settings: settings });
   if (response.status !== 200) throw new Error(await response.text());
 }
 
-/** The token in the link of a mail's text whose path begins so. */
+/** The token of the link in a mail's text whose path begins with this text. */
 export function tokenIn({ text }: Email, path: string): string {
   const found = new RegExp(`https?://[^\\s]*${path}([\\w-]{43})(?![\\w-])`).exec(text ?? "");
   if (!found) throw new Error(`no link with ${path} in: ${text}`);

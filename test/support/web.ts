@@ -1,4 +1,4 @@
-// A browser without a screen: keeps cookies, follows no redirect by itself, and posts the forms that it finds.
+// A browser without a screen: stores cookies, does not follow redirects, and posts the forms that it finds.
 import { expect } from "vitest";
 import type { TestApp } from "./app.ts";
 
@@ -6,7 +6,7 @@ export interface Seen {
   readonly status: number;
   readonly headers: Headers;
   readonly text: string;
-  /** Where it sends on to; empty when it does not. */
+  /** The target of the redirect; empty without one. */
   readonly location: string;
 }
 
@@ -23,7 +23,7 @@ export class WebVisitor {
     return this.#send(path, { headers: { accept: "text/html", ...headers } });
   }
 
-  /** Posts to the path with the token of the form that was seen last. */
+  /** Posts to the path with the token of the last form. */
   async post(path: string, fields: Record<string, string> = {}, headers: Record<string, string> = {}): Promise<Seen> {
     return this.postRaw(path, { form_token: this.#formToken, ...fields }, headers);
   }

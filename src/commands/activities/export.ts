@@ -3,10 +3,10 @@ import { ExportCommand, outFlag } from "../../cli/export-command.ts";
 import { queryFlags, queryOf } from "../../cli/query-flags.ts";
 
 export default class ActivitiesExport extends ExportCommand {
-  static override summary = "Export activities to a file, the oldest first.";
+  static override summary = "Export activities to a file, oldest first.";
   static override description =
-    "The file comes whole or not at all: an export that breaks off leaves nothing behind. With --format csv, an apostrophe comes first in " +
-    "cells that a spreadsheet would take for formulas.";
+    "The file is complete, or it is not written: an interrupted export leaves nothing behind. With --format csv, cells that a spreadsheet would run " +
+    "as a formula begin with an apostrophe.";
   static override endpoints = [activitiesApi.export];
   static override flags = {
     ...outFlag,

@@ -2,8 +2,7 @@ import * as Flags from "@oclif/core/flags";
 import { type Activity, Activity as ActivitySchema, activitiesApi } from "../../api/activities.ts";
 import { details, who } from "../../cli/activity-view.ts";
 import { ClientCommand } from "../../cli/client-command.ts";
-import { usage } from "../../cli/errors.ts";
-import { LiveTable } from "../../cli/live-table.ts";
+import { CliError, usage } from "../../cli/errors.ts";
 import { queryFlags, queryOf } from "../../cli/query-flags.ts";
 import { shown } from "../../cli/table.ts";
 import { ApiCallError, Unreachable } from "../../client/errors.ts";
@@ -12,14 +11,14 @@ import { readEvents } from "../../client/events.ts";
 const LONGEST_WAIT = 10_000;
 
 export default class ActivitiesFollow extends ClientCommand {
-  static override summary = "Print activities as they come, until interrupted.";
+  static override summary = "Print activities as they are recorded, until interrupted.";
   static override description =
-    "Each is printed once: when the connection is lost, the command goes on where it was. Formats are table and ndjson, the latter where " +
-    "stdout is no terminal; the others with --once.";
+    "Each activity is printed once: after a lost connection the command continues where it was. The formats are table and ndjson; ndjson is the " +
+    "default if stdout is not a terminal. The other formats need --once.";
   static override endpoints = [activitiesApi.stream];
   static override flags = {
     ...queryFlags(activitiesApi.stream, ["last"]),
-    last: Flags.integer({ summary: "Begin with so many that are there already.", min: 0, max: 1000, default: 10 }),
+    last: Flags.integer({ summary: "Number of existing activities to begin with.", min: 0, max: 1000, default: 10 }),
   };
   static override examples = [
     "<%= config.bin %> <%= command.id %> --last 20 --once",
@@ -51,10 +50,11 @@ export default class ActivitiesFollow extends ClientCommand {
         }
         if (once) return await printer.end();
       } catch (error) {
-        this.stop.signal.throwIfAborted();
-        // The server is not there at all: what was wrong from the start does not mend itself.
+        // The command only ends by Ctrl-C, which is not an error.
+        if (this.stop.signal.aborted) throw new CliError("interrupted", "");
+        // Fail if the server was never reachable, because a retry would not help.
         if (place === "" || once || !isBroken(error)) throw error;
-        if (!lost) this.note("the connection was lost; trying again");
+        if (!lost) this.note("the connection was lost; retrying");
         lost = true;
       }
       await this.io.sleep(Math.min(LONGEST_WAIT, 250 * 2 ** tried), this.stop.signal);
@@ -73,13 +73,8 @@ export default class ActivitiesFollow extends ClientCommand {
     const end = async () => {};
     if (format === "ndjson") return { add: (activity) => this.printList([activity], view), end };
     if (format !== "table" || this.common.fields !== undefined)
-      throw usage(`activities that come cannot be printed as ${format}`, "Give -o ndjson, or --once.");
-    const table = new LiveTable({
-      out: this.io.out,
-      header: this.common["no-header"] !== true,
-      bold: (text) => this.paint(1, text, "stdout"),
-      width: this.io.columns,
-    });
+      throw usage(`new activities cannot be printed as ${format}`, "Give -o ndjson, or --once.");
+    const table = this.liveTable();
     return {
       add: async (activity) =>
         table.add([
@@ -95,7 +90,7 @@ export default class ActivitiesFollow extends ClientCommand {
   }
 }
 
-/** The connection ended, which is no answer: the rest can be asked for. */
+/** Whether the connection broke, as opposed to an error reply: the stream can then be resumed. */
 function isBroken(error: unknown): boolean {
   if (error instanceof Unreachable) return error.code !== "NOT_JSON";
   if (error instanceof ApiCallError) return error.status >= 500;

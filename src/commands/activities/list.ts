@@ -6,7 +6,7 @@ import { timeColumn } from "../../cli/host-view.ts";
 import { queryFlags, queryOf } from "../../cli/query-flags.ts";
 
 export default class ActivitiesList extends ClientCommand {
-  static override summary = "List what was done, by whom, the newest first.";
+  static override summary = "List what was done and by whom, newest first.";
   static override endpoints = [activitiesApi.list];
   static override flags = { ...queryFlags(activitiesApi.list), ...limitFlags };
   static override examples = [

@@ -21,7 +21,9 @@ export default class AgentFlags extends ClientCommand {
     const { serverUrl } = await this.connection();
     const url = config.server_settings.server_url || serverUrl;
     if (!url.startsWith("https:"))
-      this.warn("agents speak TLS only: serve with --tls-self-signed, or behind a proxy that ends TLS");
+      this.warn(
+        "agents only connect over TLS: run the server with --tls-self-signed, or behind a proxy that terminates TLS",
+      );
     const lines = agentFlags({
       serverUrl: url,
       ...(flags["server-certs"] === undefined ? {} : { serverCerts: flags["server-certs"] }),

@@ -2,14 +2,20 @@ import * as Flags from "@oclif/core/flags";
 import { enrollSecretsApi } from "../../api/enroll-secrets.ts";
 import { ClientCommand } from "../../cli/client-command.ts";
 import { CliError, usage } from "../../cli/errors.ts";
-import { durationMs } from "../../cli/text.ts";
+import { isDumb } from "../../cli/io.ts";
+import { durationMs, plural } from "../../cli/text.ts";
+import type { Progress } from "../../simulator/options.ts";
 import { nothingLost, renderProgress, renderReport } from "../../simulator/report.ts";
 import { runSimulation } from "../../simulator/run.ts";
+
+/** Without a terminal: seconds until the first line of progress, and the maximum between two lines. */
+const FIRST_LINE_S = 1;
+const LONGEST_GAP_S = 60;
 
 export default class AgentSimulate extends ClientCommand {
   static override summary = "Run simulated agents that enroll and check in over the real protocol.";
   static override description =
-    "Mixed platforms with realistic inventories; the same seed gives the same machines. Runs until interrupted, or for --duration, then reports requests, errors and latencies. Exit code 0: nothing that an agent had to deliver was lost.";
+    "The agents have mixed platforms with realistic inventories; the same seed generates the same machines. The command runs until interrupted, or for --duration, then reports requests, errors and latencies. Exit code 0: the server accepted everything that the agents had to deliver.";
   static override examples = [
     "<%= config.bin %> <%= command.id %> --hosts 25 --duration 1m",
     "<%= config.bin %> <%= command.id %> --hosts 25 --managed 0.5 --script-failures 0.1 --duration 1m",
@@ -18,43 +24,43 @@ export default class AgentSimulate extends ClientCommand {
   static override endpoints = [enrollSecretsApi.getGlobal];
   static override flags = {
     hosts: Flags.integer({ summary: "Number of agents.", min: 1, max: 200_000, default: 10 }),
-    duration: Flags.string({ summary: "How long; until interrupted when left out.", helpValue: "10m" }),
+    duration: Flags.string({ summary: "How long to run. Default: until interrupted.", helpValue: "10m" }),
     platforms: Flags.string({
-      summary: "Only these, e.g. macos,windows,ubuntu,linux.",
+      summary: "Only these platforms, e.g. macos,windows,ubuntu,linux.",
       multiple: true,
       delimiter: ",",
     }),
-    seed: Flags.integer({ summary: "Which machines.", default: 1 }),
-    scale: Flags.string({ summary: "Factor on all intervals; 0.1 is ten times as fast.", default: "1" }),
+    seed: Flags.integer({ summary: "Seed that determines the generated machines.", default: 1 }),
+    scale: Flags.string({ summary: "Factor for all intervals; 0.1 is ten times as fast.", default: "1" }),
     spread: Flags.string({ summary: "Time over which the agents start.", helpValue: "30s" }),
-    "software-per-host": Flags.integer({ summary: "Software entries of a host.", min: 0, max: 10_000 }),
+    "software-per-host": Flags.integer({ summary: "Number of software entries per host.", min: 0, max: 10_000 }),
     "log-lines": Flags.string({ summary: "Result lines per host and minute.", default: "0" }),
     "identity-file": Flags.string({
-      summary: "Keep node keys here, so that the next run checks in instead of enrolling.",
+      summary: "File to store node keys in, so that the next run checks in instead of enrolling.",
       helpValue: "FILE",
     }),
     "ledger-file": Flags.string({
-      summary: "Write down every acknowledged result line, to compare with the server's log.",
+      summary: "File to write every acknowledged result line to, to compare with the server's log.",
       helpValue: "FILE",
     }),
-    "max-connections": Flags.integer({ summary: "Connections at most, when agents share them.", min: 1 }),
+    "max-connections": Flags.integer({ summary: "Maximum number of connections; agents then share them.", min: 1 }),
     managed: Flags.string({
       summary:
-        "Share of hosts with a managed agent, which runs scripts (it pretends to): 0.5 is every second, alone it is all.",
+        "Share of hosts with a managed agent, which pretends to run scripts: 0.5 is every second host. Without a value: all hosts.",
       default: "0",
     }),
-    "script-failures": Flags.string({ summary: "Share of these scripts that fail.", default: "0" }),
-    quirks: Flags.boolean({ summary: "Some machines without or with a doubtful serial number, some old agents." }),
+    "script-failures": Flags.string({ summary: "Share of the scripts that fail.", default: "0" }),
+    quirks: Flags.boolean({ summary: "Include machines with a missing or dubious serial number, and old agents." }),
     "carve-size": Flags.integer({
-      summary: "Bytes that a host uploads when it is asked for files.",
+      summary: "Number of bytes that a host uploads for a file carve.",
       min: 1,
       helpValue: "65536",
     }),
     "enroll-only": Flags.boolean({
-      summary: "Enroll, deliver the first inventory as fast as the server allows, and end.",
+      summary: "Enroll, deliver the first inventory as fast as the server allows, then exit.",
     }),
     "enroll-secret-file": Flags.string({
-      summary: "File with the enroll secret. Env: SVC_ENROLL_SECRET. Default: asked of the server.",
+      summary: "File with the enroll secret. Env: SVC_ENROLL_SECRET. Default: fetched from the server.",
       helpValue: "FILE",
     }),
   };
@@ -64,16 +70,25 @@ export default class AgentSimulate extends ClientCommand {
     const { serverUrl, ca, insecure } = await this.connection();
     const scale = Number(flags.scale);
     const logLines = Number(flags["log-lines"]);
-    if (!(scale > 0)) throw usage(`--scale: ${flags.scale} is no factor`);
-    if (!(logLines >= 0)) throw usage(`--log-lines: ${flags["log-lines"]} is no number`);
+    if (!(scale > 0)) throw usage(`--scale: ${flags.scale} is not a positive number`);
+    if (!(logLines >= 0)) throw usage(`--log-lines: ${flags["log-lines"]} is not a number`);
     const share = (flag: "managed" | "script-failures") => {
       const value = Number(flags[flag]);
-      if (!(value >= 0 && value <= 1)) throw usage(`--${flag}: ${flags[flag]} is no share from 0 to 1`);
+      if (!(value >= 0 && value <= 1)) throw usage(`--${flag}: ${flags[flag]} is not a number from 0 to 1`);
       return value;
     };
     const [managed, scriptFailures] = [share("managed"), share("script-failures")];
     const enrollSecret = await this.enrollSecret(flags["enroll-secret-file"]);
-    const progress = this.progress("starting ...");
+    const progress = this.progress(`starting ${plural(flags.hosts, "agent")} ...`);
+    // Without a terminal, progress is printed as separate lines, at increasing intervals.
+    const rewrites = this.io.tty.stderr && !isDumb(this.io);
+    let nextLine = FIRST_LINE_S;
+    const onProgress = (now: Progress) => {
+      if (rewrites) return progress.update(renderProgress(now));
+      if (now.seconds < nextLine) return;
+      nextLine = Math.min(nextLine * 2, now.seconds + LONGEST_GAP_S);
+      this.note(renderProgress(now));
+    };
     const interrupt = new AbortController();
     const onSignal = () => interrupt.abort();
     process.once("SIGINT", onSignal);
@@ -99,7 +114,8 @@ export default class AgentSimulate extends ClientCommand {
         ...(flags["identity-file"] === undefined ? {} : { identityFile: flags["identity-file"] }),
         ...(flags["ledger-file"] === undefined ? {} : { ledgerFile: flags["ledger-file"] }),
         ...(flags["max-connections"] === undefined ? {} : { maxConnections: flags["max-connections"] }),
-        onProgress: (now) => progress.update(renderProgress(now)),
+        onProgress,
+        progressSeconds: 1,
       },
       interrupt.signal,
     ).finally(() => {
@@ -109,7 +125,8 @@ export default class AgentSimulate extends ClientCommand {
     });
     if (this.structured) await this.printOne(report);
     else this.log(renderReport(report));
-    if (!nothingLost(report)) throw new CliError("partial", "some of what the agents had to deliver was not taken");
+    if (!nothingLost(report))
+      throw new CliError("partial", "the server did not accept everything that the agents had to deliver");
   }
 
   private async enrollSecret(file: string | undefined): Promise<string> {
@@ -121,11 +138,11 @@ export default class AgentSimulate extends ClientCommand {
     if (given) return given;
     const { spec } = await this.call(enrollSecretsApi.getGlobal);
     const secret = spec.secrets[0]?.secret;
-    if (secret === undefined) throw usage("the server has no enroll secret", "Make one: svc enroll-secrets add");
+    if (secret === undefined) throw usage("the server has no enroll secret", "Create one: svc enroll-secrets add");
     return secret;
   }
 }
 
-/** `--managed` without a share is every host. */
+/** `--managed` without a share means every host. */
 const allManaged = (word: string, at: number, words: readonly string[]): string[] =>
   word === "--managed" && !/^[\d.]/.test(words[at + 1] ?? "") ? [word, "1"] : [word];

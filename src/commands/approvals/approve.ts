@@ -6,15 +6,15 @@ import { args, dryRunFlag } from "../../cli/flags.ts";
 import { printable } from "../../cli/text.ts";
 
 export default class ApprovalsApprove extends ClientCommand {
-  static override summary = "Approve what another user asked for: it is done at once, in that user's name.";
+  static override summary = "Approve another user's request. The action runs immediately, in that user's name.";
   static override description =
-    "Shows what that is, and asks to type the number of hosts, or the name of the only one; --confirm gives it without a terminal. When " +
-    "the hosts are others by now nothing is done, and it has to be asked for again (exit code 5).";
+    "Shows the request and asks you to type the number of hosts, or the name of a single host; without a terminal, give it with --confirm. If " +
+    "the selected hosts have changed since the request, nothing is done, and the request must be made again (exit code 5).";
   static override destructive = true;
   static override endpoints = [approvalsApi.approve, approvalsApi.get];
   static override args = { id: args.required("id of the request") };
   static override flags = {
-    confirm: Flags.string({ summary: "Number of hosts, or name of the only one." }),
+    confirm: Flags.string({ summary: "Number of hosts, or name of the single host." }),
     ...dryRunFlag,
   };
   static override examples = [
@@ -27,11 +27,11 @@ export default class ApprovalsApprove extends ClientCommand {
     const params = { id: given.id };
     const { approval } = await this.call(approvalsApi.get, { params });
     const what = toldApproval(approval);
-    if (flags["dry-run"]) return this.printPlan(`${what}`, approval);
+    if (flags["dry-run"]) this.trying(`${what}`, approval);
     if (approval.may_decide) await this.ask(approval, what);
 
     const { approval: after } = await this.call(approvalsApi.approve, { params });
-    const state = after.state === "approved" ? "it goes on on the server" : after.state;
+    const state = after.state === "approved" ? "the server is running it" : after.state;
     await this.report(`approved: ${what} (${state})`, after, { schema: Approval });
   }
 

@@ -5,11 +5,11 @@ import { ClientCommand } from "../../cli/client-command.ts";
 import { args, dryRunFlag } from "../../cli/flags.ts";
 
 export default class ApprovalsDeny extends ClientCommand {
-  static override summary = "Deny what another user asked for, or take back what you asked for.";
+  static override summary = "Deny another user's request, or withdraw your own.";
   static override endpoints = [approvalsApi.deny, approvalsApi.get];
   static override args = { id: args.required("id of the request") };
   static override flags = {
-    reason: Flags.string({ summary: "Why, for who asked." }),
+    reason: Flags.string({ summary: "Reason, shown to the user who made the request." }),
     ...dryRunFlag,
   };
   static override examples = ["<%= config.bin %> <%= command.id %> 1 --reason 'these are in use'"];
@@ -19,8 +19,9 @@ export default class ApprovalsDeny extends ClientCommand {
     const params = { id: given.id };
     const { approval } = await this.call(approvalsApi.get, { params });
     const what = toldApproval(approval);
-    const reason = flags.reason ?? (flags["dry-run"] ? "" : await this.askText(`Why not ${what}?`, "--reason"));
-    if (flags["dry-run"]) return this.printPlan(`deny to ${what}`, approval);
+    const reason =
+      flags.reason ?? (flags["dry-run"] ? "dry run" : await this.askText(`Reason to deny (${what}):`, "--reason"));
+    if (flags["dry-run"]) this.trying(`deny: ${what}`, approval);
     const { approval: after } = await this.call(approvalsApi.deny, { params, body: { reason } });
     await this.report(`denied: ${what}`, after, { schema: Approval });
   }

@@ -5,7 +5,7 @@ import { limitFlags } from "../../cli/flags.ts";
 import { queryFlags, queryOf } from "../../cli/query-flags.ts";
 
 export default class ApprovalsList extends ClientCommand {
-  static override summary = "List what waits for approval: what you asked for, and what you may decide.";
+  static override summary = "List approval requests: your own, and those that you may decide.";
   static override endpoints = [approvalsApi.list];
   static override flags = { ...queryFlags(approvalsApi.list), ...limitFlags };
   static override examples = [

@@ -3,19 +3,19 @@ import { activitiesApi, type Verification } from "../../api/activities.ts";
 import { ClientCommand } from "../../cli/client-command.ts";
 import { CliError } from "../../cli/errors.ts";
 
-/** Entries that one call checks: well under the time that an answer may take. */
+/** Number of entries that one call checks, far fewer than would exceed the time limit of a reply. */
 const STEP = 50_000;
 
 export default class AuditVerify extends ClientCommand {
-  static override summary = "Check that no activity was changed, removed or put elsewhere.";
+  static override summary = "Check that no activity was changed, removed or moved.";
   static override description =
-    "Activities form a chain: each carries a hash over its content and the one before it, and the servers sign where the chain ends. Exit " +
-    "code 1 tells of a problem, the first of which is named. Note down the end that a sound chain is printed with, and give it as --known " +
-    "later: that shows also a chain that was set back to an earlier state. `svc db check` makes the same check without a server.";
+    "Activities form a chain: each contains a hash of its content and of the activity before it, and the servers sign the end of the chain. Exit " +
+    "code 1 means a problem; the first one is reported. Write down the end that is printed for a valid chain, and give it as --known " +
+    "later: this also detects a chain that was reset to an earlier state. `svc db check` makes the same check without a server.";
   static override endpoints = [activitiesApi.verify];
   static override flags = {
     known: Flags.string({
-      summary: "An end that was noted down earlier: its position and hash.",
+      summary: "An end of the chain from an earlier check: its position and hash.",
       helpValue: "POSITION:HASH",
     }),
   };
@@ -46,8 +46,8 @@ export default class AuditVerify extends ClientCommand {
     const place = problem.position === null ? "" : ` at position ${problem.position}`;
     throw new CliError(
       "failed",
-      `the chain of activities does not hold: ${problem.kind}${place}: ${problem.detail}`,
-      "Compare with a backup or an export from before.",
+      `the chain of activities is not valid: ${problem.kind}${place}: ${problem.detail}`,
+      "Compare it with an earlier backup or export.",
     );
   }
 }

@@ -6,10 +6,10 @@ import { dryRunFlag } from "../../cli/flags.ts";
 import { readValue } from "../../cli/input.ts";
 
 export default class CaApply extends CaCommand {
-  static override summary = "Create or change certificate authorities from a file, all or none.";
+  static override summary = "Create or change certificate authorities from a file in one transaction.";
   static override description =
-    "The file has the authorities in groups by type, JSON or YAML, as `svc ca list --spec` shows them. They are matched by name; those that " +
-    "the file does not name stay. A masked secret stays what it is.";
+    "The file (JSON or YAML) contains the authorities in groups by type, as `svc ca list --spec` prints them. They are matched by name; " +
+    "authorities that are not in the file are kept. A masked secret stays unchanged.";
   static override endpoints = [certificateAuthoritiesApi.applySpecs];
   static override flags = {
     input: Flags.string({ summary: "File with the authorities; - is stdin.", helpValue: "FILE", required: true }),
@@ -23,7 +23,7 @@ export default class CaApply extends CaCommand {
     const value = (await readValue(this.io, flags.input)) as { certificate_authorities?: unknown } | null;
     const groups = value?.certificate_authorities ?? value;
     if (typeof groups !== "object" || groups === null || Array.isArray(groups))
-      throw usage("--input: authorities in groups by type are needed");
+      throw usage("--input: must contain authorities in groups by type");
     const body = { certificate_authorities: groups as CaSpecs };
     this.validate(certificateAuthoritiesApi.applySpecs, body);
     const names = Object.entries(groups).flatMap(([type, group]) =>

@@ -16,8 +16,8 @@ import { readBody } from "../../cli/input.ts";
 export default class CaCreate extends CaCommand {
   static override summary = "Add a certificate authority.";
   static override description =
-    "The server asks the authority first whether what is given works: a SCEP service for its certificate, an EST service too, the " +
-    "others for a challenge or their profile. --skip-check leaves that out. A secret that no flag gives is asked for.";
+    "The server first checks the settings by connecting to the authority: it requests the certificate of a SCEP or EST service, and a challenge or the profile " +
+    "of the others. --skip-check skips this check. If no flag sets the secret, the command prompts for it.";
   static override endpoints = [certificateAuthoritiesApi.create];
   static override flags = {
     type: Flags.option({ options: caTypes })({ summary: "Kind of authority." }),
@@ -35,7 +35,7 @@ export default class CaCreate extends CaCommand {
     const { flags } = await this.parse(CaCreate);
     const given = await readBody(this.io, flags.input);
     const type = flags.type ?? typeIn(given);
-    if (!type) throw usage("--type is missing", `Types: ${caTypes.join(", ")}`);
+    if (!type) throw usage("--type TYPE is required", `Types: ${caTypes.join(", ")}`);
     const fields: Record<string, unknown> = { ...this.objectIn(type, given), ...(await this.fields(type, flags)) };
     const secret = secretFields[type];
     for (const field of Object.keys(caFields[type])) {
@@ -47,8 +47,7 @@ export default class CaCreate extends CaCommand {
     const body = { [type]: fields } as unknown as CreateCa;
     const name = isSingle(type) ? type : String(fields.name);
     if (flags["dry-run"]) {
-      this.validate(certificateAuthoritiesApi.create, body);
-      return this.printPlan(`add certificate authority ${name}`, { type }, hidden(secret, changesOf({}, fields)));
+      this.trying(`add certificate authority ${name}`, { type }, hidden(secret, changesOf({}, fields)));
     }
     const ca = await this.call(certificateAuthoritiesApi.create, { query: { skip_check: flags["skip-check"] }, body });
     await this.report(`added certificate authority ${ca.name} (${ca.id})`, ca);

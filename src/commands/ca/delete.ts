@@ -3,7 +3,7 @@ import { CaCommand } from "../../cli/ca-view.ts";
 import { args, dryRunFlag, yesFlag } from "../../cli/flags.ts";
 
 export default class CaDelete extends CaCommand {
-  static override summary = "Delete a certificate authority; certificates that it issued stay on hosts.";
+  static override summary = "Delete a certificate authority. Certificates that it issued stay on hosts.";
   static override destructive = true;
   static override endpoints = [certificateAuthoritiesApi.delete];
   static override args = { authority: args.required("name or id of the certificate authority") };
@@ -14,7 +14,7 @@ export default class CaDelete extends CaCommand {
     const { args: given, flags } = await this.parse(CaDelete);
     const { id, name, type } = await this.authority(given.authority);
     const what = `certificate authority ${name} (${type})`;
-    if (flags["dry-run"]) return this.printPlan(`delete ${what}`, { id, name, type });
+    if (flags["dry-run"]) this.trying(`delete ${what}`, { id, name, type });
     await this.confirm(`Delete ${what}?`);
     await this.call(certificateAuthoritiesApi.delete, { params: { id } });
     await this.report(`deleted ${what}`, { id, name, deleted: true });

@@ -5,7 +5,9 @@ import { CaCommand, caView } from "../../cli/ca-view.ts";
 export default class CaList extends CaCommand {
   static override summary = "List certificate authorities.";
   static override endpoints = [certificateAuthoritiesApi.list, certificateAuthoritiesApi.specs];
-  static override flags = { spec: Flags.boolean({ summary: "As `svc ca apply` takes them; secrets are masked." }) };
+  static override flags = {
+    spec: Flags.boolean({ summary: "Print them in the format of `svc ca apply`; secrets are masked." }),
+  };
   static override examples = [
     "<%= config.bin %> <%= command.id %>",
     "<%= config.bin %> <%= command.id %> --spec -o yaml",

@@ -5,18 +5,18 @@ import { args, dryRunFlag } from "../../cli/flags.ts";
 import { readSecret, readText, secretFlags } from "../../cli/input.ts";
 
 export default class CaRequestCertificate extends CaCommand {
-  static override summary = "Have an EST authority sign a certificate request.";
+  static override summary = "Request a certificate from an EST authority.";
   static override description =
-    "Prints what the authority sent: a PKCS #7 message in PEM, or the certificate alone. With a token of the end user the request must be of " +
-    "that user: its one email address is the token's user name and begins with its user principal name.";
+    "Prints the authority's reply: a PKCS #7 message in PEM form, or only the certificate. With a token of the end user, the request must belong to " +
+    "that user: its only email address must equal the token's user name and begin with its user principal name.";
   static override endpoints = [certificateAuthoritiesApi.requestCertificate];
   static override args = { authority: args.required("name or id of a hosted_est_ca or custom_est_proxy") };
   static override flags = {
     csr: Flags.string({ summary: "File with the request, PEM; - is stdin.", helpValue: "FILE", required: true }),
-    "idp-oauth-url": Flags.string({ summary: "Where the end user's token is checked (RFC 7662).", helpValue: "URL" }),
-    "idp-client-id": Flags.string({ summary: "Client id that goes with the token." }),
+    "idp-oauth-url": Flags.string({ summary: "URL to check the end user's token with (RFC 7662).", helpValue: "URL" }),
+    "idp-client-id": Flags.string({ summary: "Client id for the check of the token." }),
     ...secretFlags("idp-token", "the end user's token"),
-    "return-pem-certificate": Flags.boolean({ summary: "The certificate alone." }),
+    "return-pem-certificate": Flags.boolean({ summary: "Print only the certificate." }),
     ...dryRunFlag,
   };
   static override examples = ["<%= config.bin %> <%= command.id %> EST --csr request.pem --return-pem-certificate"];
@@ -34,8 +34,7 @@ export default class CaRequestCertificate extends CaCommand {
       return_pem_certificate: flags["return-pem-certificate"],
     };
     if (flags["dry-run"]) {
-      this.validate(certificateAuthoritiesApi.requestCertificate, body);
-      return this.printPlan(`request a certificate of ${name}`, { id, name });
+      this.trying(`request a certificate of ${name}`, { id, name });
     }
     const reply = await this.call(certificateAuthoritiesApi.requestCertificate, { params: { id }, body });
     if (this.structured) return this.printOne(reply);

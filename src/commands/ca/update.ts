@@ -8,7 +8,7 @@ import { readBody } from "../../cli/input.ts";
 export default class CaUpdate extends CaCommand {
   static override summary = "Change a certificate authority.";
   static override description =
-    "A new URL needs the secret again: the old one is not sent to where it was not meant for.";
+    "A new URL requires the secret again, because the stored secret is not sent to another address.";
   static override endpoints = [certificateAuthoritiesApi.modify];
   static override args = { authority: args.required("name or id of the certificate authority") };
   static override flags = { ...caFlags, ...skipCheckFlag, ...inputFlag, ...dryRunFlag };
@@ -31,7 +31,7 @@ export default class CaUpdate extends CaCommand {
       const { [secretFields[type]]: secret, ...plain } = fields;
       const changes = changesOf(before, plain);
       if (secret !== undefined) changes.push({ field: secretFields[type], to: "(secret)" });
-      return this.printPlan(`change certificate authority ${name}`, { id, name, type }, changes);
+      this.trying(`change certificate authority ${name}`, { id, name, type }, changes);
     }
     await this.call(certificateAuthoritiesApi.modify, {
       params: { id },

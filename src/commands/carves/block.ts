@@ -3,14 +3,13 @@ import * as Flags from "@oclif/core/flags";
 import { carvesApi } from "../../api/carves.ts";
 import { sizeText } from "../../cli/carve-view.ts";
 import { ClientCommand } from "../../cli/client-command.ts";
-import { failed } from "../../cli/errors.ts";
 import { args, connectionFlags, generalFlags } from "../../cli/flags.ts";
 import { printable } from "../../cli/text.ts";
 
 export default class CarvesBlock extends ClientCommand {
-  static override summary = "Fetch the bytes of one block of a carve, also while others are still to come.";
+  static override summary = "Fetch the bytes of one block of a carve, even if other blocks have not arrived yet.";
   static override endpoints = [carvesApi.block];
-  // -o is the file to write: there is nothing to print.
+  // -o is the output file; nothing else is printed.
   static override baseFlags = { ...generalFlags, ...connectionFlags };
   static override args = {
     id: args.required("id of the carve"),
@@ -25,10 +24,7 @@ export default class CarvesBlock extends ClientCommand {
     const { args: given, flags } = await this.parse(CarvesBlock);
     const { data } = await this.call(carvesApi.block, { params: { id: given.id, block_id: given.block } });
     const bytes = Buffer.from(data, "base64");
-    if (flags.out === "-") {
-      if (!this.io.outBytes) throw failed("stdout takes no bytes here");
-      return this.io.outBytes(bytes);
-    }
+    if (flags.out === "-") return this.io.outBytes(bytes);
     await writeFile(flags.out, bytes);
     await this.report(`${sizeText(bytes.length)} in ${printable(flags.out)}`, { file: flags.out, size: bytes.length });
   }

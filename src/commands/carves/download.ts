@@ -10,19 +10,19 @@ import { printable } from "../../cli/text.ts";
 export default class CarvesDownload extends ClientCommand {
   static override summary = "Download the archive of a carve: a tar file, or one compressed with Zstandard (.tar.zst).";
   static override description =
-    "A file that is there already is gone on with where it ends, after a look whether it is the beginning of this " +
-    "archive. Lost connections are taken up again. Paths in the archive are those of temporary copies on the host.";
+    "If the file exists and is the beginning of this archive, the download continues where it ends. Lost " +
+    "connections are resumed. The paths in the archive are those of temporary copies on the host.";
   static override endpoints = [carvesApi.download];
-  // -o is the file to write: there is nothing to print.
+  // -o is the output file; nothing else is printed.
   static override baseFlags = { ...generalFlags, ...connectionFlags };
   static override args = { id: args.required("id of the carve") };
   static override flags = {
     out: Flags.string({
       char: "o",
-      summary: "File to write; - is stdout. Default: the carve's name, in this folder.",
+      summary: "File to write; - is stdout. Default: the carve's name, in the current folder.",
       helpValue: "FILE",
     }),
-    force: Flags.boolean({ summary: "Write over a file that holds something else." }),
+    force: Flags.boolean({ summary: "Overwrite a file that has other content." }),
   };
   static override examples = [
     "<%= config.bin %> <%= command.id %> 1 -o logs.tar",
@@ -42,8 +42,8 @@ export default class CarvesDownload extends ClientCommand {
     const { file, at } = await openPartial(path, ask, remote, flags.force);
     try {
       if (at === remote.size)
-        return await this.report(`${printable(path)} is whole already`, this.told(path, remote, 0));
-      if (at > 0) this.note(`going on after ${sizeText(at)} of ${sizeText(remote.size)}`);
+        return await this.report(`${printable(path)} is already complete`, this.told(path, remote, 0));
+      if (at > 0) this.note(`continuing after ${sizeText(at)} of ${sizeText(remote.size)}`);
       await this.fetch(ask, remote, at, async (bytes, position) => {
         for (let done = 0; done < bytes.length; )
           done += (await file.write(bytes, done, bytes.length - done, position + done)).bytesWritten;
@@ -62,10 +62,7 @@ export default class CarvesDownload extends ClientCommand {
   }
 
   private async toStdout(ask: Open, remote: Remote): Promise<void> {
-    await this.fetch(ask, remote, 0, async (bytes) => {
-      if (this.io.outBytes) await this.io.outBytes(bytes);
-      else throw failed("stdout takes no bytes here");
-    });
+    await this.fetch(ask, remote, 0, (bytes) => this.io.outBytes(bytes));
   }
 
   private async fetch(ask: Open, remote: Remote, start: number, take: Parameters<typeof fetchFrom>[3]): Promise<void> {

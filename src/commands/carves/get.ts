@@ -5,7 +5,7 @@ import { args } from "../../cli/flags.ts";
 import { timeColumn } from "../../cli/host-view.ts";
 
 export default class CarvesGet extends ClientCommand {
-  static override summary = "Show a carve, and how much of it has come.";
+  static override summary = "Show a carve and its progress.";
   static override endpoints = [carvesApi.get];
   static override args = { id: args.required("id of the carve") };
   static override examples = ["<%= config.bin %> <%= command.id %> 1"];

@@ -5,7 +5,7 @@ import { limitFlags } from "../../cli/flags.ts";
 import { queryFlags, queryOf } from "../../cli/query-flags.ts";
 
 export default class CarvesList extends ClientCommand {
-  static override summary = "List the files that hosts were asked for.";
+  static override summary = "List file carves.";
   static override endpoints = [carvesApi.list];
   static override flags = { ...queryFlags(carvesApi.list), ...limitFlags };
   static override examples = [

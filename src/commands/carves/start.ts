@@ -9,7 +9,7 @@ import { args, dryRunFlag } from "../../cli/flags.ts";
 import { plural, printable } from "../../cli/text.ts";
 import { timeoutOf, waitFlags, waitFor } from "../../cli/wait.ts";
 
-/** One carve that a host was asked for. */
+/** A carve that was requested from a host. */
 const Started = z.object({
   host_id: z.int(),
   path: z.string(),
@@ -21,14 +21,14 @@ const Started = z.object({
 type Started = z.infer<typeof Started>;
 
 export default class CarvesStart extends ClientCommand {
-  static override summary = "Ask a host for files: by a live query that makes its agent upload them.";
+  static override summary = "Request files from a host, with a live query that makes its agent upload them.";
   static override description =
-    "Each path is one carve. Wildcards: % or * is anything on one level, %% or ** anything below; quote them from your " +
-    "shell. The host must be online, with carving on in its agent (disable_carver=false). Agents begin at whole minutes, so up to 60 " +
-    "seconds later; --wait follows until all has come, and needs the right to read carves.";
+    "Each path is one carve. Wildcards: % or * matches anything on one level, %% or ** on all levels below; quote them in your " +
+    "shell. The host must be online, and its agent must have carving enabled (disable_carver=false). Agents begin at whole minutes, so up to 60 " +
+    "seconds later. --wait waits until everything has been uploaded, and needs permission to read carves.";
   static override endpoints = [];
   static override strict = false;
-  static override args = { host: args.host, path: args.required("path or pattern, one or more") };
+  static override args = { host: args.host, path: args.required("paths or patterns") };
   static override flags = {
     ...waitFlags,
     ...dryRunFlag,
@@ -47,20 +47,25 @@ export default class CarvesStart extends ClientCommand {
     const host = await this.host(name);
     const called = printable(host.display_name);
     const queries = paths.map((path) => ({ path, query: carveSql(path) }));
-    if (flags["dry-run"])
+    if (flags["dry-run"]) {
+      const selected = { hosts: [host.id], labels: [], teams: [] };
+      for (const { query } of queries) await this.tryOut(liveQueriesApi.create, { body: { query, selected } });
       return this.printPlan(
-        `ask ${called} for ${plural(paths.length, "carve")}`,
+        `request ${plural(paths.length, "carve")} from ${called}`,
         { id: host.id, display_name: host.display_name },
         queries.map(({ query }) => ({ field: "query", to: query })),
       );
+    }
 
     const started: Started[] = [];
     for (const { path, query } of queries) started.push(...(await this.ask(host.id, called, path, query)));
-    // What has come is told also when the wait ends early.
+    // The state of each carve is also reported if the wait ends early.
     const waited = flags.wait ? await this.follow(started, timeout).catch((error: unknown) => error) : undefined;
     if (waited instanceof Error && !(waited instanceof CliError)) throw waited;
     if (!flags.wait)
-      this.note(`${called} was asked; its agent begins within a minute: svc carves list --host-id ${host.id}`);
+      this.note(
+        `${called} has received the request; its agent begins within a minute: svc carves list --host-id ${host.id}`,
+      );
     await this.printList(started, {
       schema: Started,
       columns: ["carve_id", "path", "state", { key: "carve.id", header: "id" }],
@@ -72,16 +77,17 @@ export default class CarvesStart extends ClientCommand {
   }
 
   private async ask(hostId: number, called: string, path: string, query: string): Promise<Started[]> {
-    const progress = this.progress(`asking ${called} for ${printable(path)} ...`);
+    const progress = this.progress(`requesting ${printable(path)} from ${called} ...`);
     try {
       const reply = await this.call(liveQueriesApi.onHost, { params: { id: hostId }, body: { query } });
-      if (reply.status === "offline") throw failed(`${called} is offline`, "Only a host that is online can be asked.");
-      if (reply.rows === null || reply.error) throw failed(`${called}: ${reply.error ?? "no answer"}`);
+      if (reply.status === "offline")
+        throw failed(`${called} is offline`, "Files can only be requested from a host that is online.");
+      if (reply.rows === null || reply.error) throw failed(`${called}: ${reply.error ?? "no reply"}`);
       const rows = new Map(reply.rows.map((row) => [row.carve_guid ?? "", row]));
       rows.delete("");
       if (rows.size === 0)
         throw notFound(
-          `${called} has nothing at ${path}, or its agent carves nothing`,
+          `${called} has no files at ${path}, or carving is disabled in its agent`,
           "The agent needs disable_carver=false.",
         );
       return [...rows].map(([carve_id, row]) => ({
@@ -97,7 +103,7 @@ export default class CarvesStart extends ClientCommand {
     }
   }
 
-  /** Until each has come, failed or expired, or the time is over. */
+  /** Waits until every carve is complete, failed or expired, or until the timeout. */
   private async follow(started: Started[], timeout: string): Promise<void> {
     const progress = this.progress("waiting for the agent to begin ...");
     const isOver = ({ carve }: Started) => carve !== null && (isComplete(carve) || "error" in carve || carve.expired);
@@ -114,8 +120,8 @@ export default class CarvesStart extends ClientCommand {
       return started.every(isOver);
     };
     const going = () => ({
-      what: `${plural(started.filter((one) => !isOver(one)).length, "carve")} of ${plural(started.length, "carve")} has not come whole`,
-      hint: `The agent goes on: svc carves list --host-id ${started[0]?.host_id}`,
+      what: `${plural(started.filter((one) => !isOver(one)).length, "carve")} of ${plural(started.length, "carve")} is not complete`,
+      hint: `The agent continues: svc carves list --host-id ${started[0]?.host_id}`,
     });
     await waitFor(this.io, this.stop.signal, { timeout, done, going }).finally(progress.done);
   }

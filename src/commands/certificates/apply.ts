@@ -7,10 +7,10 @@ import { readValue } from "../../cli/input.ts";
 import { plural } from "../../cli/text.ts";
 
 export default class CertificatesApply extends TemplatesCommand {
-  static override summary = "Create or change certificate templates from a file, all or none.";
+  static override summary = "Create or change certificate templates from a file in one transaction.";
   static override description =
-    "The file is a list of templates (name, team, certificate_authority_id, subject_name), or an object with that list under specs, JSON or YAML. " +
-    "They are matched by team and name; those that the file does not name stay.";
+    "The file (JSON or YAML) contains a list of templates (name, team, certificate_authority_id, subject_name), or an object with that list under specs. " +
+    "They are matched by team and name; templates that are not in the file are kept.";
   static override endpoints = [certificatesApi.applySpecs];
   static override flags = {
     input: Flags.string({ summary: "File with the templates; - is stdin.", helpValue: "FILE", required: true }),
@@ -22,12 +22,12 @@ export default class CertificatesApply extends TemplatesCommand {
     const { flags } = await this.parse(CertificatesApply);
     const value = await readValue(this.io, flags.input);
     const specs = Array.isArray(value) ? value : (value as { specs?: unknown } | null)?.specs;
-    if (!Array.isArray(specs)) throw usage("--input: a list of templates is needed");
+    if (!Array.isArray(specs)) throw usage("--input: must contain a list of templates");
     const body = { specs };
     this.validate(certificatesApi.applySpecs, body);
     const names = specs.map(({ name }: { name: string }) => name);
     const what = plural(names.length, "certificate template");
-    if (flags["dry-run"]) return this.printPlan(`apply ${what}`, names);
+    if (flags["dry-run"]) this.trying(`apply ${what}`, names);
     await this.call(certificatesApi.applySpecs, { body });
     await this.report(`applied ${what}`, { applied: names });
   }

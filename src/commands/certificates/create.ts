@@ -8,8 +8,8 @@ import { readBody } from "../../cli/input.ts";
 export default class CertificatesCreate extends TemplatesCommand {
   static override summary = "Create a certificate template, for the Android hosts of a team.";
   static override description =
-    "The subject is fields as /CN=value/O=value. It may hold $SVC_VAR_HOST_UUID, $SVC_VAR_HOST_HARDWARE_SERIAL and " +
-    "$SVC_VAR_HOST_END_USER_IDP_USERNAME, which are each host's own.";
+    "The subject is a list of fields such as /CN=value/O=value. It may contain $SVC_VAR_HOST_UUID, $SVC_VAR_HOST_HARDWARE_SERIAL and " +
+    "$SVC_VAR_HOST_END_USER_IDP_USERNAME, which are replaced by each host's values.";
   static override endpoints = [certificatesApi.create];
   static override flags = {
     name: Flags.string({ summary: "Name." }),
@@ -39,15 +39,14 @@ export default class CertificatesCreate extends TemplatesCommand {
       (body.certificate_authority_id === undefined
         ? await this.askText("Certificate authority", "--certificate-authority")
         : undefined);
-    // An id needs no look at the list, which not everybody may read who may make templates.
+    // With an id the list is not needed, which some users who may create templates may not read.
     if (authority !== undefined)
       body.certificate_authority_id = /^[1-9]\d{0,14}$/.test(authority)
         ? Number(authority)
         : (await this.authority(authority)).id;
     const template = body as unknown as CreateTemplate;
     if (flags["dry-run"]) {
-      this.validate(certificatesApi.create, template);
-      return this.printPlan(`create certificate template ${template.name}`, null, changesOf({}, body));
+      this.trying(`create certificate template ${template.name}`, null, changesOf({}, body));
     }
     const made = await this.call(certificatesApi.create, { body: template });
     await this.report(`created certificate template ${made.name} (${made.id})`, made);

@@ -8,7 +8,7 @@ export default class CertificatesDelete extends TemplatesCommand {
   static override summary = "Delete certificate templates.";
   static override destructive = true;
   static override description =
-    "One template asks y or N; several ask to type their number, or take --confirm NUMBER. Several have to be of one team.";
+    "Asks y or N for one template. For several, you must type their number or give --confirm NUMBER, and they must belong to the same team.";
   static override endpoints = [certificatesApi.delete, certificatesApi.deleteSpecs];
   static override strict = false;
   static override args = { templates: args.optional("ids, or names within the team, of templates") };
@@ -32,10 +32,10 @@ export default class CertificatesDelete extends TemplatesCommand {
     }
     const templates = [...found.values()];
     const [only] = templates;
-    if (!only) throw usage("which templates?", "Name them, by name or id.");
+    if (!only) throw usage("no templates are given", "Name them, by name or id.");
     const what =
       templates.length === 1 ? `certificate template ${only.name}` : `${templates.length} certificate templates`;
-    if (flags["dry-run"]) return this.printPlan(`delete ${what}`, templates);
+    if (flags["dry-run"]) this.trying(`delete ${what}`, templates);
     if (templates.length === 1) {
       await this.confirm(`Delete ${what}?`);
       await this.call(certificatesApi.delete, { params: { id: only.id } });

@@ -4,7 +4,7 @@ import { TemplatesCommand } from "../../cli/certificate-view.ts";
 import { args, teamFlag } from "../../cli/flags.ts";
 
 export default class CertificatesGet extends TemplatesCommand {
-  static override summary = "Show a certificate template; with --host, as that host gets it, and how it stands there.";
+  static override summary = "Show a certificate template; with --host, its values and state on that host.";
   static override endpoints = [certificatesApi.get];
   static override args = { template: args.required("id, or name within the team, of the template") };
   static override flags = {

@@ -14,7 +14,7 @@ export default class CertificatesList extends TemplatesCommand {
 
   async run() {
     const { flags } = await this.parse(CertificatesList);
-    // The API's own `team` is an id; here it may be a name, and goes as `team_id`.
+    // The API's own `team` parameter is an id; here it may be a name, and is sent as `team_id`.
     const { team, ...others } = flags;
     const query = queryOf(certificatesApi.list, others, await this.teamFilter(team));
     await this.printList(this.pages(certificatesApi.list, { query }, "certificates"), templateView);

@@ -16,11 +16,13 @@ type Body = Record<string, z.core.util.JSONType>;
 export default class ConfigEdit extends ClientCommand {
   static override summary = "Change the configuration, or the part at PATH, in an editor.";
   static override description =
-    "Opens $VISUAL or $EDITOR with YAML, shows what differs, asks, and sends only that. A file that the server refuses is opened again with the reason.";
+    "Opens the configuration as YAML in $VISUAL or $EDITOR, shows the changes, asks for confirmation, and sends only the changes. If the server refuses them, the editor opens again with the reason.";
   static override endpoints = [appConfigApi.modify];
   static override args = { path: args.optional("part of it, e.g. webhook_settings") };
   static override flags = {
-    force: Flags.boolean({ summary: "Skip checks: of agent options, of trackers, of users who need mail to sign in." }),
+    force: Flags.boolean({
+      summary: "Skip the checks of agent options, of trackers, and for users who need mail to sign in.",
+    }),
     ...yesFlag,
     ...dryRunFlag,
   };
@@ -35,7 +37,7 @@ export default class ConfigEdit extends ClientCommand {
     const schema = this.schemaOf(path);
     const editor = editorOf(this.io);
     if (!this.interactive && !flags.yes && !flags["dry-run"])
-      throw usage("changes are asked about before they are made", "Give --yes to confirm without a terminal.");
+      throw usage("changes must be confirmed", "Give --yes to confirm without a terminal.");
     const config = await this.call(appConfigApi.get);
     const before = path === "" ? changeable(config) : valueAt(config, path);
     const yaml = await import("yaml");
@@ -55,7 +57,7 @@ export default class ConfigEdit extends ClientCommand {
       }
       const { patch, changes, gone } = difference(schema, before, document.toJS(), path);
       if (gone.length > 0) {
-        problem = `${gone.join(", ")}: a setting cannot be taken out, only given another value`;
+        problem = `${gone.join(", ")}: a setting cannot be removed, only set to another value`;
         continue;
       }
       if (changes.length === 0) return this.note("nothing changed");
@@ -78,14 +80,14 @@ export default class ConfigEdit extends ClientCommand {
     throw usage(`there is no setting ${path}`, near ? `Did you mean ${near}?` : "`svc config get -o yaml` shows all.");
   }
 
-  /** Checked by the server first, so that only what it takes is asked about. */
+  /** A dry run on the server comes first, so that the user only confirms changes that it accepts. */
   private async send(
     body: Body,
     { changes, before, flags }: { changes: Change[]; before: AppConfig; flags: { force: boolean; "dry-run": boolean } },
   ): Promise<void> {
     const query = { force: flags.force };
     await this.call(appConfigApi.modify, { query: { ...query, dry_run: true }, body });
-    if (flags["dry-run"]) return this.printPlan("change the configuration", null, changes);
+    if (flags["dry-run"]) this.trying("change the configuration", null, changes);
     for (const { field, from, to } of changes)
       this.note(`  ${field}: ${JSON.stringify(from)} -> ${JSON.stringify(to)}`);
     await this.confirm(`Change ${changes.length === 1 ? "this" : `these ${changes.length}`}?`);
@@ -96,8 +98,8 @@ export default class ConfigEdit extends ClientCommand {
     if (moved.length > 0)
       throw new CliError(
         "conflict",
-        `changed by somebody else meanwhile: ${moved.map(({ field }) => field).join(", ")}`,
-        "Nothing was changed; edit again.",
+        `changed by another user in the meantime: ${moved.map(({ field }) => field).join(", ")}`,
+        "Nothing was changed. Edit it again.",
       );
     const config = await this.call(appConfigApi.modify, { query, body });
     await this.report(`changed ${changes.map(({ field }) => field).join(", ")}`, config, { schema: AppConfig });
@@ -112,7 +114,7 @@ const comment = (text: string): string =>
 
 const head = (path: string, problem: string | null): string =>
   `${problem === null ? "" : `${comment(`Not changed: ${problem}`)}#\n`}${comment(
-    `${path === "" ? "The configuration" : path}. Save and leave to change it; leave it as it is to change nothing.\n******** stands for a secret that is kept.`,
+    `${path === "" ? "The configuration" : path}. Save and exit to change it; exit without changes to change nothing.\n******** is a secret that stays unchanged.`,
   )}`;
 
 const withoutHead = (text: string): string => text.replaceAll("\r\n", "\n").replace(/^(?:#.*\n)*/, "");

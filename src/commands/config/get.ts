@@ -3,6 +3,7 @@ import { ClientCommand } from "../../cli/client-command.ts";
 import { usage } from "../../cli/errors.ts";
 import { fieldPaths, isField, valueAt } from "../../cli/fields.ts";
 import { args } from "../../cli/flags.ts";
+import { operatorSetting } from "../../cli/operator-settings.ts";
 import { nearest } from "../../cli/suggest.ts";
 import { cell } from "../../cli/text.ts";
 
@@ -19,6 +20,8 @@ export default class ConfigGet extends ClientCommand {
     const { args: given } = await this.parse(ConfigGet);
     const path = given.path;
     if (path !== undefined && !isField(AppConfig, path)) {
+      const operator = await operatorSetting(path, this.config);
+      if (operator) throw operator;
       const near = nearest(path, fieldPaths(AppConfig));
       throw usage(
         `there is no setting ${path}`,

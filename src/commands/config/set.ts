@@ -9,6 +9,7 @@ import { usage } from "../../cli/errors.ts";
 import { valueAt } from "../../cli/fields.ts";
 import { args, dryRunFlag, inputFlag } from "../../cli/flags.ts";
 import { parseValue, readBody, readText } from "../../cli/input.ts";
+import { operatorSetting } from "../../cli/operator-settings.ts";
 
 const secrets: ReadonlySet<string> = new Set(["smtp_settings.password"]);
 
@@ -20,8 +21,10 @@ export default class ConfigSet extends ClientCommand {
   static override strict = false;
   static override args = { assignments: args.optional("PATH=VALUE ...; values as in JSON, or text, or @FILE") };
   static override flags = {
-    force: Flags.boolean({ summary: "Skip checks: of agent options, of trackers, of users who need mail to sign in." }),
-    overwrite: Flags.boolean({ summary: "Fields left out of the given sections go back to their defaults." }),
+    force: Flags.boolean({
+      summary: "Skip the checks of agent options, of trackers, and for users who need mail to sign in.",
+    }),
+    overwrite: Flags.boolean({ summary: "Reset fields that are missing from the given sections to their defaults." }),
     ...inputFlag,
     ...dryRunFlag,
   };
@@ -39,9 +42,11 @@ export default class ConfigSet extends ClientCommand {
       if (at <= 0) throw usage(`${assignment} is not PATH=VALUE`, "For instance org_info.org_name=Example");
       const path = assignment.slice(0, at);
       const text = assignment.slice(at + 1);
+      const operator = path.includes(".") ? null : await operatorSetting(path, this.config);
+      if (operator) throw operator;
       const value = await this.value(path, text);
       if (!text.startsWith("@") && holdsSecret(path, value))
-        throw usage(`${path} holds secrets`, `Give it by file, ${path}=@FILE, or - for stdin.`);
+        throw usage(`${path} contains secrets`, `Give it by file, ${path}=@FILE, or - for stdin.`);
       assign(body, path, value);
       paths.push(path);
     }
@@ -54,10 +59,10 @@ export default class ConfigSet extends ClientCommand {
     await this.report(`changed ${told}`, config, { schema: AppConfig });
   }
 
-  /** Text stays text where the setting is one: an organization may be called 42. */
+  /** Values of text settings stay text: an organization may be called 42. */
   private async value(path: string, text: string): Promise<unknown> {
     if (secrets.has(path) && text !== "") {
-      // Arguments stand in the history of shells and in lists of processes.
+      // Arguments are visible in the shell's history and in process lists.
       if (!text.startsWith("@")) throw usage(`${path} is a secret`, `Give it by file, ${path}=@FILE, or - for stdin.`);
       return (await readText(this.io, text.slice(1), path)).replace(/\r?\n$/, "");
     }
@@ -68,12 +73,12 @@ export default class ConfigSet extends ClientCommand {
     try {
       return JSON.parse(text);
     } catch {
-      throw usage(`${path}: ${text.slice(0, 100)} is no JSON`, `In a shell it wants quotes, or a file: ${path}=@FILE`);
+      throw usage(`${path}: ${text.slice(0, 100)} is not JSON`, `Quote it in the shell, or use a file: ${path}=@FILE`);
     }
   }
 }
 
-/** Such as the tokens of trackers: what is masked or empty is none. */
+/** Whether a value contains secrets, such as the tokens of trackers. Masked and empty values do not count. */
 function holdsSecret(path: string, value: unknown): boolean {
   const given: Json = {};
   assign(given, path, value);
@@ -91,7 +96,7 @@ const shapeOf = (schema: unknown): Record<string, unknown> | undefined =>
 function assign(body: Json, path: string, value: unknown): void {
   const keys = path.split(".");
   const last = keys.pop() ?? "";
-  if ([...keys, last].some((key) => key === "" || key === "__proto__")) throw usage(`${path} is no path`);
+  if ([...keys, last].some((key) => key === "" || key === "__proto__")) throw usage(`${path} is not a valid path`);
   let at = body;
   for (const key of keys) {
     const next = at[key];
@@ -105,7 +110,7 @@ function assign(body: Json, path: string, value: unknown): void {
   at[last] = value as Json;
 }
 
-/** What the server says would be different, field by field of what was sent. */
+/** The changes that the server reports, for each field that was sent. */
 function changes(before: AppConfig, after: AppConfig, sent: unknown, prefix = ""): Change[] {
   if (typeof sent === "object" && sent !== null && !Array.isArray(sent) && prefix.split(".").length < 3) {
     return Object.entries(sent).flatMap(([key, inner]) =>

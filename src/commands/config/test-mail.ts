@@ -7,12 +7,12 @@ import { readBody, readSecret, secretFlags } from "../../cli/input.ts";
 export default class ConfigTestMail extends ClientCommand {
   static override summary = "Send a mail to see whether outgoing mail works.";
   static override description =
-    "By the stored settings, whether mail is turned on or not; or, with `smtp_settings` in --input, by those, without storing " +
-    "them. The stored password is used as long as server and port are the stored ones.";
+    "Uses the stored settings, even if mail is turned off; or, with `smtp_settings` in --input, those settings, without storing " +
+    "them. The stored password is used if server and port are the stored ones.";
   static override endpoints = [mailApi.testMail];
   static override flags = {
-    to: Flags.string({ summary: "Address to send to; your own unless given.", helpValue: "EMAIL" }),
-    ...secretFlags("password", "the password of the settings to be tried"),
+    to: Flags.string({ summary: "Address to send to. Default: your own.", helpValue: "EMAIL" }),
+    ...secretFlags("password", "the password for the settings in --input"),
     ...inputFlag,
     ...dryRunFlag,
   };
@@ -28,10 +28,9 @@ export default class ConfigTestMail extends ClientCommand {
     const password = await readSecret(this.io, flags, "password");
     if (password !== undefined) body.smtp_settings = { ...body.smtp_settings, password };
     if (flags["dry-run"]) {
-      this.validate(mailApi.testMail, body);
-      return this.printPlan(`send a mail to ${body.to ?? "yourself"}`, null);
+      this.trying(`send a mail to ${body.to ?? "yourself"}`, null);
     }
     const reply = await this.call(mailApi.testMail, { body });
-    await this.report(`the mail server took a mail to ${reply.sent_to}`, reply);
+    await this.report(`the mail server accepted a mail to ${reply.sent_to}`, reply);
   }
 }

@@ -8,11 +8,11 @@ import { readSecret, secretFlags } from "../../cli/input.ts";
 import { checkServerUrl } from "../../cli/settings.ts";
 
 export default class ContextAdd extends BaseCommand {
-  static override summary = "Save a server under a name; `svc login` does so too.";
+  static override summary = "Save a server under a name, as `svc login` does.";
   static override args = { context: args.context };
   static override flags = {
-    "server-url": Flags.string({ summary: "Its address.", required: true, helpValue: "URL" }),
-    "ca-file": Flags.string({ summary: "Authorities to trust (PEM).", helpValue: "FILE" }),
+    "server-url": Flags.string({ summary: "URL of the server.", required: true, helpValue: "URL" }),
+    "ca-file": Flags.string({ summary: "File with certificates to trust (PEM).", helpValue: "FILE" }),
     insecure: Flags.boolean({ summary: "Do not check the server's certificate." }),
     use: Flags.boolean({ summary: "Make it the current context." }),
     ...secretFlags("token", "an API token"),
@@ -43,7 +43,7 @@ export default class ContextAdd extends BaseCommand {
     const text = await readFile(path, "utf8").catch(() => {
       throw usage(`--ca-file: ${path} cannot be read`);
     });
-    if (!text.includes("-----BEGIN CERTIFICATE-----")) throw usage(`--ca-file: ${path} holds no PEM certificate`);
+    if (!text.includes("-----BEGIN CERTIFICATE-----")) throw usage(`--ca-file: ${path} contains no PEM certificate`);
     return text;
   }
 }

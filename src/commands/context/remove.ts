@@ -4,7 +4,8 @@ import { removeContext } from "../../cli/contexts.ts";
 import { args, yesFlag } from "../../cli/flags.ts";
 
 export default class ContextRemove extends BaseCommand {
-  static override summary = "Forget a context and its token. The session on the server stays: `svc logout` ends it.";
+  static override summary =
+    "Delete a context and its token. The session on the server stays valid; `svc logout` ends it.";
   static override destructive = true;
   static override args = { context: args.context };
   static override flags = { ...yesFlag };
@@ -12,9 +13,9 @@ export default class ContextRemove extends BaseCommand {
 
   async run() {
     const { args: given } = await this.parse(ContextRemove);
-    await this.confirm(`Forget context ${given.context} and its token?`);
+    await this.confirm(`Delete context ${given.context} and its token?`);
     await removeContext(this.io, given.context);
     await clearCompletion(this.io.env);
-    await this.report(`forgot context ${given.context}`, { name: given.context, deleted: true });
+    await this.report(`deleted context ${given.context}`, { name: given.context, deleted: true });
   }
 }

@@ -14,7 +14,7 @@ export default class ContextShow extends BaseCommand {
     const { current } = await listContexts(this.io);
     const found = await findContext(this.io, given.context);
     if (!found)
-      throw notFound("there is no current context", "`svc login` saves one; `svc context use NAME` picks one.");
+      throw notFound("there is no current context", "`svc login` saves one; `svc context use NAME` selects one.");
     await this.printOne(contextRow(found.name, found.context, current));
   }
 }

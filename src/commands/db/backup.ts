@@ -3,9 +3,9 @@ import { DataCommand, placeFlags } from "../../cli/data-command.ts";
 import { backupData } from "../../server/data-tools.ts";
 
 export default class DbBackup extends DataCommand {
-  static override summary = "Write everything stored into one file.";
+  static override summary = "Back up everything that is stored to one file.";
   static override description =
-    "Secrets stay sealed: keep the server key (server.key in the data directory, or SVC_SERVER_PRIVATE_KEY) apart from it. On Postgres beside running servers; the embedded store must not be in use.";
+    "Secrets stay encrypted: store a copy of the server key (server.key in the data directory, or SVC_SERVER_PRIVATE_KEY) separately, because a restore needs both. A backup can be made while servers run, with the embedded store too: the file is a consistent snapshot.";
   static override examples = ["<%= config.bin %> <%= command.id %> svc-backup.gz --data-dir ./data"];
   static override args = { file: Args.string({ required: true, description: "file to write" }) };
   static override flags = { ...placeFlags };

@@ -3,9 +3,9 @@ import { CliError } from "../../cli/errors.ts";
 import { checkData } from "../../server/data-tools.ts";
 
 export default class DbCheck extends DataCommand {
-  static override summary = "Check that everything stored is sound.";
+  static override summary = "Check the integrity of everything that is stored.";
   static override description =
-    "Reads every row: values fit, secrets open, references resolve, the chain of activities holds. The embedded store must not be in use by a server.";
+    "Reads every row and checks that values are valid, secrets can be decrypted, references resolve, and the chain of activities is intact. The embedded store must not be in use by a server.";
   static override examples = ["<%= config.bin %> <%= command.id %> --data-dir ./data"];
   static override flags = { ...placeFlags };
 
@@ -17,7 +17,7 @@ export default class DbCheck extends DataCommand {
       progress.update(`checking ${name} ...`),
     ).finally(() => progress.done());
     await this.printList(tables, { columns: [{ key: "name" }, { key: "rows" }, { key: "sha256" }] });
-    if (problems.length === 0) this.note(`${this.named(place)}: sound`);
+    if (problems.length === 0) this.note(`${this.named(place)}: no problems found`);
     else
       throw new CliError(
         "failed",

@@ -5,15 +5,15 @@ import { dryRunFlag } from "../../cli/flags.ts";
 import { checkCopy, copyData } from "../../server/data-tools.ts";
 
 export default class DbCopy extends DataCommand {
-  static override summary = "Copy everything stored into an empty store, and verify it.";
+  static override summary = "Copy everything that is stored to an empty store, and verify the copy.";
   static override description =
-    "A place is a data directory or a postgres:// URL. Counts and checksums of every table are compared afterwards. Blobs and the server key stay in the data directory: keep serving with the same --data-dir.";
+    "Source and target are a data directory or a postgres:// URL. Counts and checksums of every table are compared afterwards. Blobs and the server key stay in the data directory: run the server with the same --data-dir.";
   static override examples = ["<%= config.bin %> <%= command.id %> --from ./data --to postgres://svc@db/svc"];
   static override flags = {
-    from: Flags.string({ required: true, summary: "Where to read.", helpValue: "DIR|URL" }),
-    to: Flags.string({ required: true, summary: "Where to write; must be empty.", helpValue: "DIR|URL" }),
+    from: Flags.string({ required: true, summary: "The store to read.", helpValue: "DIR|URL" }),
+    to: Flags.string({ required: true, summary: "The store to write; must be empty.", helpValue: "DIR|URL" }),
     "data-dir": Flags.string({
-      summary: "Where the server key lies, when --from is a database. Env: SVC_DATA_DIR.",
+      summary: "Directory of the server key, if --from is a database. Env: SVC_DATA_DIR.",
       helpValue: "DIR",
     }),
     ...dryRunFlag,
@@ -37,7 +37,7 @@ export default class DbCopy extends DataCommand {
       progress.update(`${phase} ${table}: ${rows}/${total}`),
     ).finally(() => progress.done());
     await this.report(
-      `${made.rows} rows in ${made.tables} tables copied and verified; serve with: svc serve ${flags.to.startsWith("postgres") ? "--database-url" : "--data-dir"} ${this.named(flags.to)}`,
+      `${made.rows} rows in ${made.tables} tables copied and verified; start the server with: svc serve ${flags.to.startsWith("postgres") ? "--database-url" : "--data-dir"} ${this.named(flags.to)}`,
       made,
     );
   }

@@ -5,10 +5,10 @@ import { dryRunFlag, yesFlag } from "../../cli/flags.ts";
 import { disableMfa } from "../../server/data-tools.ts";
 
 export default class DbDisableMfa extends DataCommand {
-  static override summary = "Turn multi-factor authentication off for a user who cannot sign in any more.";
+  static override summary = "Turn off multi-factor authentication for a user who can no longer sign in.";
   static override description =
-    "For when no mail can be sent and nobody is signed in who could do it by `svc users update`: the password alone then signs in. It is told in " +
-    "the activity feed. On Postgres beside running servers; the embedded store must not be in use.";
+    "For the case that no mail can be sent and no signed-in user can run `svc users update`: the password alone is then enough to sign in. It is recorded in " +
+    "the activity feed. With Postgres, servers may be running; the embedded store must not be in use.";
   static override examples = ["<%= config.bin %> <%= command.id %> admin@example.com --data-dir ./data --yes"];
   static override args = { email: Args.string({ required: true, description: "address of the user" }) };
   static override flags = { ...placeFlags, ...yesFlag, ...dryRunFlag };
@@ -18,7 +18,7 @@ export default class DbDisableMfa extends DataCommand {
     const { email } = args;
     const where = { place: this.place(flags), dataDir: this.dataDir(flags), env: this.io.env };
     const wasOn = await disableMfa(where, email, { dryRun: true });
-    if (wasOn === null) throw notFound(`nobody has the address ${email} here`);
+    if (wasOn === null) throw notFound(`there is no user with the address ${email}`);
     const what = `turn multi-factor authentication off for ${email}`;
     if (!wasOn) return this.report(`nothing to do: ${email} signs in without it`, { email, disabled: false });
     if (flags["dry-run"]) return this.printPlan(what, { email });

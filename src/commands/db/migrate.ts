@@ -5,7 +5,7 @@ import { migrateData, pendingOf } from "../../server/data-tools.ts";
 export default class DbMigrate extends DataCommand {
   static override summary = "Bring the Postgres schema up to date.";
   static override description =
-    "serve does it at start, unless told not to with --no-database-migrate. Safe beside running servers.";
+    "`svc serve` does this at its start, except with --no-database-migrate. It is safe while servers are running.";
   static override examples = [
     "<%= config.bin %> <%= command.id %> --database-url postgres://svc@db/svc --dry-run",
     "<%= config.bin %> <%= command.id %> --database-url postgres://svc@db/svc",

@@ -1,27 +1,55 @@
 import * as Args from "@oclif/core/args";
 import { DataCommand, placeFlags } from "../../cli/data-command.ts";
+import { failed } from "../../cli/errors.ts";
 import { dryRunFlag } from "../../cli/flags.ts";
-import { checkRestore, restoreData } from "../../server/data-tools.ts";
+import { readSecret, readText, secretFlags } from "../../cli/input.ts";
+import { readServerKey } from "../../server/core/server-key.ts";
+import { checkRestore, keyForRestore, restoreData } from "../../server/data-tools.ts";
 
 export default class DbRestore extends DataCommand {
-  static override summary = "Fill an empty store from a backup.";
+  static override summary = "Restore a backup to an empty store.";
   static override description =
-    "The backup is read whole and checked before anything is written; what is restored is compared with it. Needs the server key that the backup was made with.";
-  static override examples = ["<%= config.bin %> <%= command.id %> svc-backup.gz --data-dir ./restored"];
+    "The whole backup is read and checked before anything is written, and the restored data is compared with it. It needs the server key that the " +
+    "backup was made with (server.key of that server): from --server-key-file, which is copied into the data directory, from a server.key that " +
+    "exists there, or from SVC_SERVER_PRIVATE_KEY.";
+  static override examples = [
+    "<%= config.bin %> <%= command.id %> svc-backup.gz --data-dir ./restored --server-key-file svc-server.key",
+  ];
   static override args = { file: Args.string({ required: true, description: "file made by db backup" }) };
-  static override flags = { ...placeFlags, ...dryRunFlag };
+  static override flags = {
+    ...placeFlags,
+    ...secretFlags("server-key", "the server key that the backup was made with"),
+    ...dryRunFlag,
+  };
 
   async run(): Promise<void> {
     const { args, flags } = await this.parse(DbRestore);
-    const where = { place: this.place(flags), dataDir: this.dataDir(flags), env: this.io.env };
+    const place = { place: this.place(flags), dataDir: this.dataDir(flags), env: this.io.env };
+    const given = await readSecret(this.io, flags, "server-key");
+    const text = given ?? (await this.askForKey(place, args.file));
+    const where = text === undefined ? place : { ...place, key: readServerKey(text, "the server key") };
     if (flags["dry-run"]) {
       const found = await checkRestore(where, args.file);
-      return this.report(`would restore ${found.rows} rows of ${found.created_at}: the backup is sound`, found);
+      return this.report(`would restore ${found.rows} rows of ${found.created_at}: the backup is intact`, found);
     }
     const progress = this.progress("checking the backup ...");
     const made = await restoreData(where, args.file, ({ table, rows }) => progress.update(`${table}: ${rows}`)).finally(
       () => progress.done(),
     );
     await this.report(`restored ${made.rows} rows and ${made.blobs} blobs of ${made.created_at}`, made);
+  }
+
+  /** Checked first, because nothing can be restored without the backup's key. */
+  private async askForKey(where: Parameters<typeof keyForRestore>[0], file: string): Promise<string | undefined> {
+    const { keyId, isMissing } = await keyForRestore(where, file);
+    if (!isMissing) return undefined;
+    const what = `The secrets in ${file} are encrypted with server key ${keyId}`;
+    if (!this.interactive)
+      throw failed(
+        `${what}, and there is no server key here; nothing was written`,
+        "Copy server.key from the data directory of the server that was backed up, and give it as --server-key-file FILE (or its content as SVC_SERVER_PRIVATE_KEY).",
+      );
+    this.note(`${what}: it is in server.key in the data directory of the server that was backed up.`);
+    return readText(this.io, await this.askText("File with that key?", "--server-key-file"), "--server-key-file");
   }
 }

@@ -5,7 +5,7 @@ import { limitFlags } from "../../cli/flags.ts";
 import { queryFlags, queryOf } from "../../cli/query-flags.ts";
 
 export default class DeviceCertificates extends DeviceCommand {
-  static override summary = "List the certificates on a host as its owner sees them.";
+  static override summary = "List the certificates on a host as its user sees them.";
   static override endpoints = [deviceApi.certificates];
   static override args = deviceArgs;
   static override flags = { ...deviceFlags, ...queryFlags(deviceApi.certificates), ...limitFlags };

@@ -2,7 +2,7 @@ import { deviceApi } from "../../api/device.ts";
 import { DeviceCommand, deviceArgs, deviceFlags } from "../../cli/device-command.ts";
 
 export default class DeviceDesktop extends DeviceCommand {
-  static override summary = "Show what the desktop app of a host is told.";
+  static override summary = "Show the data that the server sends to a host's desktop app.";
   static override endpoints = [deviceApi.desktop];
   static override args = deviceArgs;
   static override flags = deviceFlags;

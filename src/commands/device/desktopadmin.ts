@@ -2,7 +2,7 @@ import { deviceApi } from "../../api/device.ts";
 import { DeviceCommand, deviceArgs, deviceFlags } from "../../cli/device-command.ts";
 
 export default class DeviceDesktopAdmin extends DeviceCommand {
-  static override summary = "Show Munki and device management of a Mac as its owner sees them.";
+  static override summary = "Show Munki and device management of a Mac as its user sees them.";
   static override endpoints = [deviceApi.desktopAdmin];
   static override args = deviceArgs;
   static override flags = deviceFlags;

@@ -2,7 +2,7 @@ import { deviceApi } from "../../api/device.ts";
 import { DeviceCommand, deviceArgs, deviceFlags } from "../../cli/device-command.ts";
 
 export default class DeviceMapping extends DeviceCommand {
-  static override summary = "List whose host it is, as its owner sees it.";
+  static override summary = "List the email addresses of a host's users, as shown on its own page.";
   static override endpoints = [deviceApi.deviceMapping];
   static override args = deviceArgs;
   static override flags = deviceFlags;

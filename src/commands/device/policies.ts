@@ -2,7 +2,7 @@ import { DevicePolicy, deviceApi } from "../../api/device.ts";
 import { DeviceCommand, deviceArgs, deviceFlags } from "../../cli/device-command.ts";
 
 export default class DevicePolicies extends DeviceCommand {
-  static override summary = "List the policies of a host as its owner sees them.";
+  static override summary = "List the policies of a host as its user sees them.";
   static override endpoints = [deviceApi.policies];
   static override args = deviceArgs;
   static override flags = deviceFlags;
@@ -14,7 +14,13 @@ export default class DevicePolicies extends DeviceCommand {
     const { policies } = await this.call(deviceApi.policies, { params: { token } });
     await this.printList(policies, {
       schema: DevicePolicy,
-      columns: [{ key: "id" }, { key: "name" }, { key: "response" }, { key: "critical" }, { key: "resolution" }],
+      columns: [
+        { key: "id" },
+        { key: "name" },
+        { key: "response", text: (value) => (value === "" ? "not answered" : String(value)) },
+        { key: "critical" },
+        { key: "resolution" },
+      ],
     });
   }
 }

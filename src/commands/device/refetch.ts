@@ -4,7 +4,7 @@ import { dryRunFlag } from "../../cli/flags.ts";
 import { printable } from "../../cli/text.ts";
 
 export default class DeviceRefetch extends DeviceCommand {
-  static override summary = "Ask a host for all its details, as its owner.";
+  static override summary = "Request all details from a host, as its user.";
   static override endpoints = [deviceApi.refetch];
   static override args = deviceArgs;
   static override flags = { ...deviceFlags, ...dryRunFlag };
@@ -15,9 +15,9 @@ export default class DeviceRefetch extends DeviceCommand {
     const token = await this.deviceToken(args.token, flags);
     if (flags["dry-run"]) {
       const { host } = await this.call(deviceApi.get, { params: { token } });
-      return this.printPlan(`ask ${printable(host.display_name)} for all its details`, { id: host.id });
+      this.trying(`request all details from ${printable(host.display_name)}`, { id: host.id });
     }
     await this.call(deviceApi.refetch, { params: { token } });
-    await this.report("the host is asked for all its details at its next check-in", { refetch_requested: true });
+    await this.report("the host will report all its details at its next check-in", { refetch_requested: true });
   }
 }

@@ -3,7 +3,7 @@ import { DeviceCommand, deviceArgs, deviceFlags } from "../../cli/device-command
 import { timeColumn } from "../../cli/host-view.ts";
 
 export default class DeviceShow extends DeviceCommand {
-  static override summary = "Show a host as its owner sees it.";
+  static override summary = "Show a host as its user sees it.";
   static override endpoints = [deviceApi.get];
   static override args = deviceArgs;
   static override flags = deviceFlags;

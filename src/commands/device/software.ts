@@ -5,7 +5,7 @@ import { limitFlags } from "../../cli/flags.ts";
 import { queryFlags, queryOf } from "../../cli/query-flags.ts";
 
 export default class DeviceSoftware extends DeviceCommand {
-  static override summary = "List the software on a host as its owner sees it.";
+  static override summary = "List the software on a host as its user sees it.";
   static override endpoints = [deviceApi.software];
   static override args = deviceArgs;
   static override flags = { ...deviceFlags, ...queryFlags(deviceApi.software), ...limitFlags };

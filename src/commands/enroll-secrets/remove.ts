@@ -9,11 +9,11 @@ export default class EnrollSecretsRemove extends EnrollSecretsCommand {
   static override summary = "Remove an enroll secret.";
   static override destructive = true;
   static override description =
-    "PREFIX is the beginning of the secret, at least four characters: a whole secret does not belong on a command line.";
+    "PREFIX is the beginning of the secret, at least four characters long. A whole secret should not be on a command line.";
   static override endpoints = [enrollSecretsApi.setGlobal, enrollSecretsApi.setTeam];
   static override args = { prefix: args.optional("beginning of the secret") };
   static override flags = {
-    ...secretFlags("secrets", "the secrets, one a line"),
+    ...secretFlags("secrets", "the secrets, one per line"),
     ...teamFlag,
     ...yesFlag,
     ...dryRunFlag,
@@ -28,19 +28,18 @@ export default class EnrollSecretsRemove extends EnrollSecretsCommand {
     const holder = await this.holder(flags.team);
     const whole = await this.givenSecrets(flags);
     if (given.prefix === undefined && whole.length === 0)
-      throw usage("which secret?", "Give its beginning, or --secrets-stdin.");
+      throw usage("no secret is given", "Give its beginning, or --secrets-stdin.");
     const before = (await this.secretsOf(holder)).map(({ secret }) => secret);
     const gone =
       given.prefix === undefined ? before.filter((secret) => whole.includes(secret)) : [one(before, given.prefix)];
     if (gone.length < whole.length)
-      throw notFound(`${plural(whole.length - gone.length, "secret")} of these are not there`);
+      throw notFound(`${plural(whole.length - gone.length, "secret")} of these do not exist`);
     const kept = before.filter((secret) => !gone.includes(secret));
-    const told = `${plural(gone.length, "secret")} of ${holder.name} (${gone.map(masked).join(", ")})`;
+    const told = `${holder.secrets(gone.length)} (${gone.map(masked).join(", ")})`;
     if (flags["dry-run"]) {
-      await this.check(holder, kept);
-      return this.printPlan(`remove ${told}`, { team_id: holder.teamId });
+      this.trying(`remove ${told}`, { team_id: holder.teamId });
     }
-    await this.confirm(`Remove ${told}? Agents that hold it cannot enroll again.`);
+    await this.confirm(`Remove ${told}? Agents that have it cannot enroll again.`);
     await this.replace(holder, kept);
     await this.report(`removed ${told}`, { team_id: holder.teamId, removed: gone.length, left: kept.length });
   }

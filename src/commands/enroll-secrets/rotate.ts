@@ -2,18 +2,18 @@ import * as Flags from "@oclif/core/flags";
 import { enrollSecretsApi } from "../../api/enroll-secrets.ts";
 import { EnrollSecretsCommand, newSecret } from "../../cli/enroll-secrets.ts";
 import { dryRunFlag, teamFlag, yesFlag } from "../../cli/flags.ts";
-import { durationMs, plural } from "../../cli/text.ts";
+import { durationMs } from "../../cli/text.ts";
 
 export default class EnrollSecretsRotate extends EnrollSecretsCommand {
   static override summary = "Add a new enroll secret, print it, and remove the old ones after --grace.";
   static override destructive = true;
   static override description =
-    "With --grace the command waits that long before it removes the old secrets; interrupted, it leaves both. Secrets " +
-    "that others add meanwhile stay.";
+    "With --grace the command waits that long before it removes the old secrets. If it is interrupted, both stay. Secrets " +
+    "that other users add in the meantime stay.";
   static override endpoints = [enrollSecretsApi.setGlobal, enrollSecretsApi.setTeam];
   static override flags = {
     grace: Flags.string({
-      summary: "How long the old secrets go on working: 30s, 10m, 1h.",
+      summary: "How long the old secrets stay valid: 30s, 10m, 1h.",
       default: "0",
       helpValue: "TIME",
     }),
@@ -33,18 +33,17 @@ export default class EnrollSecretsRotate extends EnrollSecretsCommand {
     const old = (await this.secretsOf(holder)).map(({ secret }) => secret);
     const fresh = newSecret();
     if (flags["dry-run"]) {
-      await this.check(holder, [fresh, ...old]);
-      return this.printPlan(`add a secret to ${holder.name} and remove ${plural(old.length, "old secret")}`, {
+      this.trying(`add a secret and remove ${holder.secrets(old.length, "old ")}`, {
         team_id: holder.teamId,
       });
     }
-    await this.confirm(`Replace ${plural(old.length, "secret")} of ${holder.name}?`);
+    await this.confirm(`Replace ${holder.secrets(old.length)}?`);
     await this.replace(holder, [fresh, ...old]);
     if (this.structured) await this.printOne({ secret: fresh, team_id: holder.teamId, replaces: old.length });
     else this.log(fresh);
     if (old.length === 0) return;
     if (grace > 0) {
-      this.note(`the old secrets work for ${flags.grace} more`);
+      this.note(`the old secrets stay valid for ${flags.grace}`);
       await this.io.sleep(grace, this.stop.signal);
     }
     const now = (await this.secretsOf(holder)).map(({ secret }) => secret);
@@ -52,6 +51,6 @@ export default class EnrollSecretsRotate extends EnrollSecretsCommand {
       holder,
       now.filter((secret) => !old.includes(secret)),
     );
-    this.note(`removed ${plural(old.length, "old secret")} of ${holder.name}`);
+    this.note(`removed ${holder.secrets(old.length, "old ")}`);
   }
 }

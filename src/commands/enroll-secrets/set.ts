@@ -4,16 +4,18 @@ import { EnrollSecretsCommand } from "../../cli/enroll-secrets.ts";
 import { usage } from "../../cli/errors.ts";
 import { dryRunFlag, teamFlag, yesFlag } from "../../cli/flags.ts";
 import { secretFlags } from "../../cli/input.ts";
-import { plural } from "../../cli/text.ts";
 
 export default class EnrollSecretsSet extends EnrollSecretsCommand {
-  static override summary = "Replace the enroll secrets, one a line.";
+  static override summary = "Replace the enroll secrets; one per line.";
   static override destructive = true;
-  static override description = "Agents that hold a secret which is gone cannot enroll again. --none removes all.";
+  static override description = "Agents with a removed secret cannot enroll again. --none removes all secrets.";
   static override endpoints = [enrollSecretsApi.setGlobal, enrollSecretsApi.setTeam];
   static override flags = {
     ...secretFlags("secrets", "the secrets"),
-    none: Flags.boolean({ summary: "No secret: nothing can enroll.", exclusive: ["secrets-stdin", "secrets-file"] }),
+    none: Flags.boolean({
+      summary: "Remove all secrets: no host can enroll.",
+      exclusive: ["secrets-stdin", "secrets-file"],
+    }),
     ...teamFlag,
     ...yesFlag,
     ...dryRunFlag,
@@ -30,14 +32,13 @@ export default class EnrollSecretsSet extends EnrollSecretsCommand {
     if (secrets.length === 0 && !flags.none)
       throw usage("no secrets given", "Use --secrets-stdin, --secrets-file or --none.");
     const before = await this.secretsOf(holder);
-    const told = `replace ${plural(before.length, "secret")} of ${holder.name} by ${secrets.length}`;
+    const told = `replace ${holder.secrets(before.length)} by ${secrets.length}`;
     if (flags["dry-run"]) {
-      await this.check(holder, secrets);
-      return this.printPlan(told, { team_id: holder.teamId });
+      this.trying(told, { team_id: holder.teamId });
     }
     if (before.length > 0) await this.confirm(`${told[0]?.toUpperCase()}${told.slice(1)}?`);
     await this.replace(holder, secrets);
-    await this.report(`${holder.name}: ${plural(secrets.length, "secret")} now`, {
+    await this.report(`there are now ${holder.secrets(secrets.length)}`, {
       team_id: holder.teamId,
       count: secrets.length,
     });

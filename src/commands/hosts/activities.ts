@@ -6,7 +6,7 @@ import { args, limitFlags } from "../../cli/flags.ts";
 import { timeColumn } from "../../cli/host-view.ts";
 
 export default class HostsActivities extends ClientCommand {
-  static override summary = "List what was done with a host, by whom, the newest first.";
+  static override summary = "List the activities of a host, newest first.";
   static override endpoints = [hostActivitiesApi.list];
   static override args = { host: args.host };
   static override flags = { ...limitFlags };

@@ -5,7 +5,7 @@ import { args, dryRunFlag, yesFlag } from "../../cli/flags.ts";
 import { printable } from "../../cli/text.ts";
 
 export default class HostsCancel extends ClientCommand {
-  static override summary = "Cancel what a host has yet to do.";
+  static override summary = "Cancel an upcoming activity of a host.";
   static override destructive = true;
   static override description = "A lock or wipe that has started on the host cannot be cancelled.";
   static override endpoints = [hostActivitiesApi.cancel];
@@ -22,13 +22,10 @@ export default class HostsCancel extends ClientCommand {
     const { activities } = await this.call(hostActivitiesApi.upcoming, { params: { id } });
     const found = activities.find(({ uuid }) => uuid === given.activity);
     if (!found)
-      throw notFound(
-        `${name} has no upcoming activity ${given.activity}`,
-        `\`svc hosts upcoming ${id}\` lists what there is.`,
-      );
+      throw notFound(`${name} has no upcoming activity ${given.activity}`, `\`svc hosts upcoming ${id}\` lists them.`);
     const script = found.details?.script_name;
     const what = typeof script === "string" && script !== "" ? printable(script) : found.type;
-    if (flags["dry-run"]) return this.printPlan(`cancel ${what} on ${name}`, { host_id: id, ...found });
+    if (flags["dry-run"]) this.trying(`cancel ${what} on ${name}`, { host_id: id, ...found });
     await this.confirm(`Cancel ${what} on ${name}?`);
     await this.call(hostActivitiesApi.cancel, { params: { id, activity_id: given.activity } });
     await this.report(`cancelled ${what} on ${name}`, { host_id: id, uuid: given.activity, cancelled: true });

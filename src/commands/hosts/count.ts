@@ -1,6 +1,6 @@
 import { hostsApi } from "../../api/hosts.ts";
 import { ClientCommand } from "../../cli/client-command.ts";
-import { teamFlag } from "../../cli/flags.ts";
+import { labelFlag, teamFlag } from "../../cli/flags.ts";
 import { queryFlags, queryOf } from "../../cli/query-flags.ts";
 
 const listOnly = [
@@ -20,7 +20,7 @@ const listOnly = [
 export default class HostsCount extends ClientCommand {
   static override summary = "Count hosts.";
   static override endpoints = [hostsApi.count];
-  static override flags = { ...queryFlags(hostsApi.count, listOnly), ...teamFlag };
+  static override flags = { ...queryFlags(hostsApi.count, listOnly), ...teamFlag, ...labelFlag };
   static override examples = [
     "<%= config.bin %> <%= command.id %> --status offline",
     "<%= config.bin %> <%= command.id %> --where 'team = none and seen > 1d'",
@@ -28,7 +28,7 @@ export default class HostsCount extends ClientCommand {
 
   async run() {
     const { flags } = await this.parse(HostsCount);
-    const query = queryOf(hostsApi.count, flags, await this.teamFilter(flags.team));
+    const query = queryOf(hostsApi.count, flags, await this.hostFilter(flags));
     const reply = await this.call(hostsApi.count, { query });
     if (this.structured) await this.printOne(reply, { schema: hostsApi.count.response });
     else this.log([reply.count, reply.digest].filter((part) => part !== undefined).join(" "));

@@ -5,12 +5,12 @@ import { asShown, needsApproval } from "../../cli/selection.ts";
 import { plural, printable } from "../../cli/text.ts";
 
 export default class HostsDelete extends HostsCommand {
-  static override summary = "Delete hosts; they may enroll again.";
+  static override summary = "Delete hosts. They may enroll again.";
   static override destructive = true;
   static override description =
-    "Hosts are named, or picked by filters. One host asks y or N. Several ask to type their number, or take --confirm " +
-    "NUMBER; --yes is not enough for them. A choice that holds every host needs --all-hosts. Deletes nothing when the hosts are " +
-    "others by then (exit code 5); where the server wants another admin's approval, that is asked for (exit code 7).";
+    "Hosts are named, or selected by filters. Asks y or N for one host. For several, you must type their number or give --confirm " +
+    "NUMBER; --yes is not enough. A selection of all hosts needs --all-hosts. Nothing is deleted if the selection has changed " +
+    "in the meantime (exit code 5). If the server requires another admin's approval, it is requested instead (exit code 7).";
   static override endpoints = [hostsApi.delete, hostsApi.deleteMany];
   static override strict = false;
   static override args = { hosts: args.hosts };
@@ -29,7 +29,7 @@ export default class HostsDelete extends HostsCommand {
     if (flags["dry-run"]) {
       const hosts = filters === null ? await this.named(names) : await this.picked(filters, "delete");
       await this.checkChoice(hosts.length, flags["all-hosts"]);
-      return this.printPlan(`delete ${plural(hosts.length, "host")}`, hosts);
+      this.trying(`delete ${plural(hosts.length, "host")}`, hosts);
     }
     const shown =
       filters === null ? await this.shownNamed(await this.named(names)) : await this.shownPicked(filters, "delete");

@@ -9,7 +9,7 @@ const issues = (value: unknown) =>
   Array.isArray(value) ? value.map(({ name, type }) => `${name} (${type})`).join(", ") : "";
 
 export default class HostsDesktopadmin extends ClientCommand {
-  static override summary = "Show what Munki and device management say of a Mac, or of all Macs.";
+  static override summary = "Show the Munki and device management data of a Mac, or of all Macs.";
   static override endpoints = [hostDetailsApi.desktopAdmin, hostDetailsApi.desktopAdminSummary];
   static override args = { host: args.hosts };
   static override flags = { ...teamFlag };
@@ -24,7 +24,7 @@ export default class HostsDesktopadmin extends ClientCommand {
     if (flags.team !== undefined) throw usage("name a host or a team, not both");
     const { id, display_name } = await this.host(given.host);
     const { desktopadmin } = await this.call(hostDetailsApi.desktopAdmin, { params: { id } });
-    if (desktopadmin === null && !this.structured) return this.note(`${printable(display_name)} is no Mac`);
+    if (desktopadmin === null && !this.structured) return this.note(`${printable(display_name)} is not a Mac`);
     await this.printOne(desktopadmin, {
       schema: HostDesktopAdmin,
       columns: [
@@ -46,7 +46,7 @@ export default class HostsDesktopadmin extends ClientCommand {
     const rows = [
       ...counted(desktopadmin.munki_versions, ({ version }) => `Munki ${version}`),
       ...counted(desktopadmin.munki_issues, ({ name, type }) => `${type}: ${name}`),
-      { what: "enrolled by hand", hosts: mdm.enrolled_manual_hosts_count },
+      { what: "enrolled manually", hosts: mdm.enrolled_manual_hosts_count },
       { what: "enrolled automatically", hosts: mdm.enrolled_automated_hosts_count },
       { what: "not enrolled", hosts: mdm.unenrolled_hosts_count },
       ...counted(desktopadmin.mobile_device_management_solution, ({ name, server_url }) => name || server_url),

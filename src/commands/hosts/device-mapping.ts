@@ -10,7 +10,7 @@ export default class HostsDeviceMapping extends ClientCommand {
   static override endpoints = [hostDetailsApi.deviceMapping, hostDetailsApi.setDeviceMapping];
   static override args = { host: args.host };
   static override flags = {
-    email: Flags.string({ summary: "Map the host to this address, in place of the custom one that it has." }),
+    email: Flags.string({ summary: "Set the custom address of the host, replacing an existing one." }),
     ...dryRunFlag,
   };
   static override examples = [
@@ -26,7 +26,7 @@ export default class HostsDeviceMapping extends ClientCommand {
       return this.show(await this.call(hostDetailsApi.setDeviceMapping, { params: { id }, body: { email } }));
     const reply = await this.call(hostDetailsApi.deviceMapping, { params: { id } });
     if (email === undefined) return this.show(reply);
-    this.validate(hostDetailsApi.setDeviceMapping, { email });
+    await this.tryOut(hostDetailsApi.setDeviceMapping, { params: { id }, body: { email } });
     const from = reply.device_mapping.find(({ source }) => source === "custom")?.email;
     await this.printPlan(`map ${printable(display_name)} to ${printable(email)}`, { id, display_name }, [
       { field: "email", from, to: email },

@@ -4,7 +4,7 @@ import { args } from "../../cli/flags.ts";
 import { printable } from "../../cli/text.ts";
 
 export default class HostsEncryptionKey extends ClientCommand {
-  static override summary = "Print the disk encryption key of a host. That it was read is recorded.";
+  static override summary = "Print the disk encryption key of a host. The access is recorded.";
   static override endpoints = [hostDetailsApi.encryptionKey];
   static override args = { host: args.host };
   static override examples = ["<%= config.bin %> <%= command.id %> mac-1.example.com"];

@@ -5,7 +5,7 @@ import { whereFlag } from "../../cli/hosts-command.ts";
 import { printable } from "../../cli/text.ts";
 
 export default class HostsExplain extends ClientCommand {
-  static override summary = "Tell which parts of a selector hold for a host.";
+  static override summary = "Show which parts of a selector match a host.";
   static override endpoints = [hostsApi.explain];
   static override args = { host: args.host };
   static override flags = { where: { ...whereFlag.where, required: true, summary: "The selector." } };
@@ -19,10 +19,10 @@ export default class HostsExplain extends ClientCommand {
     const reply = await this.call(hostsApi.explain, { params: { id }, query: { where: flags.where as string } });
     const schema = hostsApi.explain.response;
     if (this.structured || this.common.fields !== undefined) return this.printOne(reply, { schema });
-    this.note(`${printable(display_name)} is ${reply.held ? "picked" : "not picked"}`);
-    const lines = reply.parts.map(({ text, depth, held }) => ({ held, part: `${"  ".repeat(depth)}${text}` }));
+    this.note(`${printable(display_name)} is ${reply.matches ? "selected" : "not selected"}`);
+    const lines = reply.parts.map(({ text, depth, matches }) => ({ matches, part: `${"  ".repeat(depth)}${text}` }));
     await this.printList(lines, {
-      columns: [{ key: "held", text: (held) => (held === true ? "yes" : "no") }, { key: "part" }],
+      columns: [{ key: "matches", text: (matches) => (matches === true ? "yes" : "no") }, { key: "part" }],
     });
   }
 }

@@ -13,7 +13,7 @@ export default class HostsGet extends ClientCommand {
   static override endpoints = [hostsApi.get, hostsApi.byIdentifier];
   static override args = { host: args.host };
   static override flags = {
-    "exclude-software": Flags.boolean({ summary: "Leave the software out." }),
+    "exclude-software": Flags.boolean({ summary: "Omit the software." }),
   };
   static override examples = [
     "<%= config.bin %> <%= command.id %> mac-1.example.com",
@@ -23,7 +23,7 @@ export default class HostsGet extends ClientCommand {
   async run() {
     const { args: given, flags } = await this.parse(HostsGet);
     const { id } = await this.host(given.host);
-    // Only whole replies and chosen fields show the software.
+    // The software is only shown in structured output and in chosen fields.
     const whole = this.structured || flags.fields !== undefined;
     const { host } = await this.call(hostsApi.get, {
       params: { id },

@@ -19,12 +19,12 @@ export default class HostsHealth extends ClientCommand {
     await this.printOne(health, {
       schema: HostHealth,
       columns: [
-        timeColumn("updated_at", "looked up", this.relativeTimes, this.io.now()),
+        timeColumn("updated_at", "as of", this.relativeTimes, this.io.now()),
         { key: "os_version", header: "os version" },
         { key: "disk_encryption_enabled", header: "disk encrypted" },
         { key: "failing_policies_count", header: "failing policies" },
         ...(health.failing_policies.length > 0
-          ? [{ key: "failing_policies", header: "these are", text: namesOf }]
+          ? [{ key: "failing_policies", header: "their names", text: namesOf }]
           : []),
         {
           key: "vulnerable_software",

@@ -1,15 +1,17 @@
-import type { Host } from "../../api/host.ts";
+import { Host } from "../../api/host.ts";
 import { hostsApi } from "../../api/hosts.ts";
 import { ClientCommand } from "../../cli/client-command.ts";
-import { usage } from "../../cli/errors.ts";
-import { limitFlags, teamFlag } from "../../cli/flags.ts";
+import { CliError, usage } from "../../cli/errors.ts";
+import { pick } from "../../cli/fields.ts";
+import { labelFlag, limitFlags, listOf, teamFlag } from "../../cli/flags.ts";
 import { hostView } from "../../cli/host-view.ts";
+import { checkFields } from "../../cli/output.ts";
 import { queryFlags, queryOf } from "../../cli/query-flags.ts";
-import { durationMs, visible } from "../../cli/text.ts";
-import { Changes, watchFlags } from "../../cli/watch.ts";
+import { durationMs, plural, visible } from "../../cli/text.ts";
+import { Changes, Picture, watchFlags } from "../../cli/watch.ts";
 import { Unreachable } from "../../client/errors.ts";
 
-/** These change with every contact of a host. */
+/** Fields that change with every contact of a host. */
 const volatile: readonly (keyof Host)[] = [
   "seen_time",
   "updated_at",
@@ -23,16 +25,15 @@ const volatile: readonly (keyof Host)[] = [
   "percent_disk_space_available",
 ];
 const SHORTEST_MS = 500;
-const CLEAR = "\u001b[H\u001b[2J\u001b[3J";
 
 export default class HostsList extends ClientCommand {
   static override summary = "List hosts.";
   static override description =
-    "--where takes a selector: fields with =, !=, <, <=, >, >=, ~ (contains), in and not in, joined by and, or, not and parentheses. " +
-    "Times take durations (seen < 7d: heard of within seven days), sizes are like 16GB, none is the lack of a value. software(name ~ chrome and " +
-    "version = 1.2) asks for one version that meets both.";
+    "--where takes a selector: comparisons of fields with =, !=, <, <=, >, >=, ~ (contains), in and not in, combined with and, or, not and parentheses. " +
+    "Times are compared with durations (seen < 7d: seen within the last seven days), sizes are like 16GB, and none means no value. software(name ~ chrome and " +
+    "version = 1.2) requires one software version that meets both conditions.";
   static override endpoints = [hostsApi.list];
-  static override flags = { ...queryFlags(hostsApi.list), ...teamFlag, ...watchFlags, ...limitFlags };
+  static override flags = { ...queryFlags(hostsApi.list), ...teamFlag, ...labelFlag, ...watchFlags, ...limitFlags };
   static override examples = [
     "<%= config.bin %> <%= command.id %> --status online --order-key hostname",
     "<%= config.bin %> <%= command.id %> --query mac --all -o csv --fields id,hostname,primary_ip",
@@ -42,7 +43,7 @@ export default class HostsList extends ClientCommand {
 
   async run() {
     const { flags } = await this.parse(HostsList);
-    const query = queryOf(hostsApi.list, flags, await this.teamFilter(flags.team));
+    const query = queryOf(hostsApi.list, flags, await this.hostFilter(flags));
     const read = () => this.rows(hostsApi.list, { query }, "hosts");
     if (flags.watch) return this.watch(read, flags.interval ?? "5s", flags.times ?? Number.POSITIVE_INFINITY);
     await this.printList(this.pages(hostsApi.list, { query }, "hosts"), hostView(this.relativeTimes, this.io.now()));
@@ -50,39 +51,70 @@ export default class HostsList extends ClientCommand {
 
   private async watch(read: () => Promise<Host[]>, interval: string, times: number): Promise<void> {
     const pause = Math.max(SHORTEST_MS, durationMs(interval, "--interval"));
+    const { fields, jq, limit } = this.common;
+    const chosen = typeof fields === "string" ? listOf([fields]) : null;
+    if (!["table", "ndjson"].includes(this.format) || jq !== undefined)
+      throw usage("--watch prints a table on a terminal, and JSON lines elsewhere", "Omit --output and --jq.");
+    if (chosen) checkFields(chosen, Host);
+    // All rows by default: with a limit, hosts at its edge would be reported as added and removed.
+    if (limit === undefined) this.common.all = true;
     const onScreen = this.format === "table" && this.io.tty.stdout;
-    const { fields, jq } = this.common;
-    if (!["table", "ndjson"].includes(this.format) || fields !== undefined || jq !== undefined)
-      throw usage(
-        "--watch prints a table on a terminal, and JSON lines elsewhere",
-        "Leave --output, --fields and --jq out.",
-      );
-    // A limit's edge would come and go.
-    if (this.common.limit === undefined) this.common.all = true;
-    const changes = new Changes<Host>(volatile);
-    for (let turn = 1; ; turn++) {
-      const rows = await this.patiently(read);
-      if (rows && onScreen) {
-        this.io.out(CLEAR);
-        await this.printList(rows, hostView(true, this.io.now()));
-      } else if (rows) {
-        const at = this.io.now().toISOString();
-        for (const { change, row } of changes.next(rows))
-          this.io.out(`${visible(JSON.stringify({ at, change, host: row }))}\n`);
+    const show = onScreen ? this.#picture(interval) : this.#lines(chosen);
+    try {
+      for (let turn = 1; ; turn++) {
+        await show.next(await this.#patiently(read, onScreen));
+        if (turn >= times) return;
+        await this.io.sleep(pause, this.stop.signal);
       }
-      if (turn >= times) return;
-      await this.io.sleep(pause, this.stop.signal);
+    } catch (error) {
+      // The watch ends by Ctrl-C, which is not an error.
+      throw this.stop.signal.aborted ? new CliError("interrupted", "") : error;
+    } finally {
+      show.end();
     }
   }
 
-  /** A server that is away for a while ends no watch. */
-  private async patiently(read: () => Promise<Host[]>): Promise<Host[] | null> {
+  /** Repaints the list in place. */
+  #picture(interval: string) {
+    const picture = new Picture(this.io, this.common["no-header"] !== true);
+    let rows: Host[] = [];
+    return {
+      next: async (read: Host[] | string) => {
+        if (typeof read !== "string") rows = read;
+        const online = rows.filter(({ status }) => status === "online").length;
+        const time = this.io.now().toTimeString().slice(0, 8);
+        const about = `${plural(rows.length, "host")}, ${online} online, every ${interval}, ${time}; Ctrl-C ends`;
+        const text = rows.length === 0 ? "no hosts match\n" : await this.listText(rows, hostView(true, this.io.now()));
+        picture.paint(text, typeof read === "string" ? `${read}; retrying` : about);
+      },
+      end: () => picture.end(),
+    };
+  }
+
+  /** Prints a line for each host that was added, changed or removed. */
+  #lines(fields: readonly string[] | null) {
+    const shape = (host: Host): unknown => (fields ? pick(host, fields) : host);
+    // Fields chosen with --fields are compared, even those that change all the time.
+    const changes = new Changes<Host>(fields ? [] : volatile, shape);
+    return {
+      next: async (read: Host[] | string) => {
+        if (typeof read === "string") return;
+        const at = this.io.now().toISOString();
+        for (const { change, row } of changes.next(read))
+          await this.write(`${visible(JSON.stringify({ at, change, host: shape(row) }))}\n`);
+      },
+      end: () => {},
+    };
+  }
+
+  /** A server that is temporarily unreachable does not end the watch: the error is shown in place of the rows. */
+  async #patiently(read: () => Promise<Host[]>, quiet: boolean): Promise<Host[] | string> {
     try {
       return await read();
     } catch (error) {
       if (!(error instanceof Unreachable) || this.stop.signal.aborted) throw error;
-      this.note(`${error.message}; looking again`);
-      return null;
+      if (!quiet) this.note(`${error.message}; retrying`);
+      return error.message;
     }
   }
 }

@@ -4,11 +4,11 @@ import { args, yesFlag } from "../../cli/flags.ts";
 import { type AsShown, HostActionCommand, hostActionFlags, type Target } from "../../cli/host-actions.ts";
 
 export default class HostsLock extends HostActionCommand {
-  static override summary = "Lock hosts as soon as they are online.";
+  static override summary = "Lock hosts; hosts that are offline are locked when they come online.";
   static override destructive = true;
   static override description =
-    "One host asks y or N. Several ask to type their number, or take --confirm NUMBER; --yes is not enough for them. " +
-    "With --wait the exit code tells how it went: 0 locked, 1 or 6 failed, 7 still pending.";
+    "Asks y or N for one host. For several, you must type their number or give --confirm NUMBER; --yes is not enough. " +
+    "With --wait, the exit code is 0 if locked, 1 or 6 if failed, and 7 if still pending.";
   static override endpoints = [hostActionsApi.lock];
   static override strict = false;
   static override args = { hosts: args.hosts };
@@ -20,7 +20,7 @@ export default class HostsLock extends HostActionCommand {
   };
   static override examples = [
     "<%= config.bin %> <%= command.id %> linux-1.example.com --yes",
-    "<%= config.bin %> <%= command.id %> mac-1.example.com linux-1.example.com --wait --timeout 30m --dry-run",
+    "<%= config.bin %> <%= command.id %> linux-1.example.com --wait --timeout 30m --dry-run",
   ];
 
   protected readonly action = "lock";

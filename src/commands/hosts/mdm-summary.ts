@@ -5,7 +5,7 @@ import { counted, countedView } from "../../cli/host-view.ts";
 import { queryFlags, queryOf } from "../../cli/query-flags.ts";
 
 export default class HostsMdmSummary extends ClientCommand {
-  static override summary = "Count hosts by their enrollment in device management; Windows servers are left out.";
+  static override summary = "Count hosts by their enrollment in device management, without Windows servers.";
   static override endpoints = [hostDetailsApi.mdmSummary];
   static override flags = { ...queryFlags(hostDetailsApi.mdmSummary), ...teamFlag };
   static override examples = ["<%= config.bin %> <%= command.id %> --platform darwin"];
@@ -17,7 +17,7 @@ export default class HostsMdmSummary extends ClientCommand {
     if (this.structured || flags.fields !== undefined) return this.printOne(reply, { schema: MdmSummary });
     const counts = reply.mobile_device_management_enrollment_status;
     const rows = [
-      { what: "enrolled by hand", hosts: counts.enrolled_manual_hosts_count },
+      { what: "enrolled manually", hosts: counts.enrolled_manual_hosts_count },
       { what: "enrolled automatically", hosts: counts.enrolled_automated_hosts_count },
       { what: "enrolled, personal", hosts: counts.enrolled_personal_hosts_count },
       { what: "not enrolled", hosts: counts.unenrolled_hosts_count },

@@ -6,12 +6,12 @@ import { args, dryRunFlag, yesFlag } from "../../cli/flags.ts";
 import { printable } from "../../cli/text.ts";
 
 export default class HostsMdm extends ClientCommand {
-  static override summary = "Show where a host is enrolled in device management; --off turns it off.";
+  static override summary = "Show a host's enrollment in device management; --off turns device management off.";
   static override destructive = true;
   static override endpoints = [hostDetailsApi.mdm, hostDetailsApi.unenroll];
   static override args = { host: args.host };
   static override flags = {
-    off: Flags.boolean({ summary: "Turn it off. The same as `svc hosts unenroll`." }),
+    off: Flags.boolean({ summary: "Turn device management off, like `svc hosts unenroll`." }),
     ...yesFlag,
     ...dryRunFlag,
   };
@@ -25,7 +25,7 @@ export default class HostsMdm extends ClientCommand {
     const { id, display_name } = await this.host(given.host);
     const name = printable(display_name);
     if (flags.off) {
-      if (flags["dry-run"]) return this.printPlan(`turn off device management for ${name}`, { id, display_name });
+      if (flags["dry-run"]) this.trying(`turn off device management for ${name}`, { id, display_name });
       await this.confirm(`Turn off device management for ${name}?`);
       await this.call(hostDetailsApi.unenroll, { params: { id } });
       return this.report(`${name}: device management is off`, { id, display_name, enrollment_status: "Off" });

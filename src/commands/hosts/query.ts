@@ -3,11 +3,12 @@ import { ClientCommand } from "../../cli/client-command.ts";
 import { CliError, failed } from "../../cli/errors.ts";
 import { args, dryRunFlag } from "../../cli/flags.ts";
 import { readText } from "../../cli/input.ts";
-import { ApiCallError } from "../../client/errors.ts";
+import { printable } from "../../cli/text.ts";
+import { ApiCallError, NotInPath } from "../../client/errors.ts";
 
 export default class HostsQuery extends ClientCommand {
-  static override summary = "Run SQL on one host and wait for its answer.";
-  static override description = "Exit code 6 when the host is offline or does not answer in time.";
+  static override summary = "Run SQL on one host and wait for the result.";
+  static override description = "Exit code 6 if the host is offline or does not reply in time.";
   static override endpoints = [liveQueriesApi.onHost, liveQueriesApi.onHostByIdentifier];
   static override args = { host: args.host, sql: args.required("SQL; - reads it from stdin") };
   static override flags = { ...dryRunFlag };
@@ -19,14 +20,29 @@ export default class HostsQuery extends ClientCommand {
   async run() {
     const { args: given, flags } = await this.parse(HostsQuery);
     const query = given.sql === "-" ? await readText(this.io, "-", "the SQL") : given.sql;
-    if (flags["dry-run"]) return this.printPlan(`run ${JSON.stringify(query)} on ${given.host}`, { host: given.host });
     const body = { query };
+    if (flags["dry-run"]) {
+      const { id, display_name } = await this.host(given.host);
+      const what = `run ${JSON.stringify(query)} on ${printable(display_name)}`;
+      // The server applies the same checks, without waiting for results.
+      const selected = { hosts: [id], labels: [], teams: [] };
+      await this.tryOut(liveQueriesApi.create, { body: { ...body, selected } });
+      return this.printPlan(what, { host: given.host });
+    }
     const progress = this.progress("waiting for the host ...");
     const reply = await this.ask(given.host, body).finally(() => progress.done());
     if (reply.status === "offline")
-      throw new CliError("partial", "the host is offline", "`svc query --queue-until 24h` asks it when it is back.");
+      throw new CliError(
+        "partial",
+        "the host is offline",
+        "`svc query --queue-until 24h` runs the query when the host is back online.",
+      );
     if (reply.rows === null)
-      throw new CliError("partial", reply.error ?? "the host did not answer", "Hosts answer with their next check-in.");
+      throw new CliError(
+        "partial",
+        reply.error ?? "the host did not reply in time",
+        "Hosts reply at their next check-in.",
+      );
     if (reply.error !== null) throw failed(reply.error);
     const columns = [...new Set(reply.rows.flatMap((row) => Object.keys(row)))];
     await this.printList(reply.rows, { columns }, "no rows");
@@ -37,8 +53,8 @@ export default class HostsQuery extends ClientCommand {
     try {
       return await this.call(liveQueriesApi.onHostByIdentifier, { params: { identifier: host }, body });
     } catch (error) {
-      if (!(error instanceof ApiCallError) || error.status !== 400) throw error;
-      // It may be a name that lists show, which is no identifier; where it is no host at all, the finding says so.
+      if (!(error instanceof NotInPath) && !(error instanceof ApiCallError && error.status === 400)) throw error;
+      // The text may be a display name, which is not an identifier. If no host matches, the lookup reports that.
       const { id } = await this.host(host);
       return this.call(liveQueriesApi.onHost, { params: { id: String(id) }, body });
     }

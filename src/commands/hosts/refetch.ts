@@ -1,25 +1,71 @@
 import { hostsApi } from "../../api/hosts.ts";
-import { ClientCommand } from "../../cli/client-command.ts";
+import { CliError } from "../../cli/errors.ts";
 import { args, dryRunFlag } from "../../cli/flags.ts";
-import { printable } from "../../cli/text.ts";
+import { choiceFlags, HostsCommand, type Picked } from "../../cli/hosts-command.ts";
+import { plural, printable } from "../../cli/text.ts";
+import { ApiCallError } from "../../client/errors.ts";
 
-export default class HostsRefetch extends ClientCommand {
-  static override summary = "Ask a host for all its details at its next check-in.";
+const { confirm: _, ...choice } = choiceFlags;
+/** Maximum number of concurrent requests. */
+const MAX_CONCURRENT = 8;
+
+export default class HostsRefetch extends HostsCommand {
+  static override summary = "Request all details from hosts at their next check-in.";
+  static override description =
+    "Hosts are named, or selected by filters; --all-hosts selects every host that you can see. The exit code is 6 if some requests failed.";
   static override endpoints = [hostsApi.refetch];
-  static override args = { host: args.host };
-  static override flags = { ...dryRunFlag };
-  static override examples = ["<%= config.bin %> <%= command.id %> mac-1.example.com"];
+  static override strict = false;
+  static override args = { hosts: args.hosts };
+  static override flags = { ...choice, ...dryRunFlag };
+  static override examples = [
+    "<%= config.bin %> <%= command.id %> mac-1.example.com",
+    "<%= config.bin %> <%= command.id %> --where 'platform = darwin'",
+  ];
 
   async run() {
-    const { args: given, flags } = await this.parse(HostsRefetch);
-    const { id, display_name } = await this.host(given.host);
-    const name = printable(display_name);
-    if (flags["dry-run"]) return this.printPlan(`ask ${name} for all its details`, { id, display_name });
-    await this.call(hostsApi.refetch, { params: { id } });
-    await this.report(`${name} is asked for all its details at its next check-in`, {
-      id,
-      display_name,
-      refetch_requested: true,
-    });
+    const { argv, flags } = await this.parse(HostsRefetch);
+    const names = argv.map(String);
+    const filters = await this.filtersOr(names, flags);
+    const hosts = filters === null ? await this.named(names) : await this.picked(filters);
+    await this.checkChoice(hosts.length, flags["all-hosts"]);
+    const [only] = hosts;
+    const what = hosts.length === 1 && only ? printable(only.display_name) : plural(hosts.length, "host");
+    const refused = await this.#ask(hosts);
+    const asked = hosts.filter((host) => !refused.includes(host));
+    const told = hosts.length === 1 ? what : plural(asked.length, "host");
+    if (flags["dry-run"]) await this.printPlan(`request all details from ${what}`, asked);
+    else if (asked.length > 0)
+      await this.report(
+        `all details were requested from ${told}, for the next check-in`,
+        hosts.length === 1 ? { ...only, refetch_requested: true } : { refetch_requested: asked.length, hosts: asked },
+      );
+    if (refused.length > 0) throw new CliError("partial", `the request failed for ${plural(refused.length, "host")}`);
+  }
+
+  /** Sends a request for each host; returns the hosts that the server refused. */
+  async #ask(hosts: readonly Picked[]): Promise<Picked[]> {
+    const refused: Picked[] = [];
+    const waiting = hosts.values();
+    const progress = this.progress(`requesting details from ${plural(hosts.length, "host")} ...`);
+    let done = 0;
+    const asker = async () => {
+      for (const host of waiting) {
+        try {
+          await this.call(hostsApi.refetch, { params: { id: host.id } });
+        } catch (error) {
+          if (!(error instanceof ApiCallError) || hosts.length === 1) throw error;
+          refused.push(host);
+          this.note(`${printable(host.display_name)}: ${printable(error.message)}`);
+        }
+        done++;
+        progress.update(`${done} of ${plural(hosts.length, "host")} requested ...`);
+      }
+    };
+    try {
+      await Promise.all(Array.from({ length: MAX_CONCURRENT }, asker));
+    } finally {
+      progress.done();
+    }
+    return refused;
   }
 }

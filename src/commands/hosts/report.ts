@@ -1,18 +1,19 @@
 import { hostsApi } from "../../api/hosts.ts";
 import { ExportCommand, outFlag } from "../../cli/export-command.ts";
-import { teamFlag } from "../../cli/flags.ts";
+import { labelFlag, teamFlag } from "../../cli/flags.ts";
 import { queryFlags, queryOf } from "../../cli/query-flags.ts";
 
 export default class HostsReport extends ExportCommand {
   static override summary = "Export hosts as CSV.";
   static override description =
-    "The file comes whole or not at all: a report that breaks off leaves nothing behind. In cells that a spreadsheet would take for formulas " +
-    "an apostrophe comes first.";
+    "The file is complete, or it is not written: an interrupted report leaves nothing behind. Cells that a spreadsheet would run as " +
+    "a formula begin with an apostrophe.";
   static override endpoints = [hostsApi.report];
   static override flags = {
     ...outFlag,
     ...queryFlags(hostsApi.report, ["format"]),
     ...teamFlag,
+    ...labelFlag,
   };
   static override examples = [
     "<%= config.bin %> <%= command.id %> --columns hostname,os_version,primary_ip --order-key hostname",
@@ -22,7 +23,7 @@ export default class HostsReport extends ExportCommand {
   async run() {
     const { flags } = await this.parse(HostsReport);
     const { out } = flags as { out: string };
-    const team = await this.teamFilter(flags.team as string | undefined);
+    const team = await this.hostFilter(flags);
     const query = queryOf(hostsApi.report, flags, { format: "csv", ...team });
     await this.requireToken();
     const client = await this.client();

@@ -6,7 +6,7 @@ import { dryRunFlag } from "../../cli/flags.ts";
 import { hostView } from "../../cli/host-view.ts";
 
 export default class HostsSearch extends ClientCommand {
-  static override summary = "Find hosts that a query can be run on, 10 at most.";
+  static override summary = "Find hosts that a query can run on, at most 10.";
   static override endpoints = [targetsApi.hosts];
   static override args = { text: Args.string({ description: "part of a name, serial number, uuid or address" }) };
   static override flags = {
@@ -18,7 +18,7 @@ export default class HostsSearch extends ClientCommand {
   async run() {
     const { args, flags } = await this.parse(HostsSearch);
     const query_id = flags.query === undefined ? null : (await this.savedQuery(flags.query)).id;
-    if (flags["dry-run"]) return this.printPlan("search hosts, which changes nothing", args.text ?? "");
+    if (flags["dry-run"]) this.trying("search hosts, which changes nothing", args.text ?? "");
     const { targets } = await this.call(targetsApi.hosts, { body: { query: args.text ?? "", query_id } });
     await this.printList(targets.hosts, hostView(this.relativeTimes, this.io.now()));
   }

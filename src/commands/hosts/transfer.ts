@@ -11,10 +11,10 @@ interface Destination {
 }
 
 export default class HostsTransfer extends HostsCommand {
-  static override summary = "Move hosts to a team, or to none (premium).";
+  static override summary = "Move hosts to a team, or to no team (premium).";
   static override description =
-    "Hosts are named, or picked by filters; --team is then the team that they are in now. Several ask to type their number, or take " +
-    "--confirm NUMBER. A choice that holds every host needs --all-hosts. Moves nothing when the hosts are others by then (exit code 5).";
+    "Hosts are named, or selected by filters; --team is then their current team. For several hosts, you must type their number or give " +
+    "--confirm NUMBER. A selection of all hosts needs --all-hosts. Nothing is moved if the selection has changed in the meantime (exit code 5).";
   static override endpoints = [hostsApi.transfer, hostsApi.transferByFilter];
   static override strict = false;
   static override args = { hosts: args.hosts };
@@ -47,7 +47,7 @@ export default class HostsTransfer extends HostsCommand {
   private async moveNamed(names: readonly string[], team: Destination, flags: Asked): Promise<void> {
     const hosts = await this.named(names);
     await this.checkChoice(hosts.length, flags["all-hosts"]);
-    if (flags["dry-run"]) return this.printPlan(`move ${plural(hosts.length, "host")} to ${team.name}`, hosts);
+    if (flags["dry-run"]) this.trying(`move ${plural(hosts.length, "host")} to ${team.name}`, hosts);
     const shown = await this.shownNamed(hosts);
     if (hosts.length > 1) {
       this.tell(shown);
@@ -58,14 +58,14 @@ export default class HostsTransfer extends HostsCommand {
     await this.report(`moved ${this.nameOf(shown)} to ${team.name}`, { moved: hosts.length, team_id: team.id, hosts });
   }
 
-  /** The server picks them: there may be a hundred thousand. */
+  /** The server selects the hosts by the filters, because there may be a hundred thousand. */
   private async moveFiltered(filters: Filters, team: Destination, flags: Asked): Promise<void> {
     this.validate(hostsApi.transferByFilter, { team_id: team.id, filters });
     const shown = await this.shownPicked(filters, "transfer");
     const { count } = shown.selection;
     await this.checkChoice(count, flags["all-hosts"]);
     const what = `${plural(count, "host")} to ${team.name}`;
-    if (flags["dry-run"]) return this.printPlan(`move ${what}`, shown.first);
+    if (flags["dry-run"]) this.trying(`move ${what}`, shown.first);
     this.tell(shown);
     await this.confirmTyped(`Move ${what}?`, String(count));
     const body = { team_id: team.id, filters };

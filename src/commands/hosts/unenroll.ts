@@ -15,7 +15,7 @@ export default class HostsUnenroll extends ClientCommand {
     const { args: given, flags } = await this.parse(HostsUnenroll);
     const { id, display_name } = await this.host(given.host);
     const name = printable(display_name);
-    if (flags["dry-run"]) return this.printPlan(`turn off device management for ${name}`, { id, display_name });
+    if (flags["dry-run"]) this.trying(`turn off device management for ${name}`, { id, display_name });
     await this.confirm(`Turn off device management for ${name}?`);
     await this.call(hostDetailsApi.unenrollByPatch, { params: { id } });
     await this.report(`${name}: device management is off`, { id, display_name, enrollment_status: "Off" });

@@ -4,10 +4,10 @@ import { args } from "../../cli/flags.ts";
 import { HostActionCommand, hostActionFlags, type Target } from "../../cli/host-actions.ts";
 
 export default class HostsUnlock extends HostActionCommand {
-  static override summary = "Unlock hosts as soon as they are online.";
+  static override summary = "Unlock hosts; hosts that are offline are unlocked when they come online.";
   static override description =
-    "Linux hosts restart. Several hosts ask to type their number, or take --confirm NUMBER. With --wait the exit code " +
-    "tells how it went: 0 unlocked, 1 or 6 failed, 7 still pending.";
+    "Linux hosts restart. For several hosts, you must type their number or give --confirm NUMBER. With --wait, the exit code " +
+    "is 0 if unlocked, 1 or 6 if failed, and 7 if still pending.";
   static override endpoints = [hostActionsApi.unlock];
   static override strict = false;
   static override args = { hosts: args.hosts };

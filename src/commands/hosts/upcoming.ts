@@ -5,7 +5,7 @@ import { args, limitFlags } from "../../cli/flags.ts";
 import { timeColumn } from "../../cli/host-view.ts";
 
 export default class HostsUpcoming extends ClientCommand {
-  static override summary = "List what a host has yet to do, in the order in which it will.";
+  static override summary = "List the upcoming activities of a host, in order.";
   static override endpoints = [hostActivitiesApi.upcoming];
   static override args = { host: args.host };
   static override flags = { ...limitFlags };
@@ -27,7 +27,7 @@ export default class HostsUpcoming extends ClientCommand {
           details,
         ],
       },
-      "nothing is upcoming",
+      "no upcoming activities",
     );
   }
 }

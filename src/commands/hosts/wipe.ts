@@ -4,12 +4,13 @@ import { args } from "../../cli/flags.ts";
 import { type AsShown, HostActionCommand, hostActionFlags, type Target } from "../../cli/host-actions.ts";
 
 export default class HostsWipe extends HostActionCommand {
-  static override summary = "Erase hosts as soon as they are online. This cannot be undone.";
+  static override summary =
+    "Erase hosts; hosts that are offline are erased when they come online. This cannot be undone.";
   static override destructive = true;
   static override description =
-    "Asks to type the host's name, or the number of hosts; --confirm gives it without a terminal. With --wait the exit " +
-    "code tells how it went: 0 wiped, 1 or 6 failed, 7 still pending. Where the server wants another admin's approval, that is asked " +
-    "for in place of the wipe (exit code 7).";
+    "You must type the host's name, or the number of hosts; without a terminal, give it with --confirm. With --wait, the exit " +
+    "code is 0 if wiped, 1 or 6 if failed, and 7 if still pending. If the server requires another admin's approval, it is " +
+    "requested instead of the wipe (exit code 7).";
   static override endpoints = [hostActionsApi.wipe];
   static override strict = false;
   static override args = { hosts: args.hosts };
@@ -19,7 +20,7 @@ export default class HostsWipe extends HostActionCommand {
   };
   static override examples = [
     "<%= config.bin %> <%= command.id %> linux-1.example.com --confirm linux-1.example.com",
-    "<%= config.bin %> <%= command.id %> linux-1.example.com mac-1.example.com --dry-run",
+    "<%= config.bin %> <%= command.id %> linux-1.example.com --dry-run",
   ];
 
   protected readonly action = "wipe";

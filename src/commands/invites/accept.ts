@@ -6,11 +6,11 @@ import { readSecret, secretFlags } from "../../cli/input.ts";
 import { inviteToken, inviteTokenFlags } from "../../cli/invite-token.ts";
 
 export default class InvitesAccept extends ClientCommand {
-  static override summary = "Accept an invite: make the account that it offers; no sign-in is needed.";
+  static override summary = "Accept an invite and create its account. No sign-in is needed.";
   static override endpoints = [invitesApi.show, invitesApi.accept];
   static override args = { token: args.optional("the link, or the token at its end") };
   static override flags = {
-    name: Flags.string({ summary: "Your name; by default as in the invite." }),
+    name: Flags.string({ summary: "Your name. Default: the name in the invite." }),
     ...inviteTokenFlags,
     ...secretFlags("password", "the new password"),
     ...dryRunFlag,
@@ -24,13 +24,13 @@ export default class InvitesAccept extends ClientCommand {
     const token = await inviteToken(this.io, given.token, flags);
     const { invite } = await this.call(invitesApi.show, { params: { token } });
     const body: AcceptInvite = { email: invite.email, name: flags.name ?? invite.name, invite_token: token };
-    if (flags["dry-run"]) return this.printPlan(`make the account ${invite.email}`, { email: invite.email });
+    if (flags["dry-run"]) this.trying(`create the account ${invite.email}`, { email: invite.email });
     if (invite.sso_enabled) body.sso_invite = true;
     else
       body.password =
         (await readSecret(this.io, flags, "password", "SVC_USER_PASSWORD")) ??
         (await this.askNewSecret("Password", "--password-stdin, --password-file or SVC_USER_PASSWORD"));
     const { user } = await this.call(invitesApi.accept, { body });
-    await this.report(`made the account ${user.email}; sign in with: svc login`, user);
+    await this.report(`created the account ${user.email}; sign in with: svc login`, user);
   }
 }

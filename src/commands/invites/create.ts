@@ -9,8 +9,8 @@ import { userFields } from "../../cli/user-view.ts";
 export default class InvitesCreate extends ClientCommand {
   static override summary = "Invite someone by email.";
   static override description =
-    "The mail has a link that holds for five days. Where the server sends no mail, the link is printed on stdout instead, " +
-    "this once: hand it on.";
+    "The mail contains a link that is valid for five days. If the server cannot send mail, the link is printed on stdout instead, " +
+    "only once: send it to the user yourself.";
   static override endpoints = [invitesApi.create];
   static override flags = { ...inviteFlags, ...inputFlag, ...dryRunFlag };
   static override examples = [
@@ -27,13 +27,12 @@ export default class InvitesCreate extends ClientCommand {
     body.name ??= await this.askText("Name", "--name");
     const given = body as unknown as CreateInvite;
     if (flags["dry-run"]) {
-      this.validate(invitesApi.create, given);
-      return this.printPlan(`invite ${given.email}`, null, changesOf({}, body));
+      this.trying(`invite ${given.email}`, null, changesOf({}, body));
     }
     const { invite, link } = await this.call(invitesApi.create, { body: given });
     await this.report(`invited ${invite.email} (${invite.id})`, { ...invite, ...(link ? { link } : {}) });
     if (link && !this.structured) {
-      this.note("no mail is sent by this server; the link, shown this once:");
+      this.note("this server sends no mail; the link is only shown now:");
       this.log(link);
     }
   }

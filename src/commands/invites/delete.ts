@@ -4,7 +4,7 @@ import { args, dryRunFlag, yesFlag } from "../../cli/flags.ts";
 import { resolveInvite } from "../../cli/resolve-invite.ts";
 
 export default class InvitesDelete extends ClientCommand {
-  static override summary = "Take an invite back.";
+  static override summary = "Withdraw an invite.";
   static override destructive = true;
   static override endpoints = [invitesApi.delete];
   static override args = { invite: args.required("id or email of the invite") };
@@ -14,9 +14,9 @@ export default class InvitesDelete extends ClientCommand {
   async run() {
     const { args: given, flags } = await this.parse(InvitesDelete);
     const { id, email } = await resolveInvite((endpoint, input) => this.call(endpoint, input), given.invite);
-    if (flags["dry-run"]) return this.printPlan(`take the invite of ${email} back`, { id, email });
-    await this.confirm(`Take the invite of ${email} back?`);
+    if (flags["dry-run"]) this.trying(`withdraw the invite of ${email}`, { id, email });
+    await this.confirm(`Withdraw the invite of ${email}?`);
     await this.call(invitesApi.delete, { params: { id } });
-    await this.report(`took the invite of ${email} back`, { id, email, deleted: true });
+    await this.report(`withdrew the invite of ${email}`, { id, email, deleted: true });
   }
 }

@@ -5,7 +5,7 @@ import { inviteToken, inviteTokenFlags } from "../../cli/invite-token.ts";
 import { inviteView } from "../../cli/invite-view.ts";
 
 export default class InvitesShow extends ClientCommand {
-  static override summary = "Show the invite that a mailed link belongs to; no sign-in is needed.";
+  static override summary = "Show the invite of a mailed link. No sign-in is needed.";
   static override endpoints = [invitesApi.show];
   static override args = { token: args.optional("the link, or the token at its end") };
   static override flags = { ...inviteTokenFlags };

@@ -9,9 +9,9 @@ import { resolveInvite } from "../../cli/resolve-invite.ts";
 import { userFields } from "../../cli/user-view.ts";
 
 export default class InvitesUpdate extends ClientCommand {
-  static override summary = "Change an invite; another address gets a link of its own, and the old one ends.";
+  static override summary = "Change an invite. A new address gets a new link, and the old link becomes invalid.";
   static override description =
-    "Where the server sends no mail, the new link is printed on stdout instead, this once: hand it on.";
+    "If the server cannot send mail, the new link is printed on stdout instead, only once: send it to the user yourself.";
   static override endpoints = [invitesApi.modify];
   static override args = { invite: args.required("id or email of the invite") };
   static override flags = { ...inviteFlags, ...inputFlag, ...dryRunFlag };
@@ -28,14 +28,13 @@ export default class InvitesUpdate extends ClientCommand {
     const before = await resolveInvite((endpoint, input) => this.call(endpoint, input), given.invite);
     const change = body as ModifyInvite;
     if (flags["dry-run"]) {
-      this.validate(invitesApi.modify, change);
       const { id, email } = before;
-      return this.printPlan(`change the invite of ${email}`, { id, email }, changesOf(before, body));
+      this.trying(`change the invite of ${email}`, { id, email }, changesOf(before, body));
     }
     const { invite, link } = await this.call(invitesApi.modify, { params: { id: before.id }, body: change });
     await this.report(`changed the invite of ${invite.email}`, { ...invite, ...(link ? { link } : {}) });
     if (link && !this.structured) {
-      this.note("no mail is sent by this server; the new link, shown this once:");
+      this.note("this server sends no mail; the new link is only shown now:");
       this.log(link);
     }
   }

@@ -3,7 +3,7 @@ import { ClientCommand } from "../../cli/client-command.ts";
 import { timeColumn } from "../../cli/host-view.ts";
 
 export default class JobsList extends ClientCommand {
-  static override summary = "List the server's jobs, and how each went the last time.";
+  static override summary = "List the server's jobs, and the result of each job's last run.";
   static override endpoints = [jobsApi.list];
   static override examples = ["<%= config.bin %> <%= command.id %>", "<%= config.bin %> <%= command.id %> -o json"];
 
@@ -16,7 +16,7 @@ export default class JobsList extends ClientCommand {
       columns: [
         { key: "name" },
         { key: "every_seconds", header: "every (s)" },
-        timeColumn("started_at", "last begun", this.relativeTimes, now),
+        timeColumn("started_at", "last started", this.relativeTimes, now),
         timeColumn("finished_at", "ended", this.relativeTimes, now),
         { key: "running" },
         { key: "error" },

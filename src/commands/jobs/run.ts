@@ -7,10 +7,10 @@ import { plural } from "../../cli/text.ts";
 import { timeoutOf, waitFlags, waitFor } from "../../cli/wait.ts";
 
 export default class JobsRun extends ClientCommand {
-  static override summary = "Have a job run now.";
+  static override summary = "Run a job immediately.";
   static override description =
-    "The name is a job's (`svc jobs list`), or cleanups_then_aggregation, which means all that clean up and then those that count. Exit code 5 when it runs " +
-    "already; with --wait 1 when it fails, and 7 when it still runs at the end of the wait.";
+    "The name is that of a job (`svc jobs list`), or cleanups_then_aggregation for all cleanup jobs followed by the jobs that count. Exit code 5 if it is " +
+    "running already; with --wait 1 if it fails, and 7 if it is still running at the end of the wait.";
   static override endpoints = [jobsApi.trigger];
   static override args = { name: args.required("name of the job, or of a group of jobs") };
   static override flags = {
@@ -27,13 +27,13 @@ export default class JobsRun extends ClientCommand {
     const timeout = timeoutOf(flags);
     const before = await this.jobsOf(given.name);
     if (flags["dry-run"])
-      return this.printPlan(
+      this.trying(
         `run ${plural(before.length, "job")}`,
         before.map(({ name }) => name),
       );
     await this.call(jobsApi.trigger, { query: { name: given.name } });
     if (!flags.wait) {
-      this.note(`${given.name} runs now: svc jobs list tells how it goes`);
+      this.note(`${given.name} is running: svc jobs list shows its progress`);
       return;
     }
     const progress = this.progress(`${given.name} is running ...`);
@@ -42,11 +42,11 @@ export default class JobsRun extends ClientCommand {
       after = await this.jobsOf(given.name);
       return !after.some((job) => job.running);
     };
-    const going = () => ({ what: `${given.name} still runs`, hint: "svc jobs list tells how it goes." });
+    const going = () => ({ what: `${given.name} is still running`, hint: "svc jobs list shows its progress." });
     await waitFor(this.io, this.stop.signal, { timeout, done, going }).finally(progress.done);
     const failed = after.filter((job) => job.error !== null);
     for (const job of failed) this.note(`${job.name}: ${job.error}`);
-    if (failed.length > 0) throw new CliError("failed", `${given.name} failed`, "The server's log has the cause.");
+    if (failed.length > 0) throw new CliError("failed", `${given.name} failed`, "The cause is in the server's log.");
     await this.report(`${given.name} is done`, after);
   }
 
@@ -57,7 +57,7 @@ export default class JobsRun extends ClientCommand {
     const near = nearest(name, [...new Set(jobs.flatMap((job) => [job.name, ...job.groups]))]);
     throw notFound(
       `there is no job ${name}`,
-      near === undefined ? "svc jobs list has them all." : `Did you mean ${near}?`,
+      near === undefined ? "svc jobs list shows all jobs." : `Did you mean ${near}?`,
     );
   }
 }

@@ -7,10 +7,10 @@ import { readValue } from "../../cli/input.ts";
 import { plural } from "../../cli/text.ts";
 
 export default class LabelsApply extends ClientCommand {
-  static override summary = "Create or change labels from a file, all or none.";
+  static override summary = "Create or change labels from a file in one transaction.";
   static override description =
-    "The file is a list of labels, or an object with that list under specs, JSON or YAML. Labels are matched by name; those " +
-    "that the file does not name stay. A label whose query changes has no members until hosts answered it.";
+    "The file (JSON or YAML) contains a list of labels, or an object with that list under specs. Labels are matched by name; labels " +
+    "that are not in the file are kept. A label whose query changes has no members until hosts report results.";
   static override endpoints = [labelsApi.applySpecs];
   static override flags = {
     input: Flags.string({ summary: "File with the labels; - is stdin.", helpValue: "FILE", required: true }),
@@ -22,7 +22,7 @@ export default class LabelsApply extends ClientCommand {
     const { flags } = await this.parse(LabelsApply);
     const value = await readValue(this.io, flags.input);
     const specs = Array.isArray(value) ? value : (value as { specs?: unknown } | null)?.specs;
-    if (!Array.isArray(specs)) throw usage("--input: a list of labels is needed");
+    if (!Array.isArray(specs)) throw usage("--input: must contain a list of labels");
     const body = { specs };
     this.validate(labelsApi.applySpecs, body);
     const names = specs.map(({ name }: { name: string }) => name);
@@ -30,7 +30,7 @@ export default class LabelsApply extends ClientCommand {
       const { labels } = await this.call(labelsApi.summary);
       const known = new Set(labels.map(({ name }) => name));
       const fresh = names.filter((name) => !known.has(name.normalize("NFC").trim()));
-      return this.printPlan(
+      this.trying(
         `create ${plural(fresh.length, "label")}, change or keep ${names.length - fresh.length}`,
         names,
         fresh.map((name) => ({ field: name, to: "new" })),

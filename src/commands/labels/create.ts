@@ -10,16 +10,16 @@ import { plural } from "../../cli/text.ts";
 export default class LabelsCreate extends ClientCommand {
   static override summary = "Create a label.";
   static override description =
-    "Members are the hosts that answer --query with a row, those that --where picks (kept up to date by the server), or " +
-    "those named by --hosts or --host-ids. Without any of them the label is empty, and hosts are put into it by hand.";
+    "Members are the hosts for which --query returns at least one row, those that --where selects (kept up to date by the server), or " +
+    "those named by --hosts or --host-ids. Without any of these flags the label is empty, and hosts are added manually.";
   static override endpoints = [labelsApi.create];
   static override flags = {
     name: Flags.string({ summary: "Name." }),
-    description: Flags.string({ summary: "What the label is for." }),
-    query: Flags.string({ summary: "Hosts that answer this with a row.", helpValue: "SQL" }),
-    platform: Flags.string({ summary: "Ask --query of these hosts only: darwin, windows, linux, ubuntu ..." }),
-    where: Flags.string({ summary: "Hosts that this expression picks.", helpValue: "EXPRESSION" }),
-    vital: Flags.string({ summary: "Hosts of which this vital has --value, e.g. end_user_idp_group." }),
+    description: Flags.string({ summary: "Purpose of the label." }),
+    query: Flags.string({ summary: "Hosts for which this query returns at least one row.", helpValue: "SQL" }),
+    platform: Flags.string({ summary: "Run --query only on these platforms: darwin, windows, linux, ubuntu ..." }),
+    where: Flags.string({ summary: "Hosts that this expression selects.", helpValue: "EXPRESSION" }),
+    vital: Flags.string({ summary: "Hosts for which this vital has the value --value, e.g. end_user_idp_group." }),
     value: Flags.string({ summary: "Value of --vital.", dependsOn: ["vital"] }),
     ...memberFlags,
     ...inputFlag,
@@ -49,8 +49,7 @@ export default class LabelsCreate extends ClientCommand {
     const name = typeof given.name === "string" ? given.name : await this.askText("Name", "--name");
     const body = { ...given, name };
     if (flags["dry-run"]) {
-      this.validate(labelsApi.create, body);
-      return this.printPlan(`create label ${name}`, null, changesOf({}, body));
+      this.trying(`create label ${name}`, null, changesOf({}, body));
     }
     const { label } = await this.call(labelsApi.create, { body });
     await this.report(`created label ${label.name} (${label.id}), ${plural(label.count, "host")}`, label, {

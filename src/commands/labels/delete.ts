@@ -1,10 +1,11 @@
+import { isPathStep } from "../../api/endpoint.ts";
 import { labelsApi } from "../../api/labels.ts";
 import { ClientCommand } from "../../cli/client-command.ts";
 import { args, dryRunFlag, yesFlag } from "../../cli/flags.ts";
 import { plural } from "../../cli/text.ts";
 
 export default class LabelsDelete extends ClientCommand {
-  static override summary = "Delete a label; its hosts stay.";
+  static override summary = "Delete a label. Its hosts are kept.";
   static override destructive = true;
   static override endpoints = [labelsApi.delete, labelsApi.deleteById];
   static override args = { label: args.label };
@@ -19,10 +20,10 @@ export default class LabelsDelete extends ClientCommand {
     const { id, name } = await this.label(given.label);
     const { label } = await this.call(labelsApi.get, { params: { id } });
     const what = `label ${name} (${plural(label.count, "host")} in it)`;
-    if (flags["dry-run"]) return this.printPlan(`delete ${what}`, { id, name, count: label.count });
+    if (flags["dry-run"]) this.trying(`delete ${what}`, { id, name, count: label.count });
     await this.confirm(`Delete ${what}?`);
-    // By what was given: a label renamed meanwhile is not the one that was meant. Paths of dots alone mean something else.
-    if (given.label === name && !/^\.{1,2}$/.test(name)) await this.call(labelsApi.delete, { params: { name } });
+    // Deleted by the given name, so that a label that was renamed meanwhile is not deleted.
+    if (given.label === name && !isPathStep(name)) await this.call(labelsApi.delete, { params: { name } });
     else await this.call(labelsApi.deleteById, { params: { id } });
     await this.report(`deleted label ${name}`, { id, name, deleted: true });
   }

@@ -8,7 +8,7 @@ export default class LabelsGet extends ClientCommand {
   static override summary = "Show a label.";
   static override endpoints = [labelsApi.get, labelsApi.spec];
   static override args = { label: args.label };
-  static override flags = { spec: Flags.boolean({ summary: "As `svc labels apply` takes it." }) };
+  static override flags = { spec: Flags.boolean({ summary: "Print it in the format of `svc labels apply`." }) };
   static override examples = [
     "<%= config.bin %> <%= command.id %> 'All Linux'",
     "<%= config.bin %> <%= command.id %> Loaners --spec -o yaml",

@@ -10,8 +10,8 @@ export default class LabelsList extends ClientCommand {
   static override endpoints = [labelsApi.list, labelsApi.summary, labelsApi.specs];
   static override flags = {
     ...queryFlags(labelsApi.list, ["query", "after", "include_host_counts"]),
-    short: Flags.boolean({ summary: "Ids, names and descriptions only.", exclusive: ["spec"] }),
-    spec: Flags.boolean({ summary: "As `svc labels apply` takes them." }),
+    short: Flags.boolean({ summary: "Only ids, names and descriptions.", exclusive: ["spec"] }),
+    spec: Flags.boolean({ summary: "Print them in the format of `svc labels apply`." }),
     ...limitFlags,
   };
   static override examples = [

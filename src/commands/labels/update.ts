@@ -8,15 +8,15 @@ import { readBody } from "../../cli/input.ts";
 import { memberFields, memberFlags, tellUnknown } from "../../cli/label-view.ts";
 
 export default class LabelsUpdate extends ClientCommand {
-  static override summary = "Change a label's name, description or, of a manual label, its hosts.";
+  static override summary = "Change a label's name or description, or the hosts of a manual label.";
   static override description =
-    "Hosts that are given replace those that were in the label; --hosts '' takes all out. To put single hosts in or out: " +
-    "`svc hosts labels`. What a label asks cannot be changed here: `svc labels apply` can.";
+    "The given hosts replace those in the label; --hosts '' removes all. To add or remove single hosts, use " +
+    "`svc hosts labels`. The query of a label can only be changed with `svc labels apply`.";
   static override endpoints = [labelsApi.modify];
   static override args = { label: args.label };
   static override flags = {
     name: Flags.string({ summary: "New name." }),
-    description: Flags.string({ summary: "What the label is for." }),
+    description: Flags.string({ summary: "Purpose of the label." }),
     ...memberFlags,
     ...inputFlag,
     ...dryRunFlag,
@@ -38,9 +38,8 @@ export default class LabelsUpdate extends ClientCommand {
       throw usage("nothing to change", "Give the fields to change by flags or --input.");
     const { id } = await this.label(given.label);
     if (flags["dry-run"]) {
-      this.validate(labelsApi.modify, body);
       const { label: before } = await this.call(labelsApi.get, { params: { id } });
-      return this.printPlan(
+      this.trying(
         `change label ${before.name}`,
         { id, name: before.name, count: before.count },
         changesOf(before, body),

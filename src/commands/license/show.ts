@@ -14,7 +14,7 @@ export default class LicenseShow extends ClientCommand {
     await this.printOne({ ...license, expired });
     if (expired)
       this.warn(
-        `the license expired on ${license.expiration.slice(0, 10)}: what the premium tier has can be read, but not changed`,
+        `the license expired on ${license.expiration.slice(0, 10)}: premium settings and objects can be read, but not changed`,
       );
   }
 }

@@ -9,12 +9,12 @@ import { hasExpired } from "../../cli/license-view.ts";
 export default class LicenseVerify extends BaseCommand {
   static override summary = "Check a license key, without a server or a network.";
   static override description =
-    "Prints what the key says. Exit code 1 when it is not signed by the public key, has expired, or does not hold yet.";
+    "Prints the license in the key. Exit code 1 if the key is not signed with the public key's private key, has expired, or is not valid yet.";
   static override args = { file: args.required("file with the key; - is stdin") };
   static override flags = {
     "public-key": Flags.string({
       summary:
-        "Check against this public key (PEM) instead of the built-in one. Env: SVC_LICENSE_PUBLIC_KEY, the key itself.",
+        "File with the public key (PEM) to verify with, instead of the built-in one. Env: SVC_LICENSE_PUBLIC_KEY, the key itself.",
       helpValue: "FILE",
     }),
   };

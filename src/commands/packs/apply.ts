@@ -7,10 +7,10 @@ import { readValue } from "../../cli/input.ts";
 import { plural } from "../../cli/text.ts";
 
 export default class PacksApply extends ClientCommand {
-  static override summary = "Create or change packs from a file, all or none.";
+  static override summary = "Create or change packs from a file in one transaction.";
   static override description =
-    "The file is a list of packs, or an object with that list under specs, JSON or YAML. A pack is replaced whole, with its " +
-    "targets and queries; packs that the file does not name stay.";
+    "The file (JSON or YAML) contains a list of packs, or an object with that list under specs. A pack is replaced completely, with its " +
+    "targets and queries; packs that are not in the file are kept.";
   static override endpoints = [packsApi.applySpecs];
   static override flags = {
     input: Flags.string({ summary: "File with the packs; - is stdin.", helpValue: "FILE", required: true }),
@@ -22,11 +22,11 @@ export default class PacksApply extends ClientCommand {
     const { flags } = await this.parse(PacksApply);
     const value = await readValue(this.io, flags.input);
     const specs = Array.isArray(value) ? value : (value as { specs?: unknown } | null)?.specs;
-    if (!Array.isArray(specs)) throw usage("--input: a list of packs is needed");
+    if (!Array.isArray(specs)) throw usage("--input: must contain a list of packs");
     const body = { specs };
     this.validate(packsApi.applySpecs, body);
     const names = specs.map(({ name }: { name?: string }) => name ?? "");
-    if (flags["dry-run"]) return this.printPlan(`apply ${plural(names.length, "pack")}`, names);
+    if (flags["dry-run"]) this.trying(`apply ${plural(names.length, "pack")}`, names);
     await this.call(packsApi.applySpecs, { body });
     await this.report(`applied ${plural(names.length, "pack")}`, { applied: names });
   }

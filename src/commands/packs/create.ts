@@ -27,8 +27,7 @@ export default class PacksCreate extends ClientCommand {
     const name = typeof given.name === "string" ? given.name : await this.askText("Name", "--name");
     const body = { ...given, name };
     if (flags["dry-run"]) {
-      this.validate(packsApi.create, body);
-      return this.printPlan(`create pack ${name}`, null, changesOf({}, body));
+      this.trying(`create pack ${name}`, null, changesOf({}, body));
     }
     const { pack } = await this.call(packsApi.create, { body });
     await this.report(`created pack ${pack.name} (${pack.id})`, pack, { schema: Pack });

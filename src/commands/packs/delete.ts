@@ -1,9 +1,10 @@
+import { isPathStep } from "../../api/endpoint.ts";
 import { packsApi } from "../../api/packs.ts";
 import { ClientCommand } from "../../cli/client-command.ts";
 import { args, dryRunFlag, yesFlag } from "../../cli/flags.ts";
 
 export default class PacksDelete extends ClientCommand {
-  static override summary = "Delete a pack; its queries stay.";
+  static override summary = "Delete a pack. Its queries are kept.";
   static override destructive = true;
   static override endpoints = [packsApi.delete, packsApi.deleteByName];
   static override args = { pack: args.pack };
@@ -16,10 +17,10 @@ export default class PacksDelete extends ClientCommand {
   async run() {
     const { args: given, flags } = await this.parse(PacksDelete);
     const { id, name, query_count } = await this.pack(given.pack);
-    if (flags["dry-run"]) return this.printPlan(`delete pack ${name}`, { id, name, query_count });
+    if (flags["dry-run"]) this.trying(`delete pack ${name}`, { id, name, query_count });
     await this.confirm(`Delete pack ${name}?`);
-    // By what was given: a pack renamed meanwhile is not the one that was meant.
-    if (given.pack === name) await this.call(packsApi.deleteByName, { params: { name } });
+    // Deleted by the given name, so that a pack that was renamed meanwhile is not deleted.
+    if (given.pack === name && !isPathStep(name)) await this.call(packsApi.deleteByName, { params: { name } });
     else await this.call(packsApi.delete, { params: { id } });
     await this.report(`deleted pack ${name}`, { id, name, deleted: true });
   }

@@ -8,7 +8,7 @@ export default class PacksGet extends ClientCommand {
   static override summary = "Show a pack.";
   static override endpoints = [packsApi.get, packsApi.spec];
   static override args = { pack: args.pack };
-  static override flags = { spec: Flags.boolean({ summary: "As `svc packs apply` takes it." }) };
+  static override flags = { spec: Flags.boolean({ summary: "Print it in the format of `svc packs apply`." }) };
   static override examples = [
     "<%= config.bin %> <%= command.id %> Compliance",
     "<%= config.bin %> <%= command.id %> Compliance --spec -o yaml",

@@ -9,7 +9,7 @@ export default class PacksList extends ClientCommand {
   static override endpoints = [packsApi.list, packsApi.specs];
   static override flags = {
     ...queryFlags(packsApi.list),
-    spec: Flags.boolean({ summary: "As `svc packs apply` takes them." }),
+    spec: Flags.boolean({ summary: "Print them in the format of `svc packs apply`." }),
   };
   static override examples = [
     "<%= config.bin %> <%= command.id %> --order-key name",

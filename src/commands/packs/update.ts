@@ -28,12 +28,7 @@ export default class PacksUpdate extends ClientCommand {
       throw usage("nothing to change", "Give the fields to change by flags or --input.");
     const before = await this.pack(given.pack);
     if (flags["dry-run"]) {
-      this.validate(packsApi.modify, body);
-      return this.printPlan(
-        `change pack ${before.name}`,
-        { id: before.id, name: before.name },
-        changesOf(before, body),
-      );
+      this.trying(`change pack ${before.name}`, { id: before.id, name: before.name }, changesOf(before, body));
     }
     const { pack } = await this.call(packsApi.modify, { params: { id: before.id }, body });
     await this.report(`changed pack ${pack.name}`, pack, { schema: Pack });

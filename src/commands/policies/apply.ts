@@ -6,10 +6,10 @@ import { readValue } from "../../cli/input.ts";
 import { countOf, PoliciesCommand } from "../../cli/policy-view.ts";
 
 export default class PoliciesApply extends PoliciesCommand {
-  static override summary = "Create or change policies from a file, all or none.";
+  static override summary = "Create or change policies from a file in one transaction.";
   static override description =
-    "The file is a list of policies, or an object with that list under specs, JSON or YAML. Policies are matched by name " +
-    "within their team; those that the file does not name stay. A policy that is there keeps its platform.";
+    "The file (JSON or YAML) contains a list of policies, or an object with that list under specs. Policies are matched by name " +
+    "within their team; policies that are not in the file are kept. An existing policy keeps its platform.";
   static override endpoints = [policiesApi.applySpecs];
   static override flags = {
     input: Flags.string({ summary: "File with the policies; - is stdin.", helpValue: "FILE", required: true }),
@@ -21,12 +21,12 @@ export default class PoliciesApply extends PoliciesCommand {
     const { flags } = await this.parse(PoliciesApply);
     const value = await readValue(this.io, flags.input);
     const specs = Array.isArray(value) ? value : (value as { specs?: unknown } | null)?.specs;
-    if (!Array.isArray(specs)) throw usage("--input: a list of policies is needed");
+    if (!Array.isArray(specs)) throw usage("--input: must contain a list of policies");
     const body = { specs };
     this.validate(policiesApi.applySpecs, body);
     const told = specs.map(({ name, team }: { name?: string; team?: string }) => ({ name, team: team ?? null }));
     const what = countOf(told.length);
-    if (flags["dry-run"]) return this.printPlan(`create or change ${what}`, told);
+    if (flags["dry-run"]) this.trying(`create or change ${what}`, told);
     await this.call(policiesApi.applySpecs, { body });
     await this.report(`applied ${what}`, { applied: told.length, policies: told });
   }

@@ -9,7 +9,7 @@ export default class PoliciesCount extends PoliciesCommand {
   static override flags = {
     ...queryFlags(policiesApi.countGlobal),
     ...scopeFlag,
-    inherited: Flags.boolean({ summary: "The global policies too.", dependsOn: ["team"] }),
+    inherited: Flags.boolean({ summary: "Include the global policies.", dependsOn: ["team"] }),
   };
   static override examples = [
     "<%= config.bin %> <%= command.id %>",

@@ -11,9 +11,9 @@ export default class PoliciesCreate extends PoliciesCommand {
   static override endpoints = [policiesApi.createGlobal, policiesApi.createTeam, policiesApi.autofill];
   static override flags = {
     ...policyFlags,
-    "query-id": Flags.integer({ summary: "Take name, query and description from this saved query.", min: 1 }),
+    "query-id": Flags.integer({ summary: "Copy name, query and description from this saved query.", min: 1 }),
     autofill: Flags.boolean({
-      summary: "Ask the server's text service for what of --description and --resolution is not given.",
+      summary: "Have the server's text service write --description and --resolution if they are not given.",
     }),
     ...scopeFlag,
     ...inputFlag,
@@ -36,10 +36,8 @@ export default class PoliciesCreate extends PoliciesCommand {
       if (typeof body.name !== "string") body.name = await this.askText("Name", "--name");
       if (typeof body.query !== "string") body.query = await this.askText("Query", "--query");
     }
-    const endpoint = scope.teamId === null ? policiesApi.createGlobal : policiesApi.createTeam;
     if (flags["dry-run"]) {
-      this.validate(endpoint, body);
-      return this.printPlan(`create policy ${body.name ?? ""} ${scope.name}`, null, changesOf({}, body));
+      this.trying(`create policy ${body.name ?? ""} ${scope.name}`, null, changesOf({}, body));
     }
     if (flags.autofill) await this.fill(body);
     const { policy } =
@@ -49,7 +47,7 @@ export default class PoliciesCreate extends PoliciesCommand {
     await this.report(`created policy ${policy.name} (${policy.id}) ${scope.name}`, policy, { schema: Policy });
   }
 
-  /** The policy is worth as much without: what the text service does not give stays empty. */
+  /** Fills in missing texts. A failure of the text service only causes a warning, because the texts are optional. */
   private async fill(body: Record<string, unknown>): Promise<void> {
     try {
       const told = await this.call(policiesApi.autofill, { body: { sql: String(body.query ?? "") } });
@@ -57,7 +55,7 @@ export default class PoliciesCreate extends PoliciesCommand {
       body.resolution ??= told.resolution;
     } catch (error) {
       if (!(error instanceof ApiCallError) || (error.status !== 422 && error.status !== 400)) throw error;
-      this.warn(`nothing was filled in: ${error.errors[0]?.reason ?? error.message}`);
+      this.warn(`the texts were not filled in: ${error.errors[0]?.reason ?? error.message}`);
     }
   }
 }

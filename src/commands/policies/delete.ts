@@ -6,9 +6,10 @@ import { countOf, PoliciesCommand, scopeFlag } from "../../cli/policy-view.ts";
 import { printable } from "../../cli/text.ts";
 
 export default class PoliciesDelete extends PoliciesCommand {
-  static override summary = "Delete policies, with what hosts answered to them.";
+  static override summary = "Delete policies, with their results.";
   static override destructive = true;
-  static override description = "One policy asks y or N; several ask to type their number, or take --confirm NUMBER.";
+  static override description =
+    "Asks y or N for one policy. For several, you must type their number or give --confirm NUMBER.";
   static override endpoints = [policiesApi.deleteGlobal, policiesApi.deleteTeam];
   static override strict = false;
   static override args = { policies: args.policies };
@@ -25,12 +26,12 @@ export default class PoliciesDelete extends PoliciesCommand {
 
   async run() {
     const { argv, flags } = await this.parse(PoliciesDelete);
-    if (argv.length === 0) throw usage("which policies?", "Name them, by name or id.");
+    if (argv.length === 0) throw usage("no policies are given", "Name them, by name or id.");
     const scope = await this.scope(flags.team);
     const policies = (await this.policies(argv.map(String), scope)).map(({ id, name }) => ({ id, name }));
     const [only] = policies;
     const what = policies.length === 1 && only ? `policy ${printable(only.name)}` : countOf(policies.length);
-    if (flags["dry-run"]) return this.printPlan(`delete ${what}`, policies);
+    if (flags["dry-run"]) this.trying(`delete ${what}`, policies);
     if (policies.length === 1 && flags.confirm === undefined) await this.confirm(`Delete ${what}?`);
     else await this.confirmTyped(`Delete ${what}?`, String(policies.length));
 

@@ -1,6 +1,6 @@
 import { policiesApi } from "../../api/policies.ts";
 import { args } from "../../cli/flags.ts";
-import { PoliciesCommand, policyView, scopeFlag } from "../../cli/policy-view.ts";
+import { PoliciesCommand, scopeFlag } from "../../cli/policy-view.ts";
 
 export default class PoliciesGet extends PoliciesCommand {
   static override summary = "Show a policy.";
@@ -20,10 +20,11 @@ export default class PoliciesGet extends PoliciesCommand {
       scope.teamId === null
         ? await this.call(policiesApi.getGlobal, { params: { id } })
         : await this.call(policiesApi.getTeam, { params: { team_id: scope.teamId, policy_id: id } });
+    const view = this.policyView(scope);
     await this.printOne(policy, {
-      ...policyView,
+      ...view,
       columns: [
-        ...policyView.columns,
+        ...view.columns,
         { key: "query" },
         { key: "description" },
         { key: "resolution" },

@@ -1,17 +1,19 @@
 import * as Flags from "@oclif/core/flags";
 import { hostsApi } from "../../api/hosts.ts";
+import { type Policy, policiesApi } from "../../api/policies.ts";
 import { args, limitFlags } from "../../cli/flags.ts";
 import { hostView } from "../../cli/host-view.ts";
 import { PoliciesCommand, scopeFlag } from "../../cli/policy-view.ts";
+import { plural } from "../../cli/text.ts";
 
 export default class PoliciesHosts extends PoliciesCommand {
   static override summary = "List the hosts that fail a policy, or those that pass it.";
-  static override description = "With --team a global policy may be named too: its hosts in that team are listed.";
-  static override endpoints = [hostsApi.list];
+  static override description = "With --team, a global policy can also be named; its hosts in that team are listed.";
+  static override endpoints = [hostsApi.list, policiesApi.listTeam];
   static override args = { policy: args.policy };
   static override flags = {
-    failing: Flags.boolean({ summary: "Hosts that fail it: the default.", exclusive: ["passing"] }),
-    passing: Flags.boolean({ summary: "Hosts that pass it, instead." }),
+    failing: Flags.boolean({ summary: "List hosts that fail the policy (default).", exclusive: ["passing"] }),
+    passing: Flags.boolean({ summary: "List hosts that pass the policy." }),
     ...scopeFlag,
     ...limitFlags,
   };
@@ -23,24 +25,33 @@ export default class PoliciesHosts extends PoliciesCommand {
   async run() {
     const { args: given, flags } = await this.parse(PoliciesHosts);
     const scope = await this.scope(flags.team);
-    const { id } = await this.own(given.policy, scope.teamId);
+    const policy = await this.own(given.policy, scope.teamId);
     const query = {
-      policy_id: id,
-      // Without a response the server lists hosts that the policy is not for, too.
+      policy_id: policy.id,
+      // Without policy_response the server also lists hosts that the policy does not apply to.
       policy_response: flags.passing ? ("passing" as const) : ("failing" as const),
       ...(scope.teamId === null ? {} : { team_id: scope.teamId }),
     };
     const hosts = this.pages(hostsApi.list, { query }, "hosts");
-    await this.printList(hosts, hostView(this.relativeTimes, this.io.now()));
+    await this.printList(hosts, hostView(this.relativeTimes, this.io.now()), whyNone(policy));
   }
 
-  /** A team's policy; where the team has none of that name, a global one. */
+  /** The team's policy, or a global one if the team has none of that name. */
   private async own(text: string, teamId: number | null) {
-    const global = { teamId: null, name: "globally" };
+    const global = { teamId: null, team: null, name: "globally" };
     if (teamId === null) return this.policy(text, global);
-    const own = (await this.policiesIn({ teamId, name: "" })).filter(
-      ({ id, name }) => String(id) === text || name === text.normalize("NFC").trim(),
-    );
-    return own[0] ?? this.policy(text, global);
+    // In the team's list, inherited policies have the counts of the team's own hosts.
+    const input = { params: { id: teamId }, query: { merge_inherited: true } };
+    const { policies } = await this.call(policiesApi.listTeam, input);
+    const found = policies.filter(({ id, name }) => String(id) === text || name === text.normalize("NFC").trim());
+    return found.find(({ team_id }) => team_id === teamId) ?? found[0] ?? this.policy(text, global);
   }
+}
+
+/** The message for an empty list. It distinguishes hosts that have not reported a result yet. */
+function whyNone({ passing_host_count, failing_host_count, unanswered_host_count: unanswered }: Policy): string {
+  if (unanswered === 0) return "none found";
+  if (passing_host_count + failing_host_count === 0)
+    return `no results yet: ${plural(unanswered, "host")} ${unanswered === 1 ? "has" : "have"} not answered`;
+  return `none found; ${plural(unanswered, "host")} ${unanswered === 1 ? "has" : "have"} not answered yet`;
 }

@@ -1,7 +1,7 @@
 import * as Flags from "@oclif/core/flags";
 import { policiesApi } from "../../api/policies.ts";
 import { limitFlags } from "../../cli/flags.ts";
-import { PoliciesCommand, policyView, scopeFlag } from "../../cli/policy-view.ts";
+import { PoliciesCommand, scopeFlag } from "../../cli/policy-view.ts";
 import { queryFlags, queryOf } from "../../cli/query-flags.ts";
 
 export default class PoliciesList extends PoliciesCommand {
@@ -10,7 +10,10 @@ export default class PoliciesList extends PoliciesCommand {
   static override flags = {
     ...queryFlags(policiesApi.listGlobal),
     ...scopeFlag,
-    inherited: Flags.boolean({ summary: "The global policies too, with the team's own counts.", dependsOn: ["team"] }),
+    inherited: Flags.boolean({
+      summary: "Include the global policies, with the counts of the team's hosts.",
+      dependsOn: ["team"],
+    }),
     ...limitFlags,
   };
   static override examples = [
@@ -20,7 +23,8 @@ export default class PoliciesList extends PoliciesCommand {
 
   async run() {
     const { flags } = await this.parse(PoliciesList);
-    const { teamId } = await this.scope(flags.team);
+    const scope = await this.scope(flags.team);
+    const { teamId } = scope;
     const query = queryOf(policiesApi.listGlobal, flags);
     const policies =
       teamId === null
@@ -31,6 +35,6 @@ export default class PoliciesList extends PoliciesCommand {
               query: { ...query, merge_inherited: flags.inherited === true },
             })
           ).policies;
-    await this.printList(this.cut(policies), policyView);
+    await this.printList(this.cut(policies), this.policyView(scope));
   }
 }

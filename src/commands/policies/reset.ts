@@ -6,14 +6,14 @@ import { countOf, PoliciesCommand, scopeFlag } from "../../cli/policy-view.ts";
 import { printable } from "../../cli/text.ts";
 
 export default class PoliciesReset extends PoliciesCommand {
-  static override summary = "Let automations tell again of every host that fails these policies.";
-  static override description = "Only policies whose webhook or ticket automation is on have something to tell.";
+  static override summary = "Reset the automations of policies, so that they report every failing host again.";
+  static override description = "This only affects policies whose webhook or ticket automation is turned on.";
   static override endpoints = [policiesApi.resetAutomations];
   static override strict = false;
   static override args = { policies: args.policies };
   static override flags = {
     ...scopeFlag,
-    "all-policies": Flags.boolean({ summary: "Every policy of --team.", dependsOn: ["team"] }),
+    "all-policies": Flags.boolean({ summary: "All policies of --team.", dependsOn: ["team"] }),
     ...dryRunFlag,
   };
   static override examples = [
@@ -24,13 +24,13 @@ export default class PoliciesReset extends PoliciesCommand {
   async run() {
     const { argv, flags } = await this.parse(PoliciesReset);
     const all = flags["all-policies"] === true;
-    if (all === argv.length > 0) throw usage("which policies?", "Name them, or give --team and --all-policies.");
+    if (all === argv.length > 0) throw usage("no policies are given", "Name them, or give --team and --all-policies.");
     const scope = await this.scope(flags.team);
     const policies = all ? await this.policiesIn(scope) : await this.policies(argv.map(String), scope);
     const told = policies.map(({ id, name, failing_host_count }) => ({ id, name, failing_host_count }));
     const [only] = told;
     const what = told.length === 1 && only ? `policy ${printable(only.name)}` : countOf(told.length);
-    if (flags["dry-run"]) return this.printPlan(`reset the automations of ${what}`, told);
+    if (flags["dry-run"]) this.trying(`reset the automations of ${what}`, told);
     const body = all ? { team_ids: [scope.teamId ?? 0] } : { policy_ids: told.map(({ id }) => id) };
     await this.call(policiesApi.resetAutomations, { body });
     await this.report(`reset the automations of ${what}`, { reset: told.length, policies: told });

@@ -8,7 +8,7 @@ import { PoliciesCommand, policyFields, policyFlags, scopeFlag } from "../../cli
 export default class PoliciesUpdate extends PoliciesCommand {
   static override summary = "Change a policy.";
   static override description =
-    "A changed query or platform clears the results: hosts answer again within the hour, or with `svc hosts refetch`.";
+    "A changed query or platform clears the results. Hosts report new results within an hour, or earlier with `svc hosts refetch`.";
   static override endpoints = [policiesApi.modifyGlobal, policiesApi.modifyTeam];
   static override args = { policy: args.policy };
   static override flags = { ...policyFlags, ...scopeFlag, ...inputFlag, ...dryRunFlag };
@@ -25,12 +25,7 @@ export default class PoliciesUpdate extends PoliciesCommand {
     const scope = await this.scope(flags.team);
     const before = await this.policy(given.policy, scope);
     if (flags["dry-run"]) {
-      this.validate(policiesApi.modifyGlobal, body);
-      return this.printPlan(
-        `change policy ${before.name}`,
-        { id: before.id, name: before.name },
-        changesOf(before, body),
-      );
+      this.trying(`change policy ${before.name}`, { id: before.id, name: before.name }, changesOf(before, body));
     }
     const { policy } =
       scope.teamId === null

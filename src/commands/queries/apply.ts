@@ -7,10 +7,10 @@ import { readValue } from "../../cli/input.ts";
 import { plural } from "../../cli/text.ts";
 
 export default class QueriesApply extends ClientCommand {
-  static override summary = "Create or change queries from a file, all or none.";
+  static override summary = "Create or change queries from a file in one transaction.";
   static override description =
-    "The file is a list of queries, or an object with that list under specs, JSON or YAML. Queries are matched by name and " +
-    "team; what an entry leaves out takes its default. Queries that the file does not name stay.";
+    "The file (JSON or YAML) contains a list of queries, or an object with that list under specs. Queries are matched by name and " +
+    "team; fields that an entry omits get their defaults. Queries that are not in the file are kept.";
   static override endpoints = [queriesApi.applySpecs];
   static override flags = {
     input: Flags.string({ summary: "File with the queries; - is stdin.", helpValue: "FILE", required: true }),
@@ -22,12 +22,12 @@ export default class QueriesApply extends ClientCommand {
     const { flags } = await this.parse(QueriesApply);
     const value = await readValue(this.io, flags.input);
     const specs = Array.isArray(value) ? value : (value as { specs?: unknown } | null)?.specs;
-    if (!Array.isArray(specs)) throw usage("--input: a list of queries is needed");
+    if (!Array.isArray(specs)) throw usage("--input: must contain a list of queries");
     const body = { specs };
     this.validate(queriesApi.applySpecs, body);
     const names = specs.map(({ name }: { name?: string }) => name ?? "");
     const what = plural(names.length, "query", "queries");
-    if (flags["dry-run"]) return this.printPlan(`apply ${what}`, names);
+    if (flags["dry-run"]) this.trying(`apply ${what}`, names);
     await this.call(queriesApi.applySpecs, { body });
     await this.report(`applied ${what}`, { applied: names });
   }

@@ -6,7 +6,7 @@ import { readBody } from "../../cli/input.ts";
 import { savedQueryFields, savedQueryFlags } from "../../cli/saved-query-view.ts";
 
 export default class QueriesCreate extends ClientCommand {
-  static override summary = "Save a query; with --interval hosts run it on their own.";
+  static override summary = "Save a query; with --interval, hosts run it on a schedule.";
   static override endpoints = [queriesApi.create];
   static override flags = { ...savedQueryFlags, ...teamFlag, ...inputFlag, ...dryRunFlag };
   static override examples = [
@@ -25,8 +25,7 @@ export default class QueriesCreate extends ClientCommand {
     const query = typeof given.query === "string" ? given.query : await this.askText("SQL", "--query");
     const body = { ...given, name, query };
     if (flags["dry-run"]) {
-      this.validate(queriesApi.create, body);
-      return this.printPlan(`save query ${name}`, null, changesOf({}, body));
+      this.trying(`save query ${name}`, null, changesOf({}, body));
     }
     const { query: saved } = await this.call(queriesApi.create, { body });
     await this.report(`saved query ${saved.name} (${saved.id})`, saved, { schema: Query });

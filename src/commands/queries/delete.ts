@@ -1,4 +1,5 @@
 import * as Flags from "@oclif/core/flags";
+import { isPathStep } from "../../api/endpoint.ts";
 import { queriesApi } from "../../api/queries.ts";
 import { ClientCommand } from "../../cli/client-command.ts";
 import { usage } from "../../cli/errors.ts";
@@ -8,7 +9,8 @@ import { plural } from "../../cli/text.ts";
 export default class QueriesDelete extends ClientCommand {
   static override summary = "Delete saved queries, with their reports.";
   static override destructive = true;
-  static override description = "One query asks y or N. Several ask to type their number, or take --confirm NUMBER.";
+  static override description =
+    "Asks y or N for one query. For several, you must type their number or give --confirm NUMBER.";
   static override endpoints = [queriesApi.delete, queriesApi.deleteByName, queriesApi.deleteMany];
   static override strict = false;
   static override args = { queries: args.queries };
@@ -27,7 +29,7 @@ export default class QueriesDelete extends ClientCommand {
   async run() {
     const { argv, flags } = await this.parse(QueriesDelete);
     const names = argv.map(String);
-    if (names.length === 0) throw usage("which queries?", "Name them, or give their ids.");
+    if (names.length === 0) throw usage("no queries are given", "Name them, or give their ids.");
     const found = new Map<number, { id: number; name: string; team_id: number | null }>();
     for (const text of names) {
       const { id, name, team_id } = await this.savedQuery(text, flags.team);
@@ -36,11 +38,11 @@ export default class QueriesDelete extends ClientCommand {
     const queries = [...found.values()];
     const [only] = queries;
     const what = queries.length === 1 && only ? `query ${only.name}` : plural(queries.length, "query", "queries");
-    if (flags["dry-run"]) return this.printPlan(`delete ${what}`, queries);
+    if (flags["dry-run"]) this.trying(`delete ${what}`, queries);
     if (queries.length === 1 && only) {
       await this.confirm(`Delete ${what} and its report?`);
-      // By what was given: a query renamed meanwhile is not the one that was meant.
-      if (names[0] === only.name) {
+      // Deleted by the given name, so that a query that was renamed meanwhile is not deleted.
+      if (names[0] === only.name && !isPathStep(only.name)) {
         const { name, team_id } = only;
         await this.call(queriesApi.deleteByName, { params: { name }, body: { team_id } });
       } else await this.call(queriesApi.delete, { params: { id: only.id } });

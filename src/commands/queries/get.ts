@@ -8,7 +8,10 @@ export default class QueriesGet extends ClientCommand {
   static override summary = "Show a saved query.";
   static override endpoints = [queriesApi.get, queriesApi.spec];
   static override args = { query: args.query };
-  static override flags = { ...teamFlag, spec: Flags.boolean({ summary: "As `svc queries apply` takes it." }) };
+  static override flags = {
+    ...teamFlag,
+    spec: Flags.boolean({ summary: "Print it in the format of `svc queries apply`." }),
+  };
   static override examples = [
     "<%= config.bin %> <%= command.id %> 'Local users'",
     "<%= config.bin %> <%= command.id %> 'Local users' --spec -o yaml",
@@ -23,13 +26,15 @@ export default class QueriesGet extends ClientCommand {
       return this.printOne(specs, { schema: QuerySpec });
     }
     const { query } = await this.call(queriesApi.get, { params: { id } });
+    const team = team_id === null || flags.team === undefined ? null : (await this.team(flags.team)).name;
+    const view = savedQueryView(team);
     await this.printOne(query, {
-      ...savedQueryView,
+      ...view,
       columns: [
-        ...savedQueryView.columns,
+        ...view.columns,
         { key: "description" },
         { key: "query" },
-        { key: "min_qengine_version", header: "least version" },
+        { key: "min_qengine_version", header: "minimum version" },
         { key: "observer_can_run" },
         { key: "discard_data" },
         { key: "labels_include_any.name", header: "labels" },

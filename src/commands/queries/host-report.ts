@@ -4,7 +4,7 @@ import { args, teamFlag } from "../../cli/flags.ts";
 import { columnsOf, tellClipped } from "../../cli/report-view.ts";
 
 export default class QueriesHostReport extends ClientCommand {
-  static override summary = "Show what one host last answered to a scheduled query.";
+  static override summary = "Show the last results of a scheduled query on one host.";
   static override endpoints = [queriesApi.hostReport];
   static override args = { query: args.query, host: args.host };
   static override flags = { ...teamFlag };
@@ -16,7 +16,10 @@ export default class QueriesHostReport extends ClientCommand {
     const host = await this.host(given.host);
     const reply = await this.call(queriesApi.hostReport, { params: { id: host.id, query_id: query.id } });
     const rows = reply.results.map(({ columns }) => columns);
-    const when = reply.last_fetched === null ? "it has not answered yet" : `nothing, at ${reply.last_fetched}`;
+    const when =
+      reply.last_fetched === null
+        ? "the host has not reported results yet"
+        : `no rows, reported at ${reply.last_fetched}`;
     await this.printList(rows, { columns: columnsOf(rows) }, when);
     tellClipped(reply.report_clipped && rows.length === 0, (text) => this.note(text));
   }

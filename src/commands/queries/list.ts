@@ -4,6 +4,7 @@ import { ClientCommand } from "../../cli/client-command.ts";
 import { limitFlags, teamFlag } from "../../cli/flags.ts";
 import { queryFlags, queryOf } from "../../cli/query-flags.ts";
 import { savedQueryView } from "../../cli/saved-query-view.ts";
+import { isNoTeam } from "../../cli/team-view.ts";
 
 export default class QueriesList extends ClientCommand {
   static override summary = "List saved queries: the global ones, or a team's.";
@@ -11,7 +12,7 @@ export default class QueriesList extends ClientCommand {
   static override flags = {
     ...queryFlags(queriesApi.list),
     ...teamFlag,
-    spec: Flags.boolean({ summary: "As `svc queries apply` takes them." }),
+    spec: Flags.boolean({ summary: "Print them in the format of `svc queries apply`." }),
     ...limitFlags,
   };
   static override examples = [
@@ -22,12 +23,13 @@ export default class QueriesList extends ClientCommand {
 
   async run() {
     const { flags } = await this.parse(QueriesList);
-    const team = await this.teamFilter(flags.team);
+    const named = flags.team === undefined || isNoTeam(flags.team) ? null : await this.team(flags.team);
+    const team = named ? { team_id: named.id } : await this.teamFilter(flags.team);
     if (flags.spec) {
       const { specs } = await this.call(queriesApi.specs, { query: team });
       return this.printList(specs, { schema: QuerySpec, columns: ["name", "team", "interval", "platform", "query"] });
     }
     const query = queryOf(queriesApi.list, flags, team);
-    await this.printList(this.pages(queriesApi.list, { query }, "queries"), savedQueryView);
+    await this.printList(this.pages(queriesApi.list, { query }, "queries"), savedQueryView(named?.name));
   }
 }

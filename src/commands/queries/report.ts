@@ -5,16 +5,19 @@ import { args, teamFlag } from "../../cli/flags.ts";
 import { columnsOf, tellClipped } from "../../cli/report-view.ts";
 
 export default class QueriesReport extends ClientCommand {
-  static override summary = "Show what hosts last answered to a scheduled query.";
+  static override summary = "Show the last results of a scheduled query.";
   static override description =
-    "Each row is one that a host gave, with host_id, host_name and last_fetched before its columns. --csv takes the file " +
-    "that the server makes, which may be larger than fits into memory here.";
+    "Each row comes from a host and has the columns host_id, host_name and last_fetched before its own. --csv downloads the CSV file " +
+    "that the server generates, which may be larger than the memory of this machine.";
   static override endpoints = [queriesApi.report, queriesApi.reportCsv];
   static override args = { query: args.query };
   static override flags = {
     ...teamFlag,
-    "hosts-of-team": Flags.string({ summary: "Only hosts of this team, or of none.", helpValue: "TEAM" }),
-    csv: Flags.boolean({ summary: "As CSV made by the server." }),
+    "hosts-of-team": Flags.string({
+      summary: "Only hosts of this team; none: hosts without a team.",
+      helpValue: "TEAM",
+    }),
+    csv: Flags.boolean({ summary: "Download CSV that the server generates." }),
   };
   static override examples = [
     "<%= config.bin %> <%= command.id %> 'Local users'",
@@ -27,15 +30,14 @@ export default class QueriesReport extends ClientCommand {
     const input = { params: { id }, query: await this.teamFilter(flags["hosts-of-team"]) };
     if (flags.csv) {
       const { body } = await (await this.client()).open(queriesApi.reportCsv, input);
-      const decoder = new TextDecoder();
-      for await (const part of body) this.io.out(decoder.decode(part, { stream: true }));
+      for await (const bytes of body) await this.io.outBytes(bytes);
       return;
     }
     const reply = await this.call(queriesApi.report, input);
     const rows = reply.results.map(({ columns, ...of }) => ({ ...columns, ...of }));
     const own = ["host_id", "host_name", "last_fetched"];
     const columns = [...own, ...columnsOf(rows).filter((name) => !own.includes(name))];
-    await this.printList(rows, { columns }, "no host has answered yet");
+    await this.printList(rows, { columns }, "no host has reported results yet");
     tellClipped(reply.report_clipped, (text) => this.note(text));
   }
 }

@@ -6,9 +6,9 @@ import { LiveCommand } from "../../cli/live-command.ts";
 import { plural, printable } from "../../cli/text.ts";
 
 export default class QueriesRun extends LiveCommand {
-  static override summary = "Run saved queries on hosts and wait for their answers.";
+  static override summary = "Run saved queries on hosts and wait for the results.";
   static override description =
-    "For rows as they come, and for other targets than hosts, there is `svc query --query NAME`. Exit code 6 when some did not answer.";
+    "`svc query --query NAME` prints rows as they arrive and has other targets than hosts. Exit code 6 if some hosts did not reply.";
   static override endpoints = [liveQueriesApi.runSaved, liveQueriesApi.runMany];
   static override args = { queries: args.required("name or id of the query; more follow it") };
   static override strict = false;
@@ -33,9 +33,14 @@ export default class QueriesRun extends LiveCommand {
     for (const name of listOf(argv as string[])) queries.push(await this.savedQuery(name, flags.team));
     const host_ids = [];
     for (const name of listOf(flags.hosts)) host_ids.push((await this.host(name)).id);
-    if (queries.length === 0 || host_ids.length === 0) throw usage("a query and --hosts are needed");
+    if (queries.length === 0 || host_ids.length === 0) throw usage("a query and --hosts are required");
     const names = queries.map(({ name }) => name).join(", ");
-    if (flags["dry-run"]) return this.printPlan(`run ${names} on ${plural(host_ids.length, "host")}`, { host_ids });
+    if (flags["dry-run"]) {
+      // The server applies the same checks, without waiting for results.
+      const selected = { hosts: host_ids, labels: [], teams: [] };
+      for (const { id } of queries) await this.tryOut(liveQueriesApi.create, { body: { query_id: id, selected } });
+      return this.printPlan(`run ${names} on ${plural(host_ids.length, "host")}`, { host_ids });
+    }
     const progress = this.progress(`waiting for ${plural(host_ids.length, "host")} ...`);
     const ran = await this.ran(
       queries.map(({ id }) => id),
@@ -54,7 +59,7 @@ export default class QueriesRun extends LiveCommand {
       }
     }
     await this.printList(rows, { columns: [...new Set(rows.flatMap((row) => Object.keys(row)))] }, "no rows");
-    if (missing > 0) throw new CliError("partial", `${plural(missing, "answer")} missing or failed`);
+    if (missing > 0) throw new CliError("partial", `${plural(missing, "result")} missing or failed`);
   }
 
   private async ran(ids: readonly number[], host_ids: number[]) {

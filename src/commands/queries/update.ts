@@ -7,7 +7,7 @@ import { readBody } from "../../cli/input.ts";
 import { savedQueryFields, savedQueryFlags } from "../../cli/saved-query-view.ts";
 
 export default class QueriesUpdate extends ClientCommand {
-  static override summary = "Change a saved query; its report goes when what it asks changes.";
+  static override summary = "Change a saved query. Its report is deleted if the SQL changes.";
   static override endpoints = [queriesApi.modify];
   static override args = { query: args.query };
   static override flags = { ...savedQueryFlags, ...teamFlag, ...inputFlag, ...dryRunFlag };
@@ -23,9 +23,8 @@ export default class QueriesUpdate extends ClientCommand {
       throw usage("nothing to change", "Give the fields to change by flags or --input.");
     const before = await this.savedQuery(given.query, flags.team);
     if (flags["dry-run"]) {
-      this.validate(queriesApi.modify, body);
       const now = { ...before, labels_include_any: before.labels_include_any.map(({ name }) => name) };
-      return this.printPlan(`change query ${before.name}`, { id: before.id, name: before.name }, changesOf(now, body));
+      this.trying(`change query ${before.name}`, { id: before.id, name: before.name }, changesOf(now, body));
     }
     const { query } = await this.call(queriesApi.modify, { params: { id: before.id }, body });
     await this.report(`changed query ${query.name}`, query, { schema: Query });

@@ -23,11 +23,11 @@ export default class SessionsDelete extends ClientCommand {
   async run() {
     const { args: given, flags } = await this.parse(SessionsDelete);
     if ((given.id === undefined) === (flags.user === undefined)) {
-      throw usage("which sessions?", "Give the id of one, or --user for all of a user.");
+      throw usage("no sessions are given", "Give the id of a session, or --user for all sessions of a user.");
     }
     if (flags.user !== undefined) return this.ofUser(flags.user);
     const session = await this.call(sessionsApi.get, { params: { id: given.id ?? "" } });
-    if (flags["dry-run"]) return this.printPlan(`end session ${session.session_id}`, session);
+    if (flags["dry-run"]) this.trying(`end session ${session.session_id}`, session);
     await this.confirm(`End session ${session.session_id} of user ${session.user_id}?`);
     await this.call(sessionsApi.delete, { params: { id: session.session_id } });
     await this.report(`ended session ${session.session_id}`, { ...session, deleted: true });
@@ -37,7 +37,7 @@ export default class SessionsDelete extends ClientCommand {
     const { id, email } = await this.user(text);
     const { sessions } = await this.call(sessionsApi.listOfUser, { params: { id } });
     const told = `${plural(sessions.length, "session")} of ${email}`;
-    if (this.common["dry-run"] === true) return this.printPlan(`end ${told}`, sessions);
+    if (this.common["dry-run"] === true) this.trying(`end ${told}`, sessions);
     await this.confirm(`End ${told}?`);
     await this.call(sessionsApi.deleteOfUser, { params: { id } });
     await this.report(`ended ${told}`, { user_id: id, deleted: sessions.length });

@@ -3,7 +3,7 @@ import { Session, sessionsApi } from "../../api/sessions.ts";
 import { ClientCommand } from "../../cli/client-command.ts";
 import { timeColumn } from "../../cli/host-view.ts";
 
-/** API tokens go by their names. */
+/** API tokens are shown with their names. */
 const nameOf = (kind: string, row: unknown): string =>
   typeof row === "object" && row !== null && "name" in row && row.name !== "" ? `${kind} ${row.name}` : kind;
 

@@ -9,10 +9,10 @@ import { ApiCallError } from "../../client/errors.ts";
 
 export default class SsoCallback extends ClientCommand {
   static override summary =
-    "Hand the server a response of the identity provider, as a browser would: to find out whether it is taken.";
+    "Test whether the server accepts a response of the identity provider, by sending it as a browser would.";
   static override description =
-    "The file holds what the identity provider's page posts as SAMLResponse, in base64. Without a cookie the server takes it " +
-    "only where the identity provider may begin sign-ins (enable_sso_idp_login). The session that it opens is ended at once.";
+    "The file contains the base64 text that the identity provider's page posts as SAMLResponse. Without a cookie, the server accepts it " +
+    "only if the identity provider may start sign-ins (enable_sso_idp_login). The session that is created is ended immediately.";
   static override endpoints = [ssoApi.callback];
   static override flags = {
     "response-file": Flags.string({
@@ -20,7 +20,10 @@ export default class SsoCallback extends ClientCommand {
       required: true,
       helpValue: "FILE",
     }),
-    "cookie-file": Flags.string({ summary: "File with the cookie of the sign-in that it answers.", helpValue: "FILE" }),
+    "cookie-file": Flags.string({
+      summary: "File with the cookie of the sign-in that the response belongs to.",
+      helpValue: "FILE",
+    }),
     ...dryRunFlag,
   };
   static override examples = ["<%= config.bin %> <%= command.id %> --response-file response.txt"];
@@ -29,14 +32,14 @@ export default class SsoCallback extends ClientCommand {
     const { flags } = await this.parse(SsoCallback);
     const body = { SAMLResponse: (await readText(this.io, flags["response-file"], "--response-file")).trim() };
     if (flags["dry-run"]) {
-      this.validate(ssoApi.callback, body);
-      return this.printPlan("hand over a response", { characters: body.SAMLResponse.length });
+      await this.tryOut(ssoApi.callback, { body });
+      return this.printPlan("send a response of the identity provider", { characters: body.SAMLResponse.length });
     }
     const cookieFile = flags["cookie-file"];
     const cookie = cookieFile === undefined ? null : (await readText(this.io, cookieFile, "--cookie-file")).trim();
     const token = await this.deliver(body, cookie);
     if (token !== null) await this.clientFor(await this.connection(), token).call(sessionsApi.logout);
-    await this.report("the server takes it and would sign in", { accepted: true });
+    await this.report("the server accepts the response and would sign in", { accepted: true });
   }
 
   private async deliver(body: { SAMLResponse: string }, cookie: string | null): Promise<string | null> {
@@ -51,7 +54,10 @@ export default class SsoCallback extends ClientCommand {
       return /svc_session=([\w-]+)/.exec(headers.get("set-cookie") ?? "")?.[1] ?? null;
     } catch (error) {
       if (!(error instanceof ApiCallError) || error.status !== 303) throw error;
-      throw denied("the server refuses the response", "The server's log says why, under: single sign-on refused.");
+      throw denied(
+        "the server refuses the response",
+        "The reason is in the server's log: look for `single sign-on refused`.",
+      );
     }
   }
 }

@@ -5,10 +5,10 @@ import { dryRunFlag } from "../../cli/flags.ts";
 
 export default class SsoStart extends ClientCommand {
   static override summary =
-    "Begin a sign-in and show where the browser would be sent: whether single sign-on works up to there.";
+    "Start a single sign-on and print the address of the identity provider, to test the settings.";
   static override description =
-    "The server fetches the identity provider's metadata where it has to, and says what is wrong with it. The sign-in " +
-    "itself cannot be finished from here; `svc login --sso` does that.";
+    "The server fetches the identity provider's metadata if necessary, and reports problems with it. The sign-in " +
+    "cannot be finished with this command; use `svc login --sso` for that.";
   static override endpoints = [ssoApi.start];
   static override flags = {
     "relay-url": Flags.string({ summary: "Path of the server to open after signing in.", default: "/" }),
@@ -20,8 +20,7 @@ export default class SsoStart extends ClientCommand {
     const { flags } = await this.parse(SsoStart);
     const body = { relay_url: flags["relay-url"] };
     if (flags["dry-run"]) {
-      this.validate(ssoApi.start, body);
-      return this.printPlan("begin a sign-in", body);
+      this.trying("start a single sign-on", body);
     }
     const { url } = await this.call(ssoApi.start, { body });
     await this.printOne({ url });

@@ -2,7 +2,7 @@ import { SsoInfo, ssoApi } from "../../api/sso.ts";
 import { ClientCommand } from "../../cli/client-command.ts";
 
 export default class SsoStatus extends ClientCommand {
-  static override summary = "Show whether single sign-on is on.";
+  static override summary = "Show whether single sign-on is turned on.";
   static override endpoints = [ssoApi.settings];
   static override examples = ["<%= config.bin %> <%= command.id %>"];
 

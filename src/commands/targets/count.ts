@@ -7,7 +7,7 @@ export default class TargetsCount extends LiveCommand {
   static override summary = "Count the hosts that a query would run on.";
   static override endpoints = [targetsApi.count];
   static override flags = {
-    query: Flags.string({ summary: "For this saved query, by name or id.", helpValue: "NAME" }),
+    query: Flags.string({ summary: "Count for this saved query, by name or id.", helpValue: "NAME" }),
     ...targetFlags,
     ...dryRunFlag,
   };
@@ -17,7 +17,7 @@ export default class TargetsCount extends LiveCommand {
     const { flags } = await this.parse(TargetsCount);
     const query_id = flags.query === undefined ? null : (await this.savedQuery(flags.query)).id;
     const selected = (await this.selected(flags)) ?? {};
-    if (flags["dry-run"]) return this.printPlan("count targets, which changes nothing", selected);
+    if (flags["dry-run"]) this.trying("count targets, which changes nothing", selected);
     await this.printOne(await this.call(targetsApi.count, { body: { query_id, selected } }));
   }
 }

@@ -17,7 +17,7 @@ export default class TargetsSearch extends LiveCommand {
   async run() {
     const { args, flags } = await this.parse(TargetsSearch);
     const query_id = flags.query === undefined ? null : (await this.savedQuery(flags.query)).id;
-    if (flags["dry-run"]) return this.printPlan("search targets, which changes nothing", args.text ?? "");
+    if (flags["dry-run"]) this.trying("search targets, which changes nothing", args.text ?? "");
     const { targets } = await this.call(targetsApi.search, { body: { query: args.text ?? "", query_id } });
     const rows = [
       ...targets.hosts.map(({ id, hostname, status }) => ({ kind: "host", id, name: hostname, hosts: 1, status })),

@@ -7,14 +7,14 @@ import { readValue } from "../../cli/input.ts";
 import { plural } from "../../cli/text.ts";
 
 export default class TeamsApply extends ClientCommand {
-  static override summary = "Create or change teams from a file, all or none.";
+  static override summary = "Create or change teams from a file in one transaction.";
   static override description =
-    "The file is a list of teams, or an object with that list under specs, JSON or YAML. Teams are matched by name; what the " +
-    "file leaves out of a team stays, and so do teams that it does not name.";
+    "The file (JSON or YAML) contains a list of teams, or an object with that list under specs. Teams are matched by name. Fields that " +
+    "an entry omits stay unchanged, and teams that are not in the file are kept.";
   static override endpoints = [teamsApi.applySpecs];
   static override flags = {
     input: Flags.string({ summary: "File with the teams; - is stdin.", helpValue: "FILE", required: true }),
-    force: Flags.boolean({ summary: "Skip the checks of agent options, and pass over unknown keys." }),
+    force: Flags.boolean({ summary: "Skip the checks of agent options, and ignore unknown keys." }),
     ...dryRunFlag,
   };
   static override examples = ["<%= config.bin %> <%= command.id %> --input teams.yml"];
@@ -23,7 +23,7 @@ export default class TeamsApply extends ClientCommand {
     const { flags } = await this.parse(TeamsApply);
     const value = await readValue(this.io, flags.input);
     const specs = Array.isArray(value) ? value : (value as { specs?: unknown } | null)?.specs;
-    if (!Array.isArray(specs)) throw usage("--input: a list of teams is needed");
+    if (!Array.isArray(specs)) throw usage("--input: must contain a list of teams");
     const body = { specs };
     this.validate(teamsApi.applySpecs, body);
     const names = specs.map(({ name }: { name?: unknown }) => String(name));

@@ -27,8 +27,7 @@ export default class TeamsCreate extends ClientCommand {
     const name = typeof given.name === "string" ? given.name : await this.askText("Name", "--name");
     const body = { ...given, name };
     if (flags["dry-run"]) {
-      this.validate(teamsApi.create, body);
-      return this.printPlan(`create team ${name}`, null, changesOf({}, body));
+      this.trying(`create team ${name}`, null, changesOf({}, body));
     }
     const { team } = await this.call(teamsApi.create, { body });
     await this.report(`created team ${team.name} (${team.id})`, team, { schema: Team });

@@ -4,7 +4,7 @@ import { args, dryRunFlag, yesFlag } from "../../cli/flags.ts";
 import { plural } from "../../cli/text.ts";
 
 export default class TeamsDelete extends ClientCommand {
-  static override summary = "Delete a team; its hosts stay, with no team.";
+  static override summary = "Delete a team. Its hosts are kept, without a team.";
   static override destructive = true;
   static override endpoints = [teamsApi.delete];
   static override args = { team: args.team };
@@ -14,9 +14,8 @@ export default class TeamsDelete extends ClientCommand {
   async run() {
     const { args: given, flags } = await this.parse(TeamsDelete);
     const { id, name, host_count } = await this.team(given.team);
-    if (flags["dry-run"])
-      return this.printPlan(`delete team ${name} (${plural(host_count, "host")})`, { id, name, host_count });
-    await this.confirm(`Delete team ${name} with its settings? ${plural(host_count, "host")} will have no team.`);
+    if (flags["dry-run"]) this.trying(`delete team ${name} (${plural(host_count, "host")})`, { id, name, host_count });
+    await this.confirm(`Delete team ${name} with its settings? ${plural(host_count, "host")} will be without a team.`);
     await this.call(teamsApi.delete, { params: { id } });
     await this.report(`deleted team ${name}`, { id, name, deleted: true });
   }

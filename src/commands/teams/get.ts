@@ -4,7 +4,7 @@ import { args } from "../../cli/flags.ts";
 import { isNoTeam, teamView } from "../../cli/team-view.ts";
 
 export default class TeamsGet extends ClientCommand {
-  static override summary = "Show a team; 0 is the hosts without one.";
+  static override summary = "Show a team; 0 stands for hosts without a team.";
   static override endpoints = [teamsApi.get, teamsApi.noTeam];
   static override args = { team: args.team };
   static override examples = [

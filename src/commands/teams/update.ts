@@ -8,7 +8,7 @@ import { readBody } from "../../cli/input.ts";
 import { isNoTeam, teamFields, teamFlags } from "../../cli/team-view.ts";
 
 export default class TeamsUpdate extends ClientCommand {
-  static override summary = "Change a team; 0 is the hosts without one. Settings are given by --input.";
+  static override summary = "Change a team; 0 stands for hosts without a team. Give settings with --input.";
   static override endpoints = [teamsApi.modify, teamsApi.modifyNoTeam];
   static override args = { team: args.team };
   static override flags = {
@@ -34,12 +34,7 @@ export default class TeamsUpdate extends ClientCommand {
     if (isNoTeam(given.team)) return this.updateNoTeam(body, flags["dry-run"]);
     const before = await this.team(given.team);
     if (flags["dry-run"]) {
-      this.validate(teamsApi.modify, body);
-      return this.printPlan(
-        `change team ${before.name}`,
-        { id: before.id, name: before.name },
-        changesOf(before, body),
-      );
+      this.trying(`change team ${before.name}`, { id: before.id, name: before.name }, changesOf(before, body));
     }
     const { team } = await this.call(teamsApi.modify, { params: { id: before.id }, body });
     await this.report(`changed team ${team.name}`, team, { schema: Team });
@@ -47,11 +42,10 @@ export default class TeamsUpdate extends ClientCommand {
 
   private async updateNoTeam(body: Record<string, unknown>, dryRun: boolean): Promise<void> {
     const other = Object.keys(body).filter((key) => !["webhook_settings", "integrations"].includes(key));
-    if (other.length > 0) throw usage(`hosts without a team have no ${other.join(", ")}`);
+    if (other.length > 0) throw usage(`hosts without a team do not have ${other.join(", ")}`);
     if (dryRun) {
-      this.validate(teamsApi.modifyNoTeam, body);
       const { team } = await this.call(teamsApi.noTeam);
-      return this.printPlan("change the settings of hosts without a team", { id: 0 }, changesOf(team, body));
+      this.trying("change the settings of hosts without a team", { id: 0 }, changesOf(team, body));
     }
     const { team } = await this.call(teamsApi.modifyNoTeam, { body });
     await this.report("changed the settings of hosts without a team", team, { schema: NoTeam });

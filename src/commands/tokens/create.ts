@@ -6,25 +6,28 @@ import { dryRunFlag, inputFlag, listOf } from "../../cli/flags.ts";
 import { readBody } from "../../cli/input.ts";
 
 export default class TokensCreate extends ClientCommand {
-  static override summary = "Make an API token with a name and an end.";
+  static override summary = "Create an API token with a name and an expiry time.";
   static override description =
-    "The token is printed once, on stdout. It may do what its user may, as far as --endpoints goes: METHOD PATH as the API's " +
-    "description has it, where * stands for the rest of a path.";
+    "The token is printed once, on stdout. It has the rights of its user, limited by --endpoints: METHOD PATH as in the API's " +
+    "description, where * stands for the rest of a path.";
   static override endpoints = [tokensApi.create];
   static override flags = {
-    name: Flags.string({ summary: "What it is for." }),
+    name: Flags.string({ summary: "Purpose of the token." }),
     "expires-in": Flags.string({
-      summary: "How long it holds (90d), two years at most.",
+      summary: "How long the token is valid (90d), at most two years.",
       helpValue: "TIME",
       exclusive: ["expires-at"],
     }),
-    "expires-at": Flags.string({ summary: "Until when it holds.", helpValue: "ISO-TIME" }),
+    "expires-at": Flags.string({ summary: "When the token expires.", helpValue: "ISO-TIME" }),
     endpoints: Flags.string({
-      summary: "Limit it to this endpoint; repeatable.",
+      summary: "Limit the token to this endpoint; can be given several times.",
       multiple: true,
       helpValue: "'METHOD PATH'",
     }),
-    user: Flags.string({ summary: "For this API-only user, by id, email or name.", helpValue: "USER" }),
+    user: Flags.string({
+      summary: "Create the token for this API-only user, by id, email or name.",
+      helpValue: "USER",
+    }),
     ...inputFlag,
     ...dryRunFlag,
   };
@@ -43,13 +46,12 @@ export default class TokensCreate extends ClientCommand {
     body.name ??= await this.askText("Name", "--name");
     const given = body as unknown as CreateToken;
     if (flags["dry-run"]) {
-      this.validate(tokensApi.create, given);
-      return this.printPlan(`make the API token ${given.name}`, null, changesOf({}, body));
+      this.trying(`create the API token ${given.name}`, null, changesOf({}, body));
     }
     const made = await this.call(tokensApi.create, { body: given });
-    await this.report(`made the API token ${made.name} (${made.id}), which ends ${made.expires_at}`, made);
+    await this.report(`created the API token ${made.name} (${made.id}), which expires ${made.expires_at}`, made);
     if (!this.structured) {
-      this.note("the token, shown this once:");
+      this.note("the token, shown only now:");
       this.log(made.token);
     }
   }

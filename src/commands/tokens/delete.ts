@@ -5,12 +5,12 @@ import { notFound } from "../../cli/errors.ts";
 import { args, dryRunFlag, yesFlag } from "../../cli/flags.ts";
 
 export default class TokensDelete extends ClientCommand {
-  static override summary = "Delete an API token: it is refused from then on.";
+  static override summary = "Delete an API token. It becomes invalid immediately.";
   static override destructive = true;
   static override endpoints = [tokensApi.delete];
   static override args = { token: args.required("id or name of the token (never the token itself)") };
   static override flags = {
-    user: Flags.string({ summary: "Of this user, by id, email or name.", helpValue: "USER" }),
+    user: Flags.string({ summary: "User of the token, by id, email or name.", helpValue: "USER" }),
     ...yesFlag,
     ...dryRunFlag,
   };
@@ -22,10 +22,10 @@ export default class TokensDelete extends ClientCommand {
     const { tokens } = await this.call(tokensApi.list, { query });
     const found =
       tokens.find(({ name }) => name === given.token) ?? tokens.find(({ id }) => String(id) === given.token);
-    // What was typed may be the token itself: it is not repeated.
-    if (!found) throw notFound("there is no such token", "`svc tokens list` shows ids and names.");
+    // The given text may be the token itself, so it is not printed.
+    if (!found) throw notFound("there is no token with this id or name", "`svc tokens list` shows ids and names.");
     const { id, name } = found;
-    if (flags["dry-run"]) return this.printPlan(`delete the API token ${name}`, { id, name });
+    if (flags["dry-run"]) this.trying(`delete the API token ${name}`, { id, name });
     await this.confirm(`Delete the API token ${name}?`);
     await this.call(tokensApi.delete, { params: { id } });
     await this.report(`deleted the API token ${name}`, { id, name, deleted: true });

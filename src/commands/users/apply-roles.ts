@@ -1,4 +1,5 @@
 import * as Flags from "@oclif/core/flags";
+import { issueText } from "../../api/issue-text.ts";
 import { RolesSpec, usersApi } from "../../api/users.ts";
 import { ClientCommand } from "../../cli/client-command.ts";
 import { usage } from "../../cli/errors.ts";
@@ -7,10 +8,11 @@ import { readValue } from "../../cli/input.ts";
 import { plural } from "../../cli/text.ts";
 
 export default class UsersApplyRoles extends ClientCommand {
-  static override summary = "Give users the roles of a file, all or none.";
+  static override summary = "Set the roles of users from a file in one transaction.";
   static override description =
-    "The file has roles by email, JSON or YAML: {EMAIL: {global_role: ROLE} or {teams: [{team: NAME, role: ROLE}]}}, as " +
-    "it is or under roles or spec. Users that it does not name keep theirs; whose roles change is signed out.";
+    "The file (JSON or YAML) contains roles by email: {EMAIL: {global_role: ROLE} or {teams: [{team: NAME, role: ROLE}]}}, at the top " +
+    "level, or under roles or spec. Users that are not in the file keep their roles. A person whose roles change is signed " +
+    "out; an API-only user keeps its tokens, with the new rights at once.";
   static override endpoints = [usersApi.applyRoles];
   static override flags = {
     file: Flags.string({
@@ -37,7 +39,7 @@ export default class UsersApplyRoles extends ClientCommand {
           to: global_role ?? (teams ?? []).map(({ team, role }) => `${role} (${team})`).join(", "),
         };
       });
-      return this.printPlan(`set the roles of ${plural(emails.length, "user")}`, emails, told);
+      this.trying(`set the roles of ${plural(emails.length, "user")}`, emails, told);
     }
     await this.call(usersApi.applyRoles, { body: { spec } });
     await this.report(`set the roles of ${plural(emails.length, "user")}`, { applied: emails });
@@ -47,14 +49,19 @@ export default class UsersApplyRoles extends ClientCommand {
 const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 
-/** As it is, under `roles`, or under `spec` as the API has it. */
+/** Roles at the top level, under `roles`, or under `spec` as in the API. */
 function rolesIn(value: unknown): RolesSpec {
   const whole = isObject(value) && isObject(value.spec) ? value.spec : value;
   const roles = isObject(whole) && isObject(whole.roles) ? whole.roles : whole;
   const read = RolesSpec.safeParse({ roles });
   if (!read.success) {
-    const [issue] = read.error.issues;
-    throw usage(`--file: ${issue?.path.slice(1).join(".") || "roles"}: ${issue?.message ?? "not roles by email"}`);
+    const issue = read.error.issues[0]!;
+    const at = issue.path.slice(1).join(".");
+    const isMap = isObject(roles);
+    throw usage(
+      isMap ? `--file: ${at || "roles"}: ${issueText(issue)}` : "--file: must be a map of emails to roles",
+      "Example: ann@example.com: {global_role: observer}",
+    );
   }
   return read.data;
 }

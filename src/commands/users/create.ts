@@ -10,14 +10,14 @@ import { userFields, userFlags } from "../../cli/user-view.ts";
 export default class UsersCreate extends ClientCommand {
   static override summary = "Create a user.";
   static override description =
-    "The token of an API-only user is printed once, on stdout. The password of any other user comes by prompt, file, " +
+    "The token of an API-only user is printed once, on stdout. The password of any other user is read from a prompt, a file, " +
     "stdin, or SVC_USER_PASSWORD.";
   static override endpoints = [usersApi.create];
   static override flags = {
     ...userFlags,
-    "api-only": Flags.boolean({ summary: "A user for programs, with a token that does not expire." }),
+    "api-only": Flags.boolean({ summary: "Create a user for programs, with a token that does not expire." }),
     "admin-forced-password-reset": Flags.boolean({
-      summary: "Has to choose a new password at the first sign-in (default).",
+      summary: "Require a new password at the first sign-in (default).",
       allowNo: true,
     }),
     ...secretFlags("password", "the password"),
@@ -42,7 +42,7 @@ export default class UsersCreate extends ClientCommand {
     const password = await readSecret(this.io, flags, "password", "SVC_USER_PASSWORD");
     if (password !== undefined) body.password = password;
     else if (body.api_only === true) {
-      // It signs in by token only: nobody is to know its password, or to be made to change it.
+      // An API-only user signs in by token only: nobody should know its password or have to change it.
       body.password ??= `${randomBytes(24).toString("base64url")}-1aA`;
       body.admin_forced_password_reset ??= false;
     } else if (body.password === undefined && body.sso_enabled !== true) {
@@ -50,8 +50,7 @@ export default class UsersCreate extends ClientCommand {
     }
     const user = body as unknown as CreateUser;
     if (flags["dry-run"]) {
-      this.validate(usersApi.create, user);
-      return this.printPlan(`create user ${user.email}`, null, changesOf({}, body));
+      this.trying(`create user ${user.email}`, null, changesOf({}, body));
     }
     const reply = await this.call(usersApi.create, { body: user });
     await this.report(`created user ${reply.user.email} (${reply.user.id})`, {
@@ -59,7 +58,7 @@ export default class UsersCreate extends ClientCommand {
       ...(reply.token ? { token: reply.token } : {}),
     });
     if (reply.token && !this.structured) {
-      this.note("its token, shown this once:");
+      this.note("the token, shown only now:");
       this.log(reply.token);
     }
   }

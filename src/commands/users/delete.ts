@@ -13,7 +13,7 @@ export default class UsersDelete extends ClientCommand {
   async run() {
     const { args: given, flags } = await this.parse(UsersDelete);
     const { id, email } = await this.user(given.user);
-    if (flags["dry-run"]) return this.printPlan(`delete user ${email}`, { id, email });
+    if (flags["dry-run"]) this.trying(`delete user ${email}`, { id, email });
     await this.confirm(`Delete user ${email}?`);
     await this.call(usersApi.delete, { params: { id } });
     await this.report(`deleted user ${email}`, { id, email, deleted: true });

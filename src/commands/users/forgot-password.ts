@@ -3,9 +3,9 @@ import { ClientCommand } from "../../cli/client-command.ts";
 import { args, dryRunFlag } from "../../cli/flags.ts";
 
 export default class UsersForgotPassword extends ClientCommand {
-  static override summary = "Have a link mailed with which a forgotten password can be replaced.";
+  static override summary = "Request a mail with a link to replace a forgotten password.";
   static override description =
-    "No sign-in is needed. Whether a user has the address, the server does not say. The link works once, for an hour.";
+    "No sign-in is needed. The server does not reveal whether the address belongs to a user. The link works once, for an hour.";
   static override endpoints = [mailApi.forgotPassword];
   static override args = { email: args.required("email address of the account") };
   static override flags = { ...dryRunFlag };
@@ -15,12 +15,11 @@ export default class UsersForgotPassword extends ClientCommand {
     const { args: given, flags } = await this.parse(UsersForgotPassword);
     const body = { email: given.email };
     if (flags["dry-run"]) {
-      this.validate(mailApi.forgotPassword, body);
-      return this.printPlan(`have a link mailed to ${given.email}`, { email: given.email });
+      this.trying(`request a link for ${given.email}`, { email: given.email });
     }
     await this.call(mailApi.forgotPassword, { body });
     await this.report(
-      `if ${given.email} is the address of an account, a link is on its way; go on with \`svc users reset-password\``,
+      `if ${given.email} is the address of an account, a link was mailed; continue with \`svc users reset-password\``,
       { email: given.email },
     );
   }

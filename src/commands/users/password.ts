@@ -8,8 +8,8 @@ export default class UsersPassword extends ClientCommand {
   static override summary = "Change your own password.";
   static override endpoints = [usersApi.changePassword, usersApi.performRequiredPasswordReset];
   static override flags = {
-    required: Flags.boolean({ summary: "A new password is required of you: the present one is not asked for." }),
-    ...secretFlags("old-password", "the present password"),
+    required: Flags.boolean({ summary: "A new password is required for your account; the current one is not needed." }),
+    ...secretFlags("old-password", "the current password"),
     ...secretFlags("new-password", "the new password"),
     ...dryRunFlag,
   };
@@ -23,13 +23,12 @@ export default class UsersPassword extends ClientCommand {
     const old = flags.required
       ? undefined
       : ((await readSecret(this.io, flags, "old-password")) ??
-        (await this.askSecret("Present password", "--old-password-stdin or --old-password-file")));
+        (await this.askSecret("Current password", "--old-password-stdin or --old-password-file")));
     const fresh =
       (await readSecret(this.io, flags, "new-password")) ??
       (await this.askNewSecret("New password", "--new-password-stdin or --new-password-file"));
     if (flags["dry-run"]) {
-      this.validate(usersApi.performRequiredPasswordReset, { new_password: fresh });
-      return this.printPlan("change your password", null);
+      this.trying("change your password", null);
     }
     if (old === undefined) await this.call(usersApi.performRequiredPasswordReset, { body: { new_password: fresh } });
     else await this.call(usersApi.changePassword, { body: { old_password: old, new_password: fresh } });

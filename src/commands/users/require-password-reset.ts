@@ -8,7 +8,7 @@ export default class UsersRequirePasswordReset extends ClientCommand {
   static override endpoints = [usersApi.requirePasswordReset];
   static override args = { user: args.user };
   static override flags = {
-    require: Flags.boolean({ summary: "Whether a new password is required.", default: true, allowNo: true }),
+    require: Flags.boolean({ summary: "Whether the user must choose a new password.", default: true, allowNo: true }),
     ...dryRunFlag,
   };
   static override examples = ["<%= config.bin %> <%= command.id %> observer@example.com"];
@@ -16,14 +16,16 @@ export default class UsersRequirePasswordReset extends ClientCommand {
   async run() {
     const { args: given, flags } = await this.parse(UsersRequirePasswordReset);
     const { id, email } = await this.user(given.user);
-    const told = flags.require ? `require a new password of ${email}` : `no longer require a new password of ${email}`;
-    if (flags["dry-run"]) return this.printPlan(told, { id, email });
+    const told = flags.require
+      ? `require a new password for ${email}`
+      : `no longer require a new password for ${email}`;
+    if (flags["dry-run"]) this.trying(told, { id, email });
     const { user } = await this.call(usersApi.requirePasswordReset, {
       params: { id },
       body: { require: flags.require },
     });
     await this.report(
-      user.force_password_reset ? `${email} has to choose a new password` : `${email} may keep the password`,
+      user.force_password_reset ? `${email} must choose a new password` : `${email} can keep the password`,
       user,
     );
   }

@@ -7,11 +7,11 @@ import { linkToken } from "../../cli/sign-in.ts";
 import { ApiCallError } from "../../client/errors.ts";
 
 export default class UsersResetPassword extends ClientCommand {
-  static override summary = "Replace a forgotten password, with the link that was mailed.";
+  static override summary = "Replace a forgotten password with the mailed link.";
   static override description = "No sign-in is needed. All sessions of the account end.";
   static override endpoints = [mailApi.resetPassword];
   static override flags = {
-    ...secretFlags("password-reset-token", "the link that was mailed, or its token,"),
+    ...secretFlags("password-reset-token", "the mailed link, or its token,"),
     ...secretFlags("new-password", "the new password"),
     ...dryRunFlag,
   };
@@ -29,14 +29,16 @@ export default class UsersResetPassword extends ClientCommand {
       (await this.askNewSecret("New password", "--new-password-stdin or --new-password-file"));
     const body = { password_reset_token: linkToken(link), new_password: fresh };
     if (flags["dry-run"]) {
-      this.validate(mailApi.resetPassword, body);
-      return this.printPlan("set a new password for the account of this link", null);
+      this.trying("set a new password for the account that this link was mailed to", null);
     }
     try {
       await this.call(mailApi.resetPassword, { body });
     } catch (error) {
       if (!(error instanceof ApiCallError) || error.status !== 401) throw error;
-      throw denied("this link does not work (any more)", "Links work once, for an hour: `svc users forgot-password`.");
+      throw denied(
+        "this link is invalid or has expired",
+        "Links work once, for an hour. Request a new one with `svc users forgot-password`.",
+      );
     }
     await this.report("the new password is set; sign in with it", { changed: true });
   }

@@ -1,5 +1,5 @@
 import * as Flags from "@oclif/core/flags";
-import { type ModifyUser, usersApi } from "../../api/users.ts";
+import { type ModifyUser, type User, usersApi } from "../../api/users.ts";
 import { changesOf } from "../../cli/base-command.ts";
 import { ClientCommand } from "../../cli/client-command.ts";
 import { usage } from "../../cli/errors.ts";
@@ -9,12 +9,14 @@ import { userFields, userFlags } from "../../cli/user-view.ts";
 
 export default class UsersUpdate extends ClientCommand {
   static override summary = "Change a user.";
+  static override description =
+    "A person whose roles change is signed out. An API-only user keeps its tokens, with the new rights at once.";
   static override endpoints = [usersApi.modify];
   static override args = { user: args.user };
   static override flags = {
     ...userFlags,
-    "api-only": Flags.boolean({ summary: "A user for programs.", allowNo: true }),
-    ...secretFlags("password", "your present password (to change your own email)"),
+    "api-only": Flags.boolean({ summary: "Whether this is a user for programs.", allowNo: true }),
+    ...secretFlags("password", "your current password (to change your own email)"),
     ...secretFlags("new-password", "the new password"),
     ...inputFlag,
     ...dryRunFlag,
@@ -37,17 +39,17 @@ export default class UsersUpdate extends ClientCommand {
     const before = await this.user(given.user);
     const change = body as ModifyUser;
     if (flags["dry-run"]) {
-      this.validate(usersApi.modify, change);
-      return this.printPlan(
-        `change user ${before.email}`,
-        { id: before.id, email: before.email },
-        changesOf(before, body),
-      );
+      this.trying(`change user ${before.email}`, { id: before.id, email: before.email }, changesOf(before, body));
     }
     const { user } = await this.call(usersApi.modify, { params: { id: before.id }, body: change });
     await this.report(`changed user ${user.email}`, user);
+    if (before.api_only && rolesOf(before) !== rolesOf(user))
+      this.note(`the tokens of ${user.email} stay valid, with the rights of the new roles`);
     const email = typeof body.email === "string" ? body.email.trim().toLowerCase() : user.email;
     if (email !== user.email)
-      this.note(`${email} waits for the link that was mailed there: \`svc users confirm-email\`, or the web page`);
+      this.note(`${email} must be confirmed with the mailed link: open it, or use \`svc users confirm-email\``);
   }
 }
+
+const rolesOf = ({ global_role, teams }: User): string =>
+  JSON.stringify([global_role, teams.map(({ id, role }) => [id, role])]);

@@ -6,7 +6,6 @@ import { BaseCommand } from "../../cli/base-command.ts";
 import { failed, usage } from "../../cli/errors.ts";
 import { generalFlags, outputFlags } from "../../cli/flags.ts";
 import { readSecret, secretFlags } from "../../cli/input.ts";
-import { LiveTable } from "../../cli/live-table.ts";
 import { cell, durationMs } from "../../cli/text.ts";
 import { checkSignature } from "../../cli/webhook-signature.ts";
 
@@ -17,7 +16,7 @@ const Got = z.object({
   path: z.string(),
   message_id: z.string().nullable(),
   signature: z.enum(["valid", "invalid", "stale", "missing", "unchecked"]),
-  again: z.boolean().meta({ description: "the same message came before" }),
+  again: z.boolean().meta({ description: "the same message was received before" }),
   body: z.unknown(),
 });
 type Got = z.infer<typeof Got>;
@@ -25,16 +24,16 @@ type Got = z.infer<typeof Got>;
 export default class WebhooksListen extends BaseCommand {
   static override summary = "Receive webhooks on this machine, print them, and check their signatures.";
   static override description =
-    "For development: the server must be allowed to send here (its setting outbound_allow), and gets http://HOST:PORT/ as destination. Requests " +
-    "with a wrong signature are answered 401. Formats are table and ndjson, the latter where stdout is no terminal.";
+    "For development. The server's setting outbound_allow must allow requests to this machine; configure http://HOST:PORT/ as the destination. Requests " +
+    "with a wrong signature get status 401. The formats are table and ndjson; ndjson is the default if stdout is not a terminal.";
   static override baseFlags = { ...generalFlags, ...outputFlags };
   static override flags = {
     host: Flags.string({ summary: "Address to listen on.", default: "127.0.0.1" }),
-    port: Flags.integer({ summary: "Port to listen on; 0 picks a free one.", default: 9000, min: 0, max: 65_535 }),
+    port: Flags.integer({ summary: "Port to listen on; 0 selects a free one.", default: 9000, min: 0, max: 65_535 }),
     ...secretFlags("secret", "the signing secret"),
-    status: Flags.integer({ summary: "Answer with this status, to see retries.", default: 200, min: 200, max: 599 }),
-    count: Flags.integer({ summary: "End after so many requests.", min: 1 }),
-    for: Flags.string({ summary: "End after this time, e.g. 10m.", helpValue: "TIME" }),
+    status: Flags.integer({ summary: "Reply with this status, to test retries.", default: 200, min: 200, max: 599 }),
+    count: Flags.integer({ summary: "Exit after this number of requests.", min: 1 }),
+    for: Flags.string({ summary: "Exit after this time, e.g. 10m.", helpValue: "TIME" }),
   };
   static override examples = ["<%= config.bin %> <%= command.id %> --port 9000 --secret-stdin --for 10m < secret.txt"];
 
@@ -99,13 +98,8 @@ export default class WebhooksListen extends BaseCommand {
     if (this.common.json !== true && chosen === "" && !this.io.tty.stdout) this.common.output = "ndjson";
     if (this.format === "ndjson") return (got) => this.printList([got], { schema: Got, columns: [] });
     if (this.format !== "table" || this.common.fields !== undefined)
-      throw usage(`what comes cannot be printed as ${this.format}`, "Give -o ndjson.");
-    const table = new LiveTable({
-      out: this.io.out,
-      header: this.common["no-header"] !== true,
-      bold: (text) => this.paint(1, text, "stdout"),
-      width: this.io.columns,
-    });
+      throw usage(`requests cannot be printed as ${this.format}`, "Give -o ndjson.");
+    const table = this.liveTable();
     return async (got) =>
       table.add([
         {
@@ -118,7 +112,7 @@ export default class WebhooksListen extends BaseCommand {
   }
 }
 
-/** Null where it is too long. */
+/** Null if the body is too long. */
 async function bodyOf(request: IncomingMessage): Promise<Buffer | null> {
   const parts: Buffer[] = [];
   let length = 0;

@@ -7,15 +7,15 @@ import { plural } from "../../cli/text.ts";
 import { deliveryView } from "../../cli/webhook-view.ts";
 
 export default class WebhooksReplay extends ClientCommand {
-  static override summary = "Send a delivery again, or all that were given up.";
+  static override summary = "Send a delivery again, or all deliveries that were given up.";
   static override description =
-    "It goes out under the same message id (webhook-id), so that a receiver that has it already can tell. One that waits for a retry does not " +
-    "wait any longer.";
+    "It is sent with the same message id (webhook-id), so that a receiver can recognize a message that it has already processed. If the delivery is " +
+    "waiting for a retry, it is sent immediately.";
   static override endpoints = [webhooksApi.replay, webhooksApi.deliveries];
   static override args = { id: args.optional("id of the delivery") };
   static override flags = {
-    dead: Flags.boolean({ summary: "All that were given up." }),
-    url: Flags.string({ summary: "With --dead: of this destination only.", dependsOn: ["dead"] }),
+    dead: Flags.boolean({ summary: "All deliveries that were given up." }),
+    url: Flags.string({ summary: "With --dead: only deliveries to this destination.", dependsOn: ["dead"] }),
     ...yesFlag,
     ...dryRunFlag,
   };
@@ -26,20 +26,23 @@ export default class WebhooksReplay extends ClientCommand {
 
   async run() {
     const { args: given, flags } = await this.parse(WebhooksReplay);
-    if ((given.id === undefined) !== (flags.dead === true)) throw usage("which delivery?", "Give its id, or --dead.");
+    if ((given.id === undefined) !== (flags.dead === true))
+      throw usage("no delivery is given", "Give its id, or --dead.");
     if (given.id !== undefined) return this.one(given.id, flags["dry-run"]);
     const query = { state: "dead", order_key: "id", ...(flags.url === undefined ? {} : { url: flags.url }) } as const;
     this.common.all = true;
     const rows = await this.rows(webhooksApi.deliveries, { query }, "deliveries");
-    // What `svc webhooks test` sent told nobody anything.
+    // Skips what `svc webhooks test` sent, because it was only a sample.
     const dead = rows.filter(({ event }) => event !== "test");
     const what = plural(dead.length, "delivery", "deliveries");
-    if (flags["dry-run"])
+    if (flags["dry-run"]) {
+      for (const { id } of dead) await this.tryOut(webhooksApi.replay, { params: { id: String(id) } });
       return this.printPlan(
         `send ${what} again`,
         dead.map(({ id }) => id),
       );
-    if (dead.length === 0) return this.note("none was given up");
+    }
+    if (dead.length === 0) return this.note("no deliveries were given up");
     await this.confirm(`Send ${what} again?`);
     const replayed = [];
     for (const { id } of dead)
@@ -52,7 +55,7 @@ export default class WebhooksReplay extends ClientCommand {
     if (dryRun) {
       const { delivery } = await this.call(webhooksApi.delivery, { params: { id } });
       const { state, url, event } = delivery;
-      return this.printPlan(`send delivery ${id} (${event}, ${state}) to ${url} again`, {
+      this.trying(`send delivery ${id} (${event}, ${state}) to ${url} again`, {
         id: delivery.id,
         state,
         url,

@@ -1,5 +1,5 @@
-// The chain of activities: what an entry's hash covers, and how the chain's ends are signed. Whoever can write to the store can make
-// hashes that fit; signatures take the servers' key too.
+// The hash chain of activities: what an entry's hash covers and how the ends of the chain are signed. Anyone with write
+// access to the store could compute matching hashes; signatures also require the servers' key.
 import { createHash, createHmac } from "node:crypto";
 import { sameText } from "../core/random.ts";
 import { and, eq, everything, gt, type Predicate, type Select } from "../store/query.ts";
@@ -10,12 +10,12 @@ import type { activities, activityChain } from "./tables.ts";
 export type ActivityRow = RowOf<typeof activities>;
 export type ChainRow = RowOf<typeof activityChain>;
 
-/** Transactions that change the chain run one after the other on all servers. */
+/** Lock for transactions that change the chain. */
 export const CHAIN_LOCK = "activity_chain";
-/** The name of the key among the server's secrets. */
+/** Name of the signing key among the server secrets. */
 export const CHAIN_SECRET = "activity_chain";
 
-/** A place between entries: what comes next has the position after it, and goes on from its hash. */
+/** A point between entries: the next entry gets the following position, and its hash includes this one. */
 export interface Link {
   readonly position: number;
   readonly hash: string;
@@ -23,13 +23,13 @@ export interface Link {
 
 const sha256 = (text: string): string => createHash("sha256").update(text).digest("hex");
 
-/** Where the first entry goes on from. */
+/** The start of the chain. */
 export const GENESIS: Link = { position: 0, hash: sha256("svc activities 1") };
 
-/** The entry's hash at the place after `previous`. Another order of columns, or another column, needs another version. */
+/** The hash of an entry that follows `previous`. Changing the columns or their order requires a new version prefix. */
 export const entryHash = (
   previous: Link,
-  row: Omit<ActivityRow, "chain_position" | "chain_hash" | "revision">,
+  row: Omit<ActivityRow, "webhook_url" | "chain_position" | "chain_hash" | "revision">,
 ): string =>
   sha256(
     canonical([
@@ -52,7 +52,7 @@ export const entryHash = (
     ]),
   );
 
-/** JSON without blanks, its keys in the order of their code units: the same for equal values. */
+/** Canonical JSON: no white space, keys sorted by UTF-16 code units. Equal values give equal text. */
 export function canonical(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map(canonical).join(",")}]`;
   if (typeof value !== "object" || value === null) return JSON.stringify(value ?? null);
@@ -71,11 +71,11 @@ export const signatureOf = (key: string, { kind, position, hash }: Signed): stri
 export const isSigned = (key: string, row: Signed & Pick<ChainRow, "signature">): boolean =>
   sameText(row.signature, signatureOf(key, row));
 
-/** What the store says of the chain's ends, believed or not. */
+/** The stored ends of the chain. Signatures are not verified here. */
 export interface Ends {
   readonly heads: readonly ChainRow[];
   readonly checkpoints: readonly ChainRow[];
-  /** By position. */
+  /** Sorted by position. */
   readonly breaks: readonly ChainRow[];
 }
 
@@ -85,7 +85,7 @@ export async function readEnds(store: ServerTx): Promise<Ends> {
   return { heads: of("head"), checkpoints: of("checkpoint"), breaks: of("break") };
 }
 
-/** Entries after that place, in their order. The place is given twice: once as what is wanted, once as where to begin to look. */
+/** Selects entries after a position, in order. */
 export const after = (position: number, limit: number, where: Predicate = everything): Select => ({
   where: and(where, gt("chain_position", position)),
   order: [{ column: "chain_position", direction: "asc" }],
@@ -93,14 +93,14 @@ export const after = (position: number, limit: number, where: Predicate = everyt
   limit,
 });
 
-/** The sealed entry with the lowest or the highest position, or null. */
+/** The sealed entry with the lowest or highest position, or null. */
 export const outermost = (store: ServerTx, direction: "asc" | "desc"): Promise<ActivityRow | null> =>
   store.activities.first({
     where: gt("chain_position", Number.MIN_SAFE_INTEGER),
     order: [{ column: "chain_position", direction }],
   });
 
-/** Writes the one row of that kind anew, signed. */
+/** Replaces the one row of that kind with a newly signed one. */
 export async function writeEnd(
   store: ServerTx,
   key: string,

@@ -1,16 +1,16 @@
-// What is older than the window goes, from the beginning of the chain on, and leaves a signed checkpoint in its place.
+// Deletes activities older than the retention period from the start of the chain, leaving a signed checkpoint.
 import type { Services } from "../core/context.ts";
 import { serverSecret } from "../secrets/service.ts";
 import { and, eq, gt, lt, lte } from "../store/query.ts";
 import type { ServerTx } from "../tables.ts";
 import { after, CHAIN_LOCK, CHAIN_SECRET, entryHash, GENESIS, type Link, readEnds, writeEnd } from "./chain.ts";
 
-/** Entries in one transaction: short enough that nobody waits for it. */
+/** Entries per transaction, few enough not to block other writers. */
 const BATCH = 1000;
 
 /**
- * Deletes sealed entries, from the oldest place on and without a hole, while they are from before the cutoff. One that is newer keeps those
- * behind it, whatever their time says.
+ * Deletes sealed entries created before the cutoff, contiguously from the start of the chain. A newer entry keeps those
+ * that follow it, whatever their time.
  */
 export async function expireActivities(services: Services, cutoff: string, signal: AbortSignal): Promise<number> {
   let gone = 0;
@@ -38,13 +38,13 @@ async function expireSome(services: Services, tx: ServerTx, cutoff: string): Pro
     sound &&= next.position === at.position + 1 && entryHash(at, row) === next.hash;
     at = next;
   }
-  // A break that expires with what it told of explains what does not fit.
+  // A recorded break within the deleted range explains the mismatch.
   const breaks = and(eq("kind", "break"), gt("position", start.position - 1), lt("position", at.position));
   const explained = (await tx.activityChain.count(breaks)) > 0;
   if (!sound && !explained)
     services.log.error(
       { from: start.position + 1, to: at.position },
-      "activities that expire were changed or removed before: what is wrong with them cannot be looked up any more",
+      "expiring activities do not match the hash chain: some were changed or removed, and cannot be verified any more",
     );
   const key = await serverSecret({ ...services, store: tx }, CHAIN_SECRET);
   await writeEnd(tx, key, "checkpoint", at, services.clock.iso());

@@ -1,4 +1,4 @@
-// Activities as a file, made page by page while it is read: memory stays flat whatever their number.
+// Exports activities as a file, streamed page by page, so that memory use does not depend on their number.
 import type { z } from "zod";
 import type { Activity, activitiesApi } from "../../api/activities.ts";
 import type { Streamed } from "../../api/endpoint.ts";
@@ -9,7 +9,7 @@ import type { ActivityRow } from "./chain.ts";
 import { activitiesWhere } from "./filters.ts";
 import { sourcedActivity } from "./service.ts";
 
-/** Entries made into text between which others get their turn. */
+/** Entries rendered before yielding to the event loop. */
 const PAGE = 100;
 
 const columns = [

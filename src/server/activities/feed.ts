@@ -1,20 +1,22 @@
-// The running part of activities in one server: the sealer, and those who follow what it seals.
+// The background part of activities in one server: the sealer, and the readers that follow sealed entries.
 import { channels } from "../core/channels.ts";
 import type { Services } from "../core/context.ts";
 import { startSealer } from "./sealer.ts";
 
 export interface Feed {
-  /** Calls back when entries were sealed, and when readers are to look at whether they go on, until the returned function is called. */
+  /**
+   * Calls the listener when entries were sealed and when readers must recheck their access. Returns a function to stop.
+   */
   onChange(listener: () => void): () => void;
-  /** How many follow now. */
+  /** Number of current readers. */
   readonly readers: number;
   isStopping(): boolean;
-  /** Ends every stream, that their connections may close. */
+  /** Ends every stream so that connections can close. */
   endStreams(): void;
   stop(): Promise<void>;
 }
 
-/** One per server: the configuration reader is the same object in the services and in every context made of them. */
+/** One per server, keyed by its configuration reader, which all contexts share. */
 const servers = new WeakMap<Services["config"], Feed>();
 
 export function feedOf({ config }: Pick<Services, "config">): Feed {
@@ -26,15 +28,15 @@ export function feedOf({ config }: Pick<Services, "config">): Feed {
 export async function startActivities(services: Services): Promise<Feed> {
   const listeners = new Set<() => void>();
   let stopping = false;
-  const tell = () => {
+  const notify = () => {
     for (const listener of [...listeners]) listener();
   };
-  const unlisten = await services.store.listen(channels.activityChain, tell, tell);
+  const unlisten = await services.store.listen(channels.activityChain, notify, notify);
   const sealer = await startSealer(services);
 
   function endStreams(): void {
     stopping = true;
-    tell();
+    notify();
   }
 
   const feed: Feed = {

@@ -2,10 +2,10 @@ import type { ActivityFilters } from "../../api/activities.ts";
 import { badRequest } from "../core/errors.ts";
 import { and, eq, everything, gt, lt, oneOf, type Predicate, search } from "../store/query.ts";
 
-/** Types that one request may name. */
+/** Maximum number of types in one request. */
 const TYPES_MAX = 200;
 
-/** Every filter of the feed, for lists, exports and streams alike. */
+/** The filters of the feed, shared by lists, exports and streams. */
 export function activitiesWhere(query: ActivityFilters): Predicate {
   const start = instant("start_created_at", query.start_created_at);
   const end = instant("end_created_at", query.end_created_at);
@@ -31,10 +31,10 @@ function typesWhere(given: string | undefined): Predicate {
 
 const ISO = /^\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?(?:Z|[+-]\d\d:?\d\d)?)?$/i;
 
-/** A date, or a date and time; UTC where no offset is given. */
+/** Parses a date or a date and time; UTC if it has no offset. */
 function instant(name: string, given: string | undefined): string | null {
   if (given === undefined || given === "") return null;
-  // A plus sign that was not encoded arrives as a blank.
+  // An unencoded plus sign is decoded as a space.
   const text = given
     .trim()
     .replace(/ (\d\d:?\d\d)$/, (found, offset: string) => (/T\d\d:\d\d/i.test(given) ? `+${offset}` : found));

@@ -1,4 +1,4 @@
-// The feed as one reader sees it: entries in the order of the chain, each once, from where the reader left off.
+// Follows the activity feed for one reader: entries in chain order, each once, starting after the last one read.
 import type { Activity } from "../../api/activities.ts";
 import { maySomewhere } from "../core/access.ts";
 import { minutes, seconds } from "../core/clock.ts";
@@ -11,29 +11,29 @@ import { sourcedActivity } from "./service.ts";
 
 export type FeedEvent =
   | { readonly type: "activity"; readonly position: number; readonly data: Activity }
-  /** Entries that the reader has not seen expired. */
+  /** Entries expired before the reader got to them. */
   | { readonly type: "gap"; readonly position: number; readonly data: { readonly from: number; readonly to: number } }
-  /** Nothing new for this reader up to here. */
+  /** No new entries for this reader up to this position. */
   | { readonly type: "quiet"; readonly position: number };
 
 const PAGE = 200;
-/** Nothing new for this long: it is looked at whether the reader may go on, and its client hears that the stream lives. */
+/** After this time without entries, the reader's access is checked and the client gets a keep-alive. */
 const QUIET_MS = seconds(15);
-/** What is sealed is told of; these are for want of that. */
+/** Sealing is notified; these two only limit the wait if a notification is lost. */
 const SEALED_MS = seconds(5);
 const LOOK_MS = 200;
-/** Readers come again after this long, and show their token anew. */
+/** Maximum duration of a stream. Readers reconnect, which authenticates their token again. */
 const STREAM_MS = minutes(10);
 
 export interface FollowOptions {
   readonly where: Predicate;
-  /** What was seen last; null: nothing. */
+  /** Position of the last entry seen; null: none. */
   readonly after: number | null;
-  /** Without `after`: begin with so many that are there. */
+  /** Without `after`: start with this many of the existing entries. */
   readonly last: number;
-  /** End when what is there was told. */
+  /** End after the existing entries. */
   readonly once: boolean;
-  /** Milliseconds between looks at whether the reader may go on. */
+  /** Interval of access checks, in milliseconds. */
   readonly lookEvery?: number;
 }
 
@@ -62,7 +62,7 @@ export async function* follow(
       });
     let at = Math.min(after ?? Number.MAX_SAFE_INTEGER, await endOf(ctx));
     if (after === null && last > 0) at = await before(ctx, where, at, last);
-    // From here a reader can come again that was told nothing yet.
+    // Gives a reader that has received nothing yet a position from which to resume.
     yield { type: "quiet", position: at };
     while (!over() && performance.now() < until) {
       changed = false;
@@ -98,7 +98,7 @@ export async function* follow(
   }
 }
 
-/** Until what is there now has its place in the chain, or that takes too long. */
+/** Waits until all existing entries are sealed, or for SEALED_MS. */
 async function sealed({ store }: Context, onWake: (wake: () => void) => void): Promise<void> {
   const [last] = await store.activities.pick(["id"], { order: [{ column: "id", direction: "desc" }], limit: 1 });
   const until = performance.now() + SEALED_MS;
@@ -108,7 +108,7 @@ async function sealed({ store }: Context, onWake: (wake: () => void) => void): P
 
 const endOf = async ({ store }: Context): Promise<number> => (await readEnds(store)).heads[0]?.position ?? 0;
 
-/** The place before the last so many of the entries asked for. */
+/** The position before the last `last` matching entries. */
 async function before({ store }: Context, where: Predicate, end: number, last: number): Promise<number> {
   const rows = await store.activities.pick(["chain_position"], {
     where: and(where, gt("chain_position", 0), lte("chain_position", end)),
@@ -119,7 +119,7 @@ async function before({ store }: Context, where: Predicate, end: number, last: n
   return first == null ? end : first - 1;
 }
 
-/** A stream must not outlive its reader's session, account or role. */
+/** Whether the reader's session, account and role still allow it to read the feed. */
 async function mayGoOn({ store, user }: Context): Promise<boolean> {
   if (user.kind !== "user") return false;
   const session = user.session_id === 0 ? null : await store.sessions.get(user.session_id);

@@ -1,4 +1,4 @@
-// A host's own part of the feed, and what it has yet to do.
+// Activities of one host: past ones from the feed, and upcoming ones.
 import type { z } from "zod";
 import type { hostActivitiesApi } from "../../api/host-activities.ts";
 import type { Context } from "../core/context.ts";

@@ -1,14 +1,15 @@
 import { channels } from "../core/channels.ts";
 import type { Context } from "../core/context.ts";
+import { activitiesWebhook } from "../webhooks/activities.ts";
 import type { ActivityTypes } from "./types.ts";
 
-/** Whole contexts fit; work without a request has no address. */
+/** A request context, or services with a user; background work has no address. */
 type Recorder = Pick<Context, "store" | "clock" | "user"> & { readonly address?: string };
 
 /**
- * Records one entry of the activity feed, by the viewer; without one (failed sign-in, an agent) it has no actor, and what
- * the service does by itself carries its name and `svc_initiated`. Call it in the transaction of what it tells of: the entry joins the
- * chain (see sealer.ts) after that has committed.
+ * Records an entry of the activity feed with the current user as its actor. Without a user (failed sign-in, agent)
+ * there is no actor; entries by the service itself have its name and `svc_initiated`. Call it in the transaction of the
+ * recorded change: the entry joins the chain (sealer.ts) after the commit.
  */
 export async function recordActivity<T extends keyof ActivityTypes>(
   ctx: Recorder,
@@ -25,7 +26,7 @@ interface Marks {
   readonly addresses?: readonly string[];
 }
 
-/** The same for many at once (bulk deletes, enrollments); `hostIds` and `addresses` give each entry its own. */
+/** The same for several entries; `hostIds` and `addresses` have one element per entry. */
 export const recordActivities = <T extends keyof ActivityTypes>(
   ctx: Recorder,
   type: T,
@@ -42,7 +43,7 @@ export type Entry = {
   [T in keyof ActivityTypes]: { readonly type: T; readonly details: ActivityTypes[T] };
 }[keyof ActivityTypes];
 
-/** Many of several types, in this order. */
+/** Records entries of several types, in this order. */
 export const recordEntries = (ctx: Recorder, entries: readonly Entry[]): Promise<void> => record(ctx, entries, {});
 
 async function record(
@@ -62,6 +63,7 @@ async function record(
     svc_initiated: user.kind === "service",
   };
   const created_at = clock.iso();
+  const webhook_url = await activitiesWebhook(store);
   await store.activities.insertMany(
     entries.map(({ type, details }, i) => ({
       created_at,
@@ -69,6 +71,7 @@ async function record(
       details: { ...details } as Record<string, unknown>,
       host_id: options.hostIds?.[i] ?? options.hostId ?? null,
       actor_address: (options.addresses?.[i] ?? address) || null,
+      webhook_url,
       ...actor,
     })),
   );

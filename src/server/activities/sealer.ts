@@ -1,10 +1,10 @@
-// Entries are written in the transactions of what they tell of, which commit in any order and wait for nobody. Shortly after, some server
-// puts them into the chain: it gives them places without a gap, and hashes. From then on their order is settled: webhooks, streams and
-// expiry go by it.
+// Adds entries to the chain. They are recorded in the transaction of the change that they describe, and such
+// transactions commit in any order. Shortly after, one server assigns contiguous positions and hashes. Webhooks,
+// streams and expiry use that order.
 import { createHash } from "node:crypto";
 import { channels } from "../core/channels.ts";
 import type { Services } from "../core/context.ts";
-import { whenTold } from "../core/when-told.ts";
+import { startTriggeredTask } from "../core/triggered-task.ts";
 import { serverSecret } from "../secrets/service.ts";
 import { eq, isNull } from "../store/query.ts";
 import type { ServerTx } from "../tables.ts";
@@ -25,18 +25,18 @@ import {
   writeEnd,
 } from "./chain.ts";
 
-/** Entries in one transaction: few enough that the embedded store's other callers hardly wait. */
+/** Entries per transaction, few enough not to block other writers of the embedded store. */
 const BATCH = 500;
-/** Nothing should be left without a message; if it is, it waits this long. */
+/** Interval of checking for unsealed entries, in ms, in case a notification was lost. */
 const LOOK_EVERY = 30_000;
 
 const unsealed = isNull("chain_position");
 const byPlace = [{ column: "chain_position", direction: "asc" }] as const;
 
-/** One after the other in each server: those that wait for the lock would hold the connections that the one at work may need. */
+/** One run at a time per server: waiting runs would occupy connections that the running one may need. */
 const turns = new WeakMap<Services["config"], Promise<unknown>>();
 
-/** Seals what waits, the oldest first; safe to call on any server at any time. Gives how many. */
+/** Seals all pending entries, oldest first, and returns their number. Safe to call on any server at any time. */
 export function sealAll(services: Services): Promise<number> {
   const mine = (turns.get(services.config) ?? Promise.resolve()).then(() => sealWaiting(services));
   turns.set(
@@ -52,10 +52,7 @@ async function sealWaiting(services: Services): Promise<number> {
   let sealed = 0;
   let after: number | null = null;
   for (;;) {
-    // Read before: inside of a transaction nothing but its own store is at hand.
-    const config = await services.config.current();
-    const held = { ...services, config: { current: async () => config } };
-    const last: { id: number; count: number } | null = await store.tx((tx) => sealSome(held, tx, after), {
+    const last: { id: number; count: number } | null = await store.tx((tx) => sealSome(services, tx, after), {
       lock: CHAIN_LOCK,
     });
     if (last === null) return sealed;
@@ -67,7 +64,7 @@ async function sealWaiting(services: Services): Promise<number> {
 }
 
 async function sealSome(services: Services, tx: ServerTx, after: number | null) {
-  // By place, the index finds the few that have none; where many wait, going on after an id does not look at those before it again.
+  // The index on chain_position finds few pending entries quickly; for many, continue after the last id instead.
   const rows: ActivityRow[] =
     after === null
       ? await tx.activities.list({ where: unsealed, order: byPlace, limit: BATCH })
@@ -81,7 +78,7 @@ async function sealSome(services: Services, tx: ServerTx, after: number | null) 
     return { ...row, chain_position: end.position, chain_hash: end.hash };
   });
   await tx.activities.updateEach(
-    sealed.map(({ id, chain_position, chain_hash }) => ({ id, chain_position, chain_hash })),
+    sealed.map(({ id, chain_position, chain_hash }) => ({ id, chain_position, chain_hash, webhook_url: null })),
   );
   await writeEnd(tx, key, "head", end, now);
   await queueActivities(tx, services, sealed);
@@ -90,8 +87,8 @@ async function sealSome(services: Services, tx: ServerTx, after: number | null) 
 }
 
 /**
- * Where the next entry goes on from. A chain that was tampered with is never gone on with as if it were sound: a signed break says so for as
- * long as it is kept, and entries after it are chained anew.
+ * The link that the next entry continues from. If the chain has been tampered with, a signed break is recorded and a
+ * new chain starts there, so that later entries do not make it look intact.
  */
 async function endOf(services: Services, tx: ServerTx, key: string, now: string): Promise<Link> {
   const ends = await readEnds(tx);
@@ -102,7 +99,7 @@ async function endOf(services: Services, tx: ServerTx, key: string, now: string)
   const position = Math.max(0, last?.chain_position ?? 0, ...known);
   services.log.error(
     { position },
-    `the chain of activities is damaged: ${damage}; new entries are chained anew after position ${position}. See svc audit verify`,
+    `the chain of activities is damaged: ${damage}. A new chain starts after position ${position}; run svc audit verify for details`,
   );
   const hash = createHash("sha256").update(services.random.token(32)).digest("hex");
   const mark = { kind: "break" as const, position, hash };
@@ -120,7 +117,7 @@ async function damageOf(tx: ServerTx, { heads, checkpoints, breaks }: Ends, key:
   if (!isSigned(key, head)) return "the record of its end was changed";
   if ((await tx.activities.list(entriesAfter(head.position, 1))).length > 0) return "entries were added after its end";
   const last = await tx.activities.first({ where: eq("chain_position", head.position) });
-  // Where all have expired, the checkpoint is the end.
+  // If all entries have expired, the checkpoint is the end.
   const hash = last ? last.chain_hash : checkpoints.find(({ position }) => position === head.position)?.hash;
   if (hash === undefined) return "its last entries were removed";
   return hash === head.hash ? null : "its last entry was changed";
@@ -135,10 +132,10 @@ export async function startSealer(services: Services): Promise<Sealer> {
     channel: channels.activities,
     least: 50,
     more: 100,
-    failure: "activities could not be sealed; tried again soon",
+    failure: "activities could not be sealed; retrying",
   };
-  // At the start, too: what was there before there was a chain.
-  const sealing = await whenTold(services, options, () => sealAll(services));
+  // Also runs at startup, for entries from before the chain existed.
+  const sealing = await startTriggeredTask(services, options, () => sealAll(services));
   const looks = setInterval(sealing.plan, LOOK_EVERY);
   looks.unref();
   return {

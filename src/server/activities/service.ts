@@ -39,7 +39,7 @@ export function activityOf(row: ActivityRow): Activity {
   };
 }
 
-/** With where the call came from: for who may see the whole feed, not for a team's users. */
+/** With the origin of the call; only for readers of the whole feed, not for users of a team. */
 export const sourcedActivity = (row: ActivityRow): Activity => ({
   ...activityOf(row),
   ...(row.actor_address === null ? {} : { actor_address: row.actor_address }),

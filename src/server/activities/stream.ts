@@ -1,15 +1,18 @@
-// Activities as server-sent events (WHATWG HTML, 9.2): resumable by the place in the chain of the last one that was read.
+// Activities as server-sent events (WHATWG HTML, 9.2). Resumable by the chain position of the last event read.
 import type { z } from "zod";
-import type { activitiesApi } from "../../api/activities.ts";
+import { activitiesApi } from "../../api/activities.ts";
 import type { Streamed } from "../../api/endpoint.ts";
+import { maySomewhere } from "../core/access.ts";
 import type { Context } from "../core/context.ts";
 import { badRequest, unavailable } from "../core/errors.ts";
+import { tokenAllows } from "../core/token-scope.ts";
+import { streamsOf } from "../sessions/streams.ts";
 import { feedOf } from "./feed.ts";
 import { activitiesWhere } from "./filters.ts";
 import { type FeedEvent, follow } from "./follow.ts";
 
 const RETRY_MS = 1_000;
-/** Readers of one server at most: each looks into the store for every entry. */
+/** Maximum number of readers per server: each reads the store for every entry. */
 const READERS_MAX = 100;
 
 type Query = z.output<typeof activitiesApi.stream.query>;
@@ -20,6 +23,12 @@ export async function streamActivities(ctx: Context, { last = 0, once, ...filter
   const where = activitiesWhere(filters);
   if (feedOf(ctx).readers >= READERS_MAX) throw unavailable(`${READERS_MAX} readers follow activities already`);
   const stop = new AbortController();
+  const closed = streamsOf(ctx).open({
+    viewer: ctx.user,
+    kind: "activities",
+    allowed: (user) => maySomewhere(user, "activities:list") && tokenAllows(user, activitiesApi.stream),
+    end: () => stop.abort(),
+  });
   const events = follow(ctx, { where, after: seen === "" ? null : Number(seen), last, once }, stop.signal);
   const encoder = new TextEncoder();
   let begun = false;
@@ -28,16 +37,20 @@ export async function streamActivities(ctx: Context, { last = 0, once, ...filter
     body: new ReadableStream<Uint8Array>(
       {
         async pull(controller) {
-          // Told at once, that the reader knows it is listened to.
+          // Send headers at once, so that the client knows that it is connected.
           if (!begun) {
             begun = true;
             return controller.enqueue(encoder.encode(`retry: ${RETRY_MS}\n\n`));
           }
           const { value, done } = await events.next();
-          if (done) return controller.close();
+          if (done) {
+            closed();
+            return controller.close();
+          }
           controller.enqueue(encoder.encode(frame(value)));
         },
         async cancel() {
+          closed();
           stop.abort();
           await events.return();
         },
@@ -47,7 +60,7 @@ export async function streamActivities(ctx: Context, { last = 0, once, ...filter
   };
 }
 
-// A quiet stretch has its place too: who comes again after it does not look at it again.
+// Quiet events carry a position too, so that a reader that resumes does not scan the same entries again.
 const frame = (event: FeedEvent): string =>
   event.type === "quiet"
     ? `id: ${event.position}\nevent: quiet\ndata: {}\n\n`

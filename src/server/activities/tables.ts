@@ -1,8 +1,8 @@
 import { bool, id, int, json, table, text, time } from "../store/table.ts";
 
 /**
- * Nothing of an entry changes once it is there: its hash covers every column but the chain's own. So nothing here is a reference, which
- * would become null when its target goes.
+ * Entries never change: their hash covers every column except the webhook's and the chain's own. So there are no
+ * foreign keys, which would be set to null when their target is deleted.
  */
 export const activities = table(
   "activities",
@@ -14,35 +14,37 @@ export const activities = table(
     actor_email: text().nullable().search(),
     actor_gravatar: text().nullable(),
     actor_api_only: bool().nullable(),
-    /** Where the call came from; null for the service. */
+    /** IP address of the caller; null for the service itself. */
     actor_address: text().nullable(),
     /** The name of the API token that called. */
     actor_token: text().nullable(),
     type: text().index(),
     svc_initiated: bool().default(false),
     details: json<Record<string, unknown>>().nullable(),
-    /** Set for what shows in a host's own list. Not a reference: the entry outlives the host. */
+    /** Set for entries listed under a host. No foreign key: the entry outlives the host. */
     host_id: int().nullable().index(),
-    /** The place in the chain, from 1 without a gap; null until the entry is sealed, soon after its commit. */
+    /** The activities webhook configured at the time of recording; null if it was disabled, and after sealing. */
+    webhook_url: text().nullable(),
+    /** Position in the chain, contiguous from 1; null until sealed, shortly after the commit. */
     chain_position: int().nullable().unique(),
-    /** SHA-256 over the entry and the hash before it, hex. */
+    /** SHA-256 of the entry and the previous hash, hexadecimal. */
     chain_hash: text().nullable(),
   },
-  // A rare type, the newest first, together with a search.
+  // For searches within a rare type, newest first.
   { indexes: [["type", "created_at"]] },
 );
 
 /**
- * What the chain is held by: its newest end (head), where entries that expired ended (checkpoint), and where it was found damaged and
- * began anew (break).
+ * Signed points of the chain: the newest end (head), the end of the expired entries (checkpoint), and points where
+ * damage was found and a new chain started (break).
  */
 export const activityChain = table("activity_chain", {
   id: id(),
   kind: text<"head" | "checkpoint" | "break">().index(),
   created_at: time(),
-  /** The chain's hash at this position, and after a break what the next entry goes on from. Nothing before a checkpoint is kept. */
+  /** Hash of the chain at this position; after a break, the hash from which the next entry continues. */
   position: int().index(),
   hash: text(),
-  /** HMAC-SHA256 with the servers' key over kind, position and hash, hex. */
+  /** HMAC-SHA256 of kind, position and hash with the servers' key, hexadecimal. */
   signature: text(),
 });

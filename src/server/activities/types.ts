@@ -1,4 +1,4 @@
-// The activity feed's types and what their details hold.
+// The activity types with their details.
 import type { z } from "zod";
 import type { CaType } from "../../api/certificate-authorities.ts";
 import type { PolicySpec } from "../../api/policies.ts";
@@ -10,12 +10,12 @@ interface TeamDetails {
 }
 interface UpdateDetails extends TeamDetails {
   minimum_version: string;
-  /** Empty: removed. */
+  /** Empty: the minimum version was removed. */
   deadline: string;
 }
 type Nothing = Record<string, never>;
 
-/** A field of a section; secrets are masks, and long texts are cut. */
+/** One changed field of a configuration section. Secrets are masked and long texts truncated. */
 export interface ConfigChange {
   path: string;
   old: z.core.util.JSONType;
@@ -41,23 +41,23 @@ interface InviteDetails {
   invite_email: string;
 }
 
-/** The user's fields beside these are of who asked. */
+/** The inherited user fields identify the requester. */
 interface ApprovalDetails {
   approval_id: number;
   action: "delete_hosts" | "wipe_host";
   hosts_count: number;
-  /** Where it is one. */
+  /** Set if exactly one host is concerned. */
   host_id?: number;
   host_display_name?: string;
 }
 
-/** Of queries: -1, without a name, is global. */
+/** The team of a query: -1 without a name stands for global. */
 interface QueryTeam {
   team_id: number;
   team_name?: string;
 }
 
-/** Of policies: -1 is global, 0 hosts without a team, both without a name. */
+/** The team of a policy: -1 stands for global, 0 for hosts without a team, both without a name. */
 interface PolicyDetails {
   policy_id: number;
   policy_name: string;
@@ -71,7 +71,7 @@ type CaActivities = Record<
 > &
   Record<`${"added" | "edited" | "deleted"}_directory_scep_proxy`, Record<string, never>>;
 
-/** Of certificate templates; beyond the documented types, as each change is to be told of. */
+/** Certificate templates; not among the documented types. */
 type TemplateDetails = TeamDetails & { certificate_template_id: number; certificate_name: string };
 
 export interface ActivityTypes extends CaActivities {
@@ -87,12 +87,12 @@ export interface ActivityTypes extends CaActivities {
   created_label: LabelDetails;
   edited_label: LabelDetails;
   deleted_label: LabelDetails;
-  /** Put into manual labels by hand, or out of them. */
+  /** Labels assigned to or removed from a host manually. */
   edited_host_labels: HostDetails & { added: readonly string[]; removed: readonly string[] };
   created_policy: PolicyDetails;
   edited_policy: PolicyDetails;
   deleted_policy: PolicyDetails;
-  /** `count`: of how many, where these are not all. */
+  /** `count`: the total, if the list is truncated. */
   applied_spec_policy: { policies: readonly PolicySpec[]; count?: number };
   created_saved_query: QueryTeam & { query_id: number; query_name: string };
   edited_saved_query: QueryTeam & { query_id: number; query_name: string };
@@ -107,9 +107,9 @@ export interface ActivityTypes extends CaActivities {
   created_team: { team_id: number; team_name: string };
   deleted_team: { team_id: number; team_name: string };
   edited_agent_options: TeamDetails & { global: boolean };
-  /** Of the configuration, what no other type tells of. Beyond the documented types, as each change is to be told of. */
+  /** Changes of the configuration that no other type covers; not among the documented types. */
   edited_config: { sections: readonly string[]; changes: readonly ConfigChange[] };
-  /** The same of a team's settings. */
+  /** The same for a team's settings. */
   edited_team: { team_id: number; team_name: string; changes: readonly ConfigChange[] };
   enabled_activity_automations: { webhook_url: string };
   edited_activity_automations: { webhook_url: string };
@@ -117,7 +117,7 @@ export interface ActivityTypes extends CaActivities {
   edited_macos_min_version: UpdateDetails;
   edited_ios_min_version: UpdateDetails;
   edited_ipados_min_version: UpdateDetails;
-  /** Null: removed. */
+  /** Null: the setting was removed. */
   edited_windows_updates: TeamDetails & { deadline_days: number | null; grace_period_days: number | null };
   enabled_macos_update_new_hosts: TeamDetails;
   disabled_macos_update_new_hosts: TeamDetails;
@@ -135,7 +135,7 @@ export interface ActivityTypes extends CaActivities {
   deleted_conditional_access_integration_directory: Nothing;
   added_conditional_access_provider: Nothing;
   deleted_conditional_access_provider: Nothing;
-  /** An empty name is no team. */
+  /** An empty name stands for no team. */
   enabled_conditional_access_automations: { team_id: number | null; team_name: string };
   disabled_conditional_access_automations: { team_id: number | null; team_name: string };
   edited_enroll_secrets: TeamDetails;
@@ -144,13 +144,13 @@ export interface ActivityTypes extends CaActivities {
   user_failed_login: { email: string; public_ip: string };
   created_user: UserDetails;
   deleted_user: UserDetails;
-  /** What of an account is another than before: names of its fields. Roles and passwords are told of by types of their own. */
+  /** Names of the changed account fields. Roles and passwords have types of their own. */
   edited_user: UserDetails & { changed: readonly string[]; old_email?: string };
-  /** By whom: the user, somebody who manages it, or whoever had the mailed link. */
+  /** Who changed it: the user, a user who manages accounts, or the holder of a mailed link. */
   changed_user_password: UserDetails & { by: "user" | "manager" | "link" };
-  /** False: no reset is asked for any more. */
+  /** False: the requirement was withdrawn. */
   required_user_password_reset: UserDetails & { required: boolean };
-  /** How many sessions and tokens ended, on somebody's demand. */
+  /** The number of sessions and tokens ended on request. */
   ended_user_sessions: UserDetails & { sessions_count: number };
   created_api_token: UserDetails & { token_id: number; token_name: string };
   deleted_api_token: UserDetails & { token_id: number; token_name: string };
@@ -175,6 +175,14 @@ export interface ActivityTypes extends CaActivities {
     platform: string;
   };
   svc_enrolled: { host_id: number; host_serial: string; host_display_name: string };
+  /** Refused by enrollment/rule.ts. At most one per day for each host, reason and agent. */
+  host_enrollment_rejected: HostDetails & {
+    host_serial: string;
+    host_uuid: string;
+    platform: string;
+    enrollment_plane: "query_engine" | "managed_agent";
+    reason: string;
+  };
   transferred_hosts: TeamDetails & { host_ids: readonly number[]; host_display_names: readonly string[] };
   deleted_host: {
     host_id: number;
@@ -183,12 +191,12 @@ export interface ActivityTypes extends CaActivities {
     triggered_by: "manual" | "expiration";
     host_expiry_window?: number;
   };
-  /** What another user has to approve: beyond the documented types, as each step is to be told of. */
+  /** An action that another user has to approve; not among the documented types. */
   requested_approval: ApprovalDetails;
   granted_approval: ApprovalDetails & UserDetails;
   denied_approval: ApprovalDetails & UserDetails & { reason: string };
   live_query: { targets_count: number; query_sql: string; query_name?: string; stats?: Record<string, unknown> };
-  /** Of a job that runs by itself: somebody had it run. */
+  /** A scheduled job was started manually. */
   triggered_job: { job_name: string };
   ran_automation_webhook: { policy_id: number; status_code?: number };
   failed_automation_webhook: { policy_id: number; status_code?: number; error_response: string };
@@ -199,7 +207,7 @@ export interface ActivityTypes extends CaActivities {
     ticket_id?: string;
   };
   failed_automation_ticket: { policy_id: number; type: "ticketing_a" | "ticketing_b"; error_response: string };
-  // Beyond the list of the reference.
+  // Not among the documented types.
   edited_webhook_destination: { webhook_url: string; secret_rotated: boolean };
   gave_up_webhook_delivery: { delivery_id: number; event: string; webhook_url: string };
   replayed_webhook_delivery: { delivery_id: number; event: string; webhook_url: string };

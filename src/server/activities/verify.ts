@@ -1,4 +1,4 @@
-// Whether the chain of activities is what the servers wrote: every entry's hash is made again, from the checkpoint to the signed end.
+// Verifies the chain of activities: recomputes every entry's hash, from the checkpoint to the signed end.
 import type { ChainProblem, Verification } from "../../api/activities.ts";
 import { badRequest } from "../core/errors.ts";
 import { eq, gt, isNull } from "../store/query.ts";
@@ -17,17 +17,17 @@ import {
   readEnds,
 } from "./chain.ts";
 
-/** Entries between which others get their turn. */
+/** Entries verified before yielding to the event loop. */
 const PAGE = 500;
-/** How far an entry that is out of its place is looked for. */
+/** How many entries are searched for one that is out of place. */
 const SEARCHED = 20_000;
 
 export interface VerifyOptions {
-  /** Go on after this place, as an earlier part left off there. */
+  /** Continue after this position, where an earlier part ended. */
   readonly from?: number | undefined;
-  /** Look at so many entries at most. */
+  /** Maximum number of entries to verify. */
   readonly limit?: number | undefined;
-  /** A place and its hash as they were noted down at an earlier time. */
+  /** A position and its hash, noted at an earlier verification. */
   readonly known?: Link | undefined;
 }
 
@@ -82,7 +82,7 @@ interface Walk {
   readonly breaks: ReadonlyMap<number, ChainRow>;
 }
 
-/** The signed ends between which to walk; null where there is no chain yet. */
+/** The signed points to verify between; null if there is no chain yet. */
 async function begin(store: ServerTx, { from, known }: VerifyOptions): Promise<Walk | null> {
   const secret = await store.serverSecrets.first({ where: eq("name", CHAIN_SECRET) });
   const ends = await readEnds(store);
@@ -117,19 +117,19 @@ const startOf = (key: string, { checkpoints }: Ends): Link => soleSigned(key, ch
 async function checkStart(store: ServerTx, checkpoint: Link): Promise<void> {
   const first = await outermost(store, "asc");
   if (first !== null && first.chain_position! <= checkpoint.position)
-    throw new Broken("inserted", first.chain_position, first.id, "an entry stands before the beginning of the chain");
+    throw new Broken("inserted", first.chain_position, first.id, "an entry was inserted before the start of the chain");
   if (first === null || first.chain_position === checkpoint.position + 1 || checkpoint.position > 0) return;
-  // An expiry that goes on meanwhile has left its checkpoint.
+  // A concurrent expiry has written its checkpoint.
   if ((await readEnds(store)).checkpoints.length > 0) return;
   throw new Broken(
     "no_checkpoint",
     1,
     null,
-    `entries 1 to ${first.chain_position! - 1} are gone, and no signed checkpoint says that they expired`,
+    `entries 1 to ${first.chain_position! - 1} are missing, and no signed checkpoint records that they expired`,
   );
 }
 
-/** What was noted down earlier still holds, as far as its entry is still kept. */
+/** Compares the chain with a previously noted link, if that entry still exists. */
 async function checkKnown(store: ServerTx, known: Link, checkpoint: Link, head: Link): Promise<void> {
   if (known.position < checkpoint.position) return;
   if (known.position > head.position)
@@ -137,20 +137,20 @@ async function checkKnown(store: ServerTx, known: Link, checkpoint: Link, head: 
       "truncated",
       known.position,
       null,
-      `the chain ends at ${head.position}, and had reached ${known.position} before`,
+      `the chain ends at position ${head.position}, but had reached position ${known.position} before`,
     );
   const { hash } = known.position === checkpoint.position ? checkpoint : await linkAt(store, known.position);
   if (hash !== known.hash)
-    throw new Broken("rewritten", known.position, null, "the hash is another than was noted down earlier");
+    throw new Broken("rewritten", known.position, null, "the hash differs from the one noted earlier");
 }
 
 async function linkAt(store: ServerTx, position: number): Promise<Link> {
   const row = await store.activities.first({ where: eq("chain_position", position) });
-  if (row === null) throw new Broken("missing", position, null, `the entry at ${position} is gone`);
+  if (row === null) throw new Broken("missing", position, null, `the entry at position ${position} is missing`);
   return { position, hash: row.chain_hash ?? "" };
 }
 
-/** Walks on, up to the signed end or the limit; gives where it got to, and whether the limit was in the way. */
+/** Verifies up to the signed end or the limit. Returns the position reached and whether the limit stopped it. */
 async function follow(
   store: ServerTx,
   { key, head, start, breaks }: Walk,
@@ -168,7 +168,7 @@ async function follow(
           "broken",
           mark.position,
           row.id,
-          `the server found the chain damaged on ${mark.created_at}, and chained anew what came after position ${mark.position}`,
+          `the server found the chain damaged on ${mark.created_at} and started a new one after position ${mark.position}`,
         );
       if (row.chain_position! > at.position + 1) {
         const moved = await expiredTo(store, key, at);
@@ -192,16 +192,18 @@ const gap = ({ position }: Link, to: number) =>
     "missing",
     position + 1,
     null,
-    position + 1 === to ? `the entry at ${to} is gone` : `the entries at ${position + 1} to ${to} are gone`,
+    position + 1 === to
+      ? `the entry at position ${to} is missing`
+      : `the entries at positions ${position + 1} to ${to} are missing`,
   );
 
-/** The checkpoint, when entries that are not yet looked at expired meanwhile. */
+/** The checkpoint, if the entries to verify expired meanwhile. */
 async function expiredTo(store: ServerTx, key: string, at: Link): Promise<Link | null> {
   const checkpoint = startOf(key, await readEnds(store));
   return checkpoint.position > at.position ? checkpoint : null;
 }
 
-/** An entry does not fit its place: it was changed, or belongs elsewhere. */
+/** Explains why an entry does not match its position: it was edited, or belongs elsewhere. */
 async function wrong(store: ServerTx, at: Link, row: ActivityRow): Promise<Broken> {
   const position = at.position + 1;
   for (let seen = position; seen < position + SEARCHED; ) {
@@ -213,19 +215,14 @@ async function wrong(store: ServerTx, at: Link, row: ActivityRow): Promise<Broke
           "swapped",
           position,
           row.id,
-          `entry ${other.id}, now at ${other.chain_position}, belongs in the place of entry ${row.id}`,
+          `entry ${other.id}, now at position ${other.chain_position}, belongs at the position of entry ${row.id}`,
         );
     }
     if (page.length < PAGE) break;
     seen = page.at(-1)!.chain_position!;
     await new Promise((resolve) => setImmediate(resolve));
   }
-  return new Broken(
-    "edited",
-    position,
-    row.id,
-    `entry ${row.id} is not as it was written, or the one before it is not`,
-  );
+  return new Broken("edited", position, row.id, `entry ${row.id} or the one before it was changed`);
 }
 
 async function checkEnd(store: ServerTx, { key, head }: Walk, end: Link): Promise<void> {
@@ -236,13 +233,13 @@ async function checkEnd(store: ServerTx, { key, head }: Walk, end: Link): Promis
         "truncated",
         end.position + 1,
         null,
-        `the entries at ${end.position + 1} to ${head.position}, the signed end, are gone`,
+        `the entries at positions ${end.position + 1} to ${head.position} (the signed end) are missing`,
       );
     return;
   }
   if (end.hash !== head.hash)
-    throw new Broken("rewritten", end.position, null, "the chain fits, but is not the one whose end was signed");
-  // Entries that were sealed meanwhile moved the end on.
+    throw new Broken("rewritten", end.position, null, "the hashes are consistent, but do not match the signed end");
+  // Entries sealed meanwhile have moved the end.
   const last = await store.activities.first({
     where: gt("chain_position", head.position),
     order: [{ column: "chain_position", direction: "desc" }],
@@ -250,5 +247,5 @@ async function checkEnd(store: ServerTx, { key, head }: Walk, end: Link): Promis
   if (last === null) return;
   const now = soleSigned(key, (await readEnds(store)).heads, "head");
   if (now === null || last.chain_position! > now.position)
-    throw new Broken("inserted", last.chain_position, last.id, "an entry stands after the signed end of the chain");
+    throw new Broken("inserted", last.chain_position, last.id, "an entry was added after the signed end of the chain");
 }

@@ -1,33 +1,41 @@
-// What both ways in (plain Node, h3) do with a request whose bytes are there.
+// Handling of a request whose body has arrived, shared by both entry points (plain Node and h3).
+
+import { OF_AGENTS } from "../../api/dry-run.ts";
+import { bodyRoom } from "../core/body-room.ts";
 import type { Services } from "../core/context.ts";
+import type { Caller } from "../core/proxies.ts";
 import { BadGzip, inflate, Oversize } from "./inflate.ts";
 import type { Agent } from "./start.ts";
 import { type AgentReply, bodyCaps, busy, type EndpointName, failure, internal, OK, tooLarge } from "./wire.ts";
 
-export interface RawRequest {
+export interface RawRequest extends Caller {
   readonly bytes: Buffer;
   readonly encoding: string | undefined;
   readonly authorization: string | undefined;
-  readonly address: string;
+  readonly name: string | undefined;
 }
 
 export function answer(
   agent: Agent,
   services: Services,
   endpoint: EndpointName,
-  { bytes, encoding, authorization, address }: RawRequest,
+  { bytes, encoding, ...rest }: RawRequest,
 ): AgentReply | Promise<AgentReply> {
   if (encoding === undefined || encoding === "" || encoding === "identity")
-    return agent.handle(endpoint, { body: bytes, authorization, address });
+    return agent.handle(endpoint, { ...rest, body: bytes });
   const coding = encoding.trim().toLowerCase();
   if (coding !== "gzip" && coding !== "x-gzip") return failure(415, "Content-Encoding must be gzip");
+  const since = agent.load.arrival();
   return inflate(bytes, bodyCaps[endpoint]).then(
     (body) => {
-      // What it inflated to is held until it is answered, like a body that came in whole.
-      if (!agent.load.reserve(body.length)) return busy;
-      const replied = agent.handle(endpoint, { body, authorization, address });
-      if (replied instanceof Promise) return replied.finally(() => agent.load.release(body.length));
-      agent.load.release(body.length);
+      // The inflated bytes are charged to the body budget until the reply is made, like an uncompressed body.
+      const { sender } = agent.senderOf({ first: body, encoding: undefined, ...rest });
+      const claim = bodyRoom(services).claim(sender, () => {});
+      claim.received();
+      if (!claim.add(body.length)) return busy;
+      const replied = agent.handle(endpoint, { ...rest, body, since });
+      if (replied instanceof Promise) return replied.finally(() => claim.release());
+      claim.release();
       return replied;
     },
     (error: unknown) => {
@@ -40,8 +48,8 @@ export function answer(
 }
 
 /**
- * A body over its cap. Results that were refused would be sent again with every poll, merged with newer ones: they are
- * taken and dropped (agent protocol, section 2.4).
+ * Reply to a body above its size limit. Distributed results are accepted and dropped: if they were refused, the agent
+ * would send them again with every poll, merged with newer ones (agent protocol, section 2.4).
  */
 export function oversize({ metrics, log }: Services, endpoint: EndpointName): AgentReply {
   metrics.agentRequests.inc({ endpoint, outcome: "oversize" });
@@ -49,8 +57,15 @@ export function oversize({ metrics, log }: Services, endpoint: EndpointName): Ag
   return endpoint === "distributed/write" ? OK : tooLarge(bodyCaps[endpoint]);
 }
 
-/** The reply below the agent prefixes to what is no endpoint, or not a POST; null when it is fine. */
-export function misdirected(endpoint: EndpointName | "unknown", method: string): AgentReply | null {
+/** The error reply to an unknown path, a method other than POST or a dry run; null when the request is acceptable. */
+export function misdirected(
+  endpoint: EndpointName | "unknown",
+  method: string,
+  dryRun: string | string[] | null | undefined,
+): AgentReply | null {
   if (endpoint === "unknown") return failure(404, "no such agent endpoint");
-  return method === "POST" ? null : failure(405, "agent endpoints take POST only");
+  if (method !== "POST") return failure(405, "agent endpoints take POST only");
+  return String(dryRun ?? "").toLowerCase() === "true"
+    ? failure(400, `this request does not support dry runs: ${OF_AGENTS}`)
+    : null;
 }

@@ -1,33 +1,47 @@
-// Work that comes at the same time shares a transaction. There is no timer: while a batch runs, the next one fills.
+// Groups concurrent work into shared transactions. There is no timer: while one batch runs, the next one fills.
+import type { QueueFigures } from "../core/metrics.ts";
 import { StoreUnavailable } from "../store/store.ts";
+import { MAX_AGE_MS, Overdue } from "./age.ts";
 
 export interface Batcher<T, R> {
-  add(item: T): Promise<R>;
-  /** Resolves when nothing runs or waits. */
+  /** `since`: when waiting started, by `performance.now()`; default: now. Rejects with `Overdue` after MAX_AGE_MS. */
+  add(item: T, since?: number): Promise<R>;
+  /** Resolves when nothing is running or waiting. */
   idle(): Promise<void>;
 }
 
 export interface BatchOptions<T> {
-  /** Items at most in one batch. */
+  /** Maximum number of items in one batch. */
   readonly size: number;
-  /** Batches at most at once. */
+  /** Maximum number of concurrent batches. */
   readonly parallel: number;
-  /** Items of the same key never run at the same time, and run in the order in which they came. */
+  /** Items with the same key never run concurrently; they run in order of arrival. */
   readonly key?: (item: T) => unknown;
+  readonly figures?: QueueFigures;
+  /** Replaces the clock in tests. */
+  readonly now?: () => number;
 }
 
 interface Waiting<T, R> {
   readonly item: T;
   readonly key: unknown;
+  readonly since: number;
   readonly resolve: (result: R) => void;
   readonly reject: (error: unknown) => void;
 }
 
-/** `run` gives a result for each item. When it throws, each item of the batch is tried alone: one bad item fails by itself. */
+/**
+ * Serves the newest items first. Under overload the oldest requests have already been given up by their agents, so that
+ * serving in order of arrival would serve none in time.
+ *
+ * `run` returns one result per item, in order. If it throws, each item of the batch is retried alone, so that one bad
+ * item fails by itself.
+ */
 export function createBatcher<T, R>(
   run: (items: readonly T[]) => Promise<readonly R[]>,
   options: BatchOptions<T>,
 ): Batcher<T, R> {
+  const { figures, now = () => performance.now() } = options;
   let waiting: Waiting<T, R>[] = [];
   let running = 0;
   let planned = false;
@@ -35,21 +49,31 @@ export function createBatcher<T, R>(
   let idle: (() => void)[] = [];
 
   function take(): Waiting<T, R>[] {
-    if (!options.key) return waiting.splice(0, options.size);
+    if (!options.key) return waiting.splice(-options.size);
+    // Takes the keys of the newest items, and for each key its oldest item.
+    const keys = new Set<unknown>();
+    for (let i = waiting.length - 1; i >= 0 && keys.size < options.size; i--)
+      if (!busy.has(waiting[i]!.key)) keys.add(waiting[i]!.key);
     const batch: Waiting<T, R>[] = [];
     const left: Waiting<T, R>[] = [];
-    const passed = new Set<unknown>();
     for (const one of waiting) {
-      if (batch.length < options.size && !busy.has(one.key) && !passed.has(one.key)) {
+      if (keys.delete(one.key)) {
         busy.add(one.key);
         batch.push(one);
-      } else {
-        passed.add(one.key);
-        left.push(one);
-      }
+      } else left.push(one);
     }
     waiting = left;
     return batch;
+  }
+
+  /** Rejects items that waited too long: their agents have timed out and will send them again. */
+  function refuseOverdue(): void {
+    const oldest = now() - MAX_AGE_MS;
+    // The queue is only nearly in order of arrival, because a request may have waited before it was added.
+    if (!waiting.some(({ since }) => since < oldest)) return;
+    const overdue = waiting.filter(({ since }) => since < oldest);
+    waiting = waiting.filter(({ since }) => since >= oldest);
+    for (const { reject } of overdue) reject(new Overdue());
   }
 
   async function settle(batch: readonly Waiting<T, R>[]): Promise<void> {
@@ -64,14 +88,17 @@ export function createBatcher<T, R>(
 
   function start(): void {
     planned = false;
+    refuseOverdue();
     while (running < options.parallel && waiting.length > 0) {
       const batch = take();
       if (batch.length === 0) return;
+      figures?.waited((now() - Math.min(...batch.map(({ since }) => since))) / 1000);
       running++;
       void settle(batch).then(() => {
         running--;
         if (options.key) for (const { key } of batch) busy.delete(key);
         start();
+        figures?.waiting(waiting.length);
         if (running > 0 || waiting.length > 0) return;
         const done = idle;
         idle = [];
@@ -81,12 +108,13 @@ export function createBatcher<T, R>(
   }
 
   return {
-    add: (item) =>
+    add: (item, since = now()) =>
       new Promise<R>((resolve, reject) => {
-        waiting.push({ item, key: options.key?.(item), resolve, reject });
+        waiting.push({ item, key: options.key?.(item), since, resolve, reject });
+        figures?.waiting(waiting.length);
         if (planned) return;
         planned = true;
-        // What the event loop has in hand now comes into the same batch.
+        // Items added in the current turn of the event loop join the same batch.
         setImmediate(start);
       }),
     idle: () => (running === 0 && waiting.length === 0 ? Promise.resolve() : new Promise((done) => idle.push(done))),

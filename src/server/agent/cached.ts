@@ -1,4 +1,4 @@
-/** A value read once and held until it is forgotten; what is being read at that moment is not kept. */
+/** Caches a value until `forget`. A load that is in progress during `forget` is not cached. */
 export class Cached<T> {
   readonly #load: () => Promise<T>;
   #value: T | undefined;

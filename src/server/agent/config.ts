@@ -1,5 +1,5 @@
-// What agents get as their configuration: the options of the host's team, else the global ones, with what is scheduled on
-// the host, as text made once for all hosts that get the same.
+// Builds and caches the agent configuration: the agent options of the host's team, or else the global ones, plus the
+// scheduled queries of the host. Hosts with equal configurations share one serialized reply.
 import type { AgentOptions, Features } from "../../api/app-config.ts";
 import { channels } from "../core/channels.ts";
 import { seconds } from "../core/clock.ts";
@@ -13,7 +13,7 @@ import { toSeconds } from "./inventory/numbers.ts";
 import { platformFamily } from "./inventory/platforms.ts";
 import type { AgentReply } from "./wire.ts";
 
-/** The intervals that a configuration sets; they decide until when a silent host counts as online. */
+/** Intervals in seconds from a configuration. They determine how long a silent host counts as online. */
 export interface Intervals {
   readonly distributed_interval?: number;
   readonly config_tls_refresh?: number;
@@ -27,13 +27,13 @@ export interface AgentConfig {
 
 export interface TeamConfig {
   readonly features: Features;
-  /** What part of the hosts gets. */
+  /** Items that only some of the hosts receive. */
   readonly scoped: readonly PlanItem[];
-  /** With, of what part of the hosts gets, the items of this choice. */
+  /** `choice` selects the scoped items to include. */
   for(platform: string, platformLike: string, choice?: string): AgentConfig;
 }
 
-/** Which of the team's scoped items a host gets, and until when that is believed. */
+/** The scoped items that apply to a host, cached until `until` (ms). */
 export interface Choice {
   readonly of: TeamConfig;
   readonly keys: string;
@@ -44,17 +44,17 @@ type Asking = Pick<HostState, "id" | "teamId" | "platform" | "platformLike" | "c
 
 export interface ConfigCache {
   get(teamId: number | null): Promise<TeamConfig>;
-  /** The host's configuration, when the memory has it. */
+  /** The cached configuration of the host; undefined if it has to be loaded. */
   nowFor(host: Asking): AgentConfig | undefined;
   getFor(host: Asking): Promise<AgentConfig>;
   stop(): Promise<void>;
 }
 
-/** A host's labels are looked up again after this time: its answers change them without a message. */
+/** Label memberships are read again after this time: query results change them without a notification. */
 const CHOICE_TTL = seconds(60);
-/** Agents refuse a configuration of more bytes. */
+/** Agents reject a larger configuration (bytes). */
 const TEXT_MAX = 4 * 1024 * 1024;
-/** Text held per team of hosts' different choices; beyond it all are made anew. */
+/** Maximum text cached per team for the different choices; above it the cache is cleared. */
 const TEXTS_MAX = 64 * 1024 * 1024;
 
 const isObject = (value: unknown): value is Record<string, unknown> =>
@@ -63,13 +63,13 @@ const isObject = (value: unknown): value is Record<string, unknown> =>
 interface Build {
   readonly config: Record<string, unknown>;
   readonly items: readonly PlanItem[];
-  /** Told how many items did not fit. */
+  /** Called with the number of items that did not fit. */
   readonly onOverflow: (left: number) => void;
 }
 
 function build({ config, items, onOverflow }: Build): AgentConfig {
   const sent: Record<string, unknown> = { ...config };
-  // A pack given as text would be read from a file on the host.
+  // A pack given as a string would be read as a file path on the host.
   const given = isObject(sent.packs) ? Object.entries(sent.packs).filter(([, pack]) => isObject(pack)) : [];
   if (isObject(sent.packs) || items.length > 0) sent.packs = Object.fromEntries([...given, ...packsOf(items)]);
   let text = JSON.stringify(sent);
@@ -93,7 +93,7 @@ function build({ config, items, onOverflow }: Build): AgentConfig {
   return { reply: { status: 200, body: text }, intervals };
 }
 
-/** In the order of the items: agents load everything again when the text differs. */
+/** Keeps the order of the items stable, since agents reload their whole schedule when the text changes. */
 function packsOf(items: readonly PlanItem[]): [string, unknown][] {
   const packs = new Map<string, unknown>();
   const queries = new Map<string, [string, unknown][]>();
@@ -102,8 +102,8 @@ function packsOf(items: readonly PlanItem[]): [string, unknown][] {
       packs.set(pack, value);
       continue;
     }
-    const held = queries.get(pack);
-    if (held) held.push([name, value]);
+    const existing = queries.get(pack);
+    if (existing) existing.push([name, value]);
     else {
       queries.set(pack, [[name, value]]);
       packs.set(pack, null);
@@ -112,7 +112,7 @@ function packsOf(items: readonly PlanItem[]): [string, unknown][] {
   return [...packs].map(([pack, value]) => [pack, value ?? { queries: Object.fromEntries(queries.get(pack) ?? []) }]);
 }
 
-/** The first of the items that go into so many bytes. */
+/** The leading items that fit into `room` bytes. */
 function fitting(items: readonly PlanItem[], room: number): PlanItem[] {
   let left = room;
   return items.filter(({ pack, name, value }) => {
@@ -123,21 +123,21 @@ function fitting(items: readonly PlanItem[], room: number): PlanItem[] {
   });
 }
 
-/** The configurations of one set of options, by choice. */
+/** The configurations of one set of options, by platform and choice. */
 function variants(config: Record<string, unknown>, plan: TeamPlan, onOverflow: Build["onOverflow"]) {
   const scoped = new Set(plan.scoped);
   const made = new Map<string, AgentConfig>();
-  let held = 0;
+  let cachedLength = 0;
   return (choice: string): AgentConfig => {
     const known = made.get(choice);
     if (known) return known;
     const chosen = new Set(choice.split(","));
     const items = plan.items.filter((item) => !scoped.has(item) || chosen.has(item.key));
     const one = build({ config, items, onOverflow });
-    held += one.reply.body.length;
-    if (held > TEXTS_MAX) {
+    cachedLength += one.reply.body.length;
+    if (cachedLength > TEXTS_MAX) {
       made.clear();
-      held = one.reply.body.length;
+      cachedLength = one.reply.body.length;
     }
     made.set(choice, one);
     return one;
@@ -173,8 +173,8 @@ export async function createConfigCache(
 
   function cached(teamId: number | null): Cached<TeamConfig> {
     const key = teamId ?? 0;
-    const held = teams.get(key);
-    if (held) return held;
+    const existing = teams.get(key);
+    if (existing) return existing;
     const made = new Cached(async () => {
       const [global, plan] = await Promise.all([config.current(), plans.get()]);
       const team = teamId === null ? null : await store.teams.get(teamId);
@@ -190,7 +190,7 @@ export async function createConfigCache(
     return made;
   }
 
-  /** Of the labels that decide over what is scheduled, those of each host. */
+  // The memberships of each host in the labels that scope scheduled queries.
   const memberships = createBatcher<number, ReadonlySet<number>>(
     async (ids) => {
       const { labels } = await plans.get();
@@ -199,8 +199,8 @@ export async function createConfigCache(
         for (const { host_id, label_id } of await store.labelMembers.pick(["host_id", "label_id"], {
           where: and(oneOf("host_id", [...new Set(ids)]), oneOf("label_id", labels)),
         })) {
-          const held = found.get(host_id);
-          if (held) held.add(label_id);
+          const existing = found.get(host_id);
+          if (existing) existing.add(label_id);
           else found.set(host_id, new Set([label_id]));
         }
       return ids.map((id) => found.get(id) ?? none);

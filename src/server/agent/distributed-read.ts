@@ -1,4 +1,4 @@
-// What a host is asked to run now (agent protocol, section 6).
+// Builds the queries of a distributed read (agent protocol, section 6).
 import type { Services } from "../core/context.ts";
 import type { LabelCache } from "../labels/dynamic.ts";
 import { duePolicies, type PolicyCache } from "../policies/cache.ts";
@@ -6,10 +6,18 @@ import type { ConfigCache } from "./config.ts";
 import type { HostRow, HostState } from "./host-state.ts";
 import { detailQueriesFor } from "./inventory/detail-queries.ts";
 import { isDue } from "./inventory/due.ts";
-import { ADDITIONAL_PREFIX, LABEL_PREFIX, NO_LABELS, NO_POLICIES } from "./results.ts";
+import {
+  ADDITIONAL_PREFIX,
+  LABEL_PREFIX,
+  LABELS_REVISION,
+  NEW_POLICIES_REVISION,
+  NO_LABELS,
+  NO_POLICIES,
+  POLICIES_REVISION,
+} from "./results.ts";
 import { ACCELERATE, type AgentReply, IDLE, IDLE_ACCELERATED } from "./wire.ts";
 
-/** Agents before 5.8 skip names without a discovery query when any other has one. */
+/** Before version 5.8, agents skip queries without a discovery query if any other query has one. */
 const ALWAYS = "SELECT 1;";
 
 export async function dueQueries(
@@ -42,16 +50,20 @@ export async function dueQueries(
         if (query.trim() !== "") queries[ADDITIONAL_PREFIX + name] = query;
   }
   if (due(row.label_updated_at, settings.label_interval)) {
-    const labels = (await caches.labels.get()).for(row.platform, row.platform_like);
+    const known = await caches.labels.get();
+    const labels = known.for(row.platform, row.platform_like, row.team_id);
     for (const { id, query } of labels) queries[LABEL_PREFIX + id] = query;
     if (labels.length === 0) queries[NO_LABELS] = ALWAYS;
+    else queries[LABELS_REVISION + known.revision] = ALWAYS;
   }
-  if (due(row.policy_updated_at, settings.policy_interval)) {
-    const { queries: policies, asked } = await duePolicies(store, caches.policies, row);
-    state.policiesAsked = asked;
-    Object.assign(queries, policies);
-    // Its answer moves policy_updated_at: without one the host would be looked at in the store with every poll.
-    if (Object.keys(policies).length === 0) queries[NO_POLICIES] = ALWAYS;
+  const allPolicies = due(row.policy_updated_at, settings.policy_interval);
+  const policies = await duePolicies(store, caches.policies, row, allPolicies);
+  if (policies !== null) {
+    state.policiesAsked = policies.revision;
+    Object.assign(queries, policies.queries);
+    queries[(policies.isWhole ? POLICIES_REVISION : NEW_POLICIES_REVISION) + policies.revision] = ALWAYS;
+    // A query without content, whose result updates policy_updated_at. Without it every poll would read the host's row.
+    if (allPolicies && Object.keys(policies.queries).length === 0) queries[NO_POLICIES] = ALWAYS;
   }
 
   const names = Object.keys(queries);

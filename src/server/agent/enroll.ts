@@ -1,14 +1,26 @@
-// Enrollment (agent protocol, section 3). Hosts that enroll at the same time share a transaction.
+// Enrollment (agent protocol, section 3). Concurrent enrollments share a transaction.
 import { recordActivities } from "../activities/record.ts";
 import { channels, hostsPayload } from "../core/channels.ts";
 import { isoAt } from "../core/clock.ts";
 import { type Services, service } from "../core/context.ts";
+import type { Caller } from "../core/proxies.ts";
 import { tokenHash } from "../core/random.ts";
-import { tellHostsMoved, tellMembersChanged } from "../labels/counts.ts";
+import { moveEnrolledHosts } from "../enrollment/move.ts";
+import { ENROLLED_ELSEWHERE, recordRefused } from "../enrollment/refused.ts";
+import { judgeReenrollment } from "../enrollment/rule.ts";
+import {
+  hostIdentified,
+  IDENTIFIER_MAX,
+  identifierSpellings,
+  renewedIdentifier,
+  storedIdentifier,
+} from "../hosts/identifier.ts";
+import { notifyMembersChanged } from "../labels/counts.ts";
 import type { LabelCache } from "../labels/dynamic.ts";
 import { forgetResults } from "../policies/results.ts";
 import { endPendingActions } from "../scripts/states.ts";
 import { oneOf } from "../store/query.ts";
+import { cleanText } from "../store/rows.ts";
 import { ReferenceViolation, UniqueViolation } from "../store/store.ts";
 import type { InsertOf } from "../store/table.ts";
 import type { ServerTx, tables } from "../tables.ts";
@@ -18,13 +30,13 @@ import type { HostCache } from "./host-cache.ts";
 import type { HostRow } from "./host-state.ts";
 import { seenRow } from "./ingest-write.ts";
 import { enrollChanges } from "./inventory/host-fields.ts";
-import { clip, rowsOf, text } from "./inventory/rows.ts";
+import { rowsOf, text } from "./inventory/rows.ts";
 import { createOsVersions } from "./os-versions.ts";
 import { checkEnrollSecret, secretChecksIdle } from "./secret-check.ts";
 import { type AgentReply, failure, nodeInvalid } from "./wire.ts";
 
 export interface Enrollment {
-  enroll(body: Record<string, unknown>, address: string): Promise<AgentReply>;
+  enroll(body: Record<string, unknown>, caller: Caller, since: number): Promise<AgentReply>;
   stop(): Promise<void>;
 }
 
@@ -38,12 +50,20 @@ interface Item {
 }
 
 type HostInsert = InsertOf<(typeof tables)["hosts"]>;
-/** A refusal, or the host as it is now and whether it is new. */
-type Outcome = { readonly refused: string } | { readonly row: HostRow; readonly isNew: boolean };
+/** Either a refusal, or the enrolled host and whether it is new. */
+type Outcome = Refusal | { readonly row: HostRow; readonly isNew: boolean };
+interface Refusal {
+  readonly refused: string;
+  /** The host of another team that has this identifier. */
+  readonly known?: HostRow;
+}
 type Plan =
-  | { readonly refused: string }
+  | Refusal
   | { readonly insert: HostInsert }
-  | { readonly row: HostRow; readonly set: Partial<HostRow> };
+  | { readonly row: HostRow; readonly set: Partial<HostRow>; readonly movesTo?: number | null };
+
+/** A host was deleted or changed team between the decision and the write; the decision has to be repeated. */
+class Outdated extends Error {}
 
 const refusal = (reason: string): AgentReply => nodeInvalid(`enroll failed: ${reason}`);
 const ATTEMPTS = 3;
@@ -66,29 +86,31 @@ export function createEnrollment(services: Services, { hosts: cache, labels, con
     const name = table[kind];
     const details = rowsOf([body.host_details])[0];
     const row = name === null ? undefined : rowsOf([details?.[name]])[0];
-    const provided = typeof body.host_identifier === "string" ? clip(body.host_identifier) : "";
-    return (row ? text(row, column[kind]).trim() : "") || provided.trim();
+    const provided = typeof body.host_identifier === "string" ? cleanText(body.host_identifier) : "";
+    // Not truncated, since two hosts may share a prefix.
+    return (row ? text(row, column[kind], Number.POSITIVE_INFINITY).trim() : "") || provided.trim();
   }
 
   async function configsOf(items: readonly Item[]): Promise<(item: Item) => TeamConfig> {
     const teams = [...new Set(items.map(({ teamId }) => teamId))];
-    const held = new Map(await Promise.all(teams.map(async (id) => [id, await configs.get(id)] as const)));
-    return ({ teamId }) => held.get(teamId)!;
+    const teamConfigs = new Map(await Promise.all(teams.map(async (id) => [id, await configs.get(id)] as const)));
+    return ({ teamId }) => teamConfigs.get(teamId)!;
   }
 
   async function enrollAll(items: readonly Item[]): Promise<Outcome[]> {
     const now = clock.now();
     const limit = license.device_count;
-    const held = await store.hosts.list({
+    const existing = await store.hosts.list({
       where: oneOf(
         "identifier",
-        items.map(({ identifier }) => identifier),
+        items.flatMap(({ identifier }) => identifierSpellings(identifier)),
       ),
     });
-    const known = new Map(held.map((row) => [row.identifier, row]));
+    const byIdentifier = new Map(existing.map((row) => [row.identifier, row]));
+    const known = new Map(items.map((item) => [item, hostIdentified(byIdentifier, item.identifier, item.teamId)]));
     const changes = items.map((item) =>
       enrollChanges(item.details, item.platformType, {
-        known: known.get(item.identifier) ?? {},
+        known: known.get(item) ?? {},
         now,
         publicIp: item.address,
       }),
@@ -100,37 +122,53 @@ export function createEnrollment(services: Services, { hosts: cache, labels, con
       async (tx) => {
         let room = limit === undefined ? Number.POSITIVE_INFINITY : limit - (await tx.hosts.count());
         const plans = items.map((item, i): Plan => {
-          const old = known.get(item.identifier);
+          const old = known.get(item);
           const { set, os } = changes[i]!;
-          // What its configuration will set is known now: the first request for it need not write that.
+          // Stores the configured intervals now, so that the first configuration request does not write.
           const { intervals } = configOf(item).for(
             set.platform ?? old?.platform ?? "",
             set.platform_like ?? old?.platform_like ?? "",
           );
-          const told = { ...set, ...intervals, ...(os === null ? {} : { os_version_id: systems.of(os) }) };
+          const reported = { ...set, ...intervals, ...(os === null ? {} : { os_version_id: systems.of(os) }) };
           const enrolled = {
             node_key_hash: tokenHash(item.key),
-            team_id: item.teamId,
             last_enrolled_at: isoAt(now),
             updated_at: isoAt(now),
           };
           if (!old) {
             if (room <= 0) return { refused: `enroll host failed: maximum number of hosts reached: ${limit}` };
             room--;
-            return { insert: { identifier: item.identifier, created_at: isoAt(now), ...told, ...enrolled } };
+            return {
+              insert: {
+                identifier: storedIdentifier(item.identifier),
+                team_id: item.teamId,
+                created_at: isoAt(now),
+                ...reported,
+                ...enrolled,
+              },
+            };
           }
+          const verdict = judgeReenrollment({
+            hostTeam: old.team_id,
+            secretTeam: item.teamId,
+            isProved: false,
+            globalSecret: settings.global_reenroll,
+          });
+          if (verdict === "refused") return { refused: ENROLLED_ELSEWHERE, known: old };
           if (settings.enroll_cooldown > 0 && now - Date.parse(old.last_enrolled_at) < settings.enroll_cooldown)
             return { refused: `host identified by ${item.identifier} enrolling too often` };
           return {
             row: old,
             set: {
-              ...told,
+              ...reported,
               ...enrolled,
-              // Its results go: they are asked for anew at its first check-in.
+              identifier: renewedIdentifier(byIdentifier, old),
+              // Policy results are deleted below and collected again at the first check-in.
               policy_updated_at: null,
-              uuid: old.uuid || (told.uuid ?? ""),
-              hardware_serial: old.hardware_serial || (told.hardware_serial ?? ""),
+              uuid: old.uuid || (reported.uuid ?? ""),
+              hardware_serial: old.hardware_serial || (reported.hardware_serial ?? ""),
             },
+            ...(verdict === "moves" ? { movesTo: item.teamId } : {}),
           };
         });
         return write(tx, items, plans, allHosts, now);
@@ -145,8 +183,9 @@ export function createEnrollment(services: Services, { hosts: cache, labels, con
         try {
           return await enrollAll(items);
         } catch (error) {
-          // Another server was first with the same identifier, or a team or system went: look again.
-          const again = error instanceof UniqueViolation || error instanceof ReferenceViolation;
+          // Another server enrolled the same identifier first, or a team or OS version was deleted: decide again.
+          const again =
+            error instanceof UniqueViolation || error instanceof ReferenceViolation || error instanceof Outdated;
           if (!again || attempt === ATTEMPTS) throw error;
           osVersions.forget();
         }
@@ -155,11 +194,11 @@ export function createEnrollment(services: Services, { hosts: cache, labels, con
     {
       size: store.engine === "lowdb" ? 16 : 50,
       parallel: store.engine === "lowdb" ? 1 : 2,
-      key: ({ identifier }) => identifier,
+      key: ({ identifier }) => storedIdentifier(identifier),
     },
   );
 
-  /** Each plan is of the item in its place. */
+  /** `plans[i]` belongs to the item at the same index. */
   async function write(
     tx: ServerTx,
     items: readonly Item[],
@@ -169,13 +208,6 @@ export function createEnrollment(services: Services, { hosts: cache, labels, con
   ): Promise<Outcome[]> {
     const inserts = plans.flatMap((plan) => ("insert" in plan ? [plan.insert] : []));
     const created = inserts.length > 0 ? await tx.hosts.insertMany(inserts) : [];
-    let next = 0;
-    const outcomes = plans.map((plan): Outcome => {
-      if ("insert" in plan) return { row: created[next++]!, isNew: true };
-      if ("set" in plan) return { row: { ...plan.row, ...plan.set }, isNew: false };
-      return plan;
-    });
-
     const again = plans.flatMap((plan) => ("set" in plan ? [plan] : []));
     const columns = [...new Set(again.flatMap(({ set }) => Object.keys(set)))] as (keyof HostRow)[];
     if (again.length > 0)
@@ -187,6 +219,16 @@ export function createEnrollment(services: Services, { hosts: cache, labels, con
           id: row.id,
         })),
       );
+    await checkTeams(tx, again);
+    for (const [teamId, moved] of movesOf(again))
+      await moveEnrolledHosts({ store: tx, clock, agent: "query_engine" }, moved, teamId);
+    let next = 0;
+    const outcomes = plans.map((plan): Outcome => {
+      if ("insert" in plan) return { row: created[next++]!, isNew: true };
+      if (!("set" in plan)) return plan;
+      const { row, set, movesTo = row.team_id } = plan;
+      return { row: { ...row, ...set, team_id: movesTo }, isNew: false };
+    });
 
     const rows = outcomes.flatMap((outcome) => ("row" in outcome ? [outcome.row] : []));
     if (rows.length > 0) {
@@ -198,7 +240,7 @@ export function createEnrollment(services: Services, { hosts: cache, labels, con
         rows.map(({ id }) => ({ label_id: allHosts, host_id: id })),
         { on: ["label_id", "host_id"], set: [], returning: [] },
       );
-      if (created.length > 0) await tellMembersChanged(tx, [allHosts]);
+      if (created.length > 0) await notifyMembersChanged(tx, [allHosts]);
     }
     if (created.length > 0)
       await recordActivities(
@@ -216,24 +258,23 @@ export function createEnrollment(services: Services, { hosts: cache, labels, con
       );
     if (again.length > 0) {
       const ids = again.map(({ row }) => row.id);
-      // Under its identifier may be another machine by now.
+      // The identifier may now belong to a different machine.
       await forgetResults(tx, ids);
       await endPendingActions({ store: tx, clock }, ids);
       await tx.notify(channels.hosts, hostsPayload(ids));
-      if (again.some(({ row, set }) => row.team_id !== set.team_id)) await tellHostsMoved(tx);
     }
     for (const { row } of again)
       if (row.node_key_hash !== null)
         log.warn(
           { host_id: row.id, identifier: row.identifier },
-          "a host that has a node key enrolled again; when this goes on, machines share one identifier: set enroll_cooldown or host_identifier=instance",
+          "a host with a node key enrolled again; if this repeats, several machines share one identifier: set enroll_cooldown or host_identifier=instance",
         );
     return outcomes;
   }
 
   return {
-    async enroll(body, address) {
-      const found = await checkEnrollSecret(services, body.enroll_secret, address);
+    async enroll(body, caller, since) {
+      const found = await checkEnrollSecret(services, body.enroll_secret, caller);
       if ("wait" in found) {
         const { wait } = found;
         if (wait > 0) return failure(429, `enroll failed: too many bad enroll secrets, retry after: ${wait}s`, wait);
@@ -241,16 +282,30 @@ export function createEnrollment(services: Services, { hosts: cache, labels, con
       }
       const identifier = identifierOf(body);
       if (identifier === "") return refusal("missing osquery host identifier");
+      if (identifier.length > IDENTIFIER_MAX)
+        return refusal(`the host identifier is longer than ${IDENTIFIER_MAX} characters`);
       const key = random.token(KEY_BYTES);
-      const outcome = await batches.add({
-        identifier,
-        teamId: found.teamId,
-        details: body.host_details,
-        platformType: body.platform_type,
-        address,
-        key,
-      });
-      if ("refused" in outcome) return refusal(outcome.refused);
+      const outcome = await batches.add(
+        {
+          identifier,
+          teamId: found.teamId,
+          details: body.host_details,
+          platformType: body.platform_type,
+          address: caller.address,
+          key,
+        },
+        since,
+      );
+      if ("refused" in outcome) {
+        if (outcome.known)
+          await recordRefused(services, {
+            host: outcome.known,
+            secretTeam: found.teamId,
+            agent: "query_engine",
+            address: caller.address,
+          });
+        return refusal(outcome.refused);
+      }
       cache.put(outcome.row, key);
       return { status: 200, body: JSON.stringify({ node_key: key }) };
     },
@@ -259,4 +314,23 @@ export function createEnrollment(services: Services, { hosts: cache, labels, con
       await batches.idle();
     },
   };
+}
+
+type Again = Extract<Plan, { row: HostRow }>;
+
+/** Runs after the rows were written: their row locks keep the teams unchanged until the commit. */
+async function checkTeams(tx: ServerTx, again: readonly Again[]): Promise<void> {
+  if (again.length === 0) return;
+  const ids = again.map(({ row }) => row.id);
+  const now = await tx.hosts.pick(["id", "team_id"], { where: oneOf("id", ids) });
+  const teams = new Map(now.map(({ id, team_id }) => [id, team_id]));
+  if (again.some(({ row }) => teams.get(row.id) !== row.team_id)) throw new Outdated();
+}
+
+/** Hosts that change team, grouped by their new team. */
+function movesOf(again: readonly Again[]): Map<number | null, HostRow[]> {
+  const moves = new Map<number | null, HostRow[]>();
+  for (const { row, movesTo } of again)
+    if (movesTo !== undefined) moves.set(movesTo, [...(moves.get(movesTo) ?? []), row]);
+  return moves;
 }

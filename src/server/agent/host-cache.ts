@@ -1,19 +1,20 @@
-// Hosts by node key. A known key costs no store read; an unknown one is looked up each time, many in one query.
+// Caches hosts by node key. A cached key costs no store read; unknown keys are looked up in batches and not cached.
 import type { Services } from "../core/context.ts";
+import { queueFigures } from "../core/metrics.ts";
 import { tokenHash } from "../core/random.ts";
 import { oneOf } from "../store/query.ts";
 import { createBatcher } from "./batcher.ts";
-import { hearOfHosts } from "./host-changes.ts";
+import { watchHosts } from "./host-changes.ts";
 import { type HostRow, HostState } from "./host-state.ts";
 
 export interface HostCache {
-  /** The host of a key, when the memory has it and may be believed. */
+  /** The host of a node key; undefined if it is not cached or has to be read again. */
   known(key: string): HostState | undefined;
-  /** From the store; null: no host has this key. */
+  /** Looks the key up in the store; null if no host has it. */
   find(key: string): Promise<HostState | null>;
-  /** Reads the host again; null when it went or has another key by now. */
+  /** Reads the row again; null if the host was deleted or has a different node key. */
   reload(state: HostState): Promise<HostRow | null>;
-  /** Takes a host whose row is at hand (it just enrolled). Its old key dies. */
+  /** Caches a host that has just enrolled and drops its previous key. */
   put(row: HostRow, key: string): HostState;
   drop(state: HostState): void;
   readonly size: number;
@@ -33,7 +34,7 @@ export async function createHostCache(services: Services): Promise<HostCache> {
       const byHash = new Map(rows.map((row) => [row.node_key_hash, row]));
       return hashes.map((hash) => byHash.get(hash) ?? null);
     },
-    { size: 200, parallel: 2 },
+    { size: 200, parallel: 2, figures: queueFigures(services.metrics, "node keys") },
   );
 
   const readings = createBatcher<number, HostRow | null>(
@@ -42,7 +43,7 @@ export async function createHostCache(services: Services): Promise<HostCache> {
       const found = new Map(rows.map((row) => [row.id, row]));
       return ids.map((id) => found.get(id) ?? null);
     },
-    { size: 100, parallel: 2 },
+    { size: 100, parallel: 2, figures: queueFigures(services.metrics, "hosts") },
   );
 
   function drop(state: HostState): void {
@@ -69,13 +70,10 @@ export async function createHostCache(services: Services): Promise<HostCache> {
     return state;
   }
 
-  const doubt = (state: HostState | undefined) => {
-    if (state) state.fresh = false;
-  };
-  const changes = await hearOfHosts(store, {
-    one: (id) => doubt(byId.get(id)),
+  const changes = await watchHosts(store, {
+    one: (id) => byId.get(id)?.doubt(),
     all: () => {
-      for (const state of byKey.values()) doubt(state);
+      for (const state of byKey.values()) state.doubt();
     },
   });
 
@@ -86,7 +84,7 @@ export async function createHostCache(services: Services): Promise<HostCache> {
     },
     async find(key) {
       const hash = tokenHash(key);
-      const before = changes.heard;
+      const before = changes.notifications;
       const row = await lookups.add(hash);
       if (row === null) {
         const state = byKey.get(key);
@@ -94,18 +92,18 @@ export async function createHostCache(services: Services): Promise<HostCache> {
         return null;
       }
       const state = put(row, key);
-      if (changes.heard !== before) state.fresh = false;
+      if (changes.notifications !== before) state.fresh = false;
       return state;
     },
     async reload(state) {
-      const before = changes.heard;
+      const before = changes.notifications;
       const row = await readings.add(state.id);
       if (row === null || row.node_key_hash !== state.keyHash) {
         drop(state);
         return null;
       }
       state.load(row, settings);
-      if (changes.heard !== before) state.fresh = false;
+      if (changes.notifications !== before) state.fresh = false;
       return row;
     },
     put,

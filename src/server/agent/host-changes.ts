@@ -2,19 +2,19 @@ import { channels } from "../core/channels.ts";
 import type { ServerStore } from "../tables.ts";
 
 export interface HostChanges {
-  /** Messages so far. What was being read when one came may be older than what it tells of. */
-  readonly heard: number;
+  /** Number of notifications so far. A row that was being read when this number changed may be outdated. */
+  readonly notifications: number;
   stop(): Promise<void>;
 }
 
-/** Tells a cache which hosts it is not to believe any more: those that any server has changed, or all where messages may have been missed. */
-export async function hearOfHosts(
+/** Invalidates cached hosts that another server has changed, or all of them if notifications may have been missed. */
+export async function watchHosts(
   store: Pick<ServerStore, "listen">,
   forget: { one(hostId: number): void; all(): void },
 ): Promise<HostChanges> {
-  let heard = 0;
+  let notifications = 0;
   const all = () => {
-    heard++;
+    notifications++;
     forget.all();
   };
   const stops = [
@@ -22,17 +22,17 @@ export async function hearOfHosts(
       channels.hosts,
       (payload) => {
         if (payload === "*") return all();
-        heard++;
+        notifications++;
         for (const id of JSON.parse(payload) as number[]) forget.one(id);
       },
       all,
     ),
-    // Deleting a team moves its hosts.
+    // Deleting a team moves its hosts to no team.
     await store.listen(channels.teams, all, all),
   ];
   return {
-    get heard() {
-      return heard;
+    get notifications() {
+      return notifications;
     },
     async stop() {
       for (const stop of stops) await stop();

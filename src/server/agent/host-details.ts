@@ -14,24 +14,24 @@ const nothingKnown: Details = {
   certificates: null,
 };
 
-/** The row after an answer; null when the answer changes nothing in it. */
+/** The merged row; null if the results change nothing. */
 export function detailRowOf(
   id: number,
   old: RowOf<typeof hostDetails> | undefined,
   changes: HostChanges | null,
   additional: Readonly<Record<string, readonly Row[]>>,
 ): HostDetailsRow | null {
-  const told: Partial<Details> = {};
-  // Every system has users: an empty list is a failed look.
-  if (changes?.users && changes.users.length > 0) told.users = changes.users;
-  if (changes?.batteries) told.batteries = changes.batteries;
-  if (changes?.packStats) told.pack_stats = changes.packStats;
-  if (changes?.certificates && changes.certificates.length > 0) told.certificates = changes.certificates;
-  if (Object.keys(additional).length > 0) told.additional = { ...old?.additional, ...additional };
+  const reported: Partial<Details> = {};
+  // Every system has users, so an empty list means that the query failed.
+  if (changes?.users && changes.users.length > 0) reported.users = changes.users;
+  if (changes?.batteries) reported.batteries = changes.batteries;
+  if (changes?.packStats) reported.pack_stats = changes.packStats;
+  if (changes?.certificates && changes.certificates.length > 0) reported.certificates = changes.certificates;
+  if (Object.keys(additional).length > 0) reported.additional = { ...old?.additional, ...additional };
 
   const before: Details = old ?? nothingKnown;
-  const isSame = Object.entries(told).every(
+  const isSame = Object.entries(reported).every(
     ([column, value]) => JSON.stringify(value) === JSON.stringify(before[column as keyof Details]),
   );
-  return old && isSame ? null : { ...before, ...told, id };
+  return old && isSame ? null : { ...before, ...reported, id };
 }

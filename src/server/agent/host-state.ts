@@ -12,7 +12,7 @@ export type DueSettings = Pick<
   "detail_interval" | "label_interval" | "policy_interval" | "max_jitter_percent"
 >;
 
-/** What is held in memory of a host that has called: enough to answer an idle one without the store. */
+/** In-memory state of a host that has called. It suffices to answer an idle poll without the store. */
 export class HostState {
   readonly id: number;
   readonly key: string;
@@ -25,23 +25,30 @@ export class HostState {
   distributedInterval = 0;
   configTlsRefresh = 0;
   loggerTlsPeriod = 0;
-  /** False: the row must be read before this is believed. */
+  /** False: the row has to be read again before the next use. */
   fresh = true;
-  /** Not gone from the cache. */
+  /** Number of times the row was reported as possibly changed. */
+  doubts = 0;
+  /** False once the host has left the cache. */
   live = true;
   refetch = true;
-  /** Nothing is due between these two instants (milliseconds). */
+  /** No queries are due between these two instants (ms). */
   idleFrom = 0;
   idleTo = 0;
   criticalUntil = 0;
-  /** When last heard of, in milliseconds; 0: not since the last flush. */
+  /** Last request, in ms; 0 if there was none since the last flush. */
   seenAt = 0;
-  /** The configuration that was last sent, whose intervals the row has. */
+  /** IP address of the last request. */
+  address = "";
+  /** The configuration sent last; its intervals are stored in the row. */
   config: AgentConfig | null = null;
-  /** What it gets of what is scheduled on part of the hosts. */
+  /** The scoped scheduled queries of the host. */
   choice: Choice | null = null;
-  /** What its policy queries were taken from, until they are answered. */
-  policiesAsked: PolicySnapshot | null = null;
+  /** The policy revision that this server sent last. Used for results that do not carry a revision. */
+  policiesAsked: number | null = null;
+  policiesRevision: number | null = null;
+  /** The policy snapshot for which the host has no new policies. */
+  #answered: PolicySnapshot | null = null;
 
   constructor(id: number, key: string, keyHash: string) {
     this.id = id;
@@ -55,10 +62,19 @@ export class HostState {
     this.platformLike = row.platform_like;
     this.hostname = row.hostname;
     this.agentVersion = row.qengine_version;
+    // Another server has sent a different configuration since.
+    if (
+      this.distributedInterval !== row.distributed_interval ||
+      this.configTlsRefresh !== row.config_tls_refresh ||
+      this.loggerTlsPeriod !== row.logger_tls_period
+    )
+      this.config = null;
     this.distributedInterval = row.distributed_interval;
     this.configTlsRefresh = row.config_tls_refresh;
     this.loggerTlsPeriod = row.logger_tls_period;
     this.refetch = row.refetch_requested;
+    this.policiesRevision = row.policies_revision;
+    this.#answered = null;
     this.criticalUntil =
       row.refetch_critical_queries_until === null ? 0 : Date.parse(row.refetch_critical_queries_until);
     const kinds = [
@@ -71,15 +87,30 @@ export class HostState {
     for (const [last, interval] of kinds) {
       const at = last === null ? Number.NEGATIVE_INFINITY : Date.parse(last);
       this.idleTo = Math.min(this.idleTo, at + interval + jitterMs(this.id, interval, due.max_jitter_percent));
-      // A time far ahead comes from a clock that was set back since.
+      // Ignores a future time, which means that the clock was set back.
       if (last !== null) this.idleFrom = Math.max(this.idleFrom, at - interval);
     }
     this.fresh = true;
   }
 
-  /** The agent has nothing to run: by the same rule as `isDue`, which decides. */
+  doubt(): void {
+    this.fresh = false;
+    this.doubts++;
+  }
+
+  /** Whether the agent has nothing to run. Must agree with `isDue`, which decides. */
   isIdle(now: number): boolean {
     return !this.refetch && now <= this.idleTo && now >= this.idleFrom && this.criticalUntil <= now;
+  }
+
+  /** Whether the host has reported all of these policies, regardless of the interval. Must agree with `duePolicies`. */
+  hasAnswered(policies: PolicySnapshot): boolean {
+    if (this.#answered === policies) return true;
+    const { teamId: team_id, platform, platformLike: platform_like, policiesRevision } = this;
+    if (policiesRevision !== null && policies.for({ team_id, platform, platform_like }).revision > policiesRevision)
+      return false;
+    this.#answered = policies;
+    return true;
   }
 
   get idleReply(): AgentReply {

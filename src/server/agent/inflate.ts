@@ -1,20 +1,20 @@
-// Gzipped bodies, bounded: what a small body would inflate to is never held beyond its cap, nor built to find that out.
+// Inflates gzip bodies within a size limit. Large bodies are measured first, so that oversized ones are never buffered.
 import { createGunzip, gunzip, gunzipSync } from "node:zlib";
 
 export class Oversize extends Error {}
 export class BadGzip extends Error {}
 
-/** Below this many bytes another thread costs more than the work. */
+/** Below this size (bytes) a worker thread costs more than inflating synchronously. */
 const SMALL = 4096;
 const SMALL_INFLATED = 128 * 1024;
-/** Inflated in one go; more is measured first. */
-const AT_ONCE = 16 * 1024 * 1024;
+/** Bodies with a larger limit are measured by streaming before they are inflated. */
+const BUFFERED_MAX = 16 * 1024 * 1024;
 
 const isTooLarge = (error: unknown): boolean =>
   error instanceof Error && "code" in error && error.code === "ERR_BUFFER_TOO_LARGE";
 
-/** Bodies inflated at the same time: each may come to be as large as its cap. */
-const TOGETHER = 4;
+/** Maximum number of concurrently inflated bodies; each may grow to its limit. */
+const MAX_CONCURRENT = 4;
 let inflating = 0;
 const waiting: (() => void)[] = [];
 
@@ -27,7 +27,7 @@ export async function inflate(bytes: Buffer, cap: number): Promise<Buffer> {
       if (cap <= SMALL_INFLATED) throw new Oversize();
     }
   }
-  if (inflating >= TOGETHER) await new Promise<void>((resolve) => waiting.push(resolve));
+  if (inflating >= MAX_CONCURRENT) await new Promise<void>((resolve) => waiting.push(resolve));
   else inflating++;
   try {
     return await inflateLarge(bytes, cap);
@@ -40,10 +40,10 @@ export async function inflate(bytes: Buffer, cap: number): Promise<Buffer> {
 
 async function inflateLarge(bytes: Buffer, cap: number): Promise<Buffer> {
   try {
-    return await gunzipTo(bytes, Math.min(cap, AT_ONCE));
+    return await gunzipTo(bytes, Math.min(cap, BUFFERED_MAX));
   } catch (error) {
     if (!isTooLarge(error)) throw new BadGzip("broken gzip");
-    if (cap <= AT_ONCE) throw new Oversize();
+    if (cap <= BUFFERED_MAX) throw new Oversize();
   }
   await measure(bytes, cap);
   return gunzipTo(bytes, cap);
@@ -54,7 +54,7 @@ const gunzipTo = (bytes: Buffer, maxOutputLength: number): Promise<Buffer> =>
     gunzip(bytes, { maxOutputLength }, (error, inflated) => (error ? reject(error) : resolve(inflated)));
   });
 
-/** Throws when the body inflates to more than the cap; holds none of it. */
+/** Throws `Oversize` if the body inflates to more than `cap` bytes. Discards the output. */
 function measure(bytes: Buffer, cap: number): Promise<void> {
   return new Promise((resolve, reject) => {
     const stream = createGunzip();

@@ -1,7 +1,8 @@
-// The transaction of an ingest: what is written, and nothing that has not changed.
+// The transaction that writes ingested results. Only changed values are written.
+import { channels, hostsPayload } from "../core/channels.ts";
 import { isoAt } from "../core/clock.ts";
-import { tellMembersChanged } from "../labels/counts.ts";
-import { type HostMdmRow, mdmTold } from "../mdm/ingest.ts";
+import { notifyMembersChanged } from "../labels/counts.ts";
+import { type HostMdmRow, reportedMdmColumns } from "../mdm/ingest.ts";
 import type { MunkiPlan } from "../munki/ingest.ts";
 import type { HostSoftwareRow } from "../software/ingest.ts";
 import { and, eq, oneOf } from "../store/query.ts";
@@ -10,10 +11,17 @@ import type { HostDetailsRow } from "./host-details.ts";
 import type { HostRow } from "./host-state.ts";
 import { onlineUntil } from "./inventory/status.ts";
 
+/** `asked`: the label revision that the host answered; null if the results do not carry it. */
+interface MemberChange {
+  readonly label_id: number;
+  readonly host_id: number;
+  readonly asked: number | null;
+}
+
 export interface Membership {
-  readonly join: readonly { label_id: number; host_id: number }[];
-  /** Membership rows that go. */
-  readonly leave: readonly { id: number; label_id: number }[];
+  readonly join: readonly MemberChange[];
+  /** `id` is the id of the membership row to delete. */
+  readonly leave: readonly (MemberChange & { readonly id: number })[];
 }
 
 export interface Answers {
@@ -33,11 +41,16 @@ export async function writeAnswers(tx: ServerTx, now: number, answers: Answers):
   if (answers.detailRows.length > 0) await tx.hostDetails.upsert(answers.detailRows, { on: ["id"], returning: [] });
   if (answers.softwareRows.length > 0)
     await tx.hostSoftware.upsert(answers.softwareRows, { on: ["id"], returning: [] });
-  if (answers.mdmRows.length > 0) await tx.hostMdm.upsert(answers.mdmRows, { on: ["id"], set: mdmTold, returning: [] });
+  if (answers.mdmRows.length > 0)
+    await tx.hostMdm.upsert(answers.mdmRows, { on: ["id"], set: reportedMdmColumns, returning: [] });
   if (answers.munki.rows.length > 0) await tx.hostMunki.upsert(answers.munki.rows, { on: ["id"], returning: [] });
   if (answers.munki.gone.length > 0) await tx.hostMunki.delete(oneOf("id", answers.munki.gone));
-  const { join, leave } = answers.membership;
-  if (join.length > 0) await tx.labelMembers.upsert(join, { on: ["label_id", "host_id"], set: [], returning: [] });
+  const { join, leave } = await stillAsked(tx, answers.membership);
+  if (join.length > 0)
+    await tx.labelMembers.upsert(
+      join.map(({ label_id, host_id }) => ({ label_id, host_id })),
+      { on: ["label_id", "host_id"], set: [], returning: [] },
+    );
   if (leave.length > 0)
     await tx.labelMembers.delete(
       oneOf(
@@ -45,17 +58,35 @@ export async function writeAnswers(tx: ServerTx, now: number, answers: Answers):
         leave.map(({ id }) => id),
       ),
     );
-  await tellMembersChanged(
+  await notifyMembersChanged(
     tx,
     [...join, ...leave].map(({ label_id }) => label_id),
   );
   if (answers.emails.length > 0) await writeEmails(tx, answers.emails);
 }
 
-/** Hosts of which the same columns changed are written together. */
+/**
+ * Drops results of an outdated label query. This server may not have been notified of the change yet; the hosts are
+ * queried again at their next poll.
+ */
+async function stillAsked(tx: ServerTx, { join, leave }: Membership): Promise<Membership> {
+  const labelIds = [...new Set([...join, ...leave].map(({ label_id }) => label_id))];
+  if (labelIds.length === 0) return { join, leave };
+  const labels = await tx.labels.pick(["id", "asked_revision"], { where: oneOf("id", labelIds) });
+  const revisions = new Map(labels.map(({ id, asked_revision }) => [id, asked_revision]));
+  const isAsked = ({ label_id, asked }: MemberChange) => asked === null || (revisions.get(label_id) ?? 0) <= asked;
+  const outdated = [...join, ...leave].filter((one) => !isAsked(one)).map(({ host_id }) => host_id);
+  if (outdated.length === 0) return { join, leave };
+  await tx.hosts.update({ where: oneOf("id", [...new Set(outdated)]), set: { label_updated_at: null } });
+  await tx.notify(channels.hosts, hostsPayload([...new Set(outdated)]));
+  return { join: join.filter(isAsked), leave: leave.filter(isAsked) };
+}
+
+/** Groups hosts by the set of changed columns, with one update per group. */
 async function writeHosts(tx: ServerTx, now: number, hosts: Answers["hosts"]): Promise<void> {
   const groups = new Map<string, ({ id: number } & Partial<HostRow>)[]>();
   const seen: { id: number; seen_time: string; online_until: string }[] = [];
+  const doubtful: number[] = [];
   for (const { row, set } of hosts) {
     const changed = Object.entries(set).filter(
       ([column, value]) => value !== undefined && row[column as keyof HostRow] !== value,
@@ -65,14 +96,27 @@ async function writeHosts(tx: ServerTx, now: number, hosts: Answers["hosts"]): P
     const group = groups.get(columns.join()) ?? [];
     groups.set(columns.join(), group);
     group.push({ id: row.id, updated_at: isoAt(now), ...Object.fromEntries(changed) });
+    if (columns.some((column) => inState.has(column))) doubtful.push(row.id);
     if (columns.includes("distributed_interval") || columns.includes("config_tls_refresh"))
       seen.push(seenRow({ ...row, ...set }, now));
   }
   for (const group of groups.values()) await tx.hosts.updateEach(group);
   if (seen.length > 0) await tx.hostSeen.updateEach(seen);
+  if (doubtful.length > 0) await tx.notify(channels.hosts, hostsPayload(doubtful));
 }
 
-/** A host's row of last-seen times, when it is heard of now. */
+/** Columns that every server caches in `HostState`; a change of one of them is broadcast. */
+const inState: ReadonlySet<string> = new Set([
+  "hostname",
+  "platform",
+  "platform_like",
+  "qengine_version",
+  "distributed_interval",
+  "config_tls_refresh",
+  "logger_tls_period",
+]);
+
+/** The last-seen row of a host that has just called. */
 export function seenRow(
   host: Pick<HostRow, "id" | "distributed_interval" | "config_tls_refresh">,
   now: number,
@@ -82,12 +126,12 @@ export function seenRow(
   return { id: host.id, seen_time, online_until };
 }
 
-async function writeEmails(tx: ServerTx, told: Answers["emails"]): Promise<void> {
-  const ids = told.map(({ hostId }) => hostId);
-  const held = await tx.hostEmails.list({ where: and(oneOf("host_id", ids), eq("source", BROWSER)) });
-  const wanted = new Map(told.map(({ hostId, emails }) => [hostId, new Set(emails.slice(0, 100))]));
-  const gone = held.filter(({ host_id, email }) => !wanted.get(host_id)?.has(email)).map(({ id }) => id);
-  for (const { host_id, email } of held) wanted.get(host_id)?.delete(email);
+async function writeEmails(tx: ServerTx, reported: Answers["emails"]): Promise<void> {
+  const ids = reported.map(({ hostId }) => hostId);
+  const stored = await tx.hostEmails.list({ where: and(oneOf("host_id", ids), eq("source", BROWSER)) });
+  const wanted = new Map(reported.map(({ hostId, emails }) => [hostId, new Set(emails.slice(0, 100))]));
+  const gone = stored.filter(({ host_id, email }) => !wanted.get(host_id)?.has(email)).map(({ id }) => id);
+  for (const { host_id, email } of stored) wanted.get(host_id)?.delete(email);
   const fresh = [...wanted].flatMap(([host_id, emails]) =>
     [...emails].map((email) => ({ host_id, email, source: BROWSER })),
   );

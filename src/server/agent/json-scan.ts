@@ -1,11 +1,11 @@
-// Finds the parts of a JSON text without reading them into values: log lines are kept as the agent wrote them (numbers of
-// 64 bits do not survive JSON.parse), and large answers are read a part at a time.
+// Locates parts of a JSON text without parsing them. Log lines are forwarded unchanged (JSON.parse would round 64-bit
+// numbers), and large results are parsed in parts.
 
 export class BadJson extends Error {}
 
 export interface Span {
   readonly start: number;
-  /** After the last character. */
+  /** Exclusive. */
   readonly end: number;
 }
 
@@ -29,7 +29,7 @@ function skipSpace(text: string, at: number): number {
   return i;
 }
 
-/** The end of the string that begins at `at`. */
+/** The end of the string that starts at `at`. */
 function stringEnd(text: string, at: number): number {
   let i = at + 1;
   for (;;) {
@@ -42,7 +42,7 @@ function stringEnd(text: string, at: number): number {
   }
 }
 
-/** The end of the value that begins at `at`. Only its outline is looked at: what is between may still not be JSON. */
+/** The end of the value that starts at `at`. Only brackets and strings are checked; the content may be invalid JSON. */
 function valueEnd(text: string, at: number): number {
   const first = text.charCodeAt(at);
   if (first === QUOTE) return stringEnd(text, at);
@@ -69,12 +69,12 @@ function valueEnd(text: string, at: number): number {
   throw new BadJson("a value does not end");
 }
 
-/** The elements of the array that begins at `at`, one after the other. */
+/** Iterates over the elements of the array that starts at `at`. */
 export class Elements {
   readonly #text: string;
   #at: number;
   start = 0;
-  /** After the last character of the element. */
+  /** Exclusive. */
   end = 0;
 
   constructor(text: string, at: number) {
@@ -83,7 +83,7 @@ export class Elements {
     if (text.charCodeAt(this.#at) === CLOSE_ARRAY) this.#at = -1;
   }
 
-  /** Goes to the next element; false when there is none. */
+  /** Moves to the next element; false at the end. */
   next(): boolean {
     if (this.#at < 0) return false;
     this.start = this.#at;
@@ -97,10 +97,10 @@ export class Elements {
   }
 }
 
-/** More than any agent sends; further ones are passed over, so that a body of nothing but names does not fill the memory. */
+/** More than any agent sends. Further members are ignored, which limits the memory a hostile body can take. */
 const MEMBERS_MAX = 20_000;
 
-/** The members of the object that begins at `at`, by name; of a repeated name the last, as in JSON.parse. */
+/** The members of the object that starts at `at`, by name. Of a repeated name the last is used, as in JSON.parse. */
 export function objectMembers(text: string, at = skipSpace(text, 0)): Map<string, Span> {
   if (text.charCodeAt(at) !== OPEN_OBJECT) throw new BadJson("not an object");
   const members = new Map<string, Span>();
@@ -136,7 +136,7 @@ export function parseSpan(text: string, { start, end }: Span): unknown {
   }
 }
 
-/** A number that is not the one that was written: 64 bits, or more, do not fit. */
+/** Whether a parsed number may have lost precision, as 64-bit integers do. */
 const isWide = (value: unknown): boolean =>
   typeof value === "number" && !Number.isSafeInteger(value) && (Number.isInteger(value) || !Number.isFinite(value));
 
@@ -146,7 +146,7 @@ export const isWideRow = (row: unknown): boolean =>
 
 const NUMBER = /[-+.\deE]+/y;
 
-/** The same JSON with such numbers as text, as they were written. */
+/** Parses JSON, with such numbers as text of their original digits. */
 export function parseExactly(text: string, { start, end }: Span): unknown {
   let exact = "";
   let from = start;

@@ -1,31 +1,27 @@
-// What the server does when agents ask for more than it can do: it refuses what costs, early, and goes on answering polls.
-// A refused poll would come again sooner than an answered one.
+// Load shedding for agent requests. Under overload expensive requests are refused early, but polls are still answered,
+// because an agent retries a refused poll sooner than it would poll again.
 import type { EndpointName } from "./wire.ts";
 
 export interface Load {
-  /** No more work can begin. What memory answers at once is no work. */
+  /** Whether the limit of concurrent work is reached. Requests answered from memory are not counted. */
   isFull(): boolean;
-  /** Whether a request for this endpoint is to be refused unread. */
+  /** Whether to refuse a request for this endpoint before reading its body. */
   isOver(endpoint: EndpointName): boolean;
+  /** Estimated arrival time of the request read now, considering that the event loop may have been blocked. */
+  arrival(): number;
   begin(): void;
   end(): void;
-  /** Takes room for a body in memory; false when there is none. */
-  reserve(bytes: number): boolean;
-  release(bytes: number): void;
   stop(): void;
 }
 
 const TICK_MS = 100;
-/** An event loop that is this late again and again has more to do than it can. */
+/** Mean event-loop delay (ms) above which the server counts as overloaded. */
 const LATE_MS = 400;
-/** How much the latest delay weighs in their mean: one long pause by itself sheds nothing. */
+/** Weight of the latest delay in the moving average, so that one long pause does not shed load. */
 const WEIGHT = 0.2;
-/** Bytes of bodies that are being received, inflated or worked on. */
-const BODIES_MAX = 384 * 1024 * 1024;
 
 export function createLoad(most: number): Load {
   let working = 0;
-  let bodies = 0;
   let lateness = 0;
   let expected = performance.now() + TICK_MS;
   const timer = setInterval(() => {
@@ -39,21 +35,15 @@ export function createLoad(most: number): Load {
     isOver: (endpoint) =>
       endpoint !== "distributed/read" &&
       endpoint !== "config" &&
-      // A refused block may cost a whole carve: it is refused only where there is no room for it.
+      // A refused block can abort a whole carve, so blocks are refused only at the concurrency limit.
       (working >= most || (lateness > LATE_MS && endpoint !== "carve/block")),
+    // Timers run before sockets in each turn of the event loop, so an overdue timer marks the start of this turn.
+    arrival: () => Math.min(performance.now(), expected),
     begin() {
       working++;
     },
     end() {
       working--;
-    },
-    reserve(bytes) {
-      if (bodies + bytes > BODIES_MAX) return false;
-      bodies += bytes;
-      return true;
-    },
-    release(bytes) {
-      bodies -= bytes;
     },
     stop: () => clearInterval(timer),
   };

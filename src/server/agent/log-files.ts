@@ -1,35 +1,59 @@
-// Where lines from agents go. A write resolves when the destination has taken all of its lines; when it rejects, none of
-// them stays in the file, since the agent will send all of them again.
+// Destinations of agent log lines. A write resolves once all of its lines are written. If it rejects, the file contains
+// none of them, since the agent will send them all again.
 import { statSync } from "node:fs";
 import { mkdir, truncate } from "node:fs/promises";
 import { basename, dirname } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import type { Logger } from "pino";
 import { createStream, type RotatingFileStream } from "rotating-file-stream";
+import { type Output, standardOutput } from "../core/standard-output.ts";
 import { StoreUnavailable } from "../store/store.ts";
 
 export interface LogDestination {
-  /** Whole lines, each with its line feed. Undefined: taken at once. */
+  /** Complete lines, each with its line feed. Undefined: accepted synchronously. */
   write(lines: string): Promise<void> | undefined;
   stop(): Promise<void>;
 }
 
 export class DestinationFailed extends StoreUnavailable {}
 
-/** Text that waits for a slow disk, at most; more is refused and stays with the agents. */
+/** Maximum text (characters) queued for a slow disk. Beyond it writes are rejected, and agents keep their lines. */
 const WAITING_MAX = 64 * 1024 * 1024;
-/** Text at most in one write to the file. */
+/** Maximum text (characters) in one file write. */
 const WRITE_MAX = 4 * 1024 * 1024;
 
 export const noDestination: LogDestination = { write: () => undefined, stop: async () => {} };
 
-export const stdoutDestination: LogDestination = {
-  write: (lines) =>
-    new Promise((resolve, reject) => {
-      if (process.stdout.writableLength > WAITING_MAX) return reject(new DestinationFailed("stdout is too slow"));
-      process.stdout.write(lines, (error) => (error ? reject(new DestinationFailed(error.message)) : resolve()));
-    }),
-  stop: async () => {},
-};
+/** Agents time out after 16 s and send the lines again, so unread lines are rejected before that. */
+const STDOUT_MS = 10_000;
+/** Time (ms) to flush the remaining lines at shutdown. */
+const STDOUT_STOP_MS = 1_000;
+
+export function stdoutDestination(output: Output = standardOutput("stdout")): LogDestination {
+  let waitingSize = 0;
+  let last: Promise<void> = Promise.resolve();
+  return {
+    write: (lines) =>
+      new Promise((resolve, reject) => {
+        if (waitingSize > 0 && waitingSize + lines.length > WAITING_MAX)
+          return reject(new DestinationFailed("stdout: too many lines are waiting to be written"));
+        waitingSize += lines.length;
+        let isRefused = false;
+        const late = setTimeout(() => {
+          isRefused = true;
+          reject(new DestinationFailed("stdout: not read in time"));
+        }, STDOUT_MS);
+        last = last
+          .then(() => (isRefused ? undefined : output.write(Buffer.from(lines))))
+          .then(resolve, (error: Error) => reject(new DestinationFailed(`stdout: ${error.message}`)))
+          .finally(() => {
+            clearTimeout(late);
+            waitingSize -= lines.length;
+          });
+      }),
+    stop: () => Promise.race([last, sleep(STDOUT_STOP_MS, undefined, { ref: false })]),
+  };
+}
 
 export interface FileOptions {
   readonly path: string;
@@ -48,7 +72,7 @@ interface Waiting {
 
 interface Open {
   readonly stream: RotatingFileStream;
-  /** Bytes in the file after the last good write. */
+  /** File size after the last successful write. */
   size: number;
   rotated: boolean;
 }
@@ -72,7 +96,7 @@ export function fileDestination(options: FileOptions): LogDestination {
       stream.once("open", () => resolve());
       stream.once("error", reject);
     });
-    // Errors arrive at the write's callback too.
+    // Errors are also passed to the callback of the write.
     stream.on("error", () => {});
     const opened: Open = { stream, size: statSync(options.path).size, rotated: false };
     stream.on("rotation", () => {
@@ -89,16 +113,16 @@ export function fileDestination(options: FileOptions): LogDestination {
       await new Promise<void>((resolve, reject) => {
         stream.write(text, (error) => (error ? reject(error) : resolve()));
       });
-      // Synchronous: it looks at memory only, and by way of another thread it would cost more than the write.
+      // Synchronous: an asynchronous stat would cost more than the write.
       const { size } = statSync(options.path);
-      // A full disk may take a part of a write without an error.
-      if (!open.rotated && size < open.size + Buffer.byteLength(text)) throw new Error("the disk took a part only");
+      // On a full disk a write may be partial without an error.
+      if (!open.rotated && size < open.size + Buffer.byteLength(text)) throw new Error("the disk accepted only a part");
       open.size = size;
     } catch (error) {
       const { size, rotated } = open;
       open = null;
       stream.destroy();
-      // The file rotates after the lines were written: they are kept, only the next ones need a new file.
+      // Rotation happens after the write: the lines are stored, only the new file could not be opened.
       if (rotated) return options.log.error({ err: error, file: options.path }, "a log file could not be rotated");
       await truncate(options.path, size).catch(() => {});
       throw error;
@@ -128,10 +152,10 @@ export function fileDestination(options: FileOptions): LogDestination {
     write: (lines) =>
       new Promise((resolve, reject) => {
         if (waitingSize > 0 && waitingSize + lines.length > WAITING_MAX)
-          return reject(new DestinationFailed(`${options.path}: too much waits to be written`));
+          return reject(new DestinationFailed(`${options.path}: too many lines are waiting to be written`));
         waitingSize += lines.length;
         waiting.push({ lines, resolve, reject });
-        // What the event loop has in hand now goes into the same write.
+        // Lines of the current turn of the event loop share one file write.
         pumping ??= new Promise<void>((done) => setImmediate(() => void pump().then(done))).then(() => {
           pumping = null;
         });
@@ -145,7 +169,7 @@ export function fileDestination(options: FileOptions): LogDestination {
   };
 }
 
-/** `results.log`, then `results.log.1` and on, `.gz` when compressed. */
+// `results.log`, then `results.log.1` and so on, with `.gz` if compressed.
 const nameOf =
   ({ path, compress }: FileOptions) =>
   (index: number | Date | null): string =>

@@ -1,4 +1,4 @@
-// The log endpoint (agent protocol, section 5): lines go on as the agent wrote them.
+// The log endpoint (agent protocol, section 5). Lines are forwarded unchanged.
 import { join } from "node:path";
 import { setImmediate as breathe } from "node:timers/promises";
 import type { Services } from "../core/context.ts";
@@ -8,16 +8,16 @@ import { fileDestination, type LogDestination, noDestination, stdoutDestination 
 import { type AgentReply, failure, OK } from "./wire.ts";
 
 export interface ResultLine {
-  /** One line of JSON, as the agent wrote it. */
+  /** One line of JSON, exactly as sent. */
   readonly raw: string;
   readonly value: Readonly<Record<string, unknown>>;
 }
 export type ResultListener = (host: HostState, lines: readonly ResultLine[]) => void;
 
 export interface LogIntake {
-  /** `members` are those of the body, whose text this is. */
+  /** `members`: the positions of the body's members in `text`. */
   accept(host: HostState, text: string, members: ReadonlyMap<string, Span>): AgentReply | Promise<AgentReply>;
-  /** Called with result lines that were accepted. */
+  /** Registers a listener for accepted result lines; returns a function that removes it. */
   onResults(listener: ResultListener): () => void;
   stop(): Promise<void>;
 }
@@ -28,23 +28,35 @@ interface Reading {
   readonly text: string;
   readonly span: Elements;
   readonly lines: ResultLine[];
-  /** How many more lines are read. */
+  /** How many more lines may be read. */
   left: number;
 }
 
-/** Text read in one go, with room for others before the next part. */
-const AT_ONCE = 1024 * 1024;
-/** Agents send 1,024 lines at most unless told otherwise. What is beyond this many is passed over: refused, it would come again. */
+/** Text (characters) parsed before yielding to the event loop. */
+const PART_LENGTH = 1024 * 1024;
+/** By default agents send at most 1,024 lines. Lines beyond this are ignored: if refused, they would be sent again. */
 const LINES_MAX = 100_000;
 
-/** The result lines that go to the destination. */
+/** Selects the result lines to write to the destination. */
 export type Sieve = (lines: readonly ResultLine[]) => readonly ResultLine[] | Promise<readonly ResultLine[]>;
+/** Stores result lines for reports before the request is acknowledged. Undefined: nothing to store. */
+export type Keeper = (host: HostState, lines: readonly ResultLine[]) => Promise<void> | undefined;
 
-export function createLogIntake({ settings, log, metrics }: Services, forwarded: Sieve = (lines) => lines): LogIntake {
+export interface ResultParts {
+  readonly forwarded: Sieve;
+  readonly report: Keeper;
+}
+
+const everyLine: ResultParts = { forwarded: (lines) => lines, report: () => undefined };
+
+export function createLogIntake(
+  { settings, log, metrics }: Services,
+  { forwarded, report }: ResultParts = everyLine,
+): LogIntake {
   const destination = (type: LogType): LogDestination => {
     const kind = settings[`${type}_log`];
     if (kind === "none") return noDestination;
-    if (kind === "stdout") return stdoutDestination;
+    if (kind === "stdout") return stdoutDestination();
     return fileDestination({
       path:
         settings[`${type}_log_file`] ??
@@ -62,7 +74,7 @@ export function createLogIntake({ settings, log, metrics }: Services, forwarded:
   const badType = metrics.agentBadLogs.labels("log_type");
   const beyond = metrics.agentBadLogs.labels("beyond");
 
-  /** A line that is no JSON object would spoil the file for its readers; sending it again would not mend it. */
+  /** Null for a line that is not a JSON object: it would corrupt the log file, and a retry would not help. */
   function read(text: string, span: Span): ResultLine | null {
     const value = isObjectAt(text, span) ? valueAt(text, span) : null;
     if (value === null) {
@@ -70,11 +82,11 @@ export function createLogIntake({ settings, log, metrics }: Services, forwarded:
       return null;
     }
     const raw = text.slice(span.start, span.end);
-    // A line feed in JSON is white space between its parts.
+    // Line feeds in JSON are insignificant white space.
     return { raw: raw.includes("\n") || raw.includes("\r") ? raw.replace(/[\r\n]/g, " ") : raw, value };
   }
 
-  /** Reads on for a part's length; false: that was the last. */
+  /** Parses the next part; false at the end. */
   function readPart(reading: Reading): boolean {
     const { text, span, lines } = reading;
     const from = span.end;
@@ -85,7 +97,7 @@ export function createLogIntake({ settings, log, metrics }: Services, forwarded:
       }
       const line = read(text, span);
       if (line) lines.push(line);
-      if (span.end - from >= AT_ONCE) return true;
+      if (span.end - from >= PART_LENGTH) return true;
     }
     return false;
   }
@@ -93,13 +105,19 @@ export function createLogIntake({ settings, log, metrics }: Services, forwarded:
   function deliver(host: HostState, type: LogType, lines: readonly ResultLine[]): AgentReply | Promise<AgentReply> {
     if (lines.length === 0) return OK;
     if (type === "status") return keep(host, type, lines, lines);
-    const kept = forwarded(lines);
-    return kept instanceof Promise
-      ? kept.then((sifted) => keep(host, type, lines, sifted))
-      : keep(host, type, lines, kept);
+    // Reports first: storing them again is idempotent, while the destination would get duplicates if the agent retries.
+    const reported = report(host, lines);
+    return reported === undefined ? forward(host, lines) : reported.then(() => forward(host, lines));
   }
 
-  /** Writes what goes to the destination; listeners get all. */
+  function forward(host: HostState, lines: readonly ResultLine[]): AgentReply | Promise<AgentReply> {
+    const kept = forwarded(lines);
+    return kept instanceof Promise
+      ? kept.then((sifted) => keep(host, "result", lines, sifted))
+      : keep(host, "result", lines, kept);
+  }
+
+  /** Writes `kept` to the destination; listeners receive all lines. */
   function keep(
     host: HostState,
     type: LogType,
@@ -112,7 +130,7 @@ export function createLogIntake({ settings, log, metrics }: Services, forwarded:
           try {
             listener(host, lines);
           } catch (error) {
-            log.error({ err: error, host_id: host.id }, "query results could not be taken");
+            log.error({ err: error, host_id: host.id }, "a listener for query results failed");
           }
         }
       return OK;
@@ -124,7 +142,7 @@ export function createLogIntake({ settings, log, metrics }: Services, forwarded:
     if (written === undefined) return accepted();
     return written.then(accepted, (error: unknown) => {
       log.warn({ err: error, host_id: host.id, log_type: type }, "log lines were refused");
-      return failure(413, "the log destination cannot take more now; try again", 30);
+      return failure(413, "the log destination cannot accept more lines now; try again", 30);
     });
   }
 
@@ -143,7 +161,7 @@ export function createLogIntake({ settings, log, metrics }: Services, forwarded:
         return failure(400, "unknown log_type");
       }
       const data = members.get("data");
-      // An error would make the agent send the same again for ever.
+      // An error would make the agent resend the same body forever.
       if (!data || !isArrayAt(text, data)) {
         badData.inc();
         return OK;

@@ -1,10 +1,11 @@
-// The agents' way in through the framework: for tests without a socket, and where no Node server is in front.
+// Agent endpoints mounted in h3, for tests without a socket and where no Node server runs in front.
 import type { H3, H3Event } from "h3";
+import { incomplete } from "../core/body.ts";
 import type { Services } from "../core/context.ts";
-import { peerAddress } from "../core/proxies.ts";
+import { callerOf } from "../core/proxies.ts";
 import { answer, misdirected, oversize } from "./answer.ts";
 import type { Agent } from "./start.ts";
-import { type AgentReply, bodyCaps, endpointAt, forEndpoint, prefixes } from "./wire.ts";
+import { type AgentReply, bodyCaps, endpointAt, forEndpoint, nameIn, prefixes } from "./wire.ts";
 
 export function mountAgent(app: H3, services: Services, agent: Agent): void {
   for (const prefix of prefixes)
@@ -14,7 +15,7 @@ export function mountAgent(app: H3, services: Services, agent: Agent): void {
 async function serve(event: H3Event, services: Services, agent: Agent): Promise<AgentReply> {
   const { method, headers, body } = event.req;
   const at = endpointAt(event.url.pathname) ?? "unknown";
-  const refused = misdirected(at, method);
+  const refused = misdirected(at, method, headers.get("dry-run"));
   if (refused !== null || at === "unknown") return refused!;
   const bytes = await readAll(body, bodyCaps[at]);
   if (bytes === null) return forEndpoint(at, oversize(services, at));
@@ -22,19 +23,24 @@ async function serve(event: H3Event, services: Services, agent: Agent): Promise<
     bytes,
     encoding: headers.get("content-encoding") ?? undefined,
     authorization: headers.get("authorization") ?? undefined,
-    address: peerAddress(services.settings, event.req.ip ?? "", headers),
+    name: nameIn(event.url.pathname),
+    ...callerOf(services, event.req.ip ?? "", headers),
   });
   return forEndpoint(at, replied);
 }
 
-/** The body to its end; null when it is over the cap: then it is read and dropped. */
+/** Reads the whole body; null if it is over `cap` bytes, in which case the rest is discarded. */
 async function readAll(body: AsyncIterable<Uint8Array> | null, cap: number): Promise<Buffer | null> {
   let chunks: Uint8Array[] = [];
   let size = 0;
-  for await (const chunk of body ?? []) {
-    size += chunk.byteLength;
-    if (size <= cap) chunks.push(chunk);
-    else chunks = [];
+  try {
+    for await (const chunk of body ?? []) {
+      size += chunk.byteLength;
+      if (size <= cap) chunks.push(chunk);
+      else chunks = [];
+    }
+  } catch {
+    throw incomplete();
   }
   return size <= cap ? Buffer.concat(chunks, size) : null;
 }

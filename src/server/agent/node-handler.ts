@@ -1,20 +1,20 @@
-// The agents' way in on plain node:http, in front of the API's framework: most requests of a server are polls of idle
-// hosts, and each costs little more than node:http itself.
+// Agent endpoints on plain node:http, bypassing h3. Most requests are polls of idle hosts, which cost little more than
+// node:http itself.
 import type { IncomingMessage, ServerResponse } from "node:http";
+import { bodyRoom } from "../core/body-room.ts";
 import type { Services } from "../core/context.ts";
-import { peerAddress } from "../core/proxies.ts";
+import { type Caller, callerOf } from "../core/proxies.ts";
+import { closeWhenUnread } from "../unread-bodies.ts";
 import { answer, misdirected, oversize } from "./answer.ts";
-import type { Load } from "./load.ts";
+import { LargeBody } from "./large-body.ts";
 import { createRequestCounts } from "./request-counts.ts";
 import type { Agent } from "./start.ts";
-import { type AgentReply, bodyCaps, busy, type EndpointName, endpointAt, forEndpoint } from "./wire.ts";
+import { type AgentReply, bodyCaps, busy, type EndpointName, endpointAt, forEndpoint, nameIn } from "./wire.ts";
 
-/** The size of a first piece that is taken as it is: no cap is below it. */
+/** A first chunk up to this size needs no limit check: all limits are larger. */
 const SMALL = 8 * 1024;
-/** Bytes that are read and dropped of a body over its cap; one that goes on is cut off. */
-const DRAIN_MAX = 512 * 1024 * 1024;
 
-/** Takes a request below the agent prefixes and answers it; false: not for agents. */
+/** Handles a request below the agent path prefixes; returns false for other paths. */
 export function agentHandler(agent: Agent, services: Services): (req: IncomingMessage, res: ServerResponse) => boolean {
   const counts = createRequestCounts(services);
 
@@ -25,7 +25,7 @@ export function agentHandler(agent: Agent, services: Services): (req: IncomingMe
     const headers = ["Content-Type", type, "Content-Length", String(length)];
     if (retryAfter !== undefined) headers.push("Retry-After", String(retryAfter));
     res.writeHead(status, headers);
-    // As many bytes as characters: ASCII, for which this is the shorter way out.
+    // ASCII text is written faster as latin1.
     if (req.method === "HEAD") res.end();
     else res.end(body, length === body.length ? "latin1" : "utf8");
   }
@@ -45,7 +45,8 @@ export function agentHandler(agent: Agent, services: Services): (req: IncomingMe
       bytes,
       encoding: req.headers["content-encoding"],
       authorization: req.headers.authorization,
-      address: addressOf(services, req),
+      name: endpoint === "yara" ? nameIn(req.url ?? "") : undefined,
+      ...whoCalls(services, req),
     });
     return replied instanceof Promise ? replied.then(done) : done(replied);
   }
@@ -62,31 +63,47 @@ export function agentHandler(agent: Agent, services: Services): (req: IncomingMe
     else large.release();
   }
 
+  /** Looks the sender up concurrently if its key is not cached. */
+  function largeBody(req: IncomingMessage, endpoint: EndpointName, first: Buffer): LargeBody {
+    const { authorization, "content-encoding": encoding } = req.headers;
+    const { sender, proved } = agent.senderOf({ first, encoding, authorization, ...whoCalls(services, req) });
+    // If these were refused, the agent would send them again with every poll.
+    const isAcknowledged = endpoint === "distributed/write";
+    return new LargeBody(req, bodyRoom(services), { sender, proved, cap: bodyCaps[endpoint], isAcknowledged });
+  }
+
   return (req, res) => {
     const at = endpointAt(req.url ?? "");
     if (at === null) return false;
-    const refused = misdirected(at, req.method ?? "");
+    const refused = misdirected(at, req.method ?? "", req.headers["dry-run"]);
     if (refused !== null || at === "unknown") {
-      req.resume();
+      closeWhenUnread(req, res);
       if (refused) reply(req, res, refused);
       return true;
     }
-    // Nearly every body comes in one piece.
+    // Most bodies arrive in one chunk.
     let whole: Buffer | null = null;
     let large: LargeBody | null = null;
+    let isRefused = false;
     req.on("data", (chunk: Buffer) => {
+      if (isRefused) return;
       if (large === null && whole === null && chunk.length <= SMALL) {
         whole = chunk;
         return;
       }
       if (large === null) {
-        large = new LargeBody(req, agent.load, bodyCaps[at]);
+        large = largeBody(req, at, whole ?? chunk);
         if (whole !== null) large.push(whole);
         whole = null;
       }
       large.push(chunk);
+      if (!large.isRefused()) return;
+      isRefused = true;
+      closeWhenUnread(req, res);
+      received(req, res, at, large);
     });
     req.on("end", () => {
+      if (isRefused) return;
       if (large === null) void finish(req, res, at, whole ?? nothing);
       else received(req, res, at, large);
     });
@@ -96,62 +113,14 @@ export function agentHandler(agent: Agent, services: Services): (req: IncomingMe
 
 const nothing = Buffer.alloc(0);
 
-/** A body that comes in pieces. What is over the cap, or has no room, is read and dropped: the agent reads no answer before. */
-class LargeBody {
-  dropped: "oversize" | "no room" | null = null;
-  readonly #req: IncomingMessage;
-  readonly #load: Load;
-  readonly #cap: number;
-  #chunks: Buffer[] = [];
-  #size = 0;
-  #reserved = 0;
-
-  constructor(req: IncomingMessage, load: Load, cap: number) {
-    this.#req = req;
-    this.#load = load;
-    this.#cap = cap;
-    // Cut off before its end, nobody else gives the room back.
-    req.once("close", () => {
-      if (!req.readableEnded) this.#drop("no room");
-    });
-  }
-
-  push(chunk: Buffer): void {
-    this.#size += chunk.length;
-    if (this.dropped !== null) {
-      if (this.#size > this.#cap + DRAIN_MAX) this.#req.destroy();
-      return;
-    }
-    if (this.#size > this.#cap) this.#drop("oversize");
-    else if (!this.#load.reserve(chunk.length)) this.#drop("no room");
-    else {
-      this.#reserved += chunk.length;
-      this.#chunks.push(chunk);
-    }
-  }
-
-  take(): Buffer {
-    const bytes = Buffer.concat(this.#chunks, this.#size);
-    this.#chunks = [];
-    return bytes;
-  }
-
-  release(): void {
-    this.#load.release(this.#reserved);
-    this.#reserved = 0;
-  }
-
-  #drop(why: "oversize" | "no room"): void {
-    this.dropped = why;
-    this.#chunks = [];
-    this.release();
-  }
-}
-
-function addressOf({ settings }: Services, req: IncomingMessage): string {
+function whoCalls(services: Services, req: IncomingMessage): Caller {
   const peer = req.socket.remoteAddress ?? "";
-  if (settings.trusted_proxies.length === 0) return peer.startsWith("::ffff:") ? peer.slice(7) : peer;
-  return peerAddress(settings, peer, {
+  if (services.settings.trusted_proxies.length === 0) {
+    const address = peer.startsWith("::ffff:") ? peer.slice(7) : peer;
+    const { headers } = req;
+    if (headers["x-forwarded-for"] === undefined && headers.forwarded === undefined) return { address };
+  }
+  return callerOf(services, peer, {
     get: (name) => {
       const value = req.headers[name];
       return Array.isArray(value) ? value.join(",") : (value ?? null);

@@ -1,9 +1,9 @@
-// Counting every request by itself would cost as much as answering it: numbers are added up and handed over each second.
+// Request metrics. Incrementing a counter costs as much as answering a poll, so counts are flushed once per second.
 import type { Services } from "../core/context.ts";
 import { type EndpointName, endpointNames } from "./wire.ts";
 
 export interface RequestCounts {
-  /** When the request began, for one in some; else 0. */
+  /** The start time of a sampled request; otherwise 0. */
   start(): number;
   end(endpoint: EndpointName, status: number, started: number): void;
 }

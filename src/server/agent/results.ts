@@ -1,4 +1,4 @@
-// A distributed write's body, read leniently: agents of all ages send it, and send it again until it is accepted.
+// Parses distributed write bodies leniently: agents of all versions send them, and resend them until accepted.
 import { setImmediate as breathe } from "node:timers/promises";
 import { detailQueries } from "./inventory/queries.ts";
 import {
@@ -30,54 +30,67 @@ export const POLICY_PREFIX = "svc_policy_query_";
 export const LIVE_PREFIX = "svc_distributed_query_";
 export const NO_POLICIES = "svc_no_policies_wildcard";
 export const NO_LABELS = "svc_no_labels_wildcard";
+/**
+ * Prefix of a query whose name carries the revision of the policies (or labels) it is sent with. Agents return the name
+ * with the results, so that any server knows which revision they belong to.
+ */
+export const POLICIES_REVISION = "svc_revision_p_";
+/** The same if only policies that are new to the host were sent. */
+export const NEW_POLICIES_REVISION = "svc_revision_new_p_";
+export const LABELS_REVISION = "svc_revision_l_";
 
 export interface WriteResults {
-  /** Of queries that are asked for; a failed one too. */
+  /** Requested detail queries, including failed ones. */
   readonly details: DetailResults;
-  /** By label id: whether the host is a member. Failed ones are left out: they change nothing. */
+  /** By label id: whether the host is a member. Failed queries are omitted and change nothing. */
   readonly labels: ReadonlyMap<number, boolean>;
-  /** Any label answer came, failed ones included. */
+  /** Any label result was present, even a failed one. */
   readonly labelsReported: boolean;
-  /** By policy id: whether the host passes; null where the query failed. */
+  /** The revision of the labels that the host ran; null if the results do not carry it. */
+  readonly labelsRevision: number | null;
+  /** By policy id: whether the host passes; null if the query failed. */
   readonly policies: ReadonlyMap<number, boolean | null>;
   readonly policiesReported: boolean;
-  /** By campaign id, failed ones too. */
+  /** All policies were reported, not only those new to the host. */
+  readonly allPoliciesReported: boolean;
+  readonly policiesRevision: number | null;
+  /** By campaign id, including failed ones. */
   readonly live: ReadonlyMap<number, LiveAnswer>;
-  /** Rows by name, of those that came back ok. */
+  /** Rows by name, of successful queries. */
   readonly additional: ReadonlyMap<string, readonly Row[]>;
 }
 
-/** What a host answered to a live query (agent protocol, sections 6 and 12). */
+/** A host's result of a live query (agent protocol, sections 6 and 12). */
 export interface LiveAnswer {
-  /** Cells are text, as long as they came. */
+  /** Cells are text of any length. */
   readonly rows: readonly Row[];
-  /** The agent's message, or a text of ours where it failed without one; null: it worked. */
+  /** The agent's message, or a default one if it failed without; null: success. */
   readonly error: string | null;
-  /** What the agent measured, where it did; not checked. */
+  /** Statistics measured by the agent, if any; not validated. */
   readonly stats: unknown;
 }
 
-/** Rows of one query at most; the rest is passed over. */
+/** Maximum rows per query; the rest is ignored. */
 const ROWS_MAX = 20_000;
 const ADDITIONAL_ROWS_MAX = 1_000;
 const ADDITIONAL_CELL_MAX = 8_192;
-/** Body text read in one go; of a larger body each query by itself, row by row. */
-const AT_ONCE = 2 * 1024 * 1024;
-/** Text of one query's rows at most. */
+/** Bodies above this size (characters) are parsed query by query and row by row. */
+const WHOLE_MAX = 2 * 1024 * 1024;
+/** Maximum size of one query's rows (characters). */
 const ANSWER_MAX = 24 * 1024 * 1024;
-/** Rows of a body read by parts: one of nothing but small rows would fill the memory. */
+/** Maximum rows of a body that is parsed in parts; many tiny rows would exhaust memory. */
 const ALL_ROWS_MAX = 200_000;
-/** Rows read in one go. */
-const ROWS_AT_ONCE = 2_000;
+/** Rows parsed before yielding to the event loop. */
+const ROWS_PER_PART = 2_000;
 
 const known = new Set(detailQueries.map(({ name }) => name));
 
 const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 
-/** The body's parts as values. Throws `BadJson` when it is no JSON object. */
+/** The members of the body. Throws `BadJson` if it is not a JSON object. */
 export async function parseWrite(body: string): Promise<Record<string, unknown>> {
-  if (body.length <= AT_ONCE) {
+  if (body.length <= WHOLE_MAX) {
     const whole = { start: 0, end: body.length };
     const value = parseSparing(body) ?? parseSpan(body, whole);
     if (!isObject(value)) throw new BadJson("not an object");
@@ -95,7 +108,7 @@ async function answersApart(body: string, queries: Span): Promise<Record<string,
   for (const [name, span] of objectMembers(body, queries.start)) {
     if (span.end - span.start > ANSWER_MAX) continue;
     const most = Math.min(room, ROWS_MAX);
-    const rows = isArrayAt(body, span) ? await rowsAt(body, span, most, isKeptAsTold(name)) : null;
+    const rows = isArrayAt(body, span) ? await rowsAt(body, span, most, keepsAllColumns(name)) : null;
     answers[name] = rows ?? parseSpan(body, span);
     room -= rows?.length ?? 0;
   }
@@ -108,18 +121,19 @@ async function rowsAt(body: string, { start }: Span, most: number, exact: boolea
   while (rows.length < most && span.next()) {
     const row = parseSpan(body, span);
     rows.push(exact && isWideRow(row) ? parseExactly(body, span) : row);
-    if (rows.length % ROWS_AT_ONCE === 0) await breathe();
+    if (rows.length % ROWS_PER_PART === 0) await breathe();
   }
   return rows;
 }
 
-/** Of other answers only fields that are known are read, and whether there are rows. */
-const isKeptAsTold = (name: string): boolean => name.startsWith(LIVE_PREFIX) || name.startsWith(ADDITIONAL_PREFIX);
+/** Live and additional results keep all columns; of other results only known fields are used. */
+const keepsAllColumns = (name: string): boolean => name.startsWith(LIVE_PREFIX) || name.startsWith(ADDITIONAL_PREFIX);
 
 const hasWide = (queries: unknown): boolean =>
-  isObject(queries) && Object.keys(queries).some((name) => isKeptAsTold(name) && rowsOf(queries[name]).some(isWideRow));
+  isObject(queries) &&
+  Object.keys(queries).some((name) => keepsAllColumns(name) && rowsOf(queries[name]).some(isWideRow));
 
-const small = (body: string, span: Span): unknown => (span.end - span.start > AT_ONCE ? null : parseSpan(body, span));
+const small = (body: string, span: Span): unknown => (span.end - span.start > WHOLE_MAX ? null : parseSpan(body, span));
 
 export function readResults(write: Record<string, unknown>): WriteResults {
   const queries = isObject(write.queries) ? write.queries : {};
@@ -129,8 +143,8 @@ export function readResults(write: Record<string, unknown>): WriteResults {
   const details = new Map<string, DetailResult>();
   for (const [key, result] of detailResults({ queries, statuses })) {
     if (!known.has(key)) continue;
-    const told = queries[DETAIL_PREFIX + key];
-    if (told instanceof UnreadRows && result.ok) details.set(key, told.result(ROWS_MAX));
+    const rows = queries[DETAIL_PREFIX + key];
+    if (rows instanceof UnreadRows && result.ok) details.set(key, rows.result(ROWS_MAX));
     else
       details.set(
         key,
@@ -146,11 +160,30 @@ export function readResults(write: Record<string, unknown>): WriteResults {
   const stats = isObject(write.stats) ? write.stats : {};
   let labelsReported = false;
   let policiesReported = false;
+  let onlyNewPolicies = true;
+  let labelsRevision: number | null = null;
+  let policiesRevision: number | null = null;
+  // Undelivered results are sent with the next ones. With several revisions present, use the oldest: which result
+  // belongs to which is unknown.
+  const oldest = (known: number | null, name: string, prefix: string): number | null => {
+    const digits = name.slice(prefix.length);
+    return /^\d{1,15}$/.test(digits) ? Math.min(known ?? Number.POSITIVE_INFINITY, Number(digits)) : known;
+  };
   for (const name of new Set([...Object.keys(queries), ...Object.keys(statuses)])) {
     if (name.startsWith(DETAIL_PREFIX)) continue;
     if (name === NO_LABELS) labelsReported = true;
     else if (name === NO_POLICIES) policiesReported = true;
-    else if (name.startsWith(LABEL_PREFIX)) {
+    else if (name.startsWith(LABELS_REVISION)) {
+      labelsReported = true;
+      labelsRevision = oldest(labelsRevision, name, LABELS_REVISION);
+    } else if (name.startsWith(NEW_POLICIES_REVISION)) {
+      policiesReported = true;
+      policiesRevision = oldest(policiesRevision, name, NEW_POLICIES_REVISION);
+    } else if (name.startsWith(POLICIES_REVISION)) {
+      policiesReported = true;
+      onlyNewPolicies = false;
+      policiesRevision = oldest(policiesRevision, name, POLICIES_REVISION);
+    } else if (name.startsWith(LABEL_PREFIX)) {
       const id = idIn(name, LABEL_PREFIX);
       labelsReported = true;
       if (id !== null && ok(name) && Object.hasOwn(queries, name)) labels.set(id, rowsOf(queries[name]).length > 0);
@@ -161,16 +194,27 @@ export function readResults(write: Record<string, unknown>): WriteResults {
         policies.set(id, ok(name) && Object.hasOwn(queries, name) ? rowsOf(queries[name]).length > 0 : null);
     } else if (name.startsWith(LIVE_PREFIX)) {
       const id = idIn(name, LIVE_PREFIX);
-      const told = typeof messages[name] === "string" ? messages[name] : "";
-      // A message that comes with rows and a good status is none of an error.
-      const read = Object.hasOwn(queries, name) ? null : "the host answered with more rows than can be read";
-      const error = ok(name) ? read : told || "the query failed";
+      const message = typeof messages[name] === "string" ? messages[name] : "";
+      // A message along with rows and a success status is not an error.
+      const read = Object.hasOwn(queries, name) ? null : "the result was not stored: it has too many rows";
+      const error = ok(name) ? read : message || "the query failed";
       if (id !== null)
         live.set(id, { rows: rowsOf(queries[name]).slice(0, ROWS_MAX), error, stats: stats[name] ?? null });
     } else if (name.startsWith(ADDITIONAL_PREFIX) && ok(name) && Object.hasOwn(queries, name))
       additional.set(name.slice(ADDITIONAL_PREFIX.length), additionalRows(queries[name]));
   }
-  return { details, labels, labelsReported, policies, policiesReported, live, additional };
+  return {
+    details,
+    labels,
+    labelsReported,
+    labelsRevision,
+    policies,
+    policiesReported,
+    allPoliciesReported: policiesReported && !(onlyNewPolicies && policiesRevision !== null),
+    policiesRevision,
+    live,
+    additional,
+  };
 }
 
 const idIn = (name: string, prefix: string): number | null => {

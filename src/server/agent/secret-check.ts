@@ -1,12 +1,13 @@
-// Which team an enroll secret enrolls into, for stock and managed agents alike: one limit on bad secrets for both.
+// Resolves enroll secrets to teams, for stock and managed agents, with one shared limit on failed attempts.
 import type { Context } from "../core/context.ts";
+import type { Caller } from "../core/proxies.ts";
 import { findEnrollSecrets } from "../enroll-secrets/service.ts";
+import { createFailureLimit, type FailureLimit } from "../rate-limits/failures.ts";
 import { type Batcher, createBatcher } from "./batcher.ts";
-import { createFailureLimit, type FailureLimit } from "./failure-limit.ts";
 
 export type SecretCheck =
   | { readonly teamId: number | null }
-  /** Bad; `wait`: seconds until this address may try again, 0 while it may. */
+  /** Invalid secret. `wait`: seconds until this address may retry, or 0. */
   | { readonly wait: number };
 
 const BAD_SECRETS_A_MINUTE = 20;
@@ -17,7 +18,7 @@ interface Parts {
   readonly bad: FailureLimit;
 }
 
-/** One per server: its configuration reader is the same object everywhere. */
+/** One per server, keyed by its configuration reader. */
 const servers = new WeakMap<Context["config"], Parts>();
 
 type Backing = Pick<Context, "store" | "clock" | "config">;
@@ -27,18 +28,18 @@ function partsOf({ store, clock, config }: Backing): Parts {
   if (known) return known;
   const parts: Parts = {
     secrets: createBatcher((asked) => findEnrollSecrets(store, asked), { size: 100, parallel: 2 }),
-    bad: createFailureLimit(clock, BAD_SECRETS_A_MINUTE),
+    bad: createFailureLimit({ store, clock }, { scope: "enroll secrets", most: BAD_SECRETS_A_MINUTE }),
   };
   servers.set(config, parts);
   return parts;
 }
 
-export async function checkEnrollSecret(services: Backing, given: unknown, address: string): Promise<SecretCheck> {
+export async function checkEnrollSecret(services: Backing, given: unknown, caller: Caller): Promise<SecretCheck> {
   const { secrets, bad } = partsOf(services);
   const secret = typeof given === "string" ? given : "";
   const found = secret === "" ? null : await secrets.add(secret);
-  return found ? { teamId: found.team_id } : { wait: bad.fail(address) };
+  return found ? { teamId: found.team_id } : { wait: bad.fail(caller) };
 }
 
-/** Resolves when no look-up is under way. */
+/** Resolves when no lookup is in progress. */
 export const secretChecksIdle = (services: Backing): Promise<void> => partsOf(services).secrets.idle();

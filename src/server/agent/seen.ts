@@ -1,4 +1,4 @@
-// When hosts were last heard of: held in memory, written in bulk. Losing one flush is harmless.
+// Last-seen times: kept in memory and written in bulk. Losing one flush is harmless.
 import { setImmediate as breathe } from "node:timers/promises";
 import { isoAt } from "../core/clock.ts";
 import type { Services } from "../core/context.ts";
@@ -11,7 +11,7 @@ export interface SeenBuffer {
   stop(): Promise<void>;
 }
 
-/** Rows a write: few enough not to hold up requests while they are written. */
+/** Rows per write, few enough not to delay other requests. */
 const CHUNK = 500;
 
 export function createSeenBuffer({ store, settings, log, metrics }: Services): SeenBuffer {

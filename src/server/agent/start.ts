@@ -1,18 +1,22 @@
-// The agents' side of the server: what it holds in memory, and one way in for every endpoint. No HTTP here.
+// The agent side of the server: caches, and one handler for every endpoint. Independent of HTTP.
 import { createCarveIntake } from "../carves/intake.ts";
+import { bodyRoom, type Sender } from "../core/body-room.ts";
+import { channels, hostsPayload } from "../core/channels.ts";
 import type { Services } from "../core/context.ts";
+import type { Caller } from "../core/proxies.ts";
 import { createLabelCache } from "../labels/dynamic.ts";
 import { startLive } from "../live-queries/hub.ts";
 import { createPolicyCache } from "../policies/cache.ts";
 import { createForwarding } from "../queries/forwarding.ts";
 import { createPlanCache } from "../queries/plan.ts";
 import { createReportIntake } from "../queries/reports.ts";
+import { createFailureLimit } from "../rate-limits/failures.ts";
 import { BadRow } from "../store/rows.ts";
 import { StoreUnavailable } from "../store/store.ts";
+import { assertTimely, Overdue } from "./age.ts";
 import { type AgentConfig, createConfigCache, type Intervals } from "./config.ts";
 import { dueQueries } from "./distributed-read.ts";
 import { createEnrollment } from "./enroll.ts";
-import { createFailureLimit } from "./failure-limit.ts";
 import { createHostCache } from "./host-cache.ts";
 import type { HostState } from "./host-state.ts";
 import { createIngest } from "./ingest.ts";
@@ -22,6 +26,7 @@ import { createLoad, type Load } from "./load.ts";
 import { createLogIntake, type LogIntake } from "./log.ts";
 import { isEmpty, parseWrite, readResults } from "./results.ts";
 import { createSeenBuffer } from "./seen.ts";
+import { keyNamedBy } from "./sender.ts";
 import {
   type AgentReply,
   type AgentRequest,
@@ -32,27 +37,36 @@ import {
   malformed,
   nodeInvalid,
   OK,
-  storeAway,
+  overdue,
+  storeUnavailable,
 } from "./wire.ts";
 
 export type { ResultLine, ResultListener } from "./log.ts";
 export type { AgentReply, AgentRequest, EndpointName } from "./wire.ts";
 
 export interface Agent {
-  /** Answers at once where memory has all that it takes. Never throws. */
+  /** Replies synchronously if everything needed is cached. Never throws. */
   handle(endpoint: EndpointName, request: AgentRequest): AgentReply | Promise<AgentReply>;
-  /** Called with the result lines of hosts, after they were accepted. Gives what ends it. */
+  /** Registers a listener for accepted result lines; returns a function that removes it. */
   onResults: LogIntake["onResults"];
-  /** How much is being worked on. */
+  /** The budget to charge a body to, from its first bytes. `proved` resolves once its key has been looked up. */
+  senderOf(request: FirstBytes): { readonly sender: Sender; readonly proved?: Promise<Sender | null> };
+  /** Load figures. */
   readonly load: Load;
-  /** Writes last-seen times now. */
+  /** Writes last-seen times immediately. */
   flush(): Promise<void>;
   stop(): Promise<void>;
 }
 
-/** Lookups of keys that no host has, by address and minute. A restart makes none: its hosts' keys are known to the store. */
+/** Lookups of unknown node keys per address and minute. Restarts cause none, since the store knows the hosts' keys. */
 const UNKNOWN_KEYS_A_MINUTE = 1_000;
 const KEY_MAX = 256;
+
+export interface FirstBytes extends Caller {
+  readonly first: Buffer;
+  readonly encoding: string | undefined;
+  readonly authorization: string | undefined;
+}
 
 type Handled = AgentReply | Promise<AgentReply>;
 
@@ -66,28 +80,32 @@ export async function startAgent(services: Services): Promise<Agent> {
   const enrollment = createEnrollment(services, { hosts: cache, labels, configs });
   const live = await startLive(services);
   const ingest = await createIngest(services, { configs, labels, policies });
-  const intake = createLogIntake(services, createForwarding(plans));
   const reports = await createReportIntake(services, plans);
-  intake.onResults((host, lines) => reports.take(host, lines));
+  const intake = createLogIntake(services, { forwarded: createForwarding(plans), report: reports.take });
   const carves = createCarveIntake(services, async (key) =>
     key.length > KEY_MAX ? null : ((cache.known(key) ?? (await cache.find(key)))?.id ?? null),
   );
   const seen = createSeenBuffer(services);
+  const room = bodyRoom(services);
   const load = createLoad(settings.max_agent_requests);
-  const unknownKeys = createFailureLimit(clock, UNKNOWN_KEYS_A_MINUTE);
+  const unknownKeys = createFailureLimit(services, { scope: "node keys", most: UNKNOWN_KEYS_A_MINUTE });
 
-  /** What a throw means to the agent. An unknown cause never costs it its key. */
+  /** Maps an error to a reply. An unexpected error must never invalidate the agent's node key. */
   function refuse(endpoint: EndpointName, error: unknown): AgentReply {
     if (error instanceof BadJson) return malformed;
+    if (error instanceof Overdue) {
+      services.metrics.agentOverdue.inc({ endpoint });
+      return overdue;
+    }
     if (error instanceof StoreUnavailable) {
-      log.warn({ err: error, endpoint }, "an agent request failed for want of the store");
-      return storeAway;
+      log.warn({ err: error, endpoint }, "an agent request failed because the store is unavailable");
+      return storeUnavailable;
     }
     log.error({ err: error, endpoint }, "an agent request failed");
-    return error instanceof BadRow ? failure(400, "the request holds what cannot be kept") : internal;
+    return error instanceof BadRow ? failure(400, "the request contains values that cannot be stored") : internal;
   }
 
-  /** The work is counted, and cannot throw. */
+  /** Counts the work towards the load; never rejects. */
   async function working(endpoint: EndpointName, work: () => Handled): Promise<AgentReply> {
     load.begin();
     try {
@@ -99,35 +117,72 @@ export async function startAgent(services: Services): Promise<Agent> {
     }
   }
 
-  function forHost(key: string, address: string, then: (state: HostState) => Handled): Handled {
+  const proven = ({ id }: HostState): Sender => ({ trust: "proved", name: `host ${id}` });
+
+  function senderOf({ first, encoding, authorization, ...caller }: FirstBytes) {
+    const key = keyInHeader(authorization) || (keyNamedBy(first, encoding) ?? "");
+    const state = key === "" ? undefined : cache.known(key);
+    if (state !== undefined) return { sender: proven(state) };
+    const sender = room.byAddress(caller.address);
+    if (key === "" || key.length > KEY_MAX || load.isFull()) return { sender };
+    const proved = cache.find(key).then(
+      (found) => {
+        if (found !== null) return proven(found);
+        unknownKeys.fail(caller);
+        return null;
+      },
+      () => null,
+    );
+    return { sender, proved };
+  }
+
+  function forHost(key: string, caller: Caller, then: (state: HostState) => Handled): Handled {
     const state = cache.known(key);
     if (state !== undefined) {
+      if (state.address !== caller.address) {
+        state.address = caller.address;
+        room.meet(caller.address);
+      }
       seen.mark(state, clock.now());
       return then(state);
     }
     if (load.isFull()) return busy;
     return cache.find(key).then((found) => {
       if (found === null) {
-        const wait = unknownKeys.fail(address);
+        const wait = unknownKeys.fail(caller);
         return wait > 0 ? failure(429, `too many unknown node keys, retry after: ${wait}s`, wait) : nodeInvalid();
       }
       seen.mark(found, clock.now());
+      room.meet(caller.address);
+      found.address = caller.address;
       return then(found);
     });
   }
 
-  function read(state: HostState, address: string): Handled {
+  function read(state: HostState, caller: Caller): Handled {
     const idle = state.isIdle(clock.now());
     if (live.has(state.id)) {
       const asked = live.ask(state.id, state.teamId, idle);
       if (asked !== null) return asked;
     }
-    if (idle) return state.idleReply;
+    if (idle) {
+      // With the store unavailable, assume no new policies; the next poll checks again.
+      if (policies.now === undefined)
+        return policies.get().then(
+          (now) => (state.hasAnswered(now) ? state.idleReply : ask(state, caller)),
+          () => state.idleReply,
+        );
+      if (state.hasAnswered(policies.now)) return state.idleReply;
+    }
+    return ask(state, caller);
+  }
+
+  function ask(state: HostState, caller: Caller): Handled {
     if (load.isFull()) return busy;
     return cache.reload(state).then((row) => {
-      // Enrolled again or gone since: what the key is worth now, the store knows.
+      // The host enrolled again or was deleted: look its key up in the store.
       if (row === null)
-        return forHost(state.key, address, (other) =>
+        return forHost(state.key, caller, (other) =>
           other.isIdle(clock.now()) ? other.idleReply : failure(503, "try again", 1),
         );
       return dueQueries(services, { configs, labels, policies }, row, state);
@@ -135,8 +190,8 @@ export async function startAgent(services: Services): Promise<Agent> {
   }
 
   function config(state: HostState): Handled {
-    const held = configs.nowFor(state);
-    if (held !== undefined) return send(state, held);
+    const cached = configs.nowFor(state);
+    if (cached !== undefined) return send(state, cached);
     if (load.isFull()) return busy;
     return configs.getFor(state).then((got) => send(state, got));
   }
@@ -152,7 +207,7 @@ export async function startAgent(services: Services): Promise<Agent> {
     return isKnown ? sent.reply : keepIntervals(state, sent.intervals).then(() => sent.reply);
   }
 
-  /** The intervals decide until when the host counts as online: at once, not from its next flush on. */
+  /** Stores changed intervals immediately, since they determine how long the host counts as online. */
   async function keepIntervals(state: HostState, intervals: Intervals): Promise<void> {
     state.distributedInterval = intervals.distributed_interval ?? state.distributedInterval;
     state.configTlsRefresh = intervals.config_tls_refresh ?? state.configTlsRefresh;
@@ -165,77 +220,92 @@ export async function startAgent(services: Services): Promise<Agent> {
       await store.tx(async (tx) => {
         await tx.hosts.updateEach([{ id: state.id, ...intervals, updated_at: clock.iso() }]);
         await tx.hostSeen.updateEach([seen]);
+        // Notify other servers, which may have sent this host other intervals before.
+        await tx.notify(channels.hosts, hostsPayload([state.id]));
       });
     } catch (error) {
-      // The configuration itself is good: the next request tries again.
+      // The configuration is valid; storing the intervals is retried at the next request.
       state.config = null;
       if (!(error instanceof StoreUnavailable)) throw error;
     }
   }
 
-  async function write(body: string, authorization: string | undefined, address: string): Promise<AgentReply> {
+  async function write(body: string, request: AgentRequest, since: number): Promise<AgentReply> {
     const parts = await parseWrite(body);
-    const key = nodeKey(parts.node_key, authorization);
+    const key = nodeKey(parts.node_key, request.authorization);
     if (typeof key !== "string") return key;
-    return forHost(key, address, async (state) => {
+    return forHost(key, request, async (state) => {
+      assertTimely(since);
       const results = readResults(parts);
       if (results.live.size > 0) await live.take(state.id, results.live);
       const rest = results.live.size > 0 ? { ...results, live: new Map() } : results;
-      if (!isEmpty(rest)) await ingest.add({ state, address, results: rest });
+      if (!isEmpty(rest)) await ingest.add({ state, address: request.address, results: rest }, since);
       return OK;
     });
   }
 
-  function logs(body: string, authorization: string | undefined, address: string): Handled {
+  function logs(body: string, authorization: string | undefined, caller: Caller): Handled {
     const members = objectMembers(body);
     const at = members.get("node_key");
     const key = nodeKey(at && parseSpan(body, at), authorization);
     if (typeof key !== "string") return key;
-    return forHost(key, address, (state) => intake.accept(state, body, members));
+    return forHost(key, caller, (state) => intake.accept(state, body, members));
   }
 
-  function keyed(body: string, { authorization, address }: AgentRequest, then: (state: HostState) => Handled): Handled {
+  function keyed(body: string, request: AgentRequest, then: (state: HostState) => Handled): Handled {
     const value: unknown = parseSpan(body, { start: 0, end: body.length });
     if (typeof value !== "object" || value === null || Array.isArray(value)) return malformed;
-    const key = nodeKey((value as { node_key?: unknown }).node_key, authorization);
-    return typeof key === "string" ? forHost(key, address, then) : key;
+    const key = nodeKey((value as { node_key?: unknown }).node_key, request.authorization);
+    return typeof key === "string" ? forHost(key, request, then) : key;
   }
 
-  function beginCarve(body: string, { authorization, address }: AgentRequest): Handled {
+  function beginCarve(body: string, request: AgentRequest): Handled {
     const value: unknown = parseSpan(body, { start: 0, end: body.length });
     if (typeof value !== "object" || value === null || Array.isArray(value)) return malformed;
     const asked = value as Record<string, unknown>;
-    const key = nodeKey(asked.node_key, authorization);
-    return typeof key === "string" ? forHost(key, address, ({ id }) => carves.begin(id, asked)) : key;
+    const key = nodeKey(asked.node_key, request.authorization);
+    return typeof key === "string" ? forHost(key, request, ({ id }) => carves.begin(id, asked)) : key;
   }
 
-  function enroll(body: string, address: string): Handled {
+  async function yaraRule(name: string): Promise<AgentReply> {
+    const { yara_rules } = await services.config.current();
+    const rule = yara_rules.find((one) => one.name === name);
+    return rule ? { status: 200, body: rule.contents, plain: true } : failure(404, "there is no such YARA rule");
+  }
+
+  function enroll(body: string, caller: Caller, since: number): Handled {
     const value: unknown = parseSpan(body, { start: 0, end: body.length });
     if (typeof value !== "object" || value === null || Array.isArray(value)) return malformed;
-    return enrollment.enroll(value as Record<string, unknown>, address);
+    return enrollment.enroll(value as Record<string, unknown>, caller, since);
   }
 
   function dispatch(endpoint: EndpointName, request: AgentRequest): Handled {
+    // Polls and configurations are answered from memory, as cheaply as refusing them.
+    const since = endpoint === "distributed/read" || endpoint === "config" ? 0 : (request.since ?? load.arrival());
+    if (since > 0) assertTimely(since);
     if (endpoint === "carve/block") return load.isFull() ? busy : carves.block(request.body, request.authorization);
     const body = request.body.toString("utf8");
     switch (endpoint) {
       case "distributed/read":
-        return keyed(body, request, (state) => read(state, request.address));
+        return keyed(body, request, (state) => read(state, request));
       case "config":
         return keyed(body, request, config);
       case "log":
-        return logs(body, request.authorization, request.address);
+        return logs(body, request.authorization, request);
       case "distributed/write":
-        return write(body, request.authorization, request.address);
+        return write(body, request, since);
       case "enroll":
-        return enroll(body, request.address);
+        return enroll(body, request, since);
       case "carve/begin":
         return beginCarve(body, request);
+      case "yara":
+        return keyed(body, request, () => yaraRule(request.name ?? ""));
     }
   }
 
   return {
     load,
+    senderOf,
     handle(endpoint, request) {
       if (load.isOver(endpoint)) return busy;
       try {
@@ -252,9 +322,9 @@ export async function startAgent(services: Services): Promise<Agent> {
       await ingest.stop();
       await live.stop();
       await seen.stop();
+      await reports.stop();
       await intake.stop();
       await cache.stop();
-      await reports.stop();
       await configs.stop();
       await plans.stop();
       await labels.stop();
@@ -264,10 +334,13 @@ export async function startAgent(services: Services): Promise<Agent> {
   };
 }
 
-/** The key of a request, or why there is none. It stands in the body, and from agent 5.23 in the header too. */
+const keyInHeader = (authorization: string | undefined): string =>
+  authorization?.startsWith("NodeKey ") ? authorization.slice(8).trim() : "";
+
+/** The node key of a request, or an error reply. It is in the body, and since agent 5.23 also in the header. */
 function nodeKey(inBody: unknown, authorization: string | undefined): string | AgentReply {
   const given = typeof inBody === "string" ? inBody : "";
-  const inHeader = authorization?.startsWith("NodeKey ") ? authorization.slice(8).trim() : "";
+  const inHeader = keyInHeader(authorization);
   if (given !== "" && inHeader !== "" && given !== inHeader)
     return failure(400, "the node keys of body and Authorization header differ");
   const key = given || inHeader;

@@ -1,15 +1,15 @@
-// The large part of an inventory is software, and from one hour to the next it is mostly the same: its rows stay text until somebody
-// wants them, and who only wants to know whether they are the same compares the text.
+// Software makes up most of an inventory and rarely changes between reports. Its rows stay JSON text until needed;
+// comparing the text is enough to detect a change.
 import type { DetailResult, Row } from "./inventory/rows.ts";
 import { DETAIL_PREFIX, rowsOf } from "./inventory/rows.ts";
 import { BadJson, parseSpan } from "./json-scan.ts";
 
-/** Shorter ones are read with the rest. */
+/** Shorter results are parsed with the rest. */
 const LARGE = 2048;
 const START = `"${DETAIL_PREFIX}software_`;
 const MARK = "svc:unread";
 
-/** An answer's rows as JSON. */
+/** The rows of a result as JSON text. */
 export class UnreadRows {
   readonly text: string;
 
@@ -17,7 +17,7 @@ export class UnreadRows {
     this.text = text;
   }
 
-  /** A result that is read when it is asked for; what turns out to be no JSON counts as a failed query. */
+  /** A result whose rows are parsed on first use; invalid JSON counts as a failed query. */
   result(maxRows: number): DetailResult {
     let read: readonly Row[] | null | undefined;
     const { text } = this;
@@ -47,9 +47,9 @@ function rowsIn(text: string): readonly Row[] | null {
 }
 
 /**
- * A write's body as a value, with `UnreadRows` in the place of large software answers; null where it does not look as agents write it.
- * The end of an answer is guessed. A wrong guess leaves a rest that is no JSON (null), or rows that are none: a text that is a whole
- * array has no other end.
+ * Parses a body, leaving large software results as `UnreadRows`; null if it does not have the usual layout. The end of
+ * each result is guessed. A wrong guess leaves either a rest that is not JSON (null) or text that is not valid rows,
+ * since a text that is a complete array can have no other end.
  */
 export function parseSparing(body: string): Record<string, unknown> | null {
   const answers = new Map<string, UnreadRows>();
@@ -83,7 +83,7 @@ const COMMA = 44;
 const QUOTE = 34;
 const CLOSE = 125;
 
-/** After the array of flat objects that begins at `start`: where another name or the end of the object follows. */
+/** The end of the array of flat objects that starts at `start`: a `}]` followed by another name or the object's end. */
 function guessedEnd(body: string, start: number): number {
   for (let at = body.indexOf("}]", start); at >= 0; at = body.indexOf("}]", at + 1)) {
     const next = body.charCodeAt(at + 2);

@@ -1,4 +1,6 @@
-// What the feed tells of a change: the entries that have a name of their own, and one entry for all the rest.
+// Activities for a configuration change: specific activity types for some settings, and one `edited_config` entry for
+// all others.
+import { createHash } from "node:crypto";
 import { isDeepStrictEqual } from "node:util";
 import type { AppConfig, ConfigSections } from "../../api/app-config.ts";
 import type { TeamMdm } from "../../api/teams.ts";
@@ -8,12 +10,12 @@ import { isObject } from "./merge.ts";
 import { masked } from "./secrets.ts";
 import type { Section } from "./section.ts";
 
-/** An entry with what of the change it tells, so that nothing is told twice. */
+/** An activity and the settings that it covers, so that no change is recorded twice. */
 export type Told = {
   [T in keyof ActivityTypes]: {
     readonly type: T;
     readonly details: ActivityTypes[T];
-    /** Paths; what lies below one is told too. */
+    /** Paths of the covered settings, including everything below them. */
     readonly of: readonly string[];
   };
 }[keyof ActivityTypes];
@@ -35,7 +37,7 @@ const updates = [
   ["ipados_updates", "edited_ipados_min_version"],
 ] as const;
 
-/** Of device management's settings that teams have too. */
+/** Activities for the device management settings that teams have too. */
 export function toldOfMdm(before: OsSettings, after: OsSettings, team: TeamOf): Told[] {
   const told: Told[] = [];
   for (const [key, type] of updates) {
@@ -159,7 +161,7 @@ export const toldOfAccessAutomations = (
         },
       ];
 
-/** Everything that a change of the configuration is told by. */
+/** All activities for a change of the configuration. */
 export function toldOfConfig(sections: readonly Section[], before: SectionValues, after: SectionValues): Told[] {
   const [was, is] = [before, after].map(
     (values) =>
@@ -177,7 +179,7 @@ export function toldOfConfig(sections: readonly Section[], before: SectionValues
     ...toldOfConditionalAccess(was, is),
   ];
   const rest = sections.flatMap((section) => {
-    const [from, to] = [was, is].map((values) => values[section.name as keyof ConfigSections]) as [object, object];
+    const [from, to] = [was, is].map((values) => shapeOf(section, values)) as [object, object];
     const computed = section.returned.map((path) => `${section.name}.${path}`);
     return changesBetween({
       from,
@@ -194,7 +196,15 @@ export function toldOfConfig(sections: readonly Section[], before: SectionValues
   return told;
 }
 
-/** The changes that no entry tells yet. */
+/** The section as activities show it. Of YARA rules, the feed shows which have changed, but not their texts. */
+const shapeOf = ({ name }: Section, values: ConfigSections): object =>
+  name === "yara_rules"
+    ? Object.fromEntries(values.yara_rules.map((rule) => [rule.name, `sha256:${sha256(rule.contents)}`]))
+    : values[name as keyof ConfigSections];
+
+const sha256 = (text: string): string => createHash("sha256").update(text).digest("hex");
+
+/** The changes that no activity covers yet. */
 export const untold = (changes: readonly ConfigChange[], told: readonly Told[]): ConfigChange[] => {
   const paths = told.flatMap(({ of }) => of);
   return changes.filter(({ path }) => !paths.some((one) => path === one || path.startsWith(`${one}.`)));
@@ -203,12 +213,12 @@ export const untold = (changes: readonly ConfigChange[], told: readonly Told[]):
 interface Pair {
   readonly from: unknown;
   readonly to: unknown;
-  /** The same with secrets masked: only that they changed is told. */
+  /** The same pair with masked secrets: a changed secret is recorded, but not its value. */
   readonly shown: readonly [unknown, unknown];
   readonly at: string;
 }
 
-/** Field by field; lists of the same length entry by entry. */
+/** Compares field by field. Lists of the same length are compared entry by entry. */
 export function changesBetween({ from, to, shown, at }: Pair): ConfigChange[] {
   if (isDeepStrictEqual(from, to)) return [];
   const keys = commonKeys(from, to);
@@ -223,7 +233,7 @@ export function changesBetween({ from, to, shown, at }: Pair): ConfigChange[] {
   );
 }
 
-/** Members that are told of one by one; larger maps and lists are told of as a whole. */
+/** Maps and lists with more members are recorded as a single change. */
 const MOST = 40;
 
 function commonKeys(from: unknown, to: unknown): string[] | null {
@@ -238,7 +248,7 @@ function commonKeys(from: unknown, to: unknown): string[] | null {
 const member = (value: unknown, key: string): unknown =>
   isObject(value) || Array.isArray(value) ? (value as Record<string, unknown>)[key] : undefined;
 
-/** Characters of a value in the feed: documents and long lists are no use there. */
+/** The maximum length of a value in the activity feed: whole documents and long lists are of no use there. */
 const LONGEST = 500;
 
 function short(value: unknown): ConfigChange["old"] {

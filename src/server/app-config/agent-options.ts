@@ -1,4 +1,4 @@
-// What may stand in agent options. A wrong key would be dropped by agents without a word, so it is refused here.
+// Validates agent options. Agents ignore a wrong key silently, so the server refuses it.
 import { AgentOptions } from "../../api/app-config.ts";
 import { linuxPlatforms } from "../agent/inventory/platforms.ts";
 import { badRequest } from "../core/errors.ts";
@@ -7,13 +7,13 @@ import { commandLine, configKeys, type OptionType, settable } from "./osquery-op
 import { checkDecorators, checkPacks, checkSchedule } from "./schedule.ts";
 
 export interface AgentOptionChecks {
-  /** Only what cannot be kept at all is refused. */
+  /** If true, only options that cannot be stored at all are refused. */
   readonly force: boolean;
-  /** Where the options stand, for the texts; empty when they are the whole body. */
+  /** The path of the options, for error messages. Empty if they are the whole body. */
   readonly at: string;
 }
 
-/** The agent takes no more than 4 MiB of text, nested 32 deep. */
+/** The agent accepts at most 4 MiB of text, nested at most 32 levels deep. */
 const MAX_BYTES = 4 * 1024 * 1024;
 const MAX_DEPTH = 32;
 
@@ -43,16 +43,16 @@ export const defaultAgentOptions: AgentOptions = {
 
 const under = (at: string, key: string): string => (at === "" ? key : `${at}.${key}`);
 
-/** The options, when they may be kept; else 400. */
+/** Returns the options if they are valid. 400 otherwise. */
 export function parseAgentOptions(given: unknown, checks: AgentOptionChecks): AgentOptions {
   if (!isObject(given)) throw wrongType(checks.at || "agent_options", "object", given);
   if (!checks.force) checkKeys(given, checks.at);
   checkShape(given, checks.at);
-  // Every key is checked or forced: parsing drops what has no meaning anywhere.
+  // Every key was checked, or `force` was given. Parsing drops the keys that have no meaning anywhere.
   return AgentOptions.parse(given);
 }
 
-/** What even `force` does not let through: it could not be built into what agents get. */
+/** Refused even with `force`: the server could not build an agent configuration from such options. */
 function checkShape(given: Record<string, unknown>, at: string): void {
   for (const key of ["config", "overrides", "command_line_flags", "extensions", "update_channels"] as const)
     checkObject(given[key], under(at, key));
@@ -91,7 +91,7 @@ function checkKeys(given: Record<string, unknown>, at: string): void {
 const updated: Allowed = { orbit: null, osqueryd: null, desktop: null };
 const extension: Allowed = { platform: ["windows", "linux", "macos"], channel: null };
 
-/** Keys that may be there, and the values that each may have; null: any text. */
+/** Allowed keys and their allowed values. Null: any text. */
 type Allowed = Readonly<Record<string, readonly string[] | null>>;
 
 function checkTexts(value: unknown, at: string, allowed: Allowed): void {
@@ -170,7 +170,7 @@ function checkFlags(value: unknown, at: string): void {
   }
 }
 
-/** Extensions read options of their own, under this prefix. */
+/** Extensions define options of their own, with this prefix. */
 const custom = (key: string): OptionType | "any" | undefined => (key.startsWith("custom_") ? "any" : undefined);
 
 function checkOption(at: string, type: OptionType | "any", value: unknown): void {
@@ -188,7 +188,7 @@ const belongs = (at: string, key: string, place: string) =>
 
 const topLevel = new Set(Object.keys(AgentOptions.shape));
 
-/** An unknown key; where it has a meaning elsewhere in the options, the reason names that place. */
+/** The error for an unknown key. If the key is valid elsewhere in the options, the message names that place. */
 function misplaced(at: string, key: string) {
   if (configKeys.has(key)) return belongs(at, key, "config");
   if (key === "platforms") return belongs(at, key, "overrides");

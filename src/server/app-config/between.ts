@@ -1,4 +1,4 @@
-// Rules that hold between sections.
+// Rules that involve several sections.
 import type { ConfigSections, Integrations } from "../../api/app-config.ts";
 import type { FieldError } from "../core/errors.ts";
 import type { SectionValues } from "./change.ts";
@@ -13,14 +13,17 @@ const ticketing = (
     integrations[list].map((entry, i): Switch => [`integrations.${list}.${i}.${flag}`, entry[flag]]),
   );
 
-/** Of several automations of a kind that are on, the one that this change is refused for: the last that it gives. */
+/**
+ * At most one automation of a kind may be enabled. The error is reported for the last enabled one in a section that
+ * this change sets.
+ */
 function onlyOne(kind: string, switches: readonly Switch[], given: Record<string, unknown>): FieldError[] {
   const on = switches.filter(([, enabled]) => enabled).map(([path]) => path);
   if (on.length < 2) return [];
   const name = on.findLast((path) => given[path.split(".")[0]!] !== undefined);
   if (name === undefined) return [];
   const others = on.filter((path) => path !== name).join(", ");
-  return [{ name, reason: `only one ${kind} automation can be enabled at a time; there is ${others}` }];
+  return [{ name, reason: `only one ${kind} automation can be enabled at a time; already enabled: ${others}` }];
 }
 
 export function betweenSections(after: SectionValues, given: Record<string, unknown>): FieldError[] {

@@ -3,7 +3,7 @@ import type { Context } from "../core/context.ts";
 import { notFound } from "../core/errors.ts";
 import { certificateFile } from "../core/tls.ts";
 
-/** The chain that is served, in PEM. Read each time: the file may have been renewed. */
+/** The server's certificate chain in PEM. The file is read at each call, because it may have been renewed. */
 export async function certificateChain({ settings, log }: Context): Promise<{ certificate_chain: string }> {
   const file = certificateFile(settings);
   if (file === null) throw notFound("certificate", "chain");
@@ -15,7 +15,7 @@ export async function certificateChain({ settings, log }: Context): Promise<{ ce
   }
 }
 
-/** Only the certificates: the file may hold the private key too. */
+/** Only the certificates: the file may also contain the private key. */
 function certificatesOf(pem: string): string {
   const found = pem.match(/-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g);
   if (!found) throw new Error("no PEM certificate");

@@ -1,36 +1,50 @@
-// What a change request makes of the sections: pure, so that a dry run is the same without the writing.
+// Computes the sections after a change. Pure, so that a dry run does the same without writing.
 import { isDeepStrictEqual } from "node:util";
 import { type FieldError, invalidFields } from "../core/errors.ts";
-import { getPath, isObject, merge, unsupportedKey, within, without, withPath, wrongType } from "./merge.ts";
+import {
+  getPath,
+  isObject,
+  merge,
+  unsupportedKey,
+  within,
+  without,
+  withoutUnset,
+  withPath,
+  wrongType,
+} from "./merge.ts";
 import { rebound, unmasked } from "./secrets.ts";
 import type { Section } from "./section.ts";
 
-/** Parts of the reply that cannot be changed: a client that sends back what it got is not refused for them. */
+/** Read-only parts of the reply. They are ignored in a change, so that a client can send back what it received. */
 const readOnly = new Set(["license", "logging", "update_interval", "vulnerabilities", "scripts"]);
 
 export interface ChangeOptions {
-  /** Skips the checks that a section makes of its input. */
+  /** Skips the sections' checks of their input. */
   readonly force: boolean;
-  /** What is not given goes back to its default, in every section; or in these only. */
+  /** Resets fields that are not given to their defaults: in every section, or only in these. */
   readonly overwrite: boolean | ReadonlySet<string>;
   readonly premium: boolean;
-  /** Why not premium, when there is more to say. */
+  /** Why the premium tier is off, if there is a more precise reason than a missing license. */
   readonly license?: string;
-  /** Rules that hold between sections. */
+  /** Checks the rules that involve several sections. */
   readonly between?: (after: SectionValues, given: Record<string, unknown>) => FieldError[];
 }
 
 export type SectionValues = ReadonlyMap<string, object>;
 
-/** All sections as they are after the change; 400 for unknown keys and wrong types, 422 for broken rules. */
+/**
+ * All sections after the change: sections and fields that are not given, or null, stay as they are. 400 for unknown
+ * keys and wrong types, 422 for violated rules.
+ */
 export function changed(
   sections: readonly Section[],
   before: SectionValues,
-  given: Record<string, unknown>,
+  change: Record<string, unknown>,
   options: ChangeOptions,
 ): Map<string, object> {
-  for (const key of Object.keys(given))
+  for (const key of Object.keys(change))
     if (!readOnly.has(key) && !sections.some(({ name }) => name === key)) throw unsupportedKey(key);
+  const given = Object.fromEntries(Object.entries(change).filter(([, value]) => value !== null));
   const errors: FieldError[] = [];
   const after = new Map(
     sections.map((section): [string, object] => {
@@ -49,7 +63,7 @@ export function changed(
   return after;
 }
 
-/** The defaults, with what no change can set. */
+/** The defaults, except that read-only fields keep their values. */
 const reset = (section: Section, old: object): object =>
   section.returned.reduce((left, path) => withPath(left, path, getPath(old, path)), section.defaults);
 
@@ -59,7 +73,8 @@ function changedSection(
   options: ChangeOptions,
 ): { value: object; errors: FieldError[] } {
   const spelled = isObject(given) ? section.respell(given) : given;
-  const sent = section.returned.reduce((left, path) => without(left, path), spelled);
+  const shown = section.returned.reduce((left, path) => without(left, path), spelled);
+  const sent = section.whole ? shown : withoutUnset(section.schema, shown);
   const { input, errors } = unmasked(section, sent, old);
   section.checkInput(input, options);
   const merged = section.whole
@@ -79,7 +94,9 @@ function replaced(section: Section, input: unknown): object {
   return section.schema.parse(input);
 }
 
-/** Fields of the premium tier may be given on the free one only as what turns them off, or as they are. */
+/**
+ * On the free tier, a change may set premium fields only to an off value, to their default or to their current value.
+ */
 function premiumErrors(
   section: Section,
   { sent, old }: { sent: unknown; old: object },

@@ -1,7 +1,8 @@
-// Laying a change over a section: strict in keys and types, with the texts that the strict endpoints answer.
+// Merges a change into a section. Strict about keys and types, with the error messages of the strict endpoints.
 import { z } from "zod";
+import { issueText, typeName } from "../../api/issue-text.ts";
 import { badRequest, type FieldError, invalid } from "../core/errors.ts";
-import { issueText, typeName } from "../core/issue-text.ts";
+import { withoutNulls } from "../core/nulls.ts";
 
 type Json = Record<string, unknown>;
 
@@ -17,8 +18,8 @@ export const wrongType = (path: string, expected: string, value: unknown) =>
   badRequest(`invalid value type at '${path}': expected ${expected} but got ${kindOf(value)}`, path);
 
 /**
- * `base` with the given fields changed. Objects with named fields are merged, everything else (texts, numbers, lists, free
- * maps) is replaced. 400 for an unknown key or a wrong type, 422 for a value out of bounds.
+ * Returns `base` with the given fields changed. Objects with named fields are merged. Everything else (texts,
+ * numbers, lists, free-form maps) is replaced. 400 for an unknown key or a wrong type, 422 for a value out of bounds.
  */
 export function merge(schema: z.ZodType, base: unknown, given: unknown, path: string): unknown {
   const inner = unwrapped(schema);
@@ -38,14 +39,28 @@ export function merge(schema: z.ZodType, base: unknown, given: unknown, path: st
   return result;
 }
 
-/** Entries of lists are parsed whole, which drops keys that they do not have: those are refused first. */
+/** A change without the fields that are null, where null is no value of the field: null means that it is not given. */
+export function withoutUnset(schema: z.ZodType, given: unknown): unknown {
+  const inner = unwrapped(schema);
+  if (inner instanceof z.ZodArray) return withoutNulls(inner, given);
+  if (!(inner instanceof z.ZodObject) || !isObject(given)) return given;
+  return Object.fromEntries(
+    Object.entries(given).flatMap(([key, value]) => {
+      const field = Object.hasOwn(inner.shape, key) ? (inner.shape[key] as z.ZodType) : null;
+      if (field === null) return [[key, value]];
+      return value === null && !field.safeParse(null).success ? [] : [[key, withoutUnset(field, value)]];
+    }),
+  );
+}
+
+/** Refuses unknown keys in list entries first, because entries are parsed as a whole, which drops unknown keys. */
 function checkKeys(schema: z.ZodType, given: unknown, path: string): void {
   const inner = unwrapped(schema);
   if (!(inner instanceof z.ZodObject) || !isObject(given)) return;
   for (const key of Object.keys(given)) if (!Object.hasOwn(inner.shape, key)) throw unsupportedKey(`${path}.${key}`);
 }
 
-/** `base` with what is given laid over it, both known to be well-formed: objects are merged, all else is replaced. */
+/** Merges two well-formed values: objects are merged, everything else is replaced. */
 export const over = (base: unknown, given: unknown): unknown =>
   given === undefined
     ? base
@@ -74,7 +89,7 @@ function leaf(schema: z.ZodType, given: unknown, path: string): unknown {
 type Path = string | readonly string[];
 const keysOf = (path: Path): readonly string[] => (typeof path === "string" ? path.split(".") : path);
 
-/** What stands at the path, through objects and lists. */
+/** The value at the path, through objects and lists. */
 export function getPath(value: unknown, path: Path): unknown {
   let found = value;
   for (const key of keysOf(path))
@@ -82,7 +97,7 @@ export function getPath(value: unknown, path: Path): unknown {
   return found;
 }
 
-/** A copy with the value at the path, which the copy's objects and lists lead to; nothing changes where they do not. */
+/** A copy with the value at the path set. Unchanged if the path does not exist. */
 export function withPath<T>(value: T, path: Path, to: unknown): T {
   const [key, ...rest] = keysOf(path) as [string, ...string[]];
   if (!(isObject(value) || Array.isArray(value)) || !Object.hasOwn(value, key)) return value;
@@ -91,7 +106,7 @@ export function withPath<T>(value: T, path: Path, to: unknown): T {
   return { ...value, [key]: inner };
 }
 
-/** A copy in which nothing stands at the path. */
+/** A copy without the value at the path. */
 export function without(value: unknown, path: Path): unknown {
   const [key, ...rest] = keysOf(path) as [string, ...string[]];
   if (!isObject(value) || !Object.hasOwn(value, key)) return value;
@@ -99,6 +114,6 @@ export function without(value: unknown, path: Path): unknown {
   return rest.length === 0 ? others : { ...others, [key]: without(inner, rest) };
 }
 
-/** The errors with the section's name before theirs. */
+/** Prefixes the names of the errors with the section's name. */
 export const within = (section: string, errors: readonly FieldError[]): FieldError[] =>
   errors.map(({ name, reason }) => ({ name: `${section}.${name}`, reason }));

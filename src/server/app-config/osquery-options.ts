@@ -1,5 +1,5 @@
-// The agent's own options, by type. `settable`: the agent takes them from the configuration. `commandLine`: only from its
-// command line or flag file. See agent protocol, section 8, and the agent's command line flags reference.
+// The agent's own options, by type. `settable`: the agent accepts them from the configuration. `commandLine`: only
+// from its command line or flag file. See agent protocol, section 8, and the agent's command line flags reference.
 
 export type OptionType = "boolean" | "integer" | "string";
 
@@ -81,7 +81,7 @@ export const commandLine: ReadonlyMap<string, OptionType> = new Map([
   ),
 ]);
 
-/** Keys of the configuration that an agent gets. */
+/** Top-level keys of the configuration that agents receive. */
 export const configKeys: ReadonlyMap<string, "object" | "array"> = new Map([
   ["options", "object"],
   ["schedule", "object"],

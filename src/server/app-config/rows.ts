@@ -1,4 +1,4 @@
-// Sections as they are kept: one row each, secrets apart in a column that the engines seal.
+// Stores each section as one row. Its secrets are in a separate column, which the store engines encrypt.
 import { eq, oneOf } from "../store/query.ts";
 import type { RowOf } from "../store/table.ts";
 import type { ServerTx } from "../tables.ts";
@@ -9,7 +9,7 @@ import type { configSections } from "./tables.ts";
 
 type Row = RowOf<typeof configSections>;
 
-/** The section's value, secrets included; fields that were never set have their defaults. */
+/** The section's value, including secrets. Fields that were never set have their defaults. */
 export function sectionValue<T extends object>(section: Section<T>, row: Row | null | undefined): T {
   if (!row) return section.defaults;
   const stored = section.whole ? row.value : over(section.defaults, row.value);

@@ -1,4 +1,5 @@
-// Queries, packs and decorators in agent options; agent protocol, section 4: what is wrong there an agent drops silently.
+// Validates queries, packs and decorators in agent options (agent protocol, section 4). Agents drop invalid ones
+// silently.
 import { badRequest } from "../core/errors.ts";
 import { isObject, unsupportedKey, wrongType } from "./merge.ts";
 
@@ -29,7 +30,7 @@ export function checkPacks(value: unknown, at: string): void {
   if (!isObject(value)) throw wrongType(at, "object", value);
   for (const [name, pack] of Object.entries(value)) {
     const here = `${at}.${name}`;
-    // As text it would name a file on the host.
+    // A text here would name a file on the host.
     if (!isObject(pack)) throw wrongType(here, "object", pack);
     for (const key of Object.keys(pack)) if (!packKeys.has(key)) throw unsupportedKey(`${here}.${key}`);
     checkShard(pack.shard, `${here}.shard`);
@@ -60,7 +61,7 @@ function checkQuery(name: string, query: unknown, at: string): void {
 
 const checkShard = (value: unknown, at: string): void => checkNumber(value, at, 0, 100);
 
-/** Agents read numbers as text too. */
+/** Agents accept numbers as text too. */
 function checkNumber(value: unknown, at: string, min: number, max: number): void {
   if (value === undefined) return;
   const number = typeof value === "string" && /^\d{1,15}$/.test(value) ? Number(value) : value;

@@ -1,4 +1,4 @@
-// What is secret in a section: where it stands, its mask, and what a mask that comes back stands for.
+// Secrets of a section: where they are, how they are masked, and how a mask that is sent back is resolved.
 import { isDeepStrictEqual } from "node:util";
 import { isMask, MASK } from "../../api/fields.ts";
 import { type SecretFields, secretPaths } from "../../api/secret-fields.ts";
@@ -8,14 +8,14 @@ import type { Section } from "./section.ts";
 
 const isEmpty = (secret: unknown): boolean => secret === "" || secret === null || secret === undefined;
 
-/** The section with its secrets masked. */
+/** The section with masked secrets. */
 export const masked = (section: SecretFields, value: object): object =>
   secretPaths(section, value).reduce(
     (left, path) => (isEmpty(getPath(left, path)) ? left : withPath(left, path, MASK)),
     value,
   );
 
-/** The section without its secrets, and these by their paths. */
+/** Splits the section into the value without secrets, and the secrets by their paths. */
 export function apart(section: SecretFields, value: object): { plain: object; secrets: [string[], unknown][] } {
   const secrets = secretPaths(section, value)
     .map((path): [string[], unknown] => [path, getPath(value, path)])
@@ -26,14 +26,17 @@ export function apart(section: SecretFields, value: object): { plain: object; se
 export const together = (plain: object, secrets: readonly (readonly [string[], unknown])[]): object =>
   secrets.reduce((left, [path, secret]) => withPath(left, path, secret), plain);
 
-/** No section that is kept has as many. */
+/** No stored section has this many secrets. */
 const MOST_MASKS = 2_000;
 
-/** A mask that comes back stands for the secret that is kept; in a list, for that of the same entry. */
+/**
+ * Replaces a mask that is sent back by the stored secret. In a list, by the secret of the entry with the same
+ * identity.
+ */
 export function unmasked(section: Section, input: unknown, old: object): { input: unknown; errors: FieldError[] } {
   const errors: FieldError[] = [];
   const paths = secretPaths(section, input).filter((path) => isMask(getPath(input, path)));
-  // The input is not parsed yet, and each of them copies what it stands in.
+  // Each replacement copies the whole input, which is not validated yet, so their number is limited.
   if (paths.length > MOST_MASKS) throw badRequest(`more than ${MOST_MASKS} secrets`, section.name);
   const result = paths.reduce((left, path) => {
     const from = pathInOld(section, input, old, path);
@@ -51,7 +54,7 @@ const listOf = ({ entries }: Section, path: readonly string[]) =>
 const unknownMask = (identity: readonly string[]): string =>
   `is a mask, but no entry has this ${identity.join(" and ")}: send the secret`;
 
-/** Where the secret stood: entries of lists may have moved. */
+/** The path of the secret in the old section: entries of lists may have moved. */
 function pathInOld(section: Section, input: unknown, old: object, path: readonly string[]): readonly string[] | null {
   const found = listOf(section, path);
   if (!found) return path;
@@ -65,14 +68,14 @@ function pathInOld(section: Section, input: unknown, old: object, path: readonly
   return at === -1 ? null : [...list, String(at), ...rest];
 }
 
-/** Secrets that would go to somebody new without having been sent for them. */
+/** Refuses to keep a stored secret if its recipient changes: the secret must be sent again. */
 export function rebound(section: Section, input: unknown, value: object, old: object): FieldError[] {
   return Object.entries(section.boundTo).flatMap(([path, fields]) => {
     const kept = getPath(old, path);
     const sent = getPath(input, path);
     if (isEmpty(kept) || (sent !== undefined && !isMask(sent)) || getPath(value, path) !== kept) return [];
     const moved = fields.filter((field) => getPath(value, field) !== getPath(old, field));
-    // Without a receiver nothing is sent anywhere, and the next one is a change again.
+    // Without a recipient the secret is not sent anywhere, and setting one later is a change again.
     if (moved.length === 0 || isEmpty(getPath(value, fields[0]!))) return [];
     return [{ name: path, reason: `must be sent again: ${moved.join(" and ")} changed` }];
   });

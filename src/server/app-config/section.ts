@@ -4,37 +4,45 @@ import type { FieldError } from "../core/errors.ts";
 
 type Json = Record<string, unknown>;
 
-/** One section of the configuration: everything that a new setting needs is said here. */
+/** One section of the configuration. A new setting is declared here and nowhere else. */
 export interface Section<T extends object = object> {
   readonly name: string;
   readonly schema: z.ZodType<T>;
   readonly defaults: T;
-  /** Paths in the section of what is secret, `*` standing for each member of a list or map: sealed at rest, masked in replies. */
+  /**
+   * Paths of secrets within the section; `*` matches each member of a list or map. They are encrypted at rest and
+   * masked in replies.
+   */
   readonly secrets: readonly string[];
-  /** Paths, with `*` too, that are no secrets though `secrets` takes them in. */
+  /** Exceptions from `secrets`: paths (`*` is allowed) that are shown. */
   readonly shown: readonly string[];
-  /** What tells the entries of a list apart: a mask in an entry stands for the secret of the entry that had the same. */
+  /**
+   * The fields that identify the entries of a list. A mask in an entry stands for the secret of the old entry with
+   * the same values.
+   */
   readonly entries: Readonly<Record<string, readonly string[]>>;
-  /** For a secret, the fields that say who receives it: where they change, it has to be sent again. */
+  /** For each secret, the fields that determine who receives it. If they change, the secret must be sent again. */
   readonly boundTo: Readonly<Record<string, readonly string[]>>;
-  /** Paths that only the premium tier may give. */
+  /** Paths that can be set only on the premium tier. */
   readonly premium: readonly string[];
-  /** Paths that are only told: ignored in a change. */
+  /** Read-only paths: ignored in a change. */
   readonly returned: readonly string[];
-  /** Whether a change gives the section as a whole, instead of some of its fields. */
+  /** Paths of URLs to which the server sends requests. */
+  readonly outbound: readonly string[];
+  /** Whether a change replaces the whole section instead of single fields. */
   readonly whole: boolean;
-  /** A change in other spellings, in those that are kept. */
+  /** Converts alternative spellings of a change to the stored ones. */
   respell(given: Json): unknown;
-  /** Refusals of what a change gives before it is merged (throws 400). */
+  /** Checks a change before it is merged (throws 400). */
   checkInput(given: unknown, options: { force: boolean }): void;
-  /** The merged section with what follows from the rest of it. */
+  /** Fills in fields of the merged section that follow from its other fields. */
   complete(value: T, given: unknown, before: T): T;
-  /** The rules that the resulting section breaks; names are paths in the section. */
+  /** The rules that the resulting section violates. Names are paths within the section. */
   check(value: T): FieldError[];
   visibleTo(user: Viewer): boolean;
 }
 
-/** A section; what is not said is none, and every reader of the configuration sees it. */
+/** Creates a section. By default it has no secrets or rules, and every reader of the configuration sees it. */
 export const section = <T extends object>(
   given: Pick<Section<T>, "name" | "schema" | "defaults"> & Partial<Section<T>>,
 ): Section<T> => ({
@@ -44,6 +52,7 @@ export const section = <T extends object>(
   boundTo: {},
   premium: [],
   returned: [],
+  outbound: [],
   whole: false,
   respell: (input) => input,
   checkInput: () => {},

@@ -18,6 +18,7 @@ import {
 import { conditionalAccess, ssoSettings } from "./sections/sign-on.ts";
 import { smtpSettings } from "./sections/smtp.ts";
 import { webhookSettings } from "./sections/webhooks.ts";
+import { yaraRules } from "./sections/yara.ts";
 
 export const sections: { readonly [K in keyof ConfigSections]: Section<ConfigSections[K]> } = {
   org_info: orgInfo,
@@ -39,11 +40,12 @@ export const sections: { readonly [K in keyof ConfigSections]: Section<ConfigSec
     schema: AgentOptions,
     defaults: defaultAgentOptions,
     whole: true,
-    // Some clients send the object as they find it in the documents of `svc apply`.
+    // Some clients send the object with the `spec` wrapper of the `svc apply` documents.
     respell: (given) => (Object.keys(given).length === 1 && isObject(given.spec) ? given.spec : given),
     checkInput: (given, { force }) => void parseAgentOptions(given, { force, at: "agent_options" }),
     visibleTo: (user) => may(user, "config:read_secrets", null),
   }),
+  yara_rules: yaraRules,
 };
 
 export const allSections: readonly Section[] = Object.values(sections);

@@ -3,7 +3,9 @@ import type { AppConfig, ConfigSections, Integrations } from "../../api/app-conf
 import { recordEntries } from "../activities/record.ts";
 import { channels } from "../core/channels.ts";
 import { type ConfigReader, type Context, isPremium, licenseExpired, within } from "../core/context.ts";
-import { invalidFields } from "../core/errors.ts";
+import { type FieldError, invalidFields } from "../core/errors.ts";
+import { freezeDeep } from "../core/freeze.ts";
+import { blockedFields, blockedServer } from "../core/outbound-fields.ts";
 import { eq } from "../store/query.ts";
 import type { ServerStore, ServerTx } from "../tables.ts";
 import { dropIntegrations } from "../teams/integrations.ts";
@@ -12,14 +14,20 @@ import { toldOfConfig } from "./activities.ts";
 import { betweenSections } from "./between.ts";
 import { type ChangeOptions, changed, type SectionValues } from "./change.ts";
 import { readSections, writeSection } from "./rows.ts";
+import { under } from "./sections/rules.ts";
 import { allSections } from "./sections.ts";
 import { viewConfig } from "./view.ts";
 
-/** All sections, from the store. */
+/** All sections, read from the store. Frozen, because a section that was never set is the object of its defaults. */
 export const readConfig = async (store: ServerTx): Promise<ConfigSections> =>
-  Object.fromEntries(await readSections(store, allSections)) as ConfigSections;
+  freezeDeep(Object.fromEntries(await readSections(store, allSections))) as ConfigSections;
 
-/** The configuration in memory: read again after any server has changed it, and when messages may have been missed. */
+const over = (store: ServerTx): ConfigReader => ({ current: () => readConfig(store), over });
+
+/**
+ * The configuration, cached in memory. It is read again after a change by any server, and when notifications may have
+ * been missed.
+ */
 export async function createConfigReader(store: ServerStore): Promise<ConfigReader & { stop(): Promise<void> }> {
   let cached: Promise<ConfigSections> | null = null;
   const drop = () => {
@@ -31,12 +39,13 @@ export async function createConfigReader(store: ServerStore): Promise<ConfigRead
       if (cached) return cached;
       const reading = readConfig(store);
       cached = reading;
-      // A failed read is not kept: the next caller tries again.
+      // A failed read is not cached: the next caller tries again.
       reading.catch(() => {
         if (cached === reading) cached = null;
       });
       return reading;
     },
+    over,
     stop,
   };
 }
@@ -46,22 +55,17 @@ export const getConfig = async (ctx: Context): Promise<AppConfig> =>
 
 type Changing = Pick<ChangeOptions, "force" | "overwrite">;
 
-export async function modifyConfig(
-  ctx: Context,
-  given: Record<string, unknown>,
-  query: Changing & { dry_run: boolean },
-): Promise<AppConfig> {
-  if (!query.dry_run) await askTrackers(ctx, given, query);
+export async function modifyConfig(ctx: Context, given: Record<string, unknown>, query: Changing): Promise<AppConfig> {
+  await askTrackers(ctx, given, query);
   return inTurn(ctx, async (inside) => {
     const before = await readSections(inside.store, allSections);
     const after = sectionsAfter(inside, before, given, query);
-    if (query.dry_run) await keepMail(inside, before, after, query);
-    else await writeChange(inside, before, after, query);
+    await writeChange(inside, before, after, query);
     return viewConfig(inside, after);
   });
 }
 
-/** The sections as a change makes them; 400 and 422 as PATCH /config answers. */
+/** The sections after a change. 400 and 422 like PATCH /config. */
 export const sectionsAfter = (
   ctx: Context,
   before: SectionValues,
@@ -69,14 +73,17 @@ export const sectionsAfter = (
   options: Changing,
 ): Map<string, object> => changed(allSections, before, given, { ...options, ...tierOf(ctx), between: betweenSections });
 
-/** Writes and tells what differs, in the caller's transaction, which holds the lock "config". Whether anything did. */
+/**
+ * Writes and announces the differences, in the caller's transaction, which must hold the lock "config". Returns
+ * whether there were any.
+ */
 export async function writeChange(
   inside: Context,
   before: SectionValues,
   after: SectionValues,
   options: Pick<Changing, "force"> = { force: false },
 ): Promise<boolean> {
-  await keepMail(inside, before, after, options);
+  await checkChange(inside, before, after, options);
   if (!(await write(inside, before, after))) return false;
   await recordEntries(inside, toldOfConfig(allSections, before, after));
   if (after.get("integrations") !== before.get("integrations"))
@@ -84,7 +91,29 @@ export async function writeChange(
   return true;
 }
 
-/** Without mail, whoever signs in by a mailed link is locked out: 422 when it is turned off while there are such users, but by force. */
+/** Checks the rules that need more than the sections. 422 for a violation. */
+export async function checkChange(
+  ctx: Context,
+  before: SectionValues,
+  after: SectionValues,
+  options: Pick<Changing, "force">,
+): Promise<void> {
+  const errors: FieldError[] = [];
+  for (const { name, outbound } of allSections) {
+    const found = await blockedFields(ctx.settings, outbound, before.get(name), after.get(name));
+    errors.push(...under(name, found));
+  }
+  const [was, is] = [before, after].map((values) => values.get("smtp_settings") as ConfigSections["smtp_settings"]);
+  const reason = was!.server === is!.server ? null : await blockedServer(ctx.settings, is!.server);
+  if (reason !== null) errors.push({ name: "smtp_settings.server", reason });
+  if (errors.length > 0) throw invalidFields(errors);
+  await keepMail(ctx, before, after, options);
+}
+
+/**
+ * Users with multi-factor authentication sign in by mailed links. While there are any, mail can be turned off only
+ * with `force` (else 422).
+ */
 async function keepMail(
   { store }: Context,
   before: SectionValues,
@@ -100,7 +129,10 @@ async function keepMail(
   throw invalidFields([{ name: "smtp_settings.enable_smtp", reason }]);
 }
 
-/** Over the network, so before the transaction: whether the trackers of a change would take tickets. 422 where not. */
+/**
+ * Checks with the ticket trackers that they accept tickets (422 if not). It uses the network, so it runs before the
+ * transaction.
+ */
 export async function askTrackers(ctx: Context, given: Record<string, unknown>, options: Changing): Promise<void> {
   if (given.integrations === undefined || options.force || !ctx.settings.check_integrations) return;
   const before = await readSections(ctx.store, allSections);
@@ -113,7 +145,7 @@ export async function askTrackers(ctx: Context, given: Record<string, unknown>, 
   if (errors.length > 0) throw invalidFields(errors);
 }
 
-/** Sets the given fields by the same rules as PATCH /config; told of by whoever calls this. */
+/** Sets the given fields by the same rules as PATCH /config. The caller records the activity. */
 export const setConfig = (
   ctx: Context,
   given: { readonly [K in keyof ConfigSections]?: Partial<ConfigSections[K]> },
@@ -124,17 +156,17 @@ export const setConfig = (
     await write(inside, before, changed(allSections, before, given, options));
   });
 
-/** With a key that has run out, nothing more of the premium tier can be turned on. */
+/** After the license has expired, no more premium settings can be turned on. */
 const tierOf = (ctx: Context): Pick<ChangeOptions, "premium" | "license"> =>
   licenseExpired(ctx)
     ? { premium: false, license: `it expired on ${ctx.license.expiration.slice(0, 10)}` }
     : { premium: isPremium(ctx) };
 
-/** A change is laid over what was there: no other may come between reading and writing. */
+/** Serializes changes: each is merged into what it has read, so no other change may be written in between. */
 const inTurn = <R>(ctx: Context, work: (inside: Context) => Promise<R>): Promise<R> =>
   ctx.store.tx((store) => work(within(ctx, store)), { lock: "config" });
 
-/** Whether anything was different. */
+/** Writes the sections that differ. Returns whether there were any. */
 async function write(ctx: Context, before: SectionValues, after: SectionValues): Promise<boolean> {
   let any = false;
   for (const section of allSections) {

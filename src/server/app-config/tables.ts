@@ -1,6 +1,6 @@
 import { id, json, table, text, time } from "../store/table.ts";
 
-/** One row a section. What is secret in a section is kept apart, sealed: JSON, a list of paths and values. */
+/** One row per section. Its secrets are encrypted in a separate column: JSON, a list of paths and values. */
 export const configSections = table("config_sections", {
   id: id(),
   section: text().unique(),

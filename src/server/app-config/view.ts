@@ -11,7 +11,7 @@ const NANOSECONDS = 1_000_000;
 
 type ToldOnly = "license" | "logging" | "update_interval" | "vulnerabilities" | "scripts";
 
-/** The configuration as this caller sees it. */
+/** The configuration as shown to this caller. */
 export function viewConfig(ctx: Context, values: SectionValues): AppConfig {
   const shown = allSections
     .filter((section) => section.visibleTo(ctx.user))

@@ -1,4 +1,5 @@
-// How many hosts one user may wipe or delete within an hour. Counted in the store: for all servers together, over restarts.
+// Limits how many hosts one user may wipe or delete per hour. The counts are in the store, so they are shared by all
+// servers and survive restarts.
 import { hours, isoAt, minutes } from "../core/clock.ts";
 import type { Context } from "../core/context.ts";
 import { overBudget } from "../core/errors.ts";
@@ -9,12 +10,18 @@ import type { dangerUses } from "./tables.ts";
 
 type Use = RowOf<typeof dangerUses>;
 const MINUTE = minutes(1);
-/** Uses are kept by the minute: each counts an hour from the end of its minute, so that no hour has more than the budget. */
+/**
+ * Uses are counted per minute. Each counts for an hour from the end of its minute, so that no hour exceeds the
+ * budget.
+ */
 const SPAN = hours(1) + MINUTE;
 
 const words = { wipe: "wiped", delete: "deleted" } as const;
 
-/** Counts the hosts against the user's budget, in the caller's transaction or one of its own; 429 where that is too many. */
+/**
+ * Charges the hosts to the user's budget, in the caller's transaction or one of its own. 429 if the budget is
+ * exceeded.
+ */
 export async function spend(ctx: Context, action: Use["action"], hosts: number): Promise<void> {
   const { settings, user, clock } = ctx;
   const budget = action === "wipe" ? settings.wipes_per_hour : settings.host_deletes_per_hour;
@@ -59,6 +66,6 @@ function refuseBeyond({ budget, hosts, uses, now, action, email }: Bill): void {
   throw overBudget(`${told}; there is room for ${hosts} more in ${seconds} s`, seconds);
 }
 
-/** Those that count no more. */
+/** Deletes uses that no longer count. */
 export const forgetUses = ({ store, clock }: Pick<Context, "clock"> & { store: ServerTx }): Promise<number> =>
   store.dangerUses.delete(lte("minute", isoAt(clock.now() - SPAN)));

@@ -1,10 +1,10 @@
-// The end of requests for approval: those that nobody decided in time, and the record of all of them.
+// Expires approval requests that were not decided in time, and deletes old ones.
 import { days, isoAt } from "../core/clock.ts";
 import type { Services } from "../core/context.ts";
 import { and, eq, exists, isNull, lte, not } from "../store/query.ts";
 import { approvals } from "./tables.ts";
 
-/** How long an ended one can be looked up; the activity feed has it beyond that. */
+/** How long a finished request can be read. The activity feed keeps a record beyond that. */
 const KEPT_FOR = days(30);
 
 export async function endApprovals({ store, clock }: Services): Promise<void> {

@@ -1,4 +1,5 @@
-// Approving and denying. What is approved is done in the name of who asked for it, if that user may still do it to these very hosts.
+// Approves and denies requests. An approved action runs as the requester, if that user may still do it to exactly
+// these hosts.
 import type { Approval } from "../../api/approvals.ts";
 import { recordActivity } from "../activities/record.ts";
 import { maySomewhere } from "../core/access.ts";
@@ -16,7 +17,7 @@ import { type ApprovalRow, permissions, shownRow, stateOf, viewOf } from "./view
 
 const lockOf = (id: number) => ({ lock: `approval-${id}` });
 
-/** What came of it; `goesOn` where that takes longer than a request. */
+/** The updated request. `goesOn` is true if the action takes longer than this call. */
 export async function approve(ctx: Context, id: number): Promise<{ approval: Approval; goesOn: boolean }> {
   const row = await shownRow(ctx, id);
   refuseOwn(ctx, row);
@@ -36,7 +37,7 @@ export async function approve(ctx: Context, id: number): Promise<{ approval: App
   return { approval: await viewOf(ctx, after), goesOn: after.state === "approved" };
 }
 
-/** By whoever may decide, and by who asked for it. */
+/** Allowed for users who may decide, and for the requester. */
 export async function deny(ctx: Context, id: number, reason: string): Promise<Approval> {
   const row = await shownRow(ctx, id);
   refuseDecided(ctx, row);
@@ -50,7 +51,7 @@ export async function deny(ctx: Context, id: number, reason: string): Promise<Ap
   }, lockOf(id));
 }
 
-/** The hosts, if they are still those that were shown, and both users may do it to all of them. */
+/** The hosts, if they are still those that were shown and both users may act on all of them. */
 async function hostsAsSeen(ctx: Context, requester: Context, row: ApprovalRow): Promise<number[]> {
   const permission = permissions[row.action];
   if (!maySomewhere(requester.user, permission))
@@ -69,7 +70,7 @@ async function hostsAsSeen(ctx: Context, requester: Context, row: ApprovalRow): 
   return ids;
 }
 
-/** One transaction: it is approved and asked of the host, or nothing is. */
+/** Approves and starts the wipe in a single transaction. */
 async function wipeApproved(ctx: Context, requester: Context, row: ApprovalRow, hostId: number): Promise<void> {
   const host = await hostFor(requester, "hosts:lock", hostId);
   const set = { state: "done", finished_at: ctx.clock.iso() } as const;
@@ -78,7 +79,7 @@ async function wipeApproved(ctx: Context, requester: Context, row: ApprovalRow, 
   });
 }
 
-/** From pending to what `set` says, once, with what is to be done in the same transaction. */
+/** Changes a pending request once, as given by `set`. `act` runs in the same transaction. */
 function claim(
   ctx: Context,
   { id }: ApprovalRow,
@@ -94,7 +95,7 @@ function claim(
   }, lockOf(id));
 }
 
-/** Decides on it in the caller's name, unless somebody did before. */
+/** Records the caller's decision, unless another user decided first. */
 async function settle(ctx: Context, id: number, set: Partial<ApprovalRow>): Promise<ApprovalRow> {
   const { store, user, clock } = ctx;
   const caller = { decided_by: user.id, decider_name: user.name, decider_email: user.email, decided_at: clock.iso() };
@@ -116,8 +117,7 @@ const aboutDecision = (row: ApprovalRow) => ({
 const mayNot = () => forbiddenFor("this takes the right to do it to all of these hosts");
 
 function refuseOwn({ user }: Context, { requested_by }: ApprovalRow): void {
-  if (requested_by === user.id)
-    throw forbiddenFor("nobody approves what they asked for themselves: another user has to");
+  if (requested_by === user.id) throw forbiddenFor("you requested this yourself: another user must approve it");
 }
 
 const ended: Partial<Record<ApprovalRow["state"], string>> = {
@@ -134,7 +134,7 @@ function refuseDecided(ctx: Context, row: ApprovalRow): void {
   throw conflict(`approval ${row.id} ${state}${row.error === "" ? "" : `: ${row.error}`}`);
 }
 
-/** It can come to nothing any more, and says why. */
+/** Ends a request that can no longer be carried out, with the reason. */
 async function endVoid(ctx: Context, { id }: ApprovalRow, error: string): Promise<never> {
   const pending = and(eq("id", id), eq("state", "pending"));
   await ctx.store.approvals.update({

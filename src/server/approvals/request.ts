@@ -1,4 +1,4 @@
-// Asking for what another user has to approve, in place of doing it.
+// Requests the approval of another user instead of performing the action.
 import { setImmediate } from "node:timers/promises";
 import type { Approval } from "../../api/approvals.ts";
 import { selectionOf } from "../../api/selection.ts";
@@ -10,13 +10,13 @@ import { and, eq, gt, oneOf } from "../store/query.ts";
 import type { ApprovalAction, Asked } from "./tables.ts";
 import { type ApprovalRow, viewOf } from "./view.ts";
 
-/** How long it can be approved. */
+/** How long a request can be approved. */
 export const OPEN_FOR = hours(24);
 const SHOWN_HOSTS = 10;
 const MOST_PENDING = 100;
 const AT_ONCE = 1000;
 
-/** Whether it takes another user, as the server is set. */
+/** Whether the server's settings require another user's approval. */
 export function needsApproval(
   { settings, user }: Pick<Context, "settings" | "user">,
   action: ApprovalAction,
@@ -26,7 +26,10 @@ export function needsApproval(
   return action === "wipe_host" || hosts > settings.approval_delete_threshold;
 }
 
-/** Asks for it; who has asked for the same already, gets that. `ids` are the hosts that `asked` picks now. */
+/**
+ * Creates a request. Returns the pending one if the user has requested the same already. `ids` are the hosts that
+ * `asked` matches now.
+ */
 export async function requestApproval(
   ctx: Context,
   action: ApprovalAction,
@@ -43,7 +46,7 @@ export async function requestApproval(
       const same = await tx.approvals.first({ where: and(own, eq("action", action), eq("digest", digest)) });
       if (same) return same;
       if ((await tx.approvals.count(own)) >= MOST_PENDING)
-        throw conflict(`${MOST_PENDING} requests of yours wait for approval: have them decided, or take some back`);
+        throw conflict(`${MOST_PENDING} of your requests are pending: wait until they are decided, or withdraw some`);
       const made = await tx.approvals.insert({
         created_at: clock.iso(),
         expires_at: isoAt(clock.now() + OPEN_FOR),
@@ -66,14 +69,14 @@ export async function requestApproval(
   return viewOf(ctx, row);
 }
 
-/** What activities tell of it. */
+/** The details for activities. */
 export function aboutApproval({ id, action, hosts_count, first_hosts }: ApprovalRow) {
   const [only] = first_hosts;
   const host = hosts_count === 1 && only ? { host_id: only.id, host_display_name: only.display_name } : {};
   return { approval_id: id, action, hosts_count, ...host };
 }
 
-/** 0 is no team. */
+/** 0 means no team. */
 async function teamsOf({ store }: Context, ids: readonly number[]): Promise<number[]> {
   const teams = new Set<number>();
   for (let at = 0; at < ids.length; at += AT_ONCE) {

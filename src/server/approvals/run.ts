@@ -1,5 +1,5 @@
-// Carrying out deletes that were approved. They take many transactions, each of which says how far it got and who is at it: after a kill
-// another server goes on from there, and no host is dealt with twice.
+// Runs approved deletes. They take many transactions, each of which records the progress and the runner. After a
+// crash another server continues from there, and no host is processed twice.
 
 import { visible } from "../core/access.ts";
 import { isoAt, minutes, seconds } from "../core/clock.ts";
@@ -11,31 +11,31 @@ import type { ServerTx } from "../tables.ts";
 import { viewerOf } from "../users/viewer.ts";
 import type { ApprovalRow } from "./view.ts";
 
-/** A runner that was not heard of for so long is gone. Each batch says anew that it is there. */
+/** A runner without a sign of life for this long is considered dead. Each batch renews the lease. */
 const LEASE = minutes(1);
 
-/** Longer than this nobody is kept waiting for the end: clients give up after half a minute. */
+/** The maximum time that a caller waits for the end. Clients time out after 30 seconds. */
 const TIME_LIMIT = seconds(10);
 
-/** Another runner has it now. */
+/** Another runner has taken over. */
 class TakenOver extends Error {}
 
-/** Columns that put a new runner in charge. */
+/** The columns that assign a new runner. */
 export const newRunner = ({ random, clock }: Pick<Context, "random" | "clock">) => ({
   runner: random.uuid(),
   runner_until: isoAt(clock.now() + LEASE),
 });
 
-/** As the user who asked, with the roles that are held now; null: the user is gone, or may not act. */
+/** A context of the requester with its current roles. Null if the user was deleted or may not act. */
 export async function asRequester(ctx: Context, row: Pick<ApprovalRow, "requested_by">): Promise<Context | null> {
   const user = row.requested_by === null ? null : await ctx.store.users.get(row.requested_by);
   if (!user || user.force_password_reset) return null;
   const { headers: _, ...rest } = ctx;
-  // Not from where the approver calls.
+  // The approver's address must not be recorded for the requester.
   return { ...rest, user: await viewerOf(ctx.store, user, null), address: "" };
 }
 
-/** Whether it was finished within the time limit of a request; else it goes on in the background. */
+/** Whether the delete finished within the time limit of a request. Otherwise it continues in the background. */
 export async function runDelete(ctx: Context, row: ApprovalRow): Promise<boolean> {
   const started = ctx.clock.now();
   const at = await deleteUntil(ctx, row, 0, () => ctx.clock.now() - started > TIME_LIMIT);
@@ -46,14 +46,14 @@ export async function runDelete(ctx: Context, row: ApprovalRow): Promise<boolean
 
 async function runUntilStopped(ctx: Context, row: ApprovalRow, from: number, signal: AbortSignal): Promise<void> {
   const at = await deleteUntil(ctx, row, from, () => signal.aborted);
-  // Whoever runs next need not wait until the lease is over.
+  // Release the lease, so that the next runner can start immediately.
   if (at !== null)
     await ctx.store.approvals.update({ where: mine(row), set: { runner: "", runner_until: ctx.clock.iso() } });
 }
 
 const mine = ({ id, runner }: ApprovalRow) => and(eq("id", id), eq("state", "approved"), eq("runner", runner));
 
-/** Gives where it stopped; null: at the end. */
+/** Returns the position at which it stopped. Null: at the end. */
 async function deleteUntil(ctx: Context, row: ApprovalRow, from: number, stop: () => boolean): Promise<number | null> {
   const { clock } = ctx;
   const ids = (await ctx.store.approvalChoices.get(row.id))?.asked.ids ?? [];
@@ -75,7 +75,7 @@ async function deleteUntil(ctx: Context, row: ApprovalRow, from: number, stop: (
   return null;
 }
 
-/** Goes on with what was approved and is not done, where nobody is at it any more. */
+/** Resumes approved deletes that are unfinished and whose runner is gone. */
 export async function resumeRuns(services: Services, signal: AbortSignal): Promise<number> {
   const { store, clock } = services;
   const left = and(eq("state", "approved"), lte("runner_until", clock.iso()));

@@ -3,10 +3,10 @@ import type { BodyHostFilter } from "../../api/host-filters.ts";
 import { id, idOf, int, json, packed, ref, table, text, time } from "../store/table.ts";
 
 export type ApprovalAction = (typeof approvalActions)[number];
-/** Without an end in its row, a pending one that is past `expires_at` is expired all the same. */
+/** A pending request past `expires_at` counts as expired, even before its row is updated. */
 export type ApprovalState = (typeof approvalStates)[number];
 
-/** What picks the hosts. */
+/** The selection of the hosts. */
 export interface Asked {
   readonly ids?: readonly number[];
   readonly filters?: BodyHostFilter;
@@ -20,14 +20,14 @@ export const approvals = table(
     expires_at: time().index(),
     action: text<ApprovalAction>(),
     state: text<ApprovalState>().default("pending").index(),
-    /** Null: the user is gone; the name and the address are as they were. */
+    /** Null if the user was deleted. Name and address are kept as they were. */
     requested_by: ref("users").nullable(),
     requester_name: text(),
     requester_email: text(),
     filters: json<BodyHostFilter>().nullable(),
     hosts_count: int(),
     digest: text(),
-    /** The first of the hosts, for whoever looks at it. */
+    /** The first of the hosts, for display. */
     first_hosts: json<readonly { id: number; display_name: string }[]>(),
     decided_by: ref("users").nullable(),
     decider_name: text().default(""),
@@ -36,33 +36,39 @@ export const approvals = table(
     finished_at: time().nullable().index(),
     reason: text().default(""),
     error: text().default(""),
-    /** Ids that were dealt with so far, of those that are chosen. */
+    /** The number of processed ids of the selection. */
     progress: int().default(0),
-    /** Who carries it out, a name made up for that, and until when the others leave it alone. */
+    /** A random id of the current runner, and the time until which it holds the lease. */
     runner: text().default(""),
     runner_until: time().nullable().index(),
   },
   { indexes: [["requested_by", "state"]] },
 );
 
-/** What picks the hosts, as long as it may still be done; from the approval on by ids. Apart, as it may hold very many. */
+/**
+ * The selection of the hosts, kept until the action is done. From the approval on it is a list of ids. A table of its
+ * own, as it may be large.
+ */
 export const approvalChoices = table("approval_choices", { id: idOf("approvals"), asked: packed<Asked>() });
 
-/** The teams whose hosts are concerned; 0 is no team. No reference: a team that goes must not open it to others. */
+/**
+ * The teams of the hosts; 0 is no team. Not a reference, because deleting a team must not make the request visible to
+ * others.
+ */
 export const approvalTeams = table(
   "approval_teams",
   { id: id(), approval_id: ref("approvals"), team_id: int() },
   { unique: [["approval_id", "team_id"]] },
 );
 
-/** What users did of what there is a budget for, by the minute. */
+/** The number of hosts that users wiped or deleted, per minute. */
 export const dangerUses = table(
   "danger_uses",
   {
     id: id(),
     user_id: ref("users"),
     action: text<"wipe" | "delete">(),
-    /** The beginning of the minute. */
+    /** The start of the minute. */
     minute: time().index(),
     hosts: int(),
   },

@@ -1,4 +1,4 @@
-// Requests for approval as they are shown: to who asked, and to who may decide.
+// Renders approval requests, and decides who may see them: the requester, and users who may decide.
 import type { z } from "zod";
 import type { Action } from "../../api/access.ts";
 import type { Approval, ApprovalQuery } from "../../api/approvals.ts";
@@ -12,7 +12,7 @@ import { type ApprovalAction, type ApprovalState, type approvals, approvalTeams 
 
 export type ApprovalRow = RowOf<typeof approvals>;
 
-/** What it takes to do the thing takes it to decide on it. */
+/** Deciding on an action requires the permission for the action itself. */
 export const permissions = { delete_hosts: "hosts:delete", wipe_host: "hosts:lock" } satisfies Record<
   ApprovalAction,
   Action
@@ -32,7 +32,7 @@ export async function viewOf(ctx: Context, row: ApprovalRow): Promise<Approval> 
   return approval!;
 }
 
-/** 404 for one that the caller did not ask for and may not decide. */
+/** 404 unless the caller created the request or may decide on it. */
 export async function shownRow(ctx: Context, id: number): Promise<ApprovalRow> {
   const row = await ctx.store.approvals.first({ where: and(eq("id", id), shown(ctx)) });
   if (!row) throw notFound("approval", id);
@@ -41,7 +41,7 @@ export async function shownRow(ctx: Context, id: number): Promise<ApprovalRow> {
 
 const shown = (ctx: Context): Predicate => or(eq("requested_by", ctx.user.id), decidable(ctx));
 
-/** Those whose hosts are all of teams on which the caller may do it. */
+/** Requests whose hosts are all on teams on which the caller may perform the action. */
 function decidable(ctx: Context): Predicate {
   const parts = Object.entries(permissions).map(([action, permission]) => {
     const own = visible(ctx, permission);

@@ -1,4 +1,4 @@
-// The challenge service of hosted_scep_ca: a webhook that answers with a one-time challenge.
+// The challenge service of hosted_scep_ca: a webhook that returns a one-time challenge.
 import type { Clock } from "../core/clock.ts";
 import type { Random } from "../core/random.ts";
 import { type Asking, askCa, CaError } from "./upstream.ts";
@@ -40,7 +40,7 @@ export async function fetchChallenge(services: Asker, given: ChallengeService): 
       `the challenge service does not accept the credentials (status ${status})`,
       status,
     );
-  if (status !== 200) throw new CaError("answer", `the challenge service answered with status ${status}`, status);
+  if (status !== 200) throw new CaError("answer", `the challenge service returned status ${status}`, status);
   const challenge = body.toString("utf8").trim();
   if (
     challenge === "" ||
@@ -48,6 +48,6 @@ export async function fetchChallenge(services: Asker, given: ChallengeService): 
     !/^[\x21-\x7e]+$/.test(challenge) ||
     challenge.startsWith("<")
   )
-    throw new CaError("answer", "the challenge service's answer is no challenge", status);
+    throw new CaError("answer", "the challenge service returned no valid challenge", status);
   return challenge;
 }

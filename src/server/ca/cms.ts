@@ -1,4 +1,5 @@
-// Cryptographic Message Syntax (RFC 5652) as SCEP and EST use it: signed data with one signer, data enveloped to one RSA key, bare certificates.
+// Cryptographic Message Syntax (RFC 5652) for SCEP and EST: signed data with one signer, data enveloped to one RSA
+// key, bare certificates.
 import {
   constants,
   createCipheriv,
@@ -56,10 +57,10 @@ const ciphers: Readonly<Record<Cipher, { oid: string; key: number; block: number
 
 export class BadCms extends Error {}
 
-/** What the bytes say of themselves, and what they hold. */
+/** The content of a ContentInfo with the expected type. */
 function contentOf(bytes: Buffer, type: string): Element {
   const info = readDer(bytes);
-  if (oidOf(at(info, 0)) !== type) throw new BadCms("this is another kind of message");
+  if (oidOf(at(info, 0)) !== type) throw new BadCms("the message has another type");
   return at(at(info, 1, 0xa0), 0, 0x30);
 }
 
@@ -69,7 +70,7 @@ export interface Signer {
   readonly digest: Digest;
 }
 
-/** Signed data with these attributes (each an encoded value by its type), and the signer's certificate in it. */
+/** Signed data with these attributes (encoded values by type). It includes the signer's certificate. */
 export function signData(content: Buffer, signer: Signer, attributes: Readonly<Record<string, Buffer>>): Buffer {
   const { digest, key } = signer;
   const certificate = readCertificate(signer.certificate);
@@ -79,7 +80,7 @@ export function signData(content: Buffer, signer: Signer, attributes: Readonly<R
     attribute(MESSAGE_DIGEST, octets(createHash(digest).update(content).digest())),
     ...Object.entries(attributes).map(([type, value]) => attribute(type, value)),
   ];
-  // Signed as the SET that they are, sent under an implicit tag (5.4).
+  // The signature covers the attributes encoded as a SET; they are sent under an implicit tag (5.4).
   const signed = setOf(...own);
   const algorithm = sequence(oid(digests[digest]), nothing);
   const info = sequence(
@@ -87,7 +88,7 @@ export function signData(content: Buffer, signer: Signer, attributes: Readonly<R
     certificate.issuerAndSerial,
     algorithm,
     Buffer.concat([Buffer.from([0xa0]), signed.subarray(1)]),
-    // rsaEncryption, not the digest's own: strict readers want this.
+    // rsaEncryption instead of an algorithm that includes the digest: strict implementations require it.
     sequence(oid(RSA), nothing),
     octets(sign(digest, signed, key)),
   );
@@ -126,17 +127,20 @@ export function readSignedData(bytes: Buffer): SignedData {
   };
 }
 
-/** The certificates of a message that is nothing else (degenerate signed data). */
+/** The certificates of a certs-only message (degenerate signed data). */
 export const readCertificates = (bytes: Buffer): readonly Certificate[] => readSignedData(bytes).certificates;
 
-/** Signed data without a signer that carries certificates. */
+/** Signed data without a signer, used to transport certificates. */
 export const bareCertificates = (certificates: readonly Buffer[]): Buffer =>
   sequence(
     oid(SIGNED_DATA),
     tagged(0, sequence(integer(1), setOf(), sequence(oid(DATA)), tagged(0, ...certificates), setOf())),
   );
 
-/** The attributes that the one signer signed, by type. Throws unless one of `trusted` made that signature over just this content. */
+/**
+ * The signed attributes, by type. Throws unless the only signature is by one of `trusted` and covers exactly this
+ * content.
+ */
 export function verifySigned(data: SignedData, trusted: readonly Certificate[]): ReadonlyMap<string, Element> {
   const [info, another] = data.signerInfos;
   if (!info || another) throw new BadCms("one signer was expected");
@@ -150,7 +154,7 @@ export function verifySigned(data: SignedData, trusted: readonly Certificate[]):
   const found = new Map<string, Element>();
   for (const attribute of attributes.children) {
     const type = oidOf(at(attribute, 0));
-    if (found.has(type)) throw new BadCms("an attribute is there twice");
+    if (found.has(type)) throw new BadCms("an attribute occurs twice");
     found.set(type, at(at(attribute, 1, 0x31), 0));
   }
   const stated = found.get(MESSAGE_DIGEST);
@@ -163,7 +167,7 @@ export function verifySigned(data: SignedData, trusted: readonly Certificate[]):
   return found;
 }
 
-/** Data that only the holder of the certificate's RSA key can read. */
+/** Encrypts data to the RSA key of a certificate. */
 export function envelop(content: Buffer, recipient: Certificate, cipher: Exclude<Cipher, "des-cbc">): Buffer {
   const { oid: algorithm, key: length, block } = ciphers[cipher];
   const key = randomBytes(length);
@@ -176,7 +180,7 @@ export function envelop(content: Buffer, recipient: Certificate, cipher: Exclude
   return sequence(oid(ENVELOPED_DATA), tagged(0, sequence(integer(0), setOf(info), body)));
 }
 
-/** Opens what was enveloped to the certificate. */
+/** Decrypts data that was enveloped to the certificate. */
 export function openEnvelope(bytes: Buffer, recipient: Pick<Certificate, "issuerAndSerial">, key: KeyObject): Buffer {
   const data = contentOf(bytes, ENVELOPED_DATA);
   const infos = data.children.find(({ tag }) => tag === 0x31);
@@ -195,7 +199,7 @@ export function openEnvelope(bytes: Buffer, recipient: Pick<Certificate, "issuer
   const { key: length } = ciphers[cipher];
   const raw = privateDecrypt({ key, padding: constants.RSA_NO_PADDING }, wrapped);
   const secret = contentKey(raw, length, randomBytes(length));
-  // OpenSSL 3 has no single DES: three times the same key is the same.
+  // OpenSSL 3 has no single DES. Triple DES with the same key three times is equivalent.
   const decryption =
     cipher === "des-cbc"
       ? createDecipheriv("des-ede3-cbc", Buffer.concat([secret, secret, secret]), octetsOf(at(algorithm, 1)))
@@ -208,8 +212,9 @@ export function openEnvelope(bytes: Buffer, recipient: Pick<Certificate, "issuer
 }
 
 /**
- * The key in a block of PKCS #1 v1.5 (RFC 8017, 7.2.2), `00 02 filler 00 key`, without telling by time where it is wrong: then the fallback is
- * the key, and the failure shows later as any other does. Node's own padding is off since CVE-2023-46809.
+ * Extracts the key from a PKCS #1 v1.5 block (RFC 8017, 7.2.2), `00 02 filler 00 key`, in constant time, so that
+ * timing does not reveal where a block is wrong. For a wrong block it returns the fallback key, and decryption fails
+ * later. Node disabled its own padding after CVE-2023-46809.
  */
 export function contentKey(block: Buffer, length: number, fallback: Buffer): Buffer {
   const end = block.length - length - 1;

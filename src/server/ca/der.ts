@@ -1,12 +1,12 @@
-// ASN.1 as certificates and CMS need it: DER is written (X.690, 10), BER is read (8), because other servers write that.
+// ASN.1 for certificates and CMS. Writes DER (X.690, 10) and reads BER (8), because other servers send BER.
 
-/** One element as read. `raw` is all of it, as it came. */
+/** A parsed element. `raw` contains all its bytes as received. */
 export interface Element {
   /** The identifier octet: class, constructed bit and number. */
   readonly tag: number;
   readonly raw: Buffer;
   readonly content: Buffer;
-  /** The elements inside; throws where it is primitive. */
+  /** The nested elements. Throws for a primitive element. */
   readonly children: readonly Element[];
 }
 
@@ -14,7 +14,7 @@ export class BadDer extends Error {}
 
 const DEPTH_MAX = 40;
 
-/** The one element that the bytes are. */
+/** Parses bytes that consist of exactly one element. */
 export function readDer(bytes: Buffer): Element {
   const { element, end } = readAt(bytes, 0, 0);
   if (end !== bytes.length) throw new BadDer("bytes follow the element");
@@ -26,7 +26,7 @@ function readAt(bytes: Buffer, start: number, depth: number): { element: Element
   const tag = bytes[start];
   const first = bytes[start + 1];
   if (tag === undefined || first === undefined) throw new BadDer("cut short");
-  if ((tag & 0x1f) === 0x1f) throw new BadDer("tag numbers over 30 are not known here");
+  if ((tag & 0x1f) === 0x1f) throw new BadDer("tag numbers above 30 are not supported");
   const isConstructed = (tag & 0x20) !== 0;
   if (first === 0x80) {
     if (!isConstructed) throw new BadDer("indefinite length of a primitive element");
@@ -45,7 +45,7 @@ function readAt(bytes: Buffer, start: number, depth: number): { element: Element
   return { element: made(tag, bytes.subarray(start, end), bytes.subarray(at, end), depth), end };
 }
 
-/** Elements up to the end-of-contents octets. */
+/** Reads elements up to the end-of-contents octets. */
 function readIndefinite(bytes: Buffer, tag: number, start: number, depth: number): { element: Element; end: number } {
   const children: Element[] = [];
   let at = start + 2;
@@ -72,7 +72,7 @@ function made(tag: number, raw: Buffer, content: Buffer, depth: number): Element
 }
 
 function readAll(tag: number, content: Buffer, depth: number): Element[] {
-  if ((tag & 0x20) === 0) throw new BadDer("a primitive element holds no others");
+  if ((tag & 0x20) === 0) throw new BadDer("a primitive element contains no others");
   const found: Element[] = [];
   for (let at = 0; at < content.length; ) {
     const next = readAt(content, at, depth + 1);
@@ -84,15 +84,15 @@ function readAll(tag: number, content: Buffer, depth: number): Element[] {
 
 export const tags = { integer: 2, bits: 3, octets: 4, null: 5, oid: 6, sequence: 0x30, set: 0x31 } as const;
 
-/** The element at that place, of that tag. */
+/** The child element at the index. Throws if it is missing or has another tag. */
 export function at(element: Element, index: number, tag?: number): Element {
   const found = element.children[index];
   if (!found) throw new BadDer("an element is missing");
-  if (tag !== undefined && found.tag !== tag) throw new BadDer(`tag ${tag} was expected, ${found.tag} is there`);
+  if (tag !== undefined && found.tag !== tag) throw new BadDer(`expected tag ${tag} but found ${found.tag}`);
   return found;
 }
 
-/** The octets of an OCTET STRING, also where it is cut into parts; of an implicitly tagged one too. */
+/** The bytes of an OCTET STRING, also if it is constructed from parts or implicitly tagged. */
 export const octetsOf = (element: Element): Buffer =>
   (element.tag & 0x20) === 0 ? element.content : Buffer.concat(element.children.map(octetsOf));
 
@@ -113,7 +113,7 @@ export function oidOf({ tag, content }: Element): string {
   return [first, head - first * 40, ...parts.slice(1)].join(".");
 }
 
-/** The text of a PrintableString, UTF8String, IA5String and the like. */
+/** The text of a PrintableString, UTF8String, IA5String and similar types. */
 export const textOf = ({ tag, content }: Element): string =>
   tag === 0x1e ? Buffer.from(content).swap16().toString("utf16le") : content.toString(tag === 0x0c ? "utf8" : "latin1");
 
@@ -130,14 +130,14 @@ export function element(tag: number, ...parts: readonly Uint8Array[]): Buffer {
 }
 
 export const sequence = (...parts: readonly Uint8Array[]): Buffer => element(tags.sequence, ...parts);
-/** In the order that DER asks for (X.690, 11.6): by encoding. */
+/** Members are sorted by their encoding, as DER requires (X.690, 11.6). */
 export const setOf = (...parts: readonly Uint8Array[]): Buffer => element(tags.set, ...[...parts].sort(Buffer.compare));
 export const octets = (bytes: Uint8Array): Buffer => element(tags.octets, bytes);
 export const nothing = Buffer.from([tags.null, 0]);
-/** Explicitly tagged, context class. */
+/** Explicit tag of the context class. */
 export const tagged = (number: number, ...parts: readonly Uint8Array[]): Buffer => element(0xa0 | number, ...parts);
 
-/** A small number, or the bytes of a positive one. */
+/** Encodes a small number, or the bytes of a positive one. */
 export function integer(value: number | Uint8Array): Buffer {
   const bytes = typeof value === "number" ? [value] : [...value];
   while (bytes.length > 1 && bytes[0] === 0 && bytes[1]! < 0x80) bytes.shift();
@@ -156,7 +156,7 @@ export function oid(text: string): Buffer {
 
 const PRINTABLE = /^[A-Za-z0-9 '()+,\-./:=?]*$/;
 export const printable = (text: string): Buffer => element(0x13, Buffer.from(text, "latin1"));
-/** PrintableString where its alphabet does, else UTF8String. */
+/** PrintableString if its alphabet is sufficient, otherwise UTF8String. */
 export const directoryString = (text: string): Buffer =>
   PRINTABLE.test(text) ? printable(text) : element(0x0c, Buffer.from(text, "utf8"));
 export const ia5 = (text: string): Buffer => element(0x16, Buffer.from(text, "latin1"));

@@ -1,4 +1,5 @@
-// A client of the hosted authority with a REST API: looks at a profile, and orders a certificate for a key made here.
+// A client for the hosted authority with a REST API: checks a profile, and orders a certificate for a locally
+// generated key.
 import { z } from "zod";
 import type { NameField } from "./names.ts";
 import { type Asking, askCa, CaError } from "./upstream.ts";
@@ -14,7 +15,7 @@ const below = (url: string, path: string): string => `${url.replace(/\/+$/, "")}
 
 const Profile = z.object({ id: z.string(), name: z.string().optional(), status: z.string() });
 
-/** The check on save: the profile is there, and is in use. */
+/** Checks that the profile exists and is active. */
 export async function checkProfile(services: Asking, { url, apiToken, profileId }: HostedCa): Promise<void> {
   const { status, body } = await askCa(services, below(url, `v2/profile/${encodeURIComponent(profileId)}`), {
     headers: { "x-api-key": apiToken, accept: "application/json" },
@@ -22,9 +23,10 @@ export async function checkProfile(services: Asking, { url, apiToken, profileId 
   if (status === 401) throw new CaError("credentials", "the API token is not accepted (status 401)", status);
   if (status === 403 || status === 404)
     throw new CaError("profile", `there is no such profile for this API token (status ${status})`, status);
-  if (status !== 200) throw new CaError("answer", `the profile was answered with status ${status}`, status);
+  if (status !== 200) throw new CaError("answer", `the profile request returned status ${status}`, status);
   const profile = Profile.safeParse(jsonIn(body));
-  if (!profile.success) throw new CaError("answer", "the profile was not answered as the hosted service does");
+  if (!profile.success)
+    throw new CaError("answer", "the reply to the profile request is not in the format of the hosted service");
   if (profile.data.status !== "Active") throw new CaError("profile", "the profile is not active");
 }
 
@@ -37,7 +39,9 @@ export interface Order {
 export interface Ordered {
   readonly certificate: Certificate;
   readonly serial: string;
-  /** Key and certificate for an Apple device, sealed with `password` (PKCS #12). The key is nowhere else. */
+  /**
+   * Key and certificate for an Apple device, encrypted with `password` (PKCS #12). The key is stored nowhere else.
+   */
   readonly pkcs12: Buffer;
   readonly password: string;
 }
@@ -49,7 +53,7 @@ const Certified = z.object({
 });
 const Refusal = z.object({ errors: z.array(z.object({ code: z.string().max(100) })).min(1) });
 
-/** Orders a certificate for a key that is made here and leaves only inside the PKCS #12. */
+/** Orders a certificate for a newly generated key. The key is returned only inside the PKCS #12. */
 export async function orderCertificate(
   services: Asking,
   ca: HostedCa,
@@ -75,16 +79,15 @@ export async function orderCertificate(
   if (status !== 201) throw new CaError("refused", refusalOf(status, body), status);
   const reply = Certified.safeParse(jsonIn(body));
   const certificate = reply.success ? certificateIn(reply.data.certificate) : null;
-  if (!reply.success || certificate === null)
-    throw new CaError("answer", "the order was not answered with a certificate", status);
+  if (!reply.success || certificate === null) throw new CaError("answer", "the order returned no certificate", status);
   if (!certificate.parsed.checkPrivateKey(key))
-    throw new CaError("answer", "the certificate that came is of another key", status);
+    throw new CaError("answer", "the returned certificate is for another key", status);
   const pkcs8 = key.export({ type: "pkcs8", format: "pem" }).toString();
   const pkcs12 = await sealPkcs12(pkcs8, certificate.parsed.toString(), password);
   return { certificate, serial: reply.data.serial_number, pkcs12, password };
 }
 
-/** The service's error codes, which are short words of its own; never its texts. */
+/** The service's short error codes. Its error texts are never used. */
 function refusalOf(status: number, body: Buffer): string {
   const refusal = Refusal.safeParse(jsonIn(body));
   const codes = refusal.success
@@ -111,7 +114,7 @@ function certificateIn(text: string): Certificate | null {
   }
 }
 
-/** With 3DES: importers on Apple devices know nothing newer. */
+/** Uses 3DES, because importers on Apple devices support nothing newer. */
 async function sealPkcs12(keyPem: string, certificatePem: string, password: string): Promise<Buffer> {
   const { default: forge } = await import("node-forge");
   const sealed = forge.pkcs12.toPkcs12Asn1(

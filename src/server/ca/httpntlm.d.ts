@@ -1,4 +1,4 @@
-// What is used of the package, which has no types of its own.
+// Types for the used parts of the package, which ships none.
 declare module "httpntlm/ntlm.js" {
   export interface Type2 {
     serverChallenge: Buffer;

@@ -1,4 +1,4 @@
-// Whether an authority works as given, asked of itself before it is kept.
+// Tests the settings of an authority against the authority itself before they are stored.
 import { secretFields } from "../../api/certificate-authorities.ts";
 import type { Context } from "../core/context.ts";
 import { invalid } from "../core/errors.ts";
@@ -10,11 +10,16 @@ import { textIn, type Wanted } from "./rules.ts";
 import { fetchCertificates } from "./scep.ts";
 import { CaError } from "./upstream.ts";
 
-/** 422 that names the field which the authority's answer, or the want of one, speaks against. */
+/** 422 that names the field which the authority's reply, or its absence, shows to be wrong. */
 export async function checkLive(ctx: Context, wanted: Wanted, prefix: string = wanted.type): Promise<void> {
   const { type, settings, secret } = wanted;
   const text = (field: string) => textIn(settings, field);
   const secretField = secretFields[type];
+  // Requesting a challenge has a side effect: the authority creates and counts a password. A dry run leaves it out.
+  const askedForChallenge = async (field: string, question: () => Promise<unknown>): Promise<void> => {
+    if (ctx.dryRun === null) return asked(field, question());
+    ctx.dryRun.unchecked(`whether the authority issues challenges for ${field}`);
+  };
   const asked = async (field: string, question: Promise<unknown>): Promise<void> => {
     try {
       await question;
@@ -29,14 +34,12 @@ export async function checkLive(ctx: Context, wanted: Wanted, prefix: string = w
       return asked("url", fetchCertificates(ctx, text("url")));
     case "directory_scep_proxy":
       await asked("url", fetchCertificates(ctx, text("url")));
-      return asked(
-        "admin_url",
+      return askedForChallenge("admin_url", () =>
         fetchNdesChallenge(ctx, { adminUrl: text("admin_url"), username: text("username"), password: secret }),
       );
     case "hosted_scep_ca":
       await asked("url", fetchCertificates(ctx, text("url")));
-      return asked(
-        "challenge_url",
+      return askedForChallenge("challenge_url", () =>
         fetchChallenge(ctx, {
           scepUrl: text("url"),
           challengeUrl: text("challenge_url"),

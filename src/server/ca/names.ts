@@ -1,13 +1,14 @@
-// Subject names as people write them: /CN=name/O=organization. Read into fields, so that what a value holds is never read as a field.
+// Subject names in the notation /CN=name/O=organization. Parsed into fields, so that a value can never add another
+// field.
 import { directoryString, ia5, oid, sequence, setOf } from "./der.ts";
 
 export interface NameField {
-  /** As in `keys`. */
+  /** One of `keys`. */
   readonly key: string;
   readonly value: string;
 }
 
-/** Attribute types by the keys that stand for them (RFC 4519, RFC 2985). */
+/** Attribute types by their keys (RFC 4519, RFC 2985). */
 const keys: Readonly<Record<string, string>> = {
   CN: "2.5.4.3",
   SN: "2.5.4.4",
@@ -31,12 +32,12 @@ const ia5Keys: ReadonlySet<string> = new Set(["DC", "E", "EMAILADDRESS"]);
 export class BadName extends Error {}
 
 const FIELDS_MAX = 32;
-// biome-ignore lint/suspicious/noControlCharactersInRegex: these are what is looked for
+// biome-ignore lint/suspicious/noControlCharactersInRegex: the expression must match control characters
 const CONTROL = /[\u0000-\u001f\u007f-\u009f\u2028\u2029]/;
 
-/** A backslash takes the next character as it is: `\/` and `\\`. Throws `BadName`. */
+/** A backslash escapes the next character: `\/` and `\\`. Throws `BadName`. */
 export function parseName(text: string): NameField[] {
-  if (CONTROL.test(text)) throw new BadName("must not hold control characters");
+  if (CONTROL.test(text)) throw new BadName("must not contain control characters");
   const parts = split(text.startsWith("/") ? text.slice(1) : text);
   if (parts.length > FIELDS_MAX) throw new BadName(`must have at most ${FIELDS_MAX} fields`);
   const fields = parts.map(fieldOf);
@@ -71,11 +72,11 @@ function fieldOf(part: string): NameField {
 
 const plainText = (text: string): string => text.replace(/\\([\s\S])/g, "$1");
 
-/** A value that may stand in a name as text: no field can be begun with it. */
+/** Escapes a value for use in a subject name, so that it cannot start another field. */
 export const escapeValue = (text: string): string =>
   text.replace(new RegExp(CONTROL, "g"), "").replace(/[\\/]/g, "\\$&");
 
-/** The Name of X.501: each field a relative distinguished name of its own. */
+/** The X.501 Name: each field is a relative distinguished name of its own. */
 export const encodeName = (fields: readonly NameField[]): Buffer =>
   sequence(
     ...fields.map(({ key, value }) =>

@@ -1,4 +1,4 @@
-// The enterprise directory's SCEP service (NDES): its admin page, behind NTLM, shows a one-time challenge.
+// The SCEP service of the enterprise directory (NDES). Its admin page, behind NTLM, shows a one-time challenge.
 import type { Type2 } from "httpntlm/ntlm.js";
 import type { Services } from "../core/context.ts";
 import { type Fetch, makeFetch, OutboundError, type OutboundReply } from "../core/outbound.ts";
@@ -19,7 +19,7 @@ const UNICODE = 1;
 type Needs = Pick<Services, "settings" | "clock" | "random">;
 
 export async function fetchNdesChallenge(services: Needs, ndes: Ndes): Promise<string> {
-  // NTLM signs in a connection, not a request: one that is nobody else's.
+  // NTLM authenticates a connection, not a request, so this uses a connection of its own.
   const fetch = makeFetch(services.settings, undefined, 1);
   try {
     return challengeIn(pageText(await signIn(services, fetch, ndes)));
@@ -29,7 +29,7 @@ export async function fetchNdesChallenge(services: Needs, ndes: Ndes): Promise<s
   }
 }
 
-/** The three messages of NTLM ([MS-NTHT], [MS-NLMP]). */
+/** Exchanges the three NTLM messages ([MS-NTHT], [MS-NLMP]). */
 async function signIn({ clock, random }: Needs, fetch: Fetch, { adminUrl, username, password }: Ndes): Promise<Buffer> {
   const { default: ntlm } = await import("httpntlm/ntlm.js");
   const ask = (authorization: string): Promise<OutboundReply> =>
@@ -56,7 +56,7 @@ async function signIn({ clock, random }: Needs, fetch: Fetch, { adminUrl, userna
   return reply.body;
 }
 
-/** The package reads lengths and offsets as they come: a message that lies about them throws, or has no challenge. */
+/** The package does not validate lengths and offsets. A message with wrong ones throws or has no challenge. */
 function readType2(read: () => Type2 | null): { serverChallenge: Buffer; targetInfo: Buffer } {
   let message: Type2 | null = null;
   try {
@@ -66,26 +66,26 @@ function readType2(read: () => Type2 | null): { serverChallenge: Buffer; targetI
     throw new CaError("answer", "the admin page's NTLM message cannot be read", 401);
   const { serverChallenge, targetInfo, negotiateFlags } = message;
   if (targetInfo === undefined || (negotiateFlags & UNICODE) === 0)
-    throw new CaError("answer", "the admin page offers no NTLM of version 2", 401);
+    throw new CaError("answer", "the admin page does not support NTLM version 2", 401);
   return { serverChallenge, targetInfo };
 }
 
 const unexpected = ({ status }: OutboundReply): CaError =>
   status === 403
     ? new CaError("permission", "the user may not open the admin page (status 403)", status)
-    : new CaError("answer", `the admin page was answered with status ${status}`, status);
+    : new CaError("answer", `the admin page returned status ${status}`, status);
 
-/** Offers may stand in one header or in several. */
+/** The server may send its authentication schemes in one header or in several. */
 const ntlmOffer = (headers: Headers): string | null =>
   /(?:^|,)\s*(NTLM [A-Za-z0-9+/=]+)/i.exec(headers.get("www-authenticate") ?? "")?.[1] ?? null;
 
-/** A user principal name goes whole, without a domain. */
+/** A user principal name is sent as a whole, without a domain. */
 function splitUser(username: string): [string, string] {
   const at = username.indexOf("\\");
   return at === -1 ? ["", username] : [username.slice(0, at), username.slice(at + 1)];
 }
 
-/** UTF-16, little-endian unless a byte order mark says otherwise; plain text where no byte is zero. */
+/** UTF-16, little-endian unless a byte order mark declares big-endian; plain text if there is no zero byte. */
 function pageText(bytes: Buffer): string {
   if (bytes[0] === 0xfe && bytes[1] === 0xff)
     return Buffer.from(bytes.subarray(0, bytes.length & ~1))
@@ -105,6 +105,9 @@ function challengeIn(page: string): string {
       "its cache of challenges is full: wait until some end (60 minutes as it is set up), or let it keep more than five",
     );
   if (/do not have sufficient permission/i.test(page))
-    throw new CaError("permission", "the user may not have challenges: it needs the right to enroll for the template");
+    throw new CaError(
+      "permission",
+      "the user may not request challenges: it needs the right to enroll for the template",
+    );
   throw new CaError("answer", "the admin page shows no challenge");
 }

@@ -1,4 +1,5 @@
-// The last message of an NTLM sign-in ([MS-NLMP] 2.2.1.3), of version 2 and nothing older: who asks for version 1 wants what can be guessed.
+// The last message of NTLM authentication ([MS-NLMP] 2.2.1.3). Only version 2 is supported: version 1 responses can
+// be cracked.
 import { createHmac } from "node:crypto";
 
 export interface Ntlm2 {
@@ -7,11 +8,11 @@ export interface Ntlm2 {
   readonly targetInfo: Buffer;
   /** 8 random bytes. */
   readonly clientChallenge: Buffer;
-  /** Milliseconds since 1970; counts where the server tells no time of its own. */
+  /** Milliseconds since 1970. Used if the server does not send its time. */
   readonly now: number;
   readonly domain: string;
   readonly username: string;
-  /** MD4 of the password in UTF-16, which Node does not make any more. */
+  /** MD4 of the password in UTF-16. Node no longer supports MD4. */
   readonly passwordHash: Buffer;
 }
 
@@ -21,11 +22,11 @@ const utf16 = (text: string): Buffer => Buffer.from(text, "utf16le");
 /** Unicode, request target, NTLM, always sign, extended session security, target information. */
 const FLAGS = 0x00888205;
 const HEAD = 64;
-/** 1601 to 1970. */
+/** Milliseconds between 1601 and 1970. */
 const TO_FILETIME_MS = 11_644_473_600_000n;
 const TIMESTAMP = 7;
 
-/** AUTHENTICATE_MESSAGE. */
+/** Encodes the AUTHENTICATE_MESSAGE. */
 export function authenticateMessage(given: Ntlm2): Buffer {
   const { nt, lm } = responses(given);
   const parts = [lm, nt, utf16(given.domain), utf16(given.username), Buffer.alloc(0), Buffer.alloc(0)];
@@ -44,7 +45,7 @@ export function authenticateMessage(given: Ntlm2): Buffer {
   return Buffer.concat([head, ...parts]);
 }
 
-/** 3.3.2: NTLM v2 authentication. */
+/** Section 3.3.2: NTLM v2 authentication. */
 function responses({ serverChallenge, targetInfo, clientChallenge, now, domain, username, passwordHash }: Ntlm2) {
   const key = hmac(passwordHash, utf16(username.toUpperCase() + domain));
   const told = timeIn(targetInfo);
@@ -57,7 +58,7 @@ function responses({ serverChallenge, targetInfo, clientChallenge, now, domain, 
     Buffer.alloc(4),
   ]);
   const nt = Buffer.concat([hmac(key, serverChallenge, blob), blob]);
-  // Where the server tells its time the older response is left out (3.1.5.1.2).
+  // If the server sends its time, the LM response is omitted (3.1.5.1.2).
   const lm = told ? Buffer.alloc(24) : Buffer.concat([hmac(key, serverChallenge, clientChallenge), clientChallenge]);
   return { nt, lm };
 }
@@ -68,7 +69,7 @@ function fileTime(now: number): Buffer {
   return time;
 }
 
-/** The server's time among the pairs of its target information (2.2.2.1). */
+/** The server's time from its target information (2.2.2.1). */
 function timeIn(info: Buffer): Buffer | null {
   for (let at = 0; at + 4 <= info.length; at += 4 + info.readUInt16LE(at + 2)) {
     const id = info.readUInt16LE(at);

@@ -1,4 +1,4 @@
-// POST /certificate_authorities/:id/request_certificate: somebody else's key, signed by an EST authority.
+// POST /certificate_authorities/:id/request_certificate: an EST authority signs a key that the caller generated.
 import { z } from "zod";
 import type { CertificateRequest } from "../../api/certificate-authorities.ts";
 import type { Context } from "../core/context.ts";
@@ -9,7 +9,7 @@ import { BadRequestPem, readSigningRequest, type SigningRequest } from "./signin
 import { askCa, CaError } from "./upstream.ts";
 import { pem } from "./x509.ts";
 
-// One text for each class of errors: what exactly is wrong with a token or a request is nobody's to find out by trying.
+// One message per class of errors: details could help to find a valid token or request by trial and error.
 const invalidRequest = () => badRequest("Invalid certificate request", "csr");
 const invalidToken = () => badRequest("Invalid token", "idp_token");
 
@@ -28,7 +28,7 @@ export async function requestCertificate(
   const leaf = enrolled.certificates.find(({ parsed }) =>
     parsed.publicKey.export({ type: "spki", format: "der" }).equals(request.publicKey),
   );
-  if (!leaf) throw badRequest("the authority's answer holds no certificate of the requested key");
+  if (!leaf) throw badRequest("the authority's reply contains no certificate for the requested key");
   return { certificate: pem("CERTIFICATE", leaf.der) };
 }
 
@@ -43,7 +43,10 @@ async function readRequest(text: string): Promise<SigningRequest> {
 
 function credentialsOf({ type, settings, secret }: CaRow): [string, string] {
   if (type !== "hosted_est_ca" && type !== "custom_est_proxy")
-    throw badRequest(`certificates can be requested of hosted_est_ca and custom_est_proxy, not of ${type}`, "id");
+    throw badRequest(
+      `certificates can be requested only from hosted_est_ca and custom_est_proxy, not from ${type}`,
+      "id",
+    );
   if (secret === "") throw badRequest("the certificate authority has no secret", "id");
   return [textIn(settings, type === "hosted_est_ca" ? "client_id" : "username"), secret];
 }
@@ -54,7 +57,7 @@ interface Introspection {
   readonly clientId: string;
 }
 
-/** All three or none. */
+/** Requires all three fields or none. */
 function introspectionOf(given: CertificateRequest): Introspection | null {
   const { idp_oauth_url: url = "", idp_token: token = "", idp_client_id: clientId = "" } = given;
   if (url === "" && token === "" && clientId === "") return null;
@@ -66,7 +69,7 @@ function introspectionOf(given: CertificateRequest): Introspection | null {
   return { url, token, clientId };
 }
 
-/** The request is of the person whose token it is. */
+/** Checks that the request is for the person to whom the token belongs. */
 async function checkIdentity(ctx: Context, request: SigningRequest, idp: Introspection): Promise<void> {
   const [email, another] = request.emails;
   const [principal] = request.userPrincipalNames;
@@ -78,7 +81,7 @@ async function checkIdentity(ctx: Context, request: SigningRequest, idp: Introsp
 
 const Introspected = z.object({ active: z.literal(true), username: z.string().min(1) });
 
-/** The user of an active token (RFC 7662). */
+/** The user name of an active token (RFC 7662). */
 async function introspect(ctx: Context, { url, token, clientId }: Introspection): Promise<string> {
   const asked = await askCa(ctx, url, {
     method: "POST",
@@ -103,7 +106,9 @@ function jsonIn(body: Buffer): unknown {
   }
 }
 
-/** What the authority does not do is told as the caller's error: some answer 5xx to a request that they do not like. */
+/**
+ * Failures of the authority are reported as a client error, because some authorities answer a bad request with 5xx.
+ */
 async function enroll(
   ctx: Context,
   ca: { url: string; username: string; password: string },

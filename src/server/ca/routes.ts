@@ -12,10 +12,5 @@ export const certificateAuthorityRoutes = [
   route(api.delete, ({ params }, ctx) => deleteCa(ctx, params.id)),
   route(api.requestCertificate, ({ params, body }, ctx) => requestCertificate(ctx, params.id, body)),
   route(api.specs, (_input, ctx) => caSpecs(ctx)),
-  route(api.applySpecs, ({ body, query }, ctx) =>
-    applyCaSpecs(ctx, body.certificate_authorities, {
-      skip_check: query.skip_check,
-      dry_run: query.dry_run || body.dry_run === true,
-    }),
-  ),
+  route(api.applySpecs, ({ body, query }, ctx) => applyCaSpecs(ctx, body.certificate_authorities, query)),
 ];

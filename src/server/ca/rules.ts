@@ -1,4 +1,4 @@
-// What an authority may be. No network here.
+// Rules for authorities that need no network.
 import {
   type Ca,
   type CaItem,
@@ -12,8 +12,9 @@ import {
 } from "../../api/certificate-authorities.ts";
 import { isMask, MASK } from "../../api/fields.ts";
 import type { Context } from "../core/context.ts";
-import { invalid, notFound } from "../core/errors.ts";
+import { invalid, invalidFields, notFound } from "../core/errors.ts";
 import { checkOutboundUrl, hasCredentials } from "../core/outbound.ts";
+import { blockedFields } from "../core/outbound-fields.ts";
 import type { RowOf } from "../store/table.ts";
 import type { certificateAuthorities } from "./tables.ts";
 import { unknownVariable } from "./variables.ts";
@@ -21,7 +22,7 @@ import { unknownVariable } from "./variables.ts";
 export type CaRow = RowOf<typeof certificateAuthorities>;
 export type Settings = Readonly<Record<string, unknown>>;
 
-/** An authority as it is to be kept. */
+/** An authority in the form in which it is stored. */
 export interface Wanted {
   readonly type: CaType;
   readonly name: string;
@@ -29,7 +30,7 @@ export interface Wanted {
   readonly secret: string;
 }
 
-/** The one object of the body, and its type. 422 where there is none, or more than one. */
+/** The single object in the body, and its type. 422 for none, or for more than one. */
 export function theObject(body: CreateCa | ChangeCa): { type: CaType; given: Settings } {
   const [type, another] = caTypes.filter((known) => body[known] != null);
   if (!type) throw invalid("base", `one object is needed: ${caTypes.join(", ")}`);
@@ -37,13 +38,13 @@ export function theObject(body: CreateCa | ChangeCa): { type: CaType; given: Set
   return { type, given: body[type] as Settings };
 }
 
-/** A text of the settings; empty where the type has no such field. */
+/** A text field of the settings. Empty if the type has no such field. */
 export const textIn = (settings: Settings, field: string): string => {
   const value = settings[field];
   return typeof value === "string" ? value : "";
 };
 
-/** What was given, checked; the mask is no secret. `prefix` is where the object stands in the body. */
+/** Checks the given fields. A mask does not count as a secret. `prefix` is the path of the object in the body. */
 export function wantedOf(type: CaType, given: Settings, prefix: string = type): Wanted {
   const field = secretFields[type];
   const { name, [field]: secret, ...settings } = given;
@@ -52,7 +53,10 @@ export function wantedOf(type: CaType, given: Settings, prefix: string = type): 
   return { type, name: isSingle(type) ? type : String(name), settings, secret };
 }
 
-/** The authority with what was given in it. 422 where a URL changes without its secret: a new URL must not get the old secret. */
+/**
+ * Applies a change to the authority. 422 if a URL changes without its secret, because the old secret must not be sent
+ * to a new URL.
+ */
 export function changed(row: CaRow, given: Settings, prefix: string = row.type): Wanted {
   const { type } = row;
   const field = secretFields[type];
@@ -70,6 +74,17 @@ export function changed(row: CaRow, given: Settings, prefix: string = row.type):
   };
 }
 
+/** 422 if the server may not send requests to a new URL. Checked even if the live check is skipped. */
+export async function checkAddresses(
+  ctx: Pick<Context, "settings">,
+  row: CaRow | undefined,
+  { type, settings }: Wanted,
+  prefix: string = type,
+): Promise<void> {
+  const errors = await blockedFields(ctx.settings, urlFields[type], row?.settings, settings);
+  if (errors.length > 0) throw invalidFields(errors.map(({ name, reason }) => ({ name: `${prefix}.${name}`, reason })));
+}
+
 const withVariables = ["certificate_common_name", "certificate_user_principal_names", "certificate_seat_id"];
 
 function checkSettings(type: CaType, settings: Settings, prefix: string): void {
@@ -77,12 +92,12 @@ function checkSettings(type: CaType, settings: Settings, prefix: string): void {
     const problem = checkOutboundUrl(textIn(settings, field));
     if (problem) throw invalid(`${prefix}.${field}`, `${field} ${problem}`);
     if (hasCredentials(textIn(settings, field)))
-      throw invalid(`${prefix}.${field}`, `${field} must not hold a user name or password`);
+      throw invalid(`${prefix}.${field}`, `${field} must not contain a user name or password`);
   }
   for (const field of withVariables)
     for (const text of [settings[field] ?? []].flat()) {
       const unknown = unknownVariable(String(text));
-      if (unknown !== null) throw invalid(`${prefix}.${field}`, `${unknown} is no variable that can be used here`);
+      if (unknown !== null) throw invalid(`${prefix}.${field}`, `${unknown} is not a variable that can be used here`);
     }
 }
 
@@ -94,7 +109,7 @@ const sameSettings = ({ settings: kept }: CaRow, settings: Settings): boolean =>
     (field) => JSON.stringify(kept[field]) === JSON.stringify(settings[field]),
   );
 
-/** Whether the authority has to be asked again: a new name is nothing to it. */
+/** Whether only the name changes. Then the authority need not be checked again. */
 export const isOnlyRenamed = (row: CaRow, { settings, secret }: Wanted): boolean =>
   row.secret === secret && sameSettings(row, settings);
 
@@ -106,7 +121,7 @@ export async function getCaRow({ store }: Pick<Context, "store">, id: number): P
 
 export const itemOf = ({ id, name, type }: Pick<CaRow, "id" | "name" | "type">): CaItem => ({ id, name, type });
 
-/** The fields of its object, with the secret masked. */
+/** The fields of the object in replies, with a masked secret. */
 export const objectOf = ({ name, type, settings }: CaRow): Omit<Ca, "id" | "type"> => ({
   name,
   ...(settings as { url: string }),

@@ -1,4 +1,5 @@
-// A client of SCEP (RFC 8894): asks an authority what it can, for its certificates, and for a certificate of our own.
+// A client for SCEP (RFC 8894): requests an authority's capabilities, its certificates, and a certificate for this
+// server's key.
 import { createHash, type KeyObject, randomBytes } from "node:crypto";
 import { type Digest, envelop, openEnvelope, readCertificates, readSignedData, signData, verifySigned } from "./cms.ts";
 import { type Element, octets, octetsOf, printable, sequence, textOf } from "./der.ts";
@@ -16,17 +17,17 @@ const TRANSACTION_ID = attribute(7);
 
 const messageTypes = { certRep: "3", pkcsReq: "19", certPoll: "20" } as const;
 const failures: Readonly<Record<string, string>> = {
-  "0": "badAlg: it does not take the algorithms of the request",
+  "0": "badAlg: it does not support the algorithms of the request",
   "1": "badMessageCheck: it could not verify the request",
   "2": "badRequest: it does not permit the request (a wrong challenge, for one)",
   "3": "badTime: its clock and this server's differ too much",
-  "4": "badCertId: it knows no such certificate",
+  "4": "badCertId: it does not know the certificate",
 };
 
 export interface ScepCa {
   readonly url: string;
   readonly capabilities: ReadonlySet<string>;
-  /** What it answered: its own certificate, and those of its registration authority. */
+  /** The authority's certificates: its own and those of its registration authority. */
   readonly certificates: readonly Certificate[];
 }
 
@@ -37,29 +38,29 @@ const operation = (url: string, name: string, message?: string): string => {
   return whole.href;
 };
 
-/** Asks for capabilities and certificates. Throws `CaError` where this is no SCEP server. */
+/** Requests capabilities and certificates. Throws `CaError` if the URL is not a SCEP server. */
 export async function openScep(services: Asking, url: string): Promise<ScepCa> {
   const certificates = await fetchCertificates(services, url);
   return { url, certificates, capabilities: await fetchCapabilities(services, url) };
 }
 
-/** A server that does not know the question can nothing beyond the least (RFC 8894, 3.5.1). */
+/** A server that does not support GetCACaps has only the minimal capabilities (RFC 8894, 3.5.1). */
 async function fetchCapabilities(services: Asking, url: string): Promise<ReadonlySet<string>> {
   const { status, body } = await askCa(services, operation(url, "GetCACaps"), { maxBytes: 65_536 });
   const words = status === 200 ? body.toString("latin1").split(/\s+/) : [];
   return new Set(words.filter((word) => word !== "").map((word) => word.toLowerCase()));
 }
 
-/** The check on save: GetCACert gives a certificate. */
+/** Requests the certificates. Used as the check before settings are stored. */
 export async function fetchCertificates(services: Asking, url: string): Promise<readonly Certificate[]> {
   const { status, body } = await askCa(services, operation(url, "GetCACert"));
-  if (status !== 200) throw new CaError("answer", `GetCACert was answered with status ${status}`, status);
+  if (status !== 200) throw new CaError("answer", `GetCACert returned status ${status}`, status);
   const found = certificatesIn(body);
-  if (found.length === 0) throw new CaError("answer", "GetCACert was not answered with a certificate");
+  if (found.length === 0) throw new CaError("answer", "GetCACert returned no certificate");
   return found;
 }
 
-/** One certificate, or a message that carries several. Servers are not exact about the content type. */
+/** Accepts a single certificate or a message with several, because servers send wrong content types. */
 function certificatesIn(body: Buffer): readonly Certificate[] {
   for (const read of [(bytes: Buffer) => [readCertificate(bytes)], readCertificates])
     try {
@@ -68,7 +69,9 @@ function certificatesIn(body: Buffer): readonly Certificate[] {
   return [];
 }
 
-/** The one to encrypt to: a registration authority that may, else the authority itself. */
+/**
+ * The certificate to encrypt to: a registration authority's if it permits encryption, otherwise the authority's own.
+ */
 export function recipientOf({ certificates }: Pick<ScepCa, "certificates">): Certificate {
   const found =
     certificates.find(({ isCa, usage }) => !isCa && usage?.enciphers === true) ??
@@ -83,12 +86,12 @@ export function recipientOf({ certificates }: Pick<ScepCa, "certificates">): Cer
 export interface Enrolling {
   readonly subject: readonly NameField[];
   readonly challenge: string;
-  /** The key that is to be certified; made where none is given. */
+  /** The key to certify. A new one is generated if absent. */
   readonly key?: KeyObject;
   readonly now: number;
 }
 
-/** What an unfinished enrolment needs to be asked for again. */
+/** The state for polling a pending enrolment. */
 export interface Pending {
   readonly status: "pending";
   readonly key: KeyObject;
@@ -99,22 +102,22 @@ export interface Pending {
 export interface Issued {
   readonly status: "issued";
   readonly key: KeyObject;
-  /** The certificate of the key, and the others that came with it. */
+  /** The certificate for the key, and the other certificates in the reply. */
   readonly certificate: Certificate;
   readonly others: readonly Certificate[];
 }
 
-/** PKCSReq. Throws `CaError`: `refused` with the authority's reason, `answer` where the reply proves nothing. */
+/** PKCSReq. Throws `CaError`: `refused` with the authority's reason, or `answer` if the reply cannot be verified. */
 export async function enroll(services: Asking, ca: ScepCa, given: Enrolling): Promise<Issued | Pending> {
   const key = given.key ?? (await newKey());
   const signer = selfSigned(given.subject, key, randomBytes(16), given.now);
-  // The same key asked again is the same transaction (RFC 8894, 3.2.1.1).
+  // A random part makes a second request for the same key a transaction of its own (RFC 8894, 3.2.1.1).
   const transactionId = createHash("sha256").update(signer.subarray(-64)).update(randomBytes(16)).digest("hex");
   const request = makeRequest(given.subject, key, given.challenge);
   return exchange(services, ca, { status: "pending", key, transactionId, subject: given.subject, signer }, request);
 }
 
-/** CertPoll: asks how far a pending enrolment is. */
+/** CertPoll: requests the status of a pending enrolment. */
 export function poll(services: Asking, ca: ScepCa, pending: Pending): Promise<Issued | Pending> {
   const issuer = ca.certificates.find(({ isCa }) => isCa) ?? ca.certificates[0]!;
   const own = readCertificate(pending.signer);
@@ -148,7 +151,7 @@ async function exchange(
     return readReply(reply, ca, pending, nonce);
   } catch (error) {
     if (error instanceof CaError) throw error;
-    throw new CaError("answer", "its answer to the request is no valid CertRep");
+    throw new CaError("answer", "its reply to the request is not a valid CertRep");
   }
 }
 
@@ -160,7 +163,7 @@ async function send(services: Asking, { url }: ScepCa, message: Buffer, byPost: 
         body: message,
       })
     : await askCa(services, operation(url, "PKIOperation", message.toString("base64")));
-  if (status !== 200) throw new CaError("answer", `the request was answered with status ${status}`, status);
+  if (status !== 200) throw new CaError("answer", `the request returned status ${status}`, status);
   return body;
 }
 
@@ -168,22 +171,22 @@ function readReply(bytes: Buffer, ca: ScepCa, pending: Pending, nonce: Buffer): 
   const data = readSignedData(bytes);
   const attributes = verifySigned(data, ca.certificates);
   const text = (type: string) => textOfAttribute(attributes.get(type));
-  if (text(MESSAGE_TYPE) !== messageTypes.certRep) throw new CaError("answer", "its answer is no CertRep");
+  if (text(MESSAGE_TYPE) !== messageTypes.certRep) throw new CaError("answer", "its reply is not a CertRep");
   if (text(TRANSACTION_ID) !== pending.transactionId)
-    throw new CaError("answer", "its answer is of another transaction");
+    throw new CaError("answer", "its reply belongs to another transaction");
   const echoed = attributes.get(RECIPIENT_NONCE);
-  if (!echoed || !octetsOf(echoed).equals(nonce)) throw new CaError("answer", "its answer is to another request");
+  if (!echoed || !octetsOf(echoed).equals(nonce)) throw new CaError("answer", "its reply belongs to another request");
   const status = text(PKI_STATUS);
   if (status === "3") return pending;
   if (status === "2") {
-    const reason = failures[text(FAIL_INFO) ?? ""] ?? "for a reason that it does not tell";
+    const reason = failures[text(FAIL_INFO) ?? ""] ?? "without a reason";
     throw new CaError("refused", `the authority refused the request: ${reason}`);
   }
-  if (status !== "0") throw new CaError("answer", "its answer has no known status");
+  if (status !== "0") throw new CaError("answer", "its reply has an unknown status");
   const { key, signer } = pending;
   const certificates = readCertificates(openEnvelope(data.content, readCertificate(signer), key));
   const own = certificates.find(({ parsed }) => parsed.checkPrivateKey(key));
-  if (!own) throw new CaError("answer", "the certificate that it sent is of another key");
+  if (!own) throw new CaError("answer", "the certificate that it returned is for another key");
   return { status: "issued", key, certificate: own, others: certificates.filter((one) => one !== own) };
 }
 

@@ -9,6 +9,7 @@ import { checkLive } from "./live-check.ts";
 import {
   type CaRow,
   changed,
+  checkAddresses,
   getCaRow,
   isOnlyRenamed,
   itemOf,
@@ -19,7 +20,7 @@ import {
   wholeCa,
 } from "./rules.ts";
 
-/** Changes follow each other: what one of them read is what it changes. */
+/** The lock that serializes changes, so that each change is based on the current data. */
 export const CHANGES = "certificate authorities";
 
 export interface Checking {
@@ -39,8 +40,9 @@ export const getCa = async (ctx: Context, id: number): Promise<Ca> => wholeCa(aw
 export async function createCa(ctx: Context, body: CreateCa, { skip_check: skip }: Checking): Promise<CaItem> {
   const { type, given } = theObject(body);
   const wanted = wantedOf(type, given);
-  // Before the authority is asked: who gave a taken name need not wait for it.
+  // Checked before the live check, so that a caller with a taken name need not wait for it.
   await checkNameFree(ctx.store, wanted.name);
+  await checkAddresses(ctx, undefined, wanted);
   if (!skip) await checkLive(ctx, wanted);
   return nameTaken(wanted.name, () =>
     ctx.store.tx(
@@ -65,11 +67,12 @@ export async function modifyCa(
   const wanted = changed(row, given);
   if (sameAs(row, wanted)) return {};
   await checkNameFree(ctx.store, wanted.name, id);
+  await checkAddresses(ctx, row, wanted);
   if (!skip && !isOnlyRenamed(row, wanted)) await checkLive(ctx, wanted);
   await nameTaken(wanted.name, () =>
     ctx.store.tx(
       async (store) => {
-        // What was checked is what was read: somebody else's change in between is not to be overwritten unseen.
+        // The live check tested the row that was read, so a concurrent change must not be overwritten.
         const now = await getCaRow({ store }, id);
         if (now.revision !== row.revision) throw conflict("the certificate authority was changed meanwhile; try again");
         await checkNameFree(store, wanted.name, id);
@@ -81,7 +84,7 @@ export async function modifyCa(
   return {};
 }
 
-/** 409 while templates use it: with it they would go from their hosts. */
+/** 409 while certificate templates use the authority: deleting it would remove them from their hosts. */
 export const deleteCa = async (ctx: Context, id: number): Promise<Record<string, never>> => {
   await unlessInUse(() =>
     ctx.store.tx(async (store) => {
@@ -92,14 +95,14 @@ export const deleteCa = async (ctx: Context, id: number): Promise<Record<string,
   return {};
 };
 
-/** In the transaction of the call. */
+/** Call this in a transaction. */
 export async function removeCa(ctx: Context, row: CaRow): Promise<void> {
   const where = eq("certificate_authority_id", row.id);
   const using = await ctx.store.certificateTemplates.pick(["name"], { where, limit: 3 });
   if (using.length > 0) throw inUse(using.map(({ name }) => name));
   const gone = await unlessInUse(() => ctx.store.certificateAuthorities.delete(eq("id", row.id)));
   if (gone === 0) throw notFound("certificate authority", row.id);
-  await tell(ctx, "deleted", row);
+  await recordChange(ctx, "deleted", row);
 }
 
 const inUse = (names: readonly string[]) =>
@@ -114,7 +117,7 @@ async function unlessInUse<R>(work: () => Promise<R>): Promise<R> {
   }
 }
 
-/** In the transaction of the call. */
+/** Call this in a transaction. */
 export async function addCa(ctx: Context, { type, name, settings, secret }: Wanted): Promise<CaRow> {
   const now = ctx.clock.iso();
   const row = await ctx.store.certificateAuthorities.insert({
@@ -125,20 +128,20 @@ export async function addCa(ctx: Context, { type, name, settings, secret }: Want
     settings,
     secret,
   });
-  await tell(ctx, "added", row);
+  await recordChange(ctx, "added", row);
   return row;
 }
 
-/** In the transaction of the call. */
+/** Call this in a transaction. */
 export async function changeCa(ctx: Context, row: CaRow, { name, settings, secret }: Wanted): Promise<void> {
   await ctx.store.certificateAuthorities.update({
     where: eq("id", row.id),
     set: { name, settings, secret, updated_at: ctx.clock.iso() },
   });
-  await tell(ctx, "edited", { ...row, name });
+  await recordChange(ctx, "edited", { ...row, name });
 }
 
-async function tell(
+async function recordChange(
   ctx: Context,
   what: "added" | "edited" | "deleted",
   { type, name }: Pick<CaRow, "type" | "name">,
@@ -153,7 +156,7 @@ async function checkNameFree(store: ServerTx, name: string, but = 0): Promise<vo
 }
 const taken = (name: string) => alreadyExists(`a certificate authority with the name ${name} exists`);
 
-/** 409 also where another request was first. */
+/** 409 also if a concurrent request took the name first. */
 export async function nameTaken<R>(name: string, work: () => Promise<R>): Promise<R> {
   try {
     return await work();

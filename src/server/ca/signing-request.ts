@@ -1,4 +1,4 @@
-// Certificate requests that others made: read, and held to their own signature.
+// Parses certificate requests from clients and verifies their signature.
 import { fromBase64 } from "./upstream.ts";
 
 export interface SigningRequest {
@@ -14,7 +14,7 @@ export class BadRequestPem extends Error {}
 const PEM =
   /^\s*-----BEGIN (?:NEW )?CERTIFICATE REQUEST-----([A-Za-z0-9+/=\s]+)-----END (?:NEW )?CERTIFICATE REQUEST-----\s*$/;
 
-/** PEM, in which `\n` may also stand as two characters. Throws `BadRequestPem` for whatever is wrong with it. */
+/** PEM. Line breaks may also be two characters, a backslash and an n. Throws `BadRequestPem` for any error. */
 export async function readSigningRequest(text: string): Promise<SigningRequest> {
   const der = fromBase64(PEM.exec(text.replaceAll("\\r", "").replaceAll("\\n", "\n"))?.[1] ?? "");
   if (der === null) throw new BadRequestPem();

@@ -1,11 +1,21 @@
-// Certificate authorities as configuration: read in groups, written by name, all or none.
+// Certificate authorities as configuration: read in groups, and written by name in one transaction.
 import { type CaGroups, type CaSpecs, type CaType, caTypes, isSingle } from "../../api/certificate-authorities.ts";
 import { type Context, within } from "../core/context.ts";
 import { conflict, invalid } from "../core/errors.ts";
 import { everything } from "../store/query.ts";
 import { checkLive } from "./live-check.ts";
-import { type CaRow, changed, isOnlyRenamed, objectOf, type Settings, sameAs, type Wanted, wantedOf } from "./rules.ts";
-import { addCa, CHANGES, changeCa, nameTaken } from "./service.ts";
+import {
+  type CaRow,
+  changed,
+  checkAddresses,
+  isOnlyRenamed,
+  objectOf,
+  type Settings,
+  sameAs,
+  type Wanted,
+  wantedOf,
+} from "./rules.ts";
+import { addCa, CHANGES, type Checking, changeCa, nameTaken } from "./service.ts";
 
 export async function caSpecs({ store }: Context): Promise<{ certificate_authorities: CaGroups }> {
   const rows = await store.certificateAuthorities.list({ order: [{ column: "name", direction: "asc" }] });
@@ -25,27 +35,33 @@ export async function caSpecs({ store }: Context): Promise<{ certificate_authori
 export interface Step {
   readonly before: CaRow | undefined;
   readonly wanted: Wanted;
-  /** Where it stands in the body. */
+  /** The path of the spec in the body. */
   readonly at: string;
 }
 
-/** Authorities checked at a time: each is a request or two to somebody else's server. */
+/** Authorities checked concurrently. Each check sends one or two requests to another server. */
 const AT_ONCE = 4;
 
 export async function applyCaSpecs(
   ctx: Context,
   specs: CaSpecs,
-  { skip_check: skip, dry_run: dry }: { skip_check: boolean; dry_run: boolean },
+  { skip_check: skip }: Checking,
 ): Promise<Record<string, never>> {
   const rows = await ctx.store.certificateAuthorities.list({ where: everything });
   const steps = stepsOf(specs, new Map(rows.map((row) => [row.name, row])));
+  await checkSteps(ctx, steps);
   if (!skip) await askSteps(ctx, steps);
-  if (dry || steps.length === 0) return {};
+  if (steps.length === 0) return {};
   await nameTaken("given", () => ctx.store.tx((store) => keepSteps(within(ctx, store), steps), { lock: CHANGES }));
   return {};
 }
 
-/** Over the network, so before the transaction: whether what is new or has changed works. */
+/** 422 if the server may not send requests to a changed URL. */
+export async function checkSteps(ctx: Context, steps: readonly Step[]): Promise<void> {
+  for (const { before, wanted, at } of steps) await checkAddresses(ctx, before, wanted, at);
+}
+
+/** Live checks of new and changed authorities. They use the network, so they run before the transaction. */
 export async function askSteps(ctx: Context, steps: readonly Step[]): Promise<void> {
   const asked = steps.filter(({ before, wanted }) => !before || !isOnlyRenamed(before, wanted));
   for (let i = 0; i < asked.length; i += AT_ONCE)
@@ -73,7 +89,9 @@ function stepsOf(specs: CaSpecs, held: ReadonlyMap<string, CaRow>): Step[] {
   return steps;
 }
 
-/** In the caller's transaction, which holds the lock of changes; 409 where what was checked is not what is there. */
+/**
+ * Writes in the caller's transaction, which must hold the lock of changes. 409 if a row changed after it was checked.
+ */
 export async function keepSteps(ctx: Context, steps: readonly Step[]): Promise<void> {
   for (const { before, wanted } of steps) {
     if (!before) {

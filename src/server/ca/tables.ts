@@ -6,8 +6,8 @@ export const certificateAuthorities = table("certificate_authorities", {
   updated_at: time(),
   name: text().unique(),
   type: text<CaType>().index(),
-  /** The type's fields that are no secrets. */
+  /** The type's fields except the secret. */
   settings: json<Record<string, unknown>>(),
-  /** The value of the type's one secret field. */
+  /** The value of the type's only secret field. */
   secret: text().secret(),
 });

@@ -1,10 +1,11 @@
-// One way to ask a certificate authority something, and what can go wrong with it.
+// Sends requests to certificate authorities and classifies their failures.
 import type { Services } from "../core/context.ts";
 import { fetchOutbound, OutboundError, type OutboundReply, type OutboundRequest } from "../core/outbound.ts";
 
 /**
- * `blocked`: an address that this server must not connect to. `unreachable`: no reply, whatever the cause. `credentials`, `permission`, `profile`, `full`: the
- * authority said so. `pending`: it wants a person to look first. `refused`: it said no. `answer`: what came is not what the protocol knows.
+ * `blocked`: this server must not connect to the address. `unreachable`: no reply, for any reason. `credentials`,
+ * `permission`, `profile`, `full`: the error that the authority reported. `pending`: a person must approve the
+ * request. `refused`: the authority refused it. `answer`: the reply violates the protocol.
  */
 export type CaProblem =
   | "blocked"
@@ -17,10 +18,10 @@ export type CaProblem =
   | "refused"
   | "answer";
 
-/** The message is fit for an admin; nothing of what the authority wrote is in it. */
+/** The message is safe to show to admins: it contains no text from the authority. */
 export class CaError extends Error {
   readonly problem: CaProblem;
-  /** The HTTP status of the reply, where one came. */
+  /** The HTTP status of the reply, if there was one. */
   readonly status: number | null;
 
   constructor(problem: CaProblem, message: string, status: number | null = null) {
@@ -33,9 +34,9 @@ export class CaError extends Error {
 const TIMEOUT = 20_000;
 const MAX_BYTES = 1024 * 1024;
 
-export type Asking = Pick<Services, "settings">;
+export type Asking = Pick<Services, "settings" | "dryRun">;
 
-/** Follows no redirect: what is sent holds secrets, and goes where an admin said. */
+/** Does not follow redirects: the request contains secrets and must reach only the configured server. */
 export async function askCa(services: Asking, url: string, request: OutboundRequest = {}): Promise<OutboundReply> {
   let reply: OutboundReply;
   try {
@@ -58,7 +59,10 @@ export const plain = (error: OutboundError): CaError =>
 export const mediaType = ({ headers }: OutboundReply): string =>
   (headers.get("content-type") ?? "").split(";")[0]!.trim().toLowerCase();
 
-/** The bytes of base64 text, which may have line breaks; null for anything else. `Buffer.from` alone skips what it does not know. */
+/**
+ * Decodes base64, which may contain line breaks. Null for anything else: `Buffer.from` alone ignores invalid
+ * characters.
+ */
 export function fromBase64(text: string): Buffer | null {
   const bare = text.replace(/[\s]+/g, "");
   return bare.length > 0 && bare.length % 4 === 0 && /^[A-Za-z0-9+/]+={0,2}$/.test(bare)

@@ -1,4 +1,4 @@
-// Variables that stand for what a host is: $SVC_VAR_HOST_UUID, or with braces.
+// Variables for host values: $SVC_VAR_HOST_UUID, with or without braces.
 import type { Context } from "../core/context.ts";
 import { and, eq } from "../store/query.ts";
 import { escapeValue, parseName } from "./names.ts";
@@ -15,7 +15,7 @@ const VARIABLE = /\$(?:\{SVC_([A-Z0-9_]*)\}|SVC_([A-Z0-9_]*))/g;
 const nameOf = (braced: string | undefined, bare: string | undefined): string =>
   (braced ?? bare ?? "").replace(/^VAR_/, "");
 
-/** What stands in the text and is none of these, as it stands there; null when all are. */
+/** The first variable in the text that is not known, as written. Null if all are known. */
 export function unknownVariable(text: string, known: readonly HostVariable[] = hostVariables): string | null {
   for (const [whole, braced, bare] of text.matchAll(VARIABLE)) {
     const isPrefixed = (braced ?? bare ?? "").startsWith("VAR_");
@@ -26,7 +26,7 @@ export function unknownVariable(text: string, known: readonly HostVariable[] = h
 
 export type HostValues = Readonly<Record<HostVariable, string>>;
 
-/** Empty where the host lacks it. */
+/** Values are empty if the host lacks them. Null if there is no such host. */
 export async function valuesOf({ store }: Pick<Context, "store">, hostId: number): Promise<HostValues | null> {
   const host = await store.hosts.get(hostId);
   if (!host) return null;
@@ -43,11 +43,14 @@ export async function valuesOf({ store }: Pick<Context, "store">, hostId: number
 
 export interface Filled {
   readonly text: string;
-  /** The variables for which the host has no value; the text is not to be used then. */
+  /** The variables for which the host has no value. The text must not be used if there are any. */
   readonly missing: readonly string[];
 }
 
-/** A subject name with the host's values in it. Put into the fields as read, so that what a host tells of itself begins none. */
+/**
+ * Replaces variables in a subject name. They are replaced in the parsed fields, so that a reported value cannot add a
+ * field.
+ */
 export function fillName(subject: string, values: HostValues): Filled {
   const missing: string[] = [];
   const fill = (text: string) =>

@@ -1,4 +1,4 @@
-// Requests and certificates as these clients make and read them: RSA, PKCS #10 (RFC 2986), X.509 (RFC 5280).
+// Certificate requests and certificates for these clients: RSA, PKCS #10 (RFC 2986), X.509 (RFC 5280).
 import { createPublicKey, generateKeyPair, type KeyObject, sign, X509Certificate } from "node:crypto";
 import { promisify } from "node:util";
 import {
@@ -37,7 +37,7 @@ const sha256Rsa = sequence(oid(SHA256_RSA), nothing);
 const signed = (content: Buffer, key: KeyObject): Buffer =>
   sequence(content, sha256Rsa, bitString(sign("sha256", content, key)));
 
-/** A certificate request, DER; with a challenge password where one is given. */
+/** A certificate request in DER, optionally with a challenge password. */
 export function makeRequest(subject: readonly NameField[], key: KeyObject, challenge?: string): Buffer {
   const attributes =
     challenge === undefined ? [] : [sequence(oid(CHALLENGE_PASSWORD), setOf(directoryString(challenge)))];
@@ -46,7 +46,10 @@ export function makeRequest(subject: readonly NameField[], key: KeyObject, chall
 
 const MINUTE = 60_000;
 
-/** The certificate that a first request is signed with (RFC 8894, 2.3): of the subject itself, for as long as the request may take. */
+/**
+ * The self-signed certificate that signs the first SCEP request (RFC 8894, 2.3). It is valid as long as an enrolment
+ * may be pending.
+ */
 export function selfSigned(subject: readonly NameField[], key: KeyObject, serial: Uint8Array, now: number): Buffer {
   const name = encodeName(subject);
   const validity = sequence(instant(now - 10 * MINUTE), instant(now + 7 * 24 * 60 * MINUTE));
@@ -64,21 +67,21 @@ export function selfSigned(subject: readonly NameField[], key: KeyObject, serial
   return signed(content, key);
 }
 
-/** What these clients look at in a certificate. */
+/** The parts of a certificate that these clients use. */
 export interface Certificate {
   readonly der: Buffer;
   readonly parsed: X509Certificate;
   /** IssuerAndSerialNumber of CMS. */
   readonly issuerAndSerial: Buffer;
-  /** As in the certificate. */
+  /** DER, as in the certificate. */
   readonly subject: Buffer;
   readonly issuer: Buffer;
   readonly isCa: boolean;
-  /** Null: the certificate does not say. */
+  /** Null if the certificate has no key usage. */
   readonly usage: { readonly signs: boolean; readonly enciphers: boolean } | null;
 }
 
-/** Throws where the bytes are no certificate. */
+/** Throws if the bytes are not a certificate. */
 export function readCertificate(der: Buffer): Certificate {
   const parsed = new X509Certificate(der);
   const content = at(readDer(der), 0, 0x30);

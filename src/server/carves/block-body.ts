@@ -1,10 +1,10 @@
-// A block request read from its bytes. The data, megabytes of it, is decoded where it stands and never made into one string.
+// Parses a block request from its bytes. The data is decoded in place, because it is too large for a string.
 
 export interface BlockBody {
   readonly blockId: unknown;
   readonly sessionId: string;
   readonly requestId: string;
-  /** Null: missing, or no padded base64. */
+  /** Null: missing, or not padded base64. */
   readonly data: Uint8Array | null;
 }
 
@@ -16,15 +16,15 @@ const COMMA = 0x2c;
 const COLON = 0x3a;
 const OPEN = 0x7b;
 const CLOSE = 0x7d;
-/** Names and values other than the data. */
+/** Maximum length (bytes) of names and of values other than the data. */
 const SHORT = 4096;
 const MEMBERS_MAX = 64;
-/** Characters decoded at a time; a multiple of four. */
+/** Characters decoded per step; a multiple of four. */
 const PIECE = 64 * 1024;
 
 class NotJson extends Error {}
 
-/** Null: not the JSON object that agents send. Writes into `body`. */
+/** Null if it is not a JSON object with flat values. Modifies `body`. */
 export function readBlock(body: Buffer): BlockBody | null {
   try {
     const members = membersOf(body);
@@ -92,7 +92,7 @@ function expect(body: Buffer, at: number, byte: number): number {
   return at + 1;
 }
 
-/** After the closing quote of the string that begins at `at`. */
+/** The position after the closing quote of the string that starts at `at`. */
 function stringEnd(body: Buffer, at: number): number {
   for (let from = expect(body, at, QUOTE); ; ) {
     const quote = body.indexOf(QUOTE, from);
@@ -104,7 +104,7 @@ function stringEnd(body: Buffer, at: number): number {
   }
 }
 
-/** A number, true, false or null: a block request holds nothing deeper. */
+/** A number, true, false or null; block requests contain no nested values. */
 function scalarEnd(body: Buffer, from: number): number {
   let at = from;
   while (at < body.length && body[at] !== COMMA && body[at] !== CLOSE && skipSpace(body, at) === at) at++;
@@ -117,15 +117,15 @@ function decodeInPlace(body: Buffer, span: Span): Uint8Array | null {
   const length = end - start;
   if (length % 4 !== 0) return null;
   const padding = length === 0 || body[end - 1] !== PADDING ? 0 : body[end - 2] === PADDING ? 2 : 1;
-  // What is decoded is shorter than what it came from, so the writing never overtakes the reading.
+  // Decoded data is shorter than its base64, so writing never overtakes reading.
   let out = start;
   for (let at = start; at < end; at += PIECE)
     out += body.write(body.toString("latin1", at, Math.min(end, at + PIECE)), out, "base64");
-  // The decoder passes over what is no base64: then it gives less.
+  // The decoder skips invalid characters, which makes the output too short.
   return out - start === (length / 4) * 3 - padding ? body.subarray(start, out) : null;
 }
 
-/** Some JSON writers put a backslash before each slash. Gives the new end. */
+/** Removes the backslashes that some JSON writers put before slashes. Returns the new end. */
 function withoutEscapes(body: Buffer, { start, end }: Span): number {
   const first = body.subarray(start, end).indexOf(BACKSLASH);
   if (first < 0) return end;

@@ -1,4 +1,4 @@
-// The whole archive as one stream, block by block from the blob store: memory holds a piece of one block at a time.
+// Streams the archive of a carve block by block from the blob store.
 import type { Readable } from "node:stream";
 import type { Streamed } from "../../api/endpoint.ts";
 import { type Part, partOf } from "../core/byte-range.ts";
@@ -6,19 +6,21 @@ import type { Context } from "../core/context.ts";
 import { ApiError, badRequest, conflict, failed } from "../core/errors.ts";
 import type { Reply } from "../core/route.ts";
 import { type Blobs, NoSuchBlob } from "../store/blobs/blobs.ts";
-import { blockKey, type CarveRow, isComplete, isExpired, lengthOfBlock } from "./rules.ts";
+import { blockKey, type CarveRow, errorOf, isComplete, isExpired, lengthOfBlock, missingBlock } from "./rules.ts";
 import { carveRow } from "./service.ts";
 
 const ZSTANDARD = [0x28, 0xb5, 0x2f, 0xfd];
 
 export async function downloadCarve(ctx: Context, id: number, reply: Reply): Promise<Streamed> {
   const carve = await carveRow(ctx, id);
-  const { max_block, block_count, carve_size: size, error } = carve;
+  const { max_block, block_count, carve_size: size } = carve;
+  const error = errorOf(carve, ctx.clock.now());
   if (isExpired(carve, ctx.clock.now())) throw badRequest("cannot download an expired carve");
   if (error !== null) throw conflict(`the carve failed: ${error}`);
-  if (!isComplete(carve)) throw conflict(`the carve is not complete: ${max_block + 1} of ${block_count} blocks came`);
+  if (!isComplete(carve))
+    throw conflict(`the carve is not complete: ${max_block + 1} of ${block_count} blocks have arrived`);
 
-  // A complete carve never changes: its session and its last block name this very content.
+  // A complete carve never changes, so session and last block identify its content.
   const etag = `"${carve.id}-${carve.session_id}-${carve.last_block_hash.slice(0, 32)}"`;
   const headers: Record<string, string> = { "accept-ranges": "bytes", etag };
   const part = partOf(ctx.headers, size, etag);
@@ -48,11 +50,12 @@ function refusal(ctx: Context, size: number, headers: Record<string, string>): S
   };
 }
 
-/** What is missing is told before the reply begins, as far as the first and last block tell. */
+/** Reports missing blocks before the reply starts, as far as the first and last block show. */
 async function checkStored(blobs: Blobs, carve: CarveRow, { start, end }: Part): Promise<void> {
   for (const block of new Set([blockAt(carve, start), blockAt(carve, end)])) {
     const info = await blobs.stat(blockKey(carve.id, block));
-    if (info?.size !== lengthOfBlock(carve, block)) throw failed(`block ${block} is not as it was stored`);
+    if (!info) throw missingBlock(block);
+    if (info.size !== lengthOfBlock(carve, block)) throw failed(`block ${block} does not have its stored size`);
   }
 }
 
@@ -85,7 +88,7 @@ async function* one(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
   yield bytes;
 }
 
-/** An error cuts the connection off: with a length in the header the caller sees that something is missing. */
+/** An error aborts the connection: since Content-Length was sent, the client notices the missing part. */
 function streamOf(source: AsyncGenerator<Uint8Array>): ReadableStream<Uint8Array> {
   return new ReadableStream<Uint8Array>(
     {

@@ -1,4 +1,4 @@
-// What becomes of a carve's contents when its time is over, or when it is gone itself.
+// Deletes the contents of carves that have expired or were deleted.
 import type { Services } from "../core/context.ts";
 import { and, eq, not, oneOf } from "../store/query.ts";
 import { alive, CARVE_KEYS, carveKeys } from "./rules.ts";
@@ -7,14 +7,14 @@ type Parts = Pick<Services, "store" | "blobs" | "clock">;
 
 const BATCH = 100;
 
-/** Marks carves whose time is over and removes their blocks. Gives how many. */
+/** Marks overdue carves as expired and deletes their blocks. Returns the number of carves. */
 export async function expireCarves({ store, blobs, clock }: Parts, signal: AbortSignal): Promise<number> {
   let expired = 0;
   const over = and(eq("expired", false), not(alive(clock.now())));
   while (!signal.aborted) {
     const due = (await store.carves.pick(["id"], { where: over, limit: BATCH })).map(({ id }) => id);
     if (due.length === 0) break;
-    // Marked first: from then on no block of them is taken.
+    // Marked first, so that no further block is accepted.
     await store.carves.update({ where: oneOf("id", due), set: { expired: true } });
     for (const id of due) {
       if (signal.aborted) return expired;
@@ -25,7 +25,7 @@ export async function expireCarves({ store, blobs, clock }: Parts, signal: Abort
   return expired;
 }
 
-/** Removes blocks of carves that are expired or went with their host. Gives how many. */
+/** Deletes blocks of expired and deleted carves. Returns the number of blocks. */
 export async function sweepBlocks({ store, blobs }: Parts, signal: AbortSignal): Promise<number> {
   let removed = 0;
   let last = "";

@@ -1,7 +1,7 @@
-// What agents send of the files they carve: one request that begins, then blocks (agent protocol, section 7).
+// Receives carved files from agents: one begin request, then blocks (agent protocol, section 7).
 import { createHash } from "node:crypto";
 import { type AgentReply, failure, OK } from "../agent/wire.ts";
-import { hours, isoAt } from "../core/clock.ts";
+import { isoAt } from "../core/clock.ts";
 import type { Services } from "../core/context.ts";
 import { sameText } from "../core/random.ts";
 import { and, eq, gt, isNull } from "../store/query.ts";
@@ -14,9 +14,11 @@ import {
   isComplete,
   isExpired,
   judgeBlock,
+  lostBlock,
   type Plan,
   planOf,
   RETENTION,
+  STALLED_AFTER,
   unexpected,
   wholeNumber,
   withBlock,
@@ -24,17 +26,18 @@ import {
 
 export interface CarveIntake {
   begin(hostId: number, body: Readonly<Record<string, unknown>>): Promise<AgentReply>;
-  /** `authorization` is the header of newer agents; without it session and request alone say whose carve it is. Writes into `body`. */
+  /**
+   * `authorization`: the header of newer agents; without it, session and request id identify the carve. Modifies
+   * `body`.
+   */
   block(body: Buffer, authorization: string | undefined): Promise<AgentReply>;
 }
 
 type Parts = Pick<Services, "store" | "blobs" | "clock" | "random" | "settings" | "log">;
 
-/** A carve of which nothing came for so long takes no place among a host's open ones: its agent gave up. */
-const STALLED_AFTER = hours(1);
-/** How often a block is tried that others come before. */
+/** Attempts to record a block while concurrent ones change the row. */
 const TRIES = 5;
-/** As `begin` makes them: for what cannot be one the store is not asked. */
+/** Format of session ids; anything else is rejected without reading the store. */
 const SESSION = /^[0-9a-f-]{36}$/;
 const gone = failure(404, "session_id was not found");
 
@@ -46,10 +49,10 @@ interface Block {
   readonly data: Uint8Array | null;
 }
 
-/** `hostOf` gives the host of a node key, or null. */
+/** `hostOf` returns the host id of a node key, or null. */
 export function createCarveIntake(services: Parts, hostOf: (nodeKey: string) => Promise<number | null>): CarveIntake {
   const { store, blobs, clock, random, settings, log } = services;
-  /** The last work of each session: an agent that gave up waiting may send a block while the same one is still being kept. */
+  /** The last task of each session. After a timeout an agent may resend a block while it is still being stored. */
   const turns = new Map<string, Promise<unknown>>();
 
   async function begin(hostId: number, body: Readonly<Record<string, unknown>>): Promise<AgentReply> {
@@ -58,12 +61,12 @@ export function createCarveIntake(services: Parts, hostOf: (nodeKey: string) => 
     return store.tx(
       async (tx) => {
         const open = await openCarves(tx, hostId);
-        // A request whose connection broke is sent once more.
+        // After a broken connection the agent repeats the request.
         const same = open.find((carve) => carve.last_block === null && isSamePlan(carve, plan));
         if (same) return begun(same.session_id);
         if (open.length >= settings.carve_max_open) return failure(429, "too many open carves", 60);
         const [host] = await tx.hosts.pick(["hostname"], { where: eq("id", hostId) });
-        if (!host) return failure(404, "the host is gone");
+        if (!host) return failure(404, "the host was deleted");
         const now = clock.iso();
         const carve = await tx.carves.insert({
           ...plan,
@@ -84,7 +87,8 @@ export function createCarveIntake(services: Parts, hostOf: (nodeKey: string) => 
     const rows = await tx.carves.list({
       where: and(eq("host_id", hostId), isNull("error"), alive(now), gt("updated_at", isoAt(now - STALLED_AFTER))),
     });
-    return rows.filter((carve) => !isComplete(carve));
+    // Failed and stalled carves do not count towards the limit of open ones.
+    return rows.filter((carve) => !isComplete(carve) && lostBlock(carve, now) === null);
   }
 
   async function block(body: Buffer, authorization: string | undefined): Promise<AgentReply> {
@@ -112,10 +116,12 @@ export function createCarveIntake(services: Parts, hostOf: (nodeKey: string) => 
     const carve = await store.carves.first({ where: eq("session_id", given.sessionId) });
     if (!carve) return gone;
     if (given.nodeKey !== null && (await hostOf(given.nodeKey)) !== carve.host_id) return gone;
-    // Who does not know the request may not spoil the carve either.
+    // Without the right request id the carve must not be affected either.
     if (!sameText(given.requestId, carve.request_id)) return failure(400, "request_id does not match");
     if (isExpired(carve, clock.now())) return failure(400, "the carve has expired");
     if (carve.error !== null) return failure(400, carve.error);
+    const lost = lostBlock(carve, clock.now());
+    if (lost !== null) return spoil(carve, lost);
     const { blockId, data } = given;
     const verdict = judgeBlock(carve, blockId, data?.length ?? null);
     if (verdict.kind === "wrong") return spoil(carve, verdict.text);
@@ -135,11 +141,11 @@ export function createCarveIntake(services: Parts, hostOf: (nodeKey: string) => 
       },
     });
     if (moved > 0) return taken;
-    // Another server took a block of it meanwhile, or it ended.
+    // Another server stored a block meanwhile, or the carve ended.
     return tried < TRIES ? take(given, tried + 1) : failure(503, "try again");
   }
 
-  /** Whether these are the bytes that the block has. */
+  /** Whether the stored block has the same bytes. */
   async function isStored(carve: CarveRow, blockId: number, data: Uint8Array): Promise<boolean> {
     if (blockId === carve.last_block) return sha256(data) === carve.last_block_hash;
     const hash = createHash("sha256");

@@ -1,5 +1,6 @@
-// What a carve may be, and what a block of it (agent protocol, section 7). The texts are the protocol's own.
-import { hours, isoAt } from "../core/clock.ts";
+// Validation of carves and their blocks (agent protocol, section 7), with the protocol's error texts.
+import { hours, isoAt, minutes } from "../core/clock.ts";
+import { ApiError } from "../core/errors.ts";
 import type { Settings } from "../core/settings.ts";
 import { and, eq, gt, isNull, or, type Predicate } from "../store/query.ts";
 import type { RowOf } from "../store/table.ts";
@@ -8,13 +9,13 @@ import type { carves } from "./tables.ts";
 export type CarveRow = RowOf<typeof carves>;
 
 const MiB = 1024 * 1024;
-/** Bytes of a block request at most. */
+/** Maximum size of a block request in bytes. */
 export const BLOCK_BODY_MAX = 16 * MiB;
 const MAX_BLOCK_SIZE = 256 * MiB;
-/** 8 GiB in the agents' default blocks of 8 KiB. */
+/** 8 GiB in the agents' default block size of 8 KiB. */
 const MAX_BLOCK_COUNT = 1_048_576;
 const MAX_TEXT = 255;
-/** Contents stay this long after their first byte; a carve without any, after it began. */
+/** Contents are kept for this long after the first block, or after the start if there is none. */
 export const RETENTION = hours(24);
 
 export interface Plan {
@@ -25,7 +26,7 @@ export interface Plan {
   readonly request_id: string;
 }
 
-/** Old agents send numbers as text. Beyond what a number holds exactly is Infinity; anything else NaN. */
+/** Parses a whole number; old agents send text. Infinity if it exceeds the safe range, NaN if it is not a number. */
 export function wholeNumber(value: unknown): number {
   const text = typeof value === "string" ? value.trim() : value;
   const number = typeof text === "number" || (typeof text === "string" && /^-?\d+$/.test(text)) ? Number(text) : NaN;
@@ -33,7 +34,7 @@ export function wholeNumber(value: unknown): number {
   return Math.abs(number) > Number.MAX_SAFE_INTEGER ? number * Number.POSITIVE_INFINITY : Number.NaN;
 }
 
-/** The carve that a begin request tells of, or why there can be none. */
+/** The carve described by a begin request, or the reason for refusing it. */
 export function planOf(
   body: Readonly<Record<string, unknown>>,
   limits: Pick<Settings, "carve_max_size">,
@@ -62,17 +63,17 @@ export function planOf(
   return plan;
 }
 
-/** As base64 it must fit a request, with 1 KiB for the rest. */
+/** Encoded as base64 it must fit into a request, with 1 KiB for the rest. */
 const largestBlock = Math.floor(((BLOCK_BODY_MAX - 1024) / 4) * 3);
 
 export type Verdict = { readonly kind: "new" | "repeated" } | { readonly kind: "wrong"; readonly text: string };
 
 const wrong = (text: string): Verdict => ({ kind: "wrong", text });
 
-/** Blocks that may come before one that is missing. Agents send them in order; what comes between may not keep it. */
+/** Maximum number of blocks stored ahead of a missing one. Agents send in order, but proxies may reorder. */
 const AHEAD_MAX = 1_024;
 
-/** How far the carve is once that block is stored too. */
+/** Progress of the carve after storing this block. */
 export function withBlock({ max_block: last, ahead }: Pick<CarveRow, "max_block" | "ahead">, blockId: number) {
   const beyond = [...ahead, blockId].sort((a, b) => a - b);
   let max_block = last;
@@ -80,7 +81,7 @@ export function withBlock({ max_block: last, ahead }: Pick<CarveRow, "max_block"
   return { max_block, ahead: beyond };
 }
 
-/** What a block of that number and length is to a carve. `null`: the data was no base64. */
+/** Classifies a block by its number and length. `null`: the data was not base64. */
 export function judgeBlock(carve: CarveRow, blockId: number, length: number | null): Verdict {
   const { block_count: count, block_size: size, carve_size: total, max_block: last } = carve;
   if (Number.isNaN(blockId)) return wrong("block_id must be a whole number");
@@ -88,7 +89,7 @@ export function judgeBlock(carve: CarveRow, blockId: number, length: number | nu
   if (blockId < 0 || blockId > last + 1 + AHEAD_MAX) return wrong(unexpected(carve, blockId));
   if (length === null) return wrong("data is not base64");
   if (length > size) return wrong(`exceeded declared block size ${size}: ${length}`);
-  // Sent again it is held against what is stored, whatever its length.
+  // A repeated block is compared with the stored one, whatever its length.
   if (blockId <= last || carve.ahead.includes(blockId)) return { kind: "repeated" };
   if (blockId < count - 1)
     return length < size ? wrong(`block ${blockId} is shorter than block size ${size}: ${length}`) : { kind: "new" };
@@ -101,25 +102,58 @@ export const unexpected = (carve: CarveRow, blockId: number): string =>
 
 export const isComplete = (carve: CarveRow): boolean => carve.max_block === carve.block_count - 1;
 
-/** Bytes of the block as it must have been stored. */
+/**
+ * Agents send blocks one at a time and try each up to three times within a minute. So a block that later ones have
+ * passed counts as lost after nothing has arrived for this long.
+ */
+const GAP_LIMIT = minutes(2);
+/** An agent that has sent nothing for this long has given up. */
+export const STALLED_AFTER = hours(1);
+
+/** The error for a lost block; null if it may still arrive. */
+export function lostBlock(carve: CarveRow, now: number): string | null {
+  if (carve.ahead.length === 0 || now - Date.parse(carve.updated_at) < GAP_LIMIT) return null;
+  return `block ${carve.max_block + 1} is missing: later blocks arrived, and then nothing for 2 minutes`;
+}
+
+/** Why a carve failed or stalled; null: it is complete or in progress. */
+export function errorOf(carve: CarveRow, now: number): string | null {
+  if (carve.error !== null || isComplete(carve)) return carve.error;
+  const lost = lostBlock(carve, now);
+  if (lost !== null || now - Date.parse(carve.updated_at) < STALLED_AFTER) return lost;
+  return `block ${carve.max_block + 1} is missing: the host has sent nothing for an hour`;
+}
+
+/** The stored size of a block in bytes. */
 export const lengthOfBlock = (
   { block_count: count, block_size: size, carve_size: total }: CarveRow,
   id: number,
 ): number => (id < count - 1 ? size : total - (count - 1) * size);
 
-/** By the clock: a job that marks carves as expired runs only now and then. */
+/** Compares with the clock, since the job that marks carves as expired runs only occasionally. */
 export const isExpired = (carve: CarveRow, now: number): boolean =>
   carve.expired ||
   (carve.expires_at === null ? Date.parse(carve.created_at) + RETENTION : Date.parse(carve.expires_at)) <= now;
 
-/** The carves for which `isExpired` is false. */
+/** Selects the carves for which `isExpired` is false. */
 export const alive = (now: number): Predicate =>
   and(
     eq("expired", false),
     or(gt("expires_at", isoAt(now)), and(isNull("expires_at"), gt("created_at", isoAt(now - RETENTION)))),
   );
 
-/** Where a block lies in the blob store. */
+/** The key of a block in the blob store. */
 export const blockKey = (carveId: number, blockId: number): string => `${carveKeys(carveId)}${blockId}`;
 export const carveKeys = (carveId: number): string => `${CARVE_KEYS}${carveId}/`;
 export const CARVE_KEYS = "carves/";
+
+/** 503: another server stored this block in a folder that this server cannot access. */
+export const missingBlock = (block: number): ApiError =>
+  new ApiError(503, "Service Unavailable", [
+    {
+      name: "base",
+      reason:
+        `block ${block} of the carve cannot be read: this server does not have the file. Servers with one database must share the ` +
+        "folder blobs of their data directories; or ask the server that received the carve",
+    },
+  ]);

@@ -4,8 +4,9 @@ import type { Carve, carvesApi } from "../../api/carves.ts";
 import type { Context } from "../core/context.ts";
 import { ApiError, badRequest, failed, notFound } from "../core/errors.ts";
 import { page } from "../core/paging.ts";
+import { NoSuchBlob } from "../store/blobs/blobs.ts";
 import { and, eq, everything } from "../store/query.ts";
-import { alive, blockKey, type CarveRow, isExpired, lengthOfBlock } from "./rules.ts";
+import { alive, blockKey, type CarveRow, errorOf, isExpired, lengthOfBlock, missingBlock } from "./rules.ts";
 
 export async function listCarves({ store, clock }: Context, query: z.output<typeof carvesApi.list.query>) {
   const now = clock.now();
@@ -28,20 +29,24 @@ export async function carveRow({ store }: Context, id: number): Promise<CarveRow
   return carve;
 }
 
-/** One block as base64. The refusals' texts are the protocol's (agent protocol, section 7). */
+/** One block as base64. Error texts are the protocol's (agent protocol, section 7). */
 export async function getBlock(ctx: Context, id: number, blockId: number): Promise<{ data: string }> {
   const carve = await carveRow(ctx, id);
   if (isExpired(carve, ctx.clock.now())) throw badRequest("cannot get block for expired carve");
   if (blockId > carve.max_block)
     throw new ApiError(404, "Resource Not Found", [{ name: "base", reason: `block ${blockId} not yet available` }]);
-  const bytes = await buffer(await ctx.blobs.get(blockKey(id, blockId)));
-  if (bytes.length !== lengthOfBlock(carve, blockId)) throw failed(`block ${blockId} is not as it was stored`);
+  const stored = await ctx.blobs.get(blockKey(id, blockId)).catch((error: unknown) => {
+    throw error instanceof NoSuchBlob ? missingBlock(blockId) : error;
+  });
+  const bytes = await buffer(stored);
+  if (bytes.length !== lengthOfBlock(carve, blockId)) throw failed(`block ${blockId} does not have its stored size`);
   return { data: bytes.toString("base64") };
 }
 
 function carveOf(row: CarveRow, now: number): Carve {
   const { id, created_at, host_id, name, block_count, block_size, carve_size } = row;
-  const { carve_id, request_id, session_id, max_block, error } = row;
+  const { carve_id, request_id, session_id, max_block } = row;
+  const error = errorOf(row, now);
   return {
     id,
     created_at,

@@ -3,7 +3,7 @@ import { bool, id, int, json, ref, table, text, time } from "../store/table.ts";
 export const carves = table("carves", {
   id: id(),
   created_at: time().index(),
-  /** When the last block came; until then when it began. */
+  /** When the last block arrived; before the first one, when the carve began. */
   updated_at: time(),
   host_id: ref("hosts"),
   name: text(),
@@ -15,15 +15,15 @@ export const carves = table("carves", {
   carve_id: text().index(),
   request_id: text(),
   session_id: text().unique(),
-  /** The last block up to which all are stored; -1: none. */
+  /** All blocks up to this one are stored; -1: none. */
   max_block: int().default(-1),
-  /** Blocks beyond a gap that are stored already, ascending. */
+  /** Stored blocks after a gap, ascending. */
   ahead: json<readonly number[]>().default([]),
-  /** The block that came last, and its SHA-256 (hex): mostly that is the one which comes again. */
+  /** The block that arrived last and its SHA-256 (hexadecimal). A repeated block is usually this one. */
   last_block: int().nullable(),
   last_block_hash: text().default(""),
   expired: bool().default(false).index(),
-  /** 24 hours after the first data came; null: none came yet. */
+  /** 24 hours after the first block; null: none has arrived. */
   expires_at: time().nullable(),
   error: text().nullable(),
 });

@@ -1,4 +1,4 @@
-// Templates as the agent on a host sees them: with its values, and how they stand on it.
+// Certificate templates from the view of a host's agent: with the host's values and the status on the host.
 import type { WholeTemplate } from "../../api/certificates.ts";
 import { recordActivity } from "../activities/record.ts";
 import { getCaRow } from "../ca/rules.ts";
@@ -10,7 +10,7 @@ import type { CallingHost } from "./node-key.ts";
 import { type TemplateRow, templateOf } from "./rules.ts";
 import { giveChallenge } from "./scep-proxy.ts";
 
-/** 404 where there is none, 403 where it is for another team. */
+/** 404 if there is no such template, 403 if it belongs to another team. */
 async function templateFor(ctx: Context, host: CallingHost, id: number): Promise<TemplateRow> {
   const row = await ctx.store.certificateTemplates.get(id);
   if (!row) throw notFound("certificate template", id);
@@ -18,7 +18,10 @@ async function templateFor(ctx: Context, host: CallingHost, id: number): Promise
   return row;
 }
 
-/** The agent that reads it goes on to enrol: it is delivered by that, or failed where the host lacks a value. */
+/**
+ * The agent enrols after it has read the template, so reading sets it to delivered, or to failed if the host lacks a
+ * value.
+ */
 export async function ownTemplate(
   ctx: Context,
   host: CallingHost,
@@ -45,7 +48,7 @@ export async function ownTemplate(
       certificate_authority_type: ca.type,
       team_id: row.team_id,
       status,
-      // Only while there is something to enrol for.
+      // Only while the agent still has to enrol.
       scep_challenge: challenge === null ? null : ca.secret,
       svc_challenge: challenge,
     },
@@ -70,7 +73,7 @@ async function settle({ store, clock }: Context, hostId: number, templateId: num
   return status;
 }
 
-/** What the agent says of the installation; told of when it is news. */
+/** Stores the installation status from the agent, and records an activity if it has changed. */
 export async function reportStatus(
   ctx: Context,
   host: CallingHost,

@@ -1,6 +1,7 @@
-// Hosts that call with their own key: the query engine's node key, or the managed agent's.
+// Authenticates hosts by their own key: the query engine's node key or the managed agent's key.
 import type { Context, Services } from "../core/context.ts";
 import { authenticationRequired } from "../core/errors.ts";
+import type { Caller } from "../core/proxies.ts";
 import { tokenHash } from "../core/random.ts";
 import { managedAgents } from "../device/managed-agents.ts";
 import { eq } from "../store/query.ts";
@@ -10,21 +11,24 @@ export interface CallingHost {
   readonly team_id: number | null;
 }
 
-/** The key in `Authorization: Node key KEY`, or in the shorter form that query engines send; null for another kind of header. */
+/**
+ * The key in `Authorization: Node key KEY`, or in the shorter form that query engines send. Null for any other
+ * header.
+ */
 export const nodeKeyIn = (header: string): string | null =>
   /^node ?key +(\S{1,256})$/i.exec(header.trim())?.[1] ?? null;
 
-/** 401 where no host has the key; 429 where the address tried too many such. */
-export async function hostOfKey(services: Services | Context, key: string, address: string): Promise<CallingHost> {
+/** 401 if no host has the key, 429 after too many unknown keys from the address. */
+export async function hostOfKey(services: Services | Context, key: string, caller: Caller): Promise<CallingHost> {
   const own = await services.store.hosts.pick(["id", "team_id"], { where: eq("node_key_hash", tokenHash(key)) });
   if (own[0]) return own[0];
-  const { hostId, teamId } = await managedAgents(services).find(key, address);
+  const { hostId, teamId } = await managedAgents(services).find(key, caller);
   return { id: hostId, team_id: teamId };
 }
 
-/** The host of a request to an endpoint that knows no other caller. */
+/** The host of a request to an endpoint that only hosts may call. */
 export async function callingHost(ctx: Context): Promise<CallingHost> {
   const key = nodeKeyIn(ctx.headers?.get("authorization") ?? "");
   if (key === null) throw authenticationRequired();
-  return hostOfKey(ctx, key, ctx.address);
+  return hostOfKey(ctx, key, ctx);
 }

@@ -14,7 +14,7 @@ export const certificateRoutes = [
   route(api.deleteSpecs, ({ body }, ctx) => deleteTemplates(ctx, body.ids, body.team_id || null)),
 ];
 
-/** What the agent on Android calls. */
+/** The endpoints of the agent on Android. */
 export const certificateAgentRoutes: readonly Route[] = [
   route(certificateAgentApi.get, async ({ params }, ctx) => ownTemplate(ctx, await callingHost(ctx), params.id)),
   route(certificateAgentApi.status, async ({ params, body }, ctx) =>

@@ -1,4 +1,4 @@
-// What a certificate template may be, and who may see which.
+// Validation of certificate templates, and who may see which.
 import type { Action } from "../../api/access.ts";
 import { type CertificateTemplate, TEMPLATE_NAME_MAX } from "../../api/certificates.ts";
 import { BadName, parseName } from "../ca/names.ts";
@@ -13,21 +13,21 @@ import type { certificateTemplates } from "./tables.ts";
 
 export type TemplateRow = RowOf<typeof certificateTemplates>;
 
-/** Those of them that a template may hold. */
+/** The variables that templates may use. */
 const variables: readonly HostVariable[] = ["HOST_UUID", "HOST_HARDWARE_SERIAL", "HOST_END_USER_IDP_USERNAME"];
 
-// biome-ignore lint/suspicious/noControlCharactersInRegex: these are what is looked for
+// biome-ignore lint/suspicious/noControlCharactersInRegex: the expression must match control characters
 const CONTROL = /[\u0000-\u001f\u007f-\u009f\u2028\u2029]/;
 
 export function checkTemplateName(given: string, field = "name"): string {
   const name = given.normalize("NFC").trim();
   if (name === "") throw invalid(field, "must not be empty");
-  if (CONTROL.test(name)) throw invalid(field, "must not hold control characters");
+  if (CONTROL.test(name)) throw invalid(field, "must not contain control characters");
   if (name.length > TEMPLATE_NAME_MAX) throw invalid(field, `must have at most ${TEMPLATE_NAME_MAX} characters`);
   return name;
 }
 
-/** 400 for a variable that cannot be used, 422 for what is no subject name. */
+/** 400 for a variable that cannot be used, 422 for an invalid subject name. */
 export function checkSubjectName(given: string, field = "subject_name"): string {
   const subject = given.trim();
   const unknown = unknownVariable(subject, variables);
@@ -47,10 +47,10 @@ export function checkSubjectName(given: string, field = "subject_name"): string 
 
 export function checkAuthority(ca: CaRow, field = "certificate_authority_id"): void {
   if (ca.type !== "custom_scep_proxy")
-    throw badRequest(`templates are of custom_scep_proxy authorities; ${ca.name} is a ${ca.type}`, field);
+    throw badRequest(`templates require a custom_scep_proxy authority; ${ca.name} is a ${ca.type}`, field);
 }
 
-/** Names are unique within a team: 409, also where another request was first. */
+/** Names are unique within a team: 409, also if a concurrent request took the name first. */
 export async function templateNameTaken<R>(name: string, work: () => Promise<R>): Promise<R> {
   try {
     return await work();
@@ -62,7 +62,7 @@ export async function templateNameTaken<R>(name: string, work: () => Promise<R>)
 export const taken = (name: string) =>
   alreadyExists(`a certificate template with the name ${name} exists on that team`);
 
-/** 404 where the caller may not even know of it. */
+/** 404 if the caller may not learn that the template exists. */
 export async function getTemplateRow(ctx: Context, action: Action, id: number): Promise<TemplateRow> {
   const row = await ctx.store.certificateTemplates.get(id);
   if (!row) throw notFound("certificate template", id);

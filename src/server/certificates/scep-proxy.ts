@@ -1,13 +1,16 @@
-// What agents enrol through, so that hosts need not reach the authority itself (device protocols, 2.2). Messages pass untouched; who may send one is told by
-// a challenge that this server gave the host's agent: one hour, one PKIOperation.
-import { createFailureLimit } from "../agent/failure-limit.ts";
+// The SCEP proxy for agents, so that hosts need not reach the authority themselves (device protocols, 2.2). Messages
+// are passed on unchanged. A request needs a challenge that this server issued to the host's agent. It is valid for
+// one hour and one PKIOperation.
 import { textIn } from "../ca/rules.ts";
 import { askCa, CaError } from "../ca/upstream.ts";
 import { type ByteSource, readBytes } from "../core/body.ts";
+import { bodyRoom } from "../core/body-room.ts";
 import { minutes } from "../core/clock.ts";
 import type { Services } from "../core/context.ts";
 import { ApiError, badRequest, limitExceeded, upstreamFailed } from "../core/errors.ts";
+import type { Caller } from "../core/proxies.ts";
 import { sameText, tokenHash } from "../core/random.ts";
+import { createFailureLimit } from "../rate-limits/failures.ts";
 import { and, eq } from "../store/query.ts";
 import type { RowOf } from "../store/table.ts";
 import type { ServerTx } from "../tables.ts";
@@ -19,7 +22,7 @@ const TIMEOUT = 30_000;
 const MESSAGE_MAX = 2 * 1024 * 1024;
 const FAILURES_A_MINUTE = 100;
 
-/** A new challenge for the host's agent; the one before it ends. In the transaction of the call. */
+/** Issues a new challenge to the host's agent and invalidates the previous one. Call this in a transaction. */
 export async function giveChallenge(
   { store, clock, random }: Pick<Services, "clock" | "random"> & { readonly store: ServerTx },
   hostId: number,
@@ -38,7 +41,10 @@ export async function giveChallenge(
 
 type Standing = RowOf<typeof hostCertificates>;
 
-/** `host_uuid,gTEMPLATE,ca_name,challenge`: where it goes, and the row that says so. 400 for anything that is not all true, all alike. */
+/**
+ * `host_uuid,gTEMPLATE,ca_name,challenge`: the destination and the row of the challenge. Every mismatch is the same
+ * 400.
+ */
 async function find({ store, clock }: Services, identifier: string): Promise<{ url: string; row: Standing }> {
   const refused = () => badRequest("unknown or used enrolment");
   const [uuid = "", profile = "", caName = "", challenge = "", ...more] = identifier.split(",");
@@ -48,7 +54,7 @@ async function find({ store, clock }: Services, identifier: string): Promise<{ u
   const ca = template ? await store.certificateAuthorities.get(template.certificate_authority_id) : null;
   if (!template || !ca || ca.name !== caName) throw refused();
   const given = tokenHash(challenge);
-  // Uuids may be there twice: the challenge tells the host.
+  // Several hosts may have the same uuid: the challenge identifies the host.
   const hosts = await store.hosts.pick(["id", "team_id"], { where: eq("uuid", uuid), limit: 10 });
   for (const host of hosts.filter(({ team_id }) => team_id === template.team_id)) {
     const row = await store.hostCertificates.first({
@@ -62,7 +68,10 @@ async function find({ store, clock }: Services, identifier: string): Promise<{ u
   throw refused();
 }
 
-/** Nothing more can come of this challenge: the agent finds the template to do again, with a new one. */
+/**
+ * The challenge is used up without a certificate. The template becomes pending again, and the agent gets a new
+ * challenge for it.
+ */
 async function startAnew(store: ServerTx, now: string, row: Standing): Promise<void> {
   const mine = and(eq("id", row.id), eq("challenge_hash", row.challenge_hash));
   const status = row.status === "delivered" ? "pending" : row.status;
@@ -72,7 +81,7 @@ async function startAnew(store: ServerTx, now: string, row: Standing): Promise<v
   });
 }
 
-/** Of two messages with one challenge only one goes on. */
+/** Of two messages with the same challenge only one is passed on. */
 async function consume({ store, clock }: Services, row: Standing): Promise<void> {
   const taken = await store.hostCertificates.update({
     where: and(eq("id", row.id), eq("challenge_hash", row.challenge_hash)),
@@ -90,7 +99,7 @@ const types: Readonly<Record<string, readonly string[]>> = {
 interface Asked {
   readonly identifier: string;
   readonly operation: string;
-  /** Base64 as it stands in the query of a GET, or the bytes of a POST. */
+  /** Base64 from the query of a GET, or the bytes of a POST. */
   readonly message: string | Buffer | null;
 }
 
@@ -115,7 +124,8 @@ async function pass(services: Services, { identifier, operation, message }: Aske
   });
   if (asked.status !== 200) throw upstreamFailed(`the certificate authority answered with status ${asked.status}`);
   const type = asked.headers.get("content-type")?.split(";")[0]?.trim().toLowerCase() ?? "";
-  // Whatever else the authority calls it, it goes out as what it must be, and is no page of this server.
+  // The content type is always one of the expected ones, so that the reply is never rendered as a page of this
+  // server.
   return new Response(new Uint8Array(asked.body), {
     headers: {
       "content-type": known.includes(type) ? type : known[0]!,
@@ -129,28 +139,30 @@ export interface ScepRequest {
   readonly method: string;
   readonly query: URLSearchParams;
   readonly body: ByteSource | null;
-  /** What stands in the path, decoded. */
+  /** The decoded identifier from the path. */
   readonly identifier: string;
-  readonly address: string;
+  readonly caller: Caller;
 }
 
 export type ScepProxy = (request: ScepRequest) => Promise<Response>;
 
 export function createScepProxy(services: Services): ScepProxy {
-  const failures = createFailureLimit(services.clock, FAILURES_A_MINUTE);
+  const failures = createFailureLimit(services, { scope: "certificate proxy", most: FAILURES_A_MINUTE });
   return async (request) => {
     try {
-      return await pass(services, await readAsked(request));
+      return await pass(services, await readAsked(services, request));
     } catch (error) {
-      const wait = error instanceof ApiError && error.status === 400 ? failures.fail(request.address) : 0;
+      const wait = error instanceof ApiError && error.status === 400 ? failures.fail(request.caller) : 0;
       throw wait > 0 ? limitExceeded(wait) : error;
     }
   };
 }
 
-async function readAsked({ method, query, body, identifier }: ScepRequest): Promise<Asked> {
+async function readAsked(services: Services, { method, query, body, identifier, caller }: ScepRequest): Promise<Asked> {
   const operation = query.get("operation") ?? "";
-  if (method === "POST") return { identifier, operation, message: await readBytes(body, null, MESSAGE_MAX) };
-  // Clients forget to escape the plus signs of base64.
+  const room = bodyRoom(services);
+  const from = { room, sender: room.byAddress(caller.address) };
+  if (method === "POST") return { identifier, operation, message: await readBytes(body, null, MESSAGE_MAX, from) };
+  // Some clients do not escape the plus signs of base64.
   return { identifier, operation, message: query.get("message")?.replaceAll(" ", "+") ?? null };
 }

@@ -35,7 +35,10 @@ export async function listTemplates(ctx: Context, query: List) {
   return { certificates: ctx.host ? await filled(ctx, ctx.host.id, certificates) : certificates, meta };
 }
 
-/** A host's own; else the team's, without one those that have no team. */
+/**
+ * For a host, the templates of its team. Otherwise those of the given team; without one, those for hosts without a
+ * team.
+ */
 async function chosen(ctx: Context, team: number | undefined, teamId: number | undefined) {
   if (ctx.host) return eq("team_id", ctx.host.team_id);
   if (team !== undefined && teamId !== undefined && team !== teamId)
@@ -45,7 +48,9 @@ async function chosen(ctx: Context, team: number | undefined, teamId: number | u
   return and(inTeam(given ?? 0), visible(ctx, "certificates:read"));
 }
 
-/** Left out: what takes a value that the host lacks. It could ask for no certificate by it. */
+/**
+ * Templates with a variable that the host lacks are left out, because the host cannot request a certificate for them.
+ */
 async function filled(ctx: Context, hostId: number, templates: readonly CertificateTemplate[]) {
   const values = await valuesOf(ctx, hostId);
   if (!values) return [];
@@ -77,7 +82,7 @@ export async function getTemplate(
     svc_challenge: null,
   };
   if (hostId === undefined) return { certificate: { ...shown, status: null } };
-  // Who may read templates of the team may know its hosts' values that stand in them.
+  // A user who may read the team's templates may also see the values of its hosts that appear in them.
   const host = await hostOfTeam(ctx, hostId, row);
   const [standing] = await ctx.store.hostCertificates.pick(["status"], {
     where: and(eq("host_id", host.id), eq("template_id", id)),
@@ -131,7 +136,7 @@ export async function createTemplate(ctx: Context, given: CreateTemplate) {
   );
 }
 
-/** It can go between the look at it and the insert. */
+/** The authority may be deleted between the check and the insert. */
 export async function withoutGoneAuthority<R>(id: number, work: () => Promise<R>): Promise<R> {
   try {
     return await work();
@@ -152,7 +157,7 @@ export async function deleteTemplate(ctx: Context, id: number): Promise<Record<s
   return {};
 }
 
-/** All of them must be of that team, or none goes. */
+/** All templates must belong to that team, otherwise none is deleted. */
 export async function deleteTemplates(
   ctx: Context,
   given: readonly number[],

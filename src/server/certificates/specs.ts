@@ -1,4 +1,4 @@
-// Certificate templates as configuration: written by team and name, all or none.
+// Certificate templates as configuration: written by team and name in one transaction.
 import type { TemplateSpec } from "../../api/certificates.ts";
 import { recordActivity } from "../activities/record.ts";
 import { authorize } from "../core/access.ts";
@@ -61,7 +61,7 @@ async function wantedOf(ctx: Context, specs: readonly TemplateSpec[]): Promise<W
   return found;
 }
 
-/** Empty, or `No team`: none. 404 for a name that no team has. */
+/** Empty or `No team` means no team. 404 for an unknown team name. */
 async function teamNamed({ store }: Context, given: string | null | undefined) {
   const key = nameKey((given ?? "").trim());
   if (key === "" || key === "no team") return null;
@@ -87,7 +87,7 @@ async function keep(ctx: Context, { name, team, certificate_authority_id, subjec
     where: eq("id", before.id),
     set: { certificate_authority_id, subject_name, updated_at: now },
   });
-  // What hosts have was issued for another name: they are to ask anew.
+  // Existing certificates were issued for another subject name: hosts must request new ones.
   await store.hostCertificates.update({
     where: eq("template_id", before.id),
     set: { status: "pending", detail: null, updated_at: now },

@@ -15,7 +15,7 @@ export const certificateTemplates = table(
   { unique: [["team_id", "name"]] },
 );
 
-/** How a template stands on a host. */
+/** The status of a template on a host. */
 export const hostCertificates = table(
   "host_certificates",
   {
@@ -24,7 +24,7 @@ export const hostCertificates = table(
     template_id: ref("certificate_templates"),
     status: text<"pending" | "delivered" | "verified" | "failed">(),
     detail: text().nullable(),
-    /** SHA-256 of the challenge that this server's SCEP proxy takes once, hex, and until when. */
+    /** SHA-256 (hex) of the challenge that this server's SCEP proxy accepts once, and its expiry time. */
     challenge_hash: text().nullable(),
     challenge_until: time().nullable(),
     updated_at: time(),

@@ -1,4 +1,4 @@
-// Changes of everything that configuration files can say, in one transaction: all of them, or none.
+// Applies changes of any kind of configuration object in one transaction: all of them or none.
 import type { z } from "zod";
 import { type configurationApi, NO_TEAM_NAME } from "../../api/configuration.ts";
 import { readSections } from "../app-config/rows.ts";
@@ -6,9 +6,8 @@ import { allSections } from "../app-config/sections.ts";
 import { askTrackers } from "../app-config/service.ts";
 import { sameAs } from "../ca/rules.ts";
 import { CHANGES as AUTHORITIES_LOCK } from "../ca/service.ts";
-import { askSteps } from "../ca/specs.ts";
+import { askSteps, checkSteps } from "../ca/specs.ts";
 import { type Context, within } from "../core/context.ts";
-import { DryRun, unlessDry } from "../core/dry-run.ts";
 import { ApiError, alreadyExists, conflict, invalid, notFound } from "../core/errors.ts";
 import { inTurns } from "../core/parts.ts";
 import { againWithoutGone } from "../labels/members.ts";
@@ -37,8 +36,8 @@ type Body = z.output<(typeof configurationApi)["apply"]["body"]>;
 type Reply = z.output<(typeof configurationApi)["apply"]["response"]>;
 
 /**
- * The locks of everything that an apply may write, in the one order in which several of them are taken anywhere: set-up holds "users"
- * and takes "config", a change of integrations holds "config" and takes "enroll_secrets".
+ * The locks of everything that an apply may write. The order is the same wherever several of them are taken: set-up
+ * holds "users" and takes "config", a change of integrations holds "config" and takes "enroll_secrets".
  */
 const LOCKS = [
   "users",
@@ -61,7 +60,6 @@ const locked = <R>(
 };
 
 export async function applyConfiguration(ctx: Context, body: Body): Promise<Reply> {
-  const isDry = body.dry_run ?? false;
   const texts: Texts = new Map(Object.entries(body.secrets ?? {}));
   const changes = body.changes.map((change, index): Given => ({ ...change, index }));
   const request = await readRequest(ctx, changes, texts);
@@ -71,14 +69,13 @@ export async function applyConfiguration(ctx: Context, body: Body): Promise<Repl
   await againWithoutGone(() =>
     locked(ctx.store, async (store) => {
       done = await write(within(ctx, store), { request, changes, texts, asked, pins: body.pins ?? [], key });
-      if (isDry) throw new DryRun();
     }),
-  ).catch(unlessDry);
-  if (!isDry) for (const later of done!.later) later(ctx);
-  return { applied: done!.applied, dry_run: isDry };
+  );
+  for (const later of done!.later) later(ctx);
+  return { applied: done!.applied, dry_run: ctx.dryRun !== null };
 }
 
-/** Over the network, so before the transaction; what does not change is not asked about. */
+/** Checks that need the network run before the transaction. Objects that do not change are not checked. */
 async function askOutside(ctx: Context, { config, authorities }: Request, skip: boolean): Promise<Asked> {
   const integrations = config.filter(({ name }) => name === "integrations");
   if (integrations.length > 0 && !skip) {
@@ -94,6 +91,7 @@ async function askOutside(ctx: Context, { config, authorities }: Request, skip: 
     await locating(step, async () => {
       const one = authorityStep(held.get(step.name), step.wanted);
       if (one.before && sameAs(one.before, one.wanted)) return;
+      await checkSteps(ctx, [one]);
       if (!skip) await askSteps(ctx, [one]);
       asked.set(step, one);
     });
@@ -127,7 +125,7 @@ async function write(ctx: Context, { request, changes, texts, asked, pins, key }
   const made = new Set(request.teams.filter(({ action }) => action === "create").map(({ name }) => name));
   for await (const given of inTurns(changes)) checkPlace(work, given, made);
 
-  // Teams use the organization's integrations; policies and queries use labels.
+  // The order matters: teams use the organization's integrations, policies and queries use labels.
   await writeConfig(work, request.config);
   await writeAuthorities(work, request.authorities, asked);
   await writeLabels(work, request.labels);
@@ -145,15 +143,16 @@ async function write(ctx: Context, { request, changes, texts, asked, pins, key }
   return work;
 }
 
-/** Whether the thing is where the change says, and the caller may change it there. */
+/** Checks that the object exists (or not) as the change expects, and that the caller may change it there. */
 function checkPlace({ ctx, current, teams, leaving }: Work, given: Given, made: ReadonlySet<string>): void {
   const { kind, owner, name, action } = given;
   const teamName = kind === "team" ? name : owner === NO_TEAM_NAME ? null : owner;
   const team = teamName === null ? undefined : teams.get(teamName);
   if (owner !== null && owner !== NO_TEAM_NAME) {
-    // To team users another team is as good as missing.
+    // For team users, another team is answered like a missing one.
     if (!team && !made.has(owner)) throw refusal(given, notFound("team", owner));
-    if (leaving.has(owner) && action !== "delete") throw refusal(given, invalid("base", "its team is deleted"));
+    if (leaving.has(owner) && action !== "delete")
+      throw refusal(given, invalid("base", "its team is deleted by this request"));
   }
   if (team && (kind === "team" || owner !== null))
     try {
@@ -162,8 +161,8 @@ function checkPlace({ ctx, current, teams, leaving }: Work, given: Given, made: 
       throw error instanceof ApiError ? refusal(given, error) : error;
     }
   const isThere = current.has(keyOf(given));
-  if (action === "create" && isThere) throw refusal(given, alreadyExists("is there already"));
-  // What there is one of in each scope comes into being with its team.
+  if (action === "create" && isThere) throw refusal(given, alreadyExists("already exists"));
+  // Objects of which each scope has exactly one are created together with their team.
   const comes = owner !== null && made.has(owner) && kind !== "policy" && kind !== "query";
-  if (action !== "create" && !isThere && !comes) throw refusal(given, conflict("is not there (any more)"));
+  if (action !== "create" && !isThere && !comes) throw refusal(given, conflict("does not exist (any more)"));
 }

@@ -1,20 +1,20 @@
-// Changes as they are asked for, and errors that name them.
+// Requested changes, and errors that name the change.
 import { NO_TEAM_NAME, type ThingChange, type ThingKey } from "../../api/configuration.ts";
 import { ApiError, type FieldError } from "../core/errors.ts";
 import { inTurns } from "../core/parts.ts";
 import type { Thing } from "./values.ts";
 
 export interface Given extends ThingChange {
-  /** Its place in the request. */
+  /** The index of the change in the request. */
   readonly index: number;
 }
 
-/** A change whose value was read: what it is to be. */
+/** A change whose value was parsed. */
 export interface Step<W> extends Given {
   readonly wanted: W;
 }
 
-/** What a value asks for, and the value as the state would tell it. */
+/** The parsed value, in the form in which the state shows it. */
 export interface Wanted {
   readonly value: Thing["value"];
 }
@@ -25,7 +25,7 @@ const words: Partial<Record<ThingKey["kind"], string>> = {
 };
 const ONE_IN_SCOPE: ReadonlySet<string> = new Set(["agent_options", "team_settings", "enroll_secrets"]);
 
-/** The thing in words: `policy "Disk is encrypted" of team "Sales"`. */
+/** Describes the object: `policy "Disk is encrypted" of team "Sales"`. */
 export function told({ kind, owner, name }: ThingKey): string {
   const what = words[kind] ?? kind.replaceAll("_", " ");
   const whose =
@@ -33,7 +33,10 @@ export function told({ kind, owner, name }: ThingKey): string {
   return `${what}${ONE_IN_SCOPE.has(kind) ? "" : ` ${JSON.stringify(name)}`}${whose}`;
 }
 
-/** Fields of the change itself begin with `change.`; all others are paths in its value, with `value.` before them or not. */
+/**
+ * Names of the change's own fields begin with `change.`. All others are paths in its value, with or without the
+ * prefix `value.`.
+ */
 function placed(given: Given, { name, reason }: FieldError): FieldError {
   return { name: `changes.${given.index}${placeOf(given, name)}`, reason: `${told(given)}: ${reason}` };
 }
@@ -45,10 +48,10 @@ function placeOf({ kind }: Given, name: string): string {
   return path === "value.name" && nameless.has(kind) ? ".name" : `.${path}`;
 }
 
-/** Kinds whose values have no name of their own: it is the change's. */
+/** Kinds whose values have no name field: the name is that of the change. */
 const nameless: ReadonlySet<string> = new Set(["label", "policy", "query", "team"]);
 
-/** The refusal of one change, named by its place. */
+/** The error for one change, with its index in the request. */
 export const refusal = (given: Given, error: ApiError): ApiError =>
   new ApiError(
     error.status,
@@ -58,7 +61,7 @@ export const refusal = (given: Given, error: ApiError): ApiError =>
     ),
   );
 
-/** Errors thrown by `work` name the change. */
+/** Adds the change to the errors that `work` throws. */
 export async function locating<R>(given: Given, work: () => R | Promise<R>): Promise<R> {
   try {
     return await work();
@@ -67,10 +70,10 @@ export async function locating<R>(given: Given, work: () => R | Promise<R>): Pro
   }
 }
 
-/** Errors told of one request. */
+/** The maximum number of errors in one reply. */
 export const MOST_TOLD = 100;
 
-/** Reads every change before any error is thrown: all that is wrong is told together, with the status of the first. */
+/** Parses every change before any error is thrown. All errors are reported together, with the status of the first. */
 export async function readAll<R>(changes: readonly Given[], read: (given: Given) => R): Promise<R[]> {
   const results: R[] = [];
   const errors: FieldError[] = [];

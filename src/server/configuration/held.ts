@@ -1,4 +1,4 @@
-// All that configuration files can say, as rows, of what the caller may write: a few reads, however much there is.
+// Reads the rows of all configuration objects that the caller may write, in a small number of queries.
 import { setImmediate as breathe } from "node:timers/promises";
 
 import { readSections } from "../app-config/rows.ts";
@@ -22,19 +22,19 @@ export type SecretRow = RowOf<typeof enrollSecrets>;
 export type HostName = string | number;
 
 export interface Held {
-  /** Null where the caller may not write the configuration. */
+  /** Null if the caller may not write the configuration. */
   readonly sections: ReadonlyMap<string, object> | null;
   readonly teams: readonly TeamRow[];
-  /** Null where the caller may not write the settings of hosts without a team. */
+  /** Null if the caller may not write the settings of hosts without a team. */
   readonly noTeam: NoTeamSettings | null;
   readonly enrollSecrets: readonly SecretRow[];
-  /** Whose secrets the caller may write. */
+  /** Whether the caller may write the team's enroll secrets. */
   readonly mayWriteSecrets: (teamId: number | null) => boolean;
-  /** Every label: what is narrowed by labels names them. */
+  /** Every label, because other objects refer to labels by name. */
   readonly labels: readonly LabelRow[];
-  /** Whether labels are things of this caller. */
+  /** Whether the caller may write labels, so that they are among the returned objects. */
   readonly ownsLabels: boolean;
-  /** Of manual labels, what their hosts are called. */
+  /** The names of manual labels' hosts. */
   readonly hosts: ReadonlyMap<number, readonly HostName[]>;
   readonly policies: readonly PolicyRow[];
   readonly policyLabels: ReadonlyMap<number, LabelScope>;
@@ -43,10 +43,10 @@ export interface Held {
   readonly authorities: readonly CaRow[];
 }
 
-/** Members read at once: three numbers each. */
+/** Members per read. Each has three numbers. */
 const MEMBERS = 20_000;
 
-/** In one transaction, so that all of it is of one moment. */
+/** Call this in a transaction, so that all rows are from the same moment. */
 export async function readHeld(ctx: Context): Promise<Held> {
   const { store } = ctx;
   const isGlobal = may(ctx.user, "config:write", null);
@@ -84,7 +84,7 @@ export async function readHeld(ctx: Context): Promise<Held> {
   };
 }
 
-/** Rows read at once: all of them would hold the event loop. */
+/** Rows per read. Reading all at once would block the event loop. */
 const PAGE = 1_000;
 
 async function inPages<R>(pages: AsyncIterable<R[]>): Promise<R[]> {
@@ -96,7 +96,7 @@ async function inPages<R>(pages: AsyncIterable<R[]>): Promise<R[]> {
   return rows;
 }
 
-/** On the free tier there are no teams, and none of what they own. */
+/** On the free tier there are no teams and no objects of teams. */
 const ofTier = (ctx: Context, action: "policies:write" | "queries:write", global: Predicate): Predicate =>
   and(visible(ctx, action), isPremium(ctx) ? everything : global);
 

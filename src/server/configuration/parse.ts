@@ -1,4 +1,4 @@
-// Reading values, in the words in which bodies are refused.
+// Parses values with the same error messages as request bodies.
 import type { z } from "zod";
 import { invalidFields } from "../core/errors.ts";
 import { bodyErrors } from "../core/route.ts";
@@ -9,7 +9,7 @@ export function parsed<T>(schema: z.ZodType<T>, value: unknown): T {
   throw invalidFields(bodyErrors(result.error));
 }
 
-/** A comma list in the order of the known platforms: what it means does not hang on the order. */
+/** A comma-separated list in the order of the known platforms, because its order has no meaning. */
 export function platformsOf(known: readonly string[], list: string): string {
   const words = list.split(",");
   return known.filter((one) => words.includes(one)).join(",");

@@ -1,11 +1,11 @@
-// What the caller has read must be as it was: else nothing of what it asks for is done.
+// Optimistic lock: the apply is refused if anything that the caller has read has changed.
 import type { Pin } from "../../api/configuration.ts";
 import { ApiError, type FieldError } from "../core/errors.ts";
 import { inTurns } from "../core/parts.ts";
 import { MOST_TOLD, told } from "./changes.ts";
 import { keyOf, revisionOf, type Thing } from "./values.ts";
 
-/** 409 that names what moved; `pins.N` is the place in the request. */
+/** 409 that names the changed objects. `pins.N` is the index in the request. */
 export async function checkPins(pins: readonly Pin[], current: ReadonlyMap<string, Thing>, key: string): Promise<void> {
   const errors: FieldError[] = [];
   let moved = 0;
@@ -15,10 +15,10 @@ export async function checkPins(pins: readonly Pin[], current: ReadonlyMap<strin
     if (revision === pin.revision) continue;
     moved++;
     if (errors.length >= MOST_TOLD) continue;
-    const how = revision === null ? "is gone" : pin.revision === null ? "is there now" : "has changed";
+    const how = revision === null ? "was deleted" : pin.revision === null ? "was created" : "has changed";
     errors.push({ name: `pins.${i}`, reason: `${told(pin)} ${how} since it was read` });
   }
   if (moved === 0) return;
-  if (moved > errors.length) errors.push({ name: "pins", reason: `${moved - errors.length} more have moved` });
+  if (moved > errors.length) errors.push({ name: "pins", reason: `${moved - errors.length} more have changed` });
   throw new ApiError(409, "Conflict", errors);
 }

@@ -1,4 +1,4 @@
-// What an apply asks for, read: each change checked by itself, and by kind what it is to be.
+// Parses an apply request: checks each change by itself and groups the parsed changes by kind.
 
 import type { Action } from "../../api/access.ts";
 import { NO_TEAM_NAME, type ThingKind } from "../../api/configuration.ts";
@@ -26,7 +26,7 @@ import {
 import { keyOf, type Texts } from "./values.ts";
 
 export interface Request {
-  /** Sections, and the global agent options. */
+  /** Sections, including the global agent options. */
   readonly config: Step<unknown>[];
   readonly authorities: Step<AuthorityWanted>[];
   readonly labels: Step<LabelWanted>[];
@@ -37,14 +37,14 @@ export interface Request {
   readonly secrets: Step<SecretsWanted>[];
   readonly policies: Step<PolicyWanted>[];
   readonly queries: Step<QueryWanted>[];
-  /** What goes, by kind. */
+  /** Deletions, by kind. */
   readonly gone: Readonly<Record<"certificate_authority" | "label" | "team" | "policy" | "query", Given[]>>;
 }
 
-/** Of what there is one in its scope: it comes and goes with that. */
+/** Kinds of which each scope has exactly one object. It is created and deleted with its scope. */
 const single: ReadonlySet<ThingKind> = new Set(["config", "agent_options", "team_settings", "enroll_secrets"]);
 
-/** Who may own things of a kind, besides teams: nobody (global), and hosts without a team. */
+/** The possible owners of each kind: nobody (global), a team, or hosts without a team. */
 const owners: Record<ThingKind, { readonly global: boolean; readonly team: boolean; readonly noTeam: boolean }> = {
   config: { global: true, team: false, noTeam: false },
   certificate_authority: { global: true, team: false, noTeam: false },
@@ -86,10 +86,10 @@ export async function readRequest(ctx: Context, changes: readonly Given[], texts
 function checkShape({ kind, owner, name, action }: Given): void {
   const { global, team, noTeam } = owners[kind];
   const fits = owner === null ? global : owner === NO_TEAM_NAME ? noTeam : team;
-  if (!fits) throw invalid("change.owner", `things of kind ${kind} have no such owner`);
+  if (!fits) throw invalid("change.owner", `objects of kind ${kind} cannot have this owner`);
   if (single.has(kind)) {
     if (kind !== "config" && name !== kind) throw invalid("change.name", `must be ${kind}`);
-    if (action === "create") throw alreadyExists("is there already");
+    if (action === "create") throw alreadyExists("already exists");
     if (action === "delete") throw invalid("change.action", "cannot be deleted: it goes with its scope");
   }
 }
@@ -117,11 +117,11 @@ const actionFor = ({ kind, owner, action }: Given): Action => {
   }
 };
 
-/** On a team's things, when the team is known: `teamId`. */
+/** Checks the role for an object of a team whose id is known. */
 export const authorizeOn = (ctx: Context, given: Given, teamId: number | null): void =>
   authorize(ctx, actionFor(given), teamId);
 
-/** What needs no look at the store: tier, and the role for what belongs to no team. */
+/** Checks that need no data from the store: the tier, and the role for objects that belong to no team. */
 function admit(ctx: Context, given: Given): void {
   if (given.owner !== null || given.kind === "team") needPremium(ctx);
   const isTeams = given.kind === "team" && given.action === "update";

@@ -1,4 +1,4 @@
-// Everything that configuration files can say, as it is: one view of one moment, with a revision of each thing.
+// The current state of all configuration objects, from a single moment, with a revision of each object.
 import type { z } from "zod";
 import type { ConfigurationState, configurationApi } from "../../api/configuration.ts";
 import { sections } from "../app-config/sections.ts";
@@ -51,7 +51,7 @@ export async function configurationState(ctx: Context, body: Body): Promise<Conf
 const namesOf = ({ labels }: Held, type: "builtin" | "regular"): string[] =>
   labels.filter(({ label_type }) => label_type === type).map(({ name }) => name);
 
-/** Made one by one, as they are looked at. */
+/** A generator, so that each object is built only when it is used. */
 export function* thingsOf(held: Held): Generator<Thing> {
   if (held.sections) yield* configThings(held.sections);
   yield* authorityThings(held.authorities);
@@ -74,7 +74,7 @@ function secretThings({ enrollSecrets, teams, mayWriteSecrets }: Held): Thing[] 
   return owners.map(({ id, name }) => secretsThing(name, rows.get(id) ?? []));
 }
 
-/** Enroll secrets come in the order of their refs: the order in which they are kept tells nothing. */
+/** Sorts enroll secrets by their refs, because their stored order has no meaning. */
 function inOrder({ kind }: Thing, value: z.core.util.JSONType): z.core.util.JSONType {
   if (kind !== "enroll_secrets") return value;
   const { secrets } = value as { secrets: { $secret: string }[] };

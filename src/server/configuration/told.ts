@@ -1,12 +1,12 @@
-// An apply of thousands of things is one entry of the feed, and the feed is no place for megabytes.
+// Shortens the activity of an apply, which may cover thousands of objects but is a single entry in the feed.
 
-/** Things told whole at most, and the characters that they may have together. */
+/** The maximum number of objects recorded in full, and their maximum total length in characters. */
 const WHOLE = 100;
 const CHARACTERS = 64 * 1024;
-/** Things named at most. */
+/** The maximum number of objects recorded by name. */
 const NAMED = 2_000;
 
-/** The first ones whole, more by name; and how many there are. */
+/** Returns the first items in full and further ones by name, with the total number. */
 export function briefly<T, W, N>(
   items: readonly T[],
   whole: (item: T) => W,

@@ -1,4 +1,5 @@
-// Things as files can say them: what one is called, what it is, and a digest of that which tells nobody what its secrets are.
+// Configuration objects in the form used by files: their key, their value, and a digest that does not reveal their
+// secrets.
 import { createHmac } from "node:crypto";
 import type { z } from "zod";
 import type { ThingKey } from "../../api/configuration.ts";
@@ -10,7 +11,7 @@ import type { ServerTx } from "../tables.ts";
 
 type Json = z.core.util.JSONType;
 
-/** A secret's text where it stands in a value: never sent, only compared and digested. */
+/** A secret within a value. Its text is never sent, only compared and digested. */
 export class Secret {
   readonly text: string;
 
@@ -20,13 +21,13 @@ export class Secret {
 }
 
 export interface Thing extends ThingKey {
-  /** JSON with `Secret`s in it. */
+  /** JSON that may contain `Secret` instances. */
   readonly value: unknown;
 }
 
 export const keyOf = ({ kind, owner, name }: ThingKey): string => JSON.stringify([kind, owner, name]);
 
-/** One text for equal values, whatever the order of keys. */
+/** Serializes equal values to the same text, independent of the order of keys. */
 export function canonical(value: unknown): string {
   if (value instanceof Secret) return `{"$secret":${JSON.stringify(value.text)}}`;
   if (Array.isArray(value)) return `[${value.map(canonical).join()}]`;
@@ -39,7 +40,7 @@ export function canonical(value: unknown): string {
   return `{${parts.join()}}`;
 }
 
-/** Equal as JSON, secrets by their texts. */
+/** Equality as JSON. Secrets are equal if their texts are. */
 export function isSame(a: unknown, b: unknown): boolean {
   if (a === b) return true;
   if (a instanceof Secret || b instanceof Secret)
@@ -62,7 +63,7 @@ const definedKeys = (value: object): string[] =>
 
 export type Refs = ReadonlyMap<string, string>;
 
-/** As it is sent: each secret by the ref of the given text that equals it; "" for one that is none of them. */
+/** The form for replies: each secret becomes the ref of the given text that equals it, or "" if there is none. */
 export function shown(value: unknown, refs: Refs): Json {
   if (value instanceof Secret) return { $secret: refs.get(value.text) ?? "" };
   if (Array.isArray(value)) return value.map((one) => shown(one, refs));
@@ -72,20 +73,20 @@ export function shown(value: unknown, refs: Refs): Json {
   return result;
 }
 
-/** Keyed: without the server's key nobody can try guesses of a secret against it. */
+/** A keyed digest: without the server's key, nobody can use it to check guesses of a secret. */
 export const revisionOf = (key: string, { value, ...thing }: Thing): string =>
   createHmac("sha256", key).update(keyOf(thing)).update("\0").update(canonical(value)).digest("hex").slice(0, 32);
 
-/** Makes the key at the first call, so not in a transaction that only reads. */
+/** The first call creates the key, so do not call it in a read-only transaction. */
 export const revisionKey = (services: Pick<Services, "clock" | "random"> & { readonly store: ServerTx }) =>
   serverSecret(services, "revisions of configuration");
 
-/** Texts by their refs, as a request gives them. */
+/** Secret texts by their refs, from the request. */
 export type Texts = ReadonlyMap<string, string>;
 
 export const KEPT = Symbol("the secret that is there");
 
-/** What stands where a secret belongs: its text, none, or that it stays. 422 for anything else, a text above all. */
+/** Parses a secret: its text, "" for none, or `KEPT`. 422 for anything else, including a plain text. */
 export function givenSecret(value: unknown, texts: Texts, at: string): string | typeof KEPT {
   if (value === "") return "";
   const ref = typeof value === "object" && value !== null && "$secret" in value ? value.$secret : undefined;
@@ -93,7 +94,7 @@ export function givenSecret(value: unknown, texts: Texts, at: string): string | 
     throw invalid(at, 'a secret must be {"$secret": ref} or ""');
   if (ref === "") return KEPT;
   const text = texts.get(ref);
-  if (text === undefined) throw invalid(at, "no secret is given for its ref");
-  if (isMask(text)) throw invalid(at, "the secret given for its ref is a mask");
+  if (text === undefined) throw invalid(at, "the request contains no secret for this ref");
+  if (isMask(text)) throw invalid(at, "the secret for this ref is a mask");
   return text;
 }

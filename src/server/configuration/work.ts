@@ -1,4 +1,4 @@
-// What one apply has at hand while it writes, in its transaction.
+// The state of one apply while it writes in its transaction.
 import type { ThingKey } from "../../api/configuration.ts";
 import type { Context } from "../core/context.ts";
 import type { TeamRow } from "../teams/access.ts";
@@ -7,24 +7,24 @@ import type { Held } from "./held.ts";
 import { isSame, keyOf, type Texts, type Thing } from "./values.ts";
 
 export interface Work {
-  /** Of the transaction. */
+  /** The context of the transaction. */
   readonly ctx: Context;
-  /** What was there before. */
+  /** The rows before the apply. */
   readonly held: Held;
   readonly current: ReadonlyMap<string, Thing>;
-  /** Secrets of the request by their refs. */
+  /** The secrets of the request, by their refs. */
   readonly texts: Texts;
-  /** By name; those that this apply makes come in while it goes on. */
+  /** Teams by name. Teams that this apply creates are added as it proceeds. */
   readonly teams: Map<string, TeamRow>;
-  /** Names of teams that go. */
+  /** Names of the teams that are deleted. */
   readonly leaving: ReadonlySet<string>;
-  /** Changes that made a difference. */
+  /** The number of changes that had an effect. */
   readonly applied: { create: number; update: number; delete: number };
-  /** What is done after the commit. */
+  /** Work to do after the commit. */
   readonly later: ((outside: Context) => void)[];
 }
 
-/** Whether the thing is another than it is to be. */
+/** Whether the current value differs from the wanted one. */
 export function differs(work: Work, thing: ThingKey, value: unknown): boolean {
   const now = work.current.get(keyOf(thing));
   return now === undefined || !isSame(now.value, value);

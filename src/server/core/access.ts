@@ -1,4 +1,4 @@
-// Authorization: whether the viewer may do an action on what belongs to a team. The rules are in src/api/access.ts.
+// Authorization: whether the viewer may do an action on objects of a team. The rules are in src/api/access.ts.
 import { type Action, allows, allowsSomewhere, teamsFor } from "../../api/access.ts";
 import { everything, isNull, nothing, oneOf, type Predicate } from "../store/query.ts";
 import type { Context, Viewer } from "./context.ts";
@@ -10,12 +10,18 @@ export const may = (user: Viewer, action: Action, teamId: number | null): boolea
 export const maySomewhere = (user: Viewer, action: Action): boolean =>
   user.kind === "service" || (user.kind === "user" && allowsSomewhere(user, action));
 
-/** 403 unless the viewer may do the action on what belongs to that team (null: to none, or to all). */
+/**
+ * Throws 403 unless the viewer may do the action on objects of that team. Null: objects without a team, or of all
+ * teams.
+ */
 export function authorize(ctx: Pick<Context, "user">, action: Action, teamId: number | null): void {
   if (!may(ctx.user, action, teamId)) throw forbidden();
 }
 
-/** The rows that the viewer may do the action on: every list and bulk change of team-owned rows is narrowed by this. */
+/**
+ * Matches the rows that the viewer may do the action on. Every list and bulk change of team-owned rows is limited by
+ * it.
+ */
 export function visible(ctx: Pick<Context, "user">, action: Action, column = "team_id"): Predicate {
   if (ctx.user.kind === "service") return everything;
   if (ctx.user.kind === "nobody") return nothing;
@@ -23,6 +29,6 @@ export function visible(ctx: Pick<Context, "user">, action: Action, column = "te
   return teams === "all" ? everything : oneOf(column, teams);
 }
 
-/** The predicate of a `team_id` parameter: 0 is no team, absent is every team. */
+/** The predicate for a `team_id` parameter: 0 means no team, undefined means every team. */
 export const inTeam = (teamId: number | undefined, column = "team_id"): Predicate =>
   teamId === undefined ? everything : teamId === 0 ? isNull(column) : oneOf(column, [teamId]);

@@ -1,26 +1,80 @@
-// Reading request bodies: bounded as sent and, when gzipped, bounded again as inflated.
+// Reads request bodies, with a limit on the size as sent and, for gzip, on the uncompressed size too.
 import { createGunzip } from "node:zlib";
-import { ApiError, badRequest, tooLarge, unsupportedMediaType } from "./errors.ts";
+import type { BodyRoom, Cut, Sender } from "./body-room.ts";
+import { ApiError, badRequest, tooLarge, tooSlow, unavailable, unsupportedMediaType } from "./errors.ts";
 
 export type ByteSource = AsyncIterable<Uint8Array>;
 
+/** The sender of a body, and the memory budget that it counts against. */
+export interface BodySource {
+  readonly room: BodyRoom;
+  readonly sender: Sender;
+}
+
+/** The body ended with an error of the connection: not an error of the server, so it must not be logged as one. */
+export const incomplete = () => badRequest("the connection was closed before the whole body arrived");
+const noRoom = () => unavailable("the server has no room for the request's body now; try again");
+
 /**
- * The whole body. More than `limit` bytes, as sent or inflated, is 413; a broken gzip stream 400.
- * Inflation stops at the limit: what a small body would inflate to is never built.
+ * Reads the whole body. Throws 413 for more than `limit` bytes, as sent or uncompressed, and 400 for a broken gzip
+ * stream. Decompression stops at the limit, so that a small body cannot expand to fill memory.
  */
 export async function readBytes(
   source: ByteSource | null,
   encoding: string | null | undefined,
   limit: number,
+  from?: BodySource,
 ): Promise<Buffer> {
   if (source === null) return Buffer.alloc(0);
+  if (from === undefined) return readCoded(source, encoding, limit);
+  let cut: Cut | null = null;
+  let stop = () => {};
+  const stopped = new Promise<never>((_, reject) => {
+    stop = () => reject(cut === "too slow" ? tooSlow() : noRoom());
+  });
+  stopped.catch(() => {});
+  const claim = from.room.claim(from.sender, (why) => {
+    cut = why;
+    stop();
+  });
+  const counted = async function* () {
+    const chunks = source[Symbol.asyncIterator]();
+    let size = 0;
+    try {
+      for (;;) {
+        // Without the race, the server would wait for a sender that has stopped sending.
+        const next = await Promise.race([chunks.next().catch(failIncomplete), stopped]);
+        if (next.done) return;
+        size += next.value.byteLength;
+        // Too large for this endpoint, whatever room there is: the sender must not try again.
+        if (size > limit) throw tooLarge(limit);
+        if (!claim.add(next.value.byteLength)) throw noRoom();
+        yield next.value;
+      }
+    } finally {
+      void chunks.return?.()?.catch(() => {});
+    }
+  };
+  try {
+    return await readCoded(counted(), encoding, limit);
+  } finally {
+    claim.release();
+  }
+}
+
+const failIncomplete = (): never => {
+  throw incomplete();
+};
+
+async function readCoded(source: ByteSource, encoding: string | null | undefined, limit: number): Promise<Buffer> {
   const coding = (encoding ?? "identity").trim().toLowerCase();
   if (coding === "identity" || coding === "") return collect(source, limit);
   if (coding !== "gzip" && coding !== "x-gzip")
     throw unsupportedMediaType(`Content-Encoding ${coding} is not known; use gzip`);
   const gunzip = createGunzip();
   const feed = feedInto(gunzip, source, limit);
-  feed.catch(() => {});
+  // Otherwise the reader would wait forever for the rest of an upload that was cut off.
+  feed.catch((error: Error) => gunzip.destroy(error));
   try {
     const bytes = await collect(gunzip, limit);
     await feed;
@@ -66,7 +120,7 @@ async function collect(source: ByteSource, limit: number): Promise<Buffer> {
 
 const MAX_DEPTH = 64;
 
-/** JSON text as a value; nesting over 64 is refused, and so are keys that would touch prototypes. */
+/** Parses JSON. Rejects nesting deeper than 64 levels and keys that would change prototypes. */
 export function parseJson(bytes: Buffer): unknown {
   let value: unknown;
   try {
@@ -78,7 +132,7 @@ export function parseJson(bytes: Buffer): unknown {
   return value;
 }
 
-/** One walk over what was parsed; lists of 100,000 ids go through here. */
+/** A single pass over the parsed value, because lists of 100,000 ids are checked too. */
 function checkShape(value: unknown, left: number): void {
   if (typeof value !== "object" || value === null) return;
   if (left === 0) throw badRequest("json decoder error: nested too deeply");

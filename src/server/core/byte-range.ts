@@ -1,16 +1,16 @@
-// Which part of a reply a request's Range header asks for (RFC 9110, section 14).
+// Evaluates the Range header of a request (RFC 9110, section 14).
 
 export interface Part {
   readonly start: number;
-  /** The last byte, included. */
+  /** The last byte (inclusive). */
   readonly end: number;
 }
 
 const ONE = /^\s*bytes\s*=\s*(\d*)\s*-\s*(\d*)\s*$/i;
 
 /**
- * `whole`: no range asked for, one that cannot be read or several (a server may send all then), or `If-Range` names another
- * version. `none`: no byte of it exists (416).
+ * Returns `whole` if there is no range, if it is invalid, if there are several (a server may then send everything),
+ * or if `If-Range` names another version. Returns `none` if the range contains no existing byte (416).
  */
 export function partOf(
   headers: { get(name: string): string | null } | undefined,

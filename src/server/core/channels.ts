@@ -1,40 +1,48 @@
-// What servers tell each other through the store, after the commit of what it tells of. Receivers drop what they cached.
+// Channels on which servers notify each other after a commit. Receivers drop what they have cached.
 export const channels = {
   /** A section of the configuration changed; payload: the section's name. */
   config: "svc_config",
-  /** Teams changed (agent options, features) or went; payload: the team's id, or `*` for several. */
+  /** Teams were changed (agent options, features) or deleted; payload: the team's id, or `*` for several. */
   teams: "svc_teams",
   /** Enroll secrets changed; no payload. */
   enrollSecrets: "svc_enroll_secrets",
   /** Labels changed; no payload. */
   labels: "svc_labels",
-  /** Hosts joined or left labels, see labels/counts.ts; payload: JSON array of label ids, `*` for any, `moved` where hosts changed team. */
+  /**
+   * Hosts joined or left labels, see labels/counts.ts; payload: JSON array of label ids, `*` for any, or `moved` if
+   * hosts changed teams.
+   */
   labelMembers: "svc_label_members",
-  /** Hosts were deleted, moved or asked to refetch; payload: JSON array of ids, or `*` for more than fit. */
+  /** Hosts were deleted, moved or asked to refetch; payload: JSON array of ids, or `*` if they do not fit. */
   hosts: "svc_hosts",
-  /** Software or titles that no host has were removed, or fingerprints of inventories cleared; no payload. */
+  /** Software or titles that are on no host were removed, or inventory fingerprints were cleared; no payload. */
   software: "svc_software",
-  /** Munki issues that no host has were removed; no payload. */
+  /** Munki issues that are on no host were removed; no payload. */
   munki: "svc_munki",
-  /** Live queries began or ended, or targets of them answered; payload: JSON, see live-queries/messages.ts. */
+  /** Live queries started or ended, or hosts sent results; payload: JSON, see live-queries/messages.ts. */
   live: "svc_live",
-  /** Queries, packs or what they schedule changed or went; no payload. */
+  /** Queries, packs or their schedules were changed or deleted; no payload. */
   queries: "svc_queries",
-  /** Policies changed or went; no payload. */
+  /** Policies were changed or deleted; no payload. */
   policies: "svc_policies",
-  /** Rows of the outbox wait to be sent; no payload. */
+  /**
+   * Sessions, roles or users changed, so the streams of these users may have to end; payload: JSON array of ids, or
+   * `*`.
+   */
+  sessions: "svc_sessions",
+  /** The outbox has new rows to send; no payload. */
   outbox: "svc_outbox",
-  /** Somebody asked for a run of a job; no payload. */
+  /** A run of a job was requested; no payload. */
   jobs: "svc_jobs",
-  /** Activities were recorded, and wait to be sealed; no payload. */
+  /** Activities were recorded and must be added to the hash chain; no payload. */
   activities: "svc_activities",
-  /** Activities were sealed; payload: the chain's newest position. */
+  /** Activities were added to the hash chain; payload: the chain's newest position. */
   activityChain: "svc_activity_chain",
-  /** Changes of policies' counts wait to be added up; no payload. */
+  /** Changes of policy counts are waiting to be added up; no payload. */
   policyCounts: "svc_policy_counts",
 } as const;
 
-/** The payload of `channels.hosts`: at most 7,000 bytes. */
+/** The payload for `channels.hosts`: at most 7,000 bytes. */
 export const hostsPayload = (ids: readonly number[]): string => {
   const text = JSON.stringify(ids);
   return text.length <= 7000 ? text : "*";

@@ -1,6 +1,6 @@
 import { createCipheriv, createDecipheriv, createHash, randomBytes } from "node:crypto";
 
-/** Seals secrets at rest. `open` throws when the text was sealed with another key or was changed. */
+/** Encrypts secrets at rest. `open` throws if the text was encrypted with a different key or was modified. */
 export interface Cipher {
   readonly keyId: string;
   seal(plain: string): string;
@@ -9,10 +9,12 @@ export interface Cipher {
 
 export class WrongKey extends Error {}
 
-/** The id of the key that the text was sealed with; null for text that is not sealed. */
+/** The id of the key that the text was encrypted with, or null if the text is not encrypted. */
 export const keyIdOf = (sealed: string): string | null => /^v1\.([0-9a-f]{8})\./.exec(sealed)?.[1] ?? null;
 
-/** Opens what either key sealed, and seals with the first until it is told to go on with the second: for the change of keys. */
+/**
+ * For key rotation: decrypts text of either key, and encrypts with `from` until `change` is called, then with `to`.
+ */
 export function changingCipher(from: Cipher, to: Cipher): Cipher & { change(): void } {
   let current = from;
   return {
@@ -28,7 +30,8 @@ export function changingCipher(from: Cipher, to: Cipher): Cipher & { change(): v
 }
 
 /**
- * AES-256-GCM with a random 96-bit nonce (NIST SP 800-38D). Sealed form: `v1.<key id>.<base64url of nonce, ciphertext, tag>`.
+ * AES-256-GCM with a random 96-bit nonce (NIST SP 800-38D). Format: `v1.<key id>.<base64url of nonce, ciphertext,
+ * tag>`.
  * @param key 32 bytes
  */
 export function createCipher(key: Uint8Array): Cipher {
@@ -46,7 +49,7 @@ export function createCipher(key: Uint8Array): Cipher {
     open(sealed) {
       const [version, id, body] = sealed.split(".");
       if (version !== "v1" || body === undefined) throw new WrongKey("not a sealed value");
-      if (id !== keyId) throw new WrongKey(`sealed with key ${id}, this server has key ${keyId}`);
+      if (id !== keyId) throw new WrongKey(`encrypted with key ${id}, this server has key ${keyId}`);
       const bytes = Buffer.from(body, "base64url");
       const decipher = createDecipheriv("aes-256-gcm", key, bytes.subarray(0, 12));
       decipher.setAuthTag(bytes.subarray(-16));

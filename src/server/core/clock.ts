@@ -1,10 +1,10 @@
-/** Time as everything in the server asks for it; tests set it. */
+/** The server's only source of time, so that tests can set it. */
 export interface Clock {
   /** Milliseconds since 1970. */
   now(): number;
-  /** Now as the store and the wire spell it. */
+  /** The current time in the format of the store and the API. */
   iso(): string;
-  /** Resolves when that many milliseconds have passed. */
+  /** Resolves after this many milliseconds. */
   sleep(milliseconds: number): Promise<void>;
 }
 
@@ -24,5 +24,5 @@ export const minutes = (n: number): number => n * 60_000;
 export const hours = (n: number): number => n * 3_600_000;
 export const days = (n: number): number => n * 86_400_000;
 
-/** How 'never' reads in a field that must be a time. */
+/** The value that means "never" in a field that must be a time. */
 export const NEVER = "2000-01-01T00:00:00Z";

@@ -4,11 +4,13 @@ import type { ConfigSections, License } from "../../api/app-config.ts";
 import type { Blobs } from "../store/blobs/blobs.ts";
 import type { ServerStore, ServerTx } from "../tables.ts";
 import type { Clock } from "./clock.ts";
+import type { DryRun } from "./dry-run.ts";
 import type { Metrics } from "./metrics.ts";
+import type { Caller } from "./proxies.ts";
 import type { Random } from "./random.ts";
 import type { Settings } from "./settings.ts";
 
-/** Who acts: a signed-in user, nobody (no token), or the service itself (jobs), which may do everything. */
+/** The caller: a signed-in user, nobody (no token), or the service itself (jobs), which may do everything. */
 export interface Viewer extends Roles {
   readonly kind: "user" | "nobody" | "service";
   readonly id: number;
@@ -17,11 +19,11 @@ export interface Viewer extends Roles {
   readonly gravatar_url: string;
   readonly api_only: boolean;
   readonly force_password_reset: boolean;
-  /** The session whose token called; 0 without one. */
+  /** The session whose token was used, or 0 if none was. */
   readonly session_id: number;
-  /** The name of the API token that called; empty for sessions. */
+  /** The name of the API token that was used; empty for sessions. */
   readonly token_name: string;
-  /** Set when the token that called is limited to these endpoints, as `GET /hosts`. */
+  /** The endpoints that the token is limited to, such as `GET /hosts`; null if it is not limited. */
   readonly token_endpoints: readonly string[] | null;
 }
 
@@ -41,12 +43,14 @@ export const nobody: Viewer = {
 };
 export const service: Viewer = { ...nobody, kind: "service", name: "svc" };
 
-/** The organization's configuration as logic reads it: held in memory, refreshed when any server changes it. */
+/** Reads the organization's configuration. Cached in memory; reloaded after any server has changed it. */
 export interface ConfigReader {
   current(): Promise<ConfigSections>;
+  /** A reader without a cache that reads through `store`, for example inside a transaction. */
+  over(store: ServerTx): ConfigReader;
 }
 
-/** What lives as long as the server. */
+/** Objects that exist as long as the server runs. */
 export interface Services {
   readonly settings: Settings;
   readonly store: ServerStore;
@@ -57,27 +61,30 @@ export interface Services {
   readonly metrics: Metrics;
   readonly config: ConfigReader;
   readonly license: License;
-  /** Lets POST /setup be called from another machine; printed at start while no user exists. */
+  /** Allows POST /setup from another machine. Logged at startup while no user exists. */
   readonly setupToken: string;
+  /** Set during a dry run: nothing may leave the server, now or later. */
+  readonly dryRun: DryRun | null;
 }
 
-/** What logic gets: the services, and who asks from where. Inside a transaction, `store` is the transaction's. */
-export interface Context extends Omit<Services, "store"> {
+/**
+ * The argument of services: the server's objects, the caller and its address. Inside a transaction, `store` is the
+ * transaction's.
+ */
+export interface Context extends Omit<Services, "store">, Caller {
   readonly store: ServerTx;
   readonly user: Viewer;
-  /** The caller's address by the trusted-proxy rule. */
-  readonly address: string;
   readonly requestId: string;
-  /** The request's headers; none where the server works by itself. */
+  /** The request's headers; absent for work that the server starts itself. */
   readonly headers?: { get(name: string): string | null };
-  /** The host that calls with its own key, where the endpoint lets hosts call; `user` is nobody then. */
+  /** The host that authenticated with its own key, on endpoints that allow this; `user` is then nobody. */
   readonly host?: { readonly id: number; readonly team_id: number | null };
 }
 
-/** The same context on a transaction's store. */
+/** The same context with a transaction's store. */
 export const within = (ctx: Context, store: ServerTx): Context => ({ ...ctx, store });
 
-/** A context for work that the server does by itself. */
+/** A context for work that the server starts itself. */
 export const serviceContext = (services: Services, requestId = "job"): Context => ({
   ...services,
   user: service,
@@ -85,7 +92,7 @@ export const serviceContext = (services: Services, requestId = "job"): Context =
   requestId,
 });
 
-/** An expired key keeps the premium tier for what is read; what changes is refused. */
+/** With an expired key, premium data can still be read, but changes are refused. */
 export const licenseExpired = ({ license, clock }: Pick<Services, "license" | "clock">): boolean =>
   license.tier === "premium" && Date.parse(license.expiration) < clock.now();
 

@@ -1,6 +1,9 @@
 const units: Record<string, number> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 };
 
-/** `500ms`, `25s`, `10m`, `24h`, `5d`, several together (`1h30m`, `24h0m0s`); bare numbers are seconds. Gives milliseconds, or null for what is no duration. */
+/**
+ * Parses `500ms`, `25s`, `10m`, `24h`, `5d` and combinations (`1h30m`, `24h0m0s`); plain numbers are seconds. Returns
+ * milliseconds, or null if the text is not a duration.
+ */
 export function readDuration(text: string): number | null {
   const given = text.trim();
   if (/^\d+(?:\.\d+)?$/.test(given)) return Number(given) * 1000;

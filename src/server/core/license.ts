@@ -5,8 +5,8 @@ import type { Settings } from "./settings.ts";
 import { BadSetting } from "./tls.ts";
 
 /**
- * The license that the settings give. An expired one stays premium for what is read (every reply says that it has expired);
- * a key that does not verify stops the start rather than silently making the server a free one.
+ * Returns the license from the settings. With an expired license, premium data can still be read (every reply reports
+ * the expiry). A key that cannot be verified prevents the start, instead of silently falling back to the free tier.
  */
 export async function readLicense(
   settings: Pick<Settings, "license_key" | "license_public_key" | "dev_license">,

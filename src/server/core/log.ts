@@ -1,7 +1,8 @@
 import pino, { type Logger } from "pino";
-import pretty from "pino-pretty";
+import { prettyFactory } from "pino-pretty";
+import { stderrSink } from "./log-sink.ts";
 
-// Whatever ends up under these names is a secret, wherever it is logged from.
+// Values under these names are secrets and are redacted in every log line.
 const secretPaths = [
   "password",
   "new_password",
@@ -17,15 +18,13 @@ const secretPaths = [
   "client_secret",
 ];
 
-/** JSON lines on stderr; pretty on a terminal unless told otherwise. */
+/** Logs JSON lines to stderr; readable text on a terminal unless another format is chosen. Logging never blocks. */
 export function createLog(options: { level: string; format: "auto" | "json" | "pretty" }): Logger {
   const redact = { paths: secretPaths.flatMap((name) => [name, `*.${name}`, `*.*.${name}`]), censor: "[secret]" };
   const settings = { level: options.level, redact, timestamp: pino.stdTimeFunctions.isoTime };
   const colored = options.format === "pretty" || (options.format === "auto" && process.stderr.isTTY);
-  if (colored)
-    return pino(
-      settings,
-      pretty({ destination: 2, sync: true, ignore: "pid,hostname", colorize: process.stderr.isTTY }),
-    );
-  return pino(settings, pino.destination({ dest: 2, sync: false }));
+  const sink = stderrSink();
+  if (!colored) return pino(settings, sink);
+  const render = prettyFactory({ ignore: "pid,hostname", colorize: process.stderr.isTTY });
+  return pino(settings, { write: (line: string) => sink.write(render(line) ?? line) });
 }

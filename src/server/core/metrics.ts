@@ -1,6 +1,6 @@
 import { Counter, Gauge, Histogram, Registry } from "prom-client";
 
-/** What is counted, named as /metrics shows it. */
+/** The metrics, with names as on /metrics. */
 export interface Metrics {
   readonly registry: Registry;
   readonly requests: Counter<"method" | "route" | "status">;
@@ -8,7 +8,11 @@ export interface Metrics {
   readonly agentRequests: Counter<"endpoint" | "outcome">;
   readonly agentSeconds: Histogram<"endpoint">;
   readonly hostsSeen: Gauge;
+  readonly agentQueueSeconds: Histogram<"queue">;
+  readonly agentQueueWaiting: Gauge<"queue">;
+  readonly agentOverdue: Counter<"endpoint">;
   readonly agentBadLogs: Counter<"reason">;
+  readonly enrollmentsRefused: Counter<"agent">;
   readonly outboxTries: Counter<"event" | "outcome">;
   readonly storeSeconds: Histogram<"table" | "operation">;
 }
@@ -46,16 +50,45 @@ export function createMetrics(): Metrics {
       buckets,
       registers,
     }),
-    hostsSeen: new Gauge({ name: "svc_hosts_seen", help: "Hosts heard of since the last flush", registers }),
+    hostsSeen: new Gauge({
+      name: "svc_hosts_seen",
+      help: "Hosts that have connected since the last flush",
+      registers,
+    }),
+    agentQueueSeconds: new Histogram({
+      name: "svc_agent_queue_seconds",
+      help: "Longest wait of the agent requests in each batch",
+      labelNames: ["queue"],
+      buckets,
+      registers,
+    }),
+    agentQueueWaiting: new Gauge({
+      name: "svc_agent_queue_waiting",
+      help: "Agent requests waiting for a batch",
+      labelNames: ["queue"],
+      registers,
+    }),
+    agentOverdue: new Counter({
+      name: "svc_agent_overdue_total",
+      help: "Agent requests refused after waiting for more than 10 s",
+      labelNames: ["endpoint"],
+      registers,
+    }),
     agentBadLogs: new Counter({
       name: "svc_agent_bad_logs_total",
       help: "Log requests that could not be used",
       labelNames: ["reason"],
       registers,
     }),
+    enrollmentsRefused: new Counter({
+      name: "svc_enrollments_refused_total",
+      help: "Enrollments of known hosts with an enroll secret of another team",
+      labelNames: ["agent"],
+      registers,
+    }),
     outboxTries: new Counter({
       name: "svc_outbox_tries_total",
-      help: "Tries to deliver webhooks and tickets",
+      help: "Attempts to deliver webhooks and tickets",
       labelNames: ["event", "outcome"],
       registers,
     }),
@@ -66,5 +99,21 @@ export function createMetrics(): Metrics {
       buckets,
       registers,
     }),
+  };
+}
+
+/** Metrics of one queue. */
+export interface QueueFigures {
+  /** Longest wait, in seconds. */
+  waited(longest: number): void;
+  waiting(count: number): void;
+}
+
+export function queueFigures(metrics: Metrics, queue: string): QueueFigures {
+  const seconds = metrics.agentQueueSeconds.labels(queue);
+  const waiting = metrics.agentQueueWaiting.labels(queue);
+  return {
+    waited: (longest) => seconds.observe(longest),
+    waiting: (count) => waiting.set(count),
   };
 }

@@ -1,4 +1,5 @@
-// Which addresses this server may connect to for its users: what they enter as URLs must not reach the server's own network.
+// Which addresses this server may connect to on behalf of users: URLs that users enter must not reach the server's
+// own network.
 import { lookup as systemLookup } from "node:dns/promises";
 import { BlockList, isIP, type LookupFunction } from "node:net";
 import { isNetwork } from "./proxies.ts";
@@ -10,19 +11,21 @@ export interface Address {
 }
 export type Resolve = (host: string) => Promise<readonly Address[]>;
 
-/** The name resolves to, or the URL names, an address that is not to be connected to. */
+/** The host is a blocked address, or a name that resolves to one. */
 export class BlockedAddress extends Error {
   constructor(host: string) {
-    super(`${host} is an address that this server must not connect to (see the setting outbound_allow)`);
+    super(
+      `Cannot send to ${host}: private addresses are blocked. Start the server with --outbound-allow ${host.split("%")[0]}.`,
+    );
   }
 }
 
 const HOST = /^(?:\*\.)?[a-z0-9_](?:[a-z0-9_-]*[a-z0-9_])?(?:\.[a-z0-9_](?:[a-z0-9_-]*[a-z0-9_])?)*$/i;
 
-/** Whether the text may stand in `outbound_allow`: an address, a network (CIDR), a host name or `*.domain`. */
+/** Whether the text is a valid entry of `outbound_allow`: an address, a network (CIDR), a host name or `*.domain`. */
 export const isAllowEntry = (text: string): boolean => isNetwork(text) || (!text.includes("/") && HOST.test(text));
 
-// Public by their numbers, but they are services of the cloud that a machine runs in.
+// Publicly routable by number, but services of the cloud platform that the machine runs in.
 const cloudServices = ["168.63.129.16"];
 
 interface Allowed {
@@ -55,44 +58,55 @@ function allowedOf({ outbound_allow: entries }: Pick<Settings, "outbound_allow">
   return made;
 }
 
-/** Lower case, without the dot that ends a full name and the brackets around an IPv6 address. */
+/** Lower case, without a trailing dot and without the brackets around an IPv6 address. */
 export const plainHost = (host: string): string =>
   host
     .toLowerCase()
     .replace(/^\[(.*)\]$/, "$1")
     .replace(/\.$/, "");
 
-/** Whether all that the host's name stands for may be connected to. */
+/** Whether `outbound_allow` permits the host name, whatever it resolves to. */
 export function isHostAllowed(settings: Pick<Settings, "outbound_allow">, host: string): boolean {
   const { hosts, domains } = allowedOf(settings);
   const name = plainHost(host);
   return hosts.has(name) || domains.some((domain) => name.endsWith(domain));
 }
 
-/** Loaded when the first address is checked. */
+/** Loaded on first use. */
 async function parser() {
   return (await import("ipaddr.js")).default;
 }
 
-/** Public unicast addresses, and what `outbound_allow` lists. */
+/** Whether the address is a public unicast address or allowed by `outbound_allow`. */
 export async function isAddressAllowed(settings: Pick<Settings, "outbound_allow">, address: string): Promise<boolean> {
   const ipaddr = await parser();
-  // A zone (fe80::1%eth0) names a link of this machine: link-local all the same.
+  // An address with a zone (fe80::1%eth0) is link-local on this machine.
   const bare = address.split("%")[0]!;
   if (isIP(bare) === 0) return false;
-  const parsed = ipaddr.process(bare);
+  // ipaddr.js treats ::8.8.8.8 like ::ffff:8.8.8.8, but not its form in URLs, ::808:808.
+  const parsed = ipaddr.process(isIP(bare) === 6 ? plainHost(new URL(`http://[${bare}]`).hostname) : bare);
   const { networks } = allowedOf(settings);
   if (networks.check(parsed.toString(), parsed.kind())) return true;
   if (parsed.kind() === "ipv4") return parsed.range() === "unicast" && !cloudServices.includes(parsed.toString());
-  // NAT64 (RFC 6052): the network connects to the IPv4 address in the last 32 bits.
   const bytes = parsed.toByteArray();
-  if (parsed.match(ipaddr.parse("64:ff9b::"), 96)) return isAddressAllowed(settings, bytes.slice(12).join("."));
-  return parsed.range() === "unicast";
+  const last = bytes.slice(12).join(".");
+  // NAT64 (RFC 6052): the network translates to the IPv4 address in the last 32 bits.
+  if (parsed.match(ipaddr.parse("64:ff9b::"), 96)) return isAddressAllowed(settings, last);
+  // ISATAP (RFC 5214): a tunnel to the IPv4 address in the last 32 bits, with any prefix.
+  if (isIsatap(bytes) && !(await isAddressAllowed(settings, last))) return false;
+  // All public addresses are in 2000::/3. Other forms that embed an IPv4 address are outside of it, "IPv4-compatible"
+  // (::7f00:1) and "IPv4-translated" (::ffff:0:7f00:1); those inside it, 6to4 and Teredo, have ranges other than
+  // "unicast".
+  return parsed.range() === "unicast" && parsed.match(ipaddr.parse("2000::"), 3);
 }
 
+/** Whether the interface identifier is 0000:5efe or 0200:5efe (with any group bit), followed by an IPv4 address. */
+const isIsatap = (bytes: readonly number[]): boolean =>
+  (bytes[8]! & 0xfc) === 0 && bytes[9] === 0 && bytes[10] === 0x5e && bytes[11] === 0xfe;
+
 /**
- * Look-ups at the same time: each holds one of the process's few threads, which the store's fsync needs too, for as long as a
- * name server does not answer.
+ * Maximum number of simultaneous DNS lookups. Each blocks one of the process's few threads until the name server
+ * responds, and the store's fsync needs these threads too.
  */
 const LOOKUPS = 2;
 let running = 0;
@@ -111,8 +125,9 @@ const resolveBySystem: Resolve = async (host) => {
 };
 
 /**
- * For `net.connect` and what is built on it: resolves, checks every address, and gives exactly those, so that what was checked is what is
- * connected to. One address that is not allowed refuses the name. `net` asks nothing where the host is an address: see `checkHost`.
+ * A `lookup` function for `net.connect` and clients built on it. It resolves the name, checks every address and
+ * returns exactly the checked ones. One blocked address is enough to refuse the name. `net` does not call it if the
+ * host is an address: see `checkHost`.
  */
 export function checkedLookup(
   settings: Pick<Settings, "outbound_allow">,
@@ -136,9 +151,22 @@ export function checkedLookup(
   };
 }
 
-/** Throws where the URL's host is an address that is not allowed. Names are checked when they are resolved. */
-export async function checkHost(settings: Pick<Settings, "outbound_allow">, { hostname }: URL): Promise<void> {
+/** Names of the machine itself (RFC 6761, 6.3), whatever a resolver returns. */
+const isLocalhost = (host: string): boolean => host === "localhost" || host.endsWith(".localhost");
+
+/** Throws if the URL's host is a blocked address. Names are checked when they are resolved. */
+export async function checkHost(
+  settings: Pick<Settings, "outbound_allow">,
+  { hostname }: Pick<URL, "hostname">,
+): Promise<void> {
   const host = plainHost(hostname);
-  if (isIP(host) === 0 || isHostAllowed(settings, host)) return;
+  if (isHostAllowed(settings, host)) return;
+  // The loopback addresses may be allowed by address.
+  if (isLocalhost(host)) {
+    const addresses = await Promise.all(["127.0.0.1", "::1"].map((address) => isAddressAllowed(settings, address)));
+    if (!addresses.includes(true)) throw new BlockedAddress(host);
+    return;
+  }
+  if (isIP(host) === 0) return;
   if (!(await isAddressAllowed(settings, host))) throw new BlockedAddress(host);
 }

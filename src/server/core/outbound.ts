@@ -1,7 +1,8 @@
-// Every request that this server makes to an address that somebody entered. It goes to public addresses only (outbound-addresses.ts), ends in
-// bounded time, and reads a bounded reply.
+// Sends all requests to URLs that users have entered. They go to public addresses only (outbound-addresses.ts), with
+// limits on the time and on the size of the reply.
 import type { Agent, Dispatcher } from "undici";
 import type { Services } from "./context.ts";
+import { cannotDryRun } from "./errors.ts";
 import { BlockedAddress, checkedLookup, checkHost, plainHost, type Resolve } from "./outbound-addresses.ts";
 import type { Settings } from "./settings.ts";
 
@@ -11,13 +12,16 @@ export interface OutboundRequest {
   readonly body?: string | Uint8Array;
   /** Basic authentication. */
   readonly auth?: { readonly username: string; readonly password: string };
-  /** Milliseconds for all of it, redirects included. */
+  /** Time limit in milliseconds, including redirects. */
   readonly timeout?: number;
-  /** Bytes of reply at most. */
+  /** Maximum size of the reply in bytes. */
   readonly maxBytes?: number;
-  /** Followed at most; 0: none, a 3xx is the reply. POST, PUT, PATCH and DELETE follow only 307 and 308, which keep method and body. */
+  /**
+   * Maximum number of redirects to follow; with 0, a 3xx is returned as the reply. POST, PUT, PATCH and DELETE follow
+   * only 307 and 308, which keep method and body.
+   */
   readonly redirects?: number;
-  /** The status is what counts: a reply that is too long, or breaks off, is cut there instead of being an error. */
+  /** Only the status matters: a reply that is too long or incomplete is truncated instead of causing an error. */
   readonly isBodyOptional?: boolean;
   readonly signal?: AbortSignal;
 }
@@ -30,10 +34,13 @@ export interface OutboundReply {
 
 export type OutboundReason = "blocked" | "timeout" | "unreachable" | "too_large" | "bad_redirect" | "tls";
 
-/** No usable reply. The message is fit for an admin: it names the host, and nothing of the reply or the request. */
+/**
+ * There was no usable reply. The message may be shown to admins: it names the host, but contains nothing of the
+ * request or reply.
+ */
 export class OutboundError extends Error {
   readonly reason: OutboundReason;
-  /** Whether the request may have reached the other side. */
+  /** Whether the request may have reached the server. */
   readonly wasSent: boolean;
 
   constructor(reason: OutboundReason, message: string, wasSent = false) {
@@ -48,24 +55,24 @@ const MAX_BYTES = 1024 * 1024;
 const REDIRECTS = 3;
 const MAX_URL = 8192;
 
-/** Why the text is no URL that a request can go to; null when it is one. Asks nothing of the network. */
+/** Why the text is not a valid URL for a request, or null if it is. Does not access the network. */
 export function checkOutboundUrl(text: string): string | null {
   if (text.length > MAX_URL) return `must have at most ${MAX_URL} characters`;
   if (!/^https?:\/\//i.test(text) || !URL.canParse(text)) return "must be an http or https URL";
   return /\s/.test(text) ? "must not contain blanks" : null;
 }
 
-/** Such URLs are shown to many more people than secrets are. */
+/** Whether the URL contains a user name or password, which must be avoided because URLs are shown to many users. */
 export function hasCredentials(url: string): boolean {
   if (!URL.canParse(url)) return false;
   const { username, password } = new URL(url);
   return username !== "" || password !== "";
 }
 
-/** Of what is looked up by: an index of Postgres holds no more. */
+/** The destination is indexed, and Postgres limits the size of index entries. */
 const MAX_DESTINATION = 2_000;
 
-/** The same of a URL that requests wait for in the outbox. */
+/** Like `checkOutboundUrl`, for the destination of requests in the outbox. */
 export function checkDestination(text: string): string | null {
   if (Buffer.byteLength(text) > MAX_DESTINATION) return `must have at most ${MAX_DESTINATION} bytes`;
   return checkOutboundUrl(text);
@@ -76,10 +83,14 @@ export type Fetch = (url: string, request?: OutboundRequest) => Promise<Outbound
 const fetchers = new WeakMap<Settings, Fetch>();
 
 export function fetchOutbound(
-  { settings }: Pick<Services, "settings">,
+  { settings, dryRun }: Pick<Services, "settings" | "dryRun">,
   url: string,
   request: OutboundRequest = {},
 ): Promise<OutboundReply> {
+  // Reading is allowed in a dry run because it is part of a check; other methods could change data on the other
+  // server.
+  if (dryRun !== null && !["GET", "HEAD"].includes(request.method ?? "GET"))
+    throw cannotDryRun("it sends something to another server");
   const known = fetchers.get(settings);
   if (known) return known(url, request);
   const made = makeFetch(settings);
@@ -88,8 +99,8 @@ export function fetchOutbound(
 }
 
 /**
- * A fetch of its own connections; `resolve` looks names up (default: as the system does). With one connection to each host, what is asked one
- * after the other goes over that one, as NTLM wants it.
+ * A fetch function with its own connections. `resolve` looks up names (default: the system's resolver). With `most` =
+ * 1, consecutive requests to a host use the same connection, as NTLM requires.
  */
 export function makeFetch(settings: Pick<Settings, "outbound_allow">, resolve?: Resolve, most = 16): Fetch {
   let agent: Promise<Agent> | undefined;
@@ -128,11 +139,11 @@ async function follow(going: Going, first: URL, redirects: number): Promise<Outb
     if (left === 0) throw new OutboundError("bad_redirect", `${url.hostname} redirects more than ${redirects} times`);
     const next = URL.canParse(to, url.href) ? new URL(to, url) : null;
     if (next === null || checkOutboundUrl(next.href) !== null)
-      throw new OutboundError("bad_redirect", `${url.hostname} redirects to something that is no http or https URL`);
+      throw new OutboundError("bad_redirect", `${url.hostname} redirects to a URL that is not http or https`);
     if (next.protocol !== url.protocol)
       throw new OutboundError("bad_redirect", `${url.hostname} redirects from ${url.protocol} to ${next.protocol}`);
     if (next.origin !== url.origin) headers = withoutSecrets(headers);
-    // What stands in front of the @ of a redirect is nobody's to say.
+    // Credentials in a redirect's URL are ignored.
     next.username = "";
     next.password = "";
     url = next;
@@ -154,7 +165,7 @@ function headersOf({ headers, auth, body }: OutboundRequest, url: URL): Record<s
   const basic = auth ?? (inUrl || null);
   if (basic && made.authorization === undefined)
     made.authorization = `Basic ${Buffer.from(`${basic.username}:${basic.password}`).toString("base64")}`;
-  // Made from the body, not from what a caller says.
+  // Computed from the body instead of taken from the caller.
   delete made["content-length"];
   delete made.host;
   if (body === undefined) delete made["content-type"];
@@ -169,7 +180,7 @@ function decode(text: string): string {
   }
 }
 
-/** What may go on to another host: nothing that could be a key. */
+/** Headers that may be forwarded to another host, because they cannot contain credentials. */
 const harmless = new Set(["accept", "accept-language", "content-type", "user-agent", "soapaction"]);
 const withoutSecrets = (headers: Record<string, string>) =>
   Object.fromEntries(Object.entries(headers).filter(([name]) => harmless.has(name) || name.startsWith("webhook-")));
@@ -200,14 +211,14 @@ async function once(
       for (const one of [value ?? []].flat()) replied.append(name, one);
     const read = await bounded(reply.body, maxBytes, isBodyOptional);
     if (read === null)
-      throw new OutboundError("too_large", `the reply of ${url.hostname} is over ${maxBytes} bytes`, true);
+      throw new OutboundError("too_large", `the reply of ${url.hostname} is larger than ${maxBytes} bytes`, true);
     return { status: reply.statusCode, headers: replied, body: read };
   } catch (error) {
     throw toldPlainly(error, url, signal, isHanded);
   }
 }
 
-/** All of the reply; null where it is too long. */
+/** The whole reply, or null if it is too long. */
 async function bounded(
   body: Dispatcher.ResponseData["body"],
   maxBytes: number,
@@ -220,7 +231,7 @@ async function bounded(
       length += part.length;
       if (length > maxBytes && !isOptional) return null;
       parts.push(part);
-      // Leaving the loop ends the connection: the rest is not read.
+      // Leaving the loop closes the connection without reading the rest.
       if (length > maxBytes) return Buffer.concat(parts).subarray(0, maxBytes);
     }
   } catch (error) {
@@ -239,10 +250,10 @@ const codeOf = (error: unknown): string => {
 
 const tlsTexts: Record<string, string> = {
   DEPTH_ZERO_SELF_SIGNED_CERT: "its certificate is self-signed",
-  SELF_SIGNED_CERT_IN_CHAIN: "its certificate's chain ends in one that is not trusted here",
-  UNABLE_TO_VERIFY_LEAF_SIGNATURE: "its certificate's chain is incomplete or not trusted here",
-  UNABLE_TO_GET_ISSUER_CERT: "its certificate's issuer is not known here",
-  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: "its certificate's issuer is not known here",
+  SELF_SIGNED_CERT_IN_CHAIN: "its certificate chain ends with a certificate that is not trusted here",
+  UNABLE_TO_VERIFY_LEAF_SIGNATURE: "its certificate chain is incomplete or not trusted here",
+  UNABLE_TO_GET_ISSUER_CERT: "the issuer of its certificate is unknown here",
+  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: "the issuer of its certificate is unknown here",
   CERT_HAS_EXPIRED: "its certificate has expired",
   CERT_NOT_YET_VALID: "its certificate is not valid yet",
   CERT_REVOKED: "its certificate was revoked",
@@ -263,7 +274,7 @@ const plainTexts: Record<string, string> = {
   EADDRNOTAVAIL: "cannot be reached from here",
 };
 const timeouts = new Set(["UND_ERR_CONNECT_TIMEOUT", "UND_ERR_HEADERS_TIMEOUT", "UND_ERR_BODY_TIMEOUT", "ETIMEDOUT"]);
-/** The request did not leave: there was nobody to take it. */
+/** Errors that occur before the request was sent. */
 const unsent = new Set([
   ...["ECONNREFUSED", "ENOTFOUND", "EAI_AGAIN", "EHOSTUNREACH", "ENETUNREACH", "EADDRNOTAVAIL"],
   ...["UND_ERR_CONNECT_TIMEOUT", "UND_ERR_INVALID_ARG"],
@@ -274,15 +285,15 @@ function toldPlainly(error: unknown, { hostname }: URL, signal: AbortSignal, was
   for (let at = error; at instanceof Error; at = at.cause)
     if (at instanceof BlockedAddress) return new OutboundError("blocked", at.message);
   const host = plainHost(hostname);
-  if (signal.aborted) return new OutboundError("timeout", `${host} did not answer in time`, wasSent);
+  if (signal.aborted) return new OutboundError("timeout", `${host} did not respond in time`, wasSent);
   const code = codeOf(error);
   const sent = wasSent && !unsent.has(code) && !isTls(code);
-  if (timeouts.has(code)) return new OutboundError("timeout", `${host} did not answer in time`, sent);
+  if (timeouts.has(code)) return new OutboundError("timeout", `${host} did not respond in time`, sent);
   if (isTls(code)) return new OutboundError("tls", `no secure connection to ${host}: ${tlsTexts[code] ?? code}`);
   if (code === "UND_ERR_INVALID_ARG" || code.startsWith("ERR_INVALID"))
     return new OutboundError("unreachable", `a header or the URL of the request to ${host} is not allowed`);
   if (code === "UND_ERR_HEADERS_OVERFLOW")
     return new OutboundError("too_large", `the reply of ${host} has too many headers`, sent);
-  if (code.startsWith("HPE_")) return new OutboundError("unreachable", `${host} does not answer in HTTP`, sent);
+  if (code.startsWith("HPE_")) return new OutboundError("unreachable", `${host} does not reply in HTTP`, sent);
   return new OutboundError("unreachable", `${host} ${plainTexts[code] ?? "could not be reached"}`, sent);
 }

@@ -1,4 +1,4 @@
-// One way to page every list.
+// Paging of all lists.
 import type { CursorMeta, Meta } from "../../api/fields.ts";
 import type { Scalar } from "../store/query.ts";
 import {
@@ -29,17 +29,17 @@ export interface PageQuery {
 }
 
 export const DEFAULT_PER_PAGE = 20;
-/** Rows at most in one reply, whatever is asked for. */
+/** Maximum number of rows in one reply. */
 export const ROW_CAP = 1_000_000;
 
 export interface PageOptions {
-  /** Order where the query names none; default id ascending. */
+  /** Order if the query does not name one (default: id ascending). */
   readonly defaultOrder?: readonly OrderTerm[];
-  /** Order terms of keys that are not plain columns of the table. */
+  /** Order terms for keys that are not columns of the table. */
   readonly orderBy?: (key: string, direction: Direction) => OrderTerm | undefined;
 }
 
-/** Offset and limit of a page; no limit when the query pages not at all. */
+/** Offset and limit of a page; without paging parameters there is no limit but the row cap. */
 export function windowOf(query: PageQuery): { offset: number; limit: number; paged: boolean } {
   if (query.page === undefined && query.per_page === undefined) return { offset: 0, limit: ROW_CAP, paged: false };
   const limit = Math.min(query.per_page ?? DEFAULT_PER_PAGE, ROW_CAP);
@@ -51,7 +51,7 @@ export const metaOf = (offset: number, limit: number, found: number): Meta => ({
   has_previous_results: offset > 0,
 });
 
-/** A page of rows, and whether there are more before and after it. */
+/** A page of rows, and whether there are more rows before and after it. */
 export async function page<T extends Table>(
   rows: Collection<T>,
   query: PageQuery,
@@ -61,13 +61,13 @@ export async function page<T extends Table>(
   const { offset, limit } = windowOf(query);
   const order = orderOf(query, options);
   const past = afterOf(rows.table, query, options);
-  const found = await rows.list({ where: and(where, past), order, offset, limit: limit + 1 });
+  const found = await rows.list({ where: and(where, past), order, offset, limit: limit + 1, transient: true });
   return { rows: found.slice(0, limit), meta: metaOf(offset, limit, found.length) };
 }
 
 /**
- * A page by cursor, in the order of ids: ids never change, so each row that is there all the while is listed exactly once, whatever comes,
- * goes or changes. An empty cursor begins; `next_cursor` is null at the end.
+ * A page by cursor, ordered by id. Ids never change, so each row that exists during the whole listing is returned
+ * exactly once. An empty cursor starts the listing; `next_cursor` is null at the end.
  */
 export async function cursorPage<T extends Table>(
   rows: Collection<T>,
@@ -85,6 +85,7 @@ export async function cursorPage<T extends Table>(
     where,
     order: [{ column: "id", direction }],
     limit: limit + 1,
+    transient: true,
     ...(past === null ? {} : { after: [past, past] }),
   });
   const kept = found.slice(0, limit);
@@ -105,7 +106,7 @@ function readCursor(table: string, direction: Direction, cursor: string): number
   return value;
 }
 
-/** A page of an array that is already whole and in order. */
+/** A page of an array that is complete and already sorted. */
 export function pageOfArray<T>(items: readonly T[], query: PageQuery): { items: T[]; meta: Meta } {
   const { offset, limit } = windowOf(query);
   return { items: items.slice(offset, offset + limit), meta: metaOf(offset, limit, items.length - offset) };
@@ -117,7 +118,7 @@ export function orderOf(query: PageQuery, options: PageOptions): readonly OrderT
   return [options.orderBy?.(query.order_key, direction) ?? { column: query.order_key, direction }];
 }
 
-/** Which rows are past the query's `after`. */
+/** The predicate for rows after the query's `after` value. */
 export function afterOf(table: Table, query: PageQuery, options: PageOptions = {}): Predicate {
   return query.after === undefined ? everything : afterPredicate(table, query, orderOf(query, options)[0]!);
 }
@@ -127,7 +128,7 @@ function afterPredicate(table: Table, query: PageQuery, term: OrderTerm): Predic
   if (!spec || term.of) throw badRequest(`after cannot be used with order_key ${query.order_key}`, "after");
   const value = parseScalar(spec, query.after!);
   if (value === null) throw badRequest(`Invalid after: ${query.after}`, "after");
-  // Past false come the true ones; past true none (nulls are never past a value).
+  // After false comes true, and after true nothing (null is never after a value).
   if (typeof value === "boolean") return value === (term.direction === "desc") ? eq(term.column, !value) : nothing;
   return term.direction === "asc" ? gt(term.column, value) : lt(term.column, value);
 }

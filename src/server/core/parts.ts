@@ -1,13 +1,13 @@
-// Long lists are worked on in parts, between which other requests get their turn.
+// Long lists are processed in parts, so that other requests are served in between.
 import { setImmediate as breathe } from "node:timers/promises";
 
-/** Rows read or written at once. */
+/** Number of rows read or written at once. */
 const PART = 1000;
 
-/** Values looked at in memory before others get their turn. */
+/** Number of values processed in memory before yielding to other requests. */
 const LOOKED_AT = 200;
 
-/** Each item, for work that is done in memory alone. */
+/** Iterates over the items and yields to other requests regularly. For work that is done in memory only. */
 export async function* inTurns<T>(items: Iterable<T>): AsyncGenerator<T> {
   let count = 0;
   for (const item of items) {
@@ -20,5 +20,23 @@ export async function* parts<T>(items: readonly T[], size = PART): AsyncGenerato
   for (let at = 0; at < items.length; at += size) {
     if (at > 0) await breathe();
     yield items.slice(at, at + size);
+  }
+}
+
+/** Requests the next item before the current one is processed, so that reading and processing overlap. */
+export async function* ahead<T>(items: AsyncIterable<T>): AsyncGenerator<T> {
+  const iterator = items[Symbol.asyncIterator]();
+  let next = iterator.next();
+  try {
+    for (;;) {
+      const { done, value } = await next;
+      if (done) return;
+      next = iterator.next();
+      // Its failure is reported when the item is taken.
+      next.catch(() => undefined);
+      yield value;
+    }
+  } finally {
+    await iterator.return?.();
   }
 }

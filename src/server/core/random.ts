@@ -1,8 +1,8 @@
 import { createHash, randomBytes, randomInt, randomUUID, timingSafeEqual } from "node:crypto";
 
-/** Where every random value comes from. */
+/** The source of all random values. */
 export interface Random {
-  /** base64url text of that many random bytes. */
+  /** Base64url text of this many random bytes. */
   token(bytes: number): string;
   uuid(): string;
   /** An integer from 0 to max - 1. */
@@ -15,10 +15,10 @@ export const systemRandom: Random = {
   int: (max) => randomInt(max),
 };
 
-/** How tokens and keys of full entropy are kept: SHA-256, hex. */
+/** Tokens and keys with full entropy are stored as SHA-256 in hex. */
 export const tokenHash = (token: string): string => createHash("sha256").update(token).digest("hex");
 
-/** Whether two texts are equal, in a time that tells nothing of where they differ. */
+/** Compares two texts in constant time. */
 export const sameText = (a: string, b: string): boolean => {
   const x = createHash("sha256").update(a).digest();
   const y = createHash("sha256").update(b).digest();

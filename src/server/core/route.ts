@@ -1,24 +1,29 @@
-// From an endpoint's declaration and a handler to a route: authenticate, authorize, check the tier, validate, run.
+// Combines an endpoint's declaration and a handler to a route: authenticate, authorize, check the tier, validate,
+// run.
 import type { z } from "zod";
+import { DRY_RUN, DRY_RUN_UNCHECKED, dryRunOf } from "../../api/dry-run.ts";
 import type { AnyEndpoint, ParsedOf, ReplyOf } from "../../api/endpoint.ts";
+import { issueText, typeName } from "../../api/issue-text.ts";
 import { authorize, maySomewhere } from "./access.ts";
 import { type Context, isPremium } from "./context.ts";
+import { dryRun, wantsDryRun } from "./dry-run.ts";
 import {
   ApiError,
   authorizationHeaderRequired,
   badRequest,
+  cannotDryRun,
   type FieldError,
   forbidden,
   invalidFields,
   passwordResetRequired,
   premiumRequired,
 } from "./errors.ts";
-import { issueText, typeName } from "./issue-text.ts";
+import { withoutNulls } from "./nulls.ts";
 import type { JsonStream } from "./text-stream.ts";
 import { checkLicenseRuns } from "./tier.ts";
 import { checkTokenScope } from "./token-scope.ts";
 
-/** What a handler may add to its reply: another of the endpoint's success statuses, and headers. */
+/** Additions to a reply: another success status of the endpoint, and headers. */
 export interface Reply {
   status: number;
   readonly headers: Record<string, string>;
@@ -29,7 +34,7 @@ export interface Route {
   readonly run: (raw: RawInput, ctx: Context, reply: Reply) => Promise<unknown>;
 }
 
-/** A request before validation. `body` is undefined where none was sent. */
+/** A request before validation. `body` returns undefined if none was sent. */
 export interface RawInput {
   readonly params: Record<string, string>;
   readonly query: Record<string, string | string[]>;
@@ -46,19 +51,40 @@ export const route = <E extends AnyEndpoint>(endpoint: E, handle: Handler<E>): R
   endpoint,
   async run(raw, ctx, reply) {
     admit(endpoint, ctx);
+    const isDry = asksDryRun(endpoint, ctx);
     const params = parsePart(endpoint.params, raw.params, "path");
     const query = parseQuery(endpoint, raw.query, ctx);
     checkTeam(endpoint, ctx, query);
     const body = endpoint.hasBody ? parseBody(endpoint, await raw.body()) : undefined;
     checkTeam(endpoint, ctx, body);
-    return handle({ params, query, body } as ParsedOf<E>, ctx, reply);
+    const input = { params, query, body } as ParsedOf<E>;
+    if (!isDry && !hasDryRun(query) && !hasDryRun(body)) return handle(input, ctx, reply);
+    reply.headers[DRY_RUN] = "true";
+    const { value, unchecked } = await dryRun(ctx, (inside) => handle(input, inside, reply));
+    if (unchecked.length > 0) reply.headers[DRY_RUN_UNCHECKED] = unchecked.join("; ");
+    return value;
   },
 });
 
-/** Whether this caller may use the endpoint at all; what it may do with which object, the service checks. */
+/**
+ * Whether the header requests a dry run. Endpoints that only read run normally; those that do not support it are
+ * refused at once.
+ */
+function asksDryRun(endpoint: AnyEndpoint, ctx: Context): boolean {
+  if (!wantsDryRun(ctx)) return false;
+  const can = dryRunOf(endpoint);
+  if (typeof can === "string") throw cannotDryRun(can);
+  return can;
+}
+
+/** Some endpoints also accept it as a parameter or body field. */
+const hasDryRun = (input: unknown): boolean =>
+  typeof input === "object" && input !== null && "dry_run" in input && input.dry_run === true;
+
+/** Whether this caller may use the endpoint at all. The service checks access to the individual objects. */
 function admit(endpoint: AnyEndpoint, ctx: Context): void {
   const { access, tier, method } = endpoint;
-  // Who it is was settled with its key, and what it may see is its own: no role is asked for.
+  // A host is authenticated by its key and sees only its own data, so no role is required.
   if (access !== "none" && ctx.host === undefined) {
     if (ctx.user.kind === "nobody") throw authorizationHeaderRequired();
     checkTokenScope(ctx.user, endpoint);
@@ -78,7 +104,10 @@ function admit(endpoint: AnyEndpoint, ctx: Context): void {
 
 const isGlobal = (ctx: Context): boolean => ctx.user.kind === "service" || ctx.user.global_role !== null;
 
-/** A `team_id` in query or body must be one that the caller holds the role on (0 and null: no team, global roles only). */
+/**
+ * If query or body contain `team_id`, the caller must have the required role on that team (0 and null: no team, which
+ * needs a global role).
+ */
 function checkTeam({ access }: AnyEndpoint, ctx: Context, input: unknown): void {
   if (typeof access !== "object" || access.scope !== "team" || ctx.host !== undefined) return;
   if (typeof input !== "object" || input === null || !("team_id" in input)) return;
@@ -87,7 +116,7 @@ function checkTeam({ access }: AnyEndpoint, ctx: Context, input: unknown): void 
 }
 
 function parseQuery(endpoint: AnyEndpoint, raw: Record<string, string | string[]>, ctx: Context): unknown {
-  // A repeated parameter counts once, the last one; lists are comma-separated.
+  // The last value of a repeated parameter is used; lists are comma-separated.
   const single = Object.fromEntries(
     Object.entries(raw).map(([key, value]) => [key, Array.isArray(value) ? value.at(-1)! : value]),
   );
@@ -104,14 +133,14 @@ function parseQuery(endpoint: AnyEndpoint, raw: Record<string, string | string[]
   return query;
 }
 
-/** Marked on the schema by `.meta({ premium: true })`, under whatever wrappers. */
+/** Set on the schema by `.meta({ premium: true })`, possibly inside wrappers. */
 function premiumOnly(schema: z.ZodType): boolean {
   if (schema.meta()?.premium === true) return true;
   const { def } = schema;
   return "innerType" in def && premiumOnly(def.innerType as z.ZodType);
 }
 
-/** Path and query: 400 that names the parameter. */
+/** Validates path and query parameters. Throws 400 and names the parameter. */
 function parsePart(schema: z.ZodType, value: Record<string, string>, part: "path" | "query"): unknown {
   const result = schema.safeParse(value);
   if (result.success) return result.data;
@@ -128,7 +157,7 @@ function parsePart(schema: z.ZodType, value: Record<string, string>, part: "path
   throw new ApiError(400, "Bad request", errors);
 }
 
-/** Errors told of one body: a long list of wrong things needs no longer list of errors. */
+/** Maximum number of errors reported for one body. */
 const MOST_ERRORS = 100;
 
 function parseBody(endpoint: AnyEndpoint, value: unknown): unknown {
@@ -136,13 +165,13 @@ function parseBody(endpoint: AnyEndpoint, value: unknown): unknown {
     if (endpoint.body.def.type === "optional") return undefined;
     throw badRequest("Expected JSON Body");
   }
-  const result = endpoint.body.safeParse(value, { reportInput: true });
+  const result = endpoint.body.safeParse(withoutNulls(endpoint.body, value), { reportInput: true });
   if (result.success) return result.data;
   const errors = bodyErrors(result.error);
   throw endpoint.strict ? new ApiError(400, "Bad request", errors) : invalidFields(errors);
 }
 
-/** What is wrong with a value, in the words of the API. */
+/** Validation errors of a value in the format of the API. */
 export const bodyErrors = (error: z.ZodError): FieldError[] => error.issues.slice(0, MOST_ERRORS).map(bodyError);
 
 function bodyError(issue: z.core.$ZodIssue): FieldError {

@@ -1,7 +1,7 @@
-// The key that seals secrets at rest: given by the operator, or made once in the data directory.
+// The key that encrypts secrets at rest: set by the operator, or generated once in the data directory.
 import { randomBytes } from "node:crypto";
-import { link, mkdir, open, readdir, readFile, rename, rm } from "node:fs/promises";
-import { join } from "node:path";
+import { link, mkdir, open, readdir, readFile, rename, rm, writeFile } from "node:fs/promises";
+import { basename, join } from "node:path";
 import type { Settings } from "./settings.ts";
 import { BadSetting } from "./tls.ts";
 
@@ -14,30 +14,63 @@ const fileIn = (directory: string): string => join(directory, "server.key");
 export const loadServerKey = async (settings: Source): Promise<Uint8Array> =>
   (await findServerKey(settings)) ?? (await make(settings.data_dir, fileIn(settings.data_dir)));
 
-/** The key that is there; null where one would have to be made. */
+/** Removes a newly generated key that has not been used yet. */
+export const dropServerKey = (directory: string): Promise<void> => rm(fileIn(directory), { force: true });
+
+/**
+ * Stores the key of a backup or of another server in a directory. An existing key is not replaced and must be
+ * identical.
+ */
+export async function bringServerKey(directory: string, key: Uint8Array): Promise<void> {
+  await keep(directory, fileIn(directory), key);
+  const found = await stored(fileIn(directory));
+  if (found && Buffer.from(found).equals(Buffer.from(key))) return;
+  throw new BadSetting(
+    `${fileIn(directory)} is a different server key: remove it if no data was stored with it, or choose another directory`,
+  );
+}
+
+const unusedFile = (directory: string): string => `${fileIn(directory)}.unused`;
+
+/** Records that no data is stored with the key of this directory yet, so that a server may start without data. */
+export async function markKeyUnused(directory: string): Promise<void> {
+  await mkdir(directory, { recursive: true, mode: 0o700 });
+  await writeFile(unusedFile(directory), "", { mode: 0o600 });
+  await syncDirectory(directory);
+}
+
+/** Whether no data was ever stored with the key of this directory. */
+export const isKeyUnused = async (directory: string): Promise<boolean> =>
+  (await readdir(directory)).includes(basename(unusedFile(directory)));
+
+export const markKeyUsed = (directory: string): Promise<void> => rm(unusedFile(directory), { force: true });
+
+/** The existing key, or null if one would have to be generated. */
 export async function findServerKey(settings: Source): Promise<Uint8Array | null> {
   if (settings.server_private_key !== undefined)
     return decoded(settings.server_private_key, "server_private_key (SVC_SERVER_PRIVATE_KEY)");
   return stored(fileIn(settings.data_dir));
 }
 
-/** While keys are changed the new one lies beside the old; afterwards, for a moment or by choice, the old one beside the new. */
+/**
+ * During a rotation, the new key is stored next to the old one; afterwards the old one remains until it is removed.
+ */
 const nextFile = (directory: string): string => `${fileIn(directory)}.new`;
 const oldFile = (directory: string): string => `${fileIn(directory)}.old`;
 
-/** The key that a change of keys, which has not come to its end, goes to; null where none is under way. */
+/** The new key of an interrupted key rotation, or null if there is none. */
 export const nextServerKey = (directory: string): Promise<Uint8Array | null> => stored(nextFile(directory));
 
 export const newServerKey = (): Uint8Array => randomBytes(BYTES);
 
-/** The key as operators write it. */
-export const readServerKey = (text: string): Uint8Array => decoded(text, "the new key");
+/** Decodes a key that an operator entered. */
+export const readServerKey = (text: string, from = "the new key"): Uint8Array => decoded(text, from);
 
-/** Keeps the new key before anything is sealed with it. */
+/** Stores the new key before any data is encrypted with it. */
 export const keepNextServerKey = (directory: string, key: Uint8Array): Promise<void> =>
   keep(directory, nextFile(directory), key);
 
-/** Puts the new key in place of the old one, which stays as `server.key.old` until `dropOldServerKey`. */
+/** Replaces the old key with the new one. The old one remains as `server.key.old` until `dropOldServerKey`. */
 export async function useNextServerKey(directory: string): Promise<void> {
   const old = await stored(fileIn(directory));
   await rm(oldFile(directory), { force: true });
@@ -47,7 +80,7 @@ export async function useNextServerKey(directory: string): Promise<void> {
   await syncDirectory(directory);
 }
 
-/** What changes of keys that were killed left half done. */
+/** Removes temporary files of interrupted key rotations. */
 async function dropDrafts(directory: string): Promise<void> {
   const drafts = (await readdir(directory)).filter((name) => /^server\.key\.(new|old)\.[\da-f]+\.tmp$/.test(name));
   for (const name of drafts) await rm(join(directory, name), { force: true });
@@ -78,7 +111,7 @@ async function stored(file: string): Promise<Uint8Array | null> {
 async function make(directory: string, file: string): Promise<Uint8Array> {
   await keep(directory, file, randomBytes(BYTES));
   const key = await stored(file);
-  if (!key) throw new BadSetting(`${file} vanished while it was being made`);
+  if (!key) throw new BadSetting(`${file} was deleted while it was being created`);
   return key;
 }
 
@@ -93,7 +126,7 @@ async function keep(directory: string, file: string, key: Uint8Array): Promise<v
     } finally {
       await handle.close();
     }
-    // A link, unlike a rename, never replaces a key that another server has made meanwhile.
+    // Unlike a rename, a hard link never replaces a key that another server has created meanwhile.
     await link(draft, file).catch((error: NodeJS.ErrnoException) => {
       if (error.code !== "EEXIST") throw error;
     });
@@ -103,7 +136,7 @@ async function keep(directory: string, file: string, key: Uint8Array): Promise<v
   await syncDirectory(directory);
 }
 
-/** The file's name, too, must survive a power cut: what is sealed before would be lost with the key. */
+/** The new name must survive a power failure too: data encrypted with a lost key is lost. */
 async function syncDirectory(directory: string): Promise<void> {
   const handle = await open(directory, "r");
   try {

@@ -1,8 +1,8 @@
-// Settings from flags, environment and file, in this order of precedence. The environment is handed in by the command.
+// Settings from flags, environment and file, in this order of precedence. The command passes the environment in.
 import { readFileSync } from "node:fs";
 import { parse } from "yaml";
 import type { z } from "zod";
-import { issueText } from "./issue-text.ts";
+import { issueText } from "../../api/issue-text.ts";
 import { isAllowEntry } from "./outbound-addresses.ts";
 import { isNetwork } from "./proxies.ts";
 import { Settings } from "./settings.ts";
@@ -13,19 +13,25 @@ export const settingNames = Object.keys(Settings.shape) as SettingName[];
 export const envName = (name: SettingName): string => `SVC_${name.toUpperCase()}`;
 export const flagName = (name: SettingName): string => name.replaceAll("_", "-");
 
-/** Settings that hold a secret: never taken from a flag. */
+/** Whether the setting is a switch, whose flag takes no value. */
+export const isSwitch = (name: SettingName): boolean =>
+  typeof (Settings.shape[name] as z.ZodType).safeParse(undefined).data === "boolean";
+
+/** Settings with secret values: never read from a flag. */
 export const secretSettings: readonly SettingName[] = ["admin_password", "server_private_key", "license_key"];
 
 export interface Sources {
-  /** By setting name; undefined is not given. */
+  /** Values by setting name; undefined means not set. */
   readonly flags: Partial<Record<SettingName, unknown>>;
   readonly env: Record<string, string | undefined>;
   readonly file?: string | undefined;
+  /** Defaults that replace those of the settings. */
+  readonly defaults?: Partial<Record<SettingName, unknown>>;
 }
 
-/** Throws `BadSetting` with one line for each bad setting, naming it as it was given. */
-export function readSettings({ flags, env, file }: Sources): Settings {
-  const given: Record<string, unknown> = file === undefined ? {} : readFile(file);
+/** Throws `BadSetting` with one line per invalid setting, which names the setting's source. */
+export function readSettings({ flags, env, file, defaults = {} }: Sources): Settings {
+  const given: Record<string, unknown> = { ...defaults, ...(file === undefined ? {} : readFile(file)) };
   const from: Record<string, string> = Object.fromEntries(
     Object.keys(given).map((name) => [name, `${name} in ${file}`]),
   );
@@ -46,7 +52,7 @@ export function readSettings({ flags, env, file }: Sources): Settings {
   return parsed.data;
 }
 
-/** Nested keys join with `_`: `live_query: {rest_period: 25s}` is `live_query_rest_period`. */
+/** Nested keys are joined with `_`: `live_query: {rest_period: 25s}` is `live_query_rest_period`. */
 function readFile(file: string): Record<string, unknown> {
   let content: unknown;
   try {
@@ -82,9 +88,9 @@ function checkTogether(settings: Settings): void {
   for (const network of settings.trusted_proxies)
     if (!isNetwork(network)) throw new BadSetting(`trusted_proxies: ${network} is not an address or network`);
   if (settings.workers > 1 && settings.database_url === undefined)
-    throw new BadSetting("workers: more than one needs database_url (the embedded store belongs to one process)");
+    throw new BadSetting("workers: more than one requires database_url (only one process can use the embedded store)");
   if ((settings.admin_email === undefined) !== (settings.admin_password === undefined))
-    throw new BadSetting("admin_email and admin_password: one needs the other");
+    throw new BadSetting("admin_email and admin_password: both must be set");
   for (const name of ["server_url", "database_url"] as const) {
     const value = settings[name];
     if (value !== undefined && !URL.canParse(value)) throw new BadSetting(`${name}: not a URL`);
@@ -93,7 +99,7 @@ function checkTogether(settings: Settings): void {
     throw new BadSetting("database_url: must begin with postgres://");
 }
 
-/** One row a setting, for help and docs. */
+/** One row per setting, for help and docs. */
 export function settingsTable(): {
   name: SettingName;
   flag: string;

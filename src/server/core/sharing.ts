@@ -6,8 +6,8 @@ interface Turn {
 }
 
 /**
- * Costly reads that many callers ask for at once. Who asks while the same read runs waits for the next one, which begins after all of
- * them asked: no answer is older than its question, and at most one of a kind runs at a time.
+ * Shares expensive reads between concurrent callers. A caller that arrives while the same read is running waits for
+ * the next one, which starts later: no result is older than its request, and only one read per key runs at a time.
  */
 export class Sharing {
   readonly #last = new Map<string, Turn>();
@@ -30,13 +30,13 @@ export class Sharing {
     return answer;
   }
 
-  /** Reads that run or wait. */
+  /** Number of reads that are running or waiting. */
   get size(): number {
     return this.#last.size;
   }
 }
 
-/** One per server: the configuration reader is the same object in the services and in every context made of them. */
+/** One per server, found by the configuration reader, which is the same object in the services and all contexts. */
 const servers = new WeakMap<Services["config"], Sharing>();
 
 export function sharing({ config }: Pick<Services, "config">): Sharing {

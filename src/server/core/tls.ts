@@ -5,26 +5,26 @@ import { join } from "node:path";
 import type { Settings } from "./settings.ts";
 
 export interface TlsFiles {
-  /** PEM: the certificate, then its intermediates. */
+  /** PEM: the certificate, followed by its intermediates. */
   readonly cert: string;
   readonly key: string;
 }
 
-/** A setting that cannot work; the message names it. */
+/** An invalid setting; the message names it. */
 export class BadSetting extends Error {}
 
 type TlsSettings = Pick<Settings, "tls_cert" | "tls_key" | "tls_self_signed" | "data_dir" | "host" | "server_url">;
 
-/** Where the certificate that is served lies; null when TLS is off. */
+/** The path of the certificate that the server uses, or null if TLS is off. */
 export function certificateFile(settings: Pick<Settings, "tls_cert" | "tls_self_signed" | "data_dir">): string | null {
   if (settings.tls_cert !== undefined) return settings.tls_cert;
   return settings.tls_self_signed ? join(settings.data_dir, "tls", "cert.pem") : null;
 }
 
-/** The certificate and key to serve with, made at the first start when self-signed; null when TLS is off. */
+/** The certificate and key of the server; a self-signed one is created at the first start. Null if TLS is off. */
 export async function loadTls(settings: TlsSettings): Promise<TlsFiles | null> {
   if ((settings.tls_cert === undefined) !== (settings.tls_key === undefined))
-    throw new BadSetting("tls_cert and tls_key: one needs the other");
+    throw new BadSetting("tls_cert and tls_key: both must be set");
   if (settings.tls_cert !== undefined) return readPair(settings.tls_cert, settings.tls_key!);
   if (!settings.tls_self_signed) return null;
   const dir = join(settings.data_dir, "tls");
@@ -42,12 +42,15 @@ async function readPair(certFile: string, keyFile: string): Promise<TlsFiles> {
   try {
     new X509Certificate(cert);
   } catch {
-    throw new BadSetting(`tls_cert: ${certFile} holds no PEM certificate`);
+    throw new BadSetting(`tls_cert: ${certFile} contains no PEM certificate`);
   }
   return { cert, key };
 }
 
-/** ECDSA P-256, ten years, for every name that agents on this network may use. Elliptic keys keep handshakes cheap. */
+/**
+ * ECDSA P-256, valid for ten years, for every name that agents on this network may use. Elliptic-curve keys keep
+ * handshakes cheap.
+ */
 async function makeSelfSigned(settings: TlsSettings, dir: string): Promise<TlsFiles> {
   const names = new Set(["localhost", hostname(), settings.host]);
   if (settings.server_url !== undefined) names.add(new URL(settings.server_url).hostname);
@@ -55,7 +58,7 @@ async function makeSelfSigned(settings: TlsSettings, dir: string): Promise<TlsFi
   const ips = ["127.0.0.1", "::1", ...names].filter(isAddress).filter((ip) => ip !== "0.0.0.0" && ip !== "::");
   const notAfterDate = new Date();
   notAfterDate.setFullYear(notAfterDate.getFullYear() + 10);
-  // Loaded here: with it come two hundred files that a server with a certificate, or without TLS, has no use for.
+  // Imported on use: the package consists of two hundred files that most servers do not need.
   const { generate } = await import("selfsigned");
   const made = await generate([{ name: "commonName", value: "svc" }], {
     keyType: "ec",
@@ -75,7 +78,7 @@ async function makeSelfSigned(settings: TlsSettings, dir: string): Promise<TlsFi
   return { cert: made.cert, key: made.private };
 }
 
-/** Nobody, not even the next start after a crash, finds half a file. */
+/** Writes atomically, so that no incomplete file is left after a crash. */
 async function writeWhole(path: string, text: string, mode: number): Promise<void> {
   await writeFile(`${path}.new`, text, { mode });
   await chmod(`${path}.new`, mode);

@@ -1,27 +1,30 @@
-// What API tokens may not do that their users may.
+// Restrictions on API tokens, compared to their users.
 import type { AnyEndpoint } from "../../api/endpoint.ts";
 import { namesEndpoint } from "../../api/endpoint-patterns.ts";
 import type { Viewer } from "./context.ts";
 import { ApiError } from "./errors.ts";
 
-/** Whether an API token calls, and not a session. */
+/** Whether the caller uses an API token instead of a session. */
 export const isToken = ({ token_name }: Viewer): boolean => token_name !== "";
 
-/** Whoever holds a token may see whose it is, and give it up. */
+/** Every token may look up its user and be revoked. */
 const always = ["GET /me", "POST /logout"];
 
 export const tokenAllows = ({ token_endpoints }: Viewer, endpoint: AnyEndpoint): boolean =>
   token_endpoints === null || [...always, ...token_endpoints].some((pattern) => namesEndpoint(pattern, endpoint));
 
-/** 403 where the token that calls is limited to other endpoints. */
+/** Throws 403 if the token is limited to other endpoints. */
 export function checkTokenScope(user: Viewer, endpoint: AnyEndpoint): void {
   if (tokenAllows(user, endpoint)) return;
   const token_endpoints = user.token_endpoints ?? [];
-  const told = token_endpoints.slice(0, 5).join(", ") + (token_endpoints.length > 5 ? " ..." : "");
-  throw refused(`this API token may not call ${endpoint.method} ${endpoint.path}: it is limited to ${told}`);
+  const listed = token_endpoints.slice(0, 5).join(", ") + (token_endpoints.length > 5 ? " ..." : "");
+  throw refused(`this API token may not call ${endpoint.method} ${endpoint.path}: it is limited to ${listed}`);
 }
 
-/** How one signs in is changed, and tokens are made and ended, by who signed in: a token that leaks must not outlive its end. */
-export const notByToken = () => refused("an API token cannot do this: sign in");
+/**
+ * Sign-in settings may be changed, and tokens created or revoked, only after signing in: a leaked token must not
+ * outlive its revocation.
+ */
+export const notByToken = () => refused("an API token cannot do this: sign in with a password or single sign-on");
 
 const refused = (reason: string) => new ApiError(403, "forbidden", [{ name: "base", reason }]);

@@ -1,4 +1,4 @@
-// The managed agent's protocol (agent protocol, section 11): every route but two begins with the agent's key.
+// Routes of the managed agent's protocol (agent protocol, section 11). All but two require the agent's key.
 import type { AgentOptions } from "../../api/app-config.ts";
 import type { AnyEndpoint, ParsedOf } from "../../api/endpoint.ts";
 import { managedAgentApi } from "../../api/managed-agent.ts";
@@ -13,11 +13,19 @@ import { enrollAgent } from "./enroll.ts";
 import { type AgentHost, managedAgents } from "./managed-agents.ts";
 import { setDeviceToken } from "./tokens.ts";
 
-/** What the server can do beyond answering: agents ask before they use it. */
+/** Optional features of this server, which agents check before using them. */
 const CAPABILITIES = "scripts,device_token,disk_encryption_key,luks_data,device_mapping";
-const capabilities = { "x-svc-capabilities": CAPABILITIES };
+/** Sent with every reply to a managed agent, including errors. */
+export const capabilities: Record<string, string> = { "x-svc-capabilities": CAPABILITIES };
 
-/** Seconds that a script may run where agent options say nothing else. */
+/** The same for a third-party agent below its own path prefix, with the header name and values that it expects. */
+export function thirdPartyCapabilities(header: string | undefined): Record<string, string> {
+  if (header === undefined) return capabilities;
+  const colon = header.indexOf(":");
+  return { [header.slice(0, colon).toLowerCase()]: header.slice(colon + 1).trim() };
+}
+
+/** Default time limit of a script in seconds. */
 const SCRIPT_TIMEOUT = 300;
 
 const familyOfExtension: Record<string, string> = { windows: "windows", linux: "linux", macos: "darwin" };
@@ -36,10 +44,10 @@ interface Keyed {
 }
 
 function agentOf(ctx: Context, { agent_node_key, orbit_node_key, orbot_node_key }: Keyed): Promise<AgentHost> {
-  return managedAgents(ctx).find(agent_node_key || orbit_node_key || orbot_node_key || "", ctx.address);
+  return managedAgents(ctx).find(agent_node_key || orbit_node_key || orbot_node_key || "", ctx);
 }
 
-/** A route of an agent that shows its key. */
+/** A route that requires the agent's key. */
 function keyed<E extends AnyEndpoint>(
   endpoint: E,
   handle: (input: ParsedOf<E>, agent: AgentHost, ctx: Context) => ReturnType<Handler<E>>,
@@ -48,16 +56,8 @@ function keyed<E extends AnyEndpoint>(
 }
 
 export const managedAgentRoutes: readonly Route[] = [
-  route(managedAgentApi.ping, async (_, _ctx, reply) => {
-    Object.assign(reply.headers, capabilities);
-    return {};
-  }),
-  route(managedAgentApi.enroll, async ({ body }, ctx, reply) => {
-    const key = await enrollAgent(ctx, body);
-    Object.assign(reply.headers, capabilities);
-    // Third-party agents, which have a prefix of their own, look for their own name of it.
-    return { agent_node_key: key, ...(ctx.settings.managed_agent_prefix ? { orbit_node_key: key } : {}) };
-  }),
+  route(managedAgentApi.ping, async () => ({})),
+  route(managedAgentApi.enroll, async ({ body }, ctx) => ({ agent_node_key: await enrollAgent(ctx, body) })),
   keyed(managedAgentApi.config, async (_, agent, ctx) => {
     const options = await managedAgents(ctx).optionsOf(agent.teamId);
     const { pendingScripts } = agent;
@@ -90,7 +90,7 @@ export const managedAgentRoutes: readonly Route[] = [
     await keepResult(ctx, hostId, { execution_id, output, runtime: Math.round(runtime), exit_code });
     return {};
   }),
-  // No installer exists yet: nothing that an agent could name is known.
+  // Installers are not implemented, so every id is unknown.
   keyed(managedAgentApi.installDetails, async ({ body }) => {
     throw notFound("software install", body.install_uuid);
   }),
@@ -122,6 +122,15 @@ export const managedAgentRoutes: readonly Route[] = [
   })),
 ];
 
-/** `/agent/config` below the prefix of a third-party agent's own paths, where one is set. */
+/** The routes below prefixes of third-party agents, which read their key from a field of their own. */
+export const thirdPartyRoutes: readonly Route[] = [
+  ...managedAgentRoutes.filter(({ endpoint }) => endpoint !== managedAgentApi.enroll),
+  route(managedAgentApi.enroll, async ({ body }, ctx) => {
+    const key = await enrollAgent(ctx, body);
+    return { agent_node_key: key, orbit_node_key: key };
+  }),
+];
+
+/** The path of an endpoint below a third-party agent's prefix: replaces `/agent` with the prefix. */
 export const thirdPartyPath = (prefix: string, { path }: AnyEndpoint): string =>
   `${prefix.replace(/\/+$/, "")}${path.slice("/agent".length)}`;

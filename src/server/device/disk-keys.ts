@@ -1,4 +1,4 @@
-// Keys of encrypted disks that managed agents hand over to be kept.
+// Stores disk encryption keys that managed agents escrow.
 import { recordActivity } from "../activities/record.ts";
 import { platformFamily } from "../agent/inventory/platforms.ts";
 import { type Context, service, within } from "../core/context.ts";
@@ -6,7 +6,7 @@ import { badRequest, notFound } from "../core/errors.ts";
 import type { HostRow } from "../hosts/access.ts";
 import type { AgentHost } from "./managed-agents.ts";
 
-/** Windows: the key comes as base64. Only of hosts that this server manages. */
+/** Windows: the key is sent as base64. Only for hosts enrolled in this server's MDM. */
 export async function keepBitlockerKey(
   ctx: Context,
   { hostId }: AgentHost,

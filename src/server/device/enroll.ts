@@ -1,4 +1,5 @@
-// Enrollment of managed agents (agent protocol, section 11). The stock agent of the same machine enrolls into the same row.
+// Enrollment of managed agents (agent protocol, section 11). The stock agent of the same machine uses the same host
+// row.
 import { recordActivity } from "../activities/record.ts";
 import { displayName } from "../agent/inventory/fields.ts";
 import { ALL_HOSTS } from "../agent/inventory/labels.ts";
@@ -7,11 +8,20 @@ import { channels, hostsPayload } from "../core/channels.ts";
 import { type Context, service, within } from "../core/context.ts";
 import { ApiError, authenticationFailed, invalid, limitExceeded } from "../core/errors.ts";
 import { tokenHash } from "../core/random.ts";
+import { moveEnrolledHosts } from "../enrollment/move.ts";
+import { ENROLLED_ELSEWHERE, recordRefused } from "../enrollment/refused.ts";
+import { judgeReenrollment } from "../enrollment/rule.ts";
 import type { HostRow } from "../hosts/access.ts";
-import { tellHostsMoved, tellMembersChanged } from "../labels/counts.ts";
-import { forgetForeignResults } from "../policies/results.ts";
+import {
+  hostIdentified,
+  identifierSpellings,
+  renewedIdentifier,
+  soleHostWithUuid,
+  storedIdentifier,
+} from "../hosts/identifier.ts";
+import { notifyMembersChanged } from "../labels/counts.ts";
 import { endPendingActions } from "../scripts/states.ts";
-import { and, eq } from "../store/query.ts";
+import { and, eq, oneOf } from "../store/query.ts";
 import { UniqueViolation } from "../store/store.ts";
 
 export interface EnrollBody {
@@ -29,53 +39,98 @@ export interface EnrollBody {
 const KEY_BYTES = 32;
 const ATTEMPTS = 3;
 
-/** Gives the agent's key; the one that the host had dies. */
+/** Returns the new agent key; a previous key of the host becomes invalid. */
 export async function enrollAgent(ctx: Context, given: EnrollBody): Promise<string> {
-  const secret = await checkEnrollSecret(ctx, given.enroll_secret, ctx.address);
+  const secret = await checkEnrollSecret(ctx, given.enroll_secret, ctx);
   if ("wait" in secret) throw secret.wait > 0 ? limitExceeded(secret.wait) : authenticationFailed();
   if (given.hardware_uuid.trim() === "") throw invalid("hardware_uuid", "hardware_uuid is required");
   for (let attempt = 1; ; attempt++) {
     try {
-      return await enroll(ctx, given, secret.teamId);
+      const result = await enroll(ctx, given, secret.teamId);
+      if ("key" in result) return result.key;
+      await recordRefused(ctx, {
+        host: result.refused,
+        secretTeam: secret.teamId,
+        agent: "managed_agent",
+        address: ctx.address,
+      });
+      throw enrolledElsewhere();
     } catch (error) {
-      // The stock agent of the machine was first with the same identifier: look again.
-      if (!(error instanceof UniqueViolation) || attempt === ATTEMPTS) throw error;
+      // The stock agent enrolled with the same identifier first, or the host changed team: decide again.
+      const again = error instanceof UniqueViolation || error instanceof Outdated;
+      if (!again || attempt === ATTEMPTS) throw error;
     }
   }
 }
 
-async function enroll(ctx: Context, given: EnrollBody, teamId: number | null): Promise<string> {
-  const { clock, random, license } = ctx;
+/** The host was deleted or changed team between the decision and the write; the decision has to be repeated. */
+class Outdated extends Error {}
+
+type Result = { readonly key: string } | { readonly refused: HostRow };
+
+async function enroll(ctx: Context, given: EnrollBody, teamId: number | null): Promise<Result> {
+  const { clock, random, license, settings } = ctx;
   const key = random.token(KEY_BYTES);
   const now = clock.iso();
-  const told = toldBy(given);
-  const identifier = (given.qengine_identifier || given.osquery_identifier).trim() || told.uuid;
+  const reported = reportedBy(given);
+  const named = (given.qengine_identifier || given.osquery_identifier).trim();
+  const identifier = named || reported.uuid;
   const limit = license.device_count;
-  const work = async (store: Context["store"]) => {
+  const work = async (store: Context["store"]): Promise<Result> => {
     const inside = within(ctx, store);
-    const old = await store.hosts.first({ where: eq("identifier", identifier) });
+    const spelled = await store.hosts.list({ where: oneOf("identifier", identifierSpellings(identifier)) });
+    const byIdentifier = new Map(spelled.map((row) => [row.identifier, row]));
+    const identified = hostIdentified(byIdentifier, identifier, teamId);
+    // Another team may have a host whose identifier is this machine's UUID.
+    const isOwn = identified?.team_id === teamId;
+    const sibling = isOwn || named !== "" ? null : await soleHostWithUuid(inside, reported.uuid, teamId);
+    const old = sibling ?? identified;
     if (!old && limit !== undefined && (await store.hosts.count()) >= limit) throw noRoom(limit);
-    const host = old ? await again(inside, old, told, teamId) : await create(inside, identifier, told, teamId);
+    const verdict =
+      old &&
+      judgeReenrollment({
+        hostTeam: old.team_id,
+        secretTeam: teamId,
+        isProved: false,
+        globalSecret: settings.global_reenroll,
+      });
+    if (old && verdict === "refused") return { refused: old };
+    const host = old
+      ? await again(inside, old, sibling ? sibling.identifier : renewedIdentifier(byIdentifier, old), reported)
+      : await create(inside, storedIdentifier(identifier), reported, teamId);
+    if (verdict === "moves") await moveEnrolledHosts({ store, clock, agent: "managed_agent" }, [host], teamId);
     await store.managedAgents.upsert([{ id: host.id, agent_key_hash: tokenHash(key), enrolled_at: now }], {
       on: ["id"],
     });
     await endPendingActions({ store, clock }, [host.id]);
     await store.notify(channels.hosts, hostsPayload([host.id]));
+    return { key };
   };
-  await ctx.store.tx(work, limit === undefined ? {} : { lock: "enroll" });
-  return key;
+  return ctx.store.tx(work, limit === undefined ? {} : { lock: "enroll" });
 }
+
+const enrolledElsewhere = () => {
+  const reason = `enroll host failed: ${ENROLLED_ELSEWHERE}`;
+  return new ApiError(403, reason, [{ name: "base", reason }]);
+};
 
 const noRoom = (limit: number) => {
   const reason = `enroll host failed: maximum number of hosts reached: ${limit}`;
   return new ApiError(403, reason, [{ name: "base", reason }]);
 };
 
-type Told = ReturnType<typeof toldBy>;
+type Reported = ReturnType<typeof reportedBy>;
 
-const toldBy = ({ hardware_uuid, hardware_serial, hostname, platform, computer_name, hardware_model }: EnrollBody) => ({
+const reportedBy = ({
+  hardware_uuid,
+  hardware_serial,
+  hostname,
+  platform,
+  computer_name,
+  hardware_model,
+}: EnrollBody) => ({
   uuid: hardware_uuid.trim(),
-  // Some boards report "-1" for want of a serial.
+  // Some boards report "-1" if they have no serial number.
   hardware_serial: hardware_serial.trim() === "-1" ? "" : hardware_serial.trim(),
   hostname: hostname.trim(),
   platform: platform.trim(),
@@ -83,13 +138,13 @@ const toldBy = ({ hardware_uuid, hardware_serial, hostname, platform, computer_n
   hardware_model: hardware_model.trim(),
 });
 
-async function create(ctx: Context, identifier: string, told: Told, teamId: number | null): Promise<HostRow> {
+async function create(ctx: Context, identifier: string, reported: Reported, teamId: number | null): Promise<HostRow> {
   const { store, clock } = ctx;
   const now = clock.iso();
   const host = await store.hosts.insert({
-    ...told,
+    ...reported,
     identifier,
-    display_name: displayName(told),
+    display_name: displayName(reported),
     public_ip: ctx.address,
     team_id: teamId,
     created_at: now,
@@ -103,7 +158,7 @@ async function create(ctx: Context, identifier: string, told: Told, teamId: numb
       set: [],
       returning: [],
     });
-  if (label) await tellMembersChanged(store, [label.id]);
+  if (label) await notifyMembersChanged(store, [label.id]);
   await recordActivity(
     { ...ctx, user: service },
     "svc_enrolled",
@@ -113,23 +168,27 @@ async function create(ctx: Context, identifier: string, told: Told, teamId: numb
   return host;
 }
 
-/** What is known stays: the stock agent knows better. */
-async function again({ store, clock }: Context, old: HostRow, told: Told, teamId: number | null): Promise<HostRow> {
+/** Keeps stored values, since those of the stock agent are more accurate. */
+async function again(
+  { store, clock }: Context,
+  old: HostRow,
+  identifier: string,
+  reported: Reported,
+): Promise<HostRow> {
   const filled = Object.fromEntries(
-    Object.entries(told).map(([column, value]) => [column, old[column as keyof Told] || value]),
-  ) as Told;
+    Object.entries(reported).map(([column, value]) => [column, old[column as keyof Reported] || value]),
+  ) as Reported;
   const now = clock.iso();
   const set = {
     ...filled,
+    identifier,
     display_name: old.display_name || displayName(filled),
-    team_id: teamId,
-    // Never asked for the policies of another team.
-    policy_updated_at: old.team_id === teamId ? old.policy_updated_at : null,
   };
-  await store.hosts.update({ where: eq("id", old.id), set: { ...set, last_enrolled_at: now, updated_at: now } });
-  if (old.team_id !== teamId) {
-    await forgetForeignResults(store, [old.id]);
-    await tellHostsMoved(store);
-  }
+  // The team on which the decision was based.
+  const changed = await store.hosts.update({
+    where: and(eq("id", old.id), eq("team_id", old.team_id)),
+    set: { ...set, last_enrolled_at: now, updated_at: now },
+  });
+  if (changed === 0) throw new Outdated();
   return { ...old, ...set };
 }

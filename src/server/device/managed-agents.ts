@@ -1,39 +1,40 @@
-// Managed agents by their key, held in memory: 10,000 of them ask for their configuration every 30 s.
+// Caches managed agents by key: 10,000 of them request their configuration every 30 s.
 import type { AgentOptions } from "../../api/app-config.ts";
 import { createBatcher } from "../agent/batcher.ts";
 import { Cached } from "../agent/cached.ts";
-import { createFailureLimit } from "../agent/failure-limit.ts";
-import { hearOfHosts } from "../agent/host-changes.ts";
+import { watchHosts } from "../agent/host-changes.ts";
 import { channels } from "../core/channels.ts";
 import type { Context, Services } from "../core/context.ts";
 import { authenticationRequired, limitExceeded } from "../core/errors.ts";
+import type { Caller } from "../core/proxies.ts";
 import { tokenHash } from "../core/random.ts";
+import { createFailureLimit } from "../rate-limits/failures.ts";
 import { pendingRuns } from "../scripts/upcoming.ts";
 import { oneOf } from "../store/query.ts";
 
-/** What its configuration takes of the host of an agent. */
+/** The data of an agent's host that its configuration depends on. */
 export interface AgentHost {
   readonly hostId: number;
   readonly teamId: number | null;
   readonly platform: string;
   readonly platformLike: string;
-  /** Scripts that wait for it, in the order in which they are to run. */
+  /** Execution ids of pending scripts, in order of execution. */
   readonly pendingScripts: readonly string[];
 }
 
 export interface ManagedAgents {
-  /** The host of a key; 401 when no host has it, 429 when the address tried too many such. */
-  find(key: string, address: string): Promise<AgentHost>;
-  /** The team's agent options, else the global ones. */
+  /** The host of a key. 401 if the key is unknown, 429 after too many unknown keys from the address. */
+  find(key: string, caller: Caller): Promise<AgentHost>;
+  /** The agent options of the team, or else the global ones. */
   optionsOf(teamId: number | null): Promise<AgentOptions>;
   readonly size: number;
   stop(): Promise<void>;
 }
 
-interface Held {
+interface CachedHost {
   readonly host: AgentHost;
   readonly key: string;
-  /** False: read again before this is believed. */
+  /** False: has to be read again before the next use. */
   fresh: boolean;
 }
 
@@ -41,7 +42,7 @@ const AGENTS_MAX = 200_000;
 const UNKNOWN_KEYS_A_MINUTE = 1_000;
 const KEY_MAX = 256;
 
-/** One per server: its configuration reader is the same object everywhere. */
+/** One per server, keyed by its configuration reader. */
 const servers = new WeakMap<Services["config"], ManagedAgents>();
 
 export function managedAgents({ config }: Pick<Context, "config">): ManagedAgents {
@@ -51,10 +52,10 @@ export function managedAgents({ config }: Pick<Context, "config">): ManagedAgent
 }
 
 export async function startManagedAgents(services: Services): Promise<ManagedAgents> {
-  const { store, clock, config } = services;
-  const byKey = new Map<string, Held>();
-  const byHost = new Map<number, Held>();
-  const unknown = createFailureLimit(clock, UNKNOWN_KEYS_A_MINUTE);
+  const { store, config } = services;
+  const byKey = new Map<string, CachedHost>();
+  const byHost = new Map<number, CachedHost>();
+  const unknown = createFailureLimit(services, { scope: "managed agents' keys", most: UNKNOWN_KEYS_A_MINUTE });
 
   const lookups = createBatcher<string, AgentHost | null>(
     async (hashes) => {
@@ -83,16 +84,16 @@ export async function startManagedAgents(services: Services): Promise<ManagedAge
     { size: 200, parallel: 2 },
   );
 
-  function drop(held: Held): void {
-    if (byKey.get(held.key) === held) byKey.delete(held.key);
-    if (byHost.get(held.host.hostId) === held) byHost.delete(held.host.hostId);
+  function drop(cached: CachedHost): void {
+    if (byKey.get(cached.key) === cached) byKey.delete(cached.key);
+    if (byHost.get(cached.host.hostId) === cached) byHost.delete(cached.host.hostId);
   }
 
   function keep(key: string, host: AgentHost, fresh: boolean): void {
     for (const old of [byKey.get(key), byHost.get(host.hostId)]) if (old) drop(old);
-    const held = { host, key, fresh };
-    byKey.set(key, held);
-    byHost.set(host.hostId, held);
+    const cached = { host, key, fresh };
+    byKey.set(key, cached);
+    byHost.set(host.hostId, cached);
     const oldest = byKey.size > AGENTS_MAX ? byKey.values().next().value : undefined;
     if (oldest) drop(oldest);
   }
@@ -102,13 +103,13 @@ export async function startManagedAgents(services: Services): Promise<ManagedAge
     for (const cached of teams.values()) cached.forget();
     teams.clear();
   };
-  const doubt = (held: Held | undefined) => {
-    if (held) held.fresh = false;
+  const doubt = (cached: CachedHost | undefined) => {
+    if (cached) cached.fresh = false;
   };
-  const changes = await hearOfHosts(store, {
+  const changes = await watchHosts(store, {
     one: (id) => doubt(byHost.get(id)),
     all: () => {
-      for (const held of byKey.values()) doubt(held);
+      for (const cached of byKey.values()) doubt(cached);
     },
   });
   const stops = [
@@ -117,18 +118,18 @@ export async function startManagedAgents(services: Services): Promise<ManagedAge
   ];
 
   const agents: ManagedAgents = {
-    async find(key, address) {
-      const held = byKey.get(key);
-      if (held?.fresh) return held.host;
+    async find(key, caller) {
+      const cached = byKey.get(key);
+      if (cached?.fresh) return cached.host;
       if (key === "" || key.length > KEY_MAX) throw authenticationRequired();
-      const before = changes.heard;
+      const before = changes.notifications;
       const host = await lookups.add(tokenHash(key));
       if (host === null) {
-        if (held) drop(held);
-        const wait = unknown.fail(address);
+        if (cached) drop(cached);
+        const wait = unknown.fail(caller);
         throw wait > 0 ? limitExceeded(wait) : authenticationRequired();
       }
-      keep(key, host, changes.heard === before);
+      keep(key, host, changes.notifications === before);
       return host;
     },
     async optionsOf(teamId) {

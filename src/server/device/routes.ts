@@ -11,7 +11,7 @@ import { titlesOfHost } from "../software/service.ts";
 import { hostOfToken } from "./tokens.ts";
 import { asOwner, desktopSummary, deviceView, logDesktopError, policiesForOwner, transparencyUrl } from "./view.ts";
 
-/** A route of whoever shows a host's token. */
+/** A route that requires a host's device token. */
 function owned<E extends AnyEndpoint>(
   endpoint: E,
   handle: (host: HostRow, ctx: Context, input: ParsedOf<E>, reply: Reply) => ReturnType<Handler<E>>,

@@ -1,20 +1,20 @@
-// The token of a host's own page: set by its agent each hour, shown by its owner's browser and desktop app.
-import { createFailureLimit, type FailureLimit } from "../agent/failure-limit.ts";
+// Tokens of device pages: set by the host's agent every hour, sent by its user's browser and desktop app.
 import { hours } from "../core/clock.ts";
 import type { Context, Services } from "../core/context.ts";
 import { authenticationRequired, badRequest, conflict, limitExceeded } from "../core/errors.ts";
 import { tokenHash } from "../core/random.ts";
 import type { HostRow } from "../hosts/access.ts";
+import { createFailureLimit, type FailureLimit } from "../rate-limits/failures.ts";
 import { eq } from "../store/query.ts";
 import { UniqueViolation } from "../store/store.ts";
 
-/** How long a token is good after its last update. */
+/** Validity of a token after its last update. */
 const LIFETIME = hours(1);
 const TOKEN_MAX = 255;
-/** What needs no escaping in a URL (RFC 3986, 2.3). */
+/** Unreserved characters, which need no escaping in a URL (RFC 3986, 2.3). */
 const URL_SAFE = /^[A-Za-z0-9._~-]+$/;
 
-/** The new token ends the old one at once (agent protocol, section 11). */
+/** Replaces the token; the previous one becomes invalid immediately (agent protocol, section 11). */
 export async function setDeviceToken({ store, clock }: Context, hostId: number, token: string): Promise<void> {
   if (token === "") throw badRequest("device_auth_token is required", "device_auth_token");
   if (!URL_SAFE.test(token) || token.length > TOKEN_MAX || /^\.+$/.test(token))
@@ -32,20 +32,22 @@ export async function setDeviceToken({ store, clock }: Context, hostId: number, 
 }
 
 /**
- * Failed calls of one address within an hour. Of the two limits known (720 an hour; 1,000 within a minute bar the address for a minute)
- * this one always strikes first. A good token is never refused: many hosts share an address.
+ * Failed calls per address and hour. The specified second limit (1,000 per minute) can never be reached before this
+ * one. Valid tokens are never refused, since many hosts may share an address.
  */
 const FAILURES_AN_HOUR = 720;
 
 const servers = new WeakMap<Services["config"], FailureLimit>();
 
-function failuresOf({ config, clock }: Context): FailureLimit {
-  const known = servers.get(config) ?? createFailureLimit(clock, FAILURES_AN_HOUR, hours(1));
+function failuresOf({ config, clock, store }: Context): FailureLimit {
+  const known =
+    servers.get(config) ??
+    createFailureLimit({ store, clock }, { scope: "device tokens", most: FAILURES_AN_HOUR, span: hours(1) });
   servers.set(config, known);
   return known;
 }
 
-/** The host whose token this is: 401 for one that is none, or too old, and 429 after too many of them. */
+/** The host of a token: 401 if the token is unknown or expired, 429 after too many of those. */
 export async function hostOfToken(ctx: Context, token: string): Promise<HostRow> {
   const { store, clock } = ctx;
   const row =
@@ -53,6 +55,6 @@ export async function hostOfToken(ctx: Context, token: string): Promise<HostRow>
   const age = row === null ? Number.POSITIVE_INFINITY : clock.now() - Date.parse(row.updated_at);
   const host = row !== null && age <= LIFETIME ? await store.hosts.get(row.id) : null;
   if (host) return host;
-  const wait = failuresOf(ctx).fail(ctx.address);
+  const wait = failuresOf(ctx).fail(ctx);
   throw wait > 0 ? limitExceeded(wait) : authenticationRequired();
 }

@@ -1,4 +1,4 @@
-// What a host's owner sees of it.
+// The view of a host for its user (device page and desktop app).
 import type { z } from "zod";
 import type { DeviceHost, DevicePolicy, desktopAppApi, deviceApi } from "../../api/device.ts";
 import type { HostPolicy } from "../../api/policies.ts";
@@ -8,18 +8,18 @@ import type { HostRow } from "../hosts/access.ts";
 import { getHost } from "../hosts/service.ts";
 import { policiesOfHosts } from "../policies/results.ts";
 
-/** Whose token is good may see and ask what is said of this host, whatever users may. */
+/** A valid device token grants access to this host, whatever the roles of users. */
 export const asOwner = (ctx: Context): Context => ({ ...ctx, user: service });
 
-/** Management of Macs by this server does not exist yet, and so nobody can be moved to it. */
+// MDM for macOS is not implemented, so there is no migration to it.
 const noMdm = { mdm: { enabled_and_configured: false } };
 const noMigration = { needs_mdm_migration: false, renew_enrollment_profile: false };
-/** No software is on offer yet. */
+/** Self-service software is not implemented. */
 const selfService = false;
 
 export async function deviceView(ctx: Context, row: HostRow): Promise<z.output<typeof deviceApi.get.response>> {
   const [whole, config] = await Promise.all([getHost(asOwner(ctx), row.id, true), ctx.config.current()]);
-  // Labels, packs and what queries brought are the organization's notes on the host.
+  // Labels, packs and additional query results are internal to the organization.
   const { additional: _a, labels: _l, packs: _p, pack_stats: _s, policies, software: _w, ...host } = whole;
   const around = {
     self_service: selfService,
@@ -51,7 +51,7 @@ const forOwner = (policy: HostPolicy): DevicePolicy => ({
   response: policy.response,
 });
 
-/** Nothing in it identifies the host: desktop apps keep and log it. */
+/** Contains nothing that identifies the host, since desktop apps store and log it. */
 export async function desktopSummary(ctx: Context, row: HostRow): Promise<z.output<typeof deviceApi.desktop.response>> {
   const [policies, config] = await Promise.all([policiesOfHosts(ctx, [row]), ctx.config.current()]);
   return {
@@ -62,7 +62,7 @@ export async function desktopSummary(ctx: Context, row: HostRow): Promise<z.outp
   };
 }
 
-/** The organization's own page where it names one, else ours. */
+/** The organization's configured page, or else this server's. */
 export async function transparencyUrl(ctx: Context): Promise<string> {
   const { org_info } = await ctx.config.current();
   return org_info.contact_url || linkTo(ctx, "/transparency");
@@ -70,7 +70,7 @@ export async function transparencyUrl(ctx: Context): Promise<string> {
 
 type Report = z.output<typeof desktopAppApi.errors.body>;
 
-/** Characters of a text of a report that are logged. */
+/** Maximum length of logged text from a report. */
 const LOGGED = 2_000;
 
 export function logDesktopError({ log }: Context, row: HostRow, report: Report): void {

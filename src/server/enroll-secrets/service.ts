@@ -1,9 +1,9 @@
 import type { EnrollSecret } from "../../api/enroll-secrets.ts";
 import { isMask } from "../../api/fields.ts";
 import { recordActivity } from "../activities/record.ts";
+import { may } from "../core/access.ts";
 import { channels } from "../core/channels.ts";
 import { type Context, within } from "../core/context.ts";
-import { DryRun, unlessDry } from "../core/dry-run.ts";
 import { invalid } from "../core/errors.ts";
 import { parts } from "../core/parts.ts";
 import { tokenHash } from "../core/random.ts";
@@ -26,7 +26,7 @@ export async function findEnrollSecrets(
   const rows = await store.enrollSecrets.pick(["team_id", "secret_hash"], {
     where: oneOf("secret_hash", [...new Set(hashes)]),
   });
-  const teams = new Map(rows.map(({ team_id, secret_hash }) => [secret_hash, { team_id }]));
+  const teams = new Map(rows.map(({ team_id, secret_hash }) => [secret_hash!, { team_id }]));
   return hashes.map((hash) => teams.get(hash) ?? null);
 }
 
@@ -62,8 +62,8 @@ function unmasked(given: Given, existing: readonly Row[]): string[] {
 }
 
 /**
- * Makes these the secrets of the team (null: the global ones), in the caller's transaction. What stays keeps its age. Gives
- * whether anything changed.
+ * Replaces the secrets of the team (null: the global ones) in the caller's transaction. Unchanged secrets keep their
+ * creation time. Returns whether anything changed.
  */
 export async function replaceSecrets(ctx: Context, teamId: number | null, given: Given): Promise<boolean> {
   checkSecrets(given);
@@ -80,8 +80,11 @@ export interface Replacement {
 }
 
 /**
- * The same for several teams, among which secrets may move; those of `leaving` teams are free. Gives the replacements that changed
- * anything; for a secret that cannot be used, `refuse` makes the error.
+ * The same for several teams. Secrets may move between them, and those of `leaving` teams become available. Returns the
+ * replacements that changed anything; `refuse` creates the error for a secret that cannot be used.
+ *
+ * A secret enrolls into one team only, the first that had it. An error for a secret in use elsewhere would let callers
+ * guess other teams' secrets. So callers who may not read those get a normal reply, and a row without effect.
  */
 export async function replaceAll(
   ctx: Context,
@@ -96,22 +99,24 @@ export async function replaceAll(
   const holders = new Map<string, number | null>();
   for await (const some of parts(wanted.flatMap(({ hashes }) => [...hashes.keys()])))
     for (const row of await store.enrollSecrets.pick(["team_id", "secret_hash"], { where: oneOf("secret_hash", some) }))
-      holders.set(row.secret_hash, row.team_id);
+      holders.set(row.secret_hash!, row.team_id);
+  const isTaken = (hash: string) => holders.has(hash) && !teams.has(holders.get(hash)!);
   const used = new Set<string>();
   for (const { one, hashes } of wanted) {
     if (hashes.size > MOST_SECRETS) throw refuse(one, `must not be more than ${MOST_SECRETS}`);
     for (const hash of hashes.keys()) {
-      const isElsewhere = used.has(hash) || (holders.has(hash) && !teams.has(holders.get(hash)!));
-      if (isElsewhere) throw refuse(one, "a secret is already in use elsewhere");
+      const isKnownTaken = isTaken(hash) && may(ctx.user, "enroll_secrets:read", holders.get(hash)!);
+      if (used.has(hash) || isKnownTaken) throw refuse(one, "a secret is already in use elsewhere");
       used.add(hash);
     }
   }
   const changes = wanted
     .map(({ one, hashes }) => {
-      const kept = new Set(one.existing.map((row) => row.secret_hash));
+      const existing = one.existing.map((row) => ({ ...row, hash: tokenHash(row.secret) }));
+      const kept = new Set(existing.map(({ hash }) => hash));
       return {
         one,
-        gone: one.existing.filter((row) => !hashes.has(row.secret_hash)).map(({ id }) => id),
+        gone: existing.filter(({ hash }) => !hashes.has(hash)).map(({ id }) => id),
         added: [...hashes].filter(([hash]) => !kept.has(hash)),
       };
     })
@@ -122,8 +127,16 @@ export async function replaceAll(
     await store.enrollSecrets.delete(oneOf("id", some));
   if (leaving.length > 0) await store.enrollSecrets.delete(oneOf("team_id", leaving));
   const rows = changes.flatMap(({ one, added }) =>
-    added.map(([secret_hash, secret]) => ({ created_at: now, team_id: one.teamId, secret, secret_hash })),
+    added.map(([hash, secret]) => ({
+      created_at: now,
+      team_id: one.teamId,
+      secret,
+      secret_hash: isTaken(hash) ? null : hash,
+    })),
   );
+  for (const { team_id, secret_hash } of rows)
+    if (secret_hash === null)
+      ctx.log.warn({ team_id }, "an enroll secret of this team is one of another team's: its hosts enroll there");
   for await (const some of parts(rows)) await store.enrollSecrets.insertMany(some);
   await store.notify(channels.enrollSecrets, "");
   return changes.map(({ one }) => one);
@@ -133,12 +146,11 @@ export async function replaceAll(
 export const changingSecrets = <R>(ctx: Context, work: (inside: Context) => Promise<R>): Promise<R> =>
   ctx.store.tx((store) => work(within(ctx, store)), { lock: "enroll_secrets" });
 
-export async function setGlobalSecrets(ctx: Context, given: Given, dryRun: boolean): Promise<Record<string, never>> {
+export async function setGlobalSecrets(ctx: Context, given: Given): Promise<Record<string, never>> {
   await changingSecrets(ctx, async (inside) => {
     if (await replaceSecrets(inside, null, given))
       await recordActivity(inside, "edited_enroll_secrets", { team_id: null, team_name: null });
-    if (dryRun) throw new DryRun();
-  }).catch(unlessDry);
+  });
   return {};
 }
 

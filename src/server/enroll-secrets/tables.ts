@@ -6,6 +6,9 @@ export const enrollSecrets = table("enroll_secrets", {
   /** Null: global. */
   team_id: ref("teams").nullable().onDelete("cascade"),
   secret: text().secret(),
-  /** SHA-256 of the secret, hex: how an enrolling agent's secret is found. */
-  secret_hash: text().unique(),
+  /**
+   * SHA-256 of the secret (hexadecimal), by which the secrets of enrolling agents are looked up. Null: another team had
+   * the same secret first, and hosts enroll there. Not visible to callers who may not read that team's secrets.
+   */
+  secret_hash: text().nullable().unique(),
 });

@@ -9,14 +9,17 @@ export type HostRow = RowOf<typeof hosts>;
 
 type Placed = Pick<HostRow, "team_id"> | null | undefined;
 
-/** Whether the host is there, as far as the caller may know. */
+/** Whether the caller may learn that the host exists. */
 export const knowsOf = ({ user }: Pick<Context, "user">, host: Placed): boolean =>
   !!host &&
   (["hosts:read", "hosts:identify", "hosts:delete", "hosts:transfer", "hosts:lock"] as const).some((action) =>
     may(user, action, host.team_id),
   );
 
-/** 403 where the caller may know of the host but not do this; a host of a foreign team answers like one that is missing. */
+/**
+ * 403 if the caller may see the host but not do this. A host of a team that the caller cannot see is answered like a
+ * missing one.
+ */
 export function admitToHost(
   ctx: Pick<Context, "user">,
   action: Action,

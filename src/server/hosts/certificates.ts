@@ -11,7 +11,7 @@ type Order = (a: HostCertificate, b: HostCertificate) => number;
 
 const orders: Record<NonNullable<Query["order_key"]>, Order> = {
   common_name: (a, b) => compareText(a.common_name, b.common_name),
-  // One that never ends comes after all that do.
+  // Certificates without an expiry date sort after all others.
   not_valid_after: (a, b) => compareText(a.not_valid_after ?? "~", b.not_valid_after ?? "~"),
 };
 
@@ -26,24 +26,27 @@ export async function certificatesOfHost(ctx: Context, id: number, query: Query)
   return { certificates, meta };
 }
 
-const onWire = (told: CertificateInventory, i: number): HostCertificate => ({
+const onWire = (certificate: CertificateInventory, i: number): HostCertificate => ({
   id: i + 1,
-  not_valid_after: told.not_valid_after,
-  not_valid_before: told.not_valid_before,
-  certificate_authority: told.certificate_authority,
-  common_name: told.common_name,
-  key_algorithm: told.key_algorithm,
-  key_strength: told.key_strength,
-  key_usage: told.key_usage,
-  serial: serialOf(told.serial),
-  signing_algorithm: told.signing_algorithm,
-  subject: told.subject,
-  issuer: told.issuer,
-  source: told.scope,
-  username: told.username,
+  not_valid_after: certificate.not_valid_after,
+  not_valid_before: certificate.not_valid_before,
+  certificate_authority: certificate.certificate_authority,
+  common_name: certificate.common_name,
+  key_algorithm: certificate.key_algorithm,
+  key_strength: certificate.key_strength,
+  key_usage: certificate.key_usage,
+  serial: serialOf(certificate.serial),
+  signing_algorithm: certificate.signing_algorithm,
+  subject: certificate.subject,
+  issuer: certificate.issuer,
+  source: certificate.scope,
+  username: certificate.username,
 });
 
-/** A serial has up to 20 bytes, a JSON number that everybody reads exactly has less than 7. */
+/**
+ * A serial number has up to 20 bytes, but a JSON number is exact in every client only below 7 bytes. Longer serial
+ * numbers are sent as hex.
+ */
 function serialOf(hex: string): number | string {
   const number = /^[\da-f]{1,14}$/i.test(hex) ? Number.parseInt(hex, 16) : Number.NaN;
   return Number.isSafeInteger(number) ? number : hex;

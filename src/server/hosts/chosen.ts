@@ -1,4 +1,4 @@
-// The hosts that a bulk change is about: named by ids, or picked by filters.
+// Selects the hosts of a bulk change: by ids or by filters.
 import { setImmediate } from "node:timers/promises";
 import type { Action } from "../../api/access.ts";
 import type { BodyHostFilter } from "../../api/host-filters.ts";
@@ -9,8 +9,8 @@ import { admitToHost, knowsOf } from "./access.ts";
 import { hostsOfBody } from "./filters.ts";
 import { checkSelection, type Expected, expectedSelection, isGiven } from "./selection.ts";
 
-/** Hosts looked at before others get their turn. */
-const AT_ONCE = 1000;
+/** Hosts that are checked before the event loop serves other requests. */
+const HOSTS_PER_PART = 1000;
 const PAGE = 5000;
 
 export interface Choice {
@@ -18,7 +18,10 @@ export interface Choice {
   readonly filters?: BodyHostFilter | undefined;
 }
 
-/** The ids that are acted on, each once: what is compared with what the caller expects is what the change is made to. */
+/**
+ * The ids to act on, without duplicates. The list that is compared with the caller's expectation is the list that is
+ * changed.
+ */
 export async function chosenIds(
   ctx: Context,
   action: Action,
@@ -33,8 +36,8 @@ export async function chosenIds(
 }
 
 /**
- * All of them or none: an id that the caller may not do this to, or that is not there, stops the whole call. Who says what hosts it has seen
- * is told that they are others by now.
+ * All or nothing: one id that does not exist, or on which the caller may not do this, refuses the whole call. If the
+ * caller sent the selection that it has seen, a missing id is reported as a changed selection.
  */
 async function admittedIds(
   ctx: Context,
@@ -42,12 +45,12 @@ async function admittedIds(
   given: readonly number[],
   expected: Expected,
 ): Promise<number[]> {
-  // What was read and checked so far took its time.
+  // Reading and checking the request took time: let other requests run first.
   await setImmediate();
   const ids = [...new Set(given)];
   const missing: number[] = [];
-  for (let at = 0; at < ids.length; at += AT_ONCE) {
-    const some = ids.slice(at, at + AT_ONCE);
+  for (let at = 0; at < ids.length; at += HOSTS_PER_PART) {
+    const some = ids.slice(at, at + HOSTS_PER_PART);
     const found = await ctx.store.hosts.pick(["id", "team_id"], { where: oneOf("id", some) });
     const hosts = new Map(found.map((host) => [host.id, host]));
     for (const id of some) {
@@ -63,7 +66,7 @@ async function admittedIds(
   return ids;
 }
 
-/** In ascending order. */
+/** The ids of the matching hosts, in ascending order. */
 export async function idsWhere({ store }: Pick<Context, "store">, where: Predicate): Promise<number[]> {
   const ids: number[] = [];
   for (;;) {

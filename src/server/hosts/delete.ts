@@ -1,4 +1,4 @@
-// Deleting hosts: one, or any number in batches that each stand for themselves.
+// Deletes one host, or any number of hosts in batches. Each batch is a transaction of its own.
 import type { Approval } from "../../api/approvals.ts";
 import { recordActivities } from "../activities/record.ts";
 import type { ActivityTypes } from "../activities/types.ts";
@@ -9,7 +9,7 @@ import { channels, hostsPayload } from "../core/channels.ts";
 import { seconds } from "../core/clock.ts";
 import { type Context, within } from "../core/context.ts";
 import { inBackground } from "../jobs/background.ts";
-import { tellHostsGone } from "../labels/counts.ts";
+import { notifyHostsGone } from "../labels/counts.ts";
 import { forgetResults } from "../policies/results.ts";
 import { and, oneOf, type Predicate } from "../store/query.ts";
 import type { ServerTx } from "../tables.ts";
@@ -17,15 +17,21 @@ import { hostFor } from "./access.ts";
 import { type Choice, chosenIds } from "./chosen.ts";
 import { checkSelection, expectedSelection } from "./selection.ts";
 
-/** Hosts in one transaction: short enough that others' requests wait little. */
+/** Hosts per transaction: few enough that other requests do not wait long. */
 export const BATCH = 60;
-/** A bulk delete that takes longer is answered, and goes on: clients give up after half a minute. */
+/**
+ * A bulk delete that takes longer is answered and continues in the background, because clients time out after 30
+ * seconds.
+ */
 const TIME_LIMIT = seconds(20);
 
 type Reason = Pick<ActivityTypes["deleted_host"], "triggered_by" | "host_expiry_window">;
 export const byHand: Reason = { triggered_by: "manual" };
 
-/** What came of a delete: all are gone, the rest goes on in the background, or another user has to approve it first. */
+/**
+ * The result of a delete: all hosts are deleted, the rest is deleted in the background, or another user must approve
+ * it first.
+ */
 export type Deletion =
   | { readonly outcome: "done" | "goes on" }
   | { readonly outcome: "asked"; readonly approval: Approval };
@@ -61,7 +67,7 @@ export async function deleteManyHosts(ctx: Context, body: Choice): Promise<Delet
   return { outcome: "done" };
 }
 
-/** Deletes hosts that still satisfy `where`, until the signal aborts. Gives the number deleted. */
+/** Deletes the hosts that still satisfy `where`, until the signal aborts. Returns the number of deleted hosts. */
 export async function deleteInBatches(
   ctx: Context,
   ids: readonly number[],
@@ -75,7 +81,7 @@ export async function deleteInBatches(
   return deleted;
 }
 
-/** One transaction; what is done `beside` is part of it, and comes first. */
+/** Deletes one batch in one transaction. `beside` runs first and in the same transaction. */
 export async function deleteBatch(
   ctx: Context,
   ids: readonly number[],
@@ -90,7 +96,8 @@ export async function deleteBatch(
     });
     if (hosts.length === 0) return 0;
     const gone = hosts.map(({ id }) => id);
-    // Written first, so that answers of theirs that are being kept at this moment are kept before: what is counted of them is whole.
+    // This write waits for results of these hosts that are being stored now, so the counts that are subtracted next
+    // are complete.
     await store.hosts.update({ where: oneOf("id", gone), set: { refetch_requested: false } });
     await forgetResults(store, gone);
     await store.hosts.delete(oneOf("id", gone));
@@ -105,7 +112,7 @@ export async function deleteBatch(
       })),
     );
     await store.notify(channels.hosts, hostsPayload(gone));
-    await tellHostsGone(store);
+    await notifyHostsGone(store);
     return gone.length;
   });
 }

@@ -11,7 +11,7 @@ export async function mappingOfHost(ctx: Context, id: number) {
   return mappingNow(ctx, host.id);
 }
 
-/** The one entry that people set by hand: a new one takes the place of the old. */
+/** Sets the one entry that users set by hand. A new entry replaces the old one. */
 export async function setMapping(ctx: Context, id: number, given: string) {
   const host = await hostFor(ctx, "hosts:device_mapping", id);
   const email = cleanEmail(given);
@@ -25,7 +25,7 @@ export async function setMapping(ctx: Context, id: number, given: string) {
         returning: [],
       });
     },
-    // Of two at the same time neither would see the other's entry.
+    // Without the lock two concurrent requests would not see each other's entry.
     { lock: `device mapping ${host.id}` },
   );
   return mappingNow(ctx, host.id);

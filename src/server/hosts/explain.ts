@@ -1,4 +1,4 @@
-// Why a selector picks a host, or does not: which of its parts hold.
+// Explains why a selector matches a host or not: which of its parts match.
 import type { WherePart } from "../../api/hosts.ts";
 import type { Context } from "../core/context.ts";
 import { and, eq } from "../store/query.ts";
@@ -9,11 +9,11 @@ export async function explainHost(ctx: Context, id: number, where: string) {
   const host = await hostFor(ctx, "hosts:read", id);
   const parts: WherePart[] = [];
   const add = async ({ text, picks, parts: inner }: Part, depth: number): Promise<boolean> => {
-    const held = (await ctx.store.hosts.count(and(eq("id", host.id), picks))) > 0;
-    parts.push({ text, depth, held });
+    const matches = (await ctx.store.hosts.count(and(eq("id", host.id), picks))) > 0;
+    parts.push({ text, depth, matches });
     for (const part of inner) await add(part, depth + 1);
-    return held;
+    return matches;
   };
-  const held = await add(partsOfWhere(where, ctx), 0);
-  return { host_id: host.id, where, held, parts };
+  const matches = await add(partsOfWhere(where, ctx), 0);
+  return { host_id: host.id, where, matches, parts };
 }

@@ -1,4 +1,5 @@
-// From host filters to one predicate: list, count, summary, bulk changes and every other choice of hosts use this.
+// Converts host filters to one predicate. List, count, summary, bulk changes and every other selection of hosts use
+// it.
 import type { Action } from "../../api/access.ts";
 import type { BodyHostFilter, HostFilter } from "../../api/host-filters.ts";
 import { authorize, inTeam, visible } from "../core/access.ts";
@@ -33,7 +34,7 @@ export const withLabel = (labelId: number): Predicate => exists(labelMembers, "h
 const given = <T>(value: T | undefined, predicate: (value: T) => Predicate): Predicate =>
   value === undefined ? everything : predicate(value);
 
-/** The hosts that the filter picks among those on which the caller may do the action. */
+/** The hosts that match the filter, among those on which the caller may do the action. */
 export function hostsWhere(ctx: Asker, filter: HostFilter, action: Action): Predicate {
   checkFilter(filter);
   return and(visible(ctx, action), inTeam(filter.team_id), ...ownFilters(ctx, filter), ...relatedFilters(ctx, filter));
@@ -56,7 +57,7 @@ function ownFilters(ctx: Asker, filter: HostFilter): Predicate[] {
 function relatedFilters(ctx: Asker, filter: HostFilter): Predicate[] {
   const { policy_response: response, software_status: install } = filter;
   return [
-    // Without a response, hosts that pass, fail and did not run the policy: all of them.
+    // Without a response the policy filter matches hosts that pass, fail or have not run the policy: all hosts.
     response === undefined ? everything : withPolicy(filter.policy_id!, response),
     given(filter.software_version_id, withSoftware),
     given(filter.software_id, withSoftware),
@@ -67,7 +68,7 @@ function relatedFilters(ctx: Asker, filter: HostFilter): Predicate[] {
     given(filter.mdm_enrollment_status, enrolledAs),
     given(filter.connected_to_svc, connectedToSvc),
     given(filter.macos_settings, macosSettings),
-    // These settings are those of one team's hosts, or of the hosts without one.
+    // These settings belong to the hosts of one team, or to the hosts without a team.
     filter.macos_settings !== undefined && filter.team_id === undefined && isPremium(ctx)
       ? isNull("team_id")
       : everything,
@@ -81,7 +82,7 @@ function relatedFilters(ctx: Asker, filter: HostFilter): Predicate[] {
   ];
 }
 
-/** Filters that leave Windows servers out. */
+/** Filters that exclude Windows servers. */
 const withoutServers = [
   "mdm_id",
   "mdm_name",
@@ -90,7 +91,7 @@ const withoutServers = [
   "os_settings_disk_encryption",
 ] as const satisfies readonly (keyof HostFilter)[];
 
-/** Each with the filter that must be there beside it. */
+/** Pairs of a filter and the other filter that it requires. */
 const needs = [
   ["os_name", "os_version"],
   ["os_version", "os_name"],
@@ -111,10 +112,10 @@ function checkFilter(filter: HostFilter): void {
       throw badRequest(`Missing ${other} (it must be present when ${name} is specified)`, other);
 }
 
-/** What count and report take beside a label. */
+/** The filters that count and report accept together with a label. */
 const besideLabel: ReadonlySet<string> = new Set(["label_id", "status", "query", "team_id", "where"]);
 
-/** Count and report narrow a label's hosts by few of the filters. */
+/** Count and report accept only a few filters together with a label. */
 export function checkLabelFilter(filter: HostFilter, names: readonly (keyof HostFilter)[]): void {
   if (filter.label_id === undefined) return;
   const other = names.find((name) => filter[name] !== undefined && !besideLabel.has(name));
@@ -122,7 +123,7 @@ export function checkLabelFilter(filter: HostFilter, names: readonly (keyof Host
     throw badRequest(`Invalid label_id: ${filter.label_id} (it cannot be used with ${other})`, "label_id");
 }
 
-/** A body's filter as the query's: null is as good as left out. */
+/** Converts the filter of a request body to that of a query string. Null means the same as absent. */
 export const filterOfBody = (body: BodyHostFilter): HostFilter => ({
   query: body.query?.trim(),
   status: body.status,
@@ -131,7 +132,7 @@ export const filterOfBody = (body: BodyHostFilter): HostFilter => ({
   where: body.where,
 });
 
-/** The hosts that a body's filter picks for a bulk change. */
+/** The hosts that match the filter of a bulk change's request body. */
 export function hostsOfBody(ctx: Context, filters: BodyHostFilter, action: Action): Predicate {
   if (filters.label_id != null && filters.status !== undefined)
     throw invalid("filters.label_id", "label_id and status cannot be combined");

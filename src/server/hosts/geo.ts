@@ -1,4 +1,5 @@
-// Where a host's public address is, by a database in MaxMind's format. Without one nothing is said of it.
+// Looks up the location of a host's public address in a MaxMind database. Without a database, replies contain no
+// location.
 import { readFile, stat } from "node:fs/promises";
 import type { CityResponse, Reader } from "maxmind";
 import type { HostGeolocation } from "../../api/host.ts";
@@ -10,19 +11,19 @@ type Holder = Pick<Services, "settings" | "clock" | "log" | "config">;
 
 interface Geo {
   reader: Reader<CityResponse>;
-  /** Tells whether the file is still the one that was read. */
+  /** Detects whether the file has changed since it was read. */
   stamp: string;
   lookedAt: number;
   looking: boolean;
 }
 
-/** How often the file is looked at: a newer one is taken without a restart. */
+/** How often the file is checked. A newer file is loaded without a restart. */
 const LOOK_EVERY = minutes(1);
 
-/** One per server, as with `sharing`. */
+/** One entry per server, as in `sharing`. */
 const servers = new WeakMap<Services["config"], Geo>();
 
-/** Opens the database that the settings name; what cannot be read stops the start. */
+/** Opens the database that the settings name. The server does not start if the file cannot be read. */
 export async function openGeo(services: Holder): Promise<void> {
   const { settings, clock, config } = services;
   const file = settings.geoip_database;
@@ -35,7 +36,7 @@ async function read(file: string): Promise<Pick<Geo, "reader" | "stamp">> {
   try {
     const stamp = await stampOf(file);
     const reader = new Reader<CityResponse>(await readFile(file));
-    // A file that was cut short often shows it only when something is looked up.
+    // A truncated file often fails only when an address is looked up.
     for (const address of ["1.1.1.1", "223.255.255.254"]) reader.get(address);
     return { reader, stamp };
   } catch (error) {
@@ -49,24 +50,24 @@ async function stampOf(file: string): Promise<string> {
   return `${mtimeMs} ${size} ${ino}`;
 }
 
-/** Undefined: no database is configured, or it does not know the address. */
+/** Undefined if no database is configured or the database has no entry for the address. */
 export function geolocationOf(services: Holder, address: string): HostGeolocation | undefined {
   const geo = servers.get(services.config);
   if (geo === undefined || address === "") return undefined;
   lookAgain(services, geo);
-  // A tree of IPv4 addresses would answer for any other by its first bits.
+  // A database of IPv4 addresses would match an IPv6 address by its first bits.
   if (geo.reader.metadata.ipVersion === 4 && address.includes(":")) return undefined;
   let found: CityResponse | null;
   try {
     found = geo.reader.get(address);
   } catch (error) {
-    services.log.warn({ err: error }, "the geo-IP database could not be asked");
+    services.log.warn({ err: error }, "the geo-IP database lookup failed");
     return undefined;
   }
   return found === null ? undefined : onWire(found);
 }
 
-/** In the background: who asks now gets what is known now. */
+/** Reloads the file in the background. The current request uses the data that is already loaded. */
 function lookAgain({ settings, clock, log }: Holder, geo: Geo): void {
   const file = settings.geoip_database;
   if (file === undefined || geo.looking || clock.now() - geo.lookedAt < LOOK_EVERY) return;
@@ -75,18 +76,18 @@ function lookAgain({ settings, clock, log }: Holder, geo: Geo): void {
   const look = async () => {
     if ((await stampOf(file)) === geo.stamp) return;
     Object.assign(geo, await read(file));
-    log.info({ file }, "the geo-IP database was read again");
+    log.info({ file }, "the geo-IP database was reloaded");
   };
   look()
     .catch((error: unknown) =>
-      log.warn({ err: error }, "the geo-IP database could not be read again; the old one stays"),
+      log.warn({ err: error }, "the geo-IP database could not be reloaded; the loaded one stays in use"),
     )
     .finally(() => {
       geo.looking = false;
     });
 }
 
-/** Undefined where the entry tells neither country nor place: a database of something else. */
+/** Undefined if the entry has neither a country nor a location: the database is of another kind. */
 function onWire({ country, registered_country, city, location }: CityResponse): HostGeolocation | undefined {
   if (!country && !registered_country && !location) return undefined;
   const at = location && Number.isFinite(location.longitude) && Number.isFinite(location.latitude);

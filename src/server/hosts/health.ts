@@ -7,30 +7,30 @@ import { oneOf } from "../store/query.ts";
 import { compareText } from "../store/rows.ts";
 import { type HostRow, hostFor } from "./access.ts";
 
-/** How long an answer is good: it says itself when it was looked up. */
+/** How long a reply is cached. The reply contains the time at which it was computed. */
 const GOOD_FOR = minutes(1);
-const HELD_MAX = 5_000;
+const CACHED_MAX = 5_000;
 
-interface Held {
+interface CachedHealth {
   readonly at: number;
   readonly answer: Promise<HostHealth>;
 }
 
-/** One per server, as with `sharing`. */
-const servers = new WeakMap<Services["config"], Map<number, Held>>();
+/** One entry per server, as in `sharing`. */
+const servers = new WeakMap<Services["config"], Map<number, CachedHealth>>();
 
 export async function healthOfHost(ctx: Context, id: number) {
   const host = await hostFor(ctx, "hosts:read", id);
-  return { host_id: host.id, health: await held(ctx, host) };
+  return { host_id: host.id, health: await cachedHealth(ctx, host) };
 }
 
-function held(ctx: Context, host: HostRow): Promise<HostHealth> {
-  const answers = servers.get(ctx.config) ?? new Map<number, Held>();
+function cachedHealth(ctx: Context, host: HostRow): Promise<HostHealth> {
+  const answers = servers.get(ctx.config) ?? new Map<number, CachedHealth>();
   servers.set(ctx.config, answers);
   const now = ctx.clock.now();
   const known = answers.get(host.id);
   if (known && now - known.at < GOOD_FOR) return known.answer;
-  if (answers.size >= HELD_MAX) answers.clear();
+  if (answers.size >= CACHED_MAX) answers.clear();
   const answer = healthNow(ctx, host);
   const entry = { at: now, answer };
   answers.set(host.id, entry);

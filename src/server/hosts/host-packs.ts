@@ -1,4 +1,4 @@
-// The packs of one host: those that target it, and what its agent says they cost.
+// The packs of one host: the packs that target it, and the query statistics that its agent reports.
 import type { HostPack, HostPackStats } from "../../api/host.ts";
 import type { PackStats } from "../agent/inventory/pack-stats.ts";
 import { namesAsSent } from "../queries/names.ts";
@@ -7,7 +7,10 @@ import type { ServerTx } from "../tables.ts";
 import type { HostRow } from "./access.ts";
 import { groupBy } from "./parts.ts";
 
-/** Of hosts and teams only this host and its own team are told: others may not be for the caller to see. */
+/**
+ * Of the targeted hosts and teams only this host and its own team are returned: the caller may not be allowed to see
+ * others.
+ */
 export async function packsOfHost(store: ServerTx, host: HostRow, labelIds: readonly number[]): Promise<HostPack[]> {
   const reaching = await store.packTargets.pick(["pack_id"], {
     where: or(
@@ -61,7 +64,7 @@ export async function packsOfHost(store: ServerTx, host: HostRow, labelIds: read
   });
 }
 
-/** By group and the name that agents know each one under. */
+/** Queries by their group and the name under which agents know them. */
 const byNameAsSent = <T extends { readonly id: number; readonly name: string }>(
   groups: ReadonlyMap<number | null, readonly T[]>,
 ): Map<string, T> => {
@@ -77,15 +80,15 @@ const teamOfType = (type: string): number | null => Number(/^team-(\d{1,15})$/.e
 
 const QUERY_FIELDS = ["id", "name", "team_id", "description", "discard_data", "automations_enabled"] as const;
 
-/** The agent tells names; what goes by them now is added. Of what goes by them no more there is nothing to add. */
+/** The agent reports names. Details of the query that has that name now are added, if there is one. */
 export async function packStatsOfHost(
   store: ServerTx,
   hostId: number,
   kept: readonly unknown[],
 ): Promise<HostPackStats[]> {
-  const told = kept as readonly PackStats[];
-  if (told.length === 0) return [];
-  const legacy = told.filter(({ type }) => type === "").map(({ pack_name }) => pack_name);
+  const agentPacks = kept as readonly PackStats[];
+  if (agentPacks.length === 0) return [];
+  const legacy = agentPacks.filter(({ type }) => type === "").map(({ pack_name }) => pack_name);
   const [packs, saved, fetched] = await Promise.all([
     store.packs.pick(["id", "name"], { where: oneOf("name", legacy) }),
     store.queries.pick(QUERY_FIELDS),
@@ -102,7 +105,7 @@ export async function packStatsOfHost(
   const fetchedAt = new Map(fetched.map(({ query_id, last_fetched }) => [query_id, last_fetched]));
   const ofPacks = byNameAsSent(groupBy(scheduled, ({ pack_id }) => pack_id));
   const ofTeams = byNameAsSent(groupBy(saved, ({ team_id }) => team_id));
-  return told.map(({ pack_name, type, query_stats }) => {
+  return agentPacks.map(({ pack_name, type, query_stats }) => {
     const packId = type === "" ? (packIds.get(pack_name) ?? null) : null;
     const now = (name: string) => {
       const entry = type === "" ? ofPacks.get(JSON.stringify([packId, name])) : undefined;
@@ -115,7 +118,7 @@ export async function packStatsOfHost(
         description: (entry ?? known)?.description ?? "",
         discard_data: known?.discard_data ?? false,
         automations_enabled: known?.automations_enabled ?? false,
-        // Of packs' queries no answers are kept.
+        // Results of pack queries are not stored.
         last_fetched: (entry || !known ? null : fetchedAt.get(known.id)) ?? null,
       };
     };

@@ -1,11 +1,13 @@
-// Lists of hosts and their counts.
+// Lists hosts and counts them.
 import type { Action } from "../../api/access.ts";
+import type { Host } from "../../api/host.ts";
 import { type HostFilter, type HostListQuery, hostFilters } from "../../api/host-filters.ts";
 import { selectionOf } from "../../api/selection.ts";
 import { visible } from "../core/access.ts";
 import type { Context } from "../core/context.ts";
 import { badRequest } from "../core/errors.ts";
 import { afterOf, cursorPage, DEFAULT_PER_PAGE, metaOf, page, windowOf } from "../core/paging.ts";
+import { ahead } from "../core/parts.ts";
 import { sharing } from "../core/sharing.ts";
 import { jsonWithList } from "../core/text-stream.ts";
 import { and, everything, exists, gt, lt, oneOf, type Predicate } from "../store/query.ts";
@@ -17,9 +19,12 @@ import { orderBy, type Stretch, stretchesOf } from "./order.ts";
 import { hostSeen } from "./tables.ts";
 import { type HostParts, hostsOnWire } from "./wire.ts";
 
-/** A longer list is read, made and sent in parts: it may be of a hundred thousand hosts, each with hundreds of entries of software. */
+/**
+ * A longer list is read, rendered and sent in parts: it may have 100,000 hosts, each with hundreds of software
+ * entries.
+ */
 const LONG = 1000;
-const AT_ONCE = 250;
+const AT_ONCE = 500;
 const AT_ONCE_WITH_SOFTWARE = 50;
 
 export async function listHosts(ctx: Context, query: HostListQuery) {
@@ -28,17 +33,18 @@ export async function listHosts(ctx: Context, query: HostListQuery) {
   const parts = partsOf(query);
   if (query.cursor === undefined && windowOf(query).limit > LONG) {
     const { ids, meta } = await idsOf(ctx, query, where);
-    if (ids.length > LONG)
-      return jsonWithList(ctx, "hosts", longList(ctx, ids, where, parts), {
-        meta,
-        ...(await namedByFilter(ctx, query)),
-      });
+    const rest = { meta, ...(await namedByFilter(ctx, query)) };
+    const pages = hostsById(ctx, ids, where, parts);
+    if (ids.length > LONG) return jsonWithList(ctx, "hosts", pages, rest);
+    const hosts: Host[] = [];
+    for await (const some of pages) hosts.push(...some);
+    return { hosts, ...rest };
   }
   const { rows, meta } = await pageOf(ctx, query, where);
   return { hosts: await hostsOnWire(ctx, rows, parts), meta, ...(await namedByFilter(ctx, query)) };
 }
 
-/** The hosts of the list in their order, as it is now. */
+/** The ids of the listed hosts in their current order. */
 async function idsOf({ store }: Context, query: HostListQuery, where: Predicate) {
   const { past, rest } = afterSeen(query);
   const { offset, limit } = windowOf(rest);
@@ -55,23 +61,22 @@ async function idsOf({ store }: Context, query: HostListQuery, where: Predicate)
   return { ids: ids.slice(0, limit), meta: metaOf(offset, limit, ids.length) };
 }
 
-/** Hosts that go, or are no longer among those meant, while the list is read do not come. */
-async function* longList(ctx: Context, ids: readonly number[], where: Predicate, parts: HostParts) {
-  const size = parts.software ? AT_ONCE_WITH_SOFTWARE : AT_ONCE;
+/** Hosts that are deleted, or no longer match, while the list is being read are left out. */
+async function* hostsById(ctx: Context, ids: readonly number[], where: Predicate, parts: HostParts) {
+  for await (const rows of ahead(rowsById(ctx, ids, where, parts.software ? AT_ONCE_WITH_SOFTWARE : AT_ONCE)))
+    yield hostsOnWire(ctx, rows, parts);
+}
+
+async function* rowsById({ store }: Context, ids: readonly number[], where: Predicate, size: number) {
   for (let at = 0; at < ids.length; at += size) {
     const some = ids.slice(at, at + size);
-    const rows = new Map(
-      (await ctx.store.hosts.list({ where: and(oneOf("id", some), where) })).map((row) => [row.id, row]),
-    );
-    yield hostsOnWire(
-      ctx,
-      some.flatMap((id) => rows.get(id) ?? []),
-      parts,
-    );
+    const rows = await store.hosts.list({ where: and(oneOf("id", some), where), transient: true });
+    const found = new Map(rows.map((row) => [row.id, row]));
+    yield some.flatMap((id) => found.get(id) ?? []);
   }
 }
 
-/** How many hosts a list has in all. */
+/** The total number of hosts of a list, over all its pages. */
 export const totalOfList = (ctx: Context, query: HostListQuery): Promise<number> =>
   counted(ctx, listed(ctx, query), query);
 
@@ -110,7 +115,7 @@ async function pageOfStretches({ store }: Context, query: HostListQuery, stretch
   return { rows: found.slice(0, limit), meta: metaOf(offset, limit, found.length) };
 }
 
-/** Issues that are not counted cannot be ordered by; of the flag's two names the newer wins. */
+/** Hosts cannot be ordered by issues if issues are disabled. The newer of the option's two names takes precedence. */
 export function checkIssues(
   query: Pick<HostListQuery, "order_key" | "after" | "disable_issues" | "disable_failing_policies">,
 ): void {
@@ -120,7 +125,7 @@ export function checkIssues(
   if (query.after !== undefined) throw badRequest("after cannot be used with order_key issues", "after");
 }
 
-/** `after` in the order of seen_time: it is another table's column. */
+/** `after` for the order by seen_time, which is a column of another table. */
 function afterSeen(query: HostListQuery): { past: Predicate; rest: HostListQuery } {
   if (query.order_key !== "seen_time" || query.after === undefined) return { past: everything, rest: query };
   const at = Date.parse(query.after);
@@ -151,7 +156,7 @@ export function countHosts(ctx: Context, query: HostListQuery): Promise<number> 
   return counted(ctx, listed(ctx, query), query);
 }
 
-/** How many hosts the list has, and the digest over their ids. */
+/** The number of hosts in the list, and the digest of their ids. */
 export function digestHosts(ctx: Context, query: HostListQuery) {
   checkIssues(query);
   checkLabelFilter(query, filterNames);
@@ -159,7 +164,7 @@ export function digestHosts(ctx: Context, query: HostListQuery) {
   return sharing(ctx).run(keyOf("digest", ctx, query), async () => selectionOf(await idsWhere(ctx, where)));
 }
 
-/** What many ask for at once is counted once. */
+/** Concurrent requests for the same count share one query. */
 const counted = (ctx: Context, where: Predicate, query: HostListQuery): Promise<number> =>
   sharing(ctx).run(keyOf("count", ctx, query), () => ctx.store.hosts.count(where));
 

@@ -1,4 +1,5 @@
-// What a list of hosts tells beside them of the things that its filters name.
+// The software, operating system, MDM solution and issue that a host list's filters refer to, returned beside the
+// list.
 import type { HostListQuery } from "../../api/host-filters.ts";
 import { visible } from "../core/access.ts";
 import type { Context } from "../core/context.ts";
@@ -11,7 +12,7 @@ type Asked = Pick<
   "software_version_id" | "software_id" | "software_title_id" | "mdm_id" | "munki_issue_id"
 >;
 
-/** Each where the caller can see a host that has it. */
+/** Each is returned only if the caller can see a host that has it. */
 export async function namedByFilter(ctx: Context, query: Asked) {
   const { store } = ctx;
   const shown = async <T extends { id: number }>(row: T | null, having: (id: number) => Predicate) =>

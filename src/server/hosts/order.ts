@@ -1,4 +1,4 @@
-// The orders that hosts are listed in.
+// The sort orders of host lists.
 import { orderOf, type PageOptions, type PageQuery } from "../core/paging.ts";
 import { hostPolicies } from "../policies/tables.ts";
 import { and, exists, gt, not, type OrderTerm, type Predicate } from "../store/query.ts";
@@ -13,7 +13,7 @@ export const orderBy: PageOptions["orderBy"] = (key, direction) => {
   return key.startsWith("h.") ? { column: key.slice(2), direction } : undefined;
 };
 
-/** Hosts that come one after the other in an order of their own. */
+/** Consecutive hosts of a list that have a sort order of their own. */
 export interface Stretch {
   readonly where: Predicate;
   readonly order: readonly OrderTerm[];
@@ -22,8 +22,8 @@ export interface Stretch {
 const failing = exists(hostPolicies, "id", gt("failing_count", 0));
 
 /**
- * A list is one stretch, but for that by issues: most hosts have none, many without a row that says so, and among those ids decide. They stand
- * before or behind the others.
+ * A list is one stretch, except when it is ordered by issues. Most hosts have no issues, and many have no row that
+ * records that, so these hosts form a stretch of their own, ordered by id, before or after the others.
  */
 export function stretchesOf(query: PageQuery, where: Predicate): readonly Stretch[] {
   if (query.order_key !== "issues") return [{ where, order: orderOf(query, { orderBy }) }];

@@ -1,4 +1,4 @@
-// What other tables tell of hosts: labels and email addresses.
+// Host data from other tables: labels and email addresses.
 import type { DeviceMapping, Host } from "../../api/host.ts";
 import type { Label } from "../../api/labels.ts";
 import type { Context } from "../core/context.ts";
@@ -10,7 +10,7 @@ import type { hostEmails } from "./tables.ts";
 
 type Email = RowOf<typeof hostEmails>;
 
-/** The people of a host: one entry, made of the identity provider's account and of the other addresses. */
+/** The end users of a host: one entry that combines the identity provider account and the other addresses. */
 export function endUsers(addresses: readonly Email[]): NonNullable<Host["end_users"]> {
   if (addresses.length === 0) return [];
   const account = addresses.find(({ source }) => source === "mdm_idp_accounts");
@@ -61,6 +61,8 @@ export async function emailsOfHosts(
 
 const labelOf = ({
   revision: _revision,
+  asked_revision: _asked,
+  asked_teams: _teams,
   author_id: _author,
   criteria: _criteria,
   ...label

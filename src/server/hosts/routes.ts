@@ -10,7 +10,7 @@ import { getHost, getHostByIdentifier, refetchHost } from "./service.ts";
 import { summarizeHosts } from "./summary.ts";
 import { transferHosts } from "./transfer.ts";
 
-function told(deletion: Deletion, reply: Reply) {
+function withStatus(deletion: Deletion, reply: Reply) {
   if (deletion.outcome !== "done") reply.status = 202;
   return deletion.outcome === "asked" ? { approval: deletion.approval } : {};
 }
@@ -41,8 +41,8 @@ export const hostRoutes = [
   route(hostsApi.byIdentifier, async ({ params, query }, ctx) => ({
     host: await getHostByIdentifier(ctx, params.identifier, query.exclude_software),
   })),
-  route(hostsApi.delete, async ({ params }, ctx, reply) => told(await deleteHost(ctx, params.id), reply)),
-  route(hostsApi.deleteMany, async ({ body }, ctx, reply) => told(await deleteManyHosts(ctx, body), reply)),
+  route(hostsApi.delete, async ({ params }, ctx, reply) => withStatus(await deleteHost(ctx, params.id), reply)),
+  route(hostsApi.deleteMany, async ({ body }, ctx, reply) => withStatus(await deleteManyHosts(ctx, body), reply)),
   route(hostsApi.refetch, async ({ params }, ctx) => {
     await refetchHost(ctx, params.id);
     return {};

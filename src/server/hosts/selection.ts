@@ -1,11 +1,11 @@
-// Whether the hosts that a call is about are those that its caller has seen.
+// Checks that the hosts a call selects are the hosts that its caller has seen.
 import { type Selection, SelectionHeaders, selectionHeaders, selectionOf } from "../../api/selection.ts";
 import type { Context } from "../core/context.ts";
 import { badRequest, preconditionRequired, selectionMoved } from "../core/errors.ts";
 
 export type Expected = Partial<Selection>;
 
-/** What the caller says to have seen; nothing where it says nothing and need not. */
+/** The selection that the caller claims to have seen. Empty if the caller sends none and is not required to. */
 export function expectedSelection({ headers, settings, user }: Context): Expected {
   const given = (name: string) => headers?.get(name) ?? undefined;
   const { count: countHeader, digest: digestHeader } = selectionHeaders;
@@ -31,7 +31,7 @@ const hosts = (count: number) => `${count} ${count === 1 ? "host" : "hosts"}`;
 
 export const isGiven = ({ count, digest }: Expected): boolean => count !== undefined || digest !== undefined;
 
-/** 409 unless these are the hosts that are expected. */
+/** 409 unless the selected hosts are the expected ones. */
 export async function checkSelection(expected: Expected, ids: readonly number[]): Promise<void> {
   const { count, digest } = expected;
   if (count !== undefined && count !== ids.length)

@@ -31,7 +31,7 @@ async function summaryNow(ctx: Context, query: Query): Promise<Summary> {
     hosts.groupCount("platform", where),
     labels.list({ where: eq("label_type", "builtin") }),
   ]);
-  // Every host has one platform.
+  // Every host has exactly one platform.
   const total = platforms.reduce((sum, { count }) => sum + count, 0);
   const counted = platforms.map(({ value, count }) => ({ platform: String(value), hosts_count: count }));
   return {
@@ -49,7 +49,10 @@ async function summaryNow(ctx: Context, query: Query): Promise<Summary> {
   };
 }
 
-/** Which platforms there are beside those that are listed says an index: it then finds the hosts too. */
+/**
+ * The platforms that are not in the fixed list are read from an index first. This keeps the host query on an index
+ * too.
+ */
 async function ofPlatform({ store }: Context, platform: string): Promise<Predicate> {
   if (platform !== "linux") return onPlatform(platform);
   const known = (await store.hosts.groupCount("platform")).map(({ value }) => String(value));
@@ -58,7 +61,7 @@ async function ofPlatform({ store }: Context, platform: string): Promise<Predica
   return unlisted.length === 0 ? listed : or(listed, and(oneOf("platform", unlisted), onPlatform(platform)));
 }
 
-/** Distributions that are not listed are told by what they are like. */
+/** A distribution that is not in the fixed list is recognized by its `platform_like`. */
 async function linuxCount(ctx: Context, where: Predicate, platforms: Summary["platforms"]): Promise<number> {
   let linux = 0;
   for (const { platform, hosts_count: count } of platforms) {

@@ -5,7 +5,7 @@ export const osVersions = table(
   "os_versions",
   {
     id: id(),
-    /** As the system calls itself: 'Ubuntu', 'macOS', 'Microsoft Windows 11 Enterprise'. */
+    /** The system's own name: 'Ubuntu', 'macOS', 'Microsoft Windows 11 Enterprise'. */
     name: text(),
     version: text(),
     platform: text(),
@@ -15,8 +15,8 @@ export const osVersions = table(
 );
 
 /**
- * Lists are ordered by every column that the API shows. The indexes make a report, of which a host sends one an hour, a tenth of a millisecond
- * slower, and the first page of 100,000 hosts 50 ms faster.
+ * Lists can be ordered by every column that the API shows. The indexes cost a tenth of a millisecond per host report
+ * (one an hour) and make the first page of 100,000 hosts 50 ms faster.
  */
 export const hosts = table("hosts", {
   id: id(),
@@ -25,10 +25,12 @@ export const hosts = table("hosts", {
   detail_updated_at: time().nullable().ordered(),
   label_updated_at: time().nullable().ordered(),
   policy_updated_at: time().nullable().ordered(),
+  /** The latest policy revision that the host has reported results for, see policies/cache.ts. Null if none. */
+  policies_revision: int().nullable(),
   software_updated_at: time().nullable().ordered(),
   last_enrolled_at: time().index(),
   last_restarted_at: time().nullable().ordered(),
-  /** What the agent calls itself: the one identity that enrollment matches by. */
+  /** The agent's identifier in lower case. Enrollment finds hosts by it, see identifier.ts. */
   identifier: text().unique(),
   /** SHA-256 of the node key, hex. */
   node_key_hash: text().nullable().unique(),
@@ -48,7 +50,7 @@ export const hosts = table("hosts", {
   agent_version: text().nullable().ordered(),
   svc_desktop_version: text().nullable().ordered(),
   scripts_enabled: bool().nullable().ordered(),
-  /** Nanoseconds: after 104 days beyond a safe integer, yet exact as a double. */
+  /** In nanoseconds. After 104 days the value exceeds a safe integer; a double is still precise enough. */
   uptime: real().default(0).ordered(),
   memory: int().default(0).ordered(),
   cpu_type: text().default("").ordered(),
@@ -74,15 +76,17 @@ export const hosts = table("hosts", {
   disk_encryption_enabled: bool().nullable().ordered(),
 });
 
-/** When a host was last heard of. Apart from the host row: it changes with every request, and is flushed in bulk. */
+/**
+ * The last contact of each host. It changes with every request, so it is a table of its own and is flushed in bulk.
+ */
 export const hostSeen = table("host_seen", {
   id: idOf("hosts"),
   seen_time: time(),
-  /** seen_time + min(distributed_interval, config_tls_refresh) + 60 s: the host is online while this is to come. */
+  /** seen_time + min(distributed_interval, config_tls_refresh) + 60 s. The host is online until then. */
   online_until: time(),
 });
 
-/** What only the view of one host shows. */
+/** Data that only the single-host view shows. */
 export const hostDetails = table("host_details", {
   id: idOf("hosts"),
   users: packed<HostUser[]>(),

@@ -1,16 +1,18 @@
-// Moving hosts to another team, or to none: any number, in batches that each stand for themselves.
+// Moves any number of hosts to a team, or to no team, in batches. Each batch is a transaction of its own.
 import type { BodyHostFilter } from "../../api/host-filters.ts";
 import { recordActivity } from "../activities/record.ts";
 import { authorize, visible } from "../core/access.ts";
 import { channels, hostsPayload } from "../core/channels.ts";
 import { type Context, within } from "../core/context.ts";
 import { notFound } from "../core/errors.ts";
-import { tellHostsMoved } from "../labels/counts.ts";
+import { notifyHostsMoved } from "../labels/counts.ts";
 import { forgetForeignResults } from "../policies/results.ts";
 import { and, eq, isNull, not, oneOf } from "../store/query.ts";
 import { chosenIds } from "./chosen.ts";
 
-/** Hosts in one transaction: short enough that others' requests wait little, and their names fit one activity. */
+/**
+ * Hosts per transaction: few enough that other requests do not wait long and that their names fit into one activity.
+ */
 const BATCH = 250;
 
 interface Destination {
@@ -18,7 +20,7 @@ interface Destination {
   readonly name: string | null;
 }
 
-/** Null and 0 are no team. The caller holds the role on the hosts and on the team that they go to. */
+/** Null and 0 mean no team. The caller must have the role on the hosts and on the destination team. */
 export async function transferHosts(
   ctx: Context,
   teamId: number | null,
@@ -38,16 +40,16 @@ async function destination(ctx: Context, teamId: number | null): Promise<Destina
   return { id, name: team.name };
 }
 
-/** Hosts that went, changed to a team that the caller has no role on, or are in the team already stay as they are. */
+/** Skips hosts that were deleted, moved to a team on which the caller has no role, or are already in the team. */
 async function transferBatch(ctx: Context, ids: readonly number[], { id: teamId, name }: Destination): Promise<void> {
   await ctx.store.tx(async (store) => {
-    // A team that was deleted meanwhile refuses here, as a reference to nothing.
+    // If the team was deleted in the meantime, the foreign key refuses the update.
     const elsewhere = not(teamId === null ? isNull("team_id") : eq("team_id", teamId));
     const where = and(oneOf("id", ids), visible(ctx, "hosts:transfer"), elsewhere);
     const hosts = await store.hosts.pick(["id", "display_name"], { where });
     if (hosts.length === 0) return;
     const moved = hosts.map(({ id }) => id);
-    // Never asked since: the new team's policies go to the host at its next check-in.
+    // Null means that policies are due: the host gets the new team's policies at its next check-in.
     const set = { team_id: teamId, updated_at: ctx.clock.iso(), policy_updated_at: null };
     await store.hosts.update({ where: and(oneOf("id", moved), where), set });
     await forgetForeignResults(store, moved);
@@ -58,6 +60,6 @@ async function transferBatch(ctx: Context, ids: readonly number[], { id: teamId,
       host_display_names: hosts.map(({ display_name }) => display_name),
     });
     await store.notify(channels.hosts, hostsPayload(moved));
-    await tellHostsMoved(store);
+    await notifyHostsMoved(store);
   });
 }

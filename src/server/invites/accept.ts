@@ -1,4 +1,4 @@
-// What the holder of an invite's token may do; no other token is asked for.
+// Endpoints for the recipient of an invite. The token of the invite is the only authentication.
 import type { AcceptInvite, Invite } from "../../api/invites.ts";
 import type { User } from "../../api/users.ts";
 import { recordActivity } from "../activities/record.ts";
@@ -16,7 +16,7 @@ import { aboutUser, type UserRow, viewerOf } from "../users/viewer.ts";
 import { hasExpired, type InviteRow, locked } from "./rules.ts";
 import { rolesOf, viewInvite } from "./view.ts";
 
-/** The token itself is a secret: the refusal does not repeat it. */
+/** The token is a secret, so the error does not repeat it. */
 const unknownInvite = () =>
   new ApiError(404, "Resource Not Found", [
     { name: "base", reason: "an invite with this token was not found in the datastore" },
@@ -33,11 +33,11 @@ export const showInvite = async (ctx: Context, token: string): Promise<{ invite:
   invite: await viewInvite(ctx, await findByToken(ctx, token)),
 });
 
-/** Makes the account; role, teams and ways of signing in are those of the invite, which is used up by it. */
+/** Creates the account with the role, teams and sign-in options of the invite, and uses the invite up. */
 export async function acceptInvite(ctx: Context, given: AcceptInvite): Promise<{ user: User }> {
   const offered = await findByToken(ctx, given.invite_token);
   const password = checkGiven(offered, given);
-  // Hashing takes long: it is done before the transaction, which starts again from the rules.
+  // Hashing is slow, so it is done before the transaction, which then checks the rules again.
   const hash = password === null ? null : await hashPassword(password);
   return locked(ctx, async (inside) => {
     const invite = await findByToken(inside, given.invite_token);
@@ -55,7 +55,7 @@ export async function acceptInvite(ctx: Context, given: AcceptInvite): Promise<{
   });
 }
 
-/** The password of the new user; null for single sign-on. */
+/** The password of the new user. Null for single sign-on. */
 function checkGiven(invite: InviteRow, given: AcceptInvite): string | null {
   if (cleanEmail(given.email) !== invite.email)
     throw invalid("email", "is not the address that the invite was sent to");
@@ -70,11 +70,11 @@ function checkGiven(invite: InviteRow, given: AcceptInvite): string | null {
   return given.password;
 }
 
-/** What was offered may not be to be had any more: a team may have gone, the license may have run out. */
+/** The offer may no longer be possible: the team may be deleted or the license expired. */
 async function offeredRoles(ctx: Context, invite: InviteRow) {
   const roles = await rolesOf(ctx, invite);
   if (roles.global === null && roles.teams.size === 0)
-    throw invalid("invite_token", "the teams of this invite are gone: ask for a new one");
+    throw invalid("invite_token", "the teams of this invite no longer exist: ask for a new one");
   if (roles.global) checkRole(ctx, roles.global, { apiOnly: false, onTeam: false });
   for (const role of roles.teams.values()) checkRole(ctx, role, { apiOnly: false, onTeam: true });
   if (invite.mfa_enabled) needPremium(ctx);

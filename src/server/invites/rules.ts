@@ -14,7 +14,7 @@ export const INVITE_LIFETIME = days(5);
 export const hasExpired = ({ clock }: Pick<Context, "clock">, { created_at }: Pick<InviteRow, "created_at">): boolean =>
   clock.now() >= Date.parse(created_at) + INVITE_LIFETIME;
 
-/** The ways of signing in that the invite offers. `before`: those that it offered. */
+/** The sign-in options that the invite offers. `before`: those that it offered until now. */
 export async function checkSignIn(
   ctx: Context,
   given: Pick<CreateInvite | ModifyInvite, "sso_enabled" | "mfa_enabled">,
@@ -28,7 +28,7 @@ export async function checkSignIn(
   return { sso_enabled, mfa_enabled };
 }
 
-/** 409 where an invite to the address holds; gives one that has expired. */
+/** 409 if a valid invite to the address exists. Returns an expired one. */
 export async function checkNotInvited(ctx: Context, email: string, but = 0): Promise<InviteRow | null> {
   const held = await ctx.store.invites.first({ where: eq("email", email) });
   if (!held || held.id === but) return null;
@@ -36,18 +36,18 @@ export async function checkNotInvited(ctx: Context, email: string, but = 0): Pro
   return held;
 }
 
-/** In a transaction: makes room where an invite to the address has expired; 409 where one holds. */
+/** Deletes an expired invite to the address. 409 if a valid one exists. Call it in a transaction. */
 export async function freeInvited(ctx: Context, email: string, but = 0): Promise<void> {
   const over = await checkNotInvited(ctx, email, but);
   if (over) await ctx.store.invites.delete(eq("id", over.id));
 }
 
-/** Users have accounts: they are not invited. */
+/** Existing users cannot be invited. */
 export async function checkNoUser({ store }: Pick<Context, "store">, email: string): Promise<void> {
   if (await store.users.first({ where: eq("email", email) }))
     throw invalid("email", `a user with the email ${email} exists`);
 }
 
-/** Everything that decides of who has an account happens under one lock. */
+/** All changes that decide who has an account use the same lock. */
 export const locked = <R>(ctx: Context, work: (inside: Context) => Promise<R>): Promise<R> =>
   ctx.store.tx((store) => work(within(ctx, store)), { lock: "users" });

@@ -20,7 +20,7 @@ export async function listInvites(ctx: Context, filter: PageQuery & { query?: st
   return { invites: await viewInvites(ctx, rows), meta };
 }
 
-/** The token is in the mail and nowhere else; where no mail is sent, in the reply. */
+/** The token is only in the mail. If no mail is sent, the reply contains the link. */
 interface Sent {
   readonly invite: Invite;
   readonly link?: string;
@@ -55,13 +55,13 @@ export async function createInvite(ctx: Context, given: CreateInvite): Promise<S
   try {
     return { invite, ...(await send(ctx, row, token)) };
   } catch (error) {
-    // An invite that nobody knows of would only stand in the way of the next one.
+    // Nobody knows the link of this invite, so it would only block the next invite to the address.
     await locked(ctx, (inside) => remove(inside, row.id)).catch(() => {});
     throw error;
   }
 }
 
-/** Mails the link; gives it where the server sends no mail. */
+/** Mails the link, or returns it if outgoing mail is not configured. */
 async function send(ctx: Context, to: Pick<InviteRow, "name" | "email">, token: string): Promise<{ link?: string }> {
   const link = await linkTo(ctx, `/login/invites/${token}`);
   if (!(await mailConfigured(ctx))) return { link };
@@ -70,11 +70,11 @@ async function send(ctx: Context, to: Pick<InviteRow, "name" | "email">, token: 
   return {};
 }
 
-/** A new address gets a link of its own, good for the whole time again; that of the old one ends. */
+/** A new address gets a new link with a new lifetime. The link to the old address becomes invalid. */
 export async function modifyInvite(ctx: Context, id: number, given: ModifyInvite): Promise<Sent> {
   const email = given.email === undefined ? undefined : cleanEmail(given.email);
   const token = ctx.random.token(32);
-  // Mailed before anything is written: a mail that cannot be sent changes nothing, and the old link stays.
+  // Mailed before anything is written, so that after a failed mail the old link stays valid.
   const { before } = await checkChange(ctx, id, given, email);
   const isMoved = email !== undefined && email !== before.email;
   const sent = isMoved ? await send(ctx, { name: given.name ?? before.name, email }, token) : {};
@@ -105,7 +105,7 @@ export async function modifyInvite(ctx: Context, id: number, given: ModifyInvite
   });
 }
 
-/** The invite, and what the change makes of it; throws where it may not be. */
+/** The invite before and after the change. Throws if the change is not allowed. */
 async function checkChange(ctx: Context, id: number, given: ModifyInvite, email: string | undefined) {
   const before = await find(ctx, id);
   const signIn = await checkSignIn(ctx, given, before);

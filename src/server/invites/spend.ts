@@ -5,14 +5,14 @@ import { hasExpired } from "./rules.ts";
 import { rolesOf } from "./view.ts";
 
 export interface Offer {
-  /** Null: the teams of the invite are gone. */
+  /** Null if the teams of the invite no longer exist. */
   readonly roles: GivenRoles | null;
   readonly position: string;
 }
 
 /**
- * For an account that is made by other means than the link: uses up the invite that waits for the address, and gives what it offers; null
- * where there is none, or none any more. Call it in a transaction that holds the users lock.
+ * For an account that is created without the link: uses up the pending invite to the address and returns its offer.
+ * Null if there is no valid invite. Call it in a transaction that holds the users lock.
  */
 export async function spendInvite(ctx: Context, email: string): Promise<Offer | null> {
   const invite = await ctx.store.invites.first({ where: eq("email", email) });

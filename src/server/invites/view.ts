@@ -4,7 +4,7 @@ import { eq, oneOf } from "../store/query.ts";
 import type { RoleSet } from "../users/access.ts";
 import type { InviteRow } from "./rules.ts";
 
-/** Invites as they are replied, with their teams, in three reads however many they are. */
+/** Renders invites with their teams. Needs three reads for any number of invites. */
 export async function viewInvites({ store }: Pick<Context, "store">, rows: readonly InviteRow[]): Promise<Invite[]> {
   const held = await store.inviteTeams.list({
     where: oneOf(

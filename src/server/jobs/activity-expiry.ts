@@ -4,7 +4,7 @@ import { days, hours, isoAt } from "../core/clock.ts";
 import { removeEndedBefore } from "../live-queries/removal.ts";
 import type { Job } from "./job.ts";
 
-/** Activities older than the window, and what live queries of that time still keep. */
+/** Deletes activities older than the retention window, and the data of ended live queries from that time. */
 export const activityExpiry: Job = {
   name: "activity_expiry",
   every: hours(1),
@@ -14,7 +14,7 @@ export const activityExpiry: Job = {
       .activity_expiry_settings;
     if (!on || !Number.isSafeInteger(window) || window <= 0 || window >= 100_000) return;
     const cutoff = isoAt(clock.now() - days(window));
-    // Only what has its place in the chain can leave it.
+    // Only sealed activities can be removed from the hash chain.
     await sealAll(services);
     const gone = await expireActivities(services, cutoff, signal);
     if (gone > 0) log.info({ activities: gone }, "activities expired");

@@ -14,11 +14,12 @@ import { outboxCleanup } from "./outbox-cleanup.ts";
 import { policyCounts } from "./policy-counts.ts";
 import { queryReports } from "./query-reports.ts";
 import { queryStats } from "./query-stats.ts";
+import { rateLimitCleanup } from "./rate-limit-cleanup.ts";
 import { sessionCleanup } from "./session-cleanup.ts";
 import { ssoCleanup } from "./sso-cleanup.ts";
 import { vulnerabilities } from "./vulnerabilities.ts";
 
-/** In the order in which they run when all are due: hosts that expire are not counted. */
+/** In the order in which they run when all are due. Hosts expire first, so that they are not counted. */
 export const allJobs: readonly Job[] = [
   hostExpiry,
   counts,
@@ -30,6 +31,7 @@ export const allJobs: readonly Job[] = [
   sessionCleanup,
   oneTimeCleanup,
   ssoCleanup,
+  rateLimitCleanup,
   carveExpiry,
   carveBlocks,
   labelCriteria,

@@ -4,7 +4,7 @@ import { resumeRuns } from "../approvals/run.ts";
 import { minutes } from "../core/clock.ts";
 import type { Job } from "./job.ts";
 
-/** Ends what nobody approved in time, and goes on with what was approved on a server that is gone. */
+/** Expires undecided approval requests, and resumes approved deletes whose server is gone. */
 export const approvals: Job = {
   name: "approvals",
   every: minutes(1),
@@ -12,6 +12,6 @@ export const approvals: Job = {
     await endApprovals(services);
     await forgetUses(services);
     const resumed = await resumeRuns(services, signal);
-    if (resumed > 0) services.log.info({ approvals: resumed }, "approved deletes were gone on with");
+    if (resumed > 0) services.log.info({ approvals: resumed }, "approved deletes were resumed");
   },
 };

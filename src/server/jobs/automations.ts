@@ -1,8 +1,8 @@
 import { hours, minutes } from "../core/clock.ts";
 import type { Services } from "../core/context.ts";
 import { readDuration } from "../core/duration.ts";
-import { tellFailingPolicies } from "../webhooks/failing-policies.ts";
-import { tellHostStatus } from "../webhooks/host-status.ts";
+import { reportFailingPolicies } from "../webhooks/failing-policies.ts";
+import { reportHostStatus } from "../webhooks/host-status.ts";
 import type { Job } from "./job.ts";
 
 const DEFAULT = hours(24);
@@ -14,16 +14,18 @@ async function periodOf({ config }: Pick<Services, "config">): Promise<number> {
   return Math.max(LEAST, readDuration(webhook_settings.interval) ?? DEFAULT);
 }
 
-/** What is told to others at times: newly failing hosts, silent hosts. Vulnerabilities have a job, and a period, of their own. */
+/**
+ * Periodic automations: newly failing hosts and missing hosts. Vulnerabilities have a job and a period of their own.
+ */
 export const automations: Job = {
   name: "automations",
   every: DEFAULT,
   period: periodOf,
   async run(services, signal) {
-    // One that fails keeps no other from its turn.
+    // A failure of one part must not prevent the others.
     const parts = [
-      () => tellFailingPolicies(services, signal),
-      async () => tellHostStatus(services, await periodOf(services), signal),
+      () => reportFailingPolicies(services, signal),
+      async () => reportHostStatus(services, await periodOf(services), signal),
     ];
     const failed: unknown[] = [];
     for (const part of parts) await part().catch((error: unknown) => failed.push(error));

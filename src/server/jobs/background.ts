@@ -1,4 +1,4 @@
-// Work that goes on after its request was answered. It is told to stop, and waited for, when the server stops.
+// Work that continues after its request was answered. When the server stops, it is aborted and awaited.
 import type { Services } from "../core/context.ts";
 
 type Home = Pick<Services, "config" | "log">;
@@ -8,7 +8,7 @@ interface Running {
   readonly works: Set<Promise<void>>;
 }
 
-/** One per server: the configuration reader is the same object in the services and in every context made of them. */
+/** One per server, keyed by the configuration reader, which the services and all their contexts share. */
 const servers = new WeakMap<Services["config"], Running>();
 
 function runningOf({ config }: Home): Running {
@@ -19,7 +19,13 @@ function runningOf({ config }: Home): Running {
   return made;
 }
 
-export function inBackground(home: Home, name: string, work: (signal: AbortSignal) => Promise<unknown>): void {
+/** Does nothing in a dry run. */
+export function inBackground(
+  home: Home & Pick<Services, "dryRun">,
+  name: string,
+  work: (signal: AbortSignal) => Promise<unknown>,
+): void {
+  if (home.dryRun !== null) return;
   const { stop, works } = runningOf(home);
   const running = work(stop.signal)
     .then(() => {
@@ -30,7 +36,7 @@ export function inBackground(home: Home, name: string, work: (signal: AbortSigna
   works.add(running);
 }
 
-/** Waits for what runs now. */
+/** Waits for the work that is running now. */
 export async function backgroundIdle(home: Home): Promise<void> {
   await Promise.all(runningOf(home).works);
 }

@@ -11,7 +11,9 @@ export const carveExpiry: Job = {
   },
 };
 
-/** Looks at every block: seldom, and only for what the death of a host or of a server left behind. */
+/**
+ * Deletes blocks that were left behind by deleted hosts or crashed servers. It reads every block, so it runs rarely.
+ */
 export const carveBlocks: Job = {
   name: "carve_blocks",
   every: hours(1),

@@ -1,4 +1,4 @@
-// Host counts of software, titles and operating systems, and the removal of those that no host has any more.
+// Updates the host counts of software, titles and operating systems, and deletes those without hosts.
 import { channels } from "../core/channels.ts";
 import { hours } from "../core/clock.ts";
 import { hosts } from "../hosts/tables.ts";
@@ -7,7 +7,7 @@ import { and, exists, gt, has, lte, not, oneOf, type Select } from "../store/que
 import type { ServerStore } from "../tables.ts";
 import type { Job } from "./job.ts";
 
-/** Rows read or written at once. */
+/** Rows per read or write. */
 const BATCH = 1000;
 const byId = [{ column: "id", direction: "asc" }] as const;
 
@@ -22,7 +22,7 @@ export const counts: Job = {
     if (signal.aborted) return;
     const versionIds = await write(store.software, ["hosts_count"], (id) => ({ hosts_count: of(hostsOfVersion, id) }));
     const healed = await askAgain(store, hostsOfVersion, versionIds);
-    if (healed > 0) log.warn({ hosts: healed }, "hosts with unknown software are asked for it again");
+    if (healed > 0) log.warn({ hosts: healed }, "hosts with unknown software will report it again");
     const left = await removeUnused(store, "software", without(versionIds, hostsOfVersion), (ids) =>
       store.software.delete(oneOf("id", ids)),
     );
@@ -52,7 +52,7 @@ const without = (ids: ReadonlySet<number>, found: Counts): number[] => [...ids].
 const asCounts = (groups: readonly { value: unknown; count: number }[]): Map<number, number> =>
   new Map(groups.flatMap(({ value, count }) => (typeof value === "number" ? [[value, count]] : [])));
 
-/** How many hosts have each version or title: in slices of hosts, since the pairs run into millions. */
+/** The number of hosts per version or title. Hosts are read in slices, because there are millions of pairs. */
 async function hostsBy(store: ServerStore, column: "software_ids" | "title_ids", signal: AbortSignal): Promise<Counts> {
   const found = new Map<number, number>();
   for (let last = 0; !signal.aborted; ) {
@@ -71,7 +71,7 @@ interface Rows<K extends string> {
   updateEach(changes: readonly ({ id: number } & Record<K, number>)[]): Promise<number>;
 }
 
-/** Writes the figures that changed. Gives the ids of all rows. */
+/** Writes the counts that changed. Returns the ids of all rows. */
 async function write<K extends string>(
   rows: Rows<NoInfer<K>>,
   columns: readonly K[],
@@ -93,8 +93,8 @@ async function write<K extends string>(
 }
 
 /**
- * What each run found without a host, by table: it goes when the next run finds it so too. What an inventory has just
- * brought may not have its host yet.
+ * Rows that the previous run found without a host, by table. A row is deleted only if the next run finds it so too,
+ * because rows of a new inventory are written before the host's row.
  */
 const unused = new WeakMap<ServerStore, Map<string, ReadonlySet<number>>>();
 
@@ -115,8 +115,8 @@ export async function removeUnused(
 }
 
 /**
- * A host may come by a version in the moment in which it is removed. Without its fingerprint the host's next inventory
- * is taken in whole.
+ * A host may report a version at the moment in which it is deleted. Clearing the host's fingerprint makes the server
+ * store its next inventory completely.
  */
 async function askAgain(store: ServerStore, found: Counts, known: ReadonlySet<number>): Promise<number> {
   const lost = [...found.keys()].filter((id) => !known.has(id));

@@ -1,4 +1,5 @@
-// Removes what no host tells any more: products of device management, and issues of Munki, whose texts may be new each time.
+// Deletes device management products and Munki issues that no host reports any more. The texts of issues may differ
+// each time.
 import { channels } from "../core/channels.ts";
 import { hours } from "../core/clock.ts";
 import { hostMdm } from "../mdm/tables.ts";
@@ -21,43 +22,46 @@ export const deviceManagement: Job = {
       solutions.map(({ id }) => id),
       (ids) => store.mdmSolutions.delete(and(oneOf("id", ids), unenrolled)),
     );
-    const told = await toldIssues(store, signal);
+    const reported = await reportedIssues(store, signal);
     if (signal.aborted) return;
     const known = new Set((await store.munkiIssues.pick(["id"])).map(({ id }) => id));
-    const unused = [...known].filter((id) => !told.has(id));
+    const unused = [...known].filter((id) => !reported.has(id));
     const removed = await removeUnused(store, "munki_issues", unused, (ids) =>
       store.munkiIssues.delete(oneOf("id", ids)),
     );
     if (removed > 0) await store.notify(channels.munki, "");
     await forgetLost(
       store,
-      [...told].filter((id) => !known.has(id)),
+      [...reported].filter((id) => !known.has(id)),
       log,
     );
   },
 };
 
-async function toldIssues(store: ServerStore, signal: AbortSignal): Promise<Set<number>> {
-  const told = new Set<number>();
+async function reportedIssues(store: ServerStore, signal: AbortSignal): Promise<Set<number>> {
+  const reported = new Set<number>();
   for await (const rows of store.hostMunki.pages({}, BATCH)) {
     if (signal.aborted) break;
-    for (const { issue_ids } of rows) for (const id of issue_ids) told.add(id);
+    for (const { issue_ids } of rows) for (const id of issue_ids) reported.add(id);
   }
-  return told;
+  return reported;
 }
 
-/** A host may tell an issue in the moment in which it is removed. Without any, its next answer is taken in whole. */
+/**
+ * A host may report an issue at the moment in which it is deleted. Clearing the host's issues makes the server store
+ * its next report completely.
+ */
 async function forgetLost(
   store: ServerStore,
   missing: readonly number[],
   log: { warn(details: object, text: string): void },
 ): Promise<void> {
   if (missing.length === 0) return;
-  // Made since they were looked for, perhaps.
+  // They may have been inserted in the meantime.
   const made = new Set((await store.munkiIssues.getMany(missing)).map(({ id }) => id));
   const lost = missing.filter((id) => !made.has(id));
   if (lost.length === 0) return;
   const hosts = await store.hostMunki.update({ where: has("issue_ids", ...lost), set: { issue_ids: [], since: {} } });
   await store.notify(channels.munki, "");
-  log.warn({ hosts }, "hosts with unknown issues of Munki are asked for them again");
+  log.warn({ hosts }, "hosts with unknown Munki issues will report them again");
 }

@@ -5,7 +5,7 @@ import { notSeenSince } from "../hosts/selector/status.ts";
 import { and, eq, isNull, oneOf, or, type Predicate } from "../store/query.ts";
 import type { Job } from "./job.ts";
 
-/** Deletes hosts that were not heard of for the window of their team, or else for the global one. */
+/** Deletes hosts without contact for longer than the window of their team, or the global window. */
 export const hostExpiry: Job = {
   name: "host_expiry",
   every: hours(1),
@@ -21,7 +21,7 @@ export const hostExpiry: Job = {
   },
 };
 
-/** A team whose expiry is off uses the global setting. */
+/** Teams with host expiry turned off use the global setting. */
 async function expiringHosts({ config, store }: Services): Promise<{ days: number; hosts: Predicate }[]> {
   const { host_expiry_settings: global } = await config.current();
   const teams = await store.teams.pick(["id", "settings"]);

@@ -2,7 +2,7 @@ import { channels } from "../core/channels.ts";
 import { hours } from "../core/clock.ts";
 import type { Job } from "./job.ts";
 
-/** Tickets and webhooks go out as they come; this has the sender look whether any was left lying. */
+/** Tickets and webhooks are sent immediately. This job makes the sender check for any that were left behind. */
 export const integrations: Job = {
   name: "integrations",
   every: hours(1),

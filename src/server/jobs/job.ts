@@ -4,8 +4,8 @@ export interface Job {
   readonly name: string;
   /** Milliseconds from one start to the next. */
   readonly every: number;
-  /** The same where the configuration says it. */
+  /** The period if the configuration defines it. */
   readonly period?: (services: Pick<Services, "config">) => Promise<number>;
-  /** Does the work in short transactions; ends early, with whole steps only, when the signal aborts. */
+  /** Does the work in short transactions. When the signal aborts, it stops after a complete step. */
   run(services: Services, signal: AbortSignal): Promise<void>;
 }

@@ -4,7 +4,7 @@ import { eq } from "../store/query.ts";
 import { ReferenceViolation } from "../store/store.ts";
 import type { Job } from "./job.ts";
 
-/** Who is in the labels that have criteria. Where nothing changed this reads, and writes nothing. */
+/** Recomputes the members of labels with criteria. It only reads if nothing changed. */
 export const labelCriteria: Job = {
   name: "label_criteria",
   every: minutes(1),
@@ -17,9 +17,9 @@ export const labelCriteria: Job = {
       try {
         await findMembers({ store, clock }, label);
       } catch (err) {
-        // The label or a host went in between: the next run sees that.
+        // The label or a host was deleted in the meantime. The next run sees the new state.
         if (!(err instanceof ReferenceViolation))
-          log.error({ err, label: label.name }, "the members of a label could not be found");
+          log.error({ err, label: label.name }, "the members of a label could not be updated");
       }
     }
   },

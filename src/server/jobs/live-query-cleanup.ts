@@ -14,13 +14,13 @@ import { campaignHosts } from "../live-queries/tables.ts";
 import { and, eq, exists, isNull, lt, not, oneOf, or } from "../store/query.ts";
 import type { Job } from "./job.ts";
 
-/** Live queries that are over go with their results after a while, or sooner where they hold too much. */
+/** Deletes ended live queries and their results after a while, or sooner if they take too much space. */
 export const liveQueryCleanup: Job = {
   name: "live_query_cleanup",
   every: CLEANUP_EVERY,
   async run({ store, clock }, signal) {
     const now = clock.now();
-    // A server that fell in the midst of an end left targets without their outcome.
+    // A server that crashed while a query was ending may have left targets without an outcome.
     const torn = await store.campaigns.list({
       where: and(eq("status", 2), exists(campaignHosts, "campaign_id", eq("state", "waiting"))),
     });
@@ -29,7 +29,7 @@ export const liveQueryCleanup: Job = {
     const over = eq("status", 2);
     const old = and(over, isNull("queue_until"), lt("finished_at", isoAt(now - KEPT_FOR)));
     const queued = and(over, not(isNull("queue_until")), lt("finished_at", isoAt(now - QUEUED_KEPT_FOR)));
-    // One that fell while its targets were being written never began.
+    // The server crashed while it wrote the targets, so this query never started.
     const stillborn = and(eq("targets_count", 0), lt("created_at", isoAt(now - RUNNING_MAX)));
     const gone = (await store.campaigns.pick(["id"], { where: or(old, queued, stillborn) })).map(({ id }) => id);
 

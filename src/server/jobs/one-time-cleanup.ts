@@ -2,7 +2,7 @@ import { hours } from "../core/clock.ts";
 import { lt } from "../store/query.ts";
 import type { Job } from "./job.ts";
 
-/** Mailed links that are over are refused anyway; here their rows go. */
+/** Deletes the rows of expired mailed links. Expired links are refused in any case. */
 export const oneTimeCleanup: Job = {
   name: "one_time_cleanup",
   every: hours(1),

@@ -2,7 +2,7 @@ import { minutes } from "../core/clock.ts";
 import { cleanOutbox } from "../outbox/cleanup.ts";
 import type { Job } from "./job.ts";
 
-/** The outbox keeps what was delivered and given up for a while, and never too much. */
+/** Deletes old delivered and abandoned messages from the outbox, and limits its size. */
 export const outboxCleanup: Job = {
   name: "outbox_cleanup",
   every: minutes(10),

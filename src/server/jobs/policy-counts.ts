@@ -4,7 +4,7 @@ import { deadResults, recount } from "../policies/counts.ts";
 import { removeResults } from "../policies/results.ts";
 import type { Job } from "./job.ts";
 
-/** Counts of policies are right at all times; this finds what a lost moment left behind. */
+/** Policy counts are updated with every change. This job corrects deviations, for example after a crash. */
 export const policyCounts: Job = {
   name: "policy_counts",
   every: hours(1),

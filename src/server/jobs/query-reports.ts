@@ -6,13 +6,13 @@ import { queries } from "../queries/tables.ts";
 import { and, eq, everything, exists, gt, isNull, not, oneOf, or, type Predicate } from "../store/query.ts";
 import type { Job } from "./job.ts";
 
-/** Rows in one delete: short enough that nobody waits for it. */
+/** Rows per delete: few enough that no other request has to wait. */
 const BATCH = 1000;
 const byId = [{ column: "id", direction: "asc" }] as const;
 
 /**
- * Takes away what reports should not hold: everything where reports are off, answers to queries that keep none, of hosts that
- * left a query's team, and what is beyond the cap. Servers that write at the same time can go past it.
+ * Deletes results that reports must not contain: all if reports are off, results of queries that store none, results
+ * of hosts that left the query's team, and rows above the cap, which concurrent servers can exceed.
  */
 export const queryReports: Job = {
   name: "query_reports",
@@ -41,7 +41,7 @@ const idsIn = (rows: readonly { id: number }[]): Predicate =>
     rows.map(({ id }) => id),
   );
 
-/** Answers of hosts that are in another team than the query. */
+/** Deletes results of hosts that are not in the query's team. */
 async function removeLeft(services: Services, signal: AbortSignal): Promise<void> {
   const owned = await services.store.queries.pick(["id", "team_id"], { where: not(isNull("team_id")) });
   for (const { id, team_id } of owned) {
@@ -51,16 +51,16 @@ async function removeLeft(services: Services, signal: AbortSignal): Promise<void
   }
 }
 
-/** The hosts that came last to a report that is too long go. */
+/** Shortens reports above the cap by deleting the hosts that were added last. */
 async function trim({ store }: Services, cap: number, signal: AbortSignal): Promise<void> {
   for (const { value } of await store.queryResults.groupCount("query_id", gt("row_count", 0))) {
     if (signal.aborted || typeof value !== "number") return;
-    const held = await store.queryResults.pick(["id", "row_count"], {
+    const stored = await store.queryResults.pick(["id", "row_count"], {
       where: and(eq("query_id", value), gt("row_count", 0)),
       order: byId,
     });
     let rows = 0;
-    const beyond = held.filter(({ row_count }) => {
+    const beyond = stored.filter(({ row_count }) => {
       rows += row_count;
       return rows > cap;
     });

@@ -8,12 +8,12 @@ import { gt } from "../store/query.ts";
 import type { ServerStore } from "../tables.ts";
 import type { Job } from "./job.ts";
 
-/** Hosts read at once. */
+/** Hosts per read. */
 const BATCH = 500;
-/** Of a query that more hosts run, so many of them stand for all. */
+/** For queries that run on more hosts, a random sample of this size is used. */
 const SAMPLES = 10_000;
 
-/** What each scheduled query costs on hosts, by what their agents account for. */
+/** Computes the cost of each scheduled query on hosts from the statistics that agents report. */
 export const queryStats: Job = {
   name: "query_stats",
   every: hours(1),
@@ -44,7 +44,7 @@ interface Cost {
 }
 
 interface Ran {
-  /** As a result name, with a delimiter of our own. */
+  /** In the form of a result name, with this server's own delimiter. */
   readonly name: string;
   readonly executions: number;
   readonly system_time: number;
@@ -65,7 +65,7 @@ function note(costs: Map<number, Cost>, query: { readonly id: number } | null, r
   costs.set(query.id, cost);
   cost.hosts++;
   cost.executions += ran.executions;
-  // Each host has the same chance to be among the samples, however many there are.
+  // Reservoir sampling: every host has the same probability of being in the sample.
   const at = cost.system.length < SAMPLES ? cost.system.length : random.int(cost.hosts);
   if (at >= SAMPLES) return;
   cost.system[at] = ran.system_time / ran.executions;
@@ -92,7 +92,7 @@ function statsOf(cost: Cost | undefined): QueryStats | null {
   };
 }
 
-/** The least value that so many percent are not above. */
+/** The percentile: the smallest value that at least this percentage of the values does not exceed. */
 export function percentile(values: readonly number[], percent: number): number {
   const sorted = [...values].sort((a, b) => a - b);
   return sorted[Math.max(0, Math.ceil((percent / 100) * sorted.length) - 1)] ?? 0;

@@ -1,5 +1,5 @@
-// Runs of jobs that somebody asked for. Whoever is asked writes that down; the one server that leads carries it out, so that no job runs
-// twice at once.
+// Requested runs of jobs. Any server can store a request. The leading server carries it out, so that no job runs
+// twice at the same time.
 import { recordActivity } from "../activities/record.ts";
 import { channels } from "../core/channels.ts";
 import { seconds } from "../core/clock.ts";
@@ -12,11 +12,11 @@ import type { Job } from "./job.ts";
 import { AlreadyRunning, carryOut } from "./schedule.ts";
 import type { jobRuns } from "./tables.ts";
 
-/** Messages may be lost: now and then it is looked for requests. */
+/** Notifications may be lost, so requests are also looked up at this interval. */
 const LOOK_EVERY = seconds(15);
 const LOCK = "jobs";
 
-/** Names that part C gives to groups of jobs, and the jobs that do that work here. */
+/** Names of job groups in part C, and the jobs that do their work here. */
 const groups: Readonly<Record<string, readonly string[]>> = {
   cleanups_then_aggregation: [
     "host_expiry",
@@ -35,7 +35,7 @@ const groups: Readonly<Record<string, readonly string[]>> = {
   ],
 };
 
-/** Jobs by the names under which they can be asked for: their own, and those of part C that mean some of them. */
+/** Jobs by the names with which they can be requested: their own, and the group names of part C. */
 export function triggers(jobs: readonly Job[] = allJobs): ReadonlyMap<string, readonly Job[]> {
   const found = new Map<string, readonly Job[]>();
   for (const [name, members] of Object.entries(groups)) {
@@ -46,7 +46,7 @@ export function triggers(jobs: readonly Job[] = allJobs): ReadonlyMap<string, re
   return found;
 }
 
-/** Asks for a run now; 409 while one of its jobs runs or is about to. */
+/** Requests a run. 409 while one of its jobs is running or already requested. */
 export async function requestJob(ctx: Context, name: string): Promise<void> {
   const jobs = triggers().get(name);
   if (!jobs) throw notFound("job", name);
@@ -74,15 +74,15 @@ const ofJobs = (jobs: readonly Job[]) =>
 
 type Run = RowOf<typeof jobRuns>;
 
-/** One that a fall cut short counts too: it starts again by itself. */
+/** An interrupted run counts as busy too, because it restarts automatically. */
 export const isBusy = (run: Run): boolean =>
   run.requested_at !== null || (run.started_at !== null && run.finished_at === null && run.error === null);
 
-/** Every job, and how it went the last time. */
+/** All jobs with the result of their last run. */
 export async function listJobs({ store, config }: Context) {
   const runs = new Map((await store.jobRuns.list()).map((run) => [run.name, run]));
   const names = [...triggers()];
-  const told = allJobs.map(async (job) => {
+  const shown = allJobs.map(async (job) => {
     const run = runs.get(job.name);
     return {
       name: job.name,
@@ -94,10 +94,10 @@ export async function listJobs({ store, config }: Context) {
       running: run !== undefined && isBusy(run),
     };
   });
-  return Promise.all(told);
+  return Promise.all(shown);
 }
 
-/** Carries out what is asked for, beside the schedule, until the signal aborts. */
+/** Carries out requests, independent of the schedule, until the signal aborts. */
 export async function runRequests(services: Services, jobs: readonly Job[], signal: AbortSignal): Promise<void> {
   if (signal.aborted) return;
   const { store, log } = services;
@@ -106,7 +106,7 @@ export async function runRequests(services: Services, jobs: readonly Job[], sign
     running = running
       .then(() => carryOutRequested(services, jobs, signal))
       .catch((err: unknown) => {
-        log.warn({ err }, "requested jobs could not be looked for; tried again soon");
+        log.warn({ err }, "requested jobs could not be read; the server retries shortly");
       });
   };
   const unlisten = await store.listen(channels.jobs, look, look);
@@ -122,7 +122,7 @@ export async function runRequests(services: Services, jobs: readonly Job[], sign
   await running;
 }
 
-/** In the order of the schedule: what is cleaned up is not counted. */
+/** In the order of the schedule, so that cleanups run before counts. */
 async function carryOutRequested(services: Services, jobs: readonly Job[], signal: AbortSignal): Promise<void> {
   if (signal.aborted) return;
   const asked = await services.store.jobRuns.pick(["name"], { where: not(isNull("requested_at")) });
@@ -132,7 +132,7 @@ async function carryOutRequested(services: Services, jobs: readonly Job[], signa
     try {
       await carryOut(services, job, signal);
     } catch (err) {
-      // The schedule is at it: the request waits for the next look.
+      // The schedule is running the job. The request is carried out later.
       if (!(err instanceof AlreadyRunning)) services.log.error({ err, job: job.name }, "job failed");
     }
   }

@@ -1,22 +1,22 @@
-// Runs jobs when they are due, on the one server that leads. What ran when is kept, so that a restart repeats nothing.
+// Runs due jobs on the leading server. The time of each run is stored, so that a restart repeats nothing.
 import { minutes, seconds } from "../core/clock.ts";
 import type { Services } from "../core/context.ts";
 import { eq } from "../store/query.ts";
 import type { ServerStore } from "../tables.ts";
 import type { Job } from "./job.ts";
 
-/** A failed job waits this long, whatever its period. */
+/** The time until a failed job is retried, independent of its period. */
 const RETRY_AFTER = minutes(5);
-/** How often the leader looks for jobs that are due. */
+/** How often the leader checks for due jobs. */
 const LOOK_EVERY = seconds(15);
-/** Jobs start at most this long after they are due: servers that started together do not all work at once. */
+/** The maximum random delay of the first check, so that servers started together do not all work at the same time. */
 const JITTER = seconds(60);
 
 export class AlreadyRunning extends Error {}
 
 const running = new WeakMap<ServerStore, Set<string>>();
 
-/** Runs the job now and keeps how it went. Throws what the job throws. */
+/** Runs the job immediately and stores the result. Throws what the job throws. */
 export async function carryOut(services: Services, job: Job, signal: AbortSignal): Promise<void> {
   const { store, clock, log } = services;
   const names = running.get(store) ?? new Set<string>();
@@ -45,7 +45,7 @@ export async function carryOut(services: Services, job: Job, signal: AbortSignal
   }
 }
 
-/** When the job is to start next, in milliseconds since 1970. A job that was cut short by a stop starts again at once. */
+/** The next start of the job, in milliseconds since 1970. A job that was interrupted by a stop starts immediately. */
 export async function dueAt(services: Services, job: Job): Promise<number> {
   const last = await services.store.jobRuns.first({ where: eq("name", job.name) });
   const every = (await job.period?.(services)) ?? job.every;
@@ -55,7 +55,7 @@ export async function dueAt(services: Services, job: Job): Promise<number> {
   return Date.parse(last.started_at) + every;
 }
 
-/** One look: runs what is due, one after the other. */
+/** Checks once and runs the due jobs, one after the other. */
 export async function runDue(services: Services, jobs: readonly Job[], signal: AbortSignal): Promise<void> {
   for (const job of jobs) {
     if (signal.aborted) return;
@@ -68,7 +68,7 @@ export async function runDue(services: Services, jobs: readonly Job[], signal: A
   }
 }
 
-/** Looks until the signal aborts; the first time after a random part of a minute. */
+/** Checks until the signal aborts, for the first time after a random part of a minute. */
 export async function runSchedule(services: Services, jobs: readonly Job[], signal: AbortSignal): Promise<void> {
   await pause(LOOK_EVERY + services.random.int(JITTER), signal);
   while (!signal.aborted) {
@@ -77,7 +77,7 @@ export async function runSchedule(services: Services, jobs: readonly Job[], sign
   }
 }
 
-/** Real time: the injected clock says when a job is due, not how long to sleep. */
+/** Uses real time: the injected clock decides when a job is due, not how long to sleep. */
 function pause(milliseconds: number, signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     if (signal.aborted) return resolve();

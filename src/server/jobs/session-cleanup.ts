@@ -2,7 +2,7 @@ import { hours } from "../core/clock.ts";
 import { over } from "../sessions/lifetime.ts";
 import type { Job } from "./job.ts";
 
-/** Sessions and tokens that are over are refused anyway; here their rows go. */
+/** Deletes expired sessions and tokens. They are refused in any case. */
 export const sessionCleanup: Job = {
   name: "session_cleanup",
   every: hours(1),

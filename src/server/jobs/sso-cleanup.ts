@@ -3,7 +3,7 @@ import { SSO_SECONDS } from "../sso/session.ts";
 import { lt } from "../store/query.ts";
 import type { Job } from "./job.ts";
 
-/** Sign-ins that nobody finished, and assertions that would be refused for their age by now. */
+/** Deletes unfinished sign-ins, and assertions that have expired in the meantime. */
 export const ssoCleanup: Job = {
   name: "sso_cleanup",
   every: minutes(5),

@@ -4,7 +4,7 @@ import { stopBackground } from "./background.ts";
 import { runRequests } from "./requests.ts";
 import { carryOut, runSchedule } from "./schedule.ts";
 
-/** Runs the schedule while this server is the one that leads. */
+/** Runs the schedule while this server is the leader. */
 export async function startJobs(services: Services): Promise<{ stop(): Promise<void> }> {
   const stopping = new AbortController();
   const resign = await services.store.lead("jobs", async (lost) => {
@@ -20,7 +20,7 @@ export async function startJobs(services: Services): Promise<{ stop(): Promise<v
   };
 }
 
-/** Runs one job now, by name, whether it is due or not. */
+/** Runs one job immediately, by name, whether it is due or not. */
 export async function runJob(services: Services, name: string): Promise<void> {
   const job = allJobs.find((one) => one.name === name);
   if (!job) throw new Error(`there is no job ${name}`);

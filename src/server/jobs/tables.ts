@@ -3,10 +3,10 @@ import { id, table, text, time } from "../store/table.ts";
 export const jobRuns = table("job_runs", {
   id: id(),
   name: text().unique(),
-  /** Null where it was asked for, and never ran. */
+  /** Null if a run was requested but the job has never run. */
   started_at: time().nullable(),
   finished_at: time().nullable(),
   error: text().nullable(),
-  /** Somebody asked for a run that has not begun. */
+  /** When a run was requested that has not started yet. */
   requested_at: time().nullable(),
 });

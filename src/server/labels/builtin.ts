@@ -2,7 +2,7 @@ import { builtinLabels } from "../agent/inventory/labels.ts";
 import type { Services } from "../core/context.ts";
 import { eq } from "../store/query.ts";
 
-/** Makes the labels that come with the server; what a newer version asks replaces what an older one did. */
+/** Creates the built-in labels. The queries of a newer server version replace the older ones. */
 export async function ensureBuiltinLabels({ store, clock }: Pick<Services, "store" | "clock">): Promise<void> {
   await store.tx(
     async (tx) => {

@@ -1,5 +1,6 @@
-// How many hosts are in each label. Two million memberships take a fifth of a second to count, so counts are held in memory
-// and only labels whose members changed are counted again: every change of members is told on a channel, in its transaction.
+// The number of hosts in each label. Counting two million memberships takes 0.2 s, so counts are cached in memory and
+// only labels whose members changed are counted again. Every change of members is published on a channel, in its
+// transaction.
 import { visible } from "../core/access.ts";
 import { channels } from "../core/channels.ts";
 import type { Context, Services } from "../core/context.ts";
@@ -10,27 +11,27 @@ import type { ServerTx } from "../tables.ts";
 
 type Counts = ReadonlyMap<number, number>;
 
-/** Counts among the hosts that one kind of caller may see. */
+/** Counts among the hosts that a caller with a certain set of teams may see. */
 interface Held {
-  /** All hosts are: those that move among teams change nothing. */
+  /** The counts cover all hosts, so transfers between teams do not change them. */
   readonly everywhere: boolean;
   counts: Counts;
-  /** Labels to count again. */
+  /** Labels that must be counted again. */
   due: Set<number> | "all";
 }
 
-/** Kinds of callers (sets of teams) of which counts are held. */
-const HELD_MAX = 100;
+/** The number of team sets whose counts are cached. */
+const CACHED_MAX = 100;
 
 export interface LabelCounts {
   among(own: Predicate): Promise<Counts>;
   stop(): Promise<void>;
 }
 
-/** One per server, found by what its services and all contexts share. */
+/** One per server, keyed by the object that its services and all contexts share. */
 const servers = new WeakMap<Services["config"], LabelCounts>();
 
-/** Members of each label among the hosts of the caller's teams. Labels without any are left out. */
+/** Members of each label among the hosts of the caller's teams. Labels without members are left out. */
 export function labelCounts(ctx: Context): Promise<Counts> {
   const own = visible(ctx, "labels:list");
   return servers.get(ctx.config)?.among(own) ?? countMembers(ctx.store, own, "all");
@@ -60,11 +61,11 @@ export async function startLabelCounts({
 
   async function refresh(key: string, own: Predicate): Promise<Counts> {
     const of = held.get(key);
-    // Dropped while it waited: nothing tells it of changes any more.
+    // The entry was evicted while this call waited, so it no longer receives changes.
     if (!of) return countMembers(store, own, "all");
     const { due } = of;
     if (due !== "all" && due.size === 0) return of.counts;
-    // What changes from here on is due again, whether the count saw it or not.
+    // A change from here on makes the label due again, whether or not this count includes it.
     of.due = new Set();
     try {
       const counted = await countMembers(store, own, due);
@@ -91,10 +92,10 @@ export async function startLabelCounts({
     among(own) {
       const key = JSON.stringify(own);
       const one: Held = held.get(key) ?? { everywhere: own.op === "all", counts: new Map(), due: "all" };
-      // Last in the order of the map: the one that nobody asked for longest goes first.
+      // Move the entry to the end of the map, so that the least recently used one is evicted first.
       held.delete(key);
       held.set(key, one);
-      if (held.size > HELD_MAX) held.delete(held.keys().next().value!);
+      if (held.size > CACHED_MAX) held.delete(held.keys().next().value!);
       return sharing.run(key, () => refresh(key, own));
     },
     async stop() {
@@ -110,16 +111,16 @@ const PAYLOAD_MAX = 7000;
 const ALL = "*";
 const MOVED = "moved";
 
-/** To be called in the transaction in which hosts join or leave labels. */
-export async function tellMembersChanged(store: ServerTx, labelIds: Iterable<number>): Promise<void> {
+/** Call this in the transaction in which hosts join or leave labels. */
+export async function notifyMembersChanged(store: ServerTx, labelIds: Iterable<number>): Promise<void> {
   const ids = [...new Set(labelIds)];
   if (ids.length === 0) return;
   const text = JSON.stringify(ids);
   await store.notify(channels.labelMembers, text.length <= PAYLOAD_MAX ? text : ALL);
 }
 
-/** In the transaction in which hosts are deleted: their memberships go along. */
-export const tellHostsGone = (store: ServerTx): Promise<void> => store.notify(channels.labelMembers, ALL);
+/** Call this in the transaction that deletes hosts: their memberships are deleted too. */
+export const notifyHostsGone = (store: ServerTx): Promise<void> => store.notify(channels.labelMembers, ALL);
 
-/** In the transaction in which hosts change team: the members that team users see are others. */
-export const tellHostsMoved = (store: ServerTx): Promise<void> => store.notify(channels.labelMembers, MOVED);
+/** Call this in the transaction that moves hosts between teams: the members that team users see change. */
+export const notifyHostsMoved = (store: ServerTx): Promise<void> => store.notify(channels.labelMembers, MOVED);

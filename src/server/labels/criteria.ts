@@ -1,4 +1,4 @@
-// Labels whose members the server finds itself: by a vital of the host, or by a host expression.
+// Labels whose members the server computes: from a vital of the host or from a host expression.
 import { type GivenCriteria, type LabelCriteria, type LabelVital, labelVitals } from "../../api/labels.ts";
 import type { Context } from "../core/context.ts";
 import { ApiError, invalid } from "../core/errors.ts";
@@ -9,7 +9,7 @@ import type { LabelRow } from "./wire.ts";
 
 const isVital = (text: string): text is LabelVital => (labelVitals as readonly string[]).includes(text);
 
-/** The criteria as they are kept; 422 for what cannot be criteria. */
+/** Returns the criteria in their stored form. 422 for invalid criteria. */
 export function checkCriteria(ctx: Pick<Context, "clock">, given: GivenCriteria, field = "criteria"): LabelCriteria {
   if (given.where !== undefined) {
     if (given.vital !== undefined || given.value !== undefined)
@@ -31,7 +31,7 @@ export function checkCriteria(ctx: Pick<Context, "clock">, given: GivenCriteria,
   return { vital: given.vital, value };
 }
 
-/** No table tells the groups and departments of people yet: until one does, nobody is in any. */
+/** The groups and departments of people are not stored yet, so no host matches. */
 const vitals: Record<LabelVital, (value: string) => Predicate> = {
   end_user_idp_group: () => nothing,
   end_user_idp_department: () => nothing,
@@ -42,7 +42,7 @@ const hostsOf = (ctx: Pick<Context, "clock">, criteria: LabelCriteria): Predicat
 
 type Criterial = Pick<LabelRow, "id" | "criteria">;
 
-/** Sets the members of a label that has criteria, among all hosts. Whether any changed. */
+/** Recomputes the members of a label with criteria, among all hosts. Returns whether any changed. */
 export async function findMembers(ctx: Pick<Context, "clock" | "store">, label: Criterial): Promise<boolean> {
   if (label.criteria === null) return false;
   return setMembers(ctx.store, label.id, hostsOf(ctx, label.criteria));

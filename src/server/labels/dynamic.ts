@@ -1,4 +1,4 @@
-// The labels whose members agents tell by answering a query, held in memory.
+// Dynamic labels, cached in memory. Agents report whether their host is a member by answering the label's query.
 import { Cached } from "../agent/cached.ts";
 import { ALL_HOSTS } from "../agent/inventory/labels.ts";
 import { platformFamily } from "../agent/inventory/platforms.ts";
@@ -6,21 +6,32 @@ import { channels } from "../core/channels.ts";
 import type { Services } from "../core/context.ts";
 import { and, eq } from "../store/query.ts";
 
+import { reaches } from "./reach.ts";
+
 export interface DynamicLabel {
   readonly id: number;
   readonly query: string;
   readonly platform: string;
+  readonly asked_teams: readonly number[] | null;
+  readonly asked_revision: number;
 }
 
 export interface DynamicLabels {
   readonly byId: ReadonlyMap<number, DynamicLabel>;
-  /** Those that a host of this platform is asked. */
-  for(platform: string, platformLike: string): readonly DynamicLabel[];
+  /** The highest revision of these labels. */
+  readonly revision: number;
+  /** The labels that apply to a host of this platform and team. */
+  for(platform: string, platformLike: string, teamId: number | null): readonly DynamicLabel[];
 }
 
 export interface LabelCache {
   get(): Promise<DynamicLabels>;
-  /** The built-in label that every host is in. */
+  /**
+   * Labels at least as new as the revision and the ids: another server may have sent queries that this one has not
+   * loaded yet.
+   */
+  covering(revision: number, ids: Iterable<number>): Promise<DynamicLabels>;
+  /** The id of the built-in label that contains every host. */
   allHosts(): Promise<number>;
   forget(): void;
   stop(): Promise<void>;
@@ -28,17 +39,20 @@ export interface LabelCache {
 
 export async function createLabelCache({ store }: Pick<Services, "store">): Promise<LabelCache> {
   const labels = new Cached(async (): Promise<DynamicLabels> => {
-    const rows = await store.labels.pick(["id", "query", "platform"], {
+    const rows = await store.labels.pick(["id", "query", "platform", "asked_teams", "asked_revision"], {
       where: eq("label_membership_type", "dynamic"),
     });
-    // An agent stops reading its answer at an empty query.
+    // An agent stops reading the reply at an empty query.
     const asked = rows.filter(({ query }) => query.trim() !== "");
     return {
       byId: new Map(asked.map((label) => [label.id, label])),
-      for(platform, platformLike) {
+      revision: asked.reduce((newest, { asked_revision }) => Math.max(newest, asked_revision), 0),
+      for(platform, platformLike, teamId) {
         const family = platformFamily(platform, platformLike);
         return asked.filter(
-          (label) => label.platform === "" || label.platform === platform || label.platform === family,
+          (label) =>
+            (label.platform === "" || label.platform === platform || label.platform === family) &&
+            reaches(label.asked_teams, teamId),
         );
       },
     };
@@ -50,5 +64,14 @@ export async function createLabelCache({ store }: Pick<Services, "store">): Prom
   });
   const forget = () => labels.forget();
   const stop = await store.listen(channels.labels, forget, forget);
-  return { get: () => labels.get(), allHosts: () => allHosts.get(), forget, stop };
+  async function covering(revision: number, ids: Iterable<number>): Promise<DynamicLabels> {
+    const known = await labels.get();
+    let newest = 0;
+    for (const id of known.byId.keys()) newest = Math.max(newest, id);
+    if (known.revision >= revision && [...ids].every((id) => id <= newest)) return known;
+    // This server has not processed the change notification yet.
+    if (labels.now === known) forget();
+    return labels.get();
+  }
+  return { get: () => labels.get(), covering, allHosts: () => allHosts.get(), forget, stop };
 }

@@ -1,18 +1,18 @@
-// One host into manual labels, or out of them.
+// Adds one host to manual labels, or removes it from them.
 import { recordActivity } from "../activities/record.ts";
 import { type Context, within } from "../core/context.ts";
 import { badRequest } from "../core/errors.ts";
 import { hostFor } from "../hosts/access.ts";
 import { and, eq, oneOf } from "../store/query.ts";
 import type { ServerTx } from "../tables.ts";
-import { tellMembersChanged } from "./counts.ts";
+import { notifyMembersChanged } from "./counts.ts";
 import { labelName } from "./names.ts";
 import { quoted } from "./scope.ts";
 import { LABELS_LOCK } from "./write.ts";
 
 type Change = "add" | "remove";
 
-/** All of the labels, or none where one of them cannot be set by hand. */
+/** All or nothing: one label that cannot be set by hand refuses the whole call. */
 export async function changeHostLabels(
   ctx: Context,
   hostId: number,
@@ -49,7 +49,7 @@ export async function changeHostLabels(
         { on: ["label_id", "host_id"], set: [], returning: [] },
       );
     else await store.labelMembers.delete(and(eq("host_id", hostId), oneOf("label_id", ids)));
-    await tellMembersChanged(store, ids);
+    await notifyMembersChanged(store, ids);
     const details = { host_id: hostId, host_display_name: host.display_name };
     const [added, removed] = change === "add" ? [changed, []] : [[], changed];
     await recordActivity(inside, "edited_host_labels", { ...details, added, removed }, { hostId });

@@ -1,21 +1,22 @@
-// Who is in a label, as people say it: by names of hosts, all at once or one by one.
+// The members of a label, given by the names of hosts: as a whole or one by one.
 import { visible } from "../core/access.ts";
 import type { Context } from "../core/context.ts";
 import { parts } from "../core/parts.ts";
 import { tokenHash } from "../core/random.ts";
+import { spellingsOf } from "../hosts/identifier.ts";
 import { hosts } from "../hosts/tables.ts";
-import { and, eq, everything, exists, not, oneOf, type Predicate } from "../store/query.ts";
+import { and, eq, everything, exists, not, oneOf, type Predicate, same } from "../store/query.ts";
 import { ReferenceViolation } from "../store/store.ts";
 import type { ServerTx } from "../tables.ts";
-import { tellMembersChanged } from "./counts.ts";
+import { notifyMembersChanged } from "./counts.ts";
 import { labelMembers } from "./tables.ts";
 
-/** Memberships read at once: four numbers each. */
+/** Memberships per read. Each has four numbers. */
 const PAGE = 5000;
 const NAMED_BY = ["hardware_serial", "uuid", "hostname"] as const;
 const ATTEMPTS = 3;
 
-/** A host that is deleted while it is put into a label: the work is done again, without it. */
+/** Retries without a host that is deleted while it is added to a label. */
 export async function againWithoutGone<R>(work: () => Promise<R>): Promise<R> {
   for (let attempt = 1; ; attempt++) {
     try {
@@ -30,8 +31,8 @@ export async function againWithoutGone<R>(work: () => Promise<R>): Promise<R> {
 const own = (ctx: Context): Predicate => visible(ctx, "hosts:label");
 
 /**
- * Ids of the hosts that are meant, among those whose labels the caller may change: texts are serial numbers, uuids, hostnames or node
- * keys, numbers are ids. What names no host is passed over.
+ * Ids of the named hosts, among those whose labels the caller may change. Texts are serial numbers, uuids, hostnames
+ * or node keys, numbers are ids. Names that match no host are ignored.
  */
 export async function hostsNamed(ctx: Context, names: readonly (string | number)[]): Promise<Set<number>> {
   const found = new Set<number>();
@@ -39,7 +40,7 @@ export async function hostsNamed(ctx: Context, names: readonly (string | number)
   return found;
 }
 
-/** The same for each name that names any. */
+/** The matching hosts by name. Names that match no host are left out. */
 export async function hostsByName(
   ctx: Context,
   names: readonly (string | number)[],
@@ -54,7 +55,7 @@ export async function hostsByName(
   const ids = [...new Set(names.filter((name) => typeof name === "number"))];
   for await (const some of parts(ids))
     for (const { id } of await rows.pick(["id"], { where: and(oneOf("id", some), own(ctx)) })) add(id, id);
-  // A blank one would name every host without a serial number.
+  // A blank name would match every host without a serial number.
   const texts = names.filter((name) => typeof name === "string" && name.trim() !== "") as string[];
   const spellings = new Map<string, string[]>();
   for (const text of new Set(texts)) spellings.set(text.trim(), [...(spellings.get(text.trim()) ?? []), text]);
@@ -62,6 +63,17 @@ export async function hostsByName(
     for (const column of NAMED_BY)
       for (const row of await rows.pick(["id", column], { where: and(oneOf(column, some), own(ctx)) }))
         for (const text of spellings.get(row[column]) ?? []) add(text, row.id);
+    // Case-insensitive, for names that no host has in exactly this spelling.
+    const others = new Map<string, string[]>();
+    for (const text of some)
+      if (!(spellings.get(text) ?? []).some((one) => found.has(one)))
+        for (const one of spellingsOf(text)) {
+          const folded = one.toLowerCase();
+          others.set(folded, [...(others.get(folded) ?? []), ...(spellings.get(text) ?? [])]);
+        }
+    for (const column of others.size > 0 ? NAMED_BY : [])
+      for (const row of await rows.pick(["id", column], { where: and(same(column, ...others.keys()), own(ctx)) }))
+        for (const text of others.get(row[column].toLowerCase()) ?? []) add(text, row.id);
     const hashes = new Map(some.filter(isWellFormed).map((text) => [tokenHash(text), text]));
     const where = and(oneOf("node_key_hash", [...hashes.keys()]), own(ctx));
     for (const { id, node_key_hash: hash } of await rows.pick(["id", "node_key_hash"], { where }))
@@ -72,11 +84,14 @@ export async function hostsByName(
 
 const isWellFormed = (text: string): boolean => text.isWellFormed();
 
-/** Memberships of the label, of those hosts only. */
+/** Memberships of the label, limited to the given hosts. */
 const membersWhere = (labelId: number, of: Predicate): Predicate =>
   and(eq("label_id", labelId), of.op === "all" ? everything : exists(hosts, "id", of, "host_id"));
 
-/** Makes these hosts the members of the label, and says whether any changed. Those whose labels the caller may not change stay as they are. */
+/**
+ * Replaces the members of the label and returns whether any changed. Hosts whose labels the caller may not change
+ * keep theirs.
+ */
 export async function replaceMembers(ctx: Context, labelId: number, wanted: ReadonlySet<number>): Promise<boolean> {
   const { store } = ctx;
   const before = new Set<number>();
@@ -90,7 +105,7 @@ export async function replaceMembers(ctx: Context, labelId: number, wanted: Read
   const joining = [...wanted].filter((id) => !before.has(id));
   await join(store, labelId, joining);
   if (leaving.length + joining.length === 0) return false;
-  await tellMembersChanged(store, [labelId]);
+  await notifyMembersChanged(store, [labelId]);
   return true;
 }
 
@@ -102,7 +117,9 @@ async function join(store: ServerTx, labelId: number, hostIds: readonly number[]
     );
 }
 
-/** Makes the hosts that satisfy `where` the members; writes what differs only. Whether anything did. */
+/**
+ * Makes the matching hosts the members of the label, and writes only the differences. Returns whether there were any.
+ */
 export async function setMembers(store: ServerTx, labelId: number, where: Predicate): Promise<boolean> {
   const isMember = exists(labelMembers, "host_id", eq("label_id", labelId));
   const joining = (await store.hosts.pick(["id"], { where: and(where, not(isMember)) })).map(({ id }) => id);
@@ -112,7 +129,7 @@ export async function setMembers(store: ServerTx, labelId: number, where: Predic
     await join(tx, labelId, joining);
     for await (const some of parts(leaving))
       await tx.labelMembers.delete(and(eq("label_id", labelId), oneOf("host_id", some)));
-    await tellMembersChanged(tx, [labelId]);
+    await notifyMembersChanged(tx, [labelId]);
   });
   return true;
 }

@@ -1,4 +1,4 @@
-// What labels may be, and who may change them.
+// Validation of labels, and who may change them.
 import type { GivenCriteria } from "../../api/labels.ts";
 import { linuxPlatforms } from "../agent/inventory/platforms.ts";
 import { may, maySomewhere } from "../core/access.ts";
@@ -32,7 +32,7 @@ export function checkPlatform(given: string | null | undefined, field = "platfor
 
 export const isBlank = (text: string | null | undefined): boolean => (text ?? "").trim() === "";
 
-/** What decides who is in a label. */
+/** The possible sources of a label's members. */
 export interface Sources {
   readonly query?: string | null | undefined;
   readonly criteria?: GivenCriteria | null | undefined;
@@ -40,7 +40,7 @@ export interface Sources {
   readonly host_ids?: readonly unknown[] | null | undefined;
 }
 
-/** 422 where more than one thing decides. An empty list beside a query is as good as none. */
+/** 422 for more than one source. An empty list beside a query counts as absent. */
 export function checkOneSource({ query, criteria, hosts, host_ids: hostIds }: Sources): void {
   if (hosts && hostIds) throw invalid("hosts", "only one of hosts and host_ids can be given");
   const given = [
@@ -50,14 +50,26 @@ export function checkOneSource({ query, criteria, hosts, host_ids: hostIds }: So
     hostIds && hostIds.length > 0 ? "host_ids" : null,
   ].filter((name) => name !== null);
   if (given.length > 1)
-    throw invalid(given[1]!, `only one of query, criteria, hosts and host_ids: not ${given.join(" and ")}`);
+    throw invalid(
+      given[1]!,
+      `only one of query, criteria, hosts and host_ids can be given, not ${given.join(" and ")}`,
+    );
 }
 
-/** Whoever may write any label, or its author. */
-export function authorizeLabel(ctx: Context, label: Pick<LabelRow, "author_id">): void {
-  if (may(ctx.user, "labels:write_any", null) || maySomewhere(ctx.user, "labels:write_any")) return;
-  if (label.author_id === ctx.user.id && maySomewhere(ctx.user, "labels:write")) return;
-  throw forbidden();
+/**
+ * Allowed for users who may write any label, and for the label's author. A label narrows what runs on hosts of all
+ * teams, so a role on a team is enough only for labels of users who have no role outside of the caller's teams. Other
+ * labels may be relied on by others.
+ */
+export async function authorizeLabel(ctx: Context, label: Pick<LabelRow, "author_id">): Promise<void> {
+  const { user, store } = ctx;
+  if (may(user, "labels:write_any", null)) return;
+  if (label.author_id === user.id && maySomewhere(user, "labels:write")) return;
+  if (label.author_id === null || !maySomewhere(user, "labels:write_any")) throw forbidden();
+  const author = await store.users.get(label.author_id);
+  const held = await store.userTeams.pick(["team_id"], { where: eq("user_id", label.author_id) });
+  const isOfTeams = held.length > 0 && held.every(({ team_id }) => may(user, "labels:write_any", team_id));
+  if (author?.global_role !== null || !isOfTeams) throw forbidden();
 }
 
 export async function getLabelRow({ store }: Pick<Context, "store">, id: number): Promise<LabelRow> {
@@ -66,7 +78,7 @@ export async function getLabelRow({ store }: Pick<Context, "store">, id: number)
   return row;
 }
 
-/** Names are unique: 409 also where another request was first. */
+/** Names are unique: also 409 if a concurrent request created the name first. */
 export async function nameTaken<R>(name: string, work: () => Promise<R>): Promise<R> {
   try {
     return await work();
@@ -82,13 +94,13 @@ export async function checkNameFree(store: ServerTx, name: string, but = 0): Pro
   if (holder && holder.id !== but) throw alreadyExists(taken(name));
 }
 
-/** 422 that names what the label narrows: without it that would mean every host. */
+/** 422 that lists what the label narrows: without the label it would apply to every host. */
 export async function checkUnused(store: ServerTx, label: LabelRow): Promise<void> {
   const reason = (await checkAllUnused(store, [label])).get(label.id);
   if (reason !== undefined) throw invalid("base", reason);
 }
 
-/** By id, why labels cannot go: what they narrow. */
+/** The reasons why labels cannot be deleted, by label id: the objects that they narrow. */
 export async function checkAllUnused(store: ServerTx, labels: readonly LabelRow[]): Promise<Map<number, string>> {
   const names = new Map(labels.map(({ id, name }) => [id, name]));
   const where = oneOf("label_id", [...names.keys()]);
@@ -109,7 +121,7 @@ export async function checkAllUnused(store: ServerTx, labels: readonly LabelRow[
   );
 }
 
-/** Uses looked at, and of one label told. */
+/** Uses that are read in total; `SHOWN` of them are listed per label. */
 const MOST_USES = 1000;
 const SHOWN = 6;
 

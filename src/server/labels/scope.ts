@@ -1,4 +1,5 @@
-// What is narrowed by labels (policies, queries, profiles, software): names to ids, ids to names, and which hosts are meant.
+// Label scopes of policies, queries, profiles and software: converts names to ids and back, and selects the hosts in
+// scope.
 import type { Context } from "../core/context.ts";
 import { ApiError } from "../core/errors.ts";
 import { and, eq, everything, exists, not, oneOf, type Predicate } from "../store/query.ts";
@@ -11,7 +12,7 @@ export interface NamedLabel {
   readonly name: string;
 }
 
-/** Label ids. A list that is empty or absent narrows nothing; those that are given must all be satisfied. */
+/** Label ids. A list that is empty or absent has no effect. All the lists that are given must be satisfied. */
 export interface LabelScope {
   readonly include_any?: readonly number[];
   readonly include_all?: readonly number[];
@@ -21,8 +22,8 @@ export interface LabelScope {
 export type ScopedKind = "policy" | "query" | "profile" | "software";
 
 /**
- * The labels of these names, each once, in the order of the names. 400 that names those that do not exist, under `field`, e.g.
- * `labels_include_any`. Call it in the transaction that keeps the ids, with that transaction's context.
+ * The labels with these names, without duplicates, in the order of the names. Unknown names are a 400 under `field`,
+ * e.g. `labels_include_any`. Call it with the context of the transaction that stores the ids.
  */
 export async function resolveLabelNames(
   ctx: Pick<Context, "store">,
@@ -38,7 +39,7 @@ export async function resolveLabelNames(
   return labelsAmong(found, wanted, kind, field);
 }
 
-/** The same where all labels are at hand. */
+/** The same for labels that are already loaded. */
 export function labelsAmong<L extends NamedLabel>(
   known: ReadonlyMap<string, L>,
   names: readonly string[],
@@ -55,14 +56,14 @@ export function labelsAmong<L extends NamedLabel>(
 }
 
 const SHOWN = 10;
-/** Names in quotes; of many only the first. */
+/** Quoted names, cut to the first few of a long list. */
 export const quoted = (names: readonly string[]): string =>
   names
     .slice(0, SHOWN)
     .map((name) => JSON.stringify(name.slice(0, 255)))
     .join(", ") + (names.length > SHOWN ? ` and ${names.length - SHOWN} more` : "");
 
-/** For replies: the labels of these ids. */
+/** The labels with these ids, for replies. */
 export async function labelNames(
   store: Pick<ServerTx, "labels">,
   ids: readonly number[],
@@ -72,7 +73,7 @@ export async function labelNames(
   return new Map(found.map((label) => [label.id, label]));
 }
 
-/** Whether a host that is a member of these labels is meant. */
+/** Whether a host that is a member of these labels is in the scope. */
 export function inScope(memberOf: ReadonlySet<number>, scope: LabelScope): boolean {
   const { include_any: any = [], include_all: all = [], exclude_any: none = [] } = scope;
   return (
@@ -82,7 +83,7 @@ export function inScope(memberOf: ReadonlySet<number>, scope: LabelScope): boole
   );
 }
 
-/** The same of hosts in the store. */
+/** The hosts in the scope, as a predicate. */
 export function scopePredicate(scope: LabelScope): Predicate {
   const { include_any: any = [], include_all: all = [], exclude_any: none = [] } = scope;
   return and(

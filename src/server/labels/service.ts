@@ -11,6 +11,7 @@ import { labelCounts } from "./counts.ts";
 import { checkCriteria, findMembers } from "./criteria.ts";
 import { againWithoutGone, hostsNamed, memberIds, replaceMembers } from "./members.ts";
 import { checkLabelName, labelName } from "./names.ts";
+import { admitLabelSql, reachOf } from "./reach.ts";
 import {
   authorizeLabel,
   checkNameFree,
@@ -50,7 +51,7 @@ async function wholeLabel(ctx: Context, row: LabelRow): Promise<LabelItem> {
   return labelOnWire(row, counts.get(row.id) ?? 0, isManual ? await memberIds(ctx, row.id) : []);
 }
 
-/** Changes of labels come one after the other; caches hear of them with the commit. */
+/** Serializes changes of labels. Caches are notified at the commit. */
 export const changingLabels = <R>(ctx: Context, work: (inside: Context) => Promise<R>): Promise<R> =>
   ctx.store.tx(
     async (store) => {
@@ -66,6 +67,7 @@ export async function createLabel(ctx: Context, given: LabelBody): Promise<{ lab
   checkOneSource(given);
   const platform = checkPlatform(given.platform);
   const query = isBlank(given.query) ? "" : given.query!;
+  admitLabelSql(ctx, { name, query });
   const criteria = given.criteria ? checkCriteria(ctx, given.criteria) : null;
   const keep = async (): Promise<number> => {
     const wanted = await hostsNamed(ctx, given.hosts ?? given.host_ids ?? []);
@@ -84,6 +86,7 @@ export async function createLabel(ctx: Context, given: LabelBody): Promise<{ lab
         label_type: "regular",
         label_membership_type: query !== "" ? "dynamic" : criteria ? "host_vitals" : "manual",
         criteria,
+        asked_teams: reachOf(ctx),
       });
       if (wanted.size > 0) await replaceMembers(inside, label.id, wanted);
       if (criteria) await findMembers(inside, label);
@@ -100,7 +103,7 @@ export async function modifyLabel(ctx: Context, id: number, given: LabelChanges)
   const hosts = given.hosts ?? given.host_ids;
   if (given.hosts && given.host_ids) throw invalid("hosts", "only one of hosts and host_ids can be given");
   if (hosts && row.label_membership_type !== "manual")
-    throw invalid("hosts", "only a manual label has hosts that can be set");
+    throw invalid("hosts", "hosts can be set only for a manual label");
   const keep = async (): Promise<void> => {
     const wanted = hosts ? await hostsNamed(ctx, hosts) : null;
     await changingLabels(ctx, async (inside) => {
@@ -121,7 +124,7 @@ export async function modifyLabel(ctx: Context, id: number, given: LabelChanges)
 
 async function changeable(ctx: Context, id: number): Promise<LabelRow> {
   const row = await getLabelRow(ctx, id);
-  authorizeLabel(ctx, row);
+  await authorizeLabel(ctx, row);
   if (row.label_type === "builtin") throw invalid("label_type", "built-in labels cannot be changed");
   return row;
 }
@@ -132,7 +135,7 @@ export const deleteLabelById = (ctx: Context, id: number) =>
 export const deleteLabelByName = (ctx: Context, given: string) =>
   remove(ctx, "name", (inside) => labelNamed(inside, given));
 
-/** Its memberships go with it. What it narrows keeps it from going. */
+/** Deletes the label and its memberships. A label that is in use cannot be deleted. */
 async function remove(
   ctx: Context,
   field: "name" | "label_type",
@@ -142,7 +145,7 @@ async function remove(
     await changingLabels(ctx, async (inside) => {
       const { store } = inside;
       const row = await find(inside);
-      authorizeLabel(ctx, row);
+      await authorizeLabel(inside, row);
       if (row.label_type === "builtin") throw invalid(field, "built-in labels cannot be deleted");
       await checkUnused(store, row);
       await removeLabels(inside, [row]);

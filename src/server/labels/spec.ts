@@ -1,4 +1,4 @@
-// Labels as configuration: read whole, written by name, all or none.
+// Labels as configuration: exported as a whole, and applied by name in one transaction.
 import type { GivenLabelSpec, LabelCriteria, LabelSpec } from "../../api/labels.ts";
 import type { Context } from "../core/context.ts";
 import { invalid } from "../core/errors.ts";
@@ -12,7 +12,7 @@ import { changingLabels, labelNamed } from "./service.ts";
 import { type LabelRow, specOf } from "./wire.ts";
 import { keepLabels } from "./write.ts";
 
-/** What a spec asks for, checked. */
+/** A checked spec. */
 export interface Wanted {
   readonly at: string;
   readonly name: string;
@@ -21,7 +21,7 @@ export interface Wanted {
   readonly platform: string;
   readonly label_membership_type: LabelRow["label_membership_type"];
   readonly criteria: LabelCriteria | null;
-  /** Undefined: members stay. */
+  /** Undefined: the members do not change. */
   readonly hosts: readonly (string | number)[] | undefined;
 }
 
@@ -45,7 +45,7 @@ export async function applyLabelSpecs(ctx: Context, specs: readonly GivenLabelSp
   return {};
 }
 
-/** Built-in labels may stand in a file, but not be changed by it. */
+/** Files may contain built-in labels but cannot change them. */
 function checkSame(stored: LabelRow | undefined, spec: GivenLabelSpec, at: string): void {
   const isSame =
     stored !== undefined &&
@@ -59,7 +59,7 @@ function checkSame(stored: LabelRow | undefined, spec: GivenLabelSpec, at: strin
   if (!isSame) throw invalid(`${at}.name`, `${JSON.stringify(spec.name)} is a built-in label: it cannot be changed`);
 }
 
-/** `at` is where the spec stands in the request. */
+/** `at` is the path of the spec within the request. */
 export function checkSpec(ctx: Pick<Context, "clock">, spec: GivenLabelSpec, at: string): Wanted {
   const name = checkLabelName(spec.name, `${at}.name`);
   if (spec.label_type === "builtin")
@@ -81,7 +81,7 @@ export function checkSpec(ctx: Pick<Context, "clock">, spec: GivenLabelSpec, at:
     platform: checkPlatform(spec.platform, `${at}.platform`),
     label_membership_type: type,
     criteria: spec.criteria ? checkCriteria(ctx, spec.criteria, `${at}.criteria`) : null,
-    // The key without a value clears; without the key an existing label keeps its members.
+    // A key with a null value clears the members. Without the key an existing label keeps its members.
     hosts: type === "manual" && spec.hosts !== undefined ? (spec.hosts ?? []) : undefined,
   };
 }
@@ -93,13 +93,13 @@ async function keepAll(ctx: Context, wanted: readonly Wanted[]): Promise<void> {
     const names = wanted.map(({ name }) => name);
     const rows = await inside.store.labels.list({ where: oneOf("name", names) });
     const held = new Map(rows.map((row) => [row.name, row]));
+    for (const row of rows) await authorizeLabel(inside, row);
     await keepLabels(
       inside,
       wanted.map((one) => {
         const { at, hosts, ...columns } = one;
         const before = held.get(one.name);
-        if (before) authorizeLabel(inside, before);
-        else if (columns.label_membership_type === "manual" && hosts === undefined)
+        if (!before && columns.label_membership_type === "manual" && hosts === undefined)
           throw invalid(`${at}.hosts`, `a new manual label needs hosts (label ${JSON.stringify(columns.name)})`);
         return { before, columns, members: members.get(one) };
       }),
@@ -125,7 +125,7 @@ async function wholeSpec(ctx: Context, row: LabelRow): Promise<LabelSpec> {
   return specOf(row, [...names.values()]);
 }
 
-/** By their ids, what names hosts and no other: the serial number, else the uuid, else the id. */
+/** A name for each host that no other host has, by id: the serial number, otherwise the uuid, otherwise the id. */
 export async function nameHosts(
   { store }: Pick<Context, "store">,
   ids: readonly number[],

@@ -1,5 +1,5 @@
 import type { LabelCriteria } from "../../api/labels.ts";
-import { id, json, ref, table, text, time } from "../store/table.ts";
+import { id, int, json, ref, table, text, time } from "../store/table.ts";
 
 export const labels = table("labels", {
   id: id(),
@@ -9,11 +9,17 @@ export const labels = table("labels", {
   name: text().unique().search(),
   description: text().default(""),
   query: text().default(""),
-  /** Empty: every platform. */
+  /** Empty means every platform. */
   platform: text().default(""),
   label_type: text<"builtin" | "regular">(),
   label_membership_type: text<"dynamic" | "manual" | "host_vitals">(),
   criteria: json<LabelCriteria>().nullable(),
+  /**
+   * The teams on whose hosts the query runs, derived from the author's roles (see reach.ts). Null means all hosts.
+   */
+  asked_teams: json<number[]>().nullable(),
+  /** Increased when the query changes, so that an answer to the old query is ignored. */
+  asked_revision: int().default(0),
 });
 
 export const labelMembers = table(

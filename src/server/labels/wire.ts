@@ -5,7 +5,7 @@ import type { labels } from "./tables.ts";
 export type LabelRow = RowOf<typeof labels>;
 
 export function labelOnWire(row: LabelRow, count: number, hostIds: readonly number[] = []): LabelItem {
-  const { revision: _revision, criteria, ...label } = row;
+  const { revision: _revision, asked_teams: _teams, asked_revision: _asked, criteria, ...label } = row;
   return {
     ...label,
     ...(criteria === null ? {} : { criteria }),

@@ -1,16 +1,18 @@
-// Rows of labels and their members, however many at a time, in the caller's transaction.
+// Writes and deletes labels and their members in the caller's transaction.
 import { setImmediate as breathe } from "node:timers/promises";
 import { recordActivities } from "../activities/record.ts";
 import type { Context } from "../core/context.ts";
 import { parts } from "../core/parts.ts";
+import { newResultIds } from "../policies/result-ids.ts";
 import { eq, oneOf } from "../store/query.ts";
 import type { ServerTx } from "../tables.ts";
-import { tellMembersChanged } from "./counts.ts";
+import { notifyMembersChanged } from "./counts.ts";
 import { findMembers } from "./criteria.ts";
 import { replaceMembers } from "./members.ts";
+import { admitLabelSql, reachOf } from "./reach.ts";
 import type { LabelRow } from "./wire.ts";
 
-/** Whoever changes labels, or the hosts of manual ones, holds this. */
+/** Locked by every change of labels and of the hosts of manual labels. */
 export const LABELS_LOCK = "labels";
 
 export type LabelColumns = Pick<
@@ -19,19 +21,20 @@ export type LabelColumns = Pick<
 >;
 
 export interface LabelWrite {
-  /** Absent: the label is new. */
+  /** Absent for a new label. */
   readonly before?: LabelRow | undefined;
   readonly columns: LabelColumns;
-  /** Ids of hosts; undefined: members stay. */
+  /** Ids of hosts. Undefined: the members do not change. */
   readonly members?: ReadonlySet<number> | undefined;
 }
 
 export const aboutLabel = ({ id, name }: Pick<LabelRow, "id" | "name">) => ({ label_id: id, label_name: name });
 
-/** Writes what differs, and tells of it. Gives the rows as they are after, in order. */
+/** Writes and announces the differences. Returns the resulting rows in the given order. */
 export async function keepLabels(ctx: Context, given: readonly LabelWrite[]): Promise<LabelRow[]> {
   const { store, user } = ctx;
   const now = ctx.clock.iso();
+  for (const { before, columns } of given) if (before?.query !== columns.query) admitLabelSql(ctx, columns);
   const fresh = given.filter(({ before }) => !before);
   const made: LabelRow[] = [];
   for await (const some of parts(fresh))
@@ -43,6 +46,7 @@ export async function keepLabels(ctx: Context, given: readonly LabelWrite[]): Pr
           updated_at: now,
           author_id: user.kind === "user" ? user.id : null,
           label_type: "regular" as const,
+          asked_teams: reachOf(ctx),
         })),
       )),
     );
@@ -54,12 +58,21 @@ export async function keepLabels(ctx: Context, given: readonly LabelWrite[]): Pr
     before ? [{ before, ...one, changed: changedIn(before, one) }] : [],
   );
   for await (const some of parts(held.filter(({ changed }) => changed.length > 0)))
-    await store.labels.updateEach(some.map(({ before, columns }) => ({ id: before.id, ...columns, updated_at: now })));
-  // Who answered another question is no member until it answers this one.
+    await store.labels.updateEach(
+      some.map(({ before, columns, changed }) => ({
+        id: before.id,
+        ...columns,
+        asked_teams: changed.includes("query") ? reachOf(ctx) : before.asked_teams,
+        updated_at: now,
+      })),
+    );
+  // Answers to the old query no longer count: hosts become members again when they answer the new one.
   const asked = held.filter(({ changed }) => changed.some((column) => asks.has(column))).map(({ before }) => before.id);
   if (asked.length > 0) {
+    const revisions = await newResultIds(store, asked.length, now);
+    await store.labels.updateEach(asked.map((id, i) => ({ id, asked_revision: revisions[i]! })));
     await store.labelMembers.delete(oneOf("label_id", asked));
-    await tellMembersChanged(store, asked);
+    await notifyMembersChanged(store, asked);
   }
   const edited: LabelRow[] = [];
   for (const { before, columns, members, changed } of held) {
@@ -84,18 +97,18 @@ const changedIn = (before: LabelRow, { columns }: Pick<LabelWrite, "columns">): 
 async function joinNew(store: ServerTx, rows: readonly { label_id: number; host_id: number }[]): Promise<void> {
   if (rows.length === 0) return;
   for await (const some of parts(rows)) await store.labelMembers.insertMany(some);
-  await tellMembersChanged(
+  await notifyMembersChanged(
     store,
     rows.map(({ label_id }) => label_id),
   );
 }
 
-/** Nothing may use it any more: a `ReferenceViolation` else. Memberships go along. */
+/** Deletes labels and their memberships. Throws `ReferenceViolation` if a label is still in use. */
 export async function removeLabels(ctx: Context, rows: readonly Pick<LabelRow, "id" | "name">[]): Promise<void> {
   const { store } = ctx;
   const ids = rows.map(({ id }) => id);
   for await (const some of parts(ids))
     await store.labels.delete(some.length === 1 ? eq("id", some[0]!) : oneOf("id", some));
   await recordActivities(ctx, "deleted_label", rows.map(aboutLabel));
-  await tellMembersChanged(store, ids);
+  await notifyMembersChanged(store, ids);
 }

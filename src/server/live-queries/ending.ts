@@ -1,4 +1,4 @@
-// How a live query ends: every target that has no outcome yet gets the one that is left for it.
+// Ends live queries: every target without an outcome gets its final state.
 import { recordActivity } from "../activities/record.ts";
 import type { Context } from "../core/context.ts";
 import { online } from "../hosts/selector/status.ts";
@@ -7,20 +7,20 @@ import { inBackground } from "../jobs/background.ts";
 import { and, eq, exists, oneOf } from "../store/query.ts";
 import type { ServerTx } from "../tables.ts";
 import { viewerOf } from "../users/viewer.ts";
-import { tell } from "./messages.ts";
+import { notifyServers } from "./messages.ts";
 import { type EndedBy, lockOf } from "./tables.ts";
 import type { CampaignRow } from "./work.ts";
 
-type Home = Pick<Context, "store" | "clock" | "config" | "log">;
+type Home = Pick<Context, "store" | "clock" | "config" | "log" | "dryRun">;
 
-/** Targets that are labelled before the end is told; the rest follows. */
-const AT_ONCE = 1_000;
+/** With up to this many targets they are updated before the call returns, otherwise in the background. */
+const SETTLED_INLINE_MAX = 1_000;
 
 export const waitingOf = (id: number) => and(eq("campaign_id", id), eq("state", "waiting"));
 
 /**
- * Ends the query if it runs, and if `still` finds that it should. Counts are exact and told with the end; the targets' own rows follow.
- * Gives the row as it is after; null when there is none.
+ * Ends the query if it is running and `still` agrees. The counts are final at once; target rows are updated afterwards.
+ * Returns the resulting row; null if the query does not exist.
  */
 export async function endCampaign(
   services: Home,
@@ -42,19 +42,19 @@ export async function endCampaign(
         set: { ...counts, status: 2, expected_count: 0, finished_at: now, updated_at: now, ended_by: why },
       });
       await recordEnd({ ...services, store: tx }, row);
-      await tell(tx, { kind: "end", id });
+      await notifyServers(tx, { kind: "end", id });
       ended = true;
       return tx.campaigns.get(id);
     },
     { lock: lockOf(id) },
   );
   if (!ended || !after) return after;
-  if (after.targets_count <= AT_ONCE) await settleTargets(services, after);
+  if (after.targets_count <= SETTLED_INLINE_MAX) await settleTargets(services, after);
   else inBackground(services, "live query targets", (signal) => settleTargets(services, after, signal));
   return after;
 }
 
-/** Targets of hosts that were deleted meanwhile have no row any more; they count as offline. */
+/** Targets of deleted hosts have no row any more; they count as offline. */
 async function countsAtEnd(tx: ServerTx, row: CampaignRow, why: EndedBy) {
   const left = Math.max(0, row.targets_count - row.answered_count - row.error_count);
   if (why === "cancelled" || why === "unread") return { cancelled_count: left };
@@ -73,7 +73,7 @@ async function recordEnd(ctx: Home, row: CampaignRow): Promise<void> {
   });
 }
 
-/** Writes the outcome of what still waits in a query that is over. Safe to run again after a crash. */
+/** Sets the final state of waiting targets of an ended query. Safe to repeat after a crash. */
 export async function settleTargets(
   { store, clock }: Pick<Home, "store" | "clock">,
   row: Pick<CampaignRow, "id" | "ended_by">,
@@ -82,22 +82,41 @@ export async function settleTargets(
   const cancelled = row.ended_by === "cancelled" || row.ended_by === "unread";
   const ended_at = clock.iso();
   while (!signal?.aborted) {
-    const left = await store.campaignHosts.pick(["id", "reached"], { where: waitingOf(row.id), limit: AT_ONCE });
+    const left = await store.campaignHosts.pick(["id", "reached"], {
+      where: waitingOf(row.id),
+      limit: SETTLED_INLINE_MAX,
+    });
     for (const reached of [true, false]) {
       const ids = left.filter((target) => target.reached === reached).map(({ id }) => id);
       const state = cancelled ? "cancelled" : reached ? "timed_out" : "offline";
       if (ids.length > 0) await store.campaignHosts.update({ where: oneOf("id", ids), set: { state, ended_at } });
     }
-    if (left.length < AT_ONCE) return;
+    if (left.length < SETTLED_INLINE_MAX) return;
   }
 }
 
-/** Ends the query when nobody who could answer now is left. One that waits for hosts to come ends when all have answered. */
+/** Online targets without a result. */
+export const expectedOf = (id: number, now: number) => and(waitingOf(id), exists(hosts, "id", online(now), "host_id"));
+
+const isKeptOpen = ({ socket_until }: CampaignRow, now: number): boolean =>
+  socket_until !== null && now < Date.parse(socket_until);
+
+/**
+ * Ends the query when no online target is left without a result. A query that waits for hosts (`queue_until`) ends when
+ * all targets have reported; one that is read through a websocket does not end here.
+ */
 export async function endWhenDone(services: Home, id: number): Promise<void> {
   const { store, clock } = services;
   const row = await store.campaigns.get(id);
-  if (!row || row.status === 2) return;
-  const waits =
-    row.queue_until === null ? and(waitingOf(id), exists(hosts, "id", online(clock.now()), "host_id")) : waitingOf(id);
-  if ((await store.campaignHosts.first({ where: waits })) === null) await endCampaign(services, id, "answered");
+  if (!row || row.status === 2 || isKeptOpen(row, clock.now())) return;
+  const waits = row.queue_until === null ? expectedOf(id, clock.now()) : waitingOf(id);
+  if ((await store.campaignHosts.first({ where: waits })) !== null) return;
+  await endCampaign(services, id, "answered", (current) => !isKeptOpen(current, clock.now()));
+}
+
+/** Ends the query because its websocket was closed by the reader. */
+export async function endByReader(services: Home, id: number): Promise<void> {
+  const { store, clock } = services;
+  const left = await store.campaignHosts.first({ where: expectedOf(id, clock.now()) });
+  await endCampaign(services, id, left === null ? "answered" : "cancelled");
 }

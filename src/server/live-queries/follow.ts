@@ -1,10 +1,11 @@
-// A live query as one reader sees it: what is there already, then what comes, then the end. Both the event stream and the
-// websocket are fed from here.
+// Follows a live query for one reader: stored results, then new ones, then the end. Feeds the event stream and the
+// websocket.
 import type { LiveResult, LiveStatus, LiveTotals } from "../../api/live-queries.ts";
 import type { Context } from "../core/context.ts";
 import { and, gt, lt, oneOf } from "../store/query.ts";
 import { liveOf } from "./hub.ts";
 import { QUIET_MS } from "./limits.ts";
+import { createRecount } from "./recount.ts";
 import { placeOf, seqOf } from "./tables.ts";
 import { statusOf, totalsOf } from "./view.ts";
 
@@ -13,23 +14,33 @@ export type LiveEvent =
   | { readonly type: "status"; readonly data: LiveStatus; readonly seq: number }
   | { readonly type: "result"; readonly data: LiveResult; readonly seq: number }
   | { readonly type: "error"; readonly data: string; readonly seq: number }
-  /** Nothing new; the connection lives. */
+  /** No new results; sent to keep the connection alive. */
   | { readonly type: "quiet"; readonly seq: number };
 
 const PAGE = 200;
-/** Bytes of rows that are taken out of the store at once for one reader. */
+/** Maximum bytes of rows read from the store at a time for one reader. */
 const PAGE_BYTES = 1024 * 1024;
-/** Counts are told at most so often, except the last. */
+/** Minimum interval between status events, except for the last one. */
 const STATUS_EVERY_MS = 500;
 
 type Home = Pick<Context, "store" | "clock" | "config">;
 
-/** Results after that number, in their order, each once. Ends with the query, the signal or the server. */
+export interface Reading {
+  /** The number of the last result that the reader has received. */
+  readonly after: number;
+  readonly signal: AbortSignal;
+  /**
+   * The query stays open for hosts that come online while this reader is connected: totals are sent again when they
+   * change, and the status is `finished` while all online hosts have reported.
+   */
+  readonly keepsOpen?: boolean;
+}
+
+/** Results after `after`, in order, each once. Stops at the end of the query, on the signal, or at shutdown. */
 export async function* follow(
   ctx: Home,
   id: number,
-  after: number,
-  signal: AbortSignal,
+  { after, signal, keepsOpen = false }: Reading,
 ): AsyncGenerator<LiveEvent, void> {
   const { store } = ctx;
   const live = liveOf(ctx);
@@ -45,17 +56,23 @@ export async function* follow(
   signal.addEventListener("abort", woken);
   let detach: (() => void) | null = null;
   let toldAt: number | null = null;
+  const recount = keepsOpen ? createRecount(ctx, live.openReaders) : null;
+  const isNews = createNews();
   try {
-    detach = await live.attach(id);
+    detach = await live.attach(id, { keepsOpen });
     while (!over()) {
       changed = false;
-      // The row before the results: when it says that the query is over, the results that follow are all there are.
+      // Read the row first: if it is complete, the results read afterwards are all there are.
       const row = await store.campaigns.get(id);
       if (!row) {
         yield { type: "error", data: "the live query was removed", seq };
         return;
       }
-      if (toldAt === null) yield { type: "totals", data: await totalsOf(ctx, row), seq };
+      if (toldAt === null) {
+        const data = await totalsOf(ctx, row);
+        isNews("totals", data);
+        yield { type: "totals", data, seq };
+      }
       for await (const result of resultsAfter(ctx, id, seq)) {
         seq = result.seq;
         yield result;
@@ -64,13 +81,18 @@ export async function* follow(
       const ended = row.status === 2;
       const now = performance.now();
       if (ended || toldAt === null || now - toldAt >= STATUS_EVERY_MS) {
-        yield { type: "status", data: statusOf(row), seq };
+        const expected = ended ? null : ((await recount?.of(row)) ?? null);
+        if (recount && !ended && !expected) continue;
+        if (expected && isNews("totals", expected.totals)) yield { type: "totals", data: expected.totals, seq };
+        const data = statusOf(row, expected?.left);
+        if (isNews("status", data) || !recount) yield { type: "status", data, seq };
         toldAt = now;
         if (ended) return;
       }
       if (changed) continue;
       const owed = row.last_seq > 0 && now - toldAt < STATUS_EVERY_MS && now !== toldAt;
-      const quiet = await pause(owed ? STATUS_EVERY_MS - (now - toldAt) : QUIET_MS, (set) => {
+      const quietFor = recount ? Math.min(QUIET_MS, recount.dueIn() + 1) : QUIET_MS;
+      const quiet = await pause(owed ? STATUS_EVERY_MS - (now - toldAt) : quietFor, (set) => {
         wake = set;
       });
       if (quiet && !owed) yield { type: "quiet", seq };
@@ -82,7 +104,18 @@ export async function* follow(
   }
 }
 
-/** True when the time passed, false when woken. */
+/** Whether the data differs from the last event of that type. */
+function createNews(): (type: string, data: unknown) => boolean {
+  const last = new Map<string, string>();
+  return (type, data) => {
+    const text = JSON.stringify(data);
+    if (last.get(type) === text) return false;
+    last.set(type, text);
+    return true;
+  };
+}
+
+/** True after the delay, false if woken earlier. */
 function pause(milliseconds: number, onWake: (wake: () => void) => void): Promise<boolean> {
   return new Promise((resolve) => {
     const timer = setTimeout(() => resolve(true), milliseconds);
@@ -117,7 +150,7 @@ async function* resultsAfter(
       for (const target of some) {
         const row = byId.get(target.id);
         const host = row && hostOf.get(row.host_id);
-        // Deleted meanwhile.
+        // The host was deleted meanwhile.
         if (!row || !host) continue;
         const names = { host_hostname: host.hostname, host_display_name: host.display_name };
         yield {

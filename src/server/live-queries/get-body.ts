@@ -1,40 +1,38 @@
-// GET /queries/run has its parameters in a JSON body (part C), which the framework does not hand on with a GET: they become
-// query parameters before it sees the request.
+// GET /queries/run has its parameters in a JSON body (part C), which h3 does not read for GET. They are moved into the
+// URL before h3 handles the request.
 import type { IncomingMessage, RequestListener } from "node:http";
 import { versions } from "../../api/endpoint.ts";
+import { readBytes } from "../core/body.ts";
+import type { BodyRoom } from "../core/body-room.ts";
 
 const BODY_MAX = 2 * 1024 * 1024;
 const paths = new Set(versions.map((version) => `/api/${version}/svc/queries/run`));
 
 export const withGetBody =
-  (next: RequestListener): RequestListener =>
+  (next: RequestListener, room: BodyRoom): RequestListener =>
   (req, res) => {
     const path = (req.url ?? "").split("?")[0]!;
     const hasBody = Number(req.headers["content-length"] ?? 0) > 0 || "transfer-encoding" in req.headers;
     if (req.method !== "GET" || !paths.has(path) || !hasBody) return next(req, res);
-    void read(req).then((text) => {
+    void read(req, room).then((text) => {
       if (res.destroyed) return;
       req.url = moved(req.url!, text);
       next(req, res);
     });
   };
 
-/** The body; null where it is too long or broke off. */
-async function read(req: IncomingMessage): Promise<string | null> {
-  const chunks: Buffer[] = [];
-  let size = 0;
+/** The body; null if it is too long or incomplete. */
+async function read(req: IncomingMessage, room: BodyRoom): Promise<string | null> {
+  const sender = room.byAddress(req.socket.remoteAddress ?? "");
+  const source = req.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>;
   try {
-    for await (const chunk of req as AsyncIterable<Buffer>) {
-      size += chunk.length;
-      if (size <= BODY_MAX) chunks.push(chunk);
-    }
+    return (await readBytes(source, null, BODY_MAX, { room, sender })).toString("utf8");
   } catch {
     return null;
   }
-  return size <= BODY_MAX ? Buffer.concat(chunks).toString("utf8") : null;
 }
 
-/** What is no such body is left out: the endpoint then says what it needs. */
+/** Anything but a JSON object is ignored; the endpoint then reports the missing parameters. */
 function moved(url: string, text: string | null): string {
   let body: unknown = null;
   try {

@@ -1,4 +1,4 @@
-// The running part of live queries in one server: answers in, ends found, readers kept. Started with the agents' side.
+// The background part of live queries in one server: stores results, ends queries and tracks readers.
 
 import { isoAt } from "../core/clock.ts";
 import type { Services } from "../core/context.ts";
@@ -6,25 +6,31 @@ import { and, eq, isNull, lt, oneOf } from "../store/query.ts";
 import { endCampaign, endWhenDone } from "./ending.ts";
 import { READER_LEASE, RECONCILE_EVERY_MS, RECOUNT_EVERY_MS, RENEW_EVERY_MS, TICK_MS } from "./limits.ts";
 import { createOutcomes, type Outcomes } from "./outcomes.ts";
+import { createReaders } from "./readers.ts";
 import { lockOf } from "./tables.ts";
 import { type Active, createWork, type Work } from "./work.ts";
 
 export interface Live extends Pick<Work, "has" | "ask" | "onChange" | "active">, Pick<Outcomes, "take"> {
-  /** Somebody reads the query, until the returned function is called: the first makes it run, and it is not cancelled meanwhile. */
-  attach(id: number): Promise<() => void>;
-  /** What is done every second; for tests too. */
+  /**
+   * Registers a reader until the returned function is called. The first reader starts the query, and it is not
+   * cancelled while it has readers. With `keepsOpen` it does not end either when all online hosts have reported.
+   */
+  attach(id: number, options?: { readonly keepsOpen?: boolean }): Promise<() => void>;
+  /** Number of this server's readers that keep queries open. */
+  openReaders(): number;
+  /** Runs every second; exposed for tests. */
   tick(): Promise<void>;
-  /** What is done every half minute; for tests too. */
+  /** Runs every 30 seconds; exposed for tests. */
   reconcile(): Promise<void>;
-  /** Whether the server is to stop: who waits or reads is let go. */
+  /** Whether the server is shutting down, so that readers and waiting callers must stop. */
   isStopping(): boolean;
   onStopping(listener: () => void): () => void;
-  /** Ends every stream, that their connections may close. */
+  /** Ends every stream so that connections can close. */
   endStreams(): void;
   stop(): Promise<void>;
 }
 
-/** One per server: the configuration reader is the same object in the services and in every context made of them. */
+/** One per server, keyed by its configuration reader, which all contexts share. */
 const servers = new WeakMap<Services["config"], Live>();
 
 export function liveOf({ config }: Pick<Services, "config">): Live {
@@ -37,8 +43,8 @@ export async function startLive(services: Services): Promise<Live> {
   const { store, clock, config, log } = services;
   const work = await createWork(services);
   const outcomes = createOutcomes(services, work);
-  const readers = new Map<number, number>();
-  // A signal would warn of more than ten listeners.
+  const readers = createReaders();
+  // Not an AbortSignal, which warns about more than ten listeners.
   const streams = new Set<() => void>();
   let stopping = false;
   let lastRecount = performance.now();
@@ -55,15 +61,16 @@ export async function startLive(services: Services): Promise<Live> {
       return;
     }
     if (query.queued || now < query.readerUntil || readers.has(query.id)) return;
+    await endWhenDone(services, query.id);
     const row = await endCampaign(services, query.id, "unread", (current) => {
-      // Another server's reader may have moved it on.
+      // A reader of another server may have extended the lease.
       query.readerUntil = Date.parse(current.reader_until);
       return now >= query.readerUntil;
     });
-    if (row?.status === 2) log.debug({ campaign_id: query.id }, "a live query that nobody read was cancelled");
+    if (row?.ended_by === "unread") log.debug({ campaign_id: query.id }, "a live query without readers was cancelled");
   }
 
-  /** Hosts that were asked though they were not online at the start are waited for like those that were. */
+  /** Marks hosts that came online after the start as reached, so that their results are expected like the others. */
   async function writeReached(): Promise<void> {
     const reached = work.takeReached();
     for (const [id, hosts] of [...reached]) {
@@ -92,7 +99,7 @@ export async function startLive(services: Services): Promise<Live> {
     }
   }
 
-  /** Whoever turns live queries off does not want those to go on that run, or wait for hosts. */
+  /** Disabling live queries also ends running and queued ones. */
   async function endWhereOff(): Promise<void> {
     if (work.active.size === 0 || !(await config.current()).server_settings.live_query_disabled) return;
     for (const id of [...work.active.keys()]) await endCampaign(services, id, "cancelled");
@@ -100,28 +107,26 @@ export async function startLive(services: Services): Promise<Live> {
 
   async function reconcile(): Promise<void> {
     await work.reconcile();
-    // Nobody can read what was started by a user who is gone.
+    // Queries of a deleted user have no possible reader.
     const orphans = await store.campaigns.pick(["id"], { where: and(lt("status", 2), isNull("user_id")) });
     for (const { id } of orphans) await endCampaign(services, id, "cancelled");
-    // The hosts that it waits for may all have been deleted.
+    // All hosts that it waits for may have been deleted.
     for (const { id, queued } of [...work.active.values()]) if (queued) await endWhenDone(services, id);
   }
 
-  async function lookAfter(): Promise<void> {
+  async function maintain(): Promise<void> {
     const now = performance.now();
     await writeReached();
     await endWhereOff();
     for (const query of [...work.active.values()]) await endOverdue(query);
+    // Before the recount, which would end a query whose lease expired while this server was suspended.
+    if (now - lastRenewal >= RENEW_EVERY_MS && readers.ids().length > 0) {
+      lastRenewal = now;
+      await renew();
+    }
     if (now - lastRecount >= RECOUNT_EVERY_MS) {
       lastRecount = now;
-      for (const id of readers.keys()) if (work.active.has(id)) await endWhenDone(services, id);
-    }
-    if (now - lastRenewal >= RENEW_EVERY_MS && readers.size > 0) {
-      lastRenewal = now;
-      const until = leaseEnd();
-      const where = and(oneOf("id", [...readers.keys()]), lt("status", 2));
-      await store.campaigns.update({ where, set: { reader_until: until } });
-      for (const id of readers.keys()) setLease(id, until);
+      for (const id of readers.ids()) if (work.active.has(id)) await endWhenDone(services, id);
     }
     if (now - lastReconcile >= RECONCILE_EVERY_MS) {
       lastReconcile = now;
@@ -129,16 +134,26 @@ export async function startLive(services: Services): Promise<Live> {
     }
   }
 
+  async function renew(): Promise<void> {
+    const until = leaseEnd();
+    const running = (ids: readonly number[]) => and(oneOf("id", ids), lt("status", 2));
+    const ids = readers.ids();
+    await store.campaigns.update({ where: running(ids), set: { reader_until: until } });
+    const open = ids.filter(readers.keepOpen);
+    if (open.length > 0) await store.campaigns.update({ where: running(open), set: { socket_until: until } });
+    for (const id of ids) setLease(id, until);
+  }
+
   function setLease(id: number, until: string): void {
     const query = work.active.get(id);
     if (query) query.readerUntil = Date.parse(until);
   }
 
-  /** Goes by the clock as it is when it is called: one that is under way is waited for, and does not count. */
+  /** Runs after a tick that is in progress, so that the clock is read after this call. */
   function tick(): Promise<void> {
     const mine = (ticking ?? Promise.resolve())
-      .then(lookAfter)
-      .catch((err: unknown) => log.warn({ err }, "live queries could not be looked after; tried again soon"))
+      .then(maintain)
+      .catch((err: unknown) => log.warn({ err }, "live queries could not be maintained; retrying"))
       .finally(() => {
         if (ticking === mine) ticking = null;
       });
@@ -161,26 +176,23 @@ export async function startLive(services: Services): Promise<Live> {
     active: work.active,
     onChange: work.onChange,
     take: outcomes.take,
-    async attach(id) {
-      readers.set(id, (readers.get(id) ?? 0) + 1);
+    async attach(id, { keepsOpen = false } = {}) {
+      const detach = readers.add(id, keepsOpen);
       const until = leaseEnd();
-      let attached = true;
-      const detach = () => {
-        if (!attached) return;
-        attached = false;
-        const left = (readers.get(id) ?? 1) - 1;
-        if (left > 0) readers.set(id, left);
-        else readers.delete(id);
-      };
       try {
-        await store.tx(
+        const isFreed = await store.tx(
           async (tx) => {
             const row = await tx.campaigns.get(id);
-            if (!row || row.status === 2) return;
-            await tx.campaigns.update({ where: eq("id", id), set: { status: 1, reader_until: until } });
+            if (!row || row.status === 2) return false;
+            // Started for a websocket but read through a stream: ends like queries of streams.
+            const isFreed = !keepsOpen && row.status === 0 && row.socket_until !== null;
+            const open = keepsOpen ? { socket_until: until } : isFreed ? { socket_until: null } : {};
+            await tx.campaigns.update({ where: eq("id", id), set: { status: 1, reader_until: until, ...open } });
+            return isFreed;
           },
           { lock: lockOf(id) },
         );
+        if (isFreed) await endWhenDone(services, id);
       } catch (error) {
         detach();
         throw error;
@@ -188,6 +200,7 @@ export async function startLive(services: Services): Promise<Live> {
       setLease(id, until);
       return detach;
     },
+    openReaders: readers.open,
     tick,
     reconcile,
     isStopping: () => stopping,

@@ -1,15 +1,15 @@
-// What servers tell each other of live queries, by `channels.live`.
+// Notifications about live queries between servers, on the channel `channels.live`.
 import { channels } from "../core/channels.ts";
 import type { ServerTx } from "../tables.ts";
 
 export type LiveMessage =
-  /** All targets of a query are written: its hosts are to be asked. */
+  /** All targets of the query are written, so servers may send it to hosts. */
   | { readonly kind: "new"; readonly id: number }
-  /** The outcomes of these hosts are known. */
+  /** The outcomes of these hosts have been recorded. */
   | { readonly kind: "out"; readonly id: number; readonly hosts: readonly number[] }
   | { readonly kind: "end"; readonly id: number };
 
-export const tell = (tx: ServerTx, message: LiveMessage): Promise<void> =>
+export const notifyServers = (tx: ServerTx, message: LiveMessage): Promise<void> =>
   tx.notify(channels.live, JSON.stringify(message));
 
 export const readMessage = (payload: string): LiveMessage => JSON.parse(payload) as LiveMessage;

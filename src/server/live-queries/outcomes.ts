@@ -1,4 +1,4 @@
-// Answers of hosts go into the store before the agent is told that they are taken: what was acknowledged is not lost.
+// Stores results of live queries before they are acknowledged to the agent.
 import { createBatcher } from "../agent/batcher.ts";
 import type { LiveAnswer } from "../agent/results.ts";
 import type { Services } from "../core/context.ts";
@@ -6,7 +6,7 @@ import { and, eq, oneOf } from "../store/query.ts";
 import { StoreUnavailable } from "../store/store.ts";
 import { endWhenDone } from "./ending.ts";
 import { ANSWERS_MAX, CAMPAIGN_BYTES_MAX } from "./limits.ts";
-import { tell } from "./messages.ts";
+import { notifyServers } from "./messages.ts";
 import { type Kept, keep } from "./rows.ts";
 import { lockOf, placeOf } from "./tables.ts";
 import type { Work } from "./work.ts";
@@ -18,27 +18,27 @@ interface Item {
 }
 
 export interface Outcomes {
-  /** Keeps what a host answered. What was not asked, or is answered already, is passed over. */
+  /** Stores the results of a host. Ignores queries that were not sent to it or already have its result. */
   take(hostId: number, answers: ReadonlyMap<number, LiveAnswer>): Promise<void>;
   idle(): Promise<void>;
 }
 
 const BATCH = 64;
-/** Rows that are written in one transaction. */
+/** Maximum size of the rows written in one transaction. */
 const BATCH_BYTES = 8 * 1024 * 1024;
 
-type Home = Pick<Services, "store" | "clock" | "config" | "log">;
+type Home = Pick<Services, "store" | "clock" | "config" | "log" | "dryRun">;
 
 export function createOutcomes(services: Home, work: Work): Outcomes {
   const { store, clock, log } = services;
 
-  /** Answers to one query. Gives whether it may be over now. */
+  /** Writes results of one query. Returns whether the query may be complete. */
   async function write(id: number, items: readonly Item[]): Promise<boolean> {
     return store.tx(
       async (tx) => {
         const row = await tx.campaigns.get(id);
         if (!row || row.status === 2) return false;
-        // Of answers of one host the first counts.
+        // If a host appears twice, its first result counts.
         const byHost = new Map(items.toReversed().map(({ hostId, kept }) => [hostId, kept]));
         const targets = await tx.campaignHosts.pick(["id", "host_id", "reached"], {
           where: and(eq("campaign_id", id), oneOf("host_id", [...byHost.keys()]), eq("state", "waiting")),
@@ -71,7 +71,7 @@ export function createOutcomes(services: Home, work: Work): Outcomes {
           where: eq("id", id),
           set: { last_seq, bytes, answered_count, with_rows_count, error_count, expected_count, updated_at: now },
         });
-        await tell(tx, { kind: "out", id, hosts: targets.map(({ host_id }) => host_id) });
+        await notifyServers(tx, { kind: "out", id, hosts: targets.map(({ host_id }) => host_id) });
         return expected_count <= 0 && (row.queue_until === null || answered_count + error_count >= row.targets_count);
       },
       { lock: lockOf(id) },
@@ -83,9 +83,12 @@ export function createOutcomes(services: Home, work: Work): Outcomes {
       return await write(item.id, [item]);
     } catch (error) {
       if (error instanceof StoreUnavailable) throw error;
-      // It would fail each time it is sent again, and the host never be done.
-      log.error({ err: error, host_id: item.hostId, campaign_id: item.id }, "a live answer could not be kept");
-      const kept = { rows: [], bytes: 0, error: "the host's answer could not be kept", stats: null };
+      // A retry would fail again, and the host would never be done.
+      log.error(
+        { err: error, host_id: item.hostId, campaign_id: item.id },
+        "a result of a live query could not be stored",
+      );
+      const kept = { rows: [], bytes: 0, error: "the result could not be stored", stats: null };
       return write(item.id, [{ ...item, kept }]);
     }
   }
@@ -117,7 +120,7 @@ export function createOutcomes(services: Home, work: Work): Outcomes {
 
 function within(kept: Kept, room: number): Kept {
   if (kept.bytes <= room) return kept;
-  const error = "the live query has brought more rows than are kept: those of this host were dropped";
+  const error = "the result was not stored: the live query has reached its size limit";
   return { rows: [], bytes: 0, error, stats: kept.stats };
 }
 

@@ -1,10 +1,10 @@
 import { and, eq, lt, oneOf } from "../store/query.ts";
 import type { ServerStore } from "../tables.ts";
 
-/** Targets removed at once: short enough that nobody waits for it. */
+/** Targets deleted per transaction, few enough not to block other writers. */
 const BATCH = 2_000;
 
-/** Removes live queries with all that they keep, in short steps. */
+/** Deletes live queries with their results, in small transactions. */
 export async function removeCampaigns(store: ServerStore, ids: readonly number[], signal: AbortSignal): Promise<void> {
   for (const id of ids) {
     for (;;) {
@@ -18,7 +18,7 @@ export async function removeCampaigns(store: ServerStore, ids: readonly number[]
   }
 }
 
-/** Those that ended before that time. */
+/** Deletes live queries that ended before `time`. */
 export async function removeEndedBefore(store: ServerStore, time: string, signal: AbortSignal): Promise<void> {
   const ended = await store.campaigns.pick(["id"], { where: and(eq("status", 2), lt("finished_at", time)) });
   await removeCampaigns(

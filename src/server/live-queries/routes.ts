@@ -39,7 +39,7 @@ export const liveQueryRoutes = [
     await assertEnabled(ctx);
     return {};
   }),
-  // A read is enough: what cannot be read is not written either.
+  // Reading suffices as a check: a store that cannot be read cannot be written either.
   route(liveQueriesApi.resultStore, async (_, { store }) => {
     await store.campaigns.first({});
     return {};

@@ -1,4 +1,4 @@
-// What is kept of a host's answer: text only, and no more than the limits allow.
+// Converts a host's live result to its stored form: text only, within the limits.
 import { cellText, clip, type Row } from "../agent/inventory/rows.ts";
 import type { LiveAnswer } from "../agent/results.ts";
 import { cleanText } from "../store/rows.ts";
@@ -12,50 +12,48 @@ export interface Kept {
 }
 
 const MiB = 1024 * 1024;
-/** Punctuation of one cell in JSON. */
+/** JSON punctuation per cell, in bytes. */
 const CELL_OVERHEAD = 6;
 const measured = ["wall_time_ms", "user_time", "system_time", "memory"] as const;
 
 export function keep({ rows, error, stats }: LiveAnswer): Kept {
-  const told = statsOf(stats);
-  if (error !== null) return { rows: [], bytes: 0, error: clip(error, ERROR_MAX), stats: told };
-  if (rows.length > HOST_ROWS_MAX)
-    return tooLarge(`${rows.length} rows: more than ${HOST_ROWS_MAX} are not kept`, told);
+  const numbers = statsOf(stats);
+  if (error !== null) return { rows: [], bytes: 0, error: clip(error, ERROR_MAX), stats: numbers };
+  if (rows.length > HOST_ROWS_MAX) return tooLarge(`${rows.length} rows exceed the limit of ${HOST_ROWS_MAX}`, numbers);
   const kept: Record<string, string>[] = [];
   let bytes = 0;
   for (const row of rows) {
     const cells: [string, string][] = [];
     for (const column of Object.keys(row)) {
       const text = cellText(row[column]);
-      if (text === null) return tooLarge("a cell that is nested too deeply, which is not kept", told);
+      if (text === null) return tooLarge("a cell is nested too deeply", numbers);
       const cell = cleanText(text);
       if (cell.length > CELL_MAX || Buffer.byteLength(cell) > CELL_MAX)
-        return tooLarge(`a cell of more than ${CELL_MAX / MiB} MiB, which is not kept`, told);
+        return tooLarge(`a cell is larger than ${CELL_MAX / MiB} MiB`, numbers);
       bytes += Buffer.byteLength(column) + Buffer.byteLength(cell) + CELL_OVERHEAD;
       cells.push([cleanText(column), cell]);
     }
-    if (bytes > HOST_BYTES_MAX)
-      return tooLarge(`more than ${HOST_BYTES_MAX / MiB} MiB of rows, which are not kept`, told);
-    // Sets `__proto__` as the column it is.
+    if (bytes > HOST_BYTES_MAX) return tooLarge(`the rows are larger than ${HOST_BYTES_MAX / MiB} MiB`, numbers);
+    // Object.fromEntries sets a column named `__proto__` as an ordinary property.
     kept.push(Object.fromEntries(cells));
   }
-  return { rows: kept, bytes, error: null, stats: told };
+  return { rows: kept, bytes, error: null, stats: numbers };
 }
 
 const tooLarge = (what: string, stats: Kept["stats"]): Kept => ({
   rows: [],
   bytes: 0,
-  error: `the host answered with ${what}`,
+  error: `the result was not stored: ${what}`,
   stats,
 });
 
-/** Of what the agent measured, what are numbers. */
+/** The numeric statistics. */
 function statsOf(stats: unknown): Kept["stats"] {
   if (typeof stats !== "object" || stats === null) return null;
-  const told = measured.flatMap((name): [string, number][] => {
+  const numbers = measured.flatMap((name): [string, number][] => {
     const value = (stats as Row)[name];
     const number = typeof value === "string" && value.trim() !== "" ? Number(value) : value;
     return typeof number === "number" && Number.isFinite(number) ? [[name, number]] : [];
   });
-  return told.length === 0 ? null : Object.fromEntries(told);
+  return numbers.length === 0 ? null : Object.fromEntries(numbers);
 }

@@ -1,4 +1,5 @@
-// Live queries whose caller waits for the answer: until every target that could answer has, or the configured period is over.
+// Live queries whose caller waits for the results: until all online targets have reported, or the configured period
+// ends.
 import type { z } from "zod";
 import type { HostAnswer, liveQueriesApi } from "../../api/live-queries.ts";
 import { may, visible } from "../core/access.ts";
@@ -6,6 +7,7 @@ import type { Context } from "../core/context.ts";
 import { ApiError, badRequest, forbidden } from "../core/errors.ts";
 import { tokenHash } from "../core/random.ts";
 import type { HostRow } from "../hosts/access.ts";
+import { hostNamed } from "../hosts/identifier.ts";
 import { online } from "../hosts/selector/status.ts";
 import { and, eq, gt, lt, oneOf, or } from "../store/query.ts";
 import { actionFor, selectionOf, targetsFor } from "../targets/select.ts";
@@ -19,12 +21,12 @@ type Ran = z.output<(typeof liveQueriesApi)["runSaved"]["response"]>;
 type RanMany = z.output<(typeof liveQueriesApi)["runMany"]["response"]>;
 
 const TIMED_OUT = "timeout waiting for results";
-/** A message of the end may be lost: whoever waits looks now and then. */
+/** Interval of checking the store, since the notification of the end may be lost. */
 const LOOK_EVERY_MS = 5_000;
-/** Saved queries of one request: each is a live query of its own. */
+/** Maximum number of saved queries per request; each becomes a live query of its own. */
 const QUERIES_MAX = 20;
 
-/** Waits until the query is over, and ends it when the period is. */
+/** Waits until the query has ended; ends it when the period is over. */
 async function awaitEnd(ctx: Context, id: number): Promise<CampaignRow | null> {
   const live = liveOf(ctx);
   const until = performance.now() + ctx.settings.live_query_rest_period;
@@ -35,8 +37,8 @@ async function awaitEnd(ctx: Context, id: number): Promise<CampaignRow | null> {
     wake();
   };
   const forget = [
-    live.onChange(id, (heard) => {
-      if (heard === "end" || heard === "reset") look();
+    live.onChange(id, (change) => {
+      if (change === "end" || change === "reset") look();
     }),
     live.onStopping(look),
   ];
@@ -63,11 +65,11 @@ async function awaitEnd(ctx: Context, id: number): Promise<CampaignRow | null> {
   }
 }
 
-/** Bytes of rows in one reply: it is made whole, in memory. */
+/** Maximum size of the rows in one reply, which is built in memory. */
 const REPLY_BYTES_MAX = 32 * 1024 * 1024;
 const TOO_MUCH = "the reply has no room for this host's rows; run the query as POST /queries/live, and read its stream";
 
-/** What the hosts answered, in the order in which they did. */
+/** The results in order of arrival. */
 async function answersTo({ store }: Context, id: number) {
   const found = await store.campaignHosts.pick(["id", "host_id", "error", "bytes"], {
     where: and(gt("place", placeOf(id, 0)), lt("place", placeOf(id + 1, 0))),
@@ -102,7 +104,7 @@ export async function queryHost(ctx: Context, id: number, given: string | undefi
   const host = await ctx.store.hosts.get(id);
   if (!host) throw unknownHost(id);
   if (!may(ctx.user, "queries:run_new", host.team_id)) {
-    // Whoever may know of the host may be told why; to anybody else it is none.
+    // 403 only if the host is visible to the caller; otherwise report it as unknown.
     if (may(ctx.user, "hosts:read", host.team_id) || may(ctx.user, "hosts:identify", host.team_id)) throw forbidden();
     throw unknownHost(id);
   }
@@ -116,18 +118,12 @@ export async function queryHostByIdentifier(
 ): Promise<HostAnswer> {
   await assertEnabled(ctx);
   const sql = sqlOf(given);
-  const named = or(
-    eq("hardware_serial", name),
-    eq("uuid", name),
-    eq("identifier", name),
-    eq("hostname", name),
-    eq("node_key_hash", tokenHash(name)),
-  );
-  const host = await ctx.store.hosts.first({ where: and(visible(ctx, "queries:run_new"), named) });
+  // A node key is accepted as a host identifier too.
+  const byKey = eq("node_key_hash", tokenHash(name));
+  const host = await hostNamed(ctx, name, visible(ctx, "queries:run_new"), byKey);
   if (host) return askHost(ctx, host, sql);
-  const known = await ctx.store.hosts.first({
-    where: and(or(visible(ctx, "hosts:read"), visible(ctx, "hosts:identify")), named),
-  });
+  const readable = or(visible(ctx, "hosts:read"), visible(ctx, "hosts:identify"));
+  const known = await hostNamed(ctx, name, readable, byKey);
   throw known ? forbidden() : unknownHost(name);
 }
 
@@ -142,9 +138,9 @@ async function askHost(ctx: Context, { id }: HostRow, sql: string): Promise<Host
     targets: eq("id", id),
   });
   await awaitEnd(ctx, campaignId);
-  const [told] = await answersTo(ctx, campaignId);
-  return told
-    ? { ...answer, status: "online", rows: told.rows, error: told.error }
+  const [result] = await answersTo(ctx, campaignId);
+  return result
+    ? { ...answer, status: "online", rows: result.rows, error: result.error }
     : { ...answer, status: "online", error: TIMED_OUT };
 }
 

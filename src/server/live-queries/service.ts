@@ -6,31 +6,32 @@ import { isoAt } from "../core/clock.ts";
 import type { Context } from "../core/context.ts";
 import { badRequest, forbidden, invalid, notFound, permissionDenied } from "../core/errors.ts";
 import { page } from "../core/paging.ts";
+import { spellingsOf } from "../hosts/identifier.ts";
 import { online } from "../hosts/selector/status.ts";
 import { compileWhere } from "../hosts/selector/where.ts";
 import { type QueryRow, queryFor } from "../queries/access.ts";
-import { and, eq, everything, gt, oneOf, or, type Predicate } from "../store/query.ts";
+import { and, eq, everything, gt, oneOf, or, type Predicate, same } from "../store/query.ts";
 import type { ServerTx } from "../tables.ts";
 import { actionFor, type Selection, selectionOf, targetsFor } from "../targets/select.ts";
 import { endCampaign } from "./ending.ts";
 import { QUEUE_MAX, READER_LEASE, RUNNING_MAX } from "./limits.ts";
-import { tell } from "./messages.ts";
+import { notifyServers } from "./messages.ts";
 import { PLACES } from "./tables.ts";
 import { liveQueryOf, newTargets, totalsOf } from "./view.ts";
 import type { CampaignRow } from "./work.ts";
 
-/** 403 while live queries are switched off: before anything is created. */
+/** 403 while live queries are disabled; checked before anything is created. */
 export async function assertEnabled({ config }: Pick<Context, "config">): Promise<void> {
   if ((await config.current()).server_settings.live_query_disabled) throw permissionDenied();
 }
 
-/** What is to be run, and who may: a saved query, or new SQL. */
+/** What to run, and the required permission: a saved query or new SQL. */
 export interface Runnable {
   readonly sql: string;
   readonly query: QueryRow | null;
 }
 
-/** A saved query that the caller may run somewhere. One of a team takes the role on that team. */
+/** A saved query that the caller may run on some host. A team's query requires a role on that team. */
 export async function savedQuery(ctx: Context, id: number): Promise<Runnable & { readonly query: QueryRow }> {
   const query = await queryFor(ctx, "queries:list", id);
   const action = actionFor(query);
@@ -52,26 +53,28 @@ export async function runnable(
 
 export interface Plan extends Runnable {
   readonly selection: Selection;
-  /** The text of a host expression, for the record. */
+  /** The text of the host expression, stored with the query. */
   readonly where?: string;
-  /** The hosts, of those on which the caller may. */
+  /** The targeted hosts among those on which the caller may run it. */
   readonly targets: Predicate;
   /** Milliseconds. */
   readonly timeout?: number | undefined;
   readonly queueFor?: number | undefined;
+  /** A websocket will read it: hosts that come online until then are targeted too. */
+  readonly forSocket?: boolean;
 }
 
-/** Rows written in one go. */
+/** Rows per write. */
 const CHUNK = 1_000;
 
-/** Creates the campaign with its targets, and has its hosts asked. */
+/** Creates the campaign with its targets, and notifies the servers. */
 export async function startCampaign(ctx: Context, plan: Plan): Promise<CampaignRow> {
   const { store, clock } = ctx;
   const now = clock.now();
   await admitCarving(ctx, plan.sql, plan.targets);
   const hosts = await idsOf(ctx, plan.targets);
   if (hosts.length === 0) throw badRequest("no hosts targeted");
-  if (hosts.length >= PLACES) throw badRequest(`a live query goes to fewer than ${PLACES} hosts`);
+  if (hosts.length >= PLACES) throw badRequest(`a live query must target fewer than ${PLACES} hosts`);
   const up = new Set(await idsOf(ctx, and(plan.targets, online(now))));
   const queueFor = plan.queueFor ?? null;
   const row = {
@@ -84,6 +87,7 @@ export async function startCampaign(ctx: Context, plan: Plan): Promise<CampaignR
     queue_until: queueFor === null ? null : isoAt(now + queueFor),
     expires_at: isoAt(now + (queueFor ?? Math.min(plan.timeout ?? RUNNING_MAX, RUNNING_MAX))),
     reader_until: isoAt(now + READER_LEASE),
+    socket_until: plan.forSocket ? isoAt(now + READER_LEASE) : null,
   };
   const counts = { targets_count: hosts.length, online_count: up.size, expected_count: up.size };
   const write = (tx: ServerTx, id: number, from: number) =>
@@ -92,7 +96,7 @@ export async function startCampaign(ctx: Context, plan: Plan): Promise<CampaignR
     );
   const ready = async (tx: ServerTx, id: number) => {
     await tx.campaigns.update({ where: eq("id", id), set: counts });
-    await tell(tx, { kind: "new", id });
+    await notifyServers(tx, { kind: "new", id });
     return (await tx.campaigns.get(id))!;
   };
   const made =
@@ -103,24 +107,25 @@ export async function startCampaign(ctx: Context, plan: Plan): Promise<CampaignR
           return ready(tx, id);
         })
       : await inParts(ctx, row, hosts.length, write, ready);
-  // Nobody is there to answer.
-  if (up.size === 0 && queueFor === null) return (await endCampaign(ctx, made.id, "answered")) ?? made;
+  // No targeted host is online.
+  if (up.size === 0 && queueFor === null && !plan.forSocket)
+    return (await endCampaign(ctx, made.id, "answered")) ?? made;
   return made;
 }
 
-const IDS_AT_ONCE = 5_000;
+const IDS_PER_QUERY = 5_000;
 
 async function idsOf({ store }: Context, where: Predicate): Promise<number[]> {
   const ids: number[] = [];
   for (let last = 0; ; last = ids.at(-1)!) {
     const order = [{ column: "id", direction: "asc" }] as const;
-    const some = await store.hosts.pick(["id"], { where: and(where, gt("id", last)), order, limit: IDS_AT_ONCE });
+    const some = await store.hosts.pick(["id"], { where: and(where, gt("id", last)), order, limit: IDS_PER_QUERY });
     for (const { id } of some) ids.push(id);
-    if (some.length < IDS_AT_ONCE) return ids;
+    if (some.length < IDS_PER_QUERY) return ids;
   }
 }
 
-/** Many targets: other writers get their turn between the parts. Until the last no host is asked. */
+/** Writes the targets in parts so that other writers are not blocked. No host gets the query before the last part. */
 async function inParts(
   { store }: Context,
   row: Parameters<ServerTx["campaigns"]["insert"]>[0],
@@ -143,8 +148,8 @@ export async function createLiveQuery(ctx: Context, given: Created): Promise<Liv
   const where = given.where?.trim() ?? "";
   const selection = selectionOf(given.selected);
   if (!given.selected && where === "") throw invalid("selected", "one of selected or where must be specified");
-  // Cut short in silence, hosts that come later than that would be missed.
-  if ((given.queue_until ?? 0) > QUEUE_MAX) throw invalid("queue_until", "queue_until may be 7d at most");
+  // Refused instead of silently shortened, which would miss hosts that come online later.
+  if ((given.queue_until ?? 0) > QUEUE_MAX) throw invalid("queue_until", "queue_until must be at most 7d");
   const action = actionFor(what.query);
   const chosen = given.selected ? await targetsFor(ctx, selection, action, { strict: true }) : visible(ctx, action);
   const row = await startCampaign(ctx, {
@@ -163,10 +168,10 @@ export async function startForSocket(ctx: Context, given: Started): Promise<z.in
   const what = await runnable(ctx, given);
   const selection = selectionOf(given.selected);
   const targets = await targetsFor(ctx, selection, actionFor(what.query), { strict: true });
-  return campaignOf(ctx, await startCampaign(ctx, { ...what, selection, targets }));
+  return campaignOf(ctx, await startCampaign(ctx, { ...what, selection, targets, forSocket: true }));
 }
 
-/** Hosts and labels by name: unknown hosts are passed over, unknown labels refused. */
+/** Resolves hosts and labels by name: unknown hosts are ignored, unknown labels are an error. */
 export async function startByNames(ctx: Context, given: StartedByNames): Promise<z.infer<typeof Campaign>> {
   await assertEnabled(ctx);
   const what = await runnable(ctx, given);
@@ -178,17 +183,24 @@ export async function startByNames(ctx: Context, given: StartedByNames): Promise
   const hosts = await hostsNamed(ctx, [...new Set(given.selected.hosts ?? [])]);
   const selection = selectionOf({ hosts, labels: labels.map(({ id }) => id) });
   const targets = await targetsFor(ctx, selection, actionFor(what.query), { strict: true });
-  return campaignOf(ctx, await startCampaign(ctx, { ...what, selection, targets }));
+  return campaignOf(ctx, await startCampaign(ctx, { ...what, selection, targets, forSocket: true }));
 }
 
-const NAMES_AT_ONCE = 1_000;
+const NAMES_PER_QUERY = 1_000;
 
 async function hostsNamed({ store }: Context, names: readonly string[]): Promise<number[]> {
   const ids: number[] = [];
-  for (let at = 0; at < names.length; at += NAMES_AT_ONCE) {
-    const some = names.slice(at, at + NAMES_AT_ONCE).filter((name) => name !== "");
+  for (let at = 0; at < names.length; at += NAMES_PER_QUERY) {
+    const some = names.slice(at, at + NAMES_PER_QUERY).filter((name) => name !== "");
     const where = or(oneOf("hostname", some), oneOf("uuid", some), oneOf("hardware_serial", some));
-    for (const { id } of await store.hosts.pick(["id"], { where })) ids.push(id);
+    const named = new Set<string>();
+    for (const row of await store.hosts.pick(["id", "hostname", "uuid", "hardware_serial"], { where })) {
+      ids.push(row.id);
+      for (const name of [row.hostname, row.uuid, row.hardware_serial]) named.add(name);
+    }
+    const others = some.filter((name) => !named.has(name)).flatMap(spellingsOf);
+    const alike = or(same("hostname", ...others), same("uuid", ...others), same("hardware_serial", ...others));
+    if (others.length > 0) for (const { id } of await store.hosts.pick(["id"], { where: alike })) ids.push(id);
   }
   return ids;
 }
@@ -212,7 +224,7 @@ async function campaignOf(ctx: Context, row: CampaignRow): Promise<z.infer<typeo
   };
 }
 
-/** A live query of the caller's own; another's answers like one that is missing. */
+/** The caller's own live query; 404 for those of other users. */
 export async function ownCampaign(ctx: Pick<Context, "store" | "user">, id: number): Promise<CampaignRow> {
   const row = await ctx.store.campaigns.get(id);
   if (!row || row.user_id === null || row.user_id !== ctx.user.id || ctx.user.kind !== "user")

@@ -1,5 +1,5 @@
-// Results over a websocket (part C), raw or in the frames of SockJS: auth, select_campaign, then the same messages as the event
-// stream has.
+// Results over a websocket (part C), plain or in SockJS frames. The client sends auth and select_campaign, then
+// receives the same messages as on the event stream.
 import type { IncomingMessage } from "node:http";
 import type { Duplex } from "node:stream";
 import { type RawData, type WebSocket, WebSocketServer } from "ws";
@@ -10,35 +10,39 @@ import type { Services, Viewer } from "../core/context.ts";
 import { ApiError } from "../core/errors.ts";
 import { tokenAllows } from "../core/token-scope.ts";
 import { authenticate } from "../sessions/auth.ts";
+import { streamsOf } from "../sessions/streams.ts";
+import { endByReader } from "./ending.ts";
 import { follow } from "./follow.ts";
 import { liveOf } from "./hub.ts";
 import { ownCampaign } from "./service.ts";
 
 export interface Sockets {
-  /** Takes an upgrade of one of its paths; false: not for here. */
+  /** Handles an upgrade request for one of its paths; returns false for other paths. */
   upgrade(req: IncomingMessage, socket: Duplex, head: Buffer): boolean;
   close(): void;
 }
 
 const SOCKETS_MAX = 1_000;
-/** A token and the number of a campaign: nothing else is ever sent to the server. */
+/** Clients send only a token and a campaign id. */
 const MESSAGE_MAX = 16 * 1024;
 const MESSAGES_MAX = 16;
-/** Time to say who one is and what one wants. */
+/** Time limit (ms) for authentication and selection. */
 const HELLO_MS = 15_000;
 const PING_MS = 25_000;
+/** RFC 6455, section 7.4.1: the connection ended without a close frame. */
+const BROKEN = 1006;
 
 const raw = new Set(versions.map((version) => `/api/${version}/svc/results/websocket`));
-/** `<server>/<session>/websocket`: both parts are the client's own, and of no use here. */
+/** `<server>/<session>/websocket`: both parts are chosen by the client and ignored. */
 const sockJs = new RegExp(`^/api/(?:${versions.join("|")})/svc/results/[\\w-]{1,64}/[\\w-]{1,64}/websocket$`);
 
-/** How messages are written on the wire. */
+/** Encoding of messages. */
 interface Framing {
   readonly opening: string | null;
   readonly heartbeat: string | null;
   closing(code: number, reason: string): string | null;
   frame(message: string): string;
-  /** The messages in what was received. */
+  /** Extracts the messages from received text. */
   read(text: string): string[];
 }
 
@@ -62,11 +66,14 @@ const framed: Framing = {
       const value: unknown = JSON.parse(text);
       return (Array.isArray(value) ? value : [value]).map((one) => (typeof one === "string" ? one : ""));
     } catch {
-      // Not a message: refused like one that says nothing.
+      // Invalid frames are rejected like unknown messages.
       return [""];
     }
   },
 };
+
+const mayRead = (user: Viewer): boolean =>
+  maySomewhere(user, "queries:run") && tokenAllows(user, liveQueriesApi.stream) && !user.force_password_reset;
 
 export function createSockets(services: Services): Sockets {
   const { log } = services;
@@ -76,10 +83,13 @@ export function createSockets(services: Services): Sockets {
   function serve(socket: WebSocket, framing: Framing): void {
     const stop = new AbortController();
     let viewer: Viewer | null = null;
-    let following = false;
+    let following: number | null = null;
+    /** Whether this server closed the connection. In that case the query goes on, so that the reader can reconnect. */
+    let isClosing = false;
+    let closed = () => {};
     let messages = 0;
     let alive = true;
-    /** One message after the other: the second may come before the first is looked up. */
+    /** Messages are handled one at a time, since the second may arrive before the first has been handled. */
     let turn: Promise<void> = Promise.resolve();
 
     const send = (type: string, data: unknown): Promise<void> =>
@@ -87,6 +97,7 @@ export function createSockets(services: Services): Sockets {
         socket.send(framing.frame(JSON.stringify({ type, data })), (error) => (error ? reject(error) : resolve())),
       );
     const close = (code: number, reason: string) => {
+      isClosing = true;
       const last = framing.closing(code, reason);
       if (last !== null && socket.readyState === socket.OPEN) socket.send(last);
       socket.close(code, reason);
@@ -95,7 +106,7 @@ export function createSockets(services: Services): Sockets {
       await send("error", text);
       close(1008, text.slice(0, 100));
     };
-    const hello = setTimeout(() => void refuse("nothing was asked for in time").catch(() => {}), HELLO_MS);
+    const hello = setTimeout(() => void refuse("no request arrived in time").catch(() => {}), HELLO_MS);
     const pings = setInterval(() => {
       if (!alive) return socket.terminate();
       alive = false;
@@ -110,14 +121,24 @@ export function createSockets(services: Services): Sockets {
           type === "auth" && typeof data.token === "string"
             ? await authenticate(services, `Bearer ${data.token}`)
             : null;
-        // An API token that may not have the event stream may not have the same here.
-        const allowed = user && maySomewhere(user, "queries:run") && tokenAllows(user, liveQueriesApi.stream);
-        if (!allowed || user.force_password_reset) return refuse("unauthorized");
+        // An API token needs permission for the event stream.
+        if (!user || !mayRead(user)) return refuse("unauthorized");
+        try {
+          closed = streamsOf(services).open({
+            viewer: user,
+            kind: "websockets",
+            allowed: mayRead,
+            end: () => void refuse("unauthorized").catch(() => socket.terminate()),
+          });
+        } catch (error) {
+          if (error instanceof ApiError) return refuse(error.message);
+          throw error;
+        }
         viewer = user;
         return;
       }
-      // What else comes on a stream that runs changes nothing.
-      if (following) return;
+      // Further messages on a running stream are ignored.
+      if (following !== null) return;
       const id = data.campaign_id;
       if (type !== "select_campaign" || typeof id !== "number" || !Number.isSafeInteger(id))
         return refuse("expected select_campaign");
@@ -127,19 +148,26 @@ export function createSockets(services: Services): Sockets {
         if (error instanceof ApiError) return refuse(`cannot find campaign for ID ${id}`);
         throw error;
       }
-      following = true;
+      following = id;
       clearTimeout(hello);
-      void tell(id).catch((err: unknown) => {
-        if (!stop.signal.aborted) log.warn({ err, campaign_id: id }, "a websocket of results ended early");
+      void streamEvents(id).catch((err: unknown) => {
+        if (!stop.signal.aborted) log.warn({ err, campaign_id: id }, "a results websocket ended early");
         socket.terminate();
       });
     }
 
-    /** A slow reader is waited for: no more than one message is held for it. */
-    async function tell(id: number): Promise<void> {
-      for await (const event of follow(services, id, 0, stop.signal))
+    /** Waits for slow readers: at most one message is buffered. */
+    async function streamEvents(id: number): Promise<void> {
+      for await (const event of follow(services, id, { after: 0, signal: stop.signal, keepsOpen: true }))
         if (event.type !== "quiet") await send(event.type, event.data);
-      close(1000, "finished");
+      if (liveOf(services).isStopping()) close(1001, "the server is stopping");
+      else close(1000, "finished");
+    }
+
+    /** A lost connection (no close frame) does not end the query: the reader may reconnect within a minute. */
+    async function end(code: number): Promise<void> {
+      if (following === null || isClosing || code === BROKEN || liveOf(services).isStopping()) return;
+      await endByReader(services, following);
     }
 
     open.add(socket);
@@ -149,23 +177,30 @@ export function createSockets(services: Services): Sockets {
     });
     socket.on("message", (data: RawData, binary: boolean) => {
       alive = true;
-      const told = framing.read(data.toString());
-      messages += told.length;
+      const received = framing.read(data.toString());
+      messages += received.length;
       if (messages > MESSAGES_MAX || binary) return socket.terminate();
-      for (const message of told)
+      for (const message of received)
         turn = turn
           .then(() => take(message))
           .catch((err: unknown) => {
-            log.warn({ err }, "a websocket of results failed");
+            log.warn({ err }, "a results websocket failed");
             socket.terminate();
           });
     });
     socket.on("error", () => socket.terminate());
-    socket.on("close", () => {
+    socket.on("close", (code) => {
       open.delete(socket);
       clearTimeout(hello);
       clearInterval(pings);
       stop.abort();
+      closed();
+      void end(code).catch((err: unknown) =>
+        log.warn(
+          { err, campaign_id: following },
+          "a live query whose reader left could not be ended now; it ends within a minute",
+        ),
+      );
     });
   }
 
@@ -202,7 +237,7 @@ function readMessage(text: string): { type: unknown; data: Record<string, unknow
       return { type: value.type, data: data as Record<string, unknown> };
     }
   } catch {
-    // Refused as what it is: not one of the messages.
+    // Handled as an unknown message.
   }
   return { type: null, data: {} };
 }

@@ -1,13 +1,13 @@
-// Whoever started a live query must still be allowed to when a host is asked: it may wait for days, in which hosts change team and users
-// their roles.
-import { isCarving } from "../carves/admit.ts";
+// Checks, whenever a host is about to get a live query, that the user who started it may still run it there. A query
+// may wait for days, during which hosts change team and users change roles.
+import { isCarving } from "../carves/carving-sql.ts";
 import { may } from "../core/access.ts";
 import type { ServerTx } from "../tables.ts";
 import { actionFor } from "../targets/select.ts";
 import { viewerOf } from "../users/viewer.ts";
 import type { CampaignRow } from "./work.ts";
 
-/** Whether hosts of that team may be asked. */
+/** Whether the query may be sent to hosts of that team. */
 export type MayAsk = (teamId: number | null) => boolean;
 
 export async function standingOf(
@@ -15,7 +15,7 @@ export async function standingOf(
   { user_id, query_id, query: sql }: Pick<CampaignRow, "user_id" | "query_id" | "query">,
 ): Promise<MayAsk> {
   const user = user_id === null ? null : await store.users.get(user_id);
-  // The server's own; one whose user is gone is ended.
+  // Without a user it is the server's own query. A query whose user was deleted is ended elsewhere.
   if (!user) return () => true;
   const viewer = await viewerOf(store, user, null);
   const action = actionFor(query_id === null ? null : await store.queries.get(query_id));

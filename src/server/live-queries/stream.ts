@@ -1,7 +1,11 @@
-// A live query as server-sent events (WHATWG HTML, 9.2): resumable by the number of the last result that was read.
+// A live query as server-sent events (WHATWG HTML, 9.2). Resumable by the number of the last result read.
 import type { Streamed } from "../../api/endpoint.ts";
+import { liveQueriesApi } from "../../api/live-queries.ts";
+import { maySomewhere } from "../core/access.ts";
 import type { Context } from "../core/context.ts";
 import { badRequest } from "../core/errors.ts";
+import { tokenAllows } from "../core/token-scope.ts";
+import { streamsOf } from "../sessions/streams.ts";
 import { follow, type LiveEvent } from "./follow.ts";
 import { ownCampaign } from "./service.ts";
 
@@ -10,11 +14,17 @@ const RETRY_MS = 1_000;
 export async function streamLiveQuery(ctx: Context, id: number): Promise<Streamed> {
   const row = await ownCampaign(ctx, id);
   const last = ctx.headers?.get("last-event-id")?.trim() ?? "";
-  // One that was never given here is another query's: going on after it would pass over what there is.
+  // An id above the last result belongs to another query; resuming after it would skip results.
   if (!/^\d{0,15}$/.test(last) || Number(last) > row.last_seq)
     throw badRequest(`Invalid Last-Event-ID: ${last.slice(0, 100)}`, "Last-Event-ID");
   const stop = new AbortController();
-  const events = follow(ctx, row.id, Number(last), stop.signal);
+  const closed = streamsOf(ctx).open({
+    viewer: ctx.user,
+    kind: "live queries",
+    allowed: (user) => maySomewhere(user, "queries:run") && tokenAllows(user, liveQueriesApi.stream),
+    end: () => stop.abort(),
+  });
+  const events = follow(ctx, row.id, { after: Number(last), signal: stop.signal });
   const encoder = new TextEncoder();
   let begun = false;
   return {
@@ -23,12 +33,16 @@ export async function streamLiveQuery(ctx: Context, id: number): Promise<Streame
       {
         async pull(controller) {
           const { value, done } = await events.next();
-          if (done) return controller.close();
+          if (done) {
+            closed();
+            return controller.close();
+          }
           const start = begun ? "" : `retry: ${RETRY_MS}\n\n`;
           begun = true;
           controller.enqueue(encoder.encode(start + frame(value)));
         },
         async cancel() {
+          closed();
           stop.abort();
           await events.return();
         },

@@ -1,6 +1,6 @@
 import { bool, id, int, json, packed, ref, table, text, time } from "../store/table.ts";
 
-/** What was asked for, as it was asked; the hosts picked are in `campaign_hosts`. */
+/** The requested targets; the resulting hosts are in `campaign_hosts`. */
 export interface CampaignTargets {
   readonly hosts: readonly number[];
   readonly labels: readonly number[];
@@ -8,10 +8,12 @@ export interface CampaignTargets {
   readonly where: string;
 }
 
-/** Why a live query is over: no target that could answer is left, its time is over, somebody ended it, or nobody read it. */
+/**
+ * Why a live query ended: all reachable targets answered, its time ran out, a user cancelled it, or it had no reader.
+ */
 export type EndedBy = "answered" | "time" | "cancelled" | "unread";
 
-/** One live query over any number of hosts. Counters change under the lock of the campaign (`lockOf`). */
+/** A live query. Counters change only under the lock of the campaign (`lockOf`). */
 export const campaigns = table("campaigns", {
   id: id(),
   created_at: time(),
@@ -19,37 +21,42 @@ export const campaigns = table("campaigns", {
   user_id: ref("users").nullable(),
   query_id: ref("queries").nullable(),
   query: text(),
-  /** 0 waiting (no reader yet), 1 running, 2 complete. */
+  /** 0 pending (no reader yet), 1 running, 2 complete. */
   status: int().default(0).index(),
   targets: json<CampaignTargets>(),
-  /** 0 until all targets are written: before that no host is asked. */
+  /** 0 until all targets are written; hosts get the query only after that. */
   targets_count: int().default(0),
-  /** Hosts that were online when it began. */
+  /** Hosts that were online at the start. */
   online_count: int().default(0),
   answered_count: int().default(0),
-  /** Of those, hosts whose answer had rows. */
+  /** Answered hosts whose result has rows. */
   with_rows_count: int().default(0),
   error_count: int().default(0),
-  /** The last place given: outcomes are numbered from 1. */
+  /** Number of the last outcome, counted from 1. */
   last_seq: int().default(0),
-  /** Bytes of rows that are kept. */
+  /** Size of the stored rows in bytes. */
   bytes: int().default(0),
-  /** Targets that were online or asked since, and whose outcome is not known. */
+  /** Targets without an outcome that were online at the start or have got the query since. */
   expected_count: int().default(0),
   offline_count: int().default(0),
   timed_out_count: int().default(0),
   cancelled_count: int().default(0),
-  /** Until when hosts that come online are still asked; null: only while somebody waits. */
+  /** Until when hosts that come online get the query; null: only while it has a reader. */
   queue_until: time().nullable(),
-  /** When it becomes complete by itself. */
+  /** When it ends at the latest. */
   expires_at: time(),
-  /** Moved on while somebody reads; past it the query is cancelled, unless it is kept for hosts to come. */
+  /** Extended while it has a reader. After this time the query is cancelled, unless it is queued for offline hosts. */
   reader_until: time(),
+  /**
+   * Until this time the query stays open for hosts that come online, even if all online hosts have reported. A lease
+   * that is renewed while a websocket reads. Null: no websocket reads.
+   */
+  socket_until: time().nullable(),
   finished_at: time().nullable().index(),
   ended_by: text<EndedBy>().nullable(),
 });
 
-/** One target of a campaign. */
+/** A target of a campaign. */
 export const campaignHosts = table(
   "campaign_hosts",
   {
@@ -57,13 +64,13 @@ export const campaignHosts = table(
     campaign_id: ref("campaigns"),
     host_id: ref("hosts"),
     state: text<"waiting" | "answered" | "error" | "offline" | "timed_out" | "cancelled">().default("waiting"),
-    /** It was online when the query began, or was asked since. */
+    /** The host was online at the start or has got the query since. */
     reached: bool().default(false),
-    /** The outcome's number in the stream, behind the campaign's id (`placeOf`): one column, so that one index finds a range. */
+    /** Campaign id and number of the outcome combined (`placeOf`), so that one index serves range queries. */
     place: int().nullable().unique(),
     error: text().nullable(),
     row_count: int().default(0),
-    /** Of the rows, as JSON. */
+    /** Size of the rows as JSON. */
     bytes: int().default(0),
     rows: packed<readonly Record<string, string>[]>().nullable(),
     stats: json<Record<string, number>>().nullable(),
@@ -72,12 +79,12 @@ export const campaignHosts = table(
   { unique: [["campaign_id", "host_id"]], indexes: [["campaign_id", "state"]] },
 );
 
-/** Outcomes of one campaign at most, and so targets. */
+/** Maximum number of outcomes, and so of targets, of one campaign. */
 export const PLACES = 2 ** 22;
 
-/** Rises within a campaign; a campaign's places are those between `placeOf(id, 0)` and `placeOf(id + 1, 0)`. */
+/** Increases within a campaign; a campaign's places are between `placeOf(id, 0)` and `placeOf(id + 1, 0)`. */
 export const placeOf = (campaignId: number, seq: number): number => campaignId * PLACES + seq;
 export const seqOf = (place: number): number => place % PLACES;
 
-/** Writers of one campaign follow each other: outcomes are kept in the order of their numbers. */
+/** Lock that serializes writers of a campaign, so that outcomes are stored in order of their numbers. */
 export const lockOf = (campaignId: number): string => `campaign ${campaignId}`;

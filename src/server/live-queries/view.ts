@@ -34,23 +34,30 @@ export const liveQueryOf = (row: CampaignRow): LiveQuery => ({
   counts: accountingOf(row),
 });
 
-export function statusOf(row: CampaignRow): LiveStatus {
-  const actual = row.answered_count + row.error_count;
+export const resultsOf = (row: CampaignRow): number => row.answered_count + row.error_count;
+
+/**
+ * The status of a query for readers. `expectedLeft`: the number of online targets without a result, for readers that
+ * keep the query open; at 0 the status is finished until another target comes online.
+ */
+export function statusOf(row: CampaignRow, expectedLeft?: number): LiveStatus {
+  const actual = resultsOf(row);
   const over = row.status === 2;
+  const left = expectedLeft ?? Math.max(0, row.expected_count);
   return {
-    expected_results: actual + (over ? row.timed_out_count : Math.max(0, row.expected_count)),
+    expected_results: actual + (over ? row.timed_out_count : left),
     actual_results: actual,
     count_of_hosts_with_results: row.with_rows_count,
     count_of_hosts_with_no_results: row.answered_count - row.with_rows_count,
-    status: over ? "finished" : "pending",
-    expected_left: over ? 0 : Math.max(0, row.expected_count),
+    status: over || expectedLeft === 0 ? "finished" : "pending",
+    expected_left: over ? 0 : left,
     counts: accountingOf(row),
   };
 }
 
 const targetsOf = (id: number): Predicate => exists(campaignHosts, "host_id", eq("campaign_id", id));
 
-/** The targets' states as of now. */
+/** The current number of targets in each state. */
 export async function totalsOf(
   { store, clock }: Pick<Context, "store" | "clock">,
   row: CampaignRow,

@@ -1,4 +1,4 @@
-// What every server holds in memory of live queries: which hosts are to be asked what. A poll looks here, and never into the store.
+// In-memory state of live queries on every server: which hosts have to run which queries. Polls read only this.
 import { LIVE_PREFIX } from "../agent/results.ts";
 import type { AgentReply } from "../agent/wire.ts";
 import { channels } from "../core/channels.ts";
@@ -11,51 +11,51 @@ import type { campaigns } from "./tables.ts";
 
 export type CampaignRow = RowOf<typeof campaigns>;
 
-/** A live query that runs. */
+/** A running live query. */
 export interface Active {
   readonly id: number;
   readonly reply: AgentReply;
-  /** Hosts whose outcome is not known. */
+  /** Hosts without an outcome. */
   readonly waiting: Set<number>;
-  /** Of these, hosts that were not online when it began, and were not asked yet. */
+  /** Those of `waiting` that were offline at the start and have not polled since. */
   readonly unreached: Set<number>;
   readonly queued: boolean;
   readonly expiresAt: number;
   readerUntil: number;
-  /** As of when it was last held against the store. */
+  /** Permissions of the user who started it, as of the last reconciliation. */
   mayAsk: MayAsk;
 }
 
-export type Heard = LiveMessage["kind"] | "reset";
+export type Change = LiveMessage["kind"] | "reset";
 
 export interface Work {
-  /** Whether a live query waits for the host: one look into a map. */
+  /** Whether a live query is waiting for the host; a single map lookup. */
   has(hostId: number): boolean;
-  /** What to ask the host of that team; null: nothing, or it is the turn of its other work. */
+  /** The reply with the host's next live query; null if there is none or the host's other work has its turn. */
   ask(hostId: number, teamId: number | null, idle: boolean): AgentReply | null;
-  /** Whether the query runs and still waits for this host. Looks into the store where this server has not heard of the query. */
+  /** Whether the query runs and waits for this host. Reads the store if this server does not know the query yet. */
   awaits(id: number, hostId: number): Promise<boolean>;
   readonly active: ReadonlyMap<number, Active>;
-  /** Hosts that were asked though they were not online at the start, by query; taken out by whoever writes it down. */
+  /** Hosts that came online after the start and got the query, by query id. Clears the list; the caller stores them. */
   takeReached(): Map<number, number[]>;
   returnReached(reached: ReadonlyMap<number, readonly number[]>): void;
-  /** Calls back when something was heard of that query. */
-  onChange(id: number, listener: (heard: Heard) => void): () => void;
-  /** Holds what is known against the store. */
+  /** Registers a listener for notifications about that query. */
+  onChange(id: number, listener: (change: Change) => void): () => void;
+  /** Updates the cached state from the store. */
   reconcile(): Promise<void>;
   stop(): Promise<void>;
 }
 
 interface HostWork {
-  /** Asked in turn, so that one that a host never answers keeps no other back. */
+  /** Sent in rotation, so that a query which a host never answers does not block the others. */
   readonly ids: number[];
-  /** Its last poll got a live query although other work was due. */
+  /** Its last poll returned a live query although other work was due. */
   owed: boolean;
 }
 
-/** Ended and unknown queries that are remembered, to look none of them up twice. */
+/** Maximum number of ended or unknown queries remembered, to avoid repeated lookups. */
 const OVER_MAX = 10_000;
-const TARGETS_AT_ONCE = 5_000;
+const TARGETS_PER_QUERY = 5_000;
 const running = oneOf("status", [0, 1]);
 
 export async function createWork({ store, log }: Pick<Services, "store" | "log">): Promise<Work> {
@@ -63,12 +63,12 @@ export async function createWork({ store, log }: Pick<Services, "store" | "log">
   const byHost = new Map<number, HostWork>();
   const over = new Set<number>();
   let reached = new Map<number, number[]>();
-  const listeners = new Map<number, Set<(heard: Heard) => void>>();
-  /** Queries that are being read, with what was heard meanwhile. */
+  const listeners = new Map<number, Set<(change: Change) => void>>();
+  /** Queries that are being loaded, with the changes notified meanwhile. */
   const loading = new Map<number, { done: Promise<void>; gone: Set<number>; ended: boolean }>();
 
-  function wake(id: number, heard: Heard): void {
-    for (const listener of [...(listeners.get(id) ?? [])]) listener(heard);
+  function wake(id: number, change: Change): void {
+    for (const listener of [...(listeners.get(id) ?? [])]) listener(change);
   }
 
   function drop(query: Active, hostId: number): void {
@@ -110,7 +110,7 @@ export async function createWork({ store, log }: Pick<Services, "store" | "log">
 
   async function read(id: number, entry: { gone: Set<number>; ended: boolean }): Promise<void> {
     const row = await store.campaigns.get(id);
-    // Not whole yet: it is told of when it is.
+    // Targets are still being written; a notification follows when they are complete.
     if (row && row.status !== 2 && row.targets_count === 0) return;
     const isOver = !row || row.status === 2;
     const mayAsk = isOver ? null : await standingOf(store, row);
@@ -140,17 +140,17 @@ export async function createWork({ store, log }: Pick<Services, "store" | "log">
     }
   }
 
-  /** In parts: what answers meanwhile is told of, and others get their turn. */
+  /** Reads in parts, so that other work is not delayed. Outcomes recorded meanwhile arrive as notifications. */
   async function waitingTargets(id: number): Promise<{ host_id: number; reached: boolean }[]> {
     const all: { host_id: number; reached: boolean }[] = [];
     for (let last = 0; ; ) {
       const some = await store.campaignHosts.pick(["id", "host_id", "reached"], {
         where: and(eq("campaign_id", id), eq("state", "waiting"), gt("id", last)),
         order: [{ column: "id", direction: "asc" }],
-        limit: TARGETS_AT_ONCE,
+        limit: TARGETS_PER_QUERY,
       });
       for (const target of some) all.push(target);
-      if (some.length < TARGETS_AT_ONCE) return all;
+      if (some.length < TARGETS_PER_QUERY) return all;
       last = some.at(-1)!.id;
     }
   }
@@ -168,7 +168,7 @@ export async function createWork({ store, log }: Pick<Services, "store" | "log">
   }
 
   const quietly = (work: Promise<void>) =>
-    void work.catch((err: unknown) => log.warn({ err }, "live queries could not be read; tried again soon"));
+    void work.catch((err: unknown) => log.warn({ err }, "live queries could not be loaded; retrying"));
 
   const stopListening = await store.listen(
     channels.live,
@@ -260,12 +260,12 @@ export async function createWork({ store, log }: Pick<Services, "store" | "log">
   };
 }
 
-/** Alone in its answer: what goes with it would come back with it, when the last of it is done. */
+/** Sent alone, because agents return the results of one read together, after the last of its queries. */
 function replyOf({ id, query }: Pick<CampaignRow, "id" | "query">): AgentReply {
   const name = LIVE_PREFIX + id;
   return {
     status: 200,
-    // Agents before 5.8 run a name without a discovery query only where no other name has one: so each has.
+    // Before 5.8, agents skip queries without a discovery query if any other query has one, so this one always has one.
     body: JSON.stringify({ queries: { [name]: query }, discovery: { [name]: "SELECT 1;" } }),
   };
 }

@@ -1,13 +1,13 @@
-// Mails that nobody waits for: sent after the reply, few at once, and not more waiting than fit.
+// Queue of mails sent after the reply, with limits on concurrency and length.
 import type { Services } from "../core/context.ts";
 import { ApiError, unavailable } from "../core/errors.ts";
 
-/** What is done after the reply; it is to end when the signal aborts. */
+/** Runs after the reply; must end when the signal aborts. */
 type Work = (signal: AbortSignal) => Promise<void>;
 
-const AT_ONCE = 4;
+const MAX_CONCURRENT = 4;
 const MAX_WAITING = 200;
-/** How long the end of the server waits for mails on their way. */
+/** How long (ms) shutdown waits for mails being sent. */
 const GRACE = 3_000;
 
 class Later {
@@ -29,7 +29,7 @@ class Later {
   }
 
   #next(): void {
-    while (this.#running < AT_ONCE && this.#waiting.length > 0) {
+    while (this.#running < MAX_CONCURRENT && this.#waiting.length > 0) {
       this.#running++;
       void this.#run(this.#waiting.shift()!);
     }
@@ -37,12 +37,12 @@ class Later {
   }
 
   async #run(work: Work): Promise<void> {
-    // Not within the request: what the work takes must not be seen in its reply.
+    // Starts after the reply, so that the time it takes cannot be observed in the reply.
     await new Promise(setImmediate);
     try {
       await work(this.#stop.signal);
     } catch (error) {
-      // Reasons are for admins; what is mailed is in none of them.
+      // The reason is for admins and contains nothing of the mail.
       const reason = error instanceof ApiError ? error.errors[0]?.reason : undefined;
       if (reason === undefined) this.#log.error({ err: error }, "a mail could not be sent");
       else this.#log.warn({ reason }, "a mail could not be sent");
@@ -77,11 +77,13 @@ function queueOf({ settings, log }: Pick<Services, "settings" | "log">): Later {
   return made;
 }
 
-/** Does it soon; 503 when too much waits already. Failures are logged. */
-export const later = (ctx: Pick<Services, "settings" | "log">, work: Work): void => queueOf(ctx).add(work);
+/** Queues the work; 503 if the queue is full. Failures are logged. Does nothing in a dry run. */
+export const later = (ctx: Pick<Services, "settings" | "log" | "dryRun">, work: Work): void => {
+  if (!ctx.dryRun) queueOf(ctx).add(work);
+};
 
-/** Resolves when nothing is left to be sent. */
+/** Resolves when the queue is empty. */
 export const mailIdle = (ctx: Pick<Services, "settings" | "log">): Promise<void> => queueOf(ctx).idle();
 
-/** Lets mails on their way leave, for a while, and takes no more. */
+/** Rejects new mails and waits for those being sent, up to GRACE. */
 export const stopMail = (ctx: Pick<Services, "settings" | "log">): Promise<void> => queueOf(ctx).stop();

@@ -1,42 +1,46 @@
-// How the server sends mail: to one address, through the mail server of smtp_settings.
+// Sends mail through the server configured in smtp_settings.
 import type { SmtpSettings } from "../../api/app-config.ts";
 import type { Services } from "../core/context.ts";
 import { failed, mailError } from "../core/errors.ts";
 import { deliver, type Letter, NotSent } from "./smtp.ts";
 
-export type Mailing = Pick<Services, "config" | "settings" | "clock">;
+export type Mailing = Pick<Services, "config" | "settings" | "clock" | "dryRun">;
 
-const isUsable = ({ server, sender_address: sender }: SmtpSettings): boolean => server !== "" && sender !== "";
+export const isUsable = ({ server, sender_address: sender }: SmtpSettings): boolean => server !== "" && sender !== "";
 
-/** Whether outgoing mail is set up and turned on. */
+/** Whether outgoing mail is configured and enabled. */
 export async function mailConfigured({ config }: Pick<Services, "config">): Promise<boolean> {
   const { smtp_settings: smtp } = await config.current();
   return smtp.enable_smtp && isUsable(smtp);
 }
 
-/** As the API's reference has it. */
+/** The error text of the API reference. */
 export const notConfigured = () => failed("email not configured");
 
-/** Sends a mail and waits until the server has taken it. Throws 500 "Mail Error" with a reason for an admin. */
+/** Sends a mail and waits until the server has accepted it. Throws 500 "Mail Error" with a reason for an admin. */
 export async function sendMail(ctx: Mailing, letter: Letter, signal?: AbortSignal): Promise<void> {
   const { smtp_settings: smtp } = await ctx.config.current();
   if (!(await mailConfigured(ctx))) throw notConfigured();
   await sendThrough(ctx, smtp, letter, signal);
 }
 
-/** A server that hangs holds these for as long as `mail_timeout`, and no more. */
-const AT_ONCE = 32;
+/** Maximum number of concurrent mails. A hanging server occupies one for up to `mail_timeout`. */
+const MAX_CONCURRENT = 32;
 let sending = 0;
 
-/** The same by settings that may not be the stored ones. */
+/** The same with given settings. */
 export async function sendThrough(
-  { config, settings, clock }: Mailing,
+  { config, settings, clock, dryRun }: Mailing,
   smtp: SmtpSettings,
   letter: Letter,
   signal?: AbortSignal,
 ): Promise<void> {
   if (!isUsable(smtp)) throw notConfigured();
-  if (sending >= AT_ONCE) throw mailError("too many mails are being sent; try again");
+  if (dryRun !== null) {
+    dryRun.unchecked("whether the mail server accepts the mail");
+    return;
+  }
+  if (sending >= MAX_CONCURRENT) throw mailError("too many mails are being sent; try again");
   const { org_info: org } = await config.current();
   sending++;
   try {
@@ -54,5 +58,5 @@ export async function sendThrough(
   }
 }
 
-/** The pages that mailed links lead to; the token follows. */
+/** Paths of the pages that mailed links open; the token is appended. */
 export const linkPaths = { mfa: "/login/mfa/", reset: "/login/reset/", email: "/email/change/" } as const;

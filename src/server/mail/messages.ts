@@ -1,10 +1,10 @@
-// What the mails say: plain text, and the same as simple HTML.
+// The texts of mails, as plain text and as simple HTML.
 import type { Letter } from "./smtp.ts";
 
 interface Parts {
   readonly subject: string;
   readonly before: readonly string[];
-  /** What to press, and where it leads. */
+  /** The button's label and target. */
   readonly link?: { readonly label: string; readonly url: string };
   readonly after: readonly string[];
 }
@@ -19,7 +19,7 @@ const escapes: Readonly<Record<string, string>> = {
 const escaped = (text: string): string => text.replace(/[&<>"']/g, (character) => escapes[character]!);
 
 const LONGEST_NAME = 100;
-/** A name as it stands in a sentence: short, on one line, and nothing that mail programs would make a link of. */
+/** A name for use in a sentence: truncated, on one line, and without anything that mail programs turn into a link. */
 const inSentence = (name: string): string =>
   name
     .replace(/[\p{Cc}\p{Cf}\s]+/gu, " ")
@@ -52,9 +52,9 @@ const dear = ({ name }: Reader): string => `Hello ${inSentence(name)},`;
 export const forgottenLetter = (user: Reader, url: string): Letter =>
   letter(user.email, {
     subject: "Choose a new password",
-    before: [dear(user), "somebody asked for a new password for your account. If it was you, choose one here:"],
+    before: [dear(user), "somebody requested a new password for your account. If it was you, choose one here:"],
     link: { label: "Choose a new password", url },
-    after: ["The link works once, for one hour. If it was not you, there is nothing to do."],
+    after: ["The link works once, for one hour. If it was not you, you can ignore this mail."],
   });
 
 export const passwordChangedLetter = (user: Reader): Letter =>
@@ -62,27 +62,33 @@ export const passwordChangedLetter = (user: Reader): Letter =>
     subject: "Your password was changed",
     before: [
       dear(user),
-      "a new password was chosen for your account by the link that was mailed to you, and all sessions were ended.",
+      "a new password was set for your account through a mailed link, and all of its sessions were ended.",
     ],
-    after: ["If it was not you, tell your administrator at once."],
+    after: ["If it was not you, contact your administrator immediately."],
   });
 
 export const confirmEmailLetter = (user: Reader, newEmail: string, url: string): Letter =>
   letter(newEmail, {
     subject: "Confirm your new email address",
-    before: [dear(user), "this address is to become the one of your account. Until you confirm it, the old one stays."],
+    before: [
+      dear(user),
+      "this address was entered as the new address of your account. The old address stays in use until you confirm the new one.",
+    ],
     link: { label: "Confirm the address", url },
     after: [
       "You have to be signed in. The link works once, for one day.",
-      "If you know nothing of this, there is nothing to do.",
+      "If you did not request this, you can ignore this mail.",
     ],
   });
 
 export const emailChangingLetter = (user: Reader, newEmail: string): Letter =>
   letter(user.email, {
     subject: "Your email address is about to change",
-    before: [dear(user), `the address of your account is to become ${inSentence(newEmail)}, once that is confirmed.`],
-    after: ["If you know nothing of this, tell your administrator at once."],
+    before: [
+      dear(user),
+      `the address of your account will change to ${inSentence(newEmail)} once that address is confirmed.`,
+    ],
+    after: ["If you did not request this, contact your administrator immediately."],
   });
 
 export const signInLetter = (user: Reader, url: string): Letter =>
@@ -102,7 +108,7 @@ export const inviteLetter = (invited: Reader, by: Reader, organization: string, 
     subject: `You are invited to ${place}`,
     before: [dear(invited), `${inSentence(by.name)} (${by.email}) invites you to ${place}.`],
     link: { label: "Accept the invite", url },
-    after: ["The link works once, for five days. If you expected no invite, there is nothing to do."],
+    after: ["The link works once, for five days. If you did not expect an invite, you can ignore this mail."],
   });
 };
 

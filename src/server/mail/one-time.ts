@@ -9,10 +9,10 @@ export type TokenRow = RowOf<typeof oneTimeTokens>;
 export type TokenKind = TokenRow["kind"];
 type Data = NonNullable<TokenRow["data"]>;
 
-/** Of these a user has one at a time: a new one ends the one before. */
+/** Kinds of which a user can have only one token: issuing a new one deletes the previous one. */
 const single: readonly TokenKind[] = ["password_reset", "email_change"];
 
-/** A token that proves once, for that many milliseconds, that its holder is the user. It is kept nowhere but as a hash. */
+/** Issues a single-use token that proves to be the user, valid for `milliseconds`. Only its hash is stored. */
 export function issueToken(
   { store, clock, random }: Pick<Context, "store" | "clock" | "random">,
   kind: TokenKind,
@@ -35,12 +35,12 @@ export function issueToken(
       });
       return token;
     },
-    // Of two made at once the second one ends the first.
+    // Serializes concurrent calls, so that the later one deletes the token of the earlier one.
     { lock: "users" },
   );
 }
 
-/** The token's row while it holds; it stays usable. */
+/** The row of a valid token. Does not use the token up. */
 export async function findToken(
   { store, clock }: Pick<Context, "store" | "clock">,
   kind: TokenKind,
@@ -50,7 +50,7 @@ export async function findToken(
   return row && Date.parse(row.expires_at) > clock.now() ? row : null;
 }
 
-/** Uses the token up. Null for one that is unknown, of another kind, used or over; of several calls at once one gets it. */
+/** Uses the token up. Null if it is unknown, of another kind, used or expired. Of concurrent calls one succeeds. */
 export async function takeToken(
   ctx: Pick<Context, "store" | "clock">,
   kind: TokenKind,
@@ -58,13 +58,13 @@ export async function takeToken(
 ): Promise<{ user_id: number; data: Data | null } | null> {
   return ctx.store.tx(async (store) => {
     const row = await findToken({ ...ctx, store }, kind, token);
-    // Two may have found it: the one that deletes it has it.
+    // Of two that found it, the one that deletes it succeeds.
     if (!row || (await store.oneTimeTokens.delete(eq("id", row.id))) === 0) return null;
     return { user_id: row.user_id, data: row.data };
   });
 }
 
-/** Ends what was mailed to the user; all kinds unless some are named. */
+/** Deletes mailed tokens of the user; by default of all kinds. */
 export async function endTokens(
   { store }: Pick<Context, "store">,
   userId: number,

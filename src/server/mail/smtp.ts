@@ -1,10 +1,9 @@
-// One mail to the configured server: connects, proves who it is, hands over, and ends in bounded time whatever the server does.
+// Delivers one mail to the configured server: connects, authenticates, sends, and ends within a time limit.
 import { connect, type Socket } from "node:net";
 import type { SMTPTransportOptions } from "nodemailer/lib/smtp-transport";
 import type { SmtpSettings } from "../../api/app-config.ts";
-import { BlockedAddress } from "../core/outbound-addresses.ts";
+import { BlockedAddress, checkedLookup, checkHost, plainHost } from "../core/outbound-addresses.ts";
 import type { Settings } from "../core/settings.ts";
-import { relayLookup } from "./addresses.ts";
 import { systemTrust } from "./trust.ts";
 
 export interface Letter {
@@ -15,7 +14,7 @@ export interface Letter {
 }
 
 export interface Posting {
-  /** The name beside the sender's address. */
+  /** Display name of the sender. */
   readonly from: string;
   readonly date: Date;
   readonly timeout: number;
@@ -23,10 +22,10 @@ export interface Posting {
   readonly signal?: AbortSignal;
 }
 
-/** The mail was not taken; the message is one for an admin, without the password. */
+/** The mail was not accepted. The message is meant for an admin and does not contain the password. */
 export class NotSent extends Error {}
 
-/** With neither user nor password mail goes out without signing in, whatever the type says. */
+/** Without user name and password mail is sent unauthenticated, whatever the configured type. */
 const signsIn = ({ authentication_type: type, user_name: user, password }: SmtpSettings): boolean =>
   type !== "none" && type !== "authtype_none" && (user !== "" || password !== "");
 
@@ -36,16 +35,17 @@ const methods: Readonly<Record<string, string>> = {
   authmethod_login: "LOGIN",
 };
 
-/** The port on which TLS begins with the first byte (RFC 8314, 3.3). */
+/** The port for implicit TLS (RFC 8314, 3.3). */
 const SMTPS = 465;
 
 /**
- * With both kinds of TLS turned on (the defaults) the connection is secure in any case: port 465 takes TLS at once, others STARTTLS.
+ * Whether to use implicit TLS. With both settings enabled (the default) the connection is always encrypted: implicit
+ * TLS on port 465, STARTTLS on other ports.
  */
-export const secureAtOnce = (smtp: Pick<SmtpSettings, "enable_ssl_tls" | "enable_start_tls" | "port">): boolean =>
+export const usesImplicitTls = (smtp: Pick<SmtpSettings, "enable_ssl_tls" | "enable_start_tls" | "port">): boolean =>
   smtp.enable_ssl_tls && (!smtp.enable_start_tls || smtp.port === SMTPS);
 
-/** Loads what sending needs: the first mail would take noticeably longer. */
+/** Preloads the modules for sending, which would noticeably delay the first mail. */
 export const readyToSend = async (): Promise<void> => void (await Promise.all([import("nodemailer"), systemTrust()]));
 
 export async function deliver(smtp: SmtpSettings, letter: Letter, posting: Posting): Promise<void> {
@@ -61,17 +61,17 @@ export async function deliver(smtp: SmtpSettings, letter: Letter, posting: Posti
       text: letter.text,
       ...(letter.html === undefined ? {} : { html: letter.html }),
       date: posting.date,
-      // No out-of-office note is to answer (RFC 3834).
+      // Suppresses automatic replies (RFC 3834).
       headers: { "Auto-Submitted": "auto-generated" },
       signal,
     });
   } catch (error) {
-    if (posting.signal?.aborted) throw new NotSent("the server ended before the mail had left");
+    if (posting.signal?.aborted) throw new NotSent("the server stopped before the mail was sent");
     throw new NotSent(reasonOf(error, smtp, signal, posting.timeout));
   }
 }
 
-/** Names that people enter stand in headers: on one line. */
+/** User-entered names used in headers, reduced to one line. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what ends a header
 const plain = (text: string): string => text.replace(/[\u0000-\u001f\u007f-\u009f\u2028\u2029]+/g, " ").trim();
 
@@ -80,9 +80,12 @@ async function optionsOf(
   { timeout, outbound }: Posting,
   signal: AbortSignal,
 ): Promise<SMTPTransportOptions> {
-  const { server: host, port } = smtp;
-  const secure = secureAtOnce(smtp);
-  const lookup = await relayLookup(outbound, host);
+  const { port } = smtp;
+  const host = plainHost(smtp.server);
+  const secure = usesImplicitTls(smtp);
+  // Host names are checked when the connection resolves them; IP addresses are not resolved, so check them here.
+  await checkHost(outbound, { hostname: host });
+  const lookup = checkedLookup(outbound);
   return {
     host,
     port,
@@ -95,7 +98,7 @@ async function optionsOf(
       ? {
           auth: { user: smtp.user_name, pass: smtp.password },
           authMethod: methods[smtp.authentication_method] ?? "PLAIN",
-          // A server that asks for no password is not the one that was meant.
+          // Refuse to send without authentication if the server does not offer it: it may be a different server.
           forceAuth: true,
         }
       : {}),
@@ -105,7 +108,7 @@ async function optionsOf(
     maxResponseSize: 64 * 1024,
     disableFileAccess: true,
     disableUrlAccess: true,
-    // Ours, so that the address that was checked is the one that is connected to.
+    // Connect here, so that the connection uses the address that was checked.
     getSocket(_options, done) {
       const socket = connect({ host, port, lookup, autoSelectFamily: true });
       settled(socket, signal).then(
@@ -159,23 +162,23 @@ function reasonOf(thrown: unknown, smtp: SmtpSettings, signal: AbortSignal, time
   const where = `${smtp.server}:${smtp.port}`;
   const error: SmtpError = thrown instanceof Error ? thrown : new Error("unknown");
   if (thrown instanceof BlockedAddress) return error.message;
-  const said = error.response === undefined ? "" : `: ${told(error.response, smtp)}`;
+  const reply = error.response === undefined ? "" : `: ${redacted(error.response, smtp)}`;
   if (error.code === "EAUTH")
     return error.response === undefined
       ? `no sign-in at ${where}: user_name and password must be set`
-      : `${where} refused the sign-in${said}`;
-  if (error.response !== undefined) return `${where} refused${stepOf(error)}${said}`;
+      : `${where} refused the sign-in${reply}`;
+  if (error.response !== undefined) return `${where} refused${stepOf(error)}${reply}`;
   if (signal.aborted || error.code === "ETIMEDOUT")
     return `${where} did not answer within ${Math.round(timeout / 100) / 10} s`;
   const own = error.originalCode ?? error.code ?? "";
   if (plainTexts[own] !== undefined) return `${where} ${plainTexts[own]}`;
   if (error.code === "EENVELOPE") return "the address of the sender or the recipient cannot be used";
   if (/wrong version number|packet length too long/i.test(error.message))
-    return `${where} does not speak TLS from the first byte: turn enable_ssl_tls off, or enable_start_tls on`;
+    return `${where} does not support implicit TLS: disable enable_ssl_tls, or enable enable_start_tls`;
   if (error.code === "ETLS" || own.startsWith("ERR_") || /certificate|self-signed|altname/i.test(error.message))
-    return `no secure connection to ${where}: ${told(error.message.replace(/^Error initiating TLS - /, ""), smtp)}`;
+    return `no secure connection to ${where}: ${redacted(error.message.replace(/^Error initiating TLS - /, ""), smtp)}`;
   if (error.code === "ECONNECTION") return `${where} closed the connection`;
-  return `${where}: ${told(error.message, smtp)}`;
+  return `${where}: ${redacted(error.message, smtp)}`;
 }
 
 function stepOf({ code, command }: SmtpError): string {
@@ -186,8 +189,8 @@ function stepOf({ code, command }: SmtpError): string {
 
 const LONGEST = 200;
 
-/** What the server said, on one line, cut short; servers have been seen to say back what they were told. */
-function told(text: string, { user_name: user, password }: SmtpSettings): string {
+/** The server's reply on one line, truncated. Secrets are removed, since some servers echo what they receive. */
+function redacted(text: string, { user_name: user, password }: SmtpSettings): string {
   const base64 = (value: string) => Buffer.from(value).toString("base64");
   const secrets = password === "" ? [] : [password, base64(password), base64(`\0${user}\0${password}`)];
   const clean = secrets.reduce((left, secret) => left.replaceAll(secret, "***"), plain(text));

@@ -1,14 +1,14 @@
 import { id, json, ref, table, text, time } from "../store/table.ts";
 
-/** What a mailed link (or a browser) proves, once: kept hashed, and gone with its use or its time. */
+/** Single-use tokens of mailed links and browser sign-ins. Stored as hashes, deleted after use or expiry. */
 export const oneTimeTokens = table("one_time_tokens", {
   id: id(),
   kind: text<"password_reset" | "email_change" | "mfa" | "cli_login">().index(),
   user_id: ref("users"),
-  /** SHA-256 of the token, hex. */
+  /** SHA-256 of the token, hexadecimal. */
   token_hash: text().unique(),
   created_at: time(),
   expires_at: time().index(),
-  /** What the kind needs, for example the new address. */
+  /** Data of the kind, such as the new email address. */
   data: json<Record<string, string>>().nullable(),
 });

@@ -1,7 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { createSecureContext, type SecureContext } from "node:tls";
 
-/** Where systems keep the certificates that they trust, as one file. Elsewhere Node's own list has to do. */
+/** Bundles of the operating system's trusted certificates. On other systems Node's own list is used. */
 const bundles = [
   "/etc/ssl/certs/ca-certificates.crt",
   "/etc/pki/tls/certs/ca-bundle.crt",
@@ -10,13 +10,13 @@ const bundles = [
   "/etc/ssl/cert.pem",
 ];
 
-/** Trusts what Node does (NODE_EXTRA_CA_CERTS included) and what the first of these files has. */
+/** Trusts Node's certificates (including NODE_EXTRA_CA_CERTS) and those in the first of these files that exists. */
 export async function trusting(files: readonly string[] = bundles): Promise<SecureContext> {
   const made = createSecureContext({ minVersion: "TLSv1.2" });
   for (const file of files) {
     const pem = await readFile(file, "utf8").catch(() => "");
     if (pem === "") continue;
-    // With `ca` given instead, NODE_EXTRA_CA_CERTS would count for nothing.
+    // Added one by one: the option `ca` would disable NODE_EXTRA_CA_CERTS.
     for (const [certificate] of pem.matchAll(/-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g))
       (made.context as { addCACert(pem: string): void }).addCACert(certificate);
     break;
@@ -26,7 +26,7 @@ export async function trusting(files: readonly string[] = bundles): Promise<Secu
 
 let known: Promise<SecureContext> | undefined;
 
-/** Read once: certificates that the system comes to trust count after the next start. */
+/** Loaded once; newly trusted certificates take effect after a restart. */
 export function systemTrust(): Promise<SecureContext> {
   known ??= trusting();
   return known;

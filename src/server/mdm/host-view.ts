@@ -1,15 +1,15 @@
-// Device management of hosts as the host object shows it.
+// Renders the device management data of hosts for the host object.
 import type { HostMdm, HostProfile } from "../../api/host-mdm.ts";
 import { byId, groupBy } from "../hosts/parts.ts";
-import { lockStates } from "../scripts/states.ts";
+import { lockSide, lockStateOf } from "../scripts/states.ts";
 import { oneOf } from "../store/query.ts";
+import { type SidesOf, side } from "../store/sides.ts";
 import type { RowOf } from "../store/table.ts";
 import type { ServerTx } from "../tables.ts";
-import type { hostBootstrap, hostDiskEncryption, hostMdm, hostProfiles, mdmSolutions } from "./tables.ts";
+import { type hostBootstrap, hostDiskEncryption, hostMdm, type hostProfiles, type mdmSolutions } from "./tables.ts";
 
 type Enrollment = RowOf<typeof hostMdm>;
 type Solution = RowOf<typeof mdmSolutions>;
-type Encryption = Pick<RowOf<typeof hostDiskEncryption>, "id" | "status" | "detail" | "key_updated_at">;
 
 export interface HostMdmView {
   readonly mdm: HostMdm;
@@ -17,69 +17,95 @@ export interface HostMdmView {
   readonly last_mdm_enrolled_at: string | null;
 }
 
-/** Windows servers show no enrollment, whatever their agents tell. */
-export const shownEnrollment = <T extends Pick<Enrollment, "is_server">>(row: T | undefined): T | undefined =>
-  row?.is_server ? undefined : row;
+/** The enrollment of Windows servers is never shown, whatever their agents report. */
+export const shownEnrollment = <T extends Pick<Enrollment, "is_server">>(row: T | null | undefined): T | undefined =>
+  row == null || row.is_server ? undefined : row;
 
-/** `whole` adds settings, setup and profiles: the view of one host. */
+/** The columns that `mdmOfHosts` reads. The disk encryption key is not among them: it would be decrypted. */
+export const mdmSides = {
+  enrollment: side(
+    hostMdm,
+    "enrollment_status",
+    "solution_id",
+    "is_server",
+    "connected_to_svc",
+    "enrolled_at",
+    "checked_in_at",
+  ),
+  lock: lockSide,
+  encryption: side(hostDiskEncryption, "status", "detail", "key_updated_at"),
+};
+
+type MdmSides = Partial<SidesOf<typeof mdmSides>>;
+
+/**
+ * Returns a function for the hosts' positions in the list. `whole` adds settings, setup and profiles, for the
+ * single-host view.
+ */
 export async function mdmOfHosts(
   store: ServerTx,
   hosts: readonly { readonly id: number; readonly platform: string }[],
+  sides: readonly MdmSides[],
   { whole = false }: { whole?: boolean } = {},
-): Promise<(id: number) => HostMdmView> {
-  const ids = hosts.map(({ id }) => id);
-  const [enrollments, actions, encryption, bootstrap, profiles] = await Promise.all([
-    store.hostMdm.getMany(ids),
-    lockStates(store, ids),
-    // The key itself is not read: it would be deciphered for nothing.
-    store.hostDiskEncryption.pick(["id", "status", "detail", "key_updated_at"], { where: oneOf("id", ids) }),
+): Promise<(at: number) => HostMdmView> {
+  const ids = whole ? hosts.map(({ id }) => id) : [];
+  const solutionIds = new Set<number>();
+  for (const { enrollment } of sides) if (enrollment?.solution_id != null) solutionIds.add(enrollment.solution_id);
+  const [solutions, bootstrap, profiles] = await Promise.all([
+    solutionIds.size > 0 ? store.mdmSolutions.getMany([...solutionIds]) : [],
     whole ? store.hostBootstrap.getMany(ids) : [],
     whole ? store.hostProfiles.list({ where: oneOf("host_id", ids) }) : [],
   ]);
-  const solutionIds = new Set(enrollments.map((row) => row.solution_id).filter((id) => id !== null));
-  const solutions = byId(await store.mdmSolutions.getMany([...solutionIds]));
-  const platforms = new Map(hosts.map(({ id, platform }) => [id, platform]));
-  const enrollmentOf = byId(enrollments);
-  const encryptionOf = byId(encryption);
+  const solutionsById = byId(solutions);
   const bootstrapOf = byId(bootstrap);
   const profilesOf = groupBy(profiles, ({ host_id }) => host_id);
-  return (id) => {
-    const row = shownEnrollment(enrollmentOf.get(id));
-    const disk = encryptionOf.get(id);
-    const more = whole
-      ? {
-          ...(platforms.get(id) === "darwin"
-            ? { macos_settings: macosSettings(disk), macos_setup: macosSetup(bootstrapOf.get(id)) }
-            : {}),
-          os_settings: { disk_encryption: { status: disk?.status ?? null, detail: disk?.detail ?? "" } },
-          profiles: (profilesOf.get(id) ?? []).map(profileOf),
-        }
-      : {};
-    return {
-      mdm: { ...enrollmentFields(row, solutions), ...actions.get(id)!, ...keyField(disk), ...more },
-      last_mdm_checked_in_at: row?.checked_in_at ?? null,
-      last_mdm_enrolled_at: row?.enrolled_at ?? null,
-    };
+  return (at) => {
+    const { enrollment, lock, encryption } = sides[at]!;
+    const row = shownEnrollment(enrollment);
+    const mdm = mdmFields(
+      row,
+      row?.solution_id == null ? undefined : solutionsById.get(row.solution_id),
+      lock,
+      encryption,
+    );
+    if (whole) {
+      const { id, platform } = hosts[at]!;
+      if (platform === "darwin")
+        Object.assign(mdm, {
+          macos_settings: macosSettings(encryption),
+          macos_setup: macosSetup(bootstrapOf.get(id)),
+        });
+      Object.assign(mdm, {
+        os_settings: { disk_encryption: { status: encryption?.status ?? null, detail: encryption?.detail ?? "" } },
+        profiles: (profilesOf.get(id) ?? []).map(profileOf),
+      });
+    }
+    return { mdm, last_mdm_checked_in_at: row?.checked_in_at ?? null, last_mdm_enrolled_at: row?.enrolled_at ?? null };
   };
 }
 
-function enrollmentFields(row: Enrollment | undefined, solutions: ReadonlyMap<number, Solution>) {
-  const solution = row?.solution_id == null ? undefined : solutions.get(row.solution_id);
+function mdmFields(
+  row: MdmSides["enrollment"],
+  solution: Solution | undefined,
+  lock: MdmSides["lock"],
+  encryption: MdmSides["encryption"],
+): HostMdm {
+  const { device_status, pending_action, action_failure } = lockStateOf(lock);
   return {
     enrollment_status: row?.enrollment_status ?? null,
     name: solution?.name ?? "",
     server_url: solution?.server_url || null,
     connected_to_svc: row?.connected_to_svc ?? false,
     dep_profile_error: false,
+    device_status,
+    pending_action,
+    action_failure,
+    // A key that is not verified is not returned, so it is reported as not available.
+    encryption_key_available: encryption?.status === "verified" && encryption.key_updated_at !== null,
   };
 }
 
-/** A key that is not verified is not given out, so it is not there to be had. */
-const keyField = (disk: Encryption | undefined) => ({
-  encryption_key_available: disk?.status === "verified" && disk.key_updated_at !== null,
-});
-
-const macosSettings = (disk: Encryption | undefined): HostMdm["macos_settings"] => ({
+const macosSettings = (disk: MdmSides["encryption"]): HostMdm["macos_settings"] => ({
   disk_encryption: disk?.status ?? null,
   action_required: disk?.status === "action_required" ? disk.detail || null : null,
 });

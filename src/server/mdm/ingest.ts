@@ -1,4 +1,5 @@
-// What agents tell of their hosts' device management: one row a host, written only when it differs from the one before.
+// Stores the device management data that agents report: one row per host, written only if it differs from the
+// previous one.
 import type { MdmInventory } from "../agent/inventory/mdm.ts";
 import type { InsertOf, RowOf } from "../store/table.ts";
 import type { ServerStore } from "../tables.ts";
@@ -10,17 +11,17 @@ export interface MdmAnswer {
   readonly mdm: MdmInventory;
 }
 
-/** The columns that agents tell of. */
-export const mdmTold = ["enrollment_status", "solution_id", "installed_from_dep", "is_server"] as const;
-export type HostMdmRow = Pick<InsertOf<typeof hostMdm>, "id" | (typeof mdmTold)[number]> & { id: number };
+/** The columns that agents report. */
+export const reportedMdmColumns = ["enrollment_status", "solution_id", "installed_from_dep", "is_server"] as const;
+export type HostMdmRow = Pick<InsertOf<typeof hostMdm>, "id" | (typeof reportedMdmColumns)[number]> & { id: number };
 
 export interface MdmIngest {
-  /** Makes the products known, and gives the rows to upsert. At most one answer a host. */
+  /** Stores new products and returns the rows to upsert. Pass at most one result per host. */
   plan(answers: readonly MdmAnswer[]): Promise<HostMdmRow[]>;
   forget(): void;
 }
 
-/** An enrolled host whose agent names neither product nor address is enrolled in nothing that can be named. */
+/** Without a product name and a server URL, an enrolled host has no solution. */
 const solutionOf = ({ enrolled, name, server_url }: MdmInventory): Solution | null =>
   enrolled && (name !== "" || server_url !== "") ? { name, server_url } : null;
 
@@ -29,7 +30,7 @@ function rowOf(
   solutionId: number | null,
   old: RowOf<typeof hostMdm> | undefined,
 ): HostMdmRow {
-  // The agent cannot tell a personal enrollment from another one made by hand.
+  // The agent cannot distinguish a personal enrollment from another manual one.
   const staysPersonal = old?.enrollment_status === "On (personal)" && mdm.enrollment_status === "On (manual)";
   return {
     id: hostId,
@@ -53,7 +54,7 @@ export function createMdmIngest(store: ServerStore): MdmIngest {
         const solution = solutionOf(answer.mdm);
         const old = known.get(answer.hostId);
         const row = rowOf(answer, solution === null ? null : ids.of(solution), old);
-        return old && mdmTold.every((column) => row[column] === old[column]) ? [] : [row];
+        return old && reportedMdmColumns.every((column) => row[column] === old[column]) ? [] : [row];
       });
     },
     forget: () => solutions.forget(),

@@ -1,4 +1,4 @@
-// Device management of hosts: where they are enrolled, in all, and the keys of their disks.
+// Device management of hosts: enrollment, totals, and disk encryption keys.
 import type { z } from "zod";
 import type { hostDetailsApi, MdmSummary } from "../../api/host-details.ts";
 import type { Enrollment } from "../../api/host-mdm.ts";
@@ -41,7 +41,7 @@ export interface EnrollmentCounts {
   readonly solutions: MdmSummary["mobile_device_management_solution"];
 }
 
-/** Of the hosts that `where` picks, Windows servers left out. */
+/** Counts over the matching hosts, without Windows servers. */
 export async function enrollmentCounts({ store }: Context, where: Predicate): Promise<EnrollmentCounts> {
   const own = and(eq("is_server", false), where.op === "all" ? everything : exists(hosts, "id", where));
   const [statuses, solutions] = await Promise.all([
@@ -84,18 +84,18 @@ export function mdmSummary(ctx: Context, query: SummaryQuery): Promise<MdmSummar
   });
 }
 
-/** Profiles come with device management by this server, which is not there yet. */
+/** Always empty: profiles require device management by this server, which is not implemented yet. */
 export async function profilesOfHost(ctx: Context, id: number) {
   const host = await hostFor(ctx, "profiles:read", id);
   return { host_id: host.id, profiles: [] };
 }
 
-/** Ends this server's management of the host. A host that another product manages, or none, is none of ours to let go. */
+/** Ends this server's management of the host. Refused if another product or none manages the host. */
 export async function unenrollHost(ctx: Context, id: number): Promise<Record<string, never>> {
   const host = await hostFor(ctx, "mdm:unenroll", id);
   await ctx.store.tx(async (store) => {
     const row = await store.hostMdm.get(host.id);
-    // Asked again in the change itself: another call may have been first.
+    // The update checks the condition again, because a concurrent call may have been first.
     const changed = await store.hostMdm.update({
       where: and(eq("id", host.id), eq("connected_to_svc", true)),
       set: { enrollment_status: "Off", solution_id: null, connected_to_svc: false },
@@ -112,7 +112,7 @@ export async function unenrollHost(ctx: Context, id: number): Promise<Record<str
   return {};
 }
 
-/** Only a key that was seen to fit is given out, and who asked for it is recorded with it. */
+/** Returns a key only if it was verified, and records who requested it. */
 export async function encryptionKeyOf(ctx: Context, id: number) {
   const host = await hostFor(ctx, "hosts:read_disk_key", id);
   return ctx.store.tx(async (store) => {

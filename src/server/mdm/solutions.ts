@@ -1,4 +1,4 @@
-// Device-management products as hosts tell of them: the ids of those that were seen are held.
+// Device management products that hosts report. The ids of known products are cached.
 import type { ServerStore } from "../tables.ts";
 
 export interface Solution {
@@ -7,12 +7,12 @@ export interface Solution {
 }
 
 export interface Solutions {
-  /** The ids of these products, made where they are new. */
+  /** The ids of these products. New products are inserted. */
   ids(solutions: readonly Solution[]): Promise<{ of(solution: Solution): number }>;
   forget(): void;
 }
 
-const HELD_MAX = 10_000;
+const CACHED_MAX = 10_000;
 
 const keyOf = ({ name, server_url }: Solution): string => `${name}\0${server_url}`;
 
@@ -33,7 +33,7 @@ export function createSolutions(store: Pick<ServerStore, "mdmSolutions">): Solut
           [...missing.values()].map(({ name, server_url }) => ({ name, server_url })),
           { on: ["name", "server_url"], set: [], returning: ["id"] },
         );
-        if (held.size >= HELD_MAX) held.clear();
+        if (held.size >= CACHED_MAX) held.clear();
         [...missing.keys()].forEach((key, i) => {
           held.set(key, rows[i]!.id);
           found.set(key, rows[i]!.id);

@@ -1,21 +1,21 @@
 import { bool, id, idOf, int, ref, table, text, time } from "../store/table.ts";
 
-/** A device-management product as hosts tell of it. */
+/** A device management product, as reported by hosts. */
 export const mdmSolutions = table(
   "mdm_solutions",
   { id: id(), name: text(), server_url: text() },
   { unique: [["name", "server_url"]] },
 );
 
-/** A host's enrollment in device management, in whichever product. */
+/** A host's enrollment in any device management product. */
 export const hostMdm = table("host_mdm", {
   id: idOf("hosts"),
   enrollment_status: text<"On (automatic)" | "On (manual)" | "On (personal)" | "Pending" | "Off">().index(),
   solution_id: ref("mdm_solutions").nullable(),
   installed_from_dep: bool().default(false),
-  /** A Windows server: its state is kept and not shown. */
+  /** A Windows server: its state is stored but not shown. */
   is_server: bool().default(false).index(),
-  /** This server manages it. */
+  /** Whether this server manages the host. */
   connected_to_svc: bool().default(false).index(),
   enrolled_at: time().nullable(),
   checked_in_at: time().nullable(),
@@ -49,13 +49,13 @@ export type DiskEncryptionStatus =
   | "failed"
   | "removing_enforcement";
 
-/** Disk encryption of a host as this server asks for it, and its escrowed key. */
+/** The disk encryption status of a host and its escrowed key. */
 export const hostDiskEncryption = table("host_disk_encryption", {
   id: idOf("hosts"),
   status: text<DiskEncryptionStatus>().nullable().index(),
   detail: text().default(""),
   key: text().nullable().secret(),
-  /** LUKS: salt and slot of the key, by which it can be taken away again. */
+  /** LUKS: salt and slot of the key, which are needed to remove it again. */
   key_salt: text().nullable().secret(),
   key_slot: int().nullable(),
   key_updated_at: time().nullable(),
@@ -63,7 +63,7 @@ export const hostDiskEncryption = table("host_disk_encryption", {
   client_error: text().default(""),
 });
 
-/** The bootstrap package of a host that enrolled. */
+/** The bootstrap package of an enrolled host. */
 export const hostBootstrap = table("host_bootstrap", {
   id: idOf("hosts"),
   status: text<"installed" | "pending" | "failed">().index(),

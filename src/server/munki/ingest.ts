@@ -1,4 +1,4 @@
-// What agents tell of Munki: one row a host, written only when it differs from the one before.
+// Stores the Munki data that agents report: one row per host, written only if it differs from the previous one.
 import type { MunkiInventory, MunkiIssue } from "../agent/inventory/munki.ts";
 import { channels } from "../core/channels.ts";
 import { isoAt } from "../core/clock.ts";
@@ -15,19 +15,19 @@ export type HostMunkiRow = InsertOf<typeof hostMunki> & { id: number };
 
 export interface MunkiPlan {
   readonly rows: readonly HostMunkiRow[];
-  /** Hosts that have it no more. */
+  /** Hosts that no longer have Munki. */
   readonly gone: readonly number[];
 }
 
 export interface MunkiIngest {
-  /** Makes the issues known, and plans what is to be written. At most one answer a host. */
+  /** Stores new issues and plans the writes. Pass at most one result per host. */
   plan(answers: readonly MunkiAnswer[], now: number): Promise<MunkiPlan>;
   forget(): void;
   stop(): Promise<void>;
 }
 
-const HELD_MAX = 10_000;
-/** Issues of one host at most; the rest is passed over. */
+const CACHED_MAX = 10_000;
+/** The maximum number of issues per host. Further ones are ignored. */
 const ISSUES_MAX = 200;
 
 const keyOf = ({ name, type }: MunkiIssue): string => `${type}\0${name}`;
@@ -49,7 +49,7 @@ export async function createMunkiIngest(store: ServerStore): Promise<MunkiIngest
       [...missing.values()].map(({ name, type }) => ({ name, type })),
       { on: ["name", "type"], set: [], returning: ["id"] },
     );
-    if (held.size >= HELD_MAX) held.clear();
+    if (held.size >= CACHED_MAX) held.clear();
     [...missing.keys()].forEach((key, i) => {
       held.set(key, rows[i]!.id);
       found.set(key, rows[i]!.id);

@@ -1,4 +1,4 @@
-// Munki on Macs, and beside it their device management.
+// Munki on Macs, together with their device management.
 import type { DesktopAdmin, HostDesktopAdmin } from "../../api/host-details.ts";
 import { inTeam, visible } from "../core/access.ts";
 import type { Context } from "../core/context.ts";
@@ -9,7 +9,7 @@ import { enrollmentCounts, enrollmentOf } from "../mdm/service.ts";
 import { and, eq, exists, oneOf } from "../store/query.ts";
 import { compareText } from "../store/rows.ts";
 
-/** Null: not a Mac. Parts that a Mac has not are null. */
+/** Null if the host is not a Mac. Parts that a Mac does not have are null. */
 export async function desktopAdminOfHost(ctx: Context, id: number): Promise<{ desktopadmin: HostDesktopAdmin | null }> {
   const host = await hostFor(ctx, "mdm:read", id);
   if (host.platform !== "darwin") return { desktopadmin: null };

@@ -6,7 +6,7 @@ const DELIVERED_FOR = days(7);
 const DEAD_FOR = days(30);
 
 export interface OutboxBounds {
-  /** Rows of each state that are kept at most; of those that wait, the oldest are given up beyond it. */
+  /** Maximum rows kept per state. If more are pending, the oldest are given up. */
   readonly delivered: number;
   readonly dead: number;
   readonly pending: number;
@@ -60,7 +60,7 @@ async function giveUpOldest({ store }: Services, most: number, signal: AbortSign
         old.map(({ id }) => id),
       ),
     );
-    const last_error = "given up: too many deliveries wait";
+    const last_error = "given up: too many pending deliveries";
     count += await store.outbox.update({ where, set: { state: "dead", last_error } });
     over -= old.length;
   }

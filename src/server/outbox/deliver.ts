@@ -4,7 +4,7 @@ import { deliverWebhook } from "../webhooks/deliver.ts";
 import { notDelivered, type Outcome } from "./outcome.ts";
 import type { OutboxRow } from "./service.ts";
 
-/** One try. Throws only where the store cannot be asked. */
+/** Makes one delivery attempt. Throws only if the store is unavailable. */
 export async function deliver(services: Services, row: OutboxRow, signal: AbortSignal): Promise<Outcome> {
   switch (row.kind) {
     case "webhook":
@@ -12,6 +12,6 @@ export async function deliver(services: Services, row: OutboxRow, signal: AbortS
     case "ticket":
       return deliverTicket(services, row, signal);
     default:
-      return notDelivered("this server does not know how to send this");
+      return notDelivered("this server version cannot send this kind of delivery");
   }
 }

@@ -1,15 +1,15 @@
-// What the sender knows of destinations, and which of them have their turn.
+// The queues of the outbox, one per destination, as known to the sender.
 
 export interface Line {
   readonly destination: string;
-  /** The least id that may be waiting; null when nothing is. */
+  /** A lower bound of the pending ids; null if nothing is pending. */
   from: number | null;
-  /** Not before this, in the clock's milliseconds. */
+  /** Earliest time of the next attempt, in ms of the clock. */
   notBefore: number;
-  /** Tries in a row that failed. */
+  /** Consecutive failed attempts. */
   failures: number;
   isBusy: boolean;
-  /** Told while it was busy not to wait for its retry. */
+  /** Set when a notification that arrived during an attempt asks to skip the retry delay. */
   isUrgent: boolean;
 }
 
@@ -24,14 +24,14 @@ export class Lines {
     return made;
   }
 
-  /** Rows of the destination wait, none with an id less than this that was not told of before. */
-  tell(destination: string, id: number): Line {
+  /** Records that the destination has pending rows, from this id on. */
+  add(destination: string, id: number): Line {
     const line = this.get(destination);
     line.from = Math.min(line.from ?? id, id);
     return line;
   }
 
-  /** Lines that have work, and nobody at it, the one that may go first in front. Others are forgotten where nothing is known of them. */
+  /** Idle lines with pending rows, the earliest due first. Removes lines without any state. */
   waiting(): Line[] {
     const waiting: Line[] = [];
     for (const line of this.lines.values())

@@ -1,14 +1,14 @@
-// What goes over `channels.outbox`: that a destination has rows to be sent from this id on.
+// Messages on `channels.outbox`: a destination has pending rows, starting with this id.
 const MOST_BYTES = 7_000;
 
 export interface Wake {
   readonly destination: string;
   readonly id: number;
-  /** The destination does not wait for its retry any longer. */
+  /** Skip the retry delay of the destination. */
   readonly isUrgent?: boolean;
 }
 
-/** Empty where the destination is too long to be named: then the sender looks for itself. */
+/** Empty if the destination is too long for a notification; the sender then reads the store. */
 export function wakeMessage({ destination, id, isUrgent = false }: Wake): string {
   const text = JSON.stringify([id, isUrgent, destination]);
   return Buffer.byteLength(text) > MOST_BYTES ? "" : text;

@@ -1,16 +1,16 @@
-// What came of one try, and when the next one is.
+// The outcome of a delivery attempt, and the time of the next one.
 import { minutes, seconds } from "../core/clock.ts";
 import type { Random } from "../core/random.ts";
 
 export interface Outcome {
   readonly isDelivered: boolean;
-  /** The answer's status; null where there was none. */
+  /** The HTTP status; null if there was no reply. */
   readonly status: number | null;
-  /** Why it was not delivered: nothing of the answer's body, no secrets. */
+  /** Why it was not delivered. Contains no secrets and nothing of the reply's body. */
   readonly error: string | null;
-  /** The answer's Retry-After, as it stood there. */
+  /** The Retry-After header of the reply, unparsed. */
   readonly retryAfter: string | null;
-  /** What is kept of the answer, or of the try for the next one. */
+  /** Data to store from the reply, or from this attempt for the next one. */
   readonly result: Record<string, string> | null;
 }
 
@@ -28,23 +28,30 @@ export const notDelivered = (
   retryAfter: string | null = null,
 ): Outcome => ({ isDelivered: false, status, error: error.slice(0, 500), retryAfter, result: null });
 
-/** Whether the destination as a whole is in trouble, and not only with this one request. */
+/** Whether the destination as a whole fails, not just this request. */
 export const isDestinationDown = ({ status }: Outcome): boolean =>
-  status === null || status >= 500 || status === 429 || status === 408;
+  status === null || status >= 500 || isForLater(status);
+
+/** Whether the destination rejected this request permanently (4xx except timeout, too early and rate limit). */
+export const isRefused = ({ status }: Outcome): boolean =>
+  status !== null && status >= 400 && status < 500 && !isForLater(status);
+
+/** Request Timeout, Too Early, Too Many Requests. */
+const isForLater = (status: number): boolean => status === 408 || status === 425 || status === 429;
 
 const FIRST_LEAST = seconds(1);
 const FIRST_MORE = seconds(4);
 const BASE = seconds(5);
 const LONGEST = minutes(10);
 
-/** Milliseconds until the next try, after so many that failed (1 or more). */
+/** Delay in ms before the next attempt, after `failed` (1 or more) failed attempts. */
 export function retryDelay(failed: number, random: Pick<Random, "int">): number {
   if (failed <= 1) return FIRST_LEAST + random.int(FIRST_MORE + 1);
   const whole = Math.min(LONGEST, BASE * 2 ** Math.min(failed - 1, 20));
   return whole / 2 + random.int(whole / 2 + 1);
 }
 
-/** Milliseconds that a Retry-After asks to wait: seconds or a date (RFC 9110, 10.2.3); 0 where it says nothing. */
+/** The delay in ms of a Retry-After header: seconds or a date (RFC 9110, 10.2.3); 0 if it is absent or invalid. */
 export function retryAfterOf(text: string | null, now: number): number {
   const given = text?.trim() ?? "";
   if (/^\d{1,9}$/.test(given)) return Number(given) * 1000;

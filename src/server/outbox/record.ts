@@ -1,19 +1,19 @@
-// What becomes of a row after a try: delivered, to be tried again, or given up.
+// Stores the result of a delivery attempt: delivered, to be retried, or given up.
 import { recordActivity } from "../activities/record.ts";
-import { isoAt } from "../core/clock.ts";
+import { isoAt, isoPlus } from "../core/clock.ts";
 import { type Services, serviceContext, within } from "../core/context.ts";
 import { and, eq, lte } from "../store/query.ts";
 import type { ServerTx } from "../tables.ts";
-import { isDestinationDown, type Outcome, retryAfterOf, retryDelay } from "./outcome.ts";
-import type { OutboxRow } from "./service.ts";
+import { isDestinationDown, isRefused, type Outcome, retryAfterOf, retryDelay } from "./outcome.ts";
+import { GIVE_UP_REFUSED_AFTER, type OutboxRow } from "./service.ts";
 
 export interface After {
   readonly state: OutboxRow["state"];
-  /** When the destination may be sent to again, ISO. */
+  /** Earliest time of the next attempt to this destination, ISO text. */
   readonly nextAt: string;
 }
 
-/** `failures`: tries in a row that this destination has failed, this one included. */
+/** `failures`: consecutive failed attempts of this destination, including this one. */
 export async function recordOutcome(
   services: Services,
   row: OutboxRow,
@@ -22,12 +22,16 @@ export async function recordOutcome(
 ): Promise<After> {
   const { store, clock, log, metrics } = services;
   const now = clock.now();
-  const after = afterTry(services, row, outcome, failures);
+  const isRefusal = row.kind === "webhook" && isRefused(outcome);
+  const refused_since = row.refused_since ?? (isRefusal ? isoAt(now) : null);
+  const giveUpAt = isRefusal ? isoPlus(refused_since!, GIVE_UP_REFUSED_AFTER) : row.give_up_at;
+  const after = afterTry(services, { ...row, give_up_at: giveUpAt }, outcome, failures);
   let given = 0;
   await store.tx(async (tx) => {
     const set = {
       attempts: row.attempts + 1,
       last_attempt_at: isoAt(now),
+      refused_since,
       last_status: outcome.status,
       last_error: outcome.error,
       state: after.state,
@@ -45,7 +49,8 @@ export async function recordOutcome(
       { delivery: row.id, message: row.message_id, event: row.event, host: hostOf(row.url), error: outcome.error },
       "a delivery was given up",
     );
-  if (given > 0) log.error({ count: given, host: hostOf(row.url) }, "deliveries behind it were given up too");
+  if (given > 0)
+    log.error({ count: given, host: hostOf(row.url) }, "later deliveries to the same destination were given up too");
   return after;
 }
 
@@ -55,23 +60,26 @@ function afterTry({ clock, random }: Services, row: OutboxRow, outcome: Outcome,
   const asked = retryAfterOf(outcome.retryAfter, now);
   const end = Date.parse(row.give_up_at);
   const delay = retryDelay(Math.max(failures, row.attempts + 1), random);
-  // The last try is at the end, unless the destination asked not to be called before.
-  const nextAt = Math.max(now + asked, Math.min(now + delay, Math.max(end, now + 1_000)));
+  // Makes the last attempt exactly at the end of the retry period, unless the destination requested a longer delay.
+  const nextAt = Math.max(now + asked, Math.min(now + delay, end));
   return { state: now >= end || nextAt > end ? "dead" : "pending", nextAt: isoAt(nextAt) };
 }
 
-/** Rows that waited as long behind one that was never taken: the destination is away, and to try each of them would take days. */
+/** Gives up the rows that waited equally long behind a row that failed: trying each of them would take days. */
 const giveUpOverdue = (tx: ServerTx, row: OutboxRow, now: string): Promise<number> =>
   tx.outbox.update({
     where: and(eq("destination", row.destination), eq("state", "pending"), lte("give_up_at", now)),
-    set: { state: "dead", last_error: "given up untried: the destination took nothing for all of its time" },
+    set: {
+      state: "dead",
+      last_error: "given up without an attempt: the destination accepted nothing before the deadline",
+    },
   });
 
 export function hostOf(url: string): string {
   return URL.canParse(url) ? new URL(url).host : "";
 }
 
-/** The feed tells of policies' automations that got through, that failed the first time, and that were given up. */
+/** Records activities for policy automations that were delivered, failed for the first time, or were given up. */
 async function recordAutomation(
   services: Services,
   tx: ServerTx,

@@ -1,6 +1,6 @@
-// Sends what is in the outbox. One server leads, and sends all of it: what goes to one destination strictly one after the other, by id;
-// a row that is not taken holds up those behind it until it is delivered or given up. Nothing is claimed: a server that dies leaves its rows
-// as they were, and the next leader sends them again under the same message id.
+// Delivers the outbox. One elected server sends all rows: those of one destination strictly in order of their ids, so a
+// failing row delays the rows behind it until it is delivered or given up. Rows are not marked while being sent: if the
+// server dies, the next leader sends them again with the same message id.
 import { channels } from "../core/channels.ts";
 import type { Services } from "../core/context.ts";
 import { and, eq, gte } from "../store/query.ts";
@@ -10,15 +10,15 @@ import { readWake } from "./messages.ts";
 import { isDestinationDown } from "./outcome.ts";
 import { recordOutcome } from "./record.ts";
 
-/** Destinations that are sent to at the same time. */
+/** Maximum number of concurrent destinations. */
 const PARALLEL = 8;
-/** Rows sent before another destination may have its turn. */
+/** Rows sent to one destination before others get their turn. */
 const TURN = 100;
-/** The store is away: it is asked again after this. */
+/** Delay (ms) before the store is read again after it was unavailable. */
 const STORE_RETRY = 1_000;
-/** However far off the next try is, what is known of destinations is compared with the store after this. */
+/** Maximum time (ms) between comparisons of the known lines with the store. */
 const COMPARE_EVERY = 600_000;
-/** What is on its way when the server stops may still arrive. */
+/** Time (ms) for running deliveries to finish at shutdown. */
 const GRACE = 3_000;
 
 const byId = [{ column: "id", direction: "asc" }] as const;
@@ -40,13 +40,13 @@ export async function startOutbox(services: Services): Promise<OutboxSender> {
 
 class Sending {
   private readonly services: Services;
-  /** Nothing new is begun. */
+  /** Aborts when no new deliveries may start. */
   private readonly over: AbortSignal;
-  /** What is under way is dropped. */
+  /** Aborts running deliveries. */
   private readonly dropping = new AbortController();
   private readonly lines = new Lines();
   private readonly works = new Set<Promise<void>>();
-  /** Messages may have been missed. */
+  /** Notifications may have been missed. */
   private isStale = true;
   private isNudged = false;
   private wake = () => {};
@@ -54,7 +54,7 @@ class Sending {
   constructor(services: Services, lost: AbortSignal, stopping: AbortSignal) {
     this.services = services;
     this.over = AbortSignal.any([lost, stopping]);
-    // Another server may lead now: it must not meet requests of this one.
+    // Another server may be leading now, and must not overlap with requests of this one.
     lost.addEventListener("abort", () => (stopping.aborted ? undefined : this.dropping.abort()));
   }
 
@@ -85,7 +85,7 @@ class Sending {
   private hear(payload: string): void {
     const wake = readWake(payload);
     if (wake) {
-      const line = this.lines.tell(wake.destination, wake.id);
+      const line = this.lines.add(wake.destination, wake.id);
       if (wake.isUrgent) line.notBefore = 0;
       if (wake.isUrgent) line.isUrgent = line.isBusy;
     } else this.isStale = true;
@@ -97,7 +97,7 @@ class Sending {
     this.isStale = false;
     try {
       for (const { value } of await this.services.store.outbox.groupCount("destination", eq("state", "pending")))
-        this.lines.tell(String(value), 0);
+        this.lines.add(String(value), 0);
     } catch (error) {
       this.isStale = true;
       throw error;
@@ -125,7 +125,7 @@ class Sending {
     }
   }
 
-  /** Until a line may go on, there is news, or it is over. */
+  /** Waits until a line is due, a notification arrives, or sending ends. */
   private async pause(): Promise<void> {
     const [next] = this.works.size < PARALLEL ? this.lines.waiting() : [];
     const until = next ? next.notBefore - this.services.clock.now() : COMPARE_EVERY;
@@ -139,11 +139,11 @@ class Sending {
     this.wake();
   }
 
-  /** The line's turn: until nothing is left, its head has to wait, or others may go. */
+  /** Sends rows of the line until none are left, the first one has to wait, or the turn is over. */
   private async send(line: Line): Promise<void> {
     const { store, clock } = this.services;
     let from = line.from ?? 0;
-    // What is told of from here on is news.
+    // Notifications from here on concern rows that are not read below.
     line.from = null;
     try {
       for (let left = TURN; left > 0; ) {
@@ -151,7 +151,7 @@ class Sending {
         const heads = await store.outbox.pick(["id", "next_attempt_at"], {
           where,
           order: byId,
-          // Where to begin, for the engine that would otherwise look at every row before.
+          // `after` lets the embedded engine start at this id instead of scanning all earlier rows.
           ...(from > 1 ? { after: [from - 1, from - 1] } : {}),
           limit: left,
         });
@@ -161,21 +161,21 @@ class Sending {
           from = id;
           const due = Date.parse(next_attempt_at);
           if (!this.over.aborted && due <= clock.now() && (await this.sendOne(line, id))) continue;
-          this.lines.tell(line.destination, from);
+          this.lines.add(line.destination, from);
           line.notBefore = Math.max(line.notBefore, due);
           return;
         }
         from++;
       }
-      // There may be more behind them.
-      this.lines.tell(line.destination, from);
+      // More rows may follow.
+      this.lines.add(line.destination, from);
     } catch (error) {
-      this.lines.tell(line.destination, from);
+      this.lines.add(line.destination, from);
       throw error;
     }
   }
 
-  /** Whether the one behind it may go now. */
+  /** Returns whether the next row may be sent immediately. */
   private async sendOne(line: Line, id: number): Promise<boolean> {
     const { services, dropping } = this;
     const row = await services.store.outbox.get(id);
@@ -191,20 +191,25 @@ class Sending {
     return isNext;
   }
 
-  /** An outcome that the store cannot take now is offered again: sending anew would double it. Null when there is no more time. */
+  /**
+   * Retries storing an outcome until the store accepts it, since sending again would duplicate it. Null if time ran
+   * out.
+   */
   private async keep<R>(write: () => Promise<R>): Promise<R | null> {
     for (;;)
       try {
         return await write();
       } catch (err) {
         if (this.dropping.signal.aborted) return null;
-        this.services.log.warn({ err }, "what came of a delivery cannot be kept yet");
+        this.services.log.warn({ err }, "the outcome of a delivery could not be stored; retrying");
         await wait(STORE_RETRY, this.dropping.signal);
       }
   }
 }
 
-/** Real time: the injected clock says when a row is due, not how long to sleep. `early` gets what ends it before. */
+/**
+ * Sleeps in real time: the injected clock only determines when a row is due. `early` receives a function to wake it.
+ */
 function wait(milliseconds: number, signal: AbortSignal, early: (end: () => void) => void = () => {}): Promise<void> {
   return new Promise((resolve) => {
     if (signal.aborted) return resolve();

@@ -1,7 +1,7 @@
-// The way in to the outbox: what has to reach another server is written in the transaction of what it tells of, so neither comes without
-// the other. sender.ts sends it.
+// Adds requests to the outbox. A request to another server is stored in the same transaction as the change that it
+// reports, so that neither is committed without the other. sender.ts delivers it.
 import { channels } from "../core/channels.ts";
-import { hours, isoPlus } from "../core/clock.ts";
+import { hours, isoPlus, minutes } from "../core/clock.ts";
 import type { Services } from "../core/context.ts";
 import type { RowOf } from "../store/table.ts";
 import type { ServerTx } from "../tables.ts";
@@ -14,7 +14,7 @@ export type OutboxEvent = "activities" | "host_status" | "failing_policies" | "v
 export interface Outgoing {
   readonly kind: OutboxRow["kind"];
   readonly event: OutboxEvent;
-  /** What goes to the same destination goes in order; for webhooks the URL. */
+  /** Rows with the same destination are sent in order. For webhooks the URL. */
   readonly destination: string;
   readonly url: string;
   readonly payload: Record<string, unknown>;
@@ -22,8 +22,10 @@ export interface Outgoing {
   readonly team_id?: number | null;
 }
 
-/** How long a row is tried for. */
+/** How long delivery of a row is retried. */
 export const GIVE_UP_AFTER = hours(24);
+/** How long it is retried if a webhook receiver rejects the row, since later rows are delayed meanwhile. */
+export const GIVE_UP_REFUSED_AFTER = minutes(15);
 
 type Given = Pick<Services, "clock" | "random">;
 
@@ -33,15 +35,15 @@ export async function enqueue(tx: ServerTx, services: Given, outgoing: Outgoing)
   return row;
 }
 
-/** Rows in one write: payloads may be large. */
-const AT_ONCE = 500;
+/** Rows per write; payloads may be large. */
+const BATCH = 500;
 
-/** In the order given. */
+/** Keeps the given order. */
 export async function enqueueMany(tx: ServerTx, services: Given, all: readonly Outgoing[]): Promise<void> {
   if (all.length === 0) return;
   const first = new Map<string, OutboxRow>();
-  for (let at = 0; at < all.length; at += AT_ONCE) {
-    const rows = await tx.outbox.insertMany(all.slice(at, at + AT_ONCE).map((one) => newRow(services, one)));
+  for (let at = 0; at < all.length; at += BATCH) {
+    const rows = await tx.outbox.insertMany(all.slice(at, at + BATCH).map((one) => newRow(services, one)));
     for (const row of rows) if (!first.has(row.destination)) first.set(row.destination, row);
   }
   for (const row of first.values()) await tx.notify(channels.outbox, wakeMessage(row));

@@ -1,18 +1,21 @@
 import { id, int, json, packed, table, text, time } from "../store/table.ts";
 
-/** What has to reach another server, written in the transaction of what it tells of. Kept for a while after it was delivered. */
+/**
+ * Requests to other servers, stored in the transaction of the change that they report. Kept for some time after
+ * delivery.
+ */
 export const outbox = table(
   "outbox",
   {
     id: id(),
     created_at: time().index(),
-    /** Which sender takes it. */
+    /** Selects the implementation that sends the row. */
     kind: text<"webhook" | "ticket">(),
-    /** Rows with the same destination go out one after the other, in id order. */
+    /** Rows with the same destination are sent one at a time, in order of their ids. */
     destination: text(),
-    /** What it tells of: `activities`, `host_status`, `failing_policies`, `vulnerabilities`, `test`. */
+    /** The reported event: `activities`, `host_status`, `failing_policies`, `vulnerabilities` or `test`. */
     event: text().index(),
-    /** The same at every try: receivers tell duplicates by it. */
+    /** The same for every attempt, so that receivers can detect duplicates. */
     message_id: text().unique(),
     url: text(),
     payload: packed<Record<string, unknown>>(),
@@ -20,15 +23,17 @@ export const outbox = table(
     attempts: int().default(0),
     next_attempt_at: time().index(),
     last_attempt_at: time().nullable(),
-    /** After this a failed try is the last one. */
+    /** A failed attempt after this time is the last one. */
     give_up_at: time(),
-    /** The HTTP status of the last try; null where there was no answer. */
+    /** When the destination first rejected this request. */
+    refused_since: time().nullable(),
+    /** The HTTP status of the last attempt; null if there was no reply. */
     last_status: int().nullable(),
     last_error: text().nullable(),
     delivered_at: time().nullable(),
-    /** What the sender keeps of the answer (a ticket's key), or of a try of which it is not known what came of it. */
+    /** Data from the reply (such as a ticket's key), or from an attempt with an unknown outcome. */
     result: json<Record<string, string>>().nullable(),
-    /** The policy that it is about; not a reference: deliveries outlive policies. */
+    /** The policy concerned. No foreign key: deliveries outlive policies. */
     policy_id: int().nullable().index(),
     team_id: int().nullable(),
   },

@@ -26,7 +26,7 @@ export async function listDeliveries({ store }: Context, filter: Filter) {
   return { deliveries: rows.map(deliveryOf), meta };
 }
 
-/** Where nothing else is asked for: there may be hundreds of thousands. */
+/** Default page size; there may be hundreds of thousands of rows. */
 const PER_PAGE = 100;
 
 export async function getDelivery({ store }: Context, id: number) {
@@ -35,14 +35,14 @@ export async function getDelivery({ store }: Context, id: number) {
   return { delivery: { ...deliveryOf(row), payload: row.payload as z.infer<typeof DeliveryWithPayload>["payload"] } };
 }
 
-/** The row waits again, in its old place and under its old message id: the receiver can tell that it is the same. */
+/** Makes the row pending again with its id and message id, so that the receiver can detect a duplicate. */
 export const replayDelivery = (ctx: Context, id: number): Promise<{ delivery: Delivery }> =>
   ctx.store.tx(async (store) => {
     const row = await store.outbox.get(id);
     if (!row) throw notFound("delivery", id);
     const now = ctx.clock.iso();
     if (row.state === "pending") {
-      // The head of its destination is what waits for a time.
+      // Clear the retry delay of the destination, which may be set on another row.
       const waiting = and(eq("destination", row.destination), eq("state", "pending"), gt("next_attempt_at", now));
       await store.outbox.update({ where: waiting, set: { next_attempt_at: now } });
     } else
@@ -50,11 +50,12 @@ export const replayDelivery = (ctx: Context, id: number): Promise<{ delivery: De
         where: eq("id", id),
         set: {
           state: "pending",
-          // What is kept of a ticket stays: one that exists, or may, is looked for.
+          // Keep `result`: a ticket that exists, or may exist, is looked up instead of created again.
           attempts: 0,
           next_attempt_at: now,
           give_up_at: isoPlus(now, GIVE_UP_AFTER),
           delivered_at: null,
+          refused_since: null,
           last_status: null,
           last_error: null,
         },
@@ -68,14 +69,14 @@ export const replayDelivery = (ctx: Context, id: number): Promise<{ delivery: De
     return { delivery: deliveryOf((await store.outbox.get(id))!) };
   });
 
-/** One that is never taken holds up all behind it: it need not be waited for. */
+/** Gives up a row that would otherwise delay all rows behind it. */
 export const giveUpDelivery = (ctx: Context, id: number): Promise<{ delivery: Delivery }> =>
   ctx.store.tx(async (store) => {
     const row = await store.outbox.get(id);
     if (!row) throw notFound("delivery", id);
-    const set = { state: "dead" as const, last_error: row.last_error ?? "given up by hand" };
+    const set = { state: "dead" as const, last_error: row.last_error ?? "given up manually" };
     const isGivenUp = (await store.outbox.update({ where: and(eq("id", id), eq("state", "pending")), set })) > 0;
-    if (!isGivenUp) throw conflict(`delivery ${id} does not wait: it is ${row.state}`);
+    if (!isGivenUp) throw conflict(`delivery ${id} is not pending: it is ${row.state}`);
     await recordActivity(within(ctx, store), "gave_up_webhook_delivery", {
       delivery_id: id,
       event: row.event,
@@ -86,9 +87,9 @@ export const giveUpDelivery = (ctx: Context, id: number): Promise<{ delivery: De
   });
 
 export function deliveryOf(row: OutboxRow): Delivery {
-  const { payload: _, destination: __, revision: ___, ...told } = row;
+  const { payload: _, destination: __, revision: ___, refused_since: ____, ...shown } = row;
   return {
-    ...told,
+    ...shown,
     event: row.event as Delivery["event"],
     next_attempt_at: row.state === "pending" ? row.next_attempt_at : null,
   };

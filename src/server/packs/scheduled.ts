@@ -1,8 +1,9 @@
-// The queries that a pack schedules.
+// The scheduled queries of a pack.
 import type { z } from "zod";
 import type { EntryFields, packsApi } from "../../api/packs.ts";
 import type { ScheduledEntry } from "../../api/schedule.ts";
 import { recordActivity } from "../activities/record.ts";
+import { admitKeptSql } from "../carves/admit.ts";
 import type { Context } from "../core/context.ts";
 import { alreadyExists, invalid, notFound } from "../core/errors.ts";
 import { changingQueries } from "../queries/service.ts";
@@ -37,6 +38,7 @@ export async function scheduleInPack(ctx: Context, given: Given): Promise<Schedu
     if (!query) throw notFound("query", given.query_id);
     if (query.team_id !== null)
       throw invalid("query_id", "the query belongs to a team: packs schedule global ones only");
+    admitKeptSql(inside, query.query, null, `the query ${JSON.stringify(query.name)}`);
     const now = inside.clock.iso();
     const row = await inside.store.scheduledQueries.insert({
       created_at: now,
@@ -52,7 +54,7 @@ export async function scheduleInPack(ctx: Context, given: Given): Promise<Schedu
   });
 }
 
-/** The same query may stand in a pack more than once: under another name. */
+/** A pack may contain the same query several times, under different names. */
 async function freeName({ store }: Context, packId: number, name: string): Promise<string> {
   const taken = new Set(
     (await store.scheduledQueries.pick(["name"], { where: eq("pack_id", packId) })).map((entry) => entry.name),
@@ -63,7 +65,7 @@ async function freeName({ store }: Context, packId: number, name: string): Promi
   return `${name}-${number}`;
 }
 
-/** The columns that the fields set; null is the default. */
+/** The columns to set. Null resets a column to its default. */
 function columns(given: EntryFields): Partial<ScheduledRow> {
   return {
     ...(given.description === undefined ? {} : { description: given.description }),
@@ -81,6 +83,8 @@ export async function modifyInPack(ctx: Context, id: number, given: EntryFields)
   if (name === "") throw invalid("name", "must not be empty");
   const changing = changingQueries(ctx, async (inside) => {
     const before = await entryRow(inside, id);
+    const query = await inside.store.queries.get(before.query_id);
+    if (query) admitKeptSql(inside, query.query, null, `the query ${JSON.stringify(query.name)}`);
     await inside.store.scheduledQueries.update({
       where: and(eq("id", id)),
       set: {

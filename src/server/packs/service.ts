@@ -12,7 +12,7 @@ import { type PackRow, packOnWire } from "./wire.ts";
 
 type ListQuery = z.output<(typeof packsApi)["list"]["query"]>;
 
-/** A pack's name as it is kept: composed (NFC), without blanks around it. */
+/** A pack's name in its stored form: composed (NFC) and trimmed. */
 export const packName = (given: string): string => given.normalize("NFC").trim();
 
 const refused = (why: string) => badRequest(`pack payload verification: ${why}`);
@@ -20,7 +20,7 @@ const refused = (why: string) => badRequest(`pack payload verification: ${why}`)
 export function checkedPackName(given: string | undefined): string {
   const name = packName(given ?? "");
   if (name === "") throw refused("pack name cannot be empty");
-  // Agents get the queries of the global schedule and of teams in packs of these names.
+  // Agents receive the queries of the global schedule and of teams in packs with these names.
   if (name === "Global" || /^team-\d+$/.test(name)) throw refused(`${JSON.stringify(name)} is a reserved pack name`);
   return name;
 }
@@ -112,7 +112,7 @@ async function checkNameFree({ store }: Context, name: string): Promise<void> {
   if (await store.packs.first({ where: eq("name", name) })) throw nameTaken(name);
 }
 
-/** Two callers may take the same name at the same time: the store refuses the second. */
+/** Two callers may choose the same name concurrently: the store refuses the second. */
 export async function keepingNames<T>(name: string, work: Promise<T>): Promise<T> {
   try {
     return await work;
@@ -135,7 +135,7 @@ const kinds = [
 ] as const;
 const BATCH = 1000;
 
-/** Each kind that is given replaces what was there of it. */
+/** Each given kind of targets replaces the existing targets of that kind. */
 export async function replaceTargets(ctx: Context, packId: number, given: Targets): Promise<void> {
   const { store } = ctx;
   const existing = (kind: "host" | "label" | "team", where: Predicate): Promise<{ id: number }[]> =>

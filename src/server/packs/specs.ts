@@ -1,6 +1,7 @@
-// Packs as files hold them: targets and queries by name.
+// Packs as configuration: targets and queries are given by name.
 import type { GivenPack, PackSpec } from "../../api/packs.ts";
 import { recordActivity } from "../activities/record.ts";
+import { admitKeptSql } from "../carves/admit.ts";
 import { type Context, isPremium } from "../core/context.ts";
 import { badRequest, notFound } from "../core/errors.ts";
 import { labelName } from "../labels/names.ts";
@@ -13,7 +14,7 @@ import { entriesOnWire, type PackRow } from "./wire.ts";
 
 const DEFAULT_INTERVAL = 3600;
 
-/** All or nothing. A spec gives the pack whole: targets and queries that it does not name go. */
+/** All or nothing. A spec defines the whole pack: targets and queries that it does not list are removed. */
 export async function applyPackSpecs(ctx: Context, specs: readonly GivenPack[]): Promise<void> {
   const named = specs.map((spec) => ({ spec, name: checkedPackName(spec.name) }));
   if (!isPremium(ctx) && specs.some(({ targets }) => (targets?.teams?.length ?? 0) > 0))
@@ -67,14 +68,14 @@ function idNamed(kind: string, name: string, rows: readonly { id: number; name: 
   return row.id;
 }
 
-async function replaceQueries(
-  { store, clock }: Context,
-  packId: number,
-  given: NonNullable<GivenPack["queries"]>,
-): Promise<void> {
+async function replaceQueries(ctx: Context, packId: number, given: NonNullable<GivenPack["queries"]>): Promise<void> {
+  const { store, clock } = ctx;
   const now = clock.iso();
   const names = [...new Set(given.map(({ query }) => queryName(query)))];
-  const found = await store.queries.pick(["id", "name"], { where: and(isNull("team_id"), oneOf("name", names)) });
+  const found = await store.queries.pick(["id", "name", "query"], {
+    where: and(isNull("team_id"), oneOf("name", names)),
+  });
+  for (const { name, query } of found) admitKeptSql(ctx, query, null, `the query ${JSON.stringify(name)}`);
   const rows = given.map((entry) => ({
     created_at: now,
     updated_at: now,

@@ -10,7 +10,7 @@ export const packs = table("packs", {
   disabled: bool().default(false),
 });
 
-/** The hosts that a pack is for: single ones, those of a label, those of a team. */
+/** The targets of a pack: single hosts, the hosts of a label, or the hosts of a team. */
 export const packTargets = table(
   "pack_targets",
   {
@@ -39,7 +39,7 @@ export const scheduledQueries = table(
     removed: bool().default(true),
     platform: text().default(""),
     version: text().default(""),
-    /** Percent of the hosts; null: all. */
+    /** Percentage of the hosts. Null means all. */
     shard: int().nullable(),
     denylist: bool().default(true),
   },

@@ -1,4 +1,4 @@
-// Packs as the API shows them.
+// Renders packs for the API.
 import type { Pack } from "../../api/packs.ts";
 import type { ScheduledEntry } from "../../api/schedule.ts";
 import type { Context } from "../core/context.ts";

@@ -6,8 +6,8 @@ import { authorizeTeam } from "../teams/access.ts";
 import { type Place, type PolicyRow, placeOf } from "./applies.ts";
 
 /**
- * The scope of a `team_id` in a path (null: global, 0: hosts without a team), where the caller may do this. 404 for a team that is not
- * there, or that the caller may not know of.
+ * Resolves the `team_id` of a path (null: global, 0: hosts without a team) and authorizes the action. 404 for a team
+ * that does not exist or is not visible to the caller.
  */
 export async function placeFor(ctx: Context, action: Action, teamId: number | null): Promise<Place> {
   const place = placeOf(teamId);
@@ -19,7 +19,7 @@ export async function placeFor(ctx: Context, action: Action, teamId: number | nu
   return place;
 }
 
-/** Global policies are every team's too; of teams, only gitops sees nothing but its own. */
+/** Global policies are visible to every team user except those with only the gitops role. */
 export const readsGlobal = ({ user }: Pick<Context, "user">): boolean =>
   may(user, "policies:list", null) ||
   user.teams.some(({ id, role }) => role !== "gitops" && may(user, "policies:list", id));
@@ -30,11 +30,11 @@ export function checkReadsGlobal(ctx: Context): void {
 
 export const sameTeam = (a: Place, b: Place): boolean => a.scope === b.scope && a.team_id === b.team_id;
 
-/** Whether the caller may know of the policy. */
+/** Whether the policy is visible to the caller. */
 export const knows = (ctx: Context, policy: Place): boolean =>
   policy.scope === "global" ? readsGlobal(ctx) : may(ctx.user, "policies:list", policy.team_id);
 
-/** The policy, where the caller may know of it; 404 else. */
+/** The policy; 404 if it does not exist or is not visible to the caller. */
 export async function policyFor(ctx: Context, id: number): Promise<PolicyRow> {
   const policy = await ctx.store.policies.get(id);
   if (!policy || !knows(ctx, policy)) throw notFound("policy", id);

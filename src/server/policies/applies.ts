@@ -1,4 +1,4 @@
-// Which hosts a policy is for: by team, platform and labels.
+// Decides which hosts a policy applies to: by team, platform and labels.
 import { platformFamily } from "../agent/inventory/platforms.ts";
 import type { LabelScope } from "../labels/scope.ts";
 import { eq, oneOf, or, type Predicate } from "../store/query.ts";
@@ -9,7 +9,7 @@ import type { policies } from "./tables.ts";
 export type PolicyRow = RowOf<typeof policies>;
 export type Place = Pick<PolicyRow, "scope" | "team_id">;
 
-/** The scope of a `team_id` on the wire: null is global, 0 hosts without a team. */
+/** The scope for a `team_id` of the API: null is global, 0 is hosts without a team. */
 export const placeOf = (teamId: number | null): Place =>
   teamId === null
     ? { scope: "global", team_id: null }
@@ -22,7 +22,7 @@ export const teamIdOf = ({ scope, team_id }: Place): number | null => (scope ===
 export const inPlace = ({ scope, team_id }: Place): Predicate =>
   scope === "team" ? eq("team_id", team_id) : eq("scope", scope);
 
-/** Global policies, and those of the hosts of these teams (null: of none). */
+/** Global policies and those of the given teams (null: hosts without a team). */
 export const ofHostsIn = (teamIds: Iterable<number | null>): Predicate => {
   const teams = [...new Set(teamIds)];
   return or(
@@ -38,7 +38,7 @@ export const ofHostsIn = (teamIds: Iterable<number | null>): Predicate => {
 export const isOfTeam = ({ scope, team_id }: Place, teamId: number | null): boolean =>
   scope === "global" || (teamId === null ? scope === "no_team" : team_id === teamId);
 
-/** `platform` is the policy's comma list; a host of a Linux distribution is `linux` too. */
+/** `platform` is the policy's comma-separated list. A host of any Linux distribution also matches `linux`. */
 export function isOnPlatform(list: string, platform: string, platformLike: string): boolean {
   if (list === "") return true;
   if (platform === "") return false;
@@ -46,7 +46,7 @@ export function isOnPlatform(list: string, platform: string, platformLike: strin
   return list.split(",").some((word) => word === platform || word === family);
 }
 
-/** By policy id; policies without labels are left out. */
+/** By policy id; only policies that are restricted by labels. */
 export async function labelScopes(
   store: Pick<ServerTx, "policyLabels">,
   policyIds?: readonly number[],
@@ -61,7 +61,7 @@ export async function labelScopes(
   return scopes;
 }
 
-/** The labels of each host. */
+/** The label ids of each host, by host id. */
 export async function labelsByHost(
   store: Pick<ServerTx, "labelMembers">,
   hostIds: readonly number[],

@@ -1,4 +1,4 @@
-// Which policies tell somebody when hosts newly fail them, and what is kept for that until it is told.
+// Failing-policy automations: which policies have one, and the queued events of newly failing hosts.
 import { isDeepStrictEqual } from "node:util";
 import type { FailingPoliciesWebhook } from "../../api/app-config.ts";
 import { readSection, writeSection } from "../app-config/rows.ts";
@@ -14,15 +14,17 @@ import type { Tracker } from "../tickets/trackers.ts";
 import { type Place, type PolicyRow, placeOf } from "./applies.ts";
 import { policyEvents } from "./tables.ts";
 
-/** What the settings of one place (all hosts, a team's, those of no team) say of its policies' failing hosts. */
+/** The failing-policy settings of one scope (global, one team, or no team). */
 export interface PolicyAutomation extends Place {
   readonly policyIds: readonly number[];
-  /** Who is told; one of them. */
+  /** At most one of the two recipients is set. */
   readonly webhook: { readonly url: string; readonly batchSize: number } | null;
   readonly tracker: Tracker | null;
 }
 
-/** The automations that are on: of the configuration for global policies, of teams' settings for theirs. */
+/**
+ * The enabled automations: global policies are configured in the app configuration, others in their team's settings.
+ */
 export async function policyAutomations({
   store,
   config,
@@ -54,14 +56,14 @@ const automation = (
   tracker: tracker ?? null,
 });
 
-/** The ids of policies with an automation that is on. */
+/** The ids of all policies with an enabled automation. */
 export async function automatedPolicies(
   services: Pick<Services, "config"> & { store: ServerTx },
 ): Promise<ReadonlySet<number>> {
   return new Set((await policyAutomations(services)).flatMap(({ policyIds }) => policyIds));
 }
 
-/** Hosts that newly fail a policy. What waits to be told already is not told twice. */
+/** Queues an event for each host that newly fails a policy, unless one is already queued. */
 export async function recordFailing(
   store: ServerTx,
   pairs: readonly { readonly policy_id: number; readonly host_id: number }[],
@@ -74,17 +76,17 @@ export async function recordFailing(
   );
 }
 
-/** Hosts in one write of a reset. */
+/** Hosts per write while resetting a policy. */
 const BATCH = 1000;
 
-/** All hosts that fail the policy count as newly failing. */
+/** Queues an event for every host that fails the policy. */
 export async function resetPolicy(store: ServerTx, policy: PolicyRow, at: string): Promise<void> {
-  const untold = and(
+  const unqueued = and(
     has("failing", policy.result_id),
     not(exists(policyEvents, "host_id", eq("policy_id", policy.id))),
   );
   for (;;) {
-    const hosts = await store.hostPolicies.pick(["id"], { where: untold, limit: BATCH });
+    const hosts = await store.hostPolicies.pick(["id"], { where: unqueued, limit: BATCH });
     await recordFailing(
       store,
       hosts.map(({ id }) => ({ policy_id: policy.id, host_id: id })),
@@ -94,7 +96,7 @@ export async function resetPolicy(store: ServerTx, policy: PolicyRow, at: string
   }
 }
 
-/** Policies that went are not named in the configuration any more. */
+/** Removes deleted policies from the configuration. */
 export const forgetInConfig = (ctx: Context, policyIds: readonly number[]): Promise<void> =>
   ctx.store.tx((store) => setReported(within(ctx, store), [{ place: placeOf(null), on: [], off: policyIds }]), {
     lock: "config",
@@ -107,8 +109,8 @@ export interface Reported {
 }
 
 /**
- * Which policies the failing-policies webhooks and tickets of these places tell of, from now on. In the caller's transaction, which
- * holds the locks "config" and, for teams, "enroll_secrets".
+ * Sets which policies the failing-policy webhooks and tickets of these scopes report. Runs in the caller's transaction,
+ * which must hold the lock "config" and, for teams, "enroll_secrets".
  */
 export async function setReported(inside: Context, changes: readonly Reported[]): Promise<void> {
   const { store } = inside;
@@ -118,10 +120,10 @@ export async function setReported(inside: Context, changes: readonly Reported[])
     if (change.place.scope === "team") ofTeams.set(change.place.team_id!, change);
     else if (change.place.scope === "no_team") {
       const settings = await noTeamSettings(store);
-      const webhook_settings = told(settings.webhook_settings, change);
+      const webhook_settings = withPolicies(settings.webhook_settings, change);
       if (webhook_settings) await writeNoTeam(inside, { ...settings, webhook_settings });
     } else {
-      const value = told(await readSection(store, sections.webhook_settings), change);
+      const value = withPolicies(await readSection(store, sections.webhook_settings), change);
       if (!value) continue;
       await writeSection(store, sections.webhook_settings, value, now);
       await store.notify(channels.config, "webhook_settings");
@@ -130,15 +132,15 @@ export async function setReported(inside: Context, changes: readonly Reported[])
   if (ofTeams.size === 0) return;
   const rows = await store.teams.pick(["id", "settings"], { where: oneOf("id", [...ofTeams.keys()]) });
   const changed = rows.flatMap(({ id, settings }) => {
-    const webhook_settings = told(settings.webhook_settings ?? noWebhooks, ofTeams.get(id)!);
+    const webhook_settings = withPolicies(settings.webhook_settings ?? noWebhooks, ofTeams.get(id)!);
     return webhook_settings ? [{ id, settings: { ...settings, webhook_settings }, updated_at: now }] : [];
   });
   await store.teams.updateEach(changed);
   if (changed.length > 0) await store.notify(channels.teams, "*");
 }
 
-/** The webhooks with other policies in them; null where they are the same. */
-function told<T extends { failing_policies_webhook: FailingPoliciesWebhook }>(
+/** The webhook settings with the changed policies; null if nothing changes. */
+function withPolicies<T extends { failing_policies_webhook: FailingPoliciesWebhook }>(
   hooks: T,
   { on, off }: Reported,
 ): T | null {
@@ -149,7 +151,7 @@ function told<T extends { failing_policies_webhook: FailingPoliciesWebhook }>(
   return { ...hooks, failing_policies_webhook: { ...hooks.failing_policies_webhook, policy_ids } };
 }
 
-/** Events that nobody fetched: those of so many hosts are kept, the newest. */
+/** Maximum number of queued events; the oldest are dropped. */
 const EVENTS_MAX = 200_000;
 
 export async function trimEvents(store: ServerTx): Promise<number> {

@@ -1,4 +1,4 @@
-// Policies as agents are asked them, held in memory.
+// Caches policies in the form in which agents get them.
 import { Cached } from "../agent/cached.ts";
 import { POLICY_PREFIX } from "../agent/results.ts";
 import { channels } from "../core/channels.ts";
@@ -14,50 +14,81 @@ export interface AskedPolicy extends Place {
   readonly query: string;
   readonly platform: string;
   readonly labels: LabelScope | null;
+  /** Increases when the query or its hosts change. A result counts if its revision is at least `result_id`. */
+  readonly revision: number;
 }
 
-/** The policies of one team's hosts on one platform. */
+/** The policies for the hosts of one team on one platform. */
 export interface PolicyList {
   readonly policies: readonly AskedPolicy[];
-  /** Some are narrowed by labels: for each host those have to be looked at. */
+  /** Some policies are restricted by labels, which have to be checked for each host. */
   readonly scoped: boolean;
-  /** As agents are sent them. */
+  /** In the wire format of a distributed read. */
   readonly queries: Readonly<Record<string, string>>;
+  /** The highest revision of the policies. A host that has reported it has run all of them. */
+  readonly revision: number;
 }
 
 export interface PolicySnapshot {
   readonly byId: ReadonlyMap<number, AskedPolicy>;
-  /** Those whose newly failing hosts are told of. */
+  /** The highest revision of all policies. */
+  readonly revision: number;
+  /** Ids of the policies with an enabled automation. */
   readonly automated: ReadonlySet<number>;
   for(host: Omit<AskedHost, "id">): PolicyList;
 }
 
 export interface PolicyCache {
+  /** The cached snapshot; undefined if it has to be loaded. */
+  readonly now: PolicySnapshot | undefined;
   get(): Promise<PolicySnapshot>;
+  /**
+   * A snapshot that includes this revision and these ids (if they exist). Another server may have sent them to a host.
+   */
+  covering(revision: number, ids: Iterable<number>): Promise<PolicySnapshot>;
   forget(): void;
   stop(): Promise<void>;
 }
 
-/** Agents refuse an answer of over 8 MiB, and with it everything else that is in it. */
+/** Limit for the policies in one distributed read. Agents reject a reply above 8 MiB as a whole. */
 const TEXT_MAX = 4 * 1024 * 1024;
-/** Lists held at most: `platform_like` is what agents say. */
+/** Maximum number of cached lists. `platform_like` is reported by agents and could have any value. */
 const LISTS_MAX = 2_000;
 
 export async function createPolicyCache(services: Services): Promise<PolicyCache> {
   const { store } = services;
   const policies = new Cached(async (): Promise<PolicySnapshot> => {
-    const rows = await store.policies.pick(["id", "result_id", "query", "scope", "team_id", "platform"]);
+    const columns = ["id", "result_id", "asked_revision", "query", "scope", "team_id", "platform"] as const;
+    const rows = await store.policies.pick(columns);
     const scopes = await labelScopes(store);
-    const asked = rows.map((row): AskedPolicy => ({ ...row, labels: scopes.get(row.id) ?? null }));
+    const asked = rows.map(
+      ({ asked_revision, ...row }): AskedPolicy => ({
+        ...row,
+        labels: scopes.get(row.id) ?? null,
+        revision: Math.max(row.result_id, asked_revision),
+      }),
+    );
     return snapshotOf(asked, await automatedPolicies(services), (team_id, left) =>
-      services.log.warn({ team_id, left }, "policies that come last are not asked: all together they are too long"),
+      services.log.warn({ team_id, left }, "too many policies for one request: the last ones are not sent to hosts"),
     );
   });
   const forget = () => policies.forget();
   const listened = [channels.policies, channels.labels, channels.teams, channels.config];
   const stops = await Promise.all(listened.map((channel) => store.listen(channel, forget, forget)));
   return {
+    get now() {
+      return policies.now;
+    },
     get: () => policies.get(),
+    async covering(revision, ids) {
+      const known = await policies.get();
+      let newest = 0;
+      for (const id of known.byId.keys()) newest = Math.max(newest, id);
+      if (known.revision >= revision && [...ids].every((id) => id <= newest)) return known;
+      // This server has not processed the notification of the change yet.
+      if (policies.now === known) forget();
+      return policies.get();
+    },
     forget,
     async stop() {
       for (const stop of stops) await stop();
@@ -73,6 +104,7 @@ function snapshotOf(
   const lists = new Map<string, PolicyList>();
   return {
     byId: new Map(policies.map((policy) => [policy.id, policy])),
+    revision: newestOf(policies),
     automated,
     for({ team_id, platform, platform_like }) {
       const key = `${team_id} ${platform} ${platform_like}`;
@@ -83,7 +115,8 @@ function snapshotOf(
       );
       const own = fitting(meant);
       if (own.length < meant.length) onOverflow(team_id, meant.length - own.length);
-      const list = { policies: own, scoped: own.some(({ labels }) => labels !== null), queries: queriesOf(own) };
+      const scoped = own.some(({ labels }) => labels !== null);
+      const list = { policies: own, scoped, queries: queriesOf(own), revision: newestOf(own) };
       if (lists.size >= LISTS_MAX) lists.clear();
       lists.set(key, list);
       return list;
@@ -91,7 +124,7 @@ function snapshotOf(
   };
 }
 
-/** The first of them, as many as one answer may hold. */
+/** The leading policies that fit into one reply. */
 function fitting(policies: readonly AskedPolicy[]): readonly AskedPolicy[] {
   let bytes = 0;
   const end = policies.findIndex(({ query }) => {
@@ -101,10 +134,13 @@ function fitting(policies: readonly AskedPolicy[]): readonly AskedPolicy[] {
   return end === -1 ? policies : policies.slice(0, end);
 }
 
+const newestOf = (policies: readonly AskedPolicy[]): number =>
+  policies.reduce((newest, { revision }) => Math.max(newest, revision), 0);
+
 const queriesOf = (policies: readonly AskedPolicy[]): Record<string, string> =>
   Object.fromEntries(policies.map(({ id, query }) => [POLICY_PREFIX + id, query]));
 
-/** The policies that are for each host, labels included. */
+/** The policies that apply to each host, considering labels. */
 export async function policiesFor(
   store: Services["store"],
   snapshot: PolicySnapshot,
@@ -122,14 +158,31 @@ export async function policiesFor(
   );
 }
 
-/** What a host whose policies are due is asked, and by which snapshot. */
+export interface DuePolicies {
+  readonly queries: Readonly<Record<string, string>>;
+  readonly revision: number;
+  /** Includes every policy of the host, not only new ones. */
+  readonly isWhole: boolean;
+}
+
+/**
+ * The policies to send to a host: all of them if the policy interval has passed, otherwise those that are newer than
+ * its last reported revision; null if there are none. A host that has never reported a revision gets them by interval
+ * only.
+ */
 export async function duePolicies(
   store: Services["store"],
   cache: PolicyCache,
-  host: AskedHost,
-): Promise<{ queries: Readonly<Record<string, string>>; asked: PolicySnapshot }> {
-  const asked = await cache.get();
-  const list = asked.for(host);
-  if (!list.scoped) return { queries: list.queries, asked };
-  return { queries: queriesOf((await policiesFor(store, asked, [host])).get(host.id)!), asked };
+  host: AskedHost & { readonly policies_revision: number | null },
+  isWhole: boolean,
+): Promise<DuePolicies | null> {
+  const snapshot = await cache.get();
+  const list = snapshot.for(host);
+  const answered = host.policies_revision;
+  if (!isWhole && (answered === null || list.revision <= answered)) return null;
+  const { revision } = list;
+  if (isWhole && !list.scoped) return { queries: list.queries, revision, isWhole };
+  const policies = (await policiesFor(store, snapshot, [host])).get(host.id)!;
+  const due = isWhole ? policies : policies.filter((policy) => policy.revision > answered!);
+  return { queries: queriesOf(due), revision, isWhole };
 }

@@ -1,18 +1,18 @@
-// How many hosts pass and fail each policy. Transactions that change results leave behind by how much; that is added up here shortly
-// after, by whichever server comes first.
+// The numbers of passing and failing hosts of each policy. Transactions that change results record differences, which
+// one of the servers adds to the counts shortly afterwards.
 import { channels } from "../core/channels.ts";
 import type { Services } from "../core/context.ts";
-import { whenTold } from "../core/when-told.ts";
+import { startTriggeredTask } from "../core/triggered-task.ts";
 import { and, eq, gt, has, lte, oneOf } from "../store/query.ts";
 import type { ServerStore, ServerTx } from "../tables.ts";
 
-/** Whoever changes policies or their counts holds this. */
+/** Lock for transactions that change policies or their counts. */
 export const POLICIES_LOCK = "policies";
 
 const ROWS = 2_000;
 const byId = [{ column: "id", direction: "asc" }] as const;
 
-/** Adds what waits to the policies' counts. Gives whether more may wait. */
+/** Adds one batch of recorded differences to the counts. Returns whether more may remain. */
 export async function addCounts(store: ServerTx, now: string): Promise<boolean> {
   if ((await store.policyCountChanges.first({})) === null) return false;
   return store.tx((tx) => addPending(tx, now), { lock: POLICIES_LOCK });
@@ -27,7 +27,7 @@ async function addPending(tx: ServerTx, now: string): Promise<boolean> {
       const sum = sums.get(id) ?? { passing: 0, failing: 0 };
       sums.set(id, { passing: sum.passing + passing, failing: sum.failing + failing });
     }
-  // Results of policies that went, or began anew, are nobody's.
+  // Ignore results of policies that were deleted or reset.
   const rows = await tx.policies.pick(["id", "result_id", "passing_host_count", "failing_host_count"], {
     where: oneOf("result_id", [...sums.keys()]),
   });
@@ -50,7 +50,7 @@ async function addPending(tx: ServerTx, now: string): Promise<boolean> {
 }
 
 export interface PolicyCounts {
-  /** Adds up what waits now. */
+  /** Processes all recorded differences now. */
   flush(): Promise<void>;
   stop(): Promise<void>;
 }
@@ -61,9 +61,9 @@ export async function startPolicyCounts(services: Services): Promise<PolicyCount
     channel: channels.policyCounts,
     least: 100,
     more: 150,
-    failure: "policies' counts could not be added up",
+    failure: "policy counts could not be updated",
   };
-  const adding = await whenTold(services, options, async () => {
+  const adding = await startTriggeredTask(services, options, async () => {
     while (await addCounts(store, clock.iso()));
   });
   return { flush: adding.run, stop: adding.stop };
@@ -71,7 +71,9 @@ export async function startPolicyCounts(services: Services): Promise<PolicyCount
 
 const TRIES = 5;
 
-/** Counts one policy's hosts anew. What other transactions change meanwhile would be counted twice: then it is tried again. */
+/**
+ * Recounts the hosts of a policy. Retries if another transaction changes results meanwhile, which would count twice.
+ */
 export async function recount(store: ServerStore, policyId: number, now: string): Promise<void> {
   const counted = (): Promise<boolean> =>
     store.tx(
@@ -92,10 +94,10 @@ export async function recount(store: ServerStore, policyId: number, now: string)
   for (let tries = 0; tries < TRIES; tries++) if (await counted()) return;
 }
 
-/** Hosts looked at in one query. */
+/** Hosts examined per query. */
 const SLICE = 1_000;
 
-/** Results in hosts' rows that are no policy's. */
+/** Result ids in host rows that belong to no policy. */
 export async function deadResults(store: ServerStore, signal: AbortSignal): Promise<number[]> {
   const found = new Set<number>();
   for (let last = 0; !signal.aborted; ) {
@@ -108,7 +110,7 @@ export async function deadResults(store: ServerStore, signal: AbortSignal): Prom
         if (typeof value === "number") found.add(value);
     last = end;
   }
-  // Read after the hosts: a policy made meanwhile has its results.
+  // Read after the hosts, so that the results of a policy created meanwhile are not taken for dead.
   for (const { result_id } of await store.policies.pick(["result_id"])) found.delete(result_id);
   return [...found];
 }

@@ -1,20 +1,20 @@
-// What agents answer to policies, as part of the transaction that takes in all of a host's answers.
+// Stores policy results, as part of the transaction that stores all results of a host.
 import { isoAt } from "../core/clock.ts";
 import type { Services } from "../core/context.ts";
 import { and, eq, oneOf } from "../store/query.ts";
 import type { ServerTx } from "../tables.ts";
 import { isOfTeam } from "./applies.ts";
 import { recordFailing } from "./automations.ts";
-import { type AskedPolicy, type PolicyCache, type PolicySnapshot, policiesFor } from "./cache.ts";
+import { type AskedPolicy, type PolicySnapshot, policiesFor } from "./cache.ts";
 import { type AskedHost, CountDiff, type HostPoliciesRow, recordCounts, resultsOf, rowOf } from "./results.ts";
 
 export interface PolicyAnswers {
   readonly host: AskedHost;
-  /** By policy id; null: the query failed. */
+  /** Whether the host passes, by policy id; null: the query failed. */
   readonly answers: ReadonlyMap<number, boolean | null>;
-  /** What the host was asked from; null where this server does not know. */
-  readonly asked: PolicySnapshot | null;
-  /** The transaction writes the host's own row before it comes to this. */
+  /** The revision that the host ran; results of later queries are ignored. Null: the results do not carry it. */
+  readonly asked: number | null;
+  /** The transaction has already written the host's own row. */
   readonly isWritten: boolean;
 }
 
@@ -22,7 +22,7 @@ interface Candidate extends PolicyAnswers {
   readonly policies: readonly AskedPolicy[];
 }
 
-/** Hosts whose results would change, by what was known before the transaction. */
+/** Hosts whose results are expected to change, according to data read before the transaction. */
 export interface PolicyPlan {
   readonly snapshot: PolicySnapshot;
   readonly candidates: readonly Candidate[];
@@ -30,12 +30,10 @@ export interface PolicyPlan {
 
 export async function planPolicies(
   store: Services["store"],
-  cache: PolicyCache,
+  snapshot: PolicySnapshot,
   items: readonly PolicyAnswers[],
 ): Promise<PolicyPlan | null> {
-  if (items.length === 0) return null;
-  const snapshot = await cache.get();
-  if (snapshot.byId.size === 0) return null;
+  if (items.length === 0 || snapshot.byId.size === 0) return null;
   const hosts = items.map(({ host }) => host);
   const rows = byId(
     await resultsOf(
@@ -55,10 +53,9 @@ export async function planPolicies(
 
 export async function writePolicies(tx: ServerTx, plan: PolicyPlan, now: number): Promise<void> {
   const ids = plan.candidates.map(({ host }) => host.id);
-  // Written first, whether it says so already or not: what is read here then stands until the transaction ends.
+  // Write the host rows first to lock them, so that the team read here is valid until the commit.
   const unwritten = plan.candidates.flatMap(({ host, isWritten }) => (isWritten ? [] : [host.id]));
-  if (unwritten.length > 0)
-    await tx.hosts.update({ where: oneOf("id", unwritten), set: { policy_updated_at: isoAt(now) } });
+  if (unwritten.length > 0) await tx.hosts.update({ where: oneOf("id", unwritten), set: { updated_at: isoAt(now) } });
   const hosts = await tx.hosts.pick(["id", "team_id"], { where: oneOf("id", ids) });
   const teams = new Map(hosts.map((host) => [host.id, host.team_id]));
   const before = byId(await resultsOf(tx, ids));
@@ -68,7 +65,7 @@ export async function writePolicies(tx: ServerTx, plan: PolicyPlan, now: number)
   for (const item of plan.candidates) {
     const teamId = teams.get(item.host.id);
     if (teamId === undefined) continue;
-    // A host that was moved meanwhile has nothing to do with its old team's policies any more.
+    // A host that was transferred meanwhile keeps no results of its old team's policies.
     const policies = item.policies.filter((policy) => isOfTeam(policy, teamId));
     const old = before.get(item.host.id);
     const row = after({ ...item, policies }, old);
@@ -82,10 +79,10 @@ export async function writePolicies(tx: ServerTx, plan: PolicyPlan, now: number)
     { on: ["id"], returning: [] },
   );
   await recordCounts(tx, diff);
-  if (plan.snapshot.automated.size > 0) await tellAutomations(tx, plan.snapshot, changes, now);
+  if (plan.snapshot.automated.size > 0) await recordAutomations(tx, plan.snapshot, changes, now);
 }
 
-async function tellAutomations(
+async function recordAutomations(
   tx: ServerTx,
   { automated }: PolicySnapshot,
   changes: readonly { before: HostPoliciesRow | undefined; after: HostPoliciesRow; policies: readonly AskedPolicy[] }[],
@@ -106,7 +103,7 @@ async function tellAutomations(
     await tx.policyEvents.delete(and(eq("policy_id", policyId), oneOf("host_id", hostIds)));
 }
 
-/** The host's row with these answers: only policies that are for it have a result. */
+/** The host's results after this report. Only policies that apply to the host have a result. */
 function after({ host, policies, answers, asked }: Candidate, row: HostPoliciesRow | undefined): HostPoliciesRow {
   const passing: number[] = [];
   const failing: number[] = [];
@@ -114,8 +111,8 @@ function after({ host, policies, answers, asked }: Candidate, row: HostPoliciesR
   const failed = new Set(row?.failing);
   for (const { id, result_id } of policies) {
     const answer = answers.get(id);
-    // The answer to a query that was changed after it was asked is none to the new one.
-    const counts = answer !== undefined && (asked === null || asked.byId.get(id)?.result_id === result_id);
+    // A result of an earlier version of the query is ignored.
+    const counts = answer !== undefined && (asked === null || result_id <= asked);
     if (counts ? answer === true : passed.has(result_id)) passing.push(result_id);
     else if (counts ? answer === false : failed.has(result_id)) failing.push(result_id);
   }

@@ -1,12 +1,11 @@
 import type { Policy } from "../../api/policies.ts";
 import type { Context } from "../core/context.ts";
 import { notFound } from "../core/errors.ts";
-import { type PageQuery, page } from "../core/paging.ts";
-import { sharing } from "../core/sharing.ts";
-import { hosts } from "../hosts/tables.ts";
-import { and, eq, exists, or, type Predicate, search } from "../store/query.ts";
+import { type PageQuery, page, pageOfArray } from "../core/paging.ts";
+import { and, eq, everything, or, type Predicate, search } from "../store/query.ts";
 import { checkReadsGlobal, placeFor, policyFor, readsGlobal, sameTeam } from "./access.ts";
-import { inPlace, type PolicyRow, placeOf } from "./applies.ts";
+import { inPlace, placeOf } from "./applies.ts";
+import { countedHosts } from "./shown-counts.ts";
 import { policiesOnWire, policyOnWire } from "./wire.ts";
 
 type ListQuery = PageQuery & { query?: string | undefined };
@@ -23,8 +22,8 @@ const global = placeOf(null);
 
 export async function listGlobal(ctx: Context, query: ListQuery): Promise<{ policies?: Policy[] }> {
   checkReadsGlobal(ctx);
-  const { rows } = await page(ctx.store.policies, query, and(inPlace(global), named(query.query)));
-  return rows.length === 0 ? {} : { policies: await policiesOnWire(ctx, rows) };
+  const policies = await policyPage(ctx, query, and(inPlace(global), named(query.query)));
+  return policies.length === 0 ? {} : { policies };
 }
 
 export async function countGlobal(ctx: Context, query: string | undefined): Promise<{ count: number }> {
@@ -34,51 +33,39 @@ export async function countGlobal(ctx: Context, query: string | undefined): Prom
 
 export async function listOfTeam(ctx: Context, teamId: number, query: TeamQuery) {
   const place = await placeFor(ctx, "policies:list", teamId);
-  const { policies: store } = ctx.store;
   const inherits = readsGlobal(ctx);
+  // Global policies in a team's list are counted over the team's own hosts.
+  const own = eq("team_id", place.team_id);
   if (query.merge_inherited) {
     const both = inherits ? or(inPlace(place), inPlace(global)) : inPlace(place);
-    const { rows } = await page(store, query, and(both, named(query.query)));
-    return { policies: await ofTeam(ctx, place.team_id, rows) };
+    return { policies: await policyPage(ctx, query, and(both, named(query.query)), own) };
   }
-  const { rows } = await page(store, query, and(inPlace(place), named(query.query)));
-  const inherited = inherits
-    ? await page(
-        store,
-        {
-          page: query.inherited_page,
-          per_page: query.inherited_per_page,
-          order_key: query.inherited_order_key,
-          order_direction: query.inherited_order_direction,
-        },
-        inPlace(global),
-      )
-    : { rows: [] };
+  const inherited = {
+    page: query.inherited_page,
+    per_page: query.inherited_per_page,
+    order_key: query.inherited_order_key,
+    order_direction: query.inherited_order_direction,
+  };
   return {
-    policies: await policiesOnWire(ctx, rows),
-    inherited_policies: await ofTeam(ctx, place.team_id, inherited.rows),
+    policies: await policyPage(ctx, query, and(inPlace(place), named(query.query)), own),
+    inherited_policies: inherits ? await policyPage(ctx, inherited, inPlace(global), own) : [],
   };
 }
 
-/** Of a global policy a team sees how many of its own hosts pass and fail. */
-async function ofTeam(ctx: Context, teamId: number | null, rows: readonly PolicyRow[]): Promise<Policy[]> {
-  const shown = await policiesOnWire(ctx, rows);
-  if (!rows.some(({ scope }) => scope === "global")) return shown;
-  const { passing, failing } = await sharing(ctx).run(`policies of team ${teamId}`, async () => {
-    const own = exists(hosts, "id", eq("team_id", teamId));
-    const counted = async (column: "passing" | "failing") =>
-      new Map((await ctx.store.hostPolicies.groupCount(column, own)).map(({ value, count }) => [value, count]));
-    return { passing: await counted("passing"), failing: await counted("failing") };
-  });
-  return shown.map((policy, i) => {
-    const { scope, result_id } = rows[i]!;
-    if (scope !== "global") return policy;
-    return {
-      ...policy,
-      passing_host_count: passing.get(result_id) ?? 0,
-      failing_host_count: failing.get(result_id) ?? 0,
-    };
-  });
+const isCount = (key: string | undefined): key is "passing_host_count" | "failing_host_count" =>
+  key === "passing_host_count" || key === "failing_host_count";
+
+/** One page, sorted by the displayed values. `own`: the hosts over which global policies are counted. */
+async function policyPage(ctx: Context, query: PageQuery, where: Predicate, own?: Predicate): Promise<Policy[]> {
+  const { order_key: key, order_direction: direction } = query;
+  if (!isCount(key) || countedHosts(ctx, own) === everything)
+    return policiesOnWire(ctx, (await page(ctx.store.policies, query, where)).rows, own);
+
+  // Sorting by the stored counts would disclose figures of hosts that the caller may not see.
+  const sign = direction === "desc" ? -1 : 1;
+  const shown = await policiesOnWire(ctx, await ctx.store.policies.list({ where }), own);
+  const ordered = shown.sort((a, b) => sign * (a[key] - b[key] || a.id - b.id));
+  return pageOfArray(ordered, query).items;
 }
 
 export async function countOfTeam(

@@ -7,7 +7,7 @@ import { knows, placeFor } from "./access.ts";
 import { inPlace } from "./applies.ts";
 import { automatedPolicies, resetPolicy } from "./automations.ts";
 
-/** Hosts that fail these policies count as newly failing, where that is told to somebody. */
+/** Queues the automations of these policies for all hosts that currently fail them. */
 export async function resetAutomations(
   ctx: Context,
   given: { policy_ids?: number[] | null | undefined; team_ids?: number[] | null | undefined },

@@ -1,20 +1,21 @@
-// What hosts answered to policies: one row a host with the ids of the results that pass and that fail.
+// Policy results: one row per host with the ids of its passing and failing results.
 //
-// Who changes a host's row holds the host's own row first (an ingest, a transfer and an enrollment write it before), so that two of
-// them wait for each other. What is dead (of a policy that went or got a new result_id) may be taken out at any time.
+// A transaction that changes such a row must write the host's own row first (as ingest, transfer and enrollment do), so
+// that concurrent ones wait for each other. Dead results (of deleted or reset policies) may be removed at any time.
 import type { HostPolicy } from "../../api/policies.ts";
 import { channels } from "../core/channels.ts";
 import type { Context } from "../core/context.ts";
 import { inScope } from "../labels/scope.ts";
 import { and, eq, everything, gt, has, oneOf, or, type Predicate } from "../store/query.ts";
+import { side } from "../store/sides.ts";
 import type { RowOf } from "../store/table.ts";
 import type { ServerTx } from "../tables.ts";
 import { isOfTeam, isOnPlatform, labelScopes, labelsByHost, ofHostsIn, type PolicyRow, teamIdOf } from "./applies.ts";
-import type { CountChanges, hostPolicies } from "./tables.ts";
+import { type CountChanges, hostPolicies } from "./tables.ts";
 
 export type HostPoliciesRow = Pick<RowOf<typeof hostPolicies>, "id" | "passing" | "failing">;
 
-/** The host as far as it decides which policies are for it. */
+/** The host attributes that determine which policies apply. */
 export interface AskedHost {
   readonly id: number;
   readonly team_id: number | null;
@@ -22,11 +23,11 @@ export interface AskedHost {
   readonly platform_like: string;
 }
 
-/** Sums up by how much counts change. */
+/** Accumulates changes of policy counts. */
 export class CountDiff {
   readonly #sums = new Map<number, [number, number]>();
 
-  /** The host's results were `before` and are `after`. */
+  /** Records that a host's results changed from `before` to `after`. */
   note(before: Pick<HostPoliciesRow, "passing" | "failing"> | undefined, after: typeof before): void {
     this.#each(before?.passing, after?.passing, 0);
     this.#each(before?.failing, after?.failing, 1);
@@ -52,7 +53,7 @@ export class CountDiff {
   }
 }
 
-/** In the transaction that changes the results. */
+/** Must run in the transaction that changes the results. */
 export async function recordCounts(store: ServerTx, diff: CountDiff): Promise<void> {
   const { changes } = diff;
   if (changes.length === 0) return;
@@ -67,7 +68,7 @@ export const rowOf = (id: number, passing: readonly number[], failing: readonly 
   failing_count: failing.length,
 });
 
-/** The policies that are for each of the hosts, with its response, by id. */
+/** The policies of each host with its response, by host id. */
 export async function policiesOfHosts(
   { store }: Pick<Context, "store">,
   hosts: readonly AskedHost[],
@@ -130,25 +131,25 @@ export function authorOf({ author_id }: PolicyRow, authors: Authors): { author_n
   return { author_name: author?.name ?? "", author_email: author?.email ?? "" };
 }
 
-/** How many policies each of the hosts fails; hosts that fail none are left out. */
+/** The columns that `failingCounts` reads. */
+export const failingSide = side(hostPolicies, "failing");
+
+/** How many existing policies each of the hosts fails. Results of deleted policies are not counted. */
 export async function failingCounts(
-  store: Pick<ServerTx, "policies" | "hostPolicies">,
-  hostIds: readonly number[],
-): Promise<Map<number, number>> {
-  const rows = await store.hostPolicies.pick(["id", "failing"], {
-    where: and(oneOf("id", hostIds), gt("failing_count", 0)),
-  });
-  if (rows.length === 0) return new Map();
-  const policies = await store.policies.pick(["result_id"], {
-    where: oneOf("result_id", [...new Set(rows.flatMap(({ failing }) => failing))]),
-  });
-  const alive = new Set(policies.map(({ result_id }) => result_id));
-  return new Map(rows.map(({ id, failing }) => [id, failing.filter((one) => alive.has(one)).length]));
+  store: Pick<ServerTx, "policies">,
+  rows: readonly (Pick<HostPoliciesRow, "failing"> | null | undefined)[],
+): Promise<number[]> {
+  const ids = new Set<number>();
+  for (const row of rows) for (const id of row?.failing ?? []) ids.add(id);
+  if (ids.size === 0) return rows.map(() => 0);
+  const policies = await store.policies.pick(["result_id"], { where: oneOf("result_id", [...ids]) });
+  const existing = new Set(policies.map(({ result_id }) => result_id));
+  return rows.map((row) => row?.failing.filter((id) => existing.has(id)).length ?? 0);
 }
 
 /**
- * Takes away results of policies that are not of the hosts' teams. Call it in the transaction that moves the hosts, after their rows
- * have the new team.
+ * Removes results of policies that do not belong to the hosts' teams. Call it in the transaction that transfers the
+ * hosts, after the new team was written to their rows.
  */
 export async function forgetForeignResults(store: ServerTx, hostIds: readonly number[]): Promise<void> {
   const rows = await resultsOf(store, hostIds);
@@ -181,7 +182,7 @@ export async function forgetForeignResults(store: ServerTx, hostIds: readonly nu
   });
   if (changed.length > 0) await store.hostPolicies.updateEach(changed);
   await recordCounts(store, diff);
-  // Hosts of other teams fail a team's policy no longer.
+  // Drop queued events of policies of the previous team.
   const events = await store.policyEvents.list({ where: oneOf("host_id", hostIds) });
   if (events.length === 0) return;
   const byId = new Map(policies.map((policy) => [policy.id, policy]));
@@ -198,8 +199,8 @@ export async function forgetForeignResults(store: ServerTx, hostIds: readonly nu
 }
 
 /**
- * Takes away all results of hosts that go or begin anew. Call it in that transaction, after it has written the hosts' rows and before it
- * deletes them.
+ * Removes all results of hosts that are deleted or enroll again. Call it in the same transaction, after the host rows
+ * were written and before they are deleted.
  */
 export async function forgetResults(store: ServerTx, hostIds: readonly number[]): Promise<void> {
   const rows = await resultsOf(store, hostIds);
@@ -217,13 +218,13 @@ export const resultsOf = (
   hostIds: readonly number[],
 ): Promise<HostPoliciesRow[]> => store.hostPolicies.pick(["id", "passing", "failing"], { where: oneOf("id", hostIds) });
 
-/** Hosts' rows rewritten at once. */
+/** Host rows rewritten per batch. */
 const BATCH = 200;
 const byId = [{ column: "id", direction: "asc" }] as const;
 
 /**
- * Takes these results out of the rows that `where` picks: of policies that went or are no longer for those hosts. What nobody counts any
- * more still orders lists by how many fail.
+ * Removes results from the rows that match `where`: of policies that were deleted or no longer apply to those hosts.
+ * Dead results must be removed even though no count includes them, because lists are sorted by the number of failures.
  */
 export async function removeResults(
   store: ServerTx,
@@ -243,7 +244,7 @@ export async function removeResults(
       const diff = new CountDiff();
       for (const row of rows) {
         const { id, ...set } = rowOf(row.id, left(row.passing), left(row.failing));
-        // A row that was written since was written without what is gone, or loses it with the host's next answers.
+        // A row that was written meanwhile no longer has these results, or loses them at the host's next report.
         if ((await tx.hostPolicies.update({ where: and(eq("id", id), eq("revision", row.revision)), set })) > 0)
           diff.note(row, set);
       }

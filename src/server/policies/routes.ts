@@ -25,7 +25,7 @@ export const policyRoutes: readonly Route[] = [
   route(policiesApi.autofill, ({ body }, ctx) => autofill(ctx, body.sql)),
 ];
 
-/** The text service that would answer is not part of this server. */
+/** Validates the request, then fails: this server has no text-generation service. */
 async function autofill(ctx: Context, sql: string | undefined): Promise<never> {
   if (sql === undefined || sql.trim() === "") throw badRequest("'sql' cannot be empty", "sql");
   if ((await ctx.config.current()).server_settings.ai_features_disabled)

@@ -1,4 +1,4 @@
-// What a policy must be like, in the words that the API answers with.
+// Validation rules of policies, with the API's error messages.
 import { type PolicyChanges, policyPlatforms } from "../../api/policies.ts";
 import { type Context, isPremium } from "../core/context.ts";
 import { badRequest } from "../core/errors.ts";
@@ -30,7 +30,7 @@ export function checkedPlatform(given: string): string {
 
 type Given = Omit<PolicyChanges, "name" | "query">;
 
-/** The labels that a payload narrows the policy by; undefined where it says nothing of them. */
+/** The labels by which a payload restricts the policy; undefined if it does not mention labels. */
 export function givenLabels(given: Given): { names: readonly string[]; excludes: boolean } | undefined {
   const include = given.labels_include_any ?? undefined;
   const exclude = given.labels_exclude_any ?? undefined;
@@ -40,7 +40,7 @@ export function givenLabels(given: Given): { names: readonly string[]; excludes:
   return include || exclude ? { names: include ?? [], excludes: false } : undefined;
 }
 
-/** 400 for what only the premium tier has. */
+/** 400 for options that require a premium license. */
 export function checkTier(ctx: Context, given: Given): void {
   if (isPremium(ctx)) return;
   const refuse = (option: string, field: string) => badRequest(`option ${option} requires a premium license`, field);
@@ -49,7 +49,7 @@ export function checkTier(ctx: Context, given: Given): void {
   if (given.labels_exclude_any?.length) throw refuse("LabelsExcludeAny", "labels_exclude_any");
 }
 
-/** A software package or a script that runs where a host fails must be the team's. */
+/** A software package or script to run on failing hosts must belong to the policy's team. */
 export async function checkAutomations({ store }: Context, { scope }: Place, given: Given): Promise<void> {
   const title = given.software_title_id ?? 0;
   const script = given.script_id ?? 0;
@@ -83,7 +83,7 @@ export type Columns = Pick<
   | "script_id"
 >;
 
-/** The columns that a payload sets, checked. */
+/** The validated columns that a payload sets. */
 export function columnsOf(given: PolicyChanges): Partial<Columns> {
   const set: Partial<Columns> = {};
   if (given.name !== undefined) set.name = checkedName(given.name);
@@ -99,7 +99,7 @@ export function columnsOf(given: PolicyChanges): Partial<Columns> {
   return set;
 }
 
-/** All columns: what the payload leaves out takes its default. */
+/** All columns; those missing from the payload get their defaults. */
 export const wholeColumns = (given: PolicyChanges): Columns => ({
   description: "",
   resolution: "",
@@ -114,7 +114,9 @@ export const wholeColumns = (given: PolicyChanges): Columns => ({
   query: checkedQuery(given.query),
 });
 
-/** Whether what hosts answered before says nothing any more. A new automation clears results, so that it can fire. */
+/**
+ * Whether the change invalidates existing results. A new automation does, so that it runs for hosts failing already.
+ */
 export function outdatesResults(before: PolicyRow, set: Partial<Columns>): boolean {
   const differs = (column: keyof Columns) => set[column] !== undefined && set[column] !== before[column];
   const isNew = (column: "software_title_id" | "script_id") => differs(column) && set[column] !== null;

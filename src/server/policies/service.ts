@@ -1,4 +1,4 @@
-// Creating, changing and deleting policies.
+// Creates, changes and deletes policies.
 import type { Policy, PolicyChanges, PolicyCreated } from "../../api/policies.ts";
 import { recordActivities, recordActivity } from "../activities/record.ts";
 import { may } from "../core/access.ts";
@@ -21,7 +21,7 @@ import { type Changed, insertPolicies, type PolicyLabels, updatePolicies } from 
 
 type Labels = NonNullable<ReturnType<typeof givenLabels>>;
 
-/** All changes of policies come one after the other; caches hear of them with the commit. */
+/** Serializes changes of policies; caches are notified at the commit. */
 export const changingPolicies = <R>(ctx: Context, work: (inside: Context) => Promise<R>): Promise<R> =>
   ctx.store.tx(
     async (store) => {
@@ -49,7 +49,7 @@ export async function createPolicy(
   });
 }
 
-/** Name, query and description of the saved query that a payload names. */
+/** Copies name, query and description from the saved query named by `query_id`. */
 async function withSavedQuery(ctx: Context, given: PolicyCreated): Promise<PolicyChanges> {
   if (given.query_id === undefined) return given;
   if (given.query !== undefined && given.query !== "")
@@ -103,7 +103,7 @@ export async function updatePolicy(
   return changed!;
 }
 
-/** After the change: what hosts' rows still hold of it goes, without anybody waiting for it. */
+/** Removes outdated results from host rows in the background, after the change has been committed. */
 export function settleResults(ctx: Context, changes: readonly Changed[]): void {
   const outdated = changes.flatMap((change) => change.outdated ?? []);
   dropResults(ctx, outdated);
@@ -158,7 +158,7 @@ export async function deletePolicies(
   return { deleted: ids };
 }
 
-/** In the caller's transaction, which holds the policies' lock. Their results go with `dropResults`, after it. */
+/** Runs in the caller's transaction, which must hold the policies lock. Call `dropResults` after the commit. */
 export async function removePolicies(
   inside: Context,
   rows: readonly PolicyRow[],
@@ -178,7 +178,9 @@ export async function removePolicies(
   );
 }
 
-/** For the transaction that deletes a team, before it does: the results of the policies that go with it, for `dropResults`. */
+/**
+ * The results to pass to `dropResults` after a team was deleted. Call it before the deletion, in the same transaction.
+ */
 export async function policiesLeavingWithTeam(store: ServerTx, teamId: number): Promise<number[]> {
   const rows = await store.policies.pick(["result_id"], { where: eq("team_id", teamId) });
   if (rows.length > 0) await store.notify(channels.policies, "");

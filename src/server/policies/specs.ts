@@ -1,4 +1,4 @@
-// Policies as files hold them: by name within a team, which is named too.
+// Policies from configuration files, identified by team name and policy name.
 import type { PolicySpec } from "../../api/policies.ts";
 import { recordActivity } from "../activities/record.ts";
 import { type Context, isPremium } from "../core/context.ts";
@@ -13,9 +13,9 @@ import type { Changed } from "./write.ts";
 
 const NO_LABELS = { names: [], excludes: false };
 
-/** All or nothing: every spec is checked before any is kept. */
+/** Applies all specs in one transaction; all are validated first. */
 export async function applySpecs(ctx: Context, given: readonly PolicySpec[]): Promise<Record<string, never>> {
-  // On the free tier a file that marks policies critical still applies.
+  // On the free tier `critical` is ignored instead of refused.
   const specs = isPremium(ctx) ? given : given.map((spec) => ({ ...spec, critical: false }));
   const checked = specs.map((spec) => {
     checkTier(ctx, spec);
@@ -39,7 +39,7 @@ export async function applySpecs(ctx: Context, given: readonly PolicySpec[]): Pr
       const { policies } = inside.store;
       const before = await policies.first({ where: and(inPlace(place), eq("name", columns.name)) });
       if (before) {
-        // A policy that is there keeps its platform.
+        // The platform of an existing policy is kept.
         const { platform: _platform, ...set } = columns;
         changes.push(await updatePolicy(inside, before, set, labels));
       } else await insertPolicy(inside, place, columns, labels);

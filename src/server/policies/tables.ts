@@ -6,15 +6,15 @@ export const policies = table(
     id: id(),
     created_at: time(),
     updated_at: time(),
-    /** Whose hosts: every host's, one team's, or those without a team. */
+    /** The hosts it applies to: all, those of one team, or those without a team. */
     scope: text<"global" | "team" | "no_team">(),
-    /** Set for scope `team` only. */
+    /** Set only for scope `team`. */
     team_id: ref("teams").nullable().onDelete("cascade"),
     name: text().search(),
     query: text(),
     description: text().default(""),
     resolution: text().default(""),
-    /** Comma-separated; empty: every platform. */
+    /** Comma-separated; empty: all platforms. */
     platform: text().default(""),
     critical: bool().default(false),
     author_id: ref("users").nullable(),
@@ -22,8 +22,12 @@ export const policies = table(
     conditional_access_enabled: bool().default(false),
     software_title_id: int().nullable(),
     script_id: int().nullable(),
-    /** What results are kept under, in `hostPolicies`: a new one is as good as clearing all results. */
+    /** Identifies the results in `hostPolicies`. Assigning a new one clears all results. */
     result_id: int().unique(),
+    /**
+     * Increased when the policy applies to other hosts. The higher of this and `result_id` is the policy's revision.
+     */
+    asked_revision: int().default(0),
     passing_host_count: int().default(0),
     failing_host_count: int().default(0),
     host_count_updated_at: time().nullable(),
@@ -31,7 +35,7 @@ export const policies = table(
   { unique: [["scope", "team_id", "name"]] },
 );
 
-/** The labels that narrow a policy's hosts: to those with any of them, or to those with none. */
+/** Labels that restrict a policy: to hosts with any of them, or to hosts with none of them. */
 export const policyLabels = table(
   "policy_labels",
   {
@@ -43,25 +47,27 @@ export const policyLabels = table(
   { unique: [["policy_id", "label_id"]] },
 );
 
-/** One row a host, not one a pair: 100,000 hosts with 50 policies would be 5 million. The ids are `policies.result_id`. */
+/**
+ * One row per host rather than per host and policy, of which there would be millions. The ids are `policies.result_id`.
+ */
 export const hostPolicies = table("host_policies", {
   id: idOf("hosts"),
   passing: ids("policies"),
   failing: ids("policies"),
-  /** As many as `failing` has: lists are ordered by it. */
+  /** Length of `failing`, for sorting lists. */
   failing_count: int().default(0).ordered(),
 });
 
-/** Where `result_id`s come from: ids of these rows are never given twice. Only the newest row is kept. */
+/** Sequence for `result_id` and `asked_revision`: ids are never reused, and only the newest row is kept. */
 export const policyResultIds = table("policy_result_ids", { id: id(), created_at: time() });
 
-/** What one transaction changed of the counts of results: passing and failing hosts more (or fewer), by result id. */
+/** Differences of passing and failing host counts in one transaction, by result id. */
 export type CountChanges = readonly (readonly [resultId: number, passing: number, failing: number])[];
 
-/** Written with the results themselves, and soon added to the policies' counts: no two ingests wait for one policy's row. */
+/** Written along with the results and added to the counts later, so that ingests do not contend for a policy's row. */
 export const policyCountChanges = table("policy_count_changes", { id: id(), changes: json<CountChanges>() });
 
-/** Hosts that newly fail a policy whose automation is on, until that has been told; one that passes again is taken out. */
+/** Hosts that newly fail a policy with an enabled automation, until it has run. Removed if the host passes again. */
 export const policyEvents = table(
   "policy_events",
   { id: id(), policy_id: ref("policies"), host_id: ref("hosts"), at: time().index() },

@@ -1,17 +1,24 @@
-// Policy rows as the API shows them. What lies in other tables is read once for all policies of a reply.
+// Renders policies for the API. Rows of other tables are read once for all policies of a reply.
 import type { Policy } from "../../api/policies.ts";
 import type { Context } from "../core/context.ts";
 import { labelNames } from "../labels/scope.ts";
+import type { Predicate } from "../store/query.ts";
 import { labelScopes, type PolicyRow, teamIdOf } from "./applies.ts";
 import { authorOf, authorsOf } from "./results.ts";
+import { shownCounts } from "./shown-counts.ts";
 
-export async function policiesOnWire({ store }: Pick<Context, "store">, rows: readonly PolicyRow[]): Promise<Policy[]> {
+type Reader = Pick<Context, "store" | "user" | "config">;
+
+/** `own`: the hosts over which global policies are counted; default: all hosts visible to the caller. */
+export async function policiesOnWire(ctx: Reader, rows: readonly PolicyRow[], own?: Predicate): Promise<Policy[]> {
   if (rows.length === 0) return [];
+  const { store } = ctx;
   const authors = await authorsOf(store, rows);
   const scopes = await labelScopes(
     store,
     rows.map(({ id }) => id),
   );
+  const counts = await shownCounts(ctx, rows, scopes, own);
   const labels = await labelNames(
     store,
     [...scopes.values()].flatMap(({ include_any, exclude_any }) => [...include_any, ...exclude_any]),
@@ -43,8 +50,7 @@ export async function policiesOnWire({ store }: Pick<Context, "store">, rows: re
       conditional_access_enabled: row.conditional_access_enabled,
       created_at: row.created_at,
       updated_at: row.updated_at,
-      passing_host_count: row.passing_host_count,
-      failing_host_count: row.failing_host_count,
+      ...counts.get(row.id)!,
       host_count_updated_at: row.host_count_updated_at,
       ...(title
         ? { install_software: { software_title_id: title.id, name: title.name, display_name: title.name } }
@@ -53,5 +59,5 @@ export async function policiesOnWire({ store }: Pick<Context, "store">, rows: re
   });
 }
 
-export const policyOnWire = async (ctx: Pick<Context, "store">, row: PolicyRow): Promise<Policy> =>
+export const policyOnWire = async (ctx: Reader, row: PolicyRow): Promise<Policy> =>
   (await policiesOnWire(ctx, [row]))[0]!;

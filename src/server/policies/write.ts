@@ -1,12 +1,13 @@
-// Rows of policies and their labels, however many at a time, in the caller's transaction, which holds the policies' lock.
+// Bulk writes of policies and their labels, in the caller's transaction, which must hold the policies lock.
+import { admitKeptSql } from "../carves/admit.ts";
 import type { Context } from "../core/context.ts";
 import { alreadyExists } from "../core/errors.ts";
 import { parts } from "../core/parts.ts";
 import { checkLicenseRuns } from "../core/tier.ts";
-import { lt, oneOf } from "../store/query.ts";
+import { oneOf } from "../store/query.ts";
 import { UniqueViolation } from "../store/store.ts";
-import type { ServerTx } from "../tables.ts";
 import { labelScopes, type Place, type PolicyRow } from "./applies.ts";
+import { newResultIds } from "./result-ids.ts";
 import { type Columns, outdatesResults } from "./rules.ts";
 
 export interface PolicyLabels {
@@ -23,6 +24,7 @@ export interface NewPolicy {
 export async function insertPolicies(ctx: Context, given: readonly NewPolicy[]): Promise<PolicyRow[]> {
   const { store } = ctx;
   const now = ctx.clock.iso();
+  for (const { columns, place } of given) admitPolicy(ctx, { ...columns, team_id: place.team_id });
   if (given.some(({ columns, place, labels }) => columns.critical || place.scope !== "global" || labels?.ids.length))
     checkLicenseRuns(ctx);
   const author_id = ctx.user.kind === "user" ? ctx.user.id : null;
@@ -48,22 +50,29 @@ export async function insertPolicies(ctx: Context, given: readonly NewPolicy[]):
   return rows;
 }
 
+function admitPolicy(ctx: Context, { name, query, team_id }: Pick<PolicyRow, "name" | "query" | "team_id">): void {
+  admitKeptSql(ctx, query, team_id, `the policy ${JSON.stringify(name)}`);
+}
+
 export interface PolicyChange {
   readonly before: PolicyRow;
   readonly set: Partial<Columns>;
-  /** Undefined: they stay. */
+  /** Undefined: unchanged. */
   readonly labels: PolicyLabels | undefined;
 }
 
 export interface Changed {
   readonly row: PolicyRow;
-  /** The results that say nothing any more. */
+  /** The result id that the change has invalidated. */
   readonly outdated: number | null;
-  /** Other hosts are meant than before. */
+  /** The policy applies to other hosts than before. */
   readonly narrowed: boolean;
 }
 
 export async function updatePolicies(ctx: Context, changes: readonly PolicyChange[]): Promise<Changed[]> {
+  // Checked even if the SQL is unchanged, since a changed platform may make more hosts run it.
+  for (const { before, set } of changes)
+    admitPolicy(ctx, { name: before.name, query: set.query ?? before.query, team_id: before.team_id });
   const changed: Changed[] = [];
   for await (const some of parts(changes)) changed.push(...(await updatePart(ctx, some)));
   return changed;
@@ -108,6 +117,10 @@ async function updatePart(ctx: Context, changes: readonly PolicyChange[]): Promi
       ),
     );
     await store.policyLabels.insertMany(relabelled.flatMap(({ before, labels }) => labelRows(before.id, labels)));
+    const revisions = await newResultIds(store, relabelled.length, now);
+    await store.policies.updateEach(
+      relabelled.map(({ before }, i) => ({ id: before.id, asked_revision: revisions[i]! })),
+    );
   }
   const rows = new Map(
     (await store.policies.getMany(changes.map(({ before }) => before.id))).map((row) => [row.id, row]),
@@ -119,7 +132,7 @@ async function updatePart(ctx: Context, changes: readonly PolicyChange[]): Promi
   }));
 }
 
-/** Whether a policy becomes critical, or goes by labels that it did not go by. */
+/** Whether a change needs the premium tier: a policy becomes critical or gets labels that it did not have. */
 async function addPremium({ store }: Context, changes: readonly PolicyChange[]): Promise<boolean> {
   if (changes.some(({ before, set }) => set.critical && !before.critical)) return true;
   const narrowed = changes.filter(({ labels }) => labels !== undefined && labels.ids.length > 0);
@@ -128,13 +141,13 @@ async function addPremium({ store }: Context, changes: readonly PolicyChange[]):
     narrowed.map(({ before }) => before.id),
   );
   return narrowed.some(({ before, labels }) => {
-    const held = scopes.get(before.id);
-    const ids = new Set(labels!.excludes ? held?.exclude_any : held?.include_any);
+    const scope = scopes.get(before.id);
+    const ids = new Set(labels!.excludes ? scope?.exclude_any : scope?.include_any);
     return labels!.ids.some((id) => !ids.has(id));
   });
 }
 
-/** Every column, since all rows of one write set the same. */
+/** All columns, since the rows of one bulk write must set the same ones. */
 const columnsAfter = (before: PolicyRow, set: Partial<Columns>): Columns => ({
   name: before.name,
   query: before.query,
@@ -151,14 +164,6 @@ const columnsAfter = (before: PolicyRow, set: Partial<Columns>): Columns => ({
 
 const labelRows = (policy_id: number, labels: PolicyLabels | undefined) =>
   (labels?.ids ?? []).map((label_id) => ({ policy_id, label_id, excludes: labels!.excludes }));
-
-async function newResultIds(store: ServerTx, count: number, now: string): Promise<number[]> {
-  const rows = await store.policyResultIds.insertMany(Array.from({ length: count }, () => ({ created_at: now })));
-  const ids = rows.map(({ id }) => id);
-  const newest = ids.reduce((found, id) => Math.max(found, id), 0);
-  if (ids.length > 0) await store.policyResultIds.delete(lt("id", newest));
-  return ids;
-}
 
 async function unlessTaken<R>(names: readonly string[], write: Promise<R>): Promise<R> {
   try {

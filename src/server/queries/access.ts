@@ -8,7 +8,7 @@ import type { queries } from "./tables.ts";
 
 export type QueryRow = RowOf<typeof queries>;
 
-/** Global queries are everybody's, but a team's gitops sees its team's only. */
+/** Global queries are visible to everyone except users who have only the gitops role of teams. */
 const seesGlobal = (user: Viewer): boolean =>
   may(user, "queries:list", null) ||
   (user.kind === "user" && user.global_role === null && user.teams.some(({ role }) => role !== "gitops"));
@@ -16,11 +16,11 @@ const seesGlobal = (user: Viewer): boolean =>
 export const mayRead = (user: Viewer, teamId: number | null): boolean =>
   may(user, "queries:list", teamId) || (teamId === null && seesGlobal(user));
 
-/** The queries that the caller may see. */
+/** Selects the queries that are visible to the caller. */
 export const readable = (ctx: Pick<Context, "user">): Predicate =>
   seesGlobal(ctx.user) ? or(isNull("team_id"), visible(ctx, "queries:list")) : visible(ctx, "queries:list");
 
-/** 403 where the caller may see the query but not do this; one that it may not see answers like one that is missing. */
+/** 403 if the query is visible to the caller but the action is not allowed; 404 if it is not visible. */
 export function admitToQuery(
   ctx: Pick<Context, "user">,
   action: Action,

@@ -1,4 +1,4 @@
-// What a host's result lines say of each query (agent protocol, section 5).
+// Extracts query results from the result lines of a host (agent protocol, section 5).
 import { cellText } from "../agent/inventory/rows.ts";
 import { isWideRow, parseExactly } from "../agent/json-scan.ts";
 import type { ResultLine } from "../agent/log.ts";
@@ -9,9 +9,9 @@ export interface Answer {
   readonly rows: readonly Record<string, string>[];
 }
 
-/** A host's answer with more rows is not stored at all. */
+/** A host's result with more rows is not stored. */
 export const ROWS_MAX = 1000;
-/** Agents drop lines of more; text of one answer at most. */
+/** Maximum size of one result (characters). Agents drop longer lines. */
 const ANSWER_MAX = 4 * 1024 * 1024;
 const COLUMNS_MAX = 1000;
 
@@ -23,26 +23,26 @@ interface Run {
   size: number;
 }
 
-/** Of each query whose report takes it, the newest answer of the batch. */
+/** For each query with a report, the newest result in the batch. */
 export function answersIn(plan: Plan, teamId: number | null, lines: readonly ResultLine[]): readonly Answer[] {
   let newest: Map<KnownQuery, Run> | null = null;
   for (const { raw, value } of lines) {
     if (value.action !== "snapshot" || typeof value.name !== "string") continue;
     const query = plan.named(value.name);
     if (query?.logging !== "snapshot" || query.discard_data) continue;
-    // The host has left the team, or makes up a name.
+    // The host has left the team, or the name was made up.
     if (query.team_id !== null && query.team_id !== teamId) continue;
-    const told = rowsOf(value);
-    if (told === null) continue;
-    const rows = told.some(isWideRow) ? rowsOf(exactly(raw))! : told;
+    const parsed = rowsOf(value);
+    if (parsed === null) continue;
+    const rows = parsed.some(isWideRow) ? rowsOf(exactly(raw))! : parsed;
     const unixTime = timeOf(value.unixTime);
     newest ??= new Map();
-    const held = newest.get(query);
-    if (held && held.unixTime > unixTime) continue;
-    // One line for each row: those of one run have one time.
-    if (held?.unixTime === unixTime && !Array.isArray(value.snapshot)) {
-      held.size += raw.length;
-      if (held.rows.length <= ROWS_MAX) held.rows.push(...rows);
+    const existing = newest.get(query);
+    if (existing && existing.unixTime > unixTime) continue;
+    // Runs logged one row per line have the same time on each line.
+    if (existing?.unixTime === unixTime && !Array.isArray(value.snapshot)) {
+      existing.size += raw.length;
+      if (existing.rows.length <= ROWS_MAX) existing.rows.push(...rows);
     } else newest.set(query, { unixTime, rows, size: raw.length });
   }
   if (newest === null) return none;
@@ -54,7 +54,7 @@ export function answersIn(plan: Plan, teamId: number | null, lines: readonly Res
 
 function rowsOf(value: Readonly<Record<string, unknown>>): unknown[] | null {
   if (Array.isArray(value.snapshot)) return value.snapshot.length > ROWS_MAX ? value.snapshot : [...value.snapshot];
-  // Some agents send an empty text for no rows.
+  // Some agents send an empty string for no rows.
   if (value.snapshot === "") return [];
   return isObject(value.columns) ? [value.columns] : null;
 }
@@ -64,13 +64,13 @@ const exactly = (raw: string) => parseExactly(raw, { start: 0, end: raw.length }
 const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 
-/** A number, or one as text from old agents; else the oldest of times. */
+/** A number, or numeric text from old agents; otherwise the minimum. */
 function timeOf(value: unknown): number {
   const seconds = typeof value === "string" && value.trim() !== "" ? Number(value) : value;
   return typeof seconds === "number" && Number.isFinite(seconds) ? seconds : 0;
 }
 
-/** Cells are text, whatever came; what is no row is none. */
+/** All cells as text; no element if the row is not an object. */
 function asText(row: unknown): Record<string, string>[] {
   if (!isObject(row)) return [];
   const cells = Object.entries(row)
@@ -79,7 +79,7 @@ function asText(row: unknown): Record<string, string>[] {
   return [Object.fromEntries(cells)];
 }
 
-/** About how much memory the rows take. */
+/** Approximate memory use of the rows in bytes. */
 export function sizeOf(rows: Answer["rows"]): number {
   let size = 64;
   for (const row of rows) for (const [column, cell] of Object.entries(row)) size += column.length + cell.length + 32;

@@ -1,11 +1,11 @@
-// Which result lines of agents go to the log destination (agent protocol, section 5).
+// Selects the result lines that are written to the log destination (agent protocol, section 5).
 import type { ResultLine } from "../agent/log.ts";
 import type { Plan, PlanCache } from "./plan.ts";
 
 const isWanted = (plan: Plan, { value: { name } }: ResultLine): boolean =>
   typeof name !== "string" || (plan.named(name)?.automations_enabled ?? true);
 
-/** Those of queries with automations on, and of queries that are none of ours; all of them where reports are off. */
+/** Lines of queries with automations and of queries unknown to this server; all lines if reports are disabled. */
 export function createForwarding(plans: PlanCache) {
   const sift = (plan: Plan, lines: readonly ResultLine[]): readonly ResultLine[] => {
     if (!plan.reportsEnabled) return lines;
@@ -15,7 +15,7 @@ export function createForwarding(plans: PlanCache) {
   return (lines: readonly ResultLine[]): readonly ResultLine[] | Promise<readonly ResultLine[]> => {
     const plan = plans.now();
     if (plan) return sift(plan, lines);
-    // Without the store nobody knows better than to keep them.
+    // If the store is unavailable, forward all lines.
     return plans.get().then(
       (read) => sift(read, lines),
       () => lines,

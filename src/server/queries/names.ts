@@ -1,11 +1,11 @@
-// Names of scheduled queries on their way to agents and back (agent protocol, sections 4 and 5).
+// Names of scheduled queries as sent to agents and as returned by them (agent protocol, sections 4 and 5).
 
-/** Since 5.19 agents skip queries whose names collide with keys of their own. */
+/** Since 5.19 agents skip queries whose names collide with their internal keys. */
 const skipped = /^(?:query|cache|config_views)\.|(?:epoch|counter)$/;
 
 /**
- * The name that agents get of each query, by id: its own, or one that they would not skip. Names that can be sent as
- * they are keep them; the others get an underscore at the end that spoils, as many as make them unique.
+ * The name to send for each query, by id. Names that agents accept are sent unchanged. To the others underscores are
+ * appended until they are accepted and unique.
  */
 export function namesAsSent(queries: readonly { readonly id: number; readonly name: string }[]): Map<number, string> {
   const sent = new Map<number, string>();
@@ -32,8 +32,9 @@ const NAME_MAX = 2048;
 const scope = /Global|team-([1-9]\d{0,14})/g;
 
 /**
- * The ways to read a result name as one of ours: `pack`, a delimiter, `Global` or `team-<id>`, the same delimiter, the query's name.
- * The delimiter may be of several characters and occur in the name. The first way that fits is the one most likely meant.
+ * The possible ways to split a result name, most likely first. The format is `pack`, a delimiter, `Global` or
+ * `team-<id>`, the same delimiter, and the query name. The delimiter may have several characters and may occur in the
+ * name.
  */
 export function* splitResultName(name: string): Generator<{ teamId: number | null; name: string }> {
   if (!name.startsWith("pack") || name.length > NAME_MAX) return;

@@ -1,4 +1,4 @@
-// What is scheduled on which hosts, held in memory: made anew when queries, packs, labels, teams or the configuration change.
+// The cached plan of scheduled queries. Rebuilt when queries, packs, labels, teams or the configuration change.
 import { Cached } from "../agent/cached.ts";
 import { ALL_HOSTS } from "../agent/inventory/labels.ts";
 import { channels } from "../core/channels.ts";
@@ -8,7 +8,7 @@ import type { ServerStore } from "../tables.ts";
 import { namesAsSent, splitResultName } from "./names.ts";
 import { reportRules } from "./report.ts";
 
-/** A saved query as far as agents' answers are concerned. */
+/** The properties of a saved query that are needed to process its results. */
 export interface KnownQuery {
   readonly id: number;
   readonly team_id: number | null;
@@ -19,16 +19,16 @@ export interface KnownQuery {
   readonly discard_data: boolean;
 }
 
-/** A query, or a legacy pack, as it stands in a configuration. */
+/** A scheduled query or a legacy pack in a configuration. */
 export interface PlanItem {
-  /** Within the plan. */
+  /** Unique within the plan. */
   readonly key: string;
-  /** Of the pack that it belongs to, or that it is. */
+  /** Name of the pack. */
   readonly pack: string;
-  /** The query's name as sent; null: the item is a whole pack. */
+  /** The query's name as sent to agents; null: the item is a whole pack. */
   readonly name: string | null;
   readonly value: Readonly<Record<string, unknown>>;
-  /** The hosts that get it, when not all of the team do: those with one of the labels, and these. */
+  /** If not empty, only hosts with one of these labels, and the hosts in `hosts`, get the item. */
   readonly labels: readonly number[];
   readonly hosts: ReadonlySet<number>;
 }
@@ -36,39 +36,63 @@ export interface PlanItem {
 export interface TeamPlan {
   /** In the order in which they are sent. */
   readonly items: readonly PlanItem[];
-  /** Of those, the ones that not every host of the team gets. */
+  /** The items that only some hosts of the team get. */
   readonly scoped: readonly PlanItem[];
 }
 
 export interface Plan {
   readonly reportsEnabled: boolean;
   readonly reportCap: number;
-  /** Labels that decide who gets what. */
+  /** Ids of the labels that restrict items. */
   readonly labels: readonly number[];
   of(teamId: number | null): TeamPlan;
-  /** The query that a result name means: null where it is none of ours, or of a legacy pack. */
+  /** The query with this result name; null if it is unknown or part of a legacy pack. */
   named(resultName: string): KnownQuery | null;
+  query(id: number): KnownQuery | null;
 }
 
 export interface PlanCache {
   now(): Plan | undefined;
   get(): Promise<Plan>;
+  /**
+   * Whether the name may belong to a query that another server has already sent, but of which this one does not know
+   * yet.
+   */
+  mayBeNew(plan: Plan, resultName: string): boolean;
+  /** Reloads the plan. Names that it still lacks are not looked up again until something changes. */
+  reread(plan: Plan, resultNames: Iterable<string>): Promise<Plan>;
   stop(): Promise<void>;
 }
 
-/** Result names remembered: agents can make up any number. */
+/** Maximum number of cached result names, since agents can send any. */
 const NAMES_MAX = 20_000;
 
 export async function createPlanCache(services: Services): Promise<PlanCache> {
   const { store } = services;
   const plan = new Cached(() => loadPlan(services));
-  const forget = () => plan.forget();
+  /** Names in our format that match no query. */
+  const unknown = new Set<string>();
+  const forget = () => {
+    plan.forget();
+    unknown.clear();
+  };
   const stops: (() => Promise<void>)[] = [];
   for (const channel of [channels.queries, channels.labels, channels.teams, channels.config])
     stops.push(await store.listen(channel, forget, forget));
   return {
     now: () => plan.now,
     get: () => plan.get(),
+    mayBeNew: (known, name) => known.named(name) === null && !unknown.has(name) && !splitResultName(name).next().done,
+    async reread(known, names) {
+      if (plan.now === known) plan.forget();
+      const read = await plan.get();
+      for (const name of names) {
+        if (read.named(name) !== null) continue;
+        if (unknown.size >= NAMES_MAX) unknown.clear();
+        unknown.add(name);
+      }
+      return read;
+    },
     async stop() {
       for (const stop of stops) await stop();
     },
@@ -90,8 +114,8 @@ export async function loadPlan({ store, config }: Pick<Services, "store" | "conf
 
   const teams = new Map<number | null, TeamPlan>();
   const ofTeam = (teamId: number | null): TeamPlan => {
-    const held = teams.get(teamId);
-    if (held) return held;
+    const cached = teams.get(teamId);
+    if (cached) return cached;
     const items = [
       ...(scheduled.get(null) ?? []),
       ...(teamId === null ? [] : (scheduled.get(teamId) ?? [])),
@@ -111,8 +135,8 @@ export async function loadPlan({ store, config }: Pick<Services, "store" | "conf
     bySentName.set(teamId, new Map([...names].map(([id, sent]) => [sent, byId.get(id)!])));
   const found = new Map<string, KnownQuery | null>();
   const named = (resultName: string): KnownQuery | null => {
-    const held = found.get(resultName);
-    if (held !== undefined) return held;
+    const cached = found.get(resultName);
+    if (cached !== undefined) return cached;
     let query: KnownQuery | null = null;
     for (const { teamId, name } of splitResultName(resultName)) {
       query = bySentName.get(teamId)?.get(name) ?? null;
@@ -126,10 +150,17 @@ export async function loadPlan({ store, config }: Pick<Services, "store" | "conf
   const labels = new Set<number>();
   for (const items of scheduled.values()) for (const item of items) for (const id of item.labels) labels.add(id);
   for (const { item } of packs) for (const id of item.labels) labels.add(id);
-  return { reportsEnabled: rules.enabled, reportCap: rules.cap, labels: [...labels], of: ofTeam, named };
+  return {
+    reportsEnabled: rules.enabled,
+    reportCap: rules.cap,
+    labels: [...labels],
+    of: ofTeam,
+    named,
+    query: (id) => byId.get(id) ?? null,
+  };
 }
 
-/** Of each scope: query id to the name that agents get. */
+/** For each scope: the name as sent to agents, by query id. */
 function namesByTeam(
   known: readonly Pick<KnownQuery, "id" | "team_id" | "name">[],
 ): Map<number | null, Map<number, string>> {
@@ -144,7 +175,7 @@ function namesByTeam(
 
 type Items = Map<number | null, PlanItem[]>;
 
-/** The queries that are sent: with an interval, and with somebody who wants the answers. */
+/** The queries to schedule: those with an interval whose results are stored or forwarded. */
 async function scheduledItems(
   store: ServerStore,
   reportsEnabled: boolean,

@@ -5,10 +5,10 @@ import { bytesOf } from "../core/text-stream.ts";
 import { queryFor } from "./access.ts";
 import { reportPages } from "./report.ts";
 
-/** Columns of one file at most. */
+/** Maximum number of columns in one file. */
 const COLUMNS_MAX = 2000;
 
-/** The report as CSV, a part at a time. Hosts answer with different columns: a first pass finds them all. */
+/** Streams the report as CSV. Columns differ between hosts, so a first pass collects all of them. */
 export async function reportCsv(ctx: Context, id: number, teamId: number | undefined) {
   const query = await queryFor(ctx, "queries:list", id);
   const found = new Set<string>();

@@ -1,4 +1,4 @@
-// The stored answers of scheduled queries, as the API gives them.
+// Renders the stored results of scheduled queries.
 import type { ReportRow } from "../../api/queries.ts";
 import { inTeam } from "../core/access.ts";
 import type { Context } from "../core/context.ts";
@@ -10,7 +10,7 @@ import { and, eq, exists, gt, oneOf, type Predicate } from "../store/query.ts";
 import { mayRead, type QueryRow, queryFor } from "./access.ts";
 import { hostsSeen } from "./service.ts";
 
-/** Rows kept of one query, over all hosts, when the configuration does not say. */
+/** Default for the maximum number of stored rows of one query, over all hosts. */
 const DEFAULT_CAP = 1000;
 
 export interface ReportRules {
@@ -23,7 +23,7 @@ export async function reportRules({ config }: Pick<Context, "config">): Promise<
   return { enabled: !off, cap: cap > 0 ? cap : DEFAULT_CAP };
 }
 
-/** Rows stored of a query. */
+/** The number of stored rows of a query. */
 export async function storedRows(store: Context["store"], queryId: number): Promise<number> {
   const counts = await store.queryResults.pick(["row_count"], {
     where: and(eq("query_id", queryId), gt("row_count", 0)),
@@ -31,7 +31,7 @@ export async function storedRows(store: Context["store"], queryId: number): Prom
   return counts.reduce((sum, { row_count }) => sum + row_count, 0);
 }
 
-/** The hosts that the report of a query shows: of a team's query those that are still in the team. */
+/** The hosts included in a report. For a query of a team only those still in the team. */
 const shown = (ctx: Context, query: QueryRow, teamId: number | undefined): Predicate =>
   exists(
     hosts,
@@ -43,7 +43,7 @@ const shown = (ctx: Context, query: QueryRow, teamId: number | undefined): Predi
 const hasReport = (query: QueryRow, rules: ReportRules): boolean =>
   rules.enabled && !query.discard_data && query.logging === "snapshot";
 
-/** The report in parts, hosts in the order of their ids. */
+/** The report in parts, ordered by host id. */
 export async function* reportPages(
   ctx: Context,
   query: QueryRow,
@@ -66,7 +66,7 @@ export async function* reportPages(
   }
 }
 
-/** A report of more rows is sent in parts: cells may be of any length. */
+/** Reports with more rows are streamed. */
 const LONG = 200;
 
 export async function queryReport(ctx: Context, id: number, teamId: number | undefined) {

@@ -1,11 +1,12 @@
-// From hosts' result lines to stored reports. Lines are taken after the log request was accepted, and written in batches beside
-// it: a report never delays or fails a log. What waits when the server dies is lost; the host's next answer replaces it.
+// Stores the result lines of hosts as reports. A log request is acknowledged only after its results are stored.
+// Requests that arrive while a batch is being written share the next transaction.
 import type { HostState } from "../agent/host-state.ts";
 import type { ResultLine } from "../agent/log.ts";
 import { channels } from "../core/channels.ts";
 import { minutes } from "../core/clock.ts";
 import type { Services } from "../core/context.ts";
 import { and, oneOf } from "../store/query.ts";
+import { BadRow } from "../store/rows.ts";
 import { ReferenceViolation, StoreUnavailable } from "../store/store.ts";
 import type { InsertOf } from "../store/table.ts";
 import type { ServerTx } from "../tables.ts";
@@ -15,40 +16,45 @@ import { reportRules, storedRows } from "./report.ts";
 import type { queryResults } from "./tables.ts";
 
 export interface ReportIntake {
-  take(host: Pick<HostState, "id" | "teamId">, lines: readonly ResultLine[]): void;
-  /** Resolves when all that was taken is written. */
+  /**
+   * Resolves once the results in the lines are stored; undefined: there is nothing to store. Rejects if storing fails,
+   * so that the agent keeps the lines and sends them again.
+   */
+  take(host: Asked, lines: readonly ResultLine[]): Promise<void> | undefined;
+  /** Resolves when all pending results are written or rejected. */
   idle(): Promise<void>;
   stop(): Promise<void>;
 }
 
+type Asked = Pick<HostState, "id" | "teamId">;
+
 interface Waiting {
   readonly hostId: number;
   readonly query: KnownQuery;
+  /** The plan in which the query was found. */
+  readonly plan: Plan;
   readonly rows: Answer["rows"];
   readonly size: number;
   readonly at: string;
+  /** Called when the result is written, or with an error if that failed. */
+  readonly settled: readonly ((error?: unknown) => void)[];
 }
 
-/** Answers written together. */
+/** Results per transaction. */
 const BATCH = 200;
-/** And their text: others get their turn before the next ones. */
+/** Maximum text (characters) per transaction, so that other requests are not delayed. */
 const BATCH_TEXT = 2 * 1024 * 1024;
-/** Requests whose lines may wait for the plan to be read. */
-const READING_MAX = 1000;
-/** Text of answers that may wait; beyond it answers are dropped, for the hosts will send the next ones. */
+/** Maximum text (characters) of pending results. Beyond it requests are rejected, and agents keep their lines. */
 const WAITING_MAX = 128 * 1024 * 1024;
-/** How long a count of stored rows is believed. Other servers add rows too; a job trims what is too much. */
+/** How long a count of stored rows is cached. Other servers add rows too; a job trims the excess. */
 const TOTAL_TTL = minutes(1);
 
 export async function createReportIntake(services: Services, plans: PlanCache): Promise<ReportIntake> {
   const { store, clock, log } = services;
-  /** By host and query: a newer answer takes the place of one that still waits. */
+  /** By host and query: a newer result replaces one that is still pending. */
   const waiting = new Map<string, Waiting>();
   let bytes = 0;
-  let dropped = 0;
   let working: Promise<void> | null = null;
-  /** Plans still being read, for lines that came before there was one. */
-  const reading = new Set<Promise<void>>();
   const totals = new Map<number, { rows: number; until: number }>();
   const forget = () => totals.clear();
   const stops = [
@@ -56,27 +62,35 @@ export async function createReportIntake(services: Services, plans: PlanCache): 
     await store.listen(channels.hosts, forget, forget),
   ];
 
-  function add(plan: Plan, host: Pick<HostState, "id" | "teamId">, lines: readonly ResultLine[]): void {
-    if (!plan.reportsEnabled) return;
+  function add(plan: Plan, host: Asked, lines: readonly ResultLine[]): Promise<void> | undefined {
+    if (!plan.reportsEnabled) return undefined;
     const answers = answersIn(plan, host.teamId, lines);
-    if (answers.length === 0) return;
+    if (answers.length === 0) return undefined;
     const at = clock.iso();
-    for (const { query, rows } of answers) {
-      const key = `${host.id}/${query.id}`;
-      const size = sizeOf(rows);
-      const old = waiting.get(key);
-      if (bytes - (old?.size ?? 0) + size > WAITING_MAX) {
-        if (dropped++ === 0) log.warn("query reports are dropped: more come than can be written");
-        continue;
-      }
-      bytes += size - (old?.size ?? 0);
-      waiting.set(key, { hostId: host.id, query, rows, size, at });
-    }
-    if (waiting.size > 0) working ??= work();
+    const sizes = answers.map(({ rows }) => sizeOf(rows));
+    if (bytes > 0 && bytes + sizes.reduce((sum, size) => sum + size, 0) > WAITING_MAX)
+      return Promise.reject(new StoreUnavailable("too many query results are waiting to be written"));
+    return new Promise((resolve, reject) => {
+      let left = answers.length;
+      const settled = (error?: unknown) => {
+        if (error !== undefined) reject(error);
+        else if (--left === 0) resolve();
+      };
+      for (const [i, { query, rows }] of answers.entries())
+        enqueue({ hostId: host.id, query, plan, rows, size: sizes[i]!, at, settled: [settled] });
+    });
+  }
+
+  function enqueue(one: Waiting): void {
+    const key = `${one.hostId}/${one.query.id}`;
+    const old = waiting.get(key);
+    bytes += one.size - (old?.size ?? 0);
+    waiting.set(key, old ? { ...one, settled: [...old.settled, ...one.settled] } : one);
+    working ??= work();
   }
 
   async function work(): Promise<void> {
-    // What the event loop has in hand now comes into the same batch.
+    // Results of the current turn of the event loop join the same batch.
     await new Promise((resolve) => setImmediate(resolve));
     while (waiting.size > 0) {
       const batch: Waiting[] = [];
@@ -90,37 +104,58 @@ export async function createReportIntake(services: Services, plans: PlanCache): 
       }
       await settle(batch);
     }
-    if (dropped > 0) log.warn({ answers: dropped }, "query reports were dropped");
-    dropped = 0;
     working = null;
   }
 
   async function settle(batch: readonly Waiting[]): Promise<void> {
+    let outdated: readonly Waiting[] = [];
     try {
-      await write(batch);
+      outdated = await write(batch);
     } catch (err) {
       totals.clear();
-      // A host or query that goes at this moment costs the others nothing.
+      // Retry individually: a host or query deleted meanwhile must not affect the others.
       if (batch.length > 1 && !(err instanceof StoreUnavailable)) for (const one of batch) await settle([one]);
-      // Hosts send their next answers.
-      else if (!(err instanceof ReferenceViolation))
-        log.warn({ err, answers: batch.length }, "query reports could not be written");
+      else if (err instanceof ReferenceViolation || err instanceof BadRow) {
+        // A retry would fail again and block all further lines of the host.
+        if (err instanceof BadRow) log.warn({ err, host_id: batch[0]!.hostId }, "query results could not be stored");
+        for (const one of batch) end(one);
+      } else for (const one of batch) end(one, err);
+      return;
     }
+    const left = new Set(outdated);
+    for (const one of batch) if (!left.has(one)) end(one);
+    for (const one of outdated) await again(one).catch((err: unknown) => end(one, err));
   }
 
-  async function write(batch: readonly Waiting[]): Promise<void> {
+  const end = ({ settled }: Waiting, error?: unknown) => {
+    for (const each of settled) each(error);
+  };
+
+  /** The query has changed: discard the result, unless this server's plan is outdated. */
+  async function again(one: Waiting): Promise<void> {
+    const isBehind = plans.now() === one.plan;
+    const plan = isBehind ? await plans.reread(one.plan, []) : null;
+    const query = plan?.query(one.query.id);
+    if (plan && query?.logging === "snapshot" && !query.discard_data) enqueue({ ...one, plan, query });
+    else end(one);
+  }
+
+  /** Returns the results whose query has changed. */
+  async function write(batch: readonly Waiting[]): Promise<Waiting[]> {
     const rules = await reportRules(services);
-    if (!rules.enabled) return;
+    if (!rules.enabled) return [];
+    let outdated: Waiting[] = [];
     const changes = await store.tx(async (tx) => {
       const still = await stillAsked(tx, batch);
-      const held = await heldRows(tx, still);
+      outdated = still.outdated;
+      const stored = await storedRowCounts(tx, still.asked);
       const after = new Map<number, number>();
       const rows: InsertOf<typeof queryResults>[] = [];
-      for (const { hostId, query, rows: answer, at } of still) {
+      for (const { hostId, query, rows: answer, at } of still.asked) {
         const total = after.get(query.id) ?? (await totalOf(tx, query.id));
-        const own = held.get(`${hostId}/${query.id}`) ?? 0;
+        const own = stored.get(`${hostId}/${query.id}`) ?? 0;
         const next = total - own + answer.length;
-        // A host with a smaller answer than before may always give it: only growth is capped.
+        // A host may always replace its result with one of the same size or smaller; the limit applies to growth.
         if (next > rules.cap && answer.length > own) continue;
         after.set(query.id, next);
         rows.push({ query_id: query.id, host_id: hostId, last_fetched: at, row_count: answer.length, rows: answer });
@@ -129,9 +164,10 @@ export async function createReportIntake(services: Services, plans: PlanCache): 
       return after;
     });
     for (const [queryId, rows] of changes) {
-      const held = totals.get(queryId);
-      totals.set(queryId, { rows, until: held?.until ?? clock.now() + TOTAL_TTL });
+      const cached = totals.get(queryId);
+      totals.set(queryId, { rows, until: cached?.until ?? clock.now() + TOTAL_TTL });
     }
+    return outdated;
   }
 
   async function totalOf(tx: ServerTx, queryId: number): Promise<number> {
@@ -142,57 +178,50 @@ export async function createReportIntake(services: Services, plans: PlanCache): 
     return rows;
   }
 
-  async function idle(): Promise<void> {
-    await Promise.all(reading);
-    await working;
-  }
-
   return {
     take(host, lines) {
       const plan = plans.now();
-      if (plan) return add(plan, host, lines);
-      if (reading.size >= READING_MAX) return;
-      const told = { id: host.id, teamId: host.teamId };
-      const read = plans
-        .get()
-        .then((later) => add(later, told, lines))
-        // Without the store there is a line for every request already.
-        .catch((err: unknown) => log.debug({ err }, "query reports could not be taken"))
-        .finally(() => reading.delete(read));
-      reading.add(read);
+      const isKnown =
+        plan && !lines.some(({ value: { name } }) => typeof name === "string" && plans.mayBeNew(plan, name));
+      if (isKnown) return add(plan, host, lines);
+      const asker = { id: host.id, teamId: host.teamId };
+      const names = lines.flatMap(({ value: { name } }) => (typeof name === "string" ? [name] : []));
+      return (plan ? plans.reread(plan, names) : plans.get()).then((read) => add(read, asker, lines));
     },
-    idle,
+    async idle() {
+      await working;
+    },
     async stop() {
-      await idle();
+      await working;
       for (const stop of stops) await stop();
     },
   };
 }
 
-/** Without answers of hosts and queries that went, that moved to another team, or that ask something else by now. */
-async function stillAsked(tx: ServerTx, batch: readonly Waiting[]): Promise<Waiting[]> {
+/** Omits results of hosts and queries that were deleted or changed team; `outdated` are those of changed queries. */
+async function stillAsked(tx: ServerTx, batch: readonly Waiting[]): Promise<{ asked: Waiting[]; outdated: Waiting[] }> {
   const hostIds = [...new Set(batch.map(({ hostId }) => hostId))];
   const queryIds = [...new Set(batch.map(({ query }) => query.id))];
   const hosts = await tx.hosts.pick(["id", "team_id"], { where: oneOf("id", hostIds) });
   const queries = await tx.queries.pick(["id", "updated_at"], { where: oneOf("id", queryIds) });
   const teamOf = new Map(hosts.map(({ id, team_id }) => [id, team_id]));
   const changedAt = new Map(queries.map(({ id, updated_at }) => [id, updated_at]));
-  return batch.filter(
+  const known = batch.filter(
     ({ hostId, query }) =>
-      teamOf.has(hostId) &&
-      (query.team_id === null || teamOf.get(hostId) === query.team_id) &&
-      changedAt.get(query.id) === query.updated_at,
+      teamOf.has(hostId) && changedAt.has(query.id) && (query.team_id === null || teamOf.get(hostId) === query.team_id),
   );
+  const isCurrent = ({ query }: Waiting) => changedAt.get(query.id) === query.updated_at;
+  return { asked: known.filter(isCurrent), outdated: known.filter((one) => !isCurrent(one)) };
 }
 
-/** How many rows each host has now, by host and query. */
-async function heldRows(tx: ServerTx, batch: readonly Waiting[]): Promise<Map<string, number>> {
+/** The number of stored rows by host and query. */
+async function storedRowCounts(tx: ServerTx, batch: readonly Waiting[]): Promise<Map<string, number>> {
   if (batch.length === 0) return new Map();
-  const held = await tx.queryResults.pick(["host_id", "query_id", "row_count"], {
+  const stored = await tx.queryResults.pick(["host_id", "query_id", "row_count"], {
     where: and(
       oneOf("query_id", [...new Set(batch.map(({ query }) => query.id))]),
       oneOf("host_id", [...new Set(batch.map(({ hostId }) => hostId))]),
     ),
   });
-  return new Map(held.map(({ host_id, query_id, row_count }) => [`${host_id}/${query_id}`, row_count]));
+  return new Map(stored.map(({ host_id, query_id, row_count }) => [`${host_id}/${query_id}`, row_count]));
 }

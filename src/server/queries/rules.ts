@@ -1,9 +1,9 @@
-// What a query must be like, in the words that the API answers with.
+// Validation rules of queries, with the API's error messages.
 import { type QueryFields, type QueryLogging, queryLoggings, queryPlatforms } from "../../api/queries.ts";
 import { badRequest } from "../core/errors.ts";
 import type { QueryRow } from "./access.ts";
 
-/** A query's name as it is kept: composed (NFC), without blanks around it. */
+/** The stored form of a query name: NFC, trimmed. */
 export const queryName = (given: string): string => given.normalize("NFC").trim();
 
 const refused = (why: string, field: string) => badRequest(`query payload verification: ${why}`, field);
@@ -19,7 +19,7 @@ export function checkedSql(given: string | undefined): string {
   return given!;
 }
 
-/** Without blanks, each platform once, in the order given. */
+/** Normalizes the list: trimmed, without duplicates, in the given order. */
 export function checkedPlatform(given: string): string {
   const words = given.split(",").map((word) => word.trim().toLowerCase());
   const named = words.filter((word) => word !== "");
@@ -53,7 +53,7 @@ export type QueryColumns = Pick<
   | "discard_data"
 >;
 
-/** The columns that a payload sets, checked. */
+/** The validated columns that a payload sets. */
 export function checkedFields(given: QueryFields): Partial<QueryColumns> {
   const set: Partial<QueryColumns> = {};
   if (given.name !== undefined) set.name = checkedName(given.name);
@@ -80,7 +80,7 @@ const defaults: Omit<QueryColumns, "name" | "query"> = {
   discard_data: false,
 };
 
-/** All columns: what the payload leaves out takes its default. */
+/** All columns; those missing from the payload get their defaults. */
 export const wholeFields = (given: QueryFields): QueryColumns => ({
   ...defaults,
   ...checkedFields(given),
@@ -88,7 +88,7 @@ export const wholeFields = (given: QueryFields): QueryColumns => ({
   query: checkedSql(given.query),
 });
 
-/** Whether what was stored of the answers no longer answers what is asked now. */
+/** Whether the change invalidates the stored report. */
 export function outdatesReport(
   before: QueryRow,
   set: Partial<QueryColumns>,
@@ -111,7 +111,7 @@ function sameIds(a: readonly number[], b: readonly number[]): boolean {
   return known.size === new Set(b).size && b.every((id) => known.has(id));
 }
 
-/** Every way to write a list of platforms that holds this one; empty text means all. */
+/** All stored texts of a platform list that contain this platform; empty text means all platforms. */
 export function platformTexts(platform: string): string[] {
   const texts = [""];
   const grow = (chosen: readonly string[]) => {

@@ -1,4 +1,4 @@
-// The deprecated schedules: an entry is a query that is scheduled; making one copies the query it names.
+// The deprecated schedules. An entry is a scheduled query; creating one copies the query that it names.
 import type { QueryLogging } from "../../api/queries.ts";
 import type { ScheduleChange, ScheduledEntry } from "../../api/schedule.ts";
 import { recordActivity } from "../activities/record.ts";
@@ -27,7 +27,7 @@ export async function createEntry(ctx: Context, teamId: number | null, given: Gi
   const scheduling = changingQueries(ctx, async (inside) => {
     const team = await teamOf(inside, teamId);
     const original = await inside.store.queries.get(given.query_id);
-    // Who may write here may copy any global query: it runs on these hosts anyway.
+    // Any caller with write access may copy a global query: it runs on these hosts anyway.
     if (!original || (original.team_id !== null && !mayRead(inside.user, original.team_id)))
       throw notFound("query", given.query_id);
     if (original.team_id !== null)
@@ -81,7 +81,7 @@ export async function deleteEntry(ctx: Context, teamId: number | null, id: numbe
   await deleteQuery(ctx, id);
 }
 
-/** The query, which must be one of that schedule. */
+/** The query; 404 if it does not belong to that schedule. */
 async function entryRow(ctx: Context, teamId: number | null, id: number): Promise<QueryRow> {
   if (teamId !== null) authorizeTeam(ctx, "queries:write", teamId);
   const row = await ctx.store.queries.get(id);

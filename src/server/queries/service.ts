@@ -91,7 +91,7 @@ async function removeOne(inside: Context, row: QueryRow): Promise<void> {
   await recordActivity(inside, "deleted_saved_query", { query_name: row.name, ...team });
 }
 
-/** All of them or none: each is looked up first. */
+/** Deletes all queries or none: each is looked up first. */
 export async function deleteQueries(ctx: Context, given: readonly number[]): Promise<number> {
   const ids = [...new Set(given)];
   return changingQueries(ctx, async (inside) => {
@@ -109,7 +109,7 @@ export async function deleteQueries(ctx: Context, given: readonly number[]): Pro
   });
 }
 
-/** Told of once for each team. */
+/** Records one activity per team. */
 export async function removeQueries(inside: Context, rows: readonly Pick<QueryRow, "id" | "team_id">[]): Promise<void> {
   for await (const some of parts(rows))
     await inside.store.queries.delete(
@@ -129,10 +129,10 @@ export async function removeQueries(inside: Context, rows: readonly Pick<QueryRo
   await recordActivities(inside, "deleted_multiple_saved_query", entries);
 }
 
-/** Whoever changes queries holds this. */
+/** Lock for transactions that change queries. */
 export const QUERIES_LOCK = "queries";
 
-/** All changes of queries come one after the other; what is scheduled is told to all servers. */
+/** Serializes changes of queries and notifies all servers. */
 export function changingQueries<T>(ctx: Context, work: (inside: Context) => Promise<T>): Promise<T> {
   return ctx.store.tx(
     async (store) => {
@@ -144,7 +144,7 @@ export function changingQueries<T>(ctx: Context, work: (inside: Context) => Prom
   );
 }
 
-/** How activities name a team: -1 without a name is global. */
+/** The team fields of activities: -1 without a name stands for global. */
 export async function teamOf(
   { store }: Pick<Context, "store">,
   teamId: number | null,
@@ -155,7 +155,7 @@ export async function teamOf(
   return { team_id: teamId, team_name: team.name };
 }
 
-/** The labels that a payload names; undefined: it says nothing of labels. */
+/** The label ids for the names in a payload; undefined if it does not mention labels. */
 export async function scopeOf(
   ctx: Context,
   { labels_include_any: names }: Pick<QueryFields, "labels_include_any">,
@@ -167,7 +167,7 @@ export async function scopeOf(
   return labels.map(({ id }) => id);
 }
 
-/** 400 for what only the premium tier has. */
+/** 400 for options that require a premium license. */
 export function checkLabelTier(ctx: Context, names: readonly string[]): void {
   if (names.length > 0 && !isPremium(ctx))
     throw badRequest("option labels_include_any requires a premium license", "labels_include_any");
@@ -183,7 +183,7 @@ export async function insertQuery(
   return row!;
 }
 
-/** Writes what changed. The stored report goes when it no longer answers what is asked. */
+/** Writes the changed columns. Deletes the stored report if the change invalidates it. */
 export async function updateQuery(
   ctx: Context,
   before: QueryRow,
@@ -202,7 +202,7 @@ async function nameFree({ store }: Pick<Context, "store">, teamId: number | null
 
 const nameTaken = (name: string) => alreadyExists(`a query with the name ${JSON.stringify(name)} exists`);
 
-/** Two callers may save the same name at the same time: the store refuses the second. */
+/** Maps a unique violation to 409: of two concurrent calls with the same name the store rejects the second. */
 export async function refuseTwins<T>(work: Promise<T>, name: string | undefined): Promise<T> {
   try {
     return await work;
@@ -212,7 +212,7 @@ export async function refuseTwins<T>(work: Promise<T>, name: string | undefined)
   }
 }
 
-/** The queries of a scope that the caller may see, in order of their names. */
+/** The queries of a scope that are visible to the caller, sorted by name. */
 export const queriesOf = (
   ctx: Context,
   teamId: number | undefined,
@@ -223,5 +223,5 @@ export const queriesOf = (
     order: [{ column: "name", direction: "asc" }],
   });
 
-/** Hosts whose answers the caller may see. */
+/** Selects the hosts whose results are visible to the caller. */
 export const hostsSeen = (ctx: Context): Predicate => visible(ctx, "queries:list");

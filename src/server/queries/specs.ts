@@ -1,4 +1,4 @@
-// Queries as files hold them: by name within a team, which is named too.
+// Queries from configuration files, identified by team name and query name.
 import type { GivenSpec, QuerySpec } from "../../api/queries.ts";
 import { recordActivity } from "../activities/record.ts";
 import { authorize } from "../core/access.ts";
@@ -11,7 +11,7 @@ import { queryName, wholeFields } from "./rules.ts";
 import { changingQueries, insertQuery, queriesOf, scopeOf, updateQuery } from "./service.ts";
 import { labelsOfQueries } from "./wire.ts";
 
-/** All or nothing: every spec is checked before any is kept. */
+/** Applies all specs in one transaction; all are validated first. */
 export async function applyQuerySpecs(ctx: Context, specs: readonly GivenSpec[]): Promise<void> {
   const checked = specs.map((spec) => ({ spec, columns: wholeFields(spec) }));
   await changingQueries(ctx, async (inside) => {
@@ -36,7 +36,7 @@ async function teamNamed(ctx: Context, name: string | null | undefined): Promise
   if (name === undefined || name === null || name.trim() === "") return null;
   if (!isPremium(ctx)) throw badRequest("option team requires a premium license", "team");
   const team = await ctx.store.teams.first({ where: eq("name_key", nameKey(name.trim())) });
-  // To team users another team is as good as missing.
+  // Do not disclose to team users that another team exists.
   if (!team || !mayRead(ctx.user, team.id)) throw notFound("team", name);
   return team.id;
 }

@@ -1,6 +1,6 @@
 import { bool, id, int, json, packed, ref, table, text, time } from "../store/table.ts";
 
-/** What agents measured of a scheduled query, over all hosts: milliseconds, null where none ran it yet. */
+/** Execution times of a scheduled query over all hosts, in milliseconds; null if no host has run it yet. */
 export interface QueryStats {
   readonly system_time_p50: number | null;
   readonly system_time_p95: number | null;
@@ -22,14 +22,14 @@ export const queries = table(
     query: text(),
     /** Seconds; 0: not scheduled. */
     interval: int().default(0),
-    /** Comma-separated; empty: every platform. */
+    /** Comma-separated; empty: all platforms. */
     platform: text().default(""),
     min_qengine_version: text().default(""),
     automations_enabled: bool().default(false),
     logging: text<"snapshot" | "differential" | "differential_ignore_removals">().default("snapshot"),
     observer_can_run: bool().default(false),
     discard_data: bool().default(false),
-    /** Percent of the hosts that run it; null: all. Only the deprecated schedule sets it. */
+    /** Percentage of hosts that run the query; null: all. Set only by the deprecated schedule. */
     shard: int().nullable(),
     author_id: ref("users").nullable(),
     stats: json<QueryStats>().nullable(),
@@ -37,14 +37,14 @@ export const queries = table(
   { unique: [["team_id", "name"]] },
 );
 
-/** A scheduled query runs on hosts that have any of these labels; without any, on all. */
+/** Labels that restrict a scheduled query to hosts with any of them. Without labels it runs on all hosts. */
 export const queryLabels = table(
   "query_labels",
   { id: id(), query_id: ref("queries"), label_id: ref("labels").onDelete("restrict") },
   { unique: [["query_id", "label_id"]] },
 );
 
-/** The rows that one host last gave to one scheduled query. */
+/** The last result rows of one scheduled query on one host. */
 export const queryResults = table(
   "query_results",
   {
@@ -52,7 +52,7 @@ export const queryResults = table(
     query_id: ref("queries"),
     host_id: ref("hosts"),
     last_fetched: time(),
-    /** 0: it ran and found nothing. */
+    /** 0: the query ran and returned no rows. */
     row_count: int(),
     rows: packed<readonly Record<string, string>[]>(),
   },

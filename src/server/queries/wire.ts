@@ -1,4 +1,4 @@
-// Query rows as the API shows them. What lies in other tables is read once for all queries of a reply.
+// Renders queries for the API. Rows of other tables are read once for all queries of a reply.
 import type { Query } from "../../api/queries.ts";
 import type { Context } from "../core/context.ts";
 import { labelNames } from "../labels/scope.ts";
@@ -54,7 +54,7 @@ export async function queriesOnWire({ store }: Pick<Context, "store">, rows: rea
 export const queryOnWire = async (ctx: Pick<Context, "store">, row: QueryRow): Promise<Query> =>
   (await queriesOnWire(ctx, [row]))[0]!;
 
-/** The labels that narrow each query, by name. */
+/** The names of the labels that restrict each query. */
 export async function labelsOfQueries(
   store: Context["store"],
   ids: readonly number[],

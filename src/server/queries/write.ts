@@ -1,4 +1,5 @@
-// Rows of queries and their labels, however many at a time, in the caller's transaction, which holds the queries' lock.
+// Bulk writes of queries and their labels, in the caller's transaction, which must hold the queries lock.
+import { admitKeptSql } from "../carves/admit.ts";
 import type { Context } from "../core/context.ts";
 import { parts } from "../core/parts.ts";
 import { checkLicenseRuns } from "../core/tier.ts";
@@ -11,9 +12,10 @@ export interface NewQuery {
   readonly labels: readonly number[];
 }
 
-/** Names must be free. */
+/** The names must be free. */
 export async function insertQueries(ctx: Context, given: readonly NewQuery[]): Promise<QueryRow[]> {
   const { store, clock, user } = ctx;
+  for (const { columns } of given) admitQuery(ctx, columns);
   if (given.some(({ columns, labels }) => columns.team_id !== null || labels.length > 0)) checkLicenseRuns(ctx);
   const now = clock.iso();
   const author_id = user.kind === "user" ? user.id : null;
@@ -30,15 +32,22 @@ export async function insertQueries(ctx: Context, given: readonly NewQuery[]): P
   return rows;
 }
 
+function admitQuery(ctx: Context, { name, query, team_id }: Pick<QueryRow, "name" | "query" | "team_id">): void {
+  admitKeptSql(ctx, query, team_id, `the query ${JSON.stringify(name)}`);
+}
+
 export interface QueryChange {
   readonly before: QueryRow;
   readonly set: Partial<QueryColumns> & { shard?: number | null };
-  /** Undefined: they stay. */
+  /** Undefined: unchanged. */
   readonly labels: readonly number[] | undefined;
 }
 
-/** Stored reports go where they no longer answer what is asked. New names must be free. */
+/** Deletes stored reports that a change invalidates. New names must be free. */
 export async function updateQueries(ctx: Context, changes: readonly QueryChange[]): Promise<QueryRow[]> {
+  // Checked even if the SQL is unchanged, since a changed interval may make more hosts run it.
+  for (const { before, set } of changes)
+    admitQuery(ctx, { name: before.name, query: set.query ?? before.query, team_id: before.team_id });
   const rows: QueryRow[] = [];
   for await (const some of parts(changes)) rows.push(...(await updatePart(ctx, some)));
   return rows;
@@ -48,10 +57,10 @@ async function updatePart(ctx: Context, changes: readonly QueryChange[]): Promis
   const { store, clock } = ctx;
   const ids = changes.map(({ before }) => before.id);
   const now = clock.iso();
-  const held = new Map<number, { id: number; label_id: number }[]>(ids.map((id) => [id, []]));
+  const current = new Map<number, { id: number; label_id: number }[]>(ids.map((id) => [id, []]));
   for (const { query_id, ...one } of await store.queryLabels.list({ where: oneOf("query_id", ids) }))
-    held.get(query_id)?.push(one);
-  const labelsOf = (id: number) => held.get(id)!.map(({ label_id }) => label_id);
+    current.get(query_id)?.push(one);
+  const labelsOf = (id: number) => current.get(id)!.map(({ label_id }) => label_id);
 
   const outdated = changes.filter(({ before, set, labels }) =>
     outdatesReport(before, set, { before: labelsOf(before.id), after: labels }),
@@ -65,7 +74,7 @@ async function updatePart(ctx: Context, changes: readonly QueryChange[]): Promis
     );
   const relabelled = changes.flatMap(({ before: { id }, labels }) => (labels === undefined ? [] : [{ id, labels }]));
   const gone = relabelled.flatMap(({ id, labels }) =>
-    held.get(id)!.filter(({ label_id }) => !labels.includes(label_id)),
+    current.get(id)!.filter(({ label_id }) => !labels.includes(label_id)),
   );
   if (gone.length > 0)
     await store.queryLabels.delete(
@@ -86,7 +95,7 @@ async function updatePart(ctx: Context, changes: readonly QueryChange[]): Promis
   return ids.map((id) => rows.get(id)!);
 }
 
-/** Every column, since all rows of one write set the same. */
+/** All columns, since the rows of one bulk write must set the same ones. */
 const columnsAfter = (before: QueryRow, set: QueryChange["set"]): QueryColumns & { shard: number | null } => ({
   name: before.name,
   query: before.query,

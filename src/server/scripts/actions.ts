@@ -1,4 +1,4 @@
-// Lock, unlock and wipe: who may, what has to be so, and what is asked of the host.
+// Lock, unlock and wipe: authorization, preconditions and the request to the host.
 import type { Approval } from "../../api/approvals.ts";
 import { recordActivity } from "../activities/record.ts";
 import { spend } from "../approvals/budget.ts";
@@ -16,7 +16,7 @@ import { actionLock } from "./upcoming.ts";
 
 export type ActionReply = Pick<LockState, "device_status" | "pending_action"> & { unlock_pin?: string };
 
-/** Where another user has to approve it, nothing is asked of the host yet. */
+/** If the action needs approval by another user, only the approval request is created. */
 export async function actOnHost(
   ctx: Context,
   id: number,
@@ -35,7 +35,7 @@ export async function actOnHost(
   return { device_status, pending_action, approval: await requestApproval(ctx, "wipe_host", { ids: [id] }, [id]) };
 }
 
-/** As asked for and approved, where that is needed. */
+/** Performs the action immediately, with approval already given if needed. */
 export async function actNow(ctx: Context, host: HostRow, action: HostAction, viewPin = false): Promise<ActionReply> {
   const { id } = host;
   await refusePersonal(ctx, host, action);
@@ -51,7 +51,7 @@ export async function actNow(ctx: Context, host: HostRow, action: HostAction, vi
       { on: ["id"] },
     );
     await record(inside, host, action, viewPin);
-    // Woken only after the commit: an agent that polls sooner would find no script.
+    // Notify after the script is committed: an agent that polls earlier would not find it.
     await store.notify(channels.hosts, hostsPayload([id]));
     const { device_status, pending_action } = lockStateOf(after);
     return { device_status, pending_action, ...(viewPin && pin !== null ? { unlock_pin: pin } : {}) };

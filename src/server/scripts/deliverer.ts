@@ -1,4 +1,4 @@
-// The step that hands a lock, unlock or wipe to a device. One way to devices is one deliverer.
+// Delivery of lock, unlock and wipe to devices. Each way of reaching devices is one deliverer.
 import type { Context } from "../core/context.ts";
 import { ApiError, invalid } from "../core/errors.ts";
 import type { HostRow } from "../hosts/access.ts";
@@ -7,24 +7,24 @@ import { scriptDeliverer } from "./script-deliverer.ts";
 export type HostAction = "lock" | "unlock" | "wipe";
 
 export interface Deliverer {
-  /** Whether this is how such an action comes to hosts of this platform. The first deliverer that says so is taken. */
+  /** Whether it delivers this action to hosts of this platform. The first matching deliverer is used. */
   serves(host: HostRow, action: HostAction): boolean;
-  /** What the host lacks for it to be reached, as the reason of a refusal; null: it is reached. */
+  /** Why the host cannot be reached, as an error message; null if it can. */
   reaches(ctx: Context, host: HostRow): Promise<string | null>;
-  /** Puts the action on its way, in the caller's transaction. */
+  /** Queues the action in the caller's transaction. */
   deliver(ctx: Context, host: HostRow, action: HostAction): Promise<Delivery>;
 }
 
 export interface Delivery {
-  /** What the outcome will be told under. */
+  /** Identifies the action when its result is reported. */
   readonly reference: string;
-  /** PIN that will open the device again. */
+  /** The PIN that unlocks the device. */
   readonly pin: string | null;
 }
 
 const deliverers: readonly Deliverer[] = [scriptDeliverer];
 
-/** The way to this host, or the refusal that names what it lacks. */
+/** The deliverer for this host; an error that names the missing requirement if there is none. */
 export async function delivererFor(ctx: Context, host: HostRow, action: HostAction): Promise<Deliverer> {
   const found = deliverers.find((deliverer) => deliverer.serves(host, action));
   if (!found) throw noWay(host, action);

@@ -1,4 +1,4 @@
-// The managed agent fetches a script, and tells how it went.
+// Script execution by the managed agent: fetching a script and reporting its result.
 import { recordActivity } from "../activities/record.ts";
 import { channels, hostsPayload } from "../core/channels.ts";
 import { type Context, service } from "../core/context.ts";
@@ -21,7 +21,7 @@ type Backing = Pick<Context, "store" | "clock">;
 const runOf = (store: ServerTx, hostId: number, executionId: string) =>
   store.scriptRuns.first({ where: and(eq("execution_id", executionId), eq("host_id", hostId)) });
 
-/** From here on the host may be running it. 404 for a script of another host, or one that is not pending (any more). */
+/** Marks the script as started. 404 if it belongs to another host or is not pending. */
 export async function fetchScript({ store, clock }: Backing, hostId: number, executionId: string): Promise<ScriptRun> {
   return store.tx(async (tx) => {
     const run = await runOf(tx, hostId, executionId);
@@ -32,7 +32,7 @@ export async function fetchScript({ store, clock }: Backing, hostId: number, exe
   }, actionLock(hostId));
 }
 
-/** A second result, and one of a script that was cancelled, change nothing. */
+/** Ignores repeated results and results of cancelled scripts. */
 export async function keepResult({ store, clock }: Backing, hostId: number, result: ScriptResult): Promise<void> {
   await store.tx(async (tx) => {
     const run = await runOf(tx, hostId, result.execution_id);
@@ -71,19 +71,19 @@ async function settle(tx: ServerTx, clock: Context["clock"], run: ScriptRun, act
   );
 }
 
-/** Characters of a script's output that are kept: the last ones say why it failed. */
+/** Maximum stored output (characters). The end is kept, since it usually contains the error. */
 const OUTPUT_MAX = 10_000;
 const FAILURE_OUTPUT_MAX = 1_000;
 
 const endOf = (text: string, most: number): string => (text.length <= most ? text : text.slice(-most));
 
 function failureOf({ exit_code, output, timeout }: ScriptRun, action: HostAction): string {
-  const said = endOf((output ?? "").trim(), FAILURE_OUTPUT_MAX);
+  const lastOutput = endOf((output ?? "").trim(), FAILURE_OUTPUT_MAX);
   const why =
     exit_code === -1
       ? `timed out after ${timeout} s, or was killed`
       : exit_code === -2
         ? "was not run: scripts are disabled on the host"
         : `ended with exit code ${exit_code}`;
-  return `the ${action} script ${why}${said === "" ? "" : `: ${said}`}`;
+  return `the ${action} script ${why}${lastOutput === "" ? "" : `: ${lastOutput}`}`;
 }

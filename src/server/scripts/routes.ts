@@ -9,8 +9,8 @@ export const hostActionRoutes = [
     ...(await actOnHost(ctx, params.id, "unlock")),
   })),
   route(hostActionsApi.wipe, async ({ params }, ctx, reply) => {
-    const told = await actOnHost(ctx, params.id, "wipe");
-    if (told.approval) reply.status = 202;
-    return told;
+    const result = await actOnHost(ctx, params.id, "wipe");
+    if (result.approval) reply.status = 202;
+    return result;
   }),
 ];

@@ -1,4 +1,4 @@
-// Lock, unlock and wipe as scripts of the managed agent (decision 19).
+// Delivers lock, unlock and wipe as scripts of the managed agent (decision 19).
 import { platformFamily } from "../agent/inventory/platforms.ts";
 import type { Deliverer, HostAction } from "./deliverer.ts";
 import { linuxLock } from "./texts/linux-lock.ts";
@@ -9,7 +9,7 @@ import { windowsUnlock } from "./texts/windows-unlock.ts";
 
 type Family = ReturnType<typeof platformFamily>;
 
-/** Windows is wiped by device management only. */
+/** Windows has no wipe script: wiping requires MDM. */
 const scripts: Partial<Record<Family, Partial<Record<HostAction, string>>>> = {
   linux: { lock: linuxLock, unlock: linuxUnlock, wipe: linuxWipe },
   windows: { lock: windowsLock, unlock: windowsUnlock },
@@ -27,7 +27,7 @@ export const scriptDeliverer: Deliverer = {
   async reaches(ctx, host) {
     if ((await ctx.store.managedAgents.get(host.id)) === null)
       return `${host.display_name} has no managed agent, which runs scripts`;
-    // Null: an agent too old to tell. It answers a script with -2 when it may run none.
+    // Null: the agent is too old to report it. It reports exit code -2 if scripts are disabled.
     return host.scripts_enabled === false ? `${host.display_name} does not have scripts enabled` : null;
   },
 

@@ -1,14 +1,18 @@
-// What is locked, wiped, or about to be, as hosts show it; and the end of what was pending when a host enrolls again.
+// Lock and wipe states as shown on hosts, and the reset of pending actions when a host enrolls again.
 import type { Host } from "../../api/host.ts";
 import type { Clock } from "../core/clock.ts";
 import { and, eq, not, oneOf } from "../store/query.ts";
+import { side } from "../store/sides.ts";
 import type { RowOf } from "../store/table.ts";
 import type { ServerTx } from "../tables.ts";
-import type { hostActions } from "./tables.ts";
+import { hostActions } from "./tables.ts";
 
 /** Fields of the host's `mdm` object. */
 export type LockState = Pick<Host["mdm"], "device_status" | "pending_action" | "action_failure">;
-type ActionRow = RowOf<typeof hostActions>;
+type ActionRow = Pick<RowOf<typeof hostActions>, (typeof lockSide)["columns"][number]>;
+
+/** The columns that the state is made from. */
+export const lockSide = side(hostActions, "locked", "wiped", "pending", "failure");
 
 const untouched: LockState = { device_status: "unlocked", pending_action: "" };
 
@@ -21,15 +25,22 @@ export function lockStateOf(row: ActionRow | null | undefined): LockState {
   };
 }
 
-/** The state of every host asked for. */
-export async function lockStates(store: ServerTx, ids: readonly number[]): Promise<Map<number, LockState>> {
-  const rows = new Map((await store.hostActions.getMany(ids)).map((row) => [row.id, row]));
-  return new Map(ids.map((id) => [id, lockStateOf(rows.get(id))]));
+/** For hosts that an enrollment moves to another team: cancels pending actions and deletes unlock PINs. */
+export async function endAllPending(
+  { store, clock }: { store: ServerTx; clock: Clock },
+  hostIds: readonly number[],
+): Promise<void> {
+  await endPendingActions({ store, clock }, hostIds);
+  await store.hostActions.update({ where: oneOf("id", hostIds), set: { pin: null, failure: "" } });
+  await store.scriptRuns.update({
+    where: and(oneOf("host_id", hostIds), eq("state", "pending")),
+    set: { state: "cancelled", ended_at: clock.iso() },
+  });
 }
 
 /**
- * Hosts enrolled again, in the caller's transaction: what was asked of the old agent is void, and a machine that was wiped lives again.
- * What was locked stays so: a new agent key does not open a screen.
+ * For hosts that enroll again, in the caller's transaction. Cancels pending actions and resets the wiped state. The
+ * locked state is kept, since a new agent key does not unlock a screen.
  */
 export async function endPendingActions(
   { store, clock }: { store: ServerTx; clock: Clock },

@@ -1,6 +1,6 @@
 import { bool, id, idOf, int, packed, ref, table, text, time } from "../store/table.ts";
 
-/** A script that one host is to run, or ran, through its managed agent. */
+/** A script for one host, pending or finished, run by its managed agent. */
 export const scriptRuns = table(
   "script_runs",
   {
@@ -9,14 +9,14 @@ export const scriptRuns = table(
     execution_id: text().unique(),
     host_id: ref("hosts"),
     kind: text<"lock" | "unlock" | "wipe" | "script">(),
-    /** Who asked; null: the server itself, or a user who is gone. */
+    /** The requester; null: the server itself, or a deleted user. */
     user_id: ref("users").nullable(),
-    /** With variables in it, which are filled in when the agent fetches it. */
+    /** Variables are substituted when the agent fetches the script. */
     contents: packed<string>(),
     /** Seconds. */
     timeout: int(),
     state: text<"pending" | "done" | "cancelled">().default("pending"),
-    /** The agent has fetched it. */
+    /** When the agent fetched it. */
     started_at: time().nullable(),
     ended_at: time().nullable(),
     /** -1: timed out or killed, -2: scripts are disabled; null while pending. */
@@ -28,17 +28,17 @@ export const scriptRuns = table(
   { indexes: [["host_id", "state"]] },
 );
 
-/** Lock, unlock and wipe of a host: what was last asked, and what is so. Without a row: unlocked, nothing pending. */
+/** Current state and last requested action of a host. Without a row: unlocked, nothing pending. */
 export const hostActions = table("host_actions", {
   id: idOf("hosts"),
   locked: bool().default(false).index(),
   wiped: bool().default(false),
   pending: text<"" | "lock" | "unlock" | "wipe">().default("").index(),
-  /** The script run, or a later deliverer's own reference, that the pending action waits for. */
+  /** The script run, or another deliverer's reference, whose result the pending action waits for. */
   reference: text().default(""),
   requested_at: time().nullable(),
-  /** PIN that unlocks a Mac. */
+  /** The PIN that unlocks a Mac. */
   pin: text().nullable().secret(),
-  /** Why the last action failed, with what the host said; empty: it did not. */
+  /** Error of the last action, with the script's output; empty if it succeeded. */
   failure: text().default(""),
 });

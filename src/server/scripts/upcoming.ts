@@ -1,4 +1,4 @@
-// Scripts that hosts have yet to run, as upcoming activities; and taking one back.
+// Pending scripts of hosts, shown as upcoming activities, and their cancellation.
 import { recordActivity } from "../activities/record.ts";
 import { channels, hostsPayload } from "../core/channels.ts";
 import { type Context, within } from "../core/context.ts";
@@ -11,7 +11,7 @@ import type { scriptRuns } from "./tables.ts";
 
 export type ScriptRun = RowOf<typeof scriptRuns>;
 
-/** An activity that is to come: as one of the feed, with `uuid` in the place of `id`. */
+/** An upcoming activity: like an entry of the feed, but with `uuid` instead of `id`. */
 export interface UpcomingActivity {
   readonly uuid: string;
   readonly created_at: string;
@@ -33,20 +33,20 @@ export interface UpcomingActivity {
   };
 }
 
-/** What all changes of one host's actions and scripts run under, one after the other. */
+/** Lock that serializes changes of one host's actions and scripts. */
 export const actionLock = (hostId: number) => ({ lock: `host-actions-${hostId}` });
 
 const shown = ["id", "created_at", "execution_id", "host_id", "kind", "user_id", "started_at"] as const;
-/** Without its text, which may be long. */
+/** Without the script's text, which may be long. */
 export type PendingRun = Pick<ScriptRun, (typeof shown)[number]>;
 
-/** Lock, unlock and wipe go before scripts; else in the order in which they were asked for. */
+/** Lock, unlock and wipe first, then scripts in the order of their requests. */
 export async function pendingRuns(store: ServerTx, hostIds: readonly number[]): Promise<PendingRun[]> {
   const runs = await store.scriptRuns.pick(shown, { where: and(oneOf("host_id", hostIds), eq("state", "pending")) });
   return runs.sort((a, b) => Number(a.kind === "script") - Number(b.kind === "script") || a.id - b.id);
 }
 
-/** In the order in which the host will run them. */
+/** In order of execution. */
 export async function upcomingOf(store: ServerTx, hostId: number): Promise<UpcomingActivity[]> {
   const [host, runs] = await Promise.all([store.hosts.get(hostId), pendingRuns(store, [hostId])]);
   const userIds = [...new Set(runs.map(({ user_id }) => user_id).filter((id) => id !== null))];
@@ -81,8 +81,8 @@ export async function upcomingOf(store: ServerTx, hostId: number): Promise<Upcom
 }
 
 /**
- * Takes back a script that has not run: 404 where none of that id is pending on the host. A lock, unlock or wipe that the agent has
- * fetched may be under way: 400.
+ * Cancels a pending script: 404 if the host has no pending script with this id. 400 for a lock, unlock or wipe that the
+ * agent has already fetched, since it may be running.
  */
 export async function cancelScriptRun(
   ctx: Context,

@@ -6,10 +6,10 @@ import { StoreUnavailable } from "../store/store.ts";
 import { viewerOf } from "../users/viewer.ts";
 import { isOver } from "./lifetime.ts";
 
-/** How exactly the last use is kept. */
+/** The precision of the stored time of last use. */
 const TOUCH_INTERVAL = minutes(1);
 
-/** The user of a bearer token; null when it is unknown or expired, or the header is none. */
+/** The user of a bearer token. Null if the token is unknown or expired, or the header is not a bearer token. */
 export async function authenticate(services: Services, header: string): Promise<Viewer | null> {
   const token = /^Bearer +([\w~+/.=-]{1,512})$/i.exec(header.trim())?.[1];
   if (token === undefined) return null;
@@ -26,7 +26,7 @@ async function touch({ store, clock }: Services, id: number): Promise<void> {
   try {
     await store.sessions.update({ where: eq("id", id), set: { accessed_at: clock.iso() } });
   } catch (error) {
-    // Reads go on while nothing can be written.
+    // Authentication continues to work while the store is read-only.
     if (!(error instanceof StoreUnavailable)) throw error;
   }
 }

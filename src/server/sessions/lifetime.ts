@@ -1,4 +1,4 @@
-// When sessions and tokens end by time.
+// When sessions and tokens expire.
 import { isoAt } from "../core/clock.ts";
 import type { Services } from "../core/context.ts";
 import type { Settings } from "../core/settings.ts";
@@ -9,7 +9,7 @@ import type { sessions } from "./tables.ts";
 
 type Held = Pick<RowOf<typeof sessions>, "kind" | "created_at" | "accessed_at" | "expires_at">;
 
-/** The instant, in milliseconds since 1970, from which it is refused if it is not used before; null: never. */
+/** When the session or token expires if it is not used before, in milliseconds since 1970. Null: never. */
 export function endOf(settings: Pick<Settings, "session_duration" | "session_max_age">, held: Held, apiOnly: boolean) {
   const ends = held.expires_at === null ? [] : [Date.parse(held.expires_at)];
   if (held.kind === "session" && !apiOnly)
@@ -25,7 +25,7 @@ export function isOver({ settings, clock }: Pick<Services, "settings" | "clock">
   return end !== null && clock.now() >= end;
 }
 
-/** The rows of sessions that are over. */
+/** Matches expired sessions and tokens. */
 export function over({ settings, clock }: Pick<Services, "settings" | "clock">): Predicate {
   const now = clock.now();
   return or(
@@ -41,6 +41,6 @@ export function over({ settings, clock }: Pick<Services, "settings" | "clock">):
   );
 }
 
-/** The rows of tokens that still hold. */
+/** Matches valid tokens. */
 export const liveToken = (clock: Services["clock"]): Predicate =>
   and(eq("kind", "token"), or(isNull("expires_at"), gt("expires_at", clock.iso())));

@@ -1,15 +1,15 @@
 import type { LoginReply } from "../../api/sessions.ts";
 import { recordActivity } from "../activities/record.ts";
 import { type Context, nobody, within } from "../core/context.ts";
-import { loginLimits } from "../core/rate-limit.ts";
 import { countLink } from "../mail/limits.ts";
 import { takeToken } from "../mail/one-time.ts";
+import { loginSucceeded } from "../rate-limits/logins.ts";
 import { refused, signedIn } from "./login.ts";
 
-/** The second step of multi-factor authentication: the token of the link that was mailed. */
+/** The second step of multi-factor authentication: redeems the token of the mailed link. */
 export async function signInByLink(ctx: Context, token: string): Promise<LoginReply> {
   const started = ctx.clock.now();
-  countLink(ctx, ctx.address);
+  await countLink(ctx, ctx.address);
   const reply = await ctx.store.tx(
     async (store) => {
       const inside = within(ctx, store);
@@ -20,10 +20,10 @@ export async function signInByLink(ctx: Context, token: string): Promise<LoginRe
     { lock: "users" },
   );
   if (!reply) {
-    // Whose account was meant, nobody knows.
+    // The account is not known at this point, so the activity names no user.
     await recordActivity({ ...ctx, user: nobody }, "user_failed_login", { email: "", public_ip: ctx.address });
     throw await refused(ctx, started);
   }
-  loginLimits(ctx).succeeded(ctx.address, reply.user.email);
+  await loginSucceeded(ctx, ctx.address, reply.user.email);
   return reply;
 }

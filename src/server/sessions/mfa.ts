@@ -1,4 +1,4 @@
-// Multi-factor authentication: beside the password, a link that is mailed.
+// Multi-factor authentication: a mailed link in addition to the password.
 import { minutes } from "../core/clock.ts";
 import { type Context, within } from "../core/context.ts";
 import { authenticationFailed, badRequest, conflict, invalid } from "../core/errors.ts";
@@ -11,7 +11,7 @@ import type { UserRow } from "../users/viewer.ts";
 
 const LIFETIME = minutes(15);
 
-/** Throws where an account cannot begin to sign in this way. */
+/** Throws if multi-factor authentication cannot be turned on for an account. */
 export async function checkMfa(ctx: Context, account: { readonly sso: boolean; readonly apiOnly: boolean }) {
   if (account.sso) throw conflict("single sign-on and multi-factor authentication cannot be used together");
   needPremium(ctx);
@@ -20,7 +20,7 @@ export async function checkMfa(ctx: Context, account: { readonly sso: boolean; r
   if (account.apiOnly) throw invalid("mfa_enabled", "API-only users sign in by their token alone");
 }
 
-/** Goes on with the sign-in of a user whose password was right. */
+/** Continues the sign-in of a user whose password was right. */
 export async function mailSignInLink(ctx: Context, user: UserRow, isSupported: boolean): Promise<{ message: string }> {
   if (!isSupported)
     throw badRequest(
@@ -30,7 +30,7 @@ export async function mailSignInLink(ctx: Context, user: UserRow, isSupported: b
   if (!(await mailConfigured(ctx))) throw notConfigured();
   const token = await ctx.store.tx(
     async (store) => {
-      // A new password ends the links of the one before: none is to be made for that afterwards.
+      // A password change invalidates existing links, so no link may be created for the old password afterwards.
       const still = await store.users.get(user.id);
       if (still?.password_hash !== user.password_hash) throw authenticationFailed();
       return issueToken(within(ctx, store), "mfa", user.id, LIFETIME);

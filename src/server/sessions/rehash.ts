@@ -4,8 +4,8 @@ import { and, eq } from "../store/query.ts";
 import type { UserRow } from "../users/viewer.ts";
 
 /**
- * The user after signing in with this password, its hash brought up to today's cost; that is no change of the password, and ends no
- * session. Null when the password was changed meanwhile.
+ * Updates the password hash to the current cost after a sign-in and returns the user. This does not count as a
+ * password change and ends no sessions. Null if the password was changed in the meantime.
  */
 export async function atCurrentCost(
   { store }: Pick<Context, "store">,
@@ -20,6 +20,6 @@ export async function atCurrentCost(
   });
   const now = await store.users.get(user.id);
   if (!now || now.password_hash === password_hash) return now;
-  // Another sign-in of the same moment brought it up to date, or the password is another one now.
+  // Either a concurrent sign-in updated the hash, or the password was changed.
   return changed === 0 && (await verifyPassword(now.password_hash, password)) ? now : null;
 }

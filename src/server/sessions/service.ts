@@ -10,22 +10,23 @@ import { and, eq, everything, not, oneOf } from "../store/query.ts";
 import type { RowOf } from "../store/table.ts";
 import { aboutUser, type UserRow } from "../users/viewer.ts";
 import { endOf, isOver } from "./lifetime.ts";
+import { sessionsChanged } from "./streams.ts";
 import type { sessions } from "./tables.ts";
 
 export type SessionRow = RowOf<typeof sessions>;
 
 export interface SessionOptions {
-  /** Sessions end when unused; tokens are made on purpose and end at `expiresAt`. */
+  /** Sessions end when they are unused. Tokens are created explicitly and end at `expiresAt`. */
   readonly kind?: "session" | "token";
   readonly name?: string;
   readonly expiresAt?: string | null;
-  /** The endpoints that the token is limited to, as `GET /hosts`. */
+  /** The endpoints to which the token is limited, such as `GET /hosts`. */
   readonly endpoints?: readonly string[] | null;
 }
 
 const LONGEST_USER_AGENT = 255;
 
-/** Opens a session for the user and gives its token, which is kept nowhere. */
+/** Opens a session for the user and returns its token, which is not stored. */
 export async function createSession(
   ctx: Pick<Context, "store" | "clock" | "random"> & Partial<Pick<Context, "address" | "headers">>,
   userId: number,
@@ -34,7 +35,7 @@ export async function createSession(
   return (await openSession(ctx, userId, options)).token;
 }
 
-/** The same, with the row that is kept. */
+/** The same, and also returns the stored row. */
 export async function openSession(
   ctx: Pick<Context, "store" | "clock" | "random"> & Partial<Pick<Context, "address" | "headers">>,
   userId: number,
@@ -57,22 +58,43 @@ export async function openSession(
   return { token, row };
 }
 
-/** Ends the sessions of these users, but the one that is named; gives how many those were. */
+/** Ends the sessions of these users except the given one. Returns the number of ended sessions. */
 export async function endSessions(
   { store }: Pick<Context, "store">,
   userIds: readonly number[],
   except = 0,
 ): Promise<number> {
   const others = except === 0 ? everything : not(eq("id", except));
-  return store.sessions.delete(and(oneOf("user_id", userIds), others));
+  const ended = await store.sessions.delete(and(oneOf("user_id", userIds), others));
+  await sessionsChanged({ store }, userIds);
+  return ended;
+}
+
+/**
+ * Ends the sessions of users whose roles changed, except the caller's. Permissions are read at every request, so the
+ * tokens of API-only users can stay: pipelines continue with their new permissions, and administrators need not
+ * distribute new tokens.
+ */
+export async function endSessionsOfChangedRoles(
+  ctx: Pick<Context, "store" | "user">,
+  userIds: readonly number[],
+): Promise<void> {
+  const users = await ctx.store.users.getMany(userIds);
+  const people = users.filter(({ api_only }) => !api_only).map(({ id }) => id);
+  await endSessions(ctx, people, ctx.user.session_id);
 }
 
 export async function logout({ store, user }: Context): Promise<Record<string, never>> {
-  await store.sessions.delete(eq("id", user.session_id));
+  await store.tx(async (tx) => {
+    await tx.sessions.delete(eq("id", user.session_id));
+    await sessionsChanged({ store: tx }, [user.id]);
+  });
   return {};
 }
 
-/** The session, when it is the caller's own or the caller may see any; another's answers like a missing one. */
+/**
+ * The session, if it is the caller's own or the caller may see all sessions. Otherwise 404, like for a missing one.
+ */
 async function reachable(ctx: Context, id: number): Promise<SessionRow> {
   const session = await ctx.store.sessions.get(id);
   if (!session || (session.user_id !== ctx.user.id && !may(ctx.user, "sessions:any", null)))
@@ -108,7 +130,10 @@ export async function getSession(ctx: Context, id: number): Promise<Session> {
   return session;
 }
 
-/** An API token ends itself and, for admins, what is others'; beside it, its user's sessions and tokens are out of its reach. */
+/**
+ * An API token can end itself and, for admins, sessions of other users, but no other sessions and tokens of its own
+ * user.
+ */
 function mayEnd(ctx: Context, userId: number, id: number | null): void {
   if (isToken(ctx.user) && userId === ctx.user.id && id !== ctx.user.session_id) throw notByToken();
 }
@@ -123,6 +148,7 @@ export async function deleteSession(ctx: Context, id: number): Promise<Record<st
       if (session.kind === "token" && user) await recordTokenEnd(inside, user, session);
       else if (user) await recordActivity(inside, "ended_user_sessions", { ...aboutUser(user), sessions_count: 1 });
       await store.sessions.delete(eq("id", session.id));
+      await sessionsChanged(inside, [session.user_id]);
     },
     { lock: "users" },
   );

@@ -7,13 +7,16 @@ export const sessions = table("sessions", {
   token_hash: text().unique(),
   created_at: time(),
   accessed_at: time().index(),
-  /** Sessions come of a sign-in and end when unused; tokens were made on purpose, with a name and an end of their own. */
+  /**
+   * Sessions are opened by signing in and end when they are unused. Tokens are created explicitly, with a name and an
+   * expiry time.
+   */
   kind: text<"session" | "token">().default("session"),
   name: text().default(""),
   expires_at: time().nullable().index(),
-  /** A token may be limited to these: `GET /hosts`, as in the description of the API. */
+  /** The endpoints to which a token is limited: `GET /hosts`, as in the API's description. */
   endpoints: json<readonly string[]>().nullable(),
-  /** Where it was opened from. */
+  /** The address and program that opened the session. */
   address: text().default(""),
   user_agent: text().default(""),
 });

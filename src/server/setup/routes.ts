@@ -1,21 +1,21 @@
-import { isIP } from "node:net";
 import { setupApi } from "../../api/setup.ts";
 import { readConfig } from "../app-config/service.ts";
 import type { Context } from "../core/context.ts";
 import { invalid, permissionDenied } from "../core/errors.ts";
+import { isLoopback } from "../core/proxies.ts";
 import { sameText } from "../core/random.ts";
 import { route } from "../core/route.ts";
 import { viewUser } from "../users/view.ts";
 import { createFirstAdmin } from "./service.ts";
 
-/** An address that only this machine can call from; the empty one is a call without a socket. */
-const isLoopback = (address: string): boolean =>
-  address === "" || address === "::1" || (isIP(address) === 4 && address.startsWith("127."));
-
-/** From another machine, which may stand behind a proxy here that is not configured as one, the call needs the token. */
+/**
+ * A call from another machine needs the set-up token. It may come through a local proxy that is not configured as
+ * one.
+ */
 function checkCaller({ address, headers, setupToken }: Context, inBody: string | undefined): void {
   const forwarded = headers?.get("x-forwarded-for") ?? headers?.get("forwarded");
-  if (isLoopback(address) && !forwarded) return;
+  // A call without a socket has no address.
+  if ((address === "" || isLoopback(address)) && !forwarded) return;
   const token = inBody ?? headers?.get("x-svc-setup-token");
   if (!token || !sameText(token, setupToken)) throw permissionDenied();
 }

@@ -20,8 +20,8 @@ export interface FirstAdmin {
 export const hasUsers = async ({ store }: Pick<Context, "store">): Promise<boolean> => (await store.users.count()) > 0;
 
 /**
- * Creates the first user, a global admin, with a session; 409 when there is a user already. Of several calls at once, on
- * whichever servers, one succeeds.
+ * Creates the first user, a global admin, with a session. 409 if a user exists. Of several concurrent calls, on any
+ * number of servers, only one succeeds.
  */
 export async function createFirstAdmin(
   services: Omit<Context, "user" | "address" | "requestId">,

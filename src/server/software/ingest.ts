@@ -1,5 +1,5 @@
-// Takes in what hosts say of their software: titles and versions once for all hosts, then one row a host, and that only
-// when the host's answer differs from the one before.
+// Stores the software that hosts report: titles and versions once for all hosts, and one row per host, which is
+// written only if the host's inventory has changed.
 import { isDeepStrictEqual } from "node:util";
 import type { DetailResults } from "../agent/inventory/rows.ts";
 import {
@@ -25,16 +25,16 @@ export interface SoftwareAnswer {
 export type HostSoftwareRow = InsertOf<typeof hostSoftware> & { id: number };
 
 export interface SoftwarePlan {
-  /** To upsert in `hostSoftware`: none for a host whose answer was the same as before. */
+  /** Rows to upsert in `hostSoftware`. Hosts with an unchanged inventory have none. */
   readonly rows: readonly HostSoftwareRow[];
-  /** Ids of the hosts whose software is other than it was. */
+  /** Ids of the hosts whose software changed. */
   readonly changed: ReadonlySet<number>;
 }
 
 export interface SoftwareIngest {
-  /** Makes the titles and versions of the answers known, and plans what is to be written. At most one answer a host. */
+  /** Stores new titles and versions and plans the writes. Pass at most one result per host. */
   plan(answers: readonly SoftwareAnswer[]): Promise<SoftwarePlan>;
-  /** Drops what is held of titles and versions. */
+  /** Clears the cache of titles and versions. */
   forget(): void;
   stop(): Promise<void>;
 }
@@ -48,7 +48,7 @@ interface Version {
 
 const nothing: SoftwarePlan = { rows: [], changed: new Set() };
 
-/** Whether the rows tell the same software, in whatever order. */
+/** Whether both rows have the same software, in any order. */
 function isSame(row: HostSoftwareRow, old: RowOf<typeof hostSoftware> | undefined): boolean {
   if (!old) return false;
   const had = new Set(old.software_ids);
@@ -59,7 +59,7 @@ function isSame(row: HostSoftwareRow, old: RowOf<typeof hostSoftware> | undefine
   );
 }
 
-/** Entries of one host at most; the rest is passed over. */
+/** The maximum number of entries per host. Further ones are ignored. */
 const ENTRIES_MAX = 10_000;
 const HELD_MAX = 150_000;
 
@@ -80,7 +80,10 @@ export async function createSoftwareIngest({ store, log }: Pick<Services, "store
     byId.set(version.id, version);
   }
 
-  /** Titles and versions are written before and apart from the hosts' rows: a version without hosts does no harm. */
+  /**
+   * Titles and versions are written before the hosts' rows and in a transaction of their own: a version without hosts
+   * does no harm.
+   */
   async function versionsOf(entries: ReadonlyMap<string, SoftwareEntry>): Promise<ReadonlyMap<string, Version>> {
     const found = new Map<string, Version>();
     const missing = [...entries];
@@ -111,7 +114,7 @@ export async function createSoftwareIngest({ store, log }: Pick<Services, "store
     missing.forEach(([identity, { name, source }], i) => {
       const version = { id: rows[i]!.id, titleId: rows[i]!.title_id, name, source };
       found.set(identity, version);
-      // Removed meanwhile, perhaps: then not to be found again without a look.
+      // Not cached if the cache was cleared in the meantime, because the version may have been deleted.
       if (before === forgotten) hold(identity, version);
     });
     return found;

@@ -1,4 +1,5 @@
-// The software of hosts as host replies show it. A host's list is one row of ids; the versions themselves are shared.
+// Renders the software of hosts for host replies. A host's list is one row of version ids. The versions are shared by
+// all hosts.
 import type { z } from "zod";
 import type { SoftwareForm } from "../../api/host-filters.ts";
 import type { hostsApi } from "../../api/hosts.ts";
@@ -13,10 +14,10 @@ import type { InstalledDetails, software } from "./tables.ts";
 
 type Version = RowOf<typeof software>;
 
-/** Sources whose entries tell when they were opened last; others have no such field. */
+/** Sources whose entries report when they were last opened. Others have no such field. */
 const tellsOpened: ReadonlySet<string> = new Set(["apps", "programs", "deb_packages", "rpm_packages"]);
 
-/** Versions read at once. */
+/** Versions per read. */
 const AT_ONCE = 1000;
 
 async function versionsById(store: ServerTx, ids: Iterable<number>): Promise<Map<number, Version>> {
@@ -27,7 +28,7 @@ async function versionsById(store: ServerTx, ids: Iterable<number>): Promise<Map
   return found;
 }
 
-/** The CVE ids of each version that has any, in order. */
+/** The sorted CVE ids of each version that has any. */
 export async function cvesOf(
   { softwareCves }: Pick<ServerTx, "softwareCves">,
   versionIds: Iterable<number>,
@@ -43,7 +44,7 @@ export async function cvesOf(
   return found;
 }
 
-/** Every host's software, by host id; ordered by name, then by id. */
+/** The software of each host by host id, ordered by name, then by id. */
 export async function softwareOfHosts(
   ctx: Pick<Context, "store" | "license">,
   hostIds: readonly number[],
@@ -115,16 +116,17 @@ function entryOf(
   };
 }
 
-/** Of macOS apps only; inventories do not tell by whom they are signed. */
+/** Only for macOS apps. It is empty, because inventories do not report signatures. */
 const signatureOf = ({ source }: Version): Pick<HostSoftwareEntry, "signature_information"> =>
   source === "apps" ? { signature_information: [] } : {};
 
 export type HostSoftwareQuery = z.output<typeof hostsApi.software.query>;
 
-/** One host's software by title: a page of titles by name, each with the versions that the host has. */
+/** One host's software by title: a page of titles, ordered by name, with the versions that the host has. */
 export async function titlesOfHost(store: ServerTx, hostId: number, query: HostSoftwareQuery) {
   const row = await store.hostSoftware.get(hostId);
-  // Nothing is there to be installed, and of vulnerabilities nothing is known but their ids.
+  // No software can be installed yet, and for vulnerabilities only their ids are known, so these filters match
+  // nothing.
   const none =
     !row ||
     query.available_for_install ||

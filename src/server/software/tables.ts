@@ -10,7 +10,7 @@ export const softwareTitles = table(
     bundle_identifier: text().default(""),
     hosts_count: int().default(0),
     versions_count: int().default(0),
-    /** Identity of the title: what is equal here is one title. */
+    /** The identity of the title: equal keys mean the same title. */
     key: text().unique(),
   },
   { indexes: [["name", "source"]] },
@@ -30,33 +30,34 @@ export const software = table("software", {
   arch: text().default(""),
   upgrade_code: text().default(""),
   hosts_count: int().default(0),
-  /** Identity of the version: what is equal here is one version. */
+  /** The identity of the version: equal keys mean the same version. */
   key: text().unique(),
 });
 
-/** What one host says of one of its software versions, by the version's id: [last opened (ISO, or null), installed paths]. */
+/** What one host reports about its software versions, by version id: [last opened (ISO or null), installed paths]. */
 export type InstalledDetails = Record<string, [string | null, string[]]>;
 
 /**
- * The software of one host: one row a host, not one a pair. At 10,000 hosts with 300 entries each the pairs are millions.
+ * The software of a host as a single row instead of one row per pair. With 10,000 hosts and 300 entries each, there
+ * would be millions of pairs.
  */
 export const hostSoftware = table("host_software", {
   id: idOf("hosts"),
   software_ids: ids("software"),
   title_ids: ids("software_titles"),
   details: packed<InstalledDetails>(),
-  /** Fingerprint of the agent's last answer, to know an unchanged inventory without reading it. */
+  /** A fingerprint of the last inventory, which detects an unchanged one without reading the row's lists. */
   fingerprint: text().default(""),
 });
 
-/** Vulnerabilities of a version; filled when vulnerability data exists. */
+/** Vulnerabilities of a version. Empty until vulnerability data exists. */
 export const softwareCves = table(
   "software_cves",
   { id: id(), software_id: ref("software"), cve: text().index() },
   { unique: [["software_id", "cve"]] },
 );
 
-/** The same of an operating system's version. */
+/** The same for operating system versions. */
 export const osCves = table(
   "os_cves",
   { id: id(), os_version_id: ref("os_versions"), cve: text().index() },
@@ -70,7 +71,7 @@ export type InstallStatus =
   | "pending_uninstall"
   | "failed_uninstall";
 
-/** What was last asked of a title on a host through this server; filled when software can be installed. */
+/** The last install or uninstall of a title on a host through this server. Empty until software can be installed. */
 export const softwareInstalls = table(
   "software_installs",
   { id: id(), host_id: ref("hosts"), title_id: ref("software_titles"), status: text<InstallStatus>().index() },

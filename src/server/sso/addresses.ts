@@ -1,21 +1,21 @@
-// Where this service provider is, and which paths of it a sign-in may end at.
+// The addresses of this service provider, and the paths to which a sign-in may return.
 import type { SsoSettings } from "../../api/app-config.ts";
 import type { Context } from "../core/context.ts";
 import { serverUrl } from "../core/links.ts";
 
 export interface ServiceProvider {
-  /** By which browsers reach us, without a slash at the end. */
+  /** The URL under which browsers reach this server, without a trailing slash. */
   readonly url: string;
   readonly entityId: string;
-  /** Our assertion consumer service, to which the browser brings the response. */
+  /** The URL of the assertion consumer service, to which the browser posts the response. */
   readonly acs: string;
-  /** Whom an assertion may be for. */
+  /** The audiences that an assertion may have. */
   readonly audiences: readonly string[];
 }
 
 const CALLBACK = "/api/v1/svc/sso/callback";
 
-/** Null while the server does not know by which address browsers reach it. */
+/** Null until the server's public URL is known. */
 export async function serviceProvider(
   ctx: Pick<Context, "config" | "settings">,
   sso: SsoSettings,
@@ -26,7 +26,10 @@ export async function serviceProvider(
   return { url, entityId: sso.entity_id, acs, audiences: [sso.entity_id, url, `${url}/`, acs] };
 }
 
-/** Why a browser cannot be sent there after signing in: an address of another site would lend our name to it. */
+/**
+ * The reason why the browser must not be sent there after signing in, or null. A URL of another site would be an open
+ * redirect.
+ */
 export function relayProblem(relayUrl: string): string | null {
   if (relayUrl.length > 2048) return "relay_url must have at most 2048 characters";
   if (/[\p{Cc}\\]/u.test(relayUrl)) return "relay_url must have no backslashes and no control characters";

@@ -1,15 +1,15 @@
-// What a response and its verified assertion must say (SAML profiles 4.1.4; device-protocols.md section 5).
+// Validation of a response and its verified assertion (SAML profiles 4.1.4; device-protocols.md section 5).
 import { refuse } from "./refusal.ts";
 import { attribute, childrenOf, instant, ns, type XmlElement } from "./xml.ts";
 
 export interface Expected {
   /** The identity provider's entity id. */
   readonly issuer: string;
-  /** Our assertion consumer service. */
+  /** The URL of this server's assertion consumer service. */
   readonly acs: string;
-  /** Names of ours that an audience may be. */
+  /** The names of this server that an audience may contain. */
   readonly audiences: readonly string[];
-  /** The request that it answers; null: none, the identity provider began. */
+  /** The id of the request that was sent. Null for a sign-in that the identity provider started. */
   readonly requestId: string | null;
   /** Milliseconds. */
   readonly now: number;
@@ -17,16 +17,19 @@ export interface Expected {
 
 export interface Assertion {
   readonly id: string;
-  /** As the identity provider spells it. */
+  /** As spelled by the identity provider. */
   readonly nameId: string;
-  /** From then on it would be refused for its age; milliseconds. */
+  /** When the assertion expires, in milliseconds. */
   readonly until: number;
   readonly attributes: ReadonlyMap<string, readonly string[]>;
 }
 
 export const SKEW = 60_000;
 
-/** Of the response around the assertion, which may not be signed: more reasons to refuse, none to accept. */
+/**
+ * Checks the response around the assertion. It may be unsigned, so it can only give reasons to refuse, never to
+ * accept.
+ */
 export function checkResponse(root: XmlElement, expected: Expected): void {
   const destination = attribute(root, "Destination");
   if (destination !== null && destination !== expected.acs) refuse("the response is for another address (Destination)");
@@ -36,7 +39,7 @@ export function checkResponse(root: XmlElement, expected: Expected): void {
     refuse("the response is from another identity provider (Issuer)");
 }
 
-/** Reads the assertion, of which every byte is signed. */
+/** Reads the assertion. Every byte of it is covered by the verified signature. */
 export function readAssertion(assertion: XmlElement, expected: Expected): Assertion {
   if (attribute(assertion, "Version") !== "2.0") refuse("the assertion is not of SAML 2.0");
   if (textOf(assertion, "Issuer") !== expected.issuer)
@@ -59,7 +62,7 @@ function checkInResponseTo(found: string | null, { requestId }: Expected, where:
   refuse(`the ${where} does not answer the request of this browser's sign-in (InResponseTo)`);
 }
 
-/** Exactly one confirmation by bearer, which has to hold; gives until when it does. */
+/** Requires exactly one bearer confirmation, which must be valid. Returns when it expires. */
 function checkConfirmation(subject: XmlElement, expected: Expected): number {
   const bearers = childrenOf(subject, ns.assertion, "SubjectConfirmation").filter(
     (one) => attribute(one, "Method") === "urn:oasis:names:tc:SAML:2.0:cm:bearer",
@@ -70,37 +73,34 @@ function checkConfirmation(subject: XmlElement, expected: Expected): number {
   if (attribute(data, "Recipient") !== expected.acs) refuse("the assertion is for another address (Recipient)");
   checkInResponseTo(attribute(data, "InResponseTo"), expected, "assertion");
   checkNotBefore(data, expected);
-  return (
-    checkNotOnOrAfter(data, "NotOnOrAfter", expected) ??
-    refuse("the assertion does not say until when it can be used (NotOnOrAfter)")
-  );
+  return checkNotOnOrAfter(data, "NotOnOrAfter", expected) ?? refuse("the assertion has no expiry time (NotOnOrAfter)");
 }
 
 function checkConditions(conditions: XmlElement, expected: Expected): number | null {
   checkNotBefore(conditions, expected);
   const known = ["AudienceRestriction", "OneTimeUse", "ProxyRestriction"];
   if (conditions.children.some(({ uri, name }) => uri !== ns.assertion || !known.includes(name)))
-    refuse("the assertion makes a condition that is not understood (Conditions)");
+    refuse("the assertion has a condition that is not supported (Conditions)");
   const restrictions = childrenOf(conditions, ns.assertion, "AudienceRestriction");
-  if (restrictions.length === 0) refuse("the assertion does not say for whom it is (Audience)");
+  if (restrictions.length === 0) refuse("the assertion has no audience (Audience)");
   for (const restriction of restrictions) {
     const audiences = childrenOf(restriction, ns.assertion, "Audience").map((one) => plainText(one, "Audience"));
     if (!audiences.some((audience) => expected.audiences.includes(audience)))
-      refuse("the assertion is for somebody else (Audience)");
+      refuse("the assertion is for another service (Audience)");
   }
   return checkNotOnOrAfter(conditions, "NotOnOrAfter", expected);
 }
 
-/** Without a statement that the user signed in, an assertion only tells of attributes. */
+/** An assertion without an authentication statement does not prove that the user signed in. */
 function checkStatements(assertion: XmlElement, expected: Expected): void {
   const statements = childrenOf(assertion, ns.assertion, "AuthnStatement");
-  if (statements.length === 0) refuse("the assertion does not say that the user signed in (AuthnStatement)");
+  if (statements.length === 0) refuse("the assertion does not state that the user signed in (AuthnStatement)");
   for (const statement of statements) checkNotOnOrAfter(statement, "SessionNotOnOrAfter", expected);
 }
 
 function timeOf(element: XmlElement, name: string): number | null {
   const text = attribute(element, name);
-  return text === null ? null : (instant(text) ?? refuse(`the assertion's ${name} is no time in UTC`));
+  return text === null ? null : (instant(text) ?? refuse(`the assertion's ${name} is not a time in UTC`));
 }
 
 function checkNotBefore(element: XmlElement, { now }: Expected): void {
@@ -116,12 +116,12 @@ function checkNotOnOrAfter(element: XmlElement, name: string, { now }: Expected)
 
 function nameIdOf(subject: XmlElement): string {
   const nameId = textOf(subject, "NameID");
-  if (nameId === "") refuse("the assertion names nobody (NameID)");
+  if (nameId === "") refuse("the assertion has no NameID");
   if (nameId.length > 255) refuse("the assertion's name is too long (NameID)");
   return nameId;
 }
 
-/** Of every attribute all values, in order; attributes of the same name are one. */
+/** All values of each attribute, in order. Attributes with the same name are combined. */
 function attributesOf(assertion: XmlElement): Map<string, readonly string[]> {
   const found = new Map<string, string[]>();
   for (const statement of childrenOf(assertion, ns.assertion, "AttributeStatement"))
@@ -135,12 +135,12 @@ function attributesOf(assertion: XmlElement): Map<string, readonly string[]> {
 
 function only(parent: XmlElement, name: string): XmlElement {
   const [found, ...more] = childrenOf(parent, ns.assertion, name);
-  return found && more.length === 0 ? found : refuse(`the assertion has not exactly one ${name}`);
+  return found && more.length === 0 ? found : refuse(`the assertion must have exactly one ${name}`);
 }
 
 const textOf = (parent: XmlElement, name: string): string => plainText(only(parent, name), name);
 
-/** Text with elements in it could be read in more than one way. */
+/** The text of an element without child elements: text mixed with elements could be interpreted in several ways. */
 function plainText(element: XmlElement, name: string): string {
   if (element.children.length > 0) refuse(`there are elements within ${name}`);
   return element.text.trim();

@@ -1,4 +1,4 @@
-// The end of a sign-in: the identity provider's response, as the browser brings it.
+// The end of a sign-in: the browser posts the identity provider's response.
 import type { SsoSettings } from "../../api/app-config.ts";
 import { recordActivity } from "../activities/record.ts";
 import { isoAt } from "../core/clock.ts";
@@ -11,7 +11,7 @@ import { UniqueViolation } from "../store/store.ts";
 import { addSsoUser, followSsoRoles, type SsoPerson, userOfEmail } from "../users/sso.ts";
 import { serviceProvider } from "./addresses.ts";
 import { type Assertion, checkResponse, type Expected, readAssertion } from "./assertion.ts";
-import { ssoLimits } from "./limits.ts";
+import { countSsoStep } from "./limits.ts";
 import { MetadataProblem } from "./metadata.ts";
 import { identityProvider } from "./metadata-source.ts";
 import { personOf } from "./person.ts";
@@ -24,9 +24,12 @@ export type SsoOutcome =
   | { readonly token: string; readonly relayUrl: string; readonly status?: never }
   | { readonly status: SsoStatus };
 
-/** Signs in whom the response vouches for. Refusals are logged with their reason and recorded; what is no SAML response at all is 400. */
+/**
+ * Signs in the user named by the response. Refusals are logged with their reason and recorded. Input that is not a
+ * SAML response is a 400.
+ */
 export async function finishSso(ctx: Context, field: string): Promise<SsoOutcome> {
-  ssoLimits(ctx).count("callback", ctx.address);
+  await countSsoStep(ctx, "callback", ctx.address);
   try {
     return await finish(ctx, field);
   } catch (error) {
@@ -41,12 +44,12 @@ export async function finishSso(ctx: Context, field: string): Promise<SsoOutcome
 
 async function finish(ctx: Context, field: string): Promise<SsoOutcome> {
   const cookie = sentCookie(ctx.headers?.get("cookie") ?? null);
-  // Before anything else: good or bad, this was the one callback of this sign-in.
+  // Must be first: a sign-in allows only one callback, whether it succeeds or not.
   const session = cookie === null ? null : await takeSession(ctx, cookie);
   const { sso_settings: sso } = await ctx.config.current();
   if (!sso.enable_sso) throw new SsoRefusal("single sign-on is not turned on", { status: "org_disabled" });
   if (cookie !== null && session === null)
-    throw new SsoRefusal("the browser's sign-in is over, was used before, or is none");
+    throw new SsoRefusal("the browser's sign-in has expired, was used before, or never existed");
   if (cookie === null && !sso.enable_sso_idp_login)
     throw new SsoRefusal(
       "no sign-in began in this browser, and the identity provider may not begin one (enable_sso_idp_login)",
@@ -70,7 +73,7 @@ async function checked(ctx: Context, sso: SsoSettings, field: string, requestId:
   return readAssertion(await verifiedAssertion(response, provider.certificates), expected);
 }
 
-/** None signs in twice: kept until it would be refused for its age. */
+/** Prevents replay: an assertion is accepted once. Its id is kept until the assertion expires. */
 async function keepFromReplay({ store }: Context, sso: SsoSettings, { id, until }: Assertion): Promise<void> {
   try {
     await store.ssoAssertions.insert({
@@ -83,7 +86,7 @@ async function keepFromReplay({ store }: Context, sso: SsoSettings, { id, until 
   }
 }
 
-/** Opens the session of the person's account, which is made or brought up to date first where that is turned on. */
+/** Opens a session for the person's account. The account is first created or updated if provisioning is turned on. */
 async function signIn(ctx: Context, sso: SsoSettings, person: SsoPerson): Promise<string> {
   const provisioning = sso.enable_jit_provisioning && mayAddPremium(ctx);
   const { email } = person;
@@ -94,9 +97,9 @@ async function signIn(ctx: Context, sso: SsoSettings, person: SsoPerson): Promis
         const inside = within(ctx, store);
         const known = await userOfEmail(inside, email);
         if (!known && !provisioning)
-          throw invalid("nobody here has this email address, and accounts are not made at sign-in");
+          throw invalid("no user has this email address, and accounts are not created at sign-in");
         if (known && !known.sso_enabled) throw invalid("the user does not sign in by single sign-on");
-        if (known?.api_only) throw invalid("the user works by the API alone");
+        if (known?.api_only) throw invalid("the user is API-only");
         if (known && provisioning && person.roles !== null) await followSsoRoles(inside, known.id, person.roles);
         const user = known ? (await store.users.get(known.id))! : await addSsoUser(inside, person);
         return (await signedIn(inside, user, "sso")).token;

@@ -1,4 +1,5 @@
-// The command line's sign-in through the browser (RFC 8252: a loopback address; RFC 7636: a challenge whose answer only the caller knows).
+// Sign-in of the command line through the browser, with a loopback address (RFC 8252) and a code challenge (RFC
+// 7636).
 import { createHash } from "node:crypto";
 import type { LoginReply } from "../../api/sessions.ts";
 import { recordActivity } from "../activities/record.ts";
@@ -7,22 +8,22 @@ import { type Context, nobody } from "../core/context.ts";
 import { sameText } from "../core/random.ts";
 import { issueToken, takeToken } from "../mail/one-time.ts";
 import { refused, signedIn } from "../sessions/login.ts";
-import { ssoLimits } from "./limits.ts";
+import { countSsoStep } from "./limits.ts";
 
 const LIFETIME = minutes(1);
 
-/** A code for whoever knows what the challenge was made of. */
+/** Issues a code that can be exchanged only with the verifier of the challenge. */
 export const issueCliCode = (ctx: Context, userId: number, challenge: string): Promise<string> =>
   issueToken(ctx, "cli_login", userId, LIFETIME, { challenge });
 
-/** A session for the code; one try, right or wrong. */
+/** Exchanges the code for a session. A code allows one attempt. */
 export async function exchangeCliCode(
   ctx: Context,
   { code, code_verifier: verifier }: { code: string; code_verifier: string },
 ): Promise<LoginReply> {
   const started = ctx.clock.now();
-  // Each failure is recorded: nobody may fill the feed with them.
-  ssoLimits(ctx).count("code", ctx.address);
+  // Limited, because each failure is recorded in the activity feed.
+  await countSsoStep(ctx, "code", ctx.address);
   const taken = await takeToken(ctx, "cli_login", code);
   const user = taken === null ? null : await ctx.store.users.get(taken.user_id);
   const answer = createHash("sha256").update(verifier).digest("base64url");

@@ -1,4 +1,5 @@
-// Where `svc login --sso` sends the browser: it asks before it hands the command line a code, so that a link alone gives nothing away.
+// The page that `svc login --sso` opens. It asks the user before it issues a code, so that following a link alone
+// gives no access.
 import { html } from "../web/html.ts";
 import type { Answer, Page, Shown, Visit } from "../web/page.ts";
 import { serviceProvider } from "./addresses.ts";
@@ -13,7 +14,7 @@ interface Asked {
   readonly state: string;
 }
 
-/** Null where the address was not made by the command line. */
+/** Null unless the address has the form that the command line creates. */
 function askedBy(given: URLSearchParams): Asked | null {
   const [port, challenge, state] = ["port", "challenge", "state"].map((name) => given.get(name) ?? "");
   const isRight =
@@ -48,16 +49,19 @@ async function ask(visit: Visit): Promise<Answer> {
   };
 }
 
-/** Where the command line waits (RFC 8252, 7.3). */
+/** The address on which the command line listens (RFC 8252, 7.3). */
 const loopback = (port: string, answer: Record<string, string>): string =>
   `http://127.0.0.1:${port}/?${new URLSearchParams(answer)}`;
 
-/** Straight to the identity provider where the command line wished for that; only once, in case the browser keeps no cookies. */
+/**
+ * Redirects to the identity provider at once if the command line requested it. Only once, because the browser may not
+ * keep cookies.
+ */
 async function signInFirst({ ctx, url, sendCookie }: Visit, asked: Asked): Promise<Answer> {
   const back = `${PATH}?${queryOf(asked)}`;
   if (url.searchParams.get("sso") !== "1" || !(await ssoInfo(ctx)).sso_enabled)
     return { to: `/login?next=${encodeURIComponent(back)}` };
-  // The identity provider sends the browser to our public address, and its cookie has to be of there.
+  // The identity provider redirects to the public URL, so the cookie must be set for that host.
   const { sso_settings: sso } = await ctx.config.current();
   const here = await serviceProvider(ctx, sso);
   if (here && new URL(here.url).host !== url.host && url.searchParams.get("moved") !== "1")
@@ -74,7 +78,7 @@ async function handOver({ ctx, form }: Visit): Promise<Answer> {
   return moved(loopback(asked.port, { code, state: asked.state }), "Back to the command line");
 }
 
-/** By a page and not a redirect, which `form-action` would have to allow. */
+/** Uses a page instead of a redirect, which `form-action` would have to allow. */
 const moved = (to: string, title: string): Shown => ({
   title,
   shape: "narrow",

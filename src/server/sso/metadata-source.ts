@@ -1,4 +1,5 @@
-// Metadata by its address: fetched when a sign-in needs it, held in memory, renewed beside the traffic, and used for a while when renewing fails.
+// Metadata from a URL: fetched at the first sign-in, cached in memory, renewed in the background, and used for a
+// while if renewal fails.
 import type { SsoSettings } from "../../api/app-config.ts";
 import { hours, minutes, seconds } from "../core/clock.ts";
 import type { Services } from "../core/context.ts";
@@ -7,30 +8,30 @@ import { type IdentityProvider, METADATA_MAX, MetadataProblem, readMetadata } fr
 import { utf8, XmlProblem } from "./xml.ts";
 
 const FRESH = minutes(5);
-/** How long metadata is used that could not be renewed. */
+/** How long metadata may be used if it cannot be renewed. */
 const STALE = hours(24);
-/** An address that failed is left alone for so long. */
+/** The wait after a failed fetch. */
 const PAUSE = seconds(15);
 const TIMEOUT = seconds(10);
 
-type Needs = Pick<Services, "settings" | "clock" | "log">;
+type Needs = Pick<Services, "settings" | "clock" | "log" | "dryRun">;
 
 interface Entry {
-  /** Which metadata of which provider. */
+  /** Identifies the provider and its metadata. */
   readonly key: string;
-  held: { readonly provider: IdentityProvider; readonly at: number } | null;
+  cached: { readonly provider: IdentityProvider; readonly at: number } | null;
   failure: { readonly problem: MetadataProblem; readonly at: number } | null;
   fetching: Promise<IdentityProvider> | null;
 }
 
 const entries = new WeakMap<Services["settings"], Entry>();
 
-/** The identity provider as configured; throws a `MetadataProblem` where its metadata cannot be had. */
+/** The configured identity provider. Throws `MetadataProblem` if its metadata is not available. */
 export async function identityProvider(services: Needs, sso: SsoSettings): Promise<IdentityProvider> {
   if (sso.metadata_url === "" && sso.metadata === "")
     throw new MetadataProblem("neither metadata nor metadata_url is set");
   const provider = sso.metadata_url === "" ? readMetadata(sso.metadata, sso.issuer_uri) : await byUrl(services, sso);
-  if (isOver(provider, services.clock.now())) throw new MetadataProblem("the metadata's validUntil is over");
+  if (isOver(provider, services.clock.now())) throw new MetadataProblem("the metadata has expired (validUntil)");
   return provider;
 }
 
@@ -40,7 +41,7 @@ function entryOf({ settings }: Needs, { metadata_url: url, issuer_uri: issuer }:
   const key = JSON.stringify([url, issuer]);
   const known = entries.get(settings);
   if (known?.key === key) return known;
-  const made: Entry = { key, held: null, failure: null, fetching: null };
+  const made: Entry = { key, cached: null, failure: null, fetching: null };
   entries.set(settings, made);
   return made;
 }
@@ -48,11 +49,11 @@ function entryOf({ settings }: Needs, { metadata_url: url, issuer_uri: issuer }:
 async function byUrl(services: Needs, sso: SsoSettings): Promise<IdentityProvider> {
   const entry = entryOf(services, sso);
   const now = services.clock.now();
-  const age = entry.held === null ? Number.POSITIVE_INFINITY : now - entry.held.at;
-  if (entry.held !== null && age >= 0 && age < STALE && !isOver(entry.held.provider, now)) {
-    // Nobody waits for a renewal: what is held serves this sign-in.
+  const age = entry.cached === null ? Number.POSITIVE_INFINITY : now - entry.cached.at;
+  if (entry.cached !== null && age >= 0 && age < STALE && !isOver(entry.cached.provider, now)) {
+    // The cached metadata is used for this sign-in while it is renewed in the background.
     if (age >= FRESH && mayTry(entry, now)) renew(services, sso, entry).catch(() => {});
-    return entry.held.provider;
+    return entry.cached.provider;
   }
   if (!mayTry(entry, now)) throw entry.failure!.problem;
   return renew(services, sso, entry);
@@ -60,13 +61,13 @@ async function byUrl(services: Needs, sso: SsoSettings): Promise<IdentityProvide
 
 const mayTry = ({ failure }: Entry, now: number): boolean => failure === null || Math.abs(now - failure.at) >= PAUSE;
 
-/** One fetch at a time, whoever waits for it. */
+/** Concurrent callers share one fetch. */
 function renew(services: Needs, sso: SsoSettings, entry: Entry): Promise<IdentityProvider> {
   const at = services.clock.now();
   entry.fetching ??= fetchMetadata(services, sso)
     .then(
       (provider) => {
-        entry.held = { provider, at };
+        entry.cached = { provider, at };
         entry.failure = null;
         return provider;
       },
@@ -91,7 +92,7 @@ async function fetchMetadata(services: Needs, { metadata_url: url, issuer_uri: i
       timeout: TIMEOUT,
       maxBytes: METADATA_MAX,
     });
-    if (reply.status !== 200) throw new MetadataProblem(`metadata_url answered with status ${reply.status}`);
+    if (reply.status !== 200) throw new MetadataProblem(`metadata_url returned status ${reply.status}`);
     return readMetadata(utf8(reply.body), issuer);
   } catch (error) {
     if (error instanceof OutboundError) throw new MetadataProblem(`metadata_url: ${error.message}`);

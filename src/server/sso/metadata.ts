@@ -1,18 +1,18 @@
-// What an identity provider's metadata says: who it is, where to send browsers, and which certificates its signatures are checked with.
+// Reads an identity provider's metadata: its entity id, its sign-on URL and its signing certificates.
 import { X509Certificate } from "node:crypto";
 import { attribute, childrenOf, everyElement, instant, ns, parseXml, type XmlElement, XmlProblem } from "./xml.ts";
 
 export interface IdentityProvider {
   readonly entityId: string;
-  /** Single sign-on by the redirect binding. */
+  /** The single sign-on URL for the HTTP-Redirect binding. */
   readonly redirectUrl: string;
   /** PEM. */
   readonly certificates: readonly string[];
-  /** Milliseconds; not to be used from then on. */
+  /** When the metadata expires, in milliseconds. */
   readonly validUntil: number | null;
 }
 
-/** The metadata cannot be used; the message is for admins. */
+/** The metadata cannot be used. The message is for admins. */
 export class MetadataProblem extends Error {}
 
 export const METADATA_MAX = 1024 * 1024;
@@ -29,7 +29,7 @@ export function readMetadata(text: string, entityId: string): IdentityProvider {
   const descriptor = childrenOf(entity, ns.metadata, "IDPSSODescriptor").find((one) =>
     (attribute(one, "protocolSupportEnumeration") ?? "").split(/\s+/).includes(PROTOCOL),
   );
-  if (!descriptor) throw new MetadataProblem("the metadata describes no identity provider for SAML 2.0");
+  if (!descriptor) throw new MetadataProblem("the metadata contains no identity provider for SAML 2.0");
   const untils = [root, entity, descriptor].map(validUntilOf).filter((until) => until !== null);
   return {
     entityId,
@@ -48,7 +48,7 @@ function documentOf(text: string): XmlElement {
   }
 }
 
-/** Why the text is no document that could be metadata, whatever it says; null when it is one. */
+/** Why the text cannot be a metadata document, independent of its content. Null if it can be one. */
 export function documentProblem(text: string): string | null {
   try {
     documentOf(text);
@@ -64,7 +64,7 @@ function entityOf(root: XmlElement, entityId: string): XmlElement {
     ({ uri, name }) => uri === ns.metadata && name === "EntityDescriptor",
   );
   if (root.uri !== ns.metadata || !/^Entit(y|ies)Descriptor$/.test(root.name) || entities.length === 0)
-    throw new MetadataProblem("the document is no SAML metadata");
+    throw new MetadataProblem("the document is not SAML metadata");
   const found = entities.filter((entity) => attribute(entity, "entityID") === entityId);
   if (found.length === 1) return found[0]!;
   throw new MetadataProblem(
@@ -80,7 +80,7 @@ function validUntilOf(element: XmlElement): number | null {
   const text = attribute(element, "validUntil");
   if (text === null) return null;
   const at = instant(text);
-  if (at === null) throw new MetadataProblem("the metadata's validUntil is no time");
+  if (at === null) throw new MetadataProblem("the metadata's validUntil is not a time");
   return at;
 }
 
@@ -89,14 +89,17 @@ function redirectUrlOf(descriptor: XmlElement): string {
   const location = services
     .filter((service) => attribute(service, "Binding") === REDIRECT)
     .map((service) => (attribute(service, "Location") ?? "").trim())
-    // The browser is sent there: nothing that runs as script.
+    // The browser is sent there, so no scheme that executes scripts is allowed.
     .find((url) => /^https?:\/\//i.test(url) && URL.canParse(url));
   if (location === undefined)
-    throw new MetadataProblem("the metadata names no address for single sign-on by the HTTP-Redirect binding");
+    throw new MetadataProblem("the metadata contains no address for single sign-on by the HTTP-Redirect binding");
   return new URL(location).href;
 }
 
-/** Of the keys that sign, or may. Their dates do not count: what counts is that the metadata names them. */
+/**
+ * The certificates for signing. Their validity dates are ignored: being listed in the metadata is what makes them
+ * valid.
+ */
 function certificatesOf(descriptor: XmlElement): string[] {
   const found = childrenOf(descriptor, ns.metadata, "KeyDescriptor")
     .filter((key) => (attribute(key, "use") ?? "signing") === "signing")
@@ -106,9 +109,9 @@ function certificatesOf(descriptor: XmlElement): string[] {
     .filter((pem) => pem !== null);
   const certificates = [...new Set(found)];
   if (certificates.length === 0)
-    throw new MetadataProblem("the metadata holds no certificate with an RSA key to check signatures with");
+    throw new MetadataProblem("the metadata contains no certificate with an RSA key for signatures");
   if (certificates.length > CERTIFICATES_MAX)
-    throw new MetadataProblem(`the metadata holds more than ${CERTIFICATES_MAX} certificates`);
+    throw new MetadataProblem(`the metadata contains more than ${CERTIFICATES_MAX} certificates`);
   return certificates;
 }
 

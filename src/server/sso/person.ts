@@ -1,18 +1,22 @@
-// Who a verified assertion is about.
+// Reads the person from a verified assertion.
 import { roles as roleNames } from "../../api/access.ts";
+import { isEmail } from "../../api/fields.ts";
 import type { GivenRoles } from "../users/roles.ts";
 import type { SsoPerson } from "../users/sso.ts";
 import type { Assertion } from "./assertion.ts";
 import { SsoRefusal } from "./refusal.ts";
 
-/** The email that the NameID is, in the form that accounts keep. */
+/** The email address in the NameID, in the form stored in accounts. */
 export function emailOf({ nameId }: Pick<Assertion, "nameId">): string {
   const email = nameId.toLowerCase();
-  if (!/^[^\s@\p{Cc}]+@[^\s@\p{Cc}]+$/u.test(email))
-    throw new SsoRefusal("the assertion's NameID is no email address", { status: "account_invalid" });
-  // Some letters that look like others become those in lower case (the Kelvin sign a k): that would be somebody else's address.
+  if (!isEmail(email))
+    throw new SsoRefusal("the assertion's NameID is not an email address", { status: "account_invalid" });
+  // Some letters become others in lower case (the Kelvin sign becomes a k). The result would be another person's
+  // address.
   if (foreignLetters(email) !== foreignLetters(nameId))
-    throw new SsoRefusal("the assertion's NameID has letters that turn into others", { status: "account_invalid" });
+    throw new SsoRefusal("the assertion's NameID has letters that become others in lower case", {
+      status: "account_invalid",
+    });
   return email;
 }
 
@@ -41,7 +45,10 @@ const clean = (name: string): string => [...name.replace(/\p{Cc}+/gu, " ").trim(
 
 const PREFIX = "SVC_JIT_USER_ROLE_";
 
-/** What the attributes say of roles; null where they say nothing. Who may have which role is checked where roles are given. */
+/**
+ * The roles in the attributes. Null if there are none. The service that assigns roles checks whether they are
+ * allowed.
+ */
 function rolesOf({ attributes }: Assertion, email: string): GivenRoles | null {
   let global: string | undefined;
   const teams: { id: number; role: string }[] = [];
@@ -50,7 +57,7 @@ function rolesOf({ attributes }: Assertion, email: string): GivenRoles | null {
     const [role = "", ...others] = new Set(values);
     if (others.length > 0) throw new SsoRefusal(`the attribute ${shown(name)} has several values`, { email });
     if (!roleNames.some((known) => known === role))
-      throw new SsoRefusal(`the attribute ${shown(name)} is no role`, { email });
+      throw new SsoRefusal(`the attribute ${shown(name)} is not a role`, { email });
     const team = /^TEAM_([1-9]\d{0,8})$/.exec(name.slice(PREFIX.length))?.[1];
     if (team !== undefined) teams.push({ id: Number(team), role });
     else if (name === `${PREFIX}GLOBAL`) global = role;

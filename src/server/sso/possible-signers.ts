@@ -1,5 +1,6 @@
-// Which certificates can have made the signatures, seen from the signature values alone. To verify a large response once for each certificate
-// takes seconds, and anybody may post one: a value that no key made is found out here in no time.
+// Selects the certificates that can have made the signatures, from the signature values alone. Verifying a large
+// response once per certificate takes seconds, and anybody may post one. This check rejects a value that none of the
+// keys made at very low cost.
 import { constants, publicDecrypt, X509Certificate } from "node:crypto";
 import { refuse } from "./refusal.ts";
 import type { SamlResponse } from "./response.ts";
@@ -18,7 +19,10 @@ export function possibleSigners({ signatures }: SamlResponse, certificates: read
   return [...found];
 }
 
-/** Whether the value has, under that key, the padding that each signature has (RFC 8017: 9.2 begins, 9.1.1 ends with it). */
+/**
+ * Whether the value, decrypted with that key, has the padding that every signature has (RFC 8017: the start in 9.2,
+ * the end in 9.1.1).
+ */
 function opens(key: X509Certificate["publicKey"], value: Buffer, isPss: boolean): boolean {
   try {
     const padding = isPss ? constants.RSA_NO_PADDING : constants.RSA_PKCS1_PADDING;

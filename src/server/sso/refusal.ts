@@ -1,12 +1,15 @@
-/** Codes of `/login?status=`. */
+/** The codes of `/login?status=`. */
 export type SsoStatus = "error" | "org_disabled" | "account_disabled" | "account_invalid";
 
-/** A sign-in is refused. The reason goes to the log, never to the browser, and holds nothing of the assertion but names of its parts. */
+/**
+ * A sign-in is refused. The reason is logged and never shown to the browser. It contains only names of the
+ * assertion's parts, no values.
+ */
 export class SsoRefusal extends Error {
   readonly status: SsoStatus;
-  /** Of whom, as the identity provider vouched for it; empty where it did not. */
+  /** The email address confirmed by the identity provider. Empty if there is none. */
   readonly email: string;
-  /** What came is no document that is looked at any further. */
+  /** The input is not a document that can be processed at all. */
   readonly isMalformed: boolean;
 
   constructor(reason: string, more: { status?: SsoStatus; email?: string; isMalformed?: boolean } = {}) {

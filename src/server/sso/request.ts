@@ -3,9 +3,9 @@ import { escapeXml } from "./xml.ts";
 
 export interface AuthnRequest {
   readonly id: string;
-  /** The instant of issue, ISO. */
+  /** When the request is issued, ISO. */
   readonly issued: string;
-  /** Where the identity provider takes it. */
+  /** The sign-on URL of the identity provider. */
   readonly destination: string;
   readonly acs: string;
   readonly entityId: string;
@@ -19,7 +19,7 @@ export const authnRequest = ({ id, issued, destination, acs, entityId }: AuthnRe
   '<samlp:NameIDPolicy Format="urn:oasis:names:tc:SAML:1.1:nameid-format:emailAddress" AllowCreate="true"/>' +
   "</samlp:AuthnRequest>";
 
-/** The address to send the browser to, by the redirect binding (SAML bindings 3.4.4.1). */
+/** The URL to send the browser to, for the redirect binding (SAML bindings 3.4.4.1). */
 export function redirectTo(request: AuthnRequest): string {
   const url = new URL(request.destination);
   url.hash = "";

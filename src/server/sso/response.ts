@@ -1,5 +1,5 @@
-// A SAML response before its signature is checked: its shape. Whatever a signature could be made to cover something other than what is read is
-// refused here, before any library sees it.
+// Checks the structure of a SAML response before its signature. Structures with which a signature could cover
+// something other than what is read are refused here, before any library processes them.
 
 import { refuse, SsoRefusal } from "./refusal.ts";
 import { checkSignatureShape } from "./signature-shape.ts";
@@ -15,11 +15,14 @@ export interface SamlResponse {
 }
 
 export const RESPONSE_MAX = 1024 * 1024;
-/** Elements and attributes: several times what large lists of groups come to, and still checked in a fraction of a second. */
+/**
+ * Elements and attributes: several times as many as large group lists need, and still checked in a fraction of a
+ * second.
+ */
 const PARTS_MAX = 10_000;
 const SUCCESS = "urn:oasis:names:tc:SAML:2.0:status:Success";
 
-/** The response that stands in the form field. */
+/** Parses the response in the form field. */
 export async function readResponse(field: string): Promise<SamlResponse> {
   const xml = decode(field);
   let root: XmlElement;
@@ -29,7 +32,7 @@ export async function readResponse(field: string): Promise<SamlResponse> {
     if (error instanceof XmlProblem) throw malformed(error.message);
     throw error;
   }
-  if (root.uri !== ns.protocol || root.name !== "Response") throw malformed("it is no SAML response");
+  if (root.uri !== ns.protocol || root.name !== "Response") throw malformed("it is not a SAML response");
   if (attribute(root, "Version") !== "2.0") refuse("the response is not of SAML 2.0");
   checkStatus(root);
   return { xml: xml.toString("utf8"), root, ...partsOf(root) };
@@ -39,7 +42,7 @@ const malformed = (problem: string) => new SsoRefusal(`SAMLResponse: ${problem}`
 
 function decode(field: string): Buffer {
   const base64 = field.replace(/[\r\n\t ]+/g, "");
-  // Node's decoder skips what is no base64.
+  // Node's decoder ignores characters that are not base64.
   if (!/^[A-Za-z0-9+/]+={0,2}$/.test(base64)) throw malformed("it is not in base64");
   const bytes = Buffer.from(base64, "base64");
   if (bytes.length > RESPONSE_MAX) throw malformed("it is larger than 1 MiB");
@@ -56,7 +59,7 @@ function checkStatus(root: XmlElement): void {
 
 function partsOf(root: XmlElement): Omit<SamlResponse, "xml" | "root"> {
   const all = [...everyElement(root)];
-  // By name alone, in whatever namespace: nothing here may look like what it is not.
+  // By local name in any namespace, so that no element can be disguised.
   const named = (name: string) => all.filter((element) => element.name === name);
   if (
     ["EncryptedAssertion", "EncryptedID", "EncryptedAttribute", "EncryptedData"].some((name) => named(name).length > 0)
@@ -66,7 +69,7 @@ function partsOf(root: XmlElement): Omit<SamlResponse, "xml" | "root"> {
   const [assertion] = assertions;
   if (!assertion || assertions.length > 1) refuse(`it has ${assertions.length} assertions instead of one`);
   if (assertion.uri !== ns.assertion || !root.children.includes(assertion))
-    refuse("the assertion does not stand where it belongs");
+    refuse("the assertion is in the wrong place");
   if (named("Response").length > 1) refuse("it has a response within the response");
   checkIds(all);
   return { assertion, ...signedParts(root, assertion, named("Signature")) };
@@ -74,13 +77,13 @@ function partsOf(root: XmlElement): Omit<SamlResponse, "xml" | "root"> {
 
 const ID = /^[A-Za-z_][\w.-]{0,255}$/;
 
-/** A signature names what it covers by an id: no two elements may share one, however it is spelled. */
+/** A signature refers to the covered element by id, so ids must be unique, under every spelling of the attribute. */
 function checkIds(all: readonly XmlElement[]): void {
   const seen = new Set<string>();
   for (const element of all)
     for (const [name, value] of element.attributes) {
       if (!/^(?:\{.*\})?id$/i.test(name)) continue;
-      if (!ID.test(value)) refuse("an ID in it is none");
+      if (!ID.test(value)) refuse("it contains an invalid ID");
       if (seen.has(value)) refuse("two elements in it have the same ID");
       seen.add(value);
     }
@@ -90,8 +93,7 @@ function signedParts(root: XmlElement, assertion: XmlElement, signatures: readon
   const ofResponse = childrenOf(root, ns.signature, "Signature");
   const ofAssertion = childrenOf(assertion, ns.signature, "Signature");
   if (ofResponse.length > 1 || ofAssertion.length > 1) refuse("it is signed twice in one place");
-  if (ofResponse.length + ofAssertion.length !== signatures.length)
-    refuse("a signature does not stand where it belongs");
+  if (ofResponse.length + ofAssertion.length !== signatures.length) refuse("a signature is in the wrong place");
   if (signatures.length === 0) refuse("it is not signed");
   for (const signature of ofResponse) checkSignatureShape(signature, root);
   for (const signature of ofAssertion) checkSignatureShape(signature, assertion);

@@ -1,4 +1,4 @@
-// A sign-in that began here, between POST /sso and its callback: the browser has a cookie, the store what it stands for.
+// A sign-in in progress, between POST /sso and its callback: the browser has a cookie, the store has its state.
 import { isoAt, seconds } from "../core/clock.ts";
 import type { Context } from "../core/context.ts";
 import { tokenHash } from "../core/random.ts";
@@ -7,12 +7,12 @@ import { and, eq, gt } from "../store/query.ts";
 export const SSO_COOKIE = "__Host-SVCSSOSESSIONID";
 export const SSO_SECONDS = 300;
 
-// The callback is posted by a page of the identity provider: only cookies with SameSite=None come with that.
+// The callback is a cross-site POST from the identity provider: browsers send only cookies with SameSite=None.
 const attributes = "Path=/; HttpOnly; Secure; SameSite=None";
 const cookieWith = (value: string): string => `${SSO_COOKIE}=${value}; Max-Age=${SSO_SECONDS}; ${attributes}`;
 export const endedCookie = `${SSO_COOKIE}=; Max-Age=0; ${attributes}`;
 
-/** Remembers the sign-in; gives the header that sets its cookie. */
+/** Stores the sign-in and returns the header that sets its cookie. */
 export async function beginSession(
   { store, clock, random }: Pick<Context, "store" | "clock" | "random">,
   given: { requestId: string; relayUrl: string },
@@ -27,7 +27,7 @@ export async function beginSession(
   return cookieWith(value);
 }
 
-/** What the request says of the cookie: none, or a value, which may be one of ours. */
+/** The cookie's value in the request, which may be wrong. Null if there is none. */
 export function sentCookie(header: string | null): string | null {
   for (const part of (header ?? "").split(";")) {
     const [name = "", ...value] = part.split("=");
@@ -36,7 +36,7 @@ export function sentCookie(header: string | null): string | null {
   return null;
 }
 
-/** Uses the sign-in up: of all callbacks with one cookie the first gets it, and only in its time. */
+/** Uses the sign-in up: only the first callback with the cookie gets it, and only before it expires. */
 export async function takeSession(
   { store, clock }: Pick<Context, "store" | "clock">,
   cookie: string,

@@ -1,4 +1,5 @@
-// What a signature may look like: one reference, to the element that it stands in, by algorithms that hold (SAML core 5.4; XML signature 4).
+// The only accepted form of a signature: one reference, to the enclosing element, with secure algorithms (SAML core
+// 5.4; XML signature 4).
 import { refuse } from "./refusal.ts";
 import { attribute, childrenOf, everyElement, ns, type XmlElement } from "./xml.ts";
 
@@ -6,7 +7,7 @@ const EXCLUSIVE = "http://www.w3.org/2001/10/xml-exc-c14n#";
 const ENVELOPED = "http://www.w3.org/2000/09/xmldsig#enveloped-signature";
 const canonicalizations = [EXCLUSIVE, `${EXCLUSIVE}WithComments`];
 
-/** No SHA-1; no HMAC, whose key could be the certificate that everybody knows. */
+/** No SHA-1, and no HMAC: its key could be the certificate, which is public. */
 const signatureMethods = [
   "http://www.w3.org/2001/04/xmldsig-more#rsa-sha256",
   "http://www.w3.org/2001/04/xmldsig-more#rsa-sha512",
@@ -15,14 +16,14 @@ const signatureMethods = [
 const digestMethods = ["http://www.w3.org/2001/04/xmlenc#sha256", "http://www.w3.org/2001/04/xmlenc#sha512"];
 
 export function checkSignatureShape(signature: XmlElement, over: XmlElement): void {
-  // Objects could hide what the reference names; KeyInfo is not looked at.
+  // Objects could contain the element that the reference names. KeyInfo is ignored.
   for (const { uri, name } of signature.children)
     if (uri !== ns.signature || !["SignedInfo", "SignatureValue", "KeyInfo"].includes(name))
-      refuse("its signature holds more than a signature");
+      refuse("its signature contains more than a signature");
   const signedInfo = only(signature, "SignedInfo");
   only(signature, "SignatureValue");
   if (childrenOf(signature, ns.signature, "KeyInfo").length > 1) refuse("its signature has KeyInfo twice");
-  // The library looks these up anywhere in the signature: there must be no second one for it to find.
+  // The library searches these in the whole signature, so each may occur only once.
   for (const name of [
     "SignedInfo",
     "CanonicalizationMethod",
@@ -32,7 +33,7 @@ export function checkSignatureShape(signature: XmlElement, over: XmlElement): vo
     "DigestValue",
   ])
     if ([...everyElement(signature)].filter((element) => element.name === name).length !== 1)
-      refuse(`its signature has not exactly one ${name}`);
+      refuse(`its signature must have exactly one ${name}`);
   if (!canonicalizations.includes(algorithm(only(signedInfo, "CanonicalizationMethod"))))
     refuse("its signature uses a canonicalization that is not allowed");
   if (!signatureMethods.includes(algorithm(only(signedInfo, "SignatureMethod"))))
@@ -42,7 +43,7 @@ export function checkSignatureShape(signature: XmlElement, over: XmlElement): vo
 
 function checkReference(reference: XmlElement, over: XmlElement): void {
   const id = attribute(over, "ID");
-  if (!id || attribute(reference, "URI") !== `#${id}`) refuse("its signature is of another element");
+  if (!id || attribute(reference, "URI") !== `#${id}`) refuse("its signature covers another element");
   if (!digestMethods.includes(algorithm(only(reference, "DigestMethod"))))
     refuse("its signature's digest is not allowed (SHA-256 and SHA-512 are)");
   only(reference, "DigestValue");
@@ -55,7 +56,7 @@ function checkReference(reference: XmlElement, over: XmlElement): void {
 
 function only(parent: XmlElement, name: string): XmlElement {
   const [found, ...more] = childrenOf(parent, ns.signature, name);
-  return found && more.length === 0 ? found : refuse(`its signature has not exactly one ${name}`);
+  return found && more.length === 0 ? found : refuse(`its signature must have exactly one ${name}`);
 }
 
 const algorithm = (element: XmlElement): string => attribute(element, "Algorithm") ?? "";

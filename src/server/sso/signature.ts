@@ -1,11 +1,11 @@
-// The signature itself, by @node-saml/node-saml. Of what it says only one thing is used: the assertion as it was signed.
+// Verifies signatures with @node-saml/node-saml. Only one result of the library is used: the signed assertion.
 import type { CacheProvider } from "@node-saml/node-saml";
 import { possibleSigners } from "./possible-signers.ts";
 import { refuse } from "./refusal.ts";
 import type { SamlResponse } from "./response.ts";
 import { attribute, ns, parseXml, type XmlElement, XmlProblem } from "./xml.ts";
 
-/** Requests are remembered in the store: the library has nothing to keep, and starts no timer for it. */
+/** Requests are kept in the store. This cache does nothing, so that the library starts no timer. */
 const nothingKept: CacheProvider = {
   saveAsync: async () => null,
   getAsync: async () => null,
@@ -14,10 +14,13 @@ const nothingKept: CacheProvider = {
 
 const PARTS_MAX = 20_000;
 
-/** The assertion as canonicalized for the signature that was verified: what is read of a sign-in is read of this, and of nothing else. */
+/** The assertion, canonicalized as it was verified. All data of a sign-in is read from this and from nothing else. */
 export async function verifiedAssertion(response: SamlResponse, certificates: readonly string[]): Promise<XmlElement> {
   const { SAML } = await import("@node-saml/node-saml");
-  /** Goes no further than the signature: what it would check of the rest, it checks by the system's clock, or not at all. */
+  /**
+   * Stops after the signature: the library's other checks use the system clock or are missing, so assertion.ts does
+   * them.
+   */
   class Verifier extends SAML {
     signed: string | null = null;
 
@@ -28,7 +31,7 @@ export async function verifiedAssertion(response: SamlResponse, certificates: re
   }
   const verifier = new Verifier({
     idpCert: possibleSigners(response, certificates),
-    // Every signature that is there has to hold.
+    // Every signature that is present must be valid.
     wantAuthnResponseSigned: response.isResponseSigned,
     wantAssertionsSigned: response.isAssertionSigned,
     cacheProvider: nothingKept,
@@ -51,8 +54,8 @@ async function readSigned(xml: string, response: SamlResponse): Promise<XmlEleme
     throw error;
   }
   if (assertion.uri !== ns.assertion || assertion.name !== "Assertion") refuse("its signature covers no assertion");
-  // Two parsers read the response: where they do not see the same, somebody played them against each other.
+  // Two parsers read the response. If their results differ, the response was crafted to confuse them.
   if (attribute(assertion, "ID") !== attribute(response.assertion, "ID"))
-    refuse("its signature is of another assertion");
+    refuse("its signature covers another assertion");
   return assertion;
 }

@@ -3,7 +3,7 @@ import { notFound } from "../core/errors.ts";
 import { serviceProvider } from "./addresses.ts";
 import { escapeXml } from "./xml.ts";
 
-/** What the identity provider needs to know of us; 404 until there is an entity id and an address. */
+/** The service provider metadata for the identity provider. 404 until the entity id and the server URL are set. */
 export async function spMetadata(ctx: Context): Promise<string> {
   const { sso_settings: sso } = await ctx.config.current();
   const here = await serviceProvider(ctx, sso);

@@ -2,7 +2,7 @@ import type { SsoInfo } from "../../api/sso.ts";
 import type { Context } from "../core/context.ts";
 import { badRequest, failed } from "../core/errors.ts";
 import { relayProblem, serviceProvider } from "./addresses.ts";
-import { ssoLimits } from "./limits.ts";
+import { countSsoStep } from "./limits.ts";
 import { MetadataProblem } from "./metadata.ts";
 import { identityProvider } from "./metadata-source.ts";
 import { redirectTo } from "./request.ts";
@@ -13,13 +13,13 @@ export async function ssoInfo({ config }: Pick<Context, "config">): Promise<SsoI
   return { idp_name, idp_image_url, sso_enabled: enable_sso };
 }
 
-/** Begins a sign-in: where to send the browser, and the header that sets the cookie with which it has to come back. */
+/** Starts a sign-in. Returns the URL to send the browser to, and the header that sets its cookie. */
 export async function startSso(ctx: Context, relayUrl: string): Promise<{ url: string; cookie: string }> {
   const { sso_settings: sso } = await ctx.config.current();
   if (!sso.enable_sso) throw badRequest("single sign-on is not turned on");
   const problem = relayProblem(relayUrl);
   if (problem) throw badRequest(problem, "relay_url");
-  ssoLimits(ctx).count("start", ctx.address);
+  await countSsoStep(ctx, "start", ctx.address);
   const here = await serviceProvider(ctx, sso);
   if (!here) throw failed("single sign-on: server_url is not set");
   const provider = await identityProvider(ctx, sso).catch((error: unknown) => {

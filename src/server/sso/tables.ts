@@ -1,19 +1,19 @@
 import { bool, id, table, text, time } from "../store/table.ts";
 
-/** A sign-in that began here and waits for the identity provider's answer (five minutes). */
+/** A sign-in that waits for the identity provider's response (five minutes). */
 export const ssoSessions = table("sso_sessions", {
   id: id(),
   /** SHA-256 of the cookie's value, hex. */
   cookie_hash: text().unique(),
-  /** The `ID` of the AuthnRequest, which the answer names. */
+  /** The `ID` of the AuthnRequest, which the response must name. */
   request_id: text(),
   relay_url: text(),
   created_at: time().index(),
-  /** Set by the first callback, good or bad. */
+  /** Set by the first callback, whether it succeeds or not. */
   used: bool().default(false),
 });
 
-/** Assertions that were taken, until they would be refused for their age: none signs in twice. */
+/** Accepted assertions, kept until they expire, so that none is accepted twice. */
 export const ssoAssertions = table("sso_assertions", {
   id: id(),
   assertion_id: text().unique(),

@@ -1,24 +1,24 @@
-// XML as it is read here: strictly, without entities of its own, and no further than bounds allow. What comes out is a small tree that knows
-// nothing of prefixes.
+// A strict XML parser with size limits and without custom entities. The result is a small tree with resolved
+// namespaces instead of prefixes.
 import { SaxesParser, type SaxesTagNS } from "saxes";
 
 export interface XmlElement {
   readonly name: string;
   readonly uri: string;
-  /** By local name; those with a namespace as `{uri}name`. */
+  /** By local name. Attributes with a namespace are `{uri}name`. */
   readonly attributes: ReadonlyMap<string, string>;
   readonly children: readonly XmlElement[];
-  /** What stands directly in it. */
+  /** The text directly inside the element. */
   readonly text: string;
 }
 
-/** The text is no XML as it is taken here; the message may be told to anybody. */
+/** The text is not acceptable XML. The message contains nothing confidential. */
 export class XmlProblem extends Error {}
 
 export interface XmlBounds {
-  /** Elements and attributes together. */
+  /** The maximum number of elements and attributes together. */
   readonly most: number;
-  /** Comments, processing instructions and CDATA are skipped or read; else they are a problem. */
+  /** Whether comments, processing instructions and CDATA are accepted. Otherwise they are an error. */
   readonly lenient: boolean;
 }
 
@@ -56,7 +56,7 @@ export function parseXml(text: string, { most, lenient }: XmlBounds): XmlElement
   const counted = () => {
     if (++count > most) stop("it has too many parts");
   };
-  // Told of as they are read: an element is not finished whose attributes have no end.
+  // Counted as they are read, because an element with endless attributes would never be complete.
   parser.on("attribute", counted);
   parser.on("opentag", (tag: SaxesTagNS) => {
     counted();
@@ -82,7 +82,7 @@ export function parseXml(text: string, { most, lenient }: XmlBounds): XmlElement
   return root ?? stop("it is empty");
 }
 
-/** Bytes as text; UTF-8 only. */
+/** Decodes UTF-8. Other encodings are refused. */
 export function utf8(bytes: Uint8Array): string {
   try {
     return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
@@ -96,7 +96,7 @@ export const attribute = (element: XmlElement, name: string): string | null => e
 export const childrenOf = (element: XmlElement, uri: string, name: string): XmlElement[] =>
   element.children.filter((child) => child.uri === uri && child.name === name);
 
-/** Every element below, and itself, in the order of the document. */
+/** The element and all its descendants, in document order. */
 export function* everyElement(element: XmlElement): Generator<XmlElement> {
   yield element;
   for (const child of element.children) yield* everyElement(child);
@@ -114,7 +114,7 @@ export const ns = {
 
 const instantForm = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,9})?(?:Z|[+-]\d\d:\d\d)$/;
 
-/** An instant of the document in milliseconds; null for what is none, or names no zone. */
+/** A time in milliseconds. Null if the text is not a time or has no time zone. */
 export function instant(text: string): number | null {
   const at = instantForm.test(text) ? Date.parse(text) : Number.NaN;
   return Number.isNaN(at) ? null : at;

@@ -1,23 +1,23 @@
-// What both engines do alike when the key that seals secrets is changed.
+// Types and helpers that both engines use to replace the key that encrypts secrets.
 import type { Cipher } from "../core/cipher.ts";
 import type { Table } from "./table.ts";
 
 export interface Rotation {
   readonly from: Cipher;
   readonly to: Cipher;
-  /** Called between steps; what it throws ends the work there. */
-  onProgress?(told: { readonly table: string; readonly sealed: number }): void;
+  /** Called between steps. If it throws, the rotation stops at that point. */
+  onProgress?(progress: { readonly table: string; readonly sealed: number }): void;
 }
 
 export interface Rotated {
-  /** Values that this run has sealed anew. */
+  /** Number of values that this run encrypted with the new key. */
   readonly sealed: number;
 }
 
-/** How to go on after a change of keys that did not come to its end. */
+/** Instruction that is shown when an earlier key rotation was interrupted. */
 export const FINISH = "finish it with: svc db rotate-key";
 
-/** Somebody still works with the store. */
+/** Another process is still using the store. */
 export class StoreInUse extends Error {}
 
 export const secretColumns = (table: Table): string[] =>

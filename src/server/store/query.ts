@@ -1,9 +1,12 @@
-// The query language of the store: predicates as data. Both engines give the same answer to each.
+// The query language of the store: predicates are data. Both engines return the same rows for the same predicate.
 import type { Table } from "./table.ts";
 
 export type Scalar = string | number | boolean;
 
-/** A condition on a row. Null never satisfies eq, in, range or search; use `isNull`. `not` is two-valued: it picks what the inner one does not. */
+/**
+ * A condition on a row. A null value never matches eq, in, range, has, contains or search; use `isNull`. `not`
+ * matches every row that its inner predicate does not match, including rows with nulls.
+ */
 export type Predicate =
   | { readonly op: "all" }
   | { readonly op: "none" }
@@ -20,6 +23,7 @@ export type Predicate =
       readonly where: Predicate;
     }
   | { readonly op: "contains"; readonly column: string; readonly text: string }
+  | { readonly op: "same"; readonly column: string; readonly texts: readonly string[] }
   | { readonly op: "search"; readonly columns: readonly string[]; readonly text: string }
   | { readonly op: "and" | "or"; readonly parts: readonly Predicate[] }
   | { readonly op: "not"; readonly part: Predicate }
@@ -33,7 +37,7 @@ export type Predicate =
 
 export const everything: Predicate = { op: "all" };
 export const nothing: Predicate = { op: "none" };
-/** Equal; `null` means the column is null. */
+/** Matches equal values. With `null`, it matches rows whose column is null. */
 export const eq = (column: string, value: Scalar | null): Predicate =>
   value === null ? { op: "null", column } : { op: "eq", column, value };
 export const oneOf = (column: string, values: readonly Scalar[]): Predicate =>
@@ -43,10 +47,10 @@ export const lte = (column: string, value: string | number): Predicate => ({ op:
 export const gt = (column: string, value: string | number): Predicate => ({ op: "gt", column, value });
 export const gte = (column: string, value: string | number): Predicate => ({ op: "gte", column, value });
 export const isNull = (column: string): Predicate => ({ op: "null", column });
-/** An `ids` column that holds at least one of the values. */
+/** Matches if the `ids` column contains at least one of the values. */
 export const has = (column: string, ...values: number[]): Predicate =>
   values.length === 0 ? nothing : { op: "has", column, values };
-/** An `ids` column that holds at least one of the values that `from` has in the rows of `table` that satisfy `where`. */
+/** Matches if the `ids` column contains the `from` value of at least one row of `table` that matches `where`. */
 export const hasOf = (column: string, table: Table, where: Predicate, from = "id"): Predicate => ({
   op: "hasOf",
   column,
@@ -55,11 +59,17 @@ export const hasOf = (column: string, table: Table, where: Predicate, from = "id
   where,
 });
 /**
- * Substring of any text column, alike but for the case of A to Z; the text is literal. No index serves it: for what people search by there is
- * `search`. Empty text matches every value but null.
+ * Substring match in any text column. Case is ignored for the letters A to Z only; the text has no wildcards. No
+ * index supports it: use `search` for columns that users search by. Empty text matches every value except null.
  */
 export const contains = (column: string, text: string): Predicate => ({ op: "contains", column, text });
-/** Case-insensitive substring in any of the columns (declared with `.search()`); the text is literal. Empty text matches everything. */
+/** Matches text equal to one of the texts, ignoring case. The column must be declared with `.search()`. */
+export const same = (column: string, ...texts: string[]): Predicate =>
+  texts.length === 0 ? nothing : { op: "same", column, texts };
+/**
+ * Case-insensitive substring match in any of the columns, which must be declared with `.search()`. The text has no
+ * wildcards. Empty text matches every row.
+ */
 export const search = (columns: readonly string[], text: string): Predicate =>
   text === "" ? everything : { op: "search", columns, text };
 export const and = (...parts: Predicate[]): Predicate => {
@@ -69,7 +79,10 @@ export const and = (...parts: Predicate[]): Predicate => {
 export const or = (...parts: Predicate[]): Predicate =>
   parts.length === 0 ? nothing : parts.length === 1 ? parts[0]! : { op: "or", parts };
 export const not = (part: Predicate): Predicate => ({ op: "not", part });
-/** At least one row of `table` has `column` equal to this row's `local` column (its id unless said) and satisfies `where`. */
+/**
+ * Matches if `table` has at least one row that matches `where` and whose `column` equals this row's `local` column
+ * (default: its id).
+ */
 export const exists = (table: Table, column: string, where: Predicate = everything, local = "id"): Predicate => ({
   op: "exists",
   table,
@@ -81,8 +94,9 @@ export const exists = (table: Table, column: string, where: Predicate = everythi
 export type Direction = "asc" | "desc";
 
 /**
- * One ordering term. Nulls sort as greater than everything: last ascending, first descending. Text sorts by code point.
- * With `of`, the column is that of the row of table `of` whose id equals this row's `on` column (null where there is none).
+ * One ordering term. Null sorts as the greatest value: last when ascending, first when descending. Text sorts by code
+ * point. With `of`, rows are sorted by `column` of the row in table `of` whose id equals this row's `on` column (null
+ * if there is no such row).
  */
 export interface OrderTerm {
   readonly column: string;
@@ -91,15 +105,25 @@ export interface OrderTerm {
   readonly on?: string;
 }
 
-/** A position in an ordered list: the row's value of each ordering term, then its id. */
+/** A position in an ordered list: the row's value for each ordering term, followed by its id. */
 export type Position = readonly (Scalar | null)[];
 
 export interface Select {
   readonly where?: Predicate;
-  /** Ties are always broken by id in the direction of the last term (ascending without terms). */
+  /** Ties are always broken by id, in the direction of the last term (ascending if there are no terms). */
   readonly order?: readonly OrderTerm[];
   readonly limit?: number;
   readonly offset?: number;
-  /** Only rows strictly after this position in the order (keyset paging). */
+  /** Returns only rows strictly after this position (keyset paging). */
   readonly after?: Position;
+  /**
+   * The rows are used at once and nothing of them is kept, which lets an engine read wide rows faster: a text that is
+   * kept may keep the memory of its whole row.
+   */
+  readonly transient?: boolean;
 }
+
+/** The columns of `pages` if some are chosen: these, the id, and those that the order reads. */
+export const columnsOfPages = (columns: readonly string[], order: readonly OrderTerm[] = []): string[] => [
+  ...new Set([...columns, "id", ...order.map(({ column, of, on = "id" }) => (of ? on : column))]),
+];

@@ -1,9 +1,9 @@
-// What both engines do to a row before they keep it, so that they cannot differ.
+// Checks and normalisation that both engines apply to a row before they store it, so that they cannot differ.
 import type { ColumnSpec, Table } from "./table.ts";
 
 const ISO = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
 
-/** JavaScript reads the 30th of February and 24:00 as times of the next day; the store takes times only as they are written. */
+/** Rejects times such as February 30 or 24:00, which JavaScript would silently read as a time on a later day. */
 export const isTime = (value: string): boolean => {
   if (!ISO.test(value)) return false;
   const at = Date.parse(value);
@@ -12,13 +12,13 @@ export const isTime = (value: string): boolean => {
 
 export class BadRow extends Error {}
 
-/** Well-formed text without NUL: what Postgres can hold and UTF-8 can carry. */
+/** Replaces lone surrogates and NUL with U+FFFD: Postgres cannot store them. */
 export const cleanText = (value: string): string => {
   const formed = value.isWellFormed() ? value : value.toWellFormed();
   return formed.includes("\0") ? formed.replaceAll("\0", "\uFFFD") : formed;
 };
 
-/** The form in which `search` compares text. */
+/** Normalises text for comparison in `search`. */
 export const searchForm = (value: string): string => cleanText(value).toLowerCase();
 
 function clean(table: string, column: string, spec: ColumnSpec, value: unknown): unknown {
@@ -32,7 +32,7 @@ function clean(table: string, column: string, spec: ColumnSpec, value: unknown):
     case "int":
       return Number.isSafeInteger(value) ? value : bad();
     case "real":
-      // -0 and 0 are one number to the store.
+      // Adding 0 turns -0 into 0: the store treats them as the same number.
       return Number.isFinite(value) ? (value as number) + 0 : bad();
     case "bool":
       return typeof value === "boolean" ? value : bad();
@@ -50,7 +50,10 @@ function clean(table: string, column: string, spec: ColumnSpec, value: unknown):
   }
 }
 
-/** A whole row from what an insert gives: defaults filled in, values checked and cleaned, keys in declared order. */
+/**
+ * Builds a complete row from the input of an insert: defaults filled in, values checked and cleaned, keys in declared
+ * order.
+ */
 export function wholeRow(table: Table, given: Record<string, unknown>): Record<string, unknown> {
   const row: Record<string, unknown> = {};
   for (const [name, { spec }] of Object.entries(table.columns)) {
@@ -64,7 +67,7 @@ export function wholeRow(table: Table, given: Record<string, unknown>): Record<s
   return row;
 }
 
-/** The columns of a change, checked and cleaned. Keys that are undefined are left out. */
+/** Checks and cleans the columns of an update. Undefined keys are left out. */
 export function partRow(table: Table, given: Record<string, unknown>): Record<string, unknown> {
   const row: Record<string, unknown> = {};
   for (const [name, value] of Object.entries(given)) {
@@ -76,7 +79,7 @@ export function partRow(table: Table, given: Record<string, unknown>): Record<st
   return row;
 }
 
-/** Orders text by code point, as UTF-8 bytes do (UTF-16 units would put U+1F600 before U+FF00). */
+/** Orders text by code point, like UTF-8 bytes. (Comparing UTF-16 units would sort U+1F600 before U+FF00.) */
 export function compareText(a: string, b: string): number {
   const length = Math.min(a.length, b.length);
   for (let i = 0; i < length; i++) {

@@ -1,5 +1,6 @@
-// The contract that both engines keep. Resources see nothing else of storage.
+// The storage contract that both engines implement. Features use storage only through it.
 import type { OrderTerm, Position, Predicate, Scalar, Select } from "./query.ts";
+import type { Sides, SidesOf } from "./sides.ts";
 import type { InsertOf, RowOf, Table } from "./table.ts";
 
 // biome-ignore lint/suspicious/noExplicitAny: tables of any columns, as a bound only
@@ -7,44 +8,61 @@ export type Tables = Record<string, Table<any>>;
 
 export interface Collection<T extends Table = Table> {
   readonly table: T;
-  /** The row, or null. */
+  /** Returns the row, or null if there is none. */
   get(id: number): Promise<RowOf<T> | null>;
   getMany(ids: readonly number[]): Promise<RowOf<T>[]>;
-  /** The first row in the order, or null. */
+  /** For each of the ids, in their order, the rows with this id in tables that share this table's ids. One read. */
+  sides<S extends Sides>(ids: readonly number[], sides: S): Promise<SidesOf<S>[]>;
+  /** Returns the first matching row in the given order, or null. */
   first(select: Select): Promise<RowOf<T> | null>;
   list(select?: Select): Promise<RowOf<T>[]>;
-  /** The chosen columns only; for wide tables and hot lists. */
+  /** Returns only the chosen columns. Meant for wide tables and frequently read lists. */
   pick<K extends keyof RowOf<T> & string>(columns: readonly K[], select?: Select): Promise<Pick<RowOf<T>, K>[]>;
-  /** Rows in pages of at most `pageSize` (default 500), each row once, in id order or by `order`. Memory stays flat. */
-  pages(select?: Select, pageSize?: number): AsyncIterable<RowOf<T>[]>;
-  /** Where the row stands in that order, for `Select.after`. */
+  /**
+   * Returns rows in pages of at most `pageSize` (default 500), each row once, by id or in `order`. Memory use does
+   * not grow with the number of rows. If columns are chosen, the rows have these, their id, and the columns that the
+   * order reads.
+   */
+  pages<K extends keyof RowOf<T> & string = keyof RowOf<T> & string>(
+    select?: Select,
+    pageSize?: number,
+    columns?: readonly K[],
+  ): AsyncIterable<Pick<RowOf<T>, K>[]>;
+  /** Returns the row's position in that order, for `Select.after`. */
   positionOf(row: RowOf<T>, order: readonly OrderTerm[]): Promise<Position>;
   count(where?: Predicate): Promise<number>;
-  /** How many rows have each value of the column, most first, then by value. An `ids` column counts each member. */
+  /**
+   * Counts the rows per value of the column: highest count first, then by value. In an `ids` column each member is
+   * counted.
+   */
   groupCount(column: keyof RowOf<T> & string, where?: Predicate): Promise<{ value: Scalar | null; count: number }[]>;
   max(column: keyof RowOf<T> & string, where?: Predicate): Promise<Scalar | null>;
 
   insert(row: InsertOf<T>): Promise<RowOf<T>>;
   insertMany(rows: readonly InsertOf<T>[]): Promise<RowOf<T>[]>;
   /**
-   * Inserts each row, or updates the one that has the same values in `on` (a unique set of columns, or `["id"]`).
-   * `set` names the columns that an update writes (default: all given but `on`). A row that would not change is not
-   * written and keeps its revision. When `on` values repeat within `rows`, the last wins. Gives the rows as they are after, in order.
-   * The order of the writes within one call is the engine's: a unique value that moves from one row to another in it may be a
-   * `UniqueViolation`. `returning` names the columns of the rows given back (default: all): none where nobody looks at them.
+   * Inserts each row, or updates the row that has the same values in `on` (a unique set of columns, or `["id"]`).
+   * `set` names the columns that an update writes (default: all given columns except `on`). A row that would not
+   * change is not written and keeps its revision. If `on` values repeat within `rows`, the last one wins. Returns the
+   * rows as stored afterwards, in the order given. The engine chooses the order of the writes within one call, so
+   * moving a unique value from one row to another in the same call can throw `UniqueViolation`. `returning` names the
+   * columns to return (default: all); pass an empty list if the result is not used.
    */
   upsert<K extends keyof RowOf<T> & string = keyof RowOf<T> & string>(
     rows: readonly InsertOf<T>[],
     options: UpsertOptions<T, K>,
   ): Promise<Pick<RowOf<T>, K>[]>;
-  /** Gives the number of rows picked. */
+  /** Returns the number of matching rows. */
   update(change: { where: Predicate; set: Partial<InsertOf<T>> }): Promise<number>;
   /**
-   * Different values for many rows at once: each element is an id and the columns to set (every element sets the same
-   * columns). Rows that are gone are skipped. Gives the number written.
+   * Sets different values on many rows at once. Each element is an id and the columns to set; every element sets the
+   * same columns. Rows that no longer exist are skipped. Returns the number of rows written.
    */
   updateEach(changes: readonly ({ id: number } & Partial<InsertOf<T>>)[]): Promise<number>;
-  /** Gives the number of rows picked; what refers to them goes, is set to null or refuses, as the references say. */
+  /**
+   * Returns the number of matching rows. Rows that refer to them are deleted, set to null or block the delete, as the
+   * reference declares (`onDelete`).
+   */
   delete(where: Predicate): Promise<number>;
 }
 
@@ -57,37 +75,52 @@ export interface UpsertOptions<T extends Table, K extends keyof RowOf<T> & strin
 export type Collections<S extends Tables> = { readonly [K in keyof S]: Collection<S[K]> };
 
 export interface TxOptions {
-  /** Transactions with the same key run one after the other on all servers. */
+  /** Transactions with the same key run one after the other, across all servers. */
   readonly lock?: string;
-  /** For reading only: everything is seen as it is at one moment. Says nothing inside another transaction. */
+  /** For reading only: all reads see the same snapshot. Ignored inside another transaction. */
   readonly snapshot?: boolean;
 }
 
 export interface StoreControl<S extends Tables> {
-  /** All or nothing. Inside, use only the store handed in. Transactions are short: no network, no files. May run `work` again after a conflict. */
+  /**
+   * Runs `work` as one transaction. Inside, use only the store that is passed in. Keep it short: no network or file
+   * access. `work` may run again after a conflict.
+   */
   tx<R>(work: (store: Tx<S>) => Promise<R>, options?: TxOptions): Promise<R>;
-  /** Sends a message to every server after the current transaction commits; this one has heard it when `tx` resolves. Payload at most 7,000 bytes. */
+  /**
+   * Sends a message to every server after the current transaction commits. This server's own listeners have run when
+   * `tx` resolves. The payload may have at most 7,000 bytes.
+   */
   notify(channel: string, payload: string): Promise<void>;
 }
 
-/** Collections and transaction-bound control: what logic takes, inside and outside of transactions. `tx` inside a tx joins it. */
+/**
+ * Collections and transaction control: the type that services take, inside and outside of transactions. A nested `tx`
+ * joins the outer one.
+ */
 export type Tx<S extends Tables> = Collections<S> & StoreControl<S>;
 
 export type Store<S extends Tables> = Tx<S> & {
   readonly engine: "lowdb" | "postgres";
   readonly tables: S;
-  /** Calls back for each message, until the returned function is called. `onReset` tells that messages may have been missed. */
+  /**
+   * Calls `onMessage` for each message until the returned function is called. `onReset` is called when messages may
+   * have been missed.
+   */
   listen(channel: string, onMessage: (payload: string) => void, onReset?: () => void): Promise<() => Promise<void>>;
-  /** Runs `onElected` while this server leads `name`; the signal aborts when it no longer does. Ends with the returned function. */
+  /**
+   * Runs `onElected` while this server is the leader for `name`. The signal aborts when leadership is lost. The
+   * returned function stops taking part.
+   */
   lead(name: string, onElected: (lost: AbortSignal) => Promise<void>): Promise<() => Promise<void>>;
-  /** Throws `StoreUnavailable` when reads or writes cannot be served now. */
+  /** Throws `StoreUnavailable` if reads or writes cannot be served at the moment. */
   check(): Promise<void>;
-  /** Figures for /metrics: journal size, pool use and the like. */
+  /** Values for /metrics, such as journal size and pool use. */
   stats(): Record<string, number>;
   close(): Promise<void>;
 };
 
-/** Two rows would have the same values in a unique set of columns. */
+/** A write would give two rows the same values in a unique set of columns. */
 export class UniqueViolation extends Error {
   readonly table: string;
   readonly columns: readonly string[];
@@ -99,7 +132,7 @@ export class UniqueViolation extends Error {
   }
 }
 
-/** A reference points at nothing, or a delete would leave one that does. */
+/** A reference points to a row that does not exist, or a delete would leave such a reference behind. */
 export class ReferenceViolation extends Error {
   readonly table: string;
   readonly column: string;
@@ -111,16 +144,19 @@ export class ReferenceViolation extends Error {
   }
 }
 
-/** The store cannot serve this now (disk full, database away): the caller may try again. Nothing of the call was kept. */
+/**
+ * The store cannot serve the call at the moment (disk full, database unreachable). Nothing of the call was stored;
+ * the caller may retry.
+ */
 export class StoreUnavailable extends Error {}
 
-/** The data on disk cannot be trusted: names the file and the offset in bytes. */
+/** The data on disk is corrupt. The error names the file and the byte offset. */
 export class StoreDamaged extends Error {
   readonly file: string;
   readonly offset: number;
 
-  constructor(file: string, offset: number, reason: string) {
-    super(`${file} is damaged at byte ${offset}: ${reason}`);
+  constructor(file: string, offset: number, reason: string, message?: string) {
+    super(message ?? `${file} is damaged at byte ${offset}: ${reason}`);
     this.file = file;
     this.offset = offset;
   }

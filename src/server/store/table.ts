@@ -1,4 +1,4 @@
-// How a feature declares the rows it keeps. Both engines read these declarations; nothing else describes a table.
+// How a feature declares its tables. Both engines read these declarations; a table is described nowhere else.
 
 export type ColumnKind = "id" | "ref" | "text" | "int" | "real" | "bool" | "time" | "json" | "packed" | "ids";
 export type OnDelete = "cascade" | "null" | "restrict";
@@ -8,20 +8,23 @@ export interface ColumnSpec {
   readonly nullable: boolean;
   readonly indexed: boolean;
   readonly unique: boolean;
-  /** Lists are ordered by it: indexed where that is what it takes (in memory sorting is quick). */
+  /**
+   * Lists are sorted by this column. An engine creates an index if it needs one (in memory, sorting is fast enough
+   * without).
+   */
   readonly ordered: boolean;
   readonly searchable: boolean;
-  /** Encrypted at rest by the engines with the server key; never indexed or compared. */
+  /** Encrypted at rest with the server key. Never indexed or compared. */
   readonly secret: boolean;
-  /** The table that a `ref`, `ids` or shared `id` column points at. */
+  /** The table that a `ref`, `ids` or shared `id` column refers to. */
   readonly to: string | null;
   readonly onDelete: OnDelete;
-  /** Filled in by the store when an insert leaves the column out. */
+  /** The default value that the store uses if an insert leaves the column out. */
   readonly fallback: unknown;
   readonly hasFallback: boolean;
 }
 
-/** One column. `T` is the value in a row, `Opt` is true when an insert may leave it out. */
+/** One column. `T` is the type of its value; `Opt` is true if an insert may leave it out. */
 export class Column<T, Opt extends boolean = false> {
   declare readonly type: T;
   declare readonly optional: Opt;
@@ -35,7 +38,10 @@ export class Column<T, Opt extends boolean = false> {
     return new Column<U, O>({ ...this.spec, ...change });
   }
 
-  /** Absent is `null`; a row always has the key. A reference that may be null is set to null when its target goes. */
+  /**
+   * A missing value is `null`; the key is always present. A nullable reference is set to null when the row it refers
+   * to is deleted.
+   */
   nullable(): Column<T | null, true> {
     const onDelete = this.spec.kind === "ref" ? "null" : this.spec.onDelete;
     return this.with({ nullable: true, hasFallback: true, fallback: null, onDelete });
@@ -43,15 +49,18 @@ export class Column<T, Opt extends boolean = false> {
   index(): Column<T, Opt> {
     return this.with({ indexed: true });
   }
-  /** Lists are ordered by it, but nothing is looked up by it: indexed where sorting all rows is slow. */
+  /**
+   * Lists are sorted by this column, but no rows are looked up by it. It is indexed only where sorting all rows is
+   * slow.
+   */
   ordered(): Column<T, Opt> {
     return this.with({ ordered: true });
   }
-  /** No two rows have the same value; nulls do not clash. */
+  /** No two rows may have the same value. Several rows may have null. */
   unique(): Column<T, Opt> {
     return this.with({ unique: true, indexed: true });
   }
-  /** The column can be named in `search()`: case-insensitive substring, indexed where the engine can. */
+  /** Allows the column in `search()` (case-insensitive substring match). Indexed if the engine supports it. */
   search(): Column<T, Opt> {
     return this.with({ searchable: true });
   }
@@ -82,13 +91,15 @@ const column = <T>(kind: ColumnKind, change: Partial<ColumnSpec> = {}): Column<T
     ...change,
   });
 
-/** The row's own id: a positive integer given by the store, never reused. */
+/** The row's own id: a positive integer that the store assigns and never reuses. */
 export const id = () => new Column<number, true>({ ...column<number>("id").spec, hasFallback: true });
-/** The row shares the id of the row in `table` that it belongs to, and goes with it (a one-to-one side table). */
+/** A one-to-one side table: the row has the same id as its row in `table` and is deleted with it. */
 export const idOf = (table: string) => column<number>("id", { to: table });
-/** A reference to another table's id. Indexed. By default the row goes when its target goes. */
+/**
+ * A reference to the id of another table, indexed. By default the row is deleted together with the row it refers to.
+ */
 export const ref = (table: string) => column<number>("ref", { to: table, indexed: true });
-/** Text. Stored well-formed and without NUL (both become U+FFFD). Orders by code point. */
+/** Text. Lone surrogates and NUL are stored as U+FFFD. Sorted by code point. */
 export const text = <T extends string = string>() => column<T>("text");
 /** A safe integer (|n| <= 2^53 - 1). */
 export const int = () => column<number>("int");
@@ -97,21 +108,24 @@ export const real = () => column<number>("real");
 export const bool = () => column<boolean>("bool");
 /** An instant as ISO 8601 text in UTC with milliseconds, e.g. `2026-01-01T00:00:00.000Z`. */
 export const time = () => column<string>("time");
-/** Any JSON value, kept whole and with its key order. Never compared. */
+/** Any JSON value, stored completely and with its key order. Never compared. */
 export const json = <T>() => column<T>("json");
-/** A large JSON value that is only read one row at a time: the engines keep it compressed. Never compared. */
+/** A large JSON value that is read only one row at a time, so the engines store it compressed. Never compared. */
 export const packed = <T>() => column<T>("packed");
-/** A sorted set of ids of another table, without foreign keys: many-to-many where the pairs run into millions. */
+/** A sorted set of ids of another table, without foreign keys: for many-to-many relations with millions of pairs. */
 export const ids = (table: string) => column<readonly number[]>("ids", { to: table });
 
-/** The column that every table has beside its own: raised by each write of the row, and asked for like any other. */
+/**
+ * The column that every table has in addition to the declared ones. Every write increases it; it can be queried like
+ * any other column.
+ */
 export const revisionColumn: ColumnSpec = int().default(1).spec;
 
 // biome-ignore lint/suspicious/noExplicitAny: a column of any type, as a bound only
 export type Columns = Record<string, Column<any, boolean>>;
 
 export interface TableOptions {
-  /** Sets of columns that are unique together. Here a null counts as a value: two rows with null clash. */
+  /** Sets of columns that are unique together. Null counts as a value here: two rows that both have null conflict. */
   readonly unique?: readonly (readonly string[])[];
   readonly indexes?: readonly (readonly string[])[];
 }
@@ -126,18 +140,18 @@ export interface Table<C extends Columns = Columns> {
 type Simplify<T> = { [K in keyof T]: T[K] } & {};
 type OptionalKeys<C extends Columns> = { [K in keyof C]: C[K] extends Column<infer _, true> ? K : never }[keyof C];
 
-/** A row as read. `revision` starts at 1 and is raised by every write of the row. */
+/** A row as read. `revision` starts at 1 and increases with every write of the row. */
 export type RowOf<T extends Table> = Simplify<
   { [K in keyof T["columns"]]: T["columns"][K]["type"] } & { revision: number }
 >;
-/** What an insert takes: nullable columns, columns with a default and the id may be left out. */
+/** The input of an insert: nullable columns, columns with a default and the id are optional. */
 export type InsertOf<T extends Table> = Simplify<
   { [K in Exclude<keyof T["columns"], OptionalKeys<T["columns"]>>]: T["columns"][K]["type"] } & {
     [K in OptionalKeys<T["columns"]>]?: T["columns"][K]["type"];
   }
 >;
 
-/** Declares a table. Every table has an `id` column; `revision` is added by the store. */
+/** Declares a table. Every table needs an `id` column; the store adds `revision`. */
 export function table<C extends Columns & { id: Column<number, boolean> }>(
   name: string,
   columns: C,

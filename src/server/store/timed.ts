@@ -4,7 +4,7 @@ import type { Store, Tables, Tx, TxOptions } from "./store.ts";
 type Seconds = Histogram<"table" | "operation">;
 type Method = (...given: unknown[]) => unknown;
 
-/** The same store, with the time of each operation and transaction observed. */
+/** Wraps a store and records the duration of each operation and transaction. */
 export function timed<S extends Tables>(store: Store<S>, seconds: Seconds): Store<S> {
   return watch<S, Store<S>>(store, Object.keys(store.tables), seconds);
 }
@@ -39,7 +39,7 @@ function watchCollection(collection: object, table: string, seconds: Seconds): o
       const value: unknown = Reflect.get(collection, name, collection);
       if (typeof value !== "function") return value;
       const call: Method = value.bind(collection);
-      // Pages are read at the caller's pace: their time says nothing of the store.
+      // Not timed: pages are read at the caller's pace, so their duration does not describe the store.
       const method = name === "pages" ? call : observed(call, seconds, { table, operation: String(name) });
       methods.set(name, method);
       return method;

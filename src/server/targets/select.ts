@@ -1,4 +1,4 @@
-// Which hosts a live query goes to, and target lists count (part C, target rules).
+// Selects the hosts of a live query, and counts the hosts of target lists (part C, target rules).
 import type { Action } from "../../api/access.ts";
 import { ALL_HOSTS } from "../agent/inventory/labels.ts";
 import { authorize, visible } from "../core/access.ts";
@@ -19,7 +19,10 @@ export const selectionOf = (given: Partial<Selection> | null | undefined): Selec
   teams: [...new Set(given?.teams ?? [])],
 });
 
-/** The hosts picked, of all there are. Explicit ones are always in; the kinds narrow each other, within a kind any will do. */
+/**
+ * The selected hosts, among all hosts. Hosts given by id are always included. Labels and teams must both match, by
+ * any one of each kind.
+ */
 export async function picked(
   { store }: Pick<Context, "store">,
   { hosts, labels, teams }: Selection,
@@ -29,7 +32,7 @@ export async function picked(
   const named = oneOf("id", hosts);
   if (builtin.some(({ name }) => name === ALL_HOSTS)) return everything;
   if (labels.length === 0 && teams.length === 0) return named;
-  // A label that is gone has no members, and adds none to those asked for along with it.
+  // A deleted label has no members, so it adds none to those of the other labels.
   if (labels.length > 0 && found.length === 0) return named;
   const regular = found.filter(({ label_type }) => label_type !== "builtin");
   return or(named, and(inAny(builtin), inAny(regular), ofTeams(teams)));
@@ -58,11 +61,17 @@ const ofTeams = (teams: readonly number[]): Predicate =>
         ),
       );
 
-/** What the caller needs on a host to run this query there: observers run only what they are let run. */
+/**
+ * The permission that the caller needs on a host to run this query. Observers may run only queries that are marked
+ * for them.
+ */
 export const actionFor = (query: { readonly observer_can_run: boolean } | null): Action =>
   query?.observer_can_run ? "queries:run" : "queries:run_new";
 
-/** The hosts picked on which the caller may run the query of that id (without one: any). Teams named must be such, for a run. */
+/**
+ * The selected hosts on which the caller may run the query of that id (without one: any query). To run, named teams
+ * must all be permitted.
+ */
 export async function targetsFor(
   ctx: Context,
   selection: Selection,
@@ -73,7 +82,10 @@ export async function targetsFor(
   return and(visible(ctx, action), await picked(ctx, selection));
 }
 
-/** The action of target lists: with a query that observers may run, hosts that the caller only observes are in. */
+/**
+ * The permission for target lists. For a query that observers may run, hosts that the caller only observes are
+ * included.
+ */
 export async function actionOfQuery(ctx: Context, queryId: number | null | undefined): Promise<Action> {
   return actionFor(queryId ? await queryFor(ctx, "queries:list", queryId) : null);
 }

@@ -1,4 +1,4 @@
-// Finding and counting what a live query can be run on.
+// Finds and counts possible targets of a live query.
 import type { z } from "zod";
 import type { targetsApi } from "../../api/targets.ts";
 import { ALL_HOSTS } from "../agent/inventory/labels.ts";
@@ -40,7 +40,7 @@ export async function searchTargets(ctx: Context, given: Search) {
   return { targets: { hosts, labels, teams }, ...counts };
 }
 
-/** With a text those that it is found in, and always the one of all hosts. */
+/** The labels that match the text, and always the label of all hosts. */
 async function labelsFound(ctx: Context, text: string, { labels }: Selection) {
   const where = and(
     or(search(["name"], text.normalize("NFC")), and(eq("name", ALL_HOSTS), eq("label_type", "builtin"))),

@@ -10,7 +10,10 @@ export type TeamRow = RowOf<typeof teams>;
 const knows = (ctx: Context, id: number): boolean =>
   ctx.user.kind === "service" || ctx.user.global_role !== null || ctx.user.teams.some((team) => team.id === id);
 
-/** 403 unless the caller may do this on the team; 404, as for a missing one, where it may not even know of the team. */
+/**
+ * 403 unless the caller may do this on the team. 404, like for a missing team, if the caller may not learn that it
+ * exists.
+ */
 export function authorizeTeam(ctx: Context, action: Action, id: number): void {
   if (may(ctx.user, action, id)) return;
   throw knows(ctx, id) ? forbidden() : notFound("team", id);

@@ -8,19 +8,19 @@ import { type Context, within } from "../core/context.ts";
 import { getTeamRow, type TeamRow } from "./access.ts";
 import { viewTeam } from "./view.ts";
 
-/** Replaces the team's agent options; `null` takes them away, then the organization's hold. */
+/** Replaces the team's agent options. `null` removes them; then the organization's options apply. */
 export async function setTeamAgentOptions(
   ctx: Context,
   id: number,
   given: unknown,
-  query: { force: boolean; dry_run: boolean },
+  query: { force: boolean },
 ): Promise<{ team: Team }> {
   return ctx.store.tx(
     async (store) => {
       const inside = within(ctx, store);
       const team = await getTeamRow(inside, "teams:edit", id);
       const options = given === null ? null : parseAgentOptions(given, { force: query.force, at: "" });
-      if (!query.dry_run) await write(inside, team, options);
+      await write(inside, team, options);
       return { team: await viewTeam(inside, { ...team, agent_options: options }) };
     },
     { lock: "teams" },
@@ -30,7 +30,7 @@ export async function setTeamAgentOptions(
 const write = (ctx: Context, before: TeamRow, options: AgentOptions | null) =>
   writeAgentOptions(ctx, [{ before, options }]);
 
-/** Writes and tells what differs, in the caller's transaction, which holds the lock "teams". */
+/** Writes and announces the differences, in the caller's transaction, which must hold the lock "teams". */
 export async function writeAgentOptions(
   ctx: Context,
   given: readonly { readonly before: TeamRow; readonly options: AgentOptions | null }[],

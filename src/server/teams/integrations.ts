@@ -8,9 +8,11 @@ import { eq } from "../store/query.ts";
 import { noTeamSettings, writeNoTeam } from "./no-team.ts";
 import { identityOf } from "./rules.ts";
 
-/** Takes from teams what the organization's integrations have no longer. In the transaction of that change. */
+/**
+ * Removes from teams the integrations that the organization no longer has. Call it in the transaction of that change.
+ */
 export const dropIntegrations = (ctx: Context, left: Integrations): Promise<void> =>
-  // The lock of changes of teams: one that is going on would bring back what goes here.
+  // Takes the lock of team changes: a concurrent change would restore what is removed here.
   changingSecrets(ctx, async (inside) => {
     const { store } = inside;
     for (const team of await store.teams.pick(["id", "settings"])) {

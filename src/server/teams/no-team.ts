@@ -1,4 +1,5 @@
-// Settings of hosts without a team, which the API knows as team 0. One row of the configuration's table keeps them.
+// The settings of hosts without a team, which the API calls team 0. They are stored as one row of the configuration
+// table.
 import { NO_TEAM_NAME } from "../../api/configuration.ts";
 import { NoTeam, type NoTeamChange } from "../../api/teams.ts";
 import { recordActivity } from "../activities/record.ts";
@@ -13,6 +14,7 @@ import { invalidFields } from "../core/errors.ts";
 import type { ServerTx } from "../tables.ts";
 import { noIntegrations, noWebhooks } from "./defaults.ts";
 import { automationProblems } from "./rules.ts";
+import { checkAddresses } from "./settings.ts";
 
 export type NoTeamSettings = Pick<NoTeam, "webhook_settings" | "integrations">;
 
@@ -27,7 +29,7 @@ const noTeam = section<NoTeamSettings>({
   },
 });
 
-/** As team settings are kept, so that one reader serves both. */
+/** In the form of stored team settings, so that the same code can read both. */
 export const noTeamSettings = (store: ServerTx): Promise<NoTeamSettings> => readSection(store, noTeam);
 
 export async function writeNoTeam(ctx: Context, settings: NoTeamSettings): Promise<void> {
@@ -59,7 +61,10 @@ export const modifyNoTeam = (ctx: Context, given: NoTeamChange): Promise<{ team:
     { lock: "config" },
   );
 
-/** Checks, writes and tells what differs, in the caller's transaction, which holds the lock "config". Whether anything did. */
+/**
+ * Checks, writes and announces the differences, in the caller's transaction, which must hold the lock "config".
+ * Returns whether there were any.
+ */
 export async function changeNoTeam(
   inside: Context,
   before: NoTeamSettings,
@@ -69,6 +74,7 @@ export async function changeNoTeam(
   const integrations = await readSection(inside.store, sections.integrations);
   const errors = automationProblems(after, given, { integrations });
   if (errors.length > 0) throw invalidFields(errors);
+  await checkAddresses(inside, before, after);
   const changes = (Object.keys(after) as (keyof NoTeamSettings)[]).flatMap((at) =>
     changesBetween({ from: before[at], to: after[at], shown: [before[at], after[at]], at }),
   );

@@ -1,4 +1,4 @@
-// The rules that a team's settings keep to, against the organization's configuration.
+// The rules for a team's settings, some of which depend on the organization's configuration.
 
 import { isDeepStrictEqual } from "node:util";
 import type { ConfigSections } from "../../api/app-config.ts";
@@ -20,7 +20,7 @@ interface Change {
   readonly config: ConfigSections;
 }
 
-/** Only of what is given: what was kept earlier stays when the organization's configuration moved on. */
+/** Checks only the given settings: existing ones stay valid if the organization's configuration has changed. */
 export function settingsProblems({ before, after, given, config }: Change): FieldError[] {
   const errors: FieldError[] = [];
   const { host_expiry_enabled, host_expiry_window } = after.host_expiry_settings;
@@ -39,7 +39,7 @@ export function settingsProblems({ before, after, given, config }: Change): Fiel
 
 type Automations = Pick<NoTeam, "webhook_settings" | "integrations">;
 
-/** Of the webhook and the tickets for failing policies, which hosts without a team have too. */
+/** Checks the failing-policies webhook and tickets, which hosts without a team have too. */
 export function automationProblems(
   { webhook_settings: hooks, integrations }: Automations,
   given: { webhook_settings?: unknown; integrations?: unknown },
@@ -67,7 +67,7 @@ export function automationProblems(
 
 const lists = ["ticketing_a", "ticketing_b"] as const;
 
-/** Teams use entries of the organization; each once. */
+/** Teams refer to ticketing entries of the organization. Each entry may be used once. */
 function ticketingProblems(
   integrations: Automations["integrations"],
   config: Pick<ConfigSections, "integrations">,
@@ -115,7 +115,7 @@ type Needs = readonly (keyof TeamMdm)[];
 const apple: Needs = ["macos_updates", "ios_updates", "ipados_updates", "macos_settings", "macos_setup"];
 const windows: Needs = ["windows_updates", "windows_settings", "windows_require_bitlocker_pin"];
 
-/** What needs device management may be turned on only while that is on. */
+/** Settings that need device management can be turned on only while it is on. */
 function offProblems(before: TeamMdm, after: TeamMdm, { mdm }: ConfigSections): FieldError[] {
   const isOn = {
     Apple: mdm.enabled_and_configured,

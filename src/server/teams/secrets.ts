@@ -4,13 +4,13 @@ import type { Context } from "../core/context.ts";
 import { changingSecrets, replaceSecrets, secretsOf } from "../enroll-secrets/service.ts";
 import { authorizeTeam, getTeamRow } from "./access.ts";
 
-/** None for a team that does not exist. */
+/** The team's enroll secrets. Empty for a team that does not exist. */
 export async function teamSecrets(ctx: Context, id: number): Promise<EnrollSecret[]> {
   authorizeTeam(ctx, "enroll_secrets:read", id);
   return secretsOf(ctx, id);
 }
 
-/** The secrets as they are after; null when none is left. */
+/** Returns the secrets after the change. Null if none is left. */
 export async function setTeamSecrets(
   ctx: Context,
   id: number,

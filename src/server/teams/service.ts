@@ -11,13 +11,13 @@ import { type Context, within } from "../core/context.ts";
 import { alreadyExists } from "../core/errors.ts";
 import { type PageQuery, page } from "../core/paging.ts";
 import { changingSecrets, replaceSecrets } from "../enroll-secrets/service.ts";
-import { tellHostsMoved } from "../labels/counts.ts";
+import { notifyHostsMoved } from "../labels/counts.ts";
 import { dropResults, policiesLeavingWithTeam } from "../policies/service.ts";
 import { and, eq, search } from "../store/query.ts";
 import { usersLosingTeam } from "../users/membership.ts";
 import { authorizeTeam, getTeamRow, type TeamRow } from "./access.ts";
 import { checkName, nameKey } from "./names.ts";
-import { changedSettings, shownSettings, type WholeSettings } from "./settings.ts";
+import { changedSettings, checkAddresses, shownSettings, type WholeSettings } from "./settings.ts";
 import type { TeamSettings } from "./tables.ts";
 import { viewTeam, viewTeams } from "./view.ts";
 
@@ -39,6 +39,7 @@ export async function createTeam(ctx: Context, given: Created): Promise<{ team: 
   return changingSecrets(ctx, async (inside) => {
     const config = await readConfig(inside.store);
     const settings = changedSettings(firstSettings(config), given, config);
+    await checkAddresses(ctx, {}, settings);
     await checkNameFree(inside, name);
     const [team] = (await addTeams(inside, [{ name, description: given.description ?? "", settings }])) as [TeamRow];
     if (given.secrets) {
@@ -49,13 +50,13 @@ export async function createTeam(ctx: Context, given: Created): Promise<{ team: 
   });
 }
 
-/** What a team has before anybody says anything of it. */
+/** The initial settings of a new team. */
 export const firstSettings = ({ features }: Pick<ConfigSections, "features">): TeamSettings => ({
   host_expiry_settings: noHostExpiry,
   features,
 });
 
-/** Their names are checked and free. In the caller's transaction; tells of each. */
+/** Inserts teams in the caller's transaction and records an activity for each. The names must be checked and free. */
 export async function addTeams(inside: Context, given: readonly NewTeam[]): Promise<TeamRow[]> {
   const rows = await insertTeams(inside, given);
   await recordActivities(
@@ -85,6 +86,7 @@ export async function modifyTeam(ctx: Context, id: number, given: Modified): Pro
     const before = await getTeamRow(inside, "teams:edit", id);
     if (name !== undefined) await checkNameFree(inside, name, id);
     const settings = changedSettings(before.settings, given, await readConfig(store));
+    await checkAddresses(ctx, shownSettings(before.settings), settings);
     await store.teams.update({
       where: eq("id", id),
       set: {
@@ -106,7 +108,7 @@ export async function modifyTeam(ctx: Context, id: number, given: Modified): Pro
   });
 }
 
-/** Its hosts stay, with no team; its policies, its secrets and its users' roles on it go. */
+/** Deletes a team. Its hosts stay without a team; its policies, secrets and user roles are deleted. */
 export async function deleteTeam(ctx: Context, id: number): Promise<Record<string, never>> {
   const results = await ctx.store.tx(
     async (store) => {
@@ -119,11 +121,14 @@ export async function deleteTeam(ctx: Context, id: number): Promise<Record<strin
   return {};
 }
 
-/** In the caller's transaction, which holds the lock "users". Gives the results to be dropped after it. */
+/**
+ * Deletes the team in the caller's transaction, which must hold the lock "users". Returns the results to delete after
+ * it.
+ */
 export async function removeTeam(inside: Context, { id, name }: TeamRow): Promise<number[]> {
   const { store } = inside;
   const leaving = await policiesLeavingWithTeam(store, id);
-  // As after a transfer: the policies of hosts without a team go to them at their next check-in.
+  // As in a transfer: the hosts get the policies of hosts without a team at their next check-in.
   const hosts = await store.hosts.update({
     where: eq("team_id", id),
     set: { team_id: null, updated_at: inside.clock.iso(), policy_updated_at: null },
@@ -135,7 +140,7 @@ export async function removeTeam(inside: Context, { id, name }: TeamRow): Promis
   await store.notify(channels.enrollSecrets, "");
   if (hosts > 0) {
     await store.notify(channels.hosts, "*");
-    await tellHostsMoved(store);
+    await notifyHostsMoved(store);
   }
   return leaving;
 }
@@ -145,7 +150,7 @@ async function checkNameFree({ store }: Context, name: string, but = 0): Promise
   if (holder && holder.id !== but) throw alreadyExists(`a team with the name ${holder.name} exists`);
 }
 
-/** Each change is told once: by its own entry where it has one, else with the others. */
+/** Each change is recorded once: in an activity of its own if there is one, otherwise together with the others. */
 export function toldOfTeam(before: TeamRow, after: TeamRow): Entry[] {
   const team = { team_id: after.id, team_name: after.name };
   const [was, is] = [before, after].map(({ name, description, settings }) => ({

@@ -1,10 +1,13 @@
-// What a team has of its own beside name and agent options: how it is shown, and what a change makes of it.
+// Team settings other than name and agent options: how they are shown, and how changes are applied.
 import type { ConfigSections, Features, HostStatusWebhook } from "../../api/app-config.ts";
 import type { Team, TeamIntegrations, TeamMdm, TeamSettingsChange, TeamWebhooks } from "../../api/teams.ts";
 import { over } from "../app-config/merge.ts";
 import { newHostsUpdated, respellMdm } from "../app-config/sections/mdm-rules.ts";
+import { under } from "../app-config/sections/rules.ts";
 import { noHostStatusWebhook } from "../app-config/sections/webhooks.ts";
+import type { Services } from "../core/context.ts";
 import { invalidFields } from "../core/errors.ts";
+import { blockedFields } from "../core/outbound-fields.ts";
 import { noIntegrations, noMdm, noWebhooks } from "./defaults.ts";
 import { settingsProblems } from "./rules.ts";
 import type { TeamSettings } from "./tables.ts";
@@ -14,7 +17,7 @@ export type WholeSettings = Pick<
   "host_expiry_settings" | "features" | "webhook_settings" | "integrations" | "mdm"
 >;
 
-/** The settings with the defaults of what was never set. */
+/** The settings, with defaults for those that were never set. */
 export const shownSettings = (settings: TeamSettings): WholeSettings => ({
   host_expiry_settings: settings.host_expiry_settings,
   features: settings.features,
@@ -23,10 +26,10 @@ export const shownSettings = (settings: TeamSettings): WholeSettings => ({
   mdm: over(noMdm, settings.mdm) as TeamMdm,
 });
 
-/** What endpoints for files give too. */
+/** A change of settings. Only the endpoints for configuration files accept features. */
 export type GivenSettings = TeamSettingsChange & { readonly features?: Features | undefined };
 
-/** The settings after a change; 422 where they break a rule. */
+/** The settings after a change. 422 for violated rules. */
 export function changedSettings(before: TeamSettings, given: GivenSettings, config: ConfigSections): WholeSettings {
   const old = shownSettings(before);
   const mdm = given.mdm === undefined ? undefined : respellMdm(given.mdm);
@@ -52,6 +55,26 @@ export function changedSettings(before: TeamSettings, given: GivenSettings, conf
   const errors = settingsProblems({ before: old, after: merged, given, config });
   if (errors.length > 0) throw invalidFields(errors);
   return merged;
+}
+
+/**
+ * Team settings with URLs to which the server sends requests. Ticket trackers are part of the organization's
+ * settings.
+ */
+const outbound = ["webhook_settings.*.destination_url", "integrations.calendar.webhook_url"];
+
+/**
+ * 422 if the change sets a URL to which the server may not send requests. `at` is the path of the settings in the
+ * body.
+ */
+export async function checkAddresses(
+  { settings }: Pick<Services, "settings">,
+  before: object,
+  after: object,
+  at?: string,
+): Promise<void> {
+  const errors = await blockedFields(settings, outbound, before, after);
+  if (errors.length > 0) throw invalidFields(at === undefined ? errors : under(at, errors));
 }
 
 function changedHostStatus(

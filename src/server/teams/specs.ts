@@ -1,4 +1,4 @@
-// Teams as files hold them: by name, all or none. What a spec leaves out stays.
+// Teams as configuration: written by name in one transaction. Settings that a spec leaves out do not change.
 import { isDeepStrictEqual } from "node:util";
 import type { ConfigSections } from "../../api/app-config.ts";
 import { TeamSpec } from "../../api/teams.ts";
@@ -10,8 +10,8 @@ import { readConfig } from "../app-config/service.ts";
 import { authorize, may } from "../core/access.ts";
 import { channels } from "../core/channels.ts";
 import { type Context, within } from "../core/context.ts";
-import { DryRun, unlessDry } from "../core/dry-run.ts";
 import { ApiError, invalid, invalidFields } from "../core/errors.ts";
+import { withoutNulls } from "../core/nulls.ts";
 import { bodyErrors } from "../core/route.ts";
 import { changingSecrets, checkSecrets, replaceSecrets } from "../enroll-secrets/service.ts";
 import { oneOf } from "../store/query.ts";
@@ -19,12 +19,11 @@ import { authorizeTeam, type TeamRow } from "./access.ts";
 import { writeAgentOptions } from "./agent-options.ts";
 import { checkName, nameKey } from "./names.ts";
 import { firstSettings, insertTeams } from "./service.ts";
-import { changedSettings, shownSettings, type WholeSettings } from "./settings.ts";
+import { changedSettings, checkAddresses, shownSettings, type WholeSettings } from "./settings.ts";
 import { WholeTeam } from "./whole.ts";
 
 interface Options {
   readonly force: boolean;
-  readonly dry_run: boolean;
 }
 
 interface Wanted {
@@ -47,24 +46,25 @@ export async function applyTeamSpecs(
   }
   const ids = new Map<string, number>();
   await changingSecrets(ctx, (holding) =>
-    // The lock of agent options comes after that of settings and secrets, here as everywhere.
+    // Lock order: the lock of agent options is taken after that of settings and secrets, as everywhere.
     holding.store.tx(
       async (store) => {
         ids.clear();
         const inside = within(ctx, store);
         const rows = await store.teams.list({ where: oneOf("name_key", [...seen]) });
         const held = new Map(rows.map((row) => [row.name_key, row]));
+        // In a dry run new teams get no id, so none is returned.
         for (const one of await keepAll(inside, wanted, held, options))
-          if (!options.dry_run || held.has(one.name_key)) ids.set(one.name, one.id);
-        if (options.dry_run) throw new DryRun();
+          if (inside.dryRun === null || held.has(one.name_key)) ids.set(one.name, one.id);
       },
       { lock: "teams" },
     ),
-  ).catch(unlessDry);
+  );
   return { team_ids_by_name: Object.fromEntries(ids) };
 }
 
-function read(given: Record<string, unknown>, at: string, { force }: Options): Wanted {
+function read(raw: Record<string, unknown>, at: string, { force }: Options): Wanted {
+  const given = withoutNulls(TeamSpec, raw) as Record<string, unknown>;
   if (!force) for (const key of Object.keys(given)) if (!(key in TeamSpec.shape)) throw unsupportedKey(`${at}.${key}`);
   const result = TeamSpec.safeParse(given, { reportInput: true });
   if (!result.success)
@@ -90,11 +90,15 @@ async function keepAll(
   const config = await readConfig(inside.store);
   for (const { name } of wanted) {
     const before = held.get(nameKey(name));
-    // To team users another team is as good as missing.
+    // For team users, other teams are answered like missing ones.
     if (before && may(inside.user, "teams:list", before.id)) authorizeTeam(inside, "teams:edit", before.id);
     else authorize(inside, "teams:create", null);
   }
   const settings = wanted.map((one) => settingsOf(one, held.get(nameKey(one.name)), config, force));
+  for (const [i, { at, name }] of wanted.entries()) {
+    const before = held.get(nameKey(name));
+    await checkAddresses(inside, before ? shownSettings(before.settings) : {}, settings[i]!, at);
+  }
   const fresh = wanted.flatMap(({ name }, i) =>
     held.has(nameKey(name)) ? [] : [{ name, description: "", settings: settings[i]! }],
   );
@@ -144,7 +148,7 @@ function settingsOf(
   return locating(at, () => changedSettings(before?.settings ?? firstSettings(config), { ...spec, features }, config));
 }
 
-/** Unknown keys, wherever they stand: 400. */
+/** 400 for unknown keys at any depth. */
 function checkKeys(given: Record<string, unknown>, old: WholeSettings, at: string): void {
   for (const key of settingKeys) {
     const value = given[key];

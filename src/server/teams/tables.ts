@@ -2,18 +2,21 @@ import type { AgentOptions, FailingPoliciesWebhook, Features, HostStatusWebhook 
 import type { TeamIntegrations, TeamMdm } from "../../api/teams.ts";
 import { id, json, table, text, time } from "../store/table.ts";
 
-/** What hosts without a team have of this is read by `noTeamSettings` (no-team.ts). */
+/** `noTeamSettings` (no-team.ts) reads the settings of this type for hosts without a team. */
 export interface TeamSettings {
   host_expiry_settings: { host_expiry_enabled: boolean; host_expiry_window: number };
   features: Features;
-  /** Absent: the team has none. */
+  /** Absent if the team has none. */
   webhook_settings?: {
     host_status_webhook?: HostStatusWebhook | null;
     failing_policies_webhook: FailingPoliciesWebhook;
   };
-  /** Absent: the team has none. Tickets go by the entries of the global configuration with the same url and project or group. */
+  /**
+   * Absent if the team has none. Tickets use the entries of the global configuration with the same url and project or
+   * group.
+   */
   integrations?: TeamIntegrations;
-  /** Absent: all at their defaults. */
+  /** Absent if all are at their defaults. */
   mdm?: TeamMdm;
 }
 
@@ -23,7 +26,7 @@ export const teams = table("teams", {
   updated_at: time(),
   /** NFC, trimmed. */
   name: text().search(),
-  /** The name's form for uniqueness: NFC, lower case. */
+  /** The normalized name for uniqueness: NFC, lower case. */
   name_key: text().unique(),
   description: text().default(""),
   agent_options: json<AgentOptions>().nullable(),

@@ -8,7 +8,7 @@ import { viewUsers } from "../users/view.ts";
 import type { TeamRow } from "./access.ts";
 import { shownSettings } from "./settings.ts";
 
-/** Teams as they are replied, with counts and secrets, in four reads however many they are. */
+/** Renders teams with counts and secrets. Needs four reads for any number of teams. */
 export async function viewTeams(ctx: Context, rows: readonly TeamRow[]): Promise<Team[]> {
   const { store } = ctx;
   const ids = rows.map(({ id }) => id);
@@ -44,7 +44,7 @@ const countsOf = (groups: readonly { value: unknown; count: number }[]) =>
 
 export const viewTeam = async (ctx: Context, row: TeamRow): Promise<Team> => (await viewTeams(ctx, [row]))[0]!;
 
-/** The team with its users, each with the role on it. */
+/** The team with its users and their roles on it. */
 export async function viewTeamWithUsers(ctx: Context, row: TeamRow): Promise<Team> {
   const memberships = await ctx.store.userTeams.list({ where: oneOf("team_id", [row.id]) });
   const roleOf = new Map(memberships.map(({ user_id, role }) => [user_id, role]));

@@ -2,7 +2,7 @@ import { z } from "zod";
 import { Features, HostExpiry } from "../../api/app-config.ts";
 import { TeamIntegrations, TeamMdm, TeamWebhooks } from "../../api/teams.ts";
 
-/** All settings of a team, every field given. */
+/** All settings of a team. Every field is required. */
 export const WholeTeam = z.object({
   host_expiry_settings: HostExpiry,
   features: Features,

@@ -1,4 +1,4 @@
-// Whether tickets could be made: asked of the tracker before an integration is kept.
+// Checks that tickets can be created in a tracker, before its integration is saved.
 import { z } from "zod";
 import type { Integrations } from "../../api/app-config.ts";
 import type { Services } from "../core/context.ts";
@@ -12,7 +12,7 @@ const WithTypes = z.object({ issueTypes: z.array(z.object({ name: z.string() }))
 
 interface Question {
   readonly call: Call;
-  /** The field that a bad answer is about, and what it means. */
+  /** The setting to name in the error, and the error text for a 404. */
   readonly field: string;
   readonly missing: string;
   readonly problemIn?: (answer: unknown) => FieldError | null;
@@ -27,13 +27,13 @@ function questionsFor(tracker: Tracker): Question[] {
         call: read(tracker, `/rest/api/2/project/${encodeURIComponent(key)}`),
         field: "project_key",
         missing: `there is no project ${key}, or the user may not see it`,
-        // Not every release tells the types.
+        // Some releases do not list the issue types.
         problemIn(answer) {
           const { data } = WithTypes.safeParse(answer);
           if (!data || data.issueTypes.some(({ name }) => name === ISSUE_TYPE)) return null;
           return {
             name: "project_key",
-            reason: `project ${key} has no issue type ${ISSUE_TYPE}, which tickets are made as`,
+            reason: `project ${key} has no issue type ${ISSUE_TYPE}, which is the type of the tickets`,
           };
         },
       },
@@ -45,7 +45,7 @@ function questionsFor(tracker: Tracker): Question[] {
       call: read(tracker, "/api/v2/users/me.json"),
       field: "url",
       missing: "no such API at this URL",
-      // Those who are not signed in get a user without an id.
+      // Unauthenticated requests get a user without an id.
       problemIn: (answer) =>
         Somebody.safeParse(answer).success ? null : { name: "api_token", reason: "user and token are not accepted" },
     },
@@ -57,9 +57,9 @@ function questionsFor(tracker: Tracker): Question[] {
   ];
 }
 
-/** What keeps the tracker from taking tickets; names are fields of its entry. Empty when it would take them. */
+/** Returns why the tracker would refuse tickets, by field of its settings; empty if it would accept them. */
 export async function checkTicketing(
-  services: Pick<Services, "settings">,
+  services: Pick<Services, "settings" | "dryRun">,
   tracker: Tracker,
   signal?: AbortSignal,
 ): Promise<FieldError[]> {
@@ -86,13 +86,13 @@ export async function checkTicketing(
   return [];
 }
 
-/** Milliseconds for all entries of a change together. */
-const TOGETHER = 30_000;
-const AT_ONCE = 10;
+/** Timeout (ms) for all checks of one change. */
+const TIMEOUT_ALL = 30_000;
+const MAX_CONCURRENT = 10;
 
-/** Of a change of the integrations: every entry that is new, or whose connection is. */
+/** Checks the entries of a change that are new or whose connection settings changed. */
 export async function checkIntegrations(
-  services: Pick<Services, "settings">,
+  services: Pick<Services, "settings" | "dryRun">,
   before: Integrations,
   after: Integrations,
 ): Promise<FieldError[]> {
@@ -101,11 +101,11 @@ export async function checkIntegrations(
       .map((entry, i) => ({ tracker: { type, entry } as Tracker, at: `integrations.${type}.${i}` }))
       .filter(({ tracker: { entry } }) => !before[type].some((old) => sameConnection(old, entry))),
   );
-  const signal = AbortSignal.timeout(TOGETHER);
+  const signal = AbortSignal.timeout(TIMEOUT_ALL);
   const errors: FieldError[] = [];
-  for (let i = 0; i < changed.length; i += AT_ONCE) {
+  for (let i = 0; i < changed.length; i += MAX_CONCURRENT) {
     const found = await Promise.all(
-      changed.slice(i, i + AT_ONCE).map(async ({ tracker, at }) => {
+      changed.slice(i, i + MAX_CONCURRENT).map(async ({ tracker, at }) => {
         const problems = await checkTicketing(services, tracker, signal);
         return problems.map(({ name, reason }) => ({ name: `${at}.${name}`, reason }));
       }),
@@ -115,6 +115,6 @@ export async function checkIntegrations(
   return errors;
 }
 
-/** Flags alone need no new look. */
+/** Changed flags do not require another check. */
 const sameConnection = (a: object, b: object): boolean => JSON.stringify(bare(a)) === JSON.stringify(bare(b));
 const bare = (entry: object) => ({ ...entry, enable_failing_policies: null, enable_software_vulnerabilities: null });

@@ -1,6 +1,6 @@
-// One try to create a ticket. Trackers create another one for each request, so while it is not known what came of a request (`asked_at` is
-// kept from before it until it is), the ticket is looked for instead. A tracker whose search lags behind is not asked for another one until its
-// search must have caught up.
+// One attempt to create a ticket. Trackers create a new ticket for every request, so while the outcome of a request is
+// unknown (`asked_at` is stored before the request and removed after it), the ticket is searched for instead. No other
+// ticket is requested until the tracker's search index must include it.
 import { minutes } from "../core/clock.ts";
 import type { Services } from "../core/context.ts";
 import { fetchOutbound, OutboundError, type OutboundReply } from "../core/outbound.ts";
@@ -11,7 +11,7 @@ import { trackerOf } from "./destination.ts";
 import { created, creation, found, lookup, searches, type Ticket, type TicketText, type Tracker } from "./trackers.ts";
 
 const TIMEOUT = 10_000;
-/** The most that a tracker's search is believed to lag behind what was created. */
+/** Maximum delay of a tracker's search index. */
 const SETTLED_AFTER = { ticketing_a: minutes(5), ticketing_b: 0 } as const;
 
 export async function deliverTicket(services: Services, row: OutboxRow, signal: AbortSignal): Promise<Outcome> {
@@ -19,7 +19,7 @@ export async function deliverTicket(services: Services, row: OutboxRow, signal: 
   const tracker = trackerOf((await config.current()).integrations, row.destination);
   const before = row.result;
   if (tracker === null) return { ...notDelivered("the integration is not configured any more"), result: before };
-  // What an earlier try left unclear stays so until it is settled.
+  // An unclear outcome is kept until it has been settled.
   let result = before;
   try {
     if (before !== null) {
@@ -29,7 +29,7 @@ export async function deliverTicket(services: Services, row: OutboxRow, signal: 
       const since = clock.now() - Date.parse(before.asked_at ?? "");
       if (since < SETTLED_AFTER[tracker.type]) return { ...notDelivered(UNCLEAR), result };
     }
-    // Kept before the request: after a kill in the middle of it the next try has to look for the ticket.
+    // Stored before the request: if the server is killed during it, the next attempt searches for the ticket.
     const gone = before?.ticket_id ?? before?.replaces;
     const settled = gone === undefined ? null : { replaces: gone };
     result = { ...settled, asked_at: clock.iso() };
@@ -40,7 +40,7 @@ export async function deliverTicket(services: Services, row: OutboxRow, signal: 
       return { ...refusal(reply), result: isRefused(reply) ? settled : result };
     const ticket = created(tracker, jsonOf(reply));
     if (ticket) return delivered(reply.status, { ...ticket });
-    const unread = notDelivered("the tracker's answer names no ticket: is the URL that of its API?", reply.status);
+    const unread = notDelivered("the tracker's reply contains no ticket: is the URL that of its API?", reply.status);
     return { ...unread, result };
   } catch (error) {
     if (!(error instanceof OutboundError)) throw error;
@@ -49,9 +49,9 @@ export async function deliverTicket(services: Services, row: OutboxRow, signal: 
 }
 
 const UNCLEAR =
-  "an earlier try may have made the ticket: it is looked for some minutes before another one is asked for";
+  "an earlier attempt may have created the ticket: it is searched for during some minutes before another one is requested";
 
-/** Nothing was made, for certain; of a 5xx the cause may have come after that. */
+/** The tracker certainly created no ticket. A 5xx may have occurred after creation. */
 const isRefused = ({ status }: OutboundReply): boolean => status < 500 && status !== 408 && status !== 409;
 
 const refusal = ({ status, headers }: OutboundReply): Outcome =>
@@ -65,7 +65,7 @@ export const hints: Readonly<Record<number, string>> = {
   422: ": it does not accept the ticket (does the group exist?)",
 };
 
-/** The ticket of an earlier try, if there is one; an outcome where that cannot be told. */
+/** The ticket created by an earlier attempt, if any; an outcome if that is unknown. */
 async function earlier(
   services: Services,
   tracker: Tracker,
@@ -81,14 +81,14 @@ async function earlier(
       ? { ticket: { ticket_id: made, ...(result?.ticket_key ? { ticket_key: result.ticket_key } : {}) } }
       : refusal(reply);
   }
-  let outcome = notDelivered("the tracker does not tell whether an earlier try came through");
+  let outcome = notDelivered("the tracker did not report whether an earlier attempt succeeded");
   for (const { url, request } of searches(tracker, messageId)) {
     const reply = await fetchOutbound(services, url, { ...request, timeout: TIMEOUT, signal });
     if (reply.status === 200) {
       const ticket = found(tracker, jsonOf(reply), messageId);
       if (ticket !== undefined) return { ticket };
     } else outcome = refusal(reply);
-    // Another path may be the one that this release of the product knows.
+    // Other releases of the product use another path.
     if (![200, 404, 405, 410].includes(reply.status)) break;
   }
   return outcome;

@@ -1,9 +1,9 @@
-// Which tracker is meant: by its name as a destination of the outbox, and by what settings turn on.
+// Identifies trackers: by their outbox destination, and by the settings that enable them.
 import { createHash } from "node:crypto";
 import type { Integrations } from "../../api/app-config.ts";
 import type { Tracker } from "./trackers.ts";
 
-/** Of what is looked up by: an index of Postgres holds little more. */
+/** Maximum length of an indexed value in Postgres. */
 const LONGEST = 2_000;
 
 function named(type: Tracker["type"], url: string, place: string | number): string {
@@ -18,7 +18,7 @@ const inB = ({ url, group_id }: { url: string; group_id: number }) => named("tic
 export const destinationOfTracker = (tracker: Tracker): string =>
   tracker.type === "ticketing_a" ? inA(tracker.entry) : inB(tracker.entry);
 
-/** Looked up when a ticket goes out, with the token of then. */
+/** Looked up at delivery, so that the current token is used. */
 export function trackerOf({ ticketing_a, ticketing_b }: Integrations, destination: string): Tracker | null {
   const a = ticketing_a.find((entry) => inA(entry) === destination);
   if (a) return { type: "ticketing_a", entry: a };
@@ -26,7 +26,7 @@ export function trackerOf({ ticketing_a, ticketing_b }: Integrations, destinatio
   return b ? { type: "ticketing_b", entry: b } : null;
 }
 
-/** The first integration that the flag turns on. */
+/** The first integration with this flag enabled. */
 export function trackerWith(
   { ticketing_a, ticketing_b }: Integrations,
   flag: "enable_failing_policies" | "enable_software_vulnerabilities",
@@ -42,7 +42,7 @@ export interface TeamTrackers {
   readonly ticketing_b: readonly { url: string; group_id: number; enable_failing_policies: boolean }[];
 }
 
-/** The first that a team turns on; its user and token are those of the configuration. */
+/** The first integration enabled by a team. User and token come from the global configuration. */
 export function trackerOfTeam(integrations: Integrations, own: TeamTrackers): Tracker | null {
   const a = own.ticketing_a.find(({ enable_failing_policies: on }) => on);
   if (a) return trackerOf(integrations, inA(a));

@@ -1,4 +1,4 @@
-// What stands in tickets. Trackers cap texts (Jira at 32,767 characters): hosts beyond that are counted.
+// Texts of tickets. Trackers limit their length (Jira to 32,767 characters), so excess hosts are only counted.
 import type { TicketText } from "./trackers.ts";
 
 interface Host {
@@ -11,7 +11,7 @@ const DESCRIPTION = 30_000;
 const HOSTS = 200;
 
 const oneLine = (text: string): string => text.replaceAll(/\s+/g, " ").trim();
-/** Hosts name themselves: nothing in a name is to become a link, a mention or a picture in a tracker that reads markup. */
+/** Host names come from hosts, so they must not become links, mentions or images in a tracker that renders markup. */
 const withoutMarkup = (text: string): string =>
   oneLine(
     text

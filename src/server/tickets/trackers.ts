@@ -1,4 +1,4 @@
-// The two kinds of trackers that tickets go to, by their products' public REST APIs: ticketing_a is Jira-compatible, ticketing_b
+// Requests for the two kinds of trackers, by their public REST APIs: ticketing_a is Jira-compatible, ticketing_b is
 // Zendesk-compatible.
 import { z } from "zod";
 import type { Integrations } from "../../api/app-config.ts";
@@ -10,7 +10,7 @@ export type Tracker =
   | { readonly type: "ticketing_a"; readonly entry: TicketingA }
   | { readonly type: "ticketing_b"; readonly entry: TicketingB };
 
-/** What is to be told, whatever the tracker. */
+/** The content of a ticket, for any tracker. */
 export interface TicketText {
   readonly summary: string;
   readonly description: string;
@@ -39,13 +39,16 @@ export const read = (tracker: Tracker, path: string): Call => ({
   request: { headers: { accept: "application/json" }, auth: authOf(tracker) },
 });
 
-/** What tickets are in a Jira-compatible tracker: its projects have it unless somebody took it away. */
+/** Issue type of tickets in a Jira-compatible tracker; projects have it by default. */
 export const ISSUE_TYPE = "Task";
 
-/** Trackers index what they have: labels and external ids can be looked for, texts not at once. */
+/** Added to each ticket: trackers find labels and external ids exactly. */
 export const labelOf = (messageId: string): string => `svc-${messageId}`;
 
-/** `replaces`: the ticket of this message that is gone from the tracker, which would otherwise give its old answer. */
+/**
+ * `replaces`: id of a deleted ticket of this message. Changes the idempotency key, so that the tracker creates a new
+ * one.
+ */
 export function creation(
   tracker: Tracker,
   { summary, description }: TicketText,
@@ -80,7 +83,7 @@ export function creation(
 const CreatedA = z.object({ id: Id, key: z.string().min(1).max(255) });
 const CreatedB = z.object({ ticket: z.object({ id: Id }) });
 
-/** The ticket that an answer to `creation` tells of; null where it is no such answer. */
+/** The ticket in the reply to `creation`; null if the reply is not one. */
 export function created({ type }: Tracker, answer: unknown): Ticket | null {
   if (type === "ticketing_a") {
     const { data } = CreatedA.safeParse(answer);
@@ -90,7 +93,7 @@ export function created({ type }: Tracker, answer: unknown): Ticket | null {
   return data ? { ticket_id: data.ticket.id } : null;
 }
 
-/** The question for a ticket whose id is known: answered from what is there, not from what is indexed. */
+/** The request for a ticket with a known id. Does not depend on the search index. */
 export const lookup = (tracker: Tracker, id: string): Call =>
   read(
     tracker,
@@ -99,7 +102,10 @@ export const lookup = (tracker: Tracker, id: string): Call =>
       : `/api/v2/tickets/${encodeURIComponent(id)}.json`,
   );
 
-/** Questions for the ticket of that message, the next one where a tracker does not know the one before. */
+/**
+ * Requests that search for the ticket of a message; each is a fallback if the tracker does not support the previous
+ * one.
+ */
 export function searches(tracker: Tracker, messageId: string): Call[] {
   if (tracker.type === "ticketing_b")
     return [read(tracker, `/api/v2/tickets.json?external_id=${encodeURIComponent(messageId)}`)];
@@ -113,7 +119,7 @@ export function searches(tracker: Tracker, messageId: string): Call[] {
 const FoundA = z.object({ issues: z.array(CreatedA.partial({ key: true })) });
 const FoundB = z.object({ tickets: z.array(z.object({ id: Id, external_id: z.string().nullish() })) });
 
-/** The ticket among an answer to `searches`: undefined where it is no such answer, null where there is none. */
+/** The ticket in a reply to `searches`: undefined if the reply is not one, null if there is no ticket. */
 export function found({ type }: Tracker, answer: unknown, messageId: string): Ticket | null | undefined {
   if (type === "ticketing_a") {
     const { data } = FoundA.safeParse(answer);

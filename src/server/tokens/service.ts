@@ -1,4 +1,4 @@
-// Named API tokens. They are rows of `sessions`, so that all that ends a user's sessions ends them too.
+// Named API tokens. They are rows of `sessions`, so everything that ends a user's sessions ends them too.
 import type { z } from "zod";
 import { allEndpoints } from "../../api/all.ts";
 import { cleanPattern, namesEndpoint } from "../../api/endpoint-patterns.ts";
@@ -12,6 +12,7 @@ import { page } from "../core/paging.ts";
 import { isToken, notByToken } from "../core/token-scope.ts";
 import { liveToken, over } from "../sessions/lifetime.ts";
 import { aboutToken, openSession, recordTokenEnd, type SessionRow } from "../sessions/service.ts";
+import { sessionsChanged } from "../sessions/streams.ts";
 import { and, eq } from "../store/query.ts";
 import { managedAccount, manages, visibleAccount } from "../users/access.ts";
 import type { UserRow } from "../users/viewer.ts";
@@ -35,7 +36,7 @@ export async function createToken(ctx: Context, given: CreateToken): Promise<Api
       const inside = within(ctx, store);
       const user = await owner(inside, given.user_id);
       if (user.id !== ctx.user.id && !user.api_only)
-        throw invalid("user_id", "tokens are made for others only where they are API-only users");
+        throw invalid("user_id", "tokens for other users can be created only if they are API-only users");
       await checkRoom(inside, user, given.name);
       const { token, row } = await openSession(inside, user.id, {
         kind: "token",
@@ -57,13 +58,14 @@ export async function deleteToken(ctx: Context, id: number): Promise<Record<stri
       const inside = within(ctx, store);
       const row = await store.sessions.get(id);
       if (row?.kind !== "token") throw notFound("token", id);
-      // Another's token answers like a missing one.
+      // Tokens of accounts that the caller cannot see are answered like missing ones.
       const account = await visibleAccount(inside, row.user_id).catch((error: unknown) => {
         if (error instanceof ApiError) return null;
         throw error;
       });
       if (!account || (row.user_id !== ctx.user.id && !manages(inside, account))) throw notFound("token", id);
       await store.sessions.delete(eq("id", id));
+      await sessionsChanged(inside, [row.user_id]);
       await recordTokenEnd(inside, account.user, row);
     },
     { lock: "users" },
@@ -71,7 +73,7 @@ export async function deleteToken(ctx: Context, id: number): Promise<Record<stri
   return {};
 }
 
-/** The caller, or an account that the caller manages. */
+/** The caller's own account, or one that the caller manages. */
 async function owner(ctx: Context, userId: number | undefined): Promise<UserRow> {
   if (userId !== undefined && userId !== ctx.user.id) return (await managedAccount(ctx, userId)).user;
   const user = await ctx.store.users.get(ctx.user.id);
@@ -108,7 +110,7 @@ function checkEndpoints(given: readonly string[]): string[] {
   return patterns;
 }
 
-/** The feed names tokens by their names: no two of one user's have the same. */
+/** Activities identify tokens by name, so the names of a user's tokens must be unique. */
 async function checkRoom(ctx: Context, user: UserRow, name: string): Promise<void> {
   const { store } = ctx;
   const own = and(eq("user_id", user.id), eq("kind", "token"));

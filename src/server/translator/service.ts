@@ -3,8 +3,9 @@ import { translatable, type translatorApi } from "../../api/translator.ts";
 import { maySomewhere, visible } from "../core/access.ts";
 import type { Context } from "../core/context.ts";
 import { ApiError, badRequest, forbidden, notFound } from "../core/errors.ts";
+import { hostNamed, IDENTIFIER_MAX } from "../hosts/identifier.ts";
 import { labelName } from "../labels/names.ts";
-import { and, eq, or } from "../store/query.ts";
+import { and, eq } from "../store/query.ts";
 import { nameKey } from "../teams/names.ts";
 import { visibleUsers } from "../users/service.ts";
 
@@ -36,17 +37,16 @@ async function idOf(ctx: Context, kind: Kind, name: string): Promise<number> {
       const where = and(visible(ctx, "teams:list", "id"), eq("name_key", nameKey(name.trim())));
       return idOr(await store.teams.first({ where }), kind, name);
     }
-    case "host": {
-      const named = or(eq("hostname", name), eq("uuid", name), eq("hardware_serial", name), eq("identifier", name));
-      const where = and(visible(ctx, "hosts:identify"), named);
-      return idOr(name === "" ? null : await store.hosts.first({ where }), kind, name);
-    }
+    case "host":
+      if (name.length > IDENTIFIER_MAX)
+        throw badRequest(`an identifier of a host has at most ${IDENTIFIER_MAX} characters`, "identifier");
+      return idOr(await hostNamed(ctx, name, visible(ctx, "hosts:identify")), kind, name);
     case "user":
       return userId(ctx, name);
   }
 }
 
-/** Oneself, and whom the caller may list. */
+/** The caller, and users whom the caller may list. */
 async function userId(ctx: Context, given: string): Promise<number> {
   const email = given.trim().toLowerCase();
   if (email === ctx.user.email.toLowerCase()) return ctx.user.id;

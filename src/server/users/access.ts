@@ -1,7 +1,8 @@
-// Whom the caller may see and manage. Team admins: the users of their teams, and nothing of a user's life elsewhere.
+// Which users the caller may see and manage. Team admins see the users of their teams, but not those users' roles on
+// other teams.
 import type { Role } from "../../api/access.ts";
 import { may, maySomewhere } from "../core/access.ts";
-import type { Context } from "../core/context.ts";
+import type { Context, Viewer } from "../core/context.ts";
 import { forbidden, notFound } from "../core/errors.ts";
 import { eq } from "../store/query.ts";
 import type { ServerTx } from "../tables.ts";
@@ -27,7 +28,10 @@ async function load(store: ServerTx, id: number): Promise<Account | null> {
   };
 }
 
-/** The caller's own account, or one of a user that the caller may see; else 403 for who sees none, 404 for who sees some. */
+/**
+ * The caller's own account, or one that the caller may see. Otherwise 403 if the caller may see no users at all, 404
+ * if it may see some.
+ */
 export async function visibleAccount(ctx: Context, id: number): Promise<Account> {
   const own = ctx.user.kind === "user" && ctx.user.id === id;
   if (!own && !maySomewhere(ctx.user, "users:list")) throw forbidden();
@@ -42,7 +46,24 @@ export async function visibleAccount(ctx: Context, id: number): Promise<Account>
   return account;
 }
 
-/** Whether the caller may change everything of the account: a team admin only where no role lies outside its teams. */
+/**
+ * Whether the viewer may see this user's role on the team: its own roles, and those on teams whose users it manages.
+ */
+export const seesRole = (viewer: Viewer, userId: number, teamId: number): boolean =>
+  viewer.kind !== "user" || viewer.id === userId || may(viewer, "users:list", teamId);
+
+/**
+ * 403 if roles are given for a team whose users the caller may not see. Without it, a role that is accepted because it
+ * is unchanged would reveal the user's role on that team.
+ */
+export function checkListedTeams(ctx: Context, userId: number, teamIds: readonly number[]): void {
+  if (!teamIds.every((id) => seesRole(ctx.user, userId, id))) throw forbidden();
+}
+
+/**
+ * Whether the caller may change the whole account. A team admin may only if all of the user's roles are on teams that
+ * it manages.
+ */
 export function manages(ctx: Context, { roles }: Account): boolean {
   if (may(ctx.user, "users:write", null)) return true;
   if (roles.global !== null || roles.teams.size === 0) return false;

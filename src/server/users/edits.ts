@@ -2,10 +2,10 @@ import { recordActivity } from "../activities/record.ts";
 import type { Context } from "../core/context.ts";
 import { aboutUser, type UserRow } from "./viewer.ts";
 
-/** What a user looks at and how is nobody else's affair: its settings are not among them. */
+/** The fields whose changes are recorded. A user's display settings are private and not among them. */
 const told = ["name", "email", "position", "gravatar_url", "sso_enabled", "mfa_enabled"] as const;
 
-/** In the transaction of a change, after it: tells which fields of the account it changed, if any. */
+/** Records which fields of the account changed, if any. Call it after the change, in its transaction. */
 export async function recordEdit(ctx: Pick<Context, "store" | "clock" | "user">, before: UserRow): Promise<void> {
   const after = await ctx.store.users.get(before.id);
   if (!after) return;

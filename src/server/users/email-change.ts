@@ -1,4 +1,4 @@
-// A new email address: it holds once whoever reads its mail has confirmed it.
+// Changes of email addresses. A new address takes effect when its owner has confirmed it.
 import { days } from "../core/clock.ts";
 import { type Context, within } from "../core/context.ts";
 import { notFound } from "../core/errors.ts";
@@ -14,19 +14,22 @@ import type { UserRow } from "./viewer.ts";
 
 const LIFETIME = days(1);
 
-/** Asks for the confirmation at the new address. Mailed before anything is written: a mail that cannot be sent changes nothing. */
+/**
+ * Mails the confirmation link to the new address. It is sent before anything is written, so that a failed mail
+ * changes nothing.
+ */
 export const mailEmailChange = async (ctx: Context, user: UserRow, email: string, token: string): Promise<void> =>
   sendMail(ctx, confirmEmailLetter(user, email, await linkTo(ctx, `${linkPaths.email}${token}`)));
 
-/** In the transaction of the change: from then on the mailed link counts. */
+/** Makes the mailed link valid. Call it in the transaction of the change. */
 export const awaitEmailChange = (ctx: Context, user: UserRow, email: string, token: string): Promise<string> =>
   issueToken(ctx, "email_change", user.id, LIFETIME, { email }, token);
 
-/** Tells the old address. */
-export const tellOldAddress = (ctx: Context, user: UserRow, email: string): void =>
+/** Notifies the old address. */
+export const mailOldAddress = (ctx: Context, user: UserRow, email: string): void =>
   later(ctx, (signal) => sendMail(ctx, emailChangingLetter(user, email), signal));
 
-/** By the user itself: the link alone, in whoever's hands, changes nothing. */
+/** Only the signed-in user can confirm, so that the link alone is useless to others. */
 export async function confirmEmail(ctx: Context, token: string): Promise<{ new_email: string }> {
   return ctx.store.tx(
     async (store) => {
@@ -34,12 +37,12 @@ export async function confirmEmail(ctx: Context, token: string): Promise<{ new_e
       const taken = await takeToken(inside, "email_change", token);
       const email = taken?.data?.email;
       const user = taken && (await store.users.get(taken.user_id));
-      // Thrown in the transaction: the link of somebody else stays usable.
+      // Thrown inside the transaction, so that another user's link stays valid.
       if (!user || email === undefined || user.id !== ctx.user.id) throw notFound("email change", "of this link");
       await checkEmailFree(inside, email, user.id);
       await store.users.update({ where: eq("id", user.id), set: { email, updated_at: ctx.clock.iso() } });
       await recordEdit(inside, user);
-      // What was mailed to the old address ends with it.
+      // Links that were mailed to the old address become invalid.
       await endTokens(inside, user.id, ["password_reset", "mfa"]);
       return { new_email: email };
     },

@@ -5,11 +5,11 @@ import { isToken, notByToken } from "../core/token-scope.ts";
 import { mailConfigured } from "../mail/mail.ts";
 import { endTokens } from "../mail/one-time.ts";
 import { checkMfa } from "../sessions/mfa.ts";
-import { endSessions } from "../sessions/service.ts";
+import { endSessionsOfChangedRoles } from "../sessions/service.ts";
 import { eq } from "../store/query.ts";
-import { type Account, manages, visibleAccount } from "./access.ts";
+import { type Account, checkListedTeams, manages, visibleAccount } from "./access.ts";
 import { recordEdit } from "./edits.ts";
-import { awaitEmailChange, mailEmailChange, tellOldAddress } from "./email-change.ts";
+import { awaitEmailChange, mailEmailChange, mailOldAddress } from "./email-change.ts";
 import { newHash, setPassword, showsPassword } from "./password.ts";
 import { keepAnAdmin, rolesAfter, writeRoles } from "./roles.ts";
 import { checkGravatar, cleanEmail } from "./rules.ts";
@@ -17,12 +17,12 @@ import { checkEmailFree } from "./service.ts";
 import { viewUser } from "./view.ts";
 import type { UserRow } from "./viewer.ts";
 
-/** Fields of the account itself; roles follow rules of their own. */
+/** Fields of the account itself. Roles have rules of their own. */
 const accountFields = ["name", "email", "position", "gravatar_url", "new_password", "settings"] as const;
 
 export async function modifyUser(ctx: Context, id: number, given: ModifyUser): Promise<{ user: User }> {
   const { user, roles } = await allowed(ctx, id, given);
-  // Hashing takes long: it is done before the transaction, which starts again from the rules.
+  // Hashing is slow, so it is done before the transaction, which then checks the rules again.
   const email = given.email === undefined ? user.email : cleanEmail(given.email);
   checkGravatar(given.gravatar_url);
   await checkCurrentPassword(ctx, user, email, given);
@@ -40,7 +40,7 @@ export async function modifyUser(ctx: Context, id: number, given: ModifyUser): P
       if (email !== account.user.email) await checkEmailFree(inside, email, id);
       await change(inside, account, given, token === null ? email : account.user.email);
       if (hash !== null) await setPassword(inside, user, hash, false);
-      // The address as it is, given again, calls off a change that waits.
+      // Setting the current address again cancels a pending change.
       if (given.email !== undefined) await endTokens(inside, id, ["email_change"]);
       if (token !== null) await awaitEmailChange(inside, account.user, email, token);
       await changeRoles(inside, account, given);
@@ -48,13 +48,18 @@ export async function modifyUser(ctx: Context, id: number, given: ModifyUser): P
     },
     { lock: "users" },
   );
-  if (token !== null) tellOldAddress(ctx, user, email);
+  if (token !== null) mailOldAddress(ctx, user, email);
   return reply;
 }
 
-/** The account, when the caller may make these changes to it. */
+/** The account, if the caller may make these changes to it. */
 async function allowed(ctx: Context, id: number, given: ModifyUser): Promise<Account> {
   const account = await visibleAccount(ctx, id);
+  checkListedTeams(
+    ctx,
+    id,
+    (given.teams ?? []).map((team) => team.id),
+  );
   const own = ctx.user.id === id;
   const managed = manages(ctx, account);
   if (!own && !managed && accountFields.some((field) => given[field] !== undefined)) throw forbidden();
@@ -77,18 +82,18 @@ async function checkSignIn(ctx: Context, user: UserRow, given: ModifyUser): Prom
     throw invalid("new_password", "must be given when single sign-on is turned off");
 }
 
-/** How one signs in oneself is changed only by who knows the password, not by whoever holds a session. */
+/** Changing one's own way of signing in requires the password, so that a stolen session is not enough. */
 async function checkCurrentPassword(ctx: Context, user: UserRow, email: string, given: ModifyUser): Promise<void> {
   if (ctx.user.id !== user.id) return;
   if (email === user.email && given.new_password === undefined && !signInChanges(user, given)) return;
   if (isToken(ctx.user)) throw notByToken();
   if (user.password_hash === null) {
-    // Single sign-on: the identity provider says who the user is.
-    if (email !== user.email) throw invalid("email", "is that of single sign-on");
+    // With single sign-on the identity provider determines the email address.
+    if (email !== user.email) throw invalid("email", "is managed by single sign-on");
     return;
   }
   if (given.password === undefined || given.password === "")
-    throw invalid("password", "must be given to change how one signs in oneself");
+    throw invalid("password", "is required to change how you sign in");
   if (!(await showsPassword(ctx, user, given.password))) throw permissionDenied();
 }
 
@@ -97,7 +102,7 @@ const newPasswordHash = async (user: UserRow, given: ModifyUser): Promise<string
 
 async function change(ctx: Context, { user }: Account, given: ModifyUser, email: string): Promise<void> {
   const sso = given.sso_enabled ?? user.sso_enabled;
-  // What was mailed to another address, or for a password that there is no more, ends.
+  // Links mailed to another address, or for a password that no longer exists, become invalid.
   if (email !== user.email || sso !== user.sso_enabled) await endTokens(ctx, user.id);
   await ctx.store.users.update({
     where: eq("id", user.id),
@@ -120,5 +125,5 @@ async function changeRoles(ctx: Context, { user, roles }: Account, given: Modify
   const after = await rolesAfter(ctx, roles, given, user.api_only);
   await keepAnAdmin(ctx, roles, after);
   const now = (await ctx.store.users.get(user.id))!;
-  if (await writeRoles(ctx, now, roles, after)) await endSessions(ctx, [user.id], ctx.user.session_id);
+  if (await writeRoles(ctx, now, roles, after)) await endSessionsOfChangedRoles(ctx, [user.id]);
 }

@@ -1,4 +1,4 @@
-// A forgotten password: a link is mailed, and whoever has it chooses a new one.
+// Forgotten passwords: a link is mailed, with which the recipient can set a new password.
 import { hours } from "../core/clock.ts";
 import { type Context, within } from "../core/context.ts";
 import { invalid } from "../core/errors.ts";
@@ -14,16 +14,16 @@ import { eq } from "../store/query.ts";
 import { newHash, setPassword } from "./password.ts";
 import type { UserRow } from "./viewer.ts";
 
-/** The API's reference allows a day; an hour is what a mailbox that others may read should be trusted with. */
+/** The API's reference allows a day. An hour limits the risk if others can read the mailbox. */
 const LIFETIME = hours(1);
 
-/** The answer is the same, and as quick, for addresses that nobody has: whose it is, is looked up after it. */
+/** The reply is the same, and as fast, for unknown addresses: the address is looked up after the reply. */
 export async function forgotPassword(ctx: Context, given: string): Promise<Record<string, never>> {
   const email = given.trim().toLowerCase();
   if (!(await mailConfigured(ctx))) throw notConfigured();
-  countForgotten(ctx, ctx.address, email);
+  await countForgotten(ctx, ctx.address, email);
   later(ctx, async (signal) => {
-    // Before it matters whose address it is: the loading, once in a server's life, can be felt by who calls next.
+    // Loaded before the lookup, because the first load in a process is slow enough to be noticed by other requests.
     await readyToSend();
     const user = await ctx.store.users.first({ where: eq("email", email) });
     if (!user || !hasPassword(user)) return;
@@ -33,7 +33,7 @@ export async function forgotPassword(ctx: Context, given: string): Promise<Recor
   return {};
 }
 
-/** Users of single sign-on have none here. */
+/** Users of single sign-on have no password here. */
 const hasPassword = (user: UserRow): boolean => !user.sso_enabled;
 
 export interface PasswordReset {
@@ -44,10 +44,10 @@ export interface PasswordReset {
 
 export async function resetPassword(ctx: Context, given: PasswordReset): Promise<Record<string, never>> {
   const started = ctx.clock.now();
-  countReset(ctx, ctx.address);
+  await countReset(ctx, ctx.address);
   const user = await holder(ctx, given.password_reset_token);
   if (!user) throw await refused(ctx, started);
-  // What is refused from here on leaves the token usable.
+  // From here on, a refused request does not use up the token.
   const { new_password: password, new_password_confirmation: again } = given;
   if (again !== undefined && again !== password)
     throw invalid("new_password_confirmation", "is not the same as new_password");

@@ -1,28 +1,34 @@
+import { PROVES } from "../../api/dry-run.ts";
 import type { User } from "../../api/users.ts";
 import { recordActivity } from "../activities/record.ts";
 import { type Context, within } from "../core/context.ts";
-import { conflict, invalid, notFound, permissionDenied } from "../core/errors.ts";
+import { cannotDryRun, conflict, invalid, notFound, permissionDenied } from "../core/errors.ts";
 import { checkPassword, hashPassword, verifyPassword } from "../core/passwords.ts";
-import { loginLimits } from "../core/rate-limit.ts";
 import { isToken, notByToken } from "../core/token-scope.ts";
 import { endTokens } from "../mail/one-time.ts";
+import { showingPassword } from "../rate-limits/logins.ts";
 import { endSessions } from "../sessions/service.ts";
 import { eq } from "../store/query.ts";
 import { viewUser } from "./view.ts";
 import { aboutUser, type UserRow } from "./viewer.ts";
 
-/** Whether this is the caller's password; wrong answers are limited as wrong sign-ins are. */
-export const showsPassword = (ctx: Context, user: UserRow, password: string): Promise<boolean> =>
-  loginLimits(ctx).showingPassword(user.id, () => verifyPassword(user.password_hash, password));
+/** Whether this is the caller's password. Failed attempts are limited like failed sign-ins. */
+export async function showsPassword(ctx: Context, user: UserRow, password: string): Promise<boolean> {
+  if (ctx.dryRun !== null) throw cannotDryRun(PROVES);
+  return showingPassword(ctx, user.id, () => verifyPassword(user.password_hash, password));
+}
 
-/** The hash of a new password that keeps the rules; 422 on `field` for one that does not, or is the current one. */
+/** The hash of a valid new password. 422 on `field` for an invalid one, and for the current password. */
 export async function newHash(user: UserRow, field: string, password: string): Promise<string> {
   checkPassword(field, password);
   if (await verifyPassword(user.password_hash, password)) throw invalid(field, "must not be the current password");
   return hashPassword(password);
 }
 
-/** In a transaction: sets the password, tells of it, and ends what was mailed to the user and its sessions, but the one that calls. */
+/**
+ * Sets the password, records it, and ends mailed links and all sessions of the user except the calling one. Call it
+ * in a transaction.
+ */
 export async function setPassword(ctx: Context, user: UserRow, hash: string, resetDone: boolean): Promise<void> {
   const now = await ctx.store.users.get(user.id);
   if (!now) throw notFound("user", user.id);

@@ -1,14 +1,14 @@
 import type { RolesSpec } from "../../api/users.ts";
 import { type Context, within } from "../core/context.ts";
 import { ApiError, badRequest, notFound, roleError } from "../core/errors.ts";
-import { endSessions } from "../sessions/service.ts";
+import { endSessionsOfChangedRoles } from "../sessions/service.ts";
 import { eq, oneOf } from "../store/query.ts";
 import { nameKey } from "../teams/names.ts";
-import { type Account, visibleAccount } from "./access.ts";
+import { type Account, checkListedTeams, visibleAccount } from "./access.ts";
 import { type GivenRoles, rolesAfter, writeRoles } from "./roles.ts";
 import { cleanEmail } from "./rules.ts";
 
-/** Gives every user named the roles of the spec, or, when one of them may not be given, none of them any. */
+/** Sets the roles of all listed users, or of none if one of them is not allowed. */
 export async function applyRoles(ctx: Context, { roles }: RolesSpec): Promise<Record<string, never>> {
   await ctx.store.tx(
     async (store) => {
@@ -22,16 +22,21 @@ export async function applyRoles(ctx: Context, { roles }: RolesSpec): Promise<Re
         const account = await accountOf(inside, email);
         if (seen.has(account.user.id)) throw badRequest(`${email} is given twice`, "roles");
         seen.add(account.user.id);
-        const given: GivenRoles = {
+        const given = {
           global_role: wanted.global_role ?? null,
           teams: (wanted.teams ?? []).map(({ team, role }) => ({ id: teams.get(nameKey(team))!, role })),
-        };
+        } satisfies GivenRoles;
+        checkListedTeams(
+          inside,
+          account.user.id,
+          given.teams.map(({ id }) => id),
+        );
         const after = await rolesAfter(inside, account.roles, given, account.user.api_only);
         if (await writeRoles(inside, account.user, account.roles, after)) changed.push(account.user.id);
       }
-      // Only now: the new admin may stand below the old one.
+      // Checked at the end, because a new admin may be listed after the old one.
       if (before > 0 && (await admins()) === 0) throw roleError(2, "cannot remove the last global admin");
-      await endSessions(inside, changed, ctx.user.session_id);
+      await endSessionsOfChangedRoles(inside, changed);
     },
     { lock: "users" },
   );
@@ -47,7 +52,7 @@ async function accountOf(ctx: Context, email: string): Promise<Account> {
   });
 }
 
-/** The ids of the teams by the form in which their names are compared. */
+/** The ids of the teams, by normalized name. */
 async function teamsNamed({ store }: Context, roles: RolesSpec["roles"]): Promise<Map<string, number>> {
   const names = Object.values(roles).flatMap(({ teams }) => (teams ?? []).map(({ team }) => team));
   const rows = await store.teams.pick(["id", "name_key"], {

@@ -1,10 +1,11 @@
-// Which roles a user may get, from whom, and what a change of roles brings with it.
+// The rules for assigning roles, and the effects of a change.
 import { premiumRoles, type Role, roles as roleNames } from "../../api/access.ts";
 import { recordActivity } from "../activities/record.ts";
 import { authorize, may } from "../core/access.ts";
 import type { Context } from "../core/context.ts";
 import { invalid, roleError } from "../core/errors.ts";
 import { needPremium } from "../core/tier.ts";
+import { sessionsChanged } from "../sessions/streams.ts";
 import { and, eq, oneOf } from "../store/query.ts";
 import type { RoleSet } from "./access.ts";
 import type { UserRow } from "./viewer.ts";
@@ -22,7 +23,7 @@ export function parseRole(name: string): Role {
   return role;
 }
 
-/** gitops is for API-only users; premium roles and team roles are for the premium tier. */
+/** The role gitops is only for API-only users. Premium roles and team roles require the premium tier. */
 export function checkRole(
   ctx: Context,
   role: Role,
@@ -33,8 +34,8 @@ export function checkRole(
 }
 
 /**
- * The roles after a change. Giving a global role takes the team roles away and the other way round; a team admin's list of
- * teams says nothing of the teams that it does not manage.
+ * The roles after a change. A global role replaces the team roles, and the other way round. In a team admin's list,
+ * only the teams that it manages count; roles on other teams are kept.
  */
 export async function rolesAfter(ctx: Context, before: RoleSet, given: GivenRoles, apiOnly: boolean): Promise<RoleSet> {
   const after = merged(ctx, before, given);
@@ -73,7 +74,7 @@ function parseTeams(given: NonNullable<GivenRoles["teams"]>): Map<number, Role> 
 }
 
 export interface Difference {
-  /** Null: the global role. */
+  /** Null means the global role. */
   readonly team: number | null;
   readonly from: Role | null;
   readonly to: Role | null;
@@ -87,14 +88,16 @@ export function differences(before: RoleSet, after: RoleSet): Difference[] {
   ].filter(({ from, to }) => from !== to);
 }
 
-/** 422 with code 2 when the change would leave no global admin. Call it in a transaction that holds the users lock. */
+/** 422 with code 2 if no global admin would be left. Call it in a transaction that holds the users lock. */
 export async function keepAnAdmin(ctx: Context, before: RoleSet, after: RoleSet): Promise<void> {
   if (before.global !== "admin" || after.global === "admin") return;
   if ((await ctx.store.users.count(eq("global_role", "admin"))) <= 1)
     throw roleError(2, "cannot remove the last global admin");
 }
 
-/** Writes the roles and records one activity for each that is new, changed or gone. Gives whether any was. */
+/**
+ * Writes the roles and records one activity for each added, changed or removed role. Returns whether there were any.
+ */
 export async function writeRoles(ctx: Context, user: UserRow, before: RoleSet, after: RoleSet): Promise<boolean> {
   const changed = differences(before, after);
   const { store } = ctx;
@@ -113,6 +116,7 @@ export async function writeRoles(ctx: Context, user: UserRow, before: RoleSet, a
 }
 
 export async function recordRoleChanges(ctx: Context, user: UserRow, changed: readonly Difference[]): Promise<void> {
+  if (changed.length > 0) await sessionsChanged(ctx, [user.id]);
   const who = { user_id: user.id, user_name: user.name, user_email: user.email };
   const rows = await ctx.store.teams.getMany(changed.flatMap(({ team }) => (team === null ? [] : [team])));
   const nameOf = new Map(rows.map(({ id, name }) => [id, name]));

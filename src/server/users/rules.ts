@@ -1,14 +1,14 @@
+import { isEmail, NOT_AN_EMAIL } from "../../api/fields.ts";
 import { invalid } from "../core/errors.ts";
 
-/** The address in the form that is kept and compared: lower case. 422 for what cannot be one. */
+/** Returns the address in its stored form, lower case. 422 for an invalid address. */
 export function cleanEmail(email: string): string {
   const clean = email.trim().toLowerCase();
-  if (!/^[^\s@\p{Cc}]+@[^\s@\p{Cc}]+$/u.test(clean) || clean.length > 255)
-    throw invalid("email", "must be an email address");
+  if (!isEmail(clean)) throw invalid("email", NOT_AN_EMAIL);
   return clean;
 }
 
-/** A picture's address is shown to others: empty, or one that cannot run as script. */
+/** The picture's URL is shown to other users: it must be empty or have a scheme that cannot execute scripts. */
 export function checkGravatar(url: string | undefined): void {
   if (url && !/^https?:\/\/\S+$/i.test(url)) throw invalid("gravatar_url", "must be an http or https URL");
 }

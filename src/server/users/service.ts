@@ -10,6 +10,7 @@ import { hasExpired } from "../invites/rules.ts";
 import { endTokens } from "../mail/one-time.ts";
 import { checkMfa } from "../sessions/mfa.ts";
 import { createSession, endSessions } from "../sessions/service.ts";
+import { sessionsChanged } from "../sessions/streams.ts";
 import { and, eq, everything, exists, isNull, not, oneOf, type Predicate, search } from "../store/query.ts";
 import { managedAccount, visibleAccount } from "./access.ts";
 import { keepAnAdmin, noRoles, rolesAfter } from "./roles.ts";
@@ -25,11 +26,11 @@ export interface UserFilter extends PageQuery {
 
 const onTeams = (ids: readonly number[]): Predicate => exists(userTeams, "user_id", oneOf("team_id", ids));
 
-/** Users with a role on the team; 0: on none. */
+/** Users with a role on the team. 0 means users without a team. */
 const inTeam = (teamId: number | undefined): Predicate =>
   teamId === undefined ? everything : teamId === 0 ? not(exists(userTeams, "user_id")) : onTeams([teamId]);
 
-/** Whom the user may list. */
+/** The users whom this user may list. */
 export function visibleUsers(user: Viewer): Predicate {
   if (user.kind === "service") return everything;
   const teams = teamsFor(user, "users:list");
@@ -52,14 +53,14 @@ export async function getUser(ctx: Context, id: number, options: { include_ui_se
   };
 }
 
-/** The caller, and the API token that it calls with. */
+/** The caller, and the API token with which it is authenticated. */
 export async function getMe(ctx: Context, options: { include_ui_settings: boolean }) {
   const { token_name: name, token_endpoints: endpoints } = ctx.user;
   const token = isToken(ctx.user) ? { token: { name, endpoints: endpoints === null ? null : [...endpoints] } } : {};
   return { ...(await getUser(ctx, ctx.user.id, options)), ...token };
 }
 
-/** 409 when another user has the address, or somebody is invited by it. */
+/** 409 if another user has the address or an invite to it is pending. */
 export async function checkEmailFree(
   { store, clock }: Pick<Context, "store" | "clock">,
   email: string,
@@ -77,7 +78,7 @@ export async function createUser(ctx: Context, given: CreateUser): Promise<{ use
   const apiOnly = given.api_only ?? false;
   const sso = given.sso_enabled ?? false;
   const roles = await rolesAfter(ctx, noRoles, given, apiOnly);
-  // On the free tier the field is dropped, as the API's reference has it.
+  // On the free tier the field is ignored, as in the API's reference.
   const mfa = given.mfa_enabled === true && isPremium(ctx);
   const password = checkSignIn(given);
   if (mfa) await checkMfa(ctx, { sso, apiOnly });
@@ -114,7 +115,7 @@ export async function createUser(ctx: Context, given: CreateUser): Promise<{ use
   );
 }
 
-/** The password that the new user signs in with, or null for single sign-on. */
+/** The password of the new user. Null for single sign-on. */
 function checkSignIn(given: CreateUser): string | null {
   if (given.sso_enabled && given.mfa_enabled)
     throw conflict("single sign-on and multi-factor authentication cannot be used together");
@@ -135,6 +136,7 @@ export async function deleteUser(ctx: Context, id: number): Promise<Record<strin
       await keepAnAdmin(inside, roles, noRoles);
       await recordActivity(inside, "deleted_user", aboutUser(user));
       await store.users.delete(eq("id", id));
+      await sessionsChanged(inside, [id]);
     },
     { lock: "users" },
   );

@@ -1,4 +1,4 @@
-// Accounts of people who sign in by single sign-on, made and kept as the identity provider says.
+// Accounts of users with single sign-on, created and updated from the data of the identity provider.
 import { recordActivity } from "../activities/record.ts";
 import { type Context, service, within } from "../core/context.ts";
 import { spendInvite } from "../invites/spend.ts";
@@ -12,7 +12,7 @@ export interface SsoPerson {
   /** Lower case. */
   readonly email: string;
   readonly name: string;
-  /** What the identity provider says of roles; null: nothing. */
+  /** The roles from the identity provider. Null if it sends none. */
   readonly roles: GivenRoles | null;
 }
 
@@ -20,8 +20,8 @@ export const userOfEmail = ({ store }: Pick<Context, "store">, email: string): P
   store.users.first({ where: eq("email", email) });
 
 /**
- * Makes the account at the first sign-in, with the roles that the identity provider says, else those of an invite that waits for the
- * person, else as observer. Call it in a transaction that holds the users lock.
+ * Creates the account at the first sign-in. Its roles are those from the identity provider, otherwise those of a
+ * pending invite, otherwise observer. Call it in a transaction that holds the users lock.
  */
 export async function addSsoUser(ctx: Context, { email, name, roles }: SsoPerson): Promise<UserRow> {
   const invited = await spendInvite(ctx, email);
@@ -45,7 +45,10 @@ export async function addSsoUser(ctx: Context, { email, name, roles }: SsoPerson
   return user;
 }
 
-/** Gives the account the roles that the identity provider says. Sessions with other roles end. Call it as `addSsoUser`. */
+/**
+ * Gives the account the roles from the identity provider. A change ends its sessions. Call it in the same way as
+ * `addSsoUser`.
+ */
 export async function followSsoRoles(ctx: Context, id: number, given: GivenRoles): Promise<void> {
   const inside = within({ ...ctx, user: service }, ctx.store);
   const { user, roles }: Account = await managedAccount(inside, id);

@@ -10,7 +10,7 @@ export const users = table("users", {
   name: text().search(),
   /** Lower case. */
   email: text().unique().search(),
-  /** Argon2id in PHC form; null for users of single sign-on. */
+  /** Argon2id in PHC format. Null for users of single sign-on. */
   password_hash: text().nullable(),
   force_password_reset: bool().default(false),
   gravatar_url: text().default(""),

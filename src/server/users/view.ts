@@ -1,16 +1,12 @@
 import type { z } from "zod";
 import type { AvailableTeam, User } from "../../api/users.ts";
-import { may } from "../core/access.ts";
 import type { Context } from "../core/context.ts";
 import { isPremium, type Viewer } from "../core/context.ts";
 import { everything, oneOf } from "../store/query.ts";
+import { seesRole } from "./access.ts";
 import type { UserRow } from "./viewer.ts";
 
-/** Whether the viewer sees this user's role on that team: its own, and those on teams whose users it manages. */
-const seesRole = (viewer: Viewer, userId: number, teamId: number): boolean =>
-  viewer.kind !== "user" || viewer.id === userId || may(viewer, "users:list", teamId);
-
-/** Users as they are replied, with their teams, in three reads however many they are. */
+/** Renders users with their teams. Needs three reads for any number of users. */
 export async function viewUsers({ store, user: viewer }: Context, rows: readonly UserRow[]): Promise<User[]> {
   const memberships = await store.userTeams.list({
     where: oneOf(
@@ -48,7 +44,7 @@ export async function viewUsers({ store, user: viewer }: Context, rows: readonly
 
 export const viewUser = async (ctx: Context, row: UserRow): Promise<User> => (await viewUsers(ctx, [row]))[0]!;
 
-/** The teams that the user may choose between, as far as the caller sees them; none on the free tier. */
+/** The teams that the user can select, limited to those that the caller may see. None on the free tier. */
 export async function availableTeams(ctx: Context, user: Viewer): Promise<z.infer<typeof AvailableTeam>[]> {
   if (!isPremium(ctx)) return [];
   const own = user.teams.map(({ id }) => id).filter((id) => seesRole(ctx.user, user.id, id));

@@ -7,7 +7,7 @@ import type { users } from "./tables.ts";
 
 export type UserRow = RowOf<typeof users>;
 
-/** The user as the one who acts, by the session or token that calls; null where there is none. */
+/** The user as the authenticated caller, with the session or token. */
 export async function viewerOf(
   store: ServerTx,
   user: UserRow,
@@ -32,7 +32,7 @@ export async function viewerOf(
   };
 }
 
-/** How activities name a user. */
+/** The fields with which activities name a user. */
 export const aboutUser = ({ id, name, email }: Pick<UserRow, "id" | "name" | "email">) => ({
   user_id: id,
   user_name: name,

@@ -1,4 +1,4 @@
-// The activity feed, the newest first.
+// The activity feed, newest first.
 import { activitiesApi } from "../../api/activities.ts";
 import { ApiError } from "../core/errors.ts";
 import { feed } from "./activity-view.ts";
@@ -44,8 +44,8 @@ ${field({ name: "end_created_at", label: "Before", value: get("end_created_at"),
 ${
   found instanceof ApiError
     ? alert(reasonOf(found))
-    : html`<section class="card" aria-labelledby="found"><h2 id="found">What was done</h2>
-${found.activities.length === 0 ? html`<p class="quiet">Nothing fits.</p>` : feed(ctx, found.activities, { exact: true })}
+    : html`<section class="card" aria-labelledby="found"><h2 id="found">Results</h2>
+${found.activities.length === 0 ? html`<p class="quiet">No activities found.</p>` : feed(ctx, found.activities, { exact: true })}
 ${pager(PATH, params, found.meta, "activities")}</section>`
 }`,
   };

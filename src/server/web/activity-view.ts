@@ -1,4 +1,4 @@
-// The activity feed in words.
+// Renders activities as sentences.
 import type { Activity } from "../../api/activities.ts";
 import type { UpcomingActivity } from "../../api/host-activities.ts";
 import type { Context } from "../core/context.ts";
@@ -11,23 +11,24 @@ type Details = Readonly<Record<string, unknown>>;
 const text = (value: unknown): string =>
   typeof value === "string" ? value : typeof value === "number" || typeof value === "boolean" ? String(value) : "";
 
-/** What was done, for types whose names read badly. The subject, where there is one, follows. */
+/** Sentences for types whose names read badly. The subject follows, if there is one. */
 const sentences: Record<string, (details: Details) => string> = {
   user_logged_in: (details) => `signed in${from(details)}`,
   user_failed_login: (details) =>
     `failed to sign in${text(details.email) === "" ? "" : ` as ${text(details.email)}`}${from(details)}`,
-  user_added_by_sso: () => "was added by single sign-on",
-  changed_user_global_role: ({ role }) => `gave the role ${text(role)} to`,
-  deleted_user_global_role: ({ role }) => `took the role ${text(role)} from`,
-  changed_user_team_role: ({ role, team_name: team }) => `gave the role ${text(role)} on ${text(team)} to`,
-  deleted_user_team_role: ({ role, team_name: team }) => `took the role ${text(role)} on ${text(team)} from`,
-  changed_user_password: ({ by }) => `changed the password${by === "link" ? ", by a mailed link," : ""} of`,
+  user_added_by_sso: () => "was created by single sign-on",
+  changed_user_global_role: ({ role }) => `assigned the role ${text(role)} to`,
+  deleted_user_global_role: ({ role }) => `removed the role ${text(role)} from`,
+  changed_user_team_role: ({ role, team_name: team }) => `assigned the role ${text(role)} on ${text(team)} to`,
+  deleted_user_team_role: ({ role, team_name: team }) => `removed the role ${text(role)} on ${text(team)} from`,
+  changed_user_password: ({ by }) => `changed the password${by === "link" ? " with a mailed link" : ""} of`,
   required_user_password_reset: ({ required }) =>
-    `${required === true ? "asks" : "no longer asks"} for a new password of`,
+    `${required === true ? "requires" : "no longer requires"} a new password for`,
   ended_user_sessions: ({ sessions_count: ended }) => `ended ${plural(Number(ended) || 0, "session")} of`,
   edited_config: ({ sections }) => `changed the configuration${listed(sections)}`,
   live_query: (details) => `ran a live query on ${plural(Number(details.targets_count) || 0, "host")}`,
   svc_enrolled: () => "enrolled the host",
+  host_enrollment_rejected: ({ reason }) => `refused an enrollment (${text(reason)}) of`,
   mdm_enrolled: () => "turned device management on for",
   mdm_unenrolled: () => "turned device management off for",
   transferred_hosts: ({ host_display_names: names }) => `moved ${plural(count(names), "host")} to`,
@@ -37,7 +38,7 @@ const from = (details: Details): string => (text(details.public_ip) === "" ? "" 
 const count = (value: unknown): number => (Array.isArray(value) ? value.length : 0);
 const listed = (value: unknown): string => (count(value) === 0 ? "" : `: ${(value as unknown[]).map(text).join(", ")}`);
 
-/** Words of types that are spelled in another way. */
+/** The spelling of words that are not simply lower case. */
 const words: Record<string, string> = {
   api: "API",
   mdm: "MDM",
@@ -53,7 +54,7 @@ const typeInWords = (type: string): string =>
     .map((word) => (Object.hasOwn(words, word) ? words[word] : word))
     .join(" ");
 
-/** The detail that names what it was done to: a host before all else, a team only where nothing else is named. */
+/** The detail that names the affected object: preferably a host, and a team only if nothing else is named. */
 function subjectOf(details: Details): string | undefined {
   const names = Object.keys(details).filter((key) => /(^|_)name$/.test(key) && text(details[key]) !== "");
   const rank = (name: string) =>

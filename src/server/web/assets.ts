@@ -1,4 +1,4 @@
-// The files that pages load: their names carry a hash of what is in them, so that browsers may keep them for good.
+// Static files of the pages. Their names contain a hash of the content, so that browsers may cache them forever.
 import { createHash } from "node:crypto";
 import { script } from "./script.ts";
 import { style } from "./style.ts";

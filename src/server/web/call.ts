@@ -1,4 +1,4 @@
-// Pages read and change things the way every caller does: by the API's own routes, with their rules of who may do what.
+// Pages read and change data through the API's own routes, so the same permissions apply to them.
 import type { AnyEndpoint, InputOf, ReplyOf } from "../../api/endpoint.ts";
 import type { Context } from "../core/context.ts";
 import type { RawInput, Reply, Route } from "../core/route.ts";
@@ -13,7 +13,7 @@ function routeOf(endpoint: AnyEndpoint): Route {
   return found;
 }
 
-/** What the API would answer to this caller; throws what it would refuse with. */
+/** The API's reply to this caller. Throws the API's errors. */
 export async function call<E extends AnyEndpoint>(
   ctx: Context,
   endpoint: E,
@@ -38,7 +38,7 @@ export async function callWhole<E extends AnyEndpoint>(
   return { value, reply };
 }
 
-/** As they would stand in an address; what is undefined is left out. */
+/** Values as they would appear in a URL. Undefined and null are left out. */
 const asTexts = (values: unknown): Record<string, string> =>
   Object.fromEntries(
     Object.entries((values ?? {}) as Record<string, unknown>).flatMap(([name, value]) =>

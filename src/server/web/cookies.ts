@@ -1,15 +1,16 @@
-// The cookies of the web pages. The API takes bearer tokens only and reads none of them, so no other site's page can use it through a browser.
+// The cookies of the web pages. The API accepts only bearer tokens and ignores cookies, so pages of other sites
+// cannot use it through a browser.
 import type { Services } from "../core/context.ts";
 import { serverUrl } from "../core/links.ts";
 
 export interface CookieJar {
-  /** Whether browsers reach this server by https; then cookies go nowhere else and cannot be set from elsewhere (`__Host-`). */
+  /** Whether browsers use https. Then cookies are sent only by https and only this host can set them (`__Host-`). */
   readonly secure: boolean;
   readonly session: string;
   readonly form: string;
 }
 
-/** The names follow how the server is reached, so that a cookie that was planted over plain http is not read as one of https. */
+/** The cookie names depend on the scheme, so that a cookie set over plain http is never accepted over https. */
 export async function cookieJar({ settings, config }: Pick<Services, "settings" | "config">): Promise<CookieJar> {
   const isTls = settings.tls_cert !== undefined || settings.tls_self_signed;
   const secure = isTls || /^https:/i.test(await serverUrl({ settings, config }));
@@ -17,16 +18,19 @@ export async function cookieJar({ settings, config }: Pick<Services, "settings" 
   return { secure, session: `${prefix}svc_session`, form: `${prefix}svc_form` };
 }
 
-/** Lax and not Strict: whoever comes back from the identity provider, or by a link in a mail, is still signed in. */
+/**
+ * Lax instead of Strict, so that users stay signed in when they come from the identity provider or from a link in a
+ * mail.
+ */
 const attributes = ({ secure }: CookieJar): string => `Path=/; HttpOnly; SameSite=Lax${secure ? "; Secure" : ""}`;
 
-/** Of the browser's session; how long the server's session lives, the server decides. */
+/** A browser session cookie. The server decides how long the session is valid. */
 export const setCookie = (jar: CookieJar, name: string, value: string): string =>
   `${name}=${value}; ${attributes(jar)}`;
 
 export const dropCookie = (jar: CookieJar, name: string): string => `${name}=; Max-Age=0; ${attributes(jar)}`;
 
-/** Values are tokens of ours: anything else is none. */
+/** Only values that have the form of a token are returned. */
 export function readCookie(header: string | null, name: string): string | null {
   for (const part of (header ?? "").slice(0, 16_384).split(";")) {
     const at = part.indexOf("=");

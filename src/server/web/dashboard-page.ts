@@ -1,4 +1,4 @@
-// The start page: how many hosts there are and how they are, and what was done last.
+// The start page: the number of hosts by status, and recent activities.
 import { activitiesApi } from "../../api/activities.ts";
 import { hostsApi } from "../../api/hosts.ts";
 import { maySomewhere } from "../core/access.ts";
@@ -34,7 +34,7 @@ ${
   hosts !== null &&
   html`<form class="row short card" method="get" action="/" aria-label="Team">${select("team_id", "Team", team ?? "", teams)}<button class="plain">Show</button></form>`
 }
-${hosts === null && html`<div class="card"><p>Your role does not include seeing hosts. <a href="/profile">Your account</a> is here.</p></div>`}
+${hosts === null && html`<div class="card"><p>Your role does not allow you to see hosts. Continue to <a href="/profile">your account</a>.</p></div>`}
 <div class="grid">
 ${hosts !== null && statusCard(hosts, team)}
 ${hosts !== null && platformCard(hosts.platforms, hosts.totals_hosts_count, team)}
@@ -42,7 +42,7 @@ ${hosts !== null && platformCard(hosts.platforms, hosts.totals_hosts_count, team
 ${
   latest !== null &&
   html`<section class="card" aria-labelledby="latest"><div class="head"><h2 id="latest">Latest activity</h2><a href="/activities">All activities</a></div>
-${latest.activities.length === 0 ? html`<p class="quiet">Nothing was done yet.</p>` : feed(ctx, latest.activities)}</section>`
+${latest.activities.length === 0 ? html`<p class="quiet">No activity yet.</p>` : feed(ctx, latest.activities)}</section>`
 }`,
   };
 }
@@ -57,7 +57,7 @@ interface Counts {
 
 function statusCard(hosts: Counts, team: string | undefined): Html {
   const total = hosts.totals_hosts_count;
-  // Missing hosts are part of the offline ones.
+  // Missing hosts are counted as offline too.
   const slices: { name: string; text: string; count: number; by: Record<string, string> }[] = [
     { name: "online", text: "Online", count: hosts.online_count, by: { status: "online" } },
     {
@@ -77,7 +77,7 @@ function statusCard(hosts: Counts, team: string | undefined): Html {
   return html`<section class="card" aria-labelledby="status"><div class="head"><h2 id="status">Hosts</h2><a href="${list({})}">All hosts</a></div>
 ${
   total === 0
-    ? html`<p>No host has enrolled yet. <code>svc agent flags</code> prints what an agent needs to.</p>`
+    ? html`<p>No host has enrolled yet. <code>svc agent flags</code> prints the flags for an agent.</p>`
     : html`<div class="status">${ring(slices, total)}
 <table><caption class="hidden">Hosts by status</caption><thead><tr><th scope="col">Status</th><th scope="col" class="number">Hosts</th></tr></thead><tbody>
 ${slices.map(
@@ -89,7 +89,7 @@ ${slices.map(
 }</section>`;
 }
 
-/** A ring of which each slice is a dash of a circle with circumference 100. What it shows, the table beside it says too. */
+/** A ring chart: each slice is a dash of a circle with circumference 100. The table beside it shows the same data. */
 function ring(slices: readonly { name: string; count: number }[], total: number): Html {
   let turned = 25;
   const arcs = slices

@@ -1,4 +1,4 @@
-// A host's own page, for the person who uses it: as GET /device/:token and what stands beside it have it, with their limits.
+// A host's own page, for its user: the data of GET /device/:token and its related endpoints, with their rate limits.
 import { deviceApi } from "../../api/device.ts";
 import { isPremium } from "../core/context.ts";
 import { transparencyUrl } from "../device/view.ts";
@@ -21,7 +21,7 @@ export async function devicePage(visit: Visit): Promise<Answer> {
     title: name,
     body: html`<div class="head"><h1>${name}</h1><p>${hostStatus(host.status)} <span class="quiet">seen ${when(ctx, host.seen_time)}</span></p></div>
 ${url.searchParams.get("status") === "asked" && good("Your device will send its details within minutes.")}
-${failing > 0 ? note(`${failing} of your organization's policies ${failing === 1 ? "fails" : "fail"} on this device. Below it says how to mend ${failing === 1 ? "it" : "them"}.`) : isPremium(ctx) && (host.policies ?? []).length > 0 && good("No policy fails on this device.")}
+${failing > 0 ? note(`${failing} of your organization's policies ${failing === 1 ? "fails" : "fail"} on this device. See below how to fix ${failing === 1 ? "it" : "them"}.`) : isPremium(ctx) && (host.policies ?? []).length > 0 && good("This device passes all policies.")}
 <section class="card" aria-labelledby="device"><div class="head"><h2 id="device">This device</h2>
 <form method="post" action="${path}/refetch">${visit.csrf()}<button class="plain little">Refetch</button></form></div>
 ${facts([

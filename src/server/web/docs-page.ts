@@ -1,4 +1,4 @@
-// The browsable form of the OpenAPI document: one page, no script.
+// The OpenAPI document as a single HTML page without scripts.
 import { type Html, html } from "./html.ts";
 
 interface Operation {

@@ -8,13 +8,13 @@ const titles: Record<number, string> = {
   402: "Needs a premium license",
   403: "Not allowed",
   404: "Not found",
-  429: "Too many tries",
-  503: "Not available now",
+  429: "Too many attempts",
+  503: "Temporarily unavailable",
 };
 
-/** A refusal as a page; `reference` is what the server's log has a failure under. */
+/** An error as a page. `reference` is the id under which the server's log contains the failure. */
 export function errorPage(error: ApiError, signedIn = false, reference?: string): Shown {
-  const title = titles[error.status] ?? (error.status >= 500 ? "Something went wrong" : "That did not work");
+  const title = titles[error.status] ?? (error.status >= 500 ? "Something went wrong" : "The request failed");
   return {
     title,
     status: error.status,
@@ -30,10 +30,10 @@ ${error.status >= 500 && reference && html`<p class="small quiet">Reference: <co
 const inTime = (seconds: number): string =>
   seconds < 120 ? plural(seconds, "second") : plural(Math.ceil(seconds / 60), "minute");
 
-/** What is wrong, in a sentence. */
+/** The reasons of an error as one sentence. */
 export function reasonOf(error: ApiError): string {
   if (error.status === 429 && error.retryAfter !== null)
-    return `Too many tries: wait ${inTime(error.retryAfter)}, and try again.`;
+    return `Too many attempts: try again in ${inTime(error.retryAfter)}.`;
   const reasons = error.errors.map(({ reason }) => reason).filter((reason) => reason !== "");
   const text = reasons.length === 0 || reasons.join() === error.message ? error.message : reasons.join("; ");
   const sentence = text.charAt(0).toUpperCase() + text.slice(1);

@@ -1,6 +1,7 @@
-// Forms that only our own pages can send: each carries a token bound to the browser's session, and where it came from is looked at too.
+// Protection against forged forms: each form carries a token bound to the browser's session, and the origin of the
+// request is checked.
 import { createHmac } from "node:crypto";
-import { readBytes } from "../core/body.ts";
+import { type BodySource, readBytes } from "../core/body.ts";
 import type { Context, Services } from "../core/context.ts";
 import { ApiError, unsupportedMediaType } from "../core/errors.ts";
 import { sameText } from "../core/random.ts";
@@ -11,7 +12,7 @@ export const FORM_FIELD = "form_token";
 
 const keys = new WeakMap<Services["settings"], string>();
 
-/** The servers' key of form tokens: it never changes, and is read once. */
+/** The key for form tokens, shared by all servers. It never changes, so it is read only once. */
 export async function formKey(ctx: Pick<Context, "settings" | "store" | "clock" | "random">): Promise<string> {
   const known = keys.get(ctx.settings);
   if (known !== undefined) return known;
@@ -20,15 +21,16 @@ export async function formKey(ctx: Pick<Context, "settings" | "store" | "clock" 
   return key;
 }
 
-/** Bound to the session, or to the form cookie of who has none; neither can be told from it. */
+/** A token bound to the session, or to the form cookie without a session. Neither can be derived from it. */
 export const formToken = (key: string, kind: "session" | "form", value: string): string =>
   createHmac("sha256", key).update(`${kind} ${value}`).digest("base64url");
 
 export const rightToken = (given: string, wanted: string): boolean => sameText(given, wanted);
 
 /**
- * Whether the browser says that the form came from another site. Without either header (old browsers) the token alone decides; and so it
- * does for the origin `null`, which browsers send because our pages withhold the referrer.
+ * Whether the browser reports that the form came from another site. Without either header (old browsers) only the
+ * token is checked. The same applies to the origin `null`, which browsers send because these pages suppress the
+ * referrer.
  */
 export function cameFromElsewhere(request: Request, serverUrl: string): boolean {
   const site = request.headers.get("sec-fetch-site");
@@ -44,10 +46,10 @@ export function cameFromElsewhere(request: Request, serverUrl: string): boolean 
 export const formRefused = (why: string): ApiError =>
   new ApiError(403, "The form was not accepted", [{ name: "base", reason: why }]);
 
-export async function readForm(request: Request): Promise<URLSearchParams> {
+export async function readForm(request: Request, from: BodySource): Promise<URLSearchParams> {
   const type = request.headers.get("content-type")?.split(";")[0]?.trim().toLowerCase();
   if (type !== "application/x-www-form-urlencoded")
     throw unsupportedMediaType("Content-Type must be application/x-www-form-urlencoded");
-  const bytes = await readBytes(request.body, request.headers.get("content-encoding"), FORM_MAX);
+  const bytes = await readBytes(request.body, request.headers.get("content-encoding"), FORM_MAX, from);
   return new URLSearchParams(bytes.toString("utf8"));
 }

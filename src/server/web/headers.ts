@@ -1,10 +1,13 @@
-/** Of every page: nothing is loaded or framed that is not named here, and no address (tokens stand in some) is told to other sites. */
+/**
+ * The headers of every page. They allow no other resources and no framing, and hide URLs (some contain tokens) from
+ * other sites.
+ */
 export const pageHeaders = ({ script = false }: { script?: boolean } = {}): Record<string, string> => ({
   "content-type": "text/html; charset=utf-8",
   "content-security-policy": [
     "default-src 'none'",
     "style-src 'self'",
-    // Logos of the organization and of the identity provider may lie anywhere.
+    // The logos of the organization and of the identity provider may be on any server.
     "img-src 'self' data: https:",
     ...(script ? ["script-src 'self'"] : []),
     "form-action 'self'",

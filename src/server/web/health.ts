@@ -1,17 +1,24 @@
 import type { Services } from "../core/context.ts";
+import { isStopping } from "../core/stopping.ts";
 
 export interface Health {
   readonly ok: boolean;
   readonly body: { status: "ok" } | { status: "unhealthy"; failing: Record<string, string> };
 }
 
-/** Whether requests can be served now; otherwise names the part that fails. */
-export async function health({ store, log }: Services): Promise<Health> {
+/** Whether the server can handle requests. Otherwise the reply names the failing part. */
+export async function health(services: Services): Promise<Health> {
+  const { store, log } = services;
+  if (isStopping(services))
+    return {
+      ok: false,
+      body: { status: "unhealthy", failing: { server: "stopping: send requests to another server" } },
+    };
   try {
     await store.check();
     return { ok: true, body: { status: "ok" } };
   } catch (error) {
     log.warn({ err: error }, "health check failed");
-    return { ok: false, body: { status: "unhealthy", failing: { store: "cannot be read or written now" } } };
+    return { ok: false, body: { status: "unhealthy", failing: { store: "cannot be read or written at the moment" } } };
   }
 }

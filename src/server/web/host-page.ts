@@ -1,4 +1,4 @@
-// One host: what is known of it.
+// The page of one host.
 import type { Activity } from "../../api/activities.ts";
 import type { Host } from "../../api/host.ts";
 import { hostActivitiesApi, type UpcomingActivity } from "../../api/host-activities.ts";
@@ -38,7 +38,7 @@ ${pendingNote(host)}
 <div class="grid">${detailsCard(ctx, host)}${hardwareCard(ctx, host)}</div>
 ${policyCard(host.policies ?? [])}
 ${software !== null && softwareCard(path, query, software)}
-${upcoming.activities.length > 0 && activityCard(ctx, "upcoming", "Yet to be done", upcoming.activities)}
+${upcoming.activities.length > 0 && activityCard(ctx, "upcoming", "Upcoming", upcoming.activities)}
 ${activityCard(ctx, "done", "Activity", done.activities, pager(path, query, done.meta, "activities", "activity_page"))}`,
   };
 }
@@ -65,7 +65,7 @@ function detailsCard(ctx: Context, host: Host): Html {
     ["Device management", host.mdm.enrollment_status],
     ["Users", (host.users ?? []).map(({ username }) => username).join(", ")],
     [
-      "Mapped to",
+      "Assigned to",
       (host.end_users ?? [])
         .flatMap(({ idp_username, other_emails }) => [idp_username, ...other_emails.map(({ email }) => email)])
         .filter(Boolean)
@@ -99,7 +99,7 @@ function hardwareCard(_ctx: Context, host: Host): Html {
     ["MAC address", host.primary_mac && html`<span class="mono">${host.primary_mac}</span>`],
     ["Battery", (host.batteries ?? []).map(({ health, cycle_count }) => `${health}, ${cycle_count} cycles`).join("; ")],
     [
-      "Place",
+      "Location",
       host.geolocation && [host.geolocation.city_name, host.geolocation.country_iso].filter(Boolean).join(", "),
     ],
   ])}</section>`;
@@ -113,5 +113,5 @@ function activityCard(
   more: Html = html``,
 ): Html {
   return html`<section class="card" aria-labelledby="${id}"><h2 id="${id}">${title}</h2>
-${activities.length === 0 ? html`<p class="quiet">Nothing yet.</p>` : feed(ctx, activities, { exact: true })}${more}</section>`;
+${activities.length === 0 ? html`<p class="quiet">No activity yet.</p>` : feed(ctx, activities, { exact: true })}${more}</section>`;
 }

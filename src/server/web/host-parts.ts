@@ -1,4 +1,4 @@
-// What the console's page of a host and the host's own page both show.
+// Parts that the console's host page and the host's own page share.
 import type { z } from "zod";
 import type { DevicePolicy } from "../../api/device.ts";
 import type { hostsApi } from "../../api/hosts.ts";
@@ -11,24 +11,24 @@ const PAGE = "software_page";
 
 const responses = {
   fail: { order: 0, badge: html`<span class="badge bad">failing</span>` },
-  "": { order: 1, badge: html`<span class="badge off">not run yet</span>` },
+  "": { order: 1, badge: html`<span class="badge off">not answered</span>` },
   pass: { order: 2, badge: html`<span class="badge good">passing</span>` },
 };
 
 type ShownPolicy = Pick<DevicePolicy, "id" | "name" | "description" | "resolution" | "critical" | "response">;
 
-/** Failing ones first, with how to mend them. */
+/** Failing policies come first, with their resolution. */
 export function policyCard(policies: readonly ShownPolicy[]): Html {
   const ordered = [...policies].sort((a, b) => responses[a.response].order - responses[b.response].order);
   return html`<section class="card" aria-labelledby="policies"><h2 id="policies">Policies</h2>
 ${
   ordered.length === 0
     ? html`<p class="quiet">No policy applies.</p>`
-    : html`<table class="loose"><caption class="hidden">Policies of this host</caption><thead><tr><th scope="col">Policy</th><th scope="col">Answer</th></tr></thead><tbody>
+    : html`<table class="loose"><caption class="hidden">Policies of this host</caption><thead><tr><th scope="col">Policy</th><th scope="col">Result</th></tr></thead><tbody>
 ${ordered.map(
   ({ name, description, resolution, critical, response }) =>
     html`<tr><th scope="row">${name}${critical && html` <span class="badge note">critical</span>`}
-${(description || (response === "fail" && resolution)) && html`<details><summary class="small">${response === "fail" && resolution ? "How to mend it" : "About it"}<span class="hidden">: ${name}</span></summary>${description && html`<p class="small">${description}</p>`}${resolution && html`<p class="small">${resolution}</p>`}</details>`}</th>
+${(description || (response === "fail" && resolution)) && html`<details><summary class="small">${response === "fail" && resolution ? "How to fix it" : "Description"}<span class="hidden">: ${name}</span></summary>${description && html`<p class="small">${description}</p>`}${resolution && html`<p class="small">${resolution}</p>`}</details>`}</th>
 <td>${responses[response].badge}</td></tr>`,
 )}</tbody></table>`
 }</section>`;
@@ -51,7 +51,7 @@ ${
 }
 ${
   software.length === 0
-    ? html`<p class="quiet">${searched === "" ? "None is known." : "None fits."}</p>`
+    ? html`<p class="quiet">${searched === "" ? "No software is known." : "No software found."}</p>`
     : html`<table class="loose"><caption class="hidden">Software of this host</caption><thead><tr><th scope="col">Name</th><th scope="col">Version</th><th scope="col">Kind</th></tr></thead><tbody>
 ${software.map(({ name, source, installed_versions: versions }) => {
   const cves = new Set(versions.flatMap(({ vulnerabilities }) => vulnerabilities ?? []));

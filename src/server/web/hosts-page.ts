@@ -1,4 +1,4 @@
-// The list of hosts, as GET /hosts has it.
+// The list of hosts, from GET /hosts.
 
 import type { Host } from "../../api/host.ts";
 import { hostFilters } from "../../api/host-filters.ts";
@@ -59,7 +59,7 @@ const columns = (ctx: Context): Column[] => [
   { header: "Last seen", order: "seen_time", cell: (host) => when(ctx, host.seen_time) },
 ];
 
-/** Shown as fields; what else picks hosts comes by links, and stays while the fields change. */
+/** Filters with form fields. Other filters come from links and are kept when the fields change. */
 const inForm = ["query", "status", "team_id", "label_id", "where"];
 
 export async function hostsPage({ ctx, url }: Visit): Promise<Answer> {
@@ -92,7 +92,7 @@ ${"error" in found ? alert(reasonOf(found.error)) : results(ctx, params, found)}
   };
 }
 
-/** What the list takes, each once and not empty. */
+/** The parameters that the list accepts, without duplicates and empty values. */
 function known(given: URLSearchParams): URLSearchParams {
   const names = [...Object.keys(hostFilters), "order_key", "order_direction", "page"];
   return new URLSearchParams(
@@ -109,7 +109,7 @@ interface Found {
   readonly total: number;
 }
 
-/** A filter that cannot be is told beside the filters, for the viewer to mend. */
+/** An invalid filter is reported beside the filters, so that the viewer can correct it. */
 async function search(ctx: Context, params: URLSearchParams): Promise<Found | { error: ApiError }> {
   const query = { ...Object.fromEntries(params), page: pageNumber(params), per_page: PER_PAGE, with_count: true };
   try {
@@ -137,8 +137,8 @@ function results(ctx: Context, params: URLSearchParams, { hosts, meta, total }: 
 ${hosts.length > 0 && html`<span class="quiet small">${start + 1} to ${start + hosts.length}</span>`}</div>
 ${
   hosts.length === 0
-    ? html`<p class="quiet">No host fits.</p>`
-    : html`<div class="scroll" role="region" aria-labelledby="found" tabindex="0"><table class="hosts"><caption class="hidden">Hosts that fit</caption>
+    ? html`<p class="quiet">No hosts found.</p>`
+    : html`<div class="scroll" role="region" aria-labelledby="found" tabindex="0"><table class="hosts"><caption class="hidden">Hosts found</caption>
 <thead><tr>${header(params, { header: "Host", order: "display_name" })}${shown.map((column) => header(params, column))}</tr></thead>
 <tbody>${hosts.map(
         (host) =>

@@ -19,6 +19,6 @@ const render = (part: Part): string => {
   return escapeHtml(String(part));
 };
 
-/** A template tag whose values are escaped unless they are themselves `html`. */
+/** A template tag that escapes its values, except values that are `html` themselves. */
 export const html = (texts: TemplateStringsArray, ...parts: Part[]): Html =>
   new Html(texts.reduce((all, text, i) => all + text + (i < parts.length ? render(parts[i]) : ""), ""));

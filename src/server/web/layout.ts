@@ -1,4 +1,4 @@
-// The frame of every page.
+// The layout of every page.
 import type { Context } from "../core/context.ts";
 import { scriptAsset, styleAsset } from "./assets.ts";
 import { type Html, html } from "./html.ts";
@@ -6,14 +6,14 @@ import { type Html, html } from "./html.ts";
 export interface Frame {
   readonly title: string;
   readonly body: Html;
-  /** `narrow`: a form by itself, as for signing in. */
+  /** `narrow`: a single form, as for signing in. */
   readonly shape?: "wide" | "narrow";
-  /** The path of the part of the console that the page belongs to. */
+  /** The path of the console section to which the page belongs. */
   readonly part?: string;
-  /** The hidden field of forms; with it, the viewer's menu is shown. */
+  /** Data for the viewer's menu, with the hidden field of its form. Without it no menu is shown. */
   readonly menu?: { readonly name: string; readonly csrf: Html; readonly parts: readonly Part[] };
   readonly script?: boolean;
-  /** The browser goes there by itself, without script. */
+  /** The browser is forwarded to this URL without a script. */
   readonly moveTo?: string;
 }
 
@@ -29,7 +29,7 @@ export interface Organization {
 
 export async function organization({ config }: Pick<Context, "config">): Promise<Organization> {
   const { org_info } = await config.current();
-  // Other schemes are refused when the logo is set, and would not be loaded.
+  // Other schemes are refused when the logo is set, and browsers would not load them.
   const logo = [org_info.org_logo_url_light_background, org_info.org_logo_url].find((url) => /^https:/i.test(url));
   return { name: org_info.org_name || "svc", logo: logo ?? "" };
 }
@@ -75,4 +75,4 @@ ${
 </div></header>`;
 }
 
-const footer = html`<footer><ul><li><a href="/api/docs">API reference</a></li><li><a href="/transparency">What hosts tell</a></li></ul></footer>`;
+const footer = html`<footer><ul><li><a href="/api/docs">API reference</a></li><li><a href="/transparency">What hosts report</a></li></ul></footer>`;

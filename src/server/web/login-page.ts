@@ -14,17 +14,17 @@ import { alert, field, good } from "./parts.ts";
 import { setupHelp } from "./setup-help.ts";
 import { signInPage } from "./sign-in.ts";
 
-/** What single sign-on comes back with. */
+/** Messages for the status codes of single sign-on. */
 const statuses: Record<string, string> = {
-  error: "Signing in did not work. Try again, or ask an administrator.",
+  error: "The sign-in failed. Try again, or ask an administrator.",
   org_disabled: "Single sign-on is not turned on for this organization.",
-  account_disabled: "Your account does not sign in this way. Use your password, or ask an administrator.",
-  account_invalid: "There is no account for you here. Ask an administrator for one.",
+  account_disabled: "Your account cannot sign in this way. Use your password, or ask an administrator.",
+  account_invalid: "You do not have an account here. Ask an administrator to create one.",
 };
 const done: Record<string, string> = {
   signed_out: "You are signed out.",
   password_set: "The password is set. Sign in with it.",
-  account_made: "Your account is made. Sign in.",
+  account_made: "Your account was created. Sign in.",
 };
 
 export async function loginPage(visit: Visit): Promise<Answer> {
@@ -35,7 +35,7 @@ export async function loginPage(visit: Visit): Promise<Answer> {
   return form(visit, next, {});
 }
 
-/** Email and password as they were posted. A wrong pair is told on the form, with the email still in it. */
+/** Signs in with the posted email and password. A wrong pair is reported on the form, which keeps the email. */
 export async function logIn(visit: Visit): Promise<Answer> {
   const { ctx, form: given } = visit;
   const next = nextPath(given.get("next"));
@@ -47,18 +47,18 @@ export async function logIn(visit: Visit): Promise<Answer> {
     return await enter(visit, value, next);
   } catch (error) {
     if (!(error instanceof ApiError) || error.status >= 500) throw error;
-    const wrong = error.status === 401 ? "The email or the password is wrong." : reasonOf(error);
+    const wrong = error.status === 401 ? "The email address or the password is wrong." : reasonOf(error);
     return form(visit, next, { email, wrong, status: error.status, retryAfter: error.retryAfter });
   }
 }
 
-/** In with the session's cookie, unless the account is for the API alone: a session of such an account never ends. */
+/** Sets the session cookie. Refused for API-only accounts, whose sessions never expire. */
 export async function enter(visit: Visit, { token, user }: LoginReply, next: string): Promise<Answer> {
   if (!user.api_only) return signInPage(visit.ctx, token, next);
   const viewer = await visit.whose(token);
   if (viewer !== null) await logout({ ...visit.ctx, user: viewer });
   return form(visit, next, {
-    wrong: "This account is for the API and the command line only.",
+    wrong: "This account can only be used with the API and the command line.",
     status: 403,
   });
 }
@@ -97,7 +97,7 @@ ${
 
 const NO_PROVIDER = "The identity provider cannot be reached. Try again later, or ask an administrator.";
 
-/** To the identity provider: by a page and not a redirect, which `form-action` would have to allow. */
+/** Forwards to the identity provider, with a page instead of a redirect, which `form-action` would have to allow. */
 export async function startSso(visit: Visit): Promise<Answer> {
   const { ctx } = visit;
   const relay_url = nextPath(visit.form.get("next"));
@@ -105,21 +105,21 @@ export async function startSso(visit: Visit): Promise<Answer> {
     if (error instanceof ApiError) return error;
     throw error;
   });
-  // Back to the form, where a password may still do: why it failed is for the log.
+  // Show the form again, because a password may still work. The cause is in the log.
   if (begun instanceof ApiError) {
     const wrong = begun.status >= 500 ? NO_PROVIDER : reasonOf(begun);
-    ctx.log.warn({ reason: reasonOf(begun), uuid: ctx.requestId }, "single sign-on cannot begin");
+    ctx.log.warn({ reason: reasonOf(begun), uuid: ctx.requestId }, "single sign-on cannot start");
     return form(visit, relay_url, { wrong, status: begun.status, retryAfter: begun.retryAfter });
   }
   const { value, reply } = begun;
   const cookie = reply.headers["set-cookie"];
   if (cookie !== undefined) visit.sendCookie(cookie);
-  if (!/^https?:\/\//i.test(value.url)) throw new Error("the identity provider's address is no web address");
+  if (!/^https?:\/\//i.test(value.url)) throw new Error("the identity provider's URL is not an http or https URL");
   return {
     title: "Sign in",
     shape: "narrow",
     moveTo: value.url,
-    body: html`<div class="card"><h1>To your identity provider</h1><p><a class="button" href="${value.url}">Go on</a></p></div>`,
+    body: html`<div class="card"><h1>Continue to your identity provider</h1><p><a class="button" href="${value.url}">Continue</a></p></div>`,
   };
 }
 

@@ -1,4 +1,5 @@
-// Where mailed links lead. Opening one changes nothing, for mail scanners open links too: what it is for is done by a button.
+// The pages behind mailed links. Opening one changes nothing, because mail scanners open links too: a button performs
+// the action.
 import type { ReplyOf } from "../../api/endpoint.ts";
 import { invitesApi } from "../../api/invites.ts";
 import { mailApi } from "../../api/mail.ts";
@@ -19,7 +20,9 @@ const card = (title: string, content: Html, more: Partial<Shown> = {}): Shown =>
   ...more,
 });
 
-/** What the viewer can mend on the form; anything else is a page of its own. */
+/**
+ * Returns an error that the viewer can correct on the form. Rethrows any other, which is shown on a page of its own.
+ */
 function mendable(error: unknown): ApiError {
   if (error instanceof ApiError && [400, 409, 422].includes(error.status)) return error;
   throw error;
@@ -37,9 +40,9 @@ const isUsedUp = (error: unknown): boolean =>
 
 const mfaSent = async (): Promise<Answer> =>
   card(
-    "Look into your mail",
-    html`<p>A link to finish signing in is on its way to you. It works once, for 15 minutes. You may close this page.</p>
-<p class="small"><a href="/login">Back to signing in</a></p>`,
+    "Check your mail",
+    html`<p>A link to finish signing in was mailed to you. It works once, for 15 minutes. You can close this page.</p>
+<p class="small"><a href="/login">Back to sign-in</a></p>`,
   );
 
 const mfaPage = async ({ csrf, params }: Visit): Promise<Answer> =>
@@ -62,7 +65,9 @@ async function finishMfa(visit: Visit): Promise<Answer> {
 }
 
 const usedUp = (instead: Html, status = 401): Shown =>
-  card("This link does not work", html`${alert("It was used before, or it is too old.")}<p>${instead}</p>`, { status });
+  card("This link does not work", html`${alert("It has been used already, or it has expired.")}<p>${instead}</p>`, {
+    status,
+  });
 
 // A forgotten password.
 
@@ -71,9 +76,9 @@ const forgotForm = (visit: Visit, email = "", error?: ApiError): Shown =>
     "Forgot your password?",
     html`${error !== undefined && alert(reasonOf(error))}
 <form method="post" action="/login/forgot">${visit.csrf()}
-${field({ name: "email", label: "Email", type: "email", value: email, autocomplete: "username", hint: "where a link to choose a new one is sent" })}
+${field({ name: "email", label: "Email", type: "email", value: email, autocomplete: "username", hint: "the link to choose a new password is sent to this address" })}
 <button>Send link</button></form>
-<p class="small"><a href="/login">Back to signing in</a></p>`,
+<p class="small"><a href="/login">Back to sign-in</a></p>`,
     error === undefined ? {} : { status: error.status, ...(error.retryAfter ? { retryAfter: error.retryAfter } : {}) },
   );
 
@@ -82,14 +87,14 @@ async function forgot(visit: Visit): Promise<Answer> {
   try {
     await call(visit.ctx, mailApi.forgotPassword, { body: { email } });
   } catch (error) {
-    // A server without outgoing mail says so with a 500.
+    // Without outgoing mail the API returns a 500.
     if (!(error instanceof ApiError)) throw error;
     return forgotForm(visit, email, error);
   }
   return card(
-    "Look into your mail",
-    html`${good("If there is an account with this address, a link to choose a new password is on its way to it.")}
-<p class="small"><a href="/login">Back to signing in</a></p>`,
+    "Check your mail",
+    html`${good("If there is an account with this address, a link to choose a new password was mailed to it.")}
+<p class="small"><a href="/login">Back to sign-in</a></p>`,
   );
 }
 
@@ -105,12 +110,13 @@ async function reset(visit: Visit): Promise<Answer> {
   const { form, params } = visit;
   const token = params.token ?? "";
   const password = form.get("new_password") ?? "";
-  if (password !== form.get("new_password_again")) return resetForm(visit, token, undefined, "Must be the same.");
+  if (password !== form.get("new_password_again"))
+    return resetForm(visit, token, undefined, "The passwords must match.");
   try {
     const body = { new_password: password, new_password_confirmation: password, password_reset_token: token };
     await call(visit.ctx, mailApi.resetPassword, { body });
   } catch (error) {
-    if (isUsedUp(error)) return usedUp(html`<a href="/login/forgot">Ask for a new link</a>`);
+    if (isUsedUp(error)) return usedUp(html`<a href="/login/forgot">Request a new link</a>`);
     return resetForm(visit, token, reasonOf(mendable(error)));
   }
   return { to: "/login?status=password_set" };
@@ -125,13 +131,13 @@ async function invitePage(visit: Visit): Promise<Answer> {
 
 type Invited = ReplyOf<typeof invitesApi.show>;
 
-/** The invite of the link, or the page for one that is used, withdrawn or too old. */
+/** The invite of the link, or a page for an invite that was used, withdrawn or has expired. */
 async function inviteOf({ ctx, params }: Visit): Promise<Invited | Shown> {
   try {
     return await call(ctx, invitesApi.show, { params: { token: params.token ?? "" } });
   } catch (error) {
     if (!(error instanceof ApiError) || ![404, 422].includes(error.status)) throw error;
-    const instead = html`Do you have an account already? <a href="/login">Sign in</a>. Else ask whoever invited you for a new invite.`;
+    const instead = html`If you already have an account, <a href="/login">sign in</a>. Otherwise request a new invite.`;
     return usedUp(instead, error.status);
   }
 }
@@ -142,13 +148,13 @@ function inviteForm(visit: Visit, { invite }: Invited, error?: ApiError): Shown 
   const known = ["name", "password", "password_confirmation"];
   const about = invite.global_role ?? invite.teams.map(({ name: team, role }) => `${role} of ${team}`).join(", ");
   return card(
-    "Make your account",
+    "Create your account",
     html`<p>You are invited as <strong>${invite.email}</strong>${about !== "" && ` (${about})`}.</p>
 ${error !== undefined && !error.errors.some((one) => known.includes(one.name)) && alert(reasonOf(error))}
 <form method="post" action="/login/invites/${encodeURIComponent(token)}">${visit.csrf()}${accountField(invite.email)}
 ${field({ name: "name", label: "Name", value: name, autocomplete: "name", wrong: reasonFor(error, "name") })}
 ${!invite.sso_enabled && newPasswordFields(reasonFor(error, "password"), reasonFor(error, "password_confirmation"))}
-<button>Make account</button></form>`,
+<button>Create account</button></form>`,
     error === undefined ? {} : { status: error.status },
   );
 }
@@ -163,7 +169,7 @@ async function acceptInvite(visit: Visit): Promise<Answer> {
     return inviteForm(
       visit,
       found,
-      new ApiError(422, "", [{ name: "password_confirmation", reason: "must be the same" }]),
+      new ApiError(422, "", [{ name: "password_confirmation", reason: "the passwords must match" }]),
     );
   const body = {
     name: form.get("name") ?? "",
@@ -184,7 +190,7 @@ async function acceptInvite(visit: Visit): Promise<Answer> {
 const emailPage = async ({ csrf, params, ctx }: Visit): Promise<Answer> =>
   card(
     "Confirm your new email address",
-    html`<p>From then on you sign in with it, instead of <strong>${ctx.user.email}</strong>.</p>
+    html`<p>You will then sign in with this address, instead of <strong>${ctx.user.email}</strong>.</p>
 <form method="post" action="/email/change/${encodeURIComponent(params.token ?? "")}">${csrf()}<button>Confirm</button></form>`,
   );
 
@@ -194,7 +200,7 @@ async function confirmEmail({ ctx, params }: Visit): Promise<Answer> {
   } catch (error) {
     if (!isUsedUp(error)) throw error;
     return usedUp(
-      html`Change the address <a href="/profile">in your account</a> again. The link works only for who asked for it.`,
+      html`Change the address <a href="/profile">in your account</a> again. The link only works for the user who requested it.`,
     );
   }
   return { to: "/profile?status=email" };

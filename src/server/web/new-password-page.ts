@@ -1,4 +1,4 @@
-// While a new password is asked for, nothing else can be done: the page for it.
+// The page for users who must set a new password. Until then no other page is available to them.
 import { usersApi } from "../../api/users.ts";
 import { ApiError } from "../core/errors.ts";
 import { call } from "./call.ts";
@@ -15,7 +15,7 @@ export async function newPasswordPage(visit: Visit): Promise<Answer> {
 export async function setNewPassword(visit: Visit): Promise<Answer> {
   const { ctx, form: given } = visit;
   const new_password = given.get("new_password") ?? "";
-  if (new_password !== given.get("new_password_again")) return form(visit, undefined, "Must be the same.");
+  if (new_password !== given.get("new_password_again")) return form(visit, undefined, "The passwords must match.");
   try {
     await call(ctx, usersApi.performRequiredPasswordReset, { body: { new_password } });
   } catch (error) {
@@ -30,7 +30,7 @@ const form = (visit: Visit, wrong?: string, wrongAgain?: string): Shown => ({
   shape: "narrow",
   ...(wrong || wrongAgain ? { status: 422 } : {}),
   body: html`<div class="card"><h1>Choose a new password</h1>
-<p>An administrator asks you to choose a new password before you go on.</p>
+<p>An administrator requires you to choose a new password before you continue.</p>
 <form method="post" action="/login/new-password">${visit.csrf()}
 ${accountField(visit.ctx.user.email)}
 ${newPasswordFields(wrong, wrongAgain)}

@@ -1,10 +1,14 @@
 const PLACE = "http://here.invalid";
 const NEXT_MAX = 2048;
 
-/** Where to go after signing in: a path of this server, else the start page. An open redirect would lend our name to other sites. */
+/**
+ * The path to open after signing in. Anything but a path of this server becomes the start page, to prevent open
+ * redirects.
+ */
 export function nextPath(given: string | null | undefined): string {
   if (!given || given.length > NEXT_MAX || !given.startsWith("/")) return "/";
-  // Browsers read a backslash as a slash, and drop tabs and line ends: /\evil.example and /<tab>/evil.example are other sites.
+  // Browsers treat a backslash as a slash and drop tabs and line ends, so /\evil.example and /<tab>/evil.example are
+  // other sites.
   if (/[\\\p{Cc}]/u.test(given) || given.startsWith("//")) return "/";
   if (!URL.canParse(given, PLACE)) return "/";
   const url = new URL(given, PLACE);

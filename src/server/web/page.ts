@@ -1,4 +1,4 @@
-// What a page is: what it gets of a request, and what it answers.
+// The input and the result of a page.
 import type { Context, Viewer } from "../core/context.ts";
 import type { CookieJar } from "./cookies.ts";
 import type { Html } from "./html.ts";
@@ -7,17 +7,17 @@ export interface Visit {
   readonly ctx: Context;
   readonly jar: CookieJar;
   readonly url: URL;
-  /** Of the path. */
+  /** The parameters in the path. */
   readonly params: Readonly<Record<string, string>>;
-  /** What was posted; empty for a GET. */
+  /** The posted form. Empty for a GET. */
   readonly form: URLSearchParams;
-  /** The token of the session; null for who is not signed in. */
+  /** The session token. Null if the viewer is not signed in. */
   readonly session: string | null;
-  /** Whose session a token is. */
+  /** The viewer to whom a session token belongs. */
   whose(token: string): Promise<Viewer | null>;
-  /** The hidden field that each form needs. */
+  /** The hidden field that every form needs. */
   csrf(): Html;
-  /** Sends a cookie with the answer. */
+  /** Sets a cookie with the reply. */
   sendCookie(cookie: string): void;
 }
 
@@ -31,16 +31,16 @@ export interface Shown {
   readonly retryAfter?: number;
 }
 
-/** A page, the path to go to instead (303), or a whole response. */
+/** A page, a path to redirect to (303), or a complete response. */
 export type Answer = Shown | { readonly to: string } | Response;
 
 export interface Page {
   readonly method: "GET" | "POST";
-  /** As the router has it, with `:name` for what varies. */
+  /** The route, with `:name` for parameters. */
   readonly path: string;
-  /** `user`: signed in; `reset`: also while a new password is asked for; `open`: anybody. */
+  /** `user`: signed-in users. `reset`: also users who must set a new password. `open`: anybody. */
   readonly access: "user" | "reset" | "open";
-  /** The part of the console that it belongs to. */
+  /** The console section to which the page belongs. */
   readonly part?: string;
   readonly answer: (visit: Visit) => Promise<Answer>;
 }

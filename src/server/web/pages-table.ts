@@ -1,4 +1,4 @@
-// Every page: where it stands, and who may open it.
+// All pages, with their paths and access rules.
 import { cliPages } from "../sso/cli-page.ts";
 import { activitiesPage } from "./activities-page.ts";
 import { dashboard } from "./dashboard-page.ts";

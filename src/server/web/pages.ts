@@ -1,4 +1,4 @@
-// What is served beside the API table: health, metrics, the API's description, and the web pages.
+// Everything that is served besides the API: health, metrics, the API's description and the web pages.
 import type { H3, H3Event } from "h3";
 import { openApiDocument } from "../../api/openapi.ts";
 import type { Services } from "../core/context.ts";
@@ -18,7 +18,7 @@ const htmlHeaders = {
   "referrer-policy": "no-referrer",
 };
 
-/** What a page's code threw, logged where it is no refusal. */
+/** Converts an exception of a page to an error, and logs it unless it is an intended error. */
 type AsError = (thrown: unknown, event: H3Event) => ApiError;
 
 interface Described {
@@ -28,7 +28,7 @@ interface Described {
 
 let known: Described | undefined;
 
-/** The API's description, which never changes: made when it is first asked for, since that takes a quarter of a second. */
+/** The API's description, which never changes. Built on first use, because that takes a quarter of a second. */
 function described(): Described {
   if (known) return known;
   const document = JSON.stringify(openApiDocument(version.version));
@@ -37,7 +37,7 @@ function described(): Described {
 }
 
 export function mountPages(app: H3, services: Services, asError: AsError): void {
-  // HEAD too (RFC 9110, 9.1): load balancers probe with it, and Node leaves the body out.
+  // HEAD is supported too (RFC 9110, 9.1), because load balancers probe with it. Node leaves the body out.
   const get = (path: string, handler: (event: H3Event) => Response | Promise<Response>) => {
     app.get(path, handler);
     app.on("HEAD", path, handler);

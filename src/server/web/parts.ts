@@ -1,4 +1,4 @@
-// Small pieces that pages share.
+// Small HTML parts that pages share.
 import type { Context } from "../core/context.ts";
 import { type Html, html } from "./html.ts";
 
@@ -12,7 +12,7 @@ const steps: readonly [number, string][] = [
 ];
 const BEFORE_ANY = Date.UTC(2001, 0, 1);
 
-/** "3 minutes ago", or "in 3 days"; a time before 2001 stands for never. */
+/** "3 minutes ago" or "in 3 days". A time before 2001 means never. */
 export function ago(time: string, now: number): string {
   const at = Date.parse(time);
   if (Number.isNaN(at) || at < BEFORE_ANY) return "never";
@@ -26,14 +26,14 @@ export function ago(time: string, now: number): string {
   return time;
 }
 
-/** A time as people say it, with the exact one for machines. */
+/** A relative time, with the exact time as an attribute. */
 export function when({ clock }: Pick<Context, "clock">, time: string | null | undefined): Html {
   if (!time) return html`never`;
   const text = ago(time, clock.now());
   return text === "never" ? html`never` : html`<time datetime="${time}">${text}</time>`;
 }
 
-/** A time to the minute, in UTC as everything here. */
+/** A time in UTC, to the minute. */
 export const moment = (time: string): Html =>
   Date.parse(time) < BEFORE_ANY
     ? html`never`
@@ -52,16 +52,16 @@ export interface Field {
   readonly value?: string | undefined;
   readonly autocomplete?: string;
   readonly hint?: string | undefined;
-  /** What is wrong with what was entered; the page then opens there. */
+  /** The error for the entered value. The page opens with the focus on this field. */
   readonly wrong?: string | undefined;
   readonly required?: boolean;
   readonly max?: number;
   readonly wide?: boolean;
-  /** Where the keyboard is when the page opens. */
+  /** Whether the field has the focus when the page opens. */
   readonly focus?: boolean;
 }
 
-/** A labelled input. A password is never sent back. */
+/** A labelled input. A password is never sent back to the browser. */
 export function field(given: Field): Html {
   const { name, label, type = "text", hint, wrong, required = true, max = 255 } = given;
   const id = `field-${name}`;
@@ -71,7 +71,7 @@ export function field(given: Field): Html {
 ${hint && html`<p class="hint" id="${id}-hint">${hint}</p>`}${wrong && html`<p class="wrong" id="${id}-wrong">${wrong}</p>`}</div>`;
 }
 
-/** Not shown: by it a browser that keeps passwords knows whose the new one is. What it holds is not read. */
+/** A hidden field from which password managers learn the account of the new password. The server ignores it. */
 export const accountField = (email: string): Html =>
   html`<input name="username" type="email" autocomplete="username" value="${email}" aria-label="Account" readonly hidden>`;
 
@@ -93,7 +93,7 @@ export function facts(pairs: readonly (readonly [string, Html | string | number 
   return html`<dl class="facts">${known.map(([name, value]) => html`<dt>${name}</dt><dd>${value}</dd>`)}</dl>`;
 }
 
-/** The same address with some of its parameters set, or left out where they are empty. */
+/** The URL with some parameters changed. Empty parameters are removed. */
 export function link(path: string, params: URLSearchParams, changes: Record<string, string | number | null>): string {
   const next = new URLSearchParams([...params].filter(([name, value]) => !(name in changes) && value !== ""));
   for (const [name, value] of Object.entries(changes))
@@ -102,7 +102,7 @@ export function link(path: string, params: URLSearchParams, changes: Record<stri
   return text === "" ? path : `${path}?${text}`;
 }
 
-/** A number of the address: which page, say. */
+/** A number from the URL, such as the page. */
 export function pageNumber(params: URLSearchParams, name = "page"): number {
   const text = params.get(name) ?? "";
   return /^\d{1,6}$/.test(text) ? Number(text) : 0;
@@ -155,7 +155,7 @@ export const platformName = (platform: string): string => platformNames[platform
 export const hostStatus = (status: string): Html =>
   html`<span class="badge ${status === "online" ? "good" : "off"}">${status}</span>`;
 
-/** Bytes as people say them. */
+/** A readable size in GiB or MiB. */
 export function size(bytes: number): string {
   if (bytes <= 0) return "";
   const gib = bytes / 2 ** 30;

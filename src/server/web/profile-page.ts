@@ -1,4 +1,4 @@
-// The account of who is signed in: who that is, its password, its API tokens and its sessions.
+// The viewer's own account: its data, password, API tokens and sessions.
 import type { z } from "zod";
 import { type Session, sessionsApi } from "../../api/sessions.ts";
 import { tokensApi } from "../../api/tokens.ts";
@@ -20,10 +20,10 @@ const lifetimes = [
 ];
 
 const done: Record<string, string> = {
-  ended: "It is ended.",
-  email: "Your email address is changed.",
-  email_mailed: "A link to confirm the new address was mailed to it. Until you open it, the old one holds.",
-  password: "Your password is changed. Your other sessions and tokens are ended.",
+  ended: "The session or token was ended.",
+  email: "Your email address was changed.",
+  email_mailed: "A link was mailed to the new address. The old address stays valid until you confirm the new one.",
+  password: "Your password was changed. Your other sessions and tokens were ended.",
 };
 
 type Made = z.output<typeof tokensApi.create.response>;
@@ -33,15 +33,15 @@ type Form = "token" | "password" | "email";
 interface Told {
   readonly made?: Made;
   readonly error?: ApiError;
-  /** The form that the error is of. */
+  /** The form to which the error belongs. */
   readonly of?: Form;
-  /** What was entered in its first field, where that is no secret. */
+  /** The value entered in the form's first field, unless it is secret. */
   readonly given?: string;
 }
 
 export const profilePage = (visit: Visit): Promise<Answer> => profile(visit, {});
 
-/** Shown this once, in the answer to the form itself: nothing keeps it. */
+/** The token is shown once, in the reply to the form. It is not stored in readable form. */
 export const makeToken = (visit: Visit): Promise<Answer> => {
   const name = visit.form.get("name")?.trim() ?? "";
   const body = { name, expires_in: visit.form.get("expires_in") || "90d" };
@@ -54,7 +54,9 @@ export const changeOwnPassword = (visit: Visit): Promise<Answer> =>
   refusable(visit, "password", "", async () => {
     const [old_password, new_password] = [visit.form.get("old_password") ?? "", visit.form.get("new_password") ?? ""];
     if (new_password !== visit.form.get("new_password_again"))
-      throw new ApiError(422, "Validation Failed", [{ name: "new_password_again", reason: "must be the same" }]);
+      throw new ApiError(422, "Validation Failed", [
+        { name: "new_password_again", reason: "the passwords must match" },
+      ]);
     await call(visit.ctx, usersApi.changePassword, { body: { old_password, new_password } });
     return { to: "/profile?status=password" };
   });
@@ -65,7 +67,7 @@ export const changeOwnEmail = (visit: Visit): Promise<Answer> => {
     const body = { email, password: visit.form.get("password") ?? "" };
     const { user } = await call(visit.ctx, usersApi.modify, { params: { id: visit.ctx.user.id }, body }).catch(
       (error: unknown) => {
-        // What the API refuses as a whole is here the answer in one field.
+        // The API refuses the request as a whole; here that means a wrong current password.
         if (error instanceof ApiError && error.message === permissionDenied().message)
           throw new ApiError(error.status, error.message, [
             { name: "password", reason: "is not your current password" },
@@ -77,7 +79,7 @@ export const changeOwnEmail = (visit: Visit): Promise<Answer> => {
   });
 };
 
-/** A session or an API token of the viewer's own. */
+/** Ends one of the viewer's own sessions, or deletes an API token. */
 export async function endSession(visit: Visit): Promise<Answer> {
   const id = visit.params.id ?? "";
   const { sessions } = await call(visit.ctx, sessionsApi.listOfUser, { params: { id: visit.ctx.user.id } });
@@ -132,10 +134,10 @@ ${rowsCard(
 
 const madeCard = ({ token, name, expires_at }: Made): Html => html`<section class="card" aria-labelledby="made">
 <h2 id="made">Your new API token</h2>
-<div class="message good" role="status"><p>Copy it now: it is shown this once.</p></div>
+<div class="message good" role="status"><p>Copy it now: it is shown only once.</p></div>
 <code class="token" id="new-token">${token}</code>
 <p><button type="button" class="plain" data-copy="new-token" data-said="copied" hidden>Copy</button> <span id="copied" role="status"></span></p>
-<p class="small quiet">${name}, until ${moment(expires_at)}. Programs send it as <code>Authorization: Bearer</code>; <code>svc login --token-stdin</code> keeps it for the command line.</p></section>`;
+<p class="small quiet">${name}, valid until ${moment(expires_at)}. Programs send it as <code>Authorization: Bearer</code>; <code>svc login --token-stdin</code> saves it for the command line.</p></section>`;
 
 function whoCard(user: User): Html {
   const roles =
@@ -146,7 +148,7 @@ function whoCard(user: User): Html {
     ["Email", user.email],
     ["Position", user.position],
     [user.global_role === null ? "Team roles" : "Role", roles || "none"],
-    ["Signs in by", user.sso_enabled ? "single sign-on" : user.mfa_enabled ? "password and mailed link" : "password"],
+    ["Signs in with", user.sso_enabled ? "single sign-on" : user.mfa_enabled ? "password and mailed link" : "password"],
     ["Account since", moment(user.created_at)],
   ])}</section>`;
 }
@@ -155,7 +157,7 @@ const wrongField = ({ error, of }: Told, form: Told["of"], name: string): string
   const found = of === form ? error?.errors.find((one) => one.name === name) : undefined;
   return found && `${found.reason.charAt(0).toUpperCase()}${found.reason.slice(1)}.`;
 };
-/** What is wrong with the form, and with none of its fields. */
+/** The error of the form if it belongs to none of its fields. */
 const wrongForm = (told: Told, form: Told["of"], names: readonly string[]): Html | false =>
   told.error !== undefined &&
   told.of === form &&
@@ -166,11 +168,11 @@ const tokenCard = (
   visit: Visit,
   told: Told,
 ): Html => html`<section class="card" aria-labelledby="token"><h2 id="token">Get API token</h2>
-<p class="small quiet">For programs and for the command line. It may do what you may.</p>
+<p class="small quiet">For programs and the command line. It has the same rights as you.</p>
 ${wrongForm(told, "token", ["name"])}
 <form method="post" action="/profile/tokens">${visit.csrf()}
-${field({ name: "name", label: "Name", value: told.of === "token" ? told.given : "", max: 100, hint: "what it is for", wrong: wrongField(told, "token", "name") })}
-${select("expires_in", "Ends after", "90d", lifetimes)}
+${field({ name: "name", label: "Name", value: told.of === "token" ? told.given : "", max: 100, hint: "purpose of the token", wrong: wrongField(told, "token", "name") })}
+${select("expires_in", "Expires after", "90d", lifetimes)}
 <button>Get API token</button></form></section>`;
 
 const emailCard = (
@@ -179,7 +181,7 @@ const emailCard = (
 ): Html => html`<section class="card" aria-labelledby="email"><h2 id="email">Change email</h2>
 ${wrongForm(told, "email", ["email", "password"])}
 <form method="post" action="/profile/email">${visit.csrf()}
-${field({ name: "email", label: "New email", type: "email", value: told.of === "email" ? told.given : "", autocomplete: "off", hint: "where a link to confirm it is sent", wrong: wrongField(told, "email", "email") })}
+${field({ name: "email", label: "New email", type: "email", value: told.of === "email" ? told.given : "", autocomplete: "off", hint: "a link to confirm it is sent to this address", wrong: wrongField(told, "email", "email") })}
 ${field({ name: "password", label: "Your password", type: "password", autocomplete: "current-password", max: 1024, wrong: wrongField(told, "email", "password") })}
 <button>Change email</button></form></section>`;
 
@@ -199,7 +201,7 @@ export const PASSWORD_RULE = "12 to 48 characters, with a digit and a symbol";
 
 const MOST_ROWS = 100;
 
-/** This one first, then those that were used last. */
+/** The current session first, then the most recently used. */
 const byUse = (a: Session, b: Session): number =>
   Number(b.current) - Number(a.current) || b.accessed_at.localeCompare(a.accessed_at) || b.session_id - a.session_id;
 
@@ -209,7 +211,7 @@ function rowsCard(ctx: Context, csrf: Html, title: string, id: string, all: read
 ${
   sessions.length === 0
     ? html`<p class="quiet">None.</p>`
-    : html`<div class="scroll" role="region" aria-labelledby="${id}" tabindex="0"><table><caption class="hidden">${title}</caption><thead><tr><th scope="col">${id === "tokens" ? "Name" : "Browser or program"}</th><th scope="col">From</th><th scope="col">Last used</th><th scope="col">Ends</th><th scope="col"><span class="hidden">End it</span></th></tr></thead><tbody>
+    : html`<div class="scroll" role="region" aria-labelledby="${id}" tabindex="0"><table><caption class="hidden">${title}</caption><thead><tr><th scope="col">${id === "tokens" ? "Name" : "Browser or program"}</th><th scope="col">From</th><th scope="col">Last used</th><th scope="col">Expires</th><th scope="col"><span class="hidden">End it</span></th></tr></thead><tbody>
 ${sessions.map((one) => {
   const name = one.kind === "token" ? one.name : program(one.user_agent);
   return html`<tr><th scope="row">${name}${one.current && html` <span class="badge good">this one</span>`}</th><td>${one.address}</td><td>${when(ctx, one.accessed_at)}</td><td>${when(ctx, one.expires_at)}</td>
@@ -219,7 +221,7 @@ ${sessions.map((one) => {
 ${all.length > MOST_ROWS && html`<p class="quiet small">And ${all.length - MOST_ROWS} more, which were used longer ago.</p>`}</section>`;
 }
 
-/** As much of a user agent as people know it by. */
+/** A readable name for the program of a user agent. */
 function program(userAgent: string): string {
   const browser = [/(Edg)\/(\d+)/, /(Firefox)\/(\d+)/, /(Chrome)\/(\d+)/, /Version\/(\d+).*(Safari)/].find((one) =>
     one.test(userAgent),

@@ -1,4 +1,4 @@
-/** Everything works without it: it only brings forth the buttons that copy. */
+/** An optional script: it only shows the copy buttons. Everything else works without it. */
 export const script = `for (const button of document.querySelectorAll("button[data-copy]")) {
   const from = document.getElementById(button.dataset.copy);
   if (!from || !navigator.clipboard) continue;

@@ -1,4 +1,7 @@
-/** The one stylesheet. Colours keep a contrast of 4.5 and more on every ground that they stand on (WCAG 2.2, 1.4.3), in both schemes. */
+/**
+ * The only stylesheet. All colours have a contrast of at least 4.5 on every background (WCAG 2.2, 1.4.3), in both
+ * colour schemes.
+ */
 export const style = `
 :root {
   color-scheme: light dark;

@@ -3,7 +3,7 @@ import { type Context, isPremium } from "../core/context.ts";
 import { call } from "./call.ts";
 import type { Choice } from "./parts.ts";
 
-/** The teams that the viewer may choose between; none where there is nothing to choose. */
+/** The teams that the viewer can select. Empty if there is no choice. */
 export async function teamChoices(ctx: Context): Promise<Choice[]> {
   if (!isPremium(ctx)) return [];
   const { available_teams: teams } = await call(ctx, usersApi.me);

@@ -1,10 +1,11 @@
-// From a request of a browser to a page, and back.
+// Converts a browser's request to a page, and the page to a response.
 import type { H3Event } from "h3";
 import { maySomewhere } from "../core/access.ts";
+import { bodyRoom } from "../core/body-room.ts";
 import { type Context, nobody, type Services, type Viewer } from "../core/context.ts";
 import { ApiError } from "../core/errors.ts";
 import { serverUrl } from "../core/links.ts";
-import { peerAddress } from "../core/proxies.ts";
+import { callerOf } from "../core/proxies.ts";
 import { authenticate } from "../sessions/auth.ts";
 import { hasUsers } from "../setup/service.ts";
 import { cookieJar, readCookie, setCookie } from "./cookies.ts";
@@ -16,7 +17,7 @@ import { layout, organization, type Part } from "./layout.ts";
 import type { Answer, Page, Shown, Visit } from "./page.ts";
 import { setupHelp } from "./setup-help.ts";
 
-/** The answer to a request for a page. `asError` logs what was thrown and is no refusal of ours, and makes one of it. */
+/** Handles a request for a page. `asError` logs unexpected exceptions and converts them to an error. */
 export async function answerPage(
   services: Services,
   page: Page,
@@ -26,7 +27,7 @@ export async function answerPage(
   const ctx: Context = {
     ...services,
     user: nobody,
-    address: peerAddress(services.settings, event.req.ip ?? "", event.req.headers),
+    ...callerOf(services, event.req.ip ?? "", event.req.headers),
     requestId: services.random.uuid(),
     headers: event.req.headers,
   };
@@ -51,7 +52,7 @@ export async function answerPage(
   return response;
 }
 
-/** Who comes with which cookies. */
+/** Determines the viewer from the cookies. */
 async function visitOf(
   services: Services,
   ctx: Context,
@@ -66,8 +67,15 @@ async function visitOf(
   const session = user === null ? null : token;
   const key = await formKey(ctx);
   const formCookie = readCookie(header, jar.form);
-  const form = page.method === "GET" ? new URLSearchParams() : await readForm(event.req);
-  // Whoever is no longer signed in is asked to sign in, whatever was sent.
+  const room = bodyRoom(ctx);
+  const form =
+    page.method === "GET"
+      ? new URLSearchParams()
+      : await readForm(event.req, {
+          room,
+          sender: user ? { trust: "proved", name: `user ${user.id}` } : room.byAddress(ctx.address),
+        });
+  // A viewer whose session has ended is asked to sign in again, so the form need not be checked.
   if (page.method !== "GET" && (page.access === "open" || session !== null))
     await checkForm(ctx, event.req, form, wantedToken(key, session, formCookie));
   let own = formCookie;
@@ -90,7 +98,7 @@ async function visitOf(
   };
 }
 
-/** Sessions only: a token made for a script is none, and neither is the session of a user who works by the API alone. */
+/** Accepts only sessions of a browser: no API tokens, and no sessions of API-only users. */
 async function viewerOfSession(services: Services, token: string): Promise<Viewer | null> {
   const user = await authenticate(services, `Bearer ${token}`);
   return user === null || user.token_name !== "" || user.token_endpoints !== null || user.api_only ? null : user;
@@ -103,13 +111,13 @@ const wantedToken = (key: string, session: string | null, formCookie: string | n
 
 async function checkForm(ctx: Context, request: Request, form: URLSearchParams, wanted: string | null): Promise<void> {
   const url = await serverUrl(ctx);
-  if (cameFromElsewhere(request, url)) throw formRefused("it was sent from another site's page");
+  if (cameFromElsewhere(request, url)) throw formRefused("it was sent from a page of another site");
   if (wanted === null)
     throw formRefused(
-      `your browser sent no cookie with it; allow cookies, open ${url || "this server"} by its own address, and try again`,
+      `your browser did not send a cookie; allow cookies, open ${url || "this server"} at its own address, and try again`,
     );
   if (!rightToken(form.get(FORM_FIELD) ?? "", wanted))
-    throw formRefused("the page it stood on is out of date; open the page again and repeat it");
+    throw formRefused("the page with the form is outdated; open it again and repeat your input");
 }
 
 function decoded(params: Record<string, string>): Record<string, string> {
@@ -124,20 +132,22 @@ function decoded(params: Record<string, string>): Record<string, string> {
   );
 }
 
-/** What stands in the way of a page for signed-in users. */
+/** The reply that replaces a page for signed-in users, if the viewer may not open it yet. */
 async function refusal({ ctx, session, url }: Visit, page: Page): Promise<Answer | null> {
   if (page.access === "open") return null;
   if (session === null) return page.path === "/" && !(await hasUsers(ctx)) ? setupHelp(ctx) : signInFirst(page, url);
   return ctx.user.force_password_reset && page.access !== "reset" ? { to: "/login/new-password" } : null;
 }
 
-/** And then back; what was posted is gone, and so it is back to the page that it stood on. */
+/**
+ * Asks the viewer to sign in and then returns to the page. A posted form is lost, so it returns to the form's page.
+ */
 const signInFirst = ({ method, part = "/" }: Page, url: URL): Answer => {
   const next = method === "GET" ? url.pathname + url.search : part;
   return { to: next === "/" ? "/login" : `/login?next=${encodeURIComponent(next)}` };
 };
 
-/** The parts of the console that the viewer may use. */
+/** The console sections that the viewer may use. */
 function partsOf(user: Viewer): Part[] {
   const hosts = maySomewhere(user, "hosts:list");
   return [
@@ -183,13 +193,13 @@ export async function shown(
   return new Response(text, { status, headers });
 }
 
-/** Under a name of their own: some paths of pages are also paths of the API. */
+/** Pages are counted under names of their own, because some paths are also paths of the API. */
 function count({ metrics }: Services, { method, path }: Page, status: number, started: number): void {
   const route = `page ${path}`;
   metrics.requests.inc({ method, route, status: String(status) });
   metrics.requestSeconds.observe({ method, route }, (performance.now() - started) / 1000);
 }
 
-/** For browsers, where there is no page. */
+/** The reply to browsers for unknown paths. */
 export const missingPage = (services: Services): Promise<Response> =>
-  shown(services, errorPage(new ApiError(404, "There is no such page")));
+  shown(services, errorPage(new ApiError(404, "This page does not exist")));

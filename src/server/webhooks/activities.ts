@@ -1,11 +1,13 @@
 import type { activities } from "../activities/tables.ts";
+import { readSection } from "../app-config/rows.ts";
+import { webhookSettings } from "../app-config/sections/webhooks.ts";
 import type { Services } from "../core/context.ts";
 import { checkDestination } from "../core/outbound.ts";
 import { enqueueMany } from "../outbox/service.ts";
 import type { RowOf } from "../store/table.ts";
 import type { ServerTx } from "../tables.ts";
 
-/** Of an entry of the feed, what its webhook tells; the service has no id and no address. */
+/** The webhook payload of an entry; entries by the service itself have neither actor id nor email. */
 export const activityPayload = (
   row: Pick<
     RowOf<typeof activities>,
@@ -20,24 +22,33 @@ export const activityPayload = (
   details: row.details,
 });
 
-/** One request for each entry, in the order given; none while the activities webhook is off. */
+/** The URL of the activities webhook from the stored settings; null if it is disabled. */
+export async function activitiesWebhook(store: ServerTx): Promise<string | null> {
+  const { activities_webhook: hook } = await readSection(store, webhookSettings);
+  return hook.enable_activities_webhook && checkDestination(hook.destination_url) === null
+    ? hook.destination_url
+    : null;
+}
+
+/** Queues one request per entry that was recorded while the webhook was enabled, in the given order. */
 export async function queueActivities(
   tx: ServerTx,
-  services: Pick<Services, "clock" | "random" | "config">,
+  services: Pick<Services, "clock" | "random">,
   rows: readonly RowOf<typeof activities>[],
 ): Promise<void> {
-  const { enable_activities_webhook: on, destination_url: url } = (await services.config.current()).webhook_settings
-    .activities_webhook;
-  if (!on || checkDestination(url) !== null) return;
   await enqueueMany(
     tx,
     services,
-    rows.map((row) => ({
-      kind: "webhook",
-      event: "activities",
-      destination: url,
-      url,
-      payload: activityPayload(row),
-    })),
+    rows.flatMap((row) =>
+      row.webhook_url === null
+        ? []
+        : {
+            kind: "webhook",
+            event: "activities",
+            destination: row.webhook_url,
+            url: row.webhook_url,
+            payload: activityPayload(row),
+          },
+    ),
   );
 }

@@ -6,12 +6,12 @@ import type { ServerTx } from "../tables.ts";
 import { destinationOf, headersOf } from "./destinations.ts";
 import { signatureHeaders } from "./signing.ts";
 
-/** Milliseconds that a receiver has to answer. */
+/** Timeout for the receiver's reply, in ms. */
 const TIMEOUT = 10_000;
 
-/** Posts the payload, signed. Any 2xx takes it; what the answer says beside its status does not count. */
+/** Sends the signed payload. Any 2xx status counts as delivered; the rest of the reply is ignored. */
 export async function deliverWebhook(
-  services: Pick<Services, "settings" | "clock" | "random"> & { readonly store: ServerTx },
+  services: Pick<Services, "settings" | "clock" | "random" | "dryRun"> & { readonly store: ServerTx },
   row: Pick<OutboxRow, "url" | "message_id" | "payload">,
   signal?: AbortSignal,
 ): Promise<Outcome> {

@@ -1,4 +1,4 @@
-// How requests to one URL are signed, and the headers of its own that they carry.
+// Webhook destinations: the signing secret and custom headers for each URL.
 import type { z } from "zod";
 import { isMask, MASK } from "../../api/fields.ts";
 import type { Destination, webhooksApi } from "../../api/webhooks.ts";
@@ -6,6 +6,7 @@ import { recordActivity } from "../activities/record.ts";
 import { type Context, type Services, within } from "../core/context.ts";
 import { invalid, invalidFields } from "../core/errors.ts";
 import { checkDestination } from "../core/outbound.ts";
+import { blockedUrl } from "../core/outbound-fields.ts";
 import { type PageQuery, page } from "../core/paging.ts";
 import { and, eq, oneOf } from "../store/query.ts";
 import type { RowOf } from "../store/table.ts";
@@ -16,10 +17,10 @@ import type { webhookDestinations } from "./tables.ts";
 type DestinationRow = RowOf<typeof webhookDestinations>;
 type Changes = z.output<typeof webhooksApi.modifyDestination.body>;
 
-/** More cannot be made by hand. */
+/** Maximum number of destinations that can be created through the API. */
 const MOST = 1_000;
 
-/** The destination's row, made with a new secret at its first use by whichever server is first. */
+/** The destination's row. On first use it is created with a new secret; concurrent calls create it once. */
 export async function destinationOf(
   { store, clock, random }: Pick<Services, "clock" | "random"> & { readonly store: ServerTx },
   url: string,
@@ -46,12 +47,12 @@ export const modifyDestination = (ctx: Context, given: Changes): Promise<{ desti
   ctx.store.tx(
     async (store) => {
       const inside = within(ctx, store);
-      const problem = checkDestination(given.url);
+      const problem = checkDestination(given.url) ?? (await blockedUrl(ctx.settings, given.url));
       if (problem) throw invalid("url", problem);
       const known = await store.webhookDestinations.first({ where: eq("url", given.url) });
       const headers = given.headers && checkedHeaders(given.headers, known ? headersOf(known) : {});
       if (!known && (await store.webhookDestinations.count()) >= MOST)
-        throw invalid("url", `there are ${MOST} destinations already`);
+        throw invalid("url", `the limit of ${MOST} destinations is reached`);
       const before = known ?? (await destinationOf(inside, given.url));
       const isNewSecret = !known || given.rotate_secret === true;
       if (headers || given.rotate_secret) {
@@ -78,7 +79,7 @@ const reserved = new Set([
   ...["trailer", "upgrade", "expect", "keep-alive", "proxy-connection", "proxy-authorization", "date"],
 ]);
 
-/** Lower case; a masked value is the one that is kept. */
+/** Lowercases header names. A masked value stands for the stored one. */
 function checkedHeaders(given: Record<string, string>, kept: Record<string, string>): Record<string, string> {
   const headers: Record<string, string> = {};
   const errors: { name: string; reason: string }[] = [];
@@ -88,7 +89,7 @@ function checkedHeaders(given: Record<string, string>, kept: Record<string, stri
     if (reserved.has(name) || name.startsWith("webhook-")) errors.push({ name: at, reason: "cannot be set" });
     else if (Object.hasOwn(headers, name)) errors.push({ name: at, reason: "is given twice" });
     else if (isMask(value) && kept[name] === undefined)
-      errors.push({ name: at, reason: "is a mask, but no value is kept: send the value" });
+      errors.push({ name: at, reason: "is a mask, but no value is stored: send the value" });
     headers[name] = isMask(value) ? (kept[name] ?? "") : value;
   }
   if (errors.length > 0) throw invalidFields(errors);

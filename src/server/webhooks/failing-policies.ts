@@ -1,4 +1,4 @@
-// Hands hosts that newly fail policies over to the outbox: with the same commit they are told of, and no event any more.
+// Queues webhooks and tickets for hosts that newly fail policies, and deletes their events in the same transaction.
 
 import { type Services, serviceContext, within } from "../core/context.ts";
 import { serverUrl } from "../core/links.ts";
@@ -11,24 +11,24 @@ import { and, eq, has, oneOf } from "../store/query.ts";
 import type { ServerTx } from "../tables.ts";
 import { destinationOfTracker } from "../tickets/destination.ts";
 import { policyTicket } from "../tickets/texts.ts";
-import { type ToldHost, toldHosts } from "./hosts.ts";
+import { type RenderedHost, renderedHosts } from "./hosts.ts";
 
 const byId = [{ column: "id", direction: "asc" }] as const;
-/** Hosts in one transaction, whatever the size of requests. */
+/** Hosts per transaction, independent of the batch size of requests. */
 const SLICE = 5_000;
 
-export async function tellFailingPolicies(services: Services, signal: AbortSignal): Promise<void> {
+export async function reportFailingPolicies(services: Services, signal: AbortSignal): Promise<void> {
   const automations = await policyAutomations(services);
   const url = await serverUrl(services);
   const waiting = await services.store.policyEvents.groupCount("policy_id");
   for (const { value: policyId } of waiting) {
     if (signal.aborted) return;
-    await tellPolicy(services, Number(policyId), automations, url);
+    await reportPolicy(services, Number(policyId), automations, url);
   }
 }
 
-/** One transaction a policy: a request without a limit has all of its hosts, and none is told of twice. */
-async function tellPolicy(
+/** One transaction per policy, so that a request without a batch limit contains all hosts, and each only once. */
+async function reportPolicy(
   services: Services,
   policyId: number,
   automations: readonly PolicyAutomation[],
@@ -38,14 +38,14 @@ async function tellPolicy(
     const policy = await tx.policies.get(policyId);
     const events = await tx.policyEvents.list({ where: eq("policy_id", policyId), order: byId });
     if (events.length === 0) return;
-    // A team's settings speak for its own policies only, whatever ids they hold.
+    // A team's settings apply to its own policies only, even if they list other ids.
     const automation = automations.find(
       ({ scope, team_id, policyIds }) =>
         policy?.scope === scope && policy.team_id === team_id && policyIds.includes(policyId),
     );
     if (policy && automation) {
       if (automation.webhook && checkDestination(automation.webhook.url) !== null) return;
-      const hosts = await toldHosts(tx, await stillFailing(tx, policy, events), url);
+      const hosts = await renderedHosts(tx, await stillFailing(tx, policy, events), url);
       await enqueueMany(tx, services, await outgoing(services, tx, { policy, automation, hosts }));
     }
     for (let at = 0; at < events.length; at += SLICE)
@@ -58,7 +58,7 @@ async function tellPolicy(
   });
 }
 
-/** Hosts that were moved, or pass meanwhile, are not told of. */
+/** Omits hosts that were transferred or pass again. */
 async function stillFailing(
   tx: ServerTx,
   policy: PolicyRow,
@@ -78,7 +78,7 @@ async function stillFailing(
 interface Failing {
   readonly policy: PolicyRow;
   readonly automation: PolicyAutomation;
-  readonly hosts: readonly ToldHost[];
+  readonly hosts: readonly RenderedHost[];
 }
 
 async function outgoing(
@@ -90,14 +90,14 @@ async function outgoing(
   const about = { event: "failing_policies", policy_id: policy.id, team_id: policy.team_id } as const;
   if (webhook) {
     const { url, batchSize } = webhook;
-    const told = await policyOnWire(within(serviceContext(services), tx), policy);
+    const rendered = await policyOnWire(within(serviceContext(services), tx), policy);
     const timestamp = services.clock.iso();
     return batches(hosts, batchSize).map((batch) => ({
       ...about,
       kind: "webhook",
       destination: url,
       url,
-      payload: { timestamp, policy: told, hosts: batch },
+      payload: { timestamp, policy: rendered, hosts: batch },
     }));
   }
   if (!tracker) return [];
@@ -106,7 +106,7 @@ async function outgoing(
   return [{ ...about, kind: "ticket", destination: destinationOfTracker(tracker), url: tracker.entry.url, payload }];
 }
 
-/** 0: all in one. */
+/** `size` 0: a single batch. */
 export function batches<T>(all: readonly T[], size: number): (readonly T[])[] {
   if (size <= 0 || all.length <= size) return [all];
   return Array.from({ length: Math.ceil(all.length / size) }, (_, i) => all.slice(i * size, (i + 1) * size));

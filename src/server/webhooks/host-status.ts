@@ -1,4 +1,4 @@
-// Tells when too many hosts have not checked in for days: of all hosts, and of teams by their own settings.
+// Reports when too many hosts have not checked in for days: of all hosts, and of each team by its own settings.
 import { createHash } from "node:crypto";
 import type { HostStatusWebhook } from "../../api/app-config.ts";
 import { days, isoAt } from "../core/clock.ts";
@@ -13,8 +13,8 @@ interface Team {
   readonly name: string;
 }
 
-/** `period`: the same is not told again within it, whatever became of the run that told it. */
-export async function tellHostStatus(services: Services, period: number, signal: AbortSignal): Promise<void> {
+/** Runs every `period` ms. The same report is not repeated within a period, even if a run failed in between. */
+export async function reportHostStatus(services: Services, period: number, signal: AbortSignal): Promise<void> {
   const { webhook_settings } = await services.config.current();
   await tell(services, webhook_settings.host_status_webhook, null, period);
   for (const { id, name, settings } of await services.store.teams.pick(["id", "name", "settings"])) {
@@ -51,7 +51,7 @@ async function tell(services: Services, hook: HostStatusWebhook, team: Team | nu
   await store.tx(
     async (tx) => {
       const last = await tx.webhookMarks.first({ where: eq("name", name) });
-      // A run begins a little sooner or later after the one before it.
+      // Runs may start a little earlier or later than scheduled.
       if (last?.digest === digest && now - Date.parse(last.at) < period * 0.9) return;
       await tx.webhookMarks.upsert([{ name, at: isoAt(now), digest }], { on: ["name"] });
       await enqueue(tx, services, {

@@ -1,4 +1,4 @@
-// What a test sends: the shape of each event, of things that do not exist.
+// Sample payloads for test deliveries of each event.
 import type { webhookEvents } from "../../api/webhooks.ts";
 
 type Event = (typeof webhookEvents)[number];
@@ -56,5 +56,6 @@ const samplePolicy = (now: string) => ({
   updated_at: now,
   passing_host_count: 9,
   failing_host_count: 1,
+  unanswered_host_count: 0,
   host_count_updated_at: now,
 });

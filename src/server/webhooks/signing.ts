@@ -1,4 +1,4 @@
-// Signatures of the Standard Webhooks specification: receivers know by them who sent a request, when, and that it is whole.
+// Signatures by the Standard Webhooks specification, which prove the sender, the time and the integrity of a request.
 import { createHmac } from "node:crypto";
 import type { Random } from "../core/random.ts";
 
@@ -7,7 +7,7 @@ const PREFIX = "whsec_";
 export const newSigningSecret = (random: Pick<Random, "token">): string =>
   PREFIX + Buffer.from(random.token(32), "base64url").toString("base64");
 
-/** The three headers, for a body that is sent at this instant (milliseconds since 1970). */
+/** The three signature headers of a body sent at `at` (epoch ms). */
 export function signatureHeaders(secret: string, messageId: string, at: number, body: string): Record<string, string> {
   const timestamp = String(Math.floor(at / 1000));
   const key = Buffer.from(secret.slice(PREFIX.length), "base64");

@@ -1,27 +1,27 @@
 import { id, table, text, time } from "../store/table.ts";
 
-/** How a destination's requests are signed, and the headers of its own that they carry. */
+/** The signing secret and custom headers of a webhook URL. */
 export const webhookDestinations = table("webhook_destinations", {
   id: id(),
   created_at: time(),
   updated_at: time(),
   url: text().unique(),
-  /** `whsec_` and base64 (Standard Webhooks). */
+  /** `whsec_` followed by base64 (Standard Webhooks). */
   signing_secret: text().secret(),
   /** A JSON object of header names and values. */
   headers: text().secret().nullable(),
 });
 
-/** What was told last of something that would be told again and again, such as the status of a team's hosts. */
+/** The last report of a kind that would otherwise be repeated, such as the host status of a team. */
 export const webhookMarks = table("webhook_marks", {
   id: id(),
   name: text().unique(),
   at: time(),
-  /** Of what was told, and to whom. */
+  /** Hash of the report and its recipient. */
   digest: text(),
 });
 
-/** Vulnerabilities by when they were first found on software of hosts; told of once. */
+/** Vulnerabilities found on hosts' software, with the time of the first finding. Each is reported once. */
 export const seenCves = table("seen_cves", {
   id: id(),
   cve: text().unique(),

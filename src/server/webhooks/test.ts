@@ -19,7 +19,7 @@ const configured = (settings: WebhookSettings, event: Event): string =>
     vulnerabilities: settings.vulnerabilities_webhook,
   })[event].destination_url;
 
-/** Sends a sample once, now, past whatever waits for the destination; what came of it is kept among the deliveries. */
+/** Sends a sample once, immediately, bypassing the destination's queue. The outcome is stored among the deliveries. */
 export async function testWebhook(
   ctx: Context,
   { event, url: given }: { event: Event; url?: string | undefined },

@@ -1,4 +1,4 @@
-// Tells of vulnerabilities that were first found on hosts' software within the last 30 days, of each once.
+// Reports vulnerabilities that were first found on hosts' software within the last 30 days, each once.
 
 import { days, isoAt } from "../core/clock.ts";
 import { isPremium, type Services } from "../core/context.ts";
@@ -11,13 +11,13 @@ import type { ServerTx } from "../tables.ts";
 import { destinationOfTracker, trackerWith } from "../tickets/destination.ts";
 import { cveTicket } from "../tickets/texts.ts";
 import { batches } from "./failing-policies.ts";
-import { type ToldHost, toldHosts } from "./hosts.ts";
+import { type RenderedHost, renderedHosts } from "./hosts.ts";
 
-/** A vulnerability counts as new for so long. */
+/** How long a vulnerability counts as new. */
 const NEW_FOR = days(30);
 const SLICE = 1_000;
 
-export async function tellVulnerabilities(services: Services, signal: AbortSignal): Promise<void> {
+export async function reportVulnerabilities(services: Services, signal: AbortSignal): Promise<void> {
   await noteSeen(services, signal);
   const { webhook_settings, integrations } = await services.config.current();
   const { enable_vulnerabilities_webhook: on, ...hook } = webhook_settings.vulnerabilities_webhook;
@@ -51,18 +51,21 @@ export async function tellVulnerabilities(services: Services, signal: AbortSigna
           ];
       await services.store.tx(
         async (tx) => {
-          const told = { where: and(eq("cve", cve), isNull("told_at")), set: { told_at: services.clock.iso() } };
-          // Nobody has it any more: nothing is told, now or later.
-          if ((await tx.seenCves.update(told)) > 0 && hosts.length > 0) await enqueueMany(tx, services, all);
+          const reported = { where: and(eq("cve", cve), isNull("told_at")), set: { told_at: services.clock.iso() } };
+          // If no host has the vulnerability any more, it is marked as reported without a request.
+          if ((await tx.seenCves.update(reported)) > 0 && hosts.length > 0) await enqueueMany(tx, services, all);
         },
-        { lock: "vulnerabilities told" },
+        { lock: "vulnerabilities reported" },
       );
     }
     if (seen.length < SLICE) return;
   }
 }
 
-/** Notes which vulnerabilities there are, whether anybody is told of them or not; those that went long ago may come anew. */
+/**
+ * Records current vulnerabilities, even if no recipient is configured. Long-gone ones are removed and may become new
+ * again.
+ */
 async function noteSeen({ store, clock }: Services, signal: AbortSignal): Promise<void> {
   const now = clock.iso();
   for (const rows of [store.softwareCves, store.osCves]) {
@@ -82,7 +85,7 @@ async function noteSeen({ store, clock }: Services, signal: AbortSignal): Promis
   );
 }
 
-interface AffectedHost extends ToldHost {
+interface AffectedHost extends RenderedHost {
   readonly software_installed_paths: readonly string[];
 }
 
@@ -102,7 +105,7 @@ async function affected(services: Services, cve: string): Promise<AffectedHost[]
           Object.entries(details).flatMap(([version, [, installed]]) => (versions.has(version) ? installed : [])),
         );
   for (const id of await byOs(store, cve)) if (!paths.has(id)) paths.set(id, []);
-  const hosts = await toldHosts(store, [...paths.keys()], await serverUrl(services));
+  const hosts = await renderedHosts(store, [...paths.keys()], await serverUrl(services));
   return hosts.map((host) => ({ ...host, software_installed_paths: paths.get(host.id)! }));
 }
 

@@ -21,14 +21,17 @@ const SOFTWARE = /\b(FROM|JOIN)\s+(apps|programs|\w+_packages|\w+_extensions|fir
 
 export type Channels = { config: Channel; distributed: Channel; log: Channel; carver?: Channel };
 
-/** One stock agent: enrolls, then three loops (config, distributed queries, logs) and the schedule of its config. */
+/**
+ * A stock agent: it enrolls, then runs three loops (config, distributed queries, logs) and the schedule of its
+ * config.
+ */
 export class SimulatedAgent {
   readonly machine: Machine;
   readonly identifier: string;
   readonly results = new Results();
   readonly logger: Logger;
   readonly carver: Carver;
-  /** Writes that were accepted; after the first one the host's inventory is with the server. */
+  /** The number of accepted writes. After the first one the server has the host's inventory. */
   accepted = 0;
   private readonly world: World;
   private readonly channels: Channels;
@@ -68,7 +71,7 @@ export class SimulatedAgent {
     return this.caller.nodeKey;
   }
 
-  /** Enroll, config, read and write at once; then each loop by its own interval. */
+  /** Enrolls, fetches the config, reads and writes immediately, then starts each loop with its own interval. */
   async start(): Promise<void> {
     await this.configTick();
     if (this.world.stopping || this.ended) return;
@@ -76,23 +79,23 @@ export class SimulatedAgent {
     await this.distributedTick();
   }
 
-  /** Polls now instead of when due, as after a restart; true when both answers were good. */
+  /** Polls immediately, as after a restart. Returns true if both calls succeeded. */
   async checkIn(): Promise<boolean> {
     const [config, read] = await Promise.all([this.fetchConfig(), this.pollOnce()]);
     return config && read;
   }
 
-  /** Takes over the node key of an earlier run: the next call checks in instead of enrolling. */
+  /** Uses the node key of an earlier run: the next call checks in instead of enrolling. */
   resume(nodeKey: string): void {
     this.caller.resume(nodeKey);
   }
 
-  /** Resolves once no call of a loop is under way. */
+  /** Resolves when no loop has a call in progress. */
   async idle(): Promise<void> {
     while (this.busy > 0) await new Promise((resolve) => this.world.wheel.after(10, () => resolve(null)));
   }
 
-  /** Ends the loops. What is buffered stays, for `flush`. */
+  /** Ends the loops. Buffered data is kept for `flush`. */
   stop(): void {
     this.ended = true;
     for (const timer of [this.configTimer, this.distributedTimer, this.logTimer, this.scheduleTimer]) {
@@ -100,14 +103,14 @@ export class SimulatedAgent {
     }
   }
 
-  /** One last try to deliver what is buffered. */
+  /** Tries one last time to deliver buffered data. */
   async flush(): Promise<void> {
     if (this.caller.nodeKey === null) return;
     if (this.results.size > 0) await this.write(1);
     await this.logger.flush(this.caller, this.channels.log, this.flags);
   }
 
-  /** One read, all its answers, one write. False when the read or the write failed. A poll under way is shared, never doubled. */
+  /** One read, then one write with all results. Returns false if either failed. Concurrent callers share one poll. */
   pollOnce(): Promise<boolean> {
     this.polling ??= this.poll().finally(() => {
       this.polling = null;
@@ -131,7 +134,7 @@ export class SimulatedAgent {
 
   private run(work: ReturnType<typeof readWork>): void {
     if (work.queries.some(([, sql]) => SOFTWARE.test(sql)) && this.reports++ > 0) {
-      // One report in ten finds that something was installed, removed or updated.
+      // In one of ten reports some software was installed, removed or updated.
       if (this.machine.random(1000 + this.reports).chance(0.1)) this.changes++;
     }
     const view = this.view();
@@ -204,7 +207,7 @@ export class SimulatedAgent {
     return config !== null;
   }
 
-  /** A new text replaces schedule and packs; an option that is gone keeps its last value until the agent restarts. */
+  /** A new config replaces schedule and packs. A removed option keeps its last value until the agent restarts. */
   private apply(config: AgentConfig): void {
     const { world, machine } = this;
     this.config = config;

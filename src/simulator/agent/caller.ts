@@ -5,7 +5,7 @@ import type { Answer } from "../wire/parser.ts";
 import type { Call, Channel } from "../wire/transport.ts";
 import type { World } from "./world.ts";
 
-/** From this version on the node key also travels as a header. */
+/** From this version on the node key is also sent as a header. */
 const HEADER_SINCE = "5.23.0";
 const MAX_ENROLL_WAIT_S = 600;
 
@@ -16,7 +16,7 @@ export type Outcome = { sends: number } & (
 );
 type Body = string | { gzip: Buffer };
 
-/** Calls of one agent: node key, enrollment inside the retry, retry waits. */
+/** The calls of one agent: node key, enrollment as part of a retry, and waits between retries. */
 export class Caller {
   nodeKey: string | null = null;
   private readonly world: World;
@@ -39,8 +39,8 @@ export class Caller {
   }
 
   /**
-   * One need of a plugin: up to `attempts` tries with n² seconds between them. An answer equal to `known` is a success that needs no
-   * second look.
+   * One call of a plugin: up to `attempts` tries with n² seconds between them. A reply equal to `known` is a success
+   * and is not parsed again.
    */
   async call(
     endpoint: Endpoint,
@@ -61,8 +61,8 @@ export class Caller {
   }
 
   /**
-   * A call of the carver: only a broken connection or a body that is no JSON is a failure. It looks neither at `error` nor at the
-   * status. Null when every try failed.
+   * A call of the carver. Only a broken connection or a body that is not JSON is a failure: neither `error` nor the
+   * status is checked. Null if every try failed.
    */
   async carve(
     endpoint: Endpoint,
@@ -75,13 +75,13 @@ export class Caller {
       const { answer } = await this.exchange(endpoint, channel, this.fieldsFor(key), body(key));
       const json = answer && jsonOf(answer.body);
       if (json) return json;
-      if (answer) this.world.stats.failed(endpoint, answer.body.slice(0, 120) || "empty answer");
+      if (answer) this.world.stats.failed(endpoint, answer.body.slice(0, 120) || "empty reply");
       if (attempt >= attempts || this.world.stopping) return null;
       await this.world.sleep(attempt * attempt * 1000);
     }
   }
 
-  /** Enrolls unless that is under way already: all threads of an agent wait for the same series. */
+  /** Enrolls. All threads of an agent share one series of enrollment attempts. */
   enroll(channel: Channel): Promise<boolean> {
     this.enrolling ??= this.enrollSeries(channel).finally(() => {
       this.enrolling = null;
@@ -101,7 +101,7 @@ export class Caller {
     const fields = this.fieldsFor(key) + (typeof content === "string" ? "" : "Content-Encoding: gzip\r\n");
     const wire = typeof content === "string" ? content : content.gzip;
     const { answer, sends } = await this.exchange(endpoint, channel, fields, wire);
-    if (!answer) return { ok: false, reason: "no answer", sends };
+    if (!answer) return { ok: false, reason: "no reply", sends };
     if (known !== undefined && answer.body === known) return { ok: true, json: null, text: known, sends };
     const verdict = judge(answer.body);
     if (verdict.ok) return { ok: true, json: verdict.json, text: answer.body, sends };
@@ -115,7 +115,7 @@ export class Caller {
     if (verdict.undefinedAnswer) stats.undefinedAnswers++;
     if (!verdict.nodeInvalid) return;
     stats.nodeInvalid++;
-    // Another thread may have enrolled meanwhile: only the key that was refused is dropped.
+    // Another thread may have enrolled in the meantime, so only the refused key is dropped.
     if (this.nodeKey === key) this.nodeKey = null;
   }
 
@@ -131,14 +131,14 @@ export class Caller {
         this.hadKey = true;
         return true;
       }
-      if (answer) stats.failed("enroll", answer.body.slice(0, 120) || "empty answer");
+      if (answer) stats.failed("enroll", answer.body.slice(0, 120) || "empty reply");
       if (this.world.stopping || attempt === settings.enrollAttempts) return false;
       await this.world.sleep(Math.min(attempt * attempt, MAX_ENROLL_WAIT_S) * 1000);
       if (this.world.stopping) return false;
     }
   }
 
-  /** One request on the wire, counted. Null when no whole answer came. */
+  /** Sends one request and counts it. Null if no complete reply was received. */
   private async exchange(
     endpoint: Endpoint,
     channel: Channel,

@@ -1,10 +1,11 @@
-// What a simulated carve holds: a real tar file of one file, made where it is needed, never whole.
+// The content of a simulated carve: a real tar archive with one file, generated in parts and never in memory as a
+// whole.
 import { createHash } from "node:crypto";
 import { Random } from "../random.ts";
 
 const RECORD = 512;
 const END = 2 * RECORD;
-/** No multiple of any block size: equal blocks are rare. */
+/** Not a multiple of any block size, so that equal blocks are rare. */
 const PATTERN = 65_521;
 
 export class TarContent {
@@ -13,7 +14,7 @@ export class TarContent {
   private readonly fileSize: number;
   private readonly pattern: Buffer;
 
-  /** Of about so many bytes, at least an empty tar. */
+  /** An archive of about this many bytes, at least an empty tar. */
   constructor(seed: number, path: string, bytes: number) {
     const random = new Random(seed);
     this.pattern = Buffer.alloc(PATTERN);
@@ -44,14 +45,14 @@ export class TarContent {
   }
 }
 
-/** POSIX.1-1988 header (ustar). Entries are named by the agent's temporary copies. */
+/** A POSIX.1-1988 header (ustar). Entries have the names of the agent's temporary copies. */
 function header(path: string, size: number): Buffer {
   const head = Buffer.alloc(RECORD);
   const put = (text: string, at: number) => head.write(text, at, "latin1");
   const octal = (value: number, width: number) => `${value.toString(8).padStart(width - 1, "0")}\0`;
   put(path.slice(-99), 0);
   put(octal(0o600, 8) + octal(0, 8) + octal(0, 8), 100);
-  // Beyond 8 GiB a tar says it in binary; carves never are.
+  // Sizes above 8 GiB would need a binary number, but carves are never that large.
   put(octal(size, 12) + octal(0, 12), 124);
   put("        0", 148);
   put("ustar\0" + "00", 257);

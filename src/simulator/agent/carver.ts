@@ -1,4 +1,5 @@
-// The carver of one agent: a query with `carve = 1` is answered at once, the upload begins at the next whole minute.
+// The carver of one agent. A query with `carve = 1` is answered immediately; the upload starts at the next whole
+// minute.
 import { randomUUID } from "node:crypto";
 import type { Machine } from "../inventory/machine.ts";
 import { hashText, mix } from "../random.ts";
@@ -10,12 +11,12 @@ import { TarContent } from "./carve-content.ts";
 import type { World } from "./world.ts";
 
 export type CarveOptions = {
-  /** Size of the archive. */
+  /** The size of the archive. */
   bytes?: number;
   blockSize?: number;
   /**
-   * What goes wrong: `size` declares more bytes than come, `repeat` sends every block twice as after a lost answer, `abort` stops in the
-   * middle, `order` sends each second block before the first.
+   * A simulated fault: `size` declares more bytes than are sent, `repeat` sends every block twice as after a lost
+   * reply, `abort` stops in the middle, `order` sends every second block before the first.
    */
   fault?: "size" | "repeat" | "abort" | "order";
 };
@@ -30,7 +31,7 @@ const RETRIES_SINCE = "5.22.0";
 type Flags = Readonly<Record<string, string>>;
 
 export class Carver {
-  /** Uploads that wait or run. */
+  /** Uploads that are waiting or running. */
   readonly running = new Set<Promise<void>>();
   private readonly world: World;
   private readonly machine: Machine;
@@ -44,7 +45,7 @@ export class Carver {
     this.channel = channel;
   }
 
-  /** The rows of a query that orders a carve; null for any other query. */
+  /** The rows for a query that starts a carve. Null for any other query. */
   answer(sql: string, flags: Flags): SqlAnswer | null {
     if (!CARVES.test(sql) || !ORDERED.test(sql)) return null;
     const path = PATH.exec(sql)?.[1]?.replaceAll("''", "'");
@@ -73,7 +74,7 @@ export class Carver {
     const options = world.settings.carves ?? {};
     const blockSize = options.blockSize ?? (Number(flags.carver_block_size) || 2_000_000);
     const seed = mix(this.machine.seed, hashText(carve.path));
-    // What a pattern would match, as one file: a name that ends with a slash is a folder's.
+    // A path pattern is treated as a single file. A name that ends with a slash is a folder.
     const path = carve.path.replace(/%|[A-Za-z]:/g, "").replace(/[/\\]$/, "$&file");
     const file = `osquery_carve_${carve.guid}${path}`;
     const content = new TarContent(seed, file, options.bytes ?? DEFAULT_BYTES);

@@ -21,7 +21,7 @@ type Pack = {
   discovery: string[];
 };
 export type Decorators = { load: string[]; always: string[] };
-/** `text` is the one copy of the received text that all agents with this config share. */
+/** `text` is one copy of the received text, shared by all agents with this config. */
 export type AgentConfig = {
   text: string;
   options: Record<string, string>;
@@ -38,7 +38,10 @@ const LINUX_WORDS = ["linux", "ubuntu", "centos"];
 
 const cache = new Map<string, AgentConfig | null>();
 
-/** Reads a config as an agent does; null when it is too large or too deep to be loaded. Same text, same object: many agents share it. */
+/**
+ * Parses a config as an agent does. Null if it is too large or too deeply nested. Agents with the same text share one
+ * object.
+ */
 export function readConfig(text: string, json: Record<string, unknown> | null): AgentConfig | null {
   const known = cache.get(text);
   if (known !== undefined) return known;
@@ -54,7 +57,7 @@ function parse(text: string, json: Record<string, unknown>): AgentConfig {
     if (["string", "number", "boolean"].includes(typeof value)) options[name] = String(value);
   }
   const packs = Object.entries(object(json.packs)).flatMap(([name, value]) => {
-    // A text would be a path on the host, which has no such file.
+    // A text would be a path on the host, where no such file exists.
     if (typeof value !== "object" || value === null) return [];
     const pack = object(value);
     return [{ name, queries: queries(pack.queries), discovery: texts(pack.discovery), ...limits(pack) }];
@@ -92,7 +95,7 @@ function limits(fields: Record<string, unknown>) {
 export type Selected = { name: string; query: ConfigQuery };
 export type HostFacts = { family: Family; agentVersion: string; identifier: string; delimiter: string };
 
-/** The queries this host runs, under their result names. `matches` runs a pack's discovery query. */
+/** The queries that this host runs, by result name. `matches` runs the discovery query of a pack. */
 export function selectQueries(config: AgentConfig, host: HostFacts, matches: (sql: string) => boolean): Selected[] {
   const selected: Selected[] = [];
   for (const query of config.schedule) if (applies(query, host)) selected.push({ name: query.name, query });
@@ -114,7 +117,7 @@ function applies(limits: { platform: string; version: string; shard: number }, h
   return limits.shard >= 100 || hashText(host.identifier) % 100 < limits.shard;
 }
 
-/** Tested by substring, as the agent does: words it does not know never match. */
+/** Tests for substrings, as the agent does. Words that it does not know never match. */
 export function platformMatches(platform: string, family: Family): boolean {
   if (platform === "" || platform.includes("any") || platform.includes("all")) return true;
   if (family === "windows") return platform.includes("windows");
@@ -123,7 +126,7 @@ export function platformMatches(platform: string, family: Family): boolean {
   return LINUX_WORDS.some((word) => platform.includes(word));
 }
 
-/** Names that collide with the agent's own keys are skipped since 5.19. */
+/** Since version 5.19, names that collide with the agent's own keys are skipped. */
 function reserved(name: string, version: string): boolean {
   return versionCompare(version, "5.19.0") >= 0 && /^(query|cache|config_views)\.|(epoch|counter)$/.test(name);
 }

@@ -11,7 +11,8 @@ type Result = { rows: string; status: number; message: string; stats: string };
 type Answer = (sql: string) => SqlAnswer;
 
 /**
- * Reads an answer as the agent walks it: the first value that is not a non-empty text ends the walk, and what stood behind it is lost.
+ * Parses a reply in the way the agent does: it stops at the first value that is not a non-empty text, and ignores
+ * everything after it.
  */
 export function readWork(json: Record<string, unknown> | null): Work {
   const work: Work = { queries: [], discovery: [], accelerate: 0 };
@@ -31,7 +32,7 @@ function collect(value: unknown, into: [string, string][]): boolean {
   return true;
 }
 
-/** The names to run, in their order; none when a discovery query has an SQL error. */
+/** The queries to run, in order. Empty if a discovery query has an SQL error. */
 export function discover(work: Work, agentVersion: string, answer: Answer): [string, string][] {
   const matched = new Set<string>();
   for (const [name, sql] of work.discovery) {
@@ -40,14 +41,17 @@ export function discover(work: Work, agentVersion: string, answer: Answer): [str
     if (result.rows.length > 0) matched.add(name);
   }
   const entries = new Set(work.discovery.map(([name]) => name));
-  // Before 5.8 one match was enough to leave out every name without an entry, and no match at all let everything run.
+  // Before 5.8, if any discovery query matched, names without one were skipped; if none matched, every query ran.
   const strict = versionCompare(agentVersion, "5.8.0") < 0;
   const runs = (name: string) =>
     strict ? matched.size === 0 || matched.has(name) : !entries.has(name) || matched.has(name);
   return work.queries.filter(([name]) => runs(name)).sort(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0));
 }
 
-/** Results that the server has not accepted yet; newer ones are merged in, and all go in every write until one is accepted. */
+/**
+ * Results that the server has not accepted yet. New results are merged in, and every write contains all of them until
+ * one is accepted.
+ */
 export class Results {
   private readonly unsent = new Map<string, Result>();
 

@@ -10,7 +10,7 @@ export function identifierOf(machine: Machine, by: AgentSettings["hostIdentifier
   return by === "instance" ? machine.instanceId : machine.hostname;
 }
 
-/** The body of an enroll request; a table without rows is absent. */
+/** The body of an enroll request. Tables without rows are left out. */
 export function enrollBody(secret: string, identifier: string, view: MachineView): string {
   const details = DETAILS.flatMap((name) => {
     const [row] = view.rowsOf(name);

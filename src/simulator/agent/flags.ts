@@ -12,7 +12,9 @@ export function sharedFlags(flags: Flags): Flags {
   return flags;
 }
 
-/** A slowed-down agent says so, else the server would take it for offline between two polls. */
+/**
+ * A slowed-down agent reports its real intervals. Otherwise the server would consider it offline between two polls.
+ */
 export function stretchedFlags(flags: Flags, scale: number): Flags {
   const slow = (name: string) => ({ [name]: String(Math.round(Number(flags[name]) * scale)) });
   return { ...flags, ...slow("distributed_interval"), ...slow("config_refresh"), ...slow("logger_tls_period") };

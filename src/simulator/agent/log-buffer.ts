@@ -4,7 +4,10 @@ export type LogLine = { text: string; id: string | null; sends: number; order: n
 const MAX_LINES = 1_000_000;
 const MAX_LINE_BYTES = 1024 * 1024;
 
-/** What the logger of an agent keeps until it is accepted: bounded, results before statuses, a back-off per type. */
+/**
+ * The lines that an agent keeps until they are accepted: with a limit, results before statuses, and a back-off for
+ * each type.
+ */
 export class LogBuffer {
   private readonly lines: Record<LogType, LogLine[]> = { result: [], status: [] };
   private readonly failures: Record<LogType, number> = { result: 0, status: 0 };
@@ -36,7 +39,10 @@ export class LogBuffer {
     if (this.size > this.maxLines) this.dropOldest();
   }
 
-  /** The next requests: at most `limit` lines of both types together, so statuses starve while results overflow. */
+  /**
+   * The next requests, with at most `limit` lines of both types together. Statuses are not sent while there are too
+   * many results.
+   */
   due(now: number, limit: number): { type: LogType; lines: LogLine[] }[] {
     const results = this.lines.result.slice(0, limit);
     const statuses = this.lines.status.slice(0, limit - results.length);
@@ -47,7 +53,7 @@ export class LogBuffer {
   }
 
   accepted(type: LogType, sent: readonly LogLine[]): void {
-    // By order, not by count: the oldest may have been dropped while the request was under way.
+    // By order number, not by count, because the oldest lines may have been dropped during the request.
     const last = sent.at(-1)?.order ?? -1;
     const lines = this.lines[type];
     let count = 0;
@@ -57,7 +63,7 @@ export class LogBuffer {
     this.blockedUntil[type] = 0;
   }
 
-  /** Waits period × n², at most `maxMs`, before this type is sent again. */
+  /** Delays the next request of this type by period × n², at most `maxMs`. */
   refused(type: LogType, now: number, periodMs: number, maxMs: number): void {
     const n = ++this.failures[type];
     this.blockedUntil[type] = now + Math.min(periodMs * n * n, maxMs);

@@ -12,7 +12,7 @@ import type { World } from "./world.ts";
 
 type Flags = Readonly<Record<string, string>>;
 
-/** Name of the result lines that a run makes on its own account; the server knows no query of this name. */
+/** The name of result lines that the simulator generates. The server has no query with this name. */
 export const GENERATED_NAME = "simulated_events";
 
 /** The logger thread of one agent. */
@@ -56,7 +56,7 @@ export class Logger {
     this.add("status", { ...at, severity: String(severity), filename, line: "213", message, version }, this.loaded);
   }
 
-  /** Adds the lines that the settings ask for since the last call, whole ones only. */
+  /** Adds the whole lines that are due by the settings since the last call. */
   generate(startedAt: number): void {
     const { settings, wallClock, rateFactor } = this.world;
     const now = wallClock() / 1000;
@@ -71,7 +71,7 @@ export class Logger {
     }
   }
 
-  /** One round: each type that has lines and is not waiting out a refusal. */
+  /** One round: sends each type that has lines and is not in back-off. */
   async send(caller: Caller, channel: Channel, flags: Flags): Promise<boolean> {
     const limit = Number(flags.logger_tls_max_lines ?? 1024);
     let ok = true;
@@ -81,7 +81,7 @@ export class Logger {
     return ok;
   }
 
-  /** Sends until nothing is left or something is refused. */
+  /** Sends until the buffer is empty or a request is refused. */
   async flush(caller: Caller, channel: Channel, flags: Flags): Promise<void> {
     while (this.buffer.size > 0) {
       const before = this.buffer.size;
@@ -89,7 +89,7 @@ export class Logger {
     }
   }
 
-  /** Notes what was never acknowledged. */
+  /** Records the lines that were never acknowledged. */
   close(): void {
     for (const type of ["result", "status"] as const) {
       for (const line of this.buffer.all(type))
@@ -147,10 +147,12 @@ export class Logger {
   }
 }
 
-/** One row per query; later columns win. */
+/** One row per query. Later columns replace earlier ones. */
 function decorations(queries: string[], answer: (sql: string) => SqlAnswer): TextRow {
   return Object.assign({}, ...queries.map((sql) => answer(sql).rows[0] ?? {}));
 }
 
-/** A small window: the lines of one call are few, and setting up zlib's usual 256 KiB costs more than the compression. */
+/**
+ * A small window, because a call has few lines and setting up zlib's usual 256 KiB costs more than the compression.
+ */
 const GZIP = { level: 4, memLevel: 5, windowBits: 13 } as const;

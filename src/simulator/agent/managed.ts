@@ -7,7 +7,7 @@ import type { World } from "./world.ts";
 const CONFIG_S = 30;
 const TOKEN_S = 3600;
 const MAX_ENROLL_WAIT_S = 600;
-/** Seconds that a script seems to run. */
+/** The simulated running time of a script, in seconds. */
 const SCRIPT_S = 1;
 const FIELDS =
   "User-Agent: svc-agent/1.40.1\r\nContent-Type: application/json\r\nAccept: application/json\r\n" as const;
@@ -16,17 +16,20 @@ export type MachineState = "unlocked" | "locked" | "wiped";
 type Result = { execution_id: string; output: string; runtime: number; exit_code: number; timeout: number };
 type Answer = { status: number; json: Record<string, unknown> };
 
-/** What the scripts that come with the server say of themselves in their second line; any other changes nothing here. */
+/** The server's own scripts, recognized by their second line. Other scripts have no effect. */
 const EFFECTS: [RegExp, MachineState][] = [
   [/^# Locks this computer\b/m, "locked"],
   [/^# Unlocks this computer\b/m, "unlocked"],
   [/^# Erases this computer\b/m, "wiped"],
 ];
 
-/** The managed agent beside a stock one: enrolls, asks for its configuration, sends device tokens, runs scripts (it pretends to). */
+/**
+ * The managed agent beside a stock one: it enrolls, fetches its configuration, sends device tokens and simulates
+ * running scripts.
+ */
 export class ManagedAgent {
   state: MachineState = "unlocked";
-  /** Called when the machine is no more. */
+  /** Called when the machine was wiped. */
   onWiped: () => void = () => {};
   private readonly world: World;
   private readonly machine: Machine;
@@ -48,7 +51,7 @@ export class ManagedAgent {
     this.identifier = identifier;
   }
 
-  /** Results of scripts that the server has not taken. */
+  /** The number of script results that the server has not accepted. */
   get undelivered(): number {
     return this.results.length;
   }
@@ -58,12 +61,12 @@ export class ManagedAgent {
     await this.configTick();
   }
 
-  /** Ends the loops. What is not delivered stays, for `flush`. */
+  /** Ends the loops. Undelivered results are kept for `flush`. */
   stop(): void {
     for (const timer of [this.configTimer, this.tokenTimer]) this.world.wheel.disarm(timer);
   }
 
-  /** Resolves once no call of a loop is under way. */
+  /** Resolves when no loop has a call in progress. */
   async idle(): Promise<void> {
     while (this.busy > 0) await new Promise((resolve) => this.world.wheel.after(10, () => resolve(null)));
   }
@@ -91,7 +94,7 @@ export class ManagedAgent {
     this.rearm(this.tokenTimer, TOKEN_S);
   }
 
-  /** Once: the server names a script until it has the result, also while that is on its way. */
+  /** Runs a script once. The server lists a script until it has the result, even while the result is being sent. */
   private async runScript(executionId: string): Promise<void> {
     if (this.world.stopping || this.results.some(({ execution_id }) => execution_id === executionId)) return;
     const answer = await this.call("managed_script_request", { execution_id: executionId });
@@ -121,12 +124,12 @@ export class ManagedAgent {
       this.world.stats.scriptsRun++;
     }
     if (this.state !== "wiped") return;
-    // The result was the last that was heard of this machine.
+    // The result was the last request of this machine.
     this.stop();
     this.onWiped();
   }
 
-  /** A call with the key; null when it failed. A refused key is dropped, and the next call enrolls. */
+  /** A call with the key. Null if it failed. A refused key is dropped, and the next call enrolls. */
   private async call(endpoint: Endpoint, body: Record<string, unknown>): Promise<Answer | null> {
     if (this.key === null && !(await this.enroll())) return null;
     const key = this.key;
@@ -139,7 +142,7 @@ export class ManagedAgent {
       stats.nodeInvalid++;
       if (this.key === key) this.key = null;
     }
-    // Cancelled meanwhile, or of an enrollment before: sending it again helps nobody.
+    // The script was cancelled or belongs to an earlier enrollment, so the result is not sent again.
     return answer.status === 404 && endpoint === "managed_script_result" ? answer : null;
   }
 
@@ -174,7 +177,7 @@ export class ManagedAgent {
     }
   }
 
-  /** One request on the wire, counted. Null when no whole answer came. */
+  /** Sends one request and counts it. Null if no complete reply was received. */
   private async exchange(endpoint: Endpoint, given: Record<string, unknown>): Promise<Answer | null> {
     const { stats, wheel } = this.world;
     const started = wheel.now();

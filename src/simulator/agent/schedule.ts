@@ -5,7 +5,7 @@ import type { ConfigQuery, Selected } from "./config.ts";
 type Entry = {
   name: string;
   query: ConfigQuery;
-  /** Interval in seconds after the host's own splay. */
+  /** The interval in seconds, including the host's splay. */
   every: number;
   dueAt: number;
   counter: number;
@@ -19,7 +19,7 @@ export type LineForms = { eventType: boolean; snapshotEventType: boolean; epoch:
 export type Common = { hostIdentifier: string; unixTime: number };
 export type Line = Record<string, unknown>;
 
-/** The scheduled queries of one agent and the log lines they make. */
+/** The scheduled queries of one agent, and the log lines that they produce. */
 export class Schedule {
   private entries = new Map<string, Entry>();
   private readonly identifier: string;
@@ -28,7 +28,7 @@ export class Schedule {
     this.identifier = identifier;
   }
 
-  /** Takes over a new selection; queries that stay keep their counter and what they saw last. */
+  /** Replaces the selected queries. Queries that stay keep their counter and previous rows. */
   replace(selected: Selected[], now: number, splayPercent: number, toMs: (seconds: number) => number): void {
     const entries = new Map<string, Entry>();
     for (const { name, query } of selected) {
@@ -71,7 +71,7 @@ export class Schedule {
     }));
   }
 
-  /** Runs what is due and gives its lines. */
+  /** Runs the due queries and returns their log lines. */
   run(
     now: number,
     common: Common,
@@ -104,7 +104,7 @@ function snapshot(entry: Entry, rows: TextRow[], common: Common, forms: LineForm
   return [{ snapshot: rows, action: "snapshot", ...fields }];
 }
 
-/** Differential results: what was added and removed since the last run; event tables only ever add. */
+/** Differential results: the rows added and removed since the last run. Event tables only add rows. */
 function changes(entry: Entry, rows: TextRow[], common: Common, forms: LineForms): Line[] {
   const events = /\bfrom\s+\w+_events\b/i.test(entry.query.query);
   const first = entry.previous === null;
@@ -147,7 +147,7 @@ export function commonFields(
   };
 }
 
-/** As asctime prints it, in UTC: `Tue Sep 30 17:37:30 2014 UTC`. */
+/** The format of asctime, in UTC: `Tue Sep 30 17:37:30 2014 UTC`. */
 export function calendarTime(unixTime: number): string {
   const [day, date, month, year, time] = new Date(unixTime * 1000)
     .toUTCString()
@@ -156,7 +156,7 @@ export function calendarTime(unixTime: number): string {
   return `${day} ${month} ${String(Number(date)).padStart(2)} ${time} ${year} UTC`;
 }
 
-/** Each host moves each interval once by up to this share, and remembers it. */
+/** Shifts an interval by up to this percentage. The shift is constant for each host and interval. */
 function splay(interval: number, percent: number, key: string): number {
   const most = Math.floor((interval * percent) / 100);
   if (most < 1) return interval;

@@ -6,18 +6,18 @@ import type { CarveOptions } from "./carver.ts";
 
 export type AgentSettings = {
   enrollSecret: string;
-  /** Which of its names an agent enrolls with. */
+  /** The kind of identifier with which agents enroll. */
   hostIdentifier: "uuid" | "hostname" | "instance";
-  /** Attempts of one enrollment series; 0 has no end. */
+  /** Attempts per series of enrollments. 0 means unlimited. */
   enrollAttempts: number;
-  /** Factor on every interval of the agents. */
+  /** A factor for all intervals of the agents. */
   scale: number;
   logLinesPerMinute: number;
   statusLinesPerHour: number;
-  /** Start values of the agent's own flags; configuration options win over them. */
+  /** Initial values of the agents' flags. Configuration options take precedence. */
   flags: Readonly<Record<string, string>>;
   carves?: CarveOptions | undefined;
-  /** Share of scripts that fail on managed agents. */
+  /** The share of scripts that fail on managed agents. */
   scriptFailures: number;
 };
 
@@ -41,7 +41,7 @@ export const DEFAULT_FLAGS: Readonly<Record<string, string>> = {
   schedule_splay_percent: "10",
 };
 
-/** What the agents of one run share: time, wire, counters. */
+/** Shared by all agents of a run: time, transport and counters. */
 export class World {
   readonly wheel: Wheel;
   readonly transport: Transport;
@@ -88,12 +88,12 @@ export class World {
     return Math.floor(this.wallClock() / 1000);
   }
 
-  /** The real waiting time of an agent's interval. */
+  /** The real duration of an agent's interval. */
   interval(seconds: number): number {
     return (seconds * 1000 * this.settings.scale) / this.rateFactor;
   }
 
-  /** Ends early when the run stops. */
+  /** Resolves early if the run stops. */
   sleep(ms: number): Promise<void> {
     if (this.stopping) return Promise.resolve();
     return new Promise((resolve) => {
@@ -112,7 +112,7 @@ export class World {
     for (const wake of [...this.sleepers]) wake();
   }
 
-  /** Header lines that do not change from call to call. */
+  /** Header lines that are the same for every call. */
   fields(version: string): string {
     let fields = this.fieldsByVersion.get(version);
     if (!fields) {

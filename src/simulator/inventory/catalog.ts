@@ -66,7 +66,7 @@ const libraries = LIBRARIES.flatMap((name) => [`lib${name}`, `lib${name}-common`
 const tools = UNIX_BASE.flatMap((name) => [`${name}-data`, `${name}-doc`]);
 const modules = MODULES.map((name) => `python3-${name.toLowerCase()}`);
 
-/** Shared templates: every simulated host draws its software from these. */
+/** Shared templates from which every simulated host draws its software. */
 export const CATALOG = {
   unix: packages([...UNIX_BASE, ...libraries, ...modules, ...tools], "maintainers"),
   python: packages(MODULES, "python"),
@@ -98,7 +98,7 @@ function packages(names: readonly string[], vendor: string): readonly Package[] 
   });
 }
 
-/** The letters a to p, as browser extensions are identified. */
+/** The letters a to p, as in the identifiers of browser extensions. */
 function letters(hash: number): string {
   let text = "";
   for (let i = 0, h = hash; i < 32; i++) {

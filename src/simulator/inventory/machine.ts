@@ -6,7 +6,7 @@ export type MachineSettings = {
   platforms: { value: Platform; weight: number }[];
   softwarePerHost: number;
   quirks: boolean;
-  /** Share of hosts with a managed agent beside the stock one. */
+  /** The share of hosts with a managed agent beside the stock one. */
   managed: number;
 };
 
@@ -41,7 +41,7 @@ export const PEOPLE = (
   "xenia yusuf zoe"
 ).split(" ");
 
-/** What stays the same for one machine over its life: a pure function of seed and index, so it need not be kept. */
+/** The constant properties of a machine. They are a pure function of seed and index, so they need not be stored. */
 export class Machine {
   readonly index: number;
   readonly seed: number;
@@ -54,7 +54,7 @@ export class Machine {
   readonly instanceId: string;
   readonly serial: string;
   readonly agentVersion: string;
-  /** An agent of before 5: sends statuses as text and "" for no rows. */
+  /** An agent before version 5: it sends statuses as text, and "" if there are no rows. */
   readonly old: boolean;
   readonly managed: boolean;
   readonly owner: string;
@@ -84,7 +84,7 @@ export class Machine {
     this.softwarePerHost = settings.softwarePerHost;
   }
 
-  /** One managed agent in ten was told to run none. */
+  /** On one of ten managed agents, scripts are disabled. */
   get runsScripts(): boolean {
     return this.seed % 10 !== 0;
   }
@@ -93,7 +93,7 @@ export class Machine {
     return { darwin: "21", linux: "9", windows: "2" }[this.platform.family];
   }
 
-  /** A generator for one topic, so that adding a table does not change the others. */
+  /** A generator per topic, so that a new table does not change the data of others. */
   random(topic: number): Random {
     return new Random(mix(this.seed, topic));
   }

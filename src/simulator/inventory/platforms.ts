@@ -11,7 +11,7 @@ export type Release = {
   patch: number;
   build: string;
   codename: string;
-  /** Windows only: what the registry says beside os_version. */
+  /** Windows only: registry values in addition to os_version. */
   displayVersion?: string;
   ubr?: number;
 };
@@ -54,7 +54,9 @@ const windows = (name: string, build: string, displayVersion: string, ubr: numbe
   ubr,
 });
 
-/** os_version as these systems report it; Fedora and RHEL both say `rhel`, old CentOS says nothing, Arch has only a build. */
+/**
+ * os_version as reported by these systems. Fedora and RHEL both report `rhel`, old CentOS nothing, Arch only a build.
+ */
 export const PLATFORMS: readonly Platform[] = [
   {
     key: "macos",
@@ -188,7 +190,7 @@ export const PLATFORMS: readonly Platform[] = [
 
 export const PLATFORM_KEYS = PLATFORMS.map((platform) => platform.key);
 
-/** Hardware as sold: model, vendor, processor, cores, memory in GiB, whether it has a battery. */
+/** Hardware models: vendor, model, processor, cores, memory in GiB, and whether there is a battery. */
 export type Hardware = {
   vendor: string;
   model: string;
@@ -272,7 +274,7 @@ export function hardwareFor(family: Family, random: Random): Hardware {
   return random.pick(HARDWARE[family]);
 }
 
-/** The platforms a run draws from: all, or the named ones (`macos`, `ubuntu`, ... or a family as `linux`). */
+/** The platforms of a run: all, or the named ones (`macos`, `ubuntu`, ... or a family such as `linux`). */
 export function platformMix(wanted: readonly string[] | undefined): { value: Platform; weight: number }[] {
   const names = new Set((wanted ?? []).map((name) => name.toLowerCase()));
   const chosen = PLATFORMS.filter((p) => names.size === 0 || names.has(p.key) || names.has(p.family));

@@ -3,7 +3,7 @@ import { CATALOG, type CatalogName, type Package } from "./catalog.ts";
 import type { Machine } from "./machine.ts";
 import type { Packages } from "./platforms.ts";
 
-/** Shares of a host's software by catalogue. */
+/** The shares of a host's software by catalogue. */
 const SHARES: Record<Packages, Partial<Record<CatalogName, number>>> = {
   apps: { apps: 0.45, homebrew: 0.2, chrome: 0.12, python: 0.1, npm: 0.05, firefox: 0.04, vscode: 0.04 },
   programs: { programs: 0.55, chrome: 0.2, python: 0.1, npm: 0.05, firefox: 0.05, vscode: 0.05 },
@@ -14,8 +14,8 @@ const SHARES: Record<Packages, Partial<Record<CatalogName, number>>> = {
 };
 
 /**
- * A host's items of one catalogue: a run of the shared template (so hosts have most in common), one item of its own, and, for each
- * `change` it went through, one item moved to its newer version or back.
+ * A host's items of one catalogue: a range of the shared template (so that hosts have most items in common), one item
+ * of its own, and for each change so far one item that is moved to its newer version or back.
  */
 export function softwareOf(machine: Machine, catalog: CatalogName, changes: number): Package[] {
   const pool = CATALOG[catalog];

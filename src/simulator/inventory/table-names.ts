@@ -58,7 +58,7 @@ const known: Record<Family, ReadonlySet<string>> = {
   windows: new Set([...COMMON, ...ONLY.windows]),
 };
 
-/** Tables a stock agent of this family has, whether or not the simulator has rows for them. */
+/** The tables that a stock agent of this family has, including those for which the simulator has no rows. */
 export function agentTables(family: Family): ReadonlySet<string> {
   return known[family];
 }

@@ -6,13 +6,13 @@ export type TableSpec = {
   families: readonly Family[];
   columns: readonly string[];
   rows(view: MachineView): readonly Row[];
-  /** Rows belong to users and need a join with `users`. */
+  /** Rows belong to users, and a query needs a join with `users`. */
   perUser?: boolean;
-  /** Before this agent version the table had no `uid` and showed everybody's rows. */
+  /** Before this agent version the table had no `uid` and returned the rows of all users. */
   perUserSince?: string;
-  /** Table of the managed agent's extension. */
+  /** A table of the managed agent's extension. */
   managed?: boolean;
-  /** First agent version that has it. */
+  /** The first agent version with this table. */
   since?: string;
 };
 

@@ -54,7 +54,7 @@ export function accountsOf(machine: Machine): Account[] {
   ];
 }
 
-/** The account that per-user software belongs to. */
+/** The account that owns the per-user software. */
 export function ownerOf(machine: Machine): Account {
   return accountsOf(machine).find((account) => account.name === machine.owner)!;
 }
@@ -105,7 +105,7 @@ function certificatesOf(machine: Machine, unixTime: number): Row[] {
   });
 }
 
-/** Users, groups, certificates. */
+/** Users, groups and certificates. */
 export const ACCOUNT_TABLES: Readonly<Record<string, TableSpec>> = {
   users: {
     families: ALL,

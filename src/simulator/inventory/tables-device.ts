@@ -4,7 +4,7 @@ import type { MachineView } from "./view.ts";
 
 const GIB = 1024 ** 3;
 
-/** Size and free space: free space wanders a little from hour to hour. */
+/** Disk size and free space. The free space varies slightly from hour to hour. */
 function disk({ machine, state }: MachineView): { size: number; free: number } {
   const random = machine.random(50);
   const size = random.pick([128, 256, 512, 1024]) * 1_000_000_000;
@@ -18,7 +18,7 @@ const encrypted = ({ machine }: MachineView) =>
 
 const DISK_ENCRYPTION = columns("name uuid encrypted type encryption_status uid user_uuid filevault_status");
 
-/** Disks, encryption, batteries, hardware state. */
+/** Disks, encryption, batteries and hardware state. */
 export const DEVICE_TABLES: Readonly<Record<string, TableSpec>> = {
   mounts: {
     families: UNIX,
@@ -123,7 +123,7 @@ export const DEVICE_TABLES: Readonly<Record<string, TableSpec>> = {
     families: WINDOWS,
     columns: columns("name caption state statename"),
     rows: ({ machine }) => {
-      // A few machines have the feature switched off: their BitLocker table must not be touched.
+      // On a few machines the feature is turned off: queries must not use their BitLocker table.
       const off = machine.random(53).chance(0.05);
       const feature = (name: string, state: number) => ({
         name,

@@ -4,7 +4,7 @@ import { ownerOf } from "./tables-accounts.ts";
 
 const COMMANDS = ["/usr/bin/curl", "/usr/bin/ssh", "/usr/bin/python3", "/bin/bash", "/usr/bin/git", "/usr/sbin/cron"];
 
-/** Event tables give what happened since the last look; a handful, depending on machine and minute. */
+/** Event tables return events since the last query: a few rows, depending on machine and time. */
 function recent(seed: number, unixTime: number): { random: Random; count: number } {
   const random = new Random(mix(seed, Math.floor(unixTime / 10)));
   return { random, count: random.int(0, 3) };

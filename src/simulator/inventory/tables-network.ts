@@ -11,7 +11,10 @@ function network({ machine }: MachineView) {
   return { family, address, mac, name, gateway: `10.${site}.0.1` };
 }
 
-/** One physical interface with a private address and a default route, loopback, and on laptops a tunnel with a worse metric. */
+/**
+ * A physical interface with a private address and a default route, loopback, and on laptops a tunnel with a higher
+ * metric.
+ */
 export const NETWORK_TABLES: Readonly<Record<string, TableSpec>> = {
   routes: {
     families: ALL,
@@ -25,7 +28,7 @@ export const NETWORK_TABLES: Readonly<Record<string, TableSpec>> = {
         gateway: netmask === 0 ? gateway : "",
         source: "",
         flags: netmask === 0 ? 3 : 1,
-        // On Windows this column holds the local address.
+        // On Windows this column contains the local address.
         interface: windows ? address : name,
         mtu: 1500,
         metric,

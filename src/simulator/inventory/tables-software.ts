@@ -82,7 +82,7 @@ export const SOFTWARE_TABLES: Readonly<Record<string, TableSpec>> = {
         size: 100 + index,
         arch: "amd64",
         revision: suffix,
-        // A removed package leaves its configuration behind and is not installed.
+        // A removed package that left its configuration files behind is not installed.
         status: index % 50 === 49 ? "deinstall ok config-files" : "install ok installed",
         maintainer: "Example Maintainers <maintainers@example.com>",
         section: "utils",

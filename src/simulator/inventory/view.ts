@@ -20,12 +20,12 @@ export type ScheduledStats = {
   outputSize: number;
 };
 
-/** What changes while a machine runs. */
+/** The state of a machine that changes while it runs. */
 export type MachineState = {
   unixTime: number;
   bootedAt: number;
   agentStartedAt: number;
-  /** How many times its software changed. */
+  /** The number of changes of its software. */
   changes: number;
   flags: Readonly<Record<string, string>>;
   schedule: () => ScheduledStats[];
@@ -40,7 +40,7 @@ const SPECS: Readonly<Record<string, TableSpec>> = {
   ...EVENT_TABLES,
 };
 
-/** One machine at one moment, as tables. */
+/** The tables of one machine at one moment. */
 export class MachineView implements Tables {
   readonly machine: Machine;
   readonly state: MachineState;
@@ -65,7 +65,7 @@ export class MachineView implements Tables {
     if (spec.perUserSince && versionCompare(this.machine.agentVersion, spec.perUserSince) < 0) {
       return { columns: data.columns.filter((column) => column !== "uid"), rows: data.rows };
     }
-    // Such tables show the agent's own user only, unless the statement gives them users to walk.
+    // Without a join with users, such tables return only the rows of the agent's own user.
     if (!spec.perUser || beside.has("users")) return data;
     const { rows } = data;
     return { columns: data.columns, rows: rows.filter((row) => row.uid === 0) };
@@ -75,7 +75,7 @@ export class MachineView implements Tables {
     return this.table(name)?.rows ?? [];
   }
 
-  /** Names for osquery_registry. */
+  /** Table names for osquery_registry. */
   tableNames(): string[] {
     const { family } = this.machine.platform;
     const modelled = Object.keys(SPECS).filter((name) => this.specOf(name));

@@ -8,16 +8,16 @@ export type TextRow = Record<string, string>;
 export type SqlAnswer = { status: number; message: string; rows: TextRow[] };
 
 const CACHED = 4096;
-/** Parts of SQL beyond the evaluator: a query with them gets one dummy row instead of a false error. */
+/** SQL that the evaluator does not support: such a query gets one dummy row instead of a false error. */
 const BEYOND =
   /^\s*(WITH|VALUES|PRAGMA|EXPLAIN)\b|\b(OVER|EXCEPT|INTERSECT|WINDOW|NATURAL|REGEXP|MATCH|RECURSIVE|NOTNULL)\b/i;
 
 const parsed = new Map<string, Query | SqlError>();
 
-/** Raised by a table provider for a table the agent knows but the simulator has no rows for. */
+/** Thrown by a table provider for a table that the agent knows but the simulator has no rows for. */
 export class NoModel extends Error {}
 
-/** What the agent answers to one query: rows of text, or an SQLite status with its message. */
+/** The agent's result for one query: rows of text, or an SQLite status with its message. */
 export function answerSql(sql: string, tables: Tables): SqlAnswer {
   try {
     return { status: 0, message: "", rows: execute(parse(sql), tables).map(textRow) };
@@ -28,7 +28,7 @@ export function answerSql(sql: string, tables: Tables): SqlAnswer {
   }
 }
 
-/** Many agents run the same few texts: each is parsed once for all of them. */
+/** Many agents run the same few queries, so each is parsed only once. */
 function parse(sql: string): Query {
   let known = parsed.get(sql);
   if (known === undefined) {
@@ -53,7 +53,7 @@ function dummy(): SqlAnswer {
   return { status: 0, message: "", rows: [{ "1": "1" }] };
 }
 
-/** Agents send every value as text, NULL as the empty one. */
+/** Agents send every value as text, and NULL as an empty text. */
 export function textRow(row: Row): TextRow {
   const text: TextRow = {};
   for (const key in row) {

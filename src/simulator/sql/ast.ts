@@ -36,7 +36,7 @@ export type Select = {
 
 export type Query = {
   selects: Select[];
-  /** False where any UNION without ALL joins them. */
+  /** False if any of the UNIONs is without ALL. */
   all: boolean;
   orderBy: { expr: Expr; descending: boolean }[];
   limit: Expr | null;

@@ -14,16 +14,16 @@ import {
 
 export type Row = Readonly<Record<string, Value>>;
 
-/** The rows at hand, one per source; inside an aggregate also the rows of the group. */
+/** The current rows, one per source. Within an aggregate also the rows of the group. */
 export type Env = { rows: (Row | null)[]; parent: Env | null; group: Env[] | null };
 export type Eval = (env: Env) => Value;
 
 export type Scope = {
   sources: { alias: string; columns: ReadonlySet<string> }[];
   parent: Scope | null;
-  /** Result columns by name: SQLite lets every clause use them. */
+  /** Result columns by name: in SQLite every clause can use them. */
   aliases: ReadonlyMap<string, Expr>;
-  /** Runs a sub-select inside this scope; true as second argument stops at the first row. */
+  /** Runs a sub-select in this scope. If the second argument is true, it stops at the first row. */
   sub(query: Query, scope: Scope): (env: Env) => Row[];
 };
 
@@ -111,7 +111,7 @@ export function hasAggregate(expr: Expr): boolean {
   return false;
 }
 
-/** Guards against an alias that is defined by itself. */
+/** Prevents endless recursion for an alias that is defined by itself. */
 function mentions(expr: Expr, name: string): boolean {
   if (expr.kind === "column") return expr.source === null && expr.name === name;
   if (expr.kind === "binary") return mentions(expr.left, name) || mentions(expr.right, name);

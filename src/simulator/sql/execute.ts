@@ -6,12 +6,15 @@ import { compare, toNumber, truthy } from "./values.ts";
 export type { Row } from "./compile-expression.ts";
 export type TableData = { columns: readonly string[]; rows: readonly Row[] };
 
-/** Where rows come from. `beside` names the tables of the same SELECT: some tables answer differently when joined with users. */
+/**
+ * Provides rows. `beside` names the tables of the same SELECT: some tables return other rows when they are joined
+ * with users.
+ */
 export interface Tables {
   table(name: string, beside: ReadonlySet<string>): TableData | null;
 }
 
-/** Runs a parsed query; throws SqlError as SQLite would and Unsupported where this small engine ends. */
+/** Runs a parsed query. Throws SqlError like SQLite, and Unsupported for features that this engine does not have. */
 export function execute(query: Query, tables: Tables): Row[] {
   return compileQuery(query, tables, null)({ rows: [], parent: null, group: null }).rows;
 }
@@ -136,7 +139,9 @@ function joinCondition(source: Source, scope: Scope): Expr | null {
   }, source.on);
 }
 
-/** One `this.column = earlier.column` of a join condition, so that large tables are looked up instead of scanned. */
+/**
+ * Finds a `this.column = earlier.column` in a join condition, so that large tables are looked up instead of scanned.
+ */
 function equality(expr: Expr, alias: string, scope: Scope): { column: string; other: Eval } | null {
   if (expr.kind !== "binary") return null;
   if (expr.op === "AND") return equality(expr.left, alias, scope) ?? equality(expr.right, alias, scope);
@@ -186,7 +191,7 @@ function projection(select: Select, scope: Scope): { columns: string[]; project:
 
 const NO_ALIASES: Scope["aliases"] = new Map();
 
-/** ORDER BY and GROUP BY may name a result column or give its position. */
+/** ORDER BY and GROUP BY may use the name or the position of a result column. */
 function aliased(expr: Expr, select: Select): Expr {
   if (expr.kind === "literal" && typeof expr.value === "number") {
     const item = select.items[expr.value - 1];

@@ -6,7 +6,7 @@ const RESERVED = new Set(
   "SELECT FROM WHERE AND OR GROUP ORDER LIMIT UNION JOIN ON THEN WHEN ELSE END AS WITH".split(" "),
 );
 
-/** Recursive descent over SQLite's precedence; `query` is filled in by the statement parser. */
+/** A recursive descent parser with SQLite's operator precedence. The statement parser implements `query`. */
 export abstract class ExpressionParser {
   private readonly tokens: Token[];
   private readonly sql: string;
@@ -80,7 +80,7 @@ export abstract class ExpressionParser {
     return first.text.toLowerCase();
   }
 
-  /** SQLite names an unnamed column by its text. */
+  /** SQLite names an unnamed column after its source text. */
   textBetween(from: number, to: number): string {
     return this.tokens
       .slice(from, to)

@@ -8,7 +8,10 @@ const CLAUSES = new Set(
   ),
 );
 
-/** One SELECT statement with joins, sub-selects, grouping and UNION: what servers send to agents. Anything else throws SqlError. */
+/**
+ * Parses one SELECT statement with joins, sub-selects, grouping and UNION, as servers send them. Anything else throws
+ * SqlError.
+ */
 export function parseQuery(sql: string): Query {
   const parser = new QueryParser(tokenize(sql), sql);
   const query = parser.query();

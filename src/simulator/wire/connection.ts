@@ -3,7 +3,7 @@ import { connect as connectTls, type SecureContext } from "node:tls";
 import { type Answer, ResponseParser } from "./parser.ts";
 
 export type FailureReason = "connect" | "timeout" | "closed" | "bad answer" | "redirect" | "stopped";
-/** `sends` is 2 where a broken connection made the request go out again: the server may have acted on both. */
+/** `sends` is 2 if the request was repeated after a broken connection: the server may have processed both. */
 export type Exchange = { sends?: number } & (
   | { ok: true; answer: Answer }
   | { ok: false; reason: FailureReason; detail: string }
@@ -15,7 +15,7 @@ export type WireRequest = { head: string; body: string | Buffer };
 
 export type ConnectionEvents = { connected(): void; gone(connection: Connection): void };
 
-/** One keep-alive connection with at most one request in flight, as each thread of a stock agent has. */
+/** A keep-alive connection with at most one request in flight, like that of each thread of a stock agent. */
 export class Connection {
   readonly openedAt: number;
   private readonly socket: Socket;
@@ -24,7 +24,7 @@ export class Connection {
   connected = false;
   private failure = "connection closed";
   private on: ConnectionEvents | null;
-  /** Finished exchanges; only a connection that served before earns a second try elsewhere. */
+  /** The number of finished exchanges. A request is repeated only if its connection has served another one before. */
   served = 0;
   open = true;
 
@@ -51,7 +51,7 @@ export class Connection {
     }
   }
 
-  /** Ends the connection and the exchange on it. */
+  /** Closes the connection and fails the exchange on it. */
   destroy(reason: FailureReason = "closed"): void {
     if (!this.open) return;
     this.open = false;
@@ -61,7 +61,7 @@ export class Connection {
   }
 
   private openTcp(origin: Origin): Socket {
-    // One read buffer for all plain connections: the parser copies what it must keep before the next read.
+    // All plain connections share one read buffer: the parser copies what it must keep before the next read.
     const onread = {
       buffer: READ_BUFFER,
       callback: (length: number, buffer: Uint8Array) => {

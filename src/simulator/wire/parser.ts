@@ -1,4 +1,4 @@
-/** The library default of the stock agent: a larger answer is a failure. */
+/** The stock agent's library default: a larger reply is a failure. */
 export const MAX_BODY = 8 * 1024 * 1024;
 const MAX_HEAD = 64 * 1024;
 
@@ -7,8 +7,9 @@ export type Answer = { status: number; location: string | null; body: string; ke
 type State = "head" | "length" | "close" | "chunk-size" | "chunk-data" | "chunk-end" | "trailer";
 
 /**
- * Response side of HTTP/1.1 (RFC 9112) for one connection: content-length, chunked and read-until-close bodies, split anywhere.
- * `push` returns the answer once it is whole; the chunk may be overwritten after the call. Throws on bytes that are not HTTP.
+ * Parses HTTP/1.1 responses (RFC 9112) of one connection: content-length, chunked and read-until-close bodies, split
+ * at any position. `push` returns the reply when it is complete. The chunk may be overwritten after the call. Throws
+ * for bytes that are not HTTP.
  */
 export class ResponseParser {
   private state: State = "head";
@@ -22,7 +23,7 @@ export class ResponseParser {
   private location: string | null = null;
   private keepAlive = true;
 
-  /** True between answers. Bytes that arrive then were never asked for. */
+  /** True between replies. Bytes that arrive then belong to no request. */
   get idle(): boolean {
     return this.bytes === 0;
   }
@@ -62,7 +63,7 @@ export class ResponseParser {
     return this.state === "length" && this.left === 0;
   }
 
-  /** The peer closed: the end of a read-until-close body, otherwise an answer that never came. */
+  /** Called when the peer has closed: the end of a read-until-close body, otherwise an incomplete reply. */
   close(): Answer | null {
     return this.state === "close" ? this.finish(this.joined(), Buffer.alloc(0), 0) : null;
   }
@@ -109,7 +110,7 @@ export class ResponseParser {
     }
   }
 
-  /** Collects one line into `this.line`; -1 when the chunk ended first. */
+  /** Appends to `this.line` up to the end of the line. -1 if the chunk ended first. */
   private readLine(chunk: Buffer, at: number): number {
     const end = chunk.indexOf(10, at);
     this.line += chunk.toString("latin1", at, end < 0 ? chunk.length : end);
@@ -117,7 +118,7 @@ export class ResponseParser {
     return end < 0 ? -1 : end + 1;
   }
 
-  /** Acts on the finished line; true when it was the last one of the body. */
+  /** Processes the complete line. Returns true if it was the last one of the body. */
   private endLine(): boolean {
     const line = this.line.replace(/\r$/, "");
     this.line = "";
@@ -138,7 +139,7 @@ export class ResponseParser {
   private keep(chunk: Buffer, from: number, to: number): void {
     this.size += to - from;
     if (this.size > MAX_BODY) throw new Error("body too large");
-    // A copy: the connection reads into one buffer again and again.
+    // A copy, because the connection reuses its read buffer.
     this.parts.push(Buffer.from(chunk.subarray(from, to)));
   }
 
@@ -151,7 +152,7 @@ export class ResponseParser {
       status: this.status,
       location: this.location,
       body,
-      // Bytes behind the answer belong to nothing we asked: the connection cannot be trusted further.
+      // Bytes after the reply belong to no request, so the connection is not used again.
       keepAlive: this.keepAlive && at === chunk.length,
       bytes: this.bytes,
     };

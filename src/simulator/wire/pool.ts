@@ -9,10 +9,13 @@ import {
   type WireRequest,
 } from "./connection.ts";
 
-/** Stock agents re-open a connection when it gets this old (`tls_session_timeout`). */
+/** Stock agents reopen a connection when it reaches this age (`tls_session_timeout`). */
 const MAX_AGE_MS = 3_600_000;
 
-/** A server's queue for new connections is short (often 511): what does not fit waits a second for the next SYN. */
+/**
+ * A server's queue for new connections is short (often 511). A connection that does not fit waits a second until its
+ * SYN is repeated.
+ */
 const CONNECTING_AT_ONCE = 64;
 
 class Job {
@@ -30,7 +33,9 @@ class Job {
   }
 }
 
-/** Connections to one origin, at most `limit`. With a limit of one it is the private connection of one agent thread. */
+/**
+ * At most `limit` connections to one origin. With a limit of one it is the private connection of one agent thread.
+ */
 export class Pool {
   private readonly origin: Origin;
   private readonly tls: TlsSettings;
@@ -64,12 +69,14 @@ export class Pool {
     });
   }
 
-  /** Drops connections as a restarted server would; requests in flight are repeated once by the agent's own rule. */
+  /**
+   * Closes connections as a restarting server would. Requests in flight are repeated once by the agent's own rule.
+   */
   reset(): void {
     for (const connection of [...this.all]) connection.destroy();
   }
 
-  /** Ends everything; what is in flight or waiting fails. */
+  /** Closes all connections. Requests that are in flight or waiting fail. */
   close(): void {
     const waiting = this.waiting.slice(this.waitingAt);
     this.waiting = [];

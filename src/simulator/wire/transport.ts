@@ -4,7 +4,7 @@ import type { Wheel } from "../wheel.ts";
 import type { Exchange, Origin, TlsSettings, WireRequest } from "./connection.ts";
 import { Pool } from "./pool.ts";
 
-/** The stock agent's limit for one answer. */
+/** The stock agent's time limit for one reply. */
 export const ANSWER_TIMEOUT_MS = 16_000;
 const MAX_REDIRECTS = 10;
 const REDIRECTS = new Set([301, 302, 303, 304, 305, 307, 308]);
@@ -15,10 +15,10 @@ export type TransportSettings = {
   maxConnections: number;
 };
 
-/** A call: the path is relative to the server, the fields are header lines that end with CRLF. */
+/** A call. The path is relative to the server; the fields are header lines that end with CRLF. */
 export type Call = { path: string; fields: string; body: string | Buffer };
 
-/** Ways to the server: one pool that all agents share, or pools of one connection that belong to one agent thread. */
+/** Connections to the server: one pool shared by all agents, or a pool of one connection for each agent thread. */
 export class Transport {
   readonly basePath: string;
   private readonly origin: Origin;
@@ -94,7 +94,7 @@ export class Transport {
   }
 }
 
-/** One agent thread's way to the server. */
+/** The connection of one agent thread to the server. */
 export class Channel {
   private readonly transport: Transport;
   private readonly pool: Pool;
@@ -131,7 +131,7 @@ function urlOf(origin: Origin): string {
 
 function tlsSettings(tls: { ca?: string; caFile?: string; insecure?: boolean }): TlsSettings {
   const ca = tls.ca ?? (tls.caFile ? readFileSync(tls.caFile, "utf8") : undefined);
-  // One context for all connections: building it per connection costs more than the handshake's own work.
+  // All connections share one context, because building one costs more than a handshake.
   const context = createSecureContext({ ca: ca ?? [...rootCertificates], minVersion: "TLSv1.2" });
   return { context, insecure: tls.insecure ?? false };
 }

@@ -19,7 +19,7 @@ export type Fixture = (typeof fixtures)[number];
 
 export const NOW = Date.parse("2026-03-01T12:00:00.000Z");
 
-/** The detail answers of one recorded distributed write. */
+/** The detail results of one recorded distributed write. */
 export function answersOf(name: Fixture): DetailResults {
   return detailResults(JSON.parse(readFileSync(new URL(`../../fixtures/agent/${name}.json`, import.meta.url), "utf8")));
 }
@@ -34,7 +34,7 @@ export const context = (known: HostContext["known"] = {}, more: Partial<HostCont
 export const changesOf = (name: Fixture, known: HostContext["known"] = {}): HostChanges =>
   hostChanges(answersOf(name), context(known));
 
-/** Answers made up for a test: rows, or a failure. */
+/** Results invented for a test: rows, or a failure. */
 export function answers(made: Record<string, unknown[] | "failed">): DetailResults {
   const queries: Record<string, unknown> = {};
   const statuses: Record<string, number> = {};

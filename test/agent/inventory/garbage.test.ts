@@ -14,7 +14,7 @@ import { hostDetails, hosts } from "../../../src/server/hosts/tables.ts";
 import { partRow } from "../../../src/server/store/rows.ts";
 import { context } from "./fixture.ts";
 
-// Cells that look like what the rules take apart, and any JSON besides.
+// Cells that look like those that the rules parse, and any other JSON.
 const cell = fc.oneof(
   { weight: 3, arbitrary: fc.jsonValue({ maxDepth: 2 }) },
   fc.constantFrom("", "-1", "0", "1", "true", "null", "99999999999999999999", "1e400", "-0", "NaN", "/C=/O=a/b", "::1"),
@@ -57,11 +57,11 @@ const write = fc.record({
 });
 const platform = fc.constantFrom("", "darwin", "windows", "ubuntu", "arch", "chrome");
 
-/** As it comes off the wire: own keys such as __proto__ included. */
+/** As received: including own keys such as __proto__. */
 const sent = (value: unknown) => JSON.parse(JSON.stringify(value) ?? "null");
 
-describe("garbage from an agent", () => {
-  it("never throws, and changes a host only to what its table can hold", () => {
+describe("invalid data from an agent", () => {
+  it("never throws, and sets a host's fields only to values that its table can contain", () => {
     fc.assert(
       fc.property(write, platform, fc.string(), (made, known, publicIp) => {
         const results = detailResults(sent(made));
@@ -80,7 +80,7 @@ describe("garbage from an agent", () => {
     );
   });
 
-  it("never throws in software, whose entries are always whole", () => {
+  it("never throws in software, whose entries are always complete", () => {
     fc.assert(
       fc.property(write, platform, (made, known) => {
         const results = detailResults(sent(made));
@@ -114,7 +114,7 @@ describe("garbage from an agent", () => {
     for (const bad of [1, "1", 21, "no", {}, [], [0]]) expect(ok(bad)).toBe(false);
   });
 
-  it("is told apart from answers: no rows, other names, failures without rows", () => {
+  it("is distinguished from results: no rows, other names, failures without rows", () => {
     const results = detailResults({
       queries: { svc_detail_query_a: "", svc_label_query_7: [{}], svc_detail_query_b: [1, null, [], { x: "1" }] },
       statuses: { svc_detail_query_c: 1 },
@@ -146,14 +146,14 @@ describe("numbers", () => {
     [undefined, null],
     [[5], null],
     [Number.NaN, null],
-  ])("%j is %j as a whole number", (given, expected) => expect(toInt(given)).toBe(expected));
+  ])("%j is %j as an integer", (given, expected) => expect(toInt(given)).toBe(expected));
 
   it("are never negative as counts, never -0, never infinite", () => {
     expect(toCount("-5")).toBe(0);
     expect(Object.is(toInt("-0.5"), 0)).toBe(true);
     expect(toNumber("1e999")).toBe(Number.MAX_VALUE);
   });
-  it("become times only when positive, of four-digit years", () => {
+  it("become times only if positive, with four-digit years", () => {
     expect(unixToIso("1730000123.25")).toBe("2024-10-27T03:35:23.250Z");
     for (const none of ["", "0", "-1.0", "x", null]) expect(unixToIso(none)).toBeNull();
     expect(unixToIso("1e30")).toBe("9999-12-31T23:59:59.999Z");

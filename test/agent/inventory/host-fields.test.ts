@@ -15,13 +15,13 @@ describe("a host's operating system", () => {
     ["windows-11", "windows", "Windows 11 Enterprise 23H2 10.0.22631.4317", "10.0.22631.4317"],
     ["windows-10", "windows", "Windows 10 Pro 10.0.19041.264", "10.0.19041.264"],
     ["windows-server-2022", "windows", "Windows Server 2022 Datacenter 21H2 10.0.20348.2762", "10.0.20348.2762"],
-  ])("of %s is told by platform, name and version", (name, platform, osVersion, version) => {
+  ])("of %s is determined by platform, name and version", (name, platform, osVersion, version) => {
     const { set, os } = changesOf(name);
     expect(set).toMatchObject({ platform, os_version: osVersion });
     expect(os).toMatchObject({ platform, version });
   });
 
-  it("keeps the name that the system gives itself for filters", () => {
+  it("keeps the system's own name for filters", () => {
     expect(changesOf("windows-11").os?.name).toBe("Microsoft Windows 11 Enterprise");
     expect(changesOf("ubuntu-22.04").os?.name).toBe("Ubuntu");
   });
@@ -42,7 +42,7 @@ describe("a host's operating system", () => {
     expect(changes({ os_version: [row] }).set.os_version).toBe(expected);
   });
 
-  it("does not lose a Windows build while the registry query fails", () => {
+  it("keeps a Windows build while the registry query fails", () => {
     const row = { name: "Microsoft Windows 11 Pro", version: "10.0.22631", platform: "windows" };
     const known = { platform: "windows", os_version: "Windows 11 Pro 23H2 10.0.22631.4317" };
     const kept = changes({ os_version: [row], os_windows: "failed" }, known);
@@ -53,25 +53,25 @@ describe("a host's operating system", () => {
     expect(changes({ os_version: [row] }).set.os_version).toBe("Windows 11 Pro 10.0.22631");
   });
 
-  it("keeps a known platform when the agent leaves it empty", () => {
+  it("keeps a known platform if the agent leaves it empty", () => {
     expect(changes({ os_version: [{ name: "Thing", platform: "" }] }, { platform: "arch" }).set.platform).toBe("arch");
   });
 });
 
-describe("queries that did not answer", () => {
-  it("keep what was known, when failed or absent", () => {
+describe("queries without results", () => {
+  it("keep the known values, if failed or absent", () => {
     const { set, users, batteries, detailsReported } = changes({ system_info: "failed", uptime: "failed" });
     expect(set).toEqual({ public_ip: "203.0.113.5" });
     expect([users, batteries]).toEqual([null, null]);
     expect(detailsReported).toBe(true);
   });
 
-  it("change nothing at all when the write has no details", () => {
+  it("change nothing at all if the write has no details", () => {
     expect(changes({})).toMatchObject({ set: {}, detailsReported: false, warnings: [] });
   });
 
   it.each(["os_version", "qengine_info", "system_info", "uptime", "disk_unix", "diskenc_darwin", "agent_info"])(
-    "%s with another number of rows than one is told and kept",
+    "%s with any number of rows but one is reported, and the values are kept",
     (key) => {
       for (const rows of [[], [{ a: "1" }, { a: "2" }]]) {
         const { set, warnings } = changes({ [key]: rows }, { platform: "darwin" });
@@ -81,7 +81,7 @@ describe("queries that did not answer", () => {
     },
   );
 
-  it("of another platform are not believed", () => {
+  it("of another platform are ignored", () => {
     const made = { diskenc_darwin: [{ unlocked_by: "3" }], diskenc_linux: [{ path: "/", encrypted: "0" }] };
     expect(changes(made, { platform: "ubuntu" }).set.disk_encryption_enabled).toBe(false);
     expect(changes(made, { platform: "darwin" }).set.disk_encryption_enabled).toBe(true);
@@ -90,7 +90,7 @@ describe("queries that did not answer", () => {
 });
 
 describe("system_info", () => {
-  it("is copied, cores and memory as numbers", () => {
+  it("is copied, with cores and memory as numbers", () => {
     expect(changesOf("macos-14").set).toMatchObject({
       hostname: "annas-mbp.local",
       uuid: "E5A1B2C3-1111-5222-8333-944445555666",
@@ -109,28 +109,28 @@ describe("system_info", () => {
     });
   });
 
-  it('leaves a serial of "-1" alone, and takes an empty one', () => {
+  it('ignores a serial of "-1", and accepts an empty one', () => {
     expect(changesOf("macos-15").set).not.toHaveProperty("hardware_serial");
     expect(changesOf("windows-10").set.hardware_serial).toBe("");
   });
 
-  it("leaves columns alone that this agent does not have or that hold no number", () => {
+  it("ignores columns that this agent does not have or that contain no number", () => {
     const { set } = changes({ system_info: [{ hostname: "h", physical_memory: "lots" }] }, { memory: 7 });
     expect(set).toEqual({ hostname: "h", display_name: "h", memory: 7, public_ip: "203.0.113.5" });
   });
 
-  it("clamps 64-bit numbers that JavaScript cannot hold", () => {
+  it("clamps 64-bit numbers beyond JavaScript's range", () => {
     const { set } = changes({ system_info: [{ physical_memory: "18446744073709551615", cpu_logical_cores: "-4" }] });
     expect(set).toMatchObject({ memory: Number.MAX_SAFE_INTEGER, cpu_logical_cores: 0 });
   });
 
-  it("cuts texts to what an index can hold, never inside a character", () => {
+  it("truncates texts to the length of an index, never inside a character", () => {
     const { set } = changes({ system_info: [{ hostname: `${"h".repeat(254)}😀`, uuid: "u\0\ud800" }] });
     expect(set.hostname).toBe("h".repeat(254));
     expect(set.uuid).toBe("u\ufffd\ufffd");
   });
 
-  it("makes the display name of what is known together with what is new", () => {
+  it("builds the display name from known and new values", () => {
     const known = { hardware_model: "KVM", hardware_serial: "S9" };
     expect(changesOf("centos-7", known).set.display_name).toBe("KVM (S9)");
     expect(displayName({ computer_name: "c", hostname: "h" })).toBe("c");
@@ -144,13 +144,13 @@ describe("uptime", () => {
     expect(changesOf("ubuntu-22.04").set.uptime).toBe(9_900_000_000_000_000);
     expect(BigInt(changes({ uptime: [{ total_seconds: "123456789" }] }).set.uptime ?? 0)).toBe(123456789000000000n);
   });
-  it("tells the last restart", () => {
+  it("determines the last restart", () => {
     expect(changesOf("windows-11").set.last_restarted_at).toBe("2026-03-01T09:30:00.000Z");
   });
-  it.each(["0", ""])("of %j tells none", (total_seconds) => {
+  it.each(["0", ""])("of %j determines none", (total_seconds) => {
     expect(changes({ uptime: [{ total_seconds }] }).set).toMatchObject({ uptime: 0, last_restarted_at: null });
   });
-  it("of garbage is passed over", () => {
+  it("with invalid values is ignored", () => {
     expect(changes({ uptime: [{ total_seconds: "a while" }] }).set).not.toHaveProperty("uptime");
   });
 });
@@ -164,7 +164,7 @@ describe("flags", () => {
     });
     expect(changesOf("arch").set.config_tls_refresh).toBe(60);
   });
-  it("that are not told stay", () => {
+  it("that are not reported are kept", () => {
     const { set } = changes({ flags: [{ name: "distributed_interval", value: "" }] });
     expect(set).toMatchObject({ distributed_interval: 0 });
     expect(set).not.toHaveProperty("config_tls_refresh");
@@ -175,18 +175,18 @@ describe("addresses", () => {
   const net = (...rows: [string, string][]) =>
     changes({ net_unix: rows.map(([metric, address], i) => ({ metric, address, mac: `m${i}` })) }).set;
 
-  it("take the private one, IPv4 before IPv6 and link-local", () => {
+  it("use the private one, IPv4 before IPv6 and link-local", () => {
     expect(changesOf("macos-14").set).toMatchObject({ primary_ip: "192.168.1.23", primary_mac: "a4:83:e7:00:11:22" });
   });
-  it("take the lowest metric on Windows", () => {
+  it("use the lowest metric on Windows", () => {
     expect(changesOf("windows-11").set.primary_ip).toBe("192.168.178.40");
   });
-  it("take the lowest metric before the address family", () => {
+  it("prefer the lowest metric to the address family", () => {
     expect(net(["100", "10.0.0.1"], ["50", "fd00::1%en0"])).toMatchObject({ primary_ip: "fd00::1", primary_mac: "m1" });
     expect(net(["", "10.0.0.1"], ["1", "10.0.0.2"]).primary_ip).toBe("10.0.0.1");
     expect(net(["1", "10.0.0.1"], ["1", "10.0.0.2"]).primary_ip).toBe("10.0.0.1");
   });
-  it("stay when none is private", () => {
+  it("are kept if none is private", () => {
     expect(changesOf("arch").set).not.toHaveProperty("primary_ip");
     expect(net(["0", "172.32.0.1"], ["0", "172.15.0.1"], ["0", "11.0.0.1"], ["0", "fe80::1"])).not.toHaveProperty(
       "primary_ip",
@@ -196,7 +196,7 @@ describe("addresses", () => {
     "count %s as private",
     (address) => expect(net(["0", address]).primary_ip).toBe(address),
   );
-  it("take the public one from the request", () => {
+  it("use the public one from the request", () => {
     const at = (publicIp: string) => changes({ uptime: "failed" }, {}, { publicIp }).set.public_ip;
     expect(at("2001:db8::1")).toBe("2001:db8::1");
     expect(at("::ffff:198.51.100.1")).toBe("198.51.100.1");
@@ -212,14 +212,14 @@ describe("disks", () => {
       percent_disk_space_available: 49,
     });
   });
-  it("are whole on Windows", () => {
+  it("are integers on Windows", () => {
     expect(changesOf("windows-11").set).toMatchObject({
       gigs_total_disk_space: 511,
       gigs_disk_space_available: 128,
       percent_disk_space_available: 25,
     });
   });
-  it("of nothing are 0, of garbage unknown", () => {
+  it("of nothing are 0, with invalid values unknown", () => {
     expect(changesOf("windows-10").set).toMatchObject({ gigs_total_disk_space: 0, percent_disk_space_available: 0 });
     expect(changes({ disk_unix: [{ blocks: "many" }] }).set).not.toHaveProperty("gigs_total_disk_space");
   });
@@ -233,7 +233,7 @@ describe("disks", () => {
   ])("of %s are encrypted: %s", (name, expected) => {
     expect(changesOf(name).set.disk_encryption_enabled).toBe(expected);
   });
-  it("keep their encryption when BitLocker could not be read, and need a user to unlock them on macOS", () => {
+  it("keep their encryption if BitLocker could not be read, and need a user to unlock them on macOS", () => {
     expect(changesOf("windows-server-2022").set).not.toHaveProperty("disk_encryption_enabled");
     const mac = changes({ diskenc_darwin: [{ unlocked_by: "0" }] }, { platform: "darwin" });
     expect(mac.set.disk_encryption_enabled).toBe(false);
@@ -243,14 +243,14 @@ describe("disks", () => {
 });
 
 describe("the managed agent", () => {
-  it("tells its versions", () => {
+  it("reports its versions", () => {
     expect(changesOf("macos-14").set).toMatchObject({
       agent_version: "1.34.0",
       svc_desktop_version: "1.34.0",
       scripts_enabled: true,
     });
   });
-  it("has null for columns that its version lacks, empty text for no desktop app", () => {
+  it("has null for columns that its version lacks, and empty text for a missing desktop app", () => {
     expect(changesOf("rhel-9").set).toMatchObject({
       agent_version: "1.22.0",
       svc_desktop_version: null,
@@ -259,10 +259,10 @@ describe("the managed agent", () => {
     const row = { version: "1.30.0", desktop_version: "", scripts_enabled: "0" };
     expect(changes({ agent_info: [row] }).set).toMatchObject({ svc_desktop_version: "", scripts_enabled: false });
   });
-  it("is not there when a full set of details came without its table", () => {
+  it("is absent if a complete set of details arrived without its table", () => {
     expect(changesOf("ubuntu-22.04").set).toMatchObject({ agent_version: null, scripts_enabled: null });
   });
-  it("stays as it was in a partial or failed answer", () => {
+  it("is kept after a partial or failed result", () => {
     expect(changes({ mdm_windows: [] }).set).not.toHaveProperty("agent_version");
     expect(changes({ uptime: [{}], flags: [], agent_info: "failed" }).set).not.toHaveProperty("agent_version");
   });
@@ -275,7 +275,7 @@ describe("an enrollment", () => {
     system_info: { hostname: "h1.example", uuid: "u", hardware_serial: "S1", physical_memory: "17179869184" },
     platform_info: { vendor: "x" },
   };
-  it("tells the basics by the same rules", () => {
+  it("reports the basics by the same rules", () => {
     expect(enrollChanges(details, "9", context()).set).toEqual({
       platform: "ubuntu",
       os_version: "Ubuntu 22.04.4 LTS",
@@ -288,7 +288,7 @@ describe("an enrollment", () => {
       public_ip: "203.0.113.5",
     });
   });
-  it("does not take a managed agent away", () => {
+  it("does not remove a managed agent", () => {
     expect(enrollChanges(details, "9", context({ agent_version: "1.3" })).set).not.toHaveProperty("agent_version");
   });
   it.each([
@@ -298,7 +298,7 @@ describe("an enrollment", () => {
     [9, "linux"],
     ["x", undefined],
     [{}, undefined],
-  ])("without os_version tells the platform by its mask %j", (mask, platform) => {
+  ])("without os_version determines the platform by its mask %j", (mask, platform) => {
     for (const none of [null, "", [], 3, { os_version: "x" }])
       expect(enrollChanges(none, mask, context()).set.platform).toBe(platform);
   });

@@ -11,11 +11,11 @@ describe("users", () => {
     expect(changesOf("macos-14").users?.map(({ username }) => username)).toEqual(["root", "anna"]);
     expect(changesOf("windows-11").users?.map(({ username }) => username)).toEqual(["Administrator", "bob"]);
   });
-  it("stay when none is left", () => {
+  it("are kept if none is left", () => {
     expect(changesOf("arch").users).toBeNull();
     expect(changes({ users: [] }).users).toBeNull();
   });
-  it("count once for two groups of one gid, and not without a uid", () => {
+  it("count once for two groups with one gid, and not without a uid", () => {
     const row = { uid: "501", username: "anna", shell: "/bin/zsh", groupname: "staff" };
     const { users, warnings } = changes({ users: [row, { ...row, groupname: "other" }, { ...row, uid: "x" }] });
     expect(users).toHaveLength(1);
@@ -28,7 +28,7 @@ describe("batteries", () => {
   const health = (cycle_count: unknown, max_capacity: unknown, designed_capacity: unknown = "5000") =>
     changes({ battery: [{ cycle_count, max_capacity, designed_capacity }] }, { platform: "darwin" }).batteries?.[0];
 
-  it("come with cycles and health", () => {
+  it("have cycles and health", () => {
     expect(changesOf("macos-14").batteries).toEqual([{ cycle_count: 187, health: "Normal" }]);
     expect(changesOf("windows-11").batteries).toEqual([{ cycle_count: 0, health: "Service recommended" }]);
   });
@@ -43,11 +43,11 @@ describe("batteries", () => {
   ])("of %s cycles and %s of 5000 left: %s", (cycles, max, expected) => {
     expect(health(cycles, max)?.health).toBe(expected);
   });
-  it("without a designed capacity are unknown, and the agent's own word does not count", () => {
+  it("without a designed capacity are unknown, and the agent's own rating does not count", () => {
     expect(health("1", "4000", "0")?.health).toBe("Unknown");
     expect(changes({ battery: [{ health: "Good" }] }, { platform: "darwin" }).batteries?.[0]?.health).toBe("Unknown");
   });
-  it("are cleared by an answer without any", () => {
+  it("are cleared by a result without any", () => {
     expect(changes({ battery: [] }, { platform: "darwin" }).batteries).toEqual([]);
   });
 });
@@ -56,7 +56,7 @@ describe("device management on macOS", () => {
   const mdm = (row: Record<string, string>) =>
     changes({ mdm_darwin: [row] }, { platform: "darwin" }, { ownMdm: { name: "svc", payloadIdentifier: "com.own" } });
 
-  it("is told with its product and without the query of its URL", () => {
+  it("is reported with its product and without the query of its URL", () => {
     expect(changesOf("macos-14").mdm).toEqual({
       enrolled: true,
       installed_from_dep: true,
@@ -90,7 +90,7 @@ describe("device management on macOS", () => {
   ])("at %s is %j", (server_url, name) => {
     expect(mdm({ enrolled: "true", server_url }).mdm?.name).toBe(name);
   });
-  it("stays when the answer does not say", () => {
+  it("is kept if the result does not contain it", () => {
     expect(mdm({ enrolled: "" }).mdm).toBeNull();
     expect(changes({ mdm_darwin: [] }, { platform: "darwin" }).mdm).toBeNull();
   });
@@ -119,7 +119,7 @@ describe("device management on Windows", () => {
   it("is off without an enrollment", () => {
     expect(changesOf("windows-10").mdm).toMatchObject({ enrolled: false, enrollment_status: "Off", server_url: "" });
   });
-  it("needs a UPN and a live state, of which none counts as 0", () => {
+  it("needs a UPN and a live state; a missing state counts as 0", () => {
     expect(mdm({ UPN: "", DiscoveryServiceFullURL: url })?.enrollment_status).toBe("On (manual)");
     expect(mdm({ DiscoveryServiceFullURL: url })?.enrolled).toBe(false);
     for (const state of ["0", "1", "2", "3"])
@@ -130,14 +130,14 @@ describe("device management on Windows", () => {
   it("is ours by its provider", () => {
     expect(mdm({ UPN: "u", ProviderID: "Own DM", DiscoveryServiceFullURL: url })?.name).toBe("svc");
   });
-  it("of a server is marked, and not decided when the registry was not read", () => {
+  it("of a server is marked, and not decided if the registry was not read", () => {
     expect(changesOf("windows-server-2022").mdm?.is_server).toBe(true);
     expect(mdm({ UPN: "u" }, "failed")?.is_server).toBeNull();
   });
 });
 
 describe("munki", () => {
-  it("tells its issues, split and trimmed", () => {
+  it("reports its issues, split and trimmed", () => {
     expect(changesOf("macos-14").munki).toEqual({
       version: "6.5.1.4661",
       issues: [
@@ -147,7 +147,7 @@ describe("munki", () => {
       ],
     });
   });
-  it("is gone without rows, kept without an answer", () => {
+  it("is removed without rows, and kept without a result", () => {
     expect(changes({ munki: [] }, { platform: "darwin" }).munki).toBe("removed");
     expect(changes({ munki: "failed" }, { platform: "darwin" }).munki).toBeNull();
   });
@@ -162,7 +162,7 @@ describe("browser profiles", () => {
 });
 
 describe("certificates", () => {
-  it("of macOS are told by keychain", () => {
+  it("of macOS are reported by keychain", () => {
     const [root, own] = changesOf("macos-14").certificates ?? [];
     const name = {
       country: "US",
@@ -188,7 +188,7 @@ describe("certificates", () => {
     });
     expect(own).toMatchObject({ scope: "user", username: "anna", certificate_authority: false });
   });
-  it("of Windows belong to a user by sid, else to the system, each once", () => {
+  it("of Windows belong to a user by sid, otherwise to the system, each once", () => {
     expect(changesOf("windows-11").certificates?.map(({ sha1, scope, username }) => [sha1, scope, username])).toEqual([
       ["aa11", "user", "bob"],
       ["aa11", "system", ""],
@@ -196,11 +196,11 @@ describe("certificates", () => {
     ]);
     expect(changesOf("windows-11").certificates?.[0]?.key_strength).toBe(2160);
   });
-  it("stay when none came", () => {
+  it("are kept if there are no results", () => {
     expect(changes({ certificates_darwin: [] }, { platform: "darwin" }).certificates).toBeNull();
     expect(changes({ certificates_darwin: [{ sha1: "" }] }, { platform: "darwin" }).certificates).toBeNull();
   });
-  it("have no time where there is none, and never one beyond the year 9999", () => {
+  it("have no time if there is none, and never one after the year 9999", () => {
     const made = { certificates_darwin: [{ sha1: "a", not_valid_before: "", not_valid_after: "99999999999999" }] };
     expect(changes(made, { platform: "darwin" }).certificates?.[0]).toMatchObject({
       not_valid_before: null,
@@ -219,7 +219,7 @@ describe("certificates", () => {
 });
 
 describe("schedule statistics", () => {
-  it("are told by pack, for any delimiter", () => {
+  it("are reported by pack, for any delimiter", () => {
     for (const name of ["macos-14", "windows-11"] as const) {
       const packs = changesOf(name).packStats;
       expect(packs?.map(({ pack_name, type }) => [pack_name, type])).toEqual([
@@ -245,7 +245,7 @@ describe("schedule statistics", () => {
       ]);
     }
   });
-  it("split once, so that a query name may hold the delimiter", () => {
+  it("are split once, so that a query name may contain the delimiter", () => {
     expect(changesOf("macos-14").packStats?.[1]?.query_stats[0]?.scheduled_query_name).toBe("ports/listening");
     expect(changesOf("windows-11").packStats?.[1]?.query_stats[0]?.scheduled_query_name).toBe("ports_listening");
   });
@@ -256,7 +256,7 @@ describe("schedule statistics", () => {
       query_stats: [{ wall_time: 2000, denylisted: true, last_executed: null }],
     });
   });
-  it("without pack or delimiter are passed over", () => {
+  it("without pack or delimiter are ignored", () => {
     const made = ["pack/", "pack/p", "pack/p/", "pack//q", ""].map((name) => ({ name, delimiter: "/", executions: 1 }));
     expect(changes({ schedule_stats: [...made, { name: "pack/p/q" }] }).packStats).toEqual([]);
   });

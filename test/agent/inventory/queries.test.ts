@@ -31,14 +31,14 @@ describe("the detail queries of a host", () => {
     expect(keys(ask("chrome"))).toContain("system_info");
   });
 
-  it("are those of all platforms while it is unknown, but for one whose discovery would fail the rest", () => {
+  it("are those of all platforms while it is unknown, except one whose discovery would make the others fail", () => {
     const known = detailQueries.map(({ name }) => name).filter((name) => name !== "diskenc_windows");
     expect(keys(ask(""))).toEqual(known);
     for (const sql of Object.values(ask("", "5.1.0").discovery))
       expect(sql).toMatch(/^SELECT 1$|^SELECT 1 FROM osquery_registry WHERE /);
   });
 
-  it("leave out what is switched off", () => {
+  it("omit those that are turned off", () => {
     const none = keys(ask("darwin", "5.16.0", { enable_host_users: false, enable_software_inventory: false }));
     expect(none.filter((key) => key === "users" || key.startsWith("software_"))).toEqual([]);
     expect(keys(ask("darwin", "5.16.0", { ...all, enable_host_users: false }))).toContain("software_apps");
@@ -63,13 +63,13 @@ describe("the detail queries of a host", () => {
     for (const version of ["5.15.0", "5.9.1", ""]) expect(python(version)).not.toContain("users");
   });
 
-  it("leave BitLocker out for agents that lack the table its discovery reads", () => {
+  it("omit BitLocker for agents that lack the table that its discovery reads", () => {
     expect(keys(ask("windows", "4.2.0"))).not.toContain("diskenc_windows");
     expect(keys(ask("windows", ""))).not.toContain("diskenc_windows");
     expect(keys(ask("windows", "4.3.0"))).toContain("diskenc_windows");
   });
 
-  it("can be only those that tell the MDM state", () => {
+  it("can be limited to those for the MDM state", () => {
     const critical = (platform: string) =>
       keys(detailQueriesFor({ platform, features: all, agentVersion: "5.16.0", criticalOnly: true }));
     expect(critical("darwin")).toEqual(["mdm_darwin"]);
@@ -77,13 +77,13 @@ describe("the detail queries of a host", () => {
     expect(critical("ubuntu")).toEqual([]);
   });
 
-  it("are the same object for hosts alike, and cannot be changed", () => {
+  it("are the same object for similar hosts, and cannot be changed", () => {
     expect(ask("ubuntu", "5.12.1")).toBe(ask("rhel", "5.9.0"));
     expect(ask("ubuntu", "5.12.1")).not.toBe(ask("ubuntu", "5.17.0"));
     expect(Object.isFrozen(ask("ubuntu").queries)).toBe(true);
   });
 
-  it("never hold an empty text, which would cut the answer short", () => {
+  it("never contain an empty text, which would truncate the reply", () => {
     for (const platform of ["", "darwin", "windows", "ubuntu", "chrome"])
       for (const version of ["", "5.0.0", "5.9.0", "5.20.0"]) {
         const { queries, discovery } = ask(platform, version);
@@ -100,7 +100,7 @@ it.each([
   ["", [0, 0]],
   ["nightly", [0, 0]],
   ["5", [0, 0]],
-])("reads the agent version %j", (version, expected) => expect(agentVersionOf(version)).toEqual(expected));
+])("parses the agent version %j", (version, expected) => expect(agentVersionOf(version)).toEqual(expected));
 
 it.each([
   ["ubuntu", "", "linux"],

@@ -62,7 +62,7 @@ describe("macOS software", () => {
     expect(names(entries, "apps")).not.toContain("Word.app");
     expect(entries.every(({ name }) => name !== "")).toBe(true);
   });
-  it("has extensions by the browser they are for", () => {
+  it("has extensions under their browsers", () => {
     expect(of(entries, "chrome_extensions").map((entry) => entry.extension_for)).toEqual(["brave", "chrome"]);
     expect(of(entries, "firefox_addons")[0]).toMatchObject({
       extension_for: "firefox",
@@ -75,7 +75,7 @@ describe("macOS software", () => {
     });
   });
   it("leaves Python names alone", () => expect(names(entries, "python_packages")).toEqual(["PyYAML"]));
-  it("replaces the sources that answered", () => {
+  it("replaces the sources with results", () => {
     expect(replaced).toEqual([
       "apps",
       "homebrew_packages",
@@ -109,13 +109,13 @@ describe("Windows software", () => {
       },
     ]);
   });
-  it("replaces a source that answered with nothing", () => {
+  it("replaces a source with an empty result", () => {
     expect(softwareOf("windows-11").replaced).toContain("ie_extensions");
   });
 });
 
 describe("Linux software", () => {
-  it("keeps release and arch of rpm apart", () => {
+  it("distinguishes release and arch of rpm", () => {
     expect(of(softwareOf("rhel-9").entries, "rpm_packages").map((e) => [e.name, e.version, e.release, e.arch])).toEqual(
       [
         ["glibc", "2.34", "100.el9", "i686"],
@@ -132,7 +132,7 @@ describe("Linux software", () => {
       "python3-cryptography",
     ]);
   });
-  it("names Python packages as Ubuntu does, and drops those that are deb packages", () => {
+  it("names Python packages like Ubuntu, and drops those that are deb packages", () => {
     expect(of(softwareOf("ubuntu-22.04").entries, "python_packages")).toEqual([
       {
         ...plain,
@@ -157,7 +157,7 @@ describe("Linux software", () => {
     expect(softwareOf("debian-12").replaced).not.toContain("python_packages");
     expect(softwareOf("centos-7").replaced).toEqual(["rpm_packages", "chrome_extensions", "firefox_addons"]);
   });
-  it("does not take sources of another system", () => {
+  it("ignores sources of another system", () => {
     const made = answers({ software_apps: [{ name: "a" }], software_npm: [{ name: "n", version: 1 }] });
     expect(softwareChanges(made, { platform: "arch" }).replaced).toEqual(["npm_packages"]);
     expect(softwareChanges(made, { platform: "rocky", platformLike: "rhel centos" }).replaced).toEqual([
@@ -183,7 +183,7 @@ describe("the identity of software", () => {
       softwareKey(entry),
     );
   });
-  it("is another for each field of a version", () => {
+  it("differs for each field of a version", () => {
     const fields = [
       "name",
       "version",
@@ -199,7 +199,7 @@ describe("the identity of software", () => {
     const keys = fields.map((field) => softwareKey({ ...entry, [field]: "other" }));
     expect(new Set([softwareKey(entry), ...keys]).size).toBe(fields.length + 1);
   });
-  it("cannot run together", () => {
+  it("is unambiguous", () => {
     const a = { ...entry, name: "a", version: "bc" };
     expect(softwareKey(a)).not.toBe(softwareKey({ ...a, name: "ab", version: "c" }));
   });
@@ -215,12 +215,12 @@ describe("the identity of software", () => {
   });
 });
 
-describe("the fingerprint of a software answer", () => {
+describe("the fingerprint of a software result", () => {
   const base = () => ({ software_npm: [{ name: "a", version: "1" }], software_rpm: [{ name: "b", version: "1" }] });
   const print = (made: Record<string, unknown[] | "failed">, platform = "rhel") =>
     softwareFingerprint(answers(made), platform);
 
-  it("is equal for equal answers", () => {
+  it("is equal for equal results", () => {
     for (const name of ["macos-14", "ubuntu-22.04"] as const) {
       const twice: DetailResults[] = [answersOf(name), answersOf(name)];
       const [one, two] = twice.map((results) => softwareFingerprint(results, "x"));
@@ -230,7 +230,7 @@ describe("the fingerprint of a software answer", () => {
   it("does not depend on other details", () => {
     expect(print({ ...base(), uptime: [{ total_seconds: "7" }] })).toBe(print(base()));
   });
-  it("is another when anything changes", () => {
+  it("differs if anything changes", () => {
     const others = [
       print(base(), "centos"),
       print({ ...base(), software_rpm: "failed" }),

@@ -15,27 +15,27 @@ describe("a host's status", () => {
     config_tls_refresh,
   });
 
-  it("is online for the shorter interval and a minute", () => {
+  it("is online for the shorter interval plus a minute", () => {
     expect(onlineUntil(at(0), 10, 60)).toBe("2026-03-01T12:01:10.000Z");
     expect(onlineUntil(at(0), 600, 60)).toBe("2026-03-01T12:02:00.000Z");
     expect(statusOf(host(-69_999), T)).toBe("online");
     expect(statusOf(host(-70_000), T)).toBe("offline");
   });
-  it("is online for a minute while the intervals are not known", () => {
+  it("is online for a minute while the intervals are unknown", () => {
     expect(statusOf(host(-59_999, 0, 0, 0), T)).toBe("online");
     expect(statusOf(host(-60_000, 0, 0, 60), T)).toBe("offline");
   });
-  it("counts from its creation when it was never seen", () => {
+  it("counts from its creation if it was never seen", () => {
     expect(statusOf(host(null, -30_000), T)).toBe("online");
     expect(hostStatus(host(null, -31 * DAY), T)).toEqual({ online: false, missing: true, new: false });
   });
-  it("is missing from 30 days on, new for 24 hours, both apart from the rest", () => {
+  it("is missing after 30 days and new for 24 hours, independently of the other states", () => {
     expect(hostStatus(host(-30 * DAY), T).missing).toBe(true);
     expect(hostStatus(host(-30 * DAY + 1), T)).toEqual({ online: false, missing: false, new: false });
     expect(hostStatus(host(0, -DAY), T)).toEqual({ online: true, missing: false, new: true });
     expect(hostStatus(host(0, -DAY - 1), T).new).toBe(false);
   });
-  it("has five words", () => {
+  it("has five values", () => {
     const words = ["new", "online", "offline", "mia", "missing"] as const;
     const of = (made: ReturnType<typeof host>) => words.filter((word) => hasStatus(made, word, T));
     expect(of(host(0, 0))).toEqual(["new", "online"]);
@@ -48,7 +48,7 @@ describe("what is due", () => {
   const hosts = Array.from({ length: 6000 }, (_, i) => i + 1);
 
   it("is what was never done", () => expect(isDue(null, T, HOUR_MS, 1)).toBe(true));
-  it("is put off by 0 to 5 whole minutes an hour, evenly", () => {
+  it("is delayed by 0 to 5 whole minutes per hour, evenly", () => {
     const counts = new Map<number, number>();
     for (const id of hosts) {
       const minutes = jitterMs(id, HOUR_MS) / 60_000;
@@ -57,7 +57,7 @@ describe("what is due", () => {
     expect([...counts.keys()].sort()).toEqual([0, 1, 2, 3, 4, 5]);
     for (const count of counts.values()) expect(Math.abs(count - 1000)).toBeLessThan(150);
   });
-  it("is not put off where there is room for fewer than two buckets", () => {
+  it("is not delayed if there is room for fewer than two buckets", () => {
     expect(hosts.every((id) => jitterMs(id, 19 * 60_000) === 0)).toBe(true);
     expect(hosts.some((id) => jitterMs(id, 20 * 60_000) > 0)).toBe(true);
     expect(hosts.every((id) => jitterMs(id, HOUR_MS, 0) === 0)).toBe(true);
@@ -69,7 +69,7 @@ describe("what is due", () => {
       expect(isDue(at(-wait - 1), T, HOUR_MS, id)).toBe(true);
     }
   });
-  it("does not wait for a time that a clock set back has left ahead", () => {
+  it("does not wait for a time in the future, which remains after a clock was set back", () => {
     expect(isDue(at(HOUR_MS), T, HOUR_MS, 1)).toBe(false);
     expect(isDue(at(HOUR_MS + 1), T, HOUR_MS, 1)).toBe(true);
   });

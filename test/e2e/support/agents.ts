@@ -1,4 +1,4 @@
-// An agent's calls, byte for byte what the test says, and its secret.
+// An agent's requests, with exactly the bytes that the test specifies, and its secret.
 import { type Caller, type Served, signIn } from "../../../bench/support/serve.ts";
 
 export const SECRET = "end-to-end-enroll-secret";
@@ -40,7 +40,7 @@ export const enrollBody = (name: string, secret = SECRET) => ({
   },
 });
 
-/** Enrolls a host and gives its node key. */
+/** Enrolls a host and returns its node key. */
 export async function enroll(server: Pick<Served, "send">, name: string): Promise<string> {
   const { body } = await agentCall(server, "enroll", enrollBody(name));
   if (typeof body.node_key !== "string") throw new Error(`${name} was not enrolled: ${JSON.stringify(body)}`);

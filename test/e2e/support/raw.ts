@@ -1,4 +1,4 @@
-// Requests as bytes on a socket, for what no HTTP client would send.
+// Requests as bytes on a socket, for input that no HTTP client would send.
 import { connect, type Socket } from "node:net";
 
 export interface RawReply {
@@ -7,7 +7,7 @@ export interface RawReply {
   readonly body: string;
 }
 
-/** A connection that reads answers one after another, by Content-Length or chunks. */
+/** A connection that reads replies one after another, by Content-Length or chunks. */
 export class Wire {
   readonly socket: Socket;
   private received = Buffer.alloc(0);
@@ -46,7 +46,7 @@ export class Wire {
     this.socket.write(bytes);
   }
 
-  /** The next answer; null when the connection ended before one was whole. `bodyless`: it answers a HEAD. */
+  /** The next reply; null if the connection ended before it was complete. `bodyless`: it is the reply to a HEAD. */
   async next({ bodyless = false } = {}): Promise<RawReply | null> {
     const head = await this.until(() => this.received.indexOf("\r\n\r\n"));
     if (head === null) return null;
@@ -124,7 +124,7 @@ export function render({ method = "GET", target, headers = {}, body = "" }: RawR
   return Buffer.concat([Buffer.from(`${method} ${target} HTTP/1.1\r\n${head.join("")}\r\n`), Buffer.from(body)]);
 }
 
-/** One request on a connection of its own. */
+/** One request on its own connection. */
 export async function exchange(url: string, request: RawRequest): Promise<RawReply | null> {
   const wire = await Wire.open(url);
   try {
@@ -135,7 +135,10 @@ export async function exchange(url: string, request: RawRequest): Promise<RawRep
   }
 }
 
-/** Sends a head and then that many bytes of a body, as fast as they are taken; gives the answer, however early. */
+/**
+ * Sends a head and then that many bytes of a body, as fast as they are accepted; returns the reply, however early it
+ * is.
+ */
 export async function flood(url: string, request: RawRequest, bytes: number, piece: Buffer): Promise<RawReply | null> {
   const wire = await Wire.open(url);
   try {

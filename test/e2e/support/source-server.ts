@@ -1,4 +1,5 @@
-// A server as a process of its own, from the sources: its settings as JSON come as argument, its address goes to stdout.
+// A server in its own process, from the sources: its argument is the settings as JSON, and it prints its address on
+// stdout.
 import { pino } from "pino";
 import { Settings } from "../../../src/server/core/settings.ts";
 import { startServer } from "../../../src/server/main.ts";

@@ -1,4 +1,4 @@
-// The built binary: commands run to their end, servers as child processes that end with the test file.
+// The built binary: commands that run to their end, and servers as child processes that end with the test file.
 import { type ChildProcess, execFile, spawn } from "node:child_process";
 import { existsSync, mkdirSync, mkdtempSync, rmdirSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -9,14 +9,14 @@ import { afterEveryFile } from "../../support/ends.ts";
 
 const root = fileURLToPath(new URL("../../..", import.meta.url));
 const binary = join(root, "bin", "run.js");
-/** A build takes no longer than this: an older lock was left behind. */
+/** A build takes no longer than this; an older lock is a leftover. */
 const LOCK_STALE_MS = 180_000;
 
 let built: Promise<void> | undefined;
-/** Brings dist/ up to date, once in this process. */
+/** Builds dist/ if it is outdated, once per process. */
 export const build = (): Promise<void> => (built ??= bringUpToDate());
 
-/** Once at a time: the files of this folder may run side by side. */
+/** One build at a time, because the files of this folder may run in parallel. */
 async function bringUpToDate(): Promise<void> {
   const lock = join(root, "tmp", "e2e-build.lock");
   mkdirSync(join(root, "tmp"), { recursive: true });
@@ -61,7 +61,7 @@ export function newFolder(): string {
   return folder;
 }
 
-function watch(child: ChildProcess): void {
+export function watch(child: ChildProcess): void {
   running.add(child);
   child.once("exit", () => running.delete(child));
 }
@@ -76,7 +76,7 @@ export interface Ended {
   readonly ms: number;
 }
 
-/** A command line as a shell would run it, to its end. */
+/** Runs a command line as a shell would, to its end. */
 export function svc(args: readonly string[], env: Readonly<Record<string, string>> = {}): Promise<Ended> {
   const started = Date.now();
   const child = spawn(process.execPath, [binary, ...args], {

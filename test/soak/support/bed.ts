@@ -1,4 +1,4 @@
-// A place in which the built server runs through many starts and ends: data directory, port, database, settings.
+// An environment in which the built server is started and stopped many times: data directory, port, database, settings.
 import { type ChildProcess, execFile } from "node:child_process";
 import { existsSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -15,7 +15,7 @@ export interface BedOptions {
   readonly engine: "lowdb" | "postgres";
   readonly args?: readonly string[];
   readonly env?: Readonly<Record<string, string>>;
-  /** An existing data directory, which stays. */
+  /** An existing data directory, which is not deleted. */
   readonly dir?: string;
 }
 
@@ -23,7 +23,7 @@ export class Bed {
   readonly dir: string;
   readonly port: number;
   readonly postgres: PostgresServer | null;
-  /** Files of the test itself, away from the server's. */
+  /** Files of the test itself, separate from the server's. */
   readonly notes = mkdtempSync(join(tmpdir(), "svc-soak-"));
   private readonly options: BedOptions;
   private readonly children = new Set<ChildProcess>();
@@ -41,7 +41,7 @@ export class Bed {
   }
 
   static async make(options: BedOptions): Promise<Bed> {
-    // Postgres must keep what it acknowledged, or nobody could tell who lost it.
+    // Postgres must keep what it acknowledged; otherwise it would be unclear which of the two lost something.
     const postgres = options.engine === "postgres" ? await startPostgres({ fsync: true }) : null;
     return new Bed(options, await freePort(), postgres);
   }
@@ -66,7 +66,7 @@ export class Bed {
     return this.current;
   }
 
-  /** The server as it runs: that it still does. */
+  /** The running server; fails if it has exited. */
   get alive(): Served {
     const { current } = this;
     insist(current !== null, "the server was not started");
@@ -84,14 +84,14 @@ export class Bed {
     insist(code === 0, () => `the server stopped with ${code}\n${tail(server)}`);
   }
 
-  /** `svc db check`, on a server that is stopped. */
+  /** Runs `svc db check` with the server stopped. */
   async dbCheck(): Promise<void> {
     const place = this.postgres ? ["--database-url", this.postgres.url()] : ["--data-dir", this.dir];
     const { code, text } = await run(["db", "check", ...place], { SVC_DATA_DIR: this.dir });
-    insist(code === 0 && text.includes("sound"), `svc db check ended with ${code}:\n${text}`);
+    insist(code === 0 && text.includes("no problems found"), `svc db check ended with ${code}:\n${text}`);
   }
 
-  /** What the agents' log lines came to. */
+  /** Compares the agents' log lines with those that they sent. */
   checkLedger(ledgerFile: string): Promise<LedgerCheck> {
     const logs = join(this.dir, "logs");
     const names = existsSync(logs) ? readdirSync(logs) : [];
@@ -121,7 +121,7 @@ function run(args: readonly string[], env: Readonly<Record<string, string>>): Pr
   });
 }
 
-/** Brings dist/ up to date. */
+/** Builds dist/ if it is outdated. */
 export function build(): Promise<void> {
   return new Promise((resolve, reject) => {
     execFile(process.execPath, [join(root, "scripts", "build.mjs")], (error, stdout, stderr) =>

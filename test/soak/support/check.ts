@@ -1,4 +1,4 @@
-// What the soak tests are told and what they insist on.
+// Options and assertions of the soak tests.
 import type { SoakArgs } from "../main.ts";
 
 export function insist(held: boolean, otherwise: string | (() => string)): asserts held {
@@ -14,7 +14,7 @@ export function numberOf(args: SoakArgs, name: string, fallback: number): number
 
 export const pause = (milliseconds: number): Promise<void> => new Promise((done) => setTimeout(done, milliseconds));
 
-/** Milliseconds until the answer is true; fails after `limitMs`. */
+/** Waits until the condition is true and returns the milliseconds; fails after `limitMs`. */
 export async function until(what: string, limitMs: number, isSo: () => Promise<boolean> | boolean): Promise<number> {
   const started = performance.now();
   while (!(await isSo())) {

@@ -1,4 +1,4 @@
-// Plain requests to a server that may be away: no answer is an answer.
+// Plain requests to a server that may be unreachable: the absence of a reply is a valid result.
 import type { Caller, Served } from "../../../bench/support/serve.ts";
 import { pause } from "./check.ts";
 
@@ -16,10 +16,10 @@ export class Door {
     this.token = token;
   }
 
-  /** Signs in once: the session outlives the server's restarts. */
+  /** Signs in once: the session survives the server's restarts. */
   static async open(server: Served): Promise<Door> {
     let refused = "";
-    // The first admin is made while the server answers already.
+    // The first admin is created after the server has started to reply.
     for (let tries = 0; tries < 20; tries++) {
       const reply = await server.send("/api/v1/svc/login", {
         method: "POST",
@@ -42,12 +42,12 @@ export class Door {
     return this.request("POST", `/api/v1/qengine/${endpoint}`, body, {});
   }
 
-  /** As if it came from another address: the server must trust this one as a proxy. */
+  /** Makes the request appear to come from another address: the server must trust this one as a proxy. */
   from(address: string, method: string, path: string, body: unknown): Promise<Answer | null> {
     return this.request(method, `/api/v1/svc${path}`, body, { "x-forwarded-for": address });
   }
 
-  /** The status of /healthz; 0 when nobody answers. */
+  /** The status of /healthz; 0 without a reply. */
   async health(): Promise<number> {
     return (await this.request("GET", "/healthz", undefined, {}))?.status ?? 0;
   }
@@ -57,7 +57,7 @@ export class Door {
     return reply.text();
   }
 
-  /** A caller that throws unless the answer is good. */
+  /** A caller that throws unless the request succeeds. */
   caller(): Caller {
     return async <T>(method: string, path: string, body?: unknown) => {
       const answer = await this.call(method, path, body);

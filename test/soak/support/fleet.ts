@@ -1,4 +1,4 @@
-// Simulated agents with a ledger, and what is asked of them at the end.
+// Simulated agents with a ledger, and the checks at the end.
 import { join } from "node:path";
 import type { SimulationOptions } from "../../../src/simulator/options.ts";
 import type { SimulationReport } from "../../../src/simulator/report.ts";
@@ -13,7 +13,7 @@ export interface Fleet {
   readonly ledgerFile: string;
 }
 
-/** Agents at the bed's address, all enrolled, which go on while the server is away. */
+/** Agents that are all enrolled and continue while the server is unreachable. */
 export async function startFleet(
   bed: Bed,
   secret: string,
@@ -26,7 +26,8 @@ export async function startFleet(
     softwarePerHost: 50,
     logLinesPerMinute: 6,
     ledgerFile,
-    // Agents whose lines were refused come again soon, so that the run sees it: else n² periods, up to an hour.
+    // Agents whose lines were refused retry soon, so that the run includes it; otherwise they wait for n² periods, up
+    // to an hour.
     flags: { logger_tls_backoff_max: String(BACKOFF_S) },
     ...options,
   });
@@ -37,11 +38,14 @@ export async function startFleet(
 
 export interface FleetEnd {
   readonly report: SimulationReport;
-  /** Log lines that were acknowledged. */
+  /** The number of acknowledged log lines. */
   readonly lines: number;
 }
 
-/** Ends the agents while the server runs: all they had to say is taken, nothing acknowledged is lost, no key was refused. */
+/**
+ * Ends the agents while the server runs. Checks that all their data was accepted, no acknowledged data is lost, and no
+ * key was refused.
+ */
 export async function endFleet(bed: Bed, { simulation, ledgerFile }: Fleet): Promise<FleetEnd> {
   await pause(BACKOFF_S * 1000 + 500);
   const report = await simulation.stop();

@@ -1,4 +1,5 @@
-// Writers that remember what the server acknowledged, through its ends and its store's, and check what became of it.
+// Writers that record what the server acknowledged, through crashes of the server and its store, and then check that it
+// exists.
 import type { Caller } from "../../../bench/support/serve.ts";
 import { insist, pause } from "./check.ts";
 import { type Answer, type Door, enrollBody, everyRow } from "./door.ts";
@@ -6,7 +7,7 @@ import { type Answer, type Door, enrollBody, everyRow } from "./door.ts";
 export const SECRET = "acknowledged-enroll-secret";
 
 export interface WriterOptions {
-  /** Whether an answer may be missing: the server is killed. */
+  /** Whether a reply may be missing, because the server is killed. */
   readonly mayVanish: boolean;
   /** Milliseconds between two writes of one writer. */
   readonly everyMs?: number;
@@ -16,30 +17,37 @@ export interface WriterOptions {
 interface Register {
   readonly name: string;
   nodeKey: string | null;
-  /** The highest value that was acknowledged, and the highest that was sent. */
+  /** The highest acknowledged value, and the highest that was sent. */
   acknowledged: number;
   sent: number;
 }
+
+/** A scheduled query that simulated agents do not run, so that its report only contains what is logged here. */
+const COUNTED = { name: "counted", query: "SELECT 1;", interval: 60, platform: "chrome" };
 
 export interface Kept {
   teams: number;
   users: number;
   hosts: number;
   reports: number;
+  /** Query results. */
+  results: number;
   secrets: number;
   refused: number;
 }
 
-/** Every name is used once and sent until it is acknowledged, as a careful client would. */
+/** Every name is used once and sent until it is acknowledged, as a careful client would do. */
 export class Writers {
   private readonly door: Door;
   private readonly options: WriterOptions;
   private readonly teams = new Map<string, number>();
   private readonly users = new Map<string, number>();
   private readonly hosts = new Map<string, string>();
-  /** Sent, and neither acknowledged nor refused for good: may be there or not. */
+  /** Sent, but neither acknowledged nor refused permanently: it may exist or not. */
   private readonly open = new Set<string>();
   private readonly registers: Register[];
+  /** What each of them logged as the result of a scheduled query. */
+  private readonly logged: Register[];
   private readonly secret: Register = { name: "secret", nodeKey: null, acknowledged: 0, sent: 0 };
   private readonly odd: string[] = [];
   private refused = 0;
@@ -55,6 +63,7 @@ export class Writers {
       acknowledged: 0,
       sent: 0,
     }));
+    this.logged = this.registers.map(({ name }) => ({ name, nodeKey: null, acknowledged: 0, sent: 0 }));
   }
 
   start(): void {
@@ -75,6 +84,7 @@ export class Writers {
       this.enrolling(0),
       this.enrolling(1),
       ...this.registers.map((register) => this.reporting(register)),
+      this.logging(),
       this.settingSecrets(),
     ]);
   }
@@ -84,10 +94,17 @@ export class Writers {
     await this.running;
   }
 
-  /** How many writes were acknowledged so far. */
+  /** The number of writes acknowledged so far. */
   get acknowledged(): number {
     const reports = this.registers.reduce((sum, { acknowledged }) => sum + acknowledged, 0);
-    return this.teams.size + this.users.size + this.hosts.size + reports + this.secret.acknowledged;
+    const results = this.logged.reduce((sum, { acknowledged }) => sum + acknowledged, 0);
+    return this.teams.size + this.users.size + this.hosts.size + reports + results + this.secret.acknowledged;
+  }
+
+  /** The number of acknowledged reports or query results so far, whichever is lower: these take longest to begin. */
+  get progress(): number {
+    const of = (registers: readonly Register[]) => registers.reduce((sum, { acknowledged }) => sum + acknowledged, 0);
+    return Math.min(of(this.registers), of(this.logged));
   }
 
   private async creating(
@@ -109,7 +126,7 @@ export class Writers {
           this.open.delete(name);
           break;
         }
-        // Somebody has the name: that was an earlier try whose answer was lost.
+        // The name is taken, because an earlier try succeeded although its reply was lost.
         if (answer?.status === 409 && tries > 1) break;
         this.failed(kind, answer);
         if (this.isOver) return;
@@ -129,7 +146,7 @@ export class Writers {
     }
   }
 
-  /** The node key, after as many tries as it takes; null when it is over. */
+  /** The node key, after as many tries as necessary; null if the test has ended. */
   private async enrolled(name: string): Promise<string | null> {
     for (;;) {
       this.open.add(name);
@@ -152,10 +169,38 @@ export class Writers {
       if (answer?.status === 200 && !("error" in answer.json)) register.acknowledged = value;
       else {
         this.failed("distributed/write", answer);
-        // A newer value may not overtake one that is still under way somewhere.
+        // A newer value must not overtake one that is still being processed.
         await pause(50);
       }
       await pause(this.options.everyMs ?? 10);
+    }
+  }
+
+  private async logging(): Promise<void> {
+    while (!this.isOver) {
+      const answer = await this.door.call("POST", "/queries", COUNTED);
+      if (answer?.status === 200 || answer?.status === 409) break;
+      this.failed("queries", answer);
+      await pause(50);
+    }
+    await Promise.all(
+      this.logged.map(async (register, i) => {
+        while (!this.isOver) {
+          const key = this.registers[i]!.nodeKey;
+          if (key !== null) await this.logOne(register, key);
+          await pause(this.options.everyMs ?? 10);
+        }
+      }),
+    );
+  }
+
+  private async logOne(register: Register, key: string): Promise<void> {
+    const value = ++register.sent;
+    const answer = await this.door.agent("log", resultBody(key, register.name, value));
+    if (answer?.status === 200 && !("error" in answer.json)) register.acknowledged = value;
+    else {
+      this.failed("log", answer);
+      await pause(50);
     }
   }
 
@@ -174,21 +219,21 @@ export class Writers {
     }
   }
 
-  /** A write may fail in one way only: a clear 503, or, where the server is killed, no answer. */
+  /** A write may only fail with a clear 503 or, if the server is killed, without a reply. */
   private failed(what: string, answer: Answer | null): void {
     this.refused++;
     if (answer === null) {
       if (!this.options.mayVanish) this.odd.push(`${what}: no answer`);
       return;
     }
-    const agents = what === "enroll" || what === "distributed/write";
+    const agents = what === "enroll" || what === "distributed/write" || what === "log";
     const isClear = agents
       ? "error" in answer.json && !("node_invalid" in answer.json)
       : typeof answer.json.message === "string" && Array.isArray(answer.json.errors);
     if (answer.status !== 503 || !isClear) this.odd.push(`${what}: ${answer.status} ${JSON.stringify(answer.json)}`);
   }
 
-  /** Fails unless everything acknowledged is there, and nothing is there twice. `others`: hosts that are not the writers'. */
+  /** Fails unless all acknowledged data exists, exactly once. `others`: hosts that do not belong to the writers. */
   async verify(call: Caller, others: number): Promise<Kept> {
     insist(this.odd.length === 0, () => `${this.odd.length} wrong answers: ${this.odd.slice(0, 5).join("; ")}`);
     await this.verifyNamed(call, "teams", this.teams, "created_team", "team_name", (row) => String(row.name));
@@ -198,11 +243,13 @@ export class Writers {
     const counted = spec.secrets.flatMap(({ secret }) => /^counted-secret-(\d+)$/.exec(secret)?.[1] ?? []);
     insist(counted.length === 1, `${counted.length} enroll secrets instead of one: half a change was kept`);
     this.verifyRegister(this.secret, Number(counted[0]));
+    await this.verifyResults(call);
     return {
       teams: this.teams.size,
       users: this.users.size,
       hosts: this.hosts.size,
       reports: this.registers.reduce((sum, { acknowledged }) => sum + acknowledged, 0),
+      results: this.logged.reduce((sum, { acknowledged }) => sum + acknowledged, 0),
       secrets: this.secret.acknowledged,
       refused: this.refused,
     };
@@ -224,7 +271,7 @@ export class Writers {
     const told = (await everyRow(call, `/activities?activity_type=${activity}`, "activities"))
       .map((row) => String((row.details as Record<string, unknown>)[detail]))
       .filter((name) => name.startsWith(`${kind}-`));
-    // In one transaction with what it tells of: neither without the other.
+    // Written in one transaction with the change that it records: neither exists without the other.
     insist(
       new Set(told).size === told.length,
       `${told.length - new Set(told).size} activities ${activity} are there twice`,
@@ -256,6 +303,21 @@ export class Writers {
     }
   }
 
+  private async verifyResults(call: Caller): Promise<void> {
+    const { queries } = await call<{ queries: { id: number; name: string }[] }>("GET", "/queries");
+    const counted = queries.find(({ name }) => name === COUNTED.name);
+    if (!counted) return;
+    const { results } = await call<{ results: { host_name: string; columns: { value: string } }[] }>(
+      "GET",
+      `/queries/${counted.id}/report`,
+    );
+    for (const register of this.logged) {
+      const own = results.filter(({ host_name }) => host_name.startsWith(register.name));
+      insist(own.length <= 1, `the report has ${own.length} rows of ${register.name}, who logged one`);
+      this.verifyRegister(register, Number(own[0]?.columns.value ?? 0));
+    }
+  }
+
   private verifyRegister({ name, acknowledged, sent }: Register, value: number): void {
     insist(value >= acknowledged, `${name} is at ${value}, and ${acknowledged} was acknowledged`);
     insist(value <= sent, `${name} is at ${value}, and only ${sent} was sent`);
@@ -272,6 +334,20 @@ const userBody = (name: string) => ({
   email: `${name}@example.com`,
   password: "correct-horse-battery-2",
   global_role: "observer",
+});
+
+const resultBody = (node_key: string, name: string, value: number) => ({
+  node_key,
+  log_type: "result",
+  data: [
+    {
+      name: `pack/Global/${COUNTED.name}`,
+      hostIdentifier: name,
+      unixTime: value,
+      action: "snapshot",
+      snapshot: [{ value: String(value) }],
+    },
+  ],
 });
 
 const reportBody = (node_key: string, name: string, value: number) => ({

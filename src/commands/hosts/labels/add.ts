@@ -5,7 +5,7 @@ import { args, dryRunFlag } from "../../../cli/flags.ts";
 import { printable } from "../../../cli/text.ts";
 
 export default class HostsLabelsAdd extends ClientCommand {
-  static override summary = "Put a host into manual labels.";
+  static override summary = "Add a host to manual labels.";
   static override endpoints = [labelsApi.addToHost];
   static override strict = false;
   static override args = { host: args.host, labels: args.labels };
@@ -15,14 +15,13 @@ export default class HostsLabelsAdd extends ClientCommand {
   async run() {
     const { argv, flags } = await this.parse(HostsLabelsAdd);
     const [host = "", ...labels] = argv.map(String);
-    if (labels.length === 0) throw usage("which labels?", "Name them after the host.");
+    if (labels.length === 0) throw usage("no labels are given", "Give the labels after the host.");
     const { id, display_name: shown } = await this.host(host);
-    const told = `${printable(shown)} into ${labels.map(printable).join(", ")}`;
+    const told = `${printable(shown)} to ${labels.map(printable).join(", ")}`;
     if (flags["dry-run"]) {
-      this.validate(labelsApi.addToHost, { labels });
-      return this.printPlan(`put ${told}`, { id, display_name: shown, labels });
+      this.trying(`add ${told}`, { id, display_name: shown, labels });
     }
     await this.call(labelsApi.addToHost, { params: { id }, body: { labels } });
-    await this.report(`put ${told}`, { id, display_name: shown, labels });
+    await this.report(`add ${told}`, { id, display_name: shown, labels });
   }
 }

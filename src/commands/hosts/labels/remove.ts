@@ -5,7 +5,7 @@ import { args, dryRunFlag } from "../../../cli/flags.ts";
 import { printable } from "../../../cli/text.ts";
 
 export default class HostsLabelsRemove extends ClientCommand {
-  static override summary = "Take a host out of manual labels.";
+  static override summary = "Remove a host from manual labels.";
   static override endpoints = [labelsApi.removeFromHost];
   static override strict = false;
   static override args = { host: args.host, labels: args.labels };
@@ -15,14 +15,13 @@ export default class HostsLabelsRemove extends ClientCommand {
   async run() {
     const { argv, flags } = await this.parse(HostsLabelsRemove);
     const [host = "", ...labels] = argv.map(String);
-    if (labels.length === 0) throw usage("which labels?", "Name them after the host.");
+    if (labels.length === 0) throw usage("no labels are given", "Give the labels after the host.");
     const { id, display_name: shown } = await this.host(host);
-    const told = `${printable(shown)} out of ${labels.map(printable).join(", ")}`;
+    const told = `${printable(shown)} from ${labels.map(printable).join(", ")}`;
     if (flags["dry-run"]) {
-      this.validate(labelsApi.removeFromHost, { labels });
-      return this.printPlan(`take ${told}`, { id, display_name: shown, labels });
+      this.trying(`remove ${told}`, { id, display_name: shown, labels });
     }
     await this.call(labelsApi.removeFromHost, { params: { id }, body: { labels } });
-    await this.report(`took ${told}`, { id, display_name: shown, labels });
+    await this.report(`removed ${told}`, { id, display_name: shown, labels });
   }
 }

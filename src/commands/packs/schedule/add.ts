@@ -13,15 +13,15 @@ export default class PacksScheduleAdd extends ClientCommand {
   static override args = { pack: args.pack, query: args.query };
   static override flags = {
     ...entryFlags,
-    name: Flags.string({ summary: "Name in the pack; the query's unless given." }),
-    denylist: Flags.boolean({ summary: "Agents may put it aside when it costs too much.", allowNo: true }),
+    name: Flags.string({ summary: "Name in the pack. Default: the query's name." }),
+    denylist: Flags.boolean({ summary: "Agents may disable the query if it uses too many resources.", allowNo: true }),
     ...dryRunFlag,
   };
   static override examples = ["<%= config.bin %> <%= command.id %> Compliance 'USB devices' --interval 600 --snapshot"];
 
   async run() {
     const { args: given, flags } = await this.parse(PacksScheduleAdd);
-    if (flags.interval === undefined) throw usage("--interval is missing");
+    if (flags.interval === undefined) throw usage("--interval is required");
     const pack = await this.pack(given.pack);
     const query = await this.savedQuery(given.query);
     const body = {
@@ -33,8 +33,7 @@ export default class PacksScheduleAdd extends ClientCommand {
       ...entryFields(flags),
     };
     if (flags["dry-run"]) {
-      this.validate(packsApi.schedule, body);
-      return this.printPlan(`schedule ${query.name} in pack ${pack.name}`, null, changesOf({}, body));
+      this.trying(`schedule ${query.name} in pack ${pack.name}`, null, changesOf({}, body));
     }
     const { scheduled } = await this.call(packsApi.schedule, { body });
     await this.report(`scheduled ${scheduled.name} (${scheduled.id}) in pack ${pack.name}`, scheduled, {

@@ -3,7 +3,7 @@ import { ClientCommand } from "../../../cli/client-command.ts";
 import { args, dryRunFlag, yesFlag } from "../../../cli/flags.ts";
 
 export default class PacksScheduleDelete extends ClientCommand {
-  static override summary = "Take a scheduled query out of its pack.";
+  static override summary = "Remove a scheduled query from its pack.";
   static override destructive = true;
   static override endpoints = [packsApi.deleteScheduled];
   static override args = { id: args.required("id of the scheduled query") };
@@ -14,9 +14,9 @@ export default class PacksScheduleDelete extends ClientCommand {
     const { args: given, flags } = await this.parse(PacksScheduleDelete);
     const params = { id: given.id };
     const { id, name, pack_id } = (await this.call(packsApi.getScheduled, { params })).scheduled;
-    if (flags["dry-run"]) return this.printPlan(`take ${name} out of its pack`, { id, name, pack_id });
-    await this.confirm(`Take ${name} out of its pack?`);
+    if (flags["dry-run"]) this.trying(`remove ${name} from its pack`, { id, name, pack_id });
+    await this.confirm(`Remove ${name} from its pack?`);
     await this.call(packsApi.deleteScheduled, { params });
-    await this.report(`took ${name} out of its pack`, { id, name, deleted: true });
+    await this.report(`removed ${name} from its pack`, { id, name, deleted: true });
   }
 }

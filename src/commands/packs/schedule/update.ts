@@ -15,7 +15,7 @@ export default class PacksScheduleUpdate extends ClientCommand {
   static override flags = {
     ...entryFlags,
     name: Flags.string({ summary: "Name in the pack." }),
-    denylist: Flags.boolean({ summary: "Agents may put it aside when it costs too much.", allowNo: true }),
+    denylist: Flags.boolean({ summary: "Agents may disable the query if it uses too many resources.", allowNo: true }),
     ...inputFlag,
     ...dryRunFlag,
   };
@@ -31,7 +31,7 @@ export default class PacksScheduleUpdate extends ClientCommand {
       this.validate(packsApi.modifyScheduled, body);
       const { scheduled: before } = await this.call(packsApi.getScheduled, { params });
       const { id, name } = before;
-      return this.printPlan(`change scheduled query ${name}`, { id, name }, changesOf(before, body));
+      this.trying(`change scheduled query ${name}`, { id, name }, changesOf(before, body));
     }
     const { scheduled } = await this.call(packsApi.modifyScheduled, { params, body });
     await this.report(`changed scheduled query ${scheduled.name}`, scheduled, { schema: ScheduledEntry });

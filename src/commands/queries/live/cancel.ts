@@ -19,9 +19,9 @@ export default class QueriesLiveCancel extends ClientCommand {
     const params = { id: given.id };
     if (flags["dry-run"]) {
       const { live_query } = await this.call(liveQueriesApi.get, { params });
-      return this.printPlan(`end live query ${live_query.id} (${live_query.status})`, live_query);
+      this.trying(`end live query ${live_query.id} (${live_query.status})`, live_query);
     }
     const { live_query } = await this.call(liveQueriesApi.cancel, { params });
-    await this.report(`live query ${live_query.id} is over: ${accounting(live_query.counts)}`, live_query, liveView);
+    await this.report(`live query ${live_query.id} has ended: ${accounting(live_query.counts)}`, live_query, liveView);
   }
 }

@@ -3,8 +3,8 @@ import { args } from "../../../cli/flags.ts";
 import { LiveCommand } from "../../../cli/live-command.ts";
 
 export default class QueriesLiveFollow extends LiveCommand {
-  static override summary = "Print the results of one of your live queries: those that are there, and those that come.";
-  static override description = "Exit code 6 when some hosts did not answer. An interrupt leaves the query as it is.";
+  static override summary = "Print the results of one of your live queries, from the first result until it ends.";
+  static override description = "Exit code 6 if some hosts did not reply. An interrupt does not cancel the query.";
   static override endpoints = [liveQueriesApi.stream, liveQueriesApi.get];
   static override args = { id: args.required("number of the live query") };
   static override examples = ["<%= config.bin %> <%= command.id %> 1 -o csv"];

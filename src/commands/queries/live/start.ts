@@ -8,14 +8,15 @@ import { LiveCommand, needTargets, targetFlags } from "../../../cli/live-command
 export default class QueriesLiveStart extends LiveCommand {
   static override summary = "Start a live query for a program that reads it over the websocket.";
   static override description =
-    "Without a reader within a minute it is cancelled. To read the results here there is `svc query`.";
+    "The query is cancelled if no client reads it within a minute. Hosts that come online receive it until the client " +
+    "closes the websocket. To print results here, use `svc query`.";
   static override endpoints = [liveQueriesApi.start, liveQueriesApi.startByNames];
   static override args = { sql: Args.string({ description: "SQL" }) };
   static override flags = {
     query: Flags.string({ summary: "A saved query instead of SQL, by name or id.", helpValue: "NAME" }),
     ...targetFlags,
     "by-names": Flags.boolean({
-      summary: "Have the server find hosts and labels by name: unknown hosts are passed over.",
+      summary: "Have the server find hosts and labels by name; unknown hosts are ignored.",
       exclusive: ["teams"],
     }),
     ...dryRunFlag,
@@ -27,18 +28,18 @@ export default class QueriesLiveStart extends LiveCommand {
 
   async run() {
     const { args, flags } = await this.parse(QueriesLiveStart);
-    if ((args.sql === undefined) === (flags.query === undefined)) throw usage("give SQL or --query, one of them");
+    if ((args.sql === undefined) === (flags.query === undefined)) throw usage("give either SQL or --query");
     const what =
       flags.query === undefined ? { query: args.sql! } : { query_id: (await this.savedQuery(flags.query)).id };
     const named = { hosts: listOf(flags.hosts), labels: listOf(flags.labels) };
     const selected = flags["by-names"] ? named : await this.selected(flags);
     if (selected === null) throw needTargets();
-    if (flags["dry-run"]) return this.printPlan("start a live query", { ...what, selected });
+    if (flags["dry-run"]) this.trying("start a live query", { ...what, selected });
     const { campaign } = flags["by-names"]
       ? await this.call(liveQueriesApi.startByNames, { body: { ...what, selected: named } })
       : await this.call(liveQueriesApi.start, {
           body: { ...what, selected: selected as { hosts: number[]; labels: number[]; teams: number[] } },
         });
-    await this.report(`live query ${campaign.id} has begun on ${campaign.Metrics.TotalHosts} hosts`, campaign);
+    await this.report(`live query ${campaign.id} was started on ${campaign.Metrics.TotalHosts} hosts`, campaign);
   }
 }

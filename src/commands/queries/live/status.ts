@@ -2,7 +2,7 @@ import { liveQueriesApi } from "../../../api/live-queries.ts";
 import { ClientCommand } from "../../../cli/client-command.ts";
 
 export default class QueriesLiveStatus extends ClientCommand {
-  static override summary = "Check that live queries can be run and their results kept.";
+  static override summary = "Check that live queries can run and their results can be stored.";
   static override endpoints = [liveQueriesApi.status, liveQueriesApi.resultStore, liveQueriesApi.socketInfo];
   static override examples = ["<%= config.bin %> <%= command.id %>"];
 
@@ -11,6 +11,6 @@ export default class QueriesLiveStatus extends ClientCommand {
     await this.call(liveQueriesApi.status);
     await this.call(liveQueriesApi.resultStore);
     await this.call(liveQueriesApi.socketInfo);
-    await this.report("live queries can be run", { live_query: "ok", result_store: "ok", results: "ok" });
+    await this.report("live queries can run", { live_query: "ok", result_store: "ok", results: "ok" });
   }
 }

@@ -6,7 +6,7 @@ import { args, dryRunFlag, teamFlag } from "../../../cli/flags.ts";
 import { entryFields, entryFlags } from "../../../cli/saved-query-view.ts";
 
 export default class QueriesScheduleAdd extends ClientCommand {
-  static override summary = "Schedule a copy of a global query, on all hosts or on a team's.";
+  static override summary = "Schedule a copy of a global query, on all hosts or on those of a team.";
   static override description = "`svc queries update --interval` schedules a query without a copy.";
   static override endpoints = [scheduleApi.create, scheduleApi.teamCreate];
   static override args = { query: args.query };
@@ -18,13 +18,12 @@ export default class QueriesScheduleAdd extends ClientCommand {
 
   async run() {
     const { args: given, flags } = await this.parse(QueriesScheduleAdd);
-    if (flags.interval === undefined) throw usage("--interval is missing");
+    if (flags.interval === undefined) throw usage("--interval is required");
     const { id: query_id, name } = await this.savedQuery(given.query);
     const body = { query_id, interval: flags.interval, ...entryFields(flags) };
     const team = flags.team === undefined ? null : await this.team(flags.team);
     if (flags["dry-run"]) {
-      this.validate(scheduleApi.create, body);
-      return this.printPlan(`schedule a copy of query ${name}`, { query_id, name }, changesOf({}, body));
+      this.trying(`schedule a copy of query ${name}`, { query_id, name }, changesOf({}, body));
     }
     const { scheduled } =
       team === null

@@ -24,8 +24,7 @@ export default class QueriesScheduleUpdate extends ClientCommand {
     const entry = await this.savedQuery(given.query, flags.team);
     const { id, name, interval, platform, team_id } = entry;
     if (flags["dry-run"]) {
-      this.validate(scheduleApi.modify, body);
-      return this.printPlan(`change schedule entry ${name}`, { id, name }, changesOf({ interval, platform }, body));
+      this.trying(`change schedule entry ${name}`, { id, name }, changesOf({ interval, platform }, body));
     }
     if (team_id === null) await this.call(scheduleApi.modify, { params: { id }, body });
     else await this.call(scheduleApi.teamModify, { params: { team_id, scheduled_query_id: id }, body });

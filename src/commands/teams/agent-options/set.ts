@@ -9,7 +9,11 @@ export default class TeamsAgentOptionsSet extends ClientCommand {
   static override endpoints = [teamsApi.agentOptions];
   static override args = { team: args.team };
   static override flags = {
-    input: Flags.string({ summary: "The options, JSON or YAML; - is stdin.", required: true, helpValue: "FILE" }),
+    input: Flags.string({
+      summary: "File with the options, as JSON or YAML; - is stdin.",
+      required: true,
+      helpValue: "FILE",
+    }),
     force: Flags.boolean({ summary: "Skip the checks of the options." }),
     ...dryRunFlag,
   };

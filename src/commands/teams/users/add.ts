@@ -6,11 +6,14 @@ import { args, dryRunFlag, listOf } from "../../../cli/flags.ts";
 
 export default class TeamsUsersAdd extends ClientCommand {
   static override summary = "Add users to a team, or change their role on it.";
+  static override description =
+    "People whose role on the team changes are signed out. API-only users keep their tokens, with the new rights at " +
+    "once. The admins of a team can only add users of teams that they are admins of; other users are added by a global admin.";
   static override endpoints = [teamsApi.addUsers];
   static override args = { team: args.team };
   static override flags = {
     user: Flags.string({
-      summary: "User, by id, email or name; repeatable.",
+      summary: "User, by id, email or name; can be given several times.",
       multiple: true,
       required: true,
       helpValue: "USER",
@@ -28,7 +31,7 @@ export default class TeamsUsersAdd extends ClientCommand {
     const users = [];
     for (const text of listOf(flags.user)) users.push(await this.user(text));
     const told = `${users.map(({ email }) => email).join(", ")} to team ${name} as ${flags.role}`;
-    if (flags["dry-run"]) return this.printPlan(`add ${told}`, users);
+    if (flags["dry-run"]) this.trying(`add ${told}`, users);
     const body = { users: users.map((user) => ({ id: user.id, role: flags.role })) };
     const { team } = await this.call(teamsApi.addUsers, { params: { id }, body });
     await this.report(`added ${told}`, team, { schema: Team });

@@ -5,12 +5,14 @@ import { args, dryRunFlag, listOf, yesFlag } from "../../../cli/flags.ts";
 
 export default class TeamsUsersRemove extends ClientCommand {
   static override summary = "Remove users from a team.";
+  static override description =
+    "People are signed out. API-only users keep their tokens, which lose the rights on this team at once.";
   static override destructive = true;
   static override endpoints = [teamsApi.removeUsers];
   static override args = { team: args.team };
   static override flags = {
     user: Flags.string({
-      summary: "User, by id, email or name; repeatable.",
+      summary: "User, by id, email or name; can be given several times.",
       multiple: true,
       required: true,
       helpValue: "USER",
@@ -26,7 +28,7 @@ export default class TeamsUsersRemove extends ClientCommand {
     const users = [];
     for (const text of listOf(flags.user)) users.push(await this.user(text));
     const told = `${users.map(({ email }) => email).join(", ")} from team ${name}`;
-    if (flags["dry-run"]) return this.printPlan(`remove ${told}`, users);
+    if (flags["dry-run"]) this.trying(`remove ${told}`, users);
     await this.confirm(`Remove ${told}?`);
     const body = { users: users.map((user) => ({ id: user.id })) };
     const { team } = await this.call(teamsApi.removeUsers, { params: { id }, body });

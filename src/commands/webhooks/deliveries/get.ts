@@ -3,7 +3,7 @@ import { ClientCommand } from "../../../cli/client-command.ts";
 import { args } from "../../../cli/flags.ts";
 
 export default class WebhooksDeliveriesGet extends ClientCommand {
-  static override summary = "Show a delivery with what it tells.";
+  static override summary = "Show a delivery with its payload.";
   static override endpoints = [webhooksApi.delivery];
   static override args = { id: args.required("id of the delivery") };
   static override examples = ["<%= config.bin %> <%= command.id %> 1 -o yaml"];

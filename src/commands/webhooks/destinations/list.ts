@@ -5,7 +5,7 @@ import { queryFlags, queryOf } from "../../../cli/query-flags.ts";
 import { destinationView } from "../../../cli/webhook-view.ts";
 
 export default class WebhooksDestinationsList extends ClientCommand {
-  static override summary = "List the URLs that webhooks were sent to, and how many deliveries wait for each.";
+  static override summary = "List the URLs that webhooks are sent to, with the number of pending deliveries.";
   static override endpoints = [webhooksApi.destinations];
   static override flags = { ...queryFlags(webhooksApi.destinations), ...limitFlags };
   static override examples = ["<%= config.bin %> <%= command.id %> --order-key url"];

@@ -8,13 +8,13 @@ import { readBody, readSecret, secretFlags } from "../../../cli/input.ts";
 export default class WebhooksDestinationsUpdate extends ClientCommand {
   static override summary = "Change the headers, or the signing secret, of requests to a URL.";
   static override description =
-    "Headers that are given replace those that were set. A new secret is printed once: give it to the receiver, which refuses requests until then.";
+    "The given headers replace the current ones. A new secret is printed only once: configure it in the receiver, which refuses requests until then.";
   static override endpoints = [webhooksApi.modifyDestination];
   static override args = { url: args.required("URL of the destination, as it is configured") };
   static override flags = {
-    ...secretFlags("headers", "the headers, one NAME: VALUE a line,"),
-    "no-headers": Flags.boolean({ summary: "No headers.", exclusive: ["headers-stdin", "headers-file"] }),
-    "rotate-secret": Flags.boolean({ summary: "Make a new signing secret." }),
+    ...secretFlags("headers", "the headers, one NAME: VALUE per line,"),
+    "no-headers": Flags.boolean({ summary: "Remove all headers.", exclusive: ["headers-stdin", "headers-file"] }),
+    "rotate-secret": Flags.boolean({ summary: "Create a new signing secret." }),
     ...inputFlag,
     ...dryRunFlag,
   };
@@ -42,12 +42,12 @@ export default class WebhooksDestinationsUpdate extends ClientCommand {
         ...(headers === undefined ? [] : [`headers ${Object.keys(headers).join(", ") || "none"}`]),
         ...(flags["rotate-secret"] ? ["a new secret"] : []),
       ];
-      return this.printPlan(`change ${given.url}: ${changes.join("; ")}`, { url: given.url });
+      this.trying(`change ${given.url}: ${changes.join("; ")}`, { url: given.url });
     }
     const { destination } = await this.call(webhooksApi.modifyDestination, { body });
     await this.report(`changed requests to ${destination.url}`, destination, { schema: Destination });
     if (!this.structured && destination.signing_secret.startsWith("whsec_")) {
-      this.note("its signing secret, shown this once:");
+      this.note("the signing secret, shown only now:");
       this.log(destination.signing_secret);
     }
   }
@@ -58,7 +58,7 @@ function readHeaders(text: string): Record<string, string> {
   for (const line of text.split(/\r?\n/)) {
     if (line.trim() === "") continue;
     const at = line.indexOf(":");
-    if (at < 1) throw usage("headers: each line is NAME: VALUE");
+    if (at < 1) throw usage("headers: each line must be NAME: VALUE");
     headers[line.slice(0, at).trim()] = line.slice(at + 1).trim();
   }
   return headers;

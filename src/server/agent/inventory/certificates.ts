@@ -11,7 +11,7 @@ export interface CertificateName {
 export interface CertificateInventory {
   readonly sha1: string;
   readonly scope: "system" | "user";
-  /** Whose, for scope `user`. */
+  /** Owner of a certificate of scope `user`. */
   readonly username: string;
   readonly not_valid_before: string | null;
   readonly not_valid_after: string | null;
@@ -20,18 +20,18 @@ export interface CertificateInventory {
   readonly key_algorithm: string;
   readonly key_strength: number;
   readonly key_usage: string;
-  /** Hex text: serials have up to 20 bytes. */
+  /** Hexadecimal; serial numbers have up to 20 bytes. */
   readonly serial: string;
   readonly signing_algorithm: string;
   readonly subject: CertificateName;
   readonly issuer: CertificateName;
 }
 
-// Values may hold "/": only one that stands before a known key (or an OID) begins a new part.
+// Values may contain "/": only a slash before a known attribute name or an OID starts a new part.
 const PART =
   /\/(?=(?:C|ST|L|O|OU|CN|DC|UID|SN|GN|title|street|postalCode|serialNumber|emailAddress|\d{1,6}(?:\.\d{1,9}){1,20})=)/;
 
-/** Splits "/C=US/O=Example/CN=host". Of a key that stands twice the last, most specific one counts. */
+/** Parses "/C=US/O=Example/CN=host". The last, most specific value of a repeated attribute is used. */
 export function certificateName(name: string): CertificateName {
   const parts = new Map<string, string>();
   for (const part of name.split(PART)) {
@@ -56,13 +56,13 @@ function owner(row: Row, platform: "darwin" | "windows"): Pick<CertificateInvent
     if (text(row, "scope") !== "user") return { scope: "system", username: "" };
     return { scope: "user", username: /^\/Users\/([^/]+)\//.exec(text(row, "path", 1024))?.[1] ?? "" };
   }
-  // Service accounts and the machine's own stores are the system's.
+  // Certificates of service accounts and of the machine stores have scope `system`.
   const sid = text(row, "sid");
   if (!/^S-1-5-21-/i.test(sid)) return { scope: "system", username: "" };
   return { scope: "user", username: text(row, "username") || sid };
 }
 
-/** Null (keep what was known) when no row tells a certificate. */
+/** Null (keep the stored list) if no row describes a certificate. */
 export function hostCertificates(rows: readonly Row[], platform: "darwin" | "windows"): CertificateInventory[] | null {
   const found = new Map<string, CertificateInventory>();
   for (const row of rows) {

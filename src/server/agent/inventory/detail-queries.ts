@@ -11,13 +11,13 @@ export interface DetailAsk {
   readonly platform: string;
   readonly platformLike?: string;
   readonly features: DetailFeatures;
-  /** `osquery_info.version`; "" when it is not known yet. */
+  /** `osquery_info.version`; "" if unknown. */
   readonly agentVersion: string;
-  /** Only what tells a host's MDM state. */
+  /** Only the queries that determine the MDM state. */
   readonly criticalOnly?: boolean;
 }
 
-/** The two parts of a distributed read's answer, by wire name. Shared between hosts: never changed, only copied from. */
+/** The two parts of a distributed read reply, by wire name. Shared between hosts: do not modify. */
 export interface DetailQuerySet {
   readonly queries: Readonly<Record<string, string>>;
   readonly discovery: Readonly<Record<string, string>>;
@@ -25,7 +25,7 @@ export interface DetailQuerySet {
 
 type Version = readonly [number, number];
 
-/** Major and minor of an agent version ("5.12.1", "5.9.1-12-gabc"); 0.0 when it is none. */
+/** Major and minor of an agent version ("5.12.1", "5.9.1-12-gabc"); 0.0 if it cannot be parsed. */
 export function agentVersionOf(version: string): Version {
   const match = /^v?(\d{1,6})\.(\d{1,6})/.exec(version);
   return match ? [Number(match[1]), Number(match[2])] : [0, 0];
@@ -33,13 +33,13 @@ export function agentVersionOf(version: string): Version {
 
 const before = (a: Version, b: Version): boolean => a[0] < b[0] || (a[0] === b[0] && a[1] < b[1]);
 
-// Where what is sent changes. Only these differ, so a version's class is the number of them that it has reached.
+// The versions at which the set of queries changes. The cache key is the number of steps that a version has reached.
 const steps: readonly Version[] = [
   [4, 3],
   [5, 8],
   [5, 16],
 ];
-/** From here on a query without a discovery entry runs whatever the other discoveries found. */
+/** Since this version, a query without a discovery query always runs. */
 const DISCOVERY_OPTIONAL: Version = [5, 8];
 const NONE: Version = [0, 0];
 
@@ -50,7 +50,7 @@ function versionClass(agentVersion: string): number {
   if (known !== undefined) return known;
   const version = agentVersionOf(agentVersion);
   const reached = steps.filter((step) => !before(version, step)).length;
-  // Versions come from agents: a liar must not fill the memory.
+  // Versions are reported by agents, so the cache needs a limit.
   if (versionClasses.size >= 1000) versionClasses.clear();
   versionClasses.set(agentVersion, reached);
   return reached;
@@ -82,8 +82,8 @@ function build(family: PlatformFamily, features: DetailFeatures, reached: number
 const sets = new Map<string, DetailQuerySet>();
 
 /**
- * What to ask a host of this platform. A platform that is not known yet gets the queries of all platforms: those of
- * other systems fail one by one, save where a failing discovery would take the rest with it.
+ * The detail queries for a host. A host with an unknown platform gets the queries of all platforms: those for other
+ * systems fail individually, except where a failing discovery query would discard the whole reply.
  */
 export function detailQueriesFor(ask: DetailAsk): DetailQuerySet {
   const family = platformFamily(ask.platform, ask.platformLike);
@@ -100,7 +100,7 @@ export function detailQueriesFor(ask: DetailAsk): DetailQuerySet {
 
 const byName = new Map(detailQueries.map((query) => [query.name, query]));
 
-/** Whether a host of this family answers for this query. A host of unknown family may have answered any. */
+/** Whether results of this query apply to a host of this family. For an unknown family all do. */
 export function answersFor(key: string, family: PlatformFamily): boolean {
   const query = byName.get(key);
   if (query === undefined) return false;

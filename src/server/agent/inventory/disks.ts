@@ -11,7 +11,7 @@ const GIGA = 1e9;
 const twoDecimals = (value: number): number => Math.round(value * 100) / 100;
 const percent = (value: number): number => Math.min(100, Math.max(0, value));
 
-/** Null when a figure is no number: keep what was known. */
+/** Null (keep the stored values) if a column is not a number. */
 export function unixDiskSpace(row: Row): DiskSpace | null {
   const blocks = toCount(row.blocks);
   const available = toCount(row.blocks_available);
@@ -35,10 +35,10 @@ export function windowsDiskSpace(row: Row): DiskSpace | null {
   };
 }
 
-/** FileVault is on when someone can unlock it. */
+/** FileVault is on if at least one user can unlock the disk. */
 export const isEncryptedDarwin = (row: Row): boolean => (toNumber(row.unlocked_by) ?? 0) > 0;
 
-/** Whether the disk under "/" is encrypted; null when the agent tells nothing of it. */
+/** Whether the disk mounted at "/" is encrypted; null if the agent did not report it. */
 export function isEncryptedLinux(rows: readonly Row[]): boolean | null {
   const root = rows.filter((row) => text(row, "path") === "/");
   return root.length === 0 ? null : root.some((row) => text(row, "encrypted").trim() === "1");

@@ -1,6 +1,6 @@
 import type { OwnMdm } from "./mdm.ts";
 
-/** The columns of a host that its agent fills in. */
+/** Host columns filled from agent results. */
 export interface InventoryFields {
   uuid: string;
   hostname: string;
@@ -15,7 +15,7 @@ export interface InventoryFields {
   agent_version: string | null;
   svc_desktop_version: string | null;
   scripts_enabled: boolean | null;
-  /** Nanoseconds: beyond 2^53 after 104 days, yet exact as a double (whole seconds × 10^9). */
+  /** Nanoseconds. Above 2^53 after 104 days, but exact as a double, since it is whole seconds × 10^9. */
   uptime: number;
   last_restarted_at: string | null;
   memory: number;
@@ -41,11 +41,11 @@ export interface InventoryFields {
 }
 
 export interface HostContext {
-  /** What is known of the host: its row will do. */
+  /** The stored values of the host, usually its row. */
   readonly known: Partial<Readonly<InventoryFields>>;
-  /** Epoch milliseconds: what `detail_updated_at` is set to. */
+  /** Epoch milliseconds; becomes `detail_updated_at`. */
   readonly now: number;
-  /** The client's address by the trusted-proxy rule. */
+  /** The client address, determined by the trusted-proxy rules. */
   readonly publicIp: string;
   readonly ownMdm?: OwnMdm;
 }

@@ -25,7 +25,7 @@ import {
 import { isSameWindows, setAgent, setFlags, setOs, setSystem, setUptime } from "./setters.ts";
 import { hostUsers } from "./users.ts";
 
-/** What an answer changes. Null, or a field that `set` lacks: keep what was known. */
+/** The changes from a set of results. For null, or a field missing from `set`, the stored value is kept. */
 export interface HostChanges {
   readonly set: Partial<InventoryFields>;
   readonly os: OsIdentity | null;
@@ -33,11 +33,11 @@ export interface HostChanges {
   readonly batteries: Battery[] | null;
   readonly mdm: MdmInventory | null;
   readonly munki: MunkiInventory | "removed" | null;
-  /** Replaces the host's e-mail addresses of source `browser_profiles`. */
+  /** Replaces the host's email addresses of source `browser_profiles`. */
   readonly browserEmails: string[] | null;
   readonly certificates: CertificateInventory[] | null;
   readonly packStats: PackStats[] | null;
-  /** Any detail query came back, failed ones included: `detail_updated_at` moves and `refetch_requested` is cleared. */
+  /** Any detail query was reported, even a failed one: updates `detail_updated_at`, clears `refetch_requested`. */
   readonly detailsReported: boolean;
   readonly warnings: readonly InventoryWarning[];
 }
@@ -56,7 +56,7 @@ function setDisks(set: Partial<InventoryFields>, answers: Answers): void {
   if (windowsEncryption !== null) set.disk_encryption_enabled = isEncryptedWindows(windowsEncryption);
 }
 
-/** The answers that count for this host: those meant for other systems say nothing of it. */
+/** The results that apply to the platform of this host. */
 interface Answers {
   rows(key: string): readonly Row[] | null;
   single(key: string): Row | null;
@@ -70,7 +70,7 @@ function answersOf(results: DetailResults, platform: string, platformLike: strin
   };
 }
 
-/** Applies the answers of a distributed write (or, from `enrollChanges`, of an enrollment) to what is known of a host. */
+/** Computes the changes to a host from the results of a distributed write (or of an enrollment, by `enrollChanges`). */
 export function hostChanges(results: DetailResults, ctx: HostContext): HostChanges {
   const warnings: InventoryWarning[] = [];
   const warn: Warn = (query, reason) => warnings.push({ query, reason });
@@ -125,7 +125,7 @@ function changedOs(row: Row, platform: string, release: WindowsRelease | null, k
   return keepsBuild ? null : osIdentity(row, platform, release);
 }
 
-/** No answer beside a full set of details: the table is not there, so neither is the managed agent. */
+/** If a full set of details lacks this query, its table is missing, so the managed agent is not installed. */
 function setManagedAgent(set: Partial<InventoryFields>, results: DetailResults, answers: Answers): void {
   const row = answers.single("agent_info");
   const isFullSet = results.has("uptime") && results.has("flags");
@@ -145,8 +145,8 @@ const enrollTables = [
 ] as const;
 
 /**
- * What an enrollment tells of the host, so that its platform is known before the first read. Columns that an
- * enrollment leaves out stay as they were.
+ * Reads the host details of an enrollment, so that the platform is known before the first distributed read. Missing
+ * columns keep their stored values.
  */
 export function enrollChanges(hostDetails: unknown, platformType: unknown, ctx: HostContext): HostChanges {
   const details = rowsOf([hostDetails])[0] ?? {};

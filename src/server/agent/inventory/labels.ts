@@ -1,11 +1,11 @@
 import { linuxPlatforms } from "./platforms.ts";
 
-/** A label that comes with the product. Dynamic ones are asked of hosts like any other label. */
+/** A label created by the server. Dynamic ones are evaluated like any other label. */
 export interface BuiltinLabel {
   readonly name: string;
   readonly description: string;
   readonly query: string;
-  /** Only hosts of this platform are asked; empty: all. */
+  /** Only hosts of this platform run the query; empty: all. */
   readonly platform: string;
   readonly label_type: "builtin";
   readonly label_membership_type: "dynamic" | "manual";
@@ -20,7 +20,7 @@ const dynamic = (name: string, description: string, platform: string, query: str
   label_membership_type: "dynamic",
 });
 
-/** Members are set by the server: no agent on these devices answers queries. */
+/** The server sets the members, since these devices have no agent. */
 const manual = (name: string, description: string, platform: string): BuiltinLabel => ({
   name,
   description,
@@ -30,7 +30,7 @@ const manual = (name: string, description: string, platform: string): BuiltinLab
   label_membership_type: "manual",
 });
 
-/** Hosts join it when they enroll. */
+/** Hosts become members when they enroll. */
 export const ALL_HOSTS = "All Hosts";
 
 const linuxList = linuxPlatforms.map((platform) => `'${platform}'`).join(", ");

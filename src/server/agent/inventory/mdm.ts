@@ -1,22 +1,22 @@
 import { type Row, text, type Warn } from "./rows.ts";
 
-/** What the agent tells of the host's device management. Kept as the host's `mdm` detail. */
+/** The host's MDM state as reported by the agent. Stored as the host detail `mdm`. */
 export interface MdmInventory {
   readonly enrolled: boolean;
   readonly installed_from_dep: boolean;
   readonly enrollment_status: "On (automatic)" | "On (manual)" | "Pending" | "Off";
   readonly server_url: string;
   readonly name: string;
-  /** A Windows server, whose MDM state is shown as null. Null: not told this time, keep what was known. */
+  /** Windows Server, whose MDM state is shown as null. Null: not reported, keep the stored value. */
   readonly is_server: boolean | null;
 }
 
-/** How to tell our own device management from others. */
+/** Identifies enrollments in this server's own MDM. */
 export interface OwnMdm {
   readonly name: string;
-  /** Of the enrollment profile on macOS. */
+  /** Payload identifier of the macOS enrollment profile. */
   readonly payloadIdentifier?: string;
-  /** Of the enrollment on Windows. */
+  /** Provider id of the Windows enrollment. */
   readonly providerId?: string;
 }
 
@@ -43,7 +43,7 @@ function enrollmentStatus(enrolled: boolean, automatic: boolean): MdmInventory["
   return automatic ? "Pending" : "Off";
 }
 
-/** Null: keep what was known. */
+/** Null: keep the stored value. */
 export function darwinMdm(rows: readonly Row[], own: OwnMdm | undefined, warn: Warn): MdmInventory | null {
   const row = rows[0];
   if (row === undefined || rows.length > 1) warn("mdm_darwin", `expected one row, got ${rows.length}`);
@@ -67,7 +67,7 @@ export function darwinMdm(rows: readonly Row[], own: OwnMdm | undefined, warn: W
   };
 }
 
-/** `installationType` is null when the registry was not read this time. */
+/** `installationType` is null if the registry query was not reported. */
 export function windowsMdm(
   rows: readonly Row[],
   installationType: string | null,
@@ -79,7 +79,7 @@ export function windowsMdm(
     const values = keys.get(key) ?? new Map<string, string>();
     keys.set(key, values.set(text(row, "name"), text(row, "data", 2048).trim()));
   }
-  // Other keys are templates and enrollments that failed or were removed.
+  // The other keys are templates, or failed and removed enrollments.
   const live = [...keys.values()].filter(
     (values) => values.has("UPN") && ["0", "1", "2", "3"].includes(values.get("EnrollmentState") || "0"),
   );

@@ -15,7 +15,7 @@ function issues(list: string, type: MunkiIssue["type"]): MunkiIssue[] {
   return [...names].map((name) => ({ name, type }));
 }
 
-/** `removed`: the tool was there and is gone. */
+/** `removed`: the host no longer has Munki. */
 export function munkiInventory(rows: readonly Row[], warn: Warn): MunkiInventory | "removed" {
   const row = rows[0];
   if (row === undefined) return "removed";

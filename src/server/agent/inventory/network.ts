@@ -7,7 +7,7 @@ export interface PrimaryInterface {
   readonly primary_mac: string;
 }
 
-/** Whether an address is of 10/8, 172.16/12, 192.168/16 or fc00::/7. */
+/** Whether an address is private: 10/8, 172.16/12, 192.168/16 (RFC 1918) or fc00::/7 (RFC 4193). */
 export function isPrivateAddress(address: string): boolean {
   if (isIPv4(address)) {
     const [a = 0, b = 0] = address.split(".").map(Number);
@@ -16,11 +16,11 @@ export function isPrivateAddress(address: string): boolean {
   return isIP(address) === 6 && /^f[cd][0-9a-f]{2}:/i.test(address);
 }
 
-/** The private address with the lowest metric, IPv4 before IPv6; null when there is none. */
+/** The private address with the lowest metric, IPv4 first; null if there is none. */
 export function primaryInterface(rows: readonly Row[]): PrimaryInterface | null {
   let best: { metric: number; v6: number; row: PrimaryInterface } | null = null;
   for (const row of rows) {
-    // Link-scoped addresses carry their zone: "fd00::1%en0".
+    // Link-scoped addresses include their zone: "fd00::1%en0".
     const address = text(row, "address").split("%", 1)[0] ?? "";
     if (!isPrivateAddress(address)) continue;
     const metric = toInt(row.metric) ?? Number.MAX_SAFE_INTEGER;
@@ -31,7 +31,7 @@ export function primaryInterface(rows: readonly Row[]): PrimaryInterface | null 
   return best?.row ?? null;
 }
 
-/** A client address as kept in `public_ip`: "" when it is none, IPv4 without its IPv6 wrapping. */
+/** Normalizes a client address for `public_ip`: unwraps IPv4-mapped IPv6; "" if it is not an address. */
 export function publicAddress(address: string): string {
   const plain = address.replace(/^::ffff:(?=\d+\.\d+\.\d+\.\d+$)/i, "");
   return isIP(plain) ? plain : "";

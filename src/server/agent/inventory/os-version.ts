@@ -1,13 +1,13 @@
 import { type Row, text } from "./rows.ts";
 
-/** An operating system release as hosts are grouped and filtered by it. */
+/** An operating system release, as used to group and filter hosts. */
 export interface OsIdentity {
   readonly name: string;
   readonly version: string;
   readonly platform: string;
 }
 
-/** What the Windows registry adds to the os_version table; "" where a release lacks it. */
+/** Registry values that complete os_version on Windows; "" if a release lacks one. */
 export interface WindowsRelease {
   readonly ubr: string;
   readonly displayVersion: string;
@@ -16,7 +16,7 @@ export interface WindowsRelease {
 
 const trimDots = (value: string): string => value.replace(/^\.+/, "").replace(/\.+$/, "");
 
-/** Without "(Jammy Jellyfish)" and the like. Not a regular expression: `\(.*\)` would be tried at every bracket. */
+/** Removes suffixes such as "(Jammy Jellyfish)". No regular expression: `\(.*\)` would take quadratic time. */
 export function withoutBrackets(version: string): string {
   const open = version.indexOf("(");
   const close = version.lastIndexOf(")");
@@ -26,7 +26,7 @@ export function withoutBrackets(version: string): string {
 
 const isZero = (part: string): boolean => part === "" || part === "0";
 
-/** The platform that a row of os_version tells. Old agents leave it empty on CentOS 6. */
+/** The platform of an os_version row. Old agents report an empty one on CentOS 6. */
 export function platformOf(row: Row): string {
   const platform = text(row, "platform").trim();
   if (platform !== "") return platform;
@@ -44,7 +44,7 @@ function unixVersion(row: Row): string {
 /** The host's `os_version` on macOS, Linux and ChromeOS. */
 export function unixOsVersion(row: Row): string {
   const version = trimDots(`${text(row, "name")} ${unixVersion(row)}`).trim();
-  // A rapid security response: "macOS 13.3.1 (a)".
+  // Rapid security response: "macOS 13.3.1 (a)".
   const extra = text(row, "extra");
   return extra === "" ? version : `${version} ${extra}`.trim();
 }
@@ -72,7 +72,7 @@ export function windowsOsVersion(row: Row, release: WindowsRelease | null): stri
     .join(" ");
 }
 
-/** The release this host runs; null when the row names none. */
+/** The OS release of a host; null if the row has no name. */
 export function osIdentity(row: Row, platform: string, release: WindowsRelease | null): OsIdentity | null {
   const name = text(row, "name").trim();
   if (name === "") return null;

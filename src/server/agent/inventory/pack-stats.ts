@@ -1,7 +1,7 @@
 import { toCount, toNumber, unixToIso } from "./numbers.ts";
 import { has, type Row, text, type Warn } from "./rows.ts";
 
-/** What one scheduled query has cost on a host, with the API's names. Ids are for the caller to find. */
+/** Execution statistics of a scheduled query on a host, by the field names of the API. The caller adds the ids. */
 export interface QueryStats {
   readonly scheduled_query_name: string;
   readonly query_name: string;
@@ -37,7 +37,7 @@ function wallTime(row: Row): number {
   return has(row, "wall_time_ms") ? count(row.wall_time_ms) : (toCount((toNumber(row.wall_time) ?? 0) * 1000) ?? 0);
 }
 
-/** The agent's own cost accounting, by pack. Queries outside packs are not ours. */
+/** Parses the agent's schedule statistics by pack. Queries outside packs do not come from this server. */
 export function packStats(rows: readonly Row[], warn: Warn): PackStats[] {
   const packs = new Map<string, Map<string, QueryStats>>();
   for (const row of rows) {
@@ -56,9 +56,9 @@ export function packStats(rows: readonly Row[], warn: Warn): PackStats[] {
       continue;
     }
     const executions = count(row.executions);
-    // Named blacklisted before 5.0.
+    // The column was named `blacklisted` before 5.0.
     const denylisted = isTrue(has(row, "denylisted") ? row.denylisted : row.blacklisted);
-    // A query that was just scheduled has no figures yet, and must not wipe older ones.
+    // A newly scheduled query reports zeros, which must not overwrite earlier statistics.
     if (executions === 0 && !denylisted) continue;
     const pack = rest.slice(0, at);
     const query = rest.slice(at + delimiter.length);

@@ -1,7 +1,7 @@
-/** What an agent platform counts as when queries, labels and policies are chosen for it. */
+/** Platform families, by which queries, labels and policies are selected. */
 export type PlatformFamily = "darwin" | "linux" | "windows" | "other" | "unknown";
 
-/** `os_version.platform` of the systems that count as Linux. */
+/** Values of `os_version.platform` that belong to the Linux family. */
 export const linuxPlatforms = [
   "linux",
   "ubuntu",
@@ -25,12 +25,12 @@ export const linuxPlatforms = [
 ] as const;
 
 const linux: ReadonlySet<string> = new Set(linuxPlatforms);
-/** Found in the ID_LIKE of distributions that are not listed: "rocky" is "rhel centos fedora". */
+/** Substrings of ID_LIKE that identify unlisted distributions: for Rocky Linux it is "rhel centos fedora". */
 export const linuxParents: readonly string[] = [...linuxPlatforms, "fedora", "suse"].filter(
   (name, _, all) => !all.some((other) => other !== name && name.includes(other)),
 );
 
-/** The family of a platform; empty text is `unknown`. `onPlatform` asks the store the same. */
+/** The family of a platform; `unknown` for empty text. Must agree with `onPlatform`, the same rule as a predicate. */
 export function platformFamily(platform: string, platformLike = ""): PlatformFamily {
   if (platform === "") return "unknown";
   if (platform === "darwin" || platform === "windows") return platform;
@@ -39,7 +39,7 @@ export function platformFamily(platform: string, platformLike = ""): PlatformFam
   return linuxParents.some((name) => like.includes(name)) ? "linux" : "other";
 }
 
-/** The platform that an enrollment's `platform_type` bit mask tells when `os_version` does not. */
+/** The platform from the enrollment's `platform_type` bit mask, used if `os_version` is missing. */
 export function platformOfMask(platformType: unknown): string {
   const mask = typeof platformType === "string" || typeof platformType === "number" ? Number(platformType) : 0;
   if ((mask & 16) !== 0) return "darwin";

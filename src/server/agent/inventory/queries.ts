@@ -3,21 +3,21 @@ type Platform = "darwin" | "linux" | "windows";
 export interface DetailQuery {
   readonly name: string;
   readonly sql: string;
-  /** The query runs when this one gives a row. */
+  /** The query runs only if this one returns a row. */
   readonly discovery?: string;
   readonly platforms: "all" | readonly Platform[];
   readonly feature?: "users" | "software";
-  /** Where the software found by this query comes from, as the API calls it. */
+  /** The API's `source` of the software that this query returns. */
   readonly source?: string;
-  /** The discovery names a table other than the agent's registry, which would fail the whole answer where it is missing. */
+  /** Set if the discovery query reads a table that may be missing, which would fail the whole distributed read. */
   readonly needs?: { readonly platform: Platform; readonly agent: readonly [number, number] };
-  /** For agents older than `before`. */
+  /** SQL for agents below version `before`. */
   readonly older?: { readonly before: readonly [number, number]; readonly sql: string };
-  /** Asked for while a host's MDM state is about to change. */
+  /** Also requested while the MDM state of a host is about to change. */
   readonly critical?: true;
 }
 
-// A discovery query that names a missing table makes the agent drop everything it was sent: tables are looked up here only.
+// Discovery queries use the agent's registry only: on an unknown table the agent drops all queries of the read.
 const tableExists = (name: string): string =>
   `SELECT 1 FROM osquery_registry WHERE registry = 'table' AND active = 1 AND name = '${name}';`;
 
@@ -29,8 +29,9 @@ const DW = ["darwin", "windows"] as const;
 const DLW = ["darwin", "linux", "windows"] as const;
 
 /**
- * One query a source, so that a missing table or a denylisted statement costs one source. `*` where columns vary by
- * agent version. CROSS JOIN keeps SQLite from swapping the loops: without a uid these tables tell the agent's own user only.
+ * One query per source, so that a missing table or a denylisted query affects one source only. `*` where the columns
+ * vary by agent version. CROSS JOIN keeps SQLite from reordering the loops: without a uid constraint these tables
+ * return only the rows of the agent's own user.
  */
 export const detailQueries: readonly DetailQuery[] = [
   { name: "os_version", platforms: "all", sql: "SELECT o.* FROM os_version AS o LIMIT 1;" },
@@ -54,7 +55,7 @@ export const detailQueries: readonly DetailQuery[] = [
     sql: "SELECT r.metric, a.address, d.mac FROM routes AS r JOIN interface_addresses AS a ON a.interface = r.interface JOIN interface_details AS d ON d.interface = r.interface WHERE r.type = 'gateway' AND r.netmask = 0 AND r.destination IN ('0.0.0.0', '::');",
   },
   {
-    // routes.interface holds the local address on Windows.
+    // On Windows, routes.interface is the local address.
     name: "net_windows",
     platforms: W,
     sql: "SELECT r.metric, a.address, d.mac FROM routes AS r JOIN interface_addresses AS a ON a.address = r.interface JOIN interface_details AS d ON d.interface = a.interface WHERE r.type = 'remote' AND r.netmask = 0 AND r.destination IN ('0.0.0.0', '::');",
@@ -182,13 +183,13 @@ export const detailQueries: readonly DetailQuery[] = [
     sql: "SELECT COUNT(*) AS unlocked_by FROM disk_encryption WHERE filevault_status = 'on' AND user_uuid <> '';",
   },
   {
-    // The path is picked on the server: narrower SQL has given wrong rows.
+    // The server selects the path, because filtering in SQL has returned wrong rows.
     name: "diskenc_linux",
     platforms: L,
     sql: "SELECT m.path, e.name, e.encrypted FROM mounts AS m JOIN disk_encryption AS e ON e.name = m.device_alias;",
   },
   {
-    // Where the BitLocker feature is off, reading the table can crash the agent.
+    // With the BitLocker feature off, reading this table can crash the agent.
     name: "diskenc_windows",
     platforms: W,
     discovery:

@@ -18,7 +18,7 @@ const systemColumns = {
 
 type CopiedField = keyof typeof osColumns | keyof typeof systemColumns;
 
-/** A column that this agent version does not have leaves its field as it was. */
+/** Copies columns to fields. A column that this agent version lacks leaves its field unchanged. */
 function copyText(set: Partial<InventoryFields>, row: Row, columns: Readonly<Partial<Record<CopiedField, string>>>) {
   for (const [field, column] of Object.entries(columns))
     if (has(row, column)) set[field as CopiedField] = text(row, column);
@@ -26,7 +26,7 @@ function copyText(set: Partial<InventoryFields>, row: Row, columns: Readonly<Par
 
 export function setSystem(set: Partial<InventoryFields>, row: Row, known: HostContext["known"]): void {
   copyText(set, row, systemColumns);
-  // Some boards report "-1" for want of a serial.
+  // Some boards report "-1" if they have no serial number.
   const serial = text(row, "hardware_serial").trim();
   if (has(row, "hardware_serial") && serial !== "-1") set.hardware_serial = serial;
   for (const field of ["cpu_physical_cores", "cpu_logical_cores"] as const)
@@ -69,7 +69,7 @@ export function setOs(set: Partial<InventoryFields>, row: Row, release: WindowsR
     set.os_version = windowsOsVersion(row, release);
 }
 
-/** Whether a known `os_version` is this release in full: it must not lose its build while the registry query fails. */
+/** Whether `known` names this release. If so, it is kept while the registry query fails, so that the build stays. */
 export function isSameWindows(row: Row, known: string): boolean {
   const version = text(row, "version").trim();
   const name = windowsName(row);

@@ -22,18 +22,18 @@ export interface SoftwareEntry {
 }
 
 export interface SoftwareChanges {
-  /** The sources whose query came back ok: a host's entries of these are replaced, of others kept. */
+  /** Sources whose query succeeded: the host's entries of these are replaced, those of other sources kept. */
   readonly replaced: readonly string[];
-  /** Without repeats, ordered by source, name and the rest. */
+  /** Unique, ordered by source, name and the other fields. */
   readonly entries: readonly SoftwareEntry[];
-  /** What `softwareIdentity` gives for each entry. */
+  /** `softwareIdentity` of each entry. */
   readonly identities: readonly string[];
 }
 
 export interface SoftwareContext {
   readonly platform: string;
   readonly platformLike?: string;
-  /** Names of the host's deb packages, for an answer that has Python packages and, for once, no deb packages. */
+  /** Names of the host's stored deb packages, used if the results contain Python packages but no deb packages. */
   readonly knownDebNames?: ReadonlySet<string>;
 }
 
@@ -47,7 +47,7 @@ const softwareQueries = detailQueries.flatMap(({ name, source }) =>
 
 type Columns = Readonly<Partial<Record<keyof Identity | "path", string>>>;
 
-/** The columns that stand for something in each source; a column of the same name elsewhere does not. */
+/** The meaningful columns of each source. Columns of the same name in other sources are ignored. */
 const columns: Readonly<Record<string, Columns>> = {
   apps: { bundle_identifier: "bundle_identifier", path: "path" },
   rpm_packages: { release: "release", arch: "arch", vendor: "vendor" },
@@ -70,7 +70,7 @@ function entryOf(row: Row, source: string): Found | null {
   if (name === "") return null;
   const has = columns[source] ?? pathOnly;
   const bundle = column(row, has.bundle_identifier);
-  // Shortcuts to programs inside a virtual machine.
+  // Shortcuts to programs in a virtual machine.
   if (bundle.startsWith("com.parallels.winapp")) return null;
   const path = has.path === undefined ? "" : text(row, has.path, PATH_MAX);
   return {
@@ -89,17 +89,17 @@ function entryOf(row: Row, source: string): Found | null {
   };
 }
 
-// Text is stored without NUL, so what is joined by it cannot run together.
+// Stored text has no NUL characters, so the parts cannot run together.
 export const softwareIdentity = (entry: Identity): string =>
   `${entry.source}\0${entry.name}\0${entry.version}\0${entry.extension_for}\0${entry.bundle_identifier}\0${entry.extension_id}\0${entry.release}\0${entry.arch}\0${entry.vendor}\0${entry.upgrade_code}`;
 
-// 192 bits: short enough to be indexed, whatever names a host sends, and out of reach of a made-up collision.
+// 192 bits: short enough for an index, and collision-resistant against names chosen by a host.
 const digest = (value: string): string => hash("sha256", value, "base64url").slice(0, 32);
 
-/** What is equal here is one software version. */
+/** Equal for entries of the same software version. */
 export const softwareKey = (entry: Identity): string => digest(softwareIdentity(entry));
 
-/** What is equal here is one software title: apps go by their bundle identifier, whatever they are called. */
+/** Equal for entries of the same software title. Apps are identified by their bundle identifier, not their name. */
 export function titleKey(entry: Pick<Identity, "name" | "source" | "extension_for" | "bundle_identifier">): string {
   if (entry.source === "apps" && entry.bundle_identifier !== "") return digest(`apps\0\0${entry.bundle_identifier}`);
   return digest(`${entry.source}\0${entry.name}\0${entry.extension_for}`);
@@ -113,7 +113,7 @@ function merge(into: Found, entry: Found): void {
     into.last_opened_at = entry.last_opened_at;
 }
 
-/** On these the system's own Python packages are deb packages too, named `python3-<name>`. */
+// On these platforms the system's Python packages are also listed as deb packages named `python3-<name>`.
 const hasPythonDebs = (platform: string): boolean => platform === "ubuntu" || platform === "debian";
 
 function debNames(results: DetailResults, known: ReadonlySet<string> | undefined): ReadonlySet<string> {
@@ -122,7 +122,7 @@ function debNames(results: DetailResults, known: ReadonlySet<string> | undefined
   return new Set(rows.map((row) => text(row, "name").trim()));
 }
 
-/** The software that an answer tells. */
+/** The software inventory from a set of results. */
 export function softwareChanges(results: DetailResults, ctx: SoftwareContext): SoftwareChanges {
   const family = platformFamily(ctx.platform, ctx.platformLike);
   const replaced: string[] = [];
@@ -157,12 +157,12 @@ export function softwareChanges(results: DetailResults, ctx: SoftwareContext): S
   return { replaced, entries, identities };
 }
 
-/** Raised when the rules above change, so that unchanged answers are read again. */
+// Increase after changing the rules above, so that unchanged results are parsed again.
 const RULES = "1";
 
 /**
- * Stands for the software part of an answer: while it is the same as after the last ingest, nothing has changed and
- * nothing need be read. "" when the answer has no software part. Rows in another order give another fingerprint.
+ * A hash of the software results. While it equals that of the last ingest, parsing is skipped. "" if the results
+ * contain no software. Sensitive to row order.
  */
 export function softwareFingerprint(results: DetailResults, platform: string): string {
   let all = "";

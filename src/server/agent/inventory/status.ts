@@ -1,4 +1,4 @@
-/** What a host's status is made of: its row and its last-seen time, as ISO text. */
+/** The stored values from which a host's status is computed. Times as ISO text. */
 export interface Presence {
   readonly seen_time: string | null;
   readonly created_at: string;
@@ -8,13 +8,13 @@ export interface Presence {
 
 export interface HostStatus {
   readonly online: boolean;
-  /** Offline for 30 days; also called mia. */
+  /** Offline for 30 days; the API also calls this `mia`. */
   readonly missing: boolean;
-  /** Enrolled within 24 hours, whatever its other state. */
+  /** Enrolled within the last 24 hours; independent of the other states. */
   readonly new: boolean;
 }
 
-/** The status filter's words. The host object's own status is only online or offline. */
+/** Values of the status filter. The `status` of a host object is only `online` or `offline`. */
 export type StatusWord = "new" | "online" | "offline" | "mia" | "missing";
 
 const GRACE_MS = 60_000;
@@ -27,7 +27,7 @@ const iso = (ms: number): string => new Date(Math.min(ms, LAST_MS)).toISOString(
 const windowMs = (distributedInterval: number, configTlsRefresh: number): number =>
   Math.max(0, Math.min(distributedInterval, configTlsRefresh)) * 1000 + GRACE_MS;
 
-/** A host seen at `seen` is online while this instant is to come. */
+/** A host seen at `seen` is online until this instant (ISO text). */
 export const onlineUntil = (seen: string, distributedInterval: number, configTlsRefresh: number): string =>
   iso(Date.parse(seen) + windowMs(distributedInterval, configTlsRefresh));
 

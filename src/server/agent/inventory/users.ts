@@ -13,7 +13,7 @@ function isPerson(row: Row): boolean {
   return !(username === "sync" && shell.endsWith("/bin/sync"));
 }
 
-/** The accounts of people, ordered by uid; null (keep what was known) when there is none. */
+/** User accounts without system accounts, ordered by uid; null (keep the stored list) if there are none. */
 export function hostUsers(rows: readonly Row[], warn: Warn): HostUser[] | null {
   const users = new Map<string, HostUser>();
   for (const row of rows) {
@@ -25,7 +25,7 @@ export function hostUsers(rows: readonly Row[], warn: Warn): HostUser[] | null {
     }
     const username = text(row, "username");
     const key = `${uid} ${username}`;
-    // Two groups may share a gid: the first one stays.
+    // The join repeats a user if two groups share a gid; the first row is used.
     if (users.has(key)) continue;
     users.set(key, {
       uid,

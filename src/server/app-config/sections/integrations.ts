@@ -5,7 +5,7 @@ import { hasCredentials } from "../../core/outbound.ts";
 import { section } from "../section.ts";
 import { badUrls, missing, under } from "./rules.ts";
 
-/** What tells entries apart; teams name tickets' entries by these too. */
+/** The fields that identify entries. Teams refer to ticketing entries by these fields too. */
 export const entryKeys = {
   ticketing_a: ["url", "project_key"],
   ticketing_b: ["url", "group_id"],
@@ -19,6 +19,7 @@ export const integrations = section({
   ...configSecrets.integrations,
   entries: entryKeys,
   premium: ["conditional_access_enabled"],
+  outbound: ["ticketing_a.*.url", "ticketing_b.*.url"],
   check: (value) => [
     ...value.ticketing_a.flatMap((entry, i) =>
       under(`ticketing_a.${i}`, [
@@ -40,7 +41,7 @@ export const integrations = section({
 
 const urlProblems = (entry: { url: string }): FieldError[] =>
   hasCredentials(entry.url)
-    ? [{ name: "url", reason: "must not hold a user name or password: the entry has fields for them" }]
+    ? [{ name: "url", reason: "must not contain a user name or password: the entry has fields for them" }]
     : badUrls(entry, ["url"]);
 
 function calendarProblems({ domain, api_key_json: key }: Integrations["calendar"][number]): FieldError[] {

@@ -1,4 +1,4 @@
-// What holds of device management's settings, of the organization and of teams alike.
+// Rules of the device management settings, both of the organization and of teams.
 import type { MdmSettings } from "../../../api/app-config.ts";
 import type { FieldError } from "../../core/errors.ts";
 import { isObject } from "../merge.ts";
@@ -50,7 +50,7 @@ function updateProblems({ minimum_version: version, deadline }: MdmSettings["ios
   return errors;
 }
 
-/** A day that the calendar has. */
+/** A date that exists in the calendar. */
 const isDate = (text: string): boolean =>
   /^\d{4}-\d\d-\d\d$/.test(text) &&
   !Number.isNaN(Date.parse(text)) &&
@@ -68,7 +68,7 @@ function windowsProblems(value: MdmSettings["windows_updates"]): FieldError[] {
   });
 }
 
-/** The older place of disk encryption, and the forms that `update_new_hosts` comes in. */
+/** Accepts the older key of disk encryption, and all forms of `update_new_hosts`. */
 export function respellMdm(given: Record<string, unknown>): Record<string, unknown> {
   const result = { ...given };
   const { macos_settings: settings, macos_updates: updates } = given;
@@ -92,7 +92,10 @@ const booleanLike = new Map<unknown, boolean>([
   [0, false],
 ]);
 
-/** Where a change sets version and deadline and says nothing of new hosts, these are updated too; without both, they are not. */
+/**
+ * Setting version and deadline for the first time turns `update_new_hosts` on, unless the change sets it. Without
+ * both it is off.
+ */
 export function newHostsUpdated<T extends Pick<OsSettings, "macos_updates">>(value: T, given: unknown, before: T): T {
   const sent = isObject(given) ? given.macos_updates : undefined;
   if (!isObject(sent) || sent.update_new_hosts !== undefined) return value;

@@ -44,6 +44,7 @@ export const mdm = section({
   },
   returned: ["enabled_and_configured", "android_enabled_and_configured"],
   premium,
+  outbound: ["macos_migration.webhook_url", "end_user_authentication.metadata_url"],
   respell: respellMdm,
   complete: (value, given, before) =>
     newHostsUpdated({ ...value, end_user_authentication: trimmed(value.end_user_authentication) }, given, before),
@@ -74,7 +75,7 @@ function migrationProblems(value: MdmSettings["macos_migration"]): FieldError[] 
   return errors;
 }
 
-/** Off where nothing of it is given. */
+/** End user authentication is off if none of its fields is set. */
 function endUserProblems(value: MdmSettings["end_user_authentication"]): FieldError[] {
   const given = Object.values(value).some((text) => text !== "");
   return providerProblems(value, given, "authenticate end users");

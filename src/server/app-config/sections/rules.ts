@@ -1,4 +1,4 @@
-// Rules that sections, and the settings of teams, have in common. A reason, or null where all is well.
+// Rules shared by sections and team settings. Each returns the reason of the violation, or null.
 import type { FieldError } from "../../core/errors.ts";
 
 export const isHttpUrl = (text: string): boolean => {
@@ -6,7 +6,7 @@ export const isHttpUrl = (text: string): boolean => {
   return URL.canParse(text);
 };
 
-/** Empty, or an address that a browser may be sent to: nothing that runs as script. */
+/** Empty, or a URL that is safe to open in a browser: no scheme that executes scripts. */
 const isLink = (text: string): boolean => text === "" || /^(https?|file|mailto):/i.test(text);
 
 type Texts<K extends string> = { readonly [N in K]: string };
@@ -16,23 +16,23 @@ export const badLinks = <K extends string>(value: Texts<K>, names: readonly K[])
     .filter((name) => !isLink(value[name]))
     .map((name) => ({ name, reason: "must be a URL (http, https, file or mailto)" }));
 
-/** Addresses that may be left empty. */
+/** Checks URLs that may be empty. */
 export const badUrls = <K extends string>(value: Texts<K>, names: readonly K[]): FieldError[] =>
   names
     .filter((name) => value[name] !== "" && !isHttpUrl(value[name]))
     .map((name) => ({ name, reason: "must be an http or https URL" }));
 
-/** Fields that may not be empty, and what for. */
+/** Checks fields that must not be empty. `what` is their purpose, for the message. */
 export const missing = <K extends string>(value: Texts<K>, names: readonly K[], what: string): FieldError[] =>
   names.filter((name) => value[name].trim() === "").map((name) => ({ name, reason: `is required to ${what}` }));
 
 export const under = (prefix: string, errors: readonly FieldError[]): FieldError[] =>
   errors.map(({ name, reason }) => ({ name: `${prefix}.${name}`, reason }));
 
-/** A hundred years: longer ones lead to dates that do not exist. */
+/** 100 years. Longer windows lead to dates that cannot be represented. */
 const MAX_EXPIRY_DAYS = 36_500;
 
-/** What the days of an expiry, of the organization's and of teams' settings, must keep to. */
+/** Checks an expiry window, of the organization's or of a team's settings. */
 export function expiryProblem(enabled: boolean, window: number): string | null {
   if (enabled && window <= 0) return "must be greater than 0 when expiry is enabled";
   if (window < 0) return "must not be negative";

@@ -10,7 +10,7 @@ const ENTITY_ID_MIN = 5;
 export const noIdentityProvider = { entity_id: "", issuer_uri: "", idp_name: "", metadata: "", metadata_url: "" };
 type IdentityProvider = typeof noIdentityProvider;
 
-/** What holds of an identity provider's settings, for users' sign-in and for end users' alike. */
+/** Checks an identity provider's settings, for the sign-in of users or of end users. */
 export function providerProblems(value: IdentityProvider, required: boolean, what: string): FieldError[] {
   const errors = required ? missing(value, ["entity_id", "idp_name"], what) : [];
   if (value.entity_id !== "" && value.entity_id.length < ENTITY_ID_MIN)
@@ -23,7 +23,7 @@ export function providerProblems(value: IdentityProvider, required: boolean, wha
   return errors;
 }
 
-/** Blanks that were copied along are no part of names, addresses or documents. */
+/** Removes surrounding whitespace, which is often copied along with names, addresses and documents. */
 export const trimmed = <T extends object>(value: T): T =>
   Object.fromEntries(
     Object.entries(value).map(([key, text]) => [key, typeof text === "string" ? text.trim() : text]),
@@ -41,6 +41,7 @@ export const ssoSettings = section({
     sso_server_url: "",
   },
   premium: ["enable_jit_provisioning"],
+  outbound: ["metadata_url"],
   complete: trimmed,
   check: (value) => [
     ...(value.enable_sso ? missing(value, ["issuer_uri"], "enable SSO") : []),

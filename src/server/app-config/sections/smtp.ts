@@ -1,11 +1,12 @@
 import { SmtpSettings } from "../../../api/app-config.ts";
+import { isEmail } from "../../../api/fields.ts";
 import { configSecrets } from "../../../api/secret-fields.ts";
 import { may } from "../../core/access.ts";
 import type { FieldError } from "../../core/errors.ts";
 import { section } from "../section.ts";
 import { missing } from "./rules.ts";
 
-/** As it is kept, by every spelling that is taken. */
+/** Accepted spellings and their stored form. */
 const authenticationTypes: Readonly<Record<string, string>> = {
   authtype_username_and_password: "authtype_username_and_password",
   authtype_username_password: "authtype_username_and_password",
@@ -51,7 +52,7 @@ const isConfigured = (value: SmtpSettings): boolean =>
 function enabledProblems(value: SmtpSettings): FieldError[] {
   const errors = missing(value, ["server", "sender_address"], "enable SMTP");
   if (value.port === 0) errors.push({ name: "port", reason: "must be from 1 to 65535" });
-  // Without either, mail goes out without signing in.
+  // Without user name and password, mail is sent without authentication.
   if (value.authentication_type !== "none" && (value.user_name !== "" || value.password !== ""))
     errors.push(...missing(value, ["user_name", "password"], "sign in"));
   return errors;
@@ -63,10 +64,10 @@ function problems(value: SmtpSettings): FieldError[] {
     errors.push({ name: "authentication_type", reason: "must be authtype_username_and_password or none" });
   if (!methods.includes(value.authentication_method))
     errors.push({ name: "authentication_method", reason: `must be one of ${methods.join(", ")}` });
-  // A line break would begin another header or command.
+  // A line break would start another header or command.
   for (const name of ["sender_address", "server", "user_name", "domain"] as const)
-    if (/\p{Cc}/u.test(value[name])) errors.push({ name, reason: "must not hold control characters" });
-  if (value.sender_address !== "" && !/^[^\s@<>,;]+@[^\s@<>,;]+$/.test(value.sender_address))
+    if (/\p{Cc}/u.test(value[name])) errors.push({ name, reason: "must not contain control characters" });
+  if (value.sender_address !== "" && !isEmail(value.sender_address))
     errors.push({ name: "sender_address", reason: "must be an email address" });
   if (/[\s/]/.test(value.server)) errors.push({ name: "server", reason: "must be a host name or address" });
   return errors;

@@ -19,14 +19,14 @@ export const noHostStatusWebhook = {
   days_count: 0,
 };
 
-/** Where a webhook that is on has to have somewhere to go. */
+/** A webhook that is enabled needs a destination. */
 export function destinationProblem(url: string, on: boolean): FieldError[] {
   const name = "destination_url";
   if (url === "") return on ? [{ name, reason: "is required to enable the webhook" }] : [];
   const reason = isHttpUrl(url) ? checkDestination(url) : "must be an http or https URL";
   if (reason !== null) return [{ name, reason }];
   const open =
-    "must not hold a user name or password, which all who read settings would see: give the destination a header";
+    "must not contain a user name or password, which everyone who can read the settings would see: use a header instead";
   return hasCredentials(url) ? [{ name, reason: open }] : [];
 }
 
@@ -51,6 +51,7 @@ export const webhookSettings = section({
     vulnerabilities_webhook: { enable_vulnerabilities_webhook: false, destination_url: "", host_batch_size: 0 },
     activities_webhook: { enable_activities_webhook: false, destination_url: "" },
   },
+  outbound: ["*.destination_url"],
   check({ interval, host_status_webhook, failing_policies_webhook, vulnerabilities_webhook, activities_webhook }) {
     const vulnerabilities = vulnerabilities_webhook.enable_vulnerabilities_webhook;
     const activities = activities_webhook.enable_activities_webhook;

@@ -11,7 +11,7 @@ import { givenSecret, KEPT, Secret, type Texts, type Thing } from "../values.ts"
 
 const values = new Map<CaType, z.ZodType>(caTypes.map((type) => [type, z.strictObject(caFields[type])]));
 
-/** Every field, in whatever order: one that may be left out is an empty list. */
+/** The value with every field, in any order. An optional field that is not set is an empty list. */
 export function authorityValue({ type, name, settings, secret }: Pick<CaRow, "type" | "name" | "settings" | "secret">) {
   return {
     ...(isSingle(type) ? {} : { name }),
@@ -40,7 +40,10 @@ export function typeAndName(key: string): { type: CaType; name: string } {
   const type = caTypes.find((known) => known === key.slice(0, slash));
   const name = key.slice(slash + 1);
   if (!type || (isSingle(type) && name !== type))
-    throw invalid("change.name", `must be TYPE/NAME, of a type's only one TYPE/TYPE; types are ${caTypes.join(", ")}`);
+    throw invalid(
+      "change.name",
+      `must be TYPE/NAME, or TYPE/TYPE for types with a single authority; types are ${caTypes.join(", ")}`,
+    );
   return { type, name };
 }
 
@@ -61,7 +64,7 @@ export function readAuthority(given: Given, texts: Texts): AuthorityWanted {
   return { type, name, fields };
 }
 
-/** What it takes to have the authority as wanted; 422 where a rule is broken. */
+/** The step that creates or changes the authority as wanted. 422 for a violated rule. */
 export const authorityStep = (before: CaRow | undefined, { type, fields }: AuthorityWanted): CaStep => ({
   before,
   wanted: before ? changed(before, fields, "value") : wantedOf(type, fields, "value"),

@@ -1,5 +1,5 @@
-// Sections of the configuration, the global agent options among them.
-import type { WebhookSettings } from "../../../api/app-config.ts";
+// Sections of the configuration, including the global agent options.
+import type { WebhookSettings, YaraRules } from "../../../api/app-config.ts";
 import type { ThingKey } from "../../../api/configuration.ts";
 import { MASK } from "../../../api/fields.ts";
 import { secretPaths } from "../../../api/secret-fields.ts";
@@ -14,7 +14,12 @@ import { givenSecret, KEPT, Secret, type Texts, type Thing } from "../values.ts"
 
 export const AGENT_OPTIONS = sections.agent_options.name;
 
-/** A section that policies' own things tell the rest of: which of them the webhook tells of. */
+const YARA_RULES = sections.yara_rules.name;
+
+/**
+ * The policies that the webhook reports. Omitted from the section's value, because each policy object contains its
+ * own flag.
+ */
 const POLICY_IDS = "failing_policies_webhook.policy_ids";
 
 const keyOfSection = ({ name }: Section): ThingKey => ({
@@ -26,7 +31,7 @@ const keyOfSection = ({ name }: Section): ThingKey => ({
 export const configThings = (values: ReadonlyMap<string, object>): Thing[] =>
   allSections.map((section) => ({ ...keyOfSection(section), value: sectionThing(section, values.get(section.name)!) }));
 
-/** Defaults, of sections that are things of kind `config`. */
+/** The defaults of the sections that are objects of kind `config`. */
 export const configDefaults = (): Record<string, unknown> =>
   Object.fromEntries(
     allSections
@@ -35,6 +40,9 @@ export const configDefaults = (): Record<string, unknown> =>
   );
 
 export function sectionThing(section: Section, value: object): object {
+  // By name, so that a plan shows which rules change.
+  if (section.name === YARA_RULES)
+    return Object.fromEntries((value as YaraRules).map(({ name, contents }) => [name, contents]));
   const told = untold(section).reduce((left, path) => without(left, path) as object, value);
   return secretPaths(section, told).reduce((left, path) => {
     const secret = getPath(left, path);
@@ -43,18 +51,22 @@ export function sectionThing(section: Section, value: object): object {
   }, told);
 }
 
-/** Paths of a section that its thing does not have. */
+/** Paths of a section that its object does not contain. */
 const untold = ({ name, returned }: Section): readonly string[] =>
   name === sections.webhook_settings.name ? [...returned, POLICY_IDS] : returned;
 
-/** What PATCH /config would be given. Secrets are looked at here, all else where the section is changed. */
+/**
+ * The value in the form of PATCH /config. Only secrets are checked here; everything else is checked when the section
+ * is changed.
+ */
 export function readSection(given: Given, texts: Texts): unknown {
   const section = allSections.find(({ name }) => name === given.name);
   if (!section || (section.name === AGENT_OPTIONS) !== (given.kind === "agent_options"))
-    throw invalid("change.name", "there is no such section");
+    throw invalid("change.name", "unknown section");
   if (section.name === AGENT_OPTIONS) return given.value ?? section.defaults;
   const { value } = given;
   if (!isObject(value)) throw invalid("value", "must be an object");
+  if (section.name === YARA_RULES) return Object.entries(value).map(([name, contents]) => ({ name, contents }));
   for (const path of untold(section))
     if (getPath(value, path) !== undefined) throw invalid(path, "cannot be given here");
   return secretPaths(section, value).reduce((left, path) => {
@@ -63,7 +75,7 @@ export function readSection(given: Given, texts: Texts): unknown {
   }, value);
 }
 
-/** All sections after the changes; errors name them. */
+/** All sections after the changes. Errors name the change. */
 export function sectionsChanged(
   ctx: Context,
   before: ReadonlyMap<string, object>,
@@ -77,14 +89,14 @@ export function sectionsChanged(
   }
 }
 
-/** The body of a change of the configuration. */
+/** The body for a change of the configuration. */
 export function givenOf(before: ReadonlyMap<string, object>, steps: readonly Step<unknown>[]): Record<string, unknown> {
   return Object.fromEntries(
     steps.map(({ name, wanted }) => {
       if (name !== sections.webhook_settings.name || !isObject(wanted)) return [name, wanted];
       const { failing_policies_webhook: kept } = before.get(name) as WebhookSettings;
       const hook = wanted.failing_policies_webhook;
-      // What is no object is refused where the section is changed.
+      // A value that is not an object is refused later, when the section is changed.
       const whole = isObject(hook) || hook === undefined ? { ...hook, policy_ids: kept.policy_ids } : hook;
       return [name, { ...wanted, failing_policies_webhook: whole }];
     }),
@@ -96,7 +108,7 @@ export const optionsOf = (steps: readonly Step<unknown>[]) => ({
   overwrite: new Set(steps.map(({ name }) => name)),
 });
 
-/** Names of fields begin with their section's name. */
+/** Finds the change of each error by the section name with which the field's name begins. */
 export function namingSections(error: ApiError, steps: readonly Step<unknown>[]): ApiError {
   const errors = error.errors.flatMap(({ name, reason }) => {
     const [section, ...rest] = name.split(".");

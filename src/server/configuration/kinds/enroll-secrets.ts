@@ -8,7 +8,7 @@ import { givenSecret, KEPT, Secret, type Texts, type Thing } from "../values.ts"
 
 const MOST_CHARACTERS = 255;
 
-/** In the order of their texts: the revision is that of the set. */
+/** Sorted by their texts: the revision must not depend on the order. */
 export const secretsThing = (owner: string | null, rows: readonly SecretRow[]): Thing => ({
   kind: "enroll_secrets",
   owner,
@@ -23,7 +23,7 @@ export const secretsThing = (owner: string | null, rows: readonly SecretRow[]): 
 
 export interface SecretsWanted {
   readonly texts: readonly string[];
-  /** How many of those that are there, and were not given, stay. */
+  /** The number of existing secrets that were not given and stay. */
   readonly kept: number;
 }
 
@@ -41,7 +41,9 @@ export function readSecrets({ value }: Given, texts: Texts): SecretsWanted {
   return { texts: plain, kept: given.length - plain.length };
 }
 
-/** The secrets that there are to be; 422 where others than all that were not given are to stay. */
+/**
+ * The resulting secrets. Existing secrets that were not given must either all stay or all be removed: 422 otherwise.
+ */
 export function secretsAfter({ texts, kept }: SecretsWanted, rows: readonly SecretRow[], given: Texts): string[] {
   const known = new Set(given.values());
   const unknown = rows.map(({ secret }) => secret).filter((secret) => !known.has(secret));

@@ -35,12 +35,12 @@ export const labelValue = (
 
 export interface LabelWanted {
   readonly columns: LabelColumns;
-  /** Of manual labels, as given. */
+  /** The hosts of a manual label, as given. */
   readonly hosts: readonly HostName[] | null;
 }
 
 export function readLabel(ctx: Pick<Context, "clock">, { name, value }: Given): LabelWanted {
-  if (labelName(name) !== name) throw invalid("change.name", "must be composed (NFC), without blanks around it");
+  if (labelName(name) !== name) throw invalid("change.name", "must be in Unicode NFC, without surrounding spaces");
   const spec = parsed(LabelValue, value);
   const { at: _at, hosts, ...columns } = checkSpec(ctx, { ...spec, name }, "value");
   return { columns, hosts: columns.label_membership_type === "manual" ? (hosts ?? []) : null };

@@ -1,6 +1,7 @@
 import { z } from "zod";
 import type { WebhookSettings } from "../../../api/app-config.ts";
 import { NO_TEAM_NAME } from "../../../api/configuration.ts";
+import { isOneLine, NOT_ONE_LINE } from "../../../api/fields.ts";
 import { PolicySpec, policyPlatforms } from "../../../api/policies.ts";
 import { type Context, isPremium } from "../../core/context.ts";
 import { invalid } from "../../core/errors.ts";
@@ -14,7 +15,7 @@ import type { Thing } from "../values.ts";
 const { name: _name, team: _team, software_title_id: _title, script_id: _script, ...fields } = PolicySpec.shape;
 const PolicyValue = z.strictObject({ ...fields, webhooks_and_tickets_enabled: z.boolean().optional() });
 
-/** What software and scripts are no part of yet: they stay as they are. */
+/** Software and scripts are not part of the configuration yet: an apply does not change them. */
 export type PolicyColumns = Omit<Columns, "software_title_id" | "script_id">;
 
 export interface PolicyWanted {
@@ -71,7 +72,7 @@ export function* policyThings(held: Held): Generator<Thing> {
 export const ownerOf = ({ scope, team_id }: PolicyRow, teams: ReadonlyMap<number, string>): string | null =>
   scope === "global" ? null : scope === "no_team" ? NO_TEAM_NAME : teams.get(team_id!)!;
 
-/** Whether the failing-policies webhook or tickets of the policy's own scope tell of it. */
+/** Whether the failing-policies webhook or ticket automation of the policy's scope includes it. */
 export function reportedPolicies({ sections, noTeam, teams }: Held): (row: PolicyRow) => boolean {
   const idsOf = (hooks: { failing_policies_webhook: { policy_ids: readonly number[] } } | undefined) =>
     new Set(hooks?.failing_policies_webhook.policy_ids);
@@ -82,12 +83,13 @@ export function reportedPolicies({ sections, noTeam, teams }: Held): (row: Polic
     (scope === "global" ? global : scope === "no_team" ? none : ofTeams.get(team_id!))?.has(id) ?? false;
 }
 
-export function readPolicy(ctx: Context, { name, value }: Given): PolicyWanted {
+export function readPolicy(ctx: Context, { name, value, action }: Given): PolicyWanted {
   const { webhooks_and_tickets_enabled: isReported, ...given } = parsed(PolicyValue, value);
-  // On the free tier a file that marks policies critical still applies.
+  // Files that mark policies as critical still apply on the free tier.
   const spec = isPremium(ctx) ? given : { ...given, critical: false };
   checkTier(ctx, spec);
   const { software_title_id: _software, script_id: _id, ...columns } = wholeColumns({ ...spec, name });
-  if (columns.name !== name) throw invalid("change.name", "must be composed (NFC), without blanks around it");
+  if (action === "create" && !isOneLine(name)) throw invalid("change.name", NOT_ONE_LINE);
+  if (columns.name !== name) throw invalid("change.name", "must be in Unicode NFC, without surrounding spaces");
   return { columns, labels: givenLabels(spec) ?? { names: [], excludes: false }, isReported: isReported ?? false };
 }

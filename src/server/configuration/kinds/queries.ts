@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { isOneLine, NOT_ONE_LINE } from "../../../api/fields.ts";
 import { QueryFields, queryPlatforms } from "../../../api/queries.ts";
 import type { Context } from "../../core/context.ts";
 import { invalid } from "../../core/errors.ts";
@@ -41,11 +42,12 @@ export function* queryThings(held: Held): Generator<Thing> {
     };
 }
 
-export function readQuery(ctx: Context, { name, value }: Given): QueryWanted {
+export function readQuery(ctx: Context, { name, value, action }: Given): QueryWanted {
   const { labels_include_any: given, ...fields } = parsed(QueryValue, value);
   const labels = [...new Set((given ?? []).map((label) => label.normalize("NFC").trim()))];
   checkLabelTier(ctx, labels);
   const columns = wholeFields({ ...fields, name });
-  if (columns.name !== name) throw invalid("change.name", "must be composed (NFC), without blanks around it");
+  if (action === "create" && !isOneLine(name)) throw invalid("change.name", NOT_ONE_LINE);
+  if (columns.name !== name) throw invalid("change.name", "must be in Unicode NFC, without surrounding spaces");
   return { columns, labels };
 }

@@ -80,7 +80,7 @@ export interface TeamWanted extends Wanted {
 
 export function readTeam({ action, name, value }: Given): TeamWanted {
   if (action === "create" && checkName(name) !== name)
-    throw invalid("change.name", "must be composed (NFC), without blanks around it");
+    throw invalid("change.name", "must be in Unicode NFC, without surrounding spaces");
   const team = merge(TeamValue, { description: "" }, value ?? {}, "value") as z.output<typeof TeamValue>;
   return { value: team, description: team.description };
 }
@@ -99,7 +99,7 @@ export interface SettingsWanted extends Wanted {
   readonly value: SettingsValue;
 }
 
-/** Strict in keys; what is left out has its default. */
+/** Strict about keys. Fields that are left out get their defaults. */
 export function readTeamSettings({ value }: Given): SettingsWanted {
   const hooks = isObject(value) ? value.webhook_settings : undefined;
   const status = isObject(hooks) && isObject(hooks.host_status_webhook) ? noHostStatusWebhook : null;

@@ -5,7 +5,7 @@ import { type Given, locating, type Step } from "../changes.ts";
 import { type AuthorityWanted, typeAndName } from "../kinds/authorities.ts";
 import { count, type Work } from "../work.ts";
 
-/** What was asked of the authorities before the transaction; a step that changes nothing has none. */
+/** The results of the checks before the transaction. A step that changes nothing has no entry. */
 export type Asked = ReadonlyMap<Given, CaStep>;
 
 export async function writeAuthorities(

@@ -1,7 +1,8 @@
 import { isDeepStrictEqual } from "node:util";
 import { readConfig, writeChange } from "../../app-config/service.ts";
+import { ApiError } from "../../core/errors.ts";
 import type { Step } from "../changes.ts";
-import { sectionsChanged } from "../kinds/config.ts";
+import { namingSections, sectionsChanged } from "../kinds/config.ts";
 import { count, type Work } from "../work.ts";
 
 export async function writeConfig(work: Work, steps: readonly Step<unknown>[]): Promise<void> {
@@ -12,7 +13,9 @@ export async function writeConfig(work: Work, steps: readonly Step<unknown>[]): 
     work,
     steps.filter(({ name }) => !isDeepStrictEqual(before.get(name), after.get(name))),
   );
-  await writeChange(work.ctx, before, after);
+  await writeChange(work.ctx, before, after).catch((error: unknown) => {
+    throw error instanceof ApiError ? namingSections(error, steps) : error;
+  });
 }
 
 export const configNow = ({ ctx }: Work) => readConfig(ctx.store);

@@ -46,7 +46,7 @@ export async function writeLabels(work: Work, steps: readonly Step<LabelWanted>[
   );
 }
 
-/** After what used them went. */
+/** Runs after the objects that used the labels are deleted. */
 export async function removeNamedLabels(work: Work, given: readonly Given[]): Promise<void> {
   if (given.length === 0) return;
   const { store } = work.ctx;

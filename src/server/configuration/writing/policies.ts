@@ -63,7 +63,7 @@ export async function writePolicies(
   const settled = await updatePolicies(ctx, changes);
   later(work, settled);
 
-  // Those of teams that go, go with them.
+  // Policies of deleted teams are deleted together with the team.
   const leaving = gone.filter(({ owner }) => owner === null || !work.leaving.has(owner));
   const leavingRows = leaving.map((one) => held.get(keyOf(one))!);
   for (const [i, { owner }] of leaving.entries()) reported.say(owner, false, leavingRows[i]!.id);
@@ -85,7 +85,7 @@ function later(work: Work, settled: readonly Changed[]): void {
 const idsOf = ({ labels: { names, excludes } }: PolicyWanted, known: ReadonlyMap<string, NamedLabel>): number[] =>
   labelsAmong(known, names, "policy", excludes ? "labels_exclude_any" : "labels_include_any").map(({ id }) => id);
 
-/** Null where only who is told of it changes. */
+/** Null if only the recipients of automations change. */
 function changeOf(
   { held }: Work,
   before: PolicyRow,
@@ -94,7 +94,7 @@ function changeOf(
 ): PolicyChange | null {
   const { platform, ...rest } = wanted.columns;
   const samePlatforms = platformsOf(policyPlatforms, platform) === platformsOf(policyPlatforms, before.platform);
-  // Another order of the same platforms is no change: results stay.
+  // A different order of the same platforms is no change: results are kept.
   const set = samePlatforms ? rest : { platform, ...rest };
   const scope = held.policyLabels.get(before.id);
   const { excludes } = wanted.labels;
@@ -110,7 +110,7 @@ function changeOf(
 export const placeNamed = ({ teams }: Work, owner: string | null): Place =>
   placeOf(owner === null ? null : owner === NO_TEAM_NAME ? 0 : teams.get(owner)!.id);
 
-/** Whom failing hosts of policies are told to, by the owner of the policies. */
+/** Collects which policies the failing-policies automations include, by the owner of the policies. */
 class Reporting {
   private readonly work: Work;
   private readonly owners = new Map<string | null, { on: number[]; off: number[] }>();

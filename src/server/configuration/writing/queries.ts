@@ -46,12 +46,12 @@ export async function writeQueries(
     const before = held.get(keyOf(step))!;
     const { platform, ...rest } = step.wanted.columns;
     const samePlatforms = platformsOf(queryPlatforms, platform) === platformsOf(queryPlatforms, before.platform);
-    // Another order of the same platforms is no change: the report stays.
+    // A different order of the same platforms is no change: the report is kept.
     changes.push({ before, set: samePlatforms ? rest : { platform, ...rest }, labels: await idsOf(step) });
   }
   await updateQueries(ctx, changes);
 
-  // Those of teams that go, go with them.
+  // Queries of deleted teams are deleted together with the team.
   const leaving = gone.filter(({ owner }) => owner === null || !work.leaving.has(owner));
   if (leaving.length > 0)
     await removeQueries(

@@ -11,7 +11,7 @@ import { writeAgentOptions } from "../../teams/agent-options.ts";
 import { nameKey } from "../../teams/names.ts";
 import { changeNoTeam, noTeamSettings } from "../../teams/no-team.ts";
 import { addTeams, firstSettings, removeTeam, toldOfTeam } from "../../teams/service.ts";
-import { changedSettings, type GivenSettings, shownSettings } from "../../teams/settings.ts";
+import { changedSettings, checkAddresses, type GivenSettings, shownSettings } from "../../teams/settings.ts";
 import type { TeamSettings } from "../../teams/tables.ts";
 import { type Given, locating, refusal, type Step } from "../changes.ts";
 import {
@@ -97,7 +97,7 @@ export async function writeTeamOptions(work: Work, steps: readonly Step<OptionsW
 export async function writeTeamSettings(work: Work, steps: readonly Step<SettingsWanted>[]): Promise<void> {
   if (steps.length === 0) return;
   const config = await configNow(work);
-  // Read again: a change of the organization's integrations takes some from teams.
+  // Read the rows again: a change of the organization's integrations removes some of them from teams.
   const ids = steps.map(({ owner }) => work.teams.get(owner!)!.id);
   for (const row of await work.ctx.store.teams.getMany(ids)) work.teams.set(row.name, row);
   const changes: RowChange[] = [];
@@ -106,13 +106,17 @@ export async function writeTeamSettings(work: Work, steps: readonly Step<Setting
     const given = differences(before, step.wanted);
     if (Object.keys(given).length === 0) continue;
     count(work, [step]);
-    const settings = await locating(step, () => changedSettings(before.settings, given, config));
+    const settings = await locating(step, async () => {
+      const changed = changedSettings(before.settings, given, config);
+      await checkAddresses(work.ctx, shownSettings(before.settings), changed);
+      return changed;
+    });
     changes.push({ before, settings });
   }
   await writeRows(work, changes);
 }
 
-/** What is another than before: what was kept earlier stays, though the rules for it have moved on. */
+/** Only the settings that differ: unchanged settings stay valid, even if the rules for them became stricter. */
 function differences({ settings }: TeamRow, { value }: SettingsWanted): GivenSettings {
   const old = shownSettings(settings);
   const now = settingsValue(old);

@@ -1,4 +1,4 @@
-// From the tree of a selector expression to a predicate on hosts.
+// Compiles the syntax tree of a selector expression to a predicate on hosts.
 import { and, not, or, type Predicate } from "../../store/query.ts";
 import { fields, groups } from "./fields.ts";
 import type { Field } from "./kinds.ts";

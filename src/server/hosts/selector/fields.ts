@@ -1,4 +1,4 @@
-// Every field that selector expressions know.
+// All fields of selector expressions.
 import { hostOrderKeys, hostStatuses } from "../../../api/host-filters.ts";
 import { labelMembers, labels } from "../../labels/tables.ts";
 import { hostProfiles } from "../../mdm/tables.ts";
@@ -36,13 +36,14 @@ const unitOf: Readonly<Record<string, Unit>> = {
   gigs_total_disk_space: "gigabytes",
 };
 
-/** The columns that the API shows, each by its kind. */
+/** The host columns that the API shows, with their kinds of field. */
 function ownFields(): [string, Field][] {
   return hostOrderKeys.flatMap((name): [string, Field][] => {
     const spec = Object.hasOwn(hosts.columns, name) ? hosts.columns[name as keyof typeof hosts.columns].spec : null;
     if (!spec) return [];
     const none = spec.nullable ? { none: isNull(name) } : {};
-    if (spec.kind === "text") return [[name, textField(name, { searchable: spec.searchable, ...none })]];
+    if (spec.kind === "text")
+      return [[name, textField(name, { searchable: spec.searchable, anyCase: spec.searchable, ...none })]];
     if (spec.kind === "bool") return [[name, flagColumn(name, spec.nullable)]];
     if (spec.kind === "time") return [[name, timeField(name, spec.nullable)]];
     return [[name, numberField(name, { unit: unitOf[name] ?? "plain", ...none })]];
@@ -65,7 +66,7 @@ const seen = relatedTimeField(seenWhen, not(exists(hostSeen, "id")));
 const email = relatedText("email", (row) => exists(hostEmails, "host_id", row), { searchable: true });
 const encryption = ["verified", "verifying", "action_required", "enforcing", "failed", "removing_enforcement"] as const;
 
-/** What one version of software is asked, by itself or within `software(...)`. */
+/** Text fields of a software version, used by themselves or within `software(...)`. */
 const versionText = (wrap: (row: Predicate) => Predicate): [string, Field][] => [
   ["name", relatedText("name", wrap, { searchable: true })],
   ...(["version", "source", "vendor", "bundle_identifier"] as const).map((column): [string, Field] => [
@@ -77,7 +78,7 @@ const versionText = (wrap: (row: Predicate) => Predicate): [string, Field][] => 
 export const fields: ReadonlyMap<string, Field> = new Map<string, Field>([
   ...ownFields(),
   ["platform", textField("platform", { equals: onPlatform })],
-  ["serial", textField("hardware_serial", { searchable: true })],
+  ["serial", textField("hardware_serial", { searchable: true, anyCase: true })],
   ["seen", seen],
   ["seen_time", seen],
   ["status", wordField(hostStatuses, byStatus)],
@@ -118,7 +119,7 @@ export const fields: ReadonlyMap<string, Field> = new Map<string, Field>([
   ["locked", flagField(() => exists(hostActions, "id", eq("locked", true)))],
 ]);
 
-/** Fields that take conditions in parentheses, met by one related row. */
+/** Fields that take conditions in parentheses. One related row must satisfy all of them. */
 export const groups: ReadonlyMap<
   string,
   { readonly fields: ReadonlyMap<string, Field>; readonly wrap: (row: Predicate) => Predicate }

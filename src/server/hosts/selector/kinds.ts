@@ -1,4 +1,4 @@
-// The kinds of fields that selector expressions know: which operators they take, and what predicates come of them.
+// The kinds of fields of selector expressions: which operators they accept, and which predicates they compile to.
 import { isoAt, NEVER } from "../../core/clock.ts";
 import {
   contains,
@@ -13,6 +13,7 @@ import {
   oneOf,
   or,
   type Predicate,
+  same,
   search,
 } from "../../store/query.ts";
 import { type Operator, SelectorError, type Word } from "./parse.ts";
@@ -25,9 +26,9 @@ export interface Test {
 }
 
 export interface Field {
-  /** @param now the server's time, for what is so long ago */
+  /** @param now the server's current time, for relative times */
   compile(test: Test, now: number): Predicate;
-  /** What the field means by itself, where it is true or false. */
+  /** The predicate if the field is used without an operator. Only for boolean fields. */
   readonly flag?: (now: number) => Predicate;
 }
 
@@ -40,36 +41,38 @@ const isComparison = (operator: Operator): operator is Comparison => Object.hasO
 const refused = ({ field, operator }: Test, kind: string, takes: string): SelectorError =>
   new SelectorError(field.at, `${field.text} is ${kind}: it takes ${takes}, not ${operator}`);
 
-/** `=`, `!=` and `in` by what equals one value. */
+/** Compiles `=`, `!=` and `in` from the predicate for one value. */
 function byEquality({ operator, values }: Test, equals: (value: Word) => Predicate): Predicate | null {
   if (operator === "=" || operator === "in") return or(...values.map(equals));
   return operator === "!=" ? not(or(...values.map(equals))) : null;
 }
 
 interface TextOptions {
-  /** From a condition on the row that has the column to one on the host. */
+  /** Converts a condition on the row that has the column to a condition on the host. */
   readonly wrap?: Wrap;
   readonly searchable?: boolean;
-  /** What `= none` means. */
+  /** Whether case is ignored, as for host names. Requires a column declared with `.search()`. */
+  readonly anyCase?: boolean;
+  /** The predicate for `= none`. */
   readonly none?: Predicate;
-  /** How values are spelled where they are kept. */
+  /** Normalizes a value to its stored spelling. */
   readonly clean?: (text: string) => string;
   readonly equals?: (text: string) => Predicate;
 }
 
 export function textField(column: string, options: TextOptions = {}): Field {
-  const { wrap = itself, searchable = false, none, clean = (text: string) => text } = options;
+  const { wrap = itself, searchable = false, anyCase = false, none, clean = (text: string) => text } = options;
+  const among = (texts: readonly string[]) => (anyCase ? same(column, ...texts) : oneOf(column, texts));
   const isAbsent = (value: Word) => none !== undefined && isNone(value);
   return {
     compile(test) {
       const { operator, values } = test;
       if (operator === "in" && !options.equals) {
         const texts = values.filter((value) => !isAbsent(value)).map(({ text }) => clean(text));
-        const among = texts.length > 0 ? [wrap(oneOf(column, texts))] : [];
-        return or(...among, ...(values.some(isAbsent) ? [none!] : []));
+        return or(...(texts.length > 0 ? [wrap(among(texts))] : []), ...(values.some(isAbsent) ? [none!] : []));
       }
       const equal = byEquality(test, (value) =>
-        isAbsent(value) ? none! : (options.equals?.(clean(value.text)) ?? wrap(eq(column, clean(value.text)))),
+        isAbsent(value) ? none! : (options.equals?.(clean(value.text)) ?? wrap(among([clean(value.text)]))),
       );
       if (equal) return equal;
       if (operator !== "~") throw refused(test, "text", "=, !=, ~, in and not in");
@@ -84,7 +87,10 @@ interface NumberOptions {
   readonly unit?: Unit;
   readonly wrap?: Wrap;
   readonly none?: Predicate;
-  /** The number of hosts that have no row to ask: its condition is added where that number meets the test. */
+  /**
+   * The number that counts for hosts without a related row. If it satisfies the test, `where` is added as an
+   * alternative.
+   */
   readonly absent?: { readonly value: number; readonly where: Predicate };
 }
 
@@ -123,7 +129,7 @@ const meets = (value: number, operator: Comparison, bound: number): boolean =>
 
 const opposite = { "<": ">", "<=": ">=", ">": "<", ">=": "<=" } as const;
 
-/** Times compare as times with times, and as ages with durations: `seen < 7d` is within seven days. */
+/** Times are compared with times, ages with durations: `seen < 7d` means within the last seven days. */
 function timeBy(compare: (by: typeof lt, time: string) => Predicate, never?: Predicate): Field {
   return {
     compile(test, now) {
@@ -140,7 +146,7 @@ function timeBy(compare: (by: typeof lt, time: string) => Predicate, never?: Pre
   };
 }
 
-/** Who never told counts as `NEVER`, as the API shows it. */
+/** Hosts that never reported a value count as `NEVER`, as in the API. */
 export const timeField = (column: string, nullable = false): Field =>
   nullable
     ? timeBy((by, time) => {
@@ -155,7 +161,7 @@ export const timeField = (column: string, nullable = false): Field =>
     : timeBy((by, time) => by(column, time));
 export const relatedTimeField = timeBy;
 
-/** True or false; `none` where it may be unknown. */
+/** A boolean field. It has `none` if the value may be unknown. */
 export function flagField(yes: (now: number) => Predicate, more: { no?: Predicate; none?: Predicate } = {}): Field {
   return {
     flag: yes,
@@ -173,7 +179,7 @@ export function flagField(yes: (now: number) => Predicate, more: { no?: Predicat
 export const flagColumn = (column: string, nullable: boolean): Field =>
   flagField(() => eq(column, true), { no: eq(column, false), ...(nullable ? { none: isNull(column) } : {}) });
 
-/** One of a few words. */
+/** A field with a fixed set of values. */
 export function wordField<W extends string>(words: readonly W[], means: (word: W, now: number) => Predicate): Field {
   return {
     compile(test, now) {
@@ -188,6 +194,6 @@ export function wordField<W extends string>(words: readonly W[], means: (word: W
   };
 }
 
-/** Text of rows of which a host may have several: equal means that one of them is. */
+/** Text of related rows, of which a host may have several: `=` matches if one of them is equal. */
 export const relatedText = (column: string, wrap: Wrap, more: Omit<TextOptions, "wrap" | "none"> = {}): Field =>
   textField(column, { ...more, wrap, none: not(wrap(everything)) });

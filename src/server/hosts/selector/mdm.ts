@@ -1,4 +1,4 @@
-// What device management tells of hosts: enrollment, settings, disk encryption, the bootstrap package.
+// Device management fields: enrollment, settings, disk encryption and the bootstrap package.
 import type { HostFilter } from "../../../api/host-filters.ts";
 import {
   type DiskEncryptionStatus,
@@ -30,25 +30,25 @@ export const inSolution = (id: number): Predicate => exists(hostMdm, "id", eq("s
 export const inSolutionWhere = (solution: Predicate): Predicate =>
   exists(hostMdm, "id", exists(mdmSolutions, "id", solution, "solution_id"));
 
-/** Linux is never managed by this server. */
+/** This server never manages Linux hosts. */
 export const connectedToSvc = (yes: boolean): Predicate => {
   const connected = and(exists(hostMdm, "id", eq("connected_to_svc", true)), not(onPlatform("linux")));
   return yes ? connected : not(connected);
 };
 
-/** Where device management decides, Windows servers do not count. */
+/** Filters on device management exclude Windows servers. */
 export const noWindowsServer: Predicate = not(exists(hostMdm, "id", eq("is_server", true)));
 
 const apple = oneOf("platform", ["darwin", "ios", "ipados"]);
 
-/** Disk encryption is one more setting: what is still to happen is pending. */
+/** Disk encryption counts as one more setting. Steps that are still to be done are pending. */
 const encryptionAs: Record<ProfileStatus, readonly DiskEncryptionStatus[]> = {
   verified: ["verified"],
   verifying: ["verifying"],
   pending: ["action_required", "enforcing", "removing_enforcement"],
   failed: ["failed"],
 };
-/** The first of these that any setting of a host has is the host's. */
+/** A host has the first of these statuses that any of its settings has. */
 const worstFirst: readonly ProfileStatus[] = ["failed", "pending", "verifying", "verified"];
 
 const anySetting = (statuses: readonly ProfileStatus[], profiles: Predicate): Predicate =>

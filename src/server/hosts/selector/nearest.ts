@@ -1,4 +1,4 @@
-/** The known name that a mistyped one comes closest to, if any is near. */
+/** The known name that is most similar to a mistyped one, if any is similar enough. */
 export function nearest(name: string, known: Iterable<string>): string | undefined {
   const typed = name.toLowerCase();
   const most = Math.max(1, Math.floor(typed.length / 3));
@@ -13,7 +13,10 @@ export function nearest(name: string, known: Iterable<string>): string | undefin
   return best;
 }
 
-/** Insertions, deletions, replacements and swaps of neighbours between two words; `enough` or more counts as `enough`. */
+/**
+ * Edit distance: insertions, deletions, replacements and swaps of adjacent characters. It is computed only up to
+ * `enough`.
+ */
 function distance(a: string, b: string, enough: number): number {
   if (Math.abs(a.length - b.length) >= enough) return enough;
   let before: number[] = [];

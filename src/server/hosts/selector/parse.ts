@@ -1,5 +1,5 @@
-// Selector expressions, such as `platform = darwin and not label in (Lab, "On loan") and seen < 7d`, from text to a tree.
-// Pure: what the names mean is not known here.
+// Parses selector expressions, such as `platform = darwin and not label in (Lab, "On loan") and seen < 7d`, to a
+// syntax tree. The parser knows only the grammar, not the names of fields.
 
 export const MAX_LENGTH = 4096;
 export const MAX_DEPTH = 20;
@@ -9,13 +9,13 @@ export type Operator = "=" | "!=" | "<" | "<=" | ">" | ">=" | "~" | "in";
 
 export interface Word {
   readonly text: string;
-  /** In quotes: never a keyword, a number or a duration. */
+  /** A quoted word is never a keyword, a number or a duration. */
   readonly quoted: boolean;
   readonly at: number;
 }
 
 interface Span {
-  /** Where its text begins and ends. */
+  /** Start and end offset in the source text. */
   readonly at: number;
   readonly end: number;
 }
@@ -25,13 +25,13 @@ export type Expression = Span &
     | { readonly kind: "and" | "or"; readonly parts: readonly Expression[] }
     | { readonly kind: "not"; readonly part: Expression }
     | { readonly kind: "test"; readonly field: Word; readonly operator: Operator; readonly values: readonly Word[] }
-    /** A field that is true or false by itself. */
+    /** A boolean field without an operator. */
     | { readonly kind: "flag"; readonly field: Word }
-    /** `software(name = a and version = b)`: one related row that meets it all. */
+    /** `software(name = a and version = b)`: one related row must satisfy the whole expression. */
     | { readonly kind: "group"; readonly field: Word; readonly part: Expression }
   );
 
-/** What is wrong with an expression, and where: an offset into its text. */
+/** An error in an expression, with its offset in the text. */
 export class SelectorError extends Error {
   readonly at: number;
 
@@ -41,7 +41,7 @@ export class SelectorError extends Error {
   }
 }
 
-/** As people count columns: from 1, by characters. */
+/** The column number for messages: counted from 1, in characters. */
 export const columnOf = (text: string, at: number): number => [...text.slice(0, at)].length + 1;
 
 type Token = Word & { readonly kind: "word" | "sign" | "end"; readonly end: number };
@@ -81,7 +81,7 @@ function bareAt(text: string, at: number): Token | null {
   return found && { kind: "word", text: found[0], quoted: false, at, end: at + found[0].length };
 }
 
-/** In single or double quotes; a backslash takes the next character as it is. */
+/** Reads text in single or double quotes. A backslash escapes the next character. */
 function quotedAt(text: string, at: number): Token | null {
   const quote = text[at];
   if (quote !== '"' && quote !== "'") return null;
@@ -219,7 +219,7 @@ class Parser {
   }
 }
 
-/** The tree of an expression. What does not fit the grammar or is too large is a `SelectorError`. */
+/** Parses an expression. Throws a `SelectorError` if the text does not match the grammar or is too large. */
 export function parseSelector(text: string): Expression {
   if (text.length > MAX_LENGTH) throw new SelectorError(MAX_LENGTH, `longer than ${MAX_LENGTH} characters`);
   return new Parser(text).whole();

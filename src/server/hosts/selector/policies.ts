@@ -3,7 +3,7 @@ import { eq, exists, hasOf, type Predicate } from "../../store/query.ts";
 
 export type PolicyResponse = "passing" | "failing";
 
-/** Hosts that pass, or fail, at least one of the policies; those that did not answer do neither. */
+/** Hosts that pass (or fail) at least one of the policies. Hosts without a result do neither. */
 export const answering = (response: PolicyResponse, which: Predicate): Predicate =>
   exists(hostPolicies, "id", hasOf(response, policies, which, "result_id"));
 

@@ -6,7 +6,7 @@ export const withSoftware = (versionId: number): Predicate =>
   exists(hostSoftware, "id", has("software_ids", versionId));
 export const withTitle = (titleId: number): Predicate => exists(hostSoftware, "id", has("title_ids", titleId));
 
-/** In software or in the operating system. Identifiers are kept in capitals. */
+/** Vulnerable by their software or by their operating system. CVE identifiers are stored in capitals. */
 export const vulnerableWhere = (cves: Predicate): Predicate =>
   or(
     exists(hostSoftware, "id", hasOf("software_ids", softwareCves, cves, "software_id")),
@@ -19,7 +19,7 @@ const installs: Record<"pending" | "failed", readonly InstallStatus[]> = {
   failed: ["failed_install", "failed_uninstall"],
 };
 
-/** Hosts on which the last install or uninstall of the title that this server asked for stands so. */
+/** Hosts on which this server's last install or uninstall of the title has the given status. */
 export const withInstall = (titleId: number, status: InstallStatus | "pending" | "failed"): Predicate =>
   exists(
     softwareInstalls,

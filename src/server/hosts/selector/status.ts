@@ -1,4 +1,4 @@
-// Which hosts were heard of when, and what else the hosts' own rows tell.
+// Fields for the last contact of hosts, and other fields of the host row.
 import type { HostFilter } from "../../../api/host-filters.ts";
 import { linuxParents, linuxPlatforms } from "../../agent/inventory/platforms.ts";
 import { days, hours, isoAt, seconds } from "../../core/clock.ts";
@@ -19,9 +19,11 @@ import {
 } from "../../store/query.ts";
 import { hostEmails, hostSeen } from "../tables.ts";
 
-/** Not heard of for this long is missing. */
+/** A host is missing if it has made no contact for this long. */
 const MISSING_AFTER = days(30);
-/** How long a host that was never heard of counts as online: the window of intervals that are not known yet. */
+/**
+ * How long a new host without any contact counts as online: its intervals are not known yet, so a minimum is used.
+ */
 const FIRST_WINDOW = seconds(60);
 
 const neverSeen = not(exists(hostSeen, "id"));
@@ -32,24 +34,24 @@ export const online = (now: number): Predicate =>
     and(neverSeen, gt("created_at", isoAt(now - FIRST_WINDOW))),
   );
 
-/** Hosts whose last contact (for those without one: their creation) compares so with the time. */
+/** Hosts whose last contact compares with the time as given. Hosts without a contact use their creation time. */
 export const seenWhen = (compare: typeof lt, time: string): Predicate =>
   or(exists(hostSeen, "id", compare("seen_time", time)), and(neverSeen, compare("created_at", time)));
 
-/** Hosts whose last contact is at that time or before. */
+/** Hosts whose last contact is at or before that time. */
 export const notSeenSince = (time: string): Predicate => seenWhen(lte, time);
 
 export const missing = (now: number): Predicate => notSeenSince(isoAt(now - MISSING_AFTER));
 export const isNew = (now: number): Predicate => gte("created_at", isoAt(now - hours(24)));
 
-/** Hosts that never told their disk space have 0 for both figures, and are not low on it. */
+/** Hosts that never reported their disk space have 0 in both columns and do not count as low on space. */
 export const lowDiskSpace = (gigabytes: number): Predicate =>
   and(
     lt("gigs_disk_space_available", gigabytes),
     or(gt("gigs_disk_space_available", 0), gt("gigs_total_disk_space", 0)),
   );
 
-/** Every distribution that counts as Linux, as `platformFamily` says it of one host. */
+/** Every distribution that counts as Linux, consistent with `platformFamily` for a single host. */
 const onLinux: Predicate = or(
   oneOf("platform", linuxPlatforms),
   and(
@@ -74,7 +76,7 @@ export function byStatus(status: NonNullable<HostFilter["status"]>, now: number)
   }
 }
 
-/** Searches the names that a host is known by, and its users' email addresses when the text looks like one. */
+/** Searches the names of hosts, and the email addresses of their users if the text looks like an address. */
 export function matching(text: string): Predicate {
   const names = search(["hostname", "hardware_serial", "uuid", "primary_ip"], text);
   return text.includes("@") && !/\s/.test(text)

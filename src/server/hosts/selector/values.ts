@@ -1,12 +1,12 @@
-// Values as people write them in selector expressions.
+// Parses the values in selector expressions.
 import { days, hours, minutes, seconds } from "../../core/clock.ts";
 import { SelectorError, type Word } from "./parse.ts";
 
-/** What a number counts, and so which units it may be written with. */
+/** What a number measures. It decides which units are accepted. */
 export type Unit = "plain" | "bytes" | "gigabytes" | "seconds" | "nanoseconds";
 
 const GIGA = 1e9;
-/** Memory is made, and spoken of, in powers of two; disks in powers of ten. */
+/** Memory sizes use powers of two, disk sizes use powers of ten. */
 const binary = { b: 1, kb: 2 ** 10, mb: 2 ** 20, gb: 2 ** 30, tb: 2 ** 40, pb: 2 ** 50 };
 const exact = { kib: 2 ** 10, mib: 2 ** 20, gib: 2 ** 30, tib: 2 ** 40, pib: 2 ** 50 };
 const decimal = { b: 1, kb: 1e3, mb: 1e6, gb: GIGA, tb: 1e12, pb: 1e15 };
@@ -50,7 +50,7 @@ export function numberOf(word: Word, unit: Unit): number {
   return value;
 }
 
-/** A duration tells how long ago; a date or time is itself. */
+/** A duration means that long ago. A date or time stands for itself. */
 export function instantOf(word: Word, now: number): { readonly age: boolean; readonly at: number } {
   const age = /[a-z]$/i.test(word.text) ? measured(word, milliseconds) : null;
   if (age !== null && age >= 0 && age <= days(36_500)) return { age: true, at: now - age };

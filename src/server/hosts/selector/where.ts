@@ -1,28 +1,28 @@
-// Selector expressions for everything that chooses hosts: lists, counts, reports, labels by criteria, live queries.
+// Selector expressions for every selection of hosts: lists, counts, reports, labels by criteria and live queries.
 import type { Context } from "../../core/context.ts";
 import { badRequest } from "../../core/errors.ts";
 import type { Predicate } from "../../store/query.ts";
 import { compileExpression } from "./compile.ts";
 import { columnOf, type Expression, parseSelector, SelectorError } from "./parse.ts";
 
-/** Whose time counts; names are looked for when the predicate is asked, not before. */
+/** Relative times use this clock. Names are resolved when the predicate is evaluated, not when it is compiled. */
 export type WhereDeps = Pick<Context, "clock">;
 
 /**
- * The hosts that the expression picks, of all there are: narrow it to those that the caller may see. What is wrong with it is a 400 that
- * names `parameter`, the column and the nearest known field.
+ * The hosts that the expression matches, among all hosts: the caller must narrow it to the visible ones. An invalid
+ * expression is a 400 that names `parameter`, the column and the most similar known field.
  */
 export const compileWhere = (text: string, deps: WhereDeps, parameter = "where"): Predicate =>
   refusing(text, parameter, () => compileExpression(parseSelector(text), deps.clock.now()));
 
-/** A part of an expression: its own text, what it picks, and the parts that it is made of. */
+/** A part of an expression: its source text, its predicate and its own parts. */
 export interface WherePart {
   readonly text: string;
   readonly picks: Predicate;
   readonly parts: readonly WherePart[];
 }
 
-/** The expression with every part that can hold or not by itself. */
+/** The expression with every part that can match or not by itself. */
 export const partsOfWhere = (text: string, deps: WhereDeps, parameter = "where"): WherePart =>
   refusing(text, parameter, () => {
     const now = deps.clock.now();

@@ -1,9 +1,9 @@
 import { linuxUndo } from "./linux-undo.ts";
 
 /**
- * Nobody signs in any more, and who is in is put out (device protocols, section 6). What was so before is written down in
- * /var/lib/svc-lock, for the unlock to put back. A lock that fails puts it back itself: the server goes on to call
- * the host unlocked. Run a second time it does what is left to do.
+ * Disables sign-in and ends all sessions (device protocols, section 6). The previous state is saved in
+ * /var/lib/svc-lock for the unlock script. On failure it is restored, because the server then still shows the host as
+ * unlocked. Running it again completes a partial lock.
  */
 export const linuxLock = String.raw`#!/bin/sh
 # Locks this computer. Runs as root.
@@ -103,7 +103,7 @@ fi
 if grep -qi '^ID=ubuntu' "$ROOT/etc/os-release" 2> /dev/null && systemctl list-unit-files 2> /dev/null | grep -q '^gdm'; then
   [ -e "$STATE/target" ] || systemctl get-default > "$STATE/target" 2> /dev/null
   systemctl set-default multi-user.target > /dev/null 2>&1
-  # A minute later, so that this result is told first.
+  # A minute later, so that this result is reported first.
   shutdown -r +1 > /dev/null 2>&1
 fi
 echo "locked"

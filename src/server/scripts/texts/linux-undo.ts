@@ -1,6 +1,6 @@
 /**
- * Shell functions that lock and unlock share: `put_back` restores what the lock wrote down in $STATE. What it could not restore is
- * told on stderr and counted in $failed, and is kept written down, so that it can be tried again.
+ * Shell functions shared by lock and unlock. `put_back` restores what the lock script saved in $STATE. Failures are
+ * reported on stderr and set $failed; the saved state is kept for another attempt.
  */
 export const linuxUndo = `
 fail() { echo "FAILED: $*" >&2; failed=1; }

@@ -1,6 +1,6 @@
 /**
- * Erases the computer (device protocols, section 6). The erasing starts apart from the agent and later than this script's end: the
- * agent has to tell the result while there still is an agent. Shares of other machines are unmounted first and never entered.
+ * Erases the computer (device protocols, section 6). Erasing runs detached and starts after this script has ended, so
+ * that the agent can report the result. Network file systems are unmounted first and never entered.
  */
 export const linuxWipe = `#!/bin/sh
 # Erases this computer for good. Runs as root.

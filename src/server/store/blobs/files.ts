@@ -5,7 +5,9 @@ import type { Readable } from "node:stream";
 import { StoreUnavailable } from "../store.ts";
 import { type Blobs, BlobTooLarge, checkKey, NoSuchBlob } from "./blobs.ts";
 
-/** Temporary files stand apart from all keys, on the same file system, so that a rename puts them in place. */
+/**
+ * Temporary files are outside of the key space but on the same file system, so that a rename moves them into place.
+ */
 const UNFINISHED = ".unfinished";
 const FULL = new Set(["ENOSPC", "EDQUOT", "EMFILE", "ENFILE", "EROFS"]);
 const FOLDER = { recursive: true, mode: 0o700 } as const;
@@ -29,14 +31,16 @@ export function fileBlobs(folder: string): Blobs {
         return written;
       } catch (error) {
         await rm(temporary, { force: true }).catch(() => undefined);
-        throw FULL.has(codeOf(error)) ? new StoreUnavailable("the file cannot be kept now", { cause: error }) : error;
+        throw FULL.has(codeOf(error))
+          ? new StoreUnavailable("the file cannot be stored at the moment", { cause: error })
+          : error;
       }
     },
 
     async get(key, range) {
       const file = await found(key, () => open(place(key), "r"));
       try {
-        // A folder of keys can be opened like a file.
+        // A directory can be opened like a file, so check the type.
         if (!(await file.stat()).isFile()) throw new NoSuchBlob(key);
       } catch (error) {
         await file.close();
@@ -91,12 +95,12 @@ async function writeWhole(path: string, content: AsyncIterable<Uint8Array>, maxB
   return { size, sha256: hash.digest("hex") };
 }
 
-/** A write may take less than it was given. */
+/** A single write may store fewer bytes than it was given. */
 async function writeAll(file: FileHandle, chunk: Uint8Array): Promise<void> {
   for (let done = 0; done < chunk.length; ) done += (await file.write(chunk, done)).bytesWritten;
 }
 
-/** Makes the folders on the way, each made durable in the one that holds it. */
+/** Creates missing parent directories and makes each of them durable by syncing the directory that contains it. */
 async function ensureFolder(root: string, folder: string): Promise<void> {
   const first = await mkdir(folder, FOLDER);
   if (first === undefined) return;
@@ -105,7 +109,7 @@ async function ensureFolder(root: string, folder: string): Promise<void> {
 }
 
 async function syncFolder(folder: string): Promise<void> {
-  // Windows cannot open folders; its file system logs renames by itself.
+  // Windows cannot open directories; its file system logs renames by itself.
   if (process.platform === "win32") return;
   const handle = await open(folder, "r");
   try {
@@ -115,7 +119,7 @@ async function syncFolder(folder: string): Promise<void> {
   }
 }
 
-/** Keys in code-point order: `a/b` comes after `a-b` and before `a0`, so a folder is placed where its slash puts it. */
+/** Keys in code-point order: `a/b` sorts after `a-b` and before `a0`, so directories are sorted with their slash. */
 async function* keysIn(folder: string, path: string, prefix: string): AsyncGenerator<string> {
   const names: string[] = [];
   try {

@@ -3,27 +3,27 @@ import type { MemoryTable } from "./memory-table.ts";
 import type { Row } from "./values.ts";
 
 interface Undo {
-  readonly held: MemoryTable;
+  readonly memoryTable: MemoryTable;
   readonly id: number;
   readonly before: Row | null;
 }
 
-/** Records in one journal line: a larger transaction goes on in the next one. */
+/** Maximum number of records in one journal line. Larger transactions continue on the next line. */
 const RECORDS_PER_LINE = 2_000;
 
-/** What a transaction has done to memory: how to take it back, and how to write it down. */
+/** The changes that a transaction made in memory: supports rolling them back and writing them to the journal. */
 export class Change {
   private readonly undos: Undo[] = [];
 
-  set(held: MemoryTable, id: number, row: Row | null): void {
-    this.undos.push({ held, id, before: held.set(id, row) });
+  set(memoryTable: MemoryTable, id: number, row: Row | null): void {
+    this.undos.push({ memoryTable, id, before: memoryTable.set(id, row) });
   }
 
   get isEmpty(): boolean {
     return this.undos.length === 0;
   }
 
-  /** Runs one operation whole or not at all. */
+  /** Rolls back everything that `work` changed if it throws. */
   atomically<R>(work: () => R): R {
     const mark = this.undos.length;
     try {
@@ -36,27 +36,27 @@ export class Change {
 
   undo(mark = 0): void {
     while (this.undos.length > mark) {
-      const { held, id, before } = this.undos.pop()!;
-      held.set(id, before);
+      const { memoryTable, id, before } = this.undos.pop()!;
+      memoryTable.set(id, before);
     }
   }
 
   /**
-   * The bodies of the journal lines: absolute values of what differs now from what was before. Replayed over a state that
-   * holds some of them already (a snapshot taken meanwhile) they give the same result.
+   * The bodies of the journal lines: the new absolute values of everything that changed. Replaying them is
+   * idempotent, which matters when a snapshot already contains some of them.
    */
   lines(): string[] {
     const first = new Map<MemoryTable, Map<number, Row | null>>();
-    for (const { held, id, before } of this.undos) {
-      const rows = first.get(held) ?? new Map<number, Row | null>();
-      first.set(held, rows);
+    for (const { memoryTable, id, before } of this.undos) {
+      const rows = first.get(memoryTable) ?? new Map<number, Row | null>();
+      first.set(memoryTable, rows);
       if (!rows.has(id)) rows.set(id, before);
     }
     const lines: string[] = [];
     let records: string[] = [];
-    for (const [held, rows] of first) {
+    for (const [memoryTable, rows] of first) {
       for (const [id, before] of rows) {
-        records.push(recordOf(held, id, before, held.rows.get(id) ?? null));
+        records.push(recordOf(memoryTable, id, before, memoryTable.rows.get(id) ?? null));
         if (records.length === RECORDS_PER_LINE) {
           lines.push(records.join(","));
           records = [];
@@ -74,47 +74,47 @@ type DiskRecord =
   | readonly ["-", string, number]
   | readonly ["#", string, number];
 
-function recordOf(held: MemoryTable, id: number, before: Row | null, after: Row | null): string {
-  const { name } = held.table;
-  // Also for a row that came and went: its id is not given again.
+function recordOf(memoryTable: MemoryTable, id: number, before: Row | null, after: Row | null): string {
+  const { name } = memoryTable.table;
+  // Also recorded for a row that was inserted and deleted in the same transaction, so that its id is not reused.
   if (!after) return JSON.stringify(["-", name, id] satisfies DiskRecord);
-  if (!before) return putRecord(held, after);
+  if (!before) return putRecord(memoryTable, after);
   const changed: Record<string, unknown> = {};
-  for (const column of held.forms.columns)
-    if (before[column] !== after[column]) changed[column] = held.forms.toDisk(column, after[column]);
+  for (const column of memoryTable.forms.columns)
+    if (before[column] !== after[column]) changed[column] = memoryTable.forms.toDisk(column, after[column]);
   return JSON.stringify(["=", name, id, changed] satisfies DiskRecord);
 }
 
-export const putRecord = (held: MemoryTable, row: Row): string =>
-  JSON.stringify(["+", held.table.name, held.forms.rowToDisk(row)] satisfies DiskRecord);
+export const putRecord = (memoryTable: MemoryTable, row: Row): string =>
+  JSON.stringify(["+", memoryTable.table.name, memoryTable.forms.rowToDisk(row)] satisfies DiskRecord);
 
-/** The next id of a table: rows that are gone have left no other trace of theirs. */
-export const nextIdRecord = (held: MemoryTable): string =>
-  JSON.stringify(["#", held.table.name, held.nextId] satisfies DiskRecord);
+/** Records a table's next id, because deleted rows leave no other trace of the ids they used. */
+export const nextIdRecord = (memoryTable: MemoryTable): string =>
+  JSON.stringify(["#", memoryTable.table.name, memoryTable.nextId] satisfies DiskRecord);
 
-/** Applies a record that was read from disk. Indexes are made afterwards. */
+/** Applies a record read from disk. The indexes are built afterwards. */
 export function replay(memory: Memory, record: unknown): void {
   const [kind, name, subject, part] = record as [string, string, unknown, Record<string, unknown>];
-  const held = memory.named(name);
+  const memoryTable = memory.named(name);
   switch (kind) {
     case "+": {
-      const row = held.forms.rowFromDisk(subject as Record<string, unknown>);
-      held.setRow(row.id, row);
+      const row = memoryTable.forms.rowFromDisk(subject as Record<string, unknown>);
+      memoryTable.setRow(row.id, row);
       return;
     }
     case "=": {
-      const row = held.rows.get(subject as number);
-      // Missing where the snapshot was taken after a later delete, which follows.
-      if (row) held.setRow(row.id, held.forms.build({ ...row, ...held.forms.partFromDisk(part) }));
+      const row = memoryTable.rows.get(subject as number);
+      // The row is missing if the snapshot was taken after a later delete; the record of that delete follows.
+      if (row) memoryTable.setRow(row.id, memoryTable.forms.build({ ...row, ...memoryTable.forms.partFromDisk(part) }));
       return;
     }
     case "-":
-      held.setRow(subject as number, null);
-      // The row may be missing from the snapshot; its id stays used all the same.
-      held.nextId = Math.max(held.nextId, (subject as number) + 1);
+      memoryTable.setRow(subject as number, null);
+      // The row may be missing from the snapshot, but its id counts as used.
+      memoryTable.nextId = Math.max(memoryTable.nextId, (subject as number) + 1);
       return;
     case "#":
-      held.nextId = Math.max(held.nextId, subject as number);
+      memoryTable.nextId = Math.max(memoryTable.nextId, subject as number);
       return;
     default:
       throw new Error(`unknown record ${JSON.stringify(kind)}`);

@@ -1,4 +1,5 @@
-import type { OrderTerm, Position, Predicate, Scalar, Select } from "../query.ts";
+import { columnsOfPages, type OrderTerm, type Position, type Predicate, type Scalar, type Select } from "../query.ts";
+import { readSides, type Sides, type SidesOf } from "../sides.ts";
 import type { Collection, UpsertOptions } from "../store.ts";
 import type { InsertOf, RowOf, Table } from "../table.ts";
 import { Filter } from "./filter.ts";
@@ -51,6 +52,24 @@ export class MemoryCollection<T extends Table> implements Collection<T> {
     });
   }
 
+  sides<S extends Sides>(ids: readonly number[], sides: S): Promise<SidesOf<S>[]> {
+    const wanted = readSides(this.table, sides);
+    return this.read(() => {
+      const parts = wanted.map(([name, { table, columns }]) => {
+        const held = this.memory.of(table);
+        return { name, rows: held.rows, pick: held.forms.picker(columns) };
+      });
+      return ids.map((id) => {
+        const found: Record<string, unknown> = {};
+        for (const { name, rows, pick } of parts) {
+          const row = rows.get(id);
+          found[name] = row ? pick(row) : null;
+        }
+        return found as SidesOf<S>;
+      });
+    });
+  }
+
   async first(query: Select): Promise<RowOf<T> | null> {
     return (await this.list({ ...query, limit: Math.min(1, query.limit ?? 1) }))[0] ?? null;
   }
@@ -63,23 +82,26 @@ export class MemoryCollection<T extends Table> implements Collection<T> {
     return this.read(() => this.picked(columns, select(this.memory, this.held, query)));
   }
 
-  private picked<K extends keyof RowOf<T> & string>(columns: readonly K[], rows: readonly Row[]): Pick<RowOf<T>, K>[] {
-    for (const column of columns) columnSpec(this.table, column);
-    const { forms } = this.held;
-    return rows.map((row) => {
-      const picked: Record<string, unknown> = {};
-      for (const column of columns) picked[column] = forms.showValue(column, row[column]);
-      return picked as Pick<RowOf<T>, K>;
-    });
+  private picked<K extends string>(columns: readonly K[], rows: readonly Row[]): Pick<RowOf<T>, K & keyof RowOf<T>>[] {
+    const pick = this.held.forms.picker(columns);
+    return rows.map((row) => pick(row) as Pick<RowOf<T>, K & keyof RowOf<T>>);
   }
 
-  async *pages(query: Select = {}, pageSize = 500): AsyncIterable<RowOf<T>[]> {
+  async *pages<K extends keyof RowOf<T> & string = keyof RowOf<T> & string>(
+    query: Select = {},
+    pageSize = 500,
+    columns?: readonly K[],
+  ): AsyncIterable<Pick<RowOf<T>, K>[]> {
+    const wanted = columns && columnsOfPages(columns, query.order);
+    const shown = (rows: readonly Row[]) =>
+      (wanted ? this.picked(wanted, rows) : rows.map((row) => this.show(row))) as Pick<RowOf<T>, K>[];
     const { where = everything, order = [], limit = Number.POSITIVE_INFINITY, offset = 0 } = query;
     if (order.length > 0) {
-      // The order is settled at the start: rows that move meanwhile come once, rows that go or stop matching do not come.
+      // The order is fixed at the start: a row that moves meanwhile is returned once; rows that are deleted or stop
+      // matching are skipped.
       const ids = await this.read(() => select(this.memory, this.held, query).map(({ id }) => id));
       for (let at = 0; at < ids.length; at += pageSize) {
-        const page = await this.read(() => this.stillMatching(ids.slice(at, at + pageSize), where));
+        const page = await this.read(() => shown(this.stillMatching(ids.slice(at, at + pageSize), where)));
         if (page.length > 0) yield page;
       }
       return;
@@ -87,20 +109,23 @@ export class MemoryCollection<T extends Table> implements Collection<T> {
     let { after } = query;
     for (let left = limit, skip = offset; left > 0; skip = 0) {
       const size = Math.min(left, pageSize);
-      const page = await this.list({ where, limit: size, offset: skip, ...(after && { after }) });
-      if (page.length > 0) yield page;
-      if (page.length < size) return;
-      left -= page.length;
-      after = [(page.at(-1) as unknown as Row).id];
+      const from = after;
+      const rows = await this.read(() =>
+        select(this.memory, this.held, { where, limit: size, offset: skip, ...(from && { after: from }) }),
+      );
+      if (rows.length > 0) yield shown(rows);
+      if (rows.length < size) return;
+      left -= rows.length;
+      after = [rows.at(-1)!.id];
     }
   }
 
-  private stillMatching(ids: readonly number[], where: Predicate): RowOf<T>[] {
+  private stillMatching(ids: readonly number[], where: Predicate): Row[] {
     const test = new Filter(this.memory).test(this.held, where, ids.length);
-    const rows: RowOf<T>[] = [];
+    const rows: Row[] = [];
     for (const id of ids) {
       const row = this.held.rows.get(id);
-      if (row && test(row)) rows.push(this.show(row));
+      if (row && test(row)) rows.push(row);
     }
     return rows;
   }

@@ -1,6 +1,6 @@
 import { compareValues, type Row, type Value } from "./values.ts";
 
-/** The ids of the rows with one key. Most keys have one row, some a few, a handful very many. */
+/** The ids of the rows that share a key. Most keys have one row, some have a few, and very few have many. */
 type Bucket = number | number[] | Set<number>;
 const ARRAY_LIMIT = 32;
 
@@ -9,15 +9,16 @@ const sizeOf = (bucket: Bucket): number =>
 
 const textOf = (value: Value): string => (typeof value === "string" ? `${value.length}:${value}` : String(value));
 
-/** Finds rows by the values of one or more columns. */
+/** Looks up rows by the values of one or more columns. */
 export class ColumnIndex {
   readonly columns: readonly string[];
-  /** Whether two rows may not have the same key; with `nullsDiffer` a null never clashes. */
+  /** Whether two rows may not have the same key. With `nullsDiffer`, keys with a null never conflict. */
   readonly unique: boolean;
   readonly nullsDiffer: boolean;
   private readonly single: string | null;
   private readonly buckets = new Map<Value, Bucket>();
-  // The keys in order, made when first asked for. Keys that come later wait in `added`; keys that went stay until the next merge.
+  // The sorted keys, built on first use. New keys are collected in `added`; removed keys stay in the list until it is
+  // rebuilt.
   private sorted: Value[] | null = null;
   private added: Value[] = [];
   private gone = 0;
@@ -73,7 +74,7 @@ export class ColumnIndex {
     return bucket === undefined ? [] : typeof bucket === "number" ? [bucket] : bucket;
   }
 
-  /** The id of another row that has the key, where no two may. */
+  /** Returns the id of a different row with the same key, or null. For unique indexes. */
   clash(row: Row): number | null {
     if (this.nullsDiffer && this.columns.some((column) => row[column] === null)) return null;
     for (const id of this.ids(this.keyOf(row))) if (id !== row.id) return id;
@@ -93,7 +94,7 @@ export class ColumnIndex {
     this.sorted = null;
   }
 
-  /** The keys in order. Some may have no rows any more. For indexes on one column. */
+  /** The sorted keys, for indexes on one column. Some of them may no longer have any rows. */
   sortedKeys(): readonly Value[] {
     if (!this.sorted || this.gone > this.sorted.length / 2) {
       this.sorted = [...this.buckets.keys()].sort(compareValues);
@@ -107,11 +108,12 @@ export class ColumnIndex {
   }
 }
 
-/** So many keys are cheaper put in their places one by one than merged, whatever the number of those that are there. */
+/** Up to this many keys are inserted one by one, which is cheaper than merging the lists, however long they are. */
 const FEW = 16;
 
 function mergeSorted(a: Value[], b: Value[]): Value[] {
-  // Times and counters come in order, but for the null of rows that have none yet: then hardly anything moves.
+  // Times and counters arrive in ascending order, except for the null of rows without a value: then hardly any
+  // element moves.
   const before = a.length === 0 ? 0 : placeOf(b, a[a.length - 1]!, true);
   if (before <= FEW) {
     for (const key of b.slice(0, before)) {
@@ -129,7 +131,9 @@ function mergeSorted(a: Value[], b: Value[]): Value[] {
   return merged;
 }
 
-/** The first place in sorted keys whose key is not less than (or, with `past`, is greater than) the value. */
+/**
+ * Binary search: the first position whose key is greater than or equal to the value (strictly greater with `past`).
+ */
 export function placeOf(keys: readonly Value[], value: Value, past: boolean): number {
   let low = 0;
   let high = keys.length;

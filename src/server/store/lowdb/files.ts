@@ -1,10 +1,10 @@
-// The few file operations that the journal rests on. Tests put a file system behind them that fails and loses power.
+// The few file operations that the journal needs. Tests replace them with a file system that fails and loses power.
 import { constants } from "node:fs";
-import { type FileHandle, mkdir, open, readdir, rename, unlink } from "node:fs/promises";
+import { type FileHandle, lstat, mkdir, open, readdir, rename, unlink } from "node:fs/promises";
 import { lockDirectory } from "./lock.ts";
 
 export interface StoreFile {
-  /** Writes all of the bytes at the position; may fail with a part of them written. */
+  /** Writes all bytes at the position. On failure, some of them may have been written. */
   write(bytes: Uint8Array, position: number): Promise<void>;
   /** Makes the content durable (fdatasync). */
   sync(): Promise<void>;
@@ -13,18 +13,20 @@ export interface StoreFile {
 }
 
 export interface StoreFiles {
+  /** Creates the directory if it does not exist. */
   makeDir(dir: string): Promise<void>;
   list(dir: string): Promise<string[]>;
-  /** A new, empty file; what had that name is emptied. */
+  /** Creates an empty file; an existing file of that name is truncated. */
   create(path: string): Promise<StoreFile>;
-  /** An existing file, for writing. */
+  /** Opens an existing file for writing. */
   open(path: string): Promise<StoreFile>;
+  /** Reads the file up to the size that it had when reading began. */
   read(path: string): AsyncIterable<Buffer>;
   rename(from: string, to: string): Promise<void>;
   unlink(path: string): Promise<void>;
-  /** Makes created, renamed and removed names in the directory durable. */
+  /** Makes created, renamed and removed names in the directory durable (fsync of the directory). */
   syncDir(dir: string): Promise<void>;
-  /** Keeps other processes out of the directory until the returned function is called. */
+  /** Locks the directory against other processes until the returned function is called. */
   lock(dir: string): Promise<() => Promise<void>>;
 }
 
@@ -58,22 +60,50 @@ class RealFile implements StoreFile {
   }
 }
 
-// Rows hold personal data and sealed secrets: nobody but the server's user reads them.
+// Rows contain personal data and encrypted secrets: only the server's own user may read the files.
 const FILE_MODE = 0o600;
+
+/** The path is not a regular file but, for example, a symbolic link, which could lead outside the directory. */
+export class NotAFile extends Error {}
+
+// Windows supports neither flag.
+const { O_NOFOLLOW = 0, O_NONBLOCK = 0 } = constants;
+
+const isLink = (path: string): NotAFile =>
+  new NotAFile(
+    `${path} is a symbolic link, which the store does not open: replace it with the file itself, or use --data-dir with the directory that contains the file`,
+  );
+
+/** Opens a regular file. Symbolic links are not followed, and opening a pipe does not wait for its other end. */
+export async function openFile(path: string, flags: number): Promise<FileHandle> {
+  const handle = await open(path, flags | O_NOFOLLOW | O_NONBLOCK, FILE_MODE).catch(
+    (error: NodeJS.ErrnoException): never => {
+      if (error.code === "ELOOP" || error.code === "EMLINK") throw isLink(path);
+      if (error.code === "EISDIR" || error.code === "ENXIO") throw new NotAFile(`${path} is not a file`);
+      throw error;
+    },
+  );
+  if ((await handle.stat()).isFile()) return handle;
+  await handle.close();
+  throw new NotAFile(`${path} is not a file`);
+}
 
 export const realFiles: StoreFiles = {
   async makeDir(dir) {
     await mkdir(dir, { recursive: true, mode: 0o700 });
+    if ((await lstat(dir)).isSymbolicLink()) throw isLink(dir);
   },
   list: (dir) => readdir(dir),
   create: async (path) =>
-    new RealFile(await open(path, constants.O_CREAT | constants.O_TRUNC | constants.O_WRONLY, FILE_MODE)),
-  open: async (path) => new RealFile(await open(path, constants.O_WRONLY)),
+    new RealFile(await openFile(path, constants.O_CREAT | constants.O_TRUNC | constants.O_WRONLY)),
+  open: async (path) => new RealFile(await openFile(path, constants.O_WRONLY)),
   async *read(path) {
-    const handle = await open(path, constants.O_RDONLY);
+    const handle = await openFile(path, constants.O_RDONLY);
     try {
-      for (let position = 0; ; ) {
-        const { bytesRead, buffer } = await handle.read(Buffer.allocUnsafe(READ_SIZE), 0, READ_SIZE, position);
+      const { size } = await handle.stat();
+      for (let position = 0; position < size; ) {
+        const length = Math.min(READ_SIZE, size - position);
+        const { bytesRead, buffer } = await handle.read(Buffer.allocUnsafe(length), 0, length, position);
         if (bytesRead === 0) return;
         position += bytesRead;
         yield buffer.subarray(0, bytesRead);
@@ -85,7 +115,7 @@ export const realFiles: StoreFiles = {
   rename,
   unlink,
   async syncDir(dir) {
-    // Windows cannot open a directory for syncing and needs none.
+    // Windows cannot open a directory for syncing and does not need it.
     if (process.platform === "win32") return;
     const handle = await open(dir, constants.O_RDONLY);
     try {

@@ -1,4 +1,4 @@
-// Predicates against rows in memory: which rows to look at (`plan`), and whether a row satisfies (`test`).
+// Evaluates predicates on rows in memory: `plan` selects candidate rows, `test` checks one row.
 import type { Predicate, Scalar } from "../query.ts";
 import { cleanText, compareText, searchForm } from "../rows.ts";
 import { type ColumnIndex, placeOf } from "./column-index.ts";
@@ -11,13 +11,13 @@ type Exists = Extract<Predicate, { op: "exists" }>;
 type HasOf = Extract<Predicate, { op: "hasOf" }>;
 type Range = Extract<Predicate, { op: "lt" | "lte" | "gt" | "gte" }>;
 
-/** A set of ids that holds all rows that satisfy, and its size (about). */
+/** A set of ids that contains every matching row, and its approximate size. */
 export interface Plan {
   readonly cost: number;
   ids(): Iterable<number>;
 }
 
-// The store holds clean text only, so the text that it is compared with is cleaned alike.
+// Stored text is always cleaned, so the text to compare it with must be cleaned in the same way.
 export const cleanScalar = <T extends Scalar>(value: T): T =>
   (typeof value === "string" ? cleanText(value) : value) as T;
 
@@ -34,7 +34,7 @@ export function holds(sorted: readonly number[], value: number): boolean {
   return false;
 }
 
-/** One query's view of the predicates: the answer of an inner query is computed once and used for every row. */
+/** Evaluates the predicates of one query: the result of an inner query is computed once and reused for every row. */
 export class Filter {
   private readonly memory: Memory;
   private readonly sets = new Map<Predicate, ReadonlySet<Value>>();
@@ -43,23 +43,23 @@ export class Filter {
     this.memory = memory;
   }
 
-  /** The rows that satisfy, in no particular order. */
-  *rows(held: MemoryTable, where: Predicate): Generator<Row> {
-    const plan = this.plan(held, where);
-    const test = this.test(held, where, plan?.cost ?? held.rows.size);
+  /** The matching rows, in no particular order. */
+  *rows(memoryTable: MemoryTable, where: Predicate): Generator<Row> {
+    const plan = this.plan(memoryTable, where);
+    const test = this.test(memoryTable, where, plan?.cost ?? memoryTable.rows.size);
     if (!plan) {
-      for (const row of held.rows.values()) if (test(row)) yield row;
+      for (const row of memoryTable.rows.values()) if (test(row)) yield row;
       return;
     }
     for (const id of plan.ids()) {
-      const row = held.rows.get(id);
+      const row = memoryTable.rows.get(id);
       if (row && test(row)) yield row;
     }
   }
 
-  /** @param among how many rows are going to be tested, about */
-  test(held: MemoryTable, where: Predicate, among: number): Test {
-    const { table } = held;
+  /** @param among approximate number of rows that will be tested */
+  test(memoryTable: MemoryTable, where: Predicate, among: number): Test {
+    const { table } = memoryTable;
     switch (where.op) {
       case "all":
         return () => true;
@@ -94,7 +94,7 @@ export class Filter {
         return holdsAny(column, values);
       }
       case "hasOf":
-        return this.hasOfTest(held, where);
+        return this.hasOfTest(memoryTable, where);
       case "contains": {
         const { column } = where;
         if (columnSpec(table, column).kind !== "text") throw new Error(`${table.name}.${column}: not a text column`);
@@ -102,28 +102,34 @@ export class Filter {
         const needle = asciiLower(cleanText(where.text));
         return (row) => row[column] !== null && asciiLower(row[column] as string).includes(needle);
       }
+      case "same": {
+        const { column, texts } = where;
+        if (!columnSpec(table, column).searchable) throw new Error(`${table.name}.${column}: not declared for search`);
+        const wanted = new Set(texts.map(searchForm));
+        return (row) => row[column] !== null && wanted.has((row[column] as string).toLowerCase());
+      }
       case "search":
-        return searchTest(held, where.columns, where.text);
+        return searchTest(memoryTable, where.columns, where.text);
       case "and": {
-        const tests = where.parts.map((part) => this.test(held, part, among));
+        const tests = where.parts.map((part) => this.test(memoryTable, part, among));
         return (row) => tests.every((test) => test(row));
       }
       case "or": {
-        const tests = where.parts.map((part) => this.test(held, part, among));
+        const tests = where.parts.map((part) => this.test(memoryTable, part, among));
         return (row) => tests.some((test) => test(row));
       }
       case "not": {
-        const test = this.test(held, where.part, among);
+        const test = this.test(memoryTable, where.part, among);
         return (row) => !test(row);
       }
       case "exists":
-        return this.existsTest(held, where, among);
+        return this.existsTest(memoryTable, where, among);
     }
   }
 
-  private existsTest(held: MemoryTable, where: Exists, among: number): Test {
+  private existsTest(memoryTable: MemoryTable, where: Exists, among: number): Test {
     const inner = this.memory.of(where.table);
-    comparable(held.table, where.local);
+    comparable(memoryTable.table, where.local);
     comparable(where.table, where.column);
     const { local, column } = where;
     const index = inner.indexOn(column);
@@ -148,15 +154,15 @@ export class Filter {
         return false;
       };
     }
-    // Checked now, so that a wrong query fails also where there is no row to test.
+    // Validated here so that a wrong query fails even if no row is tested.
     this.test(inner, where.where, 0);
     return (row) => row[local] !== null && this.valuesOf(where).has(row[local] as Value);
   }
 
-  private hasOfTest(held: MemoryTable, where: HasOf): Test {
+  private hasOfTest(memoryTable: MemoryTable, where: HasOf): Test {
     const { column, table, from } = where;
-    if (columnSpec(held.table, column).kind !== "ids")
-      throw new Error(`${held.table.name}.${column}: not an ids column`);
+    if (columnSpec(memoryTable.table, column).kind !== "ids")
+      throw new Error(`${memoryTable.table.name}.${column}: not an ids column`);
     comparable(table, from);
     this.test(this.memory.of(table), where.where, 0);
     let test: Test | null = null;
@@ -166,7 +172,7 @@ export class Filter {
     };
   }
 
-  /** Every value of the inner column among the rows that satisfy the inner predicate. */
+  /** All values of the inner column in the rows that match the inner predicate. */
   private valuesOf(where: Exists | HasOf): ReadonlySet<Value> {
     const known = this.sets.get(where);
     if (known) return known;
@@ -178,35 +184,35 @@ export class Filter {
     return values;
   }
 
-  plan(held: MemoryTable, where: Predicate): Plan | null {
+  plan(memoryTable: MemoryTable, where: Predicate): Plan | null {
     switch (where.op) {
       case "none":
         return { cost: 0, ids: () => [] };
       case "eq":
-        return keysPlan(held, where.column, [where.value]);
+        return keysPlan(memoryTable, where.column, [where.value]);
       case "in":
-        return keysPlan(held, where.column, where.values);
+        return keysPlan(memoryTable, where.column, where.values);
       case "null": {
-        const index = held.indexOn(where.column);
+        const index = memoryTable.indexOn(where.column);
         return index && { cost: index.count(null), ids: () => index.ids(null) };
       }
       case "lt":
       case "lte":
       case "gt":
       case "gte":
-        return rangePlan(held, where.column, [where]);
+        return rangePlan(memoryTable, where.column, [where]);
       case "and":
-        return this.andPlan(held, where.parts);
+        return this.andPlan(memoryTable, where.parts);
       case "or":
-        return this.orPlan(held, where.parts);
+        return this.orPlan(memoryTable, where.parts);
       case "exists":
-        return this.existsPlan(held, where);
+        return this.existsPlan(memoryTable, where);
       default:
         return null;
     }
   }
 
-  private andPlan(held: MemoryTable, parts: readonly Predicate[]): Plan | null {
+  private andPlan(memoryTable: MemoryTable, parts: readonly Predicate[]): Plan | null {
     const plans: (Plan | null)[] = [];
     const equal = new Map<string, Value>();
     const ranges = new Map<string, Range[]>();
@@ -215,10 +221,10 @@ export class Filter {
       if (part.op === "null") equal.set(part.column, null);
       if (part.op === "lt" || part.op === "lte" || part.op === "gt" || part.op === "gte")
         ranges.set(part.column, [...(ranges.get(part.column) ?? []), part]);
-      else plans.push(this.plan(held, part));
+      else plans.push(this.plan(memoryTable, part));
     }
-    for (const [column, bounds] of ranges) plans.push(rangePlan(held, column, bounds));
-    for (const index of held.indexes) {
+    for (const [column, bounds] of ranges) plans.push(rangePlan(memoryTable, column, bounds));
+    for (const index of memoryTable.indexes) {
       if (index.columns.length === 1 || !index.columns.every((column) => equal.has(column))) continue;
       const key = index.keyOf(Object.fromEntries(equal));
       plans.push({ cost: index.count(key), ids: () => index.ids(key) });
@@ -226,15 +232,15 @@ export class Filter {
     return plans.reduce((best, plan) => (plan && (!best || plan.cost < best.cost) ? plan : best), null);
   }
 
-  private orPlan(held: MemoryTable, parts: readonly Predicate[]): Plan | null {
+  private orPlan(memoryTable: MemoryTable, parts: readonly Predicate[]): Plan | null {
     const plans: Plan[] = [];
     for (const part of parts) {
-      const plan = this.plan(held, part);
+      const plan = this.plan(memoryTable, part);
       if (!plan) return null;
       plans.push(plan);
     }
     const cost = plans.reduce((sum, plan) => sum + plan.cost, 0);
-    if (cost >= held.rows.size) return null;
+    if (cost >= memoryTable.rows.size) return null;
     return {
       cost,
       ids() {
@@ -245,15 +251,15 @@ export class Filter {
     };
   }
 
-  private existsPlan(held: MemoryTable, where: Exists): Plan | null {
-    const index = held.indexOn(where.local);
+  private existsPlan(memoryTable: MemoryTable, where: Exists): Plan | null {
+    const index = memoryTable.indexOn(where.local);
     if (where.local !== "id" && !index) return null;
     const inner = this.memory.of(where.table);
     const cost = this.plan(inner, where.where)?.cost ?? inner.rows.size;
-    // Half of the rows or more: as well look at each of them.
-    if (cost * 2 > held.rows.size) return null;
+    // The inner query covers half of the rows or more: testing every row is as fast.
+    if (cost * 2 > memoryTable.rows.size) return null;
     return {
-      cost: index ? Math.ceil((cost * held.rows.size) / Math.max(1, index.size)) : cost,
+      cost: index ? Math.ceil((cost * memoryTable.rows.size) / Math.max(1, index.size)) : cost,
       ids: () => idsOf(index, this.valuesOf(where)),
     };
   }
@@ -266,10 +272,10 @@ function* idsOf(index: ColumnIndex | null, values: Iterable<Value>): Generator<n
   }
 }
 
-function keysPlan(held: MemoryTable, column: string, values: readonly Scalar[]): Plan | null {
+function keysPlan(memoryTable: MemoryTable, column: string, values: readonly Scalar[]): Plan | null {
   if (column === "id")
     return { cost: values.length, ids: () => new Set(values.filter((value) => typeof value === "number")) };
-  const index = held.indexOn(column);
+  const index = memoryTable.indexOn(column);
   if (!index) return null;
   const keys = new Set<Value>(values.map(cleanScalar));
   let cost = 0;
@@ -277,12 +283,12 @@ function keysPlan(held: MemoryTable, column: string, values: readonly Scalar[]):
   return { cost, ids: () => idsOf(index, keys) };
 }
 
-function rangePlan(held: MemoryTable, column: string, bounds: readonly Range[]): Plan | null {
-  const index = held.indexOn(column);
+function rangePlan(memoryTable: MemoryTable, column: string, bounds: readonly Range[]): Plan | null {
+  const index = memoryTable.indexOn(column);
   if (!index) return null;
   const keys = index.sortedKeys();
   let from = 0;
-  // Null, the greatest key, is in no range.
+  // Null is the greatest key and matches no range.
   let to = placeOf(keys, null, false);
   for (const { op, value } of bounds) {
     const key = cleanScalar(value);
@@ -290,7 +296,10 @@ function rangePlan(held: MemoryTable, column: string, bounds: readonly Range[]):
     else to = Math.min(to, placeOf(keys, key, op === "lte"));
   }
   const share = Math.max(0, to - from) / Math.max(1, keys.length);
-  return { cost: Math.ceil(share * held.rows.size), ids: () => idsOf(index, keys.slice(from, Math.max(from, to))) };
+  return {
+    cost: Math.ceil(share * memoryTable.rows.size),
+    ids: () => idsOf(index, keys.slice(from, Math.max(from, to))),
+  };
 }
 
 function rangeTest({ op, column, value }: Range): Test {
@@ -305,7 +314,10 @@ function rangeTest({ op, column, value }: Range): Test {
   };
 }
 
-/** More values than this are looked for among the members, fewer are looked up in them. */
+/**
+ * Up to this many values are looked up one by one in the members; more are matched against a set while scanning the
+ * members.
+ */
 const FEW = 8;
 
 function holdsAny(column: string, values: readonly number[]): Test {
@@ -322,12 +334,12 @@ function holdsAny(column: string, values: readonly number[]): Test {
 
 const asciiLower = (text: string): string => text.replace(/[A-Z]/g, (letter) => letter.toLowerCase());
 
-function searchTest(held: MemoryTable, columns: readonly string[], text: string): Test {
+function searchTest(memoryTable: MemoryTable, columns: readonly string[], text: string): Test {
   for (const column of columns)
-    if (!columnSpec(held.table, column).searchable)
-      throw new Error(`${held.table.name}.${column}: not declared for search`);
+    if (!columnSpec(memoryTable.table, column).searchable)
+      throw new Error(`${memoryTable.table.name}.${column}: not declared for search`);
   const needle = searchForm(text);
-  // Stored text is clean already: its search form is its lower case.
+  // Stored text is already cleaned, so lower-casing it is enough to get its search form.
   return (row) =>
     columns.some((column) => {
       const value = row[column] as string | null;

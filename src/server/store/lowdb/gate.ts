@@ -1,13 +1,14 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 
 interface Waiting {
-  /** Runs what waited. True when it holds the gate from now on. */
+  /** Runs the waiting task. Returns true if the task holds the gate afterwards. */
   run(): boolean;
 }
 
 /**
- * Lets one transaction at a time have memory to itself. Everything else is a synchronous step that runs at once while
- * no transaction is open, and otherwise waits in line, so that nobody sees rows that may yet be rolled back.
+ * Gives one transaction at a time exclusive access to memory. All other work is done in synchronous steps, which run
+ * immediately while no transaction is open and otherwise wait in a queue, so that no one sees rows that may still be
+ * rolled back.
  */
 export class Gate {
   private holder: object | null = null;
@@ -17,10 +18,10 @@ export class Gate {
 
   private refuseDeadlock(): void {
     if (this.holder !== null && this.inside.getStore() === this.holder)
-      throw new Error("inside a transaction use only the store that it hands you: the outer one would wait for ever");
+      throw new Error("inside a transaction, use only the store that is passed in: the outer store would deadlock");
   }
 
-  /** Runs the step when no transaction is open. */
+  /** Runs the step as soon as no transaction is open. */
   step<R>(step: () => R): Promise<R> {
     return new Promise<R>((resolve, reject) => {
       const run = (): boolean => {
@@ -40,7 +41,7 @@ export class Gate {
     });
   }
 
-  /** Holds the gate until `release`. */
+  /** Acquires the gate; it stays locked until `release`. */
   async enter(holder: object): Promise<void> {
     if (this.holder === null) {
       this.holder = holder;
@@ -58,7 +59,7 @@ export class Gate {
     });
   }
 
-  /** Runs the work so that a use of the outer store is recognised. */
+  /** Runs `work` in a context in which a call to the outer store can be detected. */
   within<R>(holder: object, work: () => Promise<R>): Promise<R> {
     return this.inside.run(holder, work);
   }
@@ -71,7 +72,7 @@ export class Gate {
     for (const resolve of waiting) resolve();
   }
 
-  /** Resolves when no transaction is open and none waits. */
+  /** Resolves when no transaction is open or waiting. */
   async whenIdle(): Promise<void> {
     if (this.holder === null) return;
     await new Promise<void>((resolve) => this.idle.push(resolve));

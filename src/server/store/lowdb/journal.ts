@@ -1,12 +1,12 @@
-// The journal file: transactions are written in groups, each group synced before any of it is acknowledged.
+// The journal file. Transactions are written in groups, and a group is synced before any of it is acknowledged.
 import { StoreUnavailable } from "../store.ts";
 import type { StoreFile } from "./files.ts";
 import { encodeLine } from "./lines.ts";
 
 export interface Commit {
-  /** The bodies of its lines. */
+  /** The bodies of the journal lines. */
   readonly lines: readonly string[];
-  /** Takes it back out of memory. */
+  /** Rolls the transaction back in memory. */
   undo(): void;
 }
 
@@ -17,7 +17,10 @@ export interface OpenJournal {
   nextLine: number;
 }
 
-/** `tail`: a write failed and the file was cut back to what was synced. `unknown`: nobody can tell what the file holds. */
+/**
+ * `tail`: a write failed and the file was truncated to its synced part. `unknown`: the content of the file is
+ * uncertain.
+ */
 export type Trouble = "tail" | "unknown";
 
 class Group {
@@ -31,13 +34,13 @@ class Group {
       this.resolve = resolve;
       this.reject = reject;
     });
-    // Whoever waits sees it; a group that nobody waits for must not end the process.
+    // Waiting callers get the error. Without this handler, a group that no one waits for would end the process.
     this.done.catch(() => {});
   }
 }
 
 export interface JournalEvents {
-  /** Before the commits are undone: takes back what is on top of them. */
+  /** Called before the commits are rolled back: rolls back the open transaction, which builds on them. */
   onFailure(trouble: Trouble, cause: Error): void;
   onGroup(): void;
 }
@@ -55,6 +58,8 @@ export class Journal {
   trouble: Trouble | null = null;
   cause: Error | null = null;
   groups = 0;
+  /** The file is durable up to this line, not counting the last group. 0 until a group has been written. */
+  sureLines = 0;
   lastSyncMs = 0;
 
   constructor(current: OpenJournal, events: JournalEvents) {
@@ -84,7 +89,7 @@ export class Journal {
     this.next.commits.push(commit);
   }
 
-  /** Resolves when all that was staged is durable; rejects when it was undone instead. */
+  /** Resolves when all staged commits are durable; rejects if they were rolled back. */
   flush(): Promise<void> {
     if (this.next.commits.length === 0) return this.writing?.done ?? Promise.resolve();
     const { done } = this.next;
@@ -92,7 +97,7 @@ export class Journal {
     return done;
   }
 
-  /** Runs work between two groups, while nothing is being written. */
+  /** Runs `work` between two groups, while nothing is being written. */
   async betweenGroups<R>(work: () => Promise<R>): Promise<R> {
     return new Promise<R>((resolve, reject) => {
       this.between.push(() => work().then(resolve, reject));
@@ -103,7 +108,7 @@ export class Journal {
   private schedule(): void {
     if (this.scheduled) return;
     this.scheduled = true;
-    // After the microtasks of this turn, so that commits made together are synced together.
+    // Deferred until the microtasks of this turn have run, so that simultaneous commits are synced together.
     this.running = Promise.resolve().then(() => this.run());
   }
 
@@ -135,14 +140,16 @@ export class Journal {
     try {
       await current.file.sync();
     } catch (error) {
-      // The kernel may have dropped the pages and called them clean: a second sync would succeed and prove nothing. The
-      // file is not written again; a new generation takes its place. Cutting it is for the case of a crash until then.
+      // After a failed sync the kernel may have dropped the dirty pages and marked them clean: a second sync would
+      // succeed and prove nothing. So this file is never written again; a new generation replaces it. It is truncated
+      // only in case the server crashes before that.
       await current.file.truncate(current.size).catch(() => {});
       this.fail(group, "unknown", error as Error);
       return;
     }
     this.lastSyncMs = performance.now() - start;
     current.size += bytes.length;
+    this.sureLines = current.nextLine;
     for (const commit of group.commits) current.nextLine += Math.max(1, commit.lines.length);
     this.groups++;
     this.writing = null;
@@ -160,7 +167,10 @@ export class Journal {
     return Buffer.concat(parts);
   }
 
-  /** Takes back everything that is not durable, newest first: later transactions may have seen the earlier ones. */
+  /**
+   * Rolls back everything that is not durable, newest first, because later transactions may have read the earlier
+   * ones.
+   */
   private fail(group: Group, trouble: Trouble, cause: Error): void {
     this.trouble = trouble;
     this.cause = cause;
@@ -174,14 +184,17 @@ export class Journal {
     later.reject(error);
   }
 
-  /** The file is not to be written any more; nothing is waiting for it. */
+  /** Stops all writing to this file. Called while no caller waits for it. */
   distrust(cause: Error): void {
     this.trouble = "unknown";
     this.cause = cause;
     this.events.onFailure("unknown", cause);
   }
 
-  /** After a failed write: whether there is room again. Throws, and may find that the file is not to be trusted. */
+  /**
+   * After a failed write: checks whether writing works again. Throws if it does not, and may find that the file can
+   * no longer be trusted.
+   */
   async probe(): Promise<void> {
     const { file, size } = this.current;
     try {
@@ -202,10 +215,11 @@ export class Journal {
     this.trouble = null;
   }
 
-  /** Goes on in another file; between groups, or while in trouble. */
+  /** Switches to another file. Called between groups or after a failure. */
   async replace(journal: OpenJournal): Promise<void> {
     const old = this.current;
     this.current = journal;
+    this.sureLines = 0;
     this.trouble = null;
     await old.file.close().catch(() => {});
   }

@@ -1,4 +1,4 @@
-// The line format of journal and snapshot: `<crc32 as 8 hex digits> <json>\n`.
+// The line format of journals and snapshots: `<crc32 as 8 hex digits> <json>\n`.
 import { crc32 } from "node:zlib";
 
 const NEWLINE = 0x0a;
@@ -15,10 +15,10 @@ export function encodeLine(json: string): Buffer {
 }
 
 export interface Line {
-  /** Where it begins and where the next one does, in bytes. */
+  /** Byte offsets of this line and of the next one. */
   readonly offset: number;
   readonly end: number;
-  /** The JSON value, or null when the line is torn or its sum is wrong. */
+  /** The JSON value, or null if the line is torn or its checksum is wrong. */
   readonly value: unknown;
   readonly fault: string | null;
 }
@@ -34,7 +34,7 @@ function decodeLine(bytes: Buffer, offset: number, ended: boolean): Line {
   return { offset, end, value: JSON.parse(body.toString("utf8")), fault: null };
 }
 
-/** The lines of a file in order, damaged ones included. Holds one line in memory, never the file. */
+/** Yields the lines of a file in order, including damaged ones. Only one line is in memory at a time. */
 export async function* readLines(chunks: AsyncIterable<Buffer>): AsyncGenerator<Line> {
   let kept: Buffer[] = [];
   let offset = 0;

@@ -3,16 +3,16 @@ import type { Table } from "../table.ts";
 import { ColumnIndex } from "./column-index.ts";
 import type { Row, RowForms } from "./values.ts";
 
-/** The rows of one table with their indexes. Holds no rules but unique sets: references are the writer's business. */
+/** The rows of one table with their indexes. Enforces unique sets only; checking references is the writer's task. */
 export class MemoryTable {
   readonly table: Table;
   readonly forms: RowForms;
   readonly rows = new Map<number, Row>();
   readonly indexes: readonly ColumnIndex[];
-  /** Whether the store gives the ids (else the row shares those of another table). */
+  /** Whether the store assigns the ids (otherwise the rows share the ids of another table). */
   readonly ownIds: boolean;
   nextId = 1;
-  // Ids ascending; may hold ids of rows that are gone, so that a delete costs nothing.
+  // Ids in ascending order. May include ids of deleted rows, so that a delete need not search the list.
   private order: number[] = [];
   private sorted = true;
   private readonly byColumn = new Map<string, ColumnIndex>();
@@ -36,13 +36,13 @@ export class MemoryTable {
     return this.byColumn.get(column) ?? null;
   }
 
-  /** Throws where the row would be the second with the values of a unique set. */
+  /** Throws `UniqueViolation` if another row has the same values in a unique set. */
   checkUnique(row: Row): void {
     for (const index of this.indexes)
       if (index.unique && index.clash(row) !== null) throw new UniqueViolation(this.table.name, index.columns);
   }
 
-  /** Puts, replaces or (with null) removes. Gives what was there. */
+  /** Inserts, replaces or (with null) removes the row. Returns the previous row. */
   set(id: number, row: Row | null): Row | null {
     const before = this.rows.get(id) ?? null;
     for (const index of this.indexes) {
@@ -59,7 +59,9 @@ export class MemoryTable {
     return before;
   }
 
-  /** `set` while a file is being loaded: indexes are made at the end, as rows may clash on the way there. */
+  /**
+   * Like `set`, for loading files. Indexes are built at the end, because rows may conflict temporarily during replay.
+   */
   setRow(id: number, row: Row | null): void {
     if (!row) {
       this.rows.delete(id);
@@ -91,7 +93,7 @@ export class MemoryTable {
     this.buildIndexes();
   }
 
-  /** All ids ascending, some of rows that are gone. */
+  /** All ids in ascending order, possibly including ids of deleted rows. */
   idOrder(): readonly number[] {
     if (!this.sorted || this.order.length > 2 * this.rows.size + 100) {
       this.order = [...this.rows.keys()].sort((a, b) => a - b);
@@ -100,7 +102,7 @@ export class MemoryTable {
     return this.order;
   }
 
-  /** Where in `idOrder` the id is or would be. */
+  /** The position in `idOrder` where the id is or would be inserted. */
   placeOf(id: number): number {
     let low = 0;
     let high = this.order.length;

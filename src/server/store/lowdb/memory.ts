@@ -11,7 +11,7 @@ export interface Reference {
   readonly onDelete: OnDelete;
 }
 
-/** Everything the store holds: what lowdb calls its data. */
+/** All data of the store; lowdb calls this its `data`. */
 export class Memory {
   readonly tables = new Map<string, MemoryTable>();
   private readonly outgoing = new Map<MemoryTable, Reference[]>();
@@ -19,12 +19,12 @@ export class Memory {
 
   constructor(tables: Tables, cipher: Cipher, frozen: boolean) {
     for (const table of Object.values(tables)) {
-      if (this.tables.has(table.name)) throw new Error(`two tables are called ${table.name}`);
+      if (this.tables.has(table.name)) throw new Error(`two tables have the name ${table.name}`);
       this.tables.set(table.name, new MemoryTable(table, new RowForms(table, cipher, frozen)));
     }
-    for (const held of this.tables.values()) {
-      this.outgoing.set(held, []);
-      this.incoming.set(held, []);
+    for (const memoryTable of this.tables.values()) {
+      this.outgoing.set(memoryTable, []);
+      this.incoming.set(memoryTable, []);
     }
     for (const from of this.tables.values()) this.link(from);
   }
@@ -39,24 +39,24 @@ export class Memory {
   }
 
   named(name: string): MemoryTable {
-    const held = this.tables.get(name);
-    if (!held) throw new Error(`${name}: the store has no such table`);
-    return held;
+    const memoryTable = this.tables.get(name);
+    if (!memoryTable) throw new Error(`${name}: the store has no such table`);
+    return memoryTable;
   }
 
   of(table: Table): MemoryTable {
     return this.named(table.name);
   }
 
-  referencesOf(held: MemoryTable): readonly Reference[] {
-    return this.outgoing.get(held)!;
+  referencesOf(memoryTable: MemoryTable): readonly Reference[] {
+    return this.outgoing.get(memoryTable)!;
   }
 
-  referencesTo(held: MemoryTable): readonly Reference[] {
-    return this.incoming.get(held)!;
+  referencesTo(memoryTable: MemoryTable): readonly Reference[] {
+    return this.incoming.get(memoryTable)!;
   }
 
-  /** The rows whose reference is this id. */
+  /** The rows whose reference has this id. */
   referring({ from, column }: Reference, id: number): Row[] {
     if (column === "id") {
       const row = from.rows.get(id);
@@ -68,7 +68,7 @@ export class Memory {
 
   get rowCount(): number {
     let count = 0;
-    for (const held of this.tables.values()) count += held.rows.size;
+    for (const memoryTable of this.tables.values()) count += memoryTable.rows.size;
     return count;
   }
 }

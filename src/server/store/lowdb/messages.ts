@@ -1,4 +1,4 @@
-/** Messages within this process: the only server there is. */
+/** Delivers messages within this process, which is the only server with this engine. */
 export class Messages {
   private readonly listeners = new Map<string, Set<(payload: string) => void>>();
   private readonly onError: (error: Error) => void;
@@ -18,7 +18,7 @@ export class Messages {
   }
 
   listen(channel: string, listener: (payload: string) => void): () => void {
-    // A function of its own for each call: the same listener may be registered twice.
+    // Wrapped in a new function for each call, because the same listener may be registered twice.
     const own = (payload: string) => listener(payload);
     const known = this.listeners.get(channel) ?? new Set();
     this.listeners.set(channel, known);
@@ -34,5 +34,5 @@ export class Messages {
 const PAYLOAD_LIMIT = 7_000;
 
 export function checkPayload(payload: string): void {
-  if (Buffer.byteLength(payload) > PAYLOAD_LIMIT) throw new Error(`a message holds at most ${PAYLOAD_LIMIT} bytes`);
+  if (Buffer.byteLength(payload) > PAYLOAD_LIMIT) throw new Error(`a message can have at most ${PAYLOAD_LIMIT} bytes`);
 }

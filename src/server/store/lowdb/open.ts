@@ -14,19 +14,24 @@ import { type Session, Sessions } from "./session.ts";
 export interface LowdbOptions<S extends Tables> {
   readonly tables: S;
   readonly dir: string;
-  /** Seals secret columns on disk. A directory written with another key does not open. */
+  /** Encrypts secret columns on disk. A directory that was written with a different key cannot be opened. */
   readonly cipher: Cipher;
   readonly log?: StoreLog;
   readonly files?: StoreFiles;
-  /** The journal is compacted into a snapshot once it is larger than this (and than the last snapshot). */
+  /** The journal is compacted into a snapshot when it is larger than this and larger than the last snapshot. */
   readonly snapshotBytes?: number;
-  /** Freezes rows, so that a caller that changes one fails: for tests. */
+  /**
+   * Reads the durable data while another server may use the directory, and writes nothing. Transactions that are
+   * committed during the read may be missing, but always completely.
+   */
+  readonly readOnly?: boolean;
+  /** Freezes rows so that changing one throws. For tests. */
   readonly frozen?: boolean;
 }
 
-/** What the lowdb engine has beyond the contract. */
+/** Functions of the lowdb engine in addition to the store contract. */
 export interface LowdbExtras {
-  /** Makes a snapshot now. */
+  /** Writes a snapshot immediately. */
   compact(): Promise<void>;
 }
 
@@ -39,12 +44,13 @@ function collect<S extends Tables>(tables: S, memory: Memory, session: Session):
 
 export async function openLowdb<S extends Tables>(options: LowdbOptions<S>): Promise<WithAdmin<S> & LowdbExtras> {
   const { tables, dir, cipher, log = null, files = realFiles, snapshotBytes = SNAPSHOT_BYTES } = options;
+  const { readOnly = false } = options;
   const memory = new Memory(tables, cipher, options.frozen ?? false);
-  await files.makeDir(dir);
-  const unlock = await files.lock(dir);
+  if (!readOnly) await files.makeDir(dir);
+  const unlock = readOnly ? async () => {} : await files.lock(dir);
   const gate = new Gate();
   const onFailure = (cause: Error) => sessions.failOpen(cause);
-  const persistence = new Persistence(memory, { files, dir, cipher, gate, log, snapshotBytes, onFailure });
+  const persistence = new Persistence(memory, { files, dir, cipher, gate, log, snapshotBytes, readOnly, onFailure });
   const low = new Low<Memory>(persistence, memory);
   const messages = new Messages((error) => log?.error({ err: error }, "a listener failed"));
   const sessions = new Sessions(gate, low, persistence, messages);

@@ -1,4 +1,5 @@
-// Ordered lists: where a row stands, the first k of many, and walks along an index.
+// Ordered lists: comparing rows with a position, selecting the first k rows, and reading rows in the order of an
+// index.
 import type { OrderTerm, Position, Select } from "../query.ts";
 import { type ColumnIndex, placeOf } from "./column-index.ts";
 import { cleanScalar, Filter } from "./filter.ts";
@@ -15,8 +16,8 @@ interface Term {
 export class Ordering {
   private readonly terms: readonly Term[];
 
-  constructor(memory: Memory, held: MemoryTable, order: readonly OrderTerm[]) {
-    const terms = order.map((term) => readTerm(memory, held, term));
+  constructor(memory: Memory, memoryTable: MemoryTable, order: readonly OrderTerm[]) {
+    const terms = order.map((term) => readTerm(memory, memoryTable, term));
     const last = terms.at(-1)?.sign ?? 1;
     this.terms = [...terms, { sign: last, value: (row) => row.id }];
   }
@@ -25,7 +26,7 @@ export class Ordering {
     return this.terms.map((term) => term.value(row));
   }
 
-  /** Below zero when the row comes before the position. */
+  /** Negative if the row comes before the position. */
   compare(row: Row, position: Position): number {
     for (let i = 0; i < this.terms.length; i++) {
       const term = this.terms[i]!;
@@ -43,7 +44,7 @@ export class Ordering {
     return 0;
   }
 
-  /** The position as given from outside, fit for comparing. */
+  /** Validates a position from outside and cleans its values for comparison. */
   accept(position: Position): Position {
     if (position.length !== this.terms.length)
       throw new Error(`a position in this order has ${this.terms.length} values, not ${position.length}`);
@@ -51,13 +52,13 @@ export class Ordering {
   }
 }
 
-function readTerm(memory: Memory, held: MemoryTable, { column, direction, of, on = "id" }: OrderTerm): Term {
+function readTerm(memory: Memory, memoryTable: MemoryTable, { column, direction, of, on = "id" }: OrderTerm): Term {
   const sign = direction === "asc" ? 1 : -1;
   if (!of) {
-    comparable(held.table, column);
+    comparable(memoryTable.table, column);
     return { sign, value: (row) => row[column] as Value };
   }
-  comparable(held.table, on);
+  comparable(memoryTable.table, on);
   comparable(of, column);
   const { rows } = memory.of(of);
   return { sign, value: (row) => (rows.get(row[on] as number)?.[column] ?? null) as Value };
@@ -68,7 +69,7 @@ interface Placed {
   readonly position: Value[];
 }
 
-/** The first `count` of the rows offered, kept in a heap whose top is the last of them. */
+/** The first `count` rows of those offered, kept in a heap with the last of them at the top. */
 class FirstFew {
   private readonly heap: Placed[] = [];
   private readonly ordering: Ordering;
@@ -126,27 +127,28 @@ class FirstFew {
 const sortPlaced = (ordering: Ordering, placed: Placed[]): Row[] =>
   placed.sort((a, b) => ordering.comparePositions(a.position, b.position)).map(({ row }) => row);
 
-/** Runs a select. Rows come as memory holds them. */
-export function select(memory: Memory, held: MemoryTable, query: Select): Row[] {
+/** Runs a select. Returns rows in their in-memory form. */
+export function select(memory: Memory, memoryTable: MemoryTable, query: Select): Row[] {
   const { where = { op: "all" }, order = [], limit = Number.POSITIVE_INFINITY, offset = 0 } = query;
-  const ordering = new Ordering(memory, held, order);
+  const ordering = new Ordering(memory, memoryTable, order);
   const after = query.after && ordering.accept(query.after);
   const filter = new Filter(memory);
-  const plan = filter.plan(held, where);
+  const plan = filter.plan(memoryTable, where);
   const needed = offset + limit;
-  const total = held.rows.size;
-  const walk = walkOf(held, order, after);
+  const total = memoryTable.rows.size;
+  const walk = walkOf(memoryTable, order, after);
   if (limit <= 0) return [];
 
-  // Walking meets a match every total / cost rows; without a plan it is never worse than looking at all rows.
+  // Walking the index finds a match about every total / cost rows. Without a plan it is never slower than a full
+  // scan.
   const selected = plan?.cost ?? total;
   if (walk && (!plan || (needed * total) / Math.max(1, selected) < selected)) {
     const visited = Math.min(total, (needed * total) / Math.max(1, selected));
-    const test = filter.test(held, where, visited);
+    const test = filter.test(memoryTable, where, visited);
     const found: Row[] = [];
     let skipped = 0;
     for (const id of walk) {
-      const row = held.rows.get(id);
+      const row = memoryTable.rows.get(id);
       if (!row || !test(row) || (after && ordering.compare(row, after) <= 0)) continue;
       if (skipped < offset) skipped++;
       else if (found.push(row) >= limit) break;
@@ -156,7 +158,7 @@ export function select(memory: Memory, held: MemoryTable, query: Select): Row[] 
 
   const few = new FirstFew(ordering, needed);
   const all: Placed[] = [];
-  for (const row of filter.rows(held, where)) {
+  for (const row of filter.rows(memoryTable, where)) {
     if (after && ordering.compare(row, after) <= 0) continue;
     if (needed * 4 < total) few.offer(row);
     else all.push({ row, position: ordering.position(row) });
@@ -165,21 +167,23 @@ export function select(memory: Memory, held: MemoryTable, query: Select): Row[] 
   return sorted.slice(offset, needed);
 }
 
-/** The ids in the order asked for, where the id or an index on one column gives it. May begin a little before `after`. */
-function walkOf(held: MemoryTable, order: readonly OrderTerm[], after?: Position): Iterable<number> | null {
+/**
+ * The ids in the requested order, if the id or an index on one column provides it. May start slightly before `after`.
+ */
+function walkOf(memoryTable: MemoryTable, order: readonly OrderTerm[], after?: Position): Iterable<number> | null {
   if (order.length > 1 || order[0]?.of) return null;
   const forward = order[0]?.direction !== "desc";
   const column = order[0]?.column ?? "id";
-  if (column === "id") return walkIds(held, forward, after?.[after.length - 1] as number | undefined);
-  const index = held.indexOn(column);
+  if (column === "id") return walkIds(memoryTable, forward, after?.[after.length - 1] as number | undefined);
+  const index = memoryTable.indexOn(column);
   return index && walkIndex(index, forward, after?.[0]);
 }
 
-function* walkIds(held: MemoryTable, forward: boolean, from: number | undefined): Generator<number> {
-  const ids = held.idOrder();
-  if (forward) for (let i = from === undefined ? 0 : held.placeOf(from); i < ids.length; i++) yield ids[i]!;
+function* walkIds(memoryTable: MemoryTable, forward: boolean, from: number | undefined): Generator<number> {
+  const ids = memoryTable.idOrder();
+  if (forward) for (let i = from === undefined ? 0 : memoryTable.placeOf(from); i < ids.length; i++) yield ids[i]!;
   else
-    for (let i = from === undefined ? ids.length - 1 : held.placeOf(from); i >= 0; i--)
+    for (let i = from === undefined ? ids.length - 1 : memoryTable.placeOf(from); i >= 0; i--)
       if (i < ids.length) yield ids[i]!;
 }
 

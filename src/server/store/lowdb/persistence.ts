@@ -1,4 +1,4 @@
-// What lowdb reads from and writes to: a directory with a snapshot and the journals since.
+// The directory of the lowdb engine: a snapshot and the journals written since then.
 import { join } from "node:path";
 import type { Adapter } from "lowdb";
 import type { Cipher } from "../../core/cipher.ts";
@@ -8,6 +8,7 @@ import type { Gate } from "./gate.ts";
 import { type Commit, Journal, type OpenJournal, type Trouble } from "./journal.ts";
 import { journalName, type Loaded, load, snapshotName } from "./loading.ts";
 import type { Memory } from "./memory.ts";
+import { type ProgressRecord, RECORD_NAME, writeRecord } from "./progress-record.ts";
 import { headerLine, SnapshotAborted, type SnapshotJob, writeSnapshot } from "./snapshot.ts";
 
 export interface StoreLog {
@@ -22,9 +23,11 @@ export interface PersistenceOptions {
   readonly cipher: Cipher;
   readonly gate: Gate;
   readonly log: StoreLog | null;
-  /** The journal is compacted once it is larger than this and than the snapshot. */
+  /** The journal is compacted when it is larger than this and larger than the snapshot. */
   readonly snapshotBytes: number;
-  /** Takes back the transaction that is open, if one is. */
+  /** Nothing is written, and no leftover files are removed. */
+  readonly readOnly: boolean;
+  /** Rolls back the open transaction, if there is one. */
   onFailure(cause: Error): void;
 }
 
@@ -42,11 +45,12 @@ export class Persistence implements Adapter<Memory> {
   private recovery: Promise<void> = Promise.resolve();
   private generationsTried = 0;
   private wake: (() => void) | null = null;
-  /** Bytes of journals that the next snapshot replaces, besides the one being written. */
+  /** Total size of the older journals that the next snapshot replaces; excludes the current journal. */
   private olderBytes = 0;
   private snapshotSize = 0;
   private snapshotMs = 0;
   private obsolete: string[] = [];
+  private record: ProgressRecord = { snapshot: 0, journal: 1, lines: 0 };
 
   constructor(memory: Memory, options: PersistenceOptions) {
     this.memory = memory;
@@ -54,8 +58,9 @@ export class Persistence implements Adapter<Memory> {
   }
 
   async read(): Promise<Memory> {
-    const { files, dir, cipher, log } = this.options;
+    const { files, dir, cipher, log, readOnly } = this.options;
     const loaded = await load(files, dir, this.memory, cipher);
+    if (readOnly) return this.memory;
     for (const name of loaded.leftovers) await files.unlink(join(dir, name));
     if (loaded.torn > 0)
       log?.warn({ file: journalName(loaded.generation), bytes: loaded.torn }, "dropped the torn end of the journal");
@@ -66,12 +71,38 @@ export class Persistence implements Adapter<Memory> {
       onFailure: (trouble, cause) => this.failed(trouble, cause),
       onGroup: () => this.compactWhenDue(),
     });
+    await this.openRecord(loaded);
     return this.memory;
   }
 
-  /** lowdb calls this after each change: it resolves when all that was staged is durable. */
-  write(): Promise<void> {
-    return this.journal.flush();
+  private async openRecord({ record, base, size, generation }: Loaded): Promise<void> {
+    if (record !== null && record !== "unreadable") {
+      this.record = record;
+      return;
+    }
+    if (record === "unreadable")
+      this.options.log?.warn(
+        { file: RECORD_NAME },
+        "the record of the store's files could not be read and is written again",
+      );
+    const writing = this.keepRecord({ snapshot: base, journal: generation, lines: 0 });
+    // A store with data must be readable even when the disk is full.
+    await (size === null ? writing : writing.catch((error: Error) => this.recordFailed(error)));
+  }
+
+  private async keepRecord(record: ProgressRecord): Promise<void> {
+    await writeRecord(this.options.files, this.options.dir, record);
+    this.record = record;
+  }
+
+  /** Safe to ignore: an older record only promises less than there is. */
+  private recordFailed(error: Error): void {
+    this.options.log?.warn({ err: error, file: RECORD_NAME }, "the record of the store's files could not be written");
+  }
+
+  /** lowdb calls this after each change. Resolves when all staged commits are durable. */
+  async write(): Promise<void> {
+    if (!this.options.readOnly) await this.journal.flush();
   }
 
   stage(commit: Commit): void {
@@ -81,6 +112,7 @@ export class Persistence implements Adapter<Memory> {
 
   assertWritable(): void {
     if (this.closed) throw new StoreUnavailable("the store is closed");
+    if (this.options.readOnly) throw new StoreUnavailable("the store was opened read-only");
     this.journal.assertWritable();
   }
 
@@ -94,17 +126,24 @@ export class Persistence implements Adapter<Memory> {
     return { generation, file, size, nextLine };
   }
 
+  /**
+   * The journal is renamed to its final name once its header is durable: a journal without a header is damaged, not
+   * new.
+   */
   private async createJournal(generation: number): Promise<OpenJournal> {
     const { files, dir, cipher } = this.options;
-    const file = await files.create(join(dir, journalName(generation)));
+    const path = join(dir, journalName(generation));
+    const file = await files.create(`${path}.tmp`);
     try {
       const header = headerLine("journal", generation, this.memory, cipher);
       await file.write(header, 0);
       await file.sync();
+      await files.rename(`${path}.tmp`, path);
       await files.syncDir(dir);
       return { generation, file, size: header.length, nextLine: 1 };
     } catch (error) {
       await file.close().catch(() => {});
+      await files.unlink(`${path}.tmp`).catch(() => {});
       throw error;
     }
   }
@@ -116,11 +155,14 @@ export class Persistence implements Adapter<Memory> {
     this.compact().catch((error: Error) => {
       if (error instanceof SnapshotAborted) return;
       this.compactionPausedUntil = performance.now() + SNAPSHOT_RETRY_MS;
-      this.options.log?.error({ err: error }, "the snapshot failed; the journal goes on growing");
+      this.options.log?.error({ err: error }, "the snapshot failed; the journal keeps growing");
     });
   }
 
-  /** Makes a snapshot and a journal of the next generation and removes the older ones. Safe to break off anywhere. */
+  /**
+   * Creates a snapshot and a journal of the next generation and removes older files. Can be interrupted safely at any
+   * point.
+   */
   compact(): Promise<void> {
     this.compaction ??= this.nextGeneration().finally(() => {
       this.compaction = null;
@@ -131,7 +173,7 @@ export class Persistence implements Adapter<Memory> {
   private async nextGeneration(): Promise<void> {
     const failures = this.failures;
     const check = () => {
-      if (this.failures !== failures) throw new SnapshotAborted("memory was taken back during the snapshot");
+      if (this.failures !== failures) throw new SnapshotAborted("changes were rolled back during the snapshot");
     };
     const generation = await this.journal.betweenGroups(async () => {
       check();
@@ -154,17 +196,22 @@ export class Persistence implements Adapter<Memory> {
     this.snapshotMs = performance.now() - start;
     for (const name of this.obsolete.splice(0)) await files.unlink(join(dir, name)).catch(() => {});
     this.obsolete.push(snapshotName(generation));
+    const record = { snapshot: generation, journal: generation, lines: 0 };
+    await this.keepRecord(record).catch((error: Error) => this.recordFailed(error));
   }
 
   private failed(trouble: Trouble, cause: Error): void {
     this.failures++;
-    this.options.log?.error({ err: cause, trouble }, "the journal cannot be written: writes are refused until it can");
+    this.options.log?.error(
+      { err: cause, trouble },
+      "the journal cannot be written: writes are refused until it recovers",
+    );
     this.options.onFailure(cause);
     this.recovery = this.recover();
   }
 
   private async recover(): Promise<void> {
-    // A compaction under way sees the failure and gives up; its files must not get in the way.
+    // A running compaction notices the failure and stops; wait for it so that its files do not interfere.
     await this.compaction?.catch(() => {});
     for (let attempt = 0; !this.closed; attempt++) {
       await this.pause(RETRY_MS[Math.min(attempt, RETRY_MS.length - 1)]!);
@@ -181,22 +228,31 @@ export class Persistence implements Adapter<Memory> {
   }
 
   /**
-   * Nothing of the old journal is trusted any more: all of memory goes into a new generation before the next write.
-   * Nobody writes meanwhile, so that there is nothing to settle.
+   * The old journal is no longer trusted: all of memory is written as a new generation before the next write. No
+   * commits happen meanwhile, so nothing has to be settled.
    */
   private async startOver(gate: Pick<Gate, "step">): Promise<void> {
     const generation = this.journal.generation + ++this.generationsTried;
     const old = journalName(this.journal.generation);
-    await this.snapshot(generation, { gate, check: () => {}, settle: async () => {} });
-    await this.journal.replace(await this.createJournal(generation));
+    // The journal is created first, because a snapshot without its journal counts as damage.
+    const journal = await this.createJournal(generation);
+    try {
+      await this.snapshot(generation, { gate, check: () => {}, settle: async () => {} });
+    } catch (error) {
+      await journal.file.close().catch(() => {});
+      // Not removed yet: the snapshot may already have its final name although the call failed.
+      this.obsolete.push(journalName(generation), snapshotName(generation));
+      throw error;
+    }
+    await this.journal.replace(journal);
     this.generationsTried = 0;
     this.olderBytes = 0;
     await this.options.files.unlink(join(this.options.dir, old)).catch(() => {});
   }
 
   /**
-   * Makes memory durable as a whole, after rows were put there that no journal has. Only from inside a transaction.
-   * When it fails, the caller empties memory again, and that is what the next generation holds.
+   * Makes all of memory durable after rows were added without journal lines. Call it only inside a transaction. If it
+   * fails, the caller clears memory again, and the next generation is then written empty.
    */
   async keepMemory(): Promise<void> {
     await this.compaction?.catch(() => {});
@@ -221,6 +277,7 @@ export class Persistence implements Adapter<Memory> {
   }
 
   stats(): Record<string, number> {
+    if (this.options.readOnly) return { rows: this.memory.rowCount };
     return {
       journal_bytes: this.journal.bytes + this.olderBytes,
       snapshot_bytes: this.snapshotSize,
@@ -236,9 +293,16 @@ export class Persistence implements Adapter<Memory> {
 
   async close(): Promise<void> {
     this.closed = true;
+    if (this.options.readOnly) return;
     this.wake?.();
     await this.recovery;
     await this.compaction?.catch(() => {});
+    await this.journal.flush().catch(() => {});
+    const { generation, sureLines, trouble } = this.journal;
+    if (trouble === null && sureLines > 1)
+      await this.keepRecord({ ...this.record, journal: generation, lines: sureLines }).catch((error: Error) =>
+        this.recordFailed(error),
+      );
     await this.journal.close();
   }
 }

@@ -7,14 +7,14 @@ import type { Sessions } from "./session.ts";
 
 export { admin };
 
-/** Everything must hold that a row-by-row insert would have checked. */
+/** Checks everything that row-by-row inserts would have checked. */
 function checkAll(memory: Memory): void {
-  for (const held of memory.tables.values()) {
-    for (const row of held.rows.values()) {
-      held.checkUnique(row);
-      for (const { column, to } of memory.referencesOf(held)) {
+  for (const memoryTable of memory.tables.values()) {
+    for (const row of memoryTable.rows.values()) {
+      memoryTable.checkUnique(row);
+      for (const { column, to } of memory.referencesOf(memoryTable)) {
         const target = row[column] as number | null;
-        if (target !== null && !to.rows.has(target)) throw new ReferenceViolation(held.table.name, column);
+        if (target !== null && !to.rows.has(target)) throw new ReferenceViolation(memoryTable.table.name, column);
       }
     }
   }
@@ -23,20 +23,20 @@ function checkAll(memory: Memory): void {
 function restorer(memory: Memory): Restorer {
   return {
     async rows(table, rows) {
-      const held = memory.named(table);
+      const memoryTable = memory.named(table);
       for (const { revision, ...given } of rows) {
-        const values = held.forms.keep(partRow(held.table, given));
-        for (const column of Object.keys(held.table.columns))
+        const values = memoryTable.forms.keep(partRow(memoryTable.table, given));
+        for (const column of Object.keys(memoryTable.table.columns))
           if (!(column in values)) throw new Error(`${table}.${column}: missing`);
         if (!Number.isSafeInteger(revision)) throw new Error(`${table}.revision: missing`);
-        const row = held.forms.build({ ...values, revision });
-        if (held.rows.has(row.id)) throw new UniqueViolation(table, ["id"]);
-        held.set(row.id, row);
+        const row = memoryTable.forms.build({ ...values, revision });
+        if (memoryTable.rows.has(row.id)) throw new UniqueViolation(table, ["id"]);
+        memoryTable.set(row.id, row);
       }
     },
     async nextId(table, id) {
-      const held = memory.named(table);
-      held.nextId = Math.max(held.nextId, id);
+      const memoryTable = memory.named(table);
+      memoryTable.nextId = Math.max(memoryTable.nextId, id);
     },
   };
 }
@@ -48,27 +48,28 @@ export function storeAdmin<S extends Tables>(
   collections: StoreAdmin<S>["snapshot"],
 ): StoreAdmin<S> {
   return {
-    // Also asked for inside a snapshot, whose turn it is then.
+    // Also callable inside a snapshot, which already has exclusive access.
     async nextIds() {
       sessions.assertOpen();
-      const own = [...memory.tables].filter(([, held]) => held.ownIds);
-      return Object.fromEntries(own.map(([name, held]) => [name, held.nextId]));
+      const own = [...memory.tables].filter(([, memoryTable]) => memoryTable.ownIds);
+      return Object.fromEntries(own.map(([name, memoryTable]) => [name, memoryTable.nextId]));
     },
     snapshot: collections,
     restore: (work) =>
       sessions.transact(async () => {
-        // The rows go to disk as a snapshot, which counts whole or not at all: there is no undo list and no journal line.
+        // The rows are written as a snapshot, which is valid completely or not at all: no undo list and no journal
+        // lines are needed.
         persistence.assertWritable();
         if (memory.rowCount > 0) throw new Error("a restore needs an empty store");
-        const nextIds = [...memory.tables.values()].map((held) => [held, held.nextId] as const);
+        const nextIds = [...memory.tables.values()].map((memoryTable) => [memoryTable, memoryTable.nextId] as const);
         try {
           await work(restorer(memory));
           checkAll(memory);
           await persistence.keepMemory();
         } catch (error) {
-          for (const [held, nextId] of nextIds) {
-            held.clear();
-            held.nextId = nextId;
+          for (const [memoryTable, nextId] of nextIds) {
+            memoryTable.clear();
+            memoryTable.nextId = nextId;
           }
           throw error;
         }

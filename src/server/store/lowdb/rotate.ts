@@ -1,4 +1,5 @@
-// Seals every secret in a directory with another key: all of it is written anew, and counts from the moment in which the new snapshot gets its name.
+// Encrypts every secret in a directory with a new key. All data is rewritten, and the change takes effect when the
+// new snapshot is renamed to its final name.
 import { changingCipher } from "../../core/cipher.ts";
 import { type Rotated, type Rotation, secretColumns } from "../key-rotation.ts";
 import type { Tables } from "../store.ts";
@@ -11,7 +12,7 @@ export interface RotateOptions extends Rotation {
   readonly files?: StoreFiles;
 }
 
-/** The directory must be one that the key `from` opens. */
+/** The directory must be readable with the key `from`. */
 export async function rotateLowdb({ dir, tables, from, to, files, onProgress }: RotateOptions): Promise<Rotated> {
   const cipher = changingCipher(from, to);
   const store = await openLowdb({ tables, dir, cipher, ...(files ? { files } : {}) });

@@ -1,4 +1,4 @@
-// Who reads and writes memory, and when: by single operations, or inside a transaction.
+// Coordinates access to memory: single operations and transactions.
 import type { Low } from "lowdb";
 import { StoreUnavailable } from "../store.ts";
 import { Change } from "./change.ts";
@@ -7,7 +7,7 @@ import type { Memory } from "./memory.ts";
 import type { Messages } from "./messages.ts";
 import type { Persistence } from "./persistence.ts";
 
-/** How a collection gets at memory. */
+/** How a collection accesses memory. */
 export interface Session {
   read<R>(step: () => R): Promise<R>;
   write<R>(step: (change: Change) => R): Promise<R>;
@@ -17,7 +17,7 @@ export interface Session {
 export class Transaction implements Session {
   readonly change = new Change();
   readonly messages: (readonly [channel: string, payload: string])[] = [];
-  /** Why it cannot go on. */
+  /** Why the transaction cannot continue. */
   private ended: Error | null = null;
   private readonly assertWritable: () => void;
 
@@ -78,7 +78,7 @@ export class Sessions implements Session {
       this.keep(change);
       return value;
     });
-    // Also when nothing changed: what made that so may not be durable yet.
+    // Also when nothing changed: the data that the result is based on may not be durable yet.
     await this.low.write();
     return result;
   }
@@ -108,7 +108,7 @@ export class Sessions implements Session {
       transaction.change.undo();
       throw error;
     } finally {
-      transaction.end(new Error("the transaction is over"));
+      transaction.end(new Error("the transaction has ended"));
       this.open = null;
       this.gate.release();
     }
@@ -117,7 +117,10 @@ export class Sessions implements Session {
     return result;
   }
 
-  /** The journal failed under the open transaction: what it saw is being taken back. */
+  /**
+   * Called when the journal fails during an open transaction: rolls the transaction back, because the data it read is
+   * being rolled back.
+   */
   failOpen(cause: Error): void {
     this.open?.change.undo();
     this.open?.end(new StoreUnavailable(`the journal cannot be written: ${cause.message}`, { cause }));

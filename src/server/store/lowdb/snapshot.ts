@@ -26,13 +26,16 @@ export interface SnapshotJob {
   readonly cipher: Cipher;
   /** Runs a step while no transaction is open. */
   readonly gate: Pick<Gate, "step">;
-  /** Throws `SnapshotAborted` when memory was taken back since the job began: the file may hold what never was. */
+  /**
+   * Throws `SnapshotAborted` if memory was rolled back after the job began: the file may then contain rows that were
+   * never committed.
+   */
   check(): void;
-  /** Resolves when all that memory holds is durable. */
+  /** Resolves when all data in memory is durable. */
   settle(): Promise<void>;
 }
 
-/** Writes the rows a slice at a time; writers go on between the slices. Gives the size of the file. */
+/** Writes the rows in short slices, so that writers can work in between. Returns the size of the file. */
 export async function writeSnapshot(job: SnapshotJob): Promise<number> {
   const { files, dir, generation } = job;
   const path = join(dir, snapshotName(generation));
@@ -40,7 +43,7 @@ export async function writeSnapshot(job: SnapshotJob): Promise<number> {
   const file = await files.create(draft);
   try {
     const size = await writeRows(job, file);
-    // What the rows hold must be in a journal for good before they may count.
+    // The snapshot may only become valid after the changes it contains are durable in a journal.
     await job.settle();
     job.check();
     await file.sync();
@@ -65,12 +68,12 @@ async function writeRows(job: SnapshotJob, file: StoreFile): Promise<number> {
     size += bytes.length;
   };
   await write([headerLine("snapshot", generation, memory, cipher)]);
-  for (const held of memory.tables.values()) {
+  for (const memoryTable of memory.tables.values()) {
     const cursor: Cursor = { after: Number.NEGATIVE_INFINITY, done: false };
     while (!cursor.done) {
       const parts = await gate.step(() => {
         job.check();
-        return slice(held, cursor);
+        return slice(memoryTable, cursor);
       });
       await write(parts);
       await new Promise(setImmediate);
@@ -85,24 +88,24 @@ interface Cursor {
   done: boolean;
 }
 
-/** As many rows as a slice of time allows. */
-function slice(held: MemoryTable, cursor: Cursor): Buffer[] {
+/** Encodes as many rows as fit into one time slice. */
+function slice(memoryTable: MemoryTable, cursor: Cursor): Buffer[] {
   const until = performance.now() + SLICE_MS;
-  const ids = held.idOrder();
+  const ids = memoryTable.idOrder();
   const lines: Buffer[] = [];
-  let records: string[] = cursor.after === Number.NEGATIVE_INFINITY ? [nextIdRecord(held)] : [];
+  let records: string[] = cursor.after === Number.NEGATIVE_INFINITY ? [nextIdRecord(memoryTable)] : [];
   let length = 0;
   const endLine = () => {
     if (records.length > 0) lines.push(encodeLine(`[${records.join(",")}]`));
     records = [];
     length = 0;
   };
-  let at = cursor.after === Number.NEGATIVE_INFINITY ? 0 : held.placeOf(cursor.after);
+  let at = cursor.after === Number.NEGATIVE_INFINITY ? 0 : memoryTable.placeOf(cursor.after);
   for (; at < ids.length; at++) {
     const id = ids[at]!;
-    const row = held.rows.get(id);
+    const row = memoryTable.rows.get(id);
     if (id <= cursor.after || !row) continue;
-    const record = putRecord(held, row);
+    const record = putRecord(memoryTable, row);
     records.push(record);
     length += record.length;
     cursor.after = id;

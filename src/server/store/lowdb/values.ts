@@ -1,11 +1,12 @@
-// The forms a row takes: as callers see it, in memory (large JSON compressed), and in a line on disk (secrets sealed too).
+// The forms of a row: as callers see it, in memory (large JSON compressed), and on disk (secrets encrypted too).
 import type { Cipher } from "../../core/cipher.ts";
+import { freezeDeep } from "../../core/freeze.ts";
 import { type Packed, pack, unpack } from "../packing.ts";
 import { compareText } from "../rows.ts";
 import { type ColumnSpec, revisionColumn, type Table } from "../table.ts";
 
 export type Value = string | number | boolean | null;
-/** A row in memory. Replaced by each write, never changed. */
+/** A row in memory. Writes replace it and never modify it. */
 export type Row = Readonly<Record<string, unknown>> & { readonly id: number; readonly revision: number };
 
 export function columnSpec(table: Table, name: string): ColumnSpec {
@@ -14,7 +15,7 @@ export function columnSpec(table: Table, name: string): ColumnSpec {
   return found;
 }
 
-/** Throws unless values of the column can be compared. */
+/** Throws if values of this column cannot be compared. */
 export function comparable(table: Table, name: string): ColumnSpec {
   const spec = columnSpec(table, name);
   if (spec.secret || spec.kind === "json" || spec.kind === "packed" || spec.kind === "ids")
@@ -22,7 +23,7 @@ export function comparable(table: Table, name: string): ColumnSpec {
   return spec;
 }
 
-/** Null is greater than everything; text goes by code point. */
+/** Null is the greatest value; text is compared by code point. */
 export function compareValues(a: Value, b: Value): number {
   if (a === b) return 0;
   if (a === null) return 1;
@@ -31,13 +32,7 @@ export function compareValues(a: Value, b: Value): number {
   return a < b ? -1 : 1;
 }
 
-function freezeDeep(value: unknown): void {
-  if (typeof value !== "object" || value === null || Buffer.isBuffer(value) || Object.isFrozen(value)) return;
-  Object.freeze(value);
-  for (const part of Object.values(value)) freezeDeep(part);
-}
-
-/** Knows one table's columns: turns its rows from one form into another. */
+/** Converts the rows of one table between their forms. */
 export class RowForms {
   readonly columns: readonly string[];
   private readonly table: Table;
@@ -59,14 +54,17 @@ export class RowForms {
     this.sealed = new Set(this.columns.filter((_, i) => this.specs[i]!.secret));
   }
 
-  /** Checked values (a whole row or some columns) as memory keeps them: cut off from what the caller holds. Changes `values`. */
+  /**
+   * Converts checked values (a whole row or some columns) to their in-memory form, detached from the caller's
+   * objects. Modifies `values`.
+   */
   keep(values: Record<string, unknown>): Record<string, unknown> {
     for (const name of this.json) if (values[name] != null) values[name] = JSON.parse(JSON.stringify(values[name]));
     for (const name of this.packed) if (values[name] != null) values[name] = pack(values[name]);
     return values;
   }
 
-  /** Built key by key in declared order, so that all rows of a table share one hidden class. */
+  /** Adds the keys in declared order, so that all rows of a table share one hidden class. */
   build(values: Readonly<Record<string, unknown>>): Row {
     const row: Record<string, unknown> = {};
     for (const name of this.columns) row[name] = values[name];
@@ -85,13 +83,25 @@ export class RowForms {
     return next as Row;
   }
 
-  /** As callers see it. Without packed columns that is the row itself. */
+  /** The row as callers see it: the same object if the table has no packed columns. */
   show(row: Row): Row {
     if (this.packed.length === 0) return row;
     const shown: Record<string, unknown> = {};
     for (const name of this.columns) shown[name] = row[name];
     for (const name of this.packed) shown[name] = this.showValue(name, row[name]);
     return shown as Row;
+  }
+
+  /** Returns a function that copies the columns of a row, as callers see them. */
+  picker(columns: readonly string[]): (row: Row) => Record<string, unknown> {
+    for (const column of columns) columnSpec(this.table, column);
+    const packed = new Set(columns.filter((column) => this.packed.includes(column)));
+    return (row) => {
+      const picked: Record<string, unknown> = {};
+      for (const column of columns)
+        picked[column] = packed.has(column) ? this.showValue(column, row[column]) : row[column];
+      return picked;
+    };
   }
 
   showValue(name: string, value: unknown): unknown {
@@ -106,7 +116,7 @@ export class RowForms {
     return (kind === "json" || kind === "ids") && JSON.stringify(a) === JSON.stringify(b);
   }
 
-  /** One value as a line on disk holds it. */
+  /** Converts one value to its form on disk. */
   toDisk(name: string, value: unknown): unknown {
     if (value === null) return null;
     if (this.sealed.has(name)) return this.cipher.seal(JSON.stringify(this.showValue(name, value)));
@@ -129,14 +139,14 @@ export class RowForms {
     return isPacked && typeof value === "object" ? Buffer.from((value as { z: string }).z, "base64") : value;
   }
 
-  /** Columns that have been removed since are left out. */
+  /** Ignores columns that have since been removed from the table. */
   partFromDisk(disk: Readonly<Record<string, unknown>>): Record<string, unknown> {
     const values: Record<string, unknown> = {};
     for (const name of this.columns) if (disk[name] !== undefined) values[name] = this.fromDisk(name, disk[name]);
     return values;
   }
 
-  /** Columns that have been added since get their default. */
+  /** Fills columns that have since been added to the table with their default. */
   rowFromDisk(disk: Readonly<Record<string, unknown>>): Row {
     const row: Record<string, unknown> = {};
     for (let i = 0; i < this.columns.length; i++) {

@@ -1,4 +1,5 @@
-// What inserts, upserts, updates and deletes do to memory, rules included. Synchronous: nothing comes between.
+// Inserts, upserts, updates and deletes in memory, with all rules checked. Synchronous, so no other work can
+// interleave.
 import type { Predicate } from "../query.ts";
 import { BadRow, partRow, wholeRow } from "../rows.ts";
 import { ReferenceViolation, UniqueViolation } from "../store.ts";
@@ -11,44 +12,52 @@ import type { Row } from "./values.ts";
 
 type Given = Readonly<Record<string, unknown>>;
 
-function insertKept(held: MemoryTable, change: Change, values: Record<string, unknown>): Row {
-  if (values.id === null) values.id = held.nextId;
+function insertKept(memoryTable: MemoryTable, change: Change, values: Record<string, unknown>): Row {
+  if (values.id === null) values.id = memoryTable.nextId;
   values.revision = 1;
-  const row = held.forms.build(values);
-  if (held.rows.has(row.id)) throw new UniqueViolation(held.table.name, ["id"]);
-  held.checkUnique(row);
-  change.set(held, row.id, row);
+  const row = memoryTable.forms.build(values);
+  if (memoryTable.rows.has(row.id)) throw new UniqueViolation(memoryTable.table.name, ["id"]);
+  memoryTable.checkUnique(row);
+  change.set(memoryTable, row.id, row);
   return row;
 }
 
-/** After the whole operation, so that rows may refer to others of the same insert. */
-function checkReferences(memory: Memory, held: MemoryTable, rows: readonly Row[], columns?: readonly string[]): void {
-  for (const { column, to } of memory.referencesOf(held)) {
+/** Checked after the whole operation, because rows may refer to other rows of the same insert. */
+function checkReferences(
+  memory: Memory,
+  memoryTable: MemoryTable,
+  rows: readonly Row[],
+  columns?: readonly string[],
+): void {
+  for (const { column, to } of memory.referencesOf(memoryTable)) {
     if (columns && !columns.includes(column)) continue;
     for (const row of rows) {
       const target = row[column] as number | null;
-      if (target !== null && !to.rows.has(target)) throw new ReferenceViolation(held.table.name, column);
+      if (target !== null && !to.rows.has(target)) throw new ReferenceViolation(memoryTable.table.name, column);
     }
   }
 }
 
-export function insertRows(memory: Memory, held: MemoryTable, change: Change, given: readonly Given[]): Row[] {
-  const checked = given.map((row) => held.forms.keep(wholeRow(held.table, row)));
+export function insertRows(memory: Memory, memoryTable: MemoryTable, change: Change, given: readonly Given[]): Row[] {
+  const checked = given.map((row) => memoryTable.forms.keep(wholeRow(memoryTable.table, row)));
   return change.atomically(() => {
-    const rows = checked.map((values) => insertKept(held, change, values));
-    checkReferences(memory, held, rows);
+    const rows = checked.map((values) => insertKept(memoryTable, change, values));
+    checkReferences(memory, memoryTable, rows);
     return rows;
   });
 }
 
-/** Finds the row that has the same values in the columns. A null differs from others in a `unique()` column only. */
-function finder(held: MemoryTable, on: readonly string[]): { key(row: Given): unknown; id(row: Given): number | null } {
+/** Finds the row with the same values in the columns. Nulls count as different only in a `unique()` column. */
+function finder(
+  memoryTable: MemoryTable,
+  on: readonly string[],
+): { key(row: Given): unknown; id(row: Given): number | null } {
   if (on.length === 1 && on[0] === "id")
-    return { key: (row) => row.id, id: (row) => (held.rows.has(row.id as number) ? (row.id as number) : null) };
+    return { key: (row) => row.id, id: (row) => (memoryTable.rows.has(row.id as number) ? (row.id as number) : null) };
   const sameColumns = (index: ColumnIndex) =>
     index.unique && index.columns.length === on.length && on.every((column) => index.columns.includes(column));
-  const index = held.indexes.find(sameColumns);
-  if (!index) throw new Error(`${held.table.name}: ${on.join(", ")} is not declared unique`);
+  const index = memoryTable.indexes.find(sameColumns);
+  if (!index) throw new Error(`${memoryTable.table.name}: ${on.join(", ")} is not declared unique`);
   const differs = (row: Given) => index.nullsDiffer && index.columns.some((column) => row[column] === null);
   return {
     key: (row) => (differs(row) ? null : index.keyOf(row)),
@@ -67,18 +76,18 @@ export interface UpsertColumns {
 
 export function upsertRows(
   memory: Memory,
-  held: MemoryTable,
+  memoryTable: MemoryTable,
   change: Change,
   given: readonly Given[],
   { on, set }: UpsertColumns,
 ): Row[] {
-  const find = finder(held, on);
+  const find = finder(memoryTable, on);
   for (const column of set ?? [])
-    if (!Object.hasOwn(held.table.columns, column) || column === "id")
-      throw new BadRow(`${held.table.name}.${column}: cannot be set`);
-  const checked = given.map((row) => held.forms.keep(wholeRow(held.table, row)));
+    if (!Object.hasOwn(memoryTable.table.columns, column) || column === "id")
+      throw new BadRow(`${memoryTable.table.name}.${column}: cannot be set`);
+  const checked = given.map((row) => memoryTable.forms.keep(wholeRow(memoryTable.table, row)));
   const last = new Map<unknown, number>();
-  // Rows without a key of their own never repeat: each counts by itself.
+  // Rows without a key never repeat, so each of them is kept.
   const keys = checked.map((values) => find.key(values) ?? values);
   keys.forEach((key, i) => void last.set(key, i));
 
@@ -89,7 +98,7 @@ export function upsertRows(
       const values = checked[i]!;
       const id = find.id(values);
       if (id === null) {
-        const row = insertKept(held, change, values);
+        const row = insertKept(memoryTable, change, values);
         written.push(row);
         ids.set(key, row.id);
         continue;
@@ -97,7 +106,7 @@ export function upsertRows(
       ids.set(key, id);
       const columns = set ?? Object.keys(given[i]!).filter((name) => given[i]![name] !== undefined);
       const row = updateKept(
-        held,
+        memoryTable,
         change,
         id,
         values,
@@ -105,72 +114,78 @@ export function upsertRows(
       );
       if (row) written.push(row);
     }
-    checkReferences(memory, held, written);
-    return keys.map((key) => held.rows.get(ids.get(key)!)!);
+    checkReferences(memory, memoryTable, written);
+    return keys.map((key) => memoryTable.rows.get(ids.get(key)!)!);
   });
 }
 
-/** Writes the columns unless the row has these values already. */
+/** Writes the columns unless the row already has these values. */
 function updateKept(
-  held: MemoryTable,
+  memoryTable: MemoryTable,
   change: Change,
   id: number,
   values: Given,
   columns: readonly string[],
 ): Row | null {
-  const before = held.rows.get(id)!;
+  const before = memoryTable.rows.get(id)!;
   const changed: Record<string, unknown> = {};
   for (const name of columns)
-    if (name !== "revision" && !held.forms.same(name, before[name], values[name])) changed[name] = values[name];
+    if (name !== "revision" && !memoryTable.forms.same(name, before[name], values[name])) changed[name] = values[name];
   if (Object.keys(changed).length === 0) return null;
-  return replaceRow(held, change, before, changed);
+  return replaceRow(memoryTable, change, before, changed);
 }
 
-function replaceRow(held: MemoryTable, change: Change, before: Row, values: Given): Row {
-  const row = held.forms.change(before, values);
-  held.checkUnique(row);
-  change.set(held, row.id, row);
+function replaceRow(memoryTable: MemoryTable, change: Change, before: Row, values: Given): Row {
+  const row = memoryTable.forms.change(before, values);
+  memoryTable.checkUnique(row);
+  change.set(memoryTable, row.id, row);
   return row;
 }
 
-function checkedPart(held: MemoryTable, given: Given): Record<string, unknown> {
-  const values = held.forms.keep(partRow(held.table, given));
-  if ("id" in values) throw new BadRow(`${held.table.name}.id: an id never changes`);
+function checkedPart(memoryTable: MemoryTable, given: Given): Record<string, unknown> {
+  const values = memoryTable.forms.keep(partRow(memoryTable.table, given));
+  if ("id" in values) throw new BadRow(`${memoryTable.table.name}.id: an id cannot be changed`);
   return values;
 }
 
 const byId = (a: Row, b: Row): number => a.id - b.id;
 
-export function updateRows(memory: Memory, held: MemoryTable, change: Change, where: Predicate, set: Given): number {
-  const values = checkedPart(held, set);
-  const picked = [...new Filter(memory).rows(held, where)].sort(byId);
+export function updateRows(
+  memory: Memory,
+  memoryTable: MemoryTable,
+  change: Change,
+  where: Predicate,
+  set: Given,
+): number {
+  const values = checkedPart(memoryTable, set);
+  const picked = [...new Filter(memory).rows(memoryTable, where)].sort(byId);
   return change.atomically(() => {
-    const rows = picked.map((before) => replaceRow(held, change, before, values));
-    checkReferences(memory, held, rows, Object.keys(values));
+    const rows = picked.map((before) => replaceRow(memoryTable, change, before, values));
+    checkReferences(memory, memoryTable, rows, Object.keys(values));
     return rows.length;
   });
 }
 
 export function updateEachRow(
   memory: Memory,
-  held: MemoryTable,
+  memoryTable: MemoryTable,
   change: Change,
   changes: readonly (Given & { readonly id: number })[],
 ): number {
-  const byRow = new Map(changes.map(({ id, ...given }) => [id, checkedPart(held, given)]));
+  const byRow = new Map(changes.map(({ id, ...given }) => [id, checkedPart(memoryTable, given)]));
   return change.atomically(() => {
     const rows: Row[] = [];
     for (const [id, values] of byRow) {
-      const before = held.rows.get(id);
-      if (before) rows.push(replaceRow(held, change, before, values));
+      const before = memoryTable.rows.get(id);
+      if (before) rows.push(replaceRow(memoryTable, change, before, values));
     }
-    checkReferences(memory, held, rows);
+    checkReferences(memory, memoryTable, rows);
     return rows.length;
   });
 }
 
-export function deleteRows(memory: Memory, held: MemoryTable, change: Change, where: Predicate): number {
-  const picked = [...new Filter(memory).rows(held, where)];
+export function deleteRows(memory: Memory, memoryTable: MemoryTable, change: Change, where: Predicate): number {
+  const picked = [...new Filter(memory).rows(memoryTable, where)];
   const going = new Map<MemoryTable, Set<number>>();
   const queue: [MemoryTable, number][] = [];
   const go = (from: MemoryTable, id: number): void => {
@@ -185,7 +200,7 @@ export function deleteRows(memory: Memory, held: MemoryTable, change: Change, wh
   return change.atomically(() => {
     const cleared: [MemoryTable, number, string][] = [];
     const kept: [MemoryTable, number, string][] = [];
-    for (const { id } of picked) go(held, id);
+    for (const { id } of picked) go(memoryTable, id);
     for (let at = 0; at < queue.length; at++) {
       const [target, id] = queue[at]!;
       for (const reference of memory.referencesTo(target)) {

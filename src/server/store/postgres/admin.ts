@@ -1,4 +1,4 @@
-// What copying and backing up need of this engine beyond the contract.
+// Admin functions of this engine for copy, backup, restore and check.
 import type { Restorer, StoreAdmin } from "../admin.ts";
 import type { Collections, Tables } from "../store.ts";
 import { chunks, inputRows, type Layout, type Row, typed, type Written } from "./layout.ts";
@@ -41,7 +41,8 @@ export function postgresAdmin<S extends Tables>({
 
     restore(work) {
       const fill = async (runner: Runner) => {
-        // References go and come back within the transaction: then each is checked once, for all rows, in one pass.
+        // References are dropped and recreated within the transaction, so that each is checked once for all rows in
+        // one pass.
         const references = schemaObjects(tables).filter(({ kind }) => kind === "reference");
         for (const { table, name: constraint } of references)
           await command(runner, textOf(sql`ALTER TABLE ${name(table)} DROP CONSTRAINT ${name(constraint)}`));

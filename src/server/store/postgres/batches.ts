@@ -1,10 +1,10 @@
-// What inserts and upserts of many rows share: chunks kept together, and ids that come with their rows.
+// Shared by inserts and upserts of many rows: chunks that are stored atomically, and rows that bring their own ids.
 import type { Chunk, Layout, Row, typed, Written } from "./layout.ts";
 import type { Runner } from "./runner.ts";
 import { givesIds, sequenceOf } from "./schema.ts";
 import { name, sql, textOf } from "./sql.ts";
 
-/** One chunk runs by itself; several, or one that needs further statements, together or not at all. */
+/** Runs a single chunk directly; several chunks, or one with further statements, run in one transaction. */
 export async function inChunks<R>(
   runner: Runner,
   all: Iterable<Chunk>,
@@ -25,7 +25,7 @@ export async function inChunks<R>(
   });
 }
 
-/** A row of a table with ids of its own may bring its id; the others get the next. */
+/** In a table that assigns its own ids, a row may bring its id; other rows get the next one. */
 export const idOr = (layout: Layout, column: Written, value: ReturnType<typeof typed>) =>
   column.name === "id" && givesIds(layout.table)
     ? sql`coalesce(${value}, nextval(${sql.lit(`"${sequenceOf(layout.table)}"`)}::regclass))`
@@ -34,7 +34,7 @@ export const idOr = (layout: Layout, column: Written, value: ReturnType<typeof t
 export const needsSequence = (layout: Layout, rows: readonly Row[]): boolean =>
   givesIds(layout.table) && rows.some((row) => row.id !== null);
 
-/** Ids that came with their rows are never given again. */
+/** Raises the sequence above ids that came with their rows, so that they are never assigned again. */
 export async function raiseSequence(layout: Layout, runner: Runner, rows: readonly Row[]): Promise<void> {
   if (!needsSequence(layout, rows)) return;
   const highest = rows.reduce((most, row) => Math.max(most, (row.id as number | null) ?? 0), 0);

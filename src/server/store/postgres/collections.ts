@@ -10,7 +10,7 @@ class PgCollection extends Writes {
   }
 }
 
-/** The layouts of the declared tables, found by the name that predicates and references use. */
+/** Finds the layouts of the declared tables by the table name that predicates and references use. */
 export function layoutsByName(layouts: Readonly<Record<string, Layout>>): LayoutOf {
   const byName = new Map(Object.values(layouts).map((layout) => [layout.table.name, layout]));
   return (table) => {
@@ -20,7 +20,7 @@ export function layoutsByName(layouts: Readonly<Record<string, Layout>>): Layout
   };
 }
 
-/** A collection for each table, made when it is first used: a transaction touches few of many. */
+/** Creates the collection of each table on first use, because a transaction usually touches only a few tables. */
 export function collections<S extends Tables>(
   layouts: Readonly<Record<string, Layout>>,
   layoutOf: LayoutOf,
@@ -37,6 +37,6 @@ export function collections<S extends Tables>(
       },
     });
   }
-  // The rows' types follow from the declarations, which is what `layouts` was made from.
+  // Safe cast: `layouts` was built from the declarations that the row types come from.
   return made as Collections<S>;
 }

@@ -1,4 +1,4 @@
-// Counts as sums of counts that are each cheaper than the whole.
+// Splits a count into a sum of counts that are cheaper in total.
 import { and, type Predicate } from "../query.ts";
 
 export interface CountTerm {
@@ -7,8 +7,9 @@ export interface CountTerm {
 }
 
 /**
- * Terms whose sum is the count of `where`. Alternatives are counted one by one, each with the join that suits it, less what satisfies
- * both, and what does not satisfy them is everything less those that do; as one condition both would test row by row.
+ * Returns terms whose signed sum is the count of `where`. The two parts of an "or" are counted separately, each with
+ * its best join, minus the rows that match both; a negated "or" is everything minus that. As one condition, Postgres
+ * would test both parts row by row.
  */
 export function countTerms(where: Predicate): CountTerm[] {
   const parts = where.op === "and" ? where.parts : [where];
@@ -26,8 +27,9 @@ export function countTerms(where: Predicate): CountTerm[] {
 }
 
 /**
- * "Some of these members and none of those", of the one row that another table has for each of these: both are counted there by the
- * members' index, and taken from each other; as one condition the second would test the members row by row.
+ * Handles "has one of these members and none of those" where another table has one row per row of this table. Both
+ * counts use the index on the members and are subtracted; as one condition, the second part would be tested row by
+ * row.
  */
 export function lessThoseThatHave(parts: readonly Predicate[]): CountTerm[] | null {
   if (parts.length !== 2) return null;
@@ -52,12 +54,12 @@ function waysOf(where: Predicate, rest: readonly Predicate[]): readonly CountTer
   const { parts } = where;
   const plus = parts.map((part) => ({ minus: false, where: part }));
   if (exclusive(parts)) return plus;
-  // With more alternatives beside it the terms would be too many to be cheaper.
+  // With further "or" conditions in the rest, there would be too many terms to be cheaper.
   const isWorth = parts.every((part) => part.op === "exists") && rest.every((part) => positive(part).op !== "or");
   return isWorth ? [...plus, { minus: true, where: and(...parts) }] : null;
 }
 
-/** "There is a related row such that ..., or there is none and ...". */
+/** Whether the parts exclude each other: "there is a related row such that ..., or there is none and ...". */
 function exclusive(parts: readonly Predicate[]): boolean {
   const [a, b] = parts as [Predicate, Predicate];
   if (a.op !== "exists") return false;

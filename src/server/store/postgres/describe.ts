@@ -1,6 +1,9 @@
 import type pg from "pg";
 
-/** What Postgres says of everything in the schema, one line a thing: equal descriptions are equal schemas. Search indexes are left out (see `migrate`). */
+/**
+ * Describes the schema as Postgres reports it, one entry per object. Equal descriptions mean equal schemas. Search
+ * indexes are left out (see `migrate`).
+ */
 export async function describeSchema(client: pg.ClientBase): Promise<Map<string, string>> {
   const { rows } = await client.query<{ key: string; definition: string }>(DESCRIBE);
   return new Map(rows.map(({ key, definition }) => [key, definition]));

@@ -1,4 +1,4 @@
-// The statements that lead from a migrated schema to the declared one.
+// Generates the statements that turn the migrated schema into the declared one.
 import { packBytes } from "../packing.ts";
 import type { Tables } from "../store.ts";
 import type { ColumnSpec, Table } from "../table.ts";
@@ -14,9 +14,9 @@ import { name, sql, textOf } from "./sql.ts";
 import { bytesLiteral } from "./types.ts";
 
 export interface Steps {
-  /** Quick once they have their locks: one transaction. */
+  /** Quick once they have their locks; they run in one transaction. */
   readonly quick: string[];
-  /** Take long on big tables and so hold no lock for it: one by one, outside a transaction. */
+  /** Slow on big tables, so they must not keep a lock: they run one by one, outside of a transaction. */
   readonly slow: string[];
 }
 
@@ -24,7 +24,10 @@ type Description = ReadonlyMap<string, string>;
 
 export class NeedsHand extends Error {}
 
-/** @param now what the migrations make @param wanted what the declarations make, both as `describeSchema` tells it */
+/**
+ * @param now the schema that the migrations create @param wanted the declared schema, both as returned by
+ * `describeSchema`
+ */
 export function evolve(tables: Tables, now: Description, wanted: Description): Steps {
   const all = new Map<string, Table>(Object.values(tables).map((table) => [table.name, table as Table]));
   const objects = schemaObjects(tables).filter(({ kind }) => kind !== "search");
@@ -55,6 +58,12 @@ export function evolve(tables: Tables, now: Description, wanted: Description): S
       for (const column of storedColumns(table)) {
         const key = `column ${table.name}.${column.name}`;
         if (!differs(key)) continue;
+        if (now.has(key) && now.get(key)!.replace(" NOT NULL", "") === wanted.get(key)) {
+          // Dropping NOT NULL is compatible: older servers never write null and can run beside this one until a null
+          // is stored.
+          quick.push(textOf(sql`ALTER TABLE ${name(table.name)} ALTER COLUMN ${name(column.name)} DROP NOT NULL`));
+          continue;
+        }
         if (now.has(key))
           throw new NeedsHand(`${table.name}.${column.name} is "${now.get(key)}" and should be "${wanted.get(key)}"`);
         addColumn(table, column, quick, slow);
@@ -84,14 +93,15 @@ function addColumn(table: Table, column: StoredColumn, quick: string[], slow: st
   const spec = table.columns[column.name]?.spec;
   if (column.nullable) quick.push(textOf(add));
   else if (!shown && spec?.hasFallback && spec.fallback !== null) {
-    // A constant default takes no time on old rows. The store fills in defaults itself: the column keeps none.
+    // A constant default is added without rewriting old rows. The column does not keep it, because the store fills in
+    // defaults itself.
     quick.push(textOf(sql`${add} DEFAULT ${sql.lit(defaultText(spec))}`));
     quick.push(textOf(sql`ALTER TABLE ${name(table.name)} ALTER COLUMN ${name(column.name)} DROP DEFAULT`));
   } else if (shown) {
     quick.push(textOf(sql`${add} DEFAULT ''`));
     quick.push(textOf(sql`ALTER TABLE ${name(table.name)} ALTER COLUMN ${name(column.name)} DROP DEFAULT`));
-  } else throw new NeedsHand(`${table.name}.${column.name} is new and has no default for the rows that are there`);
-  // Near enough to the store's own lower case for old rows; each gets the exact form when it is next written.
+  } else throw new NeedsHand(`${table.name}.${column.name} is new and has no default for existing rows`);
+  // Close enough to the store's own lower-casing for old rows; each gets the exact form with its next write.
   if (shown)
     slow.push(
       textOf(sql`UPDATE ${name(table.name)} SET ${name(column.name)} = lower(${name(shown[0])} COLLATE "und-x-icu")`),

@@ -1,10 +1,13 @@
-// Rows that are picked only by what other tables have for them, as sets of ids. The rows themselves need not be looked at, and of
-// alternatives none is tested row by row.
+// Evaluates conditions that concern only related rows as sets of ids. The table's own rows are then not read, and no
+// part of an "or" is tested row by row.
 import type { Predicate } from "../query.ts";
 import type { Conditions, LayoutOf } from "./predicate.ts";
 import { col, name, type Sql, sql } from "./sql.ts";
 
-/** A query of the ids, where only "and" gives each once; null where a part of the condition is about the rows themselves. */
+/**
+ * A query of the ids; only "and" returns each id once. Null if a part of the condition concerns the table's own
+ * columns.
+ */
 function idsOf(where: Predicate, table: string, layoutOf: LayoutOf, conditions: Conditions): Sql | null {
   const all = (parts: readonly Predicate[]): Sql[] | null => {
     const found = parts.map((part) => idsOf(part, table, layoutOf, conditions));
@@ -36,7 +39,7 @@ function idsOf(where: Predicate, table: string, layoutOf: LayoutOf, conditions: 
   }
 }
 
-/** The number of rows as a query of one value, where sets of ids tell it; null where they do not. */
+/** A query that counts the rows from sets of ids, or null if the condition cannot be expressed that way. */
 export function countOfIds(where: Predicate, table: string, layoutOf: LayoutOf, conditions: Conditions): Sql | null {
   const found = idsOf(where, table, layoutOf, conditions);
   const ids = found && where.op !== "and" ? sql`(SELECT DISTINCT id FROM ${found} AS several)` : found;

@@ -1,8 +1,9 @@
-// A declared table prepared for the engine: how its rows are read, and how their values are written.
+// A declared table prepared for the engine: how its rows are read and its values written.
 import type { Cipher } from "../../core/cipher.ts";
 import { packBytes } from "../packing.ts";
 import { searchForm } from "../rows.ts";
 import { type ColumnSpec, revisionColumn, type Table } from "../table.ts";
+import { fitsRecord, RECORD, recordOf, recordParser } from "./records.ts";
 import { type SqlType, searchColumn, sqlType } from "./schema.ts";
 import { col, list, type Sql, sql } from "./sql.ts";
 import { arrayLiteral, bytesLiteral, sqlTime } from "./types.ts";
@@ -10,20 +11,26 @@ import { arrayLiteral, bytesLiteral, sqlTime } from "./types.ts";
 export type Row = Record<string, unknown>;
 type Element = string | number | boolean | null;
 
-/** One column that an insert or update writes: where its value comes from and what it looks like on the way. */
+/** One column that an insert or update writes: its value's source, types and encoding. */
 export interface Written {
   readonly name: string;
   readonly type: SqlType;
-  /** The element type of the array in which values of many rows travel. */
+  /** Element type of the array that carries the values of many rows. */
   readonly via: SqlType;
   readonly spec: ColumnSpec;
   encode(row: Row): Element;
 }
 
+/** How a statement reads some columns of a table, and how the rows that it returned become rows of the table. */
+export interface Reading {
+  select(alias: string): Sql;
+  rows(found: readonly Row[]): Row[];
+}
+
 export class Layout {
   readonly table: Table;
   readonly columns: readonly string[];
-  /** Everything an insert writes, in order; `revision` starts by itself. */
+  /** All columns that an insert writes, in order. `revision` is left out because it has a default. */
   readonly written: readonly Written[];
   readonly texts = new Map<string, string>();
   private readonly cipher: Cipher;
@@ -44,7 +51,7 @@ export class Layout {
     throw new Error(`${this.table.name} has no column ${column}`);
   }
 
-  /** Throws unless values of the column can be compared. */
+  /** Throws if values of this column cannot be compared. */
   comparable(column: string): ColumnSpec {
     const spec = this.spec(column);
     if (spec.secret || spec.kind === "json" || spec.kind === "packed" || spec.kind === "ids")
@@ -54,7 +61,7 @@ export class Layout {
     return spec;
   }
 
-  /** The columns with the shadow columns that follow them. */
+  /** The columns, each followed by its shadow column if it has one. */
   writes(columns: readonly string[]): Written[] {
     const written: Written[] = [];
     for (const name of columns) {
@@ -86,7 +93,7 @@ export class Layout {
     }
   }
 
-  /** The secret's plain form as it was given. */
+  /** Decrypts a secret to the value that was stored. */
   opened(spec: ColumnSpec, sealed: string): unknown {
     const plain = this.cipher.open(sealed);
     return spec.kind === "text" ? plain : JSON.parse(plain);
@@ -96,7 +103,7 @@ export class Layout {
     return list(columns.map((column) => col(alias, column)));
   }
 
-  /** Rows as `pg` gives them, with their secrets opened. */
+  /** Rows as `pg` returned them, with their secrets decrypted. */
   rows(found: readonly Row[]): Row[] {
     for (const column of this.secrets)
       for (const row of found) {
@@ -106,24 +113,48 @@ export class Layout {
     return found as Row[];
   }
 
-  /** The text of a statement whose parameters are always the same in number and order. */
+  /** `asRecord`: wide rows are read as records. */
+  reading(columns: readonly string[], asRecord: boolean): Reading {
+    const specs = columns.map((column) => this.spec(column));
+    if (!asRecord || !fitsRecord(specs))
+      return { select: (alias) => this.selectList(alias, columns), rows: (found) => this.rows(found) };
+    return {
+      select: (alias) => recordOf(columns.map((column) => col(alias, column))),
+      rows: (found) => this.rows(recordRows(columns, specs, found)),
+    };
+  }
+
+  /** Caches the text of a statement whose parameters always have the same number and order. */
   text(key: string, make: () => string): string {
     const known = this.texts.get(key);
     if (known !== undefined) return known;
     const made = make();
-    // Shapes are few (a handful of callers each); a caller that makes them up must not fill the memory.
+    // There are few distinct shapes. The limit keeps a caller that generates new ones from filling memory.
     if (this.texts.size < 500) this.texts.set(key, made);
     return made;
   }
 }
 
-/** The written columns of an input row, each cast to the column's own type. */
+function recordRows(columns: readonly string[], specs: readonly ColumnSpec[], found: readonly Row[]): Row[] {
+  const parse = recordParser(specs);
+  const empty: Row = Object.fromEntries(columns.map((column) => [column, null]));
+  return found.map((one) => {
+    const values = parse(one[RECORD] as string);
+    // A copy of a complete object is several times as fast as adding one key after the other.
+    const row = { ...empty };
+    for (let i = 0; i < columns.length; i++) row[columns[i]!] = values[i];
+    return row;
+  });
+}
+
+/** The columns of an input row, each cast to its column's type. */
 export const typed = (alias: string, { name, type, via }: Written): Sql =>
   type === via ? col(alias, name) : sql`${col(alias, name)}::${sql.raw(type)}`;
 
 /**
- * The rows of a statement as a table with their place in `svc_ord`: `unnest($1::bigint[], ...)`, one array a column. A single row comes as
- * plain values: Postgres then sees that it is one, and keeps its plan instead of making a new one each time.
+ * The input rows of a statement as a table, with their position in `svc_ord`: `unnest($1::bigint[], ...)`, one array
+ * per column. A single row is passed as plain values, so that Postgres sees that there is one row and reuses its
+ * plan.
  */
 export function inputRows(alias: string, columns: readonly Written[], single = false): Sql {
   if (single) {
@@ -135,7 +166,7 @@ export function inputRows(alias: string, columns: readonly Written[], single = f
   return sql`unnest(${list(arrays)}) WITH ORDINALITY AS ${sql.id(alias)}(${list([...names, sql`svc_ord`])})`;
 }
 
-/** Rows that travel in one statement: few enough for a plan that expects few, and small enough for memory. */
+/** Rows per statement: few enough for a plan that expects few rows, and small enough for memory. */
 const CHUNK_ROWS = 1000;
 const CHUNK_CHARS = 4_000_000;
 

@@ -1,19 +1,25 @@
-// One server leads: it holds a session lock, which Postgres gives up when the session ends, however it ends.
+// Leader election: the leader has a session-level advisory lock, which Postgres releases when the session ends for
+// any reason.
 import type pg from "pg";
 import { connectClient, destroy, type PoolLog } from "./pool.ts";
 import { lockNumber } from "./runner.ts";
+import type { Watchdog } from "./watchdog.ts";
 
 export interface LeadOptions {
   readonly url: string;
   readonly name: string;
   readonly log: PoolLog | undefined;
-  /** How often the others try, and the leader makes sure that its session lives. */
+  /** How often other servers try to become the leader, and how often the leader checks that its session is alive. */
   readonly everyMs: number;
+  readonly watchdog: Watchdog;
 }
 
-/** Calls `onElected` each time this server becomes the leader. The returned function ends that, once `onElected` has come back. */
+/**
+ * Calls `onElected` each time this server becomes the leader. The returned function stops this and waits until
+ * `onElected` has returned.
+ */
 export function lead(
-  { url, name, log, everyMs }: LeadOptions,
+  { url, name, log, everyMs, watchdog }: LeadOptions,
   onElected: (lost: AbortSignal) => Promise<void>,
 ): () => Promise<void> {
   const stop = new AbortController();
@@ -27,17 +33,17 @@ export function lead(
     let candidate: pg.Client | null = null;
     while (!stop.signal.aborted) {
       try {
-        candidate ??= await connectClient(url);
+        candidate ??= await connectClient(url, { watchdog });
         if (await elected(candidate)) {
           await reign(candidate);
           candidate = null;
         }
       } catch (error) {
-        log?.warn({ err: error, name }, "cannot ask for the lead");
+        log?.warn({ err: error, name }, "leader election failed; it will be retried");
         if (candidate) destroy(candidate);
         candidate = null;
       }
-      // A leader whose work ended at once must not spin either.
+      // Also pause if the leader's work returned immediately, so that the loop does not spin.
       await pause(everyMs * (0.75 + Math.random() / 2), stop.signal);
     }
     if (candidate) destroy(candidate);

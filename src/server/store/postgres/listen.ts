@@ -1,9 +1,11 @@
-// Messages between servers: one session listens for all channels of this process. Its own messages a process hears at once, when the
-// change is kept, and not only when Postgres sends them back: whoever was told of a change finds it here.
+// Messages between servers. One session listens for all channels of this process. A process delivers its own messages
+// to itself right after the commit, without waiting for Postgres, so that a client that is notified of a change finds
+// it here.
 import { randomBytes } from "node:crypto";
 import type pg from "pg";
 import { connectClient, destroy, type PoolLog } from "./pool.ts";
 import { name, textOf } from "./sql.ts";
+import type { Watchdog } from "./watchdog.ts";
 
 interface Listener {
   readonly channel: string;
@@ -13,15 +15,16 @@ interface Listener {
 
 const FIRST_PAUSE_MS = 100;
 const LONGEST_PAUSE_MS = 5_000;
-/** A session that died without a word (a cut cable, a stopped server) is found by asking it. */
+/** Interval of the queries that detect a session that died silently (a cut cable, a stopped server). */
 const ASK_EVERY_MS = 15_000;
 
-/** A message as it travels: who sent it, under which number, and what. */
+/** Message format: the sender, its message number and the payload. */
 const ENVELOPE = /^([0-9a-f]{12}) (\d+) /;
 
 export class Listening {
   private readonly url: string;
   private readonly log: PoolLog | undefined;
+  private readonly watchdog: Watchdog;
   private readonly listeners = new Set<Listener>();
   private client: pg.Client | null = null;
   private connecting: Promise<void> | null = null;
@@ -29,12 +32,13 @@ export class Listening {
   private stopped = false;
   private readonly self = randomBytes(6).toString("hex");
   private sent = 0;
-  /** Numbers of own messages that came one of the two ways: what comes the other way was heard already. */
+  /** Numbers of own messages that already arrived by one of the two ways, so that the second copy is ignored. */
   private readonly heard = new Set<number>();
 
-  constructor(url: string, log: PoolLog | undefined) {
+  constructor(url: string, log: PoolLog | undefined, watchdog: Watchdog) {
     this.url = url;
     this.log = log;
+    this.watchdog = watchdog;
   }
 
   async listen(
@@ -59,13 +63,13 @@ export class Listening {
     };
   }
 
-  /** The message in its envelope, to be sent with the change that it tells of. */
+  /** Wraps the payload in its envelope, to be sent in the same transaction as the change. */
   seal(payload: string): string {
     this.sent++;
     return `${this.self} ${this.sent} ${payload}`;
   }
 
-  /** Gives listeners of this process a sealed message, once. */
+  /** Delivers a wrapped message to the listeners of this process, once. */
   deliver(channel: string, sealed: string): void {
     const listeners = [...this.listeners].filter((each) => each.channel === channel);
     if (listeners.length === 0) return;
@@ -93,7 +97,7 @@ export class Listening {
   }
 
   private async open(): Promise<void> {
-    const client = await connectClient(this.url);
+    const client = await connectClient(this.url, { watchdog: this.watchdog });
     const lost = () => {
       if (this.client !== client) return;
       this.client = null;
@@ -104,7 +108,7 @@ export class Listening {
     client.on("end", lost);
     client.on("error", lost);
     try {
-      // Set before LISTEN: a channel added meanwhile either is in the set or finds the client.
+      // Set before LISTEN: a channel that is added meanwhile is either in the set or uses the new client.
       this.client = client;
       const channels = new Set([...this.listeners].map((each) => each.channel));
       for (const channel of channels) await client.query(`LISTEN ${quote(channel)}`);
@@ -139,7 +143,7 @@ export class Listening {
         if (!this.stopped && !this.client) await this.connect();
         break;
       } catch {
-        // Tried again after a longer pause.
+        // Retried after a longer pause.
       }
     }
     if (this.stopped) return;

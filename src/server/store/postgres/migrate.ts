@@ -1,6 +1,7 @@
-// Brings a database to the schema of this program. Several servers may do so at once: one works, the others wait for it.
+// Migrates a database to the schema of this program. If several servers start at once, one migrates and the others
+// wait.
 import type pg from "pg";
-import { type Cipher, WrongKey } from "../../core/cipher.ts";
+import { type Cipher, keyIdOf, WrongKey } from "../../core/cipher.ts";
 import { FINISH } from "../key-rotation.ts";
 import type { Tables } from "../store.ts";
 import { isLockTimeout } from "./errors.ts";
@@ -18,7 +19,7 @@ ${RAISE_REVISION}`;
 export interface MigrateResult {
   /** Titles of the migrations that ran. */
   readonly applied: readonly string[];
-  /** Whether text search has its indexes; false where the database lacks pg_trgm and its user may not add it. */
+  /** Whether text search has its indexes. False if the database lacks pg_trgm and the user may not create it. */
   readonly trigram: boolean;
 }
 
@@ -31,7 +32,7 @@ export async function checkVersion(client: pg.ClientBase): Promise<void> {
     throw new Error(`svc needs Postgres 15 or newer; this database is ${version?.text}`);
 }
 
-/** The numbers of what has run; throws where that does not fit what this program knows. */
+/** The numbers of the migrations that ran. Throws if they do not match the migrations of this program. */
 async function applied(client: pg.ClientBase, known: readonly Migration[]): Promise<Set<number>> {
   const { rows: found } = await client.query<{ there: boolean }>(
     "SELECT to_regclass('svc_migrations') IS NOT NULL AS there",
@@ -45,10 +46,10 @@ async function applied(client: pg.ClientBase, known: readonly Migration[]): Prom
     const migration = byNumber.get(row.number);
     if (!migration)
       throw new Error(
-        `the database was migrated by a newer svc (migration ${row.number}, ${row.name}); this one knows ${known.at(-1)?.number ?? 0}: upgrade svc`,
+        `the database was migrated by a newer svc (migration ${row.number}, ${row.name}); this version has migrations up to ${known.at(-1)?.number ?? 0}: upgrade svc`,
       );
     if (checksumOf(migration) !== row.checksum)
-      throw new Error(`migration ${titleOf(migration)} is not the one that the database was migrated with`);
+      throw new Error(`migration ${titleOf(migration)} differs from the one that was applied to the database`);
   }
   return new Set(rows.map((row) => row.number));
 }
@@ -58,7 +59,9 @@ export async function pending(client: pg.ClientBase, known: readonly Migration[]
   return known.filter(({ number }) => !done.has(number));
 }
 
-/** How far the database at this URL has come: the titles of the migrations that it lacks; it is only read. */
+/**
+ * Reports the migration state of the database at this URL: how many migrations ran and which are missing. Reads only.
+ */
 export async function migrationState(url: string): Promise<{ applied: number; pending: string[] }> {
   const client = await connectClient(url);
   try {
@@ -74,13 +77,13 @@ export async function requireCurrent(client: pg.ClientBase, known: readonly Migr
   const waiting = await pending(client, known);
   if (waiting.length > 0)
     throw new Error(
-      `the database schema is not current (${waiting.map(titleOf).join(", ")} not applied), run: svc db migrate`,
+      `the database schema is outdated (${waiting.map(titleOf).join(", ")} not applied), run: svc db migrate`,
     );
 }
 
 /**
- * Holds the migration lock during `work`. The others ask again and again instead of waiting inside a statement: a waiting statement has
- * a snapshot, and `CREATE INDEX CONCURRENTLY` would wait for that.
+ * Runs `work` with the migration lock. Other servers poll for the lock instead of waiting inside a statement: a
+ * waiting statement has a snapshot, and `CREATE INDEX CONCURRENTLY` would wait for it.
  */
 async function locked<R>(client: pg.ClientBase, work: () => Promise<R>): Promise<R> {
   const number = lockNumber("svc migrations");
@@ -146,7 +149,7 @@ async function apply(client: pg.ClientBase, migration: Migration): Promise<void>
   });
 }
 
-/** Lets those pass who queue behind a lock that was not to be had, then asks again. */
+/** Retries when a lock was not acquired in time, so that statements queued behind the attempt can pass. */
 async function patiently(work: () => Promise<unknown>): Promise<void> {
   for (let tried = 1; ; tried++) {
     try {
@@ -160,8 +163,8 @@ async function patiently(work: () => Promise<unknown>): Promise<void> {
 }
 
 /**
- * Indexes for text search are no part of migrations: they are made whenever the database can have them, also when the
- * extension comes later. An index left invalid by a broken attempt is made anew.
+ * Indexes for text search are not part of the migrations: they are created whenever the database supports them, even
+ * if the extension is installed later. An index left invalid by a failed attempt is rebuilt.
  */
 async function searchIndexes(client: pg.ClientBase, tables: Tables): Promise<void> {
   const { rows } = await client.query<{ name: string; valid: boolean }>(
@@ -176,7 +179,7 @@ async function searchIndexes(client: pg.ClientBase, tables: Tables): Promise<voi
   }
 }
 
-/** Creates the declared tables that are missing, without migrations: for tests and for tables that live as long as a test. */
+/** Creates missing declared tables without migrations: for tests and for tables that exist only during a test. */
 export function create(client: pg.ClientBase, tables: Tables): Promise<void> {
   return locked(client, async () => {
     await client.query(BOOTSTRAP);
@@ -190,15 +193,33 @@ export function create(client: pg.ClientBase, tables: Tables): Promise<void> {
   });
 }
 
-/** In svc_meta: a text sealed with the key of all secrets here; and while keys are changed, the ids of the old and the new one. */
+/**
+ * Keys in svc_meta: a text encrypted with the current key; and, during a key rotation, the ids of the old and the new
+ * key.
+ */
 export const CANARY = "canary";
 export const ROTATION = "key_rotation";
 
-/** Makes sure that the secrets in the database can be opened with this server's key, before anything is read or written. */
+/**
+ * The id of the key that the secrets in the database are encrypted with, or null if no server has initialised it yet.
+ */
+export async function keyIdOfDatabase(url: string): Promise<string | null> {
+  const client = await connectClient(url);
+  try {
+    const found = await client.query<{ made: string | null }>("SELECT to_regclass('svc_meta')::text AS made");
+    if (found.rows[0]?.made == null) return null;
+    const { rows } = await client.query<{ value: string }>("SELECT value FROM svc_meta WHERE key = $1", [CANARY]);
+    return keyIdOf(rows[0]?.value ?? "");
+  } finally {
+    destroy(client);
+  }
+}
+
+/** Verifies that this server's key can decrypt the database's secrets, before anything is read or written. */
 export async function checkKey(client: pg.ClientBase, cipher: Cipher): Promise<void> {
   const rotation = await client.query<{ value: string }>("SELECT value FROM svc_meta WHERE key = $1", [ROTATION]);
   if (rotation.rows.length > 0)
-    throw new WrongKey(`the change of this database's server key has not come to its end: ${FINISH}`);
+    throw new WrongKey(`the rotation of this database's server key was interrupted: ${FINISH}`);
   const canary = "svc canary";
   await client.query("INSERT INTO svc_meta (key, value) VALUES ($1, $2) ON CONFLICT DO NOTHING", [
     CANARY,
@@ -210,8 +231,8 @@ export async function checkKey(client: pg.ClientBase, cipher: Cipher): Promise<v
   } catch (error) {
     const why = error instanceof Error ? error.message : "";
     throw new WrongKey(
-      `the secrets in this database were sealed with another server key: start svc with the key of the other servers (${why})`,
+      `the secrets in this database are encrypted with a different server key: start svc with the key of the other servers (${why})`,
     );
   }
-  throw new WrongKey("the database's key check is damaged");
+  throw new WrongKey("the value in svc_meta that verifies the server key is corrupt");
 }

@@ -15,6 +15,7 @@ import type { Migration } from "./migrations/migration.ts";
 import { connectClient, createPool, destroy, type PoolLog, StatementNames } from "./pool.ts";
 import { lockNumber, poolRunner, type Runner, transaction } from "./runner.ts";
 import { constraintsOf } from "./schema.ts";
+import { probeOf, Watchdog } from "./watchdog.ts";
 
 export interface PostgresOptions<S extends Tables> {
   readonly tables: S;
@@ -22,19 +23,19 @@ export interface PostgresOptions<S extends Tables> {
   readonly url: string;
   readonly cipher: Cipher;
   readonly log?: PoolLog;
-  /** Connections for statements and transactions (default 10); listening and leading take one each besides. */
+  /** Connections for statements and transactions (default 10). Listening, leading and the watchdog add one each. */
   readonly poolSize?: number;
-  /** How long a statement waits for a connection before it is `StoreUnavailable` (default 10 s). */
+  /** How long a statement waits for a connection before it fails with `StoreUnavailable` (default 10 s). */
   readonly waitMs?: number;
-  /** Creates declared tables that are missing, without migrations. */
+  /** Creates missing declared tables without migrations. */
   readonly create?: boolean;
-  /** Runs the migrations that are missing. Without it and `create`, a schema that is not current is refused. */
+  /** Runs missing migrations. Without this and `create`, an outdated schema is refused. */
   readonly migrate?: boolean;
-  /** Told the titles of the migrations that ran; with none, it is not called. */
+  /** Called with the titles of the migrations that ran, if any. */
   readonly onMigrated?: (applied: readonly string[]) => void;
-  /** The program's migrations unless a test brings its own. */
+  /** The migrations to use (default: those of the program). For tests. */
   readonly migrations?: readonly Migration[];
-  /** How often a server that does not lead asks for the lead. */
+  /** How often a server that is not the leader tries to become it. */
   readonly leadEveryMs?: number;
 }
 
@@ -42,23 +43,25 @@ const CHECK_LIMIT_MS = 2_000;
 const PAYLOAD_LIMIT = 7_000;
 
 /**
- * A call that fails with `StoreUnavailable` kept nothing, with one exception that no database can avoid: when the connection is lost
- * while a single write or a COMMIT is on its way, whether it was kept is unknown. Work that must not happen twice checks first.
+ * A call that fails with `StoreUnavailable` stored nothing, with one exception that no database can avoid: if the
+ * connection is lost during a single write or a COMMIT, the result is unknown. Work that must not happen twice has to
+ * check first.
  */
 export async function openPostgres<S extends Tables>(options: PostgresOptions<S>): Promise<Store<S>> {
   const { tables, url, cipher, log } = options;
   await prepare(options);
 
-  const pool = createPool({ url, poolSize: options.poolSize ?? 10, log, waitMs: options.waitMs });
+  const watchdog = new Watchdog(probeOf(url), log);
+  const pool = createPool({ url, poolSize: options.poolSize ?? 10, log, waitMs: options.waitMs, watchdog });
   const names = new StatementNames();
-  const context = { pool, names, constraints: constraintsOf(tables) };
+  const context = { pool, watchdog, names, constraints: constraintsOf(tables) };
   const layouts = Object.fromEntries(
     Object.entries(tables).map(([key, table]) => [key, new Layout(table as Table, cipher)]),
   );
   const layoutOf = layoutsByName(layouts);
   const on = (runner: Runner): Collections<S> => collections<S>(layouts, layoutOf, runner);
   const runner = poolRunner(context);
-  const listening = new Listening(url, log);
+  const listening = new Listening(url, log, watchdog);
   const leads = new Set<() => Promise<void>>();
   let closing: Promise<void> | undefined;
 
@@ -93,7 +96,7 @@ export async function openPostgres<S extends Tables>(options: PostgresOptions<S>
         throw translate(error, context.constraints);
       }),
     async lead(name: string, onElected: (lost: AbortSignal) => Promise<void>) {
-      const end = lead({ url, name, log, everyMs: options.leadEveryMs ?? 3_000 }, onElected);
+      const end = lead({ url, name, log, everyMs: options.leadEveryMs ?? 3_000, watchdog }, onElected);
       leads.add(end);
       return async () => {
         leads.delete(end);
@@ -111,21 +114,25 @@ export async function openPostgres<S extends Tables>(options: PostgresOptions<S>
       pool_idle: pool.idleCount,
       pool_waiting: pool.waitingCount,
       prepared_statements: names.size,
+      unreachable: watchdog.silent ? 1 : 0,
+      outages: watchdog.outages,
     }),
     close() {
       closing ??= (async () => {
         await Promise.all([...leads].map((end) => end()));
         listening.close();
         await pool.end();
+        watchdog.close();
       })();
       return closing;
     },
     [admin]: postgresAdmin({ context, tables, layouts, layoutOf, on }),
   });
+  watchdog.start();
   return store;
 }
 
-/** Version, schema and key are checked (and made) on a connection of their own, before the pool serves anyone. */
+/** Checks (and creates) version, schema and key on a separate connection before the pool is used. */
 async function prepare<S extends Tables>(options: PostgresOptions<S>): Promise<void> {
   const constraints = constraintsOf(options.tables);
   let client: pg.Client | undefined;
@@ -137,7 +144,10 @@ async function prepare<S extends Tables>(options: PostgresOptions<S>): Promise<v
     else if (options.migrate) {
       const { applied, trigram } = await migrate(client, options.tables, known);
       if (!trigram)
-        options.log?.warn({}, "the database has no pg_trgm and its user may not add it: text search will be slow");
+        options.log?.warn(
+          {},
+          "the database lacks the pg_trgm extension and the user may not create it: text search will be slow",
+        );
       if (applied.length > 0) {
         options.log?.info?.({ applied }, "the database was migrated");
         options.onMigrated?.(applied);
@@ -157,7 +167,7 @@ interface Message {
 }
 
 async function send(runner: Runner, listening: Listening, channel: string, payload: string): Promise<Message> {
-  if (Buffer.byteLength(payload) > PAYLOAD_LIMIT) throw new Error(`a message holds at most ${PAYLOAD_LIMIT} bytes`);
+  if (Buffer.byteLength(payload) > PAYLOAD_LIMIT) throw new Error(`a message can have at most ${PAYLOAD_LIMIT} bytes`);
   const sealed = listening.seal(payload);
   await runner.write({ text: "SELECT pg_notify($1, $2)", values: [channel, sealed] });
   return { channel, sealed };

@@ -1,5 +1,5 @@
-// Predicates as SQL conditions. Negation is pushed down to the leaves, so that it stays two-valued (SQL's NOT of unknown
-// is unknown) and conditions keep forms that indexes serve.
+// Translates predicates to SQL conditions. Negation is pushed down to the leaves: it stays two-valued there (SQL's
+// NOT of unknown is unknown), and conditions keep forms that indexes support.
 import type { Predicate, Scalar } from "../query.ts";
 import { cleanText, isTime, searchForm } from "../rows.ts";
 import type { ColumnSpec } from "../table.ts";
@@ -13,7 +13,7 @@ export type LayoutOf = (table: string) => Layout;
 const YES = sql`true`;
 const NO = sql`false`;
 
-/** The value as the column's type, or null when no value of the column can equal it. */
+/** Converts the value to the column's type, or returns null if no value of the column can equal it. */
 export function elementFor(spec: ColumnSpec, value: Scalar): string | number | boolean | null {
   switch (spec.kind) {
     case "id":
@@ -60,7 +60,7 @@ function compare(column: Sql, spec: ColumnSpec, op: Comparison, value: string | 
   if (spec.kind === "time") {
     if (typeof value !== "string") return null;
     if (isTime(value)) return sql`${column} ${operator} ${sqlTime(value)}::timestamptz`;
-    // Not a time: the texts are compared, as they are in memory.
+    // Not a valid time: compare as text, like the in-memory engine.
     return sql`to_char(${column}, 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') COLLATE "C" ${operator} ${cleanText(value)}`;
   }
   if (typeof value !== "number" || Number.isNaN(value)) return null;
@@ -76,7 +76,7 @@ const asciiLower = (text: string): string => text.replace(/[A-Z]/g, (letter) => 
 const likePattern = (text: string): string => `%${searchForm(text).replace(/[\\%_]/g, "\\$&")}%`;
 
 export class Conditions {
-  /** A table joined to that of `of` by their ids, as `alias`: its row is at hand, so nothing need be looked for. */
+  /** A table joined by id to table `of`, under `alias`. Conditions on it use the joined row instead of a subquery. */
   partner: { readonly table: string; readonly alias: string; readonly of: string } | null = null;
   private readonly layoutOf: LayoutOf;
   private aliases = 0;
@@ -85,7 +85,7 @@ export class Conditions {
     this.layoutOf = layoutOf;
   }
 
-  /** An alias that is new in this statement. */
+  /** A new alias, unique in this statement. */
   alias(): string {
     return `t${++this.aliases}`;
   }
@@ -93,7 +93,7 @@ export class Conditions {
   of(predicate: Predicate, layout: Layout, alias: string, negated = false): Sql {
     const spec = (column: string): ColumnSpec => layout.spec(column);
     const comparable = (column: string): ColumnSpec => layout.comparable(column);
-    /** A leaf's negation also picks the rows where the column is null. */
+    /** Adds "or null": the negation of a leaf also matches rows whose column is null. */
     const orNull = (condition: Sql, column: string) =>
       spec(column).nullable ? anyOf([condition, sql`${col(alias, column)} IS NULL`]) : condition;
 
@@ -135,7 +135,7 @@ export class Conditions {
       case "gte": {
         const op = negated ? OPPOSITE[predicate.op] : predicate.op;
         const column = col(alias, predicate.column);
-        // Of a comparison that is never true the negation is always true.
+        // A comparison that can never be true has a negation that is always true.
         if (compare(column, comparable(predicate.column), predicate.op, predicate.value) === null)
           return negated ? YES : NO;
         const condition = compare(column, spec(predicate.column), op, predicate.value)!;
@@ -153,7 +153,7 @@ export class Conditions {
         other.comparable(predicate.from);
         if (spec(predicate.column).kind !== "ids")
           throw new Error(`${layout.table.name}.${predicate.column}: not an ids column`);
-        // Depends on no row of this table, so that it is read once, and the members' index serves it.
+        // The subquery does not depend on the row, so it is evaluated once and the index on the members can be used.
         const values = sql`ARRAY(SELECT ${col(inner, predicate.from)} FROM ${name(other.table.name)} AS ${name(inner)} WHERE ${this.of(predicate.where, other, inner)})`;
         const condition = sql`${column} && ${values}`;
         return negated ? orNull(sql`NOT (${condition})`, predicate.column) : condition;
@@ -163,9 +163,17 @@ export class Conditions {
           throw new Error(`${layout.table.name}.${predicate.column}: not a text column`);
         const column = col(alias, predicate.column);
         const needle = asciiLower(cleanText(predicate.text));
-        // In this collation it is about the letters A to Z alone, byte by byte: several times as fast as translate().
+        // In the C collation, lower() only changes the letters A to Z and works on bytes: several times as fast as
+        // translate().
         const found = sql`strpos(lower(${column} COLLATE "C"), ${needle}::text)`;
         return negated ? orNull(sql`${found} = 0`, predicate.column) : sql`${found} > 0`;
+      }
+      case "same": {
+        const { column, texts } = predicate;
+        if (!spec(column).searchable) throw new Error(`${layout.table.name}.${column} is not declared with search()`);
+        const forms = sql`(${arrayLiteral(texts.map(searchForm))}::text[])`;
+        const shadow = col(alias, searchColumn(column));
+        return negated ? orNull(sql`${shadow} <> ALL ${forms}`, column) : sql`${shadow} = ANY ${forms}`;
       }
       case "search": {
         const pattern = likePattern(predicate.text);
@@ -193,8 +201,8 @@ export class Conditions {
   }
 
   /**
-   * Rows that share this table's ids are at most as many as its own. Mostly they are as many: to count both, once, is cheaper than to find that
-   * no row lacks its other.
+   * A table that shares this table's ids has at most as many rows, and usually exactly as many. Counting both once is
+   * cheaper than checking each row for a missing counterpart.
    */
   private mayLack({ where, column, local }: Exists, layout: Layout, other: Layout): Sql[] {
     const shares = column === "id" && local === "id" && other.spec("id").to === layout.table.name;
@@ -203,7 +211,10 @@ export class Conditions {
     return [sql`${count(layout.table.name)} > ${count(other.table.name)}`];
   }
 
-  /** A search here or in related rows: each finds its ids by its own index, which no single condition over both tables could use. */
+  /**
+   * A search in this table or in related rows: each part finds its ids with its own index, which one condition over
+   * both tables could not use.
+   */
   private searchedApart(parts: readonly Predicate[], layout: Layout, alias: string): Sql | null {
     if (!parts.some((part) => part.op === "exists") || !parts.every(isSearch)) return null;
     const found = parts.map((part) => {

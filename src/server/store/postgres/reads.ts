@@ -1,12 +1,14 @@
-// The reading half of a collection.
+// The read operations of a collection.
 import type { OrderTerm, Position, Predicate, Scalar, Select } from "../query.ts";
-import { everything } from "../query.ts";
+import { columnsOfPages, everything } from "../query.ts";
+import { readSides, type Sides } from "../sides.ts";
 import { countTerms, lessThoseThatHave } from "./counting.ts";
 import { countOfIds } from "./id-sets.ts";
 import type { Layout, Row } from "./layout.ts";
 import { Conditions, type LayoutOf } from "./predicate.ts";
 import type { Runner } from "./runner.ts";
 import { selects } from "./select.ts";
+import { sideReading } from "./side-rows.ts";
 import { col, compile, name, type Sql, sql } from "./sql.ts";
 import { arrayLiteral } from "./types.ts";
 
@@ -42,6 +44,18 @@ export class Reads {
     return wanted.map((id) => byId.get(id)).filter((row) => row !== undefined);
   }
 
+  async sides(ids: readonly number[], sides: Sides): Promise<Record<string, Row | null>[]> {
+    const wanted = readSides(this.layout.table, sides);
+    if (ids.length === 0 || wanted.length === 0) return ids.map(() => ({}));
+    const reading = sideReading(wanted, this.layoutOf);
+    const text = this.layout.text(reading.key, () => reading.text());
+    const { rows } = await this.runner.read({
+      text,
+      values: [arrayLiteral(ids.map((id) => (Number.isSafeInteger(id) ? id : null)))],
+    });
+    return reading.rows(rows);
+  }
+
   async first(select: Select): Promise<Row | null> {
     return (await this.list({ ...select, limit: Math.min(1, select.limit ?? 1) }))[0] ?? null;
   }
@@ -54,23 +68,25 @@ export class Reads {
     for (const column of columns) this.layout.spec(column);
     const found: Row[] = [];
     let left = select.limit;
-    for (const { guess, full } of selects(this.layoutOf, this.layout, select, columns)) {
+    const { stretches, reading } = selects(this.layoutOf, this.layout, select, columns);
+    for (const { guess, full } of stretches) {
       if (left !== undefined && left <= 0) break;
       let { rows } = guess ? await this.runner.read(compile(guess)) : { rows: [] };
       if (!guess || rows.length < left!) ({ rows } = await this.runner.read(compile(full)));
       for (const row of left === undefined ? rows : rows.slice(0, left)) found.push(row);
       if (left !== undefined) left -= rows.length;
     }
-    return this.layout.rows(found);
+    return reading.rows(found);
   }
 
-  async *pages(select: Select = {}, pageSize = PAGE): AsyncIterable<Row[]> {
+  async *pages(select: Select = {}, pageSize = PAGE, columns?: readonly string[]): AsyncIterable<Row[]> {
     const order = select.order ?? [];
+    const wanted = columns ? columnsOfPages(columns, order) : this.layout.columns;
     let { limit: left, after, offset } = select;
     for (;;) {
       const size = Math.min(pageSize, left ?? pageSize);
       if (size <= 0) return;
-      const rows = await this.list({ ...select, limit: size, offset, after });
+      const rows = await this.pick(wanted, { ...select, limit: size, offset, after, transient: true });
       if (rows.length > 0) yield rows;
       if (rows.length < size) return;
       if (left !== undefined) left -= rows.length;
@@ -129,7 +145,7 @@ export class Reads {
     this.layout.comparable(column);
     const value = col(ROW, column);
     const present: Sql = sql`${value} IS NOT NULL`;
-    // Booleans have no max(); the order serves every type, and its index.
+    // Booleans have no max(). Sorting works for every type and can use its index.
     const best = sql`SELECT ${value} AS value FROM ${this.picked(where)} AND ${present} ORDER BY ${value} DESC LIMIT 1`;
     const { rows } = await this.runner.read(compile(best));
     return (rows[0]?.value ?? null) as Scalar | null;
@@ -138,7 +154,7 @@ export class Reads {
   private counted(where: Predicate): Sql {
     if (where.op === "exists" && where.column === "id" && where.local === "id") {
       const other = this.layoutOf(where.table.name);
-      // Rows that share this table's ids each have their row here: they are counted themselves.
+      // Rows that share this table's ids always have a row here, so counting them alone is enough.
       if (other.spec("id").to === this.layout.table.name) {
         const condition = new Conditions(this.layoutOf).of(where.where, other, ROW);
         return sql`(SELECT count(*) FROM ${name(other.table.name)} AS ${name(ROW)} WHERE ${condition})`;

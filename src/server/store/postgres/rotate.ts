@@ -1,5 +1,6 @@
-// Seals every secret in a database with another key, while no server runs. Each page is a transaction of its own: what is done stays done, and a mark
-// in svc_meta keeps servers out until all is.
+// Encrypts every secret in a database with a new key while no server runs. Each page is stored by itself, so an
+// interrupted run can be continued, and a mark in svc_meta keeps servers from starting until the rotation is
+// complete.
 import type pg from "pg";
 import { keyIdOf, WrongKey } from "../../core/cipher.ts";
 import { FINISH, type Rotated, type Rotation, StoreInUse, secretColumns } from "../key-rotation.ts";
@@ -15,10 +16,10 @@ import { col, name, sql, textOf } from "./sql.ts";
 export interface RotateOptions extends Rotation {
   readonly url: string;
   readonly tables: Tables;
-  /** What the schema must have come to; null: it is not asked (tables made without migrations). */
+  /** The migrations that the schema must include. Null skips the check (for tables created without migrations). */
   readonly migrations?: readonly Migration[] | null;
   readonly pageSize?: number;
-  /** How long servers that are being stopped are waited for. */
+  /** How long to wait for servers that are shutting down, in milliseconds. */
   readonly patience?: number;
 }
 
@@ -31,7 +32,7 @@ export async function rotatePostgres(options: RotateOptions): Promise<Rotated> {
     const { rows } = await client.query<{ held: boolean }>(
       `SELECT pg_try_advisory_lock(${lockNumber("svc key rotation")}) AS held`,
     );
-    if (!rows[0]?.held) throw new StoreInUse("the keys of this database are being changed by another process");
+    if (!rows[0]?.held) throw new StoreInUse("another process is rotating the key of this database");
     if (await isDone(client, options)) return { sealed: 0 };
     await mark(client, options);
     await mustBeAlone(client, options.patience ?? 3_000);
@@ -54,11 +55,13 @@ async function isDone(client: pg.ClientBase, { from, to }: Rotation): Promise<bo
   const marked = await meta(client, ROTATION);
   const wanted = `${from.keyId} ${to.keyId}`;
   if (marked !== null && marked !== wanted)
-    throw new WrongKey(`a change from key ${marked.replace(" ", " to key ")} is under way, ${FINISH} and those keys`);
+    throw new WrongKey(
+      `a rotation from key ${marked.replace(" ", " to key ")} was interrupted: ${FINISH} and those keys`,
+    );
   const canary = await meta(client, CANARY);
   const key = canary === null ? from.keyId : keyIdOf(canary);
   if (key !== from.keyId && key !== to.keyId)
-    throw new WrongKey(`the secrets in this database were sealed with key ${key}, the keys given are ${wanted}`);
+    throw new WrongKey(`the secrets in this database are encrypted with key ${key}, but the given keys are ${wanted}`);
   return marked === null && key === to.keyId;
 }
 
@@ -68,7 +71,7 @@ const mark = (client: pg.ClientBase, { from, to }: Rotation) =>
     `${from.keyId} ${to.keyId}`,
   ]);
 
-/** Servers that start find the mark; those that run would go on with the old key. */
+/** Starting servers see the mark, but running servers would continue to use the old key, so there must be none. */
 async function mustBeAlone(client: pg.ClientBase, patience: number): Promise<void> {
   const until = performance.now() + patience;
   for (;;) {
@@ -80,13 +83,13 @@ async function mustBeAlone(client: pg.ClientBase, patience: number): Promise<voi
     if (others === 0) return;
     if (performance.now() >= until) {
       await unmarkIfUntouched(client);
-      throw new StoreInUse(`${others} connections of servers are open on this database: stop all servers first`);
+      throw new StoreInUse(`servers have ${others} connections to this database: stop all servers first`);
     }
     await new Promise((done) => setTimeout(done, 100));
   }
 }
 
-/** Nothing was sealed anew yet where the canary is the only one that a mark of ours stands beside: servers may start again. */
+/** Removes the mark if no value has been encrypted with the new key yet, so that servers can start again. */
 async function unmarkIfUntouched(client: pg.ClientBase): Promise<void> {
   await client.query("DELETE FROM svc_meta WHERE key = $1 AND NOT EXISTS (SELECT 1 FROM svc_meta WHERE key = $2)", [
     ROTATION,
@@ -94,7 +97,7 @@ async function unmarkIfUntouched(client: pg.ClientBase): Promise<void> {
   ]);
 }
 
-/** There from the first value that is sealed anew. */
+/** Set in svc_meta before the first value is encrypted with the new key. */
 const BEGUN = "key_rotation_begun";
 
 async function sealColumn(
@@ -133,7 +136,7 @@ async function sealColumn(
   }
 }
 
-/** Lets servers in again, with the new key. */
+/** Removes the mark, so that servers can start with the new key. */
 async function finish(client: pg.ClientBase, { tables, to }: RotateOptions): Promise<void> {
   await client.query("BEGIN");
   try {
@@ -143,7 +146,9 @@ async function finish(client: pg.ClientBase, { tables, to }: RotateOptions): Pro
           WHERE ${name(column)} IS NOT NULL AND ${name(column)} NOT LIKE ${""}`);
         const { rows } = await client.query<{ count: number }>(left, [`v1.${to.keyId}.%`]);
         if ((rows[0]?.count ?? 0) > 0)
-          throw new StoreInUse(`${table.name}: somebody wrote with the old key meanwhile: stop all servers, ${FINISH}`);
+          throw new StoreInUse(
+            `${table.name}: a server wrote with the old key during the rotation: stop all servers, ${FINISH}`,
+          );
       }
     await client.query(
       "INSERT INTO svc_meta (key, value) VALUES ($1, $2) ON CONFLICT (key) DO UPDATE SET value = excluded.value",

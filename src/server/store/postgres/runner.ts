@@ -1,12 +1,14 @@
-// Runs statements: each by itself on the pool, or all in one transaction. Collections do not know which.
+// Runs statements, either each on its own on the pool, or all in one transaction. Collections do not see the
+// difference.
 import { createHash } from "node:crypto";
-import type pg from "pg";
+import pg from "pg";
 import { StoreUnavailable } from "../store.ts";
 import { breaksConnection, isConflict, isStalePlan, translate } from "./errors.ts";
 import type { Row } from "./layout.ts";
 import { LOST_COMMIT, type StatementNames } from "./pool.ts";
 import type { ConstraintInfo } from "./schema.ts";
 import type { Statement } from "./sql.ts";
+import type { Watchdog } from "./watchdog.ts";
 
 export interface Result {
   readonly rows: Row[];
@@ -16,12 +18,13 @@ export interface Result {
 export interface Runner {
   read(statement: Statement): Promise<Result>;
   write(statement: Statement): Promise<Result>;
-  /** Several statements that are kept together or not at all. */
+  /** Runs several statements in one transaction. */
   atomic<R>(work: (runner: Runner) => Promise<R>): Promise<R>;
 }
 
 export interface RunnerContext {
   readonly pool: pg.Pool;
+  readonly watchdog: Watchdog;
   readonly names: StatementNames;
   readonly constraints: ReadonlyMap<string, ConstraintInfo>;
 }
@@ -30,10 +33,13 @@ const TRIES = 6;
 const A_DAY_MS = 86_400_000;
 const pause = (tried: number) => new Promise((done) => setTimeout(done, Math.random() * 10 * 2 ** tried));
 
-/** An error of the database or on the way there, not yet in the contract's words; never one of the caller's own. */
+/**
+ * An error of the database or the connection, before it is translated to the contract's errors. Never an error of the
+ * caller.
+ */
 class DatabaseFailure extends Error {
   readonly error: unknown;
-  /** The connection was lost before anything could have been kept: the same again does no harm. */
+  /** The connection was lost before anything could have been stored, so retrying is safe. */
   harmless = false;
 
   constructor(error: unknown) {
@@ -46,17 +52,27 @@ const failed = (error: unknown): never => {
   throw new DatabaseFailure(error);
 };
 
-/** A client from the pool for as long as one piece of work lasts. */
+/** A pool client for the duration of one task. */
 class Lease {
   broken = false;
-  /** For work that may take longer than any request would wait. */
-  unhurried = false;
+  private unhurried = false;
   private readonly context: RunnerContext;
   private readonly client: pg.PoolClient;
 
   constructor(context: RunnerContext, client: pg.PoolClient) {
     this.context = context;
     this.client = client;
+  }
+
+  /** For tasks that may take longer than any request would wait: they also survive a freeze of the database. */
+  takeTime(): void {
+    this.unhurried = true;
+    this.context.watchdog.spare(this.client);
+  }
+
+  end(): void {
+    this.context.watchdog.unspare(this.client);
+    this.client.release(this.broken);
   }
 
   async run({ text, values }: Statement): Promise<Result> {
@@ -68,7 +84,7 @@ class Lease {
     return { rows, count: rowCount ?? 0 };
   }
 
-  /** One or more statements without parameters; gives the last one's tag. */
+  /** Runs one or more statements without parameters and returns the command tag of the last one. */
   async command(text: string): Promise<string> {
     const results = await this.noting<pg.QueryResult | pg.QueryResult[]>(this.client.query(text));
     return (Array.isArray(results) ? results.at(-1) : results)?.command ?? "";
@@ -76,37 +92,43 @@ class Lease {
 
   private async noting<R>(answer: Promise<R>): Promise<R> {
     try {
-      return await answer;
+      const answered = await answer;
+      this.context.watchdog.heard();
+      return answered;
     } catch (error) {
+      if (error instanceof pg.DatabaseError) this.context.watchdog.heard();
       if (breaksConnection(error) || isStalePlan(error)) this.broken = true;
       return failed(error);
     }
   }
 }
 
-/** A client in an unknown state does not go back to the pool. */
+/** Returns the client to the pool afterwards, unless its state is unknown. */
 async function leased<R>(context: RunnerContext, work: (lease: Lease) => Promise<R>): Promise<R> {
-  const client = await context.pool.connect().catch(failed);
+  const client = await context.watchdog.connect(context.pool).catch(failed);
   const lease = new Lease(context, client);
   try {
     return await work(lease);
   } finally {
-    client.release(lease.broken);
+    lease.end();
   }
 }
 
-/** Marks failures of connections that were dead already when they came from the pool. */
+/** Marks failures of connections that were already dead when they came from the pool. */
 async function harmlessly<R>(lease: Lease, work: Promise<R>): Promise<R> {
   try {
     return await work;
   } catch (error) {
-    // What timed out once would keep the caller waiting again.
+    // Not after a timeout: a retry would keep the caller waiting for as long again.
     if (error instanceof DatabaseFailure && lease.broken && !/timeout/i.test(error.message)) error.harmless = true;
     throw error;
   }
 }
 
-/** Tries again what another transaction was in the way of, what a dead connection cut short, and once after a migration changed the tables under a prepared plan. */
+/**
+ * Retries after conflicts with other transactions, after a dead connection, and once after a migration invalidated a
+ * prepared plan.
+ */
 async function persistently<R>(context: RunnerContext, work: () => Promise<R>, tries = TRIES): Promise<R> {
   for (let tried = 0; ; tried++) {
     try {
@@ -131,18 +153,19 @@ export function poolRunner(context: RunnerContext): Runner {
   };
 }
 
-/** The 64 bits that stand for a key in Postgres's advisory locks. */
+/** The 64-bit number for a key in Postgres's advisory locks. */
 export const lockNumber = (key: string): string =>
   createHash("sha256").update(key).digest().readBigInt64BE(0).toString();
 
 const SAVE = "SAVEPOINT svc";
 
 /**
- * The statements of one transaction. A failed write is undone by itself, as it is in memory: the caller may catch the error and go on. The
- * savepoint for that is set together with BEGIN, so that a transaction of one write needs no further round trip.
+ * The statements of one transaction. A failed write is rolled back by itself, as in the in-memory engine: the caller
+ * may catch the error and continue. The savepoint for this is set together with BEGIN, so that a transaction with one
+ * write needs no extra round trip.
  */
 class TxRunner implements Runner {
-  /** Why the transaction cannot go on, whatever the caller makes of the error. */
+  /** Why the transaction cannot continue, even if the caller catches the error. */
   failure: DatabaseFailure | null = null;
   private ended = false;
   private saved = true;
@@ -174,11 +197,11 @@ class TxRunner implements Runner {
     this.ended = true;
   }
 
-  /** One after the other: a savepoint must not come between the statements of another write. */
+  /** Runs writes one after the other, so that no savepoint falls between the statements of another write. */
   private inTurn<R>(work: () => Promise<R>): Promise<R> {
     const mine = this.turn.then(async () => {
       if (this.ended)
-        throw new Error("the transaction has ended: use only the store that tx hands in, and wait for what it gives");
+        throw new Error("the transaction has ended: use only the store that tx passes in, and await its results");
       try {
         if (this.failure) throw this.failure;
         return await work();
@@ -215,9 +238,9 @@ class TxRunner implements Runner {
 
 export interface TransactionOptions {
   readonly lock?: string | undefined;
-  /** Everything is seen as it is at one moment, and nothing written. */
+  /** All reads see the same snapshot, and nothing may be written. */
   readonly snapshot?: boolean;
-  /** No time-outs, and never run again: for moving whole stores. */
+  /** No timeouts and no retries: for copying whole stores. */
   readonly long?: boolean;
 }
 
@@ -244,7 +267,7 @@ async function attempt<R>(
 ): Promise<R> {
   const begin = snapshot ? "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY;" : "BEGIN;";
   const locked = lock === undefined ? "" : `SELECT pg_advisory_xact_lock(${lockNumber(lock)});`;
-  lease.unhurried = long === true;
+  if (long) lease.takeTime();
   const runner = new TxRunner(context, lease);
   let result: R;
   try {
@@ -254,7 +277,7 @@ async function attempt<R>(
     if (runner.failure) throw runner.failure;
   } catch (error) {
     await runner.end();
-    // Where even this fails the connection is dropped, which undoes the transaction as well.
+    // If even this fails, the connection is dropped, which rolls the transaction back as well.
     if (!lease.broken) await lease.command("ROLLBACK").catch(() => undefined);
     throw runner.failure ?? error;
   }
@@ -270,5 +293,5 @@ async function commit(lease: Lease): Promise<void> {
     if (lease.broken) throw new StoreUnavailable(LOST_COMMIT, { cause: error });
     throw error;
   }
-  if (tag !== "COMMIT") throw new Error(`the transaction was not kept: Postgres answered ${tag}`);
+  if (tag !== "COMMIT") throw new Error(`the transaction was not committed: Postgres returned ${tag}`);
 }

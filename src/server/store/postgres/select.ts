@@ -1,8 +1,8 @@
-// `Select` as SQL: order, keyset position, and the forms that let an index serve the first rows.
+// Translates `Select` to SQL: ordering, keyset paging, and query forms that let an index return the first rows.
 import type { Direction, OrderTerm, Position, Predicate, Scalar, Select } from "../query.ts";
 import { and, everything, not, nothing, or } from "../query.ts";
 import type { ColumnSpec } from "../table.ts";
-import type { Layout } from "./layout.ts";
+import type { Layout, Reading } from "./layout.ts";
 import { Conditions, type LayoutOf, operand } from "./predicate.ts";
 import { allOf, anyOf, col, list, name, type Sql, sql } from "./sql.ts";
 
@@ -12,7 +12,7 @@ const KEYS = "keys";
 interface Term {
   readonly expr: Sql;
   readonly spec: ColumnSpec;
-  /** Null can stand in the order: the column may be null, or the related row may be missing. */
+  /** Whether the ordering value can be null, because the column is nullable or the related row may be missing. */
   readonly nullable: boolean;
   readonly direction: Direction;
   readonly related: {
@@ -24,19 +24,23 @@ interface Term {
 }
 
 /**
- * One stretch of the answer. Where `guess` gives as many rows as are still wanted, they are the answer; else `full` gives it. The guess looks
- * only at the first rows in the order: with a condition that many rows meet that is enough, and no index need serve order and condition.
+ * One part of the result. If `guess` returns as many rows as are still needed, they are the result; otherwise `full`
+ * is run. The guess examines only the first rows in the order: if many rows match, that is enough, and no index has
+ * to support both the order and the condition.
  */
 export interface Stretch {
   readonly guess: Sql | null;
   readonly full: Sql;
 }
 
-/** Rows that a guess looks at. */
+/** Number of rows that a guess examines. */
 const CANDIDATES = 3000;
-/** Up to this many rows a list is found by its ids and order first, and the rest of the rows read then: sorting copies whole rows. */
+/**
+ * Lists of up to this many rows first select ids and order values, then read the other columns: sorting copies whole
+ * rows.
+ */
 const FEW = 1000;
-/** Rows of fewer columns than this are as quickly sorted whole. */
+/** Rows with fewer columns than this are sorted as a whole just as quickly. */
 const WIDE = 8;
 
 const SORT = { asc: sql`ASC NULLS LAST`, desc: sql`DESC NULLS FIRST` } as const;
@@ -47,13 +51,15 @@ class SelectBuilder {
   private readonly conditions: Conditions;
   private readonly select: Select;
   private readonly columns: readonly string[];
+  private readonly reading: Reading;
   private readonly terms: readonly Term[];
 
-  constructor(layoutOf: LayoutOf, layout: Layout, select: Select, columns: readonly string[]) {
+  constructor(layoutOf: LayoutOf, layout: Layout, select: Select, columns: readonly string[], reading: Reading) {
     this.layoutOf = layoutOf;
     this.layout = layout;
     this.select = select;
     this.columns = columns;
+    this.reading = reading;
     this.conditions = new Conditions(layoutOf);
     this.terms = this.orderTerms(select.order ?? []);
   }
@@ -66,7 +72,7 @@ class SelectBuilder {
         const alias = this.conditions.alias();
         const spec = layout.comparable(column);
         const local = this.layout.spec(on ?? "id");
-        // A reference that cannot be null always has its row; a row that shares this one's id may be missing.
+        // A non-nullable reference always has its row. A row that shares this row's id may be missing.
         const total = local.to === of.name && local.kind !== "ids" && !local.nullable && !spec.nullable;
         terms.push({
           expr: col(alias, column),
@@ -79,7 +85,7 @@ class SelectBuilder {
       }
       const spec = this.layout.comparable(column);
       terms.push({ expr: col(ROW, column), spec, nullable: spec.nullable, direction, related: null });
-      // Ids differ: what comes after one in the order decides nothing.
+      // Ids are unique, so later terms have no effect.
       if (column === "id") return terms;
     }
     const tie = order.at(-1)?.direction ?? "asc";
@@ -89,19 +95,19 @@ class SelectBuilder {
     ];
   }
 
-  /** The stretches whose rows, one after the other up to the limit, are the answer. */
+  /** The parts that, run one after the other up to the limit, give the result. */
   build(): Stretch[] {
     const { after, limit, offset } = this.select;
     const [first] = this.terms;
     const simple = this.terms.length === 2 && limit !== undefined && !offset;
-    // One query with nulls on one end reads everything before the position, or sorts all rows of an outer join. Apart, the rows with
-    // a value and those without each come from an index.
+    // A single query with nulls at one end would read everything before the position, or sort all rows of an outer
+    // join. As two parts, the rows with a value and those without can each be read from an index.
     if (simple && first?.nullable && (first.related || after)) return this.apart(first, after);
     const position = after ? [this.after(this.positions(after))] : [];
     return [this.stretch(position, this.terms, offset)];
   }
 
-  /** `lacking`: rows without a value for the order, which are few where they are any. */
+  /** `lacking`: selects the rows without an ordering value, of which there are few if any. */
   private stretch(
     conditions: readonly Sql[],
     order: readonly Term[],
@@ -120,7 +126,7 @@ class SelectBuilder {
     const picked = where.op === "all" ? null : this.conditions.of(where, this.layout, ROW);
     const late = limit !== undefined && limit <= FEW && this.columns.length >= WIDE;
     if (!late) {
-      const rows = this.layout.selectList(ROW, this.columns);
+      const rows = this.reading.select(ROW);
       return { guess: null, full: this.statement(rows, conditions, order, picked, tail) };
     }
     const keys = list(order.map(({ expr }, i) => sql`${expr} AS ${name(`k${i}`)}`));
@@ -140,13 +146,13 @@ class SelectBuilder {
     };
   }
 
-  /** The condition where the related row is not at hand. */
+  /** The condition for queries that do not join the related row. */
   private unpartnered(where: Predicate): Sql {
     this.conditions.partner = null;
     return this.conditions.of(where, this.layout, ROW);
   }
 
-  /** `apart`: nothing is asked of the table's own rows, so that those that share their ids serve alone. */
+  /** `apart`: the condition concerns only the related table, so the table's own rows need not be read. */
   private statement(
     what: Sql,
     conditions: readonly Sql[],
@@ -173,17 +179,17 @@ class SelectBuilder {
     return sql`${name(this.layout.table.name)} AS ${name(ROW)}${sql.join(joins, sql``)}`;
   }
 
-  /** The rows of the keys that a statement gave, in the same order. */
+  /** Joins the rows to the keys that a statement returned, in the same order. */
   private rowsOf(keys: Sql, order: readonly Term[], picked: Sql | null, tail: Sql): Sql {
     const key = (i: number) => col(KEYS, `k${i}`);
     const by = list(order.map(({ direction }, i) => sql`${key(i)} ${SORT[direction]}`));
     const own = sql`${name(this.layout.table.name)} AS ${name(ROW)}`;
     const rows = sql`(${keys}) AS ${name(KEYS)} JOIN ${own} ON ${col(ROW, "id")} = ${key(order.length - 1)}`;
     const where = picked ? sql` WHERE ${picked}` : sql``;
-    return sql`SELECT ${this.layout.selectList(ROW, this.columns)} FROM ${rows}${where} ORDER BY ${by}${tail}`;
+    return sql`SELECT ${this.reading.select(ROW)} FROM ${rows}${where} ORDER BY ${by}${tail}`;
   }
 
-  /** The first rows in the order come from an index. */
+  /** Whether an index can return the first rows in this order. */
   private served({ spec, related }: Term): boolean {
     return related === null && (spec.kind === "id" || spec.indexed || spec.ordered || spec.unique);
   }
@@ -197,7 +203,7 @@ class SelectBuilder {
     const [value, id] = after ? this.positions(after) : [undefined, undefined];
     const beyond = (terms: readonly Term[], position: readonly (Sql | null)[]) => this.after(position, terms);
     const certain: Term = { ...first, nullable: false };
-    // The related row's own id, where it is the same, comes from the same index as its value.
+    // With shared ids, the related row's id comes from the same index as its value.
     const sameId = first.related?.on === "id" ? { ...tie, expr: col(first.related.alias, "id") } : tie;
 
     const withValue = () => {
@@ -213,19 +219,20 @@ class SelectBuilder {
     return value ? [withValue()] : [without(), withValue()];
   }
 
-  /** The row has no value for the term. */
+  /** The condition that the row has no value for the term. */
   private lacks({ expr, related, spec }: Term): Sql {
     if (!related) return sql`${expr} IS NULL`;
     const { alias, layout, on } = related;
     const own = name(this.layout.table.name);
     const other = name(layout.table.name);
     const local = this.layout.spec(on);
-    // What a reference refers to is there.
+    // A reference always has its target, so the value is missing only if the reference is null.
     if (local.kind === "ref" && local.to === layout.table.name && !spec.nullable) return sql`${col(ROW, on)} IS NULL`;
     const where = sql`${col(alias, "id")} = ${col(ROW, on)} AND ${expr} IS NOT NULL`;
     const lacking = sql`NOT EXISTS (SELECT 1 FROM ${other} AS ${name(alias)} WHERE ${where})`;
     if (!this.sharesIds(related)) return lacking;
-    // Rows that share this table's ids are at most as many. Mostly they are as many, and to count is cheaper than to look for those without.
+    // The other table has at most as many rows, and usually exactly as many: comparing counts is cheaper than
+    // searching for missing rows.
     const present = spec.nullable ? sql` AS ${name(alias)} WHERE ${expr} IS NOT NULL` : sql``;
     return sql`(SELECT count(*) FROM ${own}) > (SELECT count(*) FROM ${other}${present}) AND ${lacking}`;
   }
@@ -237,7 +244,7 @@ class SelectBuilder {
     });
   }
 
-  /** Strictly after the position, in the order of the terms. */
+  /** The condition for rows strictly after the position in the order of the terms. */
   private after(position: readonly (Sql | null)[], terms: readonly Term[] = this.terms): Sql {
     const [first] = terms;
     const direction = first?.direction;
@@ -245,7 +252,8 @@ class SelectBuilder {
     if (values.length === terms.length && terms.every((term) => !term.nullable && term.direction === direction)) {
       const operator = direction === "asc" ? sql`>` : sql`<`;
       const position = sql`(${list(terms.map(({ expr }) => expr))}) ${operator} (${list(values)})`;
-      // Over two tables no index serves the comparison of the pair; that of its first member can be served.
+      // For terms from two tables no index supports the row comparison, but an index may support a condition on the
+      // first term.
       const apart = first?.related && first.related.on !== "id";
       return apart ? allOf([sql`${first.expr} ${operator}= ${values[0]}`, position]) : position;
     }
@@ -257,13 +265,13 @@ class SelectBuilder {
   }
 }
 
-/** Marks a statement whose first term is known to have a value, so that its join may be an inner one. */
+/** Marks a statement whose first term always has a value, so that an inner join is enough. */
 const HAS_VALUE = sql`true`;
 
 const equal = ({ expr }: Term, value: Sql | null): Sql =>
   value === null ? sql`${expr} IS NULL` : sql`${expr} = ${value}`;
 
-/** Null is greater than everything. */
+/** Null sorts as the greatest value. */
 function beyond({ expr, nullable, direction }: Term, value: Sql | null): Sql {
   if (direction === "desc") return value === null ? sql`${expr} IS NOT NULL` : sql`${expr} < ${value}`;
   if (value === null) return sql`false`;
@@ -273,7 +281,7 @@ function beyond({ expr, nullable, direction }: Term, value: Sql | null): Sql {
 const shares = (where: Predicate, table: string): boolean =>
   where.op === "exists" && where.table.name === table && where.column === "id" && where.local === "id";
 
-/** The condition where the row of that table with the same id is known to be there. */
+/** Simplifies the condition, given that the row with the same id exists in `table`. */
 function withPartner(where: Predicate, table: string): Predicate {
   if (where.op === "not") {
     const part = withPartner(where.part, table);
@@ -288,7 +296,7 @@ function withPartner(where: Predicate, table: string): Predicate {
   return where.op === "and" ? and(...kept) : or(...kept);
 }
 
-/** Rows of that table, which share the ids of those asked for, decide alone. */
+/** Whether the condition concerns only rows of `table`, which shares the ids of the rows to find. */
 function concernsOnly(where: Predicate, table: string): boolean {
   if (where.op === "and" || where.op === "or") return where.parts.every((part) => concernsOnly(part, table));
   if (where.op === "not") return concernsOnly(where.part, table);
@@ -296,7 +304,9 @@ function concernsOnly(where: Predicate, table: string): boolean {
   return where.op === "all" || where.op === "none";
 }
 
-/** A row is held against another table on its own, not by joining the two: for many rows that is slow. */
+/**
+ * Whether rows have to be checked against another table one by one instead of by a join, which is slow for many rows.
+ */
 function probes(where: Predicate, alone = false): boolean {
   if (where.op === "and" || where.op === "or")
     return where.parts.some((part) => probes(part, alone || where.op === "or"));
@@ -304,5 +314,19 @@ function probes(where: Predicate, alone = false): boolean {
   return alone && where.op === "exists";
 }
 
-export const selects = (layoutOf: LayoutOf, layout: Layout, select: Select, columns: readonly string[]): Stretch[] =>
-  new SelectBuilder(layoutOf, layout, select, columns).build();
+/**
+ * The texts of a row that was read as a record are parts of one text, so keeping one of them keeps all. A limit must be
+ * one at which the ids are selected first: Postgres would otherwise render rows that it then sorts and cuts off.
+ */
+const readsRecords = ({ limit, transient }: Select): boolean =>
+  transient === true && (limit === undefined || limit <= FEW);
+
+export function selects(
+  layoutOf: LayoutOf,
+  layout: Layout,
+  select: Select,
+  columns: readonly string[],
+): { stretches: Stretch[]; reading: Reading } {
+  const reading = layout.reading(columns, readsRecords(select));
+  return { stretches: new SelectBuilder(layoutOf, layout, select, columns, reading).build(), reading };
+}

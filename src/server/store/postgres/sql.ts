@@ -1,4 +1,4 @@
-// SQL is composed with Kysely and compiled to text; `pg` runs it. Kysely never sees a connection.
+// SQL is composed with Kysely and compiled to text, which `pg` executes. Kysely itself never uses a connection.
 import {
   DummyDriver,
   Kysely,
@@ -38,7 +38,7 @@ export const allOf = (parts: readonly Sql[]): Sql =>
   parts.length === 0 ? sql`true` : parts.length === 1 ? parts[0]! : sql`(${sql.join(parts, sql` AND `)})`;
 export const anyOf = (parts: readonly Sql[]): Sql =>
   parts.length === 0 ? sql`false` : parts.length === 1 ? parts[0]! : sql`(${sql.join(parts, sql` OR `)})`;
-/** A column of the row known as `alias`. */
+/** A column of the row with this alias. */
 export const col = (alias: string, column: string): Sql => sql`${sql.id(alias, column)}`;
 export const name = (identifier: string): Sql => sql`${sql.id(identifier)}`;
 

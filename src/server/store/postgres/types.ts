@@ -1,6 +1,7 @@
-// How values travel: Postgres's text forms to row values and back.
+// Converts values between Postgres's text format and row values.
 import type { CustomTypesConfig } from "pg";
 import { unpackBytes } from "../packing.ts";
+import type { SqlType } from "./schema.ts";
 
 const OID = {
   bool: 16,
@@ -13,41 +14,54 @@ const OID = {
   int8Array: 1016,
 } as const;
 
-/** `2026-01-01 00:00:00.12+00` (DateStyle ISO, TimeZone UTC) as ISO 8601 with milliseconds. */
+/** Converts `2026-01-01 00:00:00.12+00` (DateStyle ISO, TimeZone UTC) to ISO 8601 with milliseconds. */
 export function isoTime(text: string): string {
   const fraction = text.charCodeAt(19) === 46 ? text.slice(20, text.indexOf("+", 20)).padEnd(3, "0") : "000";
-  // ISO 8601's year 0000 is 1 BC to Postgres.
+  // The year 0000 of ISO 8601 is 1 BC in Postgres.
   const date = text.endsWith(" BC") ? `0000${text.slice(4, 10)}` : text.slice(0, 10);
   return `${date}T${text.slice(11, 19)}.${fraction}Z`;
 }
 
-/** The form in which Postgres takes an ISO time. */
+/** Converts an ISO time to the form that Postgres accepts. */
 export const sqlTime = (iso: string): string => (iso.startsWith("0000") ? `0001${iso.slice(4)} BC` : iso);
 
 const numbers = (text: string): number[] => (text === "{}" ? [] : text.slice(1, -1).split(",").map(Number));
 
-const parsers: Record<number, (text: string) => unknown> = {
-  [OID.bool]: (text) => text === "t",
-  // `\x` and hexadecimal digits; only packed columns are bytes.
-  [OID.bytea]: (text) => unpackBytes(Buffer.from(text.slice(2), "hex")),
-  [OID.int8]: Number,
-  [OID.int4]: Number,
-  [OID.float8]: Number,
-  [OID.json]: (text) => JSON.parse(text),
-  [OID.timestamptz]: isoTime,
-  [OID.int8Array]: numbers,
+const parsers: Partial<Record<SqlType, (text: string) => unknown>> = {
+  boolean: (text) => text === "t",
+  // `\x` followed by hexadecimal digits. Only packed columns have this type.
+  bytea: (text) => unpackBytes(Buffer.from(text.slice(2), "hex")),
+  bigint: Number,
+  "double precision": Number,
+  json: (text) => JSON.parse(text),
+  "timestamp(3) with time zone": isoTime,
+  "bigint[]": numbers,
 };
 
-/** Bytes in Postgres's hexadecimal form. */
+/** Returns undefined if values of the type are used as Postgres writes them. */
+export const parserOf = (type: SqlType): ((text: string) => unknown) | undefined => parsers[type];
+
+const byOid: Record<number, ((text: string) => unknown) | undefined> = {
+  [OID.bool]: parsers.boolean,
+  [OID.bytea]: parsers.bytea,
+  [OID.int8]: parsers.bigint,
+  [OID.int4]: parsers.bigint,
+  [OID.float8]: parsers["double precision"],
+  [OID.json]: parsers.json,
+  [OID.timestamptz]: parsers["timestamp(3) with time zone"],
+  [OID.int8Array]: parsers["bigint[]"],
+};
+
+/** Bytes in Postgres's hexadecimal format. */
 export const bytesLiteral = (bytes: Buffer): string => `\\x${bytes.toString("hex")}`;
 
 const asIs = (text: string): string => text;
 
 export const types: CustomTypesConfig = {
-  getTypeParser: ((oid: number) => parsers[oid] ?? asIs) as CustomTypesConfig["getTypeParser"],
+  getTypeParser: ((oid: number) => byOid[oid] ?? asIs) as CustomTypesConfig["getTypeParser"],
 };
 
-/** An array literal. Elements are the text forms of their values, or null. */
+/** Builds an array literal. Elements are given in text form, or null. */
 export function arrayLiteral(values: readonly (string | number | boolean | null)[]): string {
   let text = "{";
   for (let i = 0; i < values.length; i++) {

@@ -1,5 +1,6 @@
-// Upsert in one statement: rows that are there and differ are updated, those that are not are inserted, the rest is only read.
-// INSERT ... ON CONFLICT DO UPDATE would lock (and so write) every row that is there, changed or not, and use up an id for each.
+// Upsert in one statement: existing rows that differ are updated, missing rows are inserted, and all others are only
+// read. INSERT ... ON CONFLICT DO UPDATE would lock (and so write) every existing row, changed or not, and use up an
+// id for each.
 import { wholeRow } from "../rows.ts";
 import { StoreUnavailable } from "../store.ts";
 import { idOr, inChunks, needsSequence, raiseSequence } from "./batches.ts";
@@ -7,7 +8,7 @@ import { type Chunk, chunks, inputRows, type Layout, type Row, typed, type Writt
 import type { Runner } from "./runner.ts";
 import { allOf, anyOf, col, list, name, type Sql, sql, textOf } from "./sql.ts";
 
-/** Rows of which other servers insert or delete the same at the same time are tried again. */
+/** Number of attempts when other servers insert or delete the same rows at the same time. */
 const TRIES = 10;
 
 export interface UpsertShape {
@@ -45,7 +46,7 @@ function isKey(layout: Layout, on: readonly string[]): boolean {
   );
 }
 
-/** Rows one after the other that an update would write the same columns of. */
+/** Splits the rows into runs of consecutive rows for which an update writes the same columns. */
 function sameShape(
   given: readonly Row[],
   { on, set, returning }: Pick<Shape, "on" | "returning"> & { readonly set: readonly string[] | undefined },
@@ -83,7 +84,10 @@ async function upsertRun(layout: Layout, runner: Runner, rows: readonly Row[], s
   return places.map((place) => after[place]!);
 }
 
-/** Which of the distinct rows stands for each given one. Rows whose key has a null that equals nothing are all distinct. */
+/**
+ * For each given row, the position of the distinct row that replaces it. Rows with a null in a key that equals
+ * nothing are all distinct.
+ */
 function lastWins(layout: Layout, rows: readonly Row[], on: readonly string[]) {
   const known = new Map<string, number>();
   const distinct: Row[] = [];
@@ -103,7 +107,7 @@ function lastWins(layout: Layout, rows: readonly Row[], on: readonly string[]) {
   return { places, distinct };
 }
 
-/** In `.unique()` columns and ids a null equals nothing; in a unique set it is a value. */
+/** In `.unique()` columns and ids, null equals nothing. In a unique set, null counts as a value. */
 const nullsApart = (layout: Layout, on: readonly string[]): boolean =>
   on.length === 1 && (on[0] === "id" || layout.spec(on[0]!).unique);
 
@@ -126,12 +130,12 @@ async function upsertChunk(
       for (const { svc_ord: place, ...row } of found) ordered[(place as number) - 1] = row;
       return layout.rows(ordered);
     }
-    // Another transaction put or removed some of the rows after the statement began: with a new view of the table it is plain what to do.
+    // Another transaction inserted or deleted some of the rows after the statement began: retry with a new snapshot.
   }
   throw new StoreUnavailable(`${layout.table.name}: other writers keep changing the same rows`);
 }
 
-/** Which key columns are null, as `010`: an index finds nulls by IS NULL only. */
+/** Which key columns are null, for example `010`: an index can find nulls only with IS NULL. */
 function nullPatterns(layout: Layout, rows: readonly Row[], on: readonly string[]): string[] {
   if (!on.some((column) => column === "id" || layout.spec(column).nullable)) return ["0".repeat(on.length)];
   return [...new Set(rows.map((row) => on.map((column) => (row[column] === null ? "1" : "0")).join("")))].sort();
@@ -156,7 +160,7 @@ function keyJoin(layout: Layout, { on }: Shape, patterns: readonly string[], col
 
 const differs = (column: Written): Sql => {
   const now = col("t0", column.name);
-  // JSON has no equality in Postgres: its text is compared, key order included.
+  // Postgres has no equality for JSON, so the texts are compared, including key order.
   return column.type === "json"
     ? sql`${now}::text IS DISTINCT FROM ${col("i", column.name)}`
     : sql`${now} IS DISTINCT FROM ${typed("i", column)}`;
@@ -178,14 +182,14 @@ function upsertText(layout: Layout, shape: Shape, patterns: readonly string[], s
     ...set.map((column) => sql`${name(column.name)} = ${typed("i", column)}`),
     sql`revision = t0.revision + 1`,
   ]);
-  // Writers of the same rows lock them in the order of their ids, so that two wait for each other once and not in a ring.
+  // Rows are locked in the order of their ids, so that concurrent writers of the same rows cannot deadlock.
   const held = sql`SELECT t0.id FROM matched AS m JOIN ${into} AS t0 ON t0.id = m.svc_id WHERE m.svc_changed ORDER BY t0.id FOR NO KEY UPDATE OF t0`;
   const locked = single ? sql`` : sql` JOIN held AS h ON h.id = m.svc_id`;
   const update = sql`UPDATE ${into} AS t0 SET ${assign} FROM input AS i JOIN matched AS m ON m.svc_ord = i.svc_ord${locked}
     WHERE m.svc_changed AND t0.id = m.svc_id RETURNING ${given(sql`i.svc_ord`)}`;
 
   const values = written.map((column) => (column.name === "id" ? col("i", "svc_id") : typed("i", column)));
-  // For the same reason all insert in the order of the key.
+  // Rows are inserted in the order of the key, for the same reason.
   const order = list([...shape.on.map((column) => col("i", column)), sql`i.svc_ord`]);
   const insert = sql`INSERT INTO ${into} (${list(written.map((column) => name(column.name)))})
     SELECT ${list(values)} FROM fresh AS i ORDER BY ${order}
@@ -202,7 +206,10 @@ function upsertText(layout: Layout, shape: Shape, patterns: readonly string[], s
     UNION ALL SELECT ${given(sql`m.svc_ord`)} FROM matched AS m JOIN ${into} AS t0 ON t0.id = m.svc_id WHERE NOT m.svc_changed`);
 }
 
-/** Sealing the same secret twice gives different texts: where the plain text is what the row has, its sealed form is kept. */
+/**
+ * Encrypting the same secret twice gives different texts: if the stored secret has the same plain text, its encrypted
+ * form is kept.
+ */
 async function keepSealed(
   layout: Layout,
   runner: Runner,

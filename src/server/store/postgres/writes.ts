@@ -1,4 +1,4 @@
-// The writing half of a collection.
+// The write operations of a collection.
 import type { Predicate } from "../query.ts";
 import { partRow, wholeRow } from "../rows.ts";
 import { idOr, inChunks, needsSequence, raiseSequence } from "./batches.ts";
@@ -62,7 +62,7 @@ export class Writes extends Reads {
     const [first] = given;
     if (!first) return 0;
     const names = Object.keys(first).filter((column) => column !== "id" && first[column] !== undefined);
-    // An id that comes twice: the last change counts.
+    // If an id occurs twice, the last change counts.
     const changes = new Map<unknown, Row>();
     for (const change of given) {
       const row = partRow(this.layout.table, change);

@@ -1,5 +1,6 @@
-// A backup is gzip (RFC 1952) of JSON lines: a head, each table (its columns, a line a row, its state), each blob (base64 in pieces, its digest), and
-// an end with the digest of all lines before it. Every line is an array whose first member says what it is.
+// A backup is a gzip file (RFC 1952) of JSON lines: a head, each table (its columns, one line per row, its state),
+// each blob (pieces in base64, its digest), and an end line with the digest of all lines before it. Every line is an
+// array whose first element names its type.
 import { createHash, type Hash } from "node:crypto";
 import { createReadStream } from "node:fs";
 import { pipeline } from "node:stream";
@@ -12,7 +13,7 @@ export const PIECE_BYTES = 192 * 1024;
 
 export interface Head {
   readonly created_at: string;
-  /** The key that its secrets are sealed with. */
+  /** The id of the key that the secrets in the backup are encrypted with. */
   readonly key_id: string;
 }
 
@@ -26,7 +27,7 @@ export type Line =
   | readonly ["blob-end", { size: number; sha256: string }]
   | readonly ["end", { lines: number; sha256: string }];
 
-/** The lines as bytes, followed by the end line. */
+/** Encodes the lines as bytes and appends the end line. */
 export async function* encode(lines: AsyncIterable<Line>): AsyncGenerator<Buffer> {
   const hash = createHash("sha256");
   let count = 0;
@@ -47,7 +48,10 @@ export async function* encode(lines: AsyncIterable<Line>): AsyncGenerator<Buffer
   yield Buffer.concat([...waiting, Buffer.from(`${JSON.stringify(end)}\n`)]);
 }
 
-/** The file's lines. Whatever cannot be right throws `StoreDamaged` with the offset after inflation; that includes a missing end. */
+/**
+ * Reads the lines of the file. Anything invalid, including a missing end line, throws `StoreDamaged` with the offset
+ * in the uncompressed data.
+ */
 export async function* readLines(file: string): AsyncGenerator<Line> {
   const hash = createHash("sha256");
   let count = 0;
@@ -56,10 +60,10 @@ export async function* readLines(file: string): AsyncGenerator<Line> {
   const damaged = (reason: string) => new StoreDamaged(file, offset, reason);
   try {
     for await (const bytes of splitLines(file)) {
-      if (ended) throw damaged("there is more after its end");
+      if (ended) throw damaged("unexpected data after the end line");
       const line = parse(bytes);
-      if (!line) throw damaged("a line is not one of a backup");
-      if (count === 0 && (line[0] !== "head" || line[1] !== FORMAT)) throw damaged("it is not a backup of svc");
+      if (!line) throw damaged("a line is not valid in a backup");
+      if (count === 0 && (line[0] !== "head" || line[1] !== FORMAT)) throw damaged("it is not an svc backup");
       if (line[0] === "end") {
         checkEnd(line[1], count, hash, damaged);
         ended = true;
@@ -74,7 +78,7 @@ export async function* readLines(file: string): AsyncGenerator<Line> {
     if (error instanceof Error && "code" in error && String(error.code).startsWith("Z_")) throw damaged(error.message);
     throw error;
   }
-  if (!ended) throw damaged("its end is missing");
+  if (!ended) throw damaged("the end line is missing");
 }
 
 function checkEnd(
@@ -84,7 +88,7 @@ function checkEnd(
   damaged: (reason: string) => Error,
 ): void {
   if (end.lines !== count) throw damaged(`it should have ${end.lines} lines and has ${count}`);
-  if (end.sha256 !== hash.digest("hex")) throw damaged("its digest is wrong");
+  if (end.sha256 !== hash.digest("hex")) throw damaged("the digest does not match");
 }
 
 function parse(bytes: Buffer): Line | null {
@@ -100,7 +104,7 @@ const NEWLINE = 10;
 
 async function* splitLines(file: string): AsyncGenerator<Buffer> {
   const inflated = createGunzip();
-  // Errors of either stream come out of the iteration.
+  // Errors of either stream are thrown by the iteration below.
   pipeline(createReadStream(file), inflated, () => undefined);
   let pending: Buffer[] = [];
   for await (const chunk of inflated as AsyncIterable<Buffer>) {

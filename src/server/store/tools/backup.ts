@@ -6,7 +6,7 @@ import { pipeline } from "node:stream/promises";
 import { createGzip } from "node:zlib";
 import type { Cipher } from "../../core/cipher.ts";
 import { adminOf } from "../admin.ts";
-import type { Blobs } from "../blobs/blobs.ts";
+import { type Blobs, NoSuchBlob } from "../blobs/blobs.ts";
 import type { Collection, Store, Tables } from "../store.ts";
 import { encode, FORMAT, type Line, PIECE_BYTES, VERSION } from "./backup-format.ts";
 import { collectionsOf, RowDigest } from "./checksum.ts";
@@ -25,7 +25,10 @@ export interface BackupResult {
   blobs: number;
 }
 
-/** Writes everything the server keeps into one file: rows as they are at one moment, with secrets sealed, then blobs. The file appears when it is whole. */
+/**
+ * Writes everything that the server stores into one file: a consistent snapshot of the rows with secrets encrypted,
+ * then the blobs. The file gets its final name only when it is complete.
+ */
 export async function backup<S extends Tables>(options: BackupOptions<S>): Promise<BackupResult> {
   const unfinished = `${options.file}.unfinished`;
   const result: BackupResult = { rows: 0, blobs: 0 };
@@ -87,16 +90,22 @@ async function* content<S extends Tables>(
     result.rows += digest.rows;
   }
   for await (const key of blobs.list()) {
-    yield* blob(blobs, key);
+    // A server may delete blobs during the backup: no remaining row refers to a deleted one.
+    const stream = await blobs.get(key).catch((error: unknown) => {
+      if (error instanceof NoSuchBlob) return null;
+      throw error;
+    });
+    if (stream === null) continue;
+    yield* blob(stream, key);
     result.blobs++;
   }
 }
 
-async function* blob(blobs: Blobs, key: string): AsyncGenerator<Line> {
+async function* blob(stream: Readable, key: string): AsyncGenerator<Line> {
   const hash = createHash("sha256");
   let size = 0;
   yield ["blob", key];
-  for await (const chunk of await blobs.get(key)) {
+  for await (const chunk of stream) {
     const bytes = chunk as Buffer;
     hash.update(bytes);
     size += bytes.length;

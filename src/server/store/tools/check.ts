@@ -1,4 +1,4 @@
-// Whether what a store holds is sound: for `svc db check`, and before a copy is trusted.
+// Verifies the contents of a store, for `svc db check` and before a copy is trusted.
 import { adminOf } from "../admin.ts";
 import { type OrderTerm, oneOf } from "../query.ts";
 import { partRow } from "../rows.ts";
@@ -8,14 +8,17 @@ import { collectionsOf, type PlainRow, RowDigest, type TableState } from "./chec
 
 export interface CheckResult {
   readonly tables: TableState[];
-  /** One sentence each; empty where all is well. */
+  /** One sentence per problem; empty if there are none. */
   readonly problems: string[];
 }
 
-/** More of a kind says nothing new. */
+/** Maximum number of problems reported per kind. */
 const MOST = 20;
 
-/** Reads everything: values fit their columns, secrets open, references resolve, unique sets hold, next ids are beyond all ids. */
+/**
+ * Reads everything and checks that values match their columns, secrets can be decrypted, references resolve, unique
+ * sets are unique, and next ids are greater than all ids.
+ */
 export async function checkStore<S extends Tables>(
   store: Store<S>,
   { onTable }: { onTable?: (name: string) => void } = {},
@@ -59,7 +62,8 @@ async function checkRows(
       } catch (error) {
         found.push(`${table.name} ${row.id}: ${error instanceof Error ? error.message : error}`);
       }
-      if (typeof revision !== "number" || revision < 1) found.push(`${table.name} ${row.id}: revision ${revision}`);
+      if (typeof revision !== "number" || revision < 1)
+        found.push(`${table.name} ${row.id}: invalid revision ${revision}`);
       last = Math.max(last, row.id as number);
     }
     for (const [column, { spec }] of references) {
@@ -68,11 +72,10 @@ async function checkRows(
         (await byName.get(spec.to!)!.pick(["id"], { where: oneOf("id", wanted) })).map(({ id }) => id),
       );
       for (const id of wanted)
-        if (!there.has(id)) found.push(`${table.name}.${column}: refers to ${spec.to} ${id}, which is not there`);
+        if (!there.has(id)) found.push(`${table.name}.${column}: refers to ${spec.to} ${id}, which does not exist`);
     }
   }
-  if (next !== undefined && next <= last)
-    found.push(`${table.name}: the next id would be ${next}, and there is a row ${last}`);
+  if (next !== undefined && next <= last) found.push(`${table.name}: the next id is ${next}, but row ${last} exists`);
   return { name: table.name, rows: digest.rows, sha256: digest.hex() };
 }
 
@@ -83,7 +86,7 @@ const uniqueSets = (table: Table): (readonly string[])[] => [
   ...table.unique,
 ];
 
-/** In the order of the set, equal rows stand side by side. */
+/** Reads the rows sorted by the set, so that duplicates are adjacent. */
 async function checkUnique(collection: Collection, columns: readonly string[], found: string[]): Promise<void> {
   const { table } = collection;
   const order: OrderTerm[] = columns.map((column) => ({ column, direction: "asc" }));

@@ -1,4 +1,4 @@
-// What a store holds, as a digest: the same for both engines when every row, revision and next id is the same.
+// Digests of a store's contents: equal for both engines if every row, revision and next id is equal.
 import { createHash } from "node:crypto";
 import { adminOf } from "../admin.ts";
 import type { Collection, Collections, Store, Tables } from "../store.ts";
@@ -12,18 +12,18 @@ export interface TableState {
   readonly sha256: string;
 }
 
-/** The collections with their tables, in the order in which they are declared. */
+/** The collections in the order in which their tables are declared. */
 export const collectionsOf = <S extends Tables>(view: Collections<S>, tables: S): Collection[] =>
   Object.keys(tables).map((key) => view[key] as unknown as Collection);
 
-/** Digests rows that are fed to it in the order of their ids. */
+/** Digest of the rows of a table; add them in the order of their ids. */
 export class RowDigest {
   rows = 0;
   private readonly hash = createHash("sha256");
   private readonly columns: readonly string[];
   private readonly secret: ReadonlySet<string>;
 
-  /** @param secrets `present` digests of a secret only whether it is there, for digests that are kept where others may read them */
+  /** @param secrets `present` includes only whether a secret is set, for digests stored where others may read them */
   constructor(table: Table, secrets: "whole" | "present" = "whole") {
     this.columns = [...Object.keys(table.columns), "revision"];
     const names = Object.entries(table.columns).filter(([, { spec }]) => spec.secret && secrets === "present");
@@ -47,7 +47,7 @@ export async function tableState(collection: Collection, secrets: "whole" | "pre
   return { name: collection.table.name, rows: digest.rows, sha256: digest.hex() };
 }
 
-/** One digest of everything: equal stores have equal hashes, whatever their engine. */
+/** One digest of the whole store: stores with equal contents have equal hashes, even with different engines. */
 export async function stateHash<S extends Tables>(store: Store<S>): Promise<string> {
   const hash = createHash("sha256");
   const admin = adminOf(store);

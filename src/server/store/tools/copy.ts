@@ -16,7 +16,7 @@ export interface ProgressOptions {
   readonly onProgress?: (progress: Progress) => void;
 }
 
-/** Throws unless the store has no row at all. */
+/** Throws `NotEmpty` if the store contains any row. */
 export async function requireEmpty<S extends Tables>(store: Store<S>): Promise<void> {
   for (const collection of collectionsOf(store, store.tables)) {
     const rows = await collection.count();
@@ -25,8 +25,8 @@ export async function requireEmpty<S extends Tables>(store: Store<S>): Promise<v
 }
 
 /**
- * Moves everything to an empty store with the same tables: rows with their ids and revisions, and the ids that come next. All or nothing; afterwards
- * each table of the target is read back and compared with what was read from the source.
+ * Copies everything to an empty store with the same tables: rows with their ids and revisions, and the next ids, in
+ * one transaction. Afterwards each table of the target is read back and compared with the source.
  */
 export async function copyStore<S extends Tables>(
   from: Store<S>,

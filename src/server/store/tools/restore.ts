@@ -12,6 +12,15 @@ export interface RestoreOptions<S extends Tables> extends ProgressOptions {
   readonly store: Store<S>;
   readonly blobs: Blobs;
   readonly cipher: Cipher;
+  /** The result of `verifyBackup`, if the caller has already called it. */
+  readonly verified?: VerifiedBackup;
+}
+
+export interface VerifiedBackup {
+  readonly head: Head;
+  /** The tables for which the backup has every column. */
+  readonly complete: ReadonlySet<string>;
+  readonly rows: number;
 }
 
 const BATCH = 500;
@@ -19,13 +28,13 @@ const ANY_SIZE = { maxBytes: Number.MAX_SAFE_INTEGER };
 
 type Lines = AsyncIterator<Line>;
 
-/** Fills an empty store from a backup. The file is read whole and checked before anything is written. */
+/** Fills an empty store from a backup. The whole file is read and checked before anything is written. */
 export async function restore<S extends Tables>(
   options: RestoreOptions<S>,
 ): Promise<{ rows: number; blobs: number; created_at: string }> {
   const { file, store, blobs, cipher } = options;
   await requireEmpty(store);
-  const { head, complete } = await verifyBackup(file, store.tables, cipher);
+  const { head, complete } = options.verified ?? (await verifyBackup(file, store.tables, cipher));
 
   const states = new Map<string, string>();
   const put: string[] = [];
@@ -50,7 +59,8 @@ export async function restore<S extends Tables>(
   for (const collection of collectionsOf(store, store.tables)) {
     const { name } = collection.table;
     const kept = await tableState(collection, "present");
-    // A table that got columns since the backup has rows that differ from those in it.
+    // A table that got new columns since the backup has rows that differ from those in it, so only complete tables
+    // are compared.
     if (complete.has(name) && states.get(name) !== kept.sha256)
       throw new CopyDiffers(
         `${name}: the rows restored differ from those of the backup; empty the store and restore again`,
@@ -63,15 +73,17 @@ export async function restore<S extends Tables>(
 const tableNamed = (tables: Tables, wanted: string): Table | undefined =>
   Object.values(tables).find(({ name }) => name === wanted) as Table | undefined;
 
+/** Reads only the head. The rest of the file is not checked. */
+export async function readHead(file: string): Promise<Head> {
+  for await (const line of readLines(file)) if (line[0] === "head") return line[3];
+  throw new StoreDamaged(file, 0, "it is not an svc backup");
+}
+
 /**
- * Reads the whole file: its digest, its version, whether it was sealed with this key (where one is given), and whether this program has its tables
- * and columns. `complete` are the tables of which it has every column.
+ * Reads the whole file and checks its digest, its version, the key that encrypted it (if a cipher is given), and that
+ * this program has its tables and columns.
  */
-export async function verifyBackup(
-  file: string,
-  tables: Tables,
-  cipher: Cipher | null,
-): Promise<{ head: Head; complete: Set<string>; rows: number }> {
+export async function verifyBackup(file: string, tables: Tables, cipher: Cipher | null): Promise<VerifiedBackup> {
   let rows = 0;
   let head: Head | undefined;
   const complete = new Set<string>();
@@ -82,7 +94,7 @@ export async function verifyBackup(
       head = line[3];
       if (cipher !== null && head.key_id !== cipher.keyId)
         throw new WrongKey(
-          `the secrets in the backup were sealed with key ${head.key_id}, this server has key ${cipher.keyId}`,
+          `the secrets in the backup were encrypted with server key ${head.key_id}, and the key here is ${cipher.keyId}: use server.key of the server that was backed up`,
         );
     }
     if (line[0] === "row") rows++;
@@ -94,7 +106,7 @@ export async function verifyBackup(
       : "";
     if (!table || unknown !== undefined)
       throw new Error(
-        `the backup has ${table ? `a column ${name}.${unknown}` : `a table ${name}`} that this svc does not know: use the svc that made it, or a newer one`,
+        `the backup has ${table ? `a column ${name}.${unknown}` : `a table ${name}`} that this version does not have: use the svc version that created it, or a newer one`,
       );
     const missing = Object.keys(table.columns).filter((column) => !columns.includes(column));
     const empty = missing.find((column) => !table.columns[column]!.spec.hasFallback);
@@ -141,7 +153,7 @@ async function restoreTable<S extends Tables>(
     batch.push(row);
     if (batch.length >= BATCH) await flush();
   }
-  throw new StoreDamaged(file, 0, `the rows of ${name} have no end`);
+  throw new StoreDamaged(file, 0, `the rows of ${name} are incomplete`);
 }
 
 async function restoreBlob<S extends Tables>(
@@ -149,7 +161,7 @@ async function restoreBlob<S extends Tables>(
   lines: Lines,
   key: string,
 ): Promise<void> {
-  const damaged = () => new StoreDamaged(file, 0, `the blob ${key} is not whole`);
+  const damaged = () => new StoreDamaged(file, 0, `the blob ${key} is incomplete`);
   let wanted: { size: number; sha256: string } | undefined;
   async function* pieces() {
     for (let next = await lines.next(); !next.done; next = await lines.next()) {

@@ -1,13 +1,14 @@
 import { createHash } from "node:crypto";
 
 /**
- * One step of the schema. Once released it is frozen: the database keeps its checksum.
+ * One step of the schema. A released migration must never change: the database stores its checksum.
  *
- * No step may hold a lock on a big table for long. A transactional step waits at most two seconds for each lock (others queue behind
- * the one who waits) and is tried again; it must only do what is quick once it has the lock: add a table, a column that is nullable or has a constant default,
- * a reference `NOT VALID`. What takes long on a big table goes into a step of its own with `transactional: false`: its statements run one by
- * one outside a transaction, so each must be safe to run again after a failure (`CREATE INDEX CONCURRENTLY IF NOT EXISTS`, `VALIDATE
- * CONSTRAINT`, updates in slices).
+ * No migration may keep a lock on a big table for long. A transactional migration waits at most two seconds for each
+ * lock (other statements queue behind the waiting one) and is then retried. It may only do work that is quick once it
+ * has the lock: add a table, a column that is nullable or has a constant default, or a reference `NOT VALID`. Work
+ * that takes long on a big table needs its own migration with `transactional: false`: its statements run one by one
+ * outside of a transaction, so each must be safe to repeat after a failure (`CREATE INDEX CONCURRENTLY IF NOT
+ * EXISTS`, `VALIDATE CONSTRAINT`, updates in slices).
  */
 export interface Migration {
   readonly number: number;

@@ -1,12 +1,14 @@
-// What a schema refuses, in plain words.
+// Validation errors of schemas in plain words.
 import type { z } from "zod";
 
 const MOST_VALUES = 20;
 
-/** What is wrong with the value, in plain words; what a schema says in words of its own stays as it is. */
+/** Describes what is wrong with the value. Messages that a schema defines itself are returned unchanged. */
 export function issueText(issue: z.core.$ZodIssue): string {
   if (!/^(?:Too small|Too big|Invalid option|Invalid input): expected /.test(issue.message)) return issue.message;
   switch (issue.code) {
+    case "invalid_type":
+      return issue.message.endsWith("received undefined") ? "is required" : `must be ${aType(issue.expected)}`;
     case "too_small":
       if (issue.origin !== "number" && issue.minimum === 1 && !issue.exact) return "must not be empty";
       return bound(
@@ -30,8 +32,16 @@ function bound(of: string, how: "at least" | "at most" | "exactly", size: number
   return inclusive ? `must be ${how} ${size}` : `must be ${how === "at most" ? "less" : "more"} than ${size}`;
 }
 
-/** A schema's word for a type, as people say it. */
+/** The usual name of a type, for error messages. */
 export const typeName = (expected: string): string =>
   expected === "int" ? "integer" : expected === "record" ? "object" : expected;
+
+function aType(expected: string): string {
+  const type = typeName(expected);
+  if (type === "integer") return "a whole number";
+  if (type === "boolean") return "true or false";
+  if (type === "array") return "a list";
+  return `${/^[aeiou]/.test(type) ? "an" : "a"} ${type}`;
+}
 
 const anyOf = (values: readonly string[]): string => (values.length === 1 ? values[0]! : `one of ${values.join(", ")}`);

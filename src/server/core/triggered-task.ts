@@ -1,31 +1,37 @@
 import type { Services } from "./context.ts";
 
-/** After a failure the work is tried again in so many milliseconds. */
+/** Delay in milliseconds before a failed run is retried. */
 const RETRY = 1_000;
 
-export interface WhenTold {
-  /** Has the work done soon, once however often it is asked for. */
+export interface TriggeredTask {
+  /** Schedules a run soon. Several calls before it starts cause only one run. */
   plan(): void;
-  /** Does the work now, after what is under way. */
+  /** Starts a run immediately, or after the current one. */
   run(): Promise<void>;
   stop(): Promise<void>;
 }
 
-export interface WhenToldOptions {
+export interface TriggeredTaskOptions {
   readonly channel: string;
-  /** Milliseconds from a message to the work: the least, and a random part, so that mostly one of the servers has it. */
+  /**
+   * Delay in milliseconds from a message to the run: a minimum and a random part, so that usually only one server
+   * finds work to do.
+   */
   readonly least: number;
   readonly more: number;
-  /** What is logged when it fails; what was to be done is kept and waits. */
+  /** The log message for a failed run; its work remains to be done. */
   readonly failure: string;
 }
 
-/** Does work that any server may do: at the start, soon after each message on the channel, and once more at the stop; never twice at a time here. */
-export async function whenTold(
+/**
+ * Runs a task that any server may do: at startup, soon after each message on the channel, and a final time on stop.
+ * Never concurrently on one server.
+ */
+export async function startTriggeredTask(
   { store, random, log }: Pick<Services, "store" | "random" | "log">,
-  { channel, least, more, failure }: WhenToldOptions,
+  { channel, least, more, failure }: TriggeredTaskOptions,
   work: () => Promise<unknown>,
-): Promise<WhenTold> {
+): Promise<TriggeredTask> {
   let timer: NodeJS.Timeout | null = null;
   let stopped = false;
   let running: Promise<void> = Promise.resolve();
@@ -53,7 +59,7 @@ export async function whenTold(
   }
 
   const unlisten = await store.listen(channel, plan, plan);
-  // What a server that ended left behind.
+  // There may be work left by a server that has ended.
   after(0);
   return {
     plan,

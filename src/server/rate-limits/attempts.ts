@@ -1,0 +1,27 @@
+import { placeOf } from "./place.ts";
+import { type Bucket, countAttempt, type LimitedBy } from "./shared.ts";
+
+/**
+ * A limit for endpoints that can be called without a token: per address, per account if one is given, and for all
+ * callers together.
+ */
+export interface Attempts {
+  readonly scope: string;
+  readonly most: number;
+  readonly ofAll: number;
+  readonly span: number;
+}
+
+/**
+ * Counts one call and throws 429 if it exceeds a limit. With only one bucket for all callers, a single stranger could
+ * lock everyone out; the bucket for all callers limits the cost of the calls and the number of stored rows.
+ */
+export function countCall(home: LimitedBy, limit: Attempts, address: string, account?: string): Promise<void> {
+  const { scope, most, ofAll, span } = limit;
+  const bucket = (key: string, fits: number): Bucket => ({ scope, key, most: fits, span });
+  return countAttempt(home, [
+    bucket(`address ${placeOf(address)}`, most),
+    ...(account === undefined ? [] : [bucket(`account ${account}`, most)]),
+    bucket("everybody", ofAll),
+  ]);
+}

@@ -1,0 +1,107 @@
+// A store view for dry runs: its reads see its own writes, and everything is rolled back at the end.
+import type { Collection, Collections, Tables, Tx, TxOptions } from "./store.ts";
+
+export interface Trial<S extends Tables> {
+  readonly store: Tx<S>;
+  /**
+   * Rolls back. Returns true if a conflict with another transaction occurred, in which case the same work may be
+   * retried.
+   */
+  end(): Promise<boolean>;
+}
+
+class RolledBack extends Error {}
+class Conflicted extends Error {}
+
+/**
+ * The transaction is rolled back after this many milliseconds in any case: the embedded store runs one transaction at
+ * a time.
+ */
+const TIME_LIMIT = 60_000;
+
+const READS = ["get", "getMany", "sides", "first", "list", "pick", "positionOf", "count", "groupCount", "max"] as const;
+const WRITES = ["insert", "insertMany", "upsert", "update", "updateEach", "delete"] as const;
+
+type Operation = (...given: unknown[]) => Promise<unknown>;
+
+/**
+ * Uses one transaction from the first write to the end, so that the work sees what its own transactions have
+ * "committed". Reads before the first write go to the real store: until then the work may wait for the network, which
+ * is not allowed in a transaction.
+ */
+export function startTrial<S extends Tables>(real: Tx<S>, tables: readonly (keyof S & string)[]): Trial<S> {
+  let opened: Promise<Tx<S>> | null = null;
+  let rolledBack: Promise<void> = Promise.resolve();
+  let finish = () => {};
+  let ended = false;
+  let conflicted = false;
+
+  function open(): Promise<Tx<S>> {
+    if (ended) throw new Error("the dry run has ended: all of its work must be awaited");
+    opened ??= new Promise<Tx<S>>((resolve, reject) => {
+      const finished = new Promise<void>((done) => {
+        finish = done;
+      });
+      let begun = false;
+      rolledBack = real
+        .tx(async (inner) => {
+          // After a conflict the engine runs this function again. The whole work must be repeated too, so its caller
+          // retries it.
+          if (begun) throw new Conflicted();
+          begun = true;
+          resolve(inner);
+          await finished;
+          throw new RolledBack();
+        })
+        .catch((error: unknown) => {
+          conflicted = error instanceof Conflicted;
+          if (!begun) reject(error);
+        });
+      const timer = setTimeout(() => void end(), TIME_LIMIT);
+      timer.unref();
+      void rolledBack.then(() => clearTimeout(timer));
+    });
+    return opened;
+  }
+  /** The transaction if it is open or being opened, otherwise the real store. */
+  const current = async (): Promise<Tx<S>> => (opened === null ? real : await opened);
+
+  async function end(): Promise<boolean> {
+    ended = true;
+    finish();
+    await rolledBack;
+    return conflicted;
+  }
+
+  function collection(name: keyof S & string): Collection {
+    const operation = (target: Tx<S>, method: (typeof READS | typeof WRITES)[number]): Operation =>
+      (target[name] as unknown as Record<string, Operation>)[method]!.bind(target[name]);
+    const reads = READS.map((method): [string, Operation] => [
+      method,
+      async (...given) => operation(await current(), method)(...given),
+    ]);
+    const writes = WRITES.map((method): [string, Operation] => [
+      method,
+      async (...given) => operation(await open(), method)(...given),
+    ]);
+    return {
+      ...Object.fromEntries([...reads, ...writes]),
+      table: real[name].table,
+      // Opens the transaction, because the caller may write between two pages.
+      async *pages(...given: Parameters<Collection["pages"]>) {
+        yield* (ended ? real : await open())[name].pages(...given);
+      },
+    } as unknown as Collection;
+  }
+
+  const collections = Object.fromEntries(tables.map((name) => [name, collection(name)])) as unknown as Collections<S>;
+  const store: Tx<S> = Object.assign(collections, {
+    async tx<R>(work: (store: Tx<S>) => Promise<R>, options: TxOptions = {}): Promise<R> {
+      if (options.snapshot && opened === null) return real.tx(work, options);
+      return (await open()).tx(work, options);
+    },
+    // Messages are sent after a commit, and a dry run never commits.
+    async notify() {},
+  });
+  return { store, end };
+}

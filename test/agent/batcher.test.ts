@@ -1,0 +1,81 @@
+import { setImmediate as turn } from "node:timers/promises";
+import { describe, expect, test } from "vitest";
+import { MAX_AGE_MS, Overdue } from "../../src/server/agent/age.ts";
+import { createBatcher } from "../../src/server/agent/batcher.ts";
+import { startApp } from "../support/app.ts";
+import { enrollment, makeSecret, throughApp } from "./agents.ts";
+
+/** A batcher whose batches end when they are released, with its own clock. */
+function gated(options: { size: number; key?: (item: string) => unknown }) {
+  const clock = { time: 0 };
+  const batches: (readonly string[])[] = [];
+  let open = () => {};
+  const batcher = createBatcher<string, string>(
+    async (items) => {
+      batches.push(items);
+      await new Promise<void>((resolve) => {
+        open = resolve;
+      });
+      return items;
+    },
+    { ...options, parallel: 1, now: () => clock.time },
+  );
+  const add = (item: string): Promise<string> =>
+    batcher.add(item).catch((error: unknown) => (error instanceof Overdue ? "overdue" : "failed"));
+  /** Ends the current batch, and starts the next one. */
+  const next = async () => {
+    open();
+    for (let i = 0; i < 5; i++) await turn();
+  };
+  return { clock, batches, add, next };
+}
+
+describe("batches with more work than can be done", () => {
+  test("process the latest request first", async () => {
+    const { batches, add, next } = gated({ size: 2 });
+    const results = [add("running")];
+    await turn();
+    for (const item of ["a", "b", "c", "d"]) results.push(add(item));
+    for (let i = 0; i < 3; i++) await next();
+    await next();
+    expect(await Promise.all(results)).toEqual(["running", "a", "b", "c", "d"]);
+    expect(batches).toEqual([["running"], ["c", "d"], ["a", "b"]]);
+  });
+
+  test("process the messages of one host in order", async () => {
+    const { batches, add, next } = gated({ size: 2, key: (item) => item[0] });
+    const results = [add("x1")];
+    await turn();
+    for (const item of ["a1", "b1", "a2", "c1", "a3"]) results.push(add(item));
+    for (let i = 0; i < 6; i++) await next();
+    await Promise.all(results);
+    expect(batches).toEqual([["x1"], ["a1", "c1"], ["b1", "a2"], ["a3"]]);
+  });
+
+  test("refuse requests that waited too long, without starting them", async () => {
+    const { clock, batches, add, next } = gated({ size: 2 });
+    const results = [add("running")];
+    await turn();
+    results.push(add("old"));
+    clock.time = MAX_AGE_MS + 1;
+    results.push(add("new"));
+    await next();
+    await next();
+    // Work in progress is completed, however long it takes, because it cannot be undone.
+    expect(await Promise.all(results)).toEqual(["running", "overdue", "new"]);
+    expect(batches).toEqual([["running"], ["new"]]);
+  });
+});
+
+test("an agent whose request waited too long is asked to retry, and nothing of it is written", async () => {
+  const t = await startApp();
+  await makeSecret(t);
+  const body = Buffer.from(JSON.stringify(enrollment()));
+  const since = performance.now() - MAX_AGE_MS - 1;
+  const reply = await t.agent.handle("enroll", { body, authorization: undefined, address: "", since });
+  expect(reply).toMatchObject({ status: 503, retryAfter: 5 });
+  expect(JSON.parse(reply.body)).toEqual({ error: "the request waited too long and was not processed; try again" });
+  expect(await t.store.hosts.count()).toBe(0);
+  expect(await t.services.metrics.registry.metrics()).toContain('svc_agent_overdue_total{endpoint="enroll"} 1');
+  expect((await throughApp(t)("/api/v1/qengine/enroll", enrollment())).status).toBe(200);
+});

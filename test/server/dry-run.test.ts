@@ -1,0 +1,182 @@
+// Every write is first sent with `Dry-Run: true` and then for real: the dry run leaves no trace, and its result is that
+// of the real request.
+import { expect, it } from "vitest";
+import { allEndpoints } from "../../src/api/all.ts";
+import { dryRunOf } from "../../src/api/dry-run.ts";
+import { fullPath } from "../../src/api/endpoint.ts";
+import { sealAll } from "../../src/server/activities/sealer.ts";
+import { channels } from "../../src/server/core/channels.ts";
+import { hours } from "../../src/server/core/clock.ts";
+import { allJobs } from "../../src/server/jobs/all.ts";
+import { backgroundIdle } from "../../src/server/jobs/background.ts";
+import { isBusy } from "../../src/server/jobs/requests.ts";
+import { type ServerStore, tables } from "../../src/server/tables.ts";
+import { startApp, type TestApp } from "../support/app.ts";
+import { makeTeam, makeUser } from "../support/make.ts";
+import { type Place, targets, type World } from "./walker-targets.ts";
+
+const DRY = { "dry-run": "true" };
+
+/** Every row of every table, every blob, and the configuration as it is cached. */
+async function stateOf({ store, services }: TestApp): Promise<Record<string, string>> {
+  const state: Record<string, string> = { config: JSON.stringify(await services.config.current()) };
+  for (const name of Object.keys(tables) as (keyof typeof tables)[])
+    state[name] = JSON.stringify(
+      await (store[name] as ServerStore["hosts"]).list({ order: [{ column: "id", direction: "asc" }] }),
+    );
+  // The sender attempts deliveries at any time; dry runs must neither add nor end one.
+  state.outbox = JSON.stringify(
+    await store.outbox.pick(["id", "state"], { order: [{ column: "id", direction: "asc" }] }),
+  );
+  const keys: string[] = [];
+  for await (const key of services.blobs.list()) keys.push(key);
+  state.blobs = keys.join();
+  return state;
+}
+
+/** Waits for everything that continues after a reply. */
+async function settle({ services, store }: TestApp): Promise<void> {
+  await backgroundIdle(services);
+  await sealAll(services);
+  await expect.poll(() => store.policyCountChanges.count()).toBe(0);
+  await expect.poll(async () => (await store.jobRuns.list()).filter(isBusy)).toEqual([]);
+}
+
+/** Keeps scheduled jobs from running, because their traces would look like those of a dry run. */
+async function pauseSchedule({ store, clock }: TestApp): Promise<void> {
+  const later = new Date(clock.now() + hours(24)).toISOString();
+  const runs = allJobs.map(({ name }) => ({ name, started_at: later, finished_at: later, error: null }));
+  await store.jobRuns.upsert(runs, { on: ["name"] });
+}
+
+const withoutUuid = (body: unknown): unknown =>
+  typeof body === "object" && body !== null ? { ...body, uuid: undefined } : body;
+
+it.each(["lowdb", "postgres"] as const)(
+  "leaves nothing behind, and ends as the real request does, on %s",
+  { timeout: 300_000 },
+  async (engine) => {
+    const t = await startApp({ engine });
+    await pauseSchedule(t);
+    const world: World = { t, own: (await makeTeam(t)).id, other: (await makeTeam(t)).id };
+    const maintainer = await makeUser(t, { teams: [{ id: world.own, role: "maintainer" }] });
+    const heard: string[] = [];
+    for (const channel of Object.values(channels)) await t.store.listen(channel, () => void heard.push(channel));
+    const wrong: string[] = [];
+    let compared = 0;
+
+    for (const { endpoint } of allEndpoints) {
+      const key = `${endpoint.method} ${endpoint.path}`;
+      const target = targets[key];
+      if (target === undefined || endpoint.method === "GET" || dryRunOf(endpoint) !== true) continue;
+      const places: readonly Place[] = engine === "lowdb" ? target.places : target.places.slice(0, 1);
+      for (const place of places)
+        for (const caller of [maintainer, t]) {
+          const { path, body } = await target.call(world, place);
+          await settle(t);
+          const before = await stateOf(t);
+          heard.length = 0;
+          const dry = await caller.request(endpoint.method, path, body, DRY);
+          const said = await dry.json().catch(() => null);
+          const where = `${key} (${place}) ${caller === t ? "admin" : "maintainer"}`;
+          const after = await stateOf(t);
+          for (const name of Object.keys(before))
+            if (before[name] !== after[name]) wrong.push(`${where}: ${name} changed`);
+          if (heard.length > 0) wrong.push(`${where}: messages on ${heard.join()}`);
+          const real = await caller.request(endpoint.method, path, body);
+          const does = await real.json().catch(() => null);
+          compared++;
+          if (dry.status !== real.status)
+            wrong.push(`${where}: ${dry.status}, really ${real.status}: ${JSON.stringify(said)}`);
+          else if (!real.ok) {
+            if (JSON.stringify(withoutUuid(said)) !== JSON.stringify(withoutUuid(does)))
+              wrong.push(`${where}: ${JSON.stringify(said)}, really ${JSON.stringify(does)}`);
+          } else {
+            if (dry.headers.get("dry-run") !== "true") wrong.push(`${where}: no header`);
+            if (real.headers.get("dry-run") !== null) wrong.push(`${where}: the real reply has the header`);
+            if (Object.keys(said ?? {}).join() !== Object.keys(does ?? {}).join())
+              wrong.push(`${where}: ${JSON.stringify(said)}, really ${JSON.stringify(does)}`);
+          }
+        }
+    }
+    expect(wrong).toEqual([]);
+    expect(compared).toBeGreaterThan(engine === "lowdb" ? 300 : 100);
+  },
+);
+
+it("is refused before anything is done if the endpoint does not support it, or if the value is invalid", async () => {
+  const t = await startApp();
+  const before = await stateOf(t);
+  const refused = allEndpoints.filter(({ endpoint }) => typeof dryRunOf(endpoint) === "string");
+  expect(refused.length).toBeGreaterThan(10);
+  for (const { name, endpoint } of refused) {
+    const path = fullPath(endpoint).replaceAll(/:[a-z_]+/g, "1");
+    const res = await t.request(endpoint.method, path, endpoint.hasBody ? {} : undefined, DRY);
+    const { errors } = (await res.json()) as { errors: { name: string; reason: string }[] };
+    expect([name, res.status, errors[0]?.name]).toEqual([name, 400, "Dry-Run"]);
+    expect(errors[0]?.reason).toContain("does not support dry runs");
+  }
+  const bad = await t.request("POST", "/labels", { name: "x" }, { "dry-run": "perhaps" });
+  expect([bad.status, await bad.json()]).toMatchObject([400, { errors: [{ name: "Dry-Run" }] }]);
+  for (const path of ["/api/v1/qengine/enroll", "/api/v1/svc/agent/enroll", "/api/v1/svcd/certificates/1/status"]) {
+    const method = path.endsWith("status") ? "PUT" : "POST";
+    const res = await t.raw(path, {
+      method,
+      headers: { ...DRY, "content-type": "application/json" },
+      body: JSON.stringify({ enroll_secret: "x", host_identifier: "y", hardware_uuid: "z" }),
+    });
+    expect([path, res.status]).toEqual([path, 400]);
+    expect(await res.text()).toContain("does not support dry runs");
+  }
+  expect(await stateOf(t)).toEqual(before);
+});
+
+it("creates no token, link or secret that could be mistaken for a real one", async () => {
+  const t = await startApp();
+  const tried = async (path: string, body: unknown) =>
+    (await t.request("POST", path, body, DRY)).json() as Promise<Record<string, unknown>>;
+  expect((await tried("/tokens", { name: "ci" })).token).toBe("********");
+  expect((await tried("/invites", { name: "I", email: "i@example.com", global_role: "observer" })).link).toBe(
+    "********",
+  );
+  const robot = {
+    name: "R",
+    email: "r@example.com",
+    global_role: "gitops",
+    api_only: true,
+    password: "a-good-passw0rd!",
+  };
+  expect((await tried("/users/admin", robot)).token ?? "********").toBe("********");
+  expect(await t.store.sessions.count()).toBe(1);
+});
+
+it("detects a name that is taken, and does not block others", async () => {
+  const t = await startApp();
+  const create = (headers?: Record<string, string>) => t.request("POST", "/teams", { name: "Sales" }, headers);
+  expect((await create(DRY)).status).toBe(200);
+  expect((await create(DRY)).status).toBe(200);
+  expect((await create()).status).toBe(200);
+  expect((await create(DRY)).status).toBe(409);
+  // Reads ignore it, and the deprecated parameters are equivalent.
+  expect((await t.get("/teams", DRY)).status).toBe(200);
+  const res = await t.patch("/config?dry_run=true", { org_info: { org_name: "Other" } });
+  expect([res.status, res.headers.get("dry-run")]).toEqual([200, "true"]);
+  expect(((await (await t.get("/config")).json()) as { org_info: { org_name: string } }).org_info.org_name).toBe(
+    "Test",
+  );
+});
+
+it("names what it could not check, and sends no mail", async () => {
+  const t = await startApp();
+  const smtp = {
+    enable_smtp: true,
+    server: "mail.invalid",
+    sender_address: "svc@example.com",
+    authentication_type: "authtype_none",
+  };
+  expect((await t.patch("/config", { smtp_settings: smtp })).status).toBe(200);
+  const invite = { name: "I", email: "i@example.com", global_role: "observer" };
+  const res = await t.request("POST", "/invites", invite, DRY);
+  expect([res.status, res.headers.get("dry-run-unchecked")]).toEqual([200, "whether the mail server accepts the mail"]);
+  expect(await t.store.invites.count()).toBe(0);
+});

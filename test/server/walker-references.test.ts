@@ -1,0 +1,353 @@
+// Every id in a query or a body that a role on a team may send: the id of another team's object must get the same reply
+// as a missing one, reveal nothing of that object, and leave it unchanged.
+import { beforeAll, describe, expect, it } from "vitest";
+import { z } from "zod";
+import { roles } from "../../src/api/access.ts";
+import { allEndpoints } from "../../src/api/all.ts";
+import type { AnyEndpoint } from "../../src/api/endpoint.ts";
+import { eq } from "../../src/server/store/query.ts";
+import { startApp, type TestApp } from "../support/app.ts";
+import { type MadeUser, makeHost, makePolicy, makeTeam, makeUser } from "../support/make.ts";
+import { mayOnTeam, rules } from "./walker-rules.ts";
+
+const MISSING = 999_999;
+const CANARY = "canary";
+
+type Kind = "user" | "host" | "team" | "query" | "policy" | "template";
+
+/** The kind of object of an id, by the name of its field. Other fields contain ids of objects without a team. */
+const kinds: Record<string, Kind> = {
+  user_id: "user",
+  "users[].id": "user",
+  actor_id: "user",
+  host_id: "host",
+  "host_ids[]": "host",
+  host_ids: "host",
+  "excluded_host_ids[]": "host",
+  "hosts[]": "host",
+  team_id: "team",
+  "team_ids[]": "team",
+  "teams[].id": "team",
+  "teams[]": "team",
+  query_id: "query",
+  query_ids: "query",
+  policy_id: "policy",
+  "policy_ids[]": "policy",
+};
+/** Fields whose name alone is ambiguous. */
+const kindsOf: Record<string, Kind> = {
+  "POST /hosts/delete body.ids[]": "host",
+  "POST /queries/delete body.ids[]": "query",
+  "POST /teams/:team_id/policies/delete body.ids[]": "policy",
+  "DELETE /spec/certificates body.ids[]": "template",
+  "GET /certificates query.team": "team",
+};
+/** Ids of objects without a team, or of something that is not an object here. */
+const ofNobody =
+  /(^|\.)(label_ids?(\[\])?|labels\[\]|os_version_id|software_(version_|title_)?id|mdm_id|munki_issue_id|script_id|certificate_authority_id|group_id|profile_uuid|app_store_id)$/;
+/** Names, not ids: `hosts` of labels by name or serial number, teams by name. */
+const byName =
+  /^(POST \/spec\/|POST \/labels body.hosts|PATCH \/labels\/:id body.hosts|POST \/queries\/run_by_identifiers)/;
+
+interface World {
+  readonly t: TestApp;
+  readonly own: number;
+  readonly other: number;
+  /** An admin and a technician of the own team. */
+  readonly people: readonly MadeUser[];
+}
+
+let serial = 0;
+const unique = () => `made ${++serial}`;
+const at = ({ t }: World) => ({ created_at: t.clock.iso(), updated_at: t.clock.iso() });
+
+async function make(world: World, kind: Kind, team: number, name: string): Promise<number> {
+  const { t } = world;
+  switch (kind) {
+    case "team":
+      return team;
+    case "host":
+      return (await makeHost(t, { team_id: team, hostname: name })).id;
+    case "user":
+      return (
+        await makeUser(
+          t,
+          { teams: [{ id: team, role: "observer" }] },
+          { name, email: `${name}@example.com`, api_only: true },
+        )
+      ).id;
+    case "query":
+      return (
+        await t.store.queries.insert({ ...at(world), name, query: `SELECT '${name}'`, interval: 60, team_id: team })
+      ).id;
+    case "policy":
+      return (await makePolicy(t, { scope: "team", team_id: team, name, query: `SELECT '${name}'` })).id;
+    case "template": {
+      const ca = {
+        name: `ca_${++serial}`,
+        type: "custom_scep_proxy",
+        settings: { url: "https://scep.example.com" },
+      } as const;
+      const { id } = await t.store.certificateAuthorities.insert({ ...at(world), ...ca, secret: "c" });
+      const row = { ...at(world), name, team_id: team, subject_name: "/CN=x", certificate_authority_id: id };
+      return (await t.store.certificateTemplates.insert(row)).id;
+    }
+  }
+}
+
+const tables = {
+  user: "users",
+  host: "hosts",
+  team: "teams",
+  query: "queries",
+  policy: "policies",
+  template: "certificateTemplates",
+} as const satisfies Record<Kind, string>;
+
+/** The data that must not change. */
+async function stateOf({ t: { store } }: World, kind: Kind, id: number): Promise<string> {
+  const more =
+    kind === "user"
+      ? [await store.userTeams.list({ where: eq("user_id", id) }), await store.sessions.count(eq("user_id", id))]
+      : kind === "team"
+        ? [await store.hosts.count(eq("team_id", id)), await store.userTeams.count(eq("team_id", id))]
+        : [];
+  return JSON.stringify([await store[tables[kind]].get(id), more]);
+}
+
+interface Call {
+  readonly path: string;
+  readonly body?: Record<string, unknown>;
+}
+/** A valid call, in which the field is set. */
+const bases: Record<string, (world: World, field: string) => Call | Promise<Call>> = {
+  "POST /hosts/transfer": async (world) => ({
+    path: "/hosts/transfer",
+    body: { team_id: world.own, hosts: [await make(world, "host", world.own, unique())] },
+  }),
+  "POST /hosts/transfer/filter": ({ own }) => ({
+    path: "/hosts/transfer/filter",
+    body: { team_id: own, filters: { team_id: own } },
+  }),
+  "GET /hosts/report": () => ({ path: "/hosts/report?format=csv&columns=hostname" }),
+  "GET /labels/:id/hosts": () => ({ path: "/labels/1/hosts" }),
+  "POST /labels": () => ({ path: "/labels", body: { name: unique() } }),
+  "PATCH /labels/:id": async (world) => {
+    const row = { name: unique(), label_type: "regular", label_membership_type: "manual" } as const;
+    const label = await world.t.store.labels.insert({ ...at(world), ...row, author_id: world.people[0]!.id });
+    return { path: `/labels/${label.id}`, body: {} };
+  },
+  "POST /queries/:id/run": async (world) => ({
+    path: `/queries/${await make(world, "query", world.own, unique())}/run`,
+    body: {},
+  }),
+  "GET /queries/run": async (world, field) => ({
+    path:
+      field === "query.query_ids"
+        ? `/queries/run?host_ids=${await make(world, "host", world.own, unique())}`
+        : `/queries/run?query_ids=${await make(world, "query", world.own, unique())}`,
+  }),
+  ...Object.fromEntries(
+    ["/queries/run", "/queries/live", "/queries/run_by_identifiers"].map((path) => [
+      `POST ${path}`,
+      async (world: World, field: string) => ({
+        path,
+        body:
+          field === "body.query_id"
+            ? { selected: { hosts: [await make(world, "host", world.own, unique())] } }
+            : { query: "SELECT 1" },
+      }),
+    ]),
+  ),
+  "POST /queries": () => ({ path: "/queries", body: { name: unique(), query: "SELECT 1" } }),
+  "DELETE /queries/:name": () => ({ path: "/queries/none%20such", body: {} }),
+  "GET /queries/:id/report": async (world) => ({
+    path: `/queries/${await make(world, "query", world.own, unique())}/report`,
+  }),
+  "GET /queries/:id/report/csv": async (world) => ({
+    path: `/queries/${await make(world, "query", world.own, unique())}/report/csv`,
+  }),
+  "GET /spec/queries/:name": () => ({ path: "/spec/queries/none%20such" }),
+  "POST /teams/:id/schedule": ({ own }) => ({ path: `/teams/${own}/schedule`, body: { interval: 60 } }),
+  "POST /teams/:id/policies": ({ own }) => ({ path: `/teams/${own}/policies`, body: {} }),
+  "POST /teams/:team_id/policies/delete": ({ own }) => ({ path: `/teams/${own}/policies/delete`, body: {} }),
+  "PATCH /teams/:id": ({ own }) => ({
+    path: `/teams/${own}`,
+    body: { webhook_settings: { failing_policies_webhook: { destination_url: "https://hooks.example.com/" } } },
+  }),
+  "PATCH /teams/:id/users": ({ own }) => ({
+    path: `/teams/${own}/users`,
+    body: { users: [{ id: 0, role: "observer" }] },
+  }),
+  "DELETE /teams/:id/users": ({ own }) => ({ path: `/teams/${own}/users`, body: { users: [{ id: 0 }] } }),
+  "POST /tokens": () => ({ path: "/tokens", body: { name: unique() } }),
+  "POST /users/admin": () => ({
+    path: "/users/admin",
+    body: {
+      name: "Made",
+      email: `made-${++serial}@example.com`,
+      password: "a-good-passw0rd!",
+      teams: [{ id: 0, role: "observer" }],
+    },
+  }),
+  "PATCH /users/:id": async (world) => ({
+    path: `/users/${await make(world, "user", world.own, `own-${++serial}`)}`,
+    body: { teams: [{ id: 0, role: "observer" }] },
+  }),
+  "POST /certificates": async (world) => {
+    const template = await make(world, "template", world.own, unique());
+    const { certificate_authority_id } = (await world.t.store.certificateTemplates.get(template))!;
+    return { path: "/certificates", body: { name: unique(), certificate_authority_id, subject_name: "/CN=x" } };
+  },
+  "DELETE /spec/certificates": async (world, field) => ({
+    path: "/spec/certificates",
+    body:
+      field === "body.team_id" ? { ids: [await make(world, "template", world.own, unique())] } : { team_id: world.own },
+  }),
+  "GET /certificates/:id": async (world) => ({
+    path: `/certificates/${await make(world, "template", world.own, unique())}`,
+  }),
+  "POST /automations/reset": () => ({ path: "/automations/reset", body: {} }),
+};
+
+interface Reference {
+  readonly key: string;
+  readonly endpoint: AnyEndpoint;
+  /** As `body.selected.hosts[]`. */
+  readonly field: string;
+  readonly kind: Kind;
+}
+
+/** The places in a schema where an id is possible. */
+function idFields(schema: z.ZodType, place: string): string[] {
+  const found = new Set<string>();
+  const walk = (node: z.core.JSONSchema.JSONSchema | boolean | undefined, path: string): void => {
+    if (typeof node !== "object") return;
+    for (const [name, inner] of Object.entries(node.properties ?? {})) walk(inner as typeof node, `${path}.${name}`);
+    if (node.items && !Array.isArray(node.items)) walk(node.items as typeof node, `${path}[]`);
+    for (const inner of [...(node.anyOf ?? []), ...(node.oneOf ?? []), ...(node.allOf ?? [])])
+      walk(inner as typeof node, path);
+    if (/(^|[._])ids?(\[\])?$|uuid$|\.(hosts|users|teams|labels)\[\]$|\.team$/.test(path)) found.add(path);
+  };
+  walk(z.toJSONSchema(schema, { io: "input", unrepresentable: "any" }), place);
+  return [...found];
+}
+
+const kindOf = (key: string, field: string): Kind | null | undefined => {
+  const named = kindsOf[`${key} ${field}`];
+  if (named) return named;
+  if (ofNobody.test(field) || byName.test(`${key} ${field}`)) return null;
+  const known = Object.keys(kinds).find((name) => field.endsWith(`.${name}`));
+  return known === undefined ? undefined : kinds[known];
+};
+
+function references(): { known: Reference[]; unknown: string[] } {
+  const known: Reference[] = [];
+  const unknown: string[] = [];
+  for (const { endpoint } of allEndpoints) {
+    const key = `${endpoint.method} ${endpoint.path}`;
+    const rule = rules[key];
+    if (rule === undefined || rule === "open") continue;
+    if (rule !== "self" && !roles.some((role) => mayOnTeam(rule, role))) continue;
+    const fields = (["query", "body"] as const).flatMap((part) => {
+      const schema = endpoint[part];
+      return schema ? idFields(schema, part) : [];
+    });
+    for (const field of fields) {
+      const kind = kindOf(key, field);
+      if (kind === undefined) {
+        // Of an array of ids the items count; of one of objects, their ids.
+        if (!fields.some((other) => other !== field && other.startsWith(`${field}[]`)) && !covers(fields, field))
+          unknown.push(`${key} ${field}`);
+      } else if (kind !== null && !fields.includes(`${field}[]`) && !covers(fields, field))
+        known.push({ key, endpoint, field, kind });
+    }
+  }
+  return { known, unknown };
+}
+const covers = (fields: readonly string[], field: string) => fields.some((other) => other.startsWith(`${field}.`));
+
+/** Sets what `a.b[].c` names. */
+function put(body: Record<string, unknown>, path: readonly string[], value: number): void {
+  const [name, ...rest] = path as [string, ...string[]];
+  const list = name.endsWith("[]");
+  const key = list ? name.slice(0, -2) : name;
+  if (rest.length > 0) body[key] ??= list ? [{}] : {};
+  if (rest.length === 0) body[key] = list ? [value] : value;
+  else if (list) for (const item of body[key] as Record<string, unknown>[]) put(item, rest, value);
+  else put(body[key] as Record<string, unknown>, rest, value);
+}
+
+async function callWith(world: World, { key, endpoint, field }: Reference, id: number): Promise<Call> {
+  const base = await (bases[key]?.(world, field) ?? {
+    path: endpoint.path.replaceAll(/:\w+/g, String(MISSING)),
+    ...(endpoint.hasBody ? { body: {} } : {}),
+  });
+  const [part, ...path] = field.split(".") as [string, ...string[]];
+  if (part === "body") {
+    const body = structuredClone(base.body ?? {});
+    put(body, path, id);
+    return { path: base.path, body };
+  }
+  return { ...base, path: `${base.path}${base.path.includes("?") ? "&" : "?"}${path.join(".")}=${id}` };
+}
+
+/** Values that differ from call to call anyway. */
+const comparable = (text: string, id: number): string =>
+  text
+    .replaceAll(new RegExp(`\\b${id}\\b`, "g"), "ID")
+    .replaceAll(/"uuid":"[^"]*"/g, '"uuid":""')
+    .replaceAll(/made[ -]\d+/g, "made");
+
+const { known, unknown } = references();
+
+it("knows the kind of each id", () => {
+  expect(unknown).toEqual([]);
+  expect(known.length).toBeGreaterThan(40);
+});
+
+describe.each(["lowdb", "postgres"] as const)("on %s", (engine) => {
+  let world: World;
+  beforeAll(async () => {
+    const t = await startApp({ engine, shared: true });
+    const own = (await makeTeam(t, `own ${unique()}`)).id;
+    const other = (await makeTeam(t, `${CANARY} team`)).id;
+    const people = [];
+    for (const role of ["admin", "technician"] as const) people.push(await makeUser(t, { teams: [{ id: own, role }] }));
+    const robot = await makeUser(t, { teams: [{ id: own, role: "gitops" }] }, { api_only: true });
+    world = { t, own, other, people: [...people, robot] };
+    return () => t.close();
+  });
+
+  it.each(known.map((reference) => [`${reference.key} ${reference.field}`, reference] as const))(
+    "%s",
+    async (_, reference) => {
+      const { endpoint, kind } = reference;
+      for (const person of world.people) {
+        const foreign = await make(world, kind, world.other, `${CANARY}-${++serial}`);
+        const before = await stateOf(world, kind, foreign);
+        const answers: string[] = [];
+        for (const id of [foreign, MISSING]) {
+          const { path, body } = await callWith(world, reference, id);
+          const res = await person.request(endpoint.method, path, body);
+          const text = await res.text();
+          expect(res.status, text).toBeLessThan(500);
+          expect(text).not.toContain(CANARY);
+          answers.push(res.status < 400 ? String(res.status) : `${res.status} ${comparable(text, id)}`);
+        }
+        expect(answers[0]).toBe(answers[1]);
+        expect(await stateOf(world, kind, foreign)).toBe(before);
+      }
+    },
+  );
+
+  it("finds the caller's own objects with the same calls", async () => {
+    const [admin] = world.people;
+    const id = await make(world, "user", world.own, `own-${++serial}`);
+    for (const method of ["PATCH", "DELETE"] as const) {
+      const users = [method === "PATCH" ? { id, role: "maintainer" } : { id }];
+      expect((await admin!.request(method, `/teams/${world.own}/users`, { users })).status).toBe(200);
+    }
+    expect(await world.t.store.userTeams.count(eq("user_id", id))).toBe(0);
+  });
+});

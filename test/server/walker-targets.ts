@@ -1,0 +1,663 @@
+// A request for every endpoint whose rule is a role, on an object of the caller's team, of another, of none, or one that
+// does not exist.
+import { enqueue } from "../../src/server/outbox/service.ts";
+import type { TestApp } from "../support/app.ts";
+import { makeApproval } from "../support/approvals.ts";
+import { makeCarve, makeHost, makeLabel, makePolicy, makeSession, makeTeam, makeUser } from "../support/make.ts";
+
+export type Place = "own" | "other" | "none" | "missing";
+const places: readonly Place[] = ["own", "other", "none", "missing"];
+export const MISSING = 999_999;
+
+export interface World {
+  readonly t: TestApp;
+  readonly own: number;
+  readonly other: number;
+}
+export interface Call {
+  readonly path: string;
+  readonly body?: unknown;
+}
+/** Where the thing called for can be, and the call; each makes what it needs anew, for what may be gone afterwards. */
+export interface Target {
+  readonly places: readonly Place[];
+  /** The place decides whether a team role suffices: a call without one is allowed where the role is held anywhere. */
+  readonly anywhere?: boolean;
+  /** It goes into the caller's team: the role is asked for there too. */
+  readonly into?: boolean;
+  /** Statuses that refuse, where they are not 403 and 404. */
+  readonly refusals?: readonly number[];
+  call(world: World, place: Place): Promise<Call>;
+}
+
+const teamOf = ({ own, other }: World, place: Place): number | null =>
+  place === "own" ? own : place === "other" ? other : null;
+const hostAt = async (world: World, place: Place) =>
+  place === "missing" ? MISSING : (await makeHost(world.t, { team_id: teamOf(world, place) })).id;
+const managedHostAt = async (world: World, place: Place) => {
+  const id = await hostAt(world, place);
+  const row = { id, enrollment_status: "On (manual)", connected_to_svc: true } as const;
+  if (place !== "missing") await world.t.store.hostMdm.insert(row);
+  return id;
+};
+/** A managed agent can run scripts on it; with `locked`, it ran the one that locks. */
+const onScripted = (rest: string, locked = false): Target => ({
+  places,
+  call: async (world, place) => {
+    const id = await hostAt(world, place);
+    const { store, clock } = world.t;
+    if (place !== "missing") {
+      await store.managedAgents.insert({ id, agent_key_hash: `of ${id}`, enrolled_at: clock.iso() });
+      await store.hostActions.insert({ id, locked });
+    }
+    return { path: `/hosts/${id}${rest}` };
+  },
+});
+const teamAt = (world: World, place: Place) => (place === "missing" ? MISSING : teamOf(world, place)!);
+const userAt = async (world: World, place: Place) => {
+  if (place === "missing") return MISSING;
+  const team = teamOf(world, place);
+  return (await makeUser(world.t, team === null ? "observer" : { teams: [{ id: team, role: "observer" }] })).id;
+};
+
+const onHost = (rest = "", body?: unknown): Target => ({
+  places,
+  call: async (world, place) => ({ path: `/hosts/${await hostAt(world, place)}${rest}`, body }),
+});
+const byTeamFilter = (path: string): Target => ({
+  places,
+  call: async (world, place) => ({
+    path: `${path}?team_id=${place === "none" ? 0 : teamAt(world, place)}`,
+  }),
+});
+const onTeam = (rest = "", body?: (world: World) => unknown): Target => ({
+  places: ["own", "other", "missing"],
+  call: async (world, place) => ({ path: `/teams/${teamAt(world, place)}${rest}`, body: body?.(world) }),
+});
+const onUser = (rest = "", body?: unknown): Target => ({
+  places,
+  call: async (world, place) => ({ path: `/users/${await userAt(world, place)}${rest}`, body }),
+});
+const plain = (path: string, body?: () => unknown): Target => ({
+  places: ["none"],
+  call: async () => ({ path, body: body?.() }),
+});
+const anywhere = (path: string): Target => ({ ...plain(path), anywhere: true });
+
+const onLabel = (path: (label: { id: number; name: string }) => string, body?: unknown): Target => ({
+  places: ["none"],
+  anywhere: true,
+  call: async ({ t }) => ({ path: path(await makeLabel(t, `made ${++names}`)), body }),
+});
+
+/** A policy where the place is, or one of no team that is there. */
+const policyAt = async (world: World, place: Place) => {
+  if (place === "missing") return MISSING;
+  const team = teamOf(world, place);
+  return (await makePolicy(world.t, { scope: team === null ? "no_team" : "team", team_id: team })).id;
+};
+const pathTeam = (world: World, place: Place) => (place === "none" ? 0 : teamAt(world, place));
+const onTeamPolicies = (rest: string, body?: () => unknown): Target => ({
+  places,
+  call: async (world, place) => ({ path: `/teams/${pathTeam(world, place)}/policies${rest}`, body: body?.() }),
+});
+const onTeamPolicy = (body?: () => unknown): Target => ({
+  places,
+  call: async (world, place) => ({
+    path: `/teams/${pathTeam(world, place)}/policies/${await policyAt(world, place)}`,
+    body: body?.(),
+  }),
+});
+const onGlobalPolicy = (body?: unknown): Target => ({
+  places: ["none"],
+  anywhere: true,
+  call: async ({ t }) => ({ path: `/global/policies/${(await makePolicy(t)).id}`, body }),
+});
+
+/** A host of the caller's team that is offline: no request waits for it. Hosts of other teams are 400, not 403. */
+const sleeping = async ({ t, own }: World) =>
+  makeHost(t, { team_id: own, created_at: "2026-01-01T00:00:00.000Z" }, { seen: "2026-01-02T00:00:00.000Z" });
+const liveOn = (call: (host: Awaited<ReturnType<typeof sleeping>>) => Call): Target => ({
+  places: ["own"],
+  refusals: [400, 403, 404],
+  call: async (world) => call(await sleeping(world)),
+});
+const openQuery = async ({ t }: World) =>
+  t.store.queries.insert({
+    created_at: t.clock.iso(),
+    updated_at: t.clock.iso(),
+    name: `made ${++names}`,
+    query: "SELECT 1",
+    observer_can_run: true,
+  });
+const newSql = (selected: unknown) => ({ query: "SELECT 1", selected });
+
+const onCarve = (rest: string): Target => ({
+  places: ["none"],
+  call: async ({ t }) => {
+    const carve = await makeCarve(t, (await makeHost(t)).id, Buffer.from("an archive"));
+    return { path: `/carves/${carve.id}${rest}` };
+  },
+});
+
+const onDelivery = (rest: string): Target => ({
+  places: ["none", "missing"],
+  call: async ({ t }, place) => {
+    const url = "http://127.0.0.1:9/";
+    const event = { kind: "webhook", event: "activities", destination: url, url, payload: {} } as const;
+    const row = place === "missing" ? null : await t.store.tx((tx) => enqueue(tx, t.services, event));
+    return { path: `/webhooks/deliveries/${row?.id ?? MISSING}${rest}` };
+  },
+});
+
+const caIn = async ({ t }: World) => {
+  const at = { created_at: t.clock.iso(), updated_at: t.clock.iso() };
+  const ca = {
+    name: `made_${++names}`,
+    type: "custom_scep_proxy",
+    settings: { url: "https://scep.example.com" },
+  } as const;
+  return (await t.store.certificateAuthorities.insert({ ...at, ...ca, secret: "c" })).id;
+};
+const onCa = (call: (id: number) => Call): Target => ({
+  places: ["none"],
+  call: async (world) => call(await caIn(world)),
+});
+/** A certificate template of that team. */
+const onTemplate = (call: (id: number, teamId: number | null) => Call): Target => ({
+  places,
+  call: async (world, place) => {
+    const team_id = place === "missing" ? world.own : teamOf(world, place);
+    if (place === "missing") return call(MISSING, team_id);
+    const at = { created_at: world.t.clock.iso(), updated_at: world.t.clock.iso() };
+    const row = { ...at, name: `made ${++names}`, team_id, subject_name: "/CN=x" };
+    const made = await world.t.store.certificateTemplates.insert({
+      ...row,
+      certificate_authority_id: await caIn(world),
+    });
+    return call(made.id, team_id);
+  },
+});
+
+/** Here they have nothing to answer with, whoever asks. */
+export const refuses: ReadonlySet<string> = new Set([
+  "GET /config/certificate",
+  "POST /autofill/policy",
+  "POST /config/test_mail",
+  "POST /certificate_authorities/:id/request_certificate",
+]);
+
+/** A query of that team; where the place is none, a global one, which team users may see but not change. */
+const queryAt = async (world: World, place: Place) => {
+  if (place === "missing") return { id: MISSING, name: "nothing" };
+  const { store, clock } = world.t;
+  const now = clock.iso();
+  const row = { created_at: now, updated_at: now, name: `made ${++names}`, query: "SELECT 1", interval: 60 };
+  return store.queries.insert({ ...row, team_id: teamOf(world, place) });
+};
+const elsewhere: readonly Place[] = ["own", "other", "missing"];
+const onQuery = (
+  path: (query: { id: number; name: string }, world: World, place: Place) => string,
+  body?: unknown,
+  at: readonly Place[] = places,
+): Target => ({
+  places: at,
+  call: async (world, place) => ({ path: path(await queryAt(world, place), world, place), body }),
+});
+const byQueryTeam = (path: string): Target => ({
+  places: elsewhere,
+  call: async (world, place) => ({ path: `${path}?team_id=${teamAt(world, place)}` }),
+});
+const onPack = (path: (pack: { id: number; name: string }, scheduled: number) => string, body?: unknown): Target => ({
+  places: ["none"],
+  call: async (world) => {
+    const { store, clock } = world.t;
+    const at = { created_at: clock.iso(), updated_at: clock.iso() };
+    const pack = await store.packs.insert({ ...at, name: `made ${++names}` });
+    const query = await queryAt(world, "none");
+    const entry = { ...at, pack_id: pack.id, query_id: query.id, name: query.name, interval: 60 };
+    const scheduled = await store.scheduledQueries.insert(entry);
+    return { path: path(pack, scheduled.id), body };
+  },
+});
+
+const onInvite = (body?: unknown): Target => ({
+  places: ["none", "missing"],
+  call: async ({ t }, place) => {
+    if (place === "missing") return { path: `/invites/${MISSING}`, body };
+    const at = { created_at: t.clock.iso(), updated_at: t.clock.iso() };
+    const row = { ...at, name: "Made", email: email(), global_role: "observer", token_hash: `of ${++names}` } as const;
+    return { path: `/invites/${(await t.store.invites.insert(row)).id}`, body };
+  },
+});
+
+let names = 0;
+const email = () => `made-${++names}@example.com`;
+
+export const targets: Record<string, Target> = {
+  "GET /activities": plain("/activities"),
+  "POST /approvals/:id/approve": {
+    places,
+    call: async (world, place) => {
+      const ada = (await world.t.store.users.first({}))!.id;
+      const id = place === "missing" ? MISSING : (await makeApproval(world.t, ada, [await hostAt(world, place)])).id;
+      return { path: `/approvals/${id}/approve` };
+    },
+  },
+  "GET /carves": plain("/carves"),
+  "GET /carves/:id": onCarve(""),
+  "GET /carves/:id/block/:block_id": onCarve("/block/0"),
+  "GET /carves/:id/download": onCarve("/download"),
+  "GET /certificate_authorities": plain("/certificate_authorities"),
+  "POST /certificate_authorities": plain("/certificate_authorities?skip_check=true", () => ({
+    custom_scep_proxy: { name: `made_${++names}`, url: "https://scep.example.com", challenge: "c" },
+  })),
+  "GET /certificate_authorities/:id": onCa((id) => ({ path: `/certificate_authorities/${id}` })),
+  "PATCH /certificate_authorities/:id": onCa((id) => ({
+    path: `/certificate_authorities/${id}?skip_check=true`,
+    body: { custom_scep_proxy: { challenge: "d" } },
+  })),
+  "DELETE /certificate_authorities/:id": onCa((id) => ({ path: `/certificate_authorities/${id}` })),
+  "GET /spec/certificate_authorities": plain("/spec/certificate_authorities"),
+  "POST /spec/certificate_authorities": plain("/spec/certificate_authorities", () => ({ certificate_authorities: {} })),
+  "POST /certificate_authorities/:id/request_certificate": onCa((id) => ({
+    path: `/certificate_authorities/${id}/request_certificate`,
+    body: { csr: "none" },
+  })),
+  "GET /certificates": byTeamFilter("/certificates"),
+  "POST /certificates": {
+    places: ["own", "other", "none"],
+    call: async (world, place) => ({
+      path: "/certificates",
+      body: {
+        name: `made ${++names}`,
+        team_id: teamOf(world, place),
+        certificate_authority_id: await caIn(world),
+        subject_name: "/CN=x",
+      },
+    }),
+  },
+  "GET /certificates/:id": onTemplate((id) => ({ path: `/certificates/${id}` })),
+  "DELETE /certificates/:id": onTemplate((id) => ({ path: `/certificates/${id}` })),
+  "POST /spec/certificates": {
+    places: ["own", "other", "none"],
+    call: async (world, place) => {
+      const teamId = teamOf(world, place);
+      const team = teamId === null ? "No team" : (await world.t.store.teams.get(teamId))!.name;
+      const spec = {
+        name: `made ${++names}`,
+        team,
+        certificate_authority_id: await caIn(world),
+        subject_name: "/CN=x",
+      };
+      return { path: "/spec/certificates", body: { specs: [spec] } };
+    },
+  },
+  "DELETE /spec/certificates": {
+    ...onTemplate((id, team_id) => ({ path: "/spec/certificates", body: { ids: [id], team_id } })),
+    places: ["own", "other", "none"],
+  },
+  "GET /config": anywhere("/config"),
+  "PATCH /config": plain("/config", () => ({ org_info: { org_name: "x" } })),
+  "GET /webhooks/deliveries": plain("/webhooks/deliveries"),
+  "GET /webhooks/deliveries/:id": onDelivery(""),
+  "POST /webhooks/deliveries/:id/replay": onDelivery("/replay"),
+  "POST /webhooks/deliveries/:id/give_up": onDelivery("/give_up"),
+  // Goes nowhere: the address is refused, and that is the reply.
+  "POST /webhooks/test": plain("/webhooks/test", () => ({ event: "activities", url: "http://127.0.0.1:9/" })),
+  "GET /webhooks/destinations": plain("/webhooks/destinations"),
+  "PATCH /webhooks/destinations": plain("/webhooks/destinations", () => ({ url: "https://a.example/", headers: {} })),
+  "GET /config/certificate": anywhere("/config/certificate"),
+  "GET /spec/enroll_secret": plain("/spec/enroll_secret"),
+  "POST /spec/enroll_secret": plain("/spec/enroll_secret", () => ({ spec: { secrets: [{ secret: "s".repeat(40) }] } })),
+  "GET /teams/:id/secrets": onTeam("/secrets"),
+  "PATCH /teams/:id/secrets": onTeam("/secrets", () => ({ secrets: [] })),
+  "GET /hosts": byTeamFilter("/hosts"),
+  "GET /hosts/count": byTeamFilter("/hosts/count"),
+  "GET /host_summary": byTeamFilter("/host_summary"),
+  "GET /hosts/:id": onHost(),
+  "GET /hosts/identifier/:identifier": {
+    places,
+    call: async (world, place) => {
+      const id = await hostAt(world, place);
+      return { path: `/hosts/identifier/${(await world.t.store.hosts.get(id))?.uuid ?? "nothing"}` };
+    },
+  },
+  "DELETE /hosts/:id": onHost(),
+  "POST /hosts/delete": {
+    places,
+    call: async (world, place) => ({ path: "/hosts/delete", body: { ids: [await hostAt(world, place)] } }),
+  },
+  "GET /hosts/report": {
+    places,
+    call: async (world, place) => ({
+      path: `/hosts/report?format=csv&columns=id&team_id=${place === "none" ? 0 : teamAt(world, place)}`,
+    }),
+  },
+  "GET /hosts/:id/explain": onHost("/explain?where=online"),
+  "POST /hosts/transfer": {
+    places,
+    into: true,
+    call: async (world, place) => ({
+      path: "/hosts/transfer",
+      body: { team_id: world.own, hosts: [await hostAt(world, place)] },
+    }),
+  },
+  "POST /hosts/transfer/filter": {
+    places,
+    call: async (world, place) => {
+      const team = place === "none" ? 0 : teamAt(world, place);
+      return { path: "/hosts/transfer/filter", body: { team_id: team, filters: { team_id: team } } };
+    },
+  },
+  "POST /hosts/:id/refetch": onHost("/refetch"),
+  "GET /hosts/:id/software": onHost("/software"),
+  "POST /hosts/:id/lock": onScripted("/lock"),
+  "POST /hosts/:id/unlock": onScripted("/unlock", true),
+  "POST /hosts/:id/wipe": onScripted("/wipe"),
+  "GET /hosts/:id/health": onHost("/health"),
+  "GET /hosts/:id/mdm": onHost("/mdm"),
+  "GET /hosts/summary/mdm": byTeamFilter("/hosts/summary/mdm"),
+  "DELETE /hosts/:id/mdm": {
+    places,
+    call: async (world, place) => ({ path: `/hosts/${await managedHostAt(world, place)}/mdm` }),
+  },
+  "PATCH /mdm/hosts/:id/unenroll": {
+    places,
+    call: async (world, place) => ({ path: `/mdm/hosts/${await managedHostAt(world, place)}/unenroll` }),
+  },
+  "GET /hosts/:id/desktopadmin": onHost("/desktopadmin"),
+  "GET /desktopadmin": byTeamFilter("/desktopadmin"),
+  "GET /hosts/:id/device_mapping": onHost("/device_mapping"),
+  "PUT /hosts/:id/device_mapping": onHost("/device_mapping", { email: "made@example.com" }),
+  "GET /hosts/:id/activities": onHost("/activities"),
+  "GET /hosts/:id/activities/upcoming": onHost("/activities/upcoming"),
+  "DELETE /hosts/:id/activities/upcoming/:activity_id": {
+    places,
+    call: async (world, place) => {
+      const host_id = await hostAt(world, place);
+      const execution_id = `made ${++names}`;
+      const run = { created_at: world.t.clock.iso(), kind: "script", contents: "true", timeout: 60 } as const;
+      if (place !== "missing") await world.t.store.scriptRuns.insert({ ...run, host_id, execution_id });
+      return { path: `/hosts/${host_id}/activities/upcoming/${encodeURIComponent(execution_id)}` };
+    },
+  },
+  "GET /hosts/:id/certificates": onHost("/certificates"),
+  "GET /hosts/:id/configuration_profiles": onHost("/configuration_profiles"),
+  "GET /hosts/:id/encryption_key": {
+    places,
+    call: async (world, place) => {
+      const id = await hostAt(world, place);
+      const key_updated_at = world.t.clock.iso();
+      if (place !== "missing")
+        await world.t.store.hostDiskEncryption.insert({ id, status: "verified", key: "K", key_updated_at });
+      return { path: `/hosts/${id}/encryption_key` };
+    },
+  },
+  "POST /labels": { ...plain("/labels", () => ({ name: `made ${++names}` })), anywhere: true },
+  "PATCH /labels/:id": onLabel(({ id }) => `/labels/${id}`, { description: "changed" }),
+  "GET /labels/:id": onLabel(({ id }) => `/labels/${id}`),
+  "GET /labels": anywhere("/labels"),
+  "GET /labels/summary": anywhere("/labels/summary"),
+  "GET /labels/:id/hosts": byTeamFilter("/labels/1/hosts"),
+  "DELETE /labels/:name": onLabel(({ name }) => `/labels/${encodeURIComponent(name)}`),
+  "DELETE /labels/id/:id": onLabel(({ id }) => `/labels/id/${id}`),
+  "POST /spec/labels": {
+    ...plain("/spec/labels", () => ({ specs: [{ name: `made ${++names}`, query: "SELECT 1" }] })),
+    anywhere: true,
+  },
+  "GET /spec/labels": anywhere("/spec/labels"),
+  "GET /spec/labels/:name": anywhere("/spec/labels/macOS"),
+  "POST /hosts/:id/labels": onHost("/labels", { labels: [] }),
+  "DELETE /hosts/:id/labels": onHost("/labels", { labels: [] }),
+  "POST /translate": {
+    ...plain("/translate", () => ({ list: [{ type: "label", payload: { identifier: "macOS" } }] })),
+    anywhere: true,
+  },
+  "POST /hosts/:id/query": liveOn(({ id }) => ({ path: `/hosts/${id}/query`, body: { query: "SELECT 1" } })),
+  "POST /hosts/identifier/:identifier/query": liveOn(({ uuid }) => ({
+    path: `/hosts/identifier/${uuid}/query`,
+    body: { query: "SELECT 1" },
+  })),
+  "POST /queries/:id/run": {
+    places: ["own"],
+    call: async (world) => ({
+      path: `/queries/${(await openQuery(world)).id}/run`,
+      body: { host_ids: [(await sleeping(world)).id] },
+    }),
+  },
+  "GET /queries/run": {
+    places: ["own"],
+    call: async (world) => ({
+      path: `/queries/run?query_ids=${(await openQuery(world)).id}&host_ids=${(await sleeping(world)).id}`,
+    }),
+  },
+  "POST /queries/run": liveOn(({ id }) => ({ path: "/queries/run", body: newSql({ hosts: [id] }) })),
+  "POST /queries/run_by_identifiers": liveOn(({ hostname }) => ({
+    path: "/queries/run_by_identifiers",
+    body: newSql({ hosts: [hostname] }),
+  })),
+  "POST /queries/live": liveOn(({ id }) => ({ path: "/queries/live", body: newSql({ hosts: [id] }) })),
+  "GET /queries/live": anywhere("/queries/live"),
+  "POST /targets": { ...plain("/targets", () => ({})), anywhere: true },
+  "POST /targets/count": { ...plain("/targets/count", () => ({})), anywhere: true },
+  "POST /hosts/search": { ...plain("/hosts/search", () => ({})), anywhere: true },
+  "GET /global/policies": anywhere("/global/policies"),
+  "GET /policies/count": anywhere("/policies/count"),
+  "GET /global/policies/:id": onGlobalPolicy(),
+  "POST /global/policies": plain("/global/policies", () => ({ name: `made ${++names}`, query: "SELECT 1" })),
+  "PATCH /global/policies/:id": { ...onGlobalPolicy({ description: "changed" }), anywhere: false },
+  "POST /global/policies/delete": {
+    places: ["none"],
+    call: async ({ t }) => ({ path: "/global/policies/delete", body: { ids: [(await makePolicy(t)).id] } }),
+  },
+  "GET /teams/:id/policies": onTeamPolicies(""),
+  "GET /teams/:team_id/policies/count": onTeamPolicies("/count"),
+  "GET /teams/:team_id/policies/:policy_id": onTeamPolicy(),
+  "POST /teams/:id/policies": onTeamPolicies("", () => ({ name: `made ${++names}`, query: "SELECT 1" })),
+  "PATCH /teams/:team_id/policies/:policy_id": onTeamPolicy(() => ({ description: "changed" })),
+  "POST /teams/:team_id/policies/delete": {
+    places,
+    call: async (world, place) => ({
+      path: `/teams/${pathTeam(world, place)}/policies/delete`,
+      body: { ids: [await policyAt(world, place)] },
+    }),
+  },
+  "POST /automations/reset": {
+    places,
+    call: async (world, place) => ({
+      path: "/automations/reset",
+      body: { policy_ids: [await policyAt(world, place)] },
+    }),
+  },
+  "POST /spec/policies": {
+    places: ["own", "other", "none"],
+    call: async (world, place) => {
+      const teamId = teamOf(world, place);
+      const team = teamId === null ? "No team" : (await world.t.store.teams.get(teamId))!.name;
+      return { path: "/spec/policies", body: { specs: [{ name: `made ${++names}`, query: "SELECT 1", team }] } };
+    },
+  },
+  "POST /spec/state": { ...plain("/spec/state", () => ({})), anywhere: true },
+  "POST /spec/apply": {
+    places,
+    call: async (world, place) => {
+      const teamId = place === "missing" ? null : teamOf(world, place);
+      const owner =
+        place === "missing" ? "None such" : teamId === null ? "No team" : (await world.t.store.teams.get(teamId))!.name;
+      const value = { query: "SELECT 1" };
+      return {
+        path: "/spec/apply",
+        body: { changes: [{ kind: "policy", owner, name: `made ${++names}`, action: "create", value }] },
+      };
+    },
+  },
+  // One that is missing would be made, which takes a role of its own.
+  "POST /spec/teams": {
+    places: ["own", "other"],
+    call: async (world, place) => {
+      const { name } = (await world.t.store.teams.get(teamOf(world, place)!))!;
+      return { path: "/spec/teams", body: { specs: [{ name, agent_options: { config: {} } }] } };
+    },
+  },
+  "POST /autofill/policy": { ...plain("/autofill/policy", () => ({ sql: "SELECT 1" })), anywhere: true },
+  "GET /queries": byQueryTeam("/queries"),
+  "GET /queries/:id": onQuery(({ id }) => `/queries/${id}`, undefined, elsewhere),
+  "POST /queries": {
+    places: ["own", "other", "none"],
+    call: async (world, place) => ({
+      path: "/queries",
+      body: { name: `made ${++names}`, query: "SELECT 1", team_id: teamOf(world, place) },
+    }),
+  },
+  "PATCH /queries/:id": onQuery(({ id }) => `/queries/${id}`, { description: "changed" }),
+  "DELETE /queries/:name": {
+    places: ["own", "other", "none"],
+    call: async (world, place) => ({
+      path: `/queries/${encodeURIComponent((await queryAt(world, place)).name)}`,
+      body: { team_id: teamOf(world, place) },
+    }),
+  },
+  "DELETE /queries/id/:id": onQuery(({ id }) => `/queries/id/${id}`),
+  "POST /queries/delete": {
+    places,
+    call: async (world, place) => ({ path: "/queries/delete", body: { ids: [(await queryAt(world, place)).id] } }),
+  },
+  "GET /queries/:id/report": onQuery(({ id }) => `/queries/${id}/report`, undefined, elsewhere),
+  "GET /queries/:id/report/csv": onQuery(({ id }) => `/queries/${id}/report/csv`, undefined, elsewhere),
+  "GET /hosts/:id/queries/:query_id": {
+    places,
+    call: async (world, place) => ({
+      path: `/hosts/${await hostAt(world, place)}/queries/${(await queryAt(world, "own")).id}`,
+    }),
+  },
+  "POST /spec/queries": {
+    places: ["own", "other", "none"],
+    call: async (world, place) => {
+      const teamId = teamOf(world, place);
+      const team = teamId === null ? null : (await world.t.store.teams.get(teamId))!.name;
+      return { path: "/spec/queries", body: { specs: [{ name: `made ${++names}`, query: "SELECT 1", team }] } };
+    },
+  },
+  "GET /spec/queries": byQueryTeam("/spec/queries"),
+  "GET /spec/queries/:name": {
+    places: ["own", "other"],
+    call: async (world, place) => ({
+      path: `/spec/queries/${encodeURIComponent((await queryAt(world, place)).name)}?team_id=${teamAt(world, place)}`,
+    }),
+  },
+  "GET /global/schedule": anywhere("/global/schedule"),
+  "POST /global/schedule": {
+    places: ["none"],
+    call: async (world) => ({
+      path: "/global/schedule",
+      body: { query_id: (await queryAt(world, "none")).id, interval: 60 },
+    }),
+  },
+  "PATCH /global/schedule/:id": onQuery(({ id }) => `/global/schedule/${id}`, { interval: 61 }, ["none", "missing"]),
+  "DELETE /global/schedule/:id": onQuery(({ id }) => `/global/schedule/${id}`, undefined, ["none", "missing"]),
+  "GET /teams/:id/schedule": onTeam("/schedule"),
+  "POST /teams/:id/schedule": {
+    places: elsewhere,
+    call: async (world, place) => ({
+      path: `/teams/${teamAt(world, place)}/schedule`,
+      body: { query_id: (await queryAt(world, "none")).id, interval: 60 },
+    }),
+  },
+  "PATCH /teams/:team_id/schedule/:scheduled_query_id": onQuery(
+    ({ id }, world, place) => `/teams/${teamAt(world, place)}/schedule/${id}`,
+    { interval: 61 },
+    elsewhere,
+  ),
+  "DELETE /teams/:team_id/schedule/:scheduled_query_id": onQuery(
+    ({ id }, world, place) => `/teams/${teamAt(world, place)}/schedule/${id}`,
+    undefined,
+    elsewhere,
+  ),
+  "GET /packs": plain("/packs"),
+  "GET /packs/:id": onPack(({ id }) => `/packs/${id}`),
+  "POST /packs": plain("/packs", () => ({ name: `made ${++names}` })),
+  "PATCH /packs/:id": onPack(({ id }) => `/packs/${id}`, { description: "changed" }),
+  "DELETE /packs/:name": onPack(({ name }) => `/packs/${encodeURIComponent(name)}`),
+  "DELETE /packs/id/:id": onPack(({ id }) => `/packs/id/${id}`),
+  "GET /packs/:id/scheduled": onPack(({ id }) => `/packs/${id}/scheduled`),
+  "POST /schedule": {
+    places: ["none"],
+    call: async (world) => {
+      const { store, clock } = world.t;
+      const at = { created_at: clock.iso(), updated_at: clock.iso() };
+      const pack = await store.packs.insert({ ...at, name: `made ${++names}` });
+      const query_id = (await queryAt(world, "none")).id;
+      return { path: "/schedule", body: { pack_id: pack.id, query_id, interval: 60, snapshot: true, removed: false } };
+    },
+  },
+  "GET /schedule/:id": onPack((_, id) => `/schedule/${id}`),
+  "PATCH /schedule/:id": onPack((_, id) => `/schedule/${id}`, { interval: 61 }),
+  "DELETE /schedule/:id": onPack((_, id) => `/schedule/${id}`),
+  "POST /spec/packs": plain("/spec/packs", () => ({ specs: [{ name: `made ${++names}` }] })),
+  "GET /spec/packs": plain("/spec/packs"),
+  "GET /spec/packs/:name": onPack(({ name }) => `/spec/packs/${encodeURIComponent(name)}`),
+  "GET /sessions/:id": {
+    places,
+    call: async (world, place) => ({ path: `/sessions/${await sessionAt(world, place)}` }),
+  },
+  "DELETE /sessions/:id": {
+    places,
+    call: async (world, place) => ({ path: `/sessions/${await sessionAt(world, place)}` }),
+  },
+  "GET /users/:id/sessions": onUser("/sessions"),
+  "DELETE /users/:id/sessions": onUser("/sessions"),
+  "GET /teams": anywhere("/teams"),
+  "GET /teams/:id": onTeam(),
+  "POST /teams": plain("/teams", () => ({ name: `made ${++names}` })),
+  "PATCH /teams/:id": onTeam("", () => ({ description: `d${++names}` })),
+  "DELETE /teams/:id": {
+    places: ["own", "missing"],
+    // A team of its own, that it may go: "own" for nobody, but deleting takes a global role anyway.
+    call: async ({ t }, place) => ({ path: `/teams/${place === "missing" ? MISSING : (await makeTeam(t)).id}` }),
+  },
+  "GET /teams/:id/users": onTeam("/users"),
+  "PATCH /teams/:id/users": onTeam("/users", () => ({ users: [] })),
+  "DELETE /teams/:id/users": onTeam("/users", () => ({ users: [] })),
+  "POST /teams/:id/agent_options": onTeam("/agent_options", () => ({ config: {} })),
+  "GET /teams/0": plain("/teams/0"),
+  "PATCH /teams/0": plain("/teams/0", () => ({})),
+  "POST /config/test_mail": plain("/config/test_mail", () => ({})),
+  "GET /activities/export": plain("/activities/export"),
+  "GET /activities/stream": plain("/activities/stream"),
+  "GET /audit/verify": plain("/audit/verify"),
+  "GET /jobs": plain("/jobs"),
+  "POST /trigger": plain("/trigger?name=session_cleanup"),
+  "GET /invites": plain("/invites"),
+  "POST /invites": plain("/invites", () => ({ name: "Made", email: email(), global_role: "observer" })),
+  "PATCH /invites/:id": onInvite({ name: "Renamed" }),
+  "DELETE /invites/:id": onInvite(),
+  "POST /users/roles/spec": {
+    places: ["own", "other", "none", "missing"],
+    call: async (world, place) => {
+      const user = place === "missing" ? null : await world.t.store.users.get(await userAt(world, place));
+      const team = place === "own" || place === "other" ? (await world.t.store.teams.get(world[place]))!.name : null;
+      const wanted = team === null ? { global_role: "maintainer" } : { teams: [{ team, role: "maintainer" }] };
+      return { path: "/users/roles/spec", body: { spec: { roles: { [user?.email ?? "none@example.com"]: wanted } } } };
+    },
+  },
+  "GET /users": byTeamFilter("/users"),
+  "POST /users/admin": {
+    places: ["own", "other", "none"],
+    call: async (world, place) => {
+      const team = teamOf(world, place);
+      const role = team === null ? { global_role: "observer" } : { teams: [{ id: team, role: "observer" }] };
+      return { path: "/users/admin", body: { name: "Made", email: email(), password: "a-good-passw0rd!", ...role } };
+    },
+  },
+  "GET /users/:id": onUser(),
+  "PATCH /users/:id": onUser("", { name: "Renamed" }),
+  "DELETE /users/:id": onUser(),
+  "POST /users/:id/require_password_reset": onUser("/require_password_reset", { require: true }),
+};
+
+async function sessionAt(world: World, place: Place): Promise<number> {
+  if (place === "missing") return MISSING;
+  await makeSession(world.t, await userAt(world, place));
+  return (await world.t.store.sessions.max("id")) as number;
+}
