@@ -170,8 +170,7 @@ export const HostListQuery = pagingAfter(...hostOrderKeys).extend({
 export type HostListQuery = z.output<typeof HostListQuery>;
 
 /** Whether a filter limits the hosts: blank text and null do not. */
-const isLimiting = (value: unknown): boolean =>
-  typeof value === "string" ? value.trim() !== "" : value !== null && value !== undefined;
+const isLimiting = (value: unknown): boolean => (typeof value === "string" ? value.trim() !== "" : value !== null);
 
 /**
  * The filters accepted in a body (bulk delete, transfer). Unknown keys are errors. An empty object selects all hosts;
@@ -186,9 +185,13 @@ export const BodyHostFilter = z
     where: Where.optional(),
   })
   // A script's unset variable must not turn a filter into "all hosts".
-  .refine((filters) => Object.keys(filters).length === 0 || Object.values(filters).some(isLimiting), {
-    error: "none of the filters is set; to select all hosts, send an empty object",
-  })
+  .refine(
+    (filters) => {
+      const given = Object.values(filters).filter((value) => value !== undefined);
+      return given.length === 0 || given.some(isLimiting);
+    },
+    { error: "none of the filters is set; to select all hosts, send an empty object" },
+  )
   .register(nullsRefused, {});
 export type BodyHostFilter = z.output<typeof BodyHostFilter>;
 

@@ -137,7 +137,7 @@ describe("approvals", () => {
     expect(await left(fleet)).toBe(3);
 
     const own = await asMia(["approvals", "approve", "1", "--confirm", "2"]);
-    expect([own.exitCode, own.stderr]).toEqual([4, expect.stringContaining("another user has to")]);
+    expect([own.exitCode, own.stderr]).toEqual([4, expect.stringContaining("another user must approve it")]);
     const list = await fleet.run(["approvals", "list", "--state", "pending"]);
     expect(list.stdout).toMatch(/1\s+pending\s+delete_hosts\s+2\s+mia@example.com/);
     expect(JSON.parse((await fleet.run(["approvals", "get", "1", "-o", "json"])).stdout)).toMatchObject({

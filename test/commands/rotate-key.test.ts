@@ -27,7 +27,7 @@ it("asks for a key and a confirmation, and reports in a dry run what it would do
   expect(await rotate(["--generate"])).toMatchObject({ exitCode: 2, stderr: expect.stringContaining("--yes") });
   expect(await rotate(["--generate", "--new-key-stdin", "--yes"])).toMatchObject({ exitCode: 2 });
   const dry = await rotate(["--generate", "--dry-run"]);
-  expect(dry).toMatchObject({ exitCode: 0, stdout: expect.stringContaining("would seal 1 secret in") });
+  expect(dry).toMatchObject({ exitCode: 0, stdout: expect.stringContaining("would encrypt 1 secret in") });
   expect(await keyFile()).toBe(before);
   expect((await readdir(dir)).sort()).toEqual(["db", "server.key"]);
 });
