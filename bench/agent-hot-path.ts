@@ -6,7 +6,7 @@ import { once } from "node:events";
 import { connect, type Socket } from "node:net";
 import { fileURLToPath } from "node:url";
 import { median } from "./support/figures.ts";
-import type { Ready } from "./support/hot-path-server.ts";
+import { type Ready, STORED_QUERY } from "./support/hot-path-ready.ts";
 
 const CONNECTIONS = 32;
 const HOSTS = 10_000;
@@ -111,18 +111,45 @@ const line = JSON.stringify({
   action: "added",
 });
 
-const bodies: Readonly<Record<string, (key: string) => string>> = {
-  "distributed/read": (node_key) => JSON.stringify({ node_key }),
-  config: (node_key) => JSON.stringify({ node_key }),
-  log: (node_key) => `{"node_key":${JSON.stringify(node_key)},"log_type":"result","data":[${line}]}`,
+/** A snapshot of a scheduled query. */
+const snapshotOf = (name: string): string =>
+  JSON.stringify({
+    name: `pack/Global/${name}`,
+    hostIdentifier: "0A1B2C3D-0000-1111-2222-333344445555",
+    calendarTime: "Sun Mar  1 12:00:00 2026 UTC",
+    unixTime: 1_772_366_400,
+    epoch: 0,
+    counter: 0,
+    numerics: false,
+    decorations: { host_uuid: "0A1B2C3D-0000-1111-2222-333344445555", hostname: "host.example.com" },
+    snapshot: Array.from({ length: 5 }, (_, i) => ({ model: "Keyboard", vendor: "Example", usb_port: String(i) })),
+    action: "snapshot",
+  });
+
+const logOf = (node_key: string, data: string): string =>
+  `{"node_key":${JSON.stringify(node_key)},"log_type":"result","data":[${data}]}`;
+
+interface Kind {
+  readonly path: string;
+  readonly body: (key: string) => string;
+}
+const snapshot = snapshotOf("another_query");
+const stored = snapshotOf(STORED_QUERY);
+const kinds: Readonly<Record<string, Kind>> = {
+  "distributed/read": { path: "distributed/read", body: (node_key) => JSON.stringify({ node_key }) },
+  config: { path: "config", body: (node_key) => JSON.stringify({ node_key }) },
+  log: { path: "log", body: (node_key) => logOf(node_key, line) },
+  // The difference between these two is what it costs to store a report before the acknowledgement.
+  snapshot: { path: "log", body: (node_key) => logOf(node_key, snapshot) },
+  "stored snapshot": { path: "log", body: (node_key) => logOf(node_key, stored) },
 };
 
 export async function run(args: readonly string[]): Promise<void> {
   const agents = await Side.start("agents");
   const bare = await Side.start("bare");
   try {
-    for (const [path, body] of Object.entries(bodies)) {
-      if (args.length > 0 && !args.includes(path)) continue;
+    for (const [name, { path, body }] of Object.entries(kinds)) {
+      if (args.length > 0 && !args.includes(name)) continue;
       const requests = agents.keys.map((key) => requestOf(path, body(key)));
       await bare.measure(requests);
       await agents.measure(requests);
@@ -134,7 +161,7 @@ export async function run(args: readonly string[]): Promise<void> {
       const of = (side: "bare" | "agents") =>
         `${median(rounds.map((round) => round[side].rate)).toFixed(0)}/s (${median(rounds.map((round) => round[side].cpu)).toFixed(1)} µs)`;
       console.log(
-        `${path.padEnd(17)} ${rate.toFixed(2)} of bare node:http by rate, ${cpu.toFixed(2)} by processor time; ${of("agents")} against ${of("bare")}`,
+        `${name.padEnd(17)} ${rate.toFixed(2)} of bare node:http by rate, ${cpu.toFixed(2)} by processor time; ${of("agents")} against ${of("bare")}`,
       );
     }
   } finally {

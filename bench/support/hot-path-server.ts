@@ -19,11 +19,7 @@ import { fileBlobs } from "../../src/server/store/blobs/files.ts";
 import { openLowdb } from "../../src/server/store/lowdb/open.ts";
 import { everything } from "../../src/server/store/query.ts";
 import { tables } from "../../src/server/tables.ts";
-
-export interface Ready {
-  readonly port: number;
-  readonly keys: readonly string[];
-}
+import { type Ready, STORED_QUERY } from "./hot-path-ready.ts";
 
 const bare: RequestListener = (req, res) => {
   const chunks: Buffer[] = [];
@@ -83,6 +79,18 @@ async function agents(hosts: number): Promise<{ handler: RequestListener; keys: 
     keys.push(...(await Promise.all(Array.from({ length: 500 }, (_, i) => enroll(keys.length + i)))));
   const now = systemClock.iso();
   const done = { refetch_requested: false, detail_updated_at: now, label_updated_at: now, policy_updated_at: now };
+  await store.queries.insert({
+    created_at: now,
+    updated_at: now,
+    team_id: null,
+    name: STORED_QUERY,
+    query: "SELECT model, vendor, usb_port FROM usb_devices;",
+    interval: 3600,
+    shard: null,
+    author_id: null,
+    stats: null,
+  });
+  await store.notify("svc_queries", "*");
   await store.hosts.update({ where: everything, set: done });
   await store.notify("svc_hosts", "*");
   // The first configuration of each host stores its intervals.
