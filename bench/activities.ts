@@ -5,10 +5,10 @@ import { monitorEventLoopDelay } from "node:perf_hooks";
 import { promisify } from "node:util";
 import { pino } from "pino";
 import type { Verification } from "../src/api/activities.ts";
+import type { ServerStore } from "../src/server/core/tables.ts";
+import { openStore } from "../src/server/data/open.ts";
 import { startServer } from "../src/server/main.ts";
-import { openStore } from "../src/server/open.ts";
 import { isNull } from "../src/server/store/query.ts";
-import type { ServerStore } from "../src/server/tables.ts";
 import { median, quantile } from "./support/figures.ts";
 import { adminOf, type EngineName, makePlace } from "./support/place.ts";
 

@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pino } from "pino";
-import { Settings } from "../src/server/core/settings.ts";
+import { Settings } from "../src/server/core/settings/settings.ts";
 import { startServer } from "../src/server/main.ts";
 import { startPostgres } from "../test/support/postgres-server.ts";
 import { fillHosts } from "./support/many-hosts.ts";

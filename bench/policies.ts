@@ -5,16 +5,17 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pino } from "pino";
 import { createConfigReader } from "../src/server/app-config/service.ts";
-import { createCipher } from "../src/server/core/cipher.ts";
 import type { Services } from "../src/server/core/context.ts";
-import { createMetrics } from "../src/server/core/metrics.ts";
+import { createMetrics } from "../src/server/core/logging/metrics.ts";
 import { systemRandom, tokenHash } from "../src/server/core/random.ts";
-import { Settings } from "../src/server/core/settings.ts";
+import { Settings } from "../src/server/core/settings/settings.ts";
+import { tables } from "../src/server/data/tables.ts";
+import { extensions } from "../src/server/extensions.ts";
 import { type Features, startFeatures } from "../src/server/features.ts";
 import { fileBlobs } from "../src/server/store/blobs/files.ts";
+import { createCipher } from "../src/server/store/cipher.ts";
 import { openLowdb } from "../src/server/store/lowdb/open.ts";
 import { openPostgres } from "../src/server/store/postgres/open.ts";
-import { tables } from "../src/server/tables.ts";
 import { SimulatedAgent } from "../test/agent/agents.ts";
 import { hostRow, makePolicy, makeTeam } from "../test/support/make.ts";
 import { startPostgres } from "../test/support/postgres-server.ts";
@@ -69,6 +70,7 @@ async function open(dir: string, url: string | null): Promise<Bench & { close():
     license: { tier: "premium", expiration: "2100-01-01T00:00:00Z" },
     config: await createConfigReader(store),
     setupToken: "",
+    extensions,
     dryRun: null,
   };
   const features = await startFeatures(services);

@@ -31,19 +31,25 @@ const packageIs = (target: string, name: string) => target === name || target.st
 
 /** Packages that only these places may import. */
 const packageHomes: Record<string, string[]> = {
-  h3: ["src/server/app.ts", "src/server/main.ts", "src/server/core/", "src/server/agent/mount.ts", "src/server/web/"],
-  listhen: ["src/server/listen.ts"],
+  h3: [
+    "src/server/app.ts",
+    "src/server/main.ts",
+    "src/server/core/",
+    "src/server/agent/http/mount.ts",
+    "src/server/web/",
+  ],
+  listhen: ["src/server/process/listen.ts"],
   lowdb: ["src/server/store/lowdb/", "src/cli/"],
   kysely: ["src/server/store/postgres/"],
   pg: ["src/server/store/postgres/"],
-  undici: ["src/client/", "src/cli/", "src/server/core/outbound.ts"],
+  undici: ["src/client/", "src/cli/", "src/server/core/outbound/fetch.ts"],
   nodemailer: ["src/server/mail/"],
   "@oclif/core": ["src/cli/", "src/commands/"],
   "@inquirer/prompts": ["src/cli/", "src/commands/"],
   "cli-table3": ["src/cli/"],
   "@napi-rs/keyring": ["src/cli/"],
-  "@node-saml/node-saml": ["src/server/sso/"],
-  "@node-rs/argon2": ["src/server/core/passwords.ts"],
+  "@node-saml/node-saml": ["src/server/saml/"],
+  "@node-rs/argon2": ["src/server/core/security/passwords.ts"],
 };
 
 describe("imports", () => {
@@ -87,7 +93,7 @@ describe("imports", () => {
 
   it("keeps resources off the engines, and engines off resources", () => {
     const engines = ["src/server/store/lowdb/", "src/server/store/postgres/"];
-    const openers = [...engines, "src/server/open.ts", "src/server/store/tools/", "src/commands/db/"];
+    const openers = [...engines, "src/server/data/open.ts", "src/server/store/tools/", "src/commands/db/"];
     expect(show(imports.filter(({ file, target }) => within(target, ...engines) && !within(file, ...openers)))).toEqual(
       [],
     );

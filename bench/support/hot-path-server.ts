@@ -6,19 +6,20 @@ import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pino } from "pino";
-import { agentHandler } from "../../src/server/agent/node-handler.ts";
+import { agentHandler } from "../../src/server/agent/http/node-handler.ts";
 import { createConfigReader, setConfig } from "../../src/server/app-config/service.ts";
-import { createCipher } from "../../src/server/core/cipher.ts";
 import { systemClock } from "../../src/server/core/clock.ts";
 import { type Services, serviceContext } from "../../src/server/core/context.ts";
-import { createMetrics } from "../../src/server/core/metrics.ts";
+import { createMetrics } from "../../src/server/core/logging/metrics.ts";
 import { systemRandom, tokenHash } from "../../src/server/core/random.ts";
-import { Settings } from "../../src/server/core/settings.ts";
+import { Settings } from "../../src/server/core/settings/settings.ts";
+import { tables } from "../../src/server/data/tables.ts";
+import { extensions } from "../../src/server/extensions.ts";
 import { startFeatures } from "../../src/server/features.ts";
 import { fileBlobs } from "../../src/server/store/blobs/files.ts";
+import { createCipher } from "../../src/server/store/cipher.ts";
 import { openLowdb } from "../../src/server/store/lowdb/open.ts";
 import { everything } from "../../src/server/store/query.ts";
-import { tables } from "../../src/server/tables.ts";
 import { type Ready, STORED_QUERY } from "./hot-path-ready.ts";
 
 const bare: RequestListener = (req, res) => {
@@ -49,6 +50,7 @@ async function agents(hosts: number): Promise<{ handler: RequestListener; keys: 
     license: { tier: "free", expiration: "2100-01-01T00:00:00Z" },
     config: await createConfigReader(store),
     setupToken: "",
+    extensions,
     dryRun: null,
   };
   await setConfig(serviceContext(services), { agent_options: agentOptions });

@@ -2,8 +2,8 @@
 import { activitiesApi } from "./activities.ts";
 import { appConfigApi } from "./app-config.ts";
 import { approvalsApi } from "./approvals.ts";
+import { certificateAuthoritiesApi } from "./ca.ts";
 import { carvesApi } from "./carves.ts";
-import { certificateAuthoritiesApi } from "./certificate-authorities.ts";
 import { certificatesApi } from "./certificates.ts";
 import { configurationApi } from "./configuration.ts";
 import { deviceApi } from "./device.ts";

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { caTypes } from "./certificate-authorities.ts";
+import { caTypes } from "./ca.ts";
 import { OF_AGENTS } from "./dry-run.ts";
 import { type AnyEndpoint, endpoint } from "./endpoint.ts";
 import { Empty, Id, IdParam, isOneLine, Meta, NOT_ONE_LINE, paging, QueryId, QueryTeam, Timestamp } from "./fields.ts";

@@ -1,14 +1,7 @@
 // Shared by the commands for certificate authorities and templates: lookup by name, columns, and the flags for their
 // fields.
 import * as Flags from "@oclif/core/flags";
-import {
-  type CaItem,
-  type CaType,
-  caFields,
-  caTypes,
-  certificateAuthoritiesApi,
-  secretFields,
-} from "../api/certificate-authorities.ts";
+import { type CaItem, type CaType, caFields, caTypes, certificateAuthoritiesApi, secretFields } from "../api/ca.ts";
 import { ClientCommand } from "./client-command.ts";
 import { notFound, usage } from "./errors.ts";
 import { readSecret, secretFlags } from "./input.ts";

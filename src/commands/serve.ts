@@ -5,13 +5,13 @@ import { saveContext } from "../cli/contexts.ts";
 import { CliError } from "../cli/errors.ts";
 import type { FirstAdmin } from "../server/bootstrap.ts";
 import { licenseExpired } from "../server/core/context.ts";
-import { createLog } from "../server/core/log.ts";
-import { stderrSink } from "../server/core/log-sink.ts";
-import { flagName, isSwitch, readSettings, secretSettings, settingsTable } from "../server/core/settings-sources.ts";
-import { BadSetting, certificateFile } from "../server/core/tls.ts";
+import { createLog } from "../server/core/logging/log.ts";
+import { stderrSink } from "../server/core/logging/log-sink.ts";
+import { BadSetting, certificateFile } from "../server/core/security/tls.ts";
+import { flagName, isSwitch, readSettings, secretSettings, settingsTable } from "../server/core/settings/sources.ts";
 import { type RunningServer, startServer } from "../server/main.ts";
-import { onStopSignals } from "../server/stop-signals.ts";
-import { isWorker, runWorkers } from "../server/workers.ts";
+import { onStopSignals } from "../server/process/stop-signals.ts";
+import { isWorker, runWorkers } from "../server/process/workers.ts";
 
 /** Every setting is a flag except secrets, which can only be set in the environment or the file. */
 const settingFlags = Object.fromEntries(

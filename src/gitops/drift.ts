@@ -1,6 +1,6 @@
 // Finds in the activity feed who changed the server after the last apply, and when.
 import type { Activity } from "../api/activities.ts";
-import { isSingle } from "../api/certificate-authorities.ts";
+import { isSingle } from "../api/ca.ts";
 import { NO_TEAM_NAME, type ThingKind } from "../api/configuration.ts";
 import { type Change, type FieldChange, isRecord, type Json } from "./diff.ts";
 

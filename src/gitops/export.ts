@@ -1,6 +1,6 @@
 // Exports the server's state to files from which a plan is empty: which part of each object belongs in which file.
 import type { z } from "zod";
-import { type CaType, caTypes, isSingle } from "../api/certificate-authorities.ts";
+import { type CaType, caTypes, isSingle } from "../api/ca.ts";
 import { type ConfigurationState, NO_TEAM_NAME, type StateThing, type ThingKind } from "../api/configuration.ts";
 import { isRecord, isSame, type Json, type Owner } from "./diff.ts";
 import { environmentFile, FileNames, nameSecret, newest } from "./export-names.ts";

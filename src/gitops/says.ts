@@ -1,6 +1,6 @@
 // The sections of one main file: checked, under the server's spellings, with references in place of secrets.
 import type { z } from "zod";
-import { type CaType, caTypes, isSingle } from "../api/certificate-authorities.ts";
+import { type CaType, caTypes, isSingle } from "../api/ca.ts";
 import { type CheckOptions, check } from "./check.ts";
 import type { Json, Thing } from "./diff.ts";
 import { isEmpty } from "./not-built.ts";

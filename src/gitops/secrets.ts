@@ -1,6 +1,6 @@
 // Secrets in files: values contain references only; the texts are kept beside them.
 import { createHash } from "node:crypto";
-import { type CaType, secretFields } from "../api/certificate-authorities.ts";
+import { type CaType, secretFields } from "../api/ca.ts";
 import { configSecrets, type SecretFields, secretPaths } from "../api/secret-fields.ts";
 import type { Json } from "./diff.ts";
 import type { Problems } from "./problems.ts";

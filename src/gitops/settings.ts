@@ -1,7 +1,7 @@
 // The keys of org_settings, team_settings, agent_options and controls, derived from the API's own schemas.
 import { z } from "zod";
 import { AgentOptions, ConfigSections, YARA_RULES_MAX, YaraRule } from "../api/app-config.ts";
-import { CaSpecs } from "../api/certificate-authorities.ts";
+import { CaSpecs } from "../api/ca.ts";
 import { TeamIntegrations, TeamMdm, TeamSettingsChange } from "../api/teams.ts";
 import { type Changes, inFile, type Spelling, spelled, unwrapped } from "./loosen.ts";
 import { notBuilt, notHere } from "./not-built.ts";

@@ -4,15 +4,12 @@ import { DRY_RUN_FEATURE, FEATURES, OF_AGENTS } from "../api/dry-run.ts";
 import { type Access, type AnyEndpoint, type Streamed, servedPaths } from "../api/endpoint.ts";
 import { managedAgentApi } from "../api/managed-agent.ts";
 import { UNTRUSTED_PROXY } from "../api/warnings.ts";
-import { Overdue } from "./agent/age.ts";
-import { mountAgent } from "./agent/mount.ts";
+import { mountAgent } from "./agent/http/mount.ts";
 import { hostOfKey, nodeKeyIn } from "./certificates/node-key.ts";
 import { certificateAgentRoutes } from "./certificates/routes.ts";
 import { createScepProxy, SCEP_PROXY } from "./certificates/scep-proxy.ts";
-import { type BodySource, parseJson, readBytes } from "./core/body.ts";
-import { bodyRoom } from "./core/body-room.ts";
+import { Overdue } from "./core/concurrency/age.ts";
 import { type Context, licenseExpired, nobody, type Services } from "./core/context.ts";
-import { wantsDryRun } from "./core/dry-run.ts";
 import {
   ApiError,
   authenticationRequired,
@@ -22,19 +19,22 @@ import {
   unsupportedMediaType,
   wrongMethod,
 } from "./core/errors.ts";
-import { callerOf, hasUntrustedProxy } from "./core/proxies.ts";
-import type { RawInput, Reply, Route } from "./core/route.ts";
-import { JsonStream } from "./core/text-stream.ts";
+import { type BodySource, parseJson, readBytes } from "./core/http/body.ts";
+import { bodyRoom } from "./core/http/body-room.ts";
+import { wantsDryRun } from "./core/http/dry-run.ts";
+import { callerOf, hasUntrustedProxy } from "./core/http/proxies.ts";
+import type { RawInput, Reply, Route } from "./core/http/route.ts";
+import { JsonStream } from "./core/http/text-stream.ts";
 import { version } from "./core/version.ts";
+import { desktopAppRoutes } from "./device-page/routes.ts";
+import type { Features } from "./features.ts";
 import {
   capabilities,
   managedAgentRoutes,
   thirdPartyCapabilities,
   thirdPartyPath,
   thirdPartyRoutes,
-} from "./device/agent-routes.ts";
-import { desktopAppRoutes } from "./device/routes.ts";
-import type { Features } from "./features.ts";
+} from "./managed-agent/routes.ts";
 import { routes } from "./routes.ts";
 import { authenticate } from "./sessions/auth.ts";
 import { ReferenceViolation, StoreUnavailable, UniqueViolation } from "./store/store.ts";

@@ -2,7 +2,7 @@
 import { readFile } from "node:fs/promises";
 import { type Services, serviceContext } from "./core/context.ts";
 import { ApiError } from "./core/errors.ts";
-import { BadSetting, certificateFile } from "./core/tls.ts";
+import { BadSetting, certificateFile } from "./core/security/tls.ts";
 import { addGlobalSecret } from "./enroll-secrets/service.ts";
 import { createFirstAdmin } from "./setup/service.ts";
 

@@ -1,14 +1,14 @@
 // Background parts of the server: buffers that flush, caches that listen, jobs. Started once, and stopped before the
 // store closes.
-import { startActivities } from "./activities/feed.ts";
+import { startActivities } from "./activity-feed/feed.ts";
 import { type Agent, startAgent } from "./agent/start.ts";
 import type { Services } from "./core/context.ts";
-import { startManagedAgents } from "./device/managed-agents.ts";
 import { openGeo } from "./hosts/geo.ts";
 import { startJobs } from "./jobs/start.ts";
 import { ensureBuiltinLabels } from "./labels/builtin.ts";
 import { startLabelCounts } from "./labels/counts.ts";
 import { stopMail } from "./mail/later.ts";
+import { startManagedAgents } from "./managed-agent/agents.ts";
 import { startOutbox } from "./outbox/sender.ts";
 import { startPolicyCounts } from "./policies/counts.ts";
 import { startStreams } from "./sessions/streams.ts";

@@ -5,31 +5,32 @@ import { monitorEventLoopDelay } from "node:perf_hooks";
 import { toNodeHandler } from "h3/node";
 import type { Logger } from "pino";
 import { Counter, collectDefaultMetrics, Gauge } from "prom-client";
-import { feedOf } from "./activities/feed.ts";
-import { agentHandler } from "./agent/node-handler.ts";
+import { feedOf } from "./activity-feed/feed.ts";
+import { agentHandler } from "./agent/http/node-handler.ts";
 import { createApp } from "./app.ts";
 import { createConfigReader } from "./app-config/service.ts";
 import { bootstrap, type FirstAdmin } from "./bootstrap.ts";
-import { bodyRoom } from "./core/body-room.ts";
 import { systemClock } from "./core/clock.ts";
+import { announceStop } from "./core/concurrency/stopping.ts";
 import type { Services } from "./core/context.ts";
-import { readLicense } from "./core/license.ts";
-import { stderrSink } from "./core/log-sink.ts";
-import { createMetrics, type Metrics } from "./core/metrics.ts";
-import { isLoopback } from "./core/proxies.ts";
+import { bodyRoom } from "./core/http/body-room.ts";
+import { isLoopback } from "./core/http/proxies.ts";
+import { closeWhenUnread } from "./core/http/unread-bodies.ts";
+import { stderrSink } from "./core/logging/log-sink.ts";
+import { createMetrics, type Metrics } from "./core/logging/metrics.ts";
 import { systemRandom } from "./core/random.ts";
-import type { Settings } from "./core/settings.ts";
-import { announceStop } from "./core/stopping.ts";
-import { loadTls } from "./core/tls.ts";
+import { readLicense } from "./core/security/license.ts";
+import { loadTls } from "./core/security/tls.ts";
+import type { Settings } from "./core/settings/settings.ts";
+import type { ServerStore } from "./core/tables.ts";
+import { openBlobs, openStore } from "./data/open.ts";
+import { extensions } from "./extensions.ts";
 import { startFeatures } from "./features.ts";
-import { chooseAddress, type Listening, listen } from "./listen.ts";
 import { withGetBody } from "./live-queries/get-body.ts";
 import { liveOf } from "./live-queries/hub.ts";
 import { createSockets } from "./live-queries/socket.ts";
-import { openBlobs, openStore } from "./open.ts";
+import { chooseAddress, type Listening, listen } from "./process/listen.ts";
 import { timed } from "./store/timed.ts";
-import type { ServerStore } from "./tables.ts";
-import { closeWhenUnread } from "./unread-bodies.ts";
 import { metricsResponse } from "./web/pages.ts";
 
 export interface RunningServer {
@@ -77,6 +78,7 @@ export async function startServer(settings: Settings, log: Logger, options: Star
       license,
       config: await createConfigReader(store),
       setupToken: systemRandom.token(24),
+      extensions,
       dryRun: null,
     };
     const features = await startFeatures(services);

@@ -1,35 +1,36 @@
 // Every route of the API. A test compares them with the endpoint table.
-import { hostActivityRoutes } from "./activities/host-routes.ts";
-import { activityRoutes } from "./activities/routes.ts";
+import { hostActivityRoutes } from "./activity-feed/host-routes.ts";
+import { activityRoutes } from "./activity-feed/routes.ts";
 import { appConfigRoutes } from "./app-config/routes.ts";
 import { approvalRoutes } from "./approvals/routes.ts";
 import { certificateAuthorityRoutes } from "./ca/routes.ts";
 import { carveRoutes } from "./carves/routes.ts";
 import { certificateRoutes } from "./certificates/routes.ts";
 import { configurationRoutes } from "./configuration/routes.ts";
-import type { Route } from "./core/route.ts";
-import { deviceRoutes } from "./device/routes.ts";
+import type { Route } from "./core/http/route.ts";
+import { deviceRoutes } from "./device-page/routes.ts";
 import { enrollSecretRoutes } from "./enroll-secrets/routes.ts";
-import { hostDetailRoutes } from "./hosts/detail-routes.ts";
-import { hostRoutes } from "./hosts/routes.ts";
+import { hostActionRoutes } from "./host-actions/routes.ts";
+import { hostDetailRoutes } from "./host-details/routes.ts";
+import { hostRoutes } from "./host-list/routes.ts";
 import { inviteRoutes } from "./invites/routes.ts";
 import { jobRoutes } from "./jobs/routes.ts";
 import { labelRoutes } from "./labels/routes.ts";
 import { liveQueryRoutes } from "./live-queries/routes.ts";
-import { mailRoutes } from "./mail/routes.ts";
 import { packRoutes } from "./packs/routes.ts";
 import { policyRoutes } from "./policies/routes.ts";
 import { queryRoutes } from "./queries/routes.ts";
-import { hostActionRoutes } from "./scripts/routes.ts";
-import { sessionRoutes } from "./sessions/routes.ts";
 import { setupRoutes } from "./setup/routes.ts";
+import { sessionRoutes } from "./sign-in/routes.ts";
 import { ssoRoutes } from "./sso/routes.ts";
 import { targetRoutes } from "./targets/routes.ts";
 import { teamRoutes } from "./teams/routes.ts";
 import { tokenRoutes } from "./tokens/routes.ts";
 import { translatorRoutes } from "./translator/routes.ts";
+import { mailRoutes } from "./users/mail-routes.ts";
 import { userRoutes } from "./users/routes.ts";
 import { versionRoutes } from "./version/routes.ts";
+import { signInPage } from "./web/sign-in.ts";
 import { webhookRoutes } from "./webhooks/routes.ts";
 
 export const routes: readonly Route[] = [
@@ -56,7 +57,7 @@ export const routes: readonly Route[] = [
   ...policyRoutes,
   ...sessionRoutes,
   ...setupRoutes,
-  ...ssoRoutes,
+  ...ssoRoutes(signInPage),
   ...targetRoutes,
   ...teamRoutes,
   ...tokenRoutes,

@@ -1,7 +1,7 @@
 // A secret of one team gives no access to a host of another team: both agents, both stores.
 import { pino } from "pino";
 import { beforeEach, describe, expect, it } from "vitest";
-import type { SettingsInput } from "../../src/server/core/settings.ts";
+import type { SettingsInput } from "../../src/server/core/settings/settings.ts";
 import { judgeReenrollment } from "../../src/server/enrollment/rule.ts";
 import { eq } from "../../src/server/store/query.ts";
 import { startApp, type TestApp } from "../support/app.ts";

@@ -1,12 +1,12 @@
 import { beforeEach, describe, expect, test } from "vitest";
-import { LABEL_PREFIX } from "../../src/server/agent/results.ts";
+import { LABEL_PREFIX } from "../../src/server/agent-protocol/names.ts";
 import { createConfigReader } from "../../src/server/app-config/service.ts";
-import { createCipher } from "../../src/server/core/cipher.ts";
 import { serviceContext } from "../../src/server/core/context.ts";
+import { tables } from "../../src/server/data/tables.ts";
 import { labelCounts, startLabelCounts } from "../../src/server/labels/counts.ts";
+import { createCipher } from "../../src/server/store/cipher.ts";
 import { openPostgres } from "../../src/server/store/postgres/open.ts";
 import { eq, everything } from "../../src/server/store/query.ts";
-import { tables } from "../../src/server/tables.ts";
 import { startApp, type TestApp } from "../support/app.ts";
 import { makeTeam, makeUser } from "../support/make.ts";
 import { enroll, enrollment, makeSecret, type Send, throughApp } from "./agents.ts";

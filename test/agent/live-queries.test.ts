@@ -1,6 +1,6 @@
 // Agents with invalid results of live queries.
 import { describe, expect, test } from "vitest";
-import { LIVE_PREFIX } from "../../src/server/agent/results.ts";
+import { LIVE_PREFIX } from "../../src/server/agent-protocol/names.ts";
 import { CELL_MAX, HOST_ROWS_MAX } from "../../src/server/live-queries/limits.ts";
 import { eq } from "../../src/server/store/query.ts";
 import { startApp, type TestApp } from "../support/app.ts";

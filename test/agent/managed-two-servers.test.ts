@@ -1,10 +1,10 @@
 // Managed agents that use another server than the administrator, on one database.
 import { expect, it } from "vitest";
 import { createConfigReader } from "../../src/server/app-config/service.ts";
-import { createCipher } from "../../src/server/core/cipher.ts";
-import { type ManagedAgents, startManagedAgents } from "../../src/server/device/managed-agents.ts";
+import { tables } from "../../src/server/data/tables.ts";
+import { type ManagedAgents, startManagedAgents } from "../../src/server/managed-agent/agents.ts";
+import { createCipher } from "../../src/server/store/cipher.ts";
 import { openPostgres } from "../../src/server/store/postgres/open.ts";
-import { tables } from "../../src/server/tables.ts";
 import { startApp, type TestApp } from "../support/app.ts";
 import { makeTeam } from "../support/make.ts";
 import { addSecret, ManagedAgent, makeManaged, SECRET } from "../support/managed.ts";

@@ -1,10 +1,11 @@
 import { beforeEach, describe, expect, test } from "vitest";
 import { type Agent, startAgent } from "../../src/server/agent/start.ts";
 import { createConfigReader } from "../../src/server/app-config/service.ts";
-import { createCipher } from "../../src/server/core/cipher.ts";
-import type { SettingsInput } from "../../src/server/core/settings.ts";
+import type { SettingsInput } from "../../src/server/core/settings/settings.ts";
+import type { ServerStore } from "../../src/server/core/tables.ts";
+import { tables } from "../../src/server/data/tables.ts";
+import { createCipher } from "../../src/server/store/cipher.ts";
 import { openPostgres } from "../../src/server/store/postgres/open.ts";
-import { type ServerStore, tables } from "../../src/server/tables.ts";
 import { startApp, type TestApp } from "../support/app.ts";
 import { makePolicy, makeTeam } from "../support/make.ts";
 import { agentCall } from "../support/managed.ts";

@@ -1,6 +1,6 @@
 import { connect, type Socket } from "node:net";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { bodyRoom } from "../../src/server/core/body-room.ts";
+import { bodyRoom } from "../../src/server/core/http/body-room.ts";
 import { startApp, type TestApp } from "../support/app.ts";
 import { enroll, makeSecret, type Send, throughSocket } from "./agents.ts";
 

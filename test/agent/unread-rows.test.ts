@@ -1,8 +1,8 @@
 // Software results that are kept as text: the effect of a write must be the same as if all of it had been parsed.
 import { describe, expect, it } from "vitest";
+import { parseWrite, readResults } from "../../src/server/agent/ingest/results.ts";
+import { parseSparing, UnreadRows } from "../../src/server/agent/ingest/unread-rows.ts";
 import { softwareFingerprint } from "../../src/server/agent/inventory/software.ts";
-import { parseWrite, readResults } from "../../src/server/agent/results.ts";
-import { parseSparing, UnreadRows } from "../../src/server/agent/unread-rows.ts";
 import { Dice } from "../support/request-fuzz.ts";
 
 const DEB = "svc_detail_query_software_deb";

@@ -9,7 +9,7 @@ import { afterEach, beforeEach, expect, it } from "vitest";
 import type { Approval } from "../../src/api/approvals.ts";
 import { resumeRuns } from "../../src/server/approvals/run.ts";
 import { minutes } from "../../src/server/core/clock.ts";
-import { Settings } from "../../src/server/core/settings.ts";
+import { Settings } from "../../src/server/core/settings/settings.ts";
 import { type RunningServer, startServer } from "../../src/server/main.ts";
 import { eq, oneOf } from "../../src/server/store/query.ts";
 import { makeApproval } from "../support/approvals.ts";

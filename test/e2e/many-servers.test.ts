@@ -6,7 +6,7 @@ import { setTimeout as pause } from "node:timers/promises";
 import pg from "pg";
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from "vitest";
 import { freePort, type Served, signIn } from "../../bench/support/serve.ts";
-import { lockNumber } from "../../src/server/store/postgres/runner.ts";
+import { lockNumber } from "../../src/server/store/postgres/connection/runner.ts";
 import { Simulation } from "../../src/simulator/simulation.ts";
 import { type FreshDatabase, freshDatabase } from "../support/postgres.ts";
 import { agentCall, enroll, SECRET, withSecret } from "./support/agents.ts";

@@ -1,6 +1,6 @@
 // An export contains every field: if any of them changes, the files change.
 import { describe, expect, it } from "vitest";
-import { caFields, caTypes } from "../../src/api/certificate-authorities.ts";
+import { caFields, caTypes } from "../../src/api/ca.ts";
 import { NO_TEAM_NAME, type StateThing, thingKinds } from "../../src/api/configuration.ts";
 import { isRecord, type Json } from "../../src/gitops/diff.ts";
 import { exportFiles } from "../../src/gitops/export.ts";

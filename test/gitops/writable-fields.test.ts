@@ -2,7 +2,7 @@
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
 import { AgentOptions, ConfigSections } from "../../src/api/app-config.ts";
-import { CaSpecs, caTypes } from "../../src/api/certificate-authorities.ts";
+import { CaSpecs, caTypes } from "../../src/api/ca.ts";
 import { LabelSpec } from "../../src/api/labels.ts";
 import { PolicySpec } from "../../src/api/policies.ts";
 import { QuerySpec } from "../../src/api/queries.ts";

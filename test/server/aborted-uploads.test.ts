@@ -6,7 +6,7 @@ import { gzipSync } from "node:zlib";
 import { toNodeHandler } from "h3/node";
 import { pino } from "pino";
 import { afterEach, expect, it } from "vitest";
-import { agentHandler } from "../../src/server/agent/node-handler.ts";
+import { agentHandler } from "../../src/server/agent/http/node-handler.ts";
 import { createApp } from "../../src/server/app.ts";
 import { startApp } from "../support/app.ts";
 

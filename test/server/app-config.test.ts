@@ -9,7 +9,7 @@ import { masked } from "../../src/server/app-config/secrets.ts";
 import { section } from "../../src/server/app-config/section.ts";
 import { sections } from "../../src/server/app-config/sections.ts";
 import { createConfigReader } from "../../src/server/app-config/service.ts";
-import { loadTls } from "../../src/server/core/tls.ts";
+import { loadTls } from "../../src/server/core/security/tls.ts";
 import { errorOf, makeTeam, makeUser } from "../support/accounts.ts";
 import { startApp, type TestApp } from "../support/app.ts";
 

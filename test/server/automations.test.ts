@@ -1,11 +1,11 @@
 import { describe, expect, it } from "vitest";
 import { channels } from "../../src/server/core/channels.ts";
 import { days, hours, isoAt, minutes } from "../../src/server/core/clock.ts";
-import { automations } from "../../src/server/jobs/automations.ts";
 import { dueAt } from "../../src/server/jobs/schedule.ts";
 import { runJob } from "../../src/server/jobs/start.ts";
 import { recordFailing } from "../../src/server/policies/automations.ts";
 import { eq } from "../../src/server/store/query.ts";
+import { automations } from "../../src/server/webhooks/automations-job.ts";
 import { type Caller, type StartOptions, startApp, type TestApp } from "../support/app.ts";
 import {
   makeHost,

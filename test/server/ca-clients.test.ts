@@ -13,7 +13,7 @@ import { readSigningRequest } from "../../src/server/ca/signing-request.ts";
 import { CaError, type CaProblem } from "../../src/server/ca/upstream.ts";
 import { systemClock } from "../../src/server/core/clock.ts";
 import { systemRandom } from "../../src/server/core/random.ts";
-import { Settings } from "../../src/server/core/settings.ts";
+import { Settings } from "../../src/server/core/settings/settings.ts";
 import {
   API_TOKEN,
   allowLocal,

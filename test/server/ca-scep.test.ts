@@ -16,7 +16,7 @@ import { parseName } from "../../src/server/ca/names.ts";
 import { enroll, fetchCertificates, openScep, poll, recipientOf } from "../../src/server/ca/scep.ts";
 import type { CaError } from "../../src/server/ca/upstream.ts";
 import { makeRequest, newKey, readCertificate, selfSigned } from "../../src/server/ca/x509.ts";
-import { Settings } from "../../src/server/core/settings.ts";
+import { Settings } from "../../src/server/core/settings/settings.ts";
 import { allowLocal, newDir, OpensslCa, openssl, startFake } from "../support/ca-fakes.ts";
 import { haveScepServer, startScepServer } from "../support/scep-server.ts";
 

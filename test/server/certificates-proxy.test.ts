@@ -5,7 +5,7 @@ import { describe, expect, it } from "vitest";
 import { parseName } from "../../src/server/ca/names.ts";
 import { enroll, openScep } from "../../src/server/ca/scep.ts";
 import { tokenHash } from "../../src/server/core/random.ts";
-import { Settings } from "../../src/server/core/settings.ts";
+import { Settings } from "../../src/server/core/settings/settings.ts";
 import { type StartOptions, startApp, type TestApp } from "../support/app.ts";
 import { allowLocal, type Fake, startFake } from "../support/ca-fakes.ts";
 import { makeHost, makeTeam } from "../support/make.ts";

@@ -1,11 +1,11 @@
 // The number of hosts that one user may wipe or delete within an hour.
 import { describe, expect, it } from "vitest";
 import { spend } from "../../src/server/approvals/budget.ts";
-import { createCipher } from "../../src/server/core/cipher.ts";
 import { minutes, seconds } from "../../src/server/core/clock.ts";
 import { runJob } from "../../src/server/jobs/start.ts";
+import { viewerOf } from "../../src/server/sessions/viewer.ts";
+import { createCipher } from "../../src/server/store/cipher.ts";
 import { openPostgres } from "../../src/server/store/postgres/open.ts";
-import { viewerOf } from "../../src/server/users/viewer.ts";
 import { startApp, type TestApp } from "../support/app.ts";
 import { hostRow, makeHost, makeSession, makeUser } from "../support/make.ts";
 

@@ -7,10 +7,11 @@ import { fullPath } from "../../src/api/endpoint.ts";
 import { sealAll } from "../../src/server/activities/sealer.ts";
 import { channels } from "../../src/server/core/channels.ts";
 import { hours } from "../../src/server/core/clock.ts";
+import { backgroundIdle } from "../../src/server/core/concurrency/background.ts";
+import type { ServerStore, Tables } from "../../src/server/core/tables.ts";
+import { tables } from "../../src/server/data/tables.ts";
 import { allJobs } from "../../src/server/jobs/all.ts";
-import { backgroundIdle } from "../../src/server/jobs/background.ts";
 import { isBusy } from "../../src/server/jobs/requests.ts";
-import { type ServerStore, tables } from "../../src/server/tables.ts";
 import { startApp, type TestApp } from "../support/app.ts";
 import { makeTeam, makeUser } from "../support/make.ts";
 import { type Place, targets, type World } from "./walker-targets.ts";
@@ -20,7 +21,7 @@ const DRY = { "dry-run": "true" };
 /** Every row of every table, every blob, and the configuration as it is cached. */
 async function stateOf({ store, services }: TestApp): Promise<Record<string, string>> {
   const state: Record<string, string> = { config: JSON.stringify(await services.config.current()) };
-  for (const name of Object.keys(tables) as (keyof typeof tables)[])
+  for (const name of Object.keys(tables) as (keyof Tables)[])
     state[name] = JSON.stringify(
       await (store[name] as ServerStore["hosts"]).list({ order: [{ column: "id", direction: "asc" }] }),
     );

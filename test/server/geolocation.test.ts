@@ -2,7 +2,7 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { beforeAll, describe, expect, it } from "vitest";
-import { BadSetting } from "../../src/server/core/tls.ts";
+import { BadSetting } from "../../src/server/core/security/tls.ts";
 import { openGeo } from "../../src/server/hosts/geo.ts";
 import { startApp, type TestApp } from "../support/app.ts";
 import { makeHost } from "../support/make.ts";

@@ -2,7 +2,7 @@
 // hosts.
 import { describe, expect, it } from "vitest";
 import { serviceContext } from "../../src/server/core/context.ts";
-import { cancelScriptRun, upcomingOf } from "../../src/server/scripts/upcoming.ts";
+import { cancelScriptRun, upcomingOf } from "../../src/server/host-actions/upcoming.ts";
 import { startApp, type TestApp } from "../support/app.ts";
 import { makeHost, makeTeam, makeUser } from "../support/make.ts";
 import { type ManagedAgent, makeManaged } from "../support/managed.ts";

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import type { Role } from "../../src/api/access.ts";
 import type { Activity } from "../../src/api/activities.ts";
 import type { UpcomingActivity } from "../../src/api/host-activities.ts";
-import type { scriptRuns } from "../../src/server/scripts/tables.ts";
+import type { scriptRuns } from "../../src/server/host-actions/tables.ts";
 import type { InsertOf } from "../../src/server/store/table.ts";
 import { startApp, type TestApp } from "../support/app.ts";
 import { type HostRow, makeHost, makeTeam, makeUser } from "../support/make.ts";

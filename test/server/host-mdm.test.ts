@@ -1,7 +1,7 @@
 // Device management of hosts: GET /hosts/:id/mdm, /hosts/summary/mdm, encryption keys, unenrolling.
 import { describe, expect, it } from "vitest";
 import type { Host } from "../../src/api/host.ts";
-import type { hostMdm } from "../../src/server/mdm/tables.ts";
+import type { hostMdm } from "../../src/server/mdm-status/tables.ts";
 import type { InsertOf } from "../../src/server/store/table.ts";
 import { startApp, type TestApp } from "../support/app.ts";
 import { makeHost, makeTeam, makeUser } from "../support/make.ts";

@@ -2,7 +2,7 @@
 import { pino } from "pino";
 import { describe, expect, it } from "vitest";
 import type { Host } from "../../src/api/host.ts";
-import { reportColumns } from "../../src/server/hosts/report.ts";
+import { reportColumns } from "../../src/server/host-list/report.ts";
 import { startApp, type TestApp } from "../support/app.ts";
 import { makeScene } from "../support/hosts.ts";
 import { hostRow, makeHost, makeLabel, makePolicy, makeResults, makeTeam, makeUser } from "../support/make.ts";

@@ -2,7 +2,7 @@
 // the values that were stored.
 import { stringify } from "csv-stringify/sync";
 import { describe, expect, it } from "vitest";
-import { reportColumns } from "../../src/server/hosts/report.ts";
+import { reportColumns } from "../../src/server/host-list/report.ts";
 import { hosts } from "../../src/server/hosts/tables.ts";
 import { cleanText } from "../../src/server/store/rows.ts";
 import { startApp, type TestApp } from "../support/app.ts";

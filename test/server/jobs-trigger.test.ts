@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { Job as JobInfo } from "../../src/api/jobs.ts";
 import { days } from "../../src/server/core/clock.ts";
-import type { Job } from "../../src/server/jobs/job.ts";
+import type { Job } from "../../src/server/core/job.ts";
 import { runRequests, triggers } from "../../src/server/jobs/requests.ts";
 import { eq } from "../../src/server/store/query.ts";
 import { startApp, type TestApp } from "../support/app.ts";

@@ -1,9 +1,9 @@
 import { describe, expect, it } from "vitest";
 import { days, hours, isoAt, minutes, seconds } from "../../src/server/core/clock.ts";
+import { backgroundIdle, inBackground, stopBackground } from "../../src/server/core/concurrency/background.ts";
 import { serviceContext } from "../../src/server/core/context.ts";
-import { deleteManyHosts } from "../../src/server/hosts/delete.ts";
-import { backgroundIdle, inBackground, stopBackground } from "../../src/server/jobs/background.ts";
-import type { Job } from "../../src/server/jobs/job.ts";
+import type { Job } from "../../src/server/core/job.ts";
+import { deleteManyHosts } from "../../src/server/host-list/delete.ts";
 import { AlreadyRunning, carryOut, dueAt, runDue } from "../../src/server/jobs/schedule.ts";
 import { runJob, startJobs } from "../../src/server/jobs/start.ts";
 import { eq } from "../../src/server/store/query.ts";

@@ -1,8 +1,8 @@
 import { beforeEach, describe, expect, test } from "vitest";
-import { builtinLabels } from "../../src/server/agent/inventory/labels.ts";
 import { tokenHash } from "../../src/server/core/random.ts";
 import { runJob } from "../../src/server/jobs/start.ts";
 import { ensureBuiltinLabels } from "../../src/server/labels/builtin.ts";
+import { builtinLabels } from "../../src/server/labels/builtin-labels.ts";
 import { eq, oneOf } from "../../src/server/store/query.ts";
 import { type Caller, startApp, type TestApp } from "../support/app.ts";
 import { type HostRow, makeHost, makeLabel, makeTeam, makeUser } from "../support/make.ts";

@@ -1,6 +1,6 @@
 import { connect } from "node:net";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { type Address, chooseAddress, type Listening, listen } from "../../src/server/listen.ts";
+import { type Address, chooseAddress, type Listening, listen } from "../../src/server/process/listen.ts";
 
 describe("the listener", () => {
   let listening: Listening;

@@ -2,10 +2,10 @@ import { Writable } from "node:stream";
 import { pino } from "pino";
 import { describe, expect, it } from "vitest";
 import { mailError } from "../../src/server/core/errors.ts";
-import { linkTo } from "../../src/server/core/links.ts";
-import { oneTimeCleanup } from "../../src/server/jobs/one-time-cleanup.ts";
+import { linkTo } from "../../src/server/core/http/links.ts";
 import { later, mailIdle, stopMail } from "../../src/server/mail/later.ts";
 import { issueToken } from "../../src/server/mail/one-time.ts";
+import { oneTimeCleanup } from "../../src/server/mail/one-time-job.ts";
 import { startApp } from "../support/app.ts";
 
 function queue() {

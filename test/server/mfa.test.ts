@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import type { User } from "../../src/api/users.ts";
 import { nobody } from "../../src/server/core/context.ts";
 import { issueToken } from "../../src/server/mail/one-time.ts";
-import { mailSignInLink } from "../../src/server/sessions/mfa.ts";
+import { mailSignInLink } from "../../src/server/sign-in/mfa.ts";
 import { errorOf, login, makeUser, PASSWORD } from "../support/accounts.ts";
 import { ADMIN, startApp, type TestApp } from "../support/app.ts";
 import { mailOf, type Smtp, startRaw, tokenIn, useMail } from "../support/smtp.ts";

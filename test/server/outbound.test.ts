@@ -1,9 +1,9 @@
 import { generate } from "selfsigned";
 import { describe, expect, it } from "vitest";
-import { checkOutboundUrl, fetchOutbound, makeFetch, OutboundError } from "../../src/server/core/outbound.ts";
-import { isAddressAllowed, type Resolve } from "../../src/server/core/outbound-addresses.ts";
-import { Settings } from "../../src/server/core/settings.ts";
-import { readSettings } from "../../src/server/core/settings-sources.ts";
+import { isAddressAllowed, type Resolve } from "../../src/server/core/outbound/addresses.ts";
+import { checkOutboundUrl, fetchOutbound, makeFetch, OutboundError } from "../../src/server/core/outbound/fetch.ts";
+import { Settings } from "../../src/server/core/settings/settings.ts";
+import { readSettings } from "../../src/server/core/settings/sources.ts";
 import { startReceiver } from "../support/receiver.ts";
 
 const allowing = (...entries: string[]) => ({ outbound_allow: entries });

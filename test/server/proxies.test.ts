@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { callerOf, hasUntrustedProxy, peerAddress } from "../../src/server/core/proxies.ts";
+import { callerOf, hasUntrustedProxy, peerAddress } from "../../src/server/core/http/proxies.ts";
 import { startApp } from "../support/app.ts";
 
 const from = (trusted: string[], peer: string, forwarded?: string) =>

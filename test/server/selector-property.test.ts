@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import type { HostFilter } from "../../src/api/host-filters.ts";
 import { service } from "../../src/server/core/context.ts";
-import { hostsWhere } from "../../src/server/hosts/filters.ts";
+import { hostsWhere } from "../../src/server/host-list/filters.ts";
 import { startApp, type TestApp } from "../support/app.ts";
 import { hostRow } from "../support/make.ts";
 

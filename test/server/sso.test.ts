@@ -3,7 +3,7 @@ import { Writable } from "node:stream";
 import { pino } from "pino";
 import { beforeAll, describe, expect, it } from "vitest";
 import { days } from "../../src/server/core/clock.ts";
-import { ssoCleanup } from "../../src/server/jobs/sso-cleanup.ts";
+import { ssoCleanup } from "../../src/server/sso/cleanup-job.ts";
 import { errorOf, makeTeam } from "../support/accounts.ts";
 import { startApp, type TestApp } from "../support/app.ts";
 import {

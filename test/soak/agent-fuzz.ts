@@ -5,7 +5,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pino } from "pino";
-import { Settings } from "../../src/server/core/settings.ts";
+import { Settings } from "../../src/server/core/settings/settings.ts";
 import { startServer } from "../../src/server/main.ts";
 import { makeSecret, throughUrl } from "../agent/agents.ts";
 import { type AgentFuzzReport, fuzzAgents } from "../support/agent-fuzz.ts";

@@ -6,7 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pino } from "pino";
 import { Agent, fetch } from "undici";
-import { Settings } from "../../src/server/core/settings.ts";
+import { Settings } from "../../src/server/core/settings/settings.ts";
 import { startServer } from "../../src/server/main.ts";
 import { type FuzzReport, runFuzz } from "../support/fuzz-run.ts";
 import { fuzzWorld } from "../support/fuzz-world.ts";

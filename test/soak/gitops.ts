@@ -14,7 +14,7 @@ import { sourceConfig } from "../../src/cli/source-config.ts";
 import { ApiClient } from "../../src/client/client.ts";
 import { exportFiles } from "../../src/gitops/export.ts";
 import type { planJson } from "../../src/gitops/render.ts";
-import { Settings } from "../../src/server/core/settings.ts";
+import { Settings } from "../../src/server/core/settings/settings.ts";
 import { startServer } from "../../src/server/main.ts";
 import { changeOne, configurations, environmentOf } from "../support/configurations.ts";
 import { hostRow } from "../support/make.ts";

@@ -2,7 +2,7 @@ import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, describe, expect, it, vi } from "vitest";
-import { createCipher, WrongKey } from "../../src/server/core/cipher.ts";
+import { createCipher, WrongKey } from "../../src/server/store/cipher.ts";
 import { openLowdb } from "../../src/server/store/lowdb/open.ts";
 import { everything, gt } from "../../src/server/store/query.ts";
 import { StoreDamaged, StoreUnavailable } from "../../src/server/store/store.ts";

@@ -2,7 +2,7 @@
 // common.
 import pg from "pg";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { createCipher } from "../../src/server/core/cipher.ts";
+import { createCipher } from "../../src/server/store/cipher.ts";
 import { openPostgres } from "../../src/server/store/postgres/open.ts";
 import { eq, gt, lt, not, search } from "../../src/server/store/query.ts";
 import { BadRow } from "../../src/server/store/rows.ts";

@@ -1,6 +1,7 @@
 import pg from "pg";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { createCipher } from "../../src/server/core/cipher.ts";
+import { tables as declared } from "../../src/server/data/tables.ts";
+import { createCipher } from "../../src/server/store/cipher.ts";
 import { describeSchema } from "../../src/server/store/postgres/describe.ts";
 import { evolve, NeedsHand } from "../../src/server/store/postgres/evolve.ts";
 import { create, migrate } from "../../src/server/store/postgres/migrate.ts";
@@ -9,7 +10,6 @@ import type { Migration } from "../../src/server/store/postgres/migrations/migra
 import { openPostgres } from "../../src/server/store/postgres/open.ts";
 import type { Tables } from "../../src/server/store/store.ts";
 import { id, ids, int, json, packed, ref, table, text, time } from "../../src/server/store/table.ts";
-import { tables as declared } from "../../src/server/tables.ts";
 import { type FreshDatabase, freshDatabase } from "../support/postgres.ts";
 
 const cipher = createCipher(new Uint8Array(32).fill(7));

@@ -1,7 +1,7 @@
 import pg from "pg";
 import { afterAll, beforeAll, expect, it, vi } from "vitest";
-import { createCipher } from "../../src/server/core/cipher.ts";
 import { adminOf } from "../../src/server/store/admin.ts";
+import { createCipher } from "../../src/server/store/cipher.ts";
 import { openPostgres } from "../../src/server/store/postgres/open.ts";
 import { StoreUnavailable } from "../../src/server/store/store.ts";
 import { type PostgresServer, startPostgres } from "../support/postgres-server.ts";

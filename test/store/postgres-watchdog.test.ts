@@ -1,6 +1,6 @@
 import type pg from "pg";
 import { expect, it, vi } from "vitest";
-import { Watchdog } from "../../src/server/store/postgres/watchdog.ts";
+import { Watchdog } from "../../src/server/store/postgres/connection/watchdog.ts";
 import { StoreUnavailable } from "../../src/server/store/store.ts";
 
 /** A probe whose replies the test controls. */

@@ -9,17 +9,19 @@ import { fullPath } from "../../src/api/endpoint.ts";
 import type { Agent } from "../../src/server/agent/start.ts";
 import { createApp } from "../../src/server/app.ts";
 import { createConfigReader } from "../../src/server/app-config/service.ts";
-import { createCipher } from "../../src/server/core/cipher.ts";
 import type { Clock } from "../../src/server/core/clock.ts";
 import type { Services } from "../../src/server/core/context.ts";
-import { createMetrics } from "../../src/server/core/metrics.ts";
+import { createMetrics } from "../../src/server/core/logging/metrics.ts";
 import { systemRandom } from "../../src/server/core/random.ts";
-import { Settings, type SettingsInput } from "../../src/server/core/settings.ts";
+import { Settings, type SettingsInput } from "../../src/server/core/settings/settings.ts";
+import type { ServerStore } from "../../src/server/core/tables.ts";
+import { tables } from "../../src/server/data/tables.ts";
+import { extensions } from "../../src/server/extensions.ts";
 import { startFeatures } from "../../src/server/features.ts";
 import { fileBlobs } from "../../src/server/store/blobs/files.ts";
+import { createCipher } from "../../src/server/store/cipher.ts";
 import { openLowdb } from "../../src/server/store/lowdb/open.ts";
 import { openPostgres } from "../../src/server/store/postgres/open.ts";
-import { type ServerStore, tables } from "../../src/server/tables.ts";
 import { afterEveryTest } from "./ends.ts";
 import { emptyDatabase, giveBack } from "./postgres.ts";
 
@@ -123,6 +125,7 @@ export async function startApp(options: StartOptions = {}): Promise<TestApp> {
     license,
     config: await createConfigReader(store),
     setupToken: "setup-token-of-tests",
+    extensions,
     dryRun: null,
   };
   const features = await startFeatures(services);

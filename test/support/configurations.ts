@@ -1,6 +1,6 @@
 // Generated configurations, as things that this server accepts, for tests of configuration as code.
 import fc from "fast-check";
-import { caTypes, isSingle, secretFields } from "../../src/api/certificate-authorities.ts";
+import { caTypes, isSingle, secretFields } from "../../src/api/ca.ts";
 import { type ConfigurationState, NO_TEAM_NAME, type StateThing } from "../../src/api/configuration.ts";
 import { policyPlatforms } from "../../src/api/policies.ts";
 import { queryLoggings, queryPlatforms } from "../../src/api/queries.ts";

@@ -2,7 +2,7 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { createCipher } from "../../src/server/core/cipher.ts";
+import { createCipher } from "../../src/server/store/cipher.ts";
 import { openLowdb } from "../../src/server/store/lowdb/open.ts";
 import type { Store, Tables } from "../../src/server/store/store.ts";
 

@@ -2,8 +2,8 @@
 
 import { setTimeout as pause } from "node:timers/promises";
 import { expect } from "vitest";
-import { LIVE_PREFIX } from "../../src/server/agent/results.ts";
 import type { Agent } from "../../src/server/agent/start.ts";
+import { LIVE_PREFIX } from "../../src/server/agent-protocol/names.ts";
 import { channels } from "../../src/server/core/channels.ts";
 import { tokenHash } from "../../src/server/core/random.ts";
 import { liveOf } from "../../src/server/live-queries/hub.ts";

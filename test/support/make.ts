@@ -5,11 +5,11 @@ import type { Role } from "../../src/api/access.ts";
 import type { carves } from "../../src/server/carves/tables.ts";
 import { channels } from "../../src/server/core/channels.ts";
 import { tokenHash } from "../../src/server/core/random.ts";
+import type { ServerTx } from "../../src/server/core/tables.ts";
 import type { hosts } from "../../src/server/hosts/tables.ts";
-import { newResultIds } from "../../src/server/policies/result-ids.ts";
 import type { policies } from "../../src/server/policies/tables.ts";
+import { newResultIds } from "../../src/server/result-ids/new-ids.ts";
 import type { InsertOf, RowOf } from "../../src/server/store/table.ts";
-import type { ServerTx } from "../../src/server/tables.ts";
 import type { Caller, TestApp } from "./app.ts";
 
 type Maker = Pick<TestApp, "store" | "clock">;

@@ -1,5 +1,5 @@
 import * as Flags from "@oclif/core/flags";
-import { type CaSpecs, certificateAuthoritiesApi } from "../../api/certificate-authorities.ts";
+import { type CaSpecs, certificateAuthoritiesApi } from "../../api/ca.ts";
 import { CaCommand, skipCheckFlag } from "../../cli/ca-view.ts";
 import { usage } from "../../cli/errors.ts";
 import { dryRunFlag } from "../../cli/flags.ts";

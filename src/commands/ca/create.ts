@@ -1,12 +1,5 @@
 import * as Flags from "@oclif/core/flags";
-import {
-  type CreateCa,
-  caFields,
-  caTypes,
-  certificateAuthoritiesApi,
-  isSingle,
-  secretFields,
-} from "../../api/certificate-authorities.ts";
+import { type CreateCa, caFields, caTypes, certificateAuthoritiesApi, isSingle, secretFields } from "../../api/ca.ts";
 import { changesOf } from "../../cli/base-command.ts";
 import { CaCommand, caFlags, skipCheckFlag, typeIn } from "../../cli/ca-view.ts";
 import { usage } from "../../cli/errors.ts";

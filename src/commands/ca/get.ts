@@ -1,4 +1,4 @@
-import { certificateAuthoritiesApi } from "../../api/certificate-authorities.ts";
+import { certificateAuthoritiesApi } from "../../api/ca.ts";
 import { CaCommand } from "../../cli/ca-view.ts";
 import { args } from "../../cli/flags.ts";
 

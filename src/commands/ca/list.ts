@@ -1,5 +1,5 @@
 import * as Flags from "@oclif/core/flags";
-import { CaItem, certificateAuthoritiesApi } from "../../api/certificate-authorities.ts";
+import { CaItem, certificateAuthoritiesApi } from "../../api/ca.ts";
 import { CaCommand, caView } from "../../cli/ca-view.ts";
 
 export default class CaList extends CaCommand {

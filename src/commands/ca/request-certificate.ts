@@ -1,5 +1,5 @@
 import * as Flags from "@oclif/core/flags";
-import { certificateAuthoritiesApi } from "../../api/certificate-authorities.ts";
+import { certificateAuthoritiesApi } from "../../api/ca.ts";
 import { CaCommand } from "../../cli/ca-view.ts";
 import { args, dryRunFlag } from "../../cli/flags.ts";
 import { readSecret, readText, secretFlags } from "../../cli/input.ts";

@@ -1,4 +1,4 @@
-import { type ChangeCa, certificateAuthoritiesApi, secretFields } from "../../api/certificate-authorities.ts";
+import { type ChangeCa, certificateAuthoritiesApi, secretFields } from "../../api/ca.ts";
 import { changesOf } from "../../cli/base-command.ts";
 import { CaCommand, caFlags, skipCheckFlag } from "../../cli/ca-view.ts";
 import { usage } from "../../cli/errors.ts";

@@ -1,6 +1,6 @@
 import * as Args from "@oclif/core/args";
 import { DataCommand, placeFlags } from "../../cli/data-command.ts";
-import { backupData } from "../../server/data-tools.ts";
+import { backupData } from "../../server/data/tools.ts";
 
 export default class DbBackup extends DataCommand {
   static override summary = "Back up everything that is stored to one file.";

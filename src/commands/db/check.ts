@@ -1,6 +1,6 @@
 import { DataCommand, placeFlags } from "../../cli/data-command.ts";
 import { CliError } from "../../cli/errors.ts";
-import { checkData } from "../../server/data-tools.ts";
+import { checkData } from "../../server/data/tools.ts";
 
 export default class DbCheck extends DataCommand {
   static override summary = "Check the integrity of everything that is stored.";

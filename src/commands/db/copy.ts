@@ -2,7 +2,7 @@ import * as Flags from "@oclif/core/flags";
 import { DataCommand } from "../../cli/data-command.ts";
 import { CliError } from "../../cli/errors.ts";
 import { dryRunFlag } from "../../cli/flags.ts";
-import { checkCopy, copyData } from "../../server/data-tools.ts";
+import { checkCopy, copyData } from "../../server/data/tools.ts";
 
 export default class DbCopy extends DataCommand {
   static override summary = "Copy everything that is stored to an empty store, and verify the copy.";

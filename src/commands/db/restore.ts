@@ -3,8 +3,8 @@ import { DataCommand, placeFlags } from "../../cli/data-command.ts";
 import { failed } from "../../cli/errors.ts";
 import { dryRunFlag } from "../../cli/flags.ts";
 import { readSecret, readText, secretFlags } from "../../cli/input.ts";
-import { readServerKey } from "../../server/core/server-key.ts";
-import { checkRestore, keyForRestore, restoreData } from "../../server/data-tools.ts";
+import { readServerKey } from "../../server/core/security/server-key.ts";
+import { checkRestore, keyForRestore, restoreData } from "../../server/data/tools.ts";
 
 export default class DbRestore extends DataCommand {
   static override summary = "Restore a backup to an empty store.";

@@ -2,9 +2,9 @@
 // access to the store could compute matching hashes; signatures also require the servers' key.
 import { createHash, createHmac } from "node:crypto";
 import { sameText } from "../core/random.ts";
+import type { ServerTx } from "../core/tables.ts";
 import { and, eq, everything, gt, type Predicate, type Select } from "../store/query.ts";
 import type { RowOf } from "../store/table.ts";
-import type { ServerTx } from "../tables.ts";
 import type { activities, activityChain } from "./tables.ts";
 
 export type ActivityRow = RowOf<typeof activities>;

@@ -3,12 +3,11 @@
 // streams and expiry use that order.
 import { createHash } from "node:crypto";
 import { channels } from "../core/channels.ts";
+import { startTriggeredTask } from "../core/concurrency/triggered-task.ts";
 import type { Services } from "../core/context.ts";
-import { startTriggeredTask } from "../core/triggered-task.ts";
+import type { ServerTx } from "../core/tables.ts";
 import { serverSecret } from "../secrets/service.ts";
 import { eq, isNull } from "../store/query.ts";
-import type { ServerTx } from "../tables.ts";
-import { queueActivities } from "../webhooks/activities.ts";
 import {
   type ActivityRow,
   CHAIN_LOCK,
@@ -81,7 +80,7 @@ async function sealSome(services: Services, tx: ServerTx, after: number | null) 
     sealed.map(({ id, chain_position, chain_hash }) => ({ id, chain_position, chain_hash, webhook_url: null })),
   );
   await writeEnd(tx, key, "head", end, now);
-  await queueActivities(tx, services, sealed);
+  await services.extensions.activityRequests.queue(tx, services, sealed);
   await tx.notify(channels.activityChain, String(end.position));
   return { id: rows.at(-1)!.id, count: rows.length };
 }

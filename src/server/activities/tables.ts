@@ -1,5 +1,12 @@
 import { bool, id, int, json, table, text, time } from "../store/table.ts";
 
+declare module "../core/tables.ts" {
+  interface Tables {
+    readonly activities: typeof activities;
+    readonly activityChain: typeof activityChain;
+  }
+}
+
 /**
  * Entries never change: their hash covers every column except the webhook's and the chain's own. So there are no
  * foreign keys, which would be set to null when their target is deleted.

@@ -1,6 +1,6 @@
 // The activity types with their details.
 import type { z } from "zod";
-import type { CaType } from "../../api/certificate-authorities.ts";
+import type { CaType } from "../../api/ca.ts";
 import type { PolicySpec } from "../../api/policies.ts";
 import type { QuerySpec } from "../../api/queries.ts";
 

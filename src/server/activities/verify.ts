@@ -1,8 +1,8 @@
 // Verifies the chain of activities: recomputes every entry's hash, from the checkpoint to the signed end.
 import type { ChainProblem, Verification } from "../../api/activities.ts";
 import { badRequest } from "../core/errors.ts";
+import type { ServerTx } from "../core/tables.ts";
 import { eq, gt, isNull } from "../store/query.ts";
-import type { ServerTx } from "../tables.ts";
 import {
   type ActivityRow,
   after,

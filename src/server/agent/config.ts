@@ -1,17 +1,17 @@
 // Builds and caches the agent configuration: the agent options of the host's team, or else the global ones, plus the
 // scheduled queries of the host. Hosts with equal configurations share one serialized reply.
 import type { AgentOptions, Features } from "../../api/app-config.ts";
+import { toSeconds } from "../agent-protocol/numbers.ts";
+import type { AgentReply } from "../agent-protocol/wire.ts";
 import { channels } from "../core/channels.ts";
 import { seconds } from "../core/clock.ts";
+import { createBatcher } from "../core/concurrency/batcher.ts";
+import { Cached } from "../core/concurrency/cached.ts";
 import type { Services } from "../core/context.ts";
+import { platformFamily } from "../core/platforms.ts";
 import type { PlanCache, PlanItem, TeamPlan } from "../queries/plan.ts";
 import { and, oneOf } from "../store/query.ts";
-import { createBatcher } from "./batcher.ts";
-import { Cached } from "./cached.ts";
-import type { HostState } from "./host-state.ts";
-import { toSeconds } from "./inventory/numbers.ts";
-import { platformFamily } from "./inventory/platforms.ts";
-import type { AgentReply } from "./wire.ts";
+import type { HostState } from "./hosts/state.ts";
 
 /** Intervals in seconds from a configuration. They determine how long a silent host counts as online. */
 export interface Intervals {

@@ -1,32 +1,6 @@
 // The agent side of the server: caches, and one handler for every endpoint. Independent of HTTP.
-import { createCarveIntake } from "../carves/intake.ts";
-import { bodyRoom, type Sender } from "../core/body-room.ts";
-import { channels, hostsPayload } from "../core/channels.ts";
-import type { Services } from "../core/context.ts";
-import type { Caller } from "../core/proxies.ts";
-import { createLabelCache } from "../labels/dynamic.ts";
-import { startLive } from "../live-queries/hub.ts";
-import { createPolicyCache } from "../policies/cache.ts";
-import { createForwarding } from "../queries/forwarding.ts";
-import { createPlanCache } from "../queries/plan.ts";
-import { createReportIntake } from "../queries/reports.ts";
-import { createFailureLimit } from "../rate-limits/failures.ts";
-import { BadRow } from "../store/rows.ts";
-import { StoreUnavailable } from "../store/store.ts";
-import { assertTimely, Overdue } from "./age.ts";
-import { type AgentConfig, createConfigCache, type Intervals } from "./config.ts";
-import { dueQueries } from "./distributed-read.ts";
-import { createEnrollment } from "./enroll.ts";
-import { createHostCache } from "./host-cache.ts";
-import type { HostState } from "./host-state.ts";
-import { createIngest } from "./ingest.ts";
-import { seenRow } from "./ingest-write.ts";
-import { BadJson, objectMembers, parseSpan } from "./json-scan.ts";
-import { createLoad, type Load } from "./load.ts";
-import { createLogIntake, type LogIntake } from "./log.ts";
-import { isEmpty, parseWrite, readResults } from "./results.ts";
-import { createSeenBuffer } from "./seen.ts";
-import { keyNamedBy } from "./sender.ts";
+
+import { BadJson, objectMembers, parseSpan } from "../agent-protocol/json-scan.ts";
 import {
   type AgentReply,
   type AgentRequest,
@@ -39,10 +13,34 @@ import {
   OK,
   overdue,
   storeUnavailable,
-} from "./wire.ts";
-
-export type { ResultLine, ResultListener } from "./log.ts";
-export type { AgentReply, AgentRequest, EndpointName } from "./wire.ts";
+} from "../agent-protocol/wire.ts";
+import { createCarveIntake } from "../carves/intake.ts";
+import { channels, hostsPayload } from "../core/channels.ts";
+import { assertTimely, Overdue } from "../core/concurrency/age.ts";
+import type { Services } from "../core/context.ts";
+import { bodyRoom, type Sender } from "../core/http/body-room.ts";
+import type { Caller } from "../core/http/proxies.ts";
+import { createLabelCache } from "../labels/dynamic.ts";
+import { startLive } from "../live-queries/hub.ts";
+import { createPolicyCache } from "../policies/cache.ts";
+import { createForwarding } from "../queries/forwarding.ts";
+import { createPlanCache } from "../queries/plan.ts";
+import { createReportIntake } from "../queries/reports.ts";
+import { createFailureLimit } from "../rate-limits/failures.ts";
+import { BadRow } from "../store/rows.ts";
+import { StoreUnavailable } from "../store/store.ts";
+import { type AgentConfig, createConfigCache, type Intervals } from "./config.ts";
+import { createEnrollment } from "./enroll/enroll.ts";
+import { createHostCache } from "./hosts/cache.ts";
+import { createSeenBuffer } from "./hosts/seen.ts";
+import type { HostState } from "./hosts/state.ts";
+import { createLoad, type Load } from "./http/load.ts";
+import { keyNamedBy } from "./http/sender.ts";
+import { dueQueries } from "./ingest/distributed-read.ts";
+import { createIngest } from "./ingest/ingest.ts";
+import { isEmpty, parseWrite, readResults } from "./ingest/results.ts";
+import { seenRow } from "./ingest/write.ts";
+import { createLogIntake, type LogIntake } from "./logs/log.ts";
 
 export interface Agent {
   /** Replies synchronously if everything needed is cached. Never throws. */

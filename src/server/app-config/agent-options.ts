@@ -1,7 +1,7 @@
 // Validates agent options. Agents ignore a wrong key silently, so the server refuses it.
 import { AgentOptions } from "../../api/app-config.ts";
-import { linuxPlatforms } from "../agent/inventory/platforms.ts";
 import { badRequest } from "../core/errors.ts";
+import { linuxPlatforms } from "../core/platforms.ts";
 import { isObject, unsupportedKey, wrongType } from "./merge.ts";
 import { commandLine, configKeys, type OptionType, settable } from "./osquery-options.ts";
 import { checkDecorators, checkPacks, checkSchedule } from "./schedule.ts";

@@ -1,7 +1,7 @@
 import { readFile } from "node:fs/promises";
 import type { Context } from "../core/context.ts";
 import { notFound } from "../core/errors.ts";
-import { certificateFile } from "../core/tls.ts";
+import { certificateFile } from "../core/security/tls.ts";
 
 /** The server's certificate chain in PEM. The file is read at each call, because it may have been renewed. */
 export async function certificateChain({ settings, log }: Context): Promise<{ certificate_chain: string }> {

@@ -2,7 +2,7 @@
 import { z } from "zod";
 import { issueText, typeName } from "../../api/issue-text.ts";
 import { badRequest, type FieldError, invalid } from "../core/errors.ts";
-import { withoutNulls } from "../core/nulls.ts";
+import { withoutNulls } from "../core/http/nulls.ts";
 
 type Json = Record<string, unknown>;
 

@@ -1,7 +1,8 @@
 // Stores each section as one row. Its secrets are in a separate column, which the store engines encrypt.
+
+import type { ServerTx } from "../core/tables.ts";
 import { eq, oneOf } from "../store/query.ts";
 import type { RowOf } from "../store/table.ts";
-import type { ServerTx } from "../tables.ts";
 import { over } from "./merge.ts";
 import { apart, together } from "./secrets.ts";
 import type { Section } from "./section.ts";

@@ -1,5 +1,5 @@
 import { AgentOptions, type ConfigSections } from "../../api/app-config.ts";
-import { may } from "../core/access.ts";
+import { may } from "../core/security/access.ts";
 import { defaultAgentOptions, parseAgentOptions } from "./agent-options.ts";
 import { isObject } from "./merge.ts";
 import { type Section, section } from "./section.ts";

@@ -4,11 +4,10 @@ import { recordEntries } from "../activities/record.ts";
 import { channels } from "../core/channels.ts";
 import { type ConfigReader, type Context, isPremium, licenseExpired, within } from "../core/context.ts";
 import { type FieldError, invalidFields } from "../core/errors.ts";
-import { freezeDeep } from "../core/freeze.ts";
-import { blockedFields, blockedServer } from "../core/outbound-fields.ts";
+import { blockedFields, blockedServer } from "../core/outbound/fields.ts";
+import type { ServerStore, ServerTx } from "../core/tables.ts";
+import { freezeDeep } from "../store/freeze.ts";
 import { eq } from "../store/query.ts";
-import type { ServerStore, ServerTx } from "../tables.ts";
-import { dropIntegrations } from "../teams/integrations.ts";
 import { checkIntegrations } from "../tickets/check.ts";
 import { toldOfConfig } from "./activities.ts";
 import { betweenSections } from "./between.ts";
@@ -17,6 +16,13 @@ import { readSections, writeSection } from "./rows.ts";
 import { under } from "./sections/rules.ts";
 import { allSections } from "./sections.ts";
 import { viewConfig } from "./view.ts";
+
+declare module "../core/extensions.ts" {
+  interface Extensions {
+    /** Called in the transaction that changes the integrations, with those that there are now. */
+    readonly integrationsChanged: (inside: Context, left: Integrations) => Promise<void>;
+  }
+}
 
 /** All sections, read from the store. Frozen, because a section that was never set is the object of its defaults. */
 export const readConfig = async (store: ServerTx): Promise<ConfigSections> =>
@@ -87,7 +93,7 @@ export async function writeChange(
   if (!(await write(inside, before, after))) return false;
   await recordEntries(inside, toldOfConfig(allSections, before, after));
   if (after.get("integrations") !== before.get("integrations"))
-    await dropIntegrations(inside, after.get("integrations") as Integrations);
+    await inside.extensions.integrationsChanged(inside, after.get("integrations") as Integrations);
   return true;
 }
 

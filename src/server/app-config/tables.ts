@@ -1,5 +1,11 @@
 import { id, json, table, text, time } from "../store/table.ts";
 
+declare module "../core/tables.ts" {
+  interface Tables {
+    readonly configSections: typeof configSections;
+  }
+}
+
 /** One row per section. Its secrets are encrypted in a separate column: JSON, a list of paths and values. */
 export const configSections = table("config_sections", {
   id: id(),

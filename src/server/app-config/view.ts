@@ -2,7 +2,7 @@ import { join } from "node:path";
 import type { AppConfig } from "../../api/app-config.ts";
 import { days, hours } from "../core/clock.ts";
 import { type Context, isPremium } from "../core/context.ts";
-import type { Settings } from "../core/settings.ts";
+import type { Settings } from "../core/settings/settings.ts";
 import type { SectionValues } from "./change.ts";
 import { masked } from "./secrets.ts";
 import { allSections } from "./sections.ts";

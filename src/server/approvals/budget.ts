@@ -3,9 +3,9 @@
 import { hours, isoAt, minutes } from "../core/clock.ts";
 import type { Context } from "../core/context.ts";
 import { overBudget } from "../core/errors.ts";
+import type { ServerTx } from "../core/tables.ts";
 import { and, eq, gt, lte } from "../store/query.ts";
 import type { RowOf } from "../store/table.ts";
-import type { ServerTx } from "../tables.ts";
 import type { dangerUses } from "./tables.ts";
 
 type Use = RowOf<typeof dangerUses>;

@@ -2,14 +2,14 @@
 // these hosts.
 import type { Approval } from "../../api/approvals.ts";
 import { recordActivity } from "../activities/record.ts";
-import { maySomewhere } from "../core/access.ts";
 import { type Context, within } from "../core/context.ts";
 import { ApiError, conflict, forbiddenFor, notFound } from "../core/errors.ts";
+import { maySomewhere } from "../core/security/access.ts";
+import type { ServerTx } from "../core/tables.ts";
+import { actNow } from "../host-actions/actions.ts";
+import { chosenIds } from "../host-list/chosen.ts";
 import { hostFor } from "../hosts/access.ts";
-import { chosenIds } from "../hosts/chosen.ts";
-import { actNow } from "../scripts/actions.ts";
 import { and, eq, gt } from "../store/query.ts";
-import type { ServerTx } from "../tables.ts";
 import { spend } from "./budget.ts";
 import { aboutApproval } from "./request.ts";
 import { asRequester, GONE, newRunner, runDelete } from "./run.ts";

@@ -1,5 +1,5 @@
 import { approvalsApi } from "../../api/approvals.ts";
-import { type Route, route } from "../core/route.ts";
+import { type Route, route } from "../core/http/route.ts";
 import { approve, deny } from "./decide.ts";
 import { getApproval, listApprovals } from "./view.ts";
 

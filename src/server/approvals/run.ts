@@ -1,14 +1,14 @@
 // Runs approved deletes. They take many transactions, each of which records the progress and the runner. After a
 // crash another server continues from there, and no host is processed twice.
 
-import { visible } from "../core/access.ts";
 import { isoAt, minutes, seconds } from "../core/clock.ts";
+import { inBackground } from "../core/concurrency/background.ts";
 import { type Context, type Services, serviceContext } from "../core/context.ts";
-import { BATCH, byHand, deleteBatch } from "../hosts/delete.ts";
-import { inBackground } from "../jobs/background.ts";
+import { visible } from "../core/security/access.ts";
+import type { ServerTx } from "../core/tables.ts";
+import { BATCH, byHand, deleteBatch } from "../host-list/delete.ts";
+import { viewerOf } from "../sessions/viewer.ts";
 import { and, eq, lte } from "../store/query.ts";
-import type { ServerTx } from "../tables.ts";
-import { viewerOf } from "../users/viewer.ts";
 import type { ApprovalRow } from "./view.ts";
 
 /** A runner without a sign of life for this long is considered dead. Each batch renews the lease. */

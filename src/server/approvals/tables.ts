@@ -2,6 +2,15 @@ import type { approvalActions, approvalStates } from "../../api/approvals.ts";
 import type { BodyHostFilter } from "../../api/host-filters.ts";
 import { id, idOf, int, json, packed, ref, table, text, time } from "../store/table.ts";
 
+declare module "../core/tables.ts" {
+  interface Tables {
+    readonly approvals: typeof approvals;
+    readonly approvalChoices: typeof approvalChoices;
+    readonly approvalTeams: typeof approvalTeams;
+    readonly dangerUses: typeof dangerUses;
+  }
+}
+
 export type ApprovalAction = (typeof approvalActions)[number];
 /** A pending request past `expires_at` counts as expired, even before its row is updated. */
 export type ApprovalState = (typeof approvalStates)[number];

@@ -2,10 +2,10 @@
 import type { z } from "zod";
 import type { Action } from "../../api/access.ts";
 import type { Approval, ApprovalQuery } from "../../api/approvals.ts";
-import { may, visible } from "../core/access.ts";
 import type { Context } from "../core/context.ts";
 import { notFound } from "../core/errors.ts";
-import { page } from "../core/paging.ts";
+import { page } from "../core/http/paging.ts";
+import { may, visible } from "../core/security/access.ts";
 import { and, eq, everything, exists, gt, lte, not, nothing, oneOf, or, type Predicate } from "../store/query.ts";
 import type { RowOf } from "../store/table.ts";
 import { type ApprovalAction, type ApprovalState, type approvals, approvalTeams } from "./tables.ts";

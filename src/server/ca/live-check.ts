@@ -1,5 +1,5 @@
 // Tests the settings of an authority against the authority itself before they are stored.
-import { secretFields } from "../../api/certificate-authorities.ts";
+import { secretFields } from "../../api/ca.ts";
 import type { Context } from "../core/context.ts";
 import { invalid } from "../core/errors.ts";
 import { fetchChallenge } from "./challenge-webhook.ts";

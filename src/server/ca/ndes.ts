@@ -1,7 +1,7 @@
 // The SCEP service of the enterprise directory (NDES). Its admin page, behind NTLM, shows a one-time challenge.
 import type { Type2 } from "httpntlm/ntlm.js";
 import type { Services } from "../core/context.ts";
-import { type Fetch, makeFetch, OutboundError, type OutboundReply } from "../core/outbound.ts";
+import { type Fetch, makeFetch, OutboundError, type OutboundReply } from "../core/outbound/fetch.ts";
 import { authenticateMessage } from "./ntlm.ts";
 import { CaError, plain } from "./upstream.ts";
 

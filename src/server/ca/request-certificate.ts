@@ -1,6 +1,6 @@
 // POST /certificate_authorities/:id/request_certificate: an EST authority signs a key that the caller generated.
 import { z } from "zod";
-import type { CertificateRequest } from "../../api/certificate-authorities.ts";
+import type { CertificateRequest } from "../../api/ca.ts";
 import type { Context } from "../core/context.ts";
 import { badRequest } from "../core/errors.ts";
 import { type Enrolled, simpleEnroll } from "./est.ts";

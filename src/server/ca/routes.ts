@@ -1,5 +1,5 @@
-import { certificateAuthoritiesApi as api } from "../../api/certificate-authorities.ts";
-import { route } from "../core/route.ts";
+import { certificateAuthoritiesApi as api } from "../../api/ca.ts";
+import { route } from "../core/http/route.ts";
 import { requestCertificate } from "./request-certificate.ts";
 import { createCa, deleteCa, getCa, listCas, modifyCa } from "./service.ts";
 import { applyCaSpecs, caSpecs } from "./specs.ts";

@@ -9,12 +9,12 @@ import {
   isSingle,
   secretFields,
   urlFields,
-} from "../../api/certificate-authorities.ts";
+} from "../../api/ca.ts";
 import { isMask, MASK } from "../../api/fields.ts";
 import type { Context } from "../core/context.ts";
 import { invalid, invalidFields, notFound } from "../core/errors.ts";
-import { checkOutboundUrl, hasCredentials } from "../core/outbound.ts";
-import { blockedFields } from "../core/outbound-fields.ts";
+import { checkOutboundUrl, hasCredentials } from "../core/outbound/fetch.ts";
+import { blockedFields } from "../core/outbound/fields.ts";
 import type { RowOf } from "../store/table.ts";
 import type { certificateAuthorities } from "./tables.ts";
 import { unknownVariable } from "./variables.ts";

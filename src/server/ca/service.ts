@@ -1,10 +1,10 @@
-import type { Ca, CaItem, ChangeCa, CreateCa } from "../../api/certificate-authorities.ts";
+import type { Ca, CaItem, ChangeCa, CreateCa } from "../../api/ca.ts";
 import { recordActivity } from "../activities/record.ts";
 import { type Context, within } from "../core/context.ts";
 import { alreadyExists, conflict, invalid, notFound } from "../core/errors.ts";
+import type { ServerTx } from "../core/tables.ts";
 import { eq, everything } from "../store/query.ts";
 import { ReferenceViolation, UniqueViolation } from "../store/store.ts";
-import type { ServerTx } from "../tables.ts";
 import { checkLive } from "./live-check.ts";
 import {
   type CaRow,

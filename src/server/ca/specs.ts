@@ -1,5 +1,5 @@
 // Certificate authorities as configuration: read in groups, and written by name in one transaction.
-import { type CaGroups, type CaSpecs, type CaType, caTypes, isSingle } from "../../api/certificate-authorities.ts";
+import { type CaGroups, type CaSpecs, type CaType, caTypes, isSingle } from "../../api/ca.ts";
 import { type Context, within } from "../core/context.ts";
 import { conflict, invalid } from "../core/errors.ts";
 import { everything } from "../store/query.ts";

@@ -1,5 +1,11 @@
-import type { CaType } from "../../api/certificate-authorities.ts";
+import type { CaType } from "../../api/ca.ts";
 import { id, json, table, text, time } from "../store/table.ts";
+
+declare module "../core/tables.ts" {
+  interface Tables {
+    readonly certificateAuthorities: typeof certificateAuthorities;
+  }
+}
 export const certificateAuthorities = table("certificate_authorities", {
   id: id(),
   created_at: time(),

@@ -1,6 +1,6 @@
 // Sends requests to certificate authorities and classifies their failures.
 import type { Services } from "../core/context.ts";
-import { fetchOutbound, OutboundError, type OutboundReply, type OutboundRequest } from "../core/outbound.ts";
+import { fetchOutbound, OutboundError, type OutboundReply, type OutboundRequest } from "../core/outbound/fetch.ts";
 
 /**
  * `blocked`: this server must not connect to the address. `unreachable`: no reply, for any reason. `credentials`,

@@ -1,7 +1,8 @@
 // Restricts SQL that makes hosts upload files to users who may start carves.
-import { may, visible } from "../core/access.ts";
+
 import type { Context } from "../core/context.ts";
 import { forbidden, forbiddenFor } from "../core/errors.ts";
+import { may, visible } from "../core/security/access.ts";
 import { and, not, type Predicate } from "../store/query.ts";
 import { isCarving } from "./carving-sql.ts";
 

@@ -1,10 +1,10 @@
 // Streams the archive of a carve block by block from the blob store.
 import type { Readable } from "node:stream";
 import type { Streamed } from "../../api/endpoint.ts";
-import { type Part, partOf } from "../core/byte-range.ts";
 import type { Context } from "../core/context.ts";
 import { ApiError, badRequest, conflict, failed } from "../core/errors.ts";
-import type { Reply } from "../core/route.ts";
+import { type Part, partOf } from "../core/http/byte-range.ts";
+import type { Reply } from "../core/http/route.ts";
 import { type Blobs, NoSuchBlob } from "../store/blobs/blobs.ts";
 import { blockKey, type CarveRow, errorOf, isComplete, isExpired, lengthOfBlock, missingBlock } from "./rules.ts";
 import { carveRow } from "./service.ts";

@@ -1,11 +1,11 @@
 // Receives carved files from agents: one begin request, then blocks (agent protocol, section 7).
 import { createHash } from "node:crypto";
-import { type AgentReply, failure, OK } from "../agent/wire.ts";
+import { type AgentReply, failure, OK } from "../agent-protocol/wire.ts";
 import { isoAt } from "../core/clock.ts";
 import type { Services } from "../core/context.ts";
 import { sameText } from "../core/random.ts";
+import type { ServerTx } from "../core/tables.ts";
 import { and, eq, gt, isNull } from "../store/query.ts";
-import type { ServerTx } from "../tables.ts";
 import { readBlock } from "./block-body.ts";
 import {
   alive,

@@ -1,5 +1,5 @@
 import { carvesApi } from "../../api/carves.ts";
-import { route } from "../core/route.ts";
+import { route } from "../core/http/route.ts";
 import { downloadCarve } from "./download.ts";
 import { getBlock, getCarve, listCarves } from "./service.ts";
 

@@ -1,7 +1,7 @@
 // Validation of carves and their blocks (agent protocol, section 7), with the protocol's error texts.
 import { hours, isoAt, minutes } from "../core/clock.ts";
 import { ApiError } from "../core/errors.ts";
-import type { Settings } from "../core/settings.ts";
+import type { Settings } from "../core/settings/settings.ts";
 import { and, eq, gt, isNull, or, type Predicate } from "../store/query.ts";
 import type { RowOf } from "../store/table.ts";
 import type { carves } from "./tables.ts";

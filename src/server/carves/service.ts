@@ -3,7 +3,7 @@ import type { z } from "zod";
 import type { Carve, carvesApi } from "../../api/carves.ts";
 import type { Context } from "../core/context.ts";
 import { ApiError, badRequest, failed, notFound } from "../core/errors.ts";
-import { page } from "../core/paging.ts";
+import { page } from "../core/http/paging.ts";
 import { NoSuchBlob } from "../store/blobs/blobs.ts";
 import { and, eq, everything } from "../store/query.ts";
 import { alive, blockKey, type CarveRow, errorOf, isExpired, lengthOfBlock, missingBlock } from "./rules.ts";

@@ -1,5 +1,11 @@
 import { bool, id, int, json, ref, table, text, time } from "../store/table.ts";
 
+declare module "../core/tables.ts" {
+  interface Tables {
+    readonly carves: typeof carves;
+  }
+}
+
 export const carves = table("carves", {
   id: id(),
   created_at: time().index(),

@@ -1,9 +1,9 @@
 // Authenticates hosts by their own key: the query engine's node key or the managed agent's key.
 import type { Context, Services } from "../core/context.ts";
 import { authenticationRequired } from "../core/errors.ts";
-import type { Caller } from "../core/proxies.ts";
+import type { Caller } from "../core/http/proxies.ts";
 import { tokenHash } from "../core/random.ts";
-import { managedAgents } from "../device/managed-agents.ts";
+import { managedAgents } from "../managed-agent/agents.ts";
 import { eq } from "../store/query.ts";
 
 export interface CallingHost {

@@ -1,5 +1,5 @@
 import { certificatesApi as api, certificateAgentApi } from "../../api/certificates.ts";
-import { type Route, route } from "../core/route.ts";
+import { type Route, route } from "../core/http/route.ts";
 import { ownTemplate, reportStatus } from "./hosts.ts";
 import { callingHost } from "./node-key.ts";
 import { createTemplate, deleteTemplate, deleteTemplates, getTemplate, listTemplates } from "./service.ts";

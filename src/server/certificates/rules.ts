@@ -4,9 +4,9 @@ import { type CertificateTemplate, TEMPLATE_NAME_MAX } from "../../api/certifica
 import { BadName, parseName } from "../ca/names.ts";
 import type { CaRow } from "../ca/rules.ts";
 import { type HostVariable, unknownVariable } from "../ca/variables.ts";
-import { may } from "../core/access.ts";
 import type { Context } from "../core/context.ts";
 import { alreadyExists, badRequest, forbidden, invalid, notFound } from "../core/errors.ts";
+import { may } from "../core/security/access.ts";
 import { UniqueViolation } from "../store/store.ts";
 import type { RowOf } from "../store/table.ts";
 import type { certificateTemplates } from "./tables.ts";

@@ -3,17 +3,17 @@
 // one hour and one PKIOperation.
 import { textIn } from "../ca/rules.ts";
 import { askCa, CaError } from "../ca/upstream.ts";
-import { type ByteSource, readBytes } from "../core/body.ts";
-import { bodyRoom } from "../core/body-room.ts";
 import { minutes } from "../core/clock.ts";
 import type { Services } from "../core/context.ts";
 import { ApiError, badRequest, limitExceeded, upstreamFailed } from "../core/errors.ts";
-import type { Caller } from "../core/proxies.ts";
+import { type ByteSource, readBytes } from "../core/http/body.ts";
+import { bodyRoom } from "../core/http/body-room.ts";
+import type { Caller } from "../core/http/proxies.ts";
 import { sameText, tokenHash } from "../core/random.ts";
+import type { ServerTx } from "../core/tables.ts";
 import { createFailureLimit } from "../rate-limits/failures.ts";
 import { and, eq } from "../store/query.ts";
 import type { RowOf } from "../store/table.ts";
-import type { ServerTx } from "../tables.ts";
 import type { hostCertificates } from "./tables.ts";
 
 export const SCEP_PROXY = "/mdm/scep/proxy";

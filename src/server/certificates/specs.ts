@@ -1,14 +1,14 @@
 // Certificate templates as configuration: written by team and name in one transaction.
 import type { TemplateSpec } from "../../api/certificates.ts";
 import { recordActivity } from "../activities/record.ts";
-import { authorize } from "../core/access.ts";
 import { type Context, within } from "../core/context.ts";
 import { badRequest, notFound } from "../core/errors.ts";
-import { checkLicenseRuns } from "../core/tier.ts";
+import { checkLicenseRuns } from "../core/http/tier.ts";
+import { nameKey } from "../core/name-key.ts";
+import { authorize } from "../core/security/access.ts";
 import { and, eq } from "../store/query.ts";
 import { ReferenceViolation } from "../store/store.ts";
 import { authorizeTeam } from "../teams/access.ts";
-import { nameKey } from "../teams/names.ts";
 import { checkAuthority, checkSubjectName, checkTemplateName, templateNameTaken } from "./rules.ts";
 import { detailsOf } from "./service.ts";
 

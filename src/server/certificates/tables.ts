@@ -1,5 +1,12 @@
 import { id, ref, table, text, time } from "../store/table.ts";
 
+declare module "../core/tables.ts" {
+  interface Tables {
+    readonly certificateTemplates: typeof certificateTemplates;
+    readonly hostCertificates: typeof hostCertificates;
+  }
+}
+
 export const certificateTemplates = table(
   "certificate_templates",
   {

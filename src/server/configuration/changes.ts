@@ -1,7 +1,7 @@
 // Requested changes, and errors that name the change.
 import { NO_TEAM_NAME, type ThingChange, type ThingKey } from "../../api/configuration.ts";
+import { inTurns } from "../core/concurrency/parts.ts";
 import { ApiError, type FieldError } from "../core/errors.ts";
-import { inTurns } from "../core/parts.ts";
 import type { Thing } from "./values.ts";
 
 export interface Given extends ThingChange {

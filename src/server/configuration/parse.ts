@@ -1,7 +1,7 @@
 // Parses values with the same error messages as request bodies.
 import type { z } from "zod";
 import { invalidFields } from "../core/errors.ts";
-import { bodyErrors } from "../core/route.ts";
+import { bodyErrors } from "../core/http/route.ts";
 
 export function parsed<T>(schema: z.ZodType<T>, value: unknown): T {
   const result = schema.safeParse(value, { reportInput: true });

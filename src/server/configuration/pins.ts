@@ -1,7 +1,7 @@
 // Optimistic lock: the apply is refused if anything that the caller has read has changed.
 import type { Pin } from "../../api/configuration.ts";
+import { inTurns } from "../core/concurrency/parts.ts";
 import { ApiError, type FieldError } from "../core/errors.ts";
-import { inTurns } from "../core/parts.ts";
 import { MOST_TOLD, told } from "./changes.ts";
 import { keyOf, revisionOf, type Thing } from "./values.ts";
 

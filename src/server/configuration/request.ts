@@ -2,12 +2,12 @@
 
 import type { Action } from "../../api/access.ts";
 import { NO_TEAM_NAME, type ThingKind } from "../../api/configuration.ts";
-import { authorize } from "../core/access.ts";
 import type { Context } from "../core/context.ts";
 import { alreadyExists, invalid } from "../core/errors.ts";
-import { needPremium } from "../core/tier.ts";
+import { needPremium } from "../core/http/tier.ts";
+import { authorize } from "../core/security/access.ts";
 import { type Given, readAll, type Step } from "./changes.ts";
-import { type AuthorityWanted, readAuthority, typeAndName } from "./kinds/authorities.ts";
+import { type AuthorityWanted, readAuthority, typeAndName } from "./kinds/ca.ts";
 import { readSection } from "./kinds/config.ts";
 import { readSecrets, type SecretsWanted } from "./kinds/enroll-secrets.ts";
 import { type LabelWanted, readLabel } from "./kinds/labels.ts";

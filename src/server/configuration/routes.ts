@@ -1,5 +1,5 @@
 import { configurationApi } from "../../api/configuration.ts";
-import { type Route, route } from "../core/route.ts";
+import { type Route, route } from "../core/http/route.ts";
 import { applyConfiguration } from "./apply.ts";
 import { configurationState } from "./state.ts";
 

@@ -2,12 +2,12 @@
 import type { z } from "zod";
 import type { ConfigurationState, configurationApi } from "../../api/configuration.ts";
 import { sections } from "../app-config/sections.ts";
+import { inTurns } from "../core/concurrency/parts.ts";
 import { type Context, isPremium, within } from "../core/context.ts";
-import { inTurns } from "../core/parts.ts";
 import { hostsByName } from "../labels/members.ts";
 import { nameHosts } from "../labels/spec.ts";
 import { type Held, type HostName, readHeld } from "./held.ts";
-import { authorityThings } from "./kinds/authorities.ts";
+import { authorityThings } from "./kinds/ca.ts";
 import { configDefaults, configThings } from "./kinds/config.ts";
 import { secretsThing } from "./kinds/enroll-secrets.ts";
 import { labelThings } from "./kinds/labels.ts";

@@ -6,8 +6,8 @@ import type { ThingKey } from "../../api/configuration.ts";
 import { isMask } from "../../api/fields.ts";
 import type { Services } from "../core/context.ts";
 import { invalid } from "../core/errors.ts";
+import type { ServerTx } from "../core/tables.ts";
 import { serverSecret } from "../secrets/service.ts";
-import type { ServerTx } from "../tables.ts";
 
 type Json = z.core.util.JSONType;
 

@@ -42,6 +42,10 @@ export const channels = {
   policyCounts: "svc_policy_counts",
 } as const;
 
+/** Payloads for `channels.labelMembers`. */
+export const ALL_MEMBERS = "*";
+export const HOSTS_MOVED = "moved";
+
 /** The payload for `channels.hosts`: at most 7,000 bytes. */
 export const hostsPayload = (ids: readonly number[]): string => {
   const text = JSON.stringify(ids);

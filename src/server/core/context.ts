@@ -2,13 +2,14 @@ import type { Logger } from "pino";
 import type { Roles } from "../../api/access.ts";
 import type { ConfigSections, License } from "../../api/app-config.ts";
 import type { Blobs } from "../store/blobs/blobs.ts";
-import type { ServerStore, ServerTx } from "../tables.ts";
 import type { Clock } from "./clock.ts";
-import type { DryRun } from "./dry-run.ts";
-import type { Metrics } from "./metrics.ts";
-import type { Caller } from "./proxies.ts";
+import type { Extensions } from "./extensions.ts";
+import type { DryRun } from "./http/dry-run.ts";
+import type { Caller } from "./http/proxies.ts";
+import type { Metrics } from "./logging/metrics.ts";
 import type { Random } from "./random.ts";
-import type { Settings } from "./settings.ts";
+import type { Settings } from "./settings/settings.ts";
+import type { ServerStore, ServerTx } from "./tables.ts";
 
 /** The caller: a signed-in user, nobody (no token), or the service itself (jobs), which may do everything. */
 export interface Viewer extends Roles {
@@ -63,6 +64,8 @@ export interface Services {
   readonly license: License;
   /** Allows POST /setup from another machine. Logged at startup while no user exists. */
   readonly setupToken: string;
+  /** What features do for others that do not know them. */
+  readonly extensions: Extensions;
   /** Set during a dry run: nothing may leave the server, now or later. */
   readonly dryRun: DryRun | null;
 }

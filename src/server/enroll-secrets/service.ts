@@ -1,15 +1,15 @@
 import type { EnrollSecret } from "../../api/enroll-secrets.ts";
 import { isMask } from "../../api/fields.ts";
 import { recordActivity } from "../activities/record.ts";
-import { may } from "../core/access.ts";
 import { channels } from "../core/channels.ts";
+import { parts } from "../core/concurrency/parts.ts";
 import { type Context, within } from "../core/context.ts";
 import { invalid } from "../core/errors.ts";
-import { parts } from "../core/parts.ts";
 import { tokenHash } from "../core/random.ts";
+import { may } from "../core/security/access.ts";
+import type { ServerTx } from "../core/tables.ts";
 import { eq, oneOf } from "../store/query.ts";
 import type { RowOf } from "../store/table.ts";
-import type { ServerTx } from "../tables.ts";
 import type { enrollSecrets } from "./tables.ts";
 
 export const MOST_SECRETS = 50;

@@ -1,5 +1,11 @@
 import { id, ref, table, text, time } from "../store/table.ts";
 
+declare module "../core/tables.ts" {
+  interface Tables {
+    readonly enrollSecrets: typeof enrollSecrets;
+  }
+}
+
 export const enrollSecrets = table("enroll_secrets", {
   id: id(),
   created_at: time(),

@@ -2,12 +2,11 @@
 // entrusted to the previous team.
 import { recordActivity } from "../activities/record.ts";
 import { channels, hostsPayload } from "../core/channels.ts";
-import { type Services, service } from "../core/context.ts";
-import { notifyHostsMoved } from "../labels/counts.ts";
+import { type Context, service } from "../core/context.ts";
+import { endAllPending } from "../host-actions/states.ts";
+import { notifyHostsMoved } from "../hosts/changes.ts";
 import { forgetForeignResults } from "../policies/results.ts";
-import { endAllPending } from "../scripts/states.ts";
 import { oneOf } from "../store/query.ts";
-import type { ServerTx } from "../tables.ts";
 
 /** The enrolling agent. Only its new key remains valid; all other keys of the host are deleted. */
 export type EnrollingAgent = "query_engine" | "managed_agent";
@@ -19,7 +18,7 @@ export interface MovedHost {
 
 /** Runs in the transaction of the enrollment, after the host rows and before a new managed agent's key are written. */
 export async function moveEnrolledHosts(
-  { store, clock, agent }: { store: ServerTx; clock: Services["clock"]; agent: EnrollingAgent },
+  { store, clock, extensions, agent }: Pick<Context, "store" | "clock" | "extensions"> & { agent: EnrollingAgent },
   hosts: readonly MovedHost[],
   teamId: number | null,
 ): Promise<void> {
@@ -41,7 +40,7 @@ export async function moveEnrolledHosts(
   await endAllPending({ store, clock }, ids);
   await forgetForeignResults(store, ids);
   const team = teamId === null ? null : await store.teams.get(teamId);
-  await recordActivity({ store, clock, user: service }, "transferred_hosts", {
+  await recordActivity({ store, clock, extensions, user: service }, "transferred_hosts", {
     team_id: teamId,
     team_name: team?.name ?? null,
     host_ids: ids,

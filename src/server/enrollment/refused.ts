@@ -1,10 +1,9 @@
 // Reports refused enrollments of known hosts: to the agent, the log, the metrics and the activity feed.
 import { recordActivity } from "../activities/record.ts";
 import { hours, isoAt } from "../core/clock.ts";
-import { type Services, service } from "../core/context.ts";
+import { type Context, service } from "../core/context.ts";
 import type { HostRow } from "../hosts/access.ts";
 import { and, eq, gt } from "../store/query.ts";
-import type { ServerTx } from "../tables.ts";
 import type { EnrollingAgent } from "./move.ts";
 
 /** The error for the agent. Names no team, since holders of a secret must not learn where other hosts are. */
@@ -28,7 +27,7 @@ const reasonOf = (secretTeam: number | null, hostTeam: number | null): string =>
 };
 
 export async function recordRefused(
-  { store, clock, log, metrics }: Pick<Services, "clock" | "log" | "metrics"> & { readonly store: ServerTx },
+  { store, clock, log, metrics, extensions }: Pick<Context, "store" | "clock" | "log" | "metrics" | "extensions">,
   { host, secretTeam, agent, address }: Refused,
 ): Promise<void> {
   metrics.enrollmentsRefused.inc({ agent });
@@ -46,7 +45,7 @@ export async function recordRefused(
       });
       if (known.some(({ details }) => details?.reason === reason && details.enrollment_plane === agent)) return;
       await recordActivity(
-        { store: tx, clock, user: service, address },
+        { store: tx, clock, extensions, user: service, address },
         type,
         {
           host_id: host.id,

@@ -2,7 +2,7 @@
 // kind of agent and device, and however the host was matched (identifier, hardware UUID). See
 // docs/architecture.md, "Enrollment of known hosts".
 
-import type { Settings } from "../core/settings.ts";
+import type { Settings } from "../core/settings/settings.ts";
 
 export interface Reenrollment {
   /** The current team of the host; null: none. */

@@ -1,7 +1,7 @@
 import type { Action } from "../../api/access.ts";
-import { may } from "../core/access.ts";
 import type { Context } from "../core/context.ts";
 import { forbidden, notFound } from "../core/errors.ts";
+import { may } from "../core/security/access.ts";
 import type { RowOf } from "../store/table.ts";
 import type { hosts } from "./tables.ts";
 

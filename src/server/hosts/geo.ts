@@ -5,7 +5,7 @@ import type { CityResponse, Reader } from "maxmind";
 import type { HostGeolocation } from "../../api/host.ts";
 import { minutes } from "../core/clock.ts";
 import type { Services } from "../core/context.ts";
-import { BadSetting } from "../core/tls.ts";
+import { BadSetting } from "../core/security/tls.ts";
 
 type Holder = Pick<Services, "settings" | "clock" | "log" | "config">;
 

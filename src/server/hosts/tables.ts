@@ -1,6 +1,16 @@
 import type { Battery, HostUser } from "../../api/host.ts";
 import { bool, id, idOf, int, json, packed, real, ref, table, text, time } from "../store/table.ts";
 
+declare module "../core/tables.ts" {
+  interface Tables {
+    readonly osVersions: typeof osVersions;
+    readonly hosts: typeof hosts;
+    readonly hostSeen: typeof hostSeen;
+    readonly hostDetails: typeof hostDetails;
+    readonly hostEmails: typeof hostEmails;
+  }
+}
+
 export const osVersions = table(
   "os_versions",
   {

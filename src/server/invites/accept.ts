@@ -4,16 +4,17 @@ import type { User } from "../../api/users.ts";
 import { recordActivity } from "../activities/record.ts";
 import type { Context } from "../core/context.ts";
 import { ApiError, invalid } from "../core/errors.ts";
-import { checkPassword, hashPassword } from "../core/passwords.ts";
+import { needPremium } from "../core/http/tier.ts";
 import { tokenHash } from "../core/random.ts";
-import { needPremium } from "../core/tier.ts";
+import { checkPassword, hashPassword } from "../core/security/passwords.ts";
+import { aboutUser, type UserRow, viewerOf } from "../sessions/viewer.ts";
 import { eq } from "../store/query.ts";
+import { hasExpired } from "../users/invited.ts";
 import { checkRole } from "../users/roles.ts";
 import { cleanEmail } from "../users/rules.ts";
 import { checkEmailFree } from "../users/service.ts";
 import { viewUser } from "../users/view.ts";
-import { aboutUser, type UserRow, viewerOf } from "../users/viewer.ts";
-import { hasExpired, type InviteRow, locked } from "./rules.ts";
+import { type InviteRow, locked } from "./rules.ts";
 import { rolesOf, viewInvite } from "./view.ts";
 
 /** The token is a secret, so the error does not repeat it. */

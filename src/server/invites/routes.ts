@@ -1,5 +1,5 @@
 import { invitesApi } from "../../api/invites.ts";
-import { type Route, route } from "../core/route.ts";
+import { type Route, route } from "../core/http/route.ts";
 import { acceptInvite, showInvite } from "./accept.ts";
 import { createInvite, deleteInvite, listInvites, modifyInvite } from "./service.ts";
 

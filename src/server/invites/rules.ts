@@ -1,18 +1,13 @@
 import type { CreateInvite, ModifyInvite } from "../../api/invites.ts";
-import { days } from "../core/clock.ts";
 import { type Context, within } from "../core/context.ts";
 import { alreadyExists, conflict, invalid } from "../core/errors.ts";
-import { checkMfa } from "../sessions/mfa.ts";
 import { eq } from "../store/query.ts";
 import type { RowOf } from "../store/table.ts";
+import { hasExpired } from "../users/invited.ts";
+import { checkMfa } from "../users/mfa.ts";
 import type { invites } from "./tables.ts";
 
 export type InviteRow = RowOf<typeof invites>;
-
-export const INVITE_LIFETIME = days(5);
-
-export const hasExpired = ({ clock }: Pick<Context, "clock">, { created_at }: Pick<InviteRow, "created_at">): boolean =>
-  clock.now() >= Date.parse(created_at) + INVITE_LIFETIME;
 
 /** The sign-in options that the invite offers. `before`: those that it offered until now. */
 export async function checkSignIn(

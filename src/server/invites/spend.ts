@@ -1,7 +1,7 @@
 import type { Context } from "../core/context.ts";
 import { eq } from "../store/query.ts";
+import { hasExpired } from "../users/invited.ts";
 import type { GivenRoles } from "../users/roles.ts";
-import { hasExpired } from "./rules.ts";
 import { rolesOf } from "./view.ts";
 
 export interface Offer {

@@ -1,6 +1,13 @@
 import type { Role } from "../../api/access.ts";
 import { bool, id, ref, table, text, time } from "../store/table.ts";
 
+declare module "../core/tables.ts" {
+  interface Tables {
+    readonly invites: typeof invites;
+    readonly inviteTeams: typeof inviteTeams;
+  }
+}
+
 export const invites = table("invites", {
   id: id(),
   created_at: time(),

@@ -1,23 +1,23 @@
+import { approvals } from "../approvals/approvals-job.ts";
+import { carveBlocks, carveExpiry } from "../carves/expiry-job.ts";
+import type { Job } from "../core/job.ts";
+import { hostExpiry } from "../host-list/expiry-job.ts";
+import { labelCriteria } from "../labels/criteria-job.ts";
+import { liveQueryCleanup } from "../live-queries/cleanup-job.ts";
+import { oneTimeCleanup } from "../mail/one-time-job.ts";
+import { outboxCleanup } from "../outbox/cleanup-job.ts";
+import { integrations } from "../outbox/integrations-job.ts";
+import { policyCounts } from "../policies/counts-job.ts";
+import { queryReports } from "../queries/reports-job.ts";
+import { queryStats } from "../queries/stats-job.ts";
+import { rateLimitCleanup } from "../rate-limits/cleanup-job.ts";
+import { sessionCleanup } from "../sign-in/cleanup-job.ts";
+import { counts } from "../software/counts-job.ts";
+import { ssoCleanup } from "../sso/cleanup-job.ts";
+import { automations } from "../webhooks/automations-job.ts";
+import { vulnerabilities } from "../webhooks/vulnerabilities-job.ts";
 import { activityExpiry } from "./activity-expiry.ts";
-import { approvals } from "./approvals.ts";
-import { automations } from "./automations.ts";
-import { carveBlocks, carveExpiry } from "./carve-expiry.ts";
-import { counts } from "./counts.ts";
 import { deviceManagement } from "./device-management.ts";
-import { hostExpiry } from "./host-expiry.ts";
-import { integrations } from "./integrations.ts";
-import type { Job } from "./job.ts";
-import { labelCriteria } from "./label-criteria.ts";
-import { liveQueryCleanup } from "./live-query-cleanup.ts";
-import { oneTimeCleanup } from "./one-time-cleanup.ts";
-import { outboxCleanup } from "./outbox-cleanup.ts";
-import { policyCounts } from "./policy-counts.ts";
-import { queryReports } from "./query-reports.ts";
-import { queryStats } from "./query-stats.ts";
-import { rateLimitCleanup } from "./rate-limit-cleanup.ts";
-import { sessionCleanup } from "./session-cleanup.ts";
-import { ssoCleanup } from "./sso-cleanup.ts";
-import { vulnerabilities } from "./vulnerabilities.ts";
 
 /** In the order in which they run when all are due. Hosts expire first, so that they are not counted. */
 export const allJobs: readonly Job[] = [

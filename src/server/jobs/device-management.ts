@@ -2,11 +2,11 @@
 // each time.
 import { channels } from "../core/channels.ts";
 import { hours } from "../core/clock.ts";
-import { hostMdm } from "../mdm/tables.ts";
+import type { Job } from "../core/job.ts";
+import type { ServerStore } from "../core/tables.ts";
+import { removeUnused } from "../core/unused.ts";
+import { hostMdm } from "../mdm-status/tables.ts";
 import { and, exists, has, not, oneOf } from "../store/query.ts";
-import type { ServerStore } from "../tables.ts";
-import { removeUnused } from "./counts.ts";
-import type { Job } from "./job.ts";
 
 const BATCH = 1000;
 const unenrolled = not(exists(hostMdm, "solution_id"));

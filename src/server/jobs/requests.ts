@@ -5,10 +5,10 @@ import { channels } from "../core/channels.ts";
 import { seconds } from "../core/clock.ts";
 import { type Context, type Services, within } from "../core/context.ts";
 import { conflict, notFound } from "../core/errors.ts";
+import type { Job } from "../core/job.ts";
 import { isNull, not, oneOf } from "../store/query.ts";
 import type { RowOf } from "../store/table.ts";
 import { allJobs } from "./all.ts";
-import type { Job } from "./job.ts";
 import { AlreadyRunning, carryOut } from "./schedule.ts";
 import type { jobRuns } from "./tables.ts";
 

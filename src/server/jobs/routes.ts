@@ -1,5 +1,5 @@
 import { jobsApi } from "../../api/jobs.ts";
-import { route } from "../core/route.ts";
+import { route } from "../core/http/route.ts";
 import { listJobs, requestJob } from "./requests.ts";
 
 export const jobRoutes = [

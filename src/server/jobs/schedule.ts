@@ -1,9 +1,9 @@
 // Runs due jobs on the leading server. The time of each run is stored, so that a restart repeats nothing.
 import { minutes, seconds } from "../core/clock.ts";
 import type { Services } from "../core/context.ts";
+import type { Job } from "../core/job.ts";
+import type { ServerStore } from "../core/tables.ts";
 import { eq } from "../store/query.ts";
-import type { ServerStore } from "../tables.ts";
-import type { Job } from "./job.ts";
 
 /** The time until a failed job is retried, independent of its period. */
 const RETRY_AFTER = minutes(5);

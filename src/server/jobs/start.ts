@@ -1,6 +1,6 @@
+import { stopBackground } from "../core/concurrency/background.ts";
 import type { Services } from "../core/context.ts";
 import { allJobs } from "./all.ts";
-import { stopBackground } from "./background.ts";
 import { runRequests } from "./requests.ts";
 import { carryOut, runSchedule } from "./schedule.ts";
 

@@ -1,5 +1,11 @@
 import { id, table, text, time } from "../store/table.ts";
 
+declare module "../core/tables.ts" {
+  interface Tables {
+    readonly jobRuns: typeof jobRuns;
+  }
+}
+
 export const jobRuns = table("job_runs", {
   id: id(),
   name: text().unique(),

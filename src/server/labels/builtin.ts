@@ -1,6 +1,6 @@
-import { builtinLabels } from "../agent/inventory/labels.ts";
 import type { Services } from "../core/context.ts";
 import { eq } from "../store/query.ts";
+import { builtinLabels } from "./builtin-labels.ts";
 
 /** Creates the built-in labels. The queries of a newer server version replace the older ones. */
 export async function ensureBuiltinLabels({ store, clock }: Pick<Services, "store" | "clock">): Promise<void> {

@@ -1,13 +1,14 @@
 // The number of hosts in each label. Counting two million memberships takes 0.2 s, so counts are cached in memory and
 // only labels whose members changed are counted again. Every change of members is published on a channel, in its
 // transaction.
-import { visible } from "../core/access.ts";
-import { channels } from "../core/channels.ts";
+
+import { ALL_MEMBERS as ALL, channels, HOSTS_MOVED as MOVED } from "../core/channels.ts";
+import { Sharing } from "../core/concurrency/sharing.ts";
 import type { Context, Services } from "../core/context.ts";
-import { Sharing } from "../core/sharing.ts";
+import { visible } from "../core/security/access.ts";
+import type { ServerTx } from "../core/tables.ts";
 import { hosts } from "../hosts/tables.ts";
 import { and, everything, exists, oneOf, type Predicate } from "../store/query.ts";
-import type { ServerTx } from "../tables.ts";
 
 type Counts = ReadonlyMap<number, number>;
 
@@ -108,8 +109,6 @@ export async function startLabelCounts({
 }
 
 const PAYLOAD_MAX = 7000;
-const ALL = "*";
-const MOVED = "moved";
 
 /** Call this in the transaction in which hosts join or leave labels. */
 export async function notifyMembersChanged(store: ServerTx, labelIds: Iterable<number>): Promise<void> {
@@ -118,9 +117,3 @@ export async function notifyMembersChanged(store: ServerTx, labelIds: Iterable<n
   const text = JSON.stringify(ids);
   await store.notify(channels.labelMembers, text.length <= PAYLOAD_MAX ? text : ALL);
 }
-
-/** Call this in the transaction that deletes hosts: their memberships are deleted too. */
-export const notifyHostsGone = (store: ServerTx): Promise<void> => store.notify(channels.labelMembers, ALL);
-
-/** Call this in the transaction that moves hosts between teams: the members that team users see change. */
-export const notifyHostsMoved = (store: ServerTx): Promise<void> => store.notify(channels.labelMembers, MOVED);

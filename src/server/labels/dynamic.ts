@@ -1,10 +1,11 @@
 // Dynamic labels, cached in memory. Agents report whether their host is a member by answering the label's query.
-import { Cached } from "../agent/cached.ts";
-import { ALL_HOSTS } from "../agent/inventory/labels.ts";
-import { platformFamily } from "../agent/inventory/platforms.ts";
+
 import { channels } from "../core/channels.ts";
+import { Cached } from "../core/concurrency/cached.ts";
 import type { Services } from "../core/context.ts";
+import { platformFamily } from "../core/platforms.ts";
 import { and, eq } from "../store/query.ts";
+import { ALL_HOSTS } from "./builtin-labels.ts";
 
 import { reaches } from "./reach.ts";
 

@@ -2,9 +2,9 @@
 import { recordActivity } from "../activities/record.ts";
 import { type Context, within } from "../core/context.ts";
 import { badRequest } from "../core/errors.ts";
+import type { ServerTx } from "../core/tables.ts";
 import { hostFor } from "../hosts/access.ts";
 import { and, eq, oneOf } from "../store/query.ts";
-import type { ServerTx } from "../tables.ts";
 import { notifyMembersChanged } from "./counts.ts";
 import { labelName } from "./names.ts";
 import { quoted } from "./scope.ts";

@@ -1,13 +1,14 @@
 // The members of a label, given by the names of hosts: as a whole or one by one.
-import { visible } from "../core/access.ts";
+
+import { parts } from "../core/concurrency/parts.ts";
 import type { Context } from "../core/context.ts";
-import { parts } from "../core/parts.ts";
 import { tokenHash } from "../core/random.ts";
+import { visible } from "../core/security/access.ts";
+import type { ServerTx } from "../core/tables.ts";
 import { spellingsOf } from "../hosts/identifier.ts";
 import { hosts } from "../hosts/tables.ts";
 import { and, eq, everything, exists, not, oneOf, type Predicate, same } from "../store/query.ts";
 import { ReferenceViolation } from "../store/store.ts";
-import type { ServerTx } from "../tables.ts";
 import { notifyMembersChanged } from "./counts.ts";
 import { labelMembers } from "./tables.ts";
 

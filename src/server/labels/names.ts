@@ -1,7 +1,7 @@
 import { isOneLine, NOT_ONE_LINE } from "../../api/fields.ts";
 import { NAME_MAX } from "../../api/labels.ts";
-import { builtinLabels } from "../agent/inventory/labels.ts";
 import { invalid } from "../core/errors.ts";
+import { builtinLabels } from "./builtin-labels.ts";
 
 /** A label's name in its stored form: composed (NFC) and trimmed. Names are compared exactly. */
 export const labelName = (given: string): string => given.normalize("NFC").trim();

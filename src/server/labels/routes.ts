@@ -1,7 +1,5 @@
-import { labelHostsApi } from "../../api/label-hosts.ts";
 import { labelsApi } from "../../api/labels.ts";
-import { route } from "../core/route.ts";
-import { listHosts } from "../hosts/list.ts";
+import { route } from "../core/http/route.ts";
 import { changeHostLabels } from "./host-labels.ts";
 import {
   createLabel,
@@ -20,7 +18,6 @@ export const labelRoutes = [
   route(labelsApi.get, ({ params }, ctx) => getLabel(ctx, params.id)),
   route(labelsApi.list, ({ query }, ctx) => listLabels(ctx, query)),
   route(labelsApi.summary, (_input, ctx) => summarizeLabels(ctx)),
-  route(labelHostsApi.hosts, ({ params, query }, ctx) => listHosts(ctx, { ...query, label_id: params.id })),
   route(labelsApi.delete, ({ params }, ctx) => deleteLabelByName(ctx, params.name)),
   route(labelsApi.deleteById, ({ params }, ctx) => deleteLabelById(ctx, params.id)),
   route(labelsApi.applySpecs, ({ body }, ctx) => applyLabelSpecs(ctx, body.specs)),

@@ -1,12 +1,12 @@
 // Validation of labels, and who may change them.
 import type { GivenCriteria } from "../../api/labels.ts";
-import { linuxPlatforms } from "../agent/inventory/platforms.ts";
-import { may, maySomewhere } from "../core/access.ts";
 import type { Context } from "../core/context.ts";
 import { alreadyExists, forbidden, invalid, notFound } from "../core/errors.ts";
+import { linuxPlatforms } from "../core/platforms.ts";
+import { may, maySomewhere } from "../core/security/access.ts";
+import type { ServerTx } from "../core/tables.ts";
 import { eq, oneOf } from "../store/query.ts";
 import { UniqueViolation } from "../store/store.ts";
-import type { ServerTx } from "../tables.ts";
 import type { LabelRow } from "./wire.ts";
 
 const platforms: ReadonlySet<string> = new Set([

@@ -2,8 +2,8 @@
 // scope.
 import type { Context } from "../core/context.ts";
 import { ApiError } from "../core/errors.ts";
+import type { ServerTx } from "../core/tables.ts";
 import { and, eq, everything, exists, not, oneOf, type Predicate } from "../store/query.ts";
-import type { ServerTx } from "../tables.ts";
 import { labelName } from "./names.ts";
 import { labelMembers } from "./tables.ts";
 

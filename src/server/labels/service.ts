@@ -4,7 +4,7 @@ import { recordActivity } from "../activities/record.ts";
 import { channels } from "../core/channels.ts";
 import { type Context, within } from "../core/context.ts";
 import { invalid, notFound } from "../core/errors.ts";
-import { page } from "../core/paging.ts";
+import { page } from "../core/http/paging.ts";
 import { eq, everything } from "../store/query.ts";
 import { ReferenceViolation } from "../store/store.ts";
 import { labelCounts } from "./counts.ts";

@@ -1,8 +1,8 @@
 // Labels as configuration: exported as a whole, and applied by name in one transaction.
 import type { GivenLabelSpec, LabelCriteria, LabelSpec } from "../../api/labels.ts";
+import { parts } from "../core/concurrency/parts.ts";
 import type { Context } from "../core/context.ts";
 import { invalid } from "../core/errors.ts";
-import { parts } from "../core/parts.ts";
 import { eq, oneOf } from "../store/query.ts";
 import { checkCriteria } from "./criteria.ts";
 import { againWithoutGone, hostsNamed, memberIds } from "./members.ts";
@@ -60,7 +60,7 @@ function checkSame(stored: LabelRow | undefined, spec: GivenLabelSpec, at: strin
 }
 
 /** `at` is the path of the spec within the request. */
-export function checkSpec(ctx: Pick<Context, "clock">, spec: GivenLabelSpec, at: string): Wanted {
+export function checkSpec(ctx: Pick<Context, "clock" | "extensions">, spec: GivenLabelSpec, at: string): Wanted {
   const name = checkLabelName(spec.name, `${at}.name`);
   if (spec.label_type === "builtin")
     throw invalid(`${at}.label_type`, `there is no built-in label ${JSON.stringify(name)}`);

@@ -1,6 +1,13 @@
 import type { LabelCriteria } from "../../api/labels.ts";
 import { id, int, json, ref, table, text, time } from "../store/table.ts";
 
+declare module "../core/tables.ts" {
+  interface Tables {
+    readonly labels: typeof labels;
+    readonly labelMembers: typeof labelMembers;
+  }
+}
+
 export const labels = table("labels", {
   id: id(),
   created_at: time(),

@@ -1,11 +1,11 @@
 // Writes and deletes labels and their members in the caller's transaction.
 import { setImmediate as breathe } from "node:timers/promises";
 import { recordActivities } from "../activities/record.ts";
+import { parts } from "../core/concurrency/parts.ts";
 import type { Context } from "../core/context.ts";
-import { parts } from "../core/parts.ts";
-import { newResultIds } from "../policies/result-ids.ts";
+import type { ServerTx } from "../core/tables.ts";
+import { newResultIds } from "../result-ids/new-ids.ts";
 import { eq, oneOf } from "../store/query.ts";
-import type { ServerTx } from "../tables.ts";
 import { notifyMembersChanged } from "./counts.ts";
 import { findMembers } from "./criteria.ts";
 import { replaceMembers } from "./members.ts";

@@ -1,17 +1,17 @@
 // Ends live queries: every target without an outcome gets its final state.
 import { recordActivity } from "../activities/record.ts";
+import { inBackground } from "../core/concurrency/background.ts";
 import type { Context } from "../core/context.ts";
-import { online } from "../hosts/selector/status.ts";
+import type { ServerTx } from "../core/tables.ts";
+import { online } from "../hosts/status.ts";
 import { hosts } from "../hosts/tables.ts";
-import { inBackground } from "../jobs/background.ts";
+import { viewerOf } from "../sessions/viewer.ts";
 import { and, eq, exists, oneOf } from "../store/query.ts";
-import type { ServerTx } from "../tables.ts";
-import { viewerOf } from "../users/viewer.ts";
 import { notifyServers } from "./messages.ts";
 import { type EndedBy, lockOf } from "./tables.ts";
 import type { CampaignRow } from "./work.ts";
 
-type Home = Pick<Context, "store" | "clock" | "config" | "log" | "dryRun">;
+type Home = Pick<Context, "store" | "clock" | "config" | "log" | "dryRun" | "extensions">;
 
 /** With up to this many targets they are updated before the call returns, otherwise in the background. */
 const SETTLED_INLINE_MAX = 1_000;

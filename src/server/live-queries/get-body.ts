@@ -2,8 +2,8 @@
 // URL before h3 handles the request.
 import type { IncomingMessage, RequestListener } from "node:http";
 import { versions } from "../../api/endpoint.ts";
-import { readBytes } from "../core/body.ts";
-import type { BodyRoom } from "../core/body-room.ts";
+import { readBytes } from "../core/http/body.ts";
+import type { BodyRoom } from "../core/http/body-room.ts";
 
 const BODY_MAX = 2 * 1024 * 1024;
 const paths = new Set(versions.map((version) => `/api/${version}/svc/queries/run`));

@@ -1,6 +1,6 @@
 // Notifications about live queries between servers, on the channel `channels.live`.
 import { channels } from "../core/channels.ts";
-import type { ServerTx } from "../tables.ts";
+import type { ServerTx } from "../core/tables.ts";
 
 export type LiveMessage =
   /** All targets of the query are written, so servers may send it to hosts. */

@@ -1,6 +1,7 @@
 // Stores results of live queries before they are acknowledged to the agent.
-import { createBatcher } from "../agent/batcher.ts";
-import type { LiveAnswer } from "../agent/results.ts";
+
+import type { LiveAnswer } from "../agent-protocol/names.ts";
+import { createBatcher } from "../core/concurrency/batcher.ts";
 import type { Services } from "../core/context.ts";
 import { and, eq, oneOf } from "../store/query.ts";
 import { StoreUnavailable } from "../store/store.ts";
@@ -27,7 +28,7 @@ const BATCH = 64;
 /** Maximum size of the rows written in one transaction. */
 const BATCH_BYTES = 8 * 1024 * 1024;
 
-type Home = Pick<Services, "store" | "clock" | "config" | "log" | "dryRun">;
+type Home = Pick<Services, "store" | "clock" | "config" | "log" | "dryRun" | "extensions">;
 
 export function createOutcomes(services: Home, work: Work): Outcomes {
   const { store, clock, log } = services;

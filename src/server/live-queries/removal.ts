@@ -1,5 +1,5 @@
+import type { ServerStore } from "../core/tables.ts";
 import { and, eq, lt, oneOf } from "../store/query.ts";
-import type { ServerStore } from "../tables.ts";
 
 /** Targets deleted per transaction, few enough not to block other writers. */
 const BATCH = 2_000;

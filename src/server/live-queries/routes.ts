@@ -1,5 +1,5 @@
 import { liveQueriesApi } from "../../api/live-queries.ts";
-import { route } from "../core/route.ts";
+import { route } from "../core/http/route.ts";
 import { queryHost, queryHostByIdentifier, runSavedQueries, runSavedQuery } from "./run.ts";
 import {
   assertEnabled,

@@ -1,6 +1,7 @@
 // Converts a host's live result to its stored form: text only, within the limits.
-import { cellText, clip, type Row } from "../agent/inventory/rows.ts";
-import type { LiveAnswer } from "../agent/results.ts";
+
+import type { LiveAnswer } from "../agent-protocol/names.ts";
+import { cellText, clip, type Row } from "../agent-protocol/rows.ts";
 import { cleanText } from "../store/rows.ts";
 import { CELL_MAX, ERROR_MAX, HOST_BYTES_MAX, HOST_ROWS_MAX } from "./limits.ts";
 

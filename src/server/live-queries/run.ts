@@ -2,13 +2,13 @@
 // ends.
 import type { z } from "zod";
 import type { HostAnswer, liveQueriesApi } from "../../api/live-queries.ts";
-import { may, visible } from "../core/access.ts";
 import type { Context } from "../core/context.ts";
 import { ApiError, badRequest, forbidden } from "../core/errors.ts";
 import { tokenHash } from "../core/random.ts";
+import { may, visible } from "../core/security/access.ts";
 import type { HostRow } from "../hosts/access.ts";
 import { hostNamed } from "../hosts/identifier.ts";
-import { online } from "../hosts/selector/status.ts";
+import { online } from "../hosts/status.ts";
 import { and, eq, gt, lt, oneOf, or } from "../store/query.ts";
 import { actionFor, selectionOf, targetsFor } from "../targets/select.ts";
 import { endCampaign } from "./ending.ts";

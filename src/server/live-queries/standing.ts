@@ -1,10 +1,10 @@
 // Checks, whenever a host is about to get a live query, that the user who started it may still run it there. A query
 // may wait for days, during which hosts change team and users change roles.
 import { isCarving } from "../carves/carving-sql.ts";
-import { may } from "../core/access.ts";
-import type { ServerTx } from "../tables.ts";
+import { may } from "../core/security/access.ts";
+import type { ServerTx } from "../core/tables.ts";
+import { viewerOf } from "../sessions/viewer.ts";
 import { actionFor } from "../targets/select.ts";
-import { viewerOf } from "../users/viewer.ts";
 import type { CampaignRow } from "./work.ts";
 
 /** Whether the query may be sent to hosts of that team. */

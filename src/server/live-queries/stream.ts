@@ -1,10 +1,10 @@
 // A live query as server-sent events (WHATWG HTML, 9.2). Resumable by the number of the last result read.
 import type { Streamed } from "../../api/endpoint.ts";
 import { liveQueriesApi } from "../../api/live-queries.ts";
-import { maySomewhere } from "../core/access.ts";
 import type { Context } from "../core/context.ts";
 import { badRequest } from "../core/errors.ts";
-import { tokenAllows } from "../core/token-scope.ts";
+import { tokenAllows } from "../core/http/token-scope.ts";
+import { maySomewhere } from "../core/security/access.ts";
 import { streamsOf } from "../sessions/streams.ts";
 import { follow, type LiveEvent } from "./follow.ts";
 import { ownCampaign } from "./service.ts";

@@ -1,5 +1,12 @@
 import { bool, id, int, json, packed, ref, table, text, time } from "../store/table.ts";
 
+declare module "../core/tables.ts" {
+  interface Tables {
+    readonly campaigns: typeof campaigns;
+    readonly campaignHosts: typeof campaignHosts;
+  }
+}
+
 /** The requested targets; the resulting hosts are in `campaign_hosts`. */
 export interface CampaignTargets {
   readonly hosts: readonly number[];

@@ -1,6 +1,6 @@
 import type { Accounting, LiveQuery, LiveStatus, LiveTotals } from "../../api/live-queries.ts";
 import type { Context } from "../core/context.ts";
-import { isNew, missing, online } from "../hosts/selector/status.ts";
+import { isNew, missing, online } from "../hosts/status.ts";
 import { and, eq, exists, type Predicate } from "../store/query.ts";
 import { campaignHosts } from "./tables.ts";
 import type { CampaignRow } from "./work.ts";

@@ -1,6 +1,6 @@
 // In-memory state of live queries on every server: which hosts have to run which queries. Polls read only this.
-import { LIVE_PREFIX } from "../agent/results.ts";
-import type { AgentReply } from "../agent/wire.ts";
+import { LIVE_PREFIX } from "../agent-protocol/names.ts";
+import type { AgentReply } from "../agent-protocol/wire.ts";
 import { channels } from "../core/channels.ts";
 import type { Services } from "../core/context.ts";
 import { and, eq, gt, oneOf } from "../store/query.ts";

@@ -2,8 +2,8 @@
 import { connect, type Socket } from "node:net";
 import type { SMTPTransportOptions } from "nodemailer/lib/smtp-transport";
 import type { SmtpSettings } from "../../api/app-config.ts";
-import { BlockedAddress, checkedLookup, checkHost, plainHost } from "../core/outbound-addresses.ts";
-import type { Settings } from "../core/settings.ts";
+import { BlockedAddress, checkedLookup, checkHost, plainHost } from "../core/outbound/addresses.ts";
+import type { Settings } from "../core/settings/settings.ts";
 import { systemTrust } from "./trust.ts";
 
 export interface Letter {

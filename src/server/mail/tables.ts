@@ -1,5 +1,11 @@
 import { id, json, ref, table, text, time } from "../store/table.ts";
 
+declare module "../core/tables.ts" {
+  interface Tables {
+    readonly oneTimeTokens: typeof oneTimeTokens;
+  }
+}
+
 /** Single-use tokens of mailed links and browser sign-ins. Stored as hashes, deleted after use or expiry. */
 export const oneTimeTokens = table("one_time_tokens", {
   id: id(),

@@ -2,8 +2,8 @@
 import type { MunkiInventory, MunkiIssue } from "../agent/inventory/munki.ts";
 import { channels } from "../core/channels.ts";
 import { isoAt } from "../core/clock.ts";
+import type { ServerStore } from "../core/tables.ts";
 import type { InsertOf } from "../store/table.ts";
-import type { ServerStore } from "../tables.ts";
 import type { hostMunki } from "./tables.ts";
 
 export interface MunkiAnswer {

@@ -1,11 +1,11 @@
 // Munki on Macs, together with their device management.
 import type { DesktopAdmin, HostDesktopAdmin } from "../../api/host-details.ts";
-import { inTeam, visible } from "../core/access.ts";
+import { sharing } from "../core/concurrency/sharing.ts";
 import type { Context } from "../core/context.ts";
-import { sharing } from "../core/sharing.ts";
+import { inTeam, visible } from "../core/security/access.ts";
 import { hostFor } from "../hosts/access.ts";
 import { hosts } from "../hosts/tables.ts";
-import { enrollmentCounts, enrollmentOf } from "../mdm/service.ts";
+import { enrollmentCounts, enrollmentOf } from "../mdm-status/service.ts";
 import { and, eq, exists, oneOf } from "../store/query.ts";
 import { compareText } from "../store/rows.ts";
 

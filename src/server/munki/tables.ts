@@ -1,5 +1,12 @@
 import { id, idOf, ids, json, table, text, time } from "../store/table.ts";
 
+declare module "../core/tables.ts" {
+  interface Tables {
+    readonly munkiIssues: typeof munkiIssues;
+    readonly hostMunki: typeof hostMunki;
+  }
+}
+
 export const munkiIssues = table(
   "munki_issues",
   { id: id(), name: text(), type: text<"error" | "warning">() },

@@ -1,17 +1,19 @@
 import type { Services } from "../core/context.ts";
-import { deliverTicket } from "../tickets/deliver.ts";
-import { deliverWebhook } from "../webhooks/deliver.ts";
 import { notDelivered, type Outcome } from "./outcome.ts";
 import type { OutboxRow } from "./service.ts";
 
 /** Makes one delivery attempt. Throws only if the store is unavailable. */
-export async function deliver(services: Services, row: OutboxRow, signal: AbortSignal): Promise<Outcome> {
-  switch (row.kind) {
-    case "webhook":
-      return deliverWebhook(services, row, signal);
-    case "ticket":
-      return deliverTicket(services, row, signal);
-    default:
-      return notDelivered("this server version cannot send this kind of delivery");
+export type Deliver = (services: Services, row: OutboxRow, signal: AbortSignal) => Promise<Outcome>;
+
+declare module "../core/extensions.ts" {
+  interface Extensions {
+    readonly deliveries: Readonly<Record<OutboxRow["kind"], Deliver>>;
   }
 }
+
+export const deliver: Deliver = async (services, row, signal) => {
+  // A newer server may have added the row.
+  const deliveries: Readonly<Partial<Record<string, Deliver>>> = services.extensions.deliveries;
+  const send = deliveries[row.kind];
+  return send ? send(services, row, signal) : notDelivered("this server version cannot send this kind of delivery");
+};

@@ -2,8 +2,8 @@
 import { recordActivity } from "../activities/record.ts";
 import { isoAt, isoPlus } from "../core/clock.ts";
 import { type Services, serviceContext, within } from "../core/context.ts";
+import type { ServerTx } from "../core/tables.ts";
 import { and, eq, lte } from "../store/query.ts";
-import type { ServerTx } from "../tables.ts";
 import { isDestinationDown, isRefused, type Outcome, retryAfterOf, retryDelay } from "./outcome.ts";
 import { GIVE_UP_REFUSED_AFTER, type OutboxRow } from "./service.ts";
 

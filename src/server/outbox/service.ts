@@ -3,8 +3,8 @@
 import { channels } from "../core/channels.ts";
 import { hours, isoPlus, minutes } from "../core/clock.ts";
 import type { Services } from "../core/context.ts";
+import type { ServerTx } from "../core/tables.ts";
 import type { RowOf } from "../store/table.ts";
-import type { ServerTx } from "../tables.ts";
 import { wakeMessage } from "./messages.ts";
 import type { outbox } from "./tables.ts";
 

@@ -1,5 +1,11 @@
 import { id, int, json, packed, table, text, time } from "../store/table.ts";
 
+declare module "../core/tables.ts" {
+  interface Tables {
+    readonly outbox: typeof outbox;
+  }
+}
+
 /**
  * Requests to other servers, stored in the transaction of the change that they report. Kept for some time after
  * delivery.

@@ -5,7 +5,7 @@ import { channels } from "../core/channels.ts";
 import { isoPlus } from "../core/clock.ts";
 import { type Context, within } from "../core/context.ts";
 import { conflict, notFound } from "../core/errors.ts";
-import { page } from "../core/paging.ts";
+import { page } from "../core/http/paging.ts";
 import { and, eq, everything, gt } from "../store/query.ts";
 import { wakeMessage } from "./messages.ts";
 import { GIVE_UP_AFTER, type OutboxRow } from "./service.ts";

@@ -1,5 +1,5 @@
 import { packsApi } from "../../api/packs.ts";
-import { type Route, route } from "../core/route.ts";
+import { type Route, route } from "../core/http/route.ts";
 import { entriesOfPack, getEntry, modifyInPack, removeFromPack, scheduleInPack } from "./scheduled.ts";
 import { createPack, deletePack, deletePackByName, getPack, listPacks, modifyPack } from "./service.ts";
 import { applyPackSpecs, getPackSpec, listPackSpecs } from "./specs.ts";

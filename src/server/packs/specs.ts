@@ -4,11 +4,11 @@ import { recordActivity } from "../activities/record.ts";
 import { admitKeptSql } from "../carves/admit.ts";
 import { type Context, isPremium } from "../core/context.ts";
 import { badRequest, notFound } from "../core/errors.ts";
+import { nameKey } from "../core/name-key.ts";
 import { labelName } from "../labels/names.ts";
 import { queryName } from "../queries/rules.ts";
 import { changingQueries } from "../queries/service.ts";
 import { and, eq, isNull, oneOf, type Predicate } from "../store/query.ts";
-import { nameKey } from "../teams/names.ts";
 import { checkedPackName, packName, replaceTargets } from "./service.ts";
 import { entriesOnWire, type PackRow } from "./wire.ts";
 

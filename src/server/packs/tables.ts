@@ -1,5 +1,13 @@
 import { bool, id, int, ref, table, text, time } from "../store/table.ts";
 
+declare module "../core/tables.ts" {
+  interface Tables {
+    readonly packs: typeof packs;
+    readonly packTargets: typeof packTargets;
+    readonly scheduledQueries: typeof scheduledQueries;
+  }
+}
+
 export const packs = table("packs", {
   id: id(),
   created_at: time(),

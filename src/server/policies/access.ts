@@ -1,7 +1,7 @@
 import type { Action } from "../../api/access.ts";
-import { authorize, may } from "../core/access.ts";
 import type { Context } from "../core/context.ts";
 import { forbidden, notFound } from "../core/errors.ts";
+import { authorize, may } from "../core/security/access.ts";
 import { authorizeTeam } from "../teams/access.ts";
 import { type Place, type PolicyRow, placeOf } from "./applies.ts";
 

@@ -1,9 +1,9 @@
 // Decides which hosts a policy applies to: by team, platform and labels.
-import { platformFamily } from "../agent/inventory/platforms.ts";
+import { platformFamily } from "../core/platforms.ts";
+import type { ServerTx } from "../core/tables.ts";
 import type { LabelScope } from "../labels/scope.ts";
 import { eq, oneOf, or, type Predicate } from "../store/query.ts";
 import type { RowOf } from "../store/table.ts";
-import type { ServerTx } from "../tables.ts";
 import type { policies } from "./tables.ts";
 
 export type PolicyRow = RowOf<typeof policies>;

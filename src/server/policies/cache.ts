@@ -1,7 +1,8 @@
 // Caches policies in the form in which agents get them.
-import { Cached } from "../agent/cached.ts";
-import { POLICY_PREFIX } from "../agent/results.ts";
+
+import { POLICY_PREFIX } from "../agent-protocol/names.ts";
 import { channels } from "../core/channels.ts";
+import { Cached } from "../core/concurrency/cached.ts";
 import type { Services } from "../core/context.ts";
 import { inScope, type LabelScope } from "../labels/scope.ts";
 import { isOfTeam, isOnPlatform, labelScopes, labelsByHost, type Place } from "./applies.ts";

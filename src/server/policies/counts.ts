@@ -1,10 +1,10 @@
 // The numbers of passing and failing hosts of each policy. Transactions that change results record differences, which
 // one of the servers adds to the counts shortly afterwards.
 import { channels } from "../core/channels.ts";
+import { startTriggeredTask } from "../core/concurrency/triggered-task.ts";
 import type { Services } from "../core/context.ts";
-import { startTriggeredTask } from "../core/triggered-task.ts";
+import type { ServerStore, ServerTx } from "../core/tables.ts";
 import { and, eq, gt, has, lte, oneOf } from "../store/query.ts";
-import type { ServerStore, ServerTx } from "../tables.ts";
 
 /** Lock for transactions that change policies or their counts. */
 export const POLICIES_LOCK = "policies";

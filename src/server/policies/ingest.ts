@@ -1,8 +1,8 @@
 // Stores policy results, as part of the transaction that stores all results of a host.
 import { isoAt } from "../core/clock.ts";
 import type { Services } from "../core/context.ts";
+import type { ServerTx } from "../core/tables.ts";
 import { and, eq, oneOf } from "../store/query.ts";
-import type { ServerTx } from "../tables.ts";
 import { isOfTeam } from "./applies.ts";
 import { recordFailing } from "./automations.ts";
 import { type AskedPolicy, type PolicySnapshot, policiesFor } from "./cache.ts";

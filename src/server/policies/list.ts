@@ -1,7 +1,7 @@
 import type { Policy } from "../../api/policies.ts";
 import type { Context } from "../core/context.ts";
 import { notFound } from "../core/errors.ts";
-import { type PageQuery, page, pageOfArray } from "../core/paging.ts";
+import { type PageQuery, page, pageOfArray } from "../core/http/paging.ts";
 import { and, eq, everything, or, type Predicate, search } from "../store/query.ts";
 import { checkReadsGlobal, placeFor, policyFor, readsGlobal, sameTeam } from "./access.ts";
 import { inPlace, placeOf } from "./applies.ts";

@@ -1,7 +1,7 @@
-import { authorize } from "../core/access.ts";
 import type { Context } from "../core/context.ts";
 import { badRequest, notFound } from "../core/errors.ts";
-import { needPremium } from "../core/tier.ts";
+import { needPremium } from "../core/http/tier.ts";
+import { authorize } from "../core/security/access.ts";
 import { or } from "../store/query.ts";
 import { knows, placeFor } from "./access.ts";
 import { inPlace } from "./applies.ts";

@@ -5,11 +5,11 @@
 import type { HostPolicy } from "../../api/policies.ts";
 import { channels } from "../core/channels.ts";
 import type { Context } from "../core/context.ts";
+import type { ServerTx } from "../core/tables.ts";
 import { inScope } from "../labels/scope.ts";
 import { and, eq, everything, gt, has, oneOf, or, type Predicate } from "../store/query.ts";
 import { side } from "../store/sides.ts";
 import type { RowOf } from "../store/table.ts";
-import type { ServerTx } from "../tables.ts";
 import { isOfTeam, isOnPlatform, labelScopes, labelsByHost, ofHostsIn, type PolicyRow, teamIdOf } from "./applies.ts";
 import { type CountChanges, hostPolicies } from "./tables.ts";
 

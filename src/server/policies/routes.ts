@@ -1,7 +1,7 @@
 import { policiesApi } from "../../api/policies.ts";
 import type { Context } from "../core/context.ts";
 import { ApiError, badRequest } from "../core/errors.ts";
-import { type Route, route } from "../core/route.ts";
+import { type Route, route } from "../core/http/route.ts";
 import { countGlobal, countOfTeam, getPolicy, listGlobal, listOfTeam } from "./list.ts";
 import { resetAutomations } from "./reset.ts";
 import { createPolicy, deletePolicies, modifyPolicy } from "./service.ts";

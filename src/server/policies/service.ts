@@ -1,15 +1,14 @@
 // Creates, changes and deletes policies.
 import type { Policy, PolicyChanges, PolicyCreated } from "../../api/policies.ts";
 import { recordActivities, recordActivity } from "../activities/record.ts";
-import { may } from "../core/access.ts";
 import { channels } from "../core/channels.ts";
+import { inBackground } from "../core/concurrency/background.ts";
+import { parts } from "../core/concurrency/parts.ts";
 import { type Context, within } from "../core/context.ts";
 import { badRequest, forbidden, notFound } from "../core/errors.ts";
-import { parts } from "../core/parts.ts";
-import { inBackground } from "../jobs/background.ts";
+import { may } from "../core/security/access.ts";
 import { resolveLabelNames, scopePredicate } from "../labels/scope.ts";
 import { eq, not, oneOf } from "../store/query.ts";
-import type { ServerTx } from "../tables.ts";
 import { knows, placeFor, sameTeam } from "./access.ts";
 import { labelScopes, type Place, type PolicyRow, teamIdOf } from "./applies.ts";
 import { forgetInConfig } from "./automations.ts";
@@ -179,12 +178,14 @@ export async function removePolicies(
 }
 
 /**
- * The results to pass to `dropResults` after a team was deleted. Call it before the deletion, in the same transaction.
+ * Call it before a team is deleted, with which its policies go, in the same transaction. Returns the work to do after
+ * that.
  */
-export async function policiesLeavingWithTeam(store: ServerTx, teamId: number): Promise<number[]> {
+export async function policiesLeave({ store }: Context, teamId: number): Promise<(ctx: Context) => void> {
   const rows = await store.policies.pick(["result_id"], { where: eq("team_id", teamId) });
   if (rows.length > 0) await store.notify(channels.policies, "");
-  return rows.map(({ result_id }) => result_id);
+  const results = rows.map(({ result_id }) => result_id);
+  return (ctx) => dropResults(ctx, results);
 }
 
 async function labelsNamed(ctx: Context, { names, excludes }: Labels): Promise<PolicyLabels> {

@@ -1,8 +1,9 @@
 // Policy counts restricted to what the caller may see. The stored counts cover all hosts of a policy; callers with
 // access to some teams only, and lists of one team, get global policies counted over those hosts.
-import { visible } from "../core/access.ts";
+
+import { sharing } from "../core/concurrency/sharing.ts";
 import type { Context } from "../core/context.ts";
-import { sharing } from "../core/sharing.ts";
+import { visible } from "../core/security/access.ts";
 import { hosts } from "../hosts/tables.ts";
 import { and, everything, exists, type Predicate } from "../store/query.ts";
 import type { PolicyRow } from "./applies.ts";

@@ -1,5 +1,15 @@
 import { bool, id, idOf, ids, int, json, ref, table, text, time } from "../store/table.ts";
 
+declare module "../core/tables.ts" {
+  interface Tables {
+    readonly policies: typeof policies;
+    readonly policyLabels: typeof policyLabels;
+    readonly hostPolicies: typeof hostPolicies;
+    readonly policyCountChanges: typeof policyCountChanges;
+    readonly policyEvents: typeof policyEvents;
+  }
+}
+
 export const policies = table(
   "policies",
   {
@@ -57,9 +67,6 @@ export const hostPolicies = table("host_policies", {
   /** Length of `failing`, for sorting lists. */
   failing_count: int().default(0).ordered(),
 });
-
-/** Sequence for `result_id` and `asked_revision`: ids are never reused, and only the newest row is kept. */
-export const policyResultIds = table("policy_result_ids", { id: id(), created_at: time() });
 
 /** Differences of passing and failing host counts in one transaction, by result id. */
 export type CountChanges = readonly (readonly [resultId: number, passing: number, failing: number])[];

@@ -1,9 +1,10 @@
 // The number of hosts that have not reported a result for the current query of a policy. Computed on demand, since
 // hosts are added, removed and changed without writing to any policy.
-import { onPlatform } from "../hosts/selector/status.ts";
+
+import type { ServerTx } from "../core/tables.ts";
+import { onPlatform } from "../hosts/status.ts";
 import { type LabelScope, scopePredicate } from "../labels/scope.ts";
 import { and, eq, everything, exists, has, isNull, not, or, type Predicate } from "../store/query.ts";
-import type { ServerTx } from "../tables.ts";
 import type { PolicyRow } from "./applies.ts";
 import { hostPolicies } from "./tables.ts";
 

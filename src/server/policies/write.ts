@@ -1,13 +1,13 @@
 // Bulk writes of policies and their labels, in the caller's transaction, which must hold the policies lock.
 import { admitKeptSql } from "../carves/admit.ts";
+import { parts } from "../core/concurrency/parts.ts";
 import type { Context } from "../core/context.ts";
 import { alreadyExists } from "../core/errors.ts";
-import { parts } from "../core/parts.ts";
-import { checkLicenseRuns } from "../core/tier.ts";
+import { checkLicenseRuns } from "../core/http/tier.ts";
+import { newResultIds } from "../result-ids/new-ids.ts";
 import { oneOf } from "../store/query.ts";
 import { UniqueViolation } from "../store/store.ts";
 import { labelScopes, type Place, type PolicyRow } from "./applies.ts";
-import { newResultIds } from "./result-ids.ts";
 import { type Columns, outdatesResults } from "./rules.ts";
 
 export interface PolicyLabels {

@@ -1,7 +1,7 @@
 import type { Action } from "../../api/access.ts";
-import { may, visible } from "../core/access.ts";
 import type { Context, Viewer } from "../core/context.ts";
 import { forbidden, notFound } from "../core/errors.ts";
+import { may, visible } from "../core/security/access.ts";
 import { isNull, or, type Predicate } from "../store/query.ts";
 import type { RowOf } from "../store/table.ts";
 import type { queries } from "./tables.ts";

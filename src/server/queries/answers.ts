@@ -1,7 +1,8 @@
 // Extracts query results from the result lines of a host (agent protocol, section 5).
-import { cellText } from "../agent/inventory/rows.ts";
-import { isWideRow, parseExactly } from "../agent/json-scan.ts";
-import type { ResultLine } from "../agent/log.ts";
+
+import { isWideRow, parseExactly } from "../agent-protocol/json-scan.ts";
+import type { ResultLine } from "../agent-protocol/lines.ts";
+import { cellText } from "../agent-protocol/rows.ts";
 import type { KnownQuery, Plan } from "./plan.ts";
 
 export interface Answer {

@@ -1,5 +1,5 @@
 // Selects the result lines that are written to the log destination (agent protocol, section 5).
-import type { ResultLine } from "../agent/log.ts";
+import type { ResultLine } from "../agent-protocol/lines.ts";
 import type { Plan, PlanCache } from "./plan.ts";
 
 const isWanted = (plan: Plan, { value: { name } }: ResultLine): boolean =>

@@ -1,10 +1,11 @@
 // The cached plan of scheduled queries. Rebuilt when queries, packs, labels, teams or the configuration change.
-import { Cached } from "../agent/cached.ts";
-import { ALL_HOSTS } from "../agent/inventory/labels.ts";
+
 import { channels } from "../core/channels.ts";
+import { Cached } from "../core/concurrency/cached.ts";
 import type { Services } from "../core/context.ts";
+import type { ServerStore } from "../core/tables.ts";
+import { ALL_HOSTS } from "../labels/builtin-labels.ts";
 import { and, eq, gt, oneOf } from "../store/query.ts";
-import type { ServerStore } from "../tables.ts";
 import { namesAsSent, splitResultName } from "./names.ts";
 import { reportRules } from "./report.ts";
 

@@ -1,7 +1,7 @@
 import type { ReportRow } from "../../api/queries.ts";
 import type { Context } from "../core/context.ts";
 import { csvText } from "../core/csv.ts";
-import { bytesOf } from "../core/text-stream.ts";
+import { bytesOf } from "../core/http/text-stream.ts";
 import { queryFor } from "./access.ts";
 import { reportPages } from "./report.ts";
 

@@ -1,9 +1,9 @@
 // Renders the stored results of scheduled queries.
 import type { ReportRow } from "../../api/queries.ts";
-import { inTeam } from "../core/access.ts";
 import type { Context } from "../core/context.ts";
 import { notFound } from "../core/errors.ts";
-import { jsonWithList } from "../core/text-stream.ts";
+import { jsonWithList } from "../core/http/text-stream.ts";
+import { inTeam } from "../core/security/access.ts";
 import { hostFor } from "../hosts/access.ts";
 import { hosts } from "../hosts/tables.ts";
 import { and, eq, exists, gt, oneOf, type Predicate } from "../store/query.ts";

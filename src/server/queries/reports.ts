@@ -1,15 +1,14 @@
 // Stores the result lines of hosts as reports. A log request is acknowledged only after its results are stored.
 // Requests that arrive while a batch is being written share the next transaction.
-import type { HostState } from "../agent/host-state.ts";
-import type { ResultLine } from "../agent/log.ts";
+import type { ResultLine } from "../agent-protocol/lines.ts";
 import { channels } from "../core/channels.ts";
 import { minutes } from "../core/clock.ts";
 import type { Services } from "../core/context.ts";
+import type { ServerTx } from "../core/tables.ts";
 import { and, oneOf } from "../store/query.ts";
 import { BadRow } from "../store/rows.ts";
 import { ReferenceViolation, StoreUnavailable } from "../store/store.ts";
 import type { InsertOf } from "../store/table.ts";
-import type { ServerTx } from "../tables.ts";
 import { type Answer, answersIn, sizeOf } from "./answers.ts";
 import type { KnownQuery, Plan, PlanCache } from "./plan.ts";
 import { reportRules, storedRows } from "./report.ts";
@@ -26,7 +25,11 @@ export interface ReportIntake {
   stop(): Promise<void>;
 }
 
-type Asked = Pick<HostState, "id" | "teamId">;
+/** The host that sent the lines. */
+interface Asked {
+  readonly id: number;
+  readonly teamId: number | null;
+}
 
 interface Waiting {
   readonly hostId: number;

@@ -1,6 +1,6 @@
 import { queriesApi } from "../../api/queries.ts";
 import { scheduleApi } from "../../api/schedule.ts";
-import { type Route, route } from "../core/route.ts";
+import { type Route, route } from "../core/http/route.ts";
 import { hostReport, queryReport } from "./report.ts";
 import { reportCsv } from "./report-csv.ts";
 import { createEntry, deleteEntry, listEntries, modifyEntry } from "./schedule.ts";

@@ -2,10 +2,10 @@
 import type { QueryLogging } from "../../api/queries.ts";
 import type { ScheduleChange, ScheduledEntry } from "../../api/schedule.ts";
 import { recordActivity } from "../activities/record.ts";
-import { authorize } from "../core/access.ts";
 import type { Context } from "../core/context.ts";
 import { badRequest, notFound } from "../core/errors.ts";
-import { type PageQuery, page } from "../core/paging.ts";
+import { type PageQuery, page } from "../core/http/paging.ts";
+import { authorize } from "../core/security/access.ts";
 import { and, eq, gt } from "../store/query.ts";
 import { authorizeTeam, getTeamRow } from "../teams/access.ts";
 import { mayRead, type QueryRow, queryFor, readable } from "./access.ts";

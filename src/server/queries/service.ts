@@ -1,12 +1,12 @@
 import type { z } from "zod";
 import type { Query, QueryFields, queriesApi } from "../../api/queries.ts";
 import { recordActivities, recordActivity } from "../activities/record.ts";
-import { authorize, may, visible } from "../core/access.ts";
 import { channels } from "../core/channels.ts";
+import { parts } from "../core/concurrency/parts.ts";
 import { type Context, isPremium, within } from "../core/context.ts";
 import { alreadyExists, badRequest, forbidden, notFound } from "../core/errors.ts";
-import { page } from "../core/paging.ts";
-import { parts } from "../core/parts.ts";
+import { page } from "../core/http/paging.ts";
+import { authorize, may, visible } from "../core/security/access.ts";
 import { resolveLabelNames } from "../labels/scope.ts";
 import { and, eq, everything, gt, isNull, oneOf, or, type Predicate, search } from "../store/query.ts";
 import { UniqueViolation } from "../store/store.ts";

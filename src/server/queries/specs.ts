@@ -1,11 +1,11 @@
 // Queries from configuration files, identified by team name and query name.
 import type { GivenSpec, QuerySpec } from "../../api/queries.ts";
 import { recordActivity } from "../activities/record.ts";
-import { authorize } from "../core/access.ts";
 import { type Context, isPremium } from "../core/context.ts";
 import { badRequest, notFound } from "../core/errors.ts";
+import { nameKey } from "../core/name-key.ts";
+import { authorize } from "../core/security/access.ts";
 import { and, eq, oneOf } from "../store/query.ts";
-import { nameKey } from "../teams/names.ts";
 import { mayRead, type QueryRow } from "./access.ts";
 import { queryName, wholeFields } from "./rules.ts";
 import { changingQueries, insertQuery, queriesOf, scopeOf, updateQuery } from "./service.ts";

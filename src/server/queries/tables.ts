@@ -1,5 +1,13 @@
 import { bool, id, int, json, packed, ref, table, text, time } from "../store/table.ts";
 
+declare module "../core/tables.ts" {
+  interface Tables {
+    readonly queries: typeof queries;
+    readonly queryLabels: typeof queryLabels;
+    readonly queryResults: typeof queryResults;
+  }
+}
+
 /** Execution times of a scheduled query over all hosts, in milliseconds; null if no host has run it yet. */
 export interface QueryStats {
   readonly system_time_p50: number | null;

@@ -1,8 +1,8 @@
 // Bulk writes of queries and their labels, in the caller's transaction, which must hold the queries lock.
 import { admitKeptSql } from "../carves/admit.ts";
+import { parts } from "../core/concurrency/parts.ts";
 import type { Context } from "../core/context.ts";
-import { parts } from "../core/parts.ts";
-import { checkLicenseRuns } from "../core/tier.ts";
+import { checkLicenseRuns } from "../core/http/tier.ts";
 import { oneOf } from "../store/query.ts";
 import type { QueryRow } from "./access.ts";
 import { outdatesReport, type QueryColumns } from "./rules.ts";

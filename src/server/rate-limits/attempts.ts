@@ -1,4 +1,4 @@
-import { placeOf } from "./place.ts";
+import { placeOf } from "../core/http/place.ts";
 import { type Bucket, countAttempt, type LimitedBy } from "./shared.ts";
 
 /**

@@ -1,10 +1,10 @@
 // Limits the failed attempts of one address in a time span. Successes are not counted, because many hosts share an
 // address.
 import { type Clock, isoAt, minutes } from "../core/clock.ts";
-import { type Caller, isLoopback } from "../core/proxies.ts";
+import { placeOf } from "../core/http/place.ts";
+import { type Caller, isLoopback } from "../core/http/proxies.ts";
+import type { ServerTx } from "../core/tables.ts";
 import { eq, oneOf } from "../store/query.ts";
-import type { ServerTx } from "../tables.ts";
-import { placeOf } from "./place.ts";
 import { hashOf } from "./shared.ts";
 
 export interface FailureLimit {

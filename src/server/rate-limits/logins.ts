@@ -1,5 +1,5 @@
 import { days, minutes } from "../core/clock.ts";
-import { placeOf } from "./place.ts";
+import { placeOf } from "../core/http/place.ts";
 import { type Bucket, countAttempt, forgetAttempts, isMarked, type LimitedBy, mark } from "./shared.ts";
 
 export const LOGINS_PER_MINUTE = 10;

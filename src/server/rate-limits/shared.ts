@@ -3,8 +3,8 @@ import { createHash } from "node:crypto";
 import { isoAt } from "../core/clock.ts";
 import type { Services } from "../core/context.ts";
 import { limitExceeded } from "../core/errors.ts";
+import type { ServerTx } from "../core/tables.ts";
 import { eq, oneOf } from "../store/query.ts";
-import type { ServerTx } from "../tables.ts";
 import { type Hit, isAhead, recent, type Window, waitOf, withHit } from "./windows.ts";
 
 /** A counter with its limit. */

@@ -1,6 +1,12 @@
 import { id, json, table, text, time } from "../store/table.ts";
 import type { Hit } from "./windows.ts";
 
+declare module "../core/tables.ts" {
+  interface Tables {
+    readonly rateLimits: typeof rateLimits;
+  }
+}
+
 /**
  * Counts of rate limits, shared by all servers. Rows are written only for attempts that were allowed, which each
  * limit caps for all callers together, and for a limited number of addresses with failures: strangers cannot fill the

@@ -1,6 +1,6 @@
 import type { Services } from "../core/context.ts";
+import type { ServerTx } from "../core/tables.ts";
 import { eq } from "../store/query.ts";
-import type { ServerTx } from "../tables.ts";
 
 /** The key of that name, 32 random bytes in base64url; made at the first call, by whichever server is first. */
 export async function serverSecret(

@@ -1,5 +1,11 @@
 import { id, table, text, time } from "../store/table.ts";
 
+declare module "../core/tables.ts" {
+  interface Tables {
+    readonly serverSecrets: typeof serverSecrets;
+  }
+}
+
 /** Keys that servers of one store share, made when first needed. */
 export const serverSecrets = table("server_secrets", {
   id: id(),

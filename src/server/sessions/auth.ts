@@ -3,8 +3,8 @@ import type { Services, Viewer } from "../core/context.ts";
 import { tokenHash } from "../core/random.ts";
 import { eq } from "../store/query.ts";
 import { StoreUnavailable } from "../store/store.ts";
-import { viewerOf } from "../users/viewer.ts";
 import { isOver } from "./lifetime.ts";
+import { viewerOf } from "./viewer.ts";
 
 /** The precision of the stored time of last use. */
 const TOUCH_INTERVAL = minutes(1);

@@ -1,17 +1,17 @@
 import type { Session } from "../../api/sessions.ts";
 import { recordActivity } from "../activities/record.ts";
-import { may } from "../core/access.ts";
 import { isoAt } from "../core/clock.ts";
 import { type Context, within } from "../core/context.ts";
 import { forbidden, notFound } from "../core/errors.ts";
+import { isToken, notByToken } from "../core/http/token-scope.ts";
 import { tokenHash } from "../core/random.ts";
-import { isToken, notByToken } from "../core/token-scope.ts";
+import { may } from "../core/security/access.ts";
 import { and, eq, everything, not, oneOf } from "../store/query.ts";
 import type { RowOf } from "../store/table.ts";
-import { aboutUser, type UserRow } from "../users/viewer.ts";
 import { endOf, isOver } from "./lifetime.ts";
 import { sessionsChanged } from "./streams.ts";
 import type { sessions } from "./tables.ts";
+import { aboutUser, type UserRow } from "./viewer.ts";
 
 export type SessionRow = RowOf<typeof sessions>;
 

@@ -3,9 +3,9 @@ import { channels } from "../core/channels.ts";
 import { seconds } from "../core/clock.ts";
 import type { Services, Viewer } from "../core/context.ts";
 import { overBudget } from "../core/errors.ts";
-import type { ServerTx } from "../tables.ts";
-import { viewerOf } from "../users/viewer.ts";
+import type { ServerTx } from "../core/tables.ts";
 import { endOf, isOver } from "./lifetime.ts";
+import { viewerOf } from "./viewer.ts";
 
 /** The maximum number of streams per user, server and kind, so that one user cannot use up the shared limit. */
 export const STREAMS_PER_USER = 10;

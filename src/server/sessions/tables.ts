@@ -1,5 +1,11 @@
 import { id, json, ref, table, text, time } from "../store/table.ts";
 
+declare module "../core/tables.ts" {
+  interface Tables {
+    readonly sessions: typeof sessions;
+  }
+}
+
 export const sessions = table("sessions", {
   id: id(),
   user_id: ref("users"),

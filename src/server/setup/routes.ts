@@ -2,9 +2,9 @@ import { setupApi } from "../../api/setup.ts";
 import { readConfig } from "../app-config/service.ts";
 import type { Context } from "../core/context.ts";
 import { invalid, permissionDenied } from "../core/errors.ts";
-import { isLoopback } from "../core/proxies.ts";
+import { isLoopback } from "../core/http/proxies.ts";
+import { route } from "../core/http/route.ts";
 import { sameText } from "../core/random.ts";
-import { route } from "../core/route.ts";
 import { viewUser } from "../users/view.ts";
 import { createFirstAdmin } from "./service.ts";
 

@@ -3,10 +3,10 @@ import { isHttpUrl } from "../app-config/sections/rules.ts";
 import { setConfig } from "../app-config/service.ts";
 import { type Context, service, within } from "../core/context.ts";
 import { conflict, invalid } from "../core/errors.ts";
-import { checkPassword, hashPassword } from "../core/passwords.ts";
+import { checkPassword, hashPassword } from "../core/security/passwords.ts";
 import { createSession } from "../sessions/service.ts";
+import { type UserRow, viewerOf } from "../sessions/viewer.ts";
 import { cleanEmail } from "../users/rules.ts";
-import { type UserRow, viewerOf } from "../users/viewer.ts";
 
 export interface FirstAdmin {
   readonly name: string;

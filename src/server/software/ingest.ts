@@ -1,7 +1,6 @@
 // Stores the software that hosts report: titles and versions once for all hosts, and one row per host, which is
 // written only if the host's inventory has changed.
 import { isDeepStrictEqual } from "node:util";
-import type { DetailResults } from "../agent/inventory/rows.ts";
 import {
   type SoftwareEntry,
   softwareChanges,
@@ -9,6 +8,7 @@ import {
   softwareKey,
   titleKey,
 } from "../agent/inventory/software.ts";
+import type { DetailResults } from "../agent-protocol/rows.ts";
 import { channels } from "../core/channels.ts";
 import type { Services } from "../core/context.ts";
 import { oneOf } from "../store/query.ts";

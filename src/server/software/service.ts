@@ -5,11 +5,11 @@ import type { SoftwareForm } from "../../api/host-filters.ts";
 import type { hostsApi } from "../../api/hosts.ts";
 import type { HostSoftwareEntry, HostSoftwareItem, Vulnerability } from "../../api/software.ts";
 import { type Context, isPremium } from "../core/context.ts";
-import { pageOfArray } from "../core/paging.ts";
+import { pageOfArray } from "../core/http/paging.ts";
+import type { ServerTx } from "../core/tables.ts";
 import { oneOf } from "../store/query.ts";
 import { compareText } from "../store/rows.ts";
 import type { RowOf } from "../store/table.ts";
-import type { ServerTx } from "../tables.ts";
 import type { InstalledDetails, software } from "./tables.ts";
 
 type Version = RowOf<typeof software>;

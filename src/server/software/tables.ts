@@ -1,5 +1,16 @@
 import { id, idOf, ids, int, packed, ref, table, text } from "../store/table.ts";
 
+declare module "../core/tables.ts" {
+  interface Tables {
+    readonly softwareTitles: typeof softwareTitles;
+    readonly software: typeof software;
+    readonly hostSoftware: typeof hostSoftware;
+    readonly softwareCves: typeof softwareCves;
+    readonly osCves: typeof osCves;
+    readonly softwareInstalls: typeof softwareInstalls;
+  }
+}
+
 export const softwareTitles = table(
   "software_titles",
   {

@@ -1,7 +1,7 @@
 // The addresses of this service provider, and the paths to which a sign-in may return.
 import type { SsoSettings } from "../../api/app-config.ts";
 import type { Context } from "../core/context.ts";
-import { serverUrl } from "../core/links.ts";
+import { serverUrl } from "../core/http/links.ts";
 
 export interface ServiceProvider {
   /** The URL under which browsers reach this server, without a trailing slash. */

@@ -4,21 +4,21 @@ import { recordActivity } from "../activities/record.ts";
 import { isoAt } from "../core/clock.ts";
 import { type Context, nobody, within } from "../core/context.ts";
 import { ApiError, badRequest } from "../core/errors.ts";
+import { mayAddPremium } from "../core/http/tier.ts";
 import { tokenHash } from "../core/random.ts";
-import { mayAddPremium } from "../core/tier.ts";
-import { signedIn } from "../sessions/login.ts";
+import { type Assertion, checkResponse, type Expected, readAssertion } from "../saml/assertion.ts";
+import { MetadataProblem } from "../saml/metadata.ts";
+import { SsoRefusal, type SsoStatus } from "../saml/refusal.ts";
+import { readResponse } from "../saml/response.ts";
+import { verifiedAssertion } from "../saml/signature.ts";
+import { signedIn } from "../sign-in/login.ts";
 import { UniqueViolation } from "../store/store.ts";
-import { addSsoUser, followSsoRoles, type SsoPerson, userOfEmail } from "../users/sso.ts";
+import { addSsoUser, followSsoRoles, type SsoPerson, userOfEmail } from "./account.ts";
 import { serviceProvider } from "./addresses.ts";
-import { type Assertion, checkResponse, type Expected, readAssertion } from "./assertion.ts";
 import { countSsoStep } from "./limits.ts";
-import { MetadataProblem } from "./metadata.ts";
 import { identityProvider } from "./metadata-source.ts";
 import { personOf } from "./person.ts";
-import { SsoRefusal, type SsoStatus } from "./refusal.ts";
-import { readResponse } from "./response.ts";
 import { sentCookie, takeSession } from "./session.ts";
-import { verifiedAssertion } from "./signature.ts";
 
 export type SsoOutcome =
   | { readonly token: string; readonly relayUrl: string; readonly status?: never }

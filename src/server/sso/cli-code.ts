@@ -7,7 +7,8 @@ import { minutes } from "../core/clock.ts";
 import { type Context, nobody } from "../core/context.ts";
 import { sameText } from "../core/random.ts";
 import { issueToken, takeToken } from "../mail/one-time.ts";
-import { refused, signedIn } from "../sessions/login.ts";
+import { refused } from "../sessions/refusal.ts";
+import { signedIn } from "../sign-in/login.ts";
 import { countSsoStep } from "./limits.ts";
 
 const LIFETIME = minutes(1);

@@ -1,10 +1,10 @@
 // Reads the person from a verified assertion.
 import { roles as roleNames } from "../../api/access.ts";
 import { isEmail } from "../../api/fields.ts";
+import type { Assertion } from "../saml/assertion.ts";
+import { SsoRefusal } from "../saml/refusal.ts";
 import type { GivenRoles } from "../users/roles.ts";
-import type { SsoPerson } from "../users/sso.ts";
-import type { Assertion } from "./assertion.ts";
-import { SsoRefusal } from "./refusal.ts";
+import type { SsoPerson } from "./account.ts";
 
 /** The email address in the NameID, in the form stored in accounts. */
 export function emailOf({ nameId }: Pick<Assertion, "nameId">): string {

@@ -1,6 +1,6 @@
 import { ssoApi } from "../../api/sso.ts";
-import { type Route, route } from "../core/route.ts";
-import { signInPage } from "../web/sign-in.ts";
+import type { Context } from "../core/context.ts";
+import { type Route, route } from "../core/http/route.ts";
 import { finishSso } from "./callback.ts";
 import { exchangeCliCode } from "./cli-code.ts";
 import { endedCookie } from "./session.ts";
@@ -9,7 +9,10 @@ import { ssoInfo, startSso } from "./start.ts";
 
 const textBody = (text: string): ReadableStream<Uint8Array> => new Blob([text]).stream();
 
-export const ssoRoutes: readonly Route[] = [
+/** The page that signs a browser in and goes on to the path. */
+type SignInPage = (ctx: Context, sessionToken: string, relayUrl: string) => Promise<Response>;
+
+export const ssoRoutes = (signInPage: SignInPage): readonly Route[] => [
   route(ssoApi.settings, async (_, ctx) => ({ settings: await ssoInfo(ctx) })),
   route(ssoApi.start, async ({ body }, ctx, reply) => {
     const { url, cookie } = await startSso(ctx, body.relay_url);

@@ -1,7 +1,7 @@
 import type { Context } from "../core/context.ts";
 import { notFound } from "../core/errors.ts";
+import { escapeXml } from "../saml/xml.ts";
 import { serviceProvider } from "./addresses.ts";
-import { escapeXml } from "./xml.ts";
 
 /** The service provider metadata for the identity provider. 404 until the entity id and the server URL are set. */
 export async function spMetadata(ctx: Context): Promise<string> {

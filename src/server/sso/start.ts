@@ -1,11 +1,11 @@
 import type { SsoInfo } from "../../api/sso.ts";
 import type { Context } from "../core/context.ts";
 import { badRequest, failed } from "../core/errors.ts";
+import { MetadataProblem } from "../saml/metadata.ts";
+import { redirectTo } from "../saml/request.ts";
 import { relayProblem, serviceProvider } from "./addresses.ts";
 import { countSsoStep } from "./limits.ts";
-import { MetadataProblem } from "./metadata.ts";
 import { identityProvider } from "./metadata-source.ts";
-import { redirectTo } from "./request.ts";
 import { beginSession } from "./session.ts";
 
 export async function ssoInfo({ config }: Pick<Context, "config">): Promise<SsoInfo> {

@@ -1,5 +1,12 @@
 import { bool, id, table, text, time } from "../store/table.ts";
 
+declare module "../core/tables.ts" {
+  interface Tables {
+    readonly ssoSessions: typeof ssoSessions;
+    readonly ssoAssertions: typeof ssoAssertions;
+  }
+}
+
 /** A sign-in that waits for the identity provider's response (five minutes). */
 export const ssoSessions = table("sso_sessions", {
   id: id(),

@@ -1,5 +1,5 @@
 // Types and helpers that both engines use to replace the key that encrypts secrets.
-import type { Cipher } from "../core/cipher.ts";
+import type { Cipher } from "./cipher.ts";
 import type { Table } from "./table.ts";
 
 export interface Rotation {

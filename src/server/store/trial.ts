@@ -1,5 +1,5 @@
 // A store view for dry runs: its reads see its own writes, and everything is rolled back at the end.
-import type { Collection, Collections, Tables, Tx, TxOptions } from "./store.ts";
+import type { Collection, StoreControl, Tables, Tx } from "./store.ts";
 
 export interface Trial<S extends Tables> {
   readonly store: Tx<S>;
@@ -22,6 +22,8 @@ const TIME_LIMIT = 60_000;
 const READS = ["get", "getMany", "sides", "first", "list", "pick", "positionOf", "count", "groupCount", "max"] as const;
 const WRITES = ["insert", "insertMany", "upsert", "update", "updateEach", "delete"] as const;
 
+const isCollection = (value: unknown): boolean => typeof value === "object" && value !== null && "table" in value;
+
 type Operation = (...given: unknown[]) => Promise<unknown>;
 
 /**
@@ -29,7 +31,7 @@ type Operation = (...given: unknown[]) => Promise<unknown>;
  * "committed". Reads before the first write go to the real store: until then the work may wait for the network, which
  * is not allowed in a transaction.
  */
-export function startTrial<S extends Tables>(real: Tx<S>, tables: readonly (keyof S & string)[]): Trial<S> {
+export function startTrial<S extends Tables>(real: Tx<S>): Trial<S> {
   let opened: Promise<Tx<S>> | null = null;
   let rolledBack: Promise<void> = Promise.resolve();
   let finish = () => {};
@@ -94,14 +96,24 @@ export function startTrial<S extends Tables>(real: Tx<S>, tables: readonly (keyo
     } as unknown as Collection;
   }
 
-  const collections = Object.fromEntries(tables.map((name) => [name, collection(name)])) as unknown as Collections<S>;
-  const store: Tx<S> = Object.assign(collections, {
-    async tx<R>(work: (store: Tx<S>) => Promise<R>, options: TxOptions = {}): Promise<R> {
+  const control: StoreControl<S> = {
+    async tx(work, options = {}) {
       if (options.snapshot && opened === null) return real.tx(work, options);
       return (await open()).tx(work, options);
     },
     // Messages are sent after a commit, and a dry run never commits.
     async notify() {},
-  });
+  };
+  const collections = new Map<PropertyKey, Collection>();
+  const store = new Proxy(control, {
+    get(target, name) {
+      if (name in target) return Reflect.get(target, name);
+      const known = collections.get(name);
+      if (known || !isCollection(Reflect.get(real, name))) return known;
+      const made = collection(name as keyof S & string);
+      collections.set(name, made);
+      return made;
+    },
+  }) as Tx<S>;
   return { store, end };
 }

@@ -1,5 +1,5 @@
 import { targetsApi } from "../../api/targets.ts";
-import { route } from "../core/route.ts";
+import { route } from "../core/http/route.ts";
 import { countTargets, searchHosts, searchTargets } from "./service.ts";
 
 export const targetRoutes = [

@@ -1,8 +1,8 @@
 // Selects the hosts of a live query, and counts the hosts of target lists (part C, target rules).
 import type { Action } from "../../api/access.ts";
-import { ALL_HOSTS } from "../agent/inventory/labels.ts";
-import { authorize, visible } from "../core/access.ts";
 import type { Context } from "../core/context.ts";
+import { authorize, visible } from "../core/security/access.ts";
+import { ALL_HOSTS } from "../labels/builtin-labels.ts";
 import { labelMembers } from "../labels/tables.ts";
 import { queryFor } from "../queries/access.ts";
 import { and, everything, exists, isNull, nothing, oneOf, or, type Predicate } from "../store/query.ts";

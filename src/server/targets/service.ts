@@ -1,12 +1,12 @@
 // Finds and counts possible targets of a live query.
 import type { z } from "zod";
 import type { targetsApi } from "../../api/targets.ts";
-import { ALL_HOSTS } from "../agent/inventory/labels.ts";
-import { visible } from "../core/access.ts";
 import type { Context } from "../core/context.ts";
-import { missing, online } from "../hosts/selector/status.ts";
+import { visible } from "../core/security/access.ts";
+import { hostsOnWire } from "../host-details/wire.ts";
+import { missing, online } from "../hosts/status.ts";
 import { hostEmails } from "../hosts/tables.ts";
-import { hostsOnWire } from "../hosts/wire.ts";
+import { ALL_HOSTS } from "../labels/builtin-labels.ts";
 import { labelCounts } from "../labels/counts.ts";
 import { labelOnWire } from "../labels/wire.ts";
 import { and, eq, everything, exists, not, oneOf, or, type Predicate, search } from "../store/query.ts";

@@ -1,10 +1,8 @@
 import { isOneLine, NOT_ONE_LINE } from "../../api/fields.ts";
 import { invalid } from "../core/errors.ts";
+import { nameKey } from "../core/name-key.ts";
 
 const reserved = new Set(["no team", "all teams"]);
-
-/** Team names with the same key are considered equal. */
-export const nameKey = (name: string): string => name.normalize("NFC").toLowerCase().normalize("NFC");
 
 /** Returns the name in its stored form (NFC, trimmed). 422 for an invalid name. */
 export function checkName(given: string): string {

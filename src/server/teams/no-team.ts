@@ -11,7 +11,7 @@ import { sections } from "../app-config/sections.ts";
 import { channels } from "../core/channels.ts";
 import { type Context, within } from "../core/context.ts";
 import { invalidFields } from "../core/errors.ts";
-import type { ServerTx } from "../tables.ts";
+import type { ServerTx } from "../core/tables.ts";
 import { noIntegrations, noWebhooks } from "./defaults.ts";
 import { automationProblems } from "./rules.ts";
 import { checkAddresses } from "./settings.ts";

@@ -1,7 +1,9 @@
+import { enrollSecretsApi } from "../../api/enroll-secrets.ts";
 import { teamsApi } from "../../api/teams.ts";
-import { type Route, route } from "../core/route.ts";
+import { type Route, route } from "../core/http/route.ts";
 import { setTeamAgentOptions } from "./agent-options.ts";
 import { getNoTeam, modifyNoTeam } from "./no-team.ts";
+import { setTeamSecrets, teamSecrets } from "./secrets.ts";
 import { createTeam, deleteTeam, getTeam, listTeams, modifyTeam } from "./service.ts";
 import { applyTeamSpecs } from "./specs.ts";
 import { addTeamUsers, listTeamUsers, removeTeamUsers } from "./users.ts";
@@ -18,5 +20,9 @@ export const teamRoutes: readonly Route[] = [
   route(teamsApi.users, ({ params, query }, ctx) => listTeamUsers(ctx, params.id, query)),
   route(teamsApi.addUsers, ({ params, body }, ctx) => addTeamUsers(ctx, params.id, body.users)),
   route(teamsApi.removeUsers, ({ params, body }, ctx) => removeTeamUsers(ctx, params.id, body.users)),
+  route(enrollSecretsApi.getTeam, async ({ params }, ctx) => ({ secrets: await teamSecrets(ctx, params.id) })),
+  route(enrollSecretsApi.setTeam, async ({ params, body }, ctx) => ({
+    secrets: await setTeamSecrets(ctx, params.id, body.secrets),
+  })),
   route(teamsApi.agentOptions, ({ params, query, body }, ctx) => setTeamAgentOptions(ctx, params.id, body, query)),
 ];

@@ -5,21 +5,31 @@ import { type Entry, recordActivities, recordActivity, recordEntries } from "../
 import { changesBetween, toldOfAccessAutomations, toldOfMdm, untold } from "../app-config/activities.ts";
 import { noHostExpiry } from "../app-config/sections/rules.ts";
 import { readConfig } from "../app-config/service.ts";
-import { visible } from "../core/access.ts";
 import { channels } from "../core/channels.ts";
 import { type Context, within } from "../core/context.ts";
 import { alreadyExists } from "../core/errors.ts";
-import { type PageQuery, page } from "../core/paging.ts";
+import { type PageQuery, page } from "../core/http/paging.ts";
+import { nameKey } from "../core/name-key.ts";
+import { visible } from "../core/security/access.ts";
 import { changingSecrets, replaceSecrets } from "../enroll-secrets/service.ts";
-import { notifyHostsMoved } from "../labels/counts.ts";
-import { dropResults, policiesLeavingWithTeam } from "../policies/service.ts";
+import { notifyHostsMoved } from "../hosts/changes.ts";
 import { and, eq, search } from "../store/query.ts";
 import { usersLosingTeam } from "../users/membership.ts";
 import { authorizeTeam, getTeamRow, type TeamRow } from "./access.ts";
-import { checkName, nameKey } from "./names.ts";
+import { checkName } from "./names.ts";
 import { changedSettings, checkAddresses, shownSettings, type WholeSettings } from "./settings.ts";
 import type { TeamSettings } from "./tables.ts";
 import { viewTeam, viewTeams } from "./view.ts";
+
+/** Work to do after the transaction has been committed. */
+export type Afterwards = (ctx: Context) => void;
+
+declare module "../core/extensions.ts" {
+  interface Extensions {
+    /** Called in the transaction that deletes a team, before its rows are deleted. */
+    readonly teamLeaves: (inside: Context, teamId: number) => Promise<Afterwards>;
+  }
+}
 
 type Created = z.output<(typeof teamsApi)["create"]["body"]>;
 type Modified = z.output<(typeof teamsApi)["modify"]["body"]>;
@@ -110,24 +120,24 @@ export async function modifyTeam(ctx: Context, id: number, given: Modified): Pro
 
 /** Deletes a team. Its hosts stay without a team; its policies, secrets and user roles are deleted. */
 export async function deleteTeam(ctx: Context, id: number): Promise<Record<string, never>> {
-  const results = await ctx.store.tx(
+  const afterwards = await ctx.store.tx(
     async (store) => {
       const inside = within(ctx, store);
       return removeTeam(inside, await getTeamRow(inside, "teams:delete", id));
     },
     { lock: "users" },
   );
-  dropResults(ctx, results);
+  afterwards(ctx);
   return {};
 }
 
 /**
- * Deletes the team in the caller's transaction, which must hold the lock "users". Returns the results to delete after
- * it.
+ * Deletes the team in the caller's transaction, which must hold the lock "users". Returns the work to do
+ * after it.
  */
-export async function removeTeam(inside: Context, { id, name }: TeamRow): Promise<number[]> {
+export async function removeTeam(inside: Context, { id, name }: TeamRow): Promise<Afterwards> {
   const { store } = inside;
-  const leaving = await policiesLeavingWithTeam(store, id);
+  const afterwards = await inside.extensions.teamLeaves(inside, id);
   // As in a transfer: the hosts get the policies of hosts without a team at their next check-in.
   const hosts = await store.hosts.update({
     where: eq("team_id", id),
@@ -142,7 +152,7 @@ export async function removeTeam(inside: Context, { id, name }: TeamRow): Promis
     await store.notify(channels.hosts, "*");
     await notifyHostsMoved(store);
   }
-  return leaving;
+  return afterwards;
 }
 
 async function checkNameFree({ store }: Context, name: string, but = 0): Promise<void> {

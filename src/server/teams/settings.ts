@@ -7,7 +7,7 @@ import { under } from "../app-config/sections/rules.ts";
 import { noHostStatusWebhook } from "../app-config/sections/webhooks.ts";
 import type { Services } from "../core/context.ts";
 import { invalidFields } from "../core/errors.ts";
-import { blockedFields } from "../core/outbound-fields.ts";
+import { blockedFields } from "../core/outbound/fields.ts";
 import { noIntegrations, noMdm, noWebhooks } from "./defaults.ts";
 import { settingsProblems } from "./rules.ts";
 import type { TeamSettings } from "./tables.ts";

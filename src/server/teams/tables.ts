@@ -2,6 +2,12 @@ import type { AgentOptions, FailingPoliciesWebhook, Features, HostStatusWebhook 
 import type { TeamIntegrations, TeamMdm } from "../../api/teams.ts";
 import { id, json, table, text, time } from "../store/table.ts";
 
+declare module "../core/tables.ts" {
+  interface Tables {
+    readonly teams: typeof teams;
+  }
+}
+
 /** `noTeamSettings` (no-team.ts) reads the settings of this type for hosts without a team. */
 export interface TeamSettings {
   host_expiry_settings: { host_expiry_enabled: boolean; host_expiry_window: number };

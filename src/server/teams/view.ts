@@ -1,7 +1,7 @@
 import { MASK } from "../../api/fields.ts";
 import type { Team } from "../../api/teams.ts";
-import { may } from "../core/access.ts";
 import type { Context } from "../core/context.ts";
+import { may } from "../core/security/access.ts";
 import { viewSecret } from "../enroll-secrets/service.ts";
 import { oneOf } from "../store/query.ts";
 import { viewUsers } from "../users/view.ts";

@@ -3,7 +3,7 @@ import { z } from "zod";
 import type { Integrations } from "../../api/app-config.ts";
 import type { Services } from "../core/context.ts";
 import type { FieldError } from "../core/errors.ts";
-import { fetchOutbound, OutboundError } from "../core/outbound.ts";
+import { fetchOutbound, OutboundError } from "../core/outbound/fetch.ts";
 import { hints, jsonOf } from "./deliver.ts";
 import { type Call, ISSUE_TYPE, read, type Tracker } from "./trackers.ts";
 

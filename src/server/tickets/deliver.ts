@@ -3,7 +3,7 @@
 // ticket is requested until the tracker's search index must include it.
 import { minutes } from "../core/clock.ts";
 import type { Services } from "../core/context.ts";
-import { fetchOutbound, OutboundError, type OutboundReply } from "../core/outbound.ts";
+import { fetchOutbound, OutboundError, type OutboundReply } from "../core/outbound/fetch.ts";
 import { delivered, notDelivered, type Outcome } from "../outbox/outcome.ts";
 import type { OutboxRow } from "../outbox/service.ts";
 import { eq } from "../store/query.ts";

@@ -2,7 +2,7 @@
 // Zendesk-compatible.
 import { z } from "zod";
 import type { Integrations } from "../../api/app-config.ts";
-import type { OutboundRequest } from "../core/outbound.ts";
+import type { OutboundRequest } from "../core/outbound/fetch.ts";
 
 export type TicketingA = Integrations["ticketing_a"][number];
 export type TicketingB = Integrations["ticketing_b"][number];

@@ -1,5 +1,5 @@
 import { tokensApi } from "../../api/tokens.ts";
-import { type Route, route } from "../core/route.ts";
+import { type Route, route } from "../core/http/route.ts";
 import { createToken, deleteToken, listTokens } from "./service.ts";
 
 export const tokenRoutes: readonly Route[] = [

@@ -1,5 +1,5 @@
 import { translatorApi } from "../../api/translator.ts";
-import { route } from "../core/route.ts";
+import { route } from "../core/http/route.ts";
 import { translate } from "./service.ts";
 
 export const translatorRoutes = [route(translatorApi.translate, ({ body }, ctx) => translate(ctx, body.list))];

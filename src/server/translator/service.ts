@@ -1,12 +1,12 @@
 import type { z } from "zod";
 import { translatable, type translatorApi } from "../../api/translator.ts";
-import { maySomewhere, visible } from "../core/access.ts";
 import type { Context } from "../core/context.ts";
 import { ApiError, badRequest, forbidden, notFound } from "../core/errors.ts";
+import { nameKey } from "../core/name-key.ts";
+import { maySomewhere, visible } from "../core/security/access.ts";
 import { hostNamed, IDENTIFIER_MAX } from "../hosts/identifier.ts";
 import { labelName } from "../labels/names.ts";
 import { and, eq } from "../store/query.ts";
-import { nameKey } from "../teams/names.ts";
 import { visibleUsers } from "../users/service.ts";
 
 type Given = z.output<(typeof translatorApi)["translate"]["body"]>["list"];

@@ -1,12 +1,12 @@
 // Which users the caller may see and manage. Team admins see the users of their teams, but not those users' roles on
 // other teams.
 import type { Role } from "../../api/access.ts";
-import { may, maySomewhere } from "../core/access.ts";
 import type { Context, Viewer } from "../core/context.ts";
 import { forbidden, notFound } from "../core/errors.ts";
+import { may, maySomewhere } from "../core/security/access.ts";
+import type { ServerTx } from "../core/tables.ts";
+import type { UserRow } from "../sessions/viewer.ts";
 import { eq } from "../store/query.ts";
-import type { ServerTx } from "../tables.ts";
-import type { UserRow } from "./viewer.ts";
 
 export interface RoleSet {
   readonly global: Role | null;

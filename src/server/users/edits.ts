@@ -1,12 +1,11 @@
-import { recordActivity } from "../activities/record.ts";
-import type { Context } from "../core/context.ts";
-import { aboutUser, type UserRow } from "./viewer.ts";
+import { type Recorder, recordActivity } from "../activities/record.ts";
+import { aboutUser, type UserRow } from "../sessions/viewer.ts";
 
 /** The fields whose changes are recorded. A user's display settings are private and not among them. */
 const told = ["name", "email", "position", "gravatar_url", "sso_enabled", "mfa_enabled"] as const;
 
 /** Records which fields of the account changed, if any. Call it after the change, in its transaction. */
-export async function recordEdit(ctx: Pick<Context, "store" | "clock" | "user">, before: UserRow): Promise<void> {
+export async function recordEdit(ctx: Recorder, before: UserRow): Promise<void> {
   const after = await ctx.store.users.get(before.id);
   if (!after) return;
   const changed = told.filter((field) => after[field] !== before[field]);

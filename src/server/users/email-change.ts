@@ -2,15 +2,15 @@
 import { days } from "../core/clock.ts";
 import { type Context, within } from "../core/context.ts";
 import { notFound } from "../core/errors.ts";
-import { linkTo } from "../core/links.ts";
+import { linkTo } from "../core/http/links.ts";
 import { later } from "../mail/later.ts";
 import { linkPaths, sendMail } from "../mail/mail.ts";
 import { confirmEmailLetter, emailChangingLetter } from "../mail/messages.ts";
 import { endTokens, issueToken, takeToken } from "../mail/one-time.ts";
+import type { UserRow } from "../sessions/viewer.ts";
 import { eq } from "../store/query.ts";
 import { recordEdit } from "./edits.ts";
 import { checkEmailFree } from "./service.ts";
-import type { UserRow } from "./viewer.ts";
 
 const LIFETIME = days(1);
 

@@ -1,13 +1,13 @@
 // Adds users to teams and removes them, for the teams' endpoints.
 import type { z } from "zod";
 import type { TeamRole } from "../../api/users.ts";
-import { authorize, may, visible } from "../core/access.ts";
 import type { Context } from "../core/context.ts";
 import { invalid, roleError } from "../core/errors.ts";
+import { authorize, may, visible } from "../core/security/access.ts";
 import { endSessionsOfChangedRoles } from "../sessions/service.ts";
+import type { UserRow } from "../sessions/viewer.ts";
 import { and, eq, oneOf } from "../store/query.ts";
 import { checkRole, parseRole, recordRoleChanges } from "./roles.ts";
-import type { UserRow } from "./viewer.ts";
 
 /** Gives the users their roles on the team. Users with another role there are signed out, except API-only users. */
 export async function putOnTeam(

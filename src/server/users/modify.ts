@@ -1,21 +1,21 @@
 import type { ModifyUser, User } from "../../api/users.ts";
 import { type Context, within } from "../core/context.ts";
 import { conflict, forbidden, invalid, permissionDenied } from "../core/errors.ts";
-import { isToken, notByToken } from "../core/token-scope.ts";
+import { isToken, notByToken } from "../core/http/token-scope.ts";
 import { mailConfigured } from "../mail/mail.ts";
 import { endTokens } from "../mail/one-time.ts";
-import { checkMfa } from "../sessions/mfa.ts";
 import { endSessionsOfChangedRoles } from "../sessions/service.ts";
+import type { UserRow } from "../sessions/viewer.ts";
 import { eq } from "../store/query.ts";
 import { type Account, checkListedTeams, manages, visibleAccount } from "./access.ts";
 import { recordEdit } from "./edits.ts";
 import { awaitEmailChange, mailEmailChange, mailOldAddress } from "./email-change.ts";
+import { checkMfa } from "./mfa.ts";
 import { newHash, setPassword, showsPassword } from "./password.ts";
 import { keepAnAdmin, rolesAfter, writeRoles } from "./roles.ts";
 import { checkGravatar, cleanEmail } from "./rules.ts";
 import { checkEmailFree } from "./service.ts";
 import { viewUser } from "./view.ts";
-import type { UserRow } from "./viewer.ts";
 
 /** Fields of the account itself. Roles have rules of their own. */
 const accountFields = ["name", "email", "position", "gravatar_url", "new_password", "settings"] as const;

@@ -2,17 +2,17 @@
 import { hours } from "../core/clock.ts";
 import { type Context, within } from "../core/context.ts";
 import { invalid } from "../core/errors.ts";
-import { linkTo } from "../core/links.ts";
+import { linkTo } from "../core/http/links.ts";
 import { later } from "../mail/later.ts";
 import { countForgotten, countReset } from "../mail/limits.ts";
 import { linkPaths, mailConfigured, notConfigured, sendMail } from "../mail/mail.ts";
 import { forgottenLetter, passwordChangedLetter } from "../mail/messages.ts";
 import { findToken, issueToken, takeToken } from "../mail/one-time.ts";
 import { readyToSend } from "../mail/smtp.ts";
-import { refused } from "../sessions/login.ts";
+import { refused } from "../sessions/refusal.ts";
+import type { UserRow } from "../sessions/viewer.ts";
 import { eq } from "../store/query.ts";
 import { newHash, setPassword } from "./password.ts";
-import type { UserRow } from "./viewer.ts";
 
 /** The API's reference allows a day. An hour limits the risk if others can read the mailbox. */
 const LIFETIME = hours(1);

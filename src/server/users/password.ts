@@ -3,14 +3,14 @@ import type { User } from "../../api/users.ts";
 import { recordActivity } from "../activities/record.ts";
 import { type Context, within } from "../core/context.ts";
 import { cannotDryRun, conflict, invalid, notFound, permissionDenied } from "../core/errors.ts";
-import { checkPassword, hashPassword, verifyPassword } from "../core/passwords.ts";
-import { isToken, notByToken } from "../core/token-scope.ts";
+import { isToken, notByToken } from "../core/http/token-scope.ts";
+import { checkPassword, hashPassword, verifyPassword } from "../core/security/passwords.ts";
 import { endTokens } from "../mail/one-time.ts";
 import { showingPassword } from "../rate-limits/logins.ts";
 import { endSessions } from "../sessions/service.ts";
+import { aboutUser, type UserRow } from "../sessions/viewer.ts";
 import { eq } from "../store/query.ts";
 import { viewUser } from "./view.ts";
-import { aboutUser, type UserRow } from "./viewer.ts";
 
 /** Whether this is the caller's password. Failed attempts are limited like failed sign-ins. */
 export async function showsPassword(ctx: Context, user: UserRow, password: string): Promise<boolean> {

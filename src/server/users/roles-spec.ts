@@ -1,9 +1,9 @@
 import type { RolesSpec } from "../../api/users.ts";
 import { type Context, within } from "../core/context.ts";
 import { ApiError, badRequest, notFound, roleError } from "../core/errors.ts";
+import { nameKey } from "../core/name-key.ts";
 import { endSessionsOfChangedRoles } from "../sessions/service.ts";
 import { eq, oneOf } from "../store/query.ts";
-import { nameKey } from "../teams/names.ts";
 import { type Account, checkListedTeams, visibleAccount } from "./access.ts";
 import { type GivenRoles, rolesAfter, writeRoles } from "./roles.ts";
 import { cleanEmail } from "./rules.ts";

@@ -1,14 +1,14 @@
 // The rules for assigning roles, and the effects of a change.
 import { premiumRoles, type Role, roles as roleNames } from "../../api/access.ts";
 import { recordActivity } from "../activities/record.ts";
-import { authorize, may } from "../core/access.ts";
 import type { Context } from "../core/context.ts";
 import { invalid, roleError } from "../core/errors.ts";
-import { needPremium } from "../core/tier.ts";
+import { needPremium } from "../core/http/tier.ts";
+import { authorize, may } from "../core/security/access.ts";
 import { sessionsChanged } from "../sessions/streams.ts";
+import type { UserRow } from "../sessions/viewer.ts";
 import { and, eq, oneOf } from "../store/query.ts";
 import type { RoleSet } from "./access.ts";
-import type { UserRow } from "./viewer.ts";
 
 export interface GivenRoles {
   readonly global_role?: string | null | undefined;

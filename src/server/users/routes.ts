@@ -1,5 +1,5 @@
 import { usersApi } from "../../api/users.ts";
-import { type Route, route } from "../core/route.ts";
+import { type Route, route } from "../core/http/route.ts";
 import { modifyUser } from "./modify.ts";
 import { changePassword, performRequiredReset } from "./password.ts";
 import { applyRoles } from "./roles-spec.ts";

@@ -3,21 +3,21 @@ import type { CreateUser, User } from "../../api/users.ts";
 import { recordActivity } from "../activities/record.ts";
 import { type Context, isPremium, type Viewer, within } from "../core/context.ts";
 import { alreadyExists, conflict, invalid } from "../core/errors.ts";
-import { type PageQuery, page } from "../core/paging.ts";
-import { checkPassword, hashPassword } from "../core/passwords.ts";
-import { isToken } from "../core/token-scope.ts";
-import { hasExpired } from "../invites/rules.ts";
+import { type PageQuery, page } from "../core/http/paging.ts";
+import { isToken } from "../core/http/token-scope.ts";
+import { checkPassword, hashPassword } from "../core/security/passwords.ts";
 import { endTokens } from "../mail/one-time.ts";
-import { checkMfa } from "../sessions/mfa.ts";
 import { createSession, endSessions } from "../sessions/service.ts";
 import { sessionsChanged } from "../sessions/streams.ts";
+import { aboutUser, viewerOf } from "../sessions/viewer.ts";
 import { and, eq, everything, exists, isNull, not, oneOf, type Predicate, search } from "../store/query.ts";
 import { managedAccount, visibleAccount } from "./access.ts";
+import { hasExpired } from "./invited.ts";
+import { checkMfa } from "./mfa.ts";
 import { keepAnAdmin, noRoles, rolesAfter } from "./roles.ts";
 import { checkGravatar, cleanEmail } from "./rules.ts";
 import { userTeams } from "./tables.ts";
 import { availableTeams, viewUser, viewUsers } from "./view.ts";
-import { aboutUser, viewerOf } from "./viewer.ts";
 
 export interface UserFilter extends PageQuery {
   readonly query?: string | undefined;

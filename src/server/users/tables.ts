@@ -3,6 +3,13 @@ import type { Role } from "../../api/access.ts";
 import type { UserSettings } from "../../api/users.ts";
 import { bool, id, json, ref, table, text, time } from "../store/table.ts";
 
+declare module "../core/tables.ts" {
+  interface Tables {
+    readonly users: typeof users;
+    readonly userTeams: typeof userTeams;
+  }
+}
+
 export const users = table("users", {
   id: id(),
   created_at: time(),

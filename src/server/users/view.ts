@@ -2,9 +2,9 @@ import type { z } from "zod";
 import type { AvailableTeam, User } from "../../api/users.ts";
 import type { Context } from "../core/context.ts";
 import { isPremium, type Viewer } from "../core/context.ts";
+import type { UserRow } from "../sessions/viewer.ts";
 import { everything, oneOf } from "../store/query.ts";
 import { seesRole } from "./access.ts";
-import type { UserRow } from "./viewer.ts";
 
 /** Renders users with their teams. Needs three reads for any number of users. */
 export async function viewUsers({ store, user: viewer }: Context, rows: readonly UserRow[]): Promise<User[]> {

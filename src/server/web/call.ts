@@ -1,13 +1,19 @@
 // Pages read and change data through the API's own routes, so the same permissions apply to them.
 import type { AnyEndpoint, InputOf, ReplyOf } from "../../api/endpoint.ts";
 import type { Context } from "../core/context.ts";
-import type { RawInput, Reply, Route } from "../core/route.ts";
-import { routes } from "../routes.ts";
+import type { RawInput, Reply, Route } from "../core/http/route.ts";
+
+declare module "../core/extensions.ts" {
+  interface Extensions {
+    /** Every route of the API. */
+    readonly routes: readonly Route[];
+  }
+}
 
 let known: ReadonlyMap<AnyEndpoint, Route> | undefined;
 
-function routeOf(endpoint: AnyEndpoint): Route {
-  known ??= new Map(routes.map((one) => [one.endpoint, one]));
+function routeOf({ extensions }: Context, endpoint: AnyEndpoint): Route {
+  known ??= new Map(extensions.routes.map((one) => [one.endpoint, one]));
   const found = known.get(endpoint);
   if (!found) throw new Error(`no route for ${endpoint.method} ${endpoint.path}`);
   return found;
@@ -34,7 +40,7 @@ export async function callWhole<E extends AnyEndpoint>(
     query: asTexts(input.query),
     body: async () => input.body,
   };
-  const value = (await routeOf(endpoint).run(raw, ctx, reply)) as ReplyOf<E>;
+  const value = (await routeOf(ctx, endpoint).run(raw, ctx, reply)) as ReplyOf<E>;
   return { value, reply };
 }
 

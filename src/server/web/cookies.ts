@@ -1,7 +1,7 @@
 // The cookies of the web pages. The API accepts only bearer tokens and ignores cookies, so pages of other sites
 // cannot use it through a browser.
 import type { Services } from "../core/context.ts";
-import { serverUrl } from "../core/links.ts";
+import { serverUrl } from "../core/http/links.ts";
 
 export interface CookieJar {
   /** Whether browsers use https. Then cookies are sent only by https and only this host can set them (`__Host-`). */

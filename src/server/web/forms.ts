@@ -1,9 +1,9 @@
 // Protection against forged forms: each form carries a token bound to the browser's session, and the origin of the
 // request is checked.
 import { createHmac } from "node:crypto";
-import { type BodySource, readBytes } from "../core/body.ts";
 import type { Context, Services } from "../core/context.ts";
 import { ApiError, unsupportedMediaType } from "../core/errors.ts";
+import { type BodySource, readBytes } from "../core/http/body.ts";
 import { sameText } from "../core/random.ts";
 import { serverSecret } from "../secrets/service.ts";
 

@@ -1,5 +1,5 @@
+import { isStopping } from "../core/concurrency/stopping.ts";
 import type { Services } from "../core/context.ts";
-import { isStopping } from "../core/stopping.ts";
 
 export interface Health {
   readonly ok: boolean;

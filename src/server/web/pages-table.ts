@@ -1,16 +1,17 @@
 // All pages, with their paths and access rules.
-import { cliPages } from "../sso/cli-page.ts";
-import { activitiesPage } from "./activities-page.ts";
-import { dashboard } from "./dashboard-page.ts";
-import { devicePage, refetchDevice } from "./device-page.ts";
-import { hostPage } from "./host-page.ts";
-import { hostsPage } from "./hosts-page.ts";
-import { logIn, loginPage, logOut, startSso } from "./login-page.ts";
-import { mailedPages } from "./mailed-pages.ts";
-import { newPasswordPage, setNewPassword } from "./new-password-page.ts";
+
 import type { Page } from "./page.ts";
-import { changeOwnEmail, changeOwnPassword, endSession, makeToken, profilePage } from "./profile-page.ts";
-import { transparencyPage } from "./transparency-page.ts";
+import { activitiesPage } from "./pages/activities-page.ts";
+import { cliPages } from "./pages/cli-page.ts";
+import { dashboard } from "./pages/dashboard-page.ts";
+import { devicePage, refetchDevice } from "./pages/device-page.ts";
+import { hostPage } from "./pages/host-page.ts";
+import { hostsPage } from "./pages/hosts-page.ts";
+import { logIn, loginPage, logOut, startSso } from "./pages/login-page.ts";
+import { mailedPages } from "./pages/mailed-pages.ts";
+import { newPasswordPage, setNewPassword } from "./pages/new-password-page.ts";
+import { changeOwnEmail, changeOwnPassword, endSession, makeToken, profilePage } from "./pages/profile-page.ts";
+import { transparencyPage } from "./pages/transparency-page.ts";
 
 export const webPages: readonly Page[] = [
   { method: "GET", path: "/", access: "user", part: "/", answer: dashboard },

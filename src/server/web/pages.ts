@@ -5,8 +5,8 @@ import type { Services } from "../core/context.ts";
 import type { ApiError } from "../core/errors.ts";
 import { version } from "../core/version.ts";
 import { assetResponse, assets } from "./assets.ts";
-import { docsPage } from "./docs-page.ts";
 import { health } from "./health.ts";
+import { docsPage } from "./pages/docs-page.ts";
 import { webPages } from "./pages-table.ts";
 import { answerPage } from "./visit.ts";
 

@@ -1,11 +1,11 @@
 // Converts a browser's request to a page, and the page to a response.
 import type { H3Event } from "h3";
-import { maySomewhere } from "../core/access.ts";
-import { bodyRoom } from "../core/body-room.ts";
 import { type Context, nobody, type Services, type Viewer } from "../core/context.ts";
 import { ApiError } from "../core/errors.ts";
-import { serverUrl } from "../core/links.ts";
-import { callerOf } from "../core/proxies.ts";
+import { bodyRoom } from "../core/http/body-room.ts";
+import { serverUrl } from "../core/http/links.ts";
+import { callerOf } from "../core/http/proxies.ts";
+import { maySomewhere } from "../core/security/access.ts";
 import { authenticate } from "../sessions/auth.ts";
 import { hasUsers } from "../setup/service.ts";
 import { cookieJar, readCookie, setCookie } from "./cookies.ts";
@@ -15,7 +15,7 @@ import { pageHeaders } from "./headers.ts";
 import { type Html, html } from "./html.ts";
 import { layout, organization, type Part } from "./layout.ts";
 import type { Answer, Page, Shown, Visit } from "./page.ts";
-import { setupHelp } from "./setup-help.ts";
+import { setupHelp } from "./pages/setup-help.ts";
 
 /** Handles a request for a page. `asError` logs unexpected exceptions and converts them to an error. */
 export async function answerPage(

@@ -2,10 +2,11 @@ import type { activities } from "../activities/tables.ts";
 import { readSection } from "../app-config/rows.ts";
 import { webhookSettings } from "../app-config/sections/webhooks.ts";
 import type { Services } from "../core/context.ts";
-import { checkDestination } from "../core/outbound.ts";
+import type { Extensions } from "../core/extensions.ts";
+import { checkDestination } from "../core/outbound/fetch.ts";
+import type { ServerTx } from "../core/tables.ts";
 import { enqueueMany } from "../outbox/service.ts";
 import type { RowOf } from "../store/table.ts";
-import type { ServerTx } from "../tables.ts";
 
 /** The webhook payload of an entry; entries by the service itself have neither actor id nor email. */
 export const activityPayload = (
@@ -23,7 +24,7 @@ export const activityPayload = (
 });
 
 /** The URL of the activities webhook from the stored settings; null if it is disabled. */
-export async function activitiesWebhook(store: ServerTx): Promise<string | null> {
+async function activitiesWebhook(store: ServerTx): Promise<string | null> {
   const { activities_webhook: hook } = await readSection(store, webhookSettings);
   return hook.enable_activities_webhook && checkDestination(hook.destination_url) === null
     ? hook.destination_url
@@ -31,7 +32,7 @@ export async function activitiesWebhook(store: ServerTx): Promise<string | null>
 }
 
 /** Queues one request per entry that was recorded while the webhook was enabled, in the given order. */
-export async function queueActivities(
+async function queueActivities(
   tx: ServerTx,
   services: Pick<Services, "clock" | "random">,
   rows: readonly RowOf<typeof activities>[],
@@ -52,3 +53,5 @@ export async function queueActivities(
     ),
   );
 }
+
+export const activityRequests: Extensions["activityRequests"] = { url: activitiesWebhook, queue: queueActivities };

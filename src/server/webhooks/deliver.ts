@@ -1,8 +1,8 @@
 import type { Services } from "../core/context.ts";
-import { fetchOutbound, OutboundError } from "../core/outbound.ts";
+import { fetchOutbound, OutboundError } from "../core/outbound/fetch.ts";
+import type { ServerTx } from "../core/tables.ts";
 import { delivered, notDelivered, type Outcome } from "../outbox/outcome.ts";
 import type { OutboxRow } from "../outbox/service.ts";
-import type { ServerTx } from "../tables.ts";
 import { destinationOf, headersOf } from "./destinations.ts";
 import { signatureHeaders } from "./signing.ts";
 

@@ -5,12 +5,12 @@ import type { Destination, webhooksApi } from "../../api/webhooks.ts";
 import { recordActivity } from "../activities/record.ts";
 import { type Context, type Services, within } from "../core/context.ts";
 import { invalid, invalidFields } from "../core/errors.ts";
-import { checkDestination } from "../core/outbound.ts";
-import { blockedUrl } from "../core/outbound-fields.ts";
-import { type PageQuery, page } from "../core/paging.ts";
+import { type PageQuery, page } from "../core/http/paging.ts";
+import { checkDestination } from "../core/outbound/fetch.ts";
+import { blockedUrl } from "../core/outbound/fields.ts";
+import type { ServerTx } from "../core/tables.ts";
 import { and, eq, oneOf } from "../store/query.ts";
 import type { RowOf } from "../store/table.ts";
-import type { ServerTx } from "../tables.ts";
 import { newSigningSecret } from "./signing.ts";
 import type { webhookDestinations } from "./tables.ts";
 

@@ -1,14 +1,14 @@
 // Queues webhooks and tickets for hosts that newly fail policies, and deletes their events in the same transaction.
 
 import { type Services, serviceContext, within } from "../core/context.ts";
-import { serverUrl } from "../core/links.ts";
-import { checkDestination } from "../core/outbound.ts";
+import { serverUrl } from "../core/http/links.ts";
+import { checkDestination } from "../core/outbound/fetch.ts";
+import type { ServerTx } from "../core/tables.ts";
 import { enqueueMany, type Outgoing } from "../outbox/service.ts";
 import type { PolicyRow } from "../policies/applies.ts";
 import { type PolicyAutomation, policyAutomations } from "../policies/automations.ts";
 import { policyOnWire } from "../policies/wire.ts";
 import { and, eq, has, oneOf } from "../store/query.ts";
-import type { ServerTx } from "../tables.ts";
 import { destinationOfTracker } from "../tickets/destination.ts";
 import { policyTicket } from "../tickets/texts.ts";
 import { type RenderedHost, renderedHosts } from "./hosts.ts";

@@ -3,8 +3,8 @@ import { createHash } from "node:crypto";
 import type { HostStatusWebhook } from "../../api/app-config.ts";
 import { days, isoAt } from "../core/clock.ts";
 import type { Services } from "../core/context.ts";
-import { checkDestination } from "../core/outbound.ts";
-import { notSeenSince } from "../hosts/selector/status.ts";
+import { checkDestination } from "../core/outbound/fetch.ts";
+import { notSeenSince } from "../hosts/status.ts";
 import { enqueue } from "../outbox/service.ts";
 import { and, eq, everything } from "../store/query.ts";
 

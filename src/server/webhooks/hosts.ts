@@ -1,4 +1,4 @@
-import type { ServerTx } from "../tables.ts";
+import type { ServerTx } from "../core/tables.ts";
 
 export interface RenderedHost {
   readonly id: number;

@@ -1,5 +1,5 @@
 import { webhooksApi } from "../../api/webhooks.ts";
-import { route } from "../core/route.ts";
+import { route } from "../core/http/route.ts";
 import { getDelivery, giveUpDelivery, listDeliveries, replayDelivery } from "../outbox/view.ts";
 import { listDestinations, modifyDestination } from "./destinations.ts";
 import { testWebhook } from "./test.ts";

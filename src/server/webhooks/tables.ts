@@ -1,5 +1,13 @@
 import { id, table, text, time } from "../store/table.ts";
 
+declare module "../core/tables.ts" {
+  interface Tables {
+    readonly webhookDestinations: typeof webhookDestinations;
+    readonly webhookMarks: typeof webhookMarks;
+    readonly seenCves: typeof seenCves;
+  }
+}
+
 /** The signing secret and custom headers of a webhook URL. */
 export const webhookDestinations = table("webhook_destinations", {
   id: id(),

@@ -2,12 +2,12 @@
 
 import { days, isoAt } from "../core/clock.ts";
 import { isPremium, type Services } from "../core/context.ts";
-import { serverUrl } from "../core/links.ts";
-import { checkDestination } from "../core/outbound.ts";
+import { serverUrl } from "../core/http/links.ts";
+import { checkDestination } from "../core/outbound/fetch.ts";
+import type { ServerTx } from "../core/tables.ts";
 import { enqueueMany, type Outgoing } from "../outbox/service.ts";
 import { osCves, softwareCves } from "../software/tables.ts";
 import { and, eq, exists, gte, hasOf, isNull, lt, not, oneOf } from "../store/query.ts";
-import type { ServerTx } from "../tables.ts";
 import { destinationOfTracker, trackerWith } from "../tickets/destination.ts";
 import { cveTicket } from "../tickets/texts.ts";
 import { batches } from "./failing-policies.ts";

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import type { HostContext } from "../../../src/server/agent/inventory/fields.ts";
 import { type HostChanges, hostChanges } from "../../../src/server/agent/inventory/host-fields.ts";
-import { DETAIL_PREFIX, type DetailResults, detailResults } from "../../../src/server/agent/inventory/rows.ts";
+import { DETAIL_PREFIX, type DetailResults, detailResults } from "../../../src/server/agent-protocol/rows.ts";
 
 export const fixtures = [
   "macos-14",

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { agentVersionOf, detailQueriesFor } from "../../../src/server/agent/inventory/detail-queries.ts";
-import { platformFamily } from "../../../src/server/agent/inventory/platforms.ts";
 import { detailQueries } from "../../../src/server/agent/inventory/queries.ts";
+import { platformFamily } from "../../../src/server/core/platforms.ts";
 
 const all = { enable_host_users: true, enable_software_inventory: true };
 const ask = (platform: string, agentVersion = "5.16.0", features = all) =>

@@ -1,5 +1,4 @@
 import { describe, expect, it } from "vitest";
-import type { DetailResults } from "../../../src/server/agent/inventory/rows.ts";
 import {
   type SoftwareEntry,
   softwareChanges,
@@ -7,6 +6,7 @@ import {
   softwareKey,
   titleKey,
 } from "../../../src/server/agent/inventory/software.ts";
+import type { DetailResults } from "../../../src/server/agent-protocol/rows.ts";
 import { answers, answersOf, type Fixture } from "./fixture.ts";
 
 const platforms: Partial<Record<Fixture, string>> = {

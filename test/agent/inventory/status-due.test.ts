@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { HOUR_MS, isDue, jitterMs } from "../../../src/server/agent/inventory/due.ts";
-import { builtinLabels } from "../../../src/server/agent/inventory/labels.ts";
 import { hasStatus, hostStatus, onlineUntil, statusOf } from "../../../src/server/agent/inventory/status.ts";
+import { builtinLabels } from "../../../src/server/labels/builtin-labels.ts";
 
 const T = Date.parse("2026-03-01T12:00:00.000Z");
 const at = (ms: number) => new Date(T + ms).toISOString();

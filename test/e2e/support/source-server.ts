@@ -1,7 +1,7 @@
 // A server in its own process, from the sources: its argument is the settings as JSON, and it prints its address on
 // stdout.
 import { pino } from "pino";
-import { Settings } from "../../../src/server/core/settings.ts";
+import { Settings } from "../../../src/server/core/settings/settings.ts";
 import { startServer } from "../../../src/server/main.ts";
 
 const settings = Settings.parse(JSON.parse(process.argv[2] ?? "{}"));

@@ -1,6 +1,6 @@
 import type { Battery } from "../../../api/host.ts";
-import { toCount, toNumber } from "./numbers.ts";
-import { type Row, text } from "./rows.ts";
+import { toCount, toNumber } from "../../agent-protocol/numbers.ts";
+import { type Row, text } from "../../agent-protocol/rows.ts";
 
 const WORN_CYCLES = 1000;
 const WORN_PERCENT = 80;

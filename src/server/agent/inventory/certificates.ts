@@ -1,31 +1,6 @@
-import { msToIso, toCount, toNumber } from "./numbers.ts";
-import { has, type Row, text } from "./rows.ts";
-
-export interface CertificateName {
-  readonly country: string;
-  readonly organization: string;
-  readonly organizational_unit: string;
-  readonly common_name: string;
-}
-
-export interface CertificateInventory {
-  readonly sha1: string;
-  readonly scope: "system" | "user";
-  /** Owner of a certificate of scope `user`. */
-  readonly username: string;
-  readonly not_valid_before: string | null;
-  readonly not_valid_after: string | null;
-  readonly certificate_authority: boolean;
-  readonly common_name: string;
-  readonly key_algorithm: string;
-  readonly key_strength: number;
-  readonly key_usage: string;
-  /** Hexadecimal; serial numbers have up to 20 bytes. */
-  readonly serial: string;
-  readonly signing_algorithm: string;
-  readonly subject: CertificateName;
-  readonly issuer: CertificateName;
-}
+import { msToIso, toCount, toNumber } from "../../agent-protocol/numbers.ts";
+import { has, type Row, text } from "../../agent-protocol/rows.ts";
+import type { CertificateInventory, CertificateName } from "../../hosts/details.ts";
 
 // Values may contain "/": only a slash before a known attribute name or an OID starts a new part.
 const PART =

@@ -1,6 +1,6 @@
-import { type PlatformFamily, platformFamily } from "./platforms.ts";
+import { DETAIL_PREFIX } from "../../agent-protocol/rows.ts";
+import { type PlatformFamily, platformFamily } from "../../core/platforms.ts";
 import { type DetailQuery, detailQueries } from "./queries.ts";
-import { DETAIL_PREFIX } from "./rows.ts";
 
 export interface DetailFeatures {
   readonly enable_host_users: boolean;

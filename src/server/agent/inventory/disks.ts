@@ -1,5 +1,5 @@
-import { toCount, toNumber } from "./numbers.ts";
-import { type Row, text } from "./rows.ts";
+import { toCount, toNumber } from "../../agent-protocol/numbers.ts";
+import { type Row, text } from "../../agent-protocol/rows.ts";
 
 export interface DiskSpace {
   readonly gigs_total_disk_space: number;

@@ -1,15 +1,4 @@
 import type { Battery, HostUser } from "../../../api/host.ts";
-import { hostBatteries } from "./batteries.ts";
-import { type CertificateInventory, hostCertificates } from "./certificates.ts";
-import { answersFor } from "./detail-queries.ts";
-import { isEncryptedDarwin, isEncryptedLinux, isEncryptedWindows, unixDiskSpace, windowsDiskSpace } from "./disks.ts";
-import type { HostContext, InventoryFields } from "./fields.ts";
-import { darwinMdm, type MdmInventory, windowsMdm } from "./mdm.ts";
-import { type MunkiInventory, munkiInventory } from "./munki.ts";
-import { primaryInterface, publicAddress } from "./network.ts";
-import { type OsIdentity, osIdentity, platformOf, type WindowsRelease, windowsRelease } from "./os-version.ts";
-import { type PackStats, packStats } from "./pack-stats.ts";
-import { platformFamily, platformOfMask } from "./platforms.ts";
 import {
   type DetailResult,
   type DetailResults,
@@ -21,7 +10,19 @@ import {
   singleRow,
   text,
   type Warn,
-} from "./rows.ts";
+} from "../../agent-protocol/rows.ts";
+import { platformFamily, platformOfMask } from "../../core/platforms.ts";
+import type { CertificateInventory, PackStats } from "../../hosts/details.ts";
+import { hostBatteries } from "./batteries.ts";
+import { hostCertificates } from "./certificates.ts";
+import { answersFor } from "./detail-queries.ts";
+import { isEncryptedDarwin, isEncryptedLinux, isEncryptedWindows, unixDiskSpace, windowsDiskSpace } from "./disks.ts";
+import type { HostContext, InventoryFields } from "./fields.ts";
+import { darwinMdm, type MdmInventory, windowsMdm } from "./mdm.ts";
+import { type MunkiInventory, munkiInventory } from "./munki.ts";
+import { primaryInterface, publicAddress } from "./network.ts";
+import { type OsIdentity, osIdentity, platformOf, type WindowsRelease, windowsRelease } from "./os-version.ts";
+import { packStats } from "./pack-stats.ts";
 import { isSameWindows, setAgent, setFlags, setOs, setSystem, setUptime } from "./setters.ts";
 import { hostUsers } from "./users.ts";
 

@@ -1,6 +1,6 @@
 import { isIP, isIPv4 } from "node:net";
-import { toInt } from "./numbers.ts";
-import { type Row, text } from "./rows.ts";
+import { toInt } from "../../agent-protocol/numbers.ts";
+import { type Row, text } from "../../agent-protocol/rows.ts";
 
 export interface PrimaryInterface {
   readonly primary_ip: string;

@@ -1,4 +1,4 @@
-import { type Row, text } from "./rows.ts";
+import { type Row, text } from "../../agent-protocol/rows.ts";
 
 /** An operating system release, as used to group and filter hosts. */
 export interface OsIdentity {

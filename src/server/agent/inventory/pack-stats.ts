@@ -1,28 +1,6 @@
-import { toCount, toNumber, unixToIso } from "./numbers.ts";
-import { has, type Row, text, type Warn } from "./rows.ts";
-
-/** Execution statistics of a scheduled query on a host, by the field names of the API. The caller adds the ids. */
-export interface QueryStats {
-  readonly scheduled_query_name: string;
-  readonly query_name: string;
-  readonly pack_name: string;
-  readonly average_memory: number;
-  readonly denylisted: boolean;
-  readonly executions: number;
-  readonly interval: number;
-  readonly last_executed: string | null;
-  readonly output_size: number;
-  readonly system_time: number;
-  readonly user_time: number;
-  /** Milliseconds. */
-  readonly wall_time: number;
-}
-
-export interface PackStats {
-  readonly pack_name: string;
-  readonly type: string;
-  readonly query_stats: readonly QueryStats[];
-}
+import { toCount, toNumber, unixToIso } from "../../agent-protocol/numbers.ts";
+import { has, type Row, text, type Warn } from "../../agent-protocol/rows.ts";
+import type { PackStats, QueryStats } from "../../hosts/details.ts";
 
 const count = (cell: unknown): number => toCount(cell) ?? 0;
 const isTrue = (cell: unknown): boolean => cell === true || cell === "true" || toNumber(cell) === 1;

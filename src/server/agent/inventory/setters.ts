@@ -1,7 +1,7 @@
+import { msToIso, toCount, toInt, toSeconds } from "../../agent-protocol/numbers.ts";
+import { has, type Row, text } from "../../agent-protocol/rows.ts";
 import { displayName, type HostContext, type InventoryFields } from "./fields.ts";
-import { msToIso, toCount, toInt, toSeconds } from "./numbers.ts";
 import { platformOf, unixOsVersion, type WindowsRelease, windowsName, windowsOsVersion } from "./os-version.ts";
-import { has, type Row, text } from "./rows.ts";
 
 const osColumns = { platform_like: "platform_like", code_name: "codename", build: "build" } as const;
 const systemColumns = {

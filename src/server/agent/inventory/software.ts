@@ -1,9 +1,9 @@
 import { hash } from "node:crypto";
+import { unixToIso } from "../../agent-protocol/numbers.ts";
+import { type DetailResults, okRows, type Row, text } from "../../agent-protocol/rows.ts";
+import { platformFamily } from "../../core/platforms.ts";
 import { answersFor } from "./detail-queries.ts";
-import { unixToIso } from "./numbers.ts";
-import { platformFamily } from "./platforms.ts";
 import { detailQueries } from "./queries.ts";
-import { type DetailResults, okRows, type Row, text } from "./rows.ts";
 
 /** One software version on one host. */
 export interface SoftwareEntry {

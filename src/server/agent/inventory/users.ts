@@ -1,6 +1,6 @@
 import type { HostUser } from "../../../api/host.ts";
-import { toInt } from "./numbers.ts";
-import { type Row, text, type Warn } from "./rows.ts";
+import { toInt } from "../../agent-protocol/numbers.ts";
+import { type Row, text, type Warn } from "../../agent-protocol/rows.ts";
 
 const NO_LOGIN = ["/false", "/nologin", "/shutdown", "/halt"] as const;
 

@@ -1,7 +1,7 @@
 import { type Integrations, Integrations as IntegrationsSchema } from "../../../api/app-config.ts";
 import { configSecrets } from "../../../api/secret-fields.ts";
 import type { FieldError } from "../../core/errors.ts";
-import { hasCredentials } from "../../core/outbound.ts";
+import { hasCredentials } from "../../core/outbound/fetch.ts";
 import { section } from "../section.ts";
 import { badUrls, missing, under } from "./rules.ts";
 

@@ -1,7 +1,7 @@
 import { ConditionalAccess, SsoSettings } from "../../../api/app-config.ts";
-import { may } from "../../core/access.ts";
 import type { FieldError } from "../../core/errors.ts";
-import { documentProblem } from "../../sso/metadata.ts";
+import { may } from "../../core/security/access.ts";
+import { documentProblem } from "../../saml/metadata.ts";
 import { section } from "../section.ts";
 import { badLinks, badUrls, missing } from "./rules.ts";
 

@@ -1,8 +1,8 @@
 import { SmtpSettings } from "../../../api/app-config.ts";
 import { isEmail } from "../../../api/fields.ts";
 import { configSecrets } from "../../../api/secret-fields.ts";
-import { may } from "../../core/access.ts";
 import type { FieldError } from "../../core/errors.ts";
+import { may } from "../../core/security/access.ts";
 import { section } from "../section.ts";
 import { missing } from "./rules.ts";
 

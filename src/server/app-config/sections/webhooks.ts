@@ -2,7 +2,7 @@ import { type WebhookSettings, WebhookSettings as WebhookSettingsSchema } from "
 import { days, seconds } from "../../core/clock.ts";
 import { readDuration } from "../../core/duration.ts";
 import type { FieldError } from "../../core/errors.ts";
-import { checkDestination, hasCredentials } from "../../core/outbound.ts";
+import { checkDestination, hasCredentials } from "../../core/outbound/fetch.ts";
 import { section } from "../section.ts";
 import { isHttpUrl, under } from "./rules.ts";
 

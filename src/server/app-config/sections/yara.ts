@@ -1,7 +1,7 @@
 // YARA rules: hosts load them by name from the agent endpoint `yara/:name`.
 import { YARA_RULES_BYTES_MAX, YaraRules } from "../../../api/app-config.ts";
-import { may } from "../../core/access.ts";
 import type { FieldError } from "../../core/errors.ts";
+import { may } from "../../core/security/access.ts";
 import { section } from "../section.ts";
 
 export const yaraRules = section<YaraRules>({

@@ -3,7 +3,7 @@ import type { PolicySpec } from "../../../api/policies.ts";
 import { policyPlatforms } from "../../../api/policies.ts";
 import { recordActivity } from "../../activities/record.ts";
 import { channels } from "../../core/channels.ts";
-import { inTurns } from "../../core/parts.ts";
+import { inTurns } from "../../core/concurrency/parts.ts";
 import { labelsAmong, type NamedLabel } from "../../labels/scope.ts";
 import { type Place, type PolicyRow, placeOf } from "../../policies/applies.ts";
 import { type Reported, setReported } from "../../policies/automations.ts";

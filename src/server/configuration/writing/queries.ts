@@ -2,7 +2,7 @@ import type { QuerySpec } from "../../../api/queries.ts";
 import { queryPlatforms } from "../../../api/queries.ts";
 import { recordActivity } from "../../activities/record.ts";
 import { channels } from "../../core/channels.ts";
-import { inTurns } from "../../core/parts.ts";
+import { inTurns } from "../../core/concurrency/parts.ts";
 import { labelsAmong, type NamedLabel } from "../../labels/scope.ts";
 import { removeQueries } from "../../queries/service.ts";
 import { insertQueries, type NewQuery, type QueryChange, updateQueries } from "../../queries/write.ts";

@@ -2,13 +2,12 @@ import { isDeepStrictEqual } from "node:util";
 import type { NoTeamChange } from "../../../api/teams.ts";
 import { recordEntries } from "../../activities/record.ts";
 import { channels } from "../../core/channels.ts";
+import { parts } from "../../core/concurrency/parts.ts";
 import { alreadyExists } from "../../core/errors.ts";
-import { parts } from "../../core/parts.ts";
-import { dropResults } from "../../policies/service.ts";
+import { nameKey } from "../../core/name-key.ts";
 import { oneOf } from "../../store/query.ts";
 import type { TeamRow } from "../../teams/access.ts";
 import { writeAgentOptions } from "../../teams/agent-options.ts";
-import { nameKey } from "../../teams/names.ts";
 import { changeNoTeam, noTeamSettings } from "../../teams/no-team.ts";
 import { addTeams, firstSettings, removeTeam, toldOfTeam } from "../../teams/service.ts";
 import { changedSettings, checkAddresses, type GivenSettings, shownSettings } from "../../teams/settings.ts";
@@ -154,8 +153,6 @@ export async function writeNoTeamSettings(work: Work, steps: readonly Step<NoTea
 }
 
 export async function removeTeams(work: Work, given: readonly Given[]): Promise<void> {
-  const results: number[] = [];
-  for (const { name } of given) results.push(...(await removeTeam(work.ctx, work.teams.get(name)!)));
+  for (const { name } of given) work.later.push(await removeTeam(work.ctx, work.teams.get(name)!));
   count(work, given);
-  if (results.length > 0) work.later.push((outside) => dropResults(outside, results));
 }

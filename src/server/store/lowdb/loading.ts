@@ -1,6 +1,6 @@
 // Loads the snapshot and the journals into memory, and decides how much of the end of the last journal is valid.
 import { join } from "node:path";
-import { type Cipher, WrongKey } from "../../core/cipher.ts";
+import { type Cipher, WrongKey } from "../cipher.ts";
 import { StoreDamaged } from "../store.ts";
 import { replay } from "./change.ts";
 import type { StoreFiles } from "./files.ts";

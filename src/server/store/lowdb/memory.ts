@@ -1,4 +1,4 @@
-import type { Cipher } from "../../core/cipher.ts";
+import type { Cipher } from "../cipher.ts";
 import type { Tables } from "../store.ts";
 import type { OnDelete, Table } from "../table.ts";
 import { MemoryTable } from "./memory-table.ts";

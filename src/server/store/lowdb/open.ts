@@ -1,6 +1,6 @@
 import { Low } from "lowdb";
-import type { Cipher } from "../../core/cipher.ts";
 import type { WithAdmin } from "../admin.ts";
+import type { Cipher } from "../cipher.ts";
 import type { Collections, StoreControl, Tables, Tx } from "../store.ts";
 import { MemoryCollection } from "./collection.ts";
 import { realFiles, type StoreFiles } from "./files.ts";

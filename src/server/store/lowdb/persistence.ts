@@ -1,7 +1,7 @@
 // The directory of the lowdb engine: a snapshot and the journals written since then.
 import { join } from "node:path";
 import type { Adapter } from "lowdb";
-import type { Cipher } from "../../core/cipher.ts";
+import type { Cipher } from "../cipher.ts";
 import { StoreUnavailable } from "../store.ts";
 import type { StoreFiles } from "./files.ts";
 import type { Gate } from "./gate.ts";

@@ -1,6 +1,6 @@
 // Encrypts every secret in a directory with a new key. All data is rewritten, and the change takes effect when the
 // new snapshot is renamed to its final name.
-import { changingCipher } from "../../core/cipher.ts";
+import { changingCipher } from "../cipher.ts";
 import { type Rotated, type Rotation, secretColumns } from "../key-rotation.ts";
 import type { Tables } from "../store.ts";
 import type { StoreFiles } from "./files.ts";

@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import type { Cipher } from "../../core/cipher.ts";
+import type { Cipher } from "../cipher.ts";
 import { nextIdRecord, putRecord } from "./change.ts";
 import type { StoreFile, StoreFiles } from "./files.ts";
 import type { Gate } from "./gate.ts";

@@ -1,6 +1,6 @@
 // The forms of a row: as callers see it, in memory (large JSON compressed), and on disk (secrets encrypted too).
-import type { Cipher } from "../../core/cipher.ts";
-import { freezeDeep } from "../../core/freeze.ts";
+import type { Cipher } from "../cipher.ts";
+import { freezeDeep } from "../freeze.ts";
 import { type Packed, pack, unpack } from "../packing.ts";
 import { compareText } from "../rows.ts";
 import { type ColumnSpec, revisionColumn, type Table } from "../table.ts";

@@ -1,6 +1,7 @@
 // Shared by inserts and upserts of many rows: chunks that are stored atomically, and rows that bring their own ids.
+
+import type { Runner } from "./connection/runner.ts";
 import type { Chunk, Layout, Row, typed, Written } from "./layout.ts";
-import type { Runner } from "./runner.ts";
 import { givesIds, sequenceOf } from "./schema.ts";
 import { name, sql, textOf } from "./sql.ts";
 

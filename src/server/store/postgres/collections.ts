@@ -1,7 +1,7 @@
 import type { Collections, Tables } from "../store.ts";
+import type { Runner } from "./connection/runner.ts";
 import type { Layout } from "./layout.ts";
 import type { LayoutOf } from "./predicate.ts";
-import type { Runner } from "./runner.ts";
 import { Writes } from "./writes.ts";
 
 class PgCollection extends Writes {

@@ -1,5 +1,5 @@
 // A declared table prepared for the engine: how its rows are read and its values written.
-import type { Cipher } from "../../core/cipher.ts";
+import type { Cipher } from "../cipher.ts";
 import { packBytes } from "../packing.ts";
 import { searchForm } from "../rows.ts";
 import { type ColumnSpec, revisionColumn, type Table } from "../table.ts";

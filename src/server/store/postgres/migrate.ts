@@ -1,14 +1,14 @@
 // Migrates a database to the schema of this program. If several servers start at once, one migrates and the others
 // wait.
 import type pg from "pg";
-import { type Cipher, keyIdOf, WrongKey } from "../../core/cipher.ts";
+import { type Cipher, keyIdOf, WrongKey } from "../cipher.ts";
 import { FINISH } from "../key-rotation.ts";
 import type { Tables } from "../store.ts";
+import { connectClient, destroy } from "./connection/pool.ts";
+import { lockNumber } from "./connection/runner.ts";
 import { isLockTimeout } from "./errors.ts";
 import { migrations } from "./migrations/index.ts";
 import { checksumOf, type Migration, titleOf } from "./migrations/migration.ts";
-import { connectClient, destroy } from "./pool.ts";
-import { lockNumber } from "./runner.ts";
 import { ddl, RAISE_REVISION, schemaObjects } from "./schema.ts";
 
 const OLDEST = 150_000;

@@ -1,21 +1,21 @@
 import type pg from "pg";
-import type { Cipher } from "../../core/cipher.ts";
 import { admin, type WithAdmin } from "../admin.ts";
+import type { Cipher } from "../cipher.ts";
 import { type Collections, type Store, StoreUnavailable, type Tables, type Tx, type TxOptions } from "../store.ts";
 import type { Table } from "../table.ts";
 import { postgresAdmin } from "./admin.ts";
 import { collections, layoutsByName } from "./collections.ts";
+import { lead } from "./connection/lead.ts";
+import { Listening } from "./connection/listen.ts";
+import { connectClient, createPool, destroy, type PoolLog, StatementNames } from "./connection/pool.ts";
+import { lockNumber, poolRunner, type Runner, transaction } from "./connection/runner.ts";
+import { probeOf, Watchdog } from "./connection/watchdog.ts";
 import { translate } from "./errors.ts";
 import { Layout } from "./layout.ts";
-import { lead } from "./lead.ts";
-import { Listening } from "./listen.ts";
 import { checkKey, checkVersion, create, migrate, requireCurrent } from "./migrate.ts";
 import { migrations } from "./migrations/index.ts";
 import type { Migration } from "./migrations/migration.ts";
-import { connectClient, createPool, destroy, type PoolLog, StatementNames } from "./pool.ts";
-import { lockNumber, poolRunner, type Runner, transaction } from "./runner.ts";
 import { constraintsOf } from "./schema.ts";
-import { probeOf, Watchdog } from "./watchdog.ts";
 
 export interface PostgresOptions<S extends Tables> {
   readonly tables: S;

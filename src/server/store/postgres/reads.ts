@@ -2,11 +2,11 @@
 import type { OrderTerm, Position, Predicate, Scalar, Select } from "../query.ts";
 import { columnsOfPages, everything } from "../query.ts";
 import { readSides, type Sides } from "../sides.ts";
+import type { Runner } from "./connection/runner.ts";
 import { countTerms, lessThoseThatHave } from "./counting.ts";
 import { countOfIds } from "./id-sets.ts";
 import type { Layout, Row } from "./layout.ts";
 import { Conditions, type LayoutOf } from "./predicate.ts";
-import type { Runner } from "./runner.ts";
 import { selects } from "./select.ts";
 import { sideReading } from "./side-rows.ts";
 import { col, compile, name, type Sql, sql } from "./sql.ts";

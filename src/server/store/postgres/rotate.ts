@@ -2,15 +2,15 @@
 // interrupted run can be continued, and a mark in svc_meta keeps servers from starting until the rotation is
 // complete.
 import type pg from "pg";
-import { keyIdOf, WrongKey } from "../../core/cipher.ts";
+import { keyIdOf, WrongKey } from "../cipher.ts";
 import { FINISH, type Rotated, type Rotation, StoreInUse, secretColumns } from "../key-rotation.ts";
 import type { Tables } from "../store.ts";
 import type { Table } from "../table.ts";
+import { connectClient, destroy } from "./connection/pool.ts";
+import { lockNumber } from "./connection/runner.ts";
 import { CANARY, checkVersion, ROTATION, requireCurrent } from "./migrate.ts";
 import { migrations } from "./migrations/index.ts";
 import type { Migration } from "./migrations/migration.ts";
-import { connectClient, destroy } from "./pool.ts";
-import { lockNumber } from "./runner.ts";
 import { col, name, sql, textOf } from "./sql.ts";
 
 export interface RotateOptions extends Rotation {

@@ -4,8 +4,8 @@
 import { wholeRow } from "../rows.ts";
 import { StoreUnavailable } from "../store.ts";
 import { idOr, inChunks, needsSequence, raiseSequence } from "./batches.ts";
+import type { Runner } from "./connection/runner.ts";
 import { type Chunk, chunks, inputRows, type Layout, type Row, typed, type Written } from "./layout.ts";
-import type { Runner } from "./runner.ts";
 import { allOf, anyOf, col, list, name, type Sql, sql, textOf } from "./sql.ts";
 
 /** Number of attempts when other servers insert or delete the same rows at the same time. */

@@ -1,6 +1,6 @@
-import { type Cipher, WrongKey } from "../../core/cipher.ts";
 import { adminOf, type Restorer } from "../admin.ts";
 import type { Blobs } from "../blobs/blobs.ts";
+import { type Cipher, WrongKey } from "../cipher.ts";
 import { type Store, StoreDamaged, type Tables } from "../store.ts";
 import type { Table } from "../table.ts";
 import { type Head, type Line, readLines, VERSION } from "./backup-format.ts";

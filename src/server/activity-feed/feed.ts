@@ -1,0 +1,61 @@
+// The background part of activities in one server: the sealer, and the readers that follow sealed entries.
+
+import { startSealer } from "../activities/sealer.ts";
+import { channels } from "../core/channels.ts";
+import type { Services } from "../core/context.ts";
+
+export interface Feed {
+  /**
+   * Calls the listener when entries were sealed and when readers must recheck their access. Returns a function to stop.
+   */
+  onChange(listener: () => void): () => void;
+  /** Number of current readers. */
+  readonly readers: number;
+  isStopping(): boolean;
+  /** Ends every stream so that connections can close. */
+  endStreams(): void;
+  stop(): Promise<void>;
+}
+
+/** One per server, keyed by its configuration reader, which all contexts share. */
+const servers = new WeakMap<Services["config"], Feed>();
+
+export function feedOf({ config }: Pick<Services, "config">): Feed {
+  const feed = servers.get(config);
+  if (!feed) throw new Error("activities were not started");
+  return feed;
+}
+
+export async function startActivities(services: Services): Promise<Feed> {
+  const listeners = new Set<() => void>();
+  let stopping = false;
+  const notify = () => {
+    for (const listener of [...listeners]) listener();
+  };
+  const unlisten = await services.store.listen(channels.activityChain, notify, notify);
+  const sealer = await startSealer(services);
+
+  function endStreams(): void {
+    stopping = true;
+    notify();
+  }
+
+  const feed: Feed = {
+    onChange(listener) {
+      listeners.add(listener);
+      return () => void listeners.delete(listener);
+    },
+    get readers() {
+      return listeners.size;
+    },
+    isStopping: () => stopping,
+    endStreams,
+    async stop() {
+      endStreams();
+      await sealer.stop();
+      await unlisten();
+    },
+  };
+  servers.set(services.config, feed);
+  return feed;
+}

@@ -1,0 +1,30 @@
+// Activities of one host: past ones from the feed, and upcoming ones.
+import type { z } from "zod";
+import type { hostActivitiesApi } from "../../api/host-activities.ts";
+import type { Context } from "../core/context.ts";
+import { page, pageOfArray } from "../core/http/paging.ts";
+import { cancelScriptRun, upcomingOf } from "../host-actions/upcoming.ts";
+import { hostFor } from "../hosts/access.ts";
+import { eq } from "../store/query.ts";
+import { activityOf } from "./service.ts";
+
+type Query = z.output<typeof hostActivitiesApi.list.query>;
+
+export async function listHostActivities(ctx: Context, hostId: number, query: Query) {
+  const host = await hostFor(ctx, "hosts:read_activities", hostId);
+  const { rows, meta } = await page(ctx.store.activities, query, eq("host_id", host.id), {
+    defaultOrder: [{ column: "id", direction: "desc" }],
+  });
+  return { activities: rows.map(activityOf), meta };
+}
+
+export async function listUpcoming(ctx: Context, hostId: number, query: Query) {
+  const host = await hostFor(ctx, "hosts:read_activities", hostId);
+  const all = await upcomingOf(ctx.store, host.id);
+  const { items, meta } = pageOfArray(all, query);
+  return { count: all.length, activities: items, meta };
+}
+
+export async function cancelUpcoming(ctx: Context, hostId: number, activityId: string): Promise<void> {
+  await cancelScriptRun(ctx, await hostFor(ctx, "hosts:cancel_activity", hostId), activityId);
+}

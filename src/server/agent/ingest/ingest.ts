@@ -1,0 +1,263 @@
+// Stores the results of distributed writes. Concurrent writes share a transaction, and only differences from the
+// stored values are written.
+
+import type { Row } from "../../agent-protocol/rows.ts";
+import { isoAt } from "../../core/clock.ts";
+import { createBatcher } from "../../core/concurrency/batcher.ts";
+import type { Services } from "../../core/context.ts";
+import { queueFigures } from "../../core/logging/metrics.ts";
+import type { LabelCache } from "../../labels/dynamic.ts";
+import { reaches } from "../../labels/reach.ts";
+import { createMdmIngest } from "../../mdm-status/ingest.ts";
+import { createMunkiIngest } from "../../munki/ingest.ts";
+import type { PolicyCache } from "../../policies/cache.ts";
+import { type PolicyAnswers, type PolicyPlan, planPolicies, writePolicies } from "../../policies/ingest.ts";
+import { createSoftwareIngest } from "../../software/ingest.ts";
+import { oneOf } from "../../store/query.ts";
+import { BadRow } from "../../store/rows.ts";
+import { ReferenceViolation, UniqueViolation } from "../../store/store.ts";
+import type { ConfigCache } from "../config.ts";
+import { createOsVersions } from "../hosts/os-versions.ts";
+import type { HostRow, HostState } from "../hosts/state.ts";
+import { type HostChanges, hostChanges } from "../inventory/host-fields.ts";
+import { detailQueries } from "../inventory/queries.ts";
+import { detailRowOf, type HostDetailsRow } from "./details.ts";
+import type { WriteResults } from "./results.ts";
+import { type Membership, writeAnswers } from "./write.ts";
+
+export interface IngestItem {
+  readonly state: HostState;
+  readonly address: string;
+  readonly results: WriteResults;
+}
+
+export interface Ingest {
+  add(item: IngestItem, since: number): Promise<void>;
+  stop(): Promise<void>;
+}
+
+interface Planned {
+  readonly item: IngestItem;
+  readonly row: HostRow;
+  readonly set: Partial<HostRow>;
+  readonly changes: HostChanges | null;
+}
+
+const critical = new Set(detailQueries.flatMap(({ name, critical }) => (critical ? [name] : [])));
+
+export async function createIngest(
+  services: Services,
+  caches: { readonly configs: ConfigCache; readonly labels: LabelCache; readonly policies: PolicyCache },
+): Promise<Ingest> {
+  const { store, settings, log } = services;
+  const software = await createSoftwareIngest(services);
+  const osVersions = createOsVersions(store);
+  const mdm = createMdmIngest(store);
+  const munki = await createMunkiIngest(store);
+
+  function planHost(item: IngestItem, row: HostRow): Omit<Planned, "row"> {
+    const { results } = item;
+    const now = services.clock.now();
+    const set: Partial<HostRow> = {};
+    let changes: HostChanges | null = null;
+    if (results.details.size > 0) {
+      changes = hostChanges(results.details, { known: row, now, publicIp: item.address });
+      Object.assign(set, changes.set);
+      for (const { query, reason } of changes.warnings)
+        log.debug({ host_id: row.id, query, reason }, "part of an inventory was ignored");
+    }
+    // Failed queries count as reported: otherwise a host whose tables fail would get all detail queries at every poll.
+    if ([...results.details.keys()].some((name) => !critical.has(name))) {
+      set.detail_updated_at = isoAt(now);
+      // The first detail queries were sent before the platform was known, so request those of the platform next.
+      set.refetch_requested = row.platform === "" && (set.platform ?? "") !== "" && row.refetch_requested;
+    }
+    if (results.labelsReported) set.label_updated_at = isoAt(now);
+    if (results.allPoliciesReported) set.policy_updated_at = isoAt(now);
+    // The host may now match more policies.
+    if (set.platform !== undefined && set.platform !== row.platform && row.policies_revision !== null)
+      set.policies_revision = 0;
+    return { item, set, changes };
+  }
+
+  async function run(items: readonly IngestItem[]): Promise<null[]> {
+    const doubts = new Map(items.map(({ state }) => [state, state.doubts]));
+    const rows = new Map((await store.hosts.getMany(items.map(({ state }) => state.id))).map((row) => [row.id, row]));
+    const planned: Planned[] = [];
+    for (const item of items) {
+      const row = rows.get(item.state.id);
+      if (row) planned.push({ ...planHost(item, row), row });
+    }
+    const systems = await osVersions.ids(planned.flatMap(({ changes }) => changes?.os ?? []));
+    for (const { changes, set } of planned) if (changes?.os) set.os_version_id = systems.of(changes.os);
+
+    const withDetails = planned.filter(({ changes }) => changes !== null);
+    const { rows: softwareRows, changed } = await software.plan(
+      withDetails.map(({ item, row, set }) => ({
+        hostId: row.id,
+        platform: set.platform ?? row.platform,
+        platformLike: set.platform_like ?? row.platform_like,
+        results: item.results.details,
+      })),
+    );
+    const [detailRows, mdmRows, munkiPlan] = await Promise.all([
+      planDetails(planned),
+      mdm.plan(planned.flatMap(({ row, changes }) => (changes?.mdm ? [{ hostId: row.id, mdm: changes.mdm }] : []))),
+      munki.plan(
+        planned.flatMap(({ row, changes }) => (changes?.munki ? [{ hostId: row.id, munki: changes.munki }] : [])),
+        services.clock.now(),
+      ),
+    ]);
+    const membership = await planLabels(planned);
+    const policies = await planPolicyAnswers(planned);
+    const now = services.clock.now();
+    for (const { row, set } of planned) if (changed.has(row.id)) set.software_updated_at = isoAt(now);
+    await store.tx(async (tx) => {
+      await writeAnswers(tx, now, {
+        hosts: planned.map(({ row, set }) => ({ row, set })),
+        emails: planned.flatMap(({ row, changes }) =>
+          changes?.browserEmails ? [{ hostId: row.id, emails: changes.browserEmails }] : [],
+        ),
+        softwareRows,
+        detailRows,
+        mdmRows,
+        munki: munkiPlan,
+        membership,
+      });
+      if (policies) await writePolicies(tx, policies, now);
+    });
+    for (const { item } of planned) if (item.results.policiesReported) item.state.policiesAsked = null;
+    for (const { item, row, set } of planned) {
+      const { state } = item;
+      if (!state.live) continue;
+      state.load({ ...row, ...set }, settings);
+      // The row was changed while the results were processed.
+      if (state.doubts !== doubts.get(state)) state.fresh = false;
+    }
+    return items.map(() => null);
+  }
+
+  /** Also returns the policy revision that each host has now reported. */
+  async function planPolicyAnswers(planned: readonly Planned[]): Promise<PolicyPlan | null> {
+    const reporting = planned.filter(({ item }) => item.results.policiesReported);
+    if (reporting.length === 0) return null;
+    const newest = reporting.reduce((most, { item }) => Math.max(most, item.results.policiesRevision ?? 0), 0);
+    const answered = new Set(reporting.flatMap(({ item }) => [...item.results.policies.keys()]));
+    const snapshot = await caches.policies.covering(newest, answered);
+    const items = reporting.map(({ item: { results, state }, row, set }): PolicyAnswers => {
+      const host = {
+        id: row.id,
+        team_id: row.team_id,
+        platform: set.platform ?? row.platform,
+        platform_like: set.platform_like ?? row.platform_like,
+      };
+      const asked = results.policiesRevision ?? state.policiesAsked;
+      const upTo = Math.min(asked ?? snapshot.for(host).revision, snapshot.revision);
+      set.policies_revision = Math.max(row.policies_revision ?? 0, upTo);
+      const isWritten = (["policy_updated_at", "policies_revision"] as const).some(
+        (column) => set[column] !== undefined && set[column] !== row[column],
+      );
+      return { host, answers: results.policies, asked, isWritten };
+    });
+    return planPolicies(store, snapshot, items);
+  }
+
+  async function planDetails(planned: readonly Planned[]): Promise<HostDetailsRow[]> {
+    const reporting = planned.filter(({ item, changes }) => changes !== null || item.results.additional.size > 0);
+    if (reporting.length === 0) return [];
+    const old = new Map(
+      (await store.hostDetails.getMany(reporting.map(({ row }) => row.id))).map((row) => [row.id, row]),
+    );
+    const changed: HostDetailsRow[] = [];
+    for (const { item, row, changes } of reporting) {
+      const additional = await configured(row.team_id, item.results.additional);
+      const after = detailRowOf(row.id, old.get(row.id), changes, additional);
+      if (after) changed.push(after);
+    }
+    return changed;
+  }
+
+  /** Keeps only configured additional queries: agents may send names that were never requested. */
+  async function configured(teamId: number | null, reported: ReadonlyMap<string, readonly Row[]>) {
+    if (reported.size === 0) return {};
+    const asked = (await caches.configs.get(teamId)).features.additional_queries ?? {};
+    return Object.fromEntries([...reported].filter(([name]) => Object.hasOwn(asked, name)));
+  }
+
+  async function planLabels(planned: readonly Planned[]): Promise<Membership> {
+    const join: Membership["join"][number][] = [];
+    const leave: Membership["leave"][number][] = [];
+    const reporting = planned.filter(({ item }) => item.results.labelsReported);
+    if (reporting.length === 0) return { join, leave };
+    const newest = reporting.reduce((most, { item }) => Math.max(most, item.results.labelsRevision ?? 0), 0);
+    const answered = new Set(reporting.flatMap(({ item }) => [...item.results.labels.keys()]));
+    const { byId } = await caches.labels.covering(newest, answered);
+    const members = await store.labelMembers.list({
+      where: oneOf(
+        "host_id",
+        reporting.map(({ row }) => row.id),
+      ),
+    });
+    const memberships = new Map(members.map((member) => [`${member.host_id} ${member.label_id}`, member.id]));
+    const isAsked = (labelId: number, teamId: number | null) => reaches(byId.get(labelId)?.asked_teams ?? null, teamId);
+    // Labels of the previous team no longer apply after a transfer.
+    const teams = new Map(reporting.map(({ row }) => [row.id, row.team_id]));
+    for (const { id, host_id, label_id } of members)
+      if (!isAsked(label_id, teams.get(host_id) ?? null)) leave.push({ id, label_id, host_id, asked: null });
+    for (const { item, row, set } of reporting)
+      for (const [labelId, isMember] of item.results.labels) {
+        const label = byId.get(labelId);
+        if (!label || !isAsked(labelId, row.team_id)) continue;
+        // The result is for an outdated label query; the host is queried again at its next poll.
+        const asked = item.results.labelsRevision;
+        if (asked !== null && label.asked_revision > asked) {
+          set.label_updated_at = null;
+          continue;
+        }
+        const membershipId = memberships.get(`${row.id} ${labelId}`);
+        if (isMember && membershipId === undefined) join.push({ label_id: labelId, host_id: row.id, asked });
+        else if (!isMember && membershipId !== undefined)
+          leave.push({ id: membershipId, label_id: labelId, host_id: row.id, asked });
+      }
+    return { join, leave };
+  }
+
+  const guarded = async (items: readonly IngestItem[]): Promise<null[]> => {
+    try {
+      return await run(items);
+    } catch (error) {
+      if (!(error instanceof ReferenceViolation || error instanceof UniqueViolation)) throw error;
+      // A label, OS version or host was deleted, or another server wrote first: drop the cached rows and retry.
+      caches.labels.forget();
+      caches.policies.forget();
+      osVersions.forget();
+      software.forget();
+      mdm.forget();
+      munki.forget();
+      return run(items);
+    }
+  };
+  const batches = createBatcher<IngestItem, null>(guarded, {
+    size: store.engine === "lowdb" ? 8 : 24,
+    parallel: store.engine === "lowdb" ? 1 : 2,
+    key: ({ state }) => state.id,
+    figures: queueFigures(services.metrics, "results"),
+  });
+
+  return {
+    async add(item, since) {
+      try {
+        await batches.add(item, since);
+      } catch (error) {
+        // The agent would resend results that fail permanently, and none of its later ones would be stored.
+        if (!(error instanceof BadRow || error instanceof ReferenceViolation)) throw error;
+        log.error({ err: error, host_id: item.state.id }, "results of a host could not be stored");
+      }
+    },
+    async stop() {
+      await batches.idle();
+      await software.stop();
+      await munki.stop();
+    },
+  };
+}

@@ -1,0 +1,123 @@
+// Groups concurrent work into shared transactions. There is no timer: while one batch runs, the next one fills.
+
+import { StoreUnavailable } from "../../store/store.ts";
+import type { QueueFigures } from "../logging/metrics.ts";
+import { MAX_AGE_MS, Overdue } from "./age.ts";
+
+export interface Batcher<T, R> {
+  /** `since`: when waiting started, by `performance.now()`; default: now. Rejects with `Overdue` after MAX_AGE_MS. */
+  add(item: T, since?: number): Promise<R>;
+  /** Resolves when nothing is running or waiting. */
+  idle(): Promise<void>;
+}
+
+export interface BatchOptions<T> {
+  /** Maximum number of items in one batch. */
+  readonly size: number;
+  /** Maximum number of concurrent batches. */
+  readonly parallel: number;
+  /** Items with the same key never run concurrently; they run in order of arrival. */
+  readonly key?: (item: T) => unknown;
+  readonly figures?: QueueFigures;
+  /** Replaces the clock in tests. */
+  readonly now?: () => number;
+}
+
+interface Waiting<T, R> {
+  readonly item: T;
+  readonly key: unknown;
+  readonly since: number;
+  readonly resolve: (result: R) => void;
+  readonly reject: (error: unknown) => void;
+}
+
+/**
+ * Serves the newest items first. Under overload the oldest requests have already been given up by their agents, so that
+ * serving in order of arrival would serve none in time.
+ *
+ * `run` returns one result per item, in order. If it throws, each item of the batch is retried alone, so that one bad
+ * item fails by itself.
+ */
+export function createBatcher<T, R>(
+  run: (items: readonly T[]) => Promise<readonly R[]>,
+  options: BatchOptions<T>,
+): Batcher<T, R> {
+  const { figures, now = () => performance.now() } = options;
+  let waiting: Waiting<T, R>[] = [];
+  let running = 0;
+  let planned = false;
+  const busy = new Set<unknown>();
+  let idle: (() => void)[] = [];
+
+  function take(): Waiting<T, R>[] {
+    if (!options.key) return waiting.splice(-options.size);
+    // Takes the keys of the newest items, and for each key its oldest item.
+    const keys = new Set<unknown>();
+    for (let i = waiting.length - 1; i >= 0 && keys.size < options.size; i--)
+      if (!busy.has(waiting[i]!.key)) keys.add(waiting[i]!.key);
+    const batch: Waiting<T, R>[] = [];
+    const left: Waiting<T, R>[] = [];
+    for (const one of waiting) {
+      if (keys.delete(one.key)) {
+        busy.add(one.key);
+        batch.push(one);
+      } else left.push(one);
+    }
+    waiting = left;
+    return batch;
+  }
+
+  /** Rejects items that waited too long: their agents have timed out and will send them again. */
+  function refuseOverdue(): void {
+    const oldest = now() - MAX_AGE_MS;
+    // The queue is only nearly in order of arrival, because a request may have waited before it was added.
+    if (!waiting.some(({ since }) => since < oldest)) return;
+    const overdue = waiting.filter(({ since }) => since < oldest);
+    waiting = waiting.filter(({ since }) => since >= oldest);
+    for (const { reject } of overdue) reject(new Overdue());
+  }
+
+  async function settle(batch: readonly Waiting<T, R>[]): Promise<void> {
+    try {
+      const results = await run(batch.map(({ item }) => item));
+      batch.forEach(({ resolve }, i) => void resolve(results[i]!));
+    } catch (error) {
+      if (batch.length === 1 || error instanceof StoreUnavailable) for (const { reject } of batch) reject(error);
+      else for (const one of batch) await settle([one]);
+    }
+  }
+
+  function start(): void {
+    planned = false;
+    refuseOverdue();
+    while (running < options.parallel && waiting.length > 0) {
+      const batch = take();
+      if (batch.length === 0) return;
+      figures?.waited((now() - Math.min(...batch.map(({ since }) => since))) / 1000);
+      running++;
+      void settle(batch).then(() => {
+        running--;
+        if (options.key) for (const { key } of batch) busy.delete(key);
+        start();
+        figures?.waiting(waiting.length);
+        if (running > 0 || waiting.length > 0) return;
+        const done = idle;
+        idle = [];
+        for (const resolve of done) resolve();
+      });
+    }
+  }
+
+  return {
+    add: (item, since = now()) =>
+      new Promise<R>((resolve, reject) => {
+        waiting.push({ item, key: options.key?.(item), since, resolve, reject });
+        figures?.waiting(waiting.length);
+        if (planned) return;
+        planned = true;
+        // Items added in the current turn of the event loop join the same batch.
+        setImmediate(start);
+      }),
+    idle: () => (running === 0 && waiting.length === 0 ? Promise.resolve() : new Promise((done) => idle.push(done))),
+  };
+}

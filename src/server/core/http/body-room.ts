@@ -1,0 +1,187 @@
+// Memory for request bodies that are being received or processed. It is counted by the bytes received, not by the
+// announced length, and divided by kind of sender: unauthenticated senders can use up neither the memory of
+// authenticated ones nor all of their own kind's.
+
+import type { Services } from "../context.ts";
+import { placeOf } from "./place.ts";
+
+/**
+ * How much is known about a sender: nothing (stranger); a host with a valid key has used its address before
+ * (familiar); or it has sent a valid key or token (proved).
+ */
+export type Trust = "stranger" | "familiar" | "proved";
+
+export interface Sender {
+  readonly trust: Trust;
+  /** The owner of the share: an address, or the owner of the key. */
+  readonly name: string;
+}
+
+export type Cut = "no room" | "too slow";
+
+export interface Claim {
+  /** Reserves memory for more bytes. Returns false if there is none; the claim is then closed. */
+  add(bytes: number): boolean;
+  /** Moves the claim to the share of a sender who has now authenticated. */
+  prove(sender: Sender): void;
+  /** The body is complete, so it can no longer be cut off. */
+  received(): void;
+  release(): void;
+}
+
+export interface BodyRoom {
+  /**
+   * `onCut` is called if the upload is aborted, because it is the largest one when memory runs short, or because it
+   * is too slow.
+   */
+  claim(sender: Sender, onCut: (why: Cut) => void): Claim;
+  /** Records that a host with a valid key has used this address. */
+  meet(address: string): void;
+  /** The sender for a caller that has not authenticated yet. */
+  byAddress(address: string): Sender;
+  /** Bytes that are currently reserved. */
+  taken(trust: Trust): number;
+  /** Aborts uploads that are too slow. Called once a second. */
+  sweep(now?: number): void;
+}
+
+const MiB = 1024 * 1024;
+
+/**
+ * Maximum number of bytes for all senders of a kind together, and for each of them. The largest body of an agent is
+ * 100 MB.
+ */
+const rooms: Readonly<Record<Trust, { readonly all: number; readonly each: number }>> = {
+  stranger: { all: 48 * MiB, each: 8 * MiB },
+  familiar: { all: 128 * MiB, each: 112 * MiB },
+  proved: { all: 208 * MiB, each: 128 * MiB },
+};
+
+/**
+ * An upload is aborted if fewer bytes than this arrive in a period. The whole request may take a minute (listen.ts).
+ */
+const STRETCH_MS = 10_000;
+const STRETCH_BYTES = 10 * 1024;
+/** Maximum number of familiar addresses to remember. */
+const FAMILIAR_MAX = 50_000;
+
+interface Open {
+  sender: Sender;
+  bytes: number;
+  isReceived: boolean;
+  since: number;
+  arrived: number;
+  readonly cut: (why: Cut) => void;
+}
+
+export function createBodyRoom(): BodyRoom {
+  const open = new Set<Open>();
+  const taken: Record<Trust, number> = { stranger: 0, familiar: 0, proved: 0 };
+  const shares = new Map<string, number>();
+  const familiar = new Set<string>();
+
+  const shareOf = ({ trust, name }: Sender): string => `${trust} ${name}`;
+
+  function count(sender: Sender, bytes: number): void {
+    taken[sender.trust] += bytes;
+    const key = shareOf(sender);
+    const left = (shares.get(key) ?? 0) + bytes;
+    if (left > 0) shares.set(key, left);
+    else shares.delete(key);
+  }
+
+  function close(claim: Open): void {
+    if (open.delete(claim)) count(claim.sender, -claim.bytes);
+  }
+
+  function end(claim: Open, why: Cut): void {
+    close(claim);
+    claim.cut(why);
+  }
+
+  /** Makes room by aborting larger unfinished uploads, largest first. Returns false if this upload is the largest. */
+  function makeRoom(mine: Open, bytes: number): boolean {
+    const { trust } = mine.sender;
+    while (taken[trust] + bytes > rooms[trust].all) {
+      let largest = mine;
+      for (const one of open)
+        if (one.sender.trust === trust && !one.isReceived && one.bytes > largest.bytes) largest = one;
+      if (largest === mine) return false;
+      end(largest, "no room");
+    }
+    return true;
+  }
+
+  const fits = (mine: Open, bytes: number): boolean =>
+    (shares.get(shareOf(mine.sender)) ?? 0) + bytes <= rooms[mine.sender.trust].each && makeRoom(mine, bytes);
+
+  return {
+    claim(sender, onCut) {
+      const mine: Open = { sender, bytes: 0, isReceived: false, since: performance.now(), arrived: 0, cut: onCut };
+      open.add(mine);
+      return {
+        add(bytes) {
+          if (!open.has(mine)) return false;
+          if (!fits(mine, bytes)) {
+            close(mine);
+            return false;
+          }
+          mine.bytes += bytes;
+          mine.arrived += bytes;
+          count(mine.sender, bytes);
+          return true;
+        },
+        prove(proved) {
+          if (!open.has(mine)) return;
+          count(mine.sender, -mine.bytes);
+          mine.sender = proved;
+          const hasRoom = fits(mine, mine.bytes);
+          count(proved, mine.bytes);
+          if (!hasRoom) end(mine, "no room");
+        },
+        received() {
+          mine.isReceived = true;
+        },
+        release: () => close(mine),
+      };
+    },
+    meet(address) {
+      const place = placeOf(address);
+      familiar.delete(place);
+      familiar.add(place);
+      if (familiar.size > FAMILIAR_MAX) for (const oldest of familiar) if (familiar.delete(oldest)) break;
+    },
+    byAddress(address) {
+      const name = placeOf(address);
+      return { trust: familiar.has(name) ? "familiar" : "stranger", name };
+    },
+    taken: (trust) => taken[trust],
+    sweep(now = performance.now()) {
+      for (const one of [...open]) {
+        if (one.isReceived || now - one.since < STRETCH_MS) continue;
+        if (one.arrived < STRETCH_BYTES) end(one, "too slow");
+        one.since = now;
+        one.arrived = 0;
+      }
+    },
+  };
+}
+
+/** One per server, found by its configuration reader, which is the same object in all contexts. */
+const servers = new WeakMap<Services["config"], BodyRoom>();
+const SWEEP_MS = 1_000;
+
+export function bodyRoom({ config }: Pick<Services, "config">): BodyRoom {
+  const known = servers.get(config);
+  if (known) return known;
+  const room = createBodyRoom();
+  const here = new WeakRef(room);
+  const timer = setInterval(() => {
+    const kept = here.deref();
+    if (kept) kept.sweep();
+    else clearInterval(timer);
+  }, SWEEP_MS);
+  timer.unref();
+  servers.set(config, room);
+  return room;
+}

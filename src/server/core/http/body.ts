@@ -1,0 +1,147 @@
+// Reads request bodies, with a limit on the size as sent and, for gzip, on the uncompressed size too.
+import { createGunzip } from "node:zlib";
+import { ApiError, badRequest, tooLarge, tooSlow, unavailable, unsupportedMediaType } from "../errors.ts";
+import type { BodyRoom, Cut, Sender } from "./body-room.ts";
+
+export type ByteSource = AsyncIterable<Uint8Array>;
+
+/** The sender of a body, and the memory budget that it counts against. */
+export interface BodySource {
+  readonly room: BodyRoom;
+  readonly sender: Sender;
+}
+
+/** The body ended with an error of the connection: not an error of the server, so it must not be logged as one. */
+export const incomplete = () => badRequest("the connection was closed before the whole body arrived");
+const noRoom = () => unavailable("the server has no room for the request's body now; try again");
+
+/**
+ * Reads the whole body. Throws 413 for more than `limit` bytes, as sent or uncompressed, and 400 for a broken gzip
+ * stream. Decompression stops at the limit, so that a small body cannot expand to fill memory.
+ */
+export async function readBytes(
+  source: ByteSource | null,
+  encoding: string | null | undefined,
+  limit: number,
+  from?: BodySource,
+): Promise<Buffer> {
+  if (source === null) return Buffer.alloc(0);
+  if (from === undefined) return readCoded(source, encoding, limit);
+  let cut: Cut | null = null;
+  let stop = () => {};
+  const stopped = new Promise<never>((_, reject) => {
+    stop = () => reject(cut === "too slow" ? tooSlow() : noRoom());
+  });
+  stopped.catch(() => {});
+  const claim = from.room.claim(from.sender, (why) => {
+    cut = why;
+    stop();
+  });
+  const counted = async function* () {
+    const chunks = source[Symbol.asyncIterator]();
+    let size = 0;
+    try {
+      for (;;) {
+        // Without the race, the server would wait for a sender that has stopped sending.
+        const next = await Promise.race([chunks.next().catch(failIncomplete), stopped]);
+        if (next.done) return;
+        size += next.value.byteLength;
+        // Too large for this endpoint, whatever room there is: the sender must not try again.
+        if (size > limit) throw tooLarge(limit);
+        if (!claim.add(next.value.byteLength)) throw noRoom();
+        yield next.value;
+      }
+    } finally {
+      void chunks.return?.()?.catch(() => {});
+    }
+  };
+  try {
+    return await readCoded(counted(), encoding, limit);
+  } finally {
+    claim.release();
+  }
+}
+
+const failIncomplete = (): never => {
+  throw incomplete();
+};
+
+async function readCoded(source: ByteSource, encoding: string | null | undefined, limit: number): Promise<Buffer> {
+  const coding = (encoding ?? "identity").trim().toLowerCase();
+  if (coding === "identity" || coding === "") return collect(source, limit);
+  if (coding !== "gzip" && coding !== "x-gzip")
+    throw unsupportedMediaType(`Content-Encoding ${coding} is not known; use gzip`);
+  const gunzip = createGunzip();
+  const feed = feedInto(gunzip, source, limit);
+  // Otherwise the reader would wait forever for the rest of an upload that was cut off.
+  feed.catch((error: Error) => gunzip.destroy(error));
+  try {
+    const bytes = await collect(gunzip, limit);
+    await feed;
+    return bytes;
+  } catch (error) {
+    if (error instanceof ApiError) throw error;
+    throw badRequest("gzip decoder error");
+  } finally {
+    gunzip.destroy();
+  }
+}
+
+async function feedInto(gunzip: ReturnType<typeof createGunzip>, source: ByteSource, limit: number): Promise<void> {
+  let size = 0;
+  for await (const chunk of source) {
+    size += chunk.byteLength;
+    if (size > limit) {
+      gunzip.destroy(tooLarge(limit));
+      return;
+    }
+    if (!gunzip.write(chunk))
+      await new Promise<void>((resolve) => {
+        gunzip.once("drain", resolve);
+        gunzip.once("close", resolve);
+      });
+    if (gunzip.destroyed) return;
+  }
+  gunzip.end();
+}
+
+async function collect(source: ByteSource, limit: number): Promise<Buffer> {
+  const chunks: Uint8Array[] = [];
+  let size = 0;
+  for await (const chunk of source) {
+    size += chunk.byteLength;
+    if (size > limit) throw tooLarge(limit);
+    chunks.push(chunk);
+  }
+  return chunks.length === 1
+    ? Buffer.from(chunks[0]!.buffer, chunks[0]!.byteOffset, chunks[0]!.byteLength)
+    : Buffer.concat(chunks, size);
+}
+
+const MAX_DEPTH = 64;
+
+/** Parses JSON. Rejects nesting deeper than 64 levels and keys that would change prototypes. */
+export function parseJson(bytes: Buffer): unknown {
+  let value: unknown;
+  try {
+    value = JSON.parse(bytes.toString("utf8"));
+  } catch {
+    throw badRequest("json decoder error");
+  }
+  checkShape(value, MAX_DEPTH);
+  return value;
+}
+
+/** A single pass over the parsed value, because lists of 100,000 ids are checked too. */
+function checkShape(value: unknown, left: number): void {
+  if (typeof value !== "object" || value === null) return;
+  if (left === 0) throw badRequest("json decoder error: nested too deeply");
+  if (Array.isArray(value)) {
+    for (const item of value) if (typeof item === "object") checkShape(item, left - 1);
+    return;
+  }
+  for (const [key, item] of Object.entries(value)) {
+    if (key === "__proto__") throw badRequest('unsupported key provided: "__proto__"');
+    checkShape(item, left - 1);
+  }
+}

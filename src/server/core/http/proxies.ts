@@ -1,0 +1,98 @@
+import { BlockList, isIP } from "node:net";
+import type { Logger } from "pino";
+import type { Settings } from "../settings/settings.ts";
+
+/** Where a request came from. */
+export interface Caller {
+  /** The address as determined by the trusted-proxy rule. */
+  readonly address: string;
+  /** An untrusted proxy on this machine forwarded the request, so the callers behind it cannot be distinguished. */
+  readonly forwarded?: boolean | undefined;
+}
+
+interface Headers {
+  get(name: string): string | null;
+}
+
+const lists = new WeakMap<readonly string[], BlockList>();
+
+/** Whether the text is an address or a network in CIDR notation. */
+export function isNetwork(text: string): boolean {
+  const [address, bits, ...rest] = text.split("/");
+  const family = isIP(address ?? "");
+  if (family === 0 || rest.length > 0) return false;
+  return bits === undefined || (/^\d{1,3}$/.test(bits) && Number(bits) <= (family === 4 ? 32 : 128));
+}
+
+function listOf(networks: readonly string[]): BlockList {
+  const known = lists.get(networks);
+  if (known) return known;
+  const list = new BlockList();
+  for (const network of networks) {
+    const [address, bits] = network.split("/") as [string, string?];
+    const family = isIP(address) === 6 ? "ipv6" : "ipv4";
+    if (bits === undefined) list.addAddress(address, family);
+    else list.addSubnet(address, Number(bits), family);
+  }
+  lists.set(networks, list);
+  return list;
+}
+
+/** Converts an IPv4-mapped IPv6 address to its IPv4 form. */
+const plain = (address: string): string =>
+  address.startsWith("::ffff:") && isIP(address.slice(7)) === 4 ? address.slice(7) : address;
+
+/**
+ * The caller's address. Forwarding headers are used only if the peer is a trusted proxy: then it is the right-most
+ * entry of X-Forwarded-For that is not a trusted proxy.
+ */
+export function peerAddress(settings: Pick<Settings, "trusted_proxies">, peer: string, headers: Headers): string {
+  const direct = plain(peer);
+  if (settings.trusted_proxies.length === 0 || isIP(direct) === 0) return direct;
+  const trusted = listOf(settings.trusted_proxies);
+  const isTrusted = (address: string) => trusted.check(address, isIP(address) === 6 ? "ipv6" : "ipv4");
+  if (!isTrusted(direct)) return direct;
+  const hops = (headers.get("x-forwarded-for") ?? "").split(",").map((hop) => plain(hop.trim()));
+  let found = direct;
+  for (const hop of hops.reverse()) {
+    if (isIP(hop) === 0) break;
+    found = hop;
+    if (!isTrusted(hop)) break;
+  }
+  return found;
+}
+
+const loopback = new BlockList();
+loopback.addSubnet("127.0.0.0", 8, "ipv4");
+loopback.addAddress("::1", "ipv6");
+
+export const isLoopback = (address: string): boolean => {
+  const family = isIP(address);
+  return family !== 0 && loopback.check(address, family === 6 ? "ipv6" : "ipv4");
+};
+
+/** Servers, identified by their settings, that received requests from an untrusted proxy on their machine. */
+const forwardedTo = new WeakSet<Pick<Settings, "trusted_proxies">>();
+
+/** Whether an untrusted proxy on this machine has forwarded requests to the server with these settings. */
+export const hasUntrustedProxy = (settings: Pick<Settings, "trusted_proxies">): boolean => forwardedTo.has(settings);
+
+/** The origin of a request. An untrusted proxy on this machine is logged once. */
+export function callerOf(
+  { settings, log }: { readonly settings: Pick<Settings, "trusted_proxies">; readonly log: Pick<Logger, "warn"> },
+  peer: string,
+  headers: Headers,
+): Caller {
+  const address = peerAddress(settings, peer, headers);
+  if (!isLoopback(address) || !(headers.get("x-forwarded-for") ?? headers.get("forwarded"))) return { address };
+  if (!forwardedTo.has(settings)) {
+    forwardedTo.add(settings);
+    log.warn(
+      { peer: address },
+      "a proxy on this machine forwards requests but is not trusted: all its callers count as one address, so that limits on " +
+        "sign-ins and failures are shared by everybody, and activities name the proxy's address; start the server with " +
+        `--trusted-proxies ${address}`,
+    );
+  }
+  return { address, forwarded: true };
+}

@@ -1,0 +1,195 @@
+// Combines an endpoint's declaration and a handler to a route: authenticate, authorize, check the tier, validate,
+// run.
+import type { z } from "zod";
+import { DRY_RUN, DRY_RUN_UNCHECKED, dryRunOf } from "../../../api/dry-run.ts";
+import type { AnyEndpoint, ParsedOf, ReplyOf } from "../../../api/endpoint.ts";
+import { issueText, typeName } from "../../../api/issue-text.ts";
+import { type Context, isPremium } from "../context.ts";
+import {
+  ApiError,
+  authorizationHeaderRequired,
+  badRequest,
+  cannotDryRun,
+  type FieldError,
+  forbidden,
+  invalidFields,
+  passwordResetRequired,
+  premiumRequired,
+} from "../errors.ts";
+import { authorize, maySomewhere } from "../security/access.ts";
+import { dryRun, wantsDryRun } from "./dry-run.ts";
+import { withoutNulls } from "./nulls.ts";
+import type { JsonStream } from "./text-stream.ts";
+import { checkLicenseRuns } from "./tier.ts";
+import { checkTokenScope } from "./token-scope.ts";
+
+/** Additions to a reply: another success status of the endpoint, and headers. */
+export interface Reply {
+  status: number;
+  readonly headers: Record<string, string>;
+}
+
+export interface Route {
+  readonly endpoint: AnyEndpoint;
+  readonly run: (raw: RawInput, ctx: Context, reply: Reply) => Promise<unknown>;
+}
+
+/** A request before validation. `body` returns undefined if none was sent. */
+export interface RawInput {
+  readonly params: Record<string, string>;
+  readonly query: Record<string, string | string[]>;
+  readonly body: () => Promise<unknown>;
+}
+
+export type Handler<E extends AnyEndpoint> = (
+  input: ParsedOf<E>,
+  ctx: Context,
+  reply: Reply,
+) => Promise<ReplyOf<E> | JsonStream>;
+
+export const route = <E extends AnyEndpoint>(endpoint: E, handle: Handler<E>): Route => ({
+  endpoint,
+  async run(raw, ctx, reply) {
+    admit(endpoint, ctx);
+    const isDry = asksDryRun(endpoint, ctx);
+    const params = parsePart(endpoint.params, raw.params, "path");
+    const query = parseQuery(endpoint, raw.query, ctx);
+    checkTeam(endpoint, ctx, query);
+    const body = endpoint.hasBody ? parseBody(endpoint, await raw.body()) : undefined;
+    checkTeam(endpoint, ctx, body);
+    const input = { params, query, body } as ParsedOf<E>;
+    if (!isDry && !hasDryRun(query) && !hasDryRun(body)) return handle(input, ctx, reply);
+    reply.headers[DRY_RUN] = "true";
+    const { value, unchecked } = await dryRun(ctx, (inside) => handle(input, inside, reply));
+    if (unchecked.length > 0) reply.headers[DRY_RUN_UNCHECKED] = unchecked.join("; ");
+    return value;
+  },
+});
+
+/**
+ * Whether the header requests a dry run. Endpoints that only read run normally; those that do not support it are
+ * refused at once.
+ */
+function asksDryRun(endpoint: AnyEndpoint, ctx: Context): boolean {
+  if (!wantsDryRun(ctx)) return false;
+  const can = dryRunOf(endpoint);
+  if (typeof can === "string") throw cannotDryRun(can);
+  return can;
+}
+
+/** Some endpoints also accept it as a parameter or body field. */
+const hasDryRun = (input: unknown): boolean =>
+  typeof input === "object" && input !== null && "dry_run" in input && input.dry_run === true;
+
+/** Whether this caller may use the endpoint at all. The service checks access to the individual objects. */
+function admit(endpoint: AnyEndpoint, ctx: Context): void {
+  const { access, tier, method } = endpoint;
+  // A host is authenticated by its key and sees only its own data, so no role is required.
+  if (access !== "none" && ctx.host === undefined) {
+    if (ctx.user.kind === "nobody") throw authorizationHeaderRequired();
+    checkTokenScope(ctx.user, endpoint);
+    if (ctx.user.force_password_reset && access !== "reset") throw passwordResetRequired();
+    if (typeof access === "object") {
+      const allowed =
+        access.scope === "global"
+          ? isGlobal(ctx) && maySomewhere(ctx.user, access.action)
+          : maySomewhere(ctx.user, access.action);
+      if (!allowed) throw forbidden();
+    }
+  }
+  if (tier !== "premium") return;
+  if (!isPremium(ctx)) throw premiumRequired();
+  if (method !== "GET" && method !== "HEAD") checkLicenseRuns(ctx);
+}
+
+const isGlobal = (ctx: Context): boolean => ctx.user.kind === "service" || ctx.user.global_role !== null;
+
+/**
+ * If query or body contain `team_id`, the caller must have the required role on that team (0 and null: no team, which
+ * needs a global role).
+ */
+function checkTeam({ access }: AnyEndpoint, ctx: Context, input: unknown): void {
+  if (typeof access !== "object" || access.scope !== "team" || ctx.host !== undefined) return;
+  if (typeof input !== "object" || input === null || !("team_id" in input)) return;
+  const { team_id: teamId } = input;
+  if (typeof teamId === "number") authorize(ctx, access.action, teamId === 0 ? null : teamId);
+}
+
+function parseQuery(endpoint: AnyEndpoint, raw: Record<string, string | string[]>, ctx: Context): unknown {
+  // The last value of a repeated parameter is used; lists are comma-separated.
+  const single = Object.fromEntries(
+    Object.entries(raw).map(([key, value]) => [key, Array.isArray(value) ? value.at(-1)! : value]),
+  );
+  const shape = (endpoint.query as z.ZodObject).shape;
+  if (!isPremium(ctx))
+    for (const [name, schema] of Object.entries(shape))
+      if (single[name] !== undefined && premiumOnly(schema as z.ZodType)) throw premiumRequired();
+  const query = parsePart(endpoint.query, single, "query") as Record<string, unknown>;
+  if ("order_direction" in shape && query.order_key === undefined) {
+    if (query.order_direction !== undefined)
+      throw badRequest("order_key must be specified with order_direction", "order_key");
+    if (query.after !== undefined) throw badRequest("order_key must be specified with after", "order_key");
+  }
+  return query;
+}
+
+/** Set on the schema by `.meta({ premium: true })`, possibly inside wrappers. */
+function premiumOnly(schema: z.ZodType): boolean {
+  if (schema.meta()?.premium === true) return true;
+  const { def } = schema;
+  return "innerType" in def && premiumOnly(def.innerType as z.ZodType);
+}
+
+/** Validates path and query parameters. Throws 400 and names the parameter. */
+function parsePart(schema: z.ZodType, value: Record<string, string>, part: "path" | "query"): unknown {
+  const result = schema.safeParse(value);
+  if (result.success) return result.data;
+  const errors = result.error.issues.map((issue): FieldError => {
+    const name = String(issue.path[0] ?? "base");
+    const own = issue.code === "custom" && issue.message !== "Invalid input" ? issue.message : null;
+    const given = value[name];
+    if (own && part === "query") return { name, reason: own };
+    return {
+      name,
+      reason: given === undefined ? `Param ${name} is required` : `Invalid ${name}: ${given.slice(0, 200)}`,
+    };
+  });
+  throw new ApiError(400, "Bad request", errors);
+}
+
+/** Maximum number of errors reported for one body. */
+const MOST_ERRORS = 100;
+
+function parseBody(endpoint: AnyEndpoint, value: unknown): unknown {
+  if (value === undefined) {
+    if (endpoint.body.def.type === "optional") return undefined;
+    throw badRequest("Expected JSON Body");
+  }
+  const result = endpoint.body.safeParse(withoutNulls(endpoint.body, value), { reportInput: true });
+  if (result.success) return result.data;
+  const errors = bodyErrors(result.error);
+  throw endpoint.strict ? new ApiError(400, "Bad request", errors) : invalidFields(errors);
+}
+
+/** Validation errors of a value in the format of the API. */
+export const bodyErrors = (error: z.ZodError): FieldError[] => error.issues.slice(0, MOST_ERRORS).map(bodyError);
+
+function bodyError(issue: z.core.$ZodIssue): FieldError {
+  const name = issue.path.map(String).join(".") || "base";
+  if (issue.code === "unrecognized_keys") {
+    const key = [...issue.path.map(String), issue.keys[0]].join(".");
+    return { name: key, reason: `unsupported key provided: "${issue.keys[0]}"` };
+  }
+  if (issue.code === "invalid_type") {
+    const missing = issue.input === undefined && issue.message.includes("undefined");
+    return {
+      name,
+      reason: missing
+        ? `${name} is required`
+        : `invalid value type at '${name}': expected ${typeName(issue.expected)} but got ${kindOf(issue.input)}`,
+    };
+  }
+  return { name, reason: issueText(issue) };
+}
+
+const kindOf = (value: unknown): string => (value === null ? "null" : Array.isArray(value) ? "array" : typeof value);

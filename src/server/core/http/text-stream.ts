@@ -1,0 +1,77 @@
+// Replies that are too long for memory are generated in parts while they are being sent.
+import { setImmediate as breathe } from "node:timers/promises";
+import type { Context } from "../context.ts";
+
+/**
+ * Generates a part only when the reader requests it, and ends when the reader disconnects. On error the connection is
+ * aborted, so that the client notices.
+ */
+export function bytesOf(
+  ctx: Pick<Context, "log" | "requestId">,
+  parts: AsyncGenerator<string>,
+  what: string,
+): ReadableStream<Uint8Array> {
+  const encoder = new TextEncoder();
+  return new ReadableStream<Uint8Array>(
+    {
+      async pull(controller) {
+        try {
+          // Yields to other requests: with the embedded store and a local reader, this loop would otherwise never
+          // wait.
+          await breathe();
+          const { done, value } = await parts.next();
+          if (done) controller.close();
+          else controller.enqueue(encoder.encode(value));
+        } catch (err) {
+          ctx.log.error({ request_id: ctx.requestId, err }, `${what} broke off`);
+          throw err;
+        }
+      },
+      async cancel() {
+        await parts.return(undefined);
+      },
+    },
+    { highWaterMark: 0 },
+  );
+}
+
+/**
+ * Rows that are rendered to one text. Texts of more than about 100 KB are much slower, because V8 allocates each of
+ * them separately.
+ */
+const SLICE = 50;
+
+export function* slices<T>(rows: readonly T[]): Generator<readonly T[]> {
+  for (let at = 0; at < rows.length; at += SLICE) yield rows.slice(at, at + SLICE);
+}
+
+/** Already serialised JSON in place of a value. */
+export class JsonStream {
+  readonly body: ReadableStream<Uint8Array>;
+
+  constructor(body: ReadableStream<Uint8Array>) {
+    this.body = body;
+  }
+}
+
+/** Serialises `rest`, preceded by a list under `key`. */
+export function jsonWithList(
+  ctx: Pick<Context, "log" | "requestId">,
+  key: string,
+  pages: AsyncIterable<readonly unknown[]>,
+  rest: object,
+): JsonStream {
+  async function* parts(): AsyncGenerator<string> {
+    yield `{${JSON.stringify(key)}:[`;
+    let first = true;
+    for await (const page of pages) {
+      for (const rows of slices(page)) {
+        yield `${first ? "" : ","}${JSON.stringify(rows).slice(1, -1)}`;
+        first = false;
+      }
+    }
+    const more = JSON.stringify(rest).slice(1);
+    yield more === "}" ? "]}" : `],${more}`;
+  }
+  return new JsonStream(bytesOf(ctx, parts(), `the list of ${key}`));
+}

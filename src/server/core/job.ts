@@ -1,0 +1,11 @@
+import type { Services } from "./context.ts";
+
+export interface Job {
+  readonly name: string;
+  /** Milliseconds from one start to the next. */
+  readonly every: number;
+  /** The period if the configuration defines it. */
+  readonly period?: (services: Pick<Services, "config">) => Promise<number>;
+  /** Does the work in short transactions. When the signal aborts, it stops after a complete step. */
+  run(services: Services, signal: AbortSignal): Promise<void>;
+}

@@ -1,0 +1,202 @@
+// All settings of the server. Flags, environment variables (SVC_ + the key in capitals), the keys of the
+// configuration file, `svc serve --help` and docs/settings.md are generated from this table.
+import { z } from "zod";
+import { readDuration } from "../duration.ts";
+
+/** A duration, parsed to milliseconds. */
+const duration = (fallback: string) =>
+  z
+    .union([z.string(), z.number()])
+    .default(fallback)
+    .transform((given, context) => {
+      const milliseconds = readDuration(String(given));
+      if (milliseconds !== null) return milliseconds;
+      context.issues.push({
+        code: "custom",
+        message: "must be a duration such as 500ms, 25s, 10m or 24h",
+        input: given,
+      });
+      return z.NEVER;
+    });
+const flag = (fallback: boolean) =>
+  z
+    .union([z.boolean(), z.stringbool({ truthy: ["true", "1", "yes", "on"], falsy: ["false", "0", "no", "off"] })], {
+      error: "must be true or false",
+    })
+    .default(fallback);
+const whole = (min: number, max: number) => z.coerce.number().int().min(min).max(max);
+const list = z.union(
+  [
+    z.array(z.string()),
+    z.string().transform((text) =>
+      text
+        .split(",")
+        .map((item) => item.trim())
+        .filter(Boolean),
+    ),
+  ],
+  { error: "must be a list" },
+);
+
+export const Settings = z.strictObject({
+  host: z.string().default("127.0.0.1").describe("address to listen on"),
+  port: whole(0, 65_535).default(8412).describe("port to listen on; 0 picks a free one"),
+  data_dir: z
+    .string()
+    .default("./data")
+    .describe("directory for the embedded store, uploaded files, logs and generated keys"),
+  database_url: z
+    .string()
+    .optional()
+    .describe("Postgres database, as postgres://...; without it, the server uses the embedded store"),
+  database_pool_size: whole(1, 200).default(10).describe("maximum number of connections to Postgres"),
+  database_migrate: flag(true).describe("update the Postgres schema at start"),
+  workers: whole(1, 64).default(1).describe("number of server processes (more than one needs Postgres)"),
+  tls_cert: z.string().optional().describe("file with the certificate chain (PEM)"),
+  tls_key: z.string().optional().describe("file with the private key (PEM)"),
+  tls_self_signed: flag(false).describe(
+    "use TLS with a certificate that the server creates at its first start, in tls/cert.pem of the data directory",
+  ),
+  server_url: z
+    .string()
+    .optional()
+    .describe(
+      "URL that agents and browsers use for this server, if it differs from the address that the server listens on",
+    ),
+  server_private_key: z
+    .string()
+    .optional()
+    .describe(
+      "key that encrypts secrets in the store (32 bytes, base64); default: server.key, created in the data directory",
+    ),
+  dev_license: flag(false).describe(
+    "turn on the premium features for development and trials; --quickstart does so too",
+  ),
+  license_key: z.string().optional().describe("license key (a signed JWT)"),
+  license_public_key: z
+    .string()
+    .optional()
+    .describe(
+      "public key that the license key is verified with (PEM, or its base64 on one line); default: the built-in one",
+    ),
+  admin_email: z
+    .string()
+    .optional()
+    .describe("with admin_password: at start, create the first admin if no user exists"),
+  admin_password: z.string().optional().describe("password of the first admin"),
+  admin_name: z.string().default("Admin").describe("name of the first admin"),
+  org_name: z.string().default("").describe("name of the organization, set when the first admin is created"),
+  trusted_proxies: list
+    .default([])
+    .describe("addresses or networks (CIDR) of proxies whose X-Forwarded-For header is trusted"),
+  outbound_allow: list
+    .default([])
+    .describe(
+      "host names (also *.domain), addresses and networks (CIDR) that requests to configured URLs, and mail, may go to although they are private",
+    ),
+  check_integrations: flag(true).describe(
+    "check with a ticket system that it accepts tickets before its settings are saved",
+  ),
+  shutdown_grace: duration("3s").describe(
+    "after SIGTERM, how long new connections are still accepted while /healthz answers 503, so that load balancers notice; see docs/operations.md",
+  ),
+  shutdown_timeout: duration("5s").describe(
+    "after that, how long requests in progress may take before their connections are closed",
+  ),
+  session_duration: duration("5d").describe("how long a session lasts without use"),
+  session_max_age: duration("90d").describe("how long a session lasts in any case"),
+  mail_timeout: duration("15s").describe("time limit for sending one mail"),
+  log_level: z
+    .enum(["fatal", "error", "warn", "info", "debug", "trace"])
+    .default("info")
+    .describe("lowest level that is logged"),
+  log_format: z
+    .enum(["auto", "json", "pretty"])
+    .default("auto")
+    .describe("format of the log; auto: readable on a terminal, JSON lines elsewhere"),
+  metrics_host: z.string().optional().describe("address of a separate listener for /metrics"),
+  metrics_port: whole(0, 65_535).optional().describe("port of the separate listener for /metrics"),
+  host_identifier: z
+    .enum(["provided", "uuid", "instance", "hostname"])
+    .default("provided")
+    .describe("which of the identifiers that an agent sends identifies the host"),
+  global_reenroll: z
+    .enum(["keep", "move", "refuse"])
+    .default("keep")
+    .describe(
+      "what a global enroll secret does with a known host of a team: keep = it enrolls again in its team, move = it leaves the team, refuse = it cannot enroll",
+    ),
+  enroll_cooldown: duration("0s").describe("minimum time between two enrollments of one host; 0: no limit"),
+  detail_interval: duration("1h").describe("how often hosts report their inventory"),
+  label_interval: duration("1h").describe("how often hosts evaluate labels"),
+  policy_interval: duration("1h").describe("how often hosts evaluate policies"),
+  max_jitter_percent: whole(0, 100)
+    .default(10)
+    .describe("random variation of the three intervals above between hosts, in percent"),
+  seen_flush_interval: duration("10s").describe("how often last-seen times are written to the store"),
+  managed_agent_prefix: z
+    .string()
+    .regex(/^\/[A-Za-z0-9/_-]{1,100}$/)
+    .optional()
+    .describe("additional path for the endpoints of managed agents, for third-party agents whose paths are fixed"),
+  managed_agent_capabilities: z
+    .string()
+    .max(500)
+    .regex(/^[A-Za-z0-9-]+: *[A-Za-z0-9_-]+(, *[A-Za-z0-9_-]+)*$/)
+    .optional()
+    .describe(
+      "header, as `NAME: word,word`, that names the server's capabilities below managed_agent_prefix, as third-party agents know them",
+    ),
+  max_agent_requests: whole(1, 1_000_000)
+    .default(2_000)
+    .describe("maximum number of agent requests in progress; further ones are refused, and the agents retry"),
+  result_log: z
+    .enum(["file", "stdout", "none"])
+    .default("file")
+    .describe("where query results from agents are written"),
+  status_log: z.enum(["file", "stdout", "none"]).default("file").describe("where status lines from agents are written"),
+  result_log_file: z
+    .string()
+    .optional()
+    .describe("file for query results; default: logs/results.log in the data directory"),
+  status_log_file: z
+    .string()
+    .optional()
+    .describe("file for status lines; default: logs/status.log in the data directory"),
+  log_rotate_size: z
+    .string()
+    .regex(/^\d+[KMG]$/)
+    .default("500M")
+    .describe("size at which the result and status files are rotated"),
+  log_rotate_keep: whole(1, 1000).default(5).describe("number of rotated files to keep"),
+  log_rotate_compress: flag(false).describe("compress rotated files with gzip"),
+  carve_max_size: whole(1, 1e12).default(8_589_934_592).describe("maximum size of one file carve, in bytes"),
+  carve_max_open: whole(1, 10_000)
+    .default(10)
+    .describe("maximum number of file carves that one host uploads at the same time"),
+  geoip_database: z
+    .string()
+    .optional()
+    .describe(
+      "City database in MaxMind's format, to locate hosts by their public addresses; reloaded when the file changes",
+    ),
+  live_query_rest_period: duration("25s").describe("how long a blocking live query waits for hosts to answer"),
+  require_expected_count: flag(false).describe(
+    "refuse to delete, transfer, lock or wipe hosts without the headers X-Expected-Count and X-Selection-Digest",
+  ),
+  require_approval: flag(false).describe("another user must approve wipes, and deletes of many hosts"),
+  approval_delete_threshold: whole(0, 1_000_000)
+    .default(1)
+    .describe("with require_approval: deleting more hosts than this needs approval"),
+  wipes_per_hour: whole(0, 1_000_000)
+    .default(0)
+    .describe("number of hosts that one user may wipe within an hour; 0: no limit"),
+  host_deletes_per_hour: whole(0, 1_000_000)
+    .default(0)
+    .describe("number of hosts that one user may delete within an hour; 0: no limit"),
+  snapshot_bytes: whole(1_000_000, 1e12)
+    .default(256_000_000)
+    .describe("size of the journal, in bytes, at which the embedded store is compacted"),
+});
+export type Settings = z.output<typeof Settings>;
+export type SettingsInput = z.input<typeof Settings>;

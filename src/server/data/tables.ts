@@ -1,0 +1,103 @@
+// Every table of the server, in an order in which rows can be created (tables that others refer to come first).
+import { activities, activityChain } from "../activities/tables.ts";
+import { configSections } from "../app-config/tables.ts";
+import { approvalChoices, approvals, approvalTeams, dangerUses } from "../approvals/tables.ts";
+import { certificateAuthorities } from "../ca/tables.ts";
+import { carves } from "../carves/tables.ts";
+import { certificateTemplates, hostCertificates } from "../certificates/tables.ts";
+import type { AllTables } from "../core/tables.ts";
+import { deviceTokens } from "../device-page/tables.ts";
+import { hostDiskEncryption } from "../disk-encryption/tables.ts";
+import { enrollSecrets } from "../enroll-secrets/tables.ts";
+import { hostActions, scriptRuns } from "../host-actions/tables.ts";
+import { hostDetails, hostEmails, hostSeen, hosts, osVersions } from "../hosts/tables.ts";
+import { invites, inviteTeams } from "../invites/tables.ts";
+import { jobRuns } from "../jobs/tables.ts";
+import { labelMembers, labels } from "../labels/tables.ts";
+import { campaignHosts, campaigns } from "../live-queries/tables.ts";
+import { oneTimeTokens } from "../mail/tables.ts";
+import { managedAgents } from "../managed-agent/tables.ts";
+import { hostBootstrap, hostMdm, hostProfiles, mdmSolutions } from "../mdm-status/tables.ts";
+import { hostMunki, munkiIssues } from "../munki/tables.ts";
+import { outbox } from "../outbox/tables.ts";
+import { packs, packTargets, scheduledQueries } from "../packs/tables.ts";
+import { hostPolicies, policies, policyCountChanges, policyEvents, policyLabels } from "../policies/tables.ts";
+import { queries, queryLabels, queryResults } from "../queries/tables.ts";
+import { rateLimits } from "../rate-limits/tables.ts";
+import { policyResultIds } from "../result-ids/tables.ts";
+import { serverSecrets } from "../secrets/tables.ts";
+import { sessions } from "../sessions/tables.ts";
+import { hostSoftware, osCves, software, softwareCves, softwareInstalls, softwareTitles } from "../software/tables.ts";
+import { ssoAssertions, ssoSessions } from "../sso/tables.ts";
+import { teams } from "../teams/tables.ts";
+import { users, userTeams } from "../users/tables.ts";
+import { seenCves, webhookDestinations, webhookMarks } from "../webhooks/tables.ts";
+
+export const tables: AllTables = {
+  teams,
+  users,
+  userTeams,
+  sessions,
+  oneTimeTokens,
+  rateLimits,
+  invites,
+  inviteTeams,
+  ssoSessions,
+  ssoAssertions,
+  serverSecrets,
+  enrollSecrets,
+  configSections,
+  activities,
+  activityChain,
+  outbox,
+  webhookDestinations,
+  webhookMarks,
+  seenCves,
+  certificateAuthorities,
+  osVersions,
+  hosts,
+  hostSeen,
+  hostDetails,
+  hostEmails,
+  certificateTemplates,
+  hostCertificates,
+  labels,
+  labelMembers,
+  softwareTitles,
+  software,
+  hostSoftware,
+  softwareCves,
+  osCves,
+  softwareInstalls,
+  policies,
+  policyLabels,
+  hostPolicies,
+  policyResultIds,
+  policyCountChanges,
+  policyEvents,
+  queries,
+  queryLabels,
+  queryResults,
+  packs,
+  packTargets,
+  scheduledQueries,
+  campaigns,
+  campaignHosts,
+  carves,
+  scriptRuns,
+  hostActions,
+  managedAgents,
+  deviceTokens,
+  mdmSolutions,
+  hostMdm,
+  hostProfiles,
+  hostDiskEncryption,
+  hostBootstrap,
+  munkiIssues,
+  hostMunki,
+  approvals,
+  approvalChoices,
+  approvalTeams,
+  dangerUses,
+  jobRuns,
+};

@@ -1,0 +1,147 @@
+// Implementation of the `db` commands, including opening and closing of the stores.
+import { verifyChain } from "../activities/verify.ts";
+import { systemClock } from "../core/clock.ts";
+import { service } from "../core/context.ts";
+import { createLog } from "../core/logging/log.ts";
+import { bringServerKey } from "../core/security/server-key.ts";
+import type { Tables } from "../core/tables.ts";
+import { createCipher, WrongKey } from "../store/cipher.ts";
+import { secretColumns } from "../store/key-rotation.ts";
+import { eq, isNull, not } from "../store/query.ts";
+import { backup } from "../store/tools/backup.ts";
+import { type CheckResult, checkStore } from "../store/tools/check.ts";
+import { copyStore, type Progress, requireEmpty } from "../store/tools/copy.ts";
+import { readHead, restore, verifyBackup } from "../store/tools/restore.ts";
+import { recordEdit } from "../users/edits.ts";
+import { activityRequests } from "../webhooks/activities.ts";
+import { isFilled, isUrl, knownKey, type OpenedPlace, openDataPlace, type PlaceOptions, pendingAt } from "./places.ts";
+import { type KeyRotated, type RotateKey, rotateKey } from "./rotate-key.ts";
+import { tables } from "./tables.ts";
+
+type Where = Pick<PlaceOptions, "place" | "dataDir" | "env">;
+type OnProgress = (progress: Progress) => void;
+
+const log = () => createLog({ level: "warn", format: "auto" });
+
+async function using<R>(options: Omit<PlaceOptions, "log">, work: (opened: OpenedPlace) => Promise<R>): Promise<R> {
+  const opened = await openDataPlace({ ...options, log: log() });
+  try {
+    return await work(opened);
+  } finally {
+    await opened.store.close();
+  }
+}
+
+export const checkData = (where: Where, onTable: (name: string) => void): Promise<CheckResult> =>
+  using(where, async ({ store }) => {
+    const found = await checkStore(store, { onTable });
+    const { problem } = await verifyChain(store);
+    if (problem === null) return found;
+    return { ...found, problems: [...found.problems, `activities: ${problem.kind}: ${problem.detail}`] };
+  });
+
+/** Counts the values that are encrypted with the server key. */
+export const countSecrets = (where: Where): Promise<number> =>
+  using(where, async ({ store }) => {
+    let count = 0;
+    for (const [key, table] of Object.entries(tables))
+      for (const column of secretColumns(table)) count += await store[key as keyof Tables].count(not(isNull(column)));
+    return count;
+  });
+
+export const rotateKeyOf = (
+  where: Where,
+  options: Pick<RotateKey, "newKey" | "keepOld">,
+  onProgress: NonNullable<RotateKey["onProgress"]>,
+): Promise<KeyRotated> => rotateKey({ ...where, ...options, onProgress });
+
+/**
+ * Helps a user who cannot sign in because no mail arrives. Returns whether MFA was on, or null if no user has this
+ * address.
+ */
+export const disableMfa = (where: Where, email: string, { dryRun }: { dryRun: boolean }): Promise<boolean | null> =>
+  using(where, ({ store: all }) =>
+    all.tx(
+      async (store) => {
+        const user = await store.users.first({ where: eq("email", email.trim().toLowerCase()) });
+        if (!user) return null;
+        if (!user.mfa_enabled || dryRun) return user.mfa_enabled;
+        const updated_at = systemClock.iso();
+        await store.users.update({ where: eq("id", user.id), set: { mfa_enabled: false, updated_at } });
+        await recordEdit({ store, clock: systemClock, user: service, extensions: { activityRequests } }, user);
+        return true;
+      },
+      { lock: "users" },
+    ),
+  );
+
+/** Returns the names of the migrations that were applied. */
+export async function migrateData(where: Where): Promise<string[]> {
+  const applied: string[] = [];
+  await using({ ...where, migrate: true, onMigrated: (titles) => void applied.push(...titles) }, async () => {});
+  return applied;
+}
+
+export const pendingOf = ({ place }: Where): Promise<string[]> => pendingAt(place);
+
+export const backupData = (where: Where, file: string, onProgress: OnProgress) =>
+  using({ ...where, beside: true }, (from) => backup({ ...from, file, now: new Date(), onProgress }));
+
+/**
+ * The id of the key that the backup's secrets are encrypted with, and whether the target has no key, so that one must
+ * be supplied.
+ */
+export async function keyForRestore(where: Where, file: string): Promise<{ keyId: string; isMissing: boolean }> {
+  const { key_id: keyId } = await readHead(file);
+  return { keyId, isMissing: (await knownKey(where)) === null };
+}
+
+/** Runs all checks first, so that a refused restore leaves the target unchanged. */
+async function readyToRestore(where: Where & { key?: Uint8Array }, file: string) {
+  const key = where.key ?? (await knownKey(where));
+  if (key === null) throw new WrongKey("there is no server key");
+  const verified = await verifyBackup(file, tables, createCipher(key));
+  await mustBeEmpty({ ...where, key });
+  return { key, verified };
+}
+
+export async function restoreData(where: Where & { key?: Uint8Array }, file: string, onProgress: OnProgress) {
+  const { key, verified } = await readyToRestore(where, file);
+  // Servers that use the database read the key from their data directory.
+  if (where.key && isUrl(where.place) && !where.env.SVC_SERVER_PRIVATE_KEY)
+    await bringServerKey(where.dataDir, where.key);
+  return using({ ...where, key, create: true, migrate: true }, (into) =>
+    restore({ ...into, file, verified, onProgress }),
+  );
+}
+
+/** Runs all checks of a restore and returns what it would restore. Writes nothing. */
+export async function checkRestore(
+  where: Where & { key?: Uint8Array },
+  file: string,
+): Promise<{ rows: number; created_at: string }> {
+  const { head, rows } = (await readyToRestore(where, file)).verified;
+  return { rows, created_at: head.created_at };
+}
+
+/** Runs all checks of a copy and returns what it would copy. The target is only read. */
+export const checkCopy = (from: Where, to: Where): Promise<CheckResult> =>
+  using(from, async ({ store, key }) => {
+    await mustBeEmpty({ ...to, key });
+    return checkStore(store);
+  });
+
+async function mustBeEmpty(where: Where & { key?: Uint8Array }): Promise<void> {
+  if (await isFilled(where.place)) await using(where, ({ store }) => requireEmpty(store));
+}
+
+/**
+ * Copies rows to another place, with secrets encrypted with the source's key. Blobs are not copied: they stay in the
+ * data directory.
+ */
+export const copyData = (from: Where, to: Where, onProgress: OnProgress) =>
+  using(from, (source) =>
+    using({ ...to, key: source.key, create: true, migrate: true }, (target) =>
+      copyStore(source.store, target.store, { onProgress }),
+    ),
+  );

@@ -1,0 +1,49 @@
+import { desktopAppApi, deviceApi } from "../../api/device.ts";
+import type { AnyEndpoint, ParsedOf } from "../../api/endpoint.ts";
+import type { Context } from "../core/context.ts";
+import { type Handler, type Reply, type Route, route } from "../core/http/route.ts";
+import { certificatesOfHost } from "../host-details/certificates.ts";
+import { mappingOfHost } from "../host-details/device-mapping.ts";
+import { refetchHost } from "../host-details/service.ts";
+import type { HostRow } from "../hosts/access.ts";
+import { desktopAdminOfHost } from "../munki/service.ts";
+import { titlesOfHost } from "../software/service.ts";
+import { hostOfToken } from "./tokens.ts";
+import { asOwner, desktopSummary, deviceView, logDesktopError, policiesForOwner, transparencyUrl } from "./view.ts";
+
+/** A route that requires a host's device token. */
+function owned<E extends AnyEndpoint>(
+  endpoint: E,
+  handle: (host: HostRow, ctx: Context, input: ParsedOf<E>, reply: Reply) => ReturnType<Handler<E>>,
+): Route {
+  return route(endpoint, async (input, ctx, reply) => {
+    const { token } = input.params as { token: string };
+    return handle(await hostOfToken(ctx, token), ctx, input, reply);
+  });
+}
+
+export const deviceRoutes: readonly Route[] = [
+  owned(deviceApi.get, (host, ctx) => deviceView(ctx, host)),
+  owned(deviceApi.desktop, (host, ctx) => desktopSummary(ctx, host)),
+  owned(deviceApi.policies, async (host, ctx) => ({ policies: await policiesForOwner(ctx, host) })),
+  owned(deviceApi.software, (host, ctx, { query }) => titlesOfHost(ctx.store, host.id, query)),
+  owned(deviceApi.deviceMapping, (host, ctx) => mappingOfHost(asOwner(ctx), host.id)),
+  owned(deviceApi.desktopAdmin, (host, ctx) => desktopAdminOfHost(asOwner(ctx), host.id)),
+  owned(deviceApi.certificates, (host, ctx, { query }) => certificatesOfHost(asOwner(ctx), host.id, query)),
+  owned(deviceApi.refetch, async (host, ctx) => {
+    await refetchHost(asOwner(ctx), host.id);
+    return {};
+  }),
+];
+
+export const desktopAppRoutes: readonly Route[] = [
+  owned(desktopAppApi.ping, async () => ({})),
+  owned(desktopAppApi.transparency, async (_host, ctx, _input, reply) => {
+    reply.headers.location = await transparencyUrl(ctx);
+    return {};
+  }),
+  owned(desktopAppApi.errors, async (host, ctx, { body }) => {
+    logDesktopError(ctx, host, body);
+    return {};
+  }),
+];

@@ -1,0 +1,89 @@
+// The view of a host for its user (device page and desktop app).
+import type { z } from "zod";
+import type { DeviceHost, DevicePolicy, desktopAppApi, deviceApi } from "../../api/device.ts";
+import type { HostPolicy } from "../../api/policies.ts";
+import { type Context, isPremium, service } from "../core/context.ts";
+import { linkTo } from "../core/http/links.ts";
+import { getHost } from "../host-details/service.ts";
+import type { HostRow } from "../hosts/access.ts";
+import { policiesOfHosts } from "../policies/results.ts";
+
+/** A valid device token grants access to this host, whatever the roles of users. */
+export const asOwner = (ctx: Context): Context => ({ ...ctx, user: service });
+
+// MDM for macOS is not implemented, so there is no migration to it.
+const noMdm = { mdm: { enabled_and_configured: false } };
+const noMigration = { needs_mdm_migration: false, renew_enrollment_profile: false };
+/** Self-service software is not implemented. */
+const selfService = false;
+
+export async function deviceView(ctx: Context, row: HostRow): Promise<z.output<typeof deviceApi.get.response>> {
+  const [whole, config] = await Promise.all([getHost(asOwner(ctx), row.id, true), ctx.config.current()]);
+  // Labels, packs and additional query results are internal to the organization.
+  const { additional: _a, labels: _l, packs: _p, pack_stats: _s, policies, software: _w, ...host } = whole;
+  const around = {
+    self_service: selfService,
+    org_logo_url: config.org_info.org_logo_url,
+    license: { tier: ctx.license.tier, expiration: ctx.license.expiration },
+    global_config: noMdm,
+  };
+  const shown: DeviceHost = {
+    ...host,
+    ...around,
+    dep_assigned_to_svc: false,
+    ...(isPremium(ctx) ? { policies: (policies ?? []).map(forOwner) } : {}),
+  };
+  return { ...around, host: shown };
+}
+
+export async function policiesForOwner(ctx: Context, row: HostRow): Promise<DevicePolicy[]> {
+  return ((await policiesOfHosts(ctx, [row])).get(row.id) ?? []).map(forOwner);
+}
+
+const forOwner = (policy: HostPolicy): DevicePolicy => ({
+  id: policy.id,
+  name: policy.name,
+  description: policy.description,
+  resolution: policy.resolution,
+  platform: policy.platform,
+  critical: policy.critical,
+  conditional_access_enabled: policy.conditional_access_enabled,
+  response: policy.response,
+});
+
+/** Contains nothing that identifies the host, since desktop apps store and log it. */
+export async function desktopSummary(ctx: Context, row: HostRow): Promise<z.output<typeof deviceApi.desktop.response>> {
+  const [policies, config] = await Promise.all([policiesOfHosts(ctx, [row]), ctx.config.current()]);
+  return {
+    failing_policies_count: (policies.get(row.id) ?? []).filter(({ response }) => response === "fail").length,
+    self_service: selfService,
+    notifications: noMigration,
+    config: { org_info: config.org_info, mdm: { macos_migration: { mode: "" } } },
+  };
+}
+
+/** The organization's configured page, or else this server's. */
+export async function transparencyUrl(ctx: Context): Promise<string> {
+  const { org_info } = await ctx.config.current();
+  return org_info.contact_url || linkTo(ctx, "/transparency");
+}
+
+type Report = z.output<typeof desktopAppApi.errors.body>;
+
+/** Maximum length of logged text from a report. */
+const LOGGED = 2_000;
+
+export function logDesktopError({ log }: Context, row: HostRow, report: Report): void {
+  log.warn(
+    {
+      host_id: row.id,
+      source: report.error_source,
+      version: report.error_source_version,
+      at: report.error_timestamp,
+      vital: report.vital,
+      message: report.error_message.slice(0, LOGGED),
+      more: JSON.stringify(report.error_additional_info ?? {}).slice(0, LOGGED),
+    },
+    "a desktop app reported an error",
+  );
+}

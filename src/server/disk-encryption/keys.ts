@@ -1,0 +1,95 @@
+// Stores disk encryption keys that managed agents escrow.
+import { recordActivity } from "../activities/record.ts";
+import { type Context, service, within } from "../core/context.ts";
+import { badRequest, notFound } from "../core/errors.ts";
+import { platformFamily } from "../core/platforms.ts";
+import type { HostRow } from "../hosts/access.ts";
+
+/** The host whose agent sends a key. */
+interface AgentHost {
+  readonly hostId: number;
+  readonly platform: string;
+  readonly platformLike: string;
+}
+
+/** Windows: the key is sent as base64. Only for hosts enrolled in this server's MDM. */
+export async function keepBitlockerKey(
+  ctx: Context,
+  { hostId }: Pick<AgentHost, "hostId">,
+  given: { encryption_key: string; client_error: string },
+): Promise<void> {
+  const enrollment = await ctx.store.hostMdm.get(hostId);
+  if (!enrollment?.connected_to_svc) throw badRequest("the host is not enrolled in this server's MDM");
+  if (given.client_error !== "") return keepError(ctx, hostId, given.client_error);
+  const key = fromBase64(given.encryption_key);
+  if (key === null) throw badRequest("encryption_key must be base64", "encryption_key");
+  await keepKey(ctx, hostId, { key });
+}
+
+export async function keepLuksPassphrase(
+  ctx: Context,
+  agent: AgentHost,
+  given: { passphrase: string; salt: string; key_slot?: number | null | undefined; client_error: string },
+): Promise<void> {
+  if (platformFamily(agent.platform, agent.platformLike) !== "linux")
+    throw badRequest("LUKS keys are kept of Linux hosts only");
+  if (given.client_error !== "") return keepError(ctx, agent.hostId, given.client_error);
+  const { passphrase, salt, key_slot } = given;
+  for (const [name, missing] of [
+    ["passphrase", passphrase === ""],
+    ["salt", salt === ""],
+    ["key_slot", key_slot === null || key_slot === undefined],
+  ] as const)
+    if (missing) throw badRequest(`${name} is required`, name);
+  await keepKey(ctx, agent.hostId, { key: passphrase, salt, slot: key_slot! });
+}
+
+async function keepKey(
+  ctx: Context,
+  hostId: number,
+  { key, salt = null, slot = null }: { key: string; salt?: string | null; slot?: number | null },
+): Promise<void> {
+  const { clock } = ctx;
+  await ctx.store.tx(async (store) => {
+    const host = await hostOf(store, hostId);
+    await store.hostDiskEncryption.upsert(
+      [
+        {
+          id: hostId,
+          status: "verified",
+          detail: "",
+          key,
+          key_salt: salt,
+          key_slot: slot,
+          key_updated_at: clock.iso(),
+          client_error: "",
+        },
+      ],
+      { on: ["id"] },
+    );
+    await recordActivity({ ...within(ctx, store), user: service }, "escrowed_disk_encryption_key", {
+      host_id: hostId,
+      host_display_name: host.display_name,
+    });
+  });
+}
+
+async function keepError(ctx: Context, hostId: number, error: string): Promise<void> {
+  const client_error = error.slice(0, 4096);
+  await ctx.store.hostDiskEncryption.upsert([{ id: hostId, status: "failed", detail: client_error, client_error }], {
+    on: ["id"],
+  });
+}
+
+async function hostOf(store: Context["store"], id: number): Promise<HostRow> {
+  const host = await store.hosts.get(id);
+  if (!host) throw notFound("host", id);
+  return host;
+}
+
+function fromBase64(text: string): string | null {
+  const compact = text.replace(/\s+/g, "");
+  if (compact === "" || !/^[A-Za-z0-9+/]+={0,2}$/.test(compact)) return null;
+  const decoded = Buffer.from(compact, "base64").toString("utf8");
+  return decoded === "" ? null : decoded;
+}

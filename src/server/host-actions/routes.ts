@@ -1,0 +1,16 @@
+import { hostActionsApi } from "../../api/host-actions.ts";
+import { route } from "../core/http/route.ts";
+import { actOnHost } from "./actions.ts";
+
+export const hostActionRoutes = [
+  route(hostActionsApi.lock, ({ params, query }, ctx) => actOnHost(ctx, params.id, "lock", query.view_pin)),
+  route(hostActionsApi.unlock, async ({ params }, ctx) => ({
+    host_id: params.id,
+    ...(await actOnHost(ctx, params.id, "unlock")),
+  })),
+  route(hostActionsApi.wipe, async ({ params }, ctx, reply) => {
+    const result = await actOnHost(ctx, params.id, "wipe");
+    if (result.approval) reply.status = 202;
+    return result;
+  }),
+];

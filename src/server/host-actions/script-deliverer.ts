@@ -1,0 +1,47 @@
+// Delivers lock, unlock and wipe as scripts of the managed agent (decision 19).
+import { platformFamily } from "../core/platforms.ts";
+import type { Deliverer, HostAction } from "./deliverer.ts";
+import { linuxLock } from "./texts/linux-lock.ts";
+import { linuxUnlock } from "./texts/linux-unlock.ts";
+import { linuxWipe } from "./texts/linux-wipe.ts";
+import { windowsLock } from "./texts/windows-lock.ts";
+import { windowsUnlock } from "./texts/windows-unlock.ts";
+
+type Family = ReturnType<typeof platformFamily>;
+
+/** Windows has no wipe script: wiping requires MDM. */
+const scripts: Partial<Record<Family, Partial<Record<HostAction, string>>>> = {
+  linux: { lock: linuxLock, unlock: linuxUnlock, wipe: linuxWipe },
+  windows: { lock: windowsLock, unlock: windowsUnlock },
+};
+
+const textFor = (host: { platform: string; platform_like: string }, action: HostAction): string | undefined =>
+  scripts[platformFamily(host.platform, host.platform_like)]?.[action];
+
+/** Seconds (device protocols, section 6). */
+const TIMEOUT = 300;
+
+export const scriptDeliverer: Deliverer = {
+  serves: (host, action) => textFor(host, action) !== undefined,
+
+  async reaches(ctx, host) {
+    if ((await ctx.store.managedAgents.get(host.id)) === null)
+      return `${host.display_name} has no managed agent, which runs scripts`;
+    // Null: the agent is too old to report it. It reports exit code -2 if scripts are disabled.
+    return host.scripts_enabled === false ? `${host.display_name} does not have scripts enabled` : null;
+  },
+
+  async deliver(ctx, host, action) {
+    const { store, clock, random, user } = ctx;
+    const run = await store.scriptRuns.insert({
+      created_at: clock.iso(),
+      execution_id: random.uuid(),
+      host_id: host.id,
+      kind: action,
+      user_id: user.kind === "user" ? user.id : null,
+      contents: textFor(host, action) ?? "",
+      timeout: TIMEOUT,
+    });
+    return { reference: run.execution_id, pin: null };
+  },
+};

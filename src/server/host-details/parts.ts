@@ -1,0 +1,70 @@
+// Host data from other tables: labels and email addresses.
+import type { DeviceMapping, Host } from "../../api/host.ts";
+import type { Label } from "../../api/labels.ts";
+import type { Context } from "../core/context.ts";
+import { byId, groupBy } from "../core/maps.ts";
+import type { hostEmails } from "../hosts/tables.ts";
+import type { labels } from "../labels/tables.ts";
+import { oneOf } from "../store/query.ts";
+import { compareText } from "../store/rows.ts";
+import type { RowOf } from "../store/table.ts";
+
+type Email = RowOf<typeof hostEmails>;
+
+/** The end users of a host: one entry that combines the identity provider account and the other addresses. */
+export function endUsers(addresses: readonly Email[]): NonNullable<Host["end_users"]> {
+  if (addresses.length === 0) return [];
+  const account = addresses.find(({ source }) => source === "mdm_idp_accounts");
+  return [
+    {
+      idp_info_updated_at: null,
+      idp_id: "",
+      idp_username: account?.email ?? "",
+      idp_full_name: "",
+      idp_department: "",
+      idp_groups: [],
+      other_emails: deviceMapping(addresses.filter((entry) => entry !== account)),
+    },
+  ];
+}
+
+export const deviceMapping = (addresses: readonly Email[]): DeviceMapping[] =>
+  addresses
+    .map(({ email, source }) => ({ email, source }))
+    .sort((a, b) => compareText(a.source, b.source) || compareText(a.email, b.email));
+
+export async function labelsOfHosts(
+  { store }: Pick<Context, "store">,
+  ids: readonly number[],
+): Promise<Map<number, Host["labels"]>> {
+  const members = await store.labelMembers.pick(["label_id", "host_id"], { where: oneOf("host_id", ids) });
+  const found = await store.labels.getMany([...new Set(members.map((member) => member.label_id))]);
+  const labels = byId(found);
+  const grouped = groupBy(members, (member) => member.host_id);
+  return new Map(
+    [...grouped].map(([hostId, own]) => [
+      hostId,
+      own
+        .map((member) => labels.get(member.label_id))
+        .filter((label) => label !== undefined)
+        .sort((a, b) => a.id - b.id)
+        .map(labelOf),
+    ]),
+  );
+}
+
+export async function emailsOfHosts(
+  { store }: Pick<Context, "store">,
+  ids: readonly number[],
+): Promise<Map<number, Email[]>> {
+  return groupBy(await store.hostEmails.list({ where: oneOf("host_id", ids) }), (entry) => entry.host_id);
+}
+
+const labelOf = ({
+  revision: _revision,
+  asked_revision: _asked,
+  asked_teams: _teams,
+  author_id: _author,
+  criteria: _criteria,
+  ...label
+}: RowOf<typeof labels>): Label => label;

@@ -1,0 +1,22 @@
+import { hostDetailsApi } from "../../api/host-details.ts";
+import { route } from "../core/http/route.ts";
+import { encryptionKeyOf, mdmOfHost, mdmSummary, profilesOfHost, unenrollHost } from "../mdm-status/service.ts";
+import { desktopAdminOfAll, desktopAdminOfHost } from "../munki/service.ts";
+import { certificatesOfHost } from "./certificates.ts";
+import { mappingOfHost, setMapping } from "./device-mapping.ts";
+import { healthOfHost } from "./health.ts";
+
+export const hostDetailRoutes = [
+  route(hostDetailsApi.health, ({ params }, ctx) => healthOfHost(ctx, params.id)),
+  route(hostDetailsApi.mdm, ({ params }, ctx) => mdmOfHost(ctx, params.id)),
+  route(hostDetailsApi.mdmSummary, ({ query }, ctx) => mdmSummary(ctx, query)),
+  route(hostDetailsApi.unenroll, ({ params }, ctx) => unenrollHost(ctx, params.id)),
+  route(hostDetailsApi.unenrollByPatch, ({ params }, ctx) => unenrollHost(ctx, params.id)),
+  route(hostDetailsApi.desktopAdmin, ({ params }, ctx) => desktopAdminOfHost(ctx, params.id)),
+  route(hostDetailsApi.desktopAdminSummary, ({ query }, ctx) => desktopAdminOfAll(ctx, query)),
+  route(hostDetailsApi.deviceMapping, ({ params }, ctx) => mappingOfHost(ctx, params.id)),
+  route(hostDetailsApi.setDeviceMapping, ({ params, body }, ctx) => setMapping(ctx, params.id, body.email)),
+  route(hostDetailsApi.certificates, ({ params, query }, ctx) => certificatesOfHost(ctx, params.id, query)),
+  route(hostDetailsApi.profiles, ({ params }, ctx) => profilesOfHost(ctx, params.id)),
+  route(hostDetailsApi.encryptionKey, ({ params }, ctx) => encryptionKeyOf(ctx, params.id)),
+];

@@ -1,0 +1,35 @@
+import type { Host } from "../../api/host.ts";
+import { channels, hostsPayload } from "../core/channels.ts";
+import type { Context } from "../core/context.ts";
+import { notFound } from "../core/errors.ts";
+import { visible } from "../core/security/access.ts";
+import { type HostRow, hostFor } from "../hosts/access.ts";
+import { hostNamed } from "../hosts/identifier.ts";
+import { eq } from "../store/query.ts";
+import { hostsOnWire } from "./wire.ts";
+
+export async function getHost(ctx: Context, id: number, excludeSoftware: boolean): Promise<Host> {
+  return wholeHost(ctx, await hostFor(ctx, "hosts:read", id), excludeSoftware);
+}
+
+/** The visible host with this name. Exact matches come first; of several, the one with the lowest id. */
+export async function getHostByIdentifier(ctx: Context, name: string, excludeSoftware: boolean): Promise<Host> {
+  const host = await hostNamed(ctx, name, visible(ctx, "hosts:identify"));
+  if (!host) throw notFound("host", name);
+  return wholeHost(ctx, host, excludeSoftware);
+}
+
+async function wholeHost(ctx: Context, row: HostRow, excludeSoftware: boolean): Promise<Host> {
+  const [host] = await hostsOnWire(ctx, [row], { whole: true, software: excludeSoftware ? null : "details" });
+  // A host without an inventory has an empty list, not an absent one.
+  return excludeSoftware ? host! : { ...host!, software: host!.software ?? [] };
+}
+
+export async function refetchHost(ctx: Context, id: number): Promise<void> {
+  await hostFor(ctx, "hosts:refetch", id);
+  await ctx.store.tx(async (store) => {
+    const changed = await store.hosts.update({ where: eq("id", id), set: { refetch_requested: true } });
+    if (changed === 0) throw notFound("host", id);
+    await store.notify(channels.hosts, hostsPayload([id]));
+  });
+}

@@ -1,0 +1,118 @@
+// Deletes one host, or any number of hosts in batches. Each batch is a transaction of its own.
+import type { Approval } from "../../api/approvals.ts";
+import { recordActivities } from "../activities/record.ts";
+import type { ActivityTypes } from "../activities/types.ts";
+import { spend } from "../approvals/budget.ts";
+import { needsApproval, requestApproval } from "../approvals/request.ts";
+import { channels, hostsPayload } from "../core/channels.ts";
+import { seconds } from "../core/clock.ts";
+import { inBackground } from "../core/concurrency/background.ts";
+import { type Context, within } from "../core/context.ts";
+import { visible } from "../core/security/access.ts";
+import type { ServerTx } from "../core/tables.ts";
+import { hostFor } from "../hosts/access.ts";
+import { notifyHostsGone } from "../hosts/changes.ts";
+import { checkSelection, expectedSelection } from "../hosts/selection.ts";
+import { forgetResults } from "../policies/results.ts";
+import { and, oneOf, type Predicate } from "../store/query.ts";
+import { type Choice, chosenIds } from "./chosen.ts";
+
+/** Hosts per transaction: few enough that other requests do not wait long. */
+export const BATCH = 60;
+/**
+ * A bulk delete that takes longer is answered and continues in the background, because clients time out after 30
+ * seconds.
+ */
+const TIME_LIMIT = seconds(20);
+
+type Reason = Pick<ActivityTypes["deleted_host"], "triggered_by" | "host_expiry_window">;
+export const byHand: Reason = { triggered_by: "manual" };
+
+/**
+ * The result of a delete: all hosts are deleted, the rest is deleted in the background, or another user must approve
+ * it first.
+ */
+export type Deletion =
+  | { readonly outcome: "done" | "goes on" }
+  | { readonly outcome: "asked"; readonly approval: Approval };
+
+export async function deleteHost(ctx: Context, id: number): Promise<Deletion> {
+  const expected = expectedSelection(ctx);
+  await hostFor(ctx, "hosts:delete", id);
+  await checkSelection(expected, [id]);
+  if (needsApproval(ctx, "delete_hosts", 1))
+    return { outcome: "asked", approval: await requestApproval(ctx, "delete_hosts", { ids: [id] }, [id]) };
+  await spend(ctx, "delete", 1);
+  await deleteBatch(ctx, [id], visible(ctx, "hosts:delete"), byHand);
+  return { outcome: "done" };
+}
+
+export async function deleteManyHosts(ctx: Context, body: Choice): Promise<Deletion> {
+  const ids = await chosenIds(ctx, "hosts:delete", body);
+  if (needsApproval(ctx, "delete_hosts", ids.length)) {
+    const asked = body.filters === undefined ? { ids } : { filters: body.filters };
+    return { outcome: "asked", approval: await requestApproval(ctx, "delete_hosts", asked, ids) };
+  }
+  await spend(ctx, "delete", ids.length);
+  const allowed = visible(ctx, "hosts:delete");
+  const started = ctx.clock.now();
+  for (let at = 0; at < ids.length; at += BATCH) {
+    if (ctx.clock.now() - started > TIME_LIMIT) {
+      const rest = ids.slice(at);
+      inBackground(ctx, "bulk host delete", (signal) => deleteInBatches(ctx, rest, allowed, byHand, signal));
+      return { outcome: "goes on" };
+    }
+    await deleteBatch(ctx, ids.slice(at, at + BATCH), allowed, byHand);
+  }
+  return { outcome: "done" };
+}
+
+/** Deletes the hosts that still satisfy `where`, until the signal aborts. Returns the number of deleted hosts. */
+export async function deleteInBatches(
+  ctx: Context,
+  ids: readonly number[],
+  where: Predicate,
+  reason: Reason,
+  signal: AbortSignal,
+): Promise<number> {
+  let deleted = 0;
+  for (let at = 0; at < ids.length && !signal.aborted; at += BATCH)
+    deleted += await deleteBatch(ctx, ids.slice(at, at + BATCH), where, reason);
+  return deleted;
+}
+
+/** Deletes one batch in one transaction. `beside` runs first and in the same transaction. */
+export async function deleteBatch(
+  ctx: Context,
+  ids: readonly number[],
+  where: Predicate,
+  reason: Reason,
+  beside?: (store: ServerTx) => Promise<void>,
+): Promise<number> {
+  return ctx.store.tx(async (store) => {
+    await beside?.(store);
+    const hosts = await store.hosts.pick(["id", "display_name", "hardware_serial"], {
+      where: and(oneOf("id", ids), where),
+    });
+    if (hosts.length === 0) return 0;
+    const gone = hosts.map(({ id }) => id);
+    // This write waits for results of these hosts that are being stored now, so the counts that are subtracted next
+    // are complete.
+    await store.hosts.update({ where: oneOf("id", gone), set: { refetch_requested: false } });
+    await forgetResults(store, gone);
+    await store.hosts.delete(oneOf("id", gone));
+    await recordActivities(
+      within(ctx, store),
+      "deleted_host",
+      hosts.map((host) => ({
+        host_id: host.id,
+        host_display_name: host.display_name,
+        host_serial: host.hardware_serial,
+        ...reason,
+      })),
+    );
+    await store.notify(channels.hosts, hostsPayload(gone));
+    await notifyHostsGone(store);
+    return gone.length;
+  });
+}

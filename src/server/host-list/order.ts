@@ -1,0 +1,34 @@
+// The sort orders of host lists.
+import { orderOf, type PageOptions, type PageQuery } from "../core/http/paging.ts";
+import { hostSeen } from "../hosts/tables.ts";
+import { hostPolicies } from "../policies/tables.ts";
+import { and, exists, gt, not, type OrderTerm, type Predicate } from "../store/query.ts";
+import { teams } from "../teams/tables.ts";
+
+/** Order keys that are columns of other tables. */
+export const orderBy: PageOptions["orderBy"] = (key, direction) => {
+  if (key === "seen_time") return { column: "seen_time", direction, of: hostSeen, on: "id" };
+  if (key === "team_name") return { column: "name", direction, of: teams, on: "team_id" };
+  if (key === "issues") return { column: "failing_count", direction, of: hostPolicies, on: "id" };
+  return key.startsWith("h.") ? { column: key.slice(2), direction } : undefined;
+};
+
+/** Consecutive hosts of a list that have a sort order of their own. */
+export interface Stretch {
+  readonly where: Predicate;
+  readonly order: readonly OrderTerm[];
+}
+
+const failing = exists(hostPolicies, "id", gt("failing_count", 0));
+
+/**
+ * A list is one stretch, except when it is ordered by issues. Most hosts have no issues, and many have no row that
+ * records that, so these hosts form a stretch of their own, ordered by id, before or after the others.
+ */
+export function stretchesOf(query: PageQuery, where: Predicate): readonly Stretch[] {
+  if (query.order_key !== "issues") return [{ where, order: orderOf(query, { orderBy }) }];
+  const direction = query.order_direction ?? "asc";
+  const some = { where: and(where, failing), order: orderOf(query, { orderBy }) };
+  const none: Stretch = { where: and(where, not(failing)), order: [{ column: "id", direction }] };
+  return direction === "asc" ? [none, some] : [some, none];
+}

@@ -1,0 +1,56 @@
+import { hostsApi } from "../../api/hosts.ts";
+import { labelHostsApi } from "../../api/label-hosts.ts";
+import { type Reply, route } from "../core/http/route.ts";
+import { getHost, getHostByIdentifier, refetchHost } from "../host-details/service.ts";
+import { hostFor } from "../hosts/access.ts";
+import { titlesOfHost } from "../software/service.ts";
+import { type Deletion, deleteHost, deleteManyHosts } from "./delete.ts";
+import { explainHost } from "./explain.ts";
+import { countHosts, digestHosts, listHosts, totalOfList } from "./list.ts";
+import { reportHosts } from "./report.ts";
+import { summarizeHosts } from "./summary.ts";
+import { transferHosts } from "./transfer.ts";
+
+function withStatus(deletion: Deletion, reply: Reply) {
+  if (deletion.outcome !== "done") reply.status = 202;
+  return deletion.outcome === "asked" ? { approval: deletion.approval } : {};
+}
+
+export const hostRoutes = [
+  route(hostsApi.list, async ({ query }, ctx, reply) => {
+    const found = await listHosts(ctx, query);
+    if (query.with_count) reply.headers["x-total-count"] = String(await totalOfList(ctx, query));
+    return found;
+  }),
+  route(labelHostsApi.hosts, ({ params, query }, ctx) => listHosts(ctx, { ...query, label_id: params.id })),
+  route(hostsApi.count, async ({ query }, ctx) =>
+    query.digest ? digestHosts(ctx, query) : { count: await countHosts(ctx, query) },
+  ),
+  route(hostsApi.summary, ({ query }, ctx) => summarizeHosts(ctx, query)),
+  route(hostsApi.report, async ({ query }, ctx) => reportHosts(ctx, query)),
+  route(hostsApi.transfer, async ({ body }, ctx) => {
+    await transferHosts(ctx, body.team_id, { ids: body.hosts });
+    return {};
+  }),
+  route(hostsApi.transferByFilter, async ({ body }, ctx) => {
+    await transferHosts(ctx, body.team_id, { filters: body.filters });
+    return {};
+  }),
+  route(hostsApi.explain, ({ params, query }, ctx) => explainHost(ctx, params.id, query.where)),
+  route(hostsApi.get, async ({ params, query }, ctx) => ({
+    host: await getHost(ctx, params.id, query.exclude_software),
+  })),
+  route(hostsApi.byIdentifier, async ({ params, query }, ctx) => ({
+    host: await getHostByIdentifier(ctx, params.identifier, query.exclude_software),
+  })),
+  route(hostsApi.delete, async ({ params }, ctx, reply) => withStatus(await deleteHost(ctx, params.id), reply)),
+  route(hostsApi.deleteMany, async ({ body }, ctx, reply) => withStatus(await deleteManyHosts(ctx, body), reply)),
+  route(hostsApi.refetch, async ({ params }, ctx) => {
+    await refetchHost(ctx, params.id);
+    return {};
+  }),
+  route(hostsApi.software, async ({ params, query }, ctx) => {
+    const host = await hostFor(ctx, "software:list", params.id);
+    return titlesOfHost(ctx.store, host.id, query);
+  }),
+];

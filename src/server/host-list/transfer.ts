@@ -1,0 +1,65 @@
+// Moves any number of hosts to a team, or to no team, in batches. Each batch is a transaction of its own.
+import type { BodyHostFilter } from "../../api/host-filters.ts";
+import { recordActivity } from "../activities/record.ts";
+import { channels, hostsPayload } from "../core/channels.ts";
+import { type Context, within } from "../core/context.ts";
+import { notFound } from "../core/errors.ts";
+import { authorize, visible } from "../core/security/access.ts";
+import { notifyHostsMoved } from "../hosts/changes.ts";
+import { forgetForeignResults } from "../policies/results.ts";
+import { and, eq, isNull, not, oneOf } from "../store/query.ts";
+import { chosenIds } from "./chosen.ts";
+
+/**
+ * Hosts per transaction: few enough that other requests do not wait long and that their names fit into one activity.
+ */
+const BATCH = 250;
+
+interface Destination {
+  readonly id: number | null;
+  readonly name: string | null;
+}
+
+/** Null and 0 mean no team. The caller must have the role on the hosts and on the destination team. */
+export async function transferHosts(
+  ctx: Context,
+  teamId: number | null,
+  which: { ids: readonly number[] } | { filters: BodyHostFilter },
+): Promise<void> {
+  const team = await destination(ctx, teamId);
+  const ids = await chosenIds(ctx, "hosts:transfer", which);
+  for (let at = 0; at < ids.length; at += BATCH) await transferBatch(ctx, ids.slice(at, at + BATCH), team);
+}
+
+async function destination(ctx: Context, teamId: number | null): Promise<Destination> {
+  const id = teamId === 0 ? null : teamId;
+  authorize(ctx, "hosts:transfer", id);
+  if (id === null) return { id, name: null };
+  const team = await ctx.store.teams.get(id);
+  if (!team) throw notFound("team", id);
+  return { id, name: team.name };
+}
+
+/** Skips hosts that were deleted, moved to a team on which the caller has no role, or are already in the team. */
+async function transferBatch(ctx: Context, ids: readonly number[], { id: teamId, name }: Destination): Promise<void> {
+  await ctx.store.tx(async (store) => {
+    // If the team was deleted in the meantime, the foreign key refuses the update.
+    const elsewhere = not(teamId === null ? isNull("team_id") : eq("team_id", teamId));
+    const where = and(oneOf("id", ids), visible(ctx, "hosts:transfer"), elsewhere);
+    const hosts = await store.hosts.pick(["id", "display_name"], { where });
+    if (hosts.length === 0) return;
+    const moved = hosts.map(({ id }) => id);
+    // Null means that policies are due: the host gets the new team's policies at its next check-in.
+    const set = { team_id: teamId, updated_at: ctx.clock.iso(), policy_updated_at: null };
+    await store.hosts.update({ where: and(oneOf("id", moved), where), set });
+    await forgetForeignResults(store, moved);
+    await recordActivity(within(ctx, store), "transferred_hosts", {
+      team_id: teamId,
+      team_name: name,
+      host_ids: moved,
+      host_display_names: hosts.map(({ display_name }) => display_name),
+    });
+    await store.notify(channels.hosts, hostsPayload(moved));
+    await notifyHostsMoved(store);
+  });
+}

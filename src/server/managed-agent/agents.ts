@@ -1,0 +1,157 @@
+// Caches managed agents by key: 10,000 of them request their configuration every 30 s.
+import type { AgentOptions } from "../../api/app-config.ts";
+import { channels } from "../core/channels.ts";
+import { createBatcher } from "../core/concurrency/batcher.ts";
+import { Cached } from "../core/concurrency/cached.ts";
+import type { Context, Services } from "../core/context.ts";
+import { authenticationRequired, limitExceeded } from "../core/errors.ts";
+import type { Caller } from "../core/http/proxies.ts";
+import { tokenHash } from "../core/random.ts";
+import { pendingRuns } from "../host-actions/upcoming.ts";
+import { watchHosts } from "../hosts/changes.ts";
+import { createFailureLimit } from "../rate-limits/failures.ts";
+import { oneOf } from "../store/query.ts";
+
+/** The data of an agent's host that its configuration depends on. */
+export interface AgentHost {
+  readonly hostId: number;
+  readonly teamId: number | null;
+  readonly platform: string;
+  readonly platformLike: string;
+  /** Execution ids of pending scripts, in order of execution. */
+  readonly pendingScripts: readonly string[];
+}
+
+export interface ManagedAgents {
+  /** The host of a key. 401 if the key is unknown, 429 after too many unknown keys from the address. */
+  find(key: string, caller: Caller): Promise<AgentHost>;
+  /** The agent options of the team, or else the global ones. */
+  optionsOf(teamId: number | null): Promise<AgentOptions>;
+  readonly size: number;
+  stop(): Promise<void>;
+}
+
+interface CachedHost {
+  readonly host: AgentHost;
+  readonly key: string;
+  /** False: has to be read again before the next use. */
+  fresh: boolean;
+}
+
+const AGENTS_MAX = 200_000;
+const UNKNOWN_KEYS_A_MINUTE = 1_000;
+const KEY_MAX = 256;
+
+/** One per server, keyed by its configuration reader. */
+const servers = new WeakMap<Services["config"], ManagedAgents>();
+
+export function managedAgents({ config }: Pick<Context, "config">): ManagedAgents {
+  const known = servers.get(config);
+  if (!known) throw new Error("managed agents were not started");
+  return known;
+}
+
+export async function startManagedAgents(services: Services): Promise<ManagedAgents> {
+  const { store, config } = services;
+  const byKey = new Map<string, CachedHost>();
+  const byHost = new Map<number, CachedHost>();
+  const unknown = createFailureLimit(services, { scope: "managed agents' keys", most: UNKNOWN_KEYS_A_MINUTE });
+
+  const lookups = createBatcher<string, AgentHost | null>(
+    async (hashes) => {
+      const agents = await store.managedAgents.pick(["id", "agent_key_hash"], {
+        where: oneOf("agent_key_hash", [...new Set(hashes)]),
+      });
+      const ids = agents.map(({ id }) => id);
+      const [rows, runs] = await Promise.all([
+        store.hosts.pick(["id", "team_id", "platform", "platform_like"], { where: oneOf("id", ids) }),
+        pendingRuns(store, ids),
+      ]);
+      const hosts = new Map(rows.map((row) => [row.id, row]));
+      const byHash = new Map(agents.map((agent) => [agent.agent_key_hash, agent.id]));
+      return hashes.map((hash) => {
+        const row = hosts.get(byHash.get(hash) ?? 0);
+        if (!row) return null;
+        return {
+          hostId: row.id,
+          teamId: row.team_id,
+          platform: row.platform,
+          platformLike: row.platform_like,
+          pendingScripts: runs.filter((run) => run.host_id === row.id).map((run) => run.execution_id),
+        };
+      });
+    },
+    { size: 200, parallel: 2 },
+  );
+
+  function drop(cached: CachedHost): void {
+    if (byKey.get(cached.key) === cached) byKey.delete(cached.key);
+    if (byHost.get(cached.host.hostId) === cached) byHost.delete(cached.host.hostId);
+  }
+
+  function keep(key: string, host: AgentHost, fresh: boolean): void {
+    for (const old of [byKey.get(key), byHost.get(host.hostId)]) if (old) drop(old);
+    const cached = { host, key, fresh };
+    byKey.set(key, cached);
+    byHost.set(host.hostId, cached);
+    const oldest = byKey.size > AGENTS_MAX ? byKey.values().next().value : undefined;
+    if (oldest) drop(oldest);
+  }
+
+  const teams = new Map<number, Cached<AgentOptions>>();
+  const forgetOptions = () => {
+    for (const cached of teams.values()) cached.forget();
+    teams.clear();
+  };
+  const doubt = (cached: CachedHost | undefined) => {
+    if (cached) cached.fresh = false;
+  };
+  const changes = await watchHosts(store, {
+    one: (id) => doubt(byHost.get(id)),
+    all: () => {
+      for (const cached of byKey.values()) doubt(cached);
+    },
+  });
+  const stops = [
+    await store.listen(channels.teams, forgetOptions, forgetOptions),
+    await store.listen(channels.config, forgetOptions, forgetOptions),
+  ];
+
+  const agents: ManagedAgents = {
+    async find(key, caller) {
+      const cached = byKey.get(key);
+      if (cached?.fresh) return cached.host;
+      if (key === "" || key.length > KEY_MAX) throw authenticationRequired();
+      const before = changes.notifications;
+      const host = await lookups.add(tokenHash(key));
+      if (host === null) {
+        if (cached) drop(cached);
+        const wait = unknown.fail(caller);
+        throw wait > 0 ? limitExceeded(wait) : authenticationRequired();
+      }
+      keep(key, host, changes.notifications === before);
+      return host;
+    },
+    async optionsOf(teamId) {
+      const known = teams.get(teamId ?? 0);
+      if (known) return known.get();
+      const made = new Cached(async () => {
+        const global = await config.current();
+        const team = teamId === null ? null : await store.teams.get(teamId);
+        return team?.agent_options ?? global.agent_options;
+      });
+      teams.set(teamId ?? 0, made);
+      return made.get();
+    },
+    get size() {
+      return byKey.size;
+    },
+    async stop() {
+      await lookups.idle();
+      await changes.stop();
+      for (const stop of stops) await stop();
+    },
+  };
+  servers.set(config, agents);
+  return agents;
+}

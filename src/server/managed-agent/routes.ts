@@ -1,0 +1,136 @@
+// Routes of the managed agent's protocol (agent protocol, section 11). All but two require the agent's key.
+import type { AgentOptions } from "../../api/app-config.ts";
+import type { AnyEndpoint, ParsedOf } from "../../api/endpoint.ts";
+import { managedAgentApi } from "../../api/managed-agent.ts";
+import { type Context, service } from "../core/context.ts";
+import { badRequest, invalid, notFound } from "../core/errors.ts";
+import { type Handler, type Route, route } from "../core/http/route.ts";
+import { platformFamily } from "../core/platforms.ts";
+import { setDeviceToken } from "../device-page/tokens.ts";
+import { keepBitlockerKey, keepLuksPassphrase } from "../disk-encryption/keys.ts";
+import { fetchScript, keepResult } from "../host-actions/results.ts";
+import { setMapping } from "../host-details/device-mapping.ts";
+import { type AgentHost, managedAgents } from "./agents.ts";
+import { enrollAgent } from "./enroll.ts";
+
+/** Optional features of this server, which agents check before using them. */
+const CAPABILITIES = "scripts,device_token,disk_encryption_key,luks_data,device_mapping";
+/** Sent with every reply to a managed agent, including errors. */
+export const capabilities: Record<string, string> = { "x-svc-capabilities": CAPABILITIES };
+
+/** The same for a third-party agent below its own path prefix, with the header name and values that it expects. */
+export function thirdPartyCapabilities(header: string | undefined): Record<string, string> {
+  if (header === undefined) return capabilities;
+  const colon = header.indexOf(":");
+  return { [header.slice(0, colon).toLowerCase()]: header.slice(colon + 1).trim() };
+}
+
+/** Default time limit of a script in seconds. */
+const SCRIPT_TIMEOUT = 300;
+
+const familyOfExtension: Record<string, string> = { windows: "windows", linux: "linux", macos: "darwin" };
+
+function extensionsFor({ extensions = {} }: AgentOptions, { platform, platformLike }: AgentHost) {
+  const family = platformFamily(platform, platformLike);
+  const fits = (one: unknown) =>
+    typeof one === "object" && one !== null && "platform" in one && familyOfExtension[String(one.platform)] === family;
+  return Object.fromEntries(Object.entries(extensions).filter(([, one]) => fits(one)));
+}
+
+interface Keyed {
+  readonly agent_node_key?: string | undefined;
+  readonly orbit_node_key?: string | undefined;
+  readonly orbot_node_key?: string | undefined;
+}
+
+function agentOf(ctx: Context, { agent_node_key, orbit_node_key, orbot_node_key }: Keyed): Promise<AgentHost> {
+  return managedAgents(ctx).find(agent_node_key || orbit_node_key || orbot_node_key || "", ctx);
+}
+
+/** A route that requires the agent's key. */
+function keyed<E extends AnyEndpoint>(
+  endpoint: E,
+  handle: (input: ParsedOf<E>, agent: AgentHost, ctx: Context) => ReturnType<Handler<E>>,
+): Route {
+  return route(endpoint, async (input, ctx) => handle(input, await agentOf(ctx, input.body as Keyed), ctx));
+}
+
+export const managedAgentRoutes: readonly Route[] = [
+  route(managedAgentApi.ping, async () => ({})),
+  route(managedAgentApi.enroll, async ({ body }, ctx) => ({ agent_node_key: await enrollAgent(ctx, body) })),
+  keyed(managedAgentApi.config, async (_, agent, ctx) => {
+    const options = await managedAgents(ctx).optionsOf(agent.teamId);
+    const { pendingScripts } = agent;
+    return {
+      script_execution_timeout: options.script_execution_timeout ?? SCRIPT_TIMEOUT,
+      command_line_startup_flags: options.command_line_flags ?? {},
+      extensions: extensionsFor(options, agent),
+      ...(options.update_channels ? { update_channels: options.update_channels } : {}),
+      notifications: pendingScripts.length === 0 ? {} : { pending_script_execution_ids: [...pendingScripts] },
+    };
+  }),
+  keyed(managedAgentApi.deviceToken, async ({ body }, { hostId }, ctx) => {
+    await setDeviceToken(ctx, hostId, body.device_auth_token);
+    return {};
+  }),
+  keyed(managedAgentApi.scriptRequest, async ({ body }, { hostId }, ctx) => {
+    const run = await fetchScript(ctx, hostId, body.execution_id);
+    return {
+      host_id: hostId,
+      execution_id: run.execution_id,
+      script_contents: run.contents,
+      script_id: null,
+      timeout: run.timeout,
+      created_at: run.created_at,
+    };
+  }),
+  keyed(managedAgentApi.scriptResult, async ({ body }, { hostId }, ctx) => {
+    const { exit_code, execution_id, output, runtime } = body;
+    if (exit_code === undefined) throw invalid("exit_code", "exit_code is required");
+    await keepResult(ctx, hostId, { execution_id, output, runtime: Math.round(runtime), exit_code });
+    return {};
+  }),
+  // Installers are not implemented, so every id is unknown.
+  keyed(managedAgentApi.installDetails, async ({ body }) => {
+    throw notFound("software install", body.install_uuid);
+  }),
+  keyed(managedAgentApi.installPackage, async ({ query, body }) => {
+    if (query.alt !== "media") throw badRequest("only alt=media is supported", "alt");
+    throw notFound("software installer", body.installer_id ?? 0);
+  }),
+  keyed(managedAgentApi.installResult, async ({ body }) => {
+    throw notFound("software install", body.install_uuid);
+  }),
+  keyed(managedAgentApi.diskEncryptionKey, async ({ body }, agent, ctx) => {
+    await keepBitlockerKey(ctx, agent, body);
+    return {};
+  }),
+  keyed(managedAgentApi.luksData, async ({ body }, agent, ctx) => {
+    await keepLuksPassphrase(ctx, agent, body);
+    return {};
+  }),
+  keyed(managedAgentApi.deviceMapping, async ({ body }, { hostId }, ctx) => {
+    await setMapping({ ...ctx, user: service }, hostId, body.email);
+    return {};
+  }),
+  keyed(managedAgentApi.setupStatus, async (_, _agent, ctx) => ({
+    setup_experience_results: {
+      software: [],
+      configuration_profiles: [],
+      org_logo_url: (await ctx.config.current()).org_info.org_logo_url,
+    },
+  })),
+];
+
+/** The routes below prefixes of third-party agents, which read their key from a field of their own. */
+export const thirdPartyRoutes: readonly Route[] = [
+  ...managedAgentRoutes.filter(({ endpoint }) => endpoint !== managedAgentApi.enroll),
+  route(managedAgentApi.enroll, async ({ body }, ctx) => {
+    const key = await enrollAgent(ctx, body);
+    return { agent_node_key: key, orbit_node_key: key };
+  }),
+];
+
+/** The path of an endpoint below a third-party agent's prefix: replaces `/agent` with the prefix. */
+export const thirdPartyPath = (prefix: string, { path }: AnyEndpoint): string =>
+  `${prefix.replace(/\/+$/, "")}${path.slice("/agent".length)}`;

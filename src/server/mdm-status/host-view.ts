@@ -1,0 +1,128 @@
+// Renders the device management data of hosts for the host object.
+import type { HostMdm, HostProfile } from "../../api/host-mdm.ts";
+import { byId, groupBy } from "../core/maps.ts";
+import type { ServerTx } from "../core/tables.ts";
+import { hostDiskEncryption } from "../disk-encryption/tables.ts";
+import { lockSide, lockStateOf } from "../host-actions/states.ts";
+import { oneOf } from "../store/query.ts";
+import { type SidesOf, side } from "../store/sides.ts";
+import type { RowOf } from "../store/table.ts";
+import { type hostBootstrap, hostMdm, type hostProfiles, type mdmSolutions } from "./tables.ts";
+
+type Enrollment = RowOf<typeof hostMdm>;
+type Solution = RowOf<typeof mdmSolutions>;
+
+export interface HostMdmView {
+  readonly mdm: HostMdm;
+  readonly last_mdm_checked_in_at: string | null;
+  readonly last_mdm_enrolled_at: string | null;
+}
+
+/** The enrollment of Windows servers is never shown, whatever their agents report. */
+export const shownEnrollment = <T extends Pick<Enrollment, "is_server">>(row: T | null | undefined): T | undefined =>
+  row == null || row.is_server ? undefined : row;
+
+/** The columns that `mdmOfHosts` reads. The disk encryption key is not among them: it would be decrypted. */
+export const mdmSides = {
+  enrollment: side(
+    hostMdm,
+    "enrollment_status",
+    "solution_id",
+    "is_server",
+    "connected_to_svc",
+    "enrolled_at",
+    "checked_in_at",
+  ),
+  lock: lockSide,
+  encryption: side(hostDiskEncryption, "status", "detail", "key_updated_at"),
+};
+
+type MdmSides = Partial<SidesOf<typeof mdmSides>>;
+
+/**
+ * Returns a function for the hosts' positions in the list. `whole` adds settings, setup and profiles, for the
+ * single-host view.
+ */
+export async function mdmOfHosts(
+  store: ServerTx,
+  hosts: readonly { readonly id: number; readonly platform: string }[],
+  sides: readonly MdmSides[],
+  { whole = false }: { whole?: boolean } = {},
+): Promise<(at: number) => HostMdmView> {
+  const ids = whole ? hosts.map(({ id }) => id) : [];
+  const solutionIds = new Set<number>();
+  for (const { enrollment } of sides) if (enrollment?.solution_id != null) solutionIds.add(enrollment.solution_id);
+  const [solutions, bootstrap, profiles] = await Promise.all([
+    solutionIds.size > 0 ? store.mdmSolutions.getMany([...solutionIds]) : [],
+    whole ? store.hostBootstrap.getMany(ids) : [],
+    whole ? store.hostProfiles.list({ where: oneOf("host_id", ids) }) : [],
+  ]);
+  const solutionsById = byId(solutions);
+  const bootstrapOf = byId(bootstrap);
+  const profilesOf = groupBy(profiles, ({ host_id }) => host_id);
+  return (at) => {
+    const { enrollment, lock, encryption } = sides[at]!;
+    const row = shownEnrollment(enrollment);
+    const mdm = mdmFields(
+      row,
+      row?.solution_id == null ? undefined : solutionsById.get(row.solution_id),
+      lock,
+      encryption,
+    );
+    if (whole) {
+      const { id, platform } = hosts[at]!;
+      if (platform === "darwin")
+        Object.assign(mdm, {
+          macos_settings: macosSettings(encryption),
+          macos_setup: macosSetup(bootstrapOf.get(id)),
+        });
+      Object.assign(mdm, {
+        os_settings: { disk_encryption: { status: encryption?.status ?? null, detail: encryption?.detail ?? "" } },
+        profiles: (profilesOf.get(id) ?? []).map(profileOf),
+      });
+    }
+    return { mdm, last_mdm_checked_in_at: row?.checked_in_at ?? null, last_mdm_enrolled_at: row?.enrolled_at ?? null };
+  };
+}
+
+function mdmFields(
+  row: MdmSides["enrollment"],
+  solution: Solution | undefined,
+  lock: MdmSides["lock"],
+  encryption: MdmSides["encryption"],
+): HostMdm {
+  const { device_status, pending_action, action_failure } = lockStateOf(lock);
+  return {
+    enrollment_status: row?.enrollment_status ?? null,
+    name: solution?.name ?? "",
+    server_url: solution?.server_url || null,
+    connected_to_svc: row?.connected_to_svc ?? false,
+    dep_profile_error: false,
+    device_status,
+    pending_action,
+    action_failure,
+    // A key that is not verified is not returned, so it is reported as not available.
+    encryption_key_available: encryption?.status === "verified" && encryption.key_updated_at !== null,
+  };
+}
+
+const macosSettings = (disk: MdmSides["encryption"]): HostMdm["macos_settings"] => ({
+  disk_encryption: disk?.status ?? null,
+  action_required: disk?.status === "action_required" ? disk.detail || null : null,
+});
+
+const macosSetup = (row: RowOf<typeof hostBootstrap> | undefined): HostMdm["macos_setup"] => ({
+  bootstrap_package_status: row?.status ?? null,
+  detail: row?.detail ?? "",
+  bootstrap_package_name: row?.package_name ?? "",
+});
+
+const profileOf = (row: RowOf<typeof hostProfiles>): HostProfile => ({
+  profile_uuid: row.profile_uuid,
+  name: row.name,
+  status: row.status,
+  operation_type: row.operation_type,
+  scope: row.scope,
+  managed_local_account: row.managed_local_account,
+  detail: row.detail,
+});

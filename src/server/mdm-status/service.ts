@@ -1,0 +1,130 @@
+// Device management of hosts: enrollment, totals, and disk encryption keys.
+import type { z } from "zod";
+import type { hostDetailsApi, MdmSummary } from "../../api/host-details.ts";
+import type { Enrollment } from "../../api/host-mdm.ts";
+import { recordActivity } from "../activities/record.ts";
+import { sharing } from "../core/concurrency/sharing.ts";
+import { type Context, within } from "../core/context.ts";
+import { mdmOff, notFound } from "../core/errors.ts";
+import { inTeam, visible } from "../core/security/access.ts";
+import type { ServerTx } from "../core/tables.ts";
+import { hostFor } from "../hosts/access.ts";
+import { hosts } from "../hosts/tables.ts";
+import { and, eq, everything, exists, oneOf, type Predicate } from "../store/query.ts";
+import { compareText } from "../store/rows.ts";
+import { shownEnrollment } from "./host-view.ts";
+
+/** Null: not enrolled. */
+export async function enrollmentOf(
+  store: ServerTx,
+  host: { id: number; platform: string },
+): Promise<Enrollment | null> {
+  if (host.platform !== "darwin" && host.platform !== "windows") return null;
+  const row = shownEnrollment((await store.hostMdm.get(host.id)) ?? undefined);
+  if (!row?.enrollment_status.startsWith("On ")) return null;
+  const solution = row.solution_id === null ? null : await store.mdmSolutions.get(row.solution_id);
+  return {
+    enrollment_status: row.enrollment_status,
+    server_url: solution?.server_url ?? "",
+    name: solution?.name ?? "",
+    id: solution?.id ?? null,
+  };
+}
+
+export async function mdmOfHost(ctx: Context, id: number): Promise<Enrollment | null> {
+  return enrollmentOf(ctx.store, await hostFor(ctx, "mdm:read", id));
+}
+
+export interface EnrollmentCounts {
+  readonly of: (status: string) => number;
+  readonly total: number;
+  readonly solutions: MdmSummary["mobile_device_management_solution"];
+}
+
+/** Counts over the matching hosts, without Windows servers. */
+export async function enrollmentCounts({ store }: Context, where: Predicate): Promise<EnrollmentCounts> {
+  const own = and(eq("is_server", false), where.op === "all" ? everything : exists(hosts, "id", where));
+  const [statuses, solutions] = await Promise.all([
+    store.hostMdm.groupCount("enrollment_status", own),
+    store.hostMdm.groupCount("solution_id", own),
+  ]);
+  const counts = new Map(statuses.map(({ value, count }) => [value, count]));
+  const ids = solutions.flatMap(({ value }) => (typeof value === "number" ? [value] : []));
+  const rows = new Map((await store.mdmSolutions.list({ where: oneOf("id", ids) })).map((row) => [row.id, row]));
+  return {
+    of: (status) => counts.get(status) ?? 0,
+    total: statuses.reduce((sum, { count }) => sum + count, 0),
+    solutions: solutions
+      .flatMap(({ value, count }) => {
+        const row = typeof value === "number" ? rows.get(value) : undefined;
+        return row ? [{ id: row.id, name: row.name, server_url: row.server_url, hosts_count: count }] : [];
+      })
+      .sort((a, b) => b.hosts_count - a.hosts_count || compareText(a.name, b.name) || a.id - b.id),
+  };
+}
+
+type SummaryQuery = z.output<typeof hostDetailsApi.mdmSummary.query>;
+
+export function mdmSummary(ctx: Context, query: SummaryQuery): Promise<MdmSummary> {
+  const own = visible(ctx, "mdm:read");
+  return sharing(ctx).run(JSON.stringify(["mdm summary", own, query]), async () => {
+    const platform = query.platform === undefined ? everything : eq("platform", query.platform);
+    const counts = await enrollmentCounts(ctx, and(own, inTeam(query.team_id), platform));
+    return {
+      counts_updated_at: ctx.clock.iso(),
+      mobile_device_management_enrollment_status: {
+        enrolled_manual_hosts_count: counts.of("On (manual)"),
+        enrolled_automated_hosts_count: counts.of("On (automatic)"),
+        enrolled_personal_hosts_count: counts.of("On (personal)"),
+        unenrolled_hosts_count: counts.of("Off"),
+        hosts_count: counts.total,
+      },
+      mobile_device_management_solution: counts.solutions,
+    };
+  });
+}
+
+/** Always empty: profiles require device management by this server, which is not implemented yet. */
+export async function profilesOfHost(ctx: Context, id: number) {
+  const host = await hostFor(ctx, "profiles:read", id);
+  return { host_id: host.id, profiles: [] };
+}
+
+/** Ends this server's management of the host. Refused if another product or none manages the host. */
+export async function unenrollHost(ctx: Context, id: number): Promise<Record<string, never>> {
+  const host = await hostFor(ctx, "mdm:unenroll", id);
+  await ctx.store.tx(async (store) => {
+    const row = await store.hostMdm.get(host.id);
+    // The update checks the condition again, because a concurrent call may have been first.
+    const changed = await store.hostMdm.update({
+      where: and(eq("id", host.id), eq("connected_to_svc", true)),
+      set: { enrollment_status: "Off", solution_id: null, connected_to_svc: false },
+    });
+    if (!row || changed === 0) throw mdmOff();
+    await store.hostProfiles.delete(eq("host_id", host.id));
+    await recordActivity(within(ctx, store), "mdm_unenrolled", {
+      host_serial: host.hardware_serial,
+      host_display_name: host.display_name,
+      installed_from_dep: row.installed_from_dep,
+      platform: host.platform,
+    });
+  });
+  return {};
+}
+
+/** Returns a key only if it was verified, and records who requested it. */
+export async function encryptionKeyOf(ctx: Context, id: number) {
+  const host = await hostFor(ctx, "hosts:read_disk_key", id);
+  return ctx.store.tx(async (store) => {
+    const row = await store.hostDiskEncryption.get(host.id);
+    if (row?.status !== "verified" || row.key === null || row.key_updated_at === null)
+      throw notFound("disk encryption key of host", id);
+    await recordActivity(
+      within(ctx, store),
+      "read_host_disk_encryption_key",
+      { host_id: host.id, host_display_name: host.display_name },
+      { hostId: host.id },
+    );
+    return { host_id: host.id, encryption_key: { key: row.key, updated_at: row.key_updated_at } };
+  });
+}

@@ -1,0 +1,46 @@
+// Device management products that hosts report. The ids of known products are cached.
+import type { ServerStore } from "../core/tables.ts";
+
+export interface Solution {
+  readonly name: string;
+  readonly server_url: string;
+}
+
+export interface Solutions {
+  /** The ids of these products. New products are inserted. */
+  ids(solutions: readonly Solution[]): Promise<{ of(solution: Solution): number }>;
+  forget(): void;
+}
+
+const CACHED_MAX = 10_000;
+
+const keyOf = ({ name, server_url }: Solution): string => `${name}\0${server_url}`;
+
+export function createSolutions(store: Pick<ServerStore, "mdmSolutions">): Solutions {
+  const held = new Map<string, number>();
+  return {
+    async ids(solutions) {
+      const missing = new Map<string, Solution>();
+      const found = new Map<string, number>();
+      for (const solution of solutions) {
+        const key = keyOf(solution);
+        const id = held.get(key);
+        if (id === undefined) missing.set(key, solution);
+        else found.set(key, id);
+      }
+      if (missing.size > 0) {
+        const rows = await store.mdmSolutions.upsert(
+          [...missing.values()].map(({ name, server_url }) => ({ name, server_url })),
+          { on: ["name", "server_url"], set: [], returning: ["id"] },
+        );
+        if (held.size >= CACHED_MAX) held.clear();
+        [...missing.keys()].forEach((key, i) => {
+          held.set(key, rows[i]!.id);
+          found.set(key, rows[i]!.id);
+        });
+      }
+      return { of: (solution) => found.get(keyOf(solution))! };
+    },
+    forget: () => held.clear(),
+  };
+}

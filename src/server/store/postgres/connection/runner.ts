@@ -1,0 +1,297 @@
+// Runs statements, either each on its own on the pool, or all in one transaction. Collections do not see the
+// difference.
+import { createHash } from "node:crypto";
+import pg from "pg";
+import { StoreUnavailable } from "../../store.ts";
+import { breaksConnection, isConflict, isStalePlan, translate } from "../errors.ts";
+import type { Row } from "../layout.ts";
+import type { ConstraintInfo } from "../schema.ts";
+import type { Statement } from "../sql.ts";
+import { LOST_COMMIT, type StatementNames } from "./pool.ts";
+import type { Watchdog } from "./watchdog.ts";
+
+export interface Result {
+  readonly rows: Row[];
+  readonly count: number;
+}
+
+export interface Runner {
+  read(statement: Statement): Promise<Result>;
+  write(statement: Statement): Promise<Result>;
+  /** Runs several statements in one transaction. */
+  atomic<R>(work: (runner: Runner) => Promise<R>): Promise<R>;
+}
+
+export interface RunnerContext {
+  readonly pool: pg.Pool;
+  readonly watchdog: Watchdog;
+  readonly names: StatementNames;
+  readonly constraints: ReadonlyMap<string, ConstraintInfo>;
+}
+
+const TRIES = 6;
+const A_DAY_MS = 86_400_000;
+const pause = (tried: number) => new Promise((done) => setTimeout(done, Math.random() * 10 * 2 ** tried));
+
+/**
+ * An error of the database or the connection, before it is translated to the contract's errors. Never an error of the
+ * caller.
+ */
+class DatabaseFailure extends Error {
+  readonly error: unknown;
+  /** The connection was lost before anything could have been stored, so retrying is safe. */
+  harmless = false;
+
+  constructor(error: unknown) {
+    super(error instanceof Error ? error.message : String(error), { cause: error });
+    this.error = error;
+  }
+}
+
+const failed = (error: unknown): never => {
+  throw new DatabaseFailure(error);
+};
+
+/** A pool client for the duration of one task. */
+class Lease {
+  broken = false;
+  private unhurried = false;
+  private readonly context: RunnerContext;
+  private readonly client: pg.PoolClient;
+
+  constructor(context: RunnerContext, client: pg.PoolClient) {
+    this.context = context;
+    this.client = client;
+  }
+
+  /** For tasks that may take longer than any request would wait: they also survive a freeze of the database. */
+  takeTime(): void {
+    this.unhurried = true;
+    this.context.watchdog.spare(this.client);
+  }
+
+  end(): void {
+    this.context.watchdog.unspare(this.client);
+    this.client.release(this.broken);
+  }
+
+  async run({ text, values }: Statement): Promise<Result> {
+    const name = this.context.names.of(text);
+    const patience = this.unhurried ? { query_timeout: A_DAY_MS } : {};
+    const { rows, rowCount } = await this.noting(
+      this.client.query<Row>({ text, values: values as unknown[], ...(name ? { name } : {}), ...patience }),
+    );
+    return { rows, count: rowCount ?? 0 };
+  }
+
+  /** Runs one or more statements without parameters and returns the command tag of the last one. */
+  async command(text: string): Promise<string> {
+    const results = await this.noting<pg.QueryResult | pg.QueryResult[]>(this.client.query(text));
+    return (Array.isArray(results) ? results.at(-1) : results)?.command ?? "";
+  }
+
+  private async noting<R>(answer: Promise<R>): Promise<R> {
+    try {
+      const answered = await answer;
+      this.context.watchdog.heard();
+      return answered;
+    } catch (error) {
+      if (error instanceof pg.DatabaseError) this.context.watchdog.heard();
+      if (breaksConnection(error) || isStalePlan(error)) this.broken = true;
+      return failed(error);
+    }
+  }
+}
+
+/** Returns the client to the pool afterwards, unless its state is unknown. */
+async function leased<R>(context: RunnerContext, work: (lease: Lease) => Promise<R>): Promise<R> {
+  const client = await context.watchdog.connect(context.pool).catch(failed);
+  const lease = new Lease(context, client);
+  try {
+    return await work(lease);
+  } finally {
+    lease.end();
+  }
+}
+
+/** Marks failures of connections that were already dead when they came from the pool. */
+async function harmlessly<R>(lease: Lease, work: Promise<R>): Promise<R> {
+  try {
+    return await work;
+  } catch (error) {
+    // Not after a timeout: a retry would keep the caller waiting for as long again.
+    if (error instanceof DatabaseFailure && lease.broken && !/timeout/i.test(error.message)) error.harmless = true;
+    throw error;
+  }
+}
+
+/**
+ * Retries after conflicts with other transactions, after a dead connection, and once after a migration invalidated a
+ * prepared plan.
+ */
+async function persistently<R>(context: RunnerContext, work: () => Promise<R>, tries = TRIES): Promise<R> {
+  for (let tried = 0; ; tried++) {
+    try {
+      return await work();
+    } catch (error) {
+      if (!(error instanceof DatabaseFailure)) throw error;
+      const again =
+        tried + 1 < tries &&
+        (isConflict(error.error) || (tried === 0 && isStalePlan(error.error)) || (tried < 3 && error.harmless));
+      if (!again) throw translate(error.error, context.constraints);
+      await pause(tried);
+    }
+  }
+}
+
+export function poolRunner(context: RunnerContext): Runner {
+  const run = <R>(work: (lease: Lease) => Promise<R>) => persistently(context, () => leased(context, work));
+  return {
+    read: (statement) => run((lease) => harmlessly(lease, lease.run(statement))),
+    write: (statement) => run((lease) => lease.run(statement)),
+    atomic: (work) => transaction(context, work),
+  };
+}
+
+/** The 64-bit number for a key in Postgres's advisory locks. */
+export const lockNumber = (key: string): string =>
+  createHash("sha256").update(key).digest().readBigInt64BE(0).toString();
+
+const SAVE = "SAVEPOINT svc";
+
+/**
+ * The statements of one transaction. A failed write is rolled back by itself, as in the in-memory engine: the caller
+ * may catch the error and continue. The savepoint for this is set together with BEGIN, so that a transaction with one
+ * write needs no extra round trip.
+ */
+class TxRunner implements Runner {
+  /** Why the transaction cannot continue, even if the caller catches the error. */
+  failure: DatabaseFailure | null = null;
+  private ended = false;
+  private saved = true;
+  private turn: Promise<unknown> = Promise.resolve();
+  private readonly context: RunnerContext;
+  private readonly lease: Lease;
+
+  constructor(context: RunnerContext, lease: Lease) {
+    this.context = context;
+    this.lease = lease;
+  }
+
+  read(statement: Statement): Promise<Result> {
+    return this.inTurn(() => this.decisive(() => this.lease.run(statement)));
+  }
+
+  write(statement: Statement): Promise<Result> {
+    return this.inTurn(() => this.undoable(() => this.lease.run(statement)));
+  }
+
+  atomic<R>(work: (runner: Runner) => Promise<R>): Promise<R> {
+    const run = (statement: Statement) => this.lease.run(statement);
+    const inner: Runner = { read: run, write: run, atomic: (more) => more(inner) };
+    return this.inTurn(() => this.undoable(() => work(inner)));
+  }
+
+  async end(): Promise<void> {
+    await this.turn;
+    this.ended = true;
+  }
+
+  /** Runs writes one after the other, so that no savepoint falls between the statements of another write. */
+  private inTurn<R>(work: () => Promise<R>): Promise<R> {
+    const mine = this.turn.then(async () => {
+      if (this.ended)
+        throw new Error("the transaction has ended: use only the store that tx passes in, and await its results");
+      try {
+        if (this.failure) throw this.failure;
+        return await work();
+      } catch (error) {
+        throw error instanceof DatabaseFailure ? translate(error.error, this.context.constraints) : error;
+      }
+    });
+    this.turn = mine.catch(() => undefined);
+    return mine;
+  }
+
+  private async decisive<R>(work: () => Promise<R>): Promise<R> {
+    try {
+      return await work();
+    } catch (error) {
+      if (error instanceof DatabaseFailure) this.failure ??= error;
+      throw error;
+    }
+  }
+
+  private async undoable<R>(work: () => Promise<R>): Promise<R> {
+    if (!this.saved) await this.decisive(() => this.lease.command(`RELEASE ${SAVE}; ${SAVE}`));
+    this.saved = false;
+    try {
+      return await work();
+    } catch (error) {
+      if (error instanceof DatabaseFailure && (this.lease.broken || isConflict(error.error))) this.failure ??= error;
+      else await this.decisive(() => this.lease.command(`ROLLBACK TO ${SAVE}`));
+      this.saved = true;
+      throw error;
+    }
+  }
+}
+
+export interface TransactionOptions {
+  readonly lock?: string | undefined;
+  /** All reads see the same snapshot, and nothing may be written. */
+  readonly snapshot?: boolean;
+  /** No timeouts and no retries: for copying whole stores. */
+  readonly long?: boolean;
+}
+
+const UNLIMITED = "SET LOCAL statement_timeout = 0; SET LOCAL idle_in_transaction_session_timeout = 0;";
+
+/** `work` may run again after a conflict with another transaction. */
+export function transaction<R>(
+  context: RunnerContext,
+  work: (runner: Runner) => Promise<R>,
+  options: TransactionOptions = {},
+): Promise<R> {
+  return persistently(
+    context,
+    () => leased(context, (lease) => attempt(context, lease, work, options)),
+    options.long ? 1 : TRIES,
+  );
+}
+
+async function attempt<R>(
+  context: RunnerContext,
+  lease: Lease,
+  work: (runner: Runner) => Promise<R>,
+  { lock, snapshot, long }: TransactionOptions,
+): Promise<R> {
+  const begin = snapshot ? "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY;" : "BEGIN;";
+  const locked = lock === undefined ? "" : `SELECT pg_advisory_xact_lock(${lockNumber(lock)});`;
+  if (long) lease.takeTime();
+  const runner = new TxRunner(context, lease);
+  let result: R;
+  try {
+    await harmlessly(lease, lease.command(`${begin} ${long ? UNLIMITED : ""} ${locked} ${SAVE}`));
+    result = await work(runner);
+    await runner.end();
+    if (runner.failure) throw runner.failure;
+  } catch (error) {
+    await runner.end();
+    // If even this fails, the connection is dropped, which rolls the transaction back as well.
+    if (!lease.broken) await lease.command("ROLLBACK").catch(() => undefined);
+    throw runner.failure ?? error;
+  }
+  await commit(lease);
+  return result;
+}
+
+async function commit(lease: Lease): Promise<void> {
+  let tag: string;
+  try {
+    tag = await lease.command("COMMIT");
+  } catch (error) {
+    if (lease.broken) throw new StoreUnavailable(LOST_COMMIT, { cause: error });
+    throw error;
+  }
+  if (tag !== "COMMIT") throw new Error(`the transaction was not committed: Postgres returned ${tag}`);
+}

@@ -1,0 +1,49 @@
+// A host's own page, for its user: the data of GET /device/:token and its related endpoints, with their rate limits.
+import { deviceApi } from "../../../api/device.ts";
+import { isPremium } from "../../core/context.ts";
+import { transparencyUrl } from "../../device-page/view.ts";
+import { call } from "../call.ts";
+import { html } from "../html.ts";
+import type { Answer, Visit } from "../page.ts";
+import { facts, good, hostStatus, note, platformName, size, when } from "../parts.ts";
+import { policyCard, softwareCard, softwareQuery } from "./host-parts.ts";
+
+export async function devicePage(visit: Visit): Promise<Answer> {
+  const { ctx, url } = visit;
+  const token = visit.params.token ?? "";
+  const { host } = await call(ctx, deviceApi.get, { params: { token } });
+  const software = await call(ctx, deviceApi.software, { params: { token }, query: softwareQuery(url.searchParams) });
+  const told = await transparencyUrl(ctx);
+  const failing = (host.policies ?? []).filter(({ response }) => response === "fail").length;
+  const path = `/device/${encodeURIComponent(token)}`;
+  const name = host.display_name || host.hostname || "This device";
+  return {
+    title: name,
+    body: html`<div class="head"><h1>${name}</h1><p>${hostStatus(host.status)} <span class="quiet">seen ${when(ctx, host.seen_time)}</span></p></div>
+${url.searchParams.get("status") === "asked" && good("Your device will send its details within minutes.")}
+${failing > 0 ? note(`${failing} of your organization's policies ${failing === 1 ? "fails" : "fail"} on this device. See below how to fix ${failing === 1 ? "it" : "them"}.`) : isPremium(ctx) && (host.policies ?? []).length > 0 && good("This device passes all policies.")}
+<section class="card" aria-labelledby="device"><div class="head"><h2 id="device">This device</h2>
+<form method="post" action="${path}/refetch">${visit.csrf()}<button class="plain little">Refetch</button></form></div>
+${facts([
+  ["Platform", platformName(host.platform)],
+  ["OS version", host.os_version],
+  ["Model", [host.hardware_vendor, host.hardware_model].filter(Boolean).join(" ")],
+  ["Serial number", host.hardware_serial],
+  ["Processor", host.cpu_brand],
+  ["Memory", size(host.memory)],
+  ["Disk space", host.gigs_total_disk_space > 0 && `${host.gigs_disk_space_available} GB free`],
+  ["Disk encryption", host.disk_encryption_enabled === undefined ? null : host.disk_encryption_enabled ? "on" : "off"],
+  ["Agent", host.agent_version],
+  ["Details fetched", when(ctx, host.detail_updated_at)],
+])}
+<p class="small"><a href="${/^https?:/i.test(told) ? told : "/transparency"}">What your organization can see</a></p></section>
+${host.policies !== undefined && policyCard(host.policies)}
+${softwareCard(path, url.searchParams, software)}`,
+  };
+}
+
+export async function refetchDevice({ ctx, params }: Visit): Promise<Answer> {
+  const token = params.token ?? "";
+  await call(ctx, deviceApi.refetch, { params: { token } });
+  return { to: `/device/${encodeURIComponent(token)}?status=asked` };
+}

@@ -1,0 +1,62 @@
+// Parts that the console's host page and the host's own page share.
+import type { z } from "zod";
+import type { DevicePolicy } from "../../../api/device.ts";
+import type { hostsApi } from "../../../api/hosts.ts";
+import { type Html, html } from "../html.ts";
+import { field, pageNumber, pager } from "../parts.ts";
+
+export const SOFTWARE_PER_PAGE = 25;
+const SEARCH = "software";
+const PAGE = "software_page";
+
+const responses = {
+  fail: { order: 0, badge: html`<span class="badge bad">failing</span>` },
+  "": { order: 1, badge: html`<span class="badge off">not answered</span>` },
+  pass: { order: 2, badge: html`<span class="badge good">passing</span>` },
+};
+
+type ShownPolicy = Pick<DevicePolicy, "id" | "name" | "description" | "resolution" | "critical" | "response">;
+
+/** Failing policies come first, with their resolution. */
+export function policyCard(policies: readonly ShownPolicy[]): Html {
+  const ordered = [...policies].sort((a, b) => responses[a.response].order - responses[b.response].order);
+  return html`<section class="card" aria-labelledby="policies"><h2 id="policies">Policies</h2>
+${
+  ordered.length === 0
+    ? html`<p class="quiet">No policy applies.</p>`
+    : html`<table class="loose"><caption class="hidden">Policies of this host</caption><thead><tr><th scope="col">Policy</th><th scope="col">Result</th></tr></thead><tbody>
+${ordered.map(
+  ({ name, description, resolution, critical, response }) =>
+    html`<tr><th scope="row">${name}${critical && html` <span class="badge note">critical</span>`}
+${(description || (response === "fail" && resolution)) && html`<details><summary class="small">${response === "fail" && resolution ? "How to fix it" : "Description"}<span class="hidden">: ${name}</span></summary>${description && html`<p class="small">${description}</p>`}${resolution && html`<p class="small">${resolution}</p>`}</details>`}</th>
+<td>${responses[response].badge}</td></tr>`,
+)}</tbody></table>`
+}</section>`;
+}
+
+export const softwareQuery = (params: URLSearchParams) => ({
+  query: params.get(SEARCH)?.trim() || undefined,
+  page: pageNumber(params, PAGE),
+  per_page: SOFTWARE_PER_PAGE,
+});
+
+type Software = z.output<typeof hostsApi.software.response>;
+
+export function softwareCard(path: string, params: URLSearchParams, { software, count, meta }: Software): Html {
+  const searched = params.get(SEARCH)?.trim() ?? "";
+  return html`<section class="card" aria-labelledby="software"><div class="head"><h2 id="software">Software</h2><span class="quiet small">${count}${searched !== "" && " found"}</span></div>
+${
+  (count > SOFTWARE_PER_PAGE || searched !== "") &&
+  html`<form class="row" method="get" action="${path}" role="search" aria-label="Software">${field({ name: SEARCH, label: "Search software", type: "search", value: searched, required: false, max: 1024 })}<button class="plain">Search</button></form>`
+}
+${
+  software.length === 0
+    ? html`<p class="quiet">${searched === "" ? "No software is known." : "No software found."}</p>`
+    : html`<table class="loose"><caption class="hidden">Software of this host</caption><thead><tr><th scope="col">Name</th><th scope="col">Version</th><th scope="col">Kind</th></tr></thead><tbody>
+${software.map(({ name, source, installed_versions: versions }) => {
+  const cves = new Set(versions.flatMap(({ vulnerabilities }) => vulnerabilities ?? []));
+  return html`<tr><th scope="row">${name}${cves.size > 0 && html` <span class="badge bad">${cves.size} CVE</span>`}</th><td>${versions.map(({ version }) => version).join(", ")}</td><td>${source.replaceAll("_", " ")}</td></tr>`;
+})}</tbody></table>`
+}
+${pager(path, params, meta, "software", PAGE)}</section>`;
+}
