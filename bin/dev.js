@@ -6,6 +6,6 @@ import { register } from "tsx/esm/api";
 
 register();
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
-const { sourceConfig } = await import("../src/cli/source-config.ts");
-const { start } = await import("../src/cli/start.ts");
+const { sourceConfig } = await import("../src/cli/run/source-config.ts");
+const { start } = await import("../src/cli/run/start.ts");
 await start(process.argv.slice(2), root, sourceConfig(root));

@@ -14,7 +14,7 @@ if (argv.length === 1 && (argv[0] === "--version" || argv[0] === "-v" || argv[0]
   // Node 22 and later keep compiled code on disk.
   module.enableCompileCache?.();
   if (argv[0] === "completion" && argv[1] === "--complete") {
-    const { complete } = await import("../dist/cli/complete.js");
+    const { complete } = await import("../dist/cli/completion/complete.js");
     await complete(
       argv.slice(2).filter((word, index) => index > 0 || word !== "--"),
       root,
@@ -22,7 +22,7 @@ if (argv.length === 1 && (argv[0] === "--version" || argv[0] === "-v" || argv[0]
     // A keyring or server that has not answered is not waited for.
     process.exit();
   } else {
-    const { start } = await import("../dist/cli/start.js");
+    const { start } = await import("../dist/cli/run/start.js");
     await start(argv, root);
   }
 }

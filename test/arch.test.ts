@@ -86,6 +86,20 @@ describe("imports", () => {
     ).toEqual([]);
   });
 
+  it("keeps the command line out of configuration as code, so that the rules for files have no terminal in them", () => {
+    const upward = imports.filter(
+      ({ file, target }) =>
+        within(file, "src/gitops/") &&
+        target.startsWith("src/") &&
+        !within(target, "src/gitops/", "src/api/", "src/text/"),
+    );
+    expect(show(upward)).toEqual([]);
+  });
+
+  it("lets src/text import nothing", () => {
+    expect(show(imports.filter(({ file }) => within(file, "src/text/")))).toEqual([]);
+  });
+
   it("lets the simulator speak only the wire", () => {
     const own = imports.filter(({ file, target }) => within(file, "src/simulator/") && target.startsWith("src/"));
     expect(show(own.filter(({ target }) => !within(target, "src/simulator/")))).toEqual([]);

@@ -6,7 +6,7 @@ import type { AnyEndpoint } from "../api/endpoint.ts";
 import { CliError, usage } from "./errors.ts";
 import { generalFlags, outputFlags } from "./flags.ts";
 import { ioOf, isDumb } from "./io.ts";
-import { LiveTable } from "./live-table.ts";
+import { LiveTable } from "./output/live-table.ts";
 import {
   type Format,
   formats,
@@ -16,9 +16,9 @@ import {
   selectOf,
   type View,
   writeList,
-} from "./output.ts";
-import { type Progress, startProgress } from "./progress.ts";
-import { style, type Terminal } from "./terminal.ts";
+} from "./output/output.ts";
+import { type Progress, startProgress } from "./output/progress.ts";
+import { style, type Terminal } from "./output/terminal.ts";
 
 type Flags = Record<string, unknown>;
 

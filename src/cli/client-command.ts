@@ -6,12 +6,12 @@ import type { AnyEndpoint, InputOf, ReplyOf } from "../api/endpoint.ts";
 import { issueText } from "../api/issue-text.ts";
 import { ApiClient, pathOf, type RawCall } from "../client/client.ts";
 import { DryRunNotSupported } from "../client/errors.ts";
+import { type Connection, type ConnectionFlags, resolveConnection } from "./auth/connection.ts";
 import { BaseCommand, type Change } from "./base-command.ts";
 import { CliError, denied, failed } from "./errors.ts";
 import { connectionFlags, generalFlags, outputFlags } from "./flags.ts";
 import type { Caller } from "./resolve.ts";
 import { wouldNeedApproval } from "./selection.ts";
-import { type Connection, type ConnectionFlags, resolveConnection } from "./settings.ts";
 
 const defaultLimit = 100;
 

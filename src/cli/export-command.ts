@@ -1,9 +1,10 @@
 // Commands that write a stream from the server to a file or to stdout.
 import * as Flags from "@oclif/core/flags";
+import { printable } from "../text/printable.ts";
 import { ClientCommand } from "./client-command.ts";
+import { toWholeFile } from "./files/whole-file.ts";
 import { connectionFlags, generalFlags } from "./flags.ts";
-import { plural, printable } from "./text.ts";
-import { toWholeFile } from "./whole-file.ts";
+import { plural } from "./output/text.ts";
 
 export const outFlag = {
   out: Flags.string({

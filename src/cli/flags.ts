@@ -1,7 +1,7 @@
 // Flags and arguments that commands share.
 import * as Args from "@oclif/core/args";
 import * as Flags from "@oclif/core/flags";
-import { formats } from "./output.ts";
+import { formats } from "./output/output.ts";
 
 export const generalFlags = {
   "no-input": Flags.boolean({

@@ -1,7 +1,7 @@
 // Everything that a command uses outside its own process state, so that tests can replace it.
 import { pause } from "../client/pause.ts";
 import type { Send } from "../client/transport.ts";
-import { type Terminal, terminalOf } from "./terminal.ts";
+import { type Terminal, terminalOf } from "./output/terminal.ts";
 
 export interface Asker {
   text(question: string, preset?: string): Promise<string>;

@@ -1,5 +1,5 @@
 // Translates the errors of oclif's parser to messages of this command line.
-import { nearest } from "./suggest.ts";
+import { nearest } from "../text/nearest.ts";
 
 /** What is wrong, and a hint if there is a better one than the command's help. */
 export interface Wrong {

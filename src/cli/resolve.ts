@@ -8,8 +8,8 @@ import { type Query, queriesApi } from "../api/queries.ts";
 import { type Team, teamsApi } from "../api/teams.ts";
 import { type User, usersApi } from "../api/users.ts";
 import { ApiCallError, NotInPath } from "../client/errors.ts";
+import { nearest } from "../text/nearest.ts";
 import { notFound, usage } from "./errors.ts";
-import { nearest } from "./suggest.ts";
 
 export interface Caller {
   call<E extends AnyEndpoint>(endpoint: E, input: InputOf<E>): Promise<ReplyOf<E>>;

@@ -4,7 +4,7 @@ import type { Approval } from "../api/approvals.ts";
 import { type Selection, selectionHeaders, selectionOf } from "../api/selection.ts";
 import { ApiCallError } from "../client/errors.ts";
 import { CliError } from "./errors.ts";
-import { plural } from "./text.ts";
+import { plural } from "./output/text.ts";
 
 export const selectionOfHosts = (hosts: readonly { readonly id: number }[]): Promise<Selection> =>
   selectionOf(hosts.map(({ id }) => id));

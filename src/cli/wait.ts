@@ -3,7 +3,7 @@
 import * as Flags from "@oclif/core/flags";
 import { CliError } from "./errors.ts";
 import type { Io } from "./io.ts";
-import { durationMs } from "./text.ts";
+import { durationMs } from "./output/text.ts";
 
 export const waitFlags = {
   wait: Flags.boolean({ summary: "Wait until it has finished; the exit code is its result." }),

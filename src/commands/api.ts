@@ -2,9 +2,9 @@ import * as Flags from "@oclif/core/flags";
 import { DRY_RUN } from "../api/dry-run.ts";
 import { ClientCommand } from "../cli/client-command.ts";
 import { usage } from "../cli/errors.ts";
+import { parseValue, readValue } from "../cli/files/input.ts";
 import { args, connectionFlags, generalFlags, outputFlags } from "../cli/flags.ts";
-import { parseValue, readValue } from "../cli/input.ts";
-import { selectOf } from "../cli/output.ts";
+import { selectOf } from "../cli/output/output.ts";
 import { ApiCallError, apiCallError, DryRunNotSupported } from "../client/errors.ts";
 
 const methods = ["GET", "POST", "PUT", "PATCH", "DELETE"];

@@ -2,16 +2,17 @@ import { readFile } from "node:fs/promises";
 import * as Flags from "@oclif/core/flags";
 import { configurationApi, type Pin } from "../api/configuration.ts";
 import { CliError, failed, usage } from "../cli/errors.ts";
+import { filesFlags, GitopsCommand } from "../cli/features/gitops-command.ts";
 import { args, dryRunFlag, yesFlag } from "../cli/flags.ts";
-import { filesFlags, GitopsCommand } from "../cli/gitops-command.ts";
-import { plural, printable } from "../cli/text.ts";
+import { plural } from "../cli/output/text.ts";
 import { ApiCallError, Unreachable } from "../client/errors.ts";
-import type { Change } from "../gitops/diff.ts";
-import { DEFAULT_MAX_DELETES, guardRemovals } from "../gitops/guard.ts";
-import { pinsOf, secretsOf, toThingChange } from "../gitops/plan.ts";
-import { summaryOf, titleOf } from "../gitops/render.ts";
-import { movedSince, readSavedPlan, type SavedPlan } from "../gitops/saved-plan.ts";
-import { fileSchema } from "../gitops/schema.ts";
+import { fileSchema } from "../gitops/files/json-schema.ts";
+import type { Change } from "../gitops/plan/diff.ts";
+import { DEFAULT_MAX_DELETES, guardRemovals } from "../gitops/plan/guard.ts";
+import { pinsOf, secretsOf, toThingChange } from "../gitops/plan/plan.ts";
+import { summaryOf, titleOf } from "../gitops/plan/render.ts";
+import { movedSince, readSavedPlan, type SavedPlan } from "../gitops/plan/saved-plan.ts";
+import { printable } from "../text/printable.ts";
 
 interface Application {
   readonly changes: readonly Change[];

@@ -3,8 +3,8 @@ import { usersApi } from "../api/users.ts";
 import { ClientCommand } from "../cli/client-command.ts";
 import { denied, usage } from "../cli/errors.ts";
 import { args, teamFlag } from "../cli/flags.ts";
-import { nearest } from "../cli/suggest.ts";
-import { isNoTeam } from "../cli/team-view.ts";
+import { isNoTeam } from "../cli/views/team.ts";
+import { nearest } from "../text/nearest.ts";
 
 const named: Readonly<Record<string, Action>> = {
   ...(Object.fromEntries(Object.keys(actions).map((name) => [name, name])) as Record<Action, Action>),

@@ -1,7 +1,7 @@
 import * as Args from "@oclif/core/args";
 import * as Flags from "@oclif/core/flags";
 import { BaseCommand } from "../cli/base-command.ts";
-import { type Shell, scripts, shells } from "../cli/completion-scripts.ts";
+import { type Shell, scripts, shells } from "../cli/completion/scripts.ts";
 import { usage } from "../cli/errors.ts";
 import { generalFlags } from "../cli/flags.ts";
 
@@ -28,7 +28,7 @@ export default class Completion extends BaseCommand {
     const at = this.argv.indexOf("--complete");
     if (at !== -1) {
       this.parsed = true;
-      const { complete } = await import("../cli/complete.ts");
+      const { complete } = await import("../cli/completion/complete.ts");
       const words = this.argv.slice(at + 1);
       return complete(words[0] === "--" ? words.slice(1) : words, this.config.root, this.io);
     }

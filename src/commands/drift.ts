@@ -2,12 +2,13 @@ import * as Flags from "@oclif/core/flags";
 import { type Activity, activitiesApi } from "../api/activities.ts";
 import { configurationApi } from "../api/configuration.ts";
 import { CliError } from "../cli/errors.ts";
-import { filesFlags, GitopsCommand } from "../cli/gitops-command.ts";
-import { ago, printable } from "../cli/text.ts";
+import { filesFlags, GitopsCommand } from "../cli/features/gitops-command.ts";
+import { ago } from "../cli/output/text.ts";
 import { ApiCallError } from "../client/errors.ts";
-import type { Change } from "../gitops/diff.ts";
-import { asDrift, attribute, typesFor } from "../gitops/drift.ts";
-import { planJson, renderChange } from "../gitops/render.ts";
+import type { Change } from "../gitops/plan/diff.ts";
+import { asDrift, attribute, typesFor } from "../gitops/plan/drift.ts";
+import { planJson, renderChange } from "../gitops/plan/render.ts";
+import { printable } from "../text/printable.ts";
 
 /** Maximum number of feed entries to search, from the newest: older entries hardly help. */
 const MOST = 10_000;

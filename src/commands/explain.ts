@@ -3,10 +3,10 @@ import { allEndpoints } from "../api/all.ts";
 import type { AnyEndpoint } from "../api/endpoint.ts";
 import { BaseCommand } from "../cli/base-command.ts";
 import { usage } from "../cli/errors.ts";
-import { type Explained, explain, findResource, type Resource, resources, usesOf } from "../cli/explain.ts";
 import { args } from "../cli/flags.ts";
-import { wholeConfig } from "../cli/main.ts";
-import { nearest } from "../cli/suggest.ts";
+import { type Explained, explain, findResource, type Resource, resources, usesOf } from "../cli/help/explain.ts";
+import { wholeConfig } from "../cli/run/main.ts";
+import { nearest } from "../text/nearest.ts";
 
 export default class Explain extends BaseCommand {
   static override summary = "Describe a resource of the API: fields, types, values, and the endpoints that use them.";

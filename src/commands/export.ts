@@ -3,9 +3,10 @@ import { dirname, join } from "node:path";
 import * as Flags from "@oclif/core/flags";
 import { configurationApi } from "../api/configuration.ts";
 import { failed, usage } from "../cli/errors.ts";
-import { GitopsCommand } from "../cli/gitops-command.ts";
-import { plural, printable } from "../cli/text.ts";
-import { exportFiles } from "../gitops/export.ts";
+import { GitopsCommand } from "../cli/features/gitops-command.ts";
+import { plural } from "../cli/output/text.ts";
+import { exportFiles } from "../gitops/export/export.ts";
+import { printable } from "../text/printable.ts";
 
 export default class Export extends GitopsCommand {
   static override summary = "Export the server's configuration to files for `svc apply`.";

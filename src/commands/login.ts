@@ -2,12 +2,12 @@ import * as Flags from "@oclif/core/flags";
 import { sessionsApi } from "../api/sessions.ts";
 import { ssoApi } from "../api/sso.ts";
 import { usersApi } from "../api/users.ts";
+import type { Connection } from "../cli/auth/connection.ts";
+import { saveContext } from "../cli/auth/contexts.ts";
+import { contextNameFor, linkToken } from "../cli/auth/sign-in.ts";
 import { ClientCommand } from "../cli/client-command.ts";
-import { saveContext } from "../cli/contexts.ts";
 import { denied, usage } from "../cli/errors.ts";
-import { readSecret, secretFlags } from "../cli/input.ts";
-import type { Connection } from "../cli/settings.ts";
-import { contextNameFor, linkToken } from "../cli/sign-in.ts";
+import { readSecret, secretFlags } from "../cli/files/input.ts";
 import { ApiCallError } from "../client/errors.ts";
 
 export default class Login extends ClientCommand {
@@ -97,7 +97,7 @@ export default class Login extends ClientCommand {
   }
 
   private async signInByBrowser(connection: Connection, opens: boolean) {
-    const { codeFromBrowser, openBrowser } = await import("../cli/sso-sign-in.ts");
+    const { codeFromBrowser, openBrowser } = await import("../cli/auth/sso-sign-in.ts");
     const client = this.clientFor(connection, null);
     const body = await codeFromBrowser({
       serverUrl: connection.serverUrl,

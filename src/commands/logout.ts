@@ -1,7 +1,7 @@
 import { sessionsApi } from "../api/sessions.ts";
+import { dropContextToken } from "../cli/auth/contexts.ts";
 import { ClientCommand } from "../cli/client-command.ts";
-import { clearCompletion } from "../cli/complete-cache.ts";
-import { dropContextToken } from "../cli/contexts.ts";
+import { clearCompletion } from "../cli/completion/cache.ts";
 import { dryRunFlag } from "../cli/flags.ts";
 import { ApiCallError } from "../client/errors.ts";
 

@@ -4,9 +4,9 @@ import * as Flags from "@oclif/core/flags";
 import { BaseCommand } from "../cli/base-command.ts";
 import { usage } from "../cli/errors.ts";
 import { args, generalFlags } from "../cli/flags.ts";
-import { wholeConfig } from "../cli/main.ts";
-import { manPages, pageOf } from "../cli/man.ts";
-import { plural } from "../cli/text.ts";
+import { manPages, pageOf } from "../cli/help/man.ts";
+import { plural } from "../cli/output/text.ts";
+import { wholeConfig } from "../cli/run/main.ts";
 
 export default class Man extends BaseCommand {
   static override summary = "Print the manual page of a command, or write all of them.";

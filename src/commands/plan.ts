@@ -1,11 +1,11 @@
 import * as Flags from "@oclif/core/flags";
 import { CHANGES_MAX, configurationApi } from "../api/configuration.ts";
 import { CliError, failed } from "../cli/errors.ts";
-import { filesFlags, GitopsCommand, type Planned } from "../cli/gitops-command.ts";
-import { writePrivate } from "../cli/private-file.ts";
-import { DEFAULT_MAX_DELETES, guardRemovals } from "../gitops/guard.ts";
-import { pinsOf, secretsOf } from "../gitops/plan.ts";
-import { savedPlanText } from "../gitops/saved-plan.ts";
+import { filesFlags, GitopsCommand, type Planned } from "../cli/features/gitops-command.ts";
+import { writePrivate } from "../cli/files/private-file.ts";
+import { DEFAULT_MAX_DELETES, guardRemovals } from "../gitops/plan/guard.ts";
+import { pinsOf, secretsOf } from "../gitops/plan/plan.ts";
+import { savedPlanText } from "../gitops/plan/saved-plan.ts";
 
 export default class Plan extends GitopsCommand {
   static override summary = "Show what applying configuration files would add, change and remove.";

@@ -4,10 +4,10 @@ import { labelsApi } from "../api/labels.ts";
 import { liveQueriesApi } from "../api/live-queries.ts";
 import { targetsApi } from "../api/targets.ts";
 import { usage } from "../cli/errors.ts";
+import { LiveCommand, needTargets, targetFlags } from "../cli/features/live-command.ts";
+import { readText } from "../cli/files/input.ts";
 import { dryRunFlag } from "../cli/flags.ts";
-import { readText } from "../cli/input.ts";
-import { LiveCommand, needTargets, targetFlags } from "../cli/live-command.ts";
-import { durationMs } from "../cli/text.ts";
+import { durationMs } from "../cli/output/text.ts";
 
 export default class Query extends LiveCommand {
   static override summary = "Run SQL on hosts immediately; rows are printed as they arrive.";

@@ -1,7 +1,7 @@
 import { resolve } from "node:path";
 import * as Flags from "@oclif/core/flags";
+import { saveContext } from "../cli/auth/contexts.ts";
 import { BaseCommand } from "../cli/base-command.ts";
-import { saveContext } from "../cli/contexts.ts";
 import { CliError } from "../cli/errors.ts";
 import type { FirstAdmin } from "../server/bootstrap.ts";
 import { licenseExpired } from "../server/core/context.ts";

@@ -1,10 +1,10 @@
 import * as Flags from "@oclif/core/flags";
 import { setupApi } from "../api/setup.ts";
+import { saveContext } from "../cli/auth/contexts.ts";
+import { contextNameFor } from "../cli/auth/sign-in.ts";
 import { ClientCommand } from "../cli/client-command.ts";
-import { saveContext } from "../cli/contexts.ts";
+import { readSecret, secretFlags } from "../cli/files/input.ts";
 import { dryRunFlag } from "../cli/flags.ts";
-import { readSecret, secretFlags } from "../cli/input.ts";
-import { contextNameFor } from "../cli/sign-in.ts";
 
 export default class Setup extends ClientCommand {
   static override summary = "Create the first admin of a new server, and sign in with this account.";

@@ -3,7 +3,7 @@ import { hostsApi } from "../api/hosts.ts";
 import { versionApi } from "../api/version.ts";
 import { ClientCommand } from "../cli/client-command.ts";
 import { CliError } from "../cli/errors.ts";
-import { hasExpired } from "../cli/license-view.ts";
+import { hasExpired } from "../cli/views/license.ts";
 import { ApiCallError } from "../client/errors.ts";
 
 const unlessForbidden = async <T>(call: Promise<T>): Promise<T | null> => {

@@ -1,6 +1,6 @@
 import { User, usersApi } from "../api/users.ts";
 import { ClientCommand } from "../cli/client-command.ts";
-import { userView } from "../cli/user-view.ts";
+import { userView } from "../cli/views/user.ts";
 
 const Me = User.extend({ server: User.shape.email, context: User.shape.email.nullable() });
 

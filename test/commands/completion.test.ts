@@ -4,8 +4,8 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { type Commands, complete } from "../../src/cli/complete.ts";
-import { shells } from "../../src/cli/completion-scripts.ts";
+import { type Commands, complete } from "../../src/cli/completion/complete.ts";
+import { shells } from "../../src/cli/completion/scripts.ts";
 import type { Send } from "../../src/client/transport.ts";
 import { build } from "../e2e/support/svc.ts";
 import { commandsOf, newHome, root, runCli } from "../support/cli.ts";
@@ -315,7 +315,7 @@ words=(svc ${words.map((word) => `'${word}'`).join(" ")}); CURRENT=${words.lengt
 
 describe("selectors", () => {
   const where = async (text: string) => {
-    const { wordsFor } = await import("../../src/cli/complete-words.ts");
+    const { wordsFor } = await import("../../src/cli/completion/words.ts");
     const names = async () => ["Loaners", "On call"];
     const words = (await wordsFor("hosts:list", { name: "where" }, text, names)) ?? [];
     return words.map(([word]) => word).filter((word) => word.startsWith(text));

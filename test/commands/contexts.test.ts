@@ -1,7 +1,7 @@
 import { chmod, readdir, readFile, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { beforeEach, describe, expect, it } from "vitest";
-import { findContext, listContexts, saveContext } from "../../src/cli/contexts.ts";
+import { findContext, listContexts, saveContext } from "../../src/cli/auth/contexts.ts";
 import type { Keyring } from "../../src/cli/io.ts";
 import type { Send } from "../../src/client/transport.ts";
 import { newHome, type RunOptions, runCli } from "../support/cli.ts";

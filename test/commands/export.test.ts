@@ -3,7 +3,7 @@ import { mkdir, readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { exportFiles } from "../../src/gitops/export.ts";
+import { exportFiles } from "../../src/gitops/export/export.ts";
 import { startApp } from "../support/app.ts";
 import { newHome } from "../support/cli.ts";
 import { configurations, environmentOf } from "../support/configurations.ts";

@@ -4,9 +4,9 @@ import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { exitCodes } from "../../src/cli/exit-codes.ts";
-import { resources } from "../../src/cli/explain.ts";
-import { helpTopics } from "../../src/cli/help-topics.ts";
-import { manPages } from "../../src/cli/man.ts";
+import { resources } from "../../src/cli/help/explain.ts";
+import { helpTopics } from "../../src/cli/help/help-topics.ts";
+import { manPages } from "../../src/cli/help/man.ts";
 import { commandsOf, newHome, root, runCli } from "../support/cli.ts";
 
 const config = await commandsOf(true);
@@ -186,7 +186,7 @@ describe("explain", () => {
   });
 
   it("explains every field of every resource", async () => {
-    const { explain } = await import("../../src/cli/explain.ts");
+    const { explain } = await import("../../src/cli/help/explain.ts");
     for (const resource of resources()) {
       const whole = explain(resource, []);
       expect(whole?.fields.length, resource.name).toBeGreaterThan(0);

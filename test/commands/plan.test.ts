@@ -3,7 +3,7 @@ import { readFile, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { exportFiles } from "../../src/gitops/export.ts";
+import { exportFiles } from "../../src/gitops/export/export.ts";
 import { startApp } from "../support/app.ts";
 import { changeOne, configurations, environmentOf } from "../support/configurations.ts";
 import { applyIn, gitops, HOSTS, planIn, stateOf, withHosts, writeAll } from "../support/gitops-cli.ts";

@@ -1,8 +1,8 @@
 // Output on a terminal: whatever names hosts and other users choose, only the command line's own styles control it.
 import { describe, expect, it } from "vitest";
 import type { AnyEndpoint } from "../../src/api/endpoint.ts";
-import { sourceCommands } from "../../src/cli/source-config.ts";
-import { adoptStyles, forTerminal, style } from "../../src/cli/terminal.ts";
+import { adoptStyles, forTerminal, style } from "../../src/cli/output/terminal.ts";
+import { sourceCommands } from "../../src/cli/run/source-config.ts";
 import { commandsOf, type RunOptions, root, runCli } from "../support/cli.ts";
 import { HOSTILE, hostileServer } from "../support/hostile.ts";
 

@@ -4,12 +4,12 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { checkLabelUse, collect, type Known } from "../../src/gitops/collect.ts";
-import type { Change, Thing } from "../../src/gitops/diff.ts";
-import { guardRemovals } from "../../src/gitops/guard.ts";
-import { newSources } from "../../src/gitops/include.ts";
-import { Problems, renderProblem } from "../../src/gitops/problems.ts";
-import { readScopes } from "../../src/gitops/scope.ts";
+import { checkLabelUse, collect, type Known } from "../../src/gitops/files/collect.ts";
+import { newSources } from "../../src/gitops/files/include.ts";
+import { Problems, renderProblem } from "../../src/gitops/files/problems.ts";
+import { readScopes } from "../../src/gitops/files/scope.ts";
+import type { Change, Thing } from "../../src/gitops/plan/diff.ts";
+import { guardRemovals } from "../../src/gitops/plan/guard.ts";
 
 let directory: string;
 beforeEach(async () => {

@@ -3,8 +3,8 @@ import fc, { type Arbitrary } from "fast-check";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
 import { ConfigSections } from "../../src/api/app-config.ts";
-import { diff } from "../../src/gitops/diff.ts";
-import { keptSections, orgMdmKeys } from "../../src/gitops/settings.ts";
+import { diff } from "../../src/gitops/plan/diff.ts";
+import { keptSections, orgMdmKeys } from "../../src/gitops/schema/settings.ts";
 import { sections } from "../../src/server/app-config/sections.ts";
 import { asYaml, defaults, stateWith, thing, wantedOf } from "../support/gitops-files.ts";
 

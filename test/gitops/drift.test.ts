@@ -1,7 +1,7 @@
 // Which entries of the activity feed explain a change, and which only look similar.
 import { describe, expect, it } from "vitest";
-import type { Change } from "../../src/gitops/diff.ts";
-import { asDrift, tellsOf, typesFor } from "../../src/gitops/drift.ts";
+import type { Change } from "../../src/gitops/plan/diff.ts";
+import { asDrift, tellsOf, typesFor } from "../../src/gitops/plan/drift.ts";
 import type { ActivityTypes } from "../../src/server/activities/types.ts";
 
 const change = (kind: Change["kind"], owner: string | null, name: string, ...paths: string[]): Change => ({

@@ -1,10 +1,10 @@
 // The written YAML parses to the same values, whatever texts they contain.
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import type { Json } from "../../src/gitops/diff.ts";
-import { Variables, yamlOf } from "../../src/gitops/export-text.ts";
-import { Problems, renderProblem } from "../../src/gitops/problems.ts";
-import { parseTree, plain } from "../../src/gitops/tree.ts";
+import { Variables, yamlOf } from "../../src/gitops/export/text.ts";
+import { Problems, renderProblem } from "../../src/gitops/files/problems.ts";
+import { parseTree, plain } from "../../src/gitops/files/tree.ts";
+import type { Json } from "../../src/gitops/plan/diff.ts";
 
 const readBack = (text: string, environment: Record<string, string> = {}) => {
   const problems = new Problems();

@@ -2,10 +2,10 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { NO_TEAM_NAME, type StateThing } from "../../src/api/configuration.ts";
-import { desiredOf } from "../../src/gitops/desired.ts";
-import { type Change, isRecord, isSecretRef, type Json, type Thing } from "../../src/gitops/diff.ts";
-import { exportFiles } from "../../src/gitops/export.ts";
-import { planOf } from "../../src/gitops/plan.ts";
+import { desiredOf } from "../../src/gitops/desired/desired.ts";
+import { exportFiles } from "../../src/gitops/export/export.ts";
+import { type Change, isRecord, isSecretRef, type Json, type Thing } from "../../src/gitops/plan/diff.ts";
+import { planOf } from "../../src/gitops/plan/plan.ts";
 import { changeOne, configurations, environmentOf } from "../support/configurations.ts";
 import { defaults, errorsOf, readGiven, stateWith, thing, warningsOf } from "../support/gitops-files.ts";
 

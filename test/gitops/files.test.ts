@@ -5,11 +5,11 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import fc from "fast-check";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { newSources } from "../../src/gitops/include.ts";
-import { Problems, renderProblem } from "../../src/gitops/problems.ts";
-import { readScopes } from "../../src/gitops/scope.ts";
-import { placesIn, substitute } from "../../src/gitops/substitute.ts";
-import { parseTree, placeOf, plain } from "../../src/gitops/tree.ts";
+import { newSources } from "../../src/gitops/files/include.ts";
+import { Problems, renderProblem } from "../../src/gitops/files/problems.ts";
+import { readScopes } from "../../src/gitops/files/scope.ts";
+import { placesIn, substitute } from "../../src/gitops/files/substitute.ts";
+import { parseTree, placeOf, plain } from "../../src/gitops/files/tree.ts";
 
 const expanded = (text: string, environment: Record<string, string> = {}) => {
   const problems = new Problems();

@@ -2,10 +2,10 @@
 // suggestions.
 import { describe, expect, it } from "vitest";
 import type { z } from "zod";
-import { check } from "../../src/gitops/check.ts";
-import { LabelFile, PolicyFile, QueryFile } from "../../src/gitops/items.ts";
-import { Problems, renderProblem } from "../../src/gitops/problems.ts";
-import { parseTree } from "../../src/gitops/tree.ts";
+import { check } from "../../src/gitops/files/check.ts";
+import { Problems, renderProblem } from "../../src/gitops/files/problems.ts";
+import { parseTree } from "../../src/gitops/files/tree.ts";
+import { LabelFile, PolicyFile, QueryFile } from "../../src/gitops/schema/items.ts";
 
 function checked(schema: z.ZodType, text: string, name: string, allowUnknownKeys = false) {
   const problems = new Problems();

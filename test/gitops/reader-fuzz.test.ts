@@ -1,9 +1,9 @@
 // The reader reports problems of arbitrary files: it never crashes, and accepted files can be compared with a server.
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { desiredOf } from "../../src/gitops/desired.ts";
-import { fileSchema } from "../../src/gitops/schema.ts";
-import { topLevelKeys } from "../../src/gitops/scope.ts";
+import { desiredOf } from "../../src/gitops/desired/desired.ts";
+import { fileSchema } from "../../src/gitops/files/json-schema.ts";
+import { topLevelKeys } from "../../src/gitops/files/scope.ts";
 import { asYaml, errorsOf, readGiven, stateWith } from "../support/gitops-files.ts";
 
 type Node = { readonly [key: string]: unknown };

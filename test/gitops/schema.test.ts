@@ -4,10 +4,10 @@ import { glob } from "tinyglobby";
 import { describe, expect, it } from "vitest";
 import { parse } from "yaml";
 import { z } from "zod";
-import { LabelFile, PolicyFile, QueryFile } from "../../src/gitops/items.ts";
-import { unwrapped } from "../../src/gitops/loosen.ts";
-import { fileSchema } from "../../src/gitops/schema.ts";
-import { topLevelKeys } from "../../src/gitops/scope.ts";
+import { fileSchema } from "../../src/gitops/files/json-schema.ts";
+import { topLevelKeys } from "../../src/gitops/files/scope.ts";
+import { LabelFile, PolicyFile, QueryFile } from "../../src/gitops/schema/items.ts";
+import { unwrapped } from "../../src/gitops/schema/loosen.ts";
 import {
   AgentOptionsFile,
   GlobalControls,
@@ -15,7 +15,7 @@ import {
   OrgSettings,
   TeamControls,
   TeamSettings,
-} from "../../src/gitops/settings.ts";
+} from "../../src/gitops/schema/settings.ts";
 import { asYaml, errorsOf, readGiven } from "../support/gitops-files.ts";
 import { problemsBy } from "../support/json-schema.ts";
 

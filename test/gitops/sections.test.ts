@@ -1,7 +1,7 @@
 // Keys of sections: unknown ones, wrong types, two spellings, secrets, unsupported features, and keys in the wrong
 // file.
 import { describe, expect, it } from "vitest";
-import { refOf } from "../../src/gitops/secrets.ts";
+import { refOf } from "../../src/gitops/files/secrets.ts";
 import {
   errorsOf,
   type Given,

@@ -7,10 +7,10 @@ import { LabelSpec } from "../../src/api/labels.ts";
 import { PolicySpec } from "../../src/api/policies.ts";
 import { QuerySpec } from "../../src/api/queries.ts";
 import { TeamSettingsChange } from "../../src/api/teams.ts";
-import type { Json } from "../../src/gitops/diff.ts";
-import { isEmpty } from "../../src/gitops/not-built.ts";
-import { refOf } from "../../src/gitops/secrets.ts";
-import { GlobalControls, orgMdmKeys, TeamControls } from "../../src/gitops/settings.ts";
+import { refOf } from "../../src/gitops/files/secrets.ts";
+import type { Json } from "../../src/gitops/plan/diff.ts";
+import { isEmpty } from "../../src/gitops/schema/not-built.ts";
+import { GlobalControls, orgMdmKeys, TeamControls } from "../../src/gitops/schema/settings.ts";
 import { sections } from "../../src/server/app-config/sections.ts";
 import { asYaml, defaults, stateWith, wantedOf } from "../support/gitops-files.ts";
 

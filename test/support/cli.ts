@@ -5,8 +5,8 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { Config } from "@oclif/core";
 import type { Io, Keyring } from "../../src/cli/io.ts";
-import { main } from "../../src/cli/main.ts";
-import { sourceConfig } from "../../src/cli/source-config.ts";
+import { main } from "../../src/cli/run/main.ts";
+import { sourceConfig } from "../../src/cli/run/source-config.ts";
 import type { Send } from "../../src/client/transport.ts";
 import { afterEveryFile } from "./ends.ts";
 

@@ -1,7 +1,7 @@
 // A small organization for the tests of commands: two teams, three users, three hosts, one enroll secret.
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { saveContext } from "../../src/cli/contexts.ts";
+import { saveContext } from "../../src/cli/auth/contexts.ts";
 import { eq } from "../../src/server/store/query.ts";
 import { ADMIN, type StartOptions, startApp, type TestApp } from "./app.ts";
 import { newHome, type RunOptions, type RunResult, runCli, sendInto } from "./cli.ts";

@@ -2,9 +2,9 @@
 import { mkdir, readdir, readFile, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import type { ConfigurationState } from "../../src/api/configuration.ts";
-import { Problems } from "../../src/gitops/problems.ts";
-import type { planJson } from "../../src/gitops/render.ts";
-import { parseTree, plain } from "../../src/gitops/tree.ts";
+import { Problems } from "../../src/gitops/files/problems.ts";
+import { parseTree, plain } from "../../src/gitops/files/tree.ts";
+import type { planJson } from "../../src/gitops/plan/render.ts";
 import type { TestApp } from "./app.ts";
 import { newHome, type RunOptions, type RunResult, runCli, sendInto } from "./cli.ts";
 import { makeHost } from "./make.ts";

@@ -1,10 +1,10 @@
 import * as Flags from "@oclif/core/flags";
 import { type Activity, Activity as ActivitySchema, activitiesApi } from "../../api/activities.ts";
-import { details, who } from "../../cli/activity-view.ts";
 import { ClientCommand } from "../../cli/client-command.ts";
 import { CliError, usage } from "../../cli/errors.ts";
+import { shown } from "../../cli/output/table.ts";
 import { queryFlags, queryOf } from "../../cli/query-flags.ts";
-import { shown } from "../../cli/table.ts";
+import { details, who } from "../../cli/views/activity.ts";
 import { ApiCallError, Unreachable } from "../../client/errors.ts";
 import { readEvents } from "../../client/events.ts";
 

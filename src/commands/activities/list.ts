@@ -1,9 +1,9 @@
 import { Activity, activitiesApi } from "../../api/activities.ts";
-import { details, who } from "../../cli/activity-view.ts";
 import { ClientCommand } from "../../cli/client-command.ts";
 import { limitFlags } from "../../cli/flags.ts";
-import { timeColumn } from "../../cli/host-view.ts";
 import { queryFlags, queryOf } from "../../cli/query-flags.ts";
+import { details, who } from "../../cli/views/activity.ts";
+import { timeColumn } from "../../cli/views/host.ts";
 
 export default class ActivitiesList extends ClientCommand {
   static override summary = "List what was done and by whom, newest first.";

@@ -1,7 +1,7 @@
 import * as Flags from "@oclif/core/flags";
 import { appConfigApi } from "../../api/app-config.ts";
-import { agentFlags } from "../../cli/agent-flags.ts";
 import { ClientCommand } from "../../cli/client-command.ts";
+import { agentFlags } from "../../cli/features/agent-flags.ts";
 
 export default class AgentFlags extends ClientCommand {
   static override summary = "Print the flag file of an osqueryd that enrolls in this server.";

@@ -3,7 +3,7 @@ import { enrollSecretsApi } from "../../api/enroll-secrets.ts";
 import { ClientCommand } from "../../cli/client-command.ts";
 import { CliError, usage } from "../../cli/errors.ts";
 import { isDumb } from "../../cli/io.ts";
-import { durationMs, plural } from "../../cli/text.ts";
+import { durationMs, plural } from "../../cli/output/text.ts";
 import type { Progress } from "../../simulator/options.ts";
 import { nothingLost, renderProgress, renderReport } from "../../simulator/report.ts";
 import { runSimulation } from "../../simulator/run.ts";

@@ -1,9 +1,9 @@
 import * as Flags from "@oclif/core/flags";
 import { Approval, approvalsApi } from "../../api/approvals.ts";
-import { toldApproval } from "../../cli/approval-view.ts";
 import { ClientCommand } from "../../cli/client-command.ts";
 import { args, dryRunFlag } from "../../cli/flags.ts";
-import { printable } from "../../cli/text.ts";
+import { toldApproval } from "../../cli/views/approval.ts";
+import { printable } from "../../text/printable.ts";
 
 export default class ApprovalsApprove extends ClientCommand {
   static override summary = "Approve another user's request. The action runs immediately, in that user's name.";

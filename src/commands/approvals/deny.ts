@@ -1,8 +1,8 @@
 import * as Flags from "@oclif/core/flags";
 import { Approval, approvalsApi } from "../../api/approvals.ts";
-import { toldApproval } from "../../cli/approval-view.ts";
 import { ClientCommand } from "../../cli/client-command.ts";
 import { args, dryRunFlag } from "../../cli/flags.ts";
+import { toldApproval } from "../../cli/views/approval.ts";
 
 export default class ApprovalsDeny extends ClientCommand {
   static override summary = "Deny another user's request, or withdraw your own.";

@@ -1,8 +1,8 @@
 import { approvalsApi } from "../../api/approvals.ts";
-import { approvalView } from "../../cli/approval-view.ts";
 import { ClientCommand } from "../../cli/client-command.ts";
 import { limitFlags } from "../../cli/flags.ts";
 import { queryFlags, queryOf } from "../../cli/query-flags.ts";
+import { approvalView } from "../../cli/views/approval.ts";
 
 export default class ApprovalsList extends ClientCommand {
   static override summary = "List approval requests: your own, and those that you may decide.";

@@ -1,9 +1,9 @@
 import * as Flags from "@oclif/core/flags";
 import { type CaSpecs, certificateAuthoritiesApi } from "../../api/ca.ts";
-import { CaCommand, skipCheckFlag } from "../../cli/ca-view.ts";
 import { usage } from "../../cli/errors.ts";
+import { CaCommand, skipCheckFlag } from "../../cli/features/certificate-authorities.ts";
+import { readValue } from "../../cli/files/input.ts";
 import { dryRunFlag } from "../../cli/flags.ts";
-import { readValue } from "../../cli/input.ts";
 
 export default class CaApply extends CaCommand {
   static override summary = "Create or change certificate authorities from a file in one transaction.";

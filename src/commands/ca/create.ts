@@ -1,10 +1,10 @@
 import * as Flags from "@oclif/core/flags";
 import { type CreateCa, caFields, caTypes, certificateAuthoritiesApi, isSingle, secretFields } from "../../api/ca.ts";
 import { changesOf } from "../../cli/base-command.ts";
-import { CaCommand, caFlags, skipCheckFlag, typeIn } from "../../cli/ca-view.ts";
 import { usage } from "../../cli/errors.ts";
+import { CaCommand, caFlags, skipCheckFlag, typeIn } from "../../cli/features/certificate-authorities.ts";
+import { readBody } from "../../cli/files/input.ts";
 import { dryRunFlag, inputFlag } from "../../cli/flags.ts";
-import { readBody } from "../../cli/input.ts";
 
 export default class CaCreate extends CaCommand {
   static override summary = "Add a certificate authority.";

@@ -1,5 +1,5 @@
 import { certificateAuthoritiesApi } from "../../api/ca.ts";
-import { CaCommand } from "../../cli/ca-view.ts";
+import { CaCommand } from "../../cli/features/certificate-authorities.ts";
 import { args, dryRunFlag, yesFlag } from "../../cli/flags.ts";
 
 export default class CaDelete extends CaCommand {

@@ -1,6 +1,6 @@
 import * as Flags from "@oclif/core/flags";
 import { CaItem, certificateAuthoritiesApi } from "../../api/ca.ts";
-import { CaCommand, caView } from "../../cli/ca-view.ts";
+import { CaCommand, caView } from "../../cli/features/certificate-authorities.ts";
 
 export default class CaList extends CaCommand {
   static override summary = "List certificate authorities.";

@@ -1,8 +1,8 @@
 import * as Flags from "@oclif/core/flags";
 import { certificateAuthoritiesApi } from "../../api/ca.ts";
-import { CaCommand } from "../../cli/ca-view.ts";
+import { CaCommand } from "../../cli/features/certificate-authorities.ts";
+import { readSecret, readText, secretFlags } from "../../cli/files/input.ts";
 import { args, dryRunFlag } from "../../cli/flags.ts";
-import { readSecret, readText, secretFlags } from "../../cli/input.ts";
 
 export default class CaRequestCertificate extends CaCommand {
   static override summary = "Request a certificate from an EST authority.";

@@ -1,9 +1,9 @@
 import { type ChangeCa, certificateAuthoritiesApi, secretFields } from "../../api/ca.ts";
 import { changesOf } from "../../cli/base-command.ts";
-import { CaCommand, caFlags, skipCheckFlag } from "../../cli/ca-view.ts";
 import { usage } from "../../cli/errors.ts";
+import { CaCommand, caFlags, skipCheckFlag } from "../../cli/features/certificate-authorities.ts";
+import { readBody } from "../../cli/files/input.ts";
 import { args, dryRunFlag, inputFlag } from "../../cli/flags.ts";
-import { readBody } from "../../cli/input.ts";
 
 export default class CaUpdate extends CaCommand {
   static override summary = "Change a certificate authority.";

@@ -1,10 +1,10 @@
 import { writeFile } from "node:fs/promises";
 import * as Flags from "@oclif/core/flags";
 import { carvesApi } from "../../api/carves.ts";
-import { sizeText } from "../../cli/carve-view.ts";
 import { ClientCommand } from "../../cli/client-command.ts";
 import { args, connectionFlags, generalFlags } from "../../cli/flags.ts";
-import { printable } from "../../cli/text.ts";
+import { sizeText } from "../../cli/views/carve.ts";
+import { printable } from "../../text/printable.ts";
 
 export default class CarvesBlock extends ClientCommand {
   static override summary = "Fetch the bytes of one block of a carve, even if other blocks have not arrived yet.";

@@ -1,11 +1,11 @@
 import * as Flags from "@oclif/core/flags";
 import { carvesApi } from "../../api/carves.ts";
-import { bar, sizeText } from "../../cli/carve-view.ts";
 import { ClientCommand } from "../../cli/client-command.ts";
 import { failed } from "../../cli/errors.ts";
+import { fetchFrom, look, type Open, openPartial, type Remote } from "../../cli/files/resumable.ts";
 import { args, connectionFlags, generalFlags } from "../../cli/flags.ts";
-import { fetchFrom, look, type Open, openPartial, type Remote } from "../../cli/resumable.ts";
-import { printable } from "../../cli/text.ts";
+import { bar, sizeText } from "../../cli/views/carve.ts";
+import { printable } from "../../text/printable.ts";
 
 export default class CarvesDownload extends ClientCommand {
   static override summary = "Download the archive of a carve: a tar file, or one compressed with Zstandard (.tar.zst).";

@@ -1,8 +1,8 @@
 import { Carve, carvesApi } from "../../api/carves.ts";
-import { sizeText, stateOf } from "../../cli/carve-view.ts";
 import { ClientCommand } from "../../cli/client-command.ts";
 import { args } from "../../cli/flags.ts";
-import { timeColumn } from "../../cli/host-view.ts";
+import { sizeText, stateOf } from "../../cli/views/carve.ts";
+import { timeColumn } from "../../cli/views/host.ts";
 
 export default class CarvesGet extends ClientCommand {
   static override summary = "Show a carve and its progress.";

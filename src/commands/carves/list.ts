@@ -1,8 +1,8 @@
 import { carvesApi } from "../../api/carves.ts";
-import { carveView } from "../../cli/carve-view.ts";
 import { ClientCommand } from "../../cli/client-command.ts";
 import { limitFlags } from "../../cli/flags.ts";
 import { queryFlags, queryOf } from "../../cli/query-flags.ts";
+import { carveView } from "../../cli/views/carve.ts";
 
 export default class CarvesList extends ClientCommand {
   static override summary = "List file carves.";

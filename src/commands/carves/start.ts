@@ -1,13 +1,14 @@
 import { z } from "zod";
 import { Carve, carvesApi } from "../../api/carves.ts";
 import { liveQueriesApi } from "../../api/live-queries.ts";
-import { carveSql } from "../../cli/carve-query.ts";
-import { bar, isComplete, stateOf } from "../../cli/carve-view.ts";
 import { ClientCommand } from "../../cli/client-command.ts";
 import { CliError, failed, notFound, usage } from "../../cli/errors.ts";
+import { carveSql } from "../../cli/features/carve-query.ts";
 import { args, dryRunFlag } from "../../cli/flags.ts";
-import { plural, printable } from "../../cli/text.ts";
+import { plural } from "../../cli/output/text.ts";
+import { bar, isComplete, stateOf } from "../../cli/views/carve.ts";
 import { timeoutOf, waitFlags, waitFor } from "../../cli/wait.ts";
+import { printable } from "../../text/printable.ts";
 
 /** A carve that was requested from a host. */
 const Started = z.object({

@@ -1,10 +1,10 @@
 import * as Flags from "@oclif/core/flags";
 import { certificatesApi } from "../../api/certificates.ts";
-import { TemplatesCommand } from "../../cli/certificate-view.ts";
 import { usage } from "../../cli/errors.ts";
+import { TemplatesCommand } from "../../cli/features/certificate-templates.ts";
+import { readValue } from "../../cli/files/input.ts";
 import { dryRunFlag } from "../../cli/flags.ts";
-import { readValue } from "../../cli/input.ts";
-import { plural } from "../../cli/text.ts";
+import { plural } from "../../cli/output/text.ts";
 
 export default class CertificatesApply extends TemplatesCommand {
   static override summary = "Create or change certificate templates from a file in one transaction.";

@@ -1,9 +1,9 @@
 import * as Flags from "@oclif/core/flags";
 import { type CreateTemplate, certificatesApi } from "../../api/certificates.ts";
 import { changesOf } from "../../cli/base-command.ts";
-import { TemplatesCommand } from "../../cli/certificate-view.ts";
+import { TemplatesCommand } from "../../cli/features/certificate-templates.ts";
+import { readBody } from "../../cli/files/input.ts";
 import { dryRunFlag, inputFlag, teamFlag } from "../../cli/flags.ts";
-import { readBody } from "../../cli/input.ts";
 
 export default class CertificatesCreate extends TemplatesCommand {
   static override summary = "Create a certificate template, for the Android hosts of a team.";

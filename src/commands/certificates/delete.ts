@@ -1,7 +1,7 @@
 import * as Flags from "@oclif/core/flags";
 import { certificatesApi } from "../../api/certificates.ts";
-import { TemplatesCommand } from "../../cli/certificate-view.ts";
 import { usage } from "../../cli/errors.ts";
+import { TemplatesCommand } from "../../cli/features/certificate-templates.ts";
 import { args, dryRunFlag, teamFlag, yesFlag } from "../../cli/flags.ts";
 
 export default class CertificatesDelete extends TemplatesCommand {

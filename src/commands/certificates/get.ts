@@ -1,6 +1,6 @@
 import * as Flags from "@oclif/core/flags";
 import { certificatesApi, WholeTemplate } from "../../api/certificates.ts";
-import { TemplatesCommand } from "../../cli/certificate-view.ts";
+import { TemplatesCommand } from "../../cli/features/certificate-templates.ts";
 import { args, teamFlag } from "../../cli/flags.ts";
 
 export default class CertificatesGet extends TemplatesCommand {

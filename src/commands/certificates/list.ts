@@ -1,5 +1,5 @@
 import { certificatesApi } from "../../api/certificates.ts";
-import { TemplatesCommand, templateView } from "../../cli/certificate-view.ts";
+import { TemplatesCommand, templateView } from "../../cli/features/certificate-templates.ts";
 import { limitFlags, teamFlag } from "../../cli/flags.ts";
 import { queryFlags, queryOf } from "../../cli/query-flags.ts";
 

@@ -3,13 +3,13 @@ import type { z } from "zod";
 import { AppConfig, appConfigApi } from "../../api/app-config.ts";
 import type { Change } from "../../cli/base-command.ts";
 import { ClientCommand } from "../../cli/client-command.ts";
-import { changeable, difference, nested, settingAt, shown } from "../../cli/config-edit.ts";
-import { editorOf, editText } from "../../cli/editor.ts";
 import { CliError, failed, tell, usage } from "../../cli/errors.ts";
-import { fieldPaths, isField, valueAt } from "../../cli/fields.ts";
+import { changeable, difference, nested, settingAt, shown } from "../../cli/features/config-edit.ts";
+import { editorOf, editText } from "../../cli/files/editor.ts";
 import { args, dryRunFlag, yesFlag } from "../../cli/flags.ts";
-import { nearest } from "../../cli/suggest.ts";
+import { fieldPaths, isField, valueAt } from "../../cli/output/fields.ts";
 import { ApiCallError } from "../../client/errors.ts";
+import { nearest } from "../../text/nearest.ts";
 
 type Body = Record<string, z.core.util.JSONType>;
 

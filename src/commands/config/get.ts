@@ -1,11 +1,11 @@
 import { AppConfig, appConfigApi } from "../../api/app-config.ts";
 import { ClientCommand } from "../../cli/client-command.ts";
 import { usage } from "../../cli/errors.ts";
-import { fieldPaths, isField, valueAt } from "../../cli/fields.ts";
+import { operatorSetting } from "../../cli/features/operator-settings.ts";
 import { args } from "../../cli/flags.ts";
-import { operatorSetting } from "../../cli/operator-settings.ts";
-import { nearest } from "../../cli/suggest.ts";
-import { cell } from "../../cli/text.ts";
+import { fieldPaths, isField, valueAt } from "../../cli/output/fields.ts";
+import { cell } from "../../cli/output/text.ts";
+import { nearest } from "../../text/nearest.ts";
 
 export default class ConfigGet extends ClientCommand {
   static override summary = "Show the configuration, or the part at PATH.";

@@ -6,10 +6,10 @@ import { configSecrets, secretPaths } from "../../api/secret-fields.ts";
 import type { Change } from "../../cli/base-command.ts";
 import { ClientCommand } from "../../cli/client-command.ts";
 import { usage } from "../../cli/errors.ts";
-import { valueAt } from "../../cli/fields.ts";
+import { operatorSetting } from "../../cli/features/operator-settings.ts";
+import { parseValue, readBody, readText } from "../../cli/files/input.ts";
 import { args, dryRunFlag, inputFlag } from "../../cli/flags.ts";
-import { parseValue, readBody, readText } from "../../cli/input.ts";
-import { operatorSetting } from "../../cli/operator-settings.ts";
+import { valueAt } from "../../cli/output/fields.ts";
 
 const secrets: ReadonlySet<string> = new Set(["smtp_settings.password"]);
 

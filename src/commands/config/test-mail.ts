@@ -1,8 +1,8 @@
 import * as Flags from "@oclif/core/flags";
 import { mailApi, type TestMail } from "../../api/mail.ts";
 import { ClientCommand } from "../../cli/client-command.ts";
+import { readBody, readSecret, secretFlags } from "../../cli/files/input.ts";
 import { dryRunFlag, inputFlag } from "../../cli/flags.ts";
-import { readBody, readSecret, secretFlags } from "../../cli/input.ts";
 
 export default class ConfigTestMail extends ClientCommand {
   static override summary = "Send a mail to see whether outgoing mail works.";

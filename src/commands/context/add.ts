@@ -1,11 +1,11 @@
 import { readFile } from "node:fs/promises";
 import * as Flags from "@oclif/core/flags";
+import { checkServerUrl } from "../../cli/auth/connection.ts";
+import { saveContext } from "../../cli/auth/contexts.ts";
 import { BaseCommand } from "../../cli/base-command.ts";
-import { saveContext } from "../../cli/contexts.ts";
 import { usage } from "../../cli/errors.ts";
+import { readSecret, secretFlags } from "../../cli/files/input.ts";
 import { args } from "../../cli/flags.ts";
-import { readSecret, secretFlags } from "../../cli/input.ts";
-import { checkServerUrl } from "../../cli/settings.ts";
 
 export default class ContextAdd extends BaseCommand {
   static override summary = "Save a server under a name, as `svc login` does.";

@@ -1,6 +1,6 @@
+import { removeContext } from "../../cli/auth/contexts.ts";
 import { BaseCommand } from "../../cli/base-command.ts";
-import { clearCompletion } from "../../cli/complete-cache.ts";
-import { removeContext } from "../../cli/contexts.ts";
+import { clearCompletion } from "../../cli/completion/cache.ts";
 import { args, yesFlag } from "../../cli/flags.ts";
 
 export default class ContextRemove extends BaseCommand {

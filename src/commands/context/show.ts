@@ -1,8 +1,8 @@
+import { findContext, listContexts } from "../../cli/auth/contexts.ts";
 import { BaseCommand } from "../../cli/base-command.ts";
-import { contextRow } from "../../cli/context-view.ts";
-import { findContext, listContexts } from "../../cli/contexts.ts";
 import { notFound } from "../../cli/errors.ts";
 import { args } from "../../cli/flags.ts";
+import { contextRow } from "../../cli/views/context.ts";
 
 export default class ContextShow extends BaseCommand {
   static override summary = "Show a context: the current one, or the one named.";

@@ -1,5 +1,5 @@
+import { useContext } from "../../cli/auth/contexts.ts";
 import { BaseCommand } from "../../cli/base-command.ts";
-import { useContext } from "../../cli/contexts.ts";
 import { args } from "../../cli/flags.ts";
 
 export default class ContextUse extends BaseCommand {

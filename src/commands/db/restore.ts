@@ -1,8 +1,8 @@
 import * as Args from "@oclif/core/args";
 import { DataCommand, placeFlags } from "../../cli/data-command.ts";
 import { failed } from "../../cli/errors.ts";
+import { readSecret, readText, secretFlags } from "../../cli/files/input.ts";
 import { dryRunFlag } from "../../cli/flags.ts";
-import { readSecret, readText, secretFlags } from "../../cli/input.ts";
 import { readServerKey } from "../../server/core/security/server-key.ts";
 import { checkRestore, keyForRestore, restoreData } from "../../server/data/tools.ts";
 

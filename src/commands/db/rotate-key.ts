@@ -1,9 +1,9 @@
 import * as Flags from "@oclif/core/flags";
 import { DataCommand, placeFlags } from "../../cli/data-command.ts";
 import { usage } from "../../cli/errors.ts";
+import { readSecret, secretFlags } from "../../cli/files/input.ts";
 import { dryRunFlag, yesFlag } from "../../cli/flags.ts";
-import { readSecret, secretFlags } from "../../cli/input.ts";
-import { plural } from "../../cli/text.ts";
+import { plural } from "../../cli/output/text.ts";
 import { countSecrets, rotateKeyOf } from "../../server/data/tools.ts";
 
 export default class DbRotateKey extends DataCommand {

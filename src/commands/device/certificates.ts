@@ -1,6 +1,6 @@
 import { deviceApi } from "../../api/device.ts";
 import { HostCertificate } from "../../api/host-details.ts";
-import { DeviceCommand, deviceArgs, deviceFlags } from "../../cli/device-command.ts";
+import { DeviceCommand, deviceArgs, deviceFlags } from "../../cli/features/device-command.ts";
 import { limitFlags } from "../../cli/flags.ts";
 import { queryFlags, queryOf } from "../../cli/query-flags.ts";
 

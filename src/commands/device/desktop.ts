@@ -1,5 +1,5 @@
 import { deviceApi } from "../../api/device.ts";
-import { DeviceCommand, deviceArgs, deviceFlags } from "../../cli/device-command.ts";
+import { DeviceCommand, deviceArgs, deviceFlags } from "../../cli/features/device-command.ts";
 
 export default class DeviceDesktop extends DeviceCommand {
   static override summary = "Show the data that the server sends to a host's desktop app.";

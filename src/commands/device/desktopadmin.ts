@@ -1,5 +1,5 @@
 import { deviceApi } from "../../api/device.ts";
-import { DeviceCommand, deviceArgs, deviceFlags } from "../../cli/device-command.ts";
+import { DeviceCommand, deviceArgs, deviceFlags } from "../../cli/features/device-command.ts";
 
 export default class DeviceDesktopAdmin extends DeviceCommand {
   static override summary = "Show Munki and device management of a Mac as its user sees them.";

@@ -1,5 +1,5 @@
 import { deviceApi } from "../../api/device.ts";
-import { DeviceCommand, deviceArgs, deviceFlags } from "../../cli/device-command.ts";
+import { DeviceCommand, deviceArgs, deviceFlags } from "../../cli/features/device-command.ts";
 
 export default class DeviceMapping extends DeviceCommand {
   static override summary = "List the email addresses of a host's users, as shown on its own page.";

@@ -1,5 +1,5 @@
 import { DevicePolicy, deviceApi } from "../../api/device.ts";
-import { DeviceCommand, deviceArgs, deviceFlags } from "../../cli/device-command.ts";
+import { DeviceCommand, deviceArgs, deviceFlags } from "../../cli/features/device-command.ts";
 
 export default class DevicePolicies extends DeviceCommand {
   static override summary = "List the policies of a host as its user sees them.";

@@ -1,7 +1,7 @@
 import { deviceApi } from "../../api/device.ts";
-import { DeviceCommand, deviceArgs, deviceFlags } from "../../cli/device-command.ts";
+import { DeviceCommand, deviceArgs, deviceFlags } from "../../cli/features/device-command.ts";
 import { dryRunFlag } from "../../cli/flags.ts";
-import { printable } from "../../cli/text.ts";
+import { printable } from "../../text/printable.ts";
 
 export default class DeviceRefetch extends DeviceCommand {
   static override summary = "Request all details from a host, as its user.";

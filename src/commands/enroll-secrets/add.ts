@@ -1,7 +1,7 @@
 import { enrollSecretsApi } from "../../api/enroll-secrets.ts";
-import { EnrollSecretsCommand, newSecret } from "../../cli/enroll-secrets.ts";
+import { EnrollSecretsCommand, newSecret } from "../../cli/features/enroll-secrets.ts";
+import { secretFlags } from "../../cli/files/input.ts";
 import { dryRunFlag, teamFlag } from "../../cli/flags.ts";
-import { secretFlags } from "../../cli/input.ts";
 
 export default class EnrollSecretsAdd extends EnrollSecretsCommand {
   static override summary = "Add a new random enroll secret, or the given ones.";

@@ -1,7 +1,7 @@
 import { EnrollSecret, enrollSecretsApi } from "../../api/enroll-secrets.ts";
-import { EnrollSecretsCommand } from "../../cli/enroll-secrets.ts";
+import { EnrollSecretsCommand } from "../../cli/features/enroll-secrets.ts";
 import { teamFlag } from "../../cli/flags.ts";
-import { timeColumn } from "../../cli/host-view.ts";
+import { timeColumn } from "../../cli/views/host.ts";
 
 export default class EnrollSecretsList extends EnrollSecretsCommand {
   static override summary = "List the enroll secrets: the global ones, or a team's.";

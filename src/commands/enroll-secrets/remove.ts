@@ -1,9 +1,9 @@
 import { enrollSecretsApi } from "../../api/enroll-secrets.ts";
-import { EnrollSecretsCommand, masked } from "../../cli/enroll-secrets.ts";
 import { notFound, usage } from "../../cli/errors.ts";
+import { EnrollSecretsCommand, masked } from "../../cli/features/enroll-secrets.ts";
+import { secretFlags } from "../../cli/files/input.ts";
 import { args, dryRunFlag, teamFlag, yesFlag } from "../../cli/flags.ts";
-import { secretFlags } from "../../cli/input.ts";
-import { plural } from "../../cli/text.ts";
+import { plural } from "../../cli/output/text.ts";
 
 export default class EnrollSecretsRemove extends EnrollSecretsCommand {
   static override summary = "Remove an enroll secret.";

@@ -1,8 +1,8 @@
 import * as Flags from "@oclif/core/flags";
 import { enrollSecretsApi } from "../../api/enroll-secrets.ts";
-import { EnrollSecretsCommand, newSecret } from "../../cli/enroll-secrets.ts";
+import { EnrollSecretsCommand, newSecret } from "../../cli/features/enroll-secrets.ts";
 import { dryRunFlag, teamFlag, yesFlag } from "../../cli/flags.ts";
-import { durationMs } from "../../cli/text.ts";
+import { durationMs } from "../../cli/output/text.ts";
 
 export default class EnrollSecretsRotate extends EnrollSecretsCommand {
   static override summary = "Add a new enroll secret, print it, and remove the old ones after --grace.";

@@ -1,9 +1,9 @@
 import * as Flags from "@oclif/core/flags";
 import { enrollSecretsApi } from "../../api/enroll-secrets.ts";
-import { EnrollSecretsCommand } from "../../cli/enroll-secrets.ts";
 import { usage } from "../../cli/errors.ts";
+import { EnrollSecretsCommand } from "../../cli/features/enroll-secrets.ts";
+import { secretFlags } from "../../cli/files/input.ts";
 import { dryRunFlag, teamFlag, yesFlag } from "../../cli/flags.ts";
-import { secretFlags } from "../../cli/input.ts";
 
 export default class EnrollSecretsSet extends EnrollSecretsCommand {
   static override summary = "Replace the enroll secrets; one per line.";

@@ -2,7 +2,7 @@ import { hostActivitiesApi } from "../../api/host-activities.ts";
 import { ClientCommand } from "../../cli/client-command.ts";
 import { notFound } from "../../cli/errors.ts";
 import { args, dryRunFlag, yesFlag } from "../../cli/flags.ts";
-import { printable } from "../../cli/text.ts";
+import { printable } from "../../text/printable.ts";
 
 export default class HostsCancel extends ClientCommand {
   static override summary = "Cancel an upcoming activity of a host.";

@@ -1,8 +1,9 @@
 import { hostsApi } from "../../api/hosts.ts";
+import { choiceFlags, HostsCommand, type Shown } from "../../cli/features/hosts-command.ts";
 import { args, dryRunFlag, yesFlag } from "../../cli/flags.ts";
-import { choiceFlags, HostsCommand, type Shown } from "../../cli/hosts-command.ts";
+import { plural } from "../../cli/output/text.ts";
 import { asShown, needsApproval } from "../../cli/selection.ts";
-import { plural, printable } from "../../cli/text.ts";
+import { printable } from "../../text/printable.ts";
 
 export default class HostsDelete extends HostsCommand {
   static override summary = "Delete hosts. They may enroll again.";

@@ -2,8 +2,8 @@ import { DesktopAdmin, HostDesktopAdmin, hostDetailsApi } from "../../api/host-d
 import { ClientCommand } from "../../cli/client-command.ts";
 import { usage } from "../../cli/errors.ts";
 import { args, teamFlag } from "../../cli/flags.ts";
-import { counted, countedView } from "../../cli/host-view.ts";
-import { printable } from "../../cli/text.ts";
+import { counted, countedView } from "../../cli/views/host.ts";
+import { printable } from "../../text/printable.ts";
 
 const issues = (value: unknown) =>
   Array.isArray(value) ? value.map(({ name, type }) => `${name} (${type})`).join(", ") : "";

@@ -3,7 +3,7 @@ import { DeviceMapping } from "../../api/host.ts";
 import { hostDetailsApi } from "../../api/host-details.ts";
 import { ClientCommand } from "../../cli/client-command.ts";
 import { args, dryRunFlag } from "../../cli/flags.ts";
-import { printable } from "../../cli/text.ts";
+import { printable } from "../../text/printable.ts";
 
 export default class HostsDeviceMapping extends ClientCommand {
   static override summary = "List the email addresses of a host's users; --email sets the custom one.";

@@ -1,7 +1,7 @@
 import { hostDetailsApi } from "../../api/host-details.ts";
 import { ClientCommand } from "../../cli/client-command.ts";
 import { args } from "../../cli/flags.ts";
-import { printable } from "../../cli/text.ts";
+import { printable } from "../../text/printable.ts";
 
 export default class HostsEncryptionKey extends ClientCommand {
   static override summary = "Print the disk encryption key of a host. The access is recorded.";

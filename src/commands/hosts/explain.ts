@@ -1,8 +1,8 @@
 import { hostsApi } from "../../api/hosts.ts";
 import { ClientCommand } from "../../cli/client-command.ts";
+import { whereFlag } from "../../cli/features/hosts-command.ts";
 import { args } from "../../cli/flags.ts";
-import { whereFlag } from "../../cli/hosts-command.ts";
-import { printable } from "../../cli/text.ts";
+import { printable } from "../../text/printable.ts";
 
 export default class HostsExplain extends ClientCommand {
   static override summary = "Show which parts of a selector match a host.";

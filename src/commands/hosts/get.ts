@@ -3,8 +3,8 @@ import { Host } from "../../api/host.ts";
 import { hostsApi } from "../../api/hosts.ts";
 import { ClientCommand } from "../../cli/client-command.ts";
 import { args } from "../../cli/flags.ts";
-import { timeColumn } from "../../cli/host-view.ts";
-import { ago } from "../../cli/text.ts";
+import { ago } from "../../cli/output/text.ts";
+import { timeColumn } from "../../cli/views/host.ts";
 
 const gigabytes = (value: unknown) => (typeof value === "number" ? `${(value / 2 ** 30).toFixed(1)} GiB` : "");
 

@@ -1,7 +1,7 @@
 import { HostHealth, hostDetailsApi } from "../../api/host-details.ts";
 import { ClientCommand } from "../../cli/client-command.ts";
 import { args } from "../../cli/flags.ts";
-import { timeColumn } from "../../cli/host-view.ts";
+import { timeColumn } from "../../cli/views/host.ts";
 
 const named = (value: unknown, nameOf: (item: Record<string, unknown>) => string) =>
   Array.isArray(value) ? value.map(nameOf).join(", ") : "";

@@ -2,14 +2,15 @@ import { Host } from "../../api/host.ts";
 import { hostsApi } from "../../api/hosts.ts";
 import { ClientCommand } from "../../cli/client-command.ts";
 import { CliError, usage } from "../../cli/errors.ts";
-import { pick } from "../../cli/fields.ts";
 import { labelFlag, limitFlags, listOf, teamFlag } from "../../cli/flags.ts";
-import { hostView } from "../../cli/host-view.ts";
-import { checkFields } from "../../cli/output.ts";
+import { pick } from "../../cli/output/fields.ts";
+import { checkFields } from "../../cli/output/output.ts";
+import { durationMs, plural } from "../../cli/output/text.ts";
+import { Changes, Picture, watchFlags } from "../../cli/output/watch.ts";
 import { queryFlags, queryOf } from "../../cli/query-flags.ts";
-import { durationMs, plural, visible } from "../../cli/text.ts";
-import { Changes, Picture, watchFlags } from "../../cli/watch.ts";
+import { hostView } from "../../cli/views/host.ts";
 import { Unreachable } from "../../client/errors.ts";
+import { visible } from "../../text/printable.ts";
 
 /** Fields that change with every contact of a host. */
 const volatile: readonly (keyof Host)[] = [

@@ -1,7 +1,7 @@
 import * as Flags from "@oclif/core/flags";
 import { hostActionsApi } from "../../api/host-actions.ts";
+import { type AsShown, HostActionCommand, hostActionFlags, type Target } from "../../cli/features/host-actions.ts";
 import { args, yesFlag } from "../../cli/flags.ts";
-import { type AsShown, HostActionCommand, hostActionFlags, type Target } from "../../cli/host-actions.ts";
 
 export default class HostsLock extends HostActionCommand {
   static override summary = "Lock hosts; hosts that are offline are locked when they come online.";

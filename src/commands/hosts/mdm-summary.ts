@@ -1,8 +1,8 @@
 import { hostDetailsApi, MdmSummary } from "../../api/host-details.ts";
 import { ClientCommand } from "../../cli/client-command.ts";
 import { teamFlag } from "../../cli/flags.ts";
-import { counted, countedView } from "../../cli/host-view.ts";
 import { queryFlags, queryOf } from "../../cli/query-flags.ts";
+import { counted, countedView } from "../../cli/views/host.ts";
 
 export default class HostsMdmSummary extends ClientCommand {
   static override summary = "Count hosts by their enrollment in device management, without Windows servers.";

@@ -3,7 +3,7 @@ import { hostDetailsApi } from "../../api/host-details.ts";
 import { Enrollment } from "../../api/host-mdm.ts";
 import { ClientCommand } from "../../cli/client-command.ts";
 import { args, dryRunFlag, yesFlag } from "../../cli/flags.ts";
-import { printable } from "../../cli/text.ts";
+import { printable } from "../../text/printable.ts";
 
 export default class HostsMdm extends ClientCommand {
   static override summary = "Show a host's enrollment in device management; --off turns device management off.";

@@ -1,10 +1,10 @@
 import { liveQueriesApi } from "../../api/live-queries.ts";
 import { ClientCommand } from "../../cli/client-command.ts";
 import { CliError, failed } from "../../cli/errors.ts";
+import { readText } from "../../cli/files/input.ts";
 import { args, dryRunFlag } from "../../cli/flags.ts";
-import { readText } from "../../cli/input.ts";
-import { printable } from "../../cli/text.ts";
 import { ApiCallError, NotInPath } from "../../client/errors.ts";
+import { printable } from "../../text/printable.ts";
 
 export default class HostsQuery extends ClientCommand {
   static override summary = "Run SQL on one host and wait for the result.";

@@ -1,9 +1,10 @@
 import { hostsApi } from "../../api/hosts.ts";
 import { CliError } from "../../cli/errors.ts";
+import { choiceFlags, HostsCommand, type Picked } from "../../cli/features/hosts-command.ts";
 import { args, dryRunFlag } from "../../cli/flags.ts";
-import { choiceFlags, HostsCommand, type Picked } from "../../cli/hosts-command.ts";
-import { plural, printable } from "../../cli/text.ts";
+import { plural } from "../../cli/output/text.ts";
 import { ApiCallError } from "../../client/errors.ts";
+import { printable } from "../../text/printable.ts";
 
 const { confirm: _, ...choice } = choiceFlags;
 /** Maximum number of concurrent requests. */

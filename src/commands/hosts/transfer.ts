@@ -1,9 +1,9 @@
 import * as Flags from "@oclif/core/flags";
 import { hostsApi } from "../../api/hosts.ts";
+import { choiceFlags, type Filters, HostsCommand } from "../../cli/features/hosts-command.ts";
 import { args, dryRunFlag } from "../../cli/flags.ts";
-import { choiceFlags, type Filters, HostsCommand } from "../../cli/hosts-command.ts";
+import { plural } from "../../cli/output/text.ts";
 import { asShown } from "../../cli/selection.ts";
-import { plural } from "../../cli/text.ts";
 
 interface Destination {
   readonly id: number | null;

@@ -1,7 +1,7 @@
 import { hostDetailsApi } from "../../api/host-details.ts";
 import { ClientCommand } from "../../cli/client-command.ts";
 import { args, dryRunFlag, yesFlag } from "../../cli/flags.ts";
-import { printable } from "../../cli/text.ts";
+import { printable } from "../../text/printable.ts";
 
 export default class HostsUnenroll extends ClientCommand {
   static override summary = "Turn off device management for a host.";

@@ -1,7 +1,7 @@
 import * as Flags from "@oclif/core/flags";
 import { hostActionsApi } from "../../api/host-actions.ts";
+import { HostActionCommand, hostActionFlags, type Target } from "../../cli/features/host-actions.ts";
 import { args } from "../../cli/flags.ts";
-import { HostActionCommand, hostActionFlags, type Target } from "../../cli/host-actions.ts";
 
 export default class HostsUnlock extends HostActionCommand {
   static override summary = "Unlock hosts; hosts that are offline are unlocked when they come online.";

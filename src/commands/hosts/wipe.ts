@@ -1,7 +1,7 @@
 import * as Flags from "@oclif/core/flags";
 import { hostActionsApi } from "../../api/host-actions.ts";
+import { type AsShown, HostActionCommand, hostActionFlags, type Target } from "../../cli/features/host-actions.ts";
 import { args } from "../../cli/flags.ts";
-import { type AsShown, HostActionCommand, hostActionFlags, type Target } from "../../cli/host-actions.ts";
 
 export default class HostsWipe extends HostActionCommand {
   static override summary =

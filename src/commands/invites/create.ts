@@ -1,10 +1,10 @@
 import { type CreateInvite, invitesApi } from "../../api/invites.ts";
 import { changesOf } from "../../cli/base-command.ts";
 import { ClientCommand } from "../../cli/client-command.ts";
+import { inviteFlags } from "../../cli/features/invite-flags.ts";
+import { readBody } from "../../cli/files/input.ts";
 import { dryRunFlag, inputFlag } from "../../cli/flags.ts";
-import { readBody } from "../../cli/input.ts";
-import { inviteFlags } from "../../cli/invite-flags.ts";
-import { userFields } from "../../cli/user-view.ts";
+import { userFields } from "../../cli/views/user.ts";
 
 export default class InvitesCreate extends ClientCommand {
   static override summary = "Invite someone by email.";

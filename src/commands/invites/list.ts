@@ -1,8 +1,8 @@
 import { invitesApi } from "../../api/invites.ts";
 import { ClientCommand } from "../../cli/client-command.ts";
 import { limitFlags } from "../../cli/flags.ts";
-import { inviteView } from "../../cli/invite-view.ts";
 import { queryFlags, queryOf } from "../../cli/query-flags.ts";
+import { inviteView } from "../../cli/views/invite.ts";
 
 export default class InvitesList extends ClientCommand {
   static override summary = "List invites that nobody has accepted yet.";

@@ -1,8 +1,8 @@
 import { invitesApi } from "../../api/invites.ts";
 import { ClientCommand } from "../../cli/client-command.ts";
+import { inviteToken, inviteTokenFlags } from "../../cli/features/invite-token.ts";
 import { args } from "../../cli/flags.ts";
-import { inviteToken, inviteTokenFlags } from "../../cli/invite-token.ts";
-import { inviteView } from "../../cli/invite-view.ts";
+import { inviteView } from "../../cli/views/invite.ts";
 
 export default class InvitesShow extends ClientCommand {
   static override summary = "Show the invite of a mailed link. No sign-in is needed.";

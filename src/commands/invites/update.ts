@@ -2,11 +2,11 @@ import { invitesApi, type ModifyInvite } from "../../api/invites.ts";
 import { changesOf } from "../../cli/base-command.ts";
 import { ClientCommand } from "../../cli/client-command.ts";
 import { usage } from "../../cli/errors.ts";
+import { inviteFlags } from "../../cli/features/invite-flags.ts";
+import { resolveInvite } from "../../cli/features/resolve-invite.ts";
+import { readBody } from "../../cli/files/input.ts";
 import { args, dryRunFlag, inputFlag } from "../../cli/flags.ts";
-import { readBody } from "../../cli/input.ts";
-import { inviteFlags } from "../../cli/invite-flags.ts";
-import { resolveInvite } from "../../cli/resolve-invite.ts";
-import { userFields } from "../../cli/user-view.ts";
+import { userFields } from "../../cli/views/user.ts";
 
 export default class InvitesUpdate extends ClientCommand {
   static override summary = "Change an invite. A new address gets a new link, and the old link becomes invalid.";

@@ -2,9 +2,9 @@ import * as Flags from "@oclif/core/flags";
 import { labelsApi } from "../../api/labels.ts";
 import { ClientCommand } from "../../cli/client-command.ts";
 import { usage } from "../../cli/errors.ts";
+import { readValue } from "../../cli/files/input.ts";
 import { dryRunFlag } from "../../cli/flags.ts";
-import { readValue } from "../../cli/input.ts";
-import { plural } from "../../cli/text.ts";
+import { plural } from "../../cli/output/text.ts";
 
 export default class LabelsApply extends ClientCommand {
   static override summary = "Create or change labels from a file in one transaction.";

@@ -2,10 +2,10 @@ import * as Flags from "@oclif/core/flags";
 import { LabelItem, labelsApi } from "../../api/labels.ts";
 import { changesOf } from "../../cli/base-command.ts";
 import { ClientCommand } from "../../cli/client-command.ts";
+import { readBody } from "../../cli/files/input.ts";
 import { dryRunFlag, inputFlag } from "../../cli/flags.ts";
-import { readBody } from "../../cli/input.ts";
-import { memberFields, memberFlags, tellUnknown } from "../../cli/label-view.ts";
-import { plural } from "../../cli/text.ts";
+import { plural } from "../../cli/output/text.ts";
+import { memberFields, memberFlags, tellUnknown } from "../../cli/views/label.ts";
 
 export default class LabelsCreate extends ClientCommand {
   static override summary = "Create a label.";

@@ -2,7 +2,7 @@ import { isPathStep } from "../../api/endpoint.ts";
 import { labelsApi } from "../../api/labels.ts";
 import { ClientCommand } from "../../cli/client-command.ts";
 import { args, dryRunFlag, yesFlag } from "../../cli/flags.ts";
-import { plural } from "../../cli/text.ts";
+import { plural } from "../../cli/output/text.ts";
 
 export default class LabelsDelete extends ClientCommand {
   static override summary = "Delete a label. Its hosts are kept.";

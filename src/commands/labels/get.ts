@@ -2,7 +2,7 @@ import * as Flags from "@oclif/core/flags";
 import { LabelSpec, labelsApi } from "../../api/labels.ts";
 import { ClientCommand } from "../../cli/client-command.ts";
 import { args } from "../../cli/flags.ts";
-import { labelView } from "../../cli/label-view.ts";
+import { labelView } from "../../cli/views/label.ts";
 
 export default class LabelsGet extends ClientCommand {
   static override summary = "Show a label.";

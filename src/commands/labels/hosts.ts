@@ -1,8 +1,8 @@
 import { labelHostsApi } from "../../api/label-hosts.ts";
 import { ClientCommand } from "../../cli/client-command.ts";
 import { args, limitFlags, teamFlag } from "../../cli/flags.ts";
-import { hostView } from "../../cli/host-view.ts";
 import { queryFlags, queryOf } from "../../cli/query-flags.ts";
+import { hostView } from "../../cli/views/host.ts";
 
 export default class LabelsHosts extends ClientCommand {
   static override summary = "List the hosts in a label.";

@@ -2,8 +2,8 @@ import * as Flags from "@oclif/core/flags";
 import { labelsApi } from "../../api/labels.ts";
 import { ClientCommand } from "../../cli/client-command.ts";
 import { limitFlags } from "../../cli/flags.ts";
-import { labelView } from "../../cli/label-view.ts";
 import { queryFlags, queryOf } from "../../cli/query-flags.ts";
+import { labelView } from "../../cli/views/label.ts";
 
 export default class LabelsList extends ClientCommand {
   static override summary = "List labels, and how many hosts are in each.";

@@ -3,9 +3,9 @@ import { LabelItem, labelsApi } from "../../api/labels.ts";
 import { changesOf } from "../../cli/base-command.ts";
 import { ClientCommand } from "../../cli/client-command.ts";
 import { usage } from "../../cli/errors.ts";
+import { readBody } from "../../cli/files/input.ts";
 import { args, dryRunFlag, inputFlag } from "../../cli/flags.ts";
-import { readBody } from "../../cli/input.ts";
-import { memberFields, memberFlags, tellUnknown } from "../../cli/label-view.ts";
+import { memberFields, memberFlags, tellUnknown } from "../../cli/views/label.ts";
 
 export default class LabelsUpdate extends ClientCommand {
   static override summary = "Change a label's name or description, or the hosts of a manual label.";

@@ -1,9 +1,9 @@
 import * as Flags from "@oclif/core/flags";
 import { BaseCommand } from "../../cli/base-command.ts";
 import { failed, usage } from "../../cli/errors.ts";
-import { readSecret, secretFlags } from "../../cli/input.ts";
-import { isExposed } from "../../cli/private-file.ts";
-import { durationMs } from "../../cli/text.ts";
+import { readSecret, secretFlags } from "../../cli/files/input.ts";
+import { isExposed } from "../../cli/files/private-file.ts";
+import { durationMs } from "../../cli/output/text.ts";
 
 const LONGEST_NOTE = 1000;
 

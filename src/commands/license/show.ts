@@ -1,6 +1,6 @@
 import { appConfigApi } from "../../api/app-config.ts";
 import { ClientCommand } from "../../cli/client-command.ts";
-import { hasExpired } from "../../cli/license-view.ts";
+import { hasExpired } from "../../cli/views/license.ts";
 
 export default class LicenseShow extends ClientCommand {
   static override summary = "Show the server's license.";

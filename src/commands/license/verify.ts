@@ -2,9 +2,9 @@ import { readFile } from "node:fs/promises";
 import * as Flags from "@oclif/core/flags";
 import { BaseCommand } from "../../cli/base-command.ts";
 import { failed } from "../../cli/errors.ts";
+import { readText } from "../../cli/files/input.ts";
 import { args } from "../../cli/flags.ts";
-import { readText } from "../../cli/input.ts";
-import { hasExpired } from "../../cli/license-view.ts";
+import { hasExpired } from "../../cli/views/license.ts";
 
 export default class LicenseVerify extends BaseCommand {
   static override summary = "Check a license key, without a server or a network.";

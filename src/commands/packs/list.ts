@@ -1,8 +1,8 @@
 import * as Flags from "@oclif/core/flags";
 import { PackSpec, packsApi } from "../../api/packs.ts";
 import { ClientCommand } from "../../cli/client-command.ts";
-import { packView } from "../../cli/pack-view.ts";
 import { queryFlags, queryOf } from "../../cli/query-flags.ts";
+import { packView } from "../../cli/views/pack.ts";
 
 export default class PacksList extends ClientCommand {
   static override summary = "List packs.";

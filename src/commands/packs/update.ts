@@ -2,9 +2,9 @@ import { Pack, packsApi } from "../../api/packs.ts";
 import { changesOf } from "../../cli/base-command.ts";
 import { ClientCommand } from "../../cli/client-command.ts";
 import { usage } from "../../cli/errors.ts";
+import { readBody } from "../../cli/files/input.ts";
 import { args, dryRunFlag, inputFlag } from "../../cli/flags.ts";
-import { readBody } from "../../cli/input.ts";
-import { packFields, packFlags } from "../../cli/pack-view.ts";
+import { packFields, packFlags } from "../../cli/views/pack.ts";
 
 export default class PacksUpdate extends ClientCommand {
   static override summary = "Change a pack.";

@@ -1,9 +1,9 @@
 import * as Flags from "@oclif/core/flags";
 import { policiesApi } from "../../api/policies.ts";
 import { usage } from "../../cli/errors.ts";
+import { countOf, PoliciesCommand } from "../../cli/features/policies.ts";
+import { readValue } from "../../cli/files/input.ts";
 import { dryRunFlag } from "../../cli/flags.ts";
-import { readValue } from "../../cli/input.ts";
-import { countOf, PoliciesCommand } from "../../cli/policy-view.ts";
 
 export default class PoliciesApply extends PoliciesCommand {
   static override summary = "Create or change policies from a file in one transaction.";

@@ -1,6 +1,6 @@
 import * as Flags from "@oclif/core/flags";
 import { policiesApi } from "../../api/policies.ts";
-import { PoliciesCommand, scopeFlag } from "../../cli/policy-view.ts";
+import { PoliciesCommand, scopeFlag } from "../../cli/features/policies.ts";
 import { queryFlags, queryOf } from "../../cli/query-flags.ts";
 
 export default class PoliciesCount extends PoliciesCommand {

@@ -1,9 +1,9 @@
 import * as Flags from "@oclif/core/flags";
 import { Policy, policiesApi } from "../../api/policies.ts";
 import { changesOf } from "../../cli/base-command.ts";
+import { PoliciesCommand, policyFields, policyFlags, scopeFlag } from "../../cli/features/policies.ts";
+import { readBody } from "../../cli/files/input.ts";
 import { dryRunFlag, inputFlag } from "../../cli/flags.ts";
-import { readBody } from "../../cli/input.ts";
-import { PoliciesCommand, policyFields, policyFlags, scopeFlag } from "../../cli/policy-view.ts";
 import { ApiCallError } from "../../client/errors.ts";
 
 export default class PoliciesCreate extends PoliciesCommand {

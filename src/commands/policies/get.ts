@@ -1,6 +1,6 @@
 import { policiesApi } from "../../api/policies.ts";
+import { PoliciesCommand, scopeFlag } from "../../cli/features/policies.ts";
 import { args } from "../../cli/flags.ts";
-import { PoliciesCommand, scopeFlag } from "../../cli/policy-view.ts";
 
 export default class PoliciesGet extends PoliciesCommand {
   static override summary = "Show a policy.";

@@ -1,10 +1,10 @@
 import * as Flags from "@oclif/core/flags";
 import { hostsApi } from "../../api/hosts.ts";
 import { type Policy, policiesApi } from "../../api/policies.ts";
+import { PoliciesCommand, scopeFlag } from "../../cli/features/policies.ts";
 import { args, limitFlags } from "../../cli/flags.ts";
-import { hostView } from "../../cli/host-view.ts";
-import { PoliciesCommand, scopeFlag } from "../../cli/policy-view.ts";
-import { plural } from "../../cli/text.ts";
+import { plural } from "../../cli/output/text.ts";
+import { hostView } from "../../cli/views/host.ts";
 
 export default class PoliciesHosts extends PoliciesCommand {
   static override summary = "List the hosts that fail a policy, or those that pass it.";

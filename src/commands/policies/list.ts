@@ -1,7 +1,7 @@
 import * as Flags from "@oclif/core/flags";
 import { policiesApi } from "../../api/policies.ts";
+import { PoliciesCommand, scopeFlag } from "../../cli/features/policies.ts";
 import { limitFlags } from "../../cli/flags.ts";
-import { PoliciesCommand, scopeFlag } from "../../cli/policy-view.ts";
 import { queryFlags, queryOf } from "../../cli/query-flags.ts";
 
 export default class PoliciesList extends PoliciesCommand {

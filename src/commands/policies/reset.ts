@@ -1,9 +1,9 @@
 import * as Flags from "@oclif/core/flags";
 import { policiesApi } from "../../api/policies.ts";
 import { usage } from "../../cli/errors.ts";
+import { countOf, PoliciesCommand, scopeFlag } from "../../cli/features/policies.ts";
 import { args, dryRunFlag } from "../../cli/flags.ts";
-import { countOf, PoliciesCommand, scopeFlag } from "../../cli/policy-view.ts";
-import { printable } from "../../cli/text.ts";
+import { printable } from "../../text/printable.ts";
 
 export default class PoliciesReset extends PoliciesCommand {
   static override summary = "Reset the automations of policies, so that they report every failing host again.";

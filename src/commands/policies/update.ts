@@ -1,9 +1,9 @@
 import { Policy, policiesApi } from "../../api/policies.ts";
 import { changesOf } from "../../cli/base-command.ts";
 import { usage } from "../../cli/errors.ts";
+import { PoliciesCommand, policyFields, policyFlags, scopeFlag } from "../../cli/features/policies.ts";
+import { readBody } from "../../cli/files/input.ts";
 import { args, dryRunFlag, inputFlag } from "../../cli/flags.ts";
-import { readBody } from "../../cli/input.ts";
-import { PoliciesCommand, policyFields, policyFlags, scopeFlag } from "../../cli/policy-view.ts";
 
 export default class PoliciesUpdate extends PoliciesCommand {
   static override summary = "Change a policy.";

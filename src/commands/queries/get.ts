@@ -2,7 +2,7 @@ import * as Flags from "@oclif/core/flags";
 import { QuerySpec, queriesApi } from "../../api/queries.ts";
 import { ClientCommand } from "../../cli/client-command.ts";
 import { args, teamFlag } from "../../cli/flags.ts";
-import { savedQueryView } from "../../cli/saved-query-view.ts";
+import { savedQueryView } from "../../cli/views/saved-query.ts";
 
 export default class QueriesGet extends ClientCommand {
   static override summary = "Show a saved query.";

@@ -1,9 +1,10 @@
 import * as Flags from "@oclif/core/flags";
 import { liveQueriesApi } from "../../api/live-queries.ts";
 import { CliError, usage } from "../../cli/errors.ts";
+import { LiveCommand } from "../../cli/features/live-command.ts";
 import { args, dryRunFlag, listOf } from "../../cli/flags.ts";
-import { LiveCommand } from "../../cli/live-command.ts";
-import { plural, printable } from "../../cli/text.ts";
+import { plural } from "../../cli/output/text.ts";
+import { printable } from "../../text/printable.ts";
 
 export default class QueriesRun extends LiveCommand {
   static override summary = "Run saved queries on hosts and wait for the results.";

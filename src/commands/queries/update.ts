@@ -2,9 +2,9 @@ import { Query, queriesApi } from "../../api/queries.ts";
 import { changesOf } from "../../cli/base-command.ts";
 import { ClientCommand } from "../../cli/client-command.ts";
 import { usage } from "../../cli/errors.ts";
+import { readBody } from "../../cli/files/input.ts";
 import { args, dryRunFlag, inputFlag, teamFlag } from "../../cli/flags.ts";
-import { readBody } from "../../cli/input.ts";
-import { savedQueryFields, savedQueryFlags } from "../../cli/saved-query-view.ts";
+import { savedQueryFields, savedQueryFlags } from "../../cli/views/saved-query.ts";
 
 export default class QueriesUpdate extends ClientCommand {
   static override summary = "Change a saved query. Its report is deleted if the SQL changes.";

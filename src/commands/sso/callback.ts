@@ -3,8 +3,8 @@ import { sessionsApi } from "../../api/sessions.ts";
 import { ssoApi } from "../../api/sso.ts";
 import { ClientCommand } from "../../cli/client-command.ts";
 import { denied } from "../../cli/errors.ts";
+import { readText } from "../../cli/files/input.ts";
 import { dryRunFlag } from "../../cli/flags.ts";
-import { readText } from "../../cli/input.ts";
 import { ApiCallError } from "../../client/errors.ts";
 
 export default class SsoCallback extends ClientCommand {

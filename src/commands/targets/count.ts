@@ -1,7 +1,7 @@
 import * as Flags from "@oclif/core/flags";
 import { targetsApi } from "../../api/targets.ts";
+import { LiveCommand, targetFlags } from "../../cli/features/live-command.ts";
 import { dryRunFlag } from "../../cli/flags.ts";
-import { LiveCommand, targetFlags } from "../../cli/live-command.ts";
 
 export default class TargetsCount extends LiveCommand {
   static override summary = "Count the hosts that a query would run on.";

@@ -1,8 +1,8 @@
 import * as Args from "@oclif/core/args";
 import * as Flags from "@oclif/core/flags";
 import { targetsApi } from "../../api/targets.ts";
+import { LiveCommand } from "../../cli/features/live-command.ts";
 import { dryRunFlag } from "../../cli/flags.ts";
-import { LiveCommand } from "../../cli/live-command.ts";
 
 export default class TargetsSearch extends LiveCommand {
   static override summary = "Find hosts, labels and teams to run a query on.";

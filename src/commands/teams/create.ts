@@ -2,9 +2,9 @@ import * as Flags from "@oclif/core/flags";
 import { Team, teamsApi } from "../../api/teams.ts";
 import { changesOf } from "../../cli/base-command.ts";
 import { ClientCommand } from "../../cli/client-command.ts";
+import { readBody } from "../../cli/files/input.ts";
 import { dryRunFlag, inputFlag } from "../../cli/flags.ts";
-import { readBody } from "../../cli/input.ts";
-import { teamFields, teamFlags } from "../../cli/team-view.ts";
+import { teamFields, teamFlags } from "../../cli/views/team.ts";
 
 export default class TeamsCreate extends ClientCommand {
   static override summary = "Create a team.";

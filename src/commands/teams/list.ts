@@ -2,7 +2,7 @@ import { teamsApi } from "../../api/teams.ts";
 import { ClientCommand } from "../../cli/client-command.ts";
 import { limitFlags } from "../../cli/flags.ts";
 import { queryFlags, queryOf } from "../../cli/query-flags.ts";
-import { teamView } from "../../cli/team-view.ts";
+import { teamView } from "../../cli/views/team.ts";
 
 export default class TeamsList extends ClientCommand {
   static override summary = "List teams.";

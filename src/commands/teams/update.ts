@@ -3,9 +3,9 @@ import { NoTeam, Team, teamsApi } from "../../api/teams.ts";
 import { changesOf } from "../../cli/base-command.ts";
 import { ClientCommand } from "../../cli/client-command.ts";
 import { usage } from "../../cli/errors.ts";
+import { readBody } from "../../cli/files/input.ts";
 import { args, dryRunFlag, inputFlag } from "../../cli/flags.ts";
-import { readBody } from "../../cli/input.ts";
-import { isNoTeam, teamFields, teamFlags } from "../../cli/team-view.ts";
+import { isNoTeam, teamFields, teamFlags } from "../../cli/views/team.ts";
 
 export default class TeamsUpdate extends ClientCommand {
   static override summary = "Change a team; 0 stands for hosts without a team. Give settings with --input.";

@@ -2,8 +2,8 @@ import * as Flags from "@oclif/core/flags";
 import { type CreateToken, tokensApi } from "../../api/tokens.ts";
 import { changesOf } from "../../cli/base-command.ts";
 import { ClientCommand } from "../../cli/client-command.ts";
+import { readBody } from "../../cli/files/input.ts";
 import { dryRunFlag, inputFlag, listOf } from "../../cli/flags.ts";
-import { readBody } from "../../cli/input.ts";
 
 export default class TokensCreate extends ClientCommand {
   static override summary = "Create an API token with a name and an expiry time.";

@@ -3,7 +3,7 @@ import { tokensApi } from "../../api/tokens.ts";
 import { ClientCommand } from "../../cli/client-command.ts";
 import { limitFlags } from "../../cli/flags.ts";
 import { queryFlags, queryOf } from "../../cli/query-flags.ts";
-import { tokenView } from "../../cli/token-view.ts";
+import { tokenView } from "../../cli/views/token.ts";
 
 const { "user-id": _, ...listFlags } = queryFlags(tokensApi.list);
 

@@ -3,9 +3,9 @@ import { issueText } from "../../api/issue-text.ts";
 import { RolesSpec, usersApi } from "../../api/users.ts";
 import { ClientCommand } from "../../cli/client-command.ts";
 import { usage } from "../../cli/errors.ts";
+import { readValue } from "../../cli/files/input.ts";
 import { dryRunFlag } from "../../cli/flags.ts";
-import { readValue } from "../../cli/input.ts";
-import { plural } from "../../cli/text.ts";
+import { plural } from "../../cli/output/text.ts";
 
 export default class UsersApplyRoles extends ClientCommand {
   static override summary = "Set the roles of users from a file in one transaction.";

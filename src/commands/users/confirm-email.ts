@@ -1,8 +1,8 @@
 import { mailApi } from "../../api/mail.ts";
+import { linkToken } from "../../cli/auth/sign-in.ts";
 import { ClientCommand } from "../../cli/client-command.ts";
+import { readSecret, secretFlags } from "../../cli/files/input.ts";
 import { dryRunFlag } from "../../cli/flags.ts";
-import { readSecret, secretFlags } from "../../cli/input.ts";
-import { linkToken } from "../../cli/sign-in.ts";
 
 export default class UsersConfirmEmail extends ClientCommand {
   static override summary = "Confirm your own new email address, with the link that was mailed there.";

@@ -3,9 +3,9 @@ import * as Flags from "@oclif/core/flags";
 import { type CreateUser, usersApi } from "../../api/users.ts";
 import { changesOf } from "../../cli/base-command.ts";
 import { ClientCommand } from "../../cli/client-command.ts";
+import { readBody, readSecret, secretFlags } from "../../cli/files/input.ts";
 import { dryRunFlag, inputFlag } from "../../cli/flags.ts";
-import { readBody, readSecret, secretFlags } from "../../cli/input.ts";
-import { userFields, userFlags } from "../../cli/user-view.ts";
+import { userFields, userFlags } from "../../cli/views/user.ts";
 
 export default class UsersCreate extends ClientCommand {
   static override summary = "Create a user.";

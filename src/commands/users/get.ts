@@ -1,7 +1,7 @@
 import { usersApi } from "../../api/users.ts";
 import { ClientCommand } from "../../cli/client-command.ts";
 import { args } from "../../cli/flags.ts";
-import { userView } from "../../cli/user-view.ts";
+import { userView } from "../../cli/views/user.ts";
 
 export default class UsersGet extends ClientCommand {
   static override summary = "Show a user.";

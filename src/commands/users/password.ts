@@ -1,8 +1,8 @@
 import * as Flags from "@oclif/core/flags";
 import { usersApi } from "../../api/users.ts";
 import { ClientCommand } from "../../cli/client-command.ts";
+import { readSecret, secretFlags } from "../../cli/files/input.ts";
 import { dryRunFlag } from "../../cli/flags.ts";
-import { readSecret, secretFlags } from "../../cli/input.ts";
 
 export default class UsersPassword extends ClientCommand {
   static override summary = "Change your own password.";

@@ -1,9 +1,9 @@
 import { mailApi } from "../../api/mail.ts";
+import { linkToken } from "../../cli/auth/sign-in.ts";
 import { ClientCommand } from "../../cli/client-command.ts";
 import { denied } from "../../cli/errors.ts";
+import { readSecret, secretFlags } from "../../cli/files/input.ts";
 import { dryRunFlag } from "../../cli/flags.ts";
-import { readSecret, secretFlags } from "../../cli/input.ts";
-import { linkToken } from "../../cli/sign-in.ts";
 import { ApiCallError } from "../../client/errors.ts";
 
 export default class UsersResetPassword extends ClientCommand {

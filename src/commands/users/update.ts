@@ -3,9 +3,9 @@ import { type ModifyUser, type User, usersApi } from "../../api/users.ts";
 import { changesOf } from "../../cli/base-command.ts";
 import { ClientCommand } from "../../cli/client-command.ts";
 import { usage } from "../../cli/errors.ts";
+import { readBody, readSecret, secretFlags } from "../../cli/files/input.ts";
 import { args, dryRunFlag, inputFlag } from "../../cli/flags.ts";
-import { readBody, readSecret, secretFlags } from "../../cli/input.ts";
-import { userFields, userFlags } from "../../cli/user-view.ts";
+import { userFields, userFlags } from "../../cli/views/user.ts";
 
 export default class UsersUpdate extends ClientCommand {
   static override summary = "Change a user.";

@@ -3,8 +3,8 @@ import { webhooksApi } from "../../api/webhooks.ts";
 import { ClientCommand } from "../../cli/client-command.ts";
 import { usage } from "../../cli/errors.ts";
 import { args, dryRunFlag, yesFlag } from "../../cli/flags.ts";
-import { plural } from "../../cli/text.ts";
-import { deliveryView } from "../../cli/webhook-view.ts";
+import { plural } from "../../cli/output/text.ts";
+import { deliveryView } from "../../cli/views/webhook.ts";
 
 export default class WebhooksReplay extends ClientCommand {
   static override summary = "Send a delivery again, or all deliveries that were given up.";

@@ -2,7 +2,7 @@ import { labelsApi } from "../../../api/labels.ts";
 import { ClientCommand } from "../../../cli/client-command.ts";
 import { usage } from "../../../cli/errors.ts";
 import { args, dryRunFlag } from "../../../cli/flags.ts";
-import { printable } from "../../../cli/text.ts";
+import { printable } from "../../../text/printable.ts";
 
 export default class HostsLabelsAdd extends ClientCommand {
   static override summary = "Add a host to manual labels.";

@@ -4,9 +4,9 @@ import { ScheduledEntry } from "../../../api/schedule.ts";
 import { changesOf } from "../../../cli/base-command.ts";
 import { ClientCommand } from "../../../cli/client-command.ts";
 import { usage } from "../../../cli/errors.ts";
+import { readBody } from "../../../cli/files/input.ts";
 import { args, dryRunFlag, inputFlag } from "../../../cli/flags.ts";
-import { readBody } from "../../../cli/input.ts";
-import { entryFields, entryFlags } from "../../../cli/saved-query-view.ts";
+import { entryFields, entryFlags } from "../../../cli/views/saved-query.ts";
 
 export default class PacksScheduleUpdate extends ClientCommand {
   static override summary = "Change a scheduled query of a pack.";

@@ -1,8 +1,8 @@
 import { liveQueriesApi } from "../../../api/live-queries.ts";
 import { ClientCommand } from "../../../cli/client-command.ts";
+import { accounting } from "../../../cli/features/live-command.ts";
 import { args, dryRunFlag } from "../../../cli/flags.ts";
-import { accounting } from "../../../cli/live-command.ts";
-import { liveView } from "../../../cli/live-view.ts";
+import { liveView } from "../../../cli/views/live-query.ts";
 
 export default class QueriesLiveCancel extends ClientCommand {
   static override summary = "End one of your live queries.";

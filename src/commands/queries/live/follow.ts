@@ -1,6 +1,6 @@
 import { liveQueriesApi } from "../../../api/live-queries.ts";
+import { LiveCommand } from "../../../cli/features/live-command.ts";
 import { args } from "../../../cli/flags.ts";
-import { LiveCommand } from "../../../cli/live-command.ts";
 
 export default class QueriesLiveFollow extends LiveCommand {
   static override summary = "Print the results of one of your live queries, from the first result until it ends.";

@@ -1,8 +1,8 @@
 import { liveQueriesApi } from "../../../api/live-queries.ts";
 import { ClientCommand } from "../../../cli/client-command.ts";
 import { limitFlags } from "../../../cli/flags.ts";
-import { liveView } from "../../../cli/live-view.ts";
 import { queryFlags, queryOf } from "../../../cli/query-flags.ts";
+import { liveView } from "../../../cli/views/live-query.ts";
 
 export default class QueriesLiveList extends ClientCommand {
   static override summary = "List your live queries.";

@@ -2,8 +2,8 @@ import * as Args from "@oclif/core/args";
 import * as Flags from "@oclif/core/flags";
 import { liveQueriesApi } from "../../../api/live-queries.ts";
 import { usage } from "../../../cli/errors.ts";
+import { LiveCommand, needTargets, targetFlags } from "../../../cli/features/live-command.ts";
 import { dryRunFlag, listOf } from "../../../cli/flags.ts";
-import { LiveCommand, needTargets, targetFlags } from "../../../cli/live-command.ts";
 
 export default class QueriesLiveStart extends LiveCommand {
   static override summary = "Start a live query for a program that reads it over the websocket.";

@@ -2,7 +2,7 @@ import { scheduleApi } from "../../../api/schedule.ts";
 import { ClientCommand } from "../../../cli/client-command.ts";
 import { teamFlag } from "../../../cli/flags.ts";
 import { queryFlags, queryOf } from "../../../cli/query-flags.ts";
-import { entryView } from "../../../cli/saved-query-view.ts";
+import { entryView } from "../../../cli/views/saved-query.ts";
 
 export default class QueriesScheduleList extends ClientCommand {
   static override summary = "List the global schedule, or a team's.";

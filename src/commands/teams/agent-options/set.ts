@@ -1,8 +1,8 @@
 import * as Flags from "@oclif/core/flags";
 import { Team, teamsApi } from "../../../api/teams.ts";
 import { ClientCommand } from "../../../cli/client-command.ts";
+import { readValue } from "../../../cli/files/input.ts";
 import { args, dryRunFlag } from "../../../cli/flags.ts";
-import { readValue } from "../../../cli/input.ts";
 
 export default class TeamsAgentOptionsSet extends ClientCommand {
   static override summary = "Replace a team's agent options.";

@@ -2,8 +2,8 @@ import * as Flags from "@oclif/core/flags";
 import { Destination, webhooksApi } from "../../../api/webhooks.ts";
 import { ClientCommand } from "../../../cli/client-command.ts";
 import { usage } from "../../../cli/errors.ts";
+import { readBody, readSecret, secretFlags } from "../../../cli/files/input.ts";
 import { args, dryRunFlag, inputFlag } from "../../../cli/flags.ts";
-import { readBody, readSecret, secretFlags } from "../../../cli/input.ts";
 
 export default class WebhooksDestinationsUpdate extends ClientCommand {
   static override summary = "Change the headers, or the signing secret, of requests to a URL.";

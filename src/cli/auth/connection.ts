@@ -1,0 +1,113 @@
+// Server, credentials and trust of a run. Precedence: flag, environment, context, default.
+import { readFile } from "node:fs/promises";
+import { failed, usage } from "../errors.ts";
+import type { Io } from "../io.ts";
+import { contextToken, findContext } from "./contexts.ts";
+
+export const defaultServerUrl = "http://127.0.0.1:8412";
+
+export interface ConnectionFlags {
+  readonly "server-url"?: string | undefined;
+  readonly context?: string | undefined;
+  readonly "ca-file"?: string | undefined;
+  readonly insecure?: boolean | undefined;
+  readonly "request-timeout"?: number | undefined;
+}
+export type Source = "flag" | "environment" | "context" | "default";
+export interface Connection {
+  readonly serverUrl: string;
+  readonly source: Source;
+  /** The context that the address came from, if any. */
+  readonly contextName: string | null;
+  readonly email: string | null;
+  readonly ca: string | null;
+  readonly insecure: boolean;
+  /** In milliseconds. */
+  readonly timeout: number;
+  readonly tokenSource: Source | null;
+  /** Read only when needed, because a keyring may be slow. */
+  readonly token: () => Promise<string | null>;
+}
+
+const given = (value: string | undefined): string | undefined =>
+  value === undefined || value === "" ? undefined : value;
+
+export function checkServerUrl(text: string, from: string): string {
+  const url = URL.canParse(text) ? new URL(text) : null;
+  if (
+    url === null ||
+    (url.protocol !== "http:" && url.protocol !== "https:") ||
+    url.username ||
+    url.search ||
+    url.hash
+  ) {
+    throw usage(
+      `${from}: ${text} is not the URL of a server`,
+      "Examples: https://svc.example.com, http://127.0.0.1:8412.",
+    );
+  }
+  return url.href.replace(/\/+$/, "");
+}
+
+export async function resolveConnection(io: Pick<Io, "env" | "keyring">, flags: ConnectionFlags): Promise<Connection> {
+  const { env } = io;
+  const flagUrl = given(flags["server-url"]);
+  // --context is explicit, so it also takes precedence over an address or token in the environment.
+  const byFlag = given(flags.context) !== undefined;
+  const envUrl = byFlag ? undefined : given(env.SVC_SERVER_URL);
+  const found = await findContext(io, given(flags.context) ?? given(env.SVC_CONTEXT));
+  const own = found && checkServerUrl(found.context.server_url, `context ${found.name}`);
+  const explicit =
+    flagUrl === undefined
+      ? envUrl === undefined
+        ? null
+        : ({ url: checkServerUrl(envUrl, "SVC_SERVER_URL"), source: "environment" } as const)
+      : ({ url: checkServerUrl(flagUrl, "--server-url"), source: "flag" } as const);
+  const serverUrl = explicit?.url ?? own ?? defaultServerUrl;
+
+  // A context's data, above all its token, is only used with its own server.
+  const context = found && own === serverUrl ? found : null;
+  const envToken = byFlag ? undefined : given(env.SVC_API_TOKEN);
+  const envTokenFile = byFlag ? undefined : given(env.SVC_API_TOKEN_FILE);
+  const caFile = given(flags["ca-file"]) ?? given(env.SVC_CA_FILE);
+  const fromEnv = envToken !== undefined || envTokenFile !== undefined;
+  return {
+    serverUrl,
+    source: explicit?.source ?? (own ? "context" : "default"),
+    contextName: context?.name ?? null,
+    email: fromEnv ? null : (context?.context.email ?? null),
+    ca: caFile === undefined ? (context?.context.ca ?? null) : await readCa(caFile),
+    insecure: flags.insecure ?? (isTrue(env.SVC_INSECURE) || (context?.context.insecure ?? false)),
+    timeout: 1000 * (flags["request-timeout"] ?? seconds(env.SVC_REQUEST_TIMEOUT) ?? 30),
+    tokenSource: fromEnv ? "environment" : context?.context.token_in ? "context" : null,
+    async token() {
+      if (envToken !== undefined) return envToken.trim();
+      if (envTokenFile !== undefined) return (await readText(envTokenFile, "SVC_API_TOKEN_FILE")).trim();
+      return context === null ? null : contextToken(io, context.name, context.context);
+    },
+  };
+}
+
+export const isTrue = (value: string | undefined) => value === "1" || value === "true";
+
+function seconds(value: string | undefined): number | undefined {
+  if (given(value) === undefined) return undefined;
+  const number = Number(value);
+  if (!Number.isInteger(number) || number <= 0) throw usage(`SVC_REQUEST_TIMEOUT: ${value} is not a number of seconds`);
+  return number;
+}
+
+async function readText(path: string, from: string): Promise<string> {
+  try {
+    return await readFile(path, "utf8");
+  } catch (error) {
+    const code = error instanceof Error && "code" in error ? String(error.code) : "unreadable";
+    throw failed(`${from}: ${path} cannot be read (${code})`);
+  }
+}
+
+async function readCa(path: string): Promise<string> {
+  const pem = await readText(path, "--ca-file");
+  if (!pem.includes("-----BEGIN CERTIFICATE-----")) throw usage(`--ca-file: ${path} contains no PEM certificate`);
+  return pem;
+}

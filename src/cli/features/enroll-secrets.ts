@@ -1,0 +1,50 @@
+// Shared by the enroll-secrets commands, which treat global secrets and those of a team the same way.
+import { randomBytes } from "node:crypto";
+import { type EnrollSecret, enrollSecretsApi } from "../../api/enroll-secrets.ts";
+import { ClientCommand } from "../client-command.ts";
+import { usage } from "../errors.ts";
+import { readText } from "../files/input.ts";
+import { listOf } from "../flags.ts";
+import { plural } from "../output/text.ts";
+
+export interface Holder {
+  readonly teamId: number | null;
+  /** The number of its secrets in words: "2 global secrets", "1 old secret of team Lab". */
+  secrets(count: number, adjective?: string): string;
+}
+
+export abstract class EnrollSecretsCommand extends ClientCommand {
+  protected async holder(team: string | undefined): Promise<Holder> {
+    if (team === undefined)
+      return { teamId: null, secrets: (count, adjective = "") => plural(count, `${adjective}global secret`) };
+    const { id, name } = await this.team(team);
+    return { teamId: id, secrets: (count, adjective = "") => `${plural(count, `${adjective}secret`)} of team ${name}` };
+  }
+
+  protected async secretsOf({ teamId }: Holder): Promise<EnrollSecret[]> {
+    if (teamId === null) return (await this.call(enrollSecretsApi.getGlobal)).spec.secrets;
+    return (await this.call(enrollSecretsApi.getTeam, { params: { id: teamId } })).secrets;
+  }
+
+  protected async replace({ teamId }: Holder, secrets: readonly string[]): Promise<void> {
+    const body = { secrets: secrets.map((secret) => ({ secret })) };
+    if (teamId === null) await this.call(enrollSecretsApi.setGlobal, { body: { spec: body } });
+    else await this.call(enrollSecretsApi.setTeam, { params: { id: teamId }, body });
+  }
+
+  /** Secrets from stdin or a file, one per line. */
+  protected async givenSecrets(flags: {
+    "secrets-stdin": boolean;
+    "secrets-file"?: string | undefined;
+  }): Promise<string[]> {
+    const path = flags["secrets-stdin"] ? "-" : flags["secrets-file"];
+    if (path === undefined) return [];
+    const secrets = listOf((await readText(this.io, path, "--secrets-file")).split(/\r?\n/));
+    if (secrets.length === 0) throw usage("the input contains no secret", "Give one secret per line.");
+    return secrets;
+  }
+}
+
+export const newSecret = (): string => randomBytes(24).toString("base64url");
+/** Enough of a secret to recognize it, too little to use it. */
+export const masked = (secret: string): string => `${secret.slice(0, 4)}...`;

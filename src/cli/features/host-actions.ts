@@ -1,0 +1,214 @@
+// Shared by lock, unlock and wipe: selection of hosts, confirmation, the calls, and waiting for the outcome.
+import * as Flags from "@oclif/core/flags";
+import type { Approval } from "../../api/approvals.ts";
+import type { Host } from "../../api/host.ts";
+import { hostsApi } from "../../api/hosts.ts";
+import { ApiCallError } from "../../client/errors.ts";
+import { printable } from "../../text/printable.ts";
+import { ClientCommand } from "../client-command.ts";
+import { CliError, failed, tell, usage } from "../errors.ts";
+import { dryRunFlag } from "../flags.ts";
+import type { View } from "../output/output.ts";
+import { plural } from "../output/text.ts";
+import { asShown, needsApproval, selectionOfHosts, wouldNeedApproval } from "../selection.ts";
+import { type Going, interrupted, timeoutOf, waitFlags, waitFor } from "../wait.ts";
+
+type Action = "lock" | "unlock" | "wipe";
+type State = Pick<Host["mdm"], "device_status" | "pending_action"> & {
+  unlock_pin?: string | undefined;
+  approval?: Approval | undefined;
+};
+/** Request options that identify the host that was shown to the user. */
+export interface AsShown {
+  readonly headers: Record<string, string>;
+}
+export type Target = Pick<Host, "id" | "hostname" | "display_name" | "platform" | "mdm">;
+
+/** `pending`: the host has not reported a result yet. */
+interface Outcome {
+  readonly id: number;
+  readonly host: string;
+  readonly outcome: "done" | "failed" | "pending";
+  readonly device_status: string;
+  readonly pending_action: string;
+  readonly unlock_pin?: string;
+  readonly reason?: string;
+  /** Set if no command was sent to the host, because another user must approve it first. */
+  readonly approval_id?: number;
+}
+
+export const hostActionFlags = {
+  ...waitFlags,
+  "all-hosts": Flags.boolean({ summary: "Select all hosts." }),
+  ...dryRunFlag,
+};
+
+const wanted = { lock: "locked", unlock: "unlocked", wipe: "wiped" } as const;
+/** Maximum number of concurrent calls. */
+const AT_ONCE = 8;
+
+const view: View = {
+  columns: [
+    { key: "id" },
+    { key: "host" },
+    { key: "outcome" },
+    { key: "device_status", header: "state" },
+    { key: "pending_action", header: "pending" },
+    { key: "unlock_pin", header: "pin" },
+    { key: "reason" },
+  ],
+};
+
+export abstract class HostActionCommand extends ClientCommand {
+  protected abstract readonly action: Action;
+  protected abstract request(id: number, options: AsShown): Promise<State>;
+  /** Asks for confirmation; how strict that is depends on the action. */
+  protected abstract ask(question: string, hosts: readonly Target[]): Promise<void>;
+
+  /** Requires the user to type the number of hosts, or for one host either of its names. */
+  protected async askTyped(question: string, hosts: readonly Target[]): Promise<void> {
+    const [host] = hosts;
+    if (hosts.length !== 1 || !host) return this.confirmTyped(question, String(hosts.length));
+    const { hostname, display_name } = host;
+    await this.confirmTyped(question, this.common.confirm === hostname ? hostname : display_name);
+  }
+
+  protected async act(names: readonly string[], flags: Readonly<Record<string, unknown>>): Promise<void> {
+    if (names.length === 0) throw usage("no hosts are given", "Name them by id, hostname, uuid or serial number.");
+    const timeout = timeoutOf(flags);
+    const hosts = await this.named(names);
+    if (hosts.length > 1 && flags["all-hosts"] !== true) {
+      const { count } = await this.call(hostsApi.count);
+      if (hosts.length >= count)
+        throw usage(`these are all ${hosts.length} hosts that you can see`, "To include all of them, add --all-hosts.");
+    }
+    const told = hosts.length === 1 ? printable(hosts[0]!.display_name) : plural(hosts.length, "host");
+    if (flags["dry-run"] === true) {
+      const shown = hosts.map(({ id, display_name, platform, mdm }) => ({
+        id,
+        display_name,
+        platform,
+        device_status: mdm.device_status,
+        pending_action: mdm.pending_action,
+      }));
+      const outcomes = await this.beginAll(hosts);
+      for (const { host, reason } of outcomes) if (reason !== undefined) this.note(`${host}: ${reason}`);
+      await this.printPlan(`${this.action} ${told}`, shown);
+      return this.conclude(outcomes);
+    }
+    await this.ask(`${this.action[0]!.toUpperCase()}${this.action.slice(1)} ${told}?`, hosts);
+
+    let outcomes = await this.beginAll(hosts);
+    let waited: unknown;
+    if (flags.wait === true) {
+      // The outcome of each host is also reported if the wait ends early.
+      const told = (now: Outcome[]) => {
+        outcomes = now;
+      };
+      waited = await this.follow(outcomes, timeout, told).catch((error: unknown) => error);
+      if (waited instanceof Error && !(waited instanceof CliError)) throw waited;
+    } else for (const one of outcomes) if (isOpen(one)) this.note(`${one.host}: ${this.action} is pending`);
+    await this.printList(outcomes, view);
+    this.conclude(outcomes);
+    if (waited) throw waited;
+  }
+
+  private async beginAll(hosts: readonly Target[]): Promise<Outcome[]> {
+    let asked = 0;
+    try {
+      return await inParts(hosts, async (host) => {
+        const outcome = await this.begin(host, hosts.length === 1);
+        asked++;
+        return outcome;
+      });
+    } catch (error) {
+      if (!this.stop.signal.aborted) throw error;
+      throw interrupted({
+        what: `${asked} of ${plural(hosts.length, "host")}: ${this.action} was requested`,
+        hint: "`svc hosts upcoming HOST` shows pending actions, `svc hosts cancel` cancels them.",
+      });
+    }
+  }
+
+  /** With several hosts, a refused host does not fail the others: the refusal is reported as its outcome. */
+  private async begin({ id, display_name, mdm }: Target, alone: boolean): Promise<Outcome> {
+    const host = printable(display_name);
+    try {
+      const shown = await selectionOfHosts([{ id }]);
+      const state = await asShown(shown, (options) => this.request(id, options));
+      const { device_status, pending_action, unlock_pin, approval } = state;
+      const pin = unlock_pin === undefined ? {} : { unlock_pin };
+      if (approval) {
+        const reason = this.triesOut ? "needs approval" : `needs approval: svc approvals approve ${approval.id}`;
+        return { id, host, outcome: "pending", device_status, pending_action, reason, approval_id: approval.id };
+      }
+      return { id, host, outcome: pending_action === "" ? "done" : "pending", device_status, pending_action, ...pin };
+    } catch (error) {
+      const refused = error instanceof ApiCallError || (error instanceof CliError && error.kind === "conflict");
+      if (alone || !refused) throw error;
+      const { message, errors } = tell(error);
+      const reason = errors[0]?.reason ?? message;
+      const { device_status, pending_action } = mdm;
+      return { id, host, outcome: "failed", device_status, pending_action, reason };
+    }
+  }
+
+  private async follow(outcomes: readonly Outcome[], timeout: string, tell: (now: Outcome[]) => void): Promise<void> {
+    const progress = this.progress(`waiting for ${plural(outcomes.length, "host")} ...`);
+    let now = [...outcomes];
+    const done = async () => {
+      now = await inParts(now, (one) => (isOpen(one) ? this.look(one) : Promise.resolve(one)));
+      tell(now);
+      const open = now.filter(isOpen).length;
+      progress.update(`${now.length - open} of ${plural(now.length, "host")} reported ...`);
+      return open === 0;
+    };
+    const going = (): Going => ({
+      what: `the ${this.action} is still pending on ${plural(now.filter(isOpen).length, "host")}`,
+      hint: "It runs when the host is online. `svc hosts upcoming HOST` shows it, `svc hosts cancel` cancels it.",
+    });
+    await waitFor(this.io, this.stop.signal, { timeout, done, going }).finally(progress.done);
+  }
+
+  private async look(before: Outcome): Promise<Outcome> {
+    const input = { params: { id: before.id }, query: { exclude_software: true } };
+    try {
+      const { device_status, pending_action, action_failure } = (await this.call(hostsApi.get, input)).host.mdm;
+      const state = { ...before, device_status, pending_action };
+      if (pending_action === this.action) return state;
+      if (device_status === wanted[this.action]) return { ...state, outcome: "done" };
+      return { ...state, outcome: "failed", reason: printable(action_failure ?? `the ${this.action} was cancelled`) };
+    } catch (error) {
+      if (!(error instanceof ApiCallError) || error.status !== 404) throw error;
+      return { ...before, outcome: "failed", reason: "the host was deleted" };
+    }
+  }
+
+  private conclude(outcomes: readonly Outcome[]): void {
+    const bad = outcomes.filter(({ outcome }) => outcome === "failed");
+    const [first] = bad;
+    if (first && outcomes.length === 1) throw failed(`${first.host}: ${first.reason}`);
+    if (bad.length === outcomes.length) throw failed(`failed on all hosts: ${first?.reason}`);
+    if (bad.length > 0) throw new CliError("partial", `${bad.length} of ${plural(outcomes.length, "host")} failed`);
+    const approvals = outcomes.flatMap(({ approval_id: id }) => (id === undefined ? [] : [{ id }]));
+    if (approvals.length > 0) throw this.triesOut ? wouldNeedApproval() : needsApproval(approvals);
+  }
+
+  private async named(names: readonly string[]): Promise<Target[]> {
+    const hosts = new Map<number, Target>();
+    for (const name of names) {
+      const { id, hostname, display_name, platform, mdm } = await this.host(name);
+      hosts.set(id, { id, hostname, display_name, platform, mdm });
+    }
+    return [...hosts.values()];
+  }
+}
+
+const isOpen = ({ outcome, approval_id }: Outcome): boolean => outcome === "pending" && approval_id === undefined;
+
+async function inParts<T, R>(items: readonly T[], work: (item: T) => Promise<R>): Promise<R[]> {
+  const made: R[] = [];
+  for (let at = 0; at < items.length; at += AT_ONCE)
+    made.push(...(await Promise.all(items.slice(at, at + AT_ONCE).map(work))));
+  return made;
+}

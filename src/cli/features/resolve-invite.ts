@@ -1,0 +1,18 @@
+import type { InputOf, ReplyOf } from "../../api/endpoint.ts";
+import { type Invite, invitesApi } from "../../api/invites.ts";
+import { notFound } from "../errors.ts";
+
+type List = (
+  endpoint: typeof invitesApi.list,
+  input: InputOf<typeof invitesApi.list>,
+) => Promise<ReplyOf<typeof invitesApi.list>>;
+
+/** Finds an invite by id or email. */
+export async function resolveInvite(list: List, text: string): Promise<Invite> {
+  const byId = /^\d+$/.test(text);
+  const { invites } = await list(invitesApi.list, byId ? {} : { query: { query: text } });
+  const wanted = text.trim().toLowerCase();
+  const found = invites.find(({ id, email }) => (byId ? String(id) === text : email === wanted));
+  if (!found) throw notFound(`there is no invite ${text}`, "`svc invites list` shows them.");
+  return found;
+}

@@ -1,0 +1,100 @@
+// Suggestions for mistyped commands and flags, and for words of other command lines.
+
+/** Verbs of other command lines, and the verbs here with the same meaning. */
+const verbs: Readonly<Record<string, readonly string[]>> = {
+  show: ["get"],
+  describe: ["get"],
+  view: ["get"],
+  info: ["get"],
+  inspect: ["get"],
+  get: ["get", "show", "list"],
+  ls: ["list"],
+  all: ["list"],
+  list: ["list"],
+  rm: ["delete", "remove"],
+  remove: ["remove", "delete"],
+  del: ["delete"],
+  destroy: ["delete"],
+  delete: ["delete", "remove"],
+  new: ["create", "add"],
+  make: ["create"],
+  add: ["add", "create"],
+  create: ["create", "add"],
+  edit: ["update", "edit"],
+  modify: ["update"],
+  change: ["update"],
+  set: ["set", "update"],
+  find: ["search", "list"],
+  search: ["search", "list"],
+  move: ["transfer"],
+  refresh: ["refetch"],
+  watch: ["follow", "list"],
+  tail: ["follow"],
+  export: ["report", "export"],
+};
+
+/** The command that is meant by words of another command line: `get hosts`, `hosts show`, `delete host`. */
+export function commandMeant(words: readonly string[], known: ReadonlySet<string>): string | undefined {
+  const [first = "", second = "", ...rest] = words;
+  const singular = (topic: string) => !topic.endsWith("s");
+  for (const [topic, verb, swapped] of [
+    [first, second, false],
+    [second, first, true],
+  ] as const) {
+    const meant = verbs[verb];
+    if (topic === "" || !meant) continue;
+    // `get hosts` without a name means the list.
+    const wanted = swapped && verb === "get" && rest.length === 0 && !singular(topic) ? ["list", ...meant] : meant;
+    for (const name of pluralsOf(topic))
+      for (const one of wanted) if (known.has(`${name} ${one}`)) return `${name} ${one}`;
+  }
+  return undefined;
+}
+
+const pluralsOf = (word: string): readonly string[] => [word, `${word}s`, `${word.replace(/y$/, "ie")}s`];
+
+const flagWords: Readonly<Record<string, readonly string[]>> = {
+  sort: ["order-key"],
+  "sort-by": ["order-key"],
+  order: ["order-key"],
+  "order-by": ["order-key"],
+  desc: ["order-direction"],
+  asc: ["order-direction"],
+  reverse: ["order-direction"],
+  format: ["output"],
+  columns: ["fields"],
+  column: ["fields"],
+  field: ["fields"],
+  select: ["fields", "where"],
+  filter: ["where", "query"],
+  search: ["query"],
+  name: ["query"],
+  selector: ["where"],
+  force: ["yes"],
+  "team-id": ["team"],
+  team: ["teams", "to"],
+  host: ["hosts"],
+  label: ["labels"],
+  "per-page": ["limit"],
+  "page-size": ["limit"],
+  count: ["limit"],
+  max: ["limit"],
+  top: ["limit"],
+  page: ["all"],
+  follow: ["watch"],
+  "what-if": ["dry-run"],
+  check: ["dry-run"],
+  server: ["server-url"],
+  url: ["server-url"],
+  profile: ["context"],
+  "ca-cert": ["ca-file"],
+  cacert: ["ca-file"],
+  "skip-tls-verify": ["insecure"],
+  quiet: ["no-header"],
+};
+
+/** The flag that is meant by a flag of another command line; both with their dashes. */
+export function flagMeant(flag: string, known: ReadonlySet<string>): string | undefined {
+  const meant = flagWords[flag.replace(/^-+/, "")] ?? [];
+  return meant.map((name) => `--${name}`).find((name) => known.has(name));
+}

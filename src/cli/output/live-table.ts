@@ -1,0 +1,87 @@
+// A table that prints rows as they arrive. The first rows determine the columns and their widths.
+
+import { printable } from "../../text/printable.ts";
+import { cut, fitColumns } from "./table.ts";
+import { cell } from "./text.ts";
+
+const GAP = "  ";
+const NARROWEST = 8;
+const WIDEST = 40;
+
+interface Place {
+  readonly key: string;
+  readonly width: number;
+}
+type Row = Readonly<Record<string, unknown>>;
+
+export class LiveTable {
+  private readonly out: (text: string) => void;
+  private readonly header: boolean;
+  private readonly bold: (text: string) => string;
+  private readonly width: number;
+  private readonly leftOut: (headers: readonly string[]) => void;
+  private places: readonly Place[] = [];
+  private known = new Set<string>();
+
+  constructor(io: {
+    out: (text: string) => void;
+    header: boolean;
+    bold: (text: string) => string;
+    width: number;
+    /** Called with the columns that do not fit. */
+    leftOut?: (headers: readonly string[]) => void;
+  }) {
+    this.out = io.out;
+    this.header = io.header;
+    this.bold = io.bold;
+    this.width = io.width;
+    this.leftOut = io.leftOut ?? (() => {});
+  }
+
+  /** Adds rows of one host. New columns start a new header; missing values stay empty. */
+  add(rows: readonly Row[]): void {
+    for (const row of rows) {
+      if (Object.keys(row).some((key) => !this.known.has(key))) this.begin(Object.keys(row), rows);
+      this.print(this.places.map(({ key }) => shown(row, key)));
+    }
+  }
+
+  private begin(keys: readonly string[], rows: readonly Row[]): void {
+    this.known = new Set(keys);
+    const natural = keys.map((key) => {
+      const cells = rows.slice(0, 100).map((row) => [...shown(row, key)].length);
+      return Math.min(WIDEST, Math.max(NARROWEST, [...key].length, ...cells));
+    });
+    const fitting = fitColumns(
+      keys.map(() => ({})),
+      natural,
+      this.width,
+    );
+    // Later rows may have longer values, so the unused width is distributed among all columns.
+    const used = fitting.reduce((total, { width }) => total + width, GAP.length * (fitting.length - 1));
+    const more = Math.max(0, Math.floor((this.width - used) / Math.max(1, fitting.length)));
+    this.places = fitting.map(({ at, width }) => ({
+      key: keys[at]!,
+      width: at === keys.length - 1 ? this.width : Math.max(width, Math.min(WIDEST, width + more)),
+    }));
+    const missing = keys.filter((key) => !this.places.some((place) => place.key === key));
+    if (missing.length > 0) this.leftOut(missing.map((key) => printable(key.toUpperCase())));
+    if (this.header)
+      this.print(
+        this.places.map(({ key }) => printable(key.toUpperCase())),
+        this.bold,
+      );
+  }
+
+  private print(cells: readonly string[], paint: (text: string) => string = String): void {
+    const line = cells
+      .map((text, at) =>
+        at === cells.length - 1 ? text : cut(text, this.places[at]!.width).padEnd(this.places[at]!.width),
+      )
+      .join(GAP)
+      .trimEnd();
+    this.out(`${paint(cut(line, this.width))}\n`);
+  }
+}
+
+const shown = (row: Row, column: string): string => printable(cell(row[column]));

@@ -1,0 +1,247 @@
+// Renders replies in all output formats.
+import type { z } from "zod";
+import { nearest } from "../../text/nearest.ts";
+import { printable, visible } from "../../text/printable.ts";
+import { usage } from "../errors.ts";
+import { fieldPaths, isField, pick, valueAt } from "./fields.ts";
+import { compileJq, type Select } from "./jq.ts";
+import { type Column, shown, table } from "./table.ts";
+import { cell } from "./text.ts";
+
+export const formats = ["table", "json", "yaml", "csv", "ndjson"] as const;
+export type Format = (typeof formats)[number];
+
+export interface OutputOptions {
+  readonly format: Format;
+  readonly fields?: readonly string[];
+  /** An expression in jq's language, for json and ndjson. */
+  readonly jq?: string;
+  readonly header: boolean;
+  readonly bold: (text: string) => string;
+  /** The text in the colour of this SGR code. */
+  readonly colour: (code: number, text: string) => string;
+  /** The width of the terminal; null if the output is not a terminal. */
+  readonly width: number | null;
+  /** Called with the headers of the columns that do not fit the terminal. */
+  readonly leftOut?: (headers: readonly string[]) => void;
+}
+
+export interface View {
+  readonly columns: readonly (Column | string)[];
+  /** The schema of a row, to validate `--fields`. */
+  readonly schema?: z.ZodType;
+}
+
+/** Refuses fields that no row can have, and lists the valid ones. */
+export function checkFields(fields: readonly string[], known: z.ZodType | readonly unknown[]): void {
+  const rows = Array.isArray(known) ? known : null;
+  const valid = rows ? [...new Set(rows.flatMap(flatKeys))] : fieldPaths(known as z.ZodType);
+  const unknown = fields.filter((field) => (rows ? !valid.includes(field) : !isField(known as z.ZodType, field)));
+  if (unknown.length === 0 || rows?.length === 0) return;
+  const near = nearest(unknown[0]!, valid);
+  throw usage(
+    `unknown field${unknown.length > 1 ? "s" : ""} ${unknown.join(", ")} in --fields${near ? `; did you mean ${near}?` : ""}`,
+    `Fields: ${valid.join(", ")}`,
+  );
+}
+
+// JSON.stringify and YAML do not escape all characters that control a terminal.
+const json = (value: unknown, indent?: number): string => visible(JSON.stringify(value, null, indent));
+
+/** Writes text; resolves when the destination is ready for more. */
+export type Write = (text: string) => Promise<void>;
+export type Pages = AsyncIterable<readonly unknown[]> | Iterable<readonly unknown[]>;
+
+/**
+ * Writes a list and returns the number of its rows. In json, ndjson and csv each page is written when it arrives and
+ * not kept. A table and yaml need all rows, and so does a jq expression on json.
+ */
+export async function writeList(pages: Pages, view: View, options: OutputOptions, write: Write): Promise<number> {
+  const { fields, format } = options;
+  // If the schema is known, fields are validated before the first request.
+  if (fields && view.schema) checkFields(fields, view.schema);
+  const { page, end } = await listWriter(asColumns(view.columns), options, write);
+  let count = 0;
+  for await (const rows of pages) {
+    if (fields && !view.schema && count === 0) checkFields(fields, rows);
+    count += rows.length;
+    await page(fields && (format === "json" || format === "ndjson") ? rows.map((row) => pick(row, fields)) : rows);
+  }
+  await end();
+  return count;
+}
+
+interface ListWriter {
+  page(rows: readonly unknown[]): Promise<void>;
+  end(): Promise<void>;
+}
+
+async function listWriter(own: readonly Column[], options: OutputOptions, write: Write): Promise<ListWriter> {
+  const { fields, format } = options;
+  const select = await selectOf(options);
+  const chosen = fields ? fields.map((key): Column => knownColumn(own, key)) : own;
+  const columns = chosen.map((column) => inColour(column, options));
+  const lines = (rows: readonly unknown[]) => rows.map((row) => `${json(row)}\n`).join("");
+  if (format === "ndjson")
+    return { page: (rows) => write(select ? select(lines(rows)) : lines(rows)), end: async () => {} };
+  if (format === "csv") {
+    let { header } = options;
+    const page = async (rows: readonly unknown[]) => {
+      const text = await csv(rows, columns, { ...options, header });
+      header = false;
+      await write(text);
+    };
+    return { page, end: async () => (header ? page([]) : undefined) };
+  }
+  if (format === "json" && !select) {
+    let begun = false;
+    const page = async (rows: readonly unknown[]) => {
+      if (rows.length === 0) return;
+      const parts = rows.map((row) => `  ${json(row, 2).replaceAll("\n", "\n  ")}`);
+      await write(`${begun ? ",\n" : "[\n"}${parts.join(",\n")}`);
+      begun = true;
+    };
+    return { page, end: () => write(begun ? "\n]\n" : "[]\n") };
+  }
+  const kept: unknown[] = [];
+  const whole = async () => {
+    if (select) return select(`[${kept.map((row) => json(row)).join(",")}]`);
+    return format === "yaml"
+      ? yaml(fields ? kept.map((row) => pick(row, fields)) : kept)
+      : table(kept, columns, options);
+  };
+  return {
+    page: async (rows) => {
+      for (const row of rows) kept.push(row);
+    },
+    end: async () => write(await whole()),
+  };
+}
+
+/** The compiled --jq expression; null without the flag. Refuses an invalid expression. */
+export async function selectOf({ format, jq }: Pick<OutputOptions, "format" | "jq">): Promise<Select | null> {
+  if (jq === undefined) return null;
+  if (format !== "json" && format !== "ndjson")
+    throw usage(`--jq cannot be used with -o ${format}`, "It works with json and ndjson.");
+  const compact = format === "ndjson";
+  const key = `${compact} ${jq}`;
+  const known = compiled.get(key) ?? compileJq(jq, compact);
+  compiled.set(key, known);
+  return known;
+}
+
+// Cached, because commands that print line by line call this for each line.
+const compiled = new Map<string, Promise<Select>>();
+
+/** Renders one object. Tables have a line per field. */
+export async function renderOne(object: unknown, view: Partial<View>, options: OutputOptions): Promise<string> {
+  const { fields, format } = options;
+  const select = await selectOf(options);
+  const own = view.columns && asColumns(view.columns);
+  if (fields) checkFields(fields, view.schema ?? [object]);
+  const whole = fields ? pick(object, fields) : object;
+  if (select) return select(json(whole));
+  if (format === "json") return `${json(whole, 2)}\n`;
+  if (format === "ndjson") return `${json(whole)}\n`;
+  if (format === "yaml") return yaml(whole);
+  if (format === "csv") {
+    const columns = fields ?? own?.map(({ key }) => key) ?? flatKeys(object);
+    return csv(
+      [object],
+      columns.map((key) => ({ key })),
+      options,
+    );
+  }
+  const columns = fields ? fields.map((key) => knownColumn(own ?? [], key)) : own;
+  const lines = (columns ?? flatKeys(object).map((key): Column => ({ key }))).map((column) => ({
+    field: column.header ?? column.key,
+    value: shown(column, object),
+    own: inColour(column, options),
+  }));
+  type Line = (typeof lines)[number];
+  const paint = (text: string, _: unknown, row: unknown) => {
+    const { own: column } = row as Line;
+    return column.paint?.(text, valueAt(object, column.key), object) ?? text;
+  };
+  // The values of a single object are never truncated.
+  return table(lines, [{ key: "field" }, { key: "value", paint }], { ...options, header: false, width: null });
+}
+
+const [GREEN, YELLOW, RED, DIM] = [32, 33, 31, 2];
+/** The names of states in the API, with their colours. */
+const stateColours: Readonly<Record<string, number>> = Object.fromEntries(
+  [
+    [GREEN, "ok online passing pass verified running approved delivered success installed"],
+    [YELLOW, "pending waiting verifying requested acknowledged action_required"],
+    [RED, "failed failing fail error dead denied missing mia gave_up rejected"],
+    [DIM, "offline expired cancelled complete finished"],
+  ].flatMap(([code, words]) =>
+    String(words)
+      .split(" ")
+      .map((word) => [word, Number(code)] as const),
+  ),
+);
+const isState = (key: string): boolean => /(^|\.)(status|state|health|response)$/.test(key);
+
+function inColour(column: Column, { colour }: OutputOptions): Column {
+  if (column.paint || !isState(column.key)) return column;
+  return {
+    ...column,
+    paint: (text, value) => {
+      const code = typeof value === "string" ? stateColours[value.toLowerCase()] : undefined;
+      return code === undefined ? text : colour(code, text);
+    },
+  };
+}
+
+const asColumns = (columns: View["columns"]): Column[] =>
+  columns.map((column) => (typeof column === "string" ? { key: column } : column));
+
+function knownColumn(columns: readonly Column[], key: string): Column {
+  const { header: _, ...known } = columns.find((column) => column.key === key) ?? { key };
+  return known;
+}
+
+/** The fields with simple values, including one level of nesting. */
+function flatKeys(object: unknown): string[] {
+  if (typeof object !== "object" || object === null) return [];
+  return Object.entries(object).flatMap(([key, value]) =>
+    typeof value === "object" && value !== null && !Array.isArray(value)
+      ? Object.keys(value).map((inner) => `${key}.${inner}`)
+      : [key],
+  );
+}
+
+async function csv(
+  rows: readonly unknown[],
+  columns: readonly Column[],
+  { header, width }: OutputOptions,
+): Promise<string> {
+  const { stringify } = await import("csv-stringify/sync");
+  return stringify(
+    rows.map((row) =>
+      columns.map(({ key }) => {
+        const value = valueAt(row, key);
+        if (typeof value === "number") return value;
+        return width === null ? cell(value) : printable(cell(value));
+      }),
+    ),
+    {
+      header,
+      columns: columns.map(({ key }) => ({ key, header: key })),
+      // A spreadsheet would run a cell that begins like a formula. It also treats text after a bare CR as a new cell.
+      escape_formulas: true,
+      quoted_match: /[\r\n]/,
+      record_delimiter: "\n",
+    },
+  );
+}
+
+async function yaml(value: unknown): Promise<string> {
+  const { stringify } = await import("yaml");
+  const options = { lineWidth: 0, aliasDuplicateObjects: false };
+  const text = stringify(value, options);
+  if (visible(text) === text) return text;
+  // YAML interprets escapes only between double quotes.
+  return visible(stringify(value, { ...options, defaultStringType: "QUOTE_DOUBLE", defaultKeyType: "QUOTE_DOUBLE" }));
+}

@@ -1,0 +1,157 @@
+// Renders rows as a table: aligned, escaped for a terminal, and truncated to fit it.
+
+import { printable } from "../../text/printable.ts";
+import { valueAt } from "./fields.ts";
+import { cell } from "./text.ts";
+
+export interface Column {
+  /** Dotted path into the row. */
+  readonly key: string;
+  readonly header?: string;
+  /** The value as shown in the table; the other formats print the value itself. */
+  readonly text?: (value: unknown, row: unknown) => string;
+  /** Colours the finished cell, depending on its value. */
+  readonly paint?: (text: string, value: unknown, row: unknown) => string;
+  /** Minimum width when truncated (10). Columns that identify a row need more. */
+  readonly least?: number;
+  /** Order in which columns are dropped: the highest number first, and among equals the last column first (0). */
+  readonly spare?: number;
+  /** Never truncated: values that people copy, above all secrets. */
+  readonly whole?: boolean;
+}
+
+export interface TableOptions {
+  readonly header: boolean;
+  readonly bold: (text: string) => string;
+  readonly width: number | null;
+  /** Called with the headers of the dropped columns. */
+  readonly leftOut?: (headers: readonly string[]) => void;
+}
+
+const gap = "  ";
+/** Minimum width of a truncated column. */
+const NARROWEST = 10;
+
+export function shown({ key, text }: Column, row: unknown): string {
+  const value = valueAt(row, key);
+  return printable(text ? text(value, row) : cell(value));
+}
+
+const nothing = Object.fromEntries(
+  ["top", "bottom", "left", "right"]
+    .flatMap((side) => [side, `${side}-mid`, `${side}-left`, `${side}-right`])
+    .concat("mid", "mid-mid")
+    .map((name) => [name, ""]),
+);
+
+/**
+ * Renders the table. To keep a row on one line of `width` columns, the widest columns are truncated first, then
+ * columns are dropped.
+ */
+export async function table(
+  rows: readonly unknown[],
+  all: readonly Column[],
+  { header, bold, width, leftOut }: TableOptions,
+): Promise<string> {
+  if (rows.length === 0) return "";
+  const cells = rows.map((row) => all.map((column) => shown(column, row)));
+  const natural = all.map((column, at) =>
+    Math.max(
+      header ? [...headOf(column)].length : 0,
+      most(cells, (line) => [...line[at]!].length),
+    ),
+  );
+  const fitting = fitColumns(all, natural, width);
+  const missing = all.filter((_, at) => !fitting.some((one) => one.at === at));
+  if (missing.length > 0) leftOut?.(missing.map(headOf));
+  const line = (text: (at: number) => string, paint: (text: string, column: Column) => string): Cell[] =>
+    fitting.map(({ at, width }) => {
+      const whole = cut(text(at), width);
+      return { shown: paint(whole, all[at]!), text: whole };
+    });
+  const lines = [
+    ...(header ? [line((at) => headOf(all[at]!), bold)] : []),
+    ...cells.map((texts, index) =>
+      line(
+        (at) => texts[at]!,
+        (text, { paint, key }) => (paint ? paint(text, valueAt(rows[index], key), rows[index]) : text),
+      ),
+    ),
+  ];
+  const narrow = lines.every((cells) => cells.every(({ text }) => onePlaceEach.test(text)));
+  const text = narrow ? aligned(lines) : await alignedByWidth(lines);
+  return `${text
+    .split("\n")
+    .map((line) => line.trimEnd())
+    .join("\n")}\n`;
+}
+
+const headOf = ({ header, key }: Column): string => (header ?? key).toUpperCase();
+
+interface Cell {
+  readonly shown: string;
+  /** The same text without colours. */
+  readonly text: string;
+}
+
+/** Characters that are one column wide on every terminal, and the ellipsis of truncated text. */
+const onePlaceEach = /^[\x20-\x7e…]*$/;
+
+/** A reduce, because spreading hundreds of thousands of items would exceed the limit on arguments. */
+const most = <T>(items: readonly T[], size: (item: T) => number): number =>
+  items.reduce((found, item) => Math.max(found, size(item)), 0);
+
+function aligned(lines: readonly (readonly Cell[])[]): string {
+  const widths = (lines[0] ?? []).map((_, at) => most(lines, (line) => line[at]?.text.length ?? 0));
+  return lines
+    .map((line) => line.map(({ shown, text }, at) => shown + " ".repeat((widths[at] ?? 0) - text.length)).join(gap))
+    .join("\n");
+}
+
+/**
+ * The same for characters that take two columns or none. A library knows their widths, but takes ten times as long.
+ */
+async function alignedByWidth(lines: readonly (readonly Cell[])[]): Promise<string> {
+  const { default: Table } = await import("cli-table3");
+  const table = new Table({
+    chars: { ...nothing, middle: gap },
+    style: { "padding-left": 0, "padding-right": 0, head: [], border: [] },
+  });
+  for (const line of lines) table.push(line.map(({ shown }) => shown));
+  return table.toString();
+}
+
+/** The columns that fit into `width`, and their widths. */
+export function fitColumns(
+  columns: readonly Pick<Column, "whole" | "least" | "spare">[],
+  natural: readonly number[],
+  width: number | null,
+): { at: number; width: number }[] {
+  const kept = columns.map((_, at) => at);
+  if (width === null) return kept.map((at) => ({ at, width: natural[at]! }));
+  const least = (at: number): number =>
+    columns[at]!.whole ? natural[at]! : Math.min(natural[at]!, columns[at]!.least ?? NARROWEST);
+  const room = () => width - gap.length * (kept.length - 1);
+  while (kept.length > 1 && sum(kept.map(least)) > room()) {
+    const [first, ...others] = kept.filter((at) => !columns[at]!.whole);
+    if (first === undefined) break;
+    const spare = (at: number) => columns[at]!.spare ?? 0;
+    const goes = others.reduce((found, at) => (found !== first && spare(found) > spare(at) ? found : at), first);
+    kept.splice(kept.indexOf(goes), 1);
+  }
+  const widths = new Map(kept.map((at) => [at, natural[at]!]));
+  while (sum([...widths.values()]) > room()) {
+    const cuttable = kept.filter((at) => widths.get(at)! > least(at));
+    const [widest] = cuttable.sort((a, b) => widths.get(b)! - widths.get(a)!);
+    if (widest === undefined) break;
+    widths.set(widest, widths.get(widest)! - 1);
+  }
+  return kept.map((at) => ({ at, width: widths.get(at)! }));
+}
+
+const sum = (numbers: readonly number[]): number => numbers.reduce((total, one) => total + one, 0);
+
+export function cut(text: string, width = Number.POSITIVE_INFINITY): string {
+  const letters = [...text];
+  return letters.length <= width ? text : `${letters.slice(0, width - 1).join("")}…`;
+}

@@ -1,0 +1,46 @@
+// Formats values for people.
+import { usage } from "../errors.ts";
+
+export function cell(value: unknown): string {
+  if (value === null || value === undefined) return "";
+  if (typeof value === "string") return value;
+  if (Array.isArray(value) && value.every((member) => typeof member !== "object" || member === null)) {
+    return value.map(cell).join(", ");
+  }
+  return typeof value === "object" ? JSON.stringify(value) : String(value);
+}
+
+const steps: [number, string][] = [
+  [60, "second"],
+  [60, "minute"],
+  [24, "hour"],
+  [30, "day"],
+  [12, "month"],
+  [Number.POSITIVE_INFINITY, "year"],
+];
+
+/** "3 minutes ago"; a time before 2001 means never. */
+export function ago(time: string, now: Date): string {
+  const at = Date.parse(time);
+  if (Number.isNaN(at)) return time;
+  if (at < Date.UTC(2001, 0, 1)) return "never";
+  let amount = Math.round((now.getTime() - at) / 1000);
+  if (amount < 5) return "just now";
+  for (const [size, word] of steps) {
+    if (amount < size) return `${amount} ${word}${amount === 1 ? "" : "s"} ago`;
+    amount = Math.round(amount / size);
+  }
+  return time;
+}
+
+export const plural = (count: number, word: string, many = `${word}s`): string =>
+  `${count} ${count === 1 ? word : many}`;
+
+const units = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
+
+/** `500ms`, `25s`, `10m`, `24h`, `2d`; a number without a unit is in seconds. */
+export function durationMs(text: string, flag: string): number {
+  const [, amount, unit] = /^(\d+(?:\.\d+)?)(ms|s|m|h|d)?$/.exec(text) ?? [];
+  if (amount === undefined) throw usage(`${flag}: ${text} is not a duration`, "Examples: 500ms, 25s, 10m, 24h.");
+  return Number(amount) * units[(unit ?? "s") as keyof typeof units];
+}

@@ -1,0 +1,30 @@
+// Columns of approval requests, and a one-line description of a request.
+import { Approval } from "../../api/approvals.ts";
+import { printable } from "../../text/printable.ts";
+import type { View } from "../output/output.ts";
+import { plural } from "../output/text.ts";
+import { timeColumn } from "./host.ts";
+
+export const approvalView = (relative: boolean, now: Date): View => ({
+  schema: Approval,
+  columns: [
+    { key: "id" },
+    { key: "state" },
+    { key: "action" },
+    { key: "hosts_count", header: "hosts" },
+    { key: "requested_by.email", header: "requested by" },
+    timeColumn("created_at", "asked", relative, now),
+    { key: "decided_by.email", header: "decided by" },
+    { key: "reason" },
+    { key: "error" },
+  ],
+});
+
+const verbs = { delete_hosts: "delete", wipe_host: "wipe" } as const;
+
+/** `wipe box-1, requested by mia@example.com`. */
+export function toldApproval({ action, hosts_count, hosts, requested_by }: Approval): string {
+  const [only] = hosts;
+  const what = hosts_count === 1 && only ? printable(only.display_name) : plural(hosts_count, "host");
+  return `${verbs[action]} ${what}, requested by ${printable(requested_by.email)}`;
+}

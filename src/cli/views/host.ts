@@ -1,0 +1,36 @@
+// Columns of hosts and of host counts.
+import { Host } from "../../api/host.ts";
+import type { View } from "../output/output.ts";
+import type { Column } from "../output/table.ts";
+import { ago } from "../output/text.ts";
+
+export const timeColumn = (key: string, header: string, relative: boolean, now: Date): Column => ({
+  key,
+  header,
+  text: (value) => (typeof value !== "string" ? "" : relative ? ago(value, now) : value),
+});
+
+export const hostView = (relative: boolean, now: Date): View => ({
+  schema: Host,
+  columns: [
+    { key: "id" },
+    { key: "display_name", header: "host", least: 20 },
+    { key: "status" },
+    { key: "platform", spare: 2 },
+    { key: "os_version", header: "os version", spare: 3 },
+    { key: "team_name", header: "team", spare: 1 },
+    timeColumn("seen_time", "last seen", relative, now),
+  ],
+});
+
+export interface Counted {
+  readonly what: string;
+  readonly hosts: number;
+}
+
+/** Converts counts of hosts to rows of a table for people. */
+export const counted = <T extends { readonly hosts_count: number }>(
+  rows: readonly T[],
+  nameOf: (row: T) => string,
+): Counted[] => rows.map((row) => ({ what: nameOf(row) || "(unknown)", hosts: row.hosts_count }));
+export const countedView: View = { columns: [{ key: "what", header: "" }, { key: "hosts" }] };

@@ -1,0 +1,48 @@
+import * as Flags from "@oclif/core/flags";
+import { LabelItem } from "../../api/labels.ts";
+import { listOf } from "../flags.ts";
+import type { View } from "../output/output.ts";
+
+export const labelView: View = {
+  schema: LabelItem,
+  columns: [
+    { key: "id" },
+    { key: "name" },
+    { key: "label_type", header: "type" },
+    { key: "label_membership_type", header: "members" },
+    { key: "platform" },
+    { key: "count", header: "hosts" },
+    { key: "description" },
+  ],
+};
+
+export const memberFlags = {
+  hosts: Flags.string({
+    summary: "Hosts in the label, by serial number, uuid or hostname.",
+    helpValue: "HOST,HOST",
+    multiple: true,
+  }),
+  "host-ids": Flags.string({ summary: "Hosts in the label, by id.", helpValue: "ID,ID", multiple: true }),
+};
+
+/** Body fields from the member flags; an empty value is an empty list. */
+export function memberFields(flags: {
+  hosts?: string[] | undefined;
+  "host-ids"?: string[] | undefined;
+}): Record<string, unknown> {
+  return {
+    ...(flags.hosts === undefined ? {} : { hosts: listOf(flags.hosts) }),
+    // A value that is not a number is passed on, so that the server reports the error.
+    ...(flags["host-ids"] === undefined
+      ? {}
+      : { host_ids: listOf(flags["host-ids"]).map((id) => (/^\d{1,15}$/.test(id) ? Number(id) : id)) }),
+  };
+}
+
+/** Warns about unknown hosts, because the server ignores names that match no host. */
+export function tellUnknown(given: Record<string, unknown>, count: number, warn: (text: string) => void): void {
+  const named = given.hosts ?? given.host_ids;
+  if (!Array.isArray(named)) return;
+  const names = new Set(named).size;
+  if (count < names) warn(`${names} hosts were given; ${count} of them are known and were added to the label`);
+}

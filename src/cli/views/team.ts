@@ -1,0 +1,38 @@
+import * as Flags from "@oclif/core/flags";
+import { Team } from "../../api/teams.ts";
+import type { View } from "../output/output.ts";
+
+/** Whether the text means hosts without a team. */
+export const isNoTeam = (text: string): boolean => text === "0" || /^(none|no team)$/i.test(text);
+
+export const teamView: View = {
+  schema: Team,
+  columns: [
+    { key: "id" },
+    { key: "name" },
+    { key: "description" },
+    { key: "host_count", header: "hosts" },
+    { key: "user_count", header: "users" },
+  ],
+};
+
+export const teamFlags = {
+  description: Flags.string({ summary: "Purpose of the team." }),
+  "host-expiry-enabled": Flags.boolean({
+    summary: "Delete hosts that have not been seen for a number of days.",
+    allowNo: true,
+  }),
+  "host-expiry-window": Flags.integer({ summary: "Number of days after which such a host is deleted.", min: 1 }),
+};
+
+/** The body fields from the flags. */
+export function teamFields(flags: Readonly<Record<string, unknown>>): Record<string, unknown> {
+  const expiry = {
+    ...(flags["host-expiry-enabled"] === undefined ? {} : { host_expiry_enabled: flags["host-expiry-enabled"] }),
+    ...(flags["host-expiry-window"] === undefined ? {} : { host_expiry_window: flags["host-expiry-window"] }),
+  };
+  return {
+    ...(flags.description === undefined ? {} : { description: flags.description }),
+    ...(Object.keys(expiry).length === 0 ? {} : { host_expiry_settings: expiry }),
+  };
+}

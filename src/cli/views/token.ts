@@ -1,0 +1,18 @@
+import { ApiToken } from "../../api/tokens.ts";
+import type { View } from "../output/output.ts";
+import { timeColumn } from "./host.ts";
+
+export const tokenView = (relative: boolean, now: Date): View => ({
+  schema: ApiToken,
+  columns: [
+    { key: "id" },
+    { key: "name" },
+    timeColumn("accessed_at", "last used", relative, now),
+    { key: "expires_at", header: "ends" },
+    {
+      key: "endpoints",
+      header: "limited to",
+      text: (value) => (Array.isArray(value) ? value.join(", ") : ""),
+    },
+  ],
+});

@@ -1,0 +1,53 @@
+// The server's state in the form in which the desired state is built and compared with it.
+import type { ConfigurationState, ThingKey } from "../../api/configuration.ts";
+import type { Known } from "../files/collect.ts";
+import type { Place, Problems } from "../files/problems.ts";
+import type { GivenSecret } from "../files/says.ts";
+import { type Json, keyOf, type Owner, type Thing } from "../plan/diff.ts";
+
+/** The server's state, as far as files can express it. */
+export class Current {
+  readonly state: ConfigurationState;
+  readonly #values: ReadonlyMap<string, Json>;
+
+  constructor(state: ConfigurationState) {
+    this.state = state;
+    this.#values = new Map(state.things.map((thing) => [keyOf(thing as Thing), thing.value as Json]));
+  }
+  value(kind: ThingKey["kind"], owner: ThingKey["owner"], name: string = kind): Json | undefined {
+    return this.#values.get(keyOf({ kind, owner, name }));
+  }
+  get isPremium(): boolean {
+    return this.state.tier === "premium";
+  }
+}
+
+export const knownLabels = ({ builtin_labels, labels }: ConfigurationState): Known => ({
+  builtinLabels: new Set(builtin_labels),
+  labels: new Set(labels),
+});
+
+/** The server refuses two names that differ by case alone, and refuses to rename. */
+export function checkTeamNames(
+  teams: readonly { name: string | null; nameAt: Place }[],
+  { things }: ConfigurationState,
+  problems: Problems,
+): void {
+  const there = new Map(
+    things.filter(({ kind }) => kind === "team").map(({ name }) => [name.toLowerCase(), name] as const),
+  );
+  for (const { name, nameAt } of teams) {
+    const held = there.get(name!.toLowerCase());
+    if (held !== undefined && held !== name)
+      problems.error(
+        nameAt,
+        `the team is called ${held} on the server: names of teams must differ in more than letter case`,
+      );
+  }
+}
+
+/** They keep their values if the key is absent. */
+export const secretsThings = (owner: Owner, given: readonly GivenSecret[] | undefined): Thing[] =>
+  given
+    ? [{ kind: "enroll_secrets", owner, name: "enroll_secrets", value: { secrets: given.map(({ ref }) => ref) } }]
+    : [];

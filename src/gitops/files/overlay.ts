@@ -1,0 +1,63 @@
+// Builds whole values from the partial values of files.
+import { z } from "zod";
+import { spellingsOf, unwrapped } from "../schema/loosen.ts";
+import type { CheckOptions } from "./check.ts";
+import { dotted } from "./check.ts";
+import { placeOf, type Tree } from "./tree.ts";
+
+export type Value = Readonly<Record<string, unknown>>;
+export const isObject = (value: unknown): value is Value =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
+
+/**
+ * Merges the given value into `base`, which is complete: objects with named fields are merged; texts, lists and free
+ * maps are
+ * replaced. Fields that `base` does not have are not stored by the server.
+ */
+export function overlay(schema: z.ZodType, base: unknown, given: unknown): unknown {
+  if (given === undefined || given === null) return base;
+  const inner = unwrapped(schema);
+  if (!(inner instanceof z.ZodObject) || !isObject(given) || !isObject(base)) return given;
+  const result: Record<string, unknown> = { ...base };
+  for (const [key, value] of Object.entries(given)) {
+    const field = inner.shape[key] as z.ZodType | undefined;
+    if (field && Object.hasOwn(base, key)) result[key] = overlay(field, base[key], value);
+  }
+  return result;
+}
+
+/** The value under the server's spellings. Both spellings of one key are an error, the older one alone a warning. */
+export function respelled(schema: z.ZodType, value: unknown, tree: Tree, name: string, options: CheckOptions): unknown {
+  return walk(schema, value, []);
+
+  function walk(at: z.ZodType, part: unknown, path: readonly string[]): unknown {
+    const inner = unwrapped(at);
+    if (!(inner instanceof z.ZodObject) || !isObject(part)) return part;
+    const result: Record<string, unknown> = {};
+    for (const [key, one] of Object.entries(part))
+      result[key] = walk(inner.shape[key] as z.ZodType, one, [...path, key]);
+    for (const { key, older, newer } of spellingsOf(inner)) {
+      if (isGiven(result[older]))
+        sayOlder(options, tree, name, { from: [...path, older], to: [...path, newer] }, isGiven(result[newer]));
+      const given = result[newer] ?? result[older];
+      delete result[older];
+      delete result[newer];
+      if (given !== undefined) result[key] = given;
+    }
+    return result;
+  }
+}
+
+const isGiven = (value: unknown): boolean => value !== undefined && value !== null;
+
+export function sayOlder(
+  { problems }: CheckOptions,
+  tree: Tree,
+  name: string,
+  { from, to }: { from: readonly string[]; to: readonly string[] },
+  both: boolean,
+): void {
+  const [older, newer] = [dotted(name, from), dotted(name, to)];
+  if (both) problems.error(placeOf(tree, from), `${older} and ${newer} are the same setting: give only one of them`);
+  else problems.warn(placeOf(tree, from), `${older} is an older name of ${newer}`);
+}

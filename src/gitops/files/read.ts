@@ -1,0 +1,84 @@
+// Reads all files of a run and checks them against the schemas. Every problem of every file is reported with its
+// place.
+
+import type { Owner } from "../plan/diff.ts";
+import { type Collected, collect, ownerOf } from "./collect.ts";
+import { readDocuments, type Spec } from "./documents.ts";
+import { newSources } from "./include.ts";
+import { Problems } from "./problems.ts";
+import { type GivenSecret, type Says, whatItSays } from "./says.ts";
+import { readScopes, type Scope } from "./scope.ts";
+import { SecretTexts } from "./secrets.ts";
+import type { Environment } from "./substitute.ts";
+
+export interface ReadOptions {
+  /** The environment in which `$NAME` is looked up. */
+  readonly environment: Environment;
+  /** Paths are resolved and shown relative to this folder. */
+  readonly directory: string;
+  /** Unknown nested keys become warnings. */
+  readonly allowUnknownKeys: boolean;
+  /** The content of the path `-`. */
+  readonly stdin?: string | null;
+}
+
+export interface FileScope extends Scope {
+  readonly owner: Owner;
+  readonly says: Says;
+}
+
+/** The content of the files. If `problems.failed` is true, only the messages are of use. */
+export interface Files {
+  readonly scopes: readonly FileScope[];
+  readonly items: Collected;
+  /** For files in the older format, which have no scopes; otherwise null. */
+  readonly specs: readonly Spec[] | null;
+  readonly problems: Problems;
+  /** Secret texts by reference, as `POST /spec/state` and `POST /spec/apply` take them. */
+  readonly secrets: ReadonlyMap<string, string>;
+  /** Hosts that manual labels name. */
+  readonly hosts: readonly (string | number)[];
+}
+
+export async function readFiles(
+  paths: readonly string[],
+  { environment, directory, allowUnknownKeys, stdin = null }: ReadOptions,
+): Promise<Files> {
+  const problems = new Problems();
+  const sources = newSources(environment, directory, problems, stdin);
+  const options = { problems, allowUnknownKeys };
+  const secrets = new SecretTexts(problems);
+  const documents = await readDocuments(paths, sources, secrets, options);
+  if (documents) return filesOf([], documents.items, problems, secrets, documents.specs);
+  const scopes = (await readScopes(paths, sources)).map((scope) => ({
+    ...scope,
+    owner: ownerOf(scope),
+    says: whatItSays(scope, secrets, options),
+  }));
+  return filesOf(scopes, collect(scopes, options), problems, secrets, null);
+}
+
+function filesOf(
+  scopes: readonly FileScope[],
+  items: Collected,
+  problems: Problems,
+  { texts }: SecretTexts,
+  specs: readonly Spec[] | null,
+): Files {
+  checkSecretsDiffer(
+    [...scopes.map(({ says }) => says), ...(specs ?? [])].flatMap((one) => one.secrets ?? []),
+    problems,
+  );
+  const hosts = [...new Set(items.labels.flatMap(({ value }) => value.hosts ?? []))];
+  return { scopes, items, specs, problems, secrets: texts, hosts };
+}
+
+/** The enroll secret decides which team a host joins, so no two owners can have the same. */
+function checkSecretsDiffer(given: readonly GivenSecret[], problems: Problems): void {
+  const seen = new Map<string, GivenSecret>();
+  for (const one of given) {
+    const before = seen.get(JSON.stringify(one.ref))?.at;
+    if (!before) seen.set(JSON.stringify(one.ref), one);
+    else problems.error(one.at, `the same enroll secret is already in ${before.file}:${before.line}`);
+  }
+}

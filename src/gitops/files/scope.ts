@@ -1,0 +1,212 @@
+// The main files: which kind each one is, and its sections with everything that they include.
+import { basename } from "node:path";
+import { nearest } from "../../text/nearest.ts";
+import { isEmpty } from "../schema/not-built.ts";
+import { absolute, type Item, listItems, readTree, type Sources, section, shownAs } from "./include.ts";
+import { type Place, startOf } from "./problems.ts";
+import { type Entry, type Mapping, plain, shownKey, type Tree } from "./tree.ts";
+import { readYaraRules, type YaraText } from "./yara.ts";
+
+type ScopeKind = "global" | "team" | "no_team";
+const SECTIONS = ["org_settings", "team_settings", "agent_options", "controls"] as const;
+const LISTS = ["labels", "policies", "queries"] as const;
+export type SectionName = (typeof SECTIONS)[number];
+export type ListName = (typeof LISTS)[number];
+
+export interface Section {
+  /** Null if the section is given but empty. */
+  readonly tree: Tree | null;
+  /** The file that paths in it are relative to. */
+  readonly file: string;
+  readonly key: Place;
+  /** The key as spelled in the file. */
+  readonly called: string;
+}
+
+interface ItemList {
+  readonly items: readonly Item[];
+  readonly key: Place;
+  readonly called: string;
+}
+
+/** One parsed main file. Sections that are not in the file are absent here. */
+export interface Scope {
+  readonly kind: ScopeKind;
+  /** The path as shown to the user. */
+  readonly file: string;
+  /** The team's name; null in the global file. */
+  readonly name: string | null;
+  readonly nameAt: Place;
+  readonly sections: Readonly<Partial<Record<SectionName, Section>>>;
+  readonly lists: Readonly<Partial<Record<ListName, ItemList>>>;
+  readonly software: Entry | null;
+  /** From org_settings, with the texts of the files that it names. */
+  readonly yaraRules: readonly YaraText[];
+}
+
+/** Newer spellings, and the names that are used for them in this code. */
+export const spellings: Readonly<Record<string, string>> = { settings: "team_settings", reports: "queries" };
+export const topLevelKeys: readonly string[] = [
+  "name",
+  "software",
+  "custom_host_vitals",
+  ...SECTIONS,
+  ...LISTS,
+  ...Object.keys(spellings),
+];
+const NO_TEAM: Readonly<Record<string, string>> = { "no team": "no-team.yml", unassigned: "unassigned.yml" };
+
+/** Reads one main file; returns null if the rest of it cannot be read. */
+async function readScope(path: string, sources: Sources): Promise<Scope | null> {
+  const { problems } = sources;
+  const whole = absolute(path, sources);
+  const shown = shownAs(whole, sources);
+  const root = await readTree(whole, startOf(shown), sources);
+  if (root === null) {
+    // A file that was emptied by mistake must not pass for one that asks for nothing.
+    if (sources.trees.has(whole) && !problems.all.some(({ file }) => file === shown))
+      problems.error(startOf(shown), "the file is empty: add org_settings or name, or do not pass the file");
+    return null;
+  }
+  if (root.kind !== "map") {
+    problems.error(root.at, "the file must be an object with org_settings or name");
+    return null;
+  }
+  const entries = topLevel(root, sources);
+  const identity = identify(entries, root, shown, sources);
+  if (identity === null) return null;
+  const sections: Partial<Record<SectionName, Section>> = {};
+  for (const name of SECTIONS) {
+    const entry = entries.get(name);
+    if (!entry) continue;
+    const found = await section(entry, whole, sources);
+    if (found) sections[name] = { ...found, key: entry.key, called: calledIn(root, name) };
+  }
+  const lists: Partial<Record<ListName, ItemList>> = {};
+  for (const name of LISTS) {
+    const entry = entries.get(name);
+    if (!entry) continue;
+    const called = calledIn(root, name);
+    lists[name] = { items: await listItems(entry.value, whole, called, sources), key: entry.key, called };
+  }
+  const org = sections.org_settings;
+  const yaraRules = org ? await readYaraRules(org, sources) : [];
+  return { ...identity, file: shown, sections, lists, software: entries.get("software") ?? null, yaraRules };
+}
+
+const calledIn = ({ entries }: Mapping, name: string): string =>
+  Object.keys(spellings).find((newer) => spellings[newer] === name && entries.has(newer)) ?? name;
+
+/** The entries under the names that are used in this code. */
+function topLevel({ entries }: Mapping, { problems }: Sources): Map<string, Entry> {
+  const found = new Map<string, Entry>();
+  for (const [key, entry] of entries) {
+    if (topLevelKeys.includes(key)) found.set(key, entry);
+    else {
+      const near = entry.isHidden ? undefined : nearest(key, topLevelKeys);
+      problems.error(entry.key, `unknown key ${shownKey(key, entry)}${near ? `; did you mean ${near}?` : ""}`);
+    }
+  }
+  for (const [newer, older] of Object.entries(spellings)) {
+    const both = [found.get(newer), found.get(older)];
+    if (both[0] && both[1])
+      problems.error(both[1].key, `${older} and ${newer} are the same setting: give only one of them`);
+    else if (both[1]) problems.warn(both[1].key, `${older} is an older name of ${newer}`);
+    if (both[0]) found.set(older, both[0]);
+    found.delete(newer);
+  }
+  const vitals = found.get("custom_host_vitals");
+  if (vitals && !isEmpty(plain(vitals.value)))
+    problems.error(vitals.key, "custom_host_vitals: this server does not support custom host vitals yet");
+  return found;
+}
+
+function identify(
+  entries: ReadonlyMap<string, Entry>,
+  root: Mapping,
+  shown: string,
+  { problems }: Sources,
+): Pick<Scope, "kind" | "name" | "nameAt"> | null {
+  const org = entries.get("org_settings");
+  const named = entries.get("name");
+  if (org) {
+    for (const key of ["name", "team_settings"] as const)
+      if (entries.has(key)) problems.error(entries.get(key)!.key, `${key} cannot be used together with org_settings`);
+    return { kind: "global", name: null, nameAt: org.key };
+  }
+  if (!named) {
+    problems.error(root.at, "the file needs org_settings (the global file) or name (a team's)");
+    return null;
+  }
+  const { value } = named;
+  const name = value.kind === "leaf" && typeof value.value === "string" ? value.value.normalize("NFC").trim() : "";
+  if (name === "") {
+    problems.error(value.at, "name must be the name of a team");
+    return null;
+  }
+  if (name.toLowerCase() === "all teams") {
+    problems.error(value.at, `${name} is not the name of a team`);
+    return null;
+  }
+  const file = NO_TEAM[name.toLowerCase()];
+  if (file === undefined) return { kind: "team", name, nameAt: value.at };
+  if (basename(shown) !== file) {
+    problems.error(value.at, `the file for ${name} must be called ${file}`);
+    return null;
+  }
+  return { kind: "no_team", name, nameAt: value.at };
+}
+
+/** Reads all main files, and checks the rules between them. */
+export async function readScopes(paths: readonly string[], sources: Sources): Promise<Scope[]> {
+  const { problems } = sources;
+  const scopes: Scope[] = [];
+  for (const path of paths) {
+    if (basename(path).trim() === "" || basename(path).length > 255) {
+      problems.error(startOf(path.trim() === "" ? "-f" : path), "the file name must have 1 to 255 characters");
+      continue;
+    }
+    const scope = await readScope(path, sources);
+    if (scope) scopes.push(scope);
+  }
+  const [first, ...others] = scopes.filter(({ kind }) => kind === "global");
+  for (const { nameAt } of others) problems.error(nameAt, `there is another global file: ${first!.file}`);
+  const [noTeam, ...more] = scopes.filter(({ kind }) => kind === "no_team");
+  for (const { nameAt } of more)
+    problems.error(nameAt, `there is another file for hosts without a team: ${noTeam!.file}`);
+  if (noTeam && !first)
+    problems.error(noTeam.nameAt, "the file for hosts without a team needs the global file in the same run");
+  uniqueTeams(scopes, sources);
+  if (first) oneControls(first, noTeam, sources);
+  return scopes;
+}
+
+function uniqueTeams(scopes: readonly Scope[], { problems }: Sources): void {
+  const seen = new Map<string, Scope>();
+  for (const scope of scopes) {
+    if (scope.kind !== "team") continue;
+    const key = scope.name!.toLowerCase();
+    const before = seen.get(key);
+    if (!before) seen.set(key, scope);
+    else
+      problems.error(
+        scope.nameAt,
+        `team ${scope.name} is also in ${before.file} (names of teams must differ in more than letter case)`,
+      );
+  }
+}
+
+/** Exactly one of the global file and the no-team file defines the settings of hosts without a team. */
+function oneControls(first: Scope, noTeam: Scope | undefined, { problems }: Sources): void {
+  const defined = [first, noTeam].filter((scope): scope is Scope => {
+    const tree = scope?.sections.controls?.tree;
+    return tree !== undefined && tree !== null && !(tree.kind === "leaf" && tree.value === null);
+  });
+  if (defined.length === 2)
+    problems.error(
+      defined[1]!.sections.controls!.key,
+      `controls are also in ${first.file}: only one of the two files may have them`,
+    );
+  if (defined.length === 0)
+    problems.error(first.nameAt, "controls must be in the global file, or in the one for hosts without a team");
+}

@@ -1,0 +1,132 @@
+// The changes that bring the server to the desired state: a pure comparison by object and field.
+import { type ThingKind, thingKinds } from "../../api/configuration.ts";
+
+export type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json };
+
+/** The owner: null for global objects, a team's name, or the hosts without a team. */
+export type Owner = string | null;
+
+export interface Thing {
+  readonly kind: ThingKind;
+  readonly owner: Owner;
+  /** The name of the section, label, policy and so on. A kind with one object per scope uses the kind's name. */
+  readonly name: string;
+  readonly value: Json;
+}
+
+export interface FieldChange {
+  /** A dotted path; empty if the value is not an object. */
+  readonly path: string;
+  /** Absent if the field is new or removed. */
+  readonly old?: Json;
+  readonly new?: Json;
+  /** A secret that differs: its values are never shown. */
+  readonly isSecret?: true;
+}
+
+export interface Change {
+  readonly action: "create" | "update" | "delete";
+  readonly kind: ThingKind;
+  readonly owner: Owner;
+  readonly name: string;
+  /** For updates: the fields that differ, in the order of the files. */
+  readonly fields: readonly FieldChange[];
+  /** The desired value; null for deletions. */
+  readonly value: Json;
+}
+
+/** A secret in a value: only the server can compare it with the stored one. */
+export interface SecretRef {
+  readonly $secret: string;
+}
+export const isSecretRef = (value: Json | undefined): value is { $secret: string } =>
+  isRecord(value) && typeof value.$secret === "string" && Object.keys(value).length === 1;
+
+export const keyOf = ({ kind, owner, name }: Pick<Thing, "kind" | "owner" | "name">): string =>
+  JSON.stringify([kind, owner, name]);
+
+/** Objects that are on the server but not in the files are deleted if `isComplete` returns true for them. */
+export function diff(
+  current: readonly Thing[],
+  desired: readonly Thing[],
+  isComplete: (thing: Thing) => boolean,
+): Change[] {
+  const before = new Map(current.map((thing) => [keyOf(thing), thing]));
+  const changes: Change[] = [];
+  for (const thing of desired) {
+    const { kind, owner, name, value } = thing;
+    const old = before.get(keyOf(thing));
+    before.delete(keyOf(thing));
+    if (!old) changes.push({ action: "create", kind, owner, name, fields: [], value });
+    else {
+      const fields = differences(inAnyOrder(kind, old.value), inAnyOrder(kind, value));
+      if (fields.length > 0) changes.push({ action: "update", kind, owner, name, fields, value });
+    }
+  }
+  for (const thing of before.values())
+    if (isComplete(thing)) {
+      const { kind, owner, name } = thing;
+      changes.push({ action: "delete", kind, owner, name, fields: [], value: null });
+    }
+  return changes.sort(inOrder);
+}
+
+/** Enroll secrets are compared as a set. */
+function inAnyOrder(kind: ThingKind, value: Json): Json {
+  if (kind !== "enroll_secrets" || !isRecord(value) || !Array.isArray(value.secrets)) return value;
+  return { ...value, secrets: value.secrets.toSorted((a, b) => compareTexts(JSON.stringify(a), JSON.stringify(b))) };
+}
+
+const actions = ["create", "update", "delete"] as const;
+
+/** Sorted by kind in order of dependency, then owner, name and action, so that equal plans read the same. */
+function inOrder(a: Change, b: Change): number {
+  return (
+    thingKinds.indexOf(a.kind) - thingKinds.indexOf(b.kind) ||
+    compareTexts(a.owner ?? "", b.owner ?? "") ||
+    compareTexts(a.name, b.name) ||
+    actions.indexOf(a.action) - actions.indexOf(b.action)
+  );
+}
+
+const compareTexts = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
+
+/** The leaves in which two values differ. Objects are compared key by key, lists as a whole. */
+export function differences(old: Json | undefined, wanted: Json | undefined, path = ""): FieldChange[] {
+  if (isSecretRef(wanted) || isSecretRef(old))
+    return isSecretRef(wanted) && isSecretRef(old) && wanted.$secret === old.$secret ? [] : [{ path, isSecret: true }];
+  if (isRecord(old) && isRecord(wanted)) {
+    const keys = [...new Set([...Object.keys(wanted), ...Object.keys(old)])];
+    return keys.flatMap((key) => differences(own(old, key), own(wanted, key), path === "" ? key : `${path}.${key}`));
+  }
+  if (isSame(old, wanted)) return [];
+  const [before, after] = [
+    old === undefined ? {} : { old: masked(old) },
+    wanted === undefined ? {} : { new: masked(wanted) },
+  ];
+  if (isSame(before.old, after.new)) return [{ path, isSecret: true }];
+  return [{ path, ...before, ...after }];
+}
+
+/** The value as it may be shown: a reference is derived from its secret and would help to guess it. */
+export function masked(value: Json): Json {
+  if (isSecretRef(value)) return "(secret)";
+  if (Array.isArray(value)) return value.map(masked);
+  if (!isRecord(value)) return value;
+  return Object.fromEntries(Object.entries(value).map(([key, one]) => [key, masked(one)]));
+}
+
+const own = (value: { readonly [key: string]: Json }, key: string): Json | undefined =>
+  Object.hasOwn(value, key) ? value[key] : undefined;
+
+export const isRecord = (value: Json | undefined): value is { readonly [key: string]: Json } =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
+
+/** Equality as JSON values, regardless of the order of keys. */
+export function isSame(a: Json | undefined, b: Json | undefined): boolean {
+  if (a === b) return true;
+  if (Array.isArray(a) && Array.isArray(b)) return a.length === b.length && a.every((item, i) => isSame(item, b[i]));
+  if (!isRecord(a) || !isRecord(b)) return false;
+  const keys = Object.keys(a);
+  return keys.length === Object.keys(b).length && keys.every((key) => Object.hasOwn(b, key) && isSame(a[key], b[key]));
+}

@@ -1,0 +1,28 @@
+// Refuses implausibly many deletions, such as those from an emptied file or from a glob that no longer matches.
+import { type ThingKind, thingKinds } from "../../api/configuration.ts";
+import type { Change } from "./diff.ts";
+
+/** With fewer objects of a kind, a share means little. */
+const SHARE_FROM = 20;
+const SHARE = 0.25;
+export const DEFAULT_MAX_DELETES = 20;
+
+/** Why the deletions must be allowed explicitly; null if they need not. */
+export function guardRemovals(
+  changes: readonly Change[],
+  current: readonly { readonly kind: ThingKind }[],
+  most: number,
+): string | null {
+  const removed = changes.filter(({ action }) => action === "delete");
+  if (removed.length > most) return `the plan removes ${removed.length} objects, more than ${most}`;
+  for (const kind of thingKinds) {
+    const there = count(current, kind);
+    const gone = count(removed, kind);
+    if (there >= SHARE_FROM && gone > there * SHARE)
+      return `the plan removes ${gone} of ${there} (${kind.replaceAll("_", " ")}), more than a quarter`;
+  }
+  return null;
+}
+
+const count = (things: readonly { readonly kind: ThingKind }[], kind: ThingKind): number =>
+  things.filter((thing) => thing.kind === kind).length;

@@ -1,0 +1,79 @@
+// Computes the changes between the server's state and the files, and the request that applies them.
+import type { ConfigurationState, Pin, StateThing, ThingChange, ThingKind } from "../../api/configuration.ts";
+import { type Change, diff, isRecord, isSecretRef, type Json, keyOf, type Thing } from "./diff.ts";
+
+/** All other kinds are part of a scope and are deleted with it. */
+const deletable: ReadonlySet<ThingKind> = new Set([
+  "certificate_authority",
+  "label",
+  "team",
+  "policy",
+  "query",
+] satisfies ThingKind[]);
+
+export interface Wanted {
+  readonly things: readonly Thing[];
+  /** Whether the files are the complete list of this kind in this scope, so that other objects are deleted. */
+  isComplete(thing: Thing): boolean;
+}
+
+export function planOf({ things }: Pick<ConfigurationState, "things">, wanted: Wanted): Change[] {
+  const named = teamsOf(wanted.things);
+  const there = teamsOf(things);
+  const fresh = [...named].filter((name) => !there.has(name));
+  // The objects of a deleted team are deleted with it: each of them is shown and counted.
+  const leaving = teamsOf(things.filter((thing) => !named.has(thing.name) && wanted.isComplete(thing)));
+  const goes = (thing: Thing) =>
+    deletable.has(thing.kind) && (wanted.isComplete(thing) || (thing.owner !== null && leaving.has(thing.owner)));
+  return diff([...things, ...fresh.flatMap((name) => ofNewTeam(name))], wanted.things, goes);
+}
+
+const teamsOf = (things: readonly Pick<Thing, "kind" | "name">[]): Set<string> =>
+  new Set(things.filter(({ kind }) => kind === "team").map(({ name }) => name));
+
+/** Kinds that a new team does not have. Its settings exist from the start, but depend on the organization's. */
+const ofNewTeam = (owner: string): Thing[] => [
+  { kind: "agent_options", owner, name: "agent_options", value: null },
+  { kind: "enroll_secrets", owner, name: "enroll_secrets", value: { secrets: [] } },
+];
+
+/** Teams of the server that the files do not name. */
+export const otherTeams = (things: readonly Thing[], wanted: readonly Thing[]): string[] => {
+  const named = teamsOf(wanted);
+  return [...teamsOf(things)].filter((name) => !named.has(name)).sort();
+};
+
+/** Kinds that are part of their scope exist as soon as the scope does. */
+export const toThingChange = ({ action, kind, owner, name, value }: Change): ThingChange => ({
+  action: deletable.has(kind) ? action : "update",
+  kind,
+  owner,
+  name,
+  ...(action === "delete" ? {} : { value: value as ThingChange["value"] }),
+});
+
+const revisionPin = ({ kind, owner, name, revision }: StateThing): Pin => ({ kind, owner, name, revision });
+const absentPin = ({ kind, owner, name }: Change): Pin => ({ kind, owner, name, revision: null });
+
+/** The revisions that the apply checks: of changed objects only, or of everything. */
+export function pinsOf(things: readonly StateThing[], changes: readonly Change[], all: boolean): Pin[] {
+  const touched = new Set(changes.map(keyOf));
+  return [
+    ...things.filter((thing) => all || touched.has(keyOf(thing))).map(revisionPin),
+    ...changes.filter(({ action, kind }) => action === "create" && deletable.has(kind)).map(absentPin),
+  ];
+}
+
+/** The secrets that the changes refer to: no others are sent or saved. */
+export function secretsOf(changes: readonly Change[], known: ReadonlyMap<string, string>): Record<string, string> {
+  const used: Record<string, string> = {};
+  const walk = (value: Json): void => {
+    if (isSecretRef(value)) {
+      const text = known.get(value.$secret);
+      if (text !== undefined) used[value.$secret] = text;
+    } else if (Array.isArray(value)) value.forEach(walk);
+    else if (isRecord(value)) Object.values(value).forEach(walk);
+  };
+  for (const { value } of changes) walk(value);
+  return used;
+}

@@ -1,0 +1,198 @@
+// Rendering of a plan for people: on a terminal and in a pull request.
+import { createTwoFilesPatch } from "diff";
+import type { ThingKind } from "../../api/configuration.ts";
+import { printable, printableLines, visible } from "../../text/printable.ts";
+import { type Change, type FieldChange, isRecord, type Json, masked, type Owner } from "./diff.ts";
+
+export interface Paint {
+  added(text: string): string;
+  changed(text: string): string;
+  removed(text: string): string;
+  faint(text: string): string;
+}
+const same = (text: string) => text;
+export const unpainted: Paint = { added: same, changed: same, removed: same, faint: same };
+
+const nouns: Readonly<Record<ThingKind, string>> = {
+  config: "settings",
+  certificate_authority: "certificate authority",
+  label: "label",
+  team: "team",
+  agent_options: "agent options",
+  team_settings: "team settings",
+  enroll_secrets: "enroll secrets",
+  policy: "policy",
+  query: "query",
+};
+const signs = { create: "+", update: "~", delete: "-" } as const;
+/** Kinds with one object per scope need no name. */
+const single = new Set<ThingKind>(["agent_options", "team_settings", "enroll_secrets"]);
+
+const owned = (owner: Owner): string =>
+  owner === null ? "" : ` (${owner === "No team" ? "no team" : `team ${owner}`})`;
+
+export const titleOf = ({ kind, owner, name }: Pick<Change, "kind" | "owner" | "name">): string =>
+  printable(
+    `${nouns[kind]}${single.has(kind) ? "" : ` ${JSON.stringify(name)}`}${kind === "team" ? "" : owned(owner)}`,
+  );
+
+export interface Summary {
+  readonly add: number;
+  readonly change: number;
+  readonly remove: number;
+}
+
+export const summaryOf = (changes: readonly Change[]): Summary => ({
+  add: changes.filter(({ action }) => action === "create").length,
+  change: changes.filter(({ action }) => action === "update").length,
+  remove: changes.filter(({ action }) => action === "delete").length,
+});
+
+/** A value that is longer than a line, or has several, is shown as a patch. */
+const LINE = 100;
+/** The maximum number of lines shown per patch: nobody reads an endless report. */
+const PATCH_MAX = 200;
+
+/** The action and its object, and below it, indented, the fields. */
+export function renderChange(
+  change: Change,
+  paint: Paint = unpainted,
+  words: Readonly<Record<Change["action"], string>> = signs,
+): string[] {
+  const colour = { create: paint.added, update: paint.changed, delete: paint.removed }[change.action];
+  return [
+    colour(`${words[change.action]} ${titleOf(change)}`),
+    ...(change.action === "create" ? valueLines(change.value, paint) : []),
+    ...change.fields.flatMap((field) => fieldLines(field, paint)),
+  ];
+}
+
+export function renderPlan(changes: readonly Change[], paint: Paint = unpainted): string {
+  if (changes.length === 0) return "No changes: the server matches the files.\n";
+  const lines = changes.flatMap((change) => renderChange(change, paint));
+  const { add, change, remove } = summaryOf(changes);
+  const removing = remove > 0 ? paint.removed(`${remove} to remove`) : "0 to remove";
+  return `${lines.join("\n")}\n\nPlan: ${add} to add, ${change} to change, ${removing}.\n`;
+}
+
+/** The fields of a new object, without the empty ones. */
+function valueLines(value: Json, paint: Paint): string[] {
+  if (!isRecord(value)) return [];
+  return Object.entries(value).flatMap(([key, given]) => {
+    if (isEmpty(given)) return [];
+    const one = masked(given);
+    if (!isLong(one)) return [`    ${printable(key)}: ${one === "(secret)" ? one : shown(one)}`];
+    const lines = capped(textOf(one).trimEnd().split("\n"));
+    return [`    ${printable(key)}:`, ...lines.map((line) => `      ${paint.added(`+${shownLine(line)}`)}`)];
+  });
+}
+
+function isEmpty(value: Json): boolean {
+  if (Array.isArray(value)) return value.length === 0;
+  if (isRecord(value)) return Object.values(value).every(isEmpty);
+  return value === null || value === false || value === "";
+}
+
+function fieldLines(field: FieldChange, paint: Paint): string[] {
+  const { path, old, new: wanted, isSecret } = field;
+  const label = path === "" ? "value" : printable(path);
+  if (isSecret) return [`    ${label}: ${paint.faint("(secret) changed")}`];
+  if (isLong(old) || isLong(wanted))
+    return [`    ${label}:`, ...patch(old, wanted).map((line) => `      ${painted(line, paint)}`)];
+  return [
+    `    ${label}: ${old === undefined ? paint.faint("(none)") : shown(old)} -> ${wanted === undefined ? paint.faint("(none)") : shown(wanted)}`,
+  ];
+}
+
+const painted = (line: string, paint: Paint): string =>
+  line.startsWith("+")
+    ? paint.added(line)
+    : line.startsWith("-")
+      ? paint.removed(line)
+      : line.startsWith("@@")
+        ? paint.faint(line)
+        : line;
+
+const shown = (value: Json): string => visible(JSON.stringify(value));
+
+const shownLine = (line: string): string => printableLines(line.replaceAll("\t", "  "));
+
+function isLong(value: Json | undefined): boolean {
+  if (value === undefined) return false;
+  if (typeof value === "string") return value.includes("\n") || value.length > LINE;
+  return JSON.stringify(value).length > LINE;
+}
+
+const textOf = (value: Json | undefined): string => {
+  if (value === undefined) return "";
+  const text = typeof value === "string" ? value : JSON.stringify(value, null, 2);
+  return text.endsWith("\n") ? text : `${text}\n`;
+};
+
+/** The unified diff of two texts, without its header. */
+function patch(old: Json | undefined, wanted: Json | undefined): string[] {
+  const made = createTwoFilesPatch("", "", textOf(old), textOf(wanted), undefined, undefined, { context: 2 });
+  const lines = made.split("\n").filter((line) => line !== "");
+  const from = lines.findIndex((line) => line.startsWith("@@"));
+  return capped(from === -1 ? [] : lines.slice(from)).map(shownLine);
+}
+
+const capped = (lines: readonly string[], most = PATCH_MAX): string[] =>
+  lines.length <= most ? [...lines] : [...lines.slice(0, most), `... ${lines.length - most} more lines`];
+
+/** Deletions that are listed by name. */
+const LISTED = 100;
+/** A comment on GitHub can have 65,536 characters. */
+const COMMENT_MAX = 50_000;
+
+/** For a comment on a pull request: deletions first, everything else folded. */
+export function renderMarkdown(changes: readonly Change[]): string {
+  const { add, change, remove } = summaryOf(changes);
+  if (changes.length === 0) return "### svc plan: no changes\n\nThe server matches the files.\n";
+  const removed = changes.filter(({ action }) => action === "delete");
+  const list = (some: readonly Change[]) =>
+    capped(
+      some.map((one) => `- ${code(titleOf(one))}`),
+      LISTED,
+    ).join("\n");
+  return [
+    `### svc plan: ${add} to add, ${change} to change, ${remove} to remove`,
+    ...(removed.length === 0 ? [] : [`**Removes ${removed.length}:**\n\n${list(removed)}`]),
+    `<details><summary>All changes</summary>\n\n${fenced(cut(renderPlan(changes)))}\n\n</details>`,
+    "",
+  ].join("\n\n");
+}
+
+function cut(text: string): string {
+  if (text.length <= COMMENT_MAX) return text;
+  const kept = text.slice(0, text.lastIndexOf("\n", COMMENT_MAX) + 1);
+  return `${kept}... truncated: see the output of \`svc plan\` for the complete plan\n`;
+}
+
+const longestTicks = (text: string): number => Math.max(0, ...[...text.matchAll(/`+/g)].map(([ticks]) => ticks.length));
+const code = (text: string): string => {
+  const ticks = "`".repeat(longestTicks(text) + 1);
+  const pad = /^`|`$/.test(text) ? " " : "";
+  return `${ticks}${pad}${text.replaceAll("\n", " ")}${pad}${ticks}`;
+};
+const fenced = (text: string): string => {
+  const ticks = "`".repeat(Math.max(3, longestTicks(text) + 1));
+  return `${ticks}diff\n${text}${ticks}`;
+};
+
+/** For machines: complete, with long values in full. */
+export const planJson = (changes: readonly Change[]) => ({
+  summary: summaryOf(changes),
+  changes: changes.map(({ action, kind, owner, name, fields, value }) => ({
+    action,
+    kind,
+    team: owner,
+    name,
+    ...(action === "create" ? { value: masked(value) } : {}),
+    ...(fields.length === 0
+      ? {}
+      : {
+          fields: fields.map(({ isSecret, ...field }) => (isSecret ? { path: field.path, secret: "changed" } : field)),
+        }),
+  })),
+});

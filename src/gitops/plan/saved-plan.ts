@@ -1,0 +1,86 @@
+// A plan in a file: exactly these changes, for exactly this server, valid until anything on it changes.
+import { z } from "zod";
+import {
+  CHANGES_MAX,
+  type ConfigurationState,
+  Pin,
+  SECRETS_MAX,
+  ThingChange,
+  type ThingKey,
+} from "../../api/configuration.ts";
+import { type Change, type FieldChange, keyOf } from "./diff.ts";
+
+const FORMAT = "svc-plan-1";
+
+const Field = z.object({
+  path: z.string(),
+  old: z.json().optional(),
+  new: z.json().optional(),
+  isSecret: z.literal(true).optional(),
+});
+
+const SavedPlan = z.object({
+  format: z.literal(FORMAT),
+  created_at: z.string(),
+  server_url: z.string(),
+  changes: z.array(ThingChange.extend({ fields: z.array(Field) })).max(CHANGES_MAX),
+  /** The revisions of everything that was read. */
+  pins: z.array(Pin).max(CHANGES_MAX),
+  secrets: z.record(z.string(), z.string()).refine((secrets) => Object.keys(secrets).length <= SECRETS_MAX),
+});
+
+export interface SavedPlan {
+  readonly createdAt: string;
+  readonly serverUrl: string;
+  readonly changes: readonly Change[];
+  readonly pins: readonly Pin[];
+  readonly secrets: Readonly<Record<string, string>>;
+}
+
+export const savedPlanText = ({ createdAt, serverUrl, changes, pins, secrets }: SavedPlan): string =>
+  `${JSON.stringify({ format: FORMAT, created_at: createdAt, server_url: serverUrl, changes, pins, secrets })}\n`;
+
+/** The plan in the text; null if it is not a plan, or one in another format. */
+export function readSavedPlan(text: string): SavedPlan | null {
+  const parsed = SavedPlan.safeParse(parseJson(text));
+  if (!parsed.success) return null;
+  const { created_at, server_url, changes, pins, secrets } = parsed.data;
+  return {
+    createdAt: created_at,
+    serverUrl: server_url,
+    changes: changes.map(({ fields, value, ...change }) => ({
+      ...change,
+      value: value ?? null,
+      fields: fields as FieldChange[],
+    })),
+    pins,
+    secrets,
+  };
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return null;
+  }
+}
+
+export interface Moved extends ThingKey {
+  readonly how: "changed" | "gone" | "new";
+}
+
+/** The pins of a whole state that no longer match. */
+export function movedSince(pins: readonly Pin[], { things }: Pick<ConfigurationState, "things">): Moved[] {
+  const before = new Map(pins.map((pin) => [keyOf(pin), pin]));
+  const moved: Moved[] = [];
+  for (const { kind, owner, name, revision } of things) {
+    const pin = before.get(keyOf({ kind, owner, name }));
+    before.delete(keyOf({ kind, owner, name }));
+    if (pin?.revision === revision) continue;
+    moved.push({ kind, owner, name, how: pin === undefined || pin.revision === null ? "new" : "changed" });
+  }
+  for (const { kind, owner, name, revision } of before.values())
+    if (revision !== null) moved.push({ kind, owner, name, how: "gone" });
+  return moved;
+}

@@ -1,0 +1,287 @@
+// The keys of org_settings, team_settings, agent_options and controls, derived from the API's own schemas.
+import { z } from "zod";
+import { AgentOptions, ConfigSections, YARA_RULES_MAX, YaraRule } from "../../api/app-config.ts";
+import { CaSpecs } from "../../api/ca.ts";
+import { TeamIntegrations, TeamMdm, TeamSettingsChange } from "../../api/teams.ts";
+import { type Changes, inFile, type Spelling, spelled, unwrapped } from "./loosen.ts";
+import { notBuilt, notHere } from "./not-built.ts";
+
+const { shape } = ConfigSections;
+
+const SECRETS_MAX = 50;
+export const EnrollSecrets = z
+  .array(z.strictObject({ secret: z.string().min(1, { error: "must not be empty" }).max(255) }))
+  .max(SECRETS_MAX, { error: `must not be more than ${SECRETS_MAX}` })
+  .nullish()
+  .meta({ description: "enroll secrets; kept if left out; an empty list removes all" });
+
+/** A YARA rule in a file: its text, one file of rules, or several files by a pattern. */
+export const YaraFiles = z
+  .array(
+    z.strictObject({
+      name: YaraRule.shape.name.optional(),
+      contents: YaraRule.shape.contents.optional(),
+      path: z.string().min(1).optional().meta({ description: "a file of YARA rules, relative to this one" }),
+      paths: z.string().min(1).optional().meta({ description: "files of YARA rules by a pattern" }),
+    }),
+  )
+  .max(YARA_RULES_MAX);
+
+/** Ids are assigned by the server: in files, each policy declares whether the webhook covers it. */
+const policyIds = z
+  .array(z.json())
+  .max(0, { error: "must be empty: use webhooks_and_tickets_enabled of the policy instead" })
+  .nullish();
+const failingPolicies = inFile(shape.webhook_settings.shape.failing_policies_webhook, {
+  replaced: { policy_ids: policyIds },
+}).nullish();
+
+/** Sections of org_settings by their names in the configuration. */
+export const orgSections = {
+  org_info: inFile(shape.org_info, {
+    newer: {
+      org_logo_url: "org_logo_url_dark_mode",
+      org_logo_url_light_background: "org_logo_url_light_mode",
+    },
+    notBuilt: { org_logo_path_dark_mode: "logo files", org_logo_path_light_mode: "logo files" },
+  }),
+  server_settings: inFile(shape.server_settings, {
+    newer: {
+      live_query_disabled: "live_reporting_disabled",
+      query_reports_disabled: "discard_reports_data",
+      query_report_cap: "report_cap",
+    },
+    notBuilt: { scripts_disabled: "switch for scripts" },
+  }),
+  features: inFile(shape.features, {
+    notBuilt: { historical_data: "historical data", vulnerability_exposure_historical_reporting: "historical data" },
+  }),
+  host_expiry_settings: inFile(shape.host_expiry_settings),
+  activity_expiry_settings: inFile(shape.activity_expiry_settings, {
+    notBuilt: { preserve_host_activities_on_reenrollment: "choice of which activities are kept" },
+  }),
+  sso_settings: inFile(shape.sso_settings),
+  smtp_settings: inFile(shape.smtp_settings, { without: ["configured"] }),
+  conditional_access: inFile(shape.conditional_access, { without: ["directory_connection_configured"] }),
+  vulnerability_settings: inFile(shape.vulnerability_settings),
+  svc_desktop: inFile(shape.svc_desktop, {
+    notBuilt: { alternative_browser_host: "other browser host", sso_enabled: "single sign-on of the desktop app" },
+  }),
+  gitops: inFile(shape.gitops, {
+    replaced: {
+      exceptions: z
+        .json()
+        .optional()
+        .refine((given) => given === undefined, { error: "exceptions cannot be set in files" })
+        .meta({ description: "cannot be set in files", never: true }),
+    },
+  }),
+  webhook_settings: inFile(shape.webhook_settings, { replaced: { failing_policies_webhook: failingPolicies } }),
+  integrations: inFile(shape.integrations, { notBuilt: { workspace_directory: "workspace directory" } }),
+} as const satisfies Partial<Record<keyof ConfigSections, z.ZodObject>>;
+
+/** In these sections, fields that a file leaves out keep their values. */
+export const keptSections: ReadonlySet<string> = new Set(["host_expiry_settings", "smtp_settings", "gitops"]);
+
+/** Fields of the configuration's `mdm` that belong to org_settings; all others belong to controls. */
+export const orgMdmKeys = ["end_user_authentication", "vendora_server_url"] as const;
+const picked = (from: z.ZodObject, keys: readonly string[]) =>
+  Object.fromEntries(Object.entries(from.shape as Record<string, z.ZodType>).filter(([key]) => keys.includes(key)));
+const businessManager = notBuilt("connection to a business manager");
+
+export const OrgSettings = z.strictObject({
+  ...Object.fromEntries(Object.entries(orgSections).map(([name, schema]) => [name, schema.nullish()])),
+  secrets: EnrollSecrets,
+  mdm: z
+    .strictObject({
+      ...picked(inFile(shape.mdm), orgMdmKeys),
+      vendora_business_manager: businessManager,
+      vendora_business: businessManager,
+      vendora_bm_default_team: businessManager,
+      volume_purchasing_program: notBuilt("volume licences"),
+      windows_automatic_enrollment: notBuilt("automatic enrollment of Windows hosts"),
+      end_user_license_agreement: notBuilt("end-user licence agreement"),
+    })
+    .nullish(),
+  certificate_authorities: CaSpecs.nullish(),
+  yara_rules: YaraFiles.nullish(),
+  directory_graph_credentials: notBuilt("directory credentials"),
+});
+
+export const appleUpdates = ["macos_updates", "ios_updates", "ipados_updates"] as const;
+const everywhere = [
+  "enable_disk_encryption",
+  "windows_require_bitlocker_pin",
+  ...appleUpdates,
+  "windows_updates",
+] as const;
+const globalOnly = [
+  "windows_enabled_and_configured",
+  "enable_turn_on_windows_mdm_manually",
+  "windows_migration_enabled",
+  "macos_migration",
+] as const;
+
+const setup = "setup experience";
+const profiles = "configuration profiles";
+const encryption = "disk encryption of one platform alone";
+const profileLists = { custom_settings: notBuilt(profiles), configuration_profiles: notBuilt(profiles) };
+
+/** The part of the setup experience that is plain settings; the rest of it is files for hosts. */
+const setupOf = (schema: z.ZodType, { newer = {}, older = {}, notBuilt: missing = {} }: Changes) =>
+  inFile(unwrapped(schema), {
+    newer: { enable_release_device_manually: "vendora_enable_release_device_manually", ...newer },
+    older,
+    notBuilt: {
+      bootstrap_package: setup,
+      macos_setup_assistant: setup,
+      vendora_setup_assistant: setup,
+      script: setup,
+      macos_script: setup,
+      software: setup,
+      require_all_software_windows: setup,
+      ...missing,
+    },
+    replaced: {
+      // The server supports no other value than true.
+      lock_end_user_info: z
+        .literal(true, { error: "this server does not support unlocked end-user information yet" })
+        .nullish(),
+    },
+  }).nullish();
+
+/** The parts of controls that have the same schema in global and team files. */
+const controls = (mdm: z.ZodObject, setupSchema: z.ZodType) => ({
+  ...picked(mdm, everywhere),
+  macos_setup: setupSchema,
+  setup_experience: setupSchema,
+  macos_settings: vendorSettings,
+  vendora_settings: vendorSettings,
+  windows_settings: z
+    .strictObject({
+      ...profileLists,
+      require_bitlocker_pin: z.boolean().nullish(),
+      enable_disk_encryption: notBuilt(encryption),
+      enable_managed_local_account: notBuilt("managed local accounts"),
+    })
+    .nullish(),
+  linux_settings: notBuilt("settings of Linux hosts"),
+  android_settings: notBuilt("settings of Android hosts"),
+  scripts: notBuilt("saved scripts"),
+  enable_recovery_lock_password: notBuilt("recovery lock"),
+  name_template: notBuilt("names of hosts by template"),
+});
+const vendorSettings = z
+  .strictObject({
+    ...profileLists,
+    assets: notBuilt("assets of declarations"),
+    enable_disk_encryption: notBuilt(encryption),
+    enable_escrow_disk_encryption_key: notBuilt(encryption),
+    managed_local_account_settings: notBuilt("managed local accounts"),
+    end_user_local_account_type: notBuilt("managed local accounts"),
+  })
+  .nullish();
+
+const controlSpellings: readonly Spelling[] = [
+  { key: "macos_settings", older: "macos_settings", newer: "vendora_settings" },
+  { key: "macos_setup", older: "macos_setup", newer: "setup_experience" },
+];
+
+const laterGlobalControls = {
+  android_enabled_and_configured: "device management of Android",
+  windows_directory_tenant_ids: "directory tenants",
+  windows_directory_client_ids: "directory tenants",
+  vendora_require_hardware_attestation: "hardware attestation",
+  vendora_account_provisioning: "account provisioning",
+};
+const ofEverybody = notHere(
+  "applies to all hosts: allowed only in the global file, or in the one for hosts without a team",
+);
+
+/** Settings of device management as they appear in controls. */
+const mdmOf = (schema: z.ZodObject) =>
+  inFile(schema, {
+    replaced: Object.fromEntries(
+      appleUpdates.map((key) => [
+        key,
+        inFile(schema.shape[key] as z.ZodType, {
+          notBuilt: { deadline_days: "days in place of a deadline" },
+        }).nullish(),
+      ]),
+    ),
+  });
+const globalMdm = mdmOf(shape.mdm);
+export const GlobalControls = spelled(
+  {
+    ...controls(
+      globalMdm,
+      setupOf(shape.mdm.shape.macos_setup, {
+        notBuilt: {
+          manual_agent_install: setup,
+          macos_manual_agent_install: setup,
+          require_all_software: setup,
+          require_all_software_macos: setup,
+        },
+      }),
+    ),
+    ...picked(globalMdm, globalOnly),
+    ...Object.fromEntries(Object.entries(laterGlobalControls).map(([key, what]) => [key, notBuilt(what)])),
+  },
+  controlSpellings,
+);
+
+export const TeamControls = spelled(
+  {
+    ...controls(
+      mdmOf(TeamMdm),
+      setupOf(TeamMdm.shape.macos_setup, {
+        newer: { manual_agent_install: "macos_manual_agent_install" },
+        older: { require_all_software_macos: "require_all_software" },
+      }),
+    ),
+    ...Object.fromEntries([...globalOnly, ...Object.keys(laterGlobalControls)].map((key) => [key, ofEverybody])),
+  },
+  controlSpellings,
+);
+
+/** Paths of `mdm` that files cannot express: they keep their values. */
+export const mdmLeft = [
+  "macos_settings",
+  "windows_settings",
+  "android_settings",
+  "macos_setup.bootstrap_package",
+  "macos_setup.macos_setup_assistant",
+  "macos_setup.script",
+  "macos_setup.software",
+] as const;
+
+const team = inFile(TeamSettingsChange).shape as Record<string, z.ZodType>;
+const hooks = unwrapped(team.webhook_settings!);
+const later = { host_activities_webhook: "webhook of what happens to hosts" };
+const TeamWebhooks = inFile(hooks, { replaced: { failing_policies_webhook: failingPolicies }, notBuilt: later });
+
+export const TeamSettings = z.strictObject({
+  description: z.string().max(4096).nullish().meta({ description: "kept if left out" }),
+  secrets: EnrollSecrets,
+  features: orgSections.features.nullish(),
+  host_expiry_settings: orgSections.host_expiry_settings.nullish(),
+  webhook_settings: TeamWebhooks.nullish(),
+  integrations: team.integrations!.nullish(),
+});
+
+const ofTeams = notHere("hosts without a team only have webhook_settings and integrations");
+export const NoTeamSettings = z.strictObject({
+  webhook_settings: inFile(hooks, {
+    without: ["host_status_webhook"],
+    replaced: { failing_policies_webhook: failingPolicies, host_status_webhook: ofTeams },
+    notBuilt: later,
+  }).nullish(),
+  integrations: inFile(TeamIntegrations, {
+    without: ["calendar", "conditional_access_enabled"],
+    replaced: { calendar: ofTeams, conditional_access_enabled: ofTeams },
+  }).nullish(),
+  ...Object.fromEntries(["description", "secrets", "features", "host_expiry_settings"].map((key) => [key, ofTeams])),
+});
+
+/** Checked by the server, which knows every option of the agent. */
+export const AgentOptionsFile = inFile(AgentOptions);
