@@ -155,3 +155,74 @@ describe("imports", () => {
     expect(bad).toEqual([]);
   });
 });
+
+/** The folder of a file of the server. The files beside the folders put the features together. */
+const featureOf = (file: string): string | null => {
+  const [, server, ...rest] = file.split("/");
+  return server === "server" && file.startsWith("src/") ? (rest.length > 1 ? rest[0]! : "src/server/*.ts") : null;
+};
+
+/** Edges that are still to be turned round. May only become fewer. */
+const leftOver: readonly string[] = ["approvals -> host-actions", "approvals -> host-list", "software -> agent"];
+
+/** The strongly connected parts with more than one node, by Tarjan's algorithm. */
+function cyclesOf(graph: ReadonlyMap<string, ReadonlySet<string>>): string[][] {
+  const found: string[][] = [];
+  const index = new Map<string, number>();
+  const low = new Map<string, number>();
+  const path: string[] = [];
+  const visit = (node: string): void => {
+    index.set(node, index.size);
+    low.set(node, index.get(node)!);
+    path.push(node);
+    for (const next of graph.get(node) ?? []) {
+      if (!index.has(next)) visit(next);
+      if (path.includes(next)) low.set(node, Math.min(low.get(node)!, low.get(next)!));
+    }
+    if (low.get(node) !== index.get(node)) return;
+    const part = path.splice(path.indexOf(node));
+    if (part.length > 1) found.push(part);
+  };
+  for (const node of graph.keys()) if (!index.has(node)) visit(node);
+  return found;
+}
+
+describe("features of the server", () => {
+  const edges = imports.flatMap((one) => {
+    const [from, to] = [featureOf(one.file), featureOf(one.target)];
+    return from === null || to === null || from === to ? [] : [{ ...one, from, to, name: `${from} -> ${to}` }];
+  });
+  const graph = new Map<string, Set<string>>();
+  for (const { from, to, name } of edges)
+    if (!leftOver.includes(name)) graph.set(from, (graph.get(from) ?? new Set()).add(to));
+
+  it("form layers: no feature imports, through others, itself", () => {
+    expect(graph.size).toBeGreaterThan(30);
+    const cycle = cyclesOf(graph)[0] ?? [];
+    expect(show(edges.filter(({ from, to }) => cycle.includes(from) && cycle.includes(to)))).toEqual([]);
+  });
+
+  it("have no left-over edge that is gone", () => {
+    expect(leftOver.filter((name) => !edges.some((edge) => edge.name === name))).toEqual([]);
+  });
+
+  it("finds cycles", () => {
+    const graphOf = (...pairs: [string, string][]) => {
+      const made = new Map<string, Set<string>>();
+      for (const [from, to] of pairs) made.set(from, (made.get(from) ?? new Set()).add(to));
+      return made;
+    };
+    expect(cyclesOf(graphOf(["a", "b"], ["b", "c"], ["a", "c"]))).toEqual([]);
+    const found = cyclesOf(graphOf(["a", "b"], ["b", "c"], ["c", "d"], ["d", "b"], ["c", "e"]));
+    expect(found.map((part) => part.sort())).toEqual([["b", "c", "d"]]);
+  });
+
+  it("have folders of at most 25 files", () => {
+    const counts = new Map<string, number>();
+    for (const file of files.filter((one) => within(one, "src/server/"))) {
+      const folder = dirname(file);
+      counts.set(folder, (counts.get(folder) ?? 0) + 1);
+    }
+    expect([...counts].filter(([, count]) => count > 25)).toEqual([]);
+  });
+});

@@ -1,8 +1,9 @@
 // Stores the device management data that agents report: one row per host, written only if it differs from the
 // previous one.
-import type { MdmInventory } from "../agent/inventory/mdm.ts";
+
 import type { ServerStore } from "../core/tables.ts";
 import type { InsertOf, RowOf } from "../store/table.ts";
+import type { MdmInventory } from "./inventory.ts";
 import { createSolutions, type Solution } from "./solutions.ts";
 import type { hostMdm } from "./tables.ts";
 

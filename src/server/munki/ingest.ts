@@ -1,9 +1,10 @@
 // Stores the Munki data that agents report: one row per host, written only if it differs from the previous one.
-import type { MunkiInventory, MunkiIssue } from "../agent/inventory/munki.ts";
+
 import { channels } from "../core/channels.ts";
 import { isoAt } from "../core/clock.ts";
 import type { ServerStore } from "../core/tables.ts";
 import type { InsertOf } from "../store/table.ts";
+import type { MunkiInventory, MunkiIssue } from "./inventory.ts";
 import type { hostMunki } from "./tables.ts";
 
 export interface MunkiAnswer {

@@ -1,4 +1,4 @@
-import type { OwnMdm } from "./mdm.ts";
+import type { OwnMdm } from "../../mdm-status/inventory.ts";
 
 /** Host columns filled from agent results. */
 export interface InventoryFields {

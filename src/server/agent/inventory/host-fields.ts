@@ -13,13 +13,13 @@ import {
 } from "../../agent-protocol/rows.ts";
 import { platformFamily, platformOfMask } from "../../core/platforms.ts";
 import type { CertificateInventory, PackStats } from "../../hosts/details.ts";
+import { darwinMdm, type MdmInventory, windowsMdm } from "../../mdm-status/inventory.ts";
+import { type MunkiInventory, munkiInventory } from "../../munki/inventory.ts";
 import { hostBatteries } from "./batteries.ts";
 import { hostCertificates } from "./certificates.ts";
 import { answersFor } from "./detail-queries.ts";
 import { isEncryptedDarwin, isEncryptedLinux, isEncryptedWindows, unixDiskSpace, windowsDiskSpace } from "./disks.ts";
 import type { HostContext, InventoryFields } from "./fields.ts";
-import { darwinMdm, type MdmInventory, windowsMdm } from "./mdm.ts";
-import { type MunkiInventory, munkiInventory } from "./munki.ts";
 import { primaryInterface, publicAddress } from "./network.ts";
 import { type OsIdentity, osIdentity, platformOf, type WindowsRelease, windowsRelease } from "./os-version.ts";
 import { packStats } from "./pack-stats.ts";

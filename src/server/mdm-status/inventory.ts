@@ -1,4 +1,4 @@
-import { type Row, text, type Warn } from "../../agent-protocol/rows.ts";
+import { type Row, text, type Warn } from "../agent-protocol/rows.ts";
 
 /** The host's MDM state as reported by the agent. Stored as the host detail `mdm`. */
 export interface MdmInventory {

@@ -1,4 +1,4 @@
-import { type Row, text, type Warn } from "../../agent-protocol/rows.ts";
+import { type Row, text, type Warn } from "../agent-protocol/rows.ts";
 
 export interface MunkiIssue {
   readonly name: string;
