@@ -2,7 +2,7 @@
 import { activitiesApi } from "./activities.ts";
 import { appConfigApi } from "./app-config.ts";
 import { approvalsApi } from "./approvals.ts";
-import { certificateAuthoritiesApi } from "./ca.ts";
+import { caApi } from "./ca.ts";
 import { carvesApi } from "./carves.ts";
 import { certificatesApi } from "./certificates.ts";
 import { configurationApi } from "./configuration.ts";
@@ -39,7 +39,7 @@ export const groups: Record<string, Record<string, AnyEndpoint>> = {
   "app-config": appConfigApi,
   approvals: approvalsApi,
   carves: carvesApi,
-  "certificate-authorities": certificateAuthoritiesApi,
+  "certificate-authorities": caApi,
   certificates: certificatesApi,
   configuration: configurationApi,
   device: deviceApi,

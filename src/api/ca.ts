@@ -177,7 +177,7 @@ const skip = {
   skip_check: QueryFlag.default(false).meta({ description: "do not test the settings with the authority" }),
 };
 
-export const certificateAuthoritiesApi = {
+export const caApi = {
   create: endpoint({
     method: "POST",
     path: "/certificate_authorities",

@@ -3,7 +3,7 @@ import { hostActivityRoutes } from "./activity-feed/host-routes.ts";
 import { activityRoutes } from "./activity-feed/routes.ts";
 import { appConfigRoutes } from "./app-config/routes.ts";
 import { approvalRoutes } from "./approvals/routes.ts";
-import { certificateAuthorityRoutes } from "./ca/routes.ts";
+import { caRoutes } from "./ca/routes.ts";
 import { carveRoutes } from "./carves/routes.ts";
 import { certificateRoutes } from "./certificates/routes.ts";
 import { configurationRoutes } from "./configuration/routes.ts";
@@ -39,7 +39,7 @@ export const routes: readonly Route[] = [
   ...appConfigRoutes,
   ...approvalRoutes,
   ...carveRoutes,
-  ...certificateAuthorityRoutes,
+  ...caRoutes,
   ...certificateRoutes,
   ...configurationRoutes,
   ...deviceRoutes,

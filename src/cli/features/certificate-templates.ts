@@ -2,7 +2,7 @@
 import { type CertificateTemplate, certificatesApi, CertificateTemplate as Template } from "../../api/certificates.ts";
 import { notFound } from "../errors.ts";
 import type { View } from "../output/output.ts";
-import { CaCommand } from "./certificate-authorities.ts";
+import { CaCommand } from "./ca.ts";
 
 export const templateView: View = {
   schema: Template,

@@ -1,7 +1,7 @@
 import * as Flags from "@oclif/core/flags";
-import { type CaSpecs, certificateAuthoritiesApi } from "../../api/ca.ts";
+import { type CaSpecs, caApi } from "../../api/ca.ts";
 import { usage } from "../../cli/errors.ts";
-import { CaCommand, skipCheckFlag } from "../../cli/features/certificate-authorities.ts";
+import { CaCommand, skipCheckFlag } from "../../cli/features/ca.ts";
 import { readValue } from "../../cli/files/input.ts";
 import { dryRunFlag } from "../../cli/flags.ts";
 
@@ -10,7 +10,7 @@ export default class CaApply extends CaCommand {
   static override description =
     "The file (JSON or YAML) contains the authorities in groups by type, as `svc ca list --spec` prints them. They are matched by name; " +
     "authorities that are not in the file are kept. A masked secret stays unchanged.";
-  static override endpoints = [certificateAuthoritiesApi.applySpecs];
+  static override endpoints = [caApi.applySpecs];
   static override flags = {
     input: Flags.string({ summary: "File with the authorities; - is stdin.", helpValue: "FILE", required: true }),
     ...skipCheckFlag,
@@ -25,12 +25,12 @@ export default class CaApply extends CaCommand {
     if (typeof groups !== "object" || groups === null || Array.isArray(groups))
       throw usage("--input: must contain authorities in groups by type");
     const body = { certificate_authorities: groups as CaSpecs };
-    this.validate(certificateAuthoritiesApi.applySpecs, body);
+    this.validate(caApi.applySpecs, body);
     const names = Object.entries(groups).flatMap(([type, group]) =>
       [group ?? []].flat().map((one: { name?: string }) => one.name ?? type),
     );
     const query = { skip_check: flags["skip-check"], dry_run: flags["dry-run"] };
-    await this.call(certificateAuthoritiesApi.applySpecs, { query, body });
+    await this.call(caApi.applySpecs, { query, body });
     const counted = names.length === 1 ? "1 certificate authority" : `${names.length} certificate authorities`;
     if (flags["dry-run"]) return this.printPlan(`apply ${counted}`, names);
     await this.report(`applied ${counted}`, { applied: names });

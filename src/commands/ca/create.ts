@@ -1,8 +1,8 @@
 import * as Flags from "@oclif/core/flags";
-import { type CreateCa, caFields, caTypes, certificateAuthoritiesApi, isSingle, secretFields } from "../../api/ca.ts";
+import { type CreateCa, caApi, caFields, caTypes, isSingle, secretFields } from "../../api/ca.ts";
 import { changesOf } from "../../cli/base-command.ts";
 import { usage } from "../../cli/errors.ts";
-import { CaCommand, caFlags, skipCheckFlag, typeIn } from "../../cli/features/certificate-authorities.ts";
+import { CaCommand, caFlags, skipCheckFlag, typeIn } from "../../cli/features/ca.ts";
 import { readBody } from "../../cli/files/input.ts";
 import { dryRunFlag, inputFlag } from "../../cli/flags.ts";
 
@@ -11,7 +11,7 @@ export default class CaCreate extends CaCommand {
   static override description =
     "The server first checks the settings by connecting to the authority: it requests the certificate of a SCEP or EST service, and a challenge or the profile " +
     "of the others. --skip-check skips this check. If no flag sets the secret, the command prompts for it.";
-  static override endpoints = [certificateAuthoritiesApi.create];
+  static override endpoints = [caApi.create];
   static override flags = {
     type: Flags.option({ options: caTypes })({ summary: "Kind of authority." }),
     ...caFlags,
@@ -42,7 +42,7 @@ export default class CaCreate extends CaCommand {
     if (flags["dry-run"]) {
       this.trying(`add certificate authority ${name}`, { type }, hidden(secret, changesOf({}, fields)));
     }
-    const ca = await this.call(certificateAuthoritiesApi.create, { query: { skip_check: flags["skip-check"] }, body });
+    const ca = await this.call(caApi.create, { query: { skip_check: flags["skip-check"] }, body });
     await this.report(`added certificate authority ${ca.name} (${ca.id})`, ca);
   }
 }

@@ -1,11 +1,11 @@
-import { certificateAuthoritiesApi } from "../../api/ca.ts";
-import { CaCommand } from "../../cli/features/certificate-authorities.ts";
+import { caApi } from "../../api/ca.ts";
+import { CaCommand } from "../../cli/features/ca.ts";
 import { args, dryRunFlag, yesFlag } from "../../cli/flags.ts";
 
 export default class CaDelete extends CaCommand {
   static override summary = "Delete a certificate authority. Certificates that it issued stay on hosts.";
   static override destructive = true;
-  static override endpoints = [certificateAuthoritiesApi.delete];
+  static override endpoints = [caApi.delete];
   static override args = { authority: args.required("name or id of the certificate authority") };
   static override flags = { ...yesFlag, ...dryRunFlag };
   static override examples = ["<%= config.bin %> <%= command.id %> EST --yes"];
@@ -16,7 +16,7 @@ export default class CaDelete extends CaCommand {
     const what = `certificate authority ${name} (${type})`;
     if (flags["dry-run"]) this.trying(`delete ${what}`, { id, name, type });
     await this.confirm(`Delete ${what}?`);
-    await this.call(certificateAuthoritiesApi.delete, { params: { id } });
+    await this.call(caApi.delete, { params: { id } });
     await this.report(`deleted ${what}`, { id, name, deleted: true });
   }
 }

@@ -1,16 +1,16 @@
-import { certificateAuthoritiesApi } from "../../api/ca.ts";
-import { CaCommand } from "../../cli/features/certificate-authorities.ts";
+import { caApi } from "../../api/ca.ts";
+import { CaCommand } from "../../cli/features/ca.ts";
 import { args } from "../../cli/flags.ts";
 
 export default class CaGet extends CaCommand {
   static override summary = "Show a certificate authority; its secret is masked.";
-  static override endpoints = [certificateAuthoritiesApi.get];
+  static override endpoints = [caApi.get];
   static override args = { authority: args.required("name or id of the certificate authority") };
   static override examples = ["<%= config.bin %> <%= command.id %> WIFI"];
 
   async run() {
     const { args: given } = await this.parse(CaGet);
     const { id } = await this.authority(given.authority);
-    await this.printOne(await this.call(certificateAuthoritiesApi.get, { params: { id } }));
+    await this.printOne(await this.call(caApi.get, { params: { id } }));
   }
 }

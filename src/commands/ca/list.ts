@@ -1,10 +1,10 @@
 import * as Flags from "@oclif/core/flags";
-import { CaItem, certificateAuthoritiesApi } from "../../api/ca.ts";
-import { CaCommand, caView } from "../../cli/features/certificate-authorities.ts";
+import { CaItem, caApi } from "../../api/ca.ts";
+import { CaCommand, caView } from "../../cli/features/ca.ts";
 
 export default class CaList extends CaCommand {
   static override summary = "List certificate authorities.";
-  static override endpoints = [certificateAuthoritiesApi.list, certificateAuthoritiesApi.specs];
+  static override endpoints = [caApi.list, caApi.specs];
   static override flags = {
     spec: Flags.boolean({ summary: "Print them in the format of `svc ca apply`; secrets are masked." }),
   };
@@ -16,10 +16,10 @@ export default class CaList extends CaCommand {
   async run() {
     const { flags } = await this.parse(CaList);
     if (flags.spec) {
-      const { certificate_authorities: groups } = await this.call(certificateAuthoritiesApi.specs);
+      const { certificate_authorities: groups } = await this.call(caApi.specs);
       return this.printOne(groups);
     }
-    const { certificate_authorities: rows } = await this.call(certificateAuthoritiesApi.list);
+    const { certificate_authorities: rows } = await this.call(caApi.list);
     await this.printList(rows, { columns: [], ...caView, schema: CaItem });
   }
 }

@@ -1,6 +1,6 @@
 import * as Flags from "@oclif/core/flags";
-import { certificateAuthoritiesApi } from "../../api/ca.ts";
-import { CaCommand } from "../../cli/features/certificate-authorities.ts";
+import { caApi } from "../../api/ca.ts";
+import { CaCommand } from "../../cli/features/ca.ts";
 import { readSecret, readText, secretFlags } from "../../cli/files/input.ts";
 import { args, dryRunFlag } from "../../cli/flags.ts";
 
@@ -9,7 +9,7 @@ export default class CaRequestCertificate extends CaCommand {
   static override description =
     "Prints the authority's reply: a PKCS #7 message in PEM form, or only the certificate. With a token of the end user, the request must belong to " +
     "that user: its only email address must equal the token's user name and begin with its user principal name.";
-  static override endpoints = [certificateAuthoritiesApi.requestCertificate];
+  static override endpoints = [caApi.requestCertificate];
   static override args = { authority: args.required("name or id of a hosted_est_ca or custom_est_proxy") };
   static override flags = {
     csr: Flags.string({ summary: "File with the request, PEM; - is stdin.", helpValue: "FILE", required: true }),
@@ -36,7 +36,7 @@ export default class CaRequestCertificate extends CaCommand {
     if (flags["dry-run"]) {
       this.trying(`request a certificate of ${name}`, { id, name });
     }
-    const reply = await this.call(certificateAuthoritiesApi.requestCertificate, { params: { id }, body });
+    const reply = await this.call(caApi.requestCertificate, { params: { id }, body });
     if (this.structured) return this.printOne(reply);
     this.log(reply.certificate.trimEnd());
   }

@@ -1,7 +1,7 @@
-import { type ChangeCa, certificateAuthoritiesApi, secretFields } from "../../api/ca.ts";
+import { type ChangeCa, caApi, secretFields } from "../../api/ca.ts";
 import { changesOf } from "../../cli/base-command.ts";
 import { usage } from "../../cli/errors.ts";
-import { CaCommand, caFlags, skipCheckFlag } from "../../cli/features/certificate-authorities.ts";
+import { CaCommand, caFlags, skipCheckFlag } from "../../cli/features/ca.ts";
 import { readBody } from "../../cli/files/input.ts";
 import { args, dryRunFlag, inputFlag } from "../../cli/flags.ts";
 
@@ -9,7 +9,7 @@ export default class CaUpdate extends CaCommand {
   static override summary = "Change a certificate authority.";
   static override description =
     "A new URL requires the secret again, because the stored secret is not sent to another address.";
-  static override endpoints = [certificateAuthoritiesApi.modify];
+  static override endpoints = [caApi.modify];
   static override args = { authority: args.required("name or id of the certificate authority") };
   static override flags = { ...caFlags, ...skipCheckFlag, ...inputFlag, ...dryRunFlag };
   static override examples = [
@@ -26,14 +26,14 @@ export default class CaUpdate extends CaCommand {
       throw usage("nothing to change", "Give the fields to change by flags or --input.");
     const body = { [type]: fields } as ChangeCa;
     if (flags["dry-run"]) {
-      this.validate(certificateAuthoritiesApi.modify, body);
-      const before = await this.call(certificateAuthoritiesApi.get, { params: { id } });
+      this.validate(caApi.modify, body);
+      const before = await this.call(caApi.get, { params: { id } });
       const { [secretFields[type]]: secret, ...plain } = fields;
       const changes = changesOf(before, plain);
       if (secret !== undefined) changes.push({ field: secretFields[type], to: "(secret)" });
       this.trying(`change certificate authority ${name}`, { id, name, type }, changes);
     }
-    await this.call(certificateAuthoritiesApi.modify, {
+    await this.call(caApi.modify, {
       params: { id },
       query: { skip_check: flags["skip-check"] },
       body,

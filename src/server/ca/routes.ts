@@ -1,10 +1,10 @@
-import { certificateAuthoritiesApi as api } from "../../api/ca.ts";
+import { caApi as api } from "../../api/ca.ts";
 import { route } from "../core/http/route.ts";
 import { requestCertificate } from "./request-certificate.ts";
 import { createCa, deleteCa, getCa, listCas, modifyCa } from "./service.ts";
 import { applyCaSpecs, caSpecs } from "./specs.ts";
 
-export const certificateAuthorityRoutes = [
+export const caRoutes = [
   route(api.create, ({ body, query }, ctx) => createCa(ctx, body, query)),
   route(api.modify, ({ params, body, query }, ctx) => modifyCa(ctx, params.id, body, query)),
   route(api.list, (_input, ctx) => listCas(ctx)),

@@ -1,7 +1,7 @@
 // Shared by the commands for certificate authorities and templates: lookup by name, columns, and the flags for their
 // fields.
 import * as Flags from "@oclif/core/flags";
-import { type CaItem, type CaType, caFields, caTypes, certificateAuthoritiesApi, secretFields } from "../../api/ca.ts";
+import { type CaItem, type CaType, caApi, caFields, caTypes, secretFields } from "../../api/ca.ts";
 import { nearest } from "../../text/nearest.ts";
 import { ClientCommand } from "../client-command.ts";
 import { notFound, usage } from "../errors.ts";
@@ -45,7 +45,7 @@ const secretNames: readonly string[] = Object.values(secretFields);
 export abstract class CaCommand extends ClientCommand {
   /** Finds an authority by id or name; an id takes precedence. */
   protected async authority(text: string): Promise<CaItem> {
-    const { certificate_authorities: known } = await this.call(certificateAuthoritiesApi.list);
+    const { certificate_authorities: known } = await this.call(caApi.list);
     const found = known.find(({ id }) => String(id) === text) ?? known.find(({ name }) => name === text);
     if (found) return found;
     const near = nearest(
