@@ -2,7 +2,7 @@
 import { describe, expect, it } from "vitest";
 import { parseWrite, readResults } from "../../src/server/agent/ingest/results.ts";
 import { parseSparing, UnreadRows } from "../../src/server/agent/ingest/unread-rows.ts";
-import { softwareFingerprint } from "../../src/server/agent/inventory/software.ts";
+import { softwareFingerprint } from "../../src/server/software/inventory.ts";
 import { Dice } from "../support/request-fuzz.ts";
 
 const DEB = "svc_detail_query_software_deb";

@@ -1,18 +1,12 @@
 // Stores the software that hosts report: titles and versions once for all hosts, and one row per host, which is
 // written only if the host's inventory has changed.
 import { isDeepStrictEqual } from "node:util";
-import {
-  type SoftwareEntry,
-  softwareChanges,
-  softwareFingerprint,
-  softwareKey,
-  titleKey,
-} from "../agent/inventory/software.ts";
 import type { DetailResults } from "../agent-protocol/rows.ts";
 import { channels } from "../core/channels.ts";
 import type { Services } from "../core/context.ts";
 import { oneOf } from "../store/query.ts";
 import type { InsertOf, RowOf } from "../store/table.ts";
+import { type SoftwareEntry, softwareChanges, softwareFingerprint, softwareKey, titleKey } from "./inventory.ts";
 import type { hostSoftware, InstalledDetails } from "./tables.ts";
 
 export interface SoftwareAnswer {

@@ -2,15 +2,10 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { enrollChanges, hostChanges } from "../../../src/server/agent/inventory/host-fields.ts";
 import { detailQueries } from "../../../src/server/agent/inventory/queries.ts";
-import {
-  softwareChanges,
-  softwareFingerprint,
-  softwareKey,
-  titleKey,
-} from "../../../src/server/agent/inventory/software.ts";
 import { toCount, toInt, toNumber, unixToIso } from "../../../src/server/agent-protocol/numbers.ts";
 import { DETAIL_PREFIX, detailResults } from "../../../src/server/agent-protocol/rows.ts";
 import { hostDetails, hosts } from "../../../src/server/hosts/tables.ts";
+import { softwareChanges, softwareFingerprint, softwareKey, titleKey } from "../../../src/server/software/inventory.ts";
 import { partRow } from "../../../src/server/store/rows.ts";
 import { context } from "./fixture.ts";
 

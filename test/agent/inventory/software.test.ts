@@ -1,12 +1,12 @@
 import { describe, expect, it } from "vitest";
+import type { DetailResults } from "../../../src/server/agent-protocol/rows.ts";
 import {
   type SoftwareEntry,
   softwareChanges,
   softwareFingerprint,
   softwareKey,
   titleKey,
-} from "../../../src/server/agent/inventory/software.ts";
-import type { DetailResults } from "../../../src/server/agent-protocol/rows.ts";
+} from "../../../src/server/software/inventory.ts";
 import { answers, answersOf, type Fixture } from "./fixture.ts";
 
 const platforms: Partial<Record<Fixture, string>> = {

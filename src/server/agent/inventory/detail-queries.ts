@@ -1,6 +1,7 @@
+import { appliesTo, type DetailQuery } from "../../agent-protocol/detail-query.ts";
 import { DETAIL_PREFIX } from "../../agent-protocol/rows.ts";
 import { type PlatformFamily, platformFamily } from "../../core/platforms.ts";
-import { type DetailQuery, detailQueries } from "./queries.ts";
+import { detailQueries } from "./queries.ts";
 
 export interface DetailFeatures {
   readonly enable_host_users: boolean;
@@ -58,8 +59,7 @@ function versionClass(agentVersion: string): number {
 
 function isFor(query: DetailQuery, family: PlatformFamily, version: Version): boolean {
   if (query.needs) return family === query.needs.platform && !before(version, query.needs.agent);
-  if (query.platforms === "all" || family === "unknown") return true;
-  return query.platforms.some((platform) => platform === family);
+  return appliesTo(query, family);
 }
 
 function build(family: PlatformFamily, features: DetailFeatures, reached: number, criticalOnly: boolean) {
@@ -103,6 +103,5 @@ const byName = new Map(detailQueries.map((query) => [query.name, query]));
 /** Whether results of this query apply to a host of this family. For an unknown family all do. */
 export function answersFor(key: string, family: PlatformFamily): boolean {
   const query = byName.get(key);
-  if (query === undefined) return false;
-  return query.platforms === "all" || family === "unknown" || query.platforms.some((platform) => platform === family);
+  return query !== undefined && appliesTo(query, family);
 }

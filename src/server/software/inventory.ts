@@ -1,9 +1,9 @@
 import { hash } from "node:crypto";
-import { unixToIso } from "../../agent-protocol/numbers.ts";
-import { type DetailResults, okRows, type Row, text } from "../../agent-protocol/rows.ts";
-import { platformFamily } from "../../core/platforms.ts";
-import { answersFor } from "./detail-queries.ts";
-import { detailQueries } from "./queries.ts";
+import { appliesTo } from "../agent-protocol/detail-query.ts";
+import { unixToIso } from "../agent-protocol/numbers.ts";
+import { type DetailResults, okRows, type Row, text } from "../agent-protocol/rows.ts";
+import { platformFamily } from "../core/platforms.ts";
+import { softwareQueries } from "./queries.ts";
 
 /** One software version on one host. */
 export interface SoftwareEntry {
@@ -41,10 +41,6 @@ type Identity = Omit<SoftwareEntry, "installed_paths" | "last_opened_at">;
 type Found = { -readonly [K in keyof SoftwareEntry]: SoftwareEntry[K] };
 
 const PATH_MAX = 4096;
-const softwareQueries = detailQueries.flatMap(({ name, source }) =>
-  source === undefined ? [] : [{ key: name, source }],
-);
-
 type Columns = Readonly<Partial<Record<keyof Identity | "path", string>>>;
 
 /** The meaningful columns of each source. Columns of the same name in other sources are ignored. */
@@ -128,8 +124,9 @@ export function softwareChanges(results: DetailResults, ctx: SoftwareContext): S
   const replaced: string[] = [];
   const entries: SoftwareEntry[] = [];
   const identities: string[] = [];
-  for (const { key, source } of softwareQueries) {
-    const rows = answersFor(key, family) ? okRows(results, key) : null;
+  for (const query of softwareQueries) {
+    const { name: key, source } = query;
+    const rows = appliesTo(query, family) ? okRows(results, key) : null;
     if (rows === null) continue;
     replaced.push(source);
     const isPythonDeb = source === "python_packages" && hasPythonDebs(ctx.platform);
@@ -166,7 +163,7 @@ const RULES = "1";
  */
 export function softwareFingerprint(results: DetailResults, platform: string): string {
   let all = "";
-  for (const { key } of softwareQueries) {
+  for (const { name: key } of softwareQueries) {
     const unread = results.get(key)?.unread;
     if (unread !== undefined) {
       all += `${key}\x1d\x1d${hash("sha1", unread, "base64url")}\x1e`;
