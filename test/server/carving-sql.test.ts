@@ -2,7 +2,7 @@
 import fc from "fast-check";
 import { beforeEach, describe, expect, it } from "vitest";
 import { isCarving } from "../../src/server/carves/carving-sql.ts";
-import { type SqlToken, sqlTokens } from "../../src/server/core/sqlite-tokens.ts";
+import { type SqlToken, sqlTokens } from "../../src/server/carves/sqlite-tokens.ts";
 import { type Caller, startApp, type TestApp } from "../support/app.ts";
 import { label, policy, refused as refusedApply, query as savedQuery } from "../support/configuration.ts";
 import { makeHost, makeTeam, makeUser } from "../support/make.ts";

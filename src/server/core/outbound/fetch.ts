@@ -1,4 +1,4 @@
-// Sends all requests to URLs that users have entered. They go to public addresses only (outbound-addresses.ts), with
+// Sends all requests to URLs that users have entered. They go to public addresses only (addresses.ts), with
 // limits on the time and on the size of the reply.
 import type { Agent, Dispatcher } from "undici";
 import type { Services } from "../context.ts";

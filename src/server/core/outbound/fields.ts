@@ -1,5 +1,5 @@
 // Checks settings that contain an address for outgoing requests: a blocked address is refused when it is set. Names
-// are not resolved here, because they may resolve differently later; each request checks them (outbound.ts).
+// are not resolved here, because they may resolve differently later; each request checks them (fetch.ts).
 import { pathsOf } from "../../../api/secret-fields.ts";
 import type { FieldError } from "../errors.ts";
 import type { Settings } from "../settings/settings.ts";
