@@ -27,6 +27,7 @@ import { sessionsApi } from "./sessions.ts";
 import { setupApi } from "./setup.ts";
 import { ssoApi } from "./sso.ts";
 import { targetsApi } from "./targets.ts";
+import { tasksApi } from "./tasks.ts";
 import { teamsApi } from "./teams.ts";
 import { tokensApi } from "./tokens.ts";
 import { translatorApi } from "./translator.ts";
@@ -61,6 +62,7 @@ export const groups: Record<string, Record<string, AnyEndpoint>> = {
   setup: setupApi,
   sso: ssoApi,
   targets: targetsApi,
+  tasks: tasksApi,
   teams: teamsApi,
   tokens: tokensApi,
   translator: translatorApi,

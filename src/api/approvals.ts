@@ -33,6 +33,7 @@ export const Approval = z.object({
   finished_at: Timestamp.nullable(),
   reason: z.string().meta({ description: "reason of the denial" }),
   error: z.string().meta({ description: "why it failed" }),
+  task_id: Id.nullable().meta({ description: "the task that executes an approved delete" }),
   may_decide: z.boolean().meta({ description: "whether the caller may approve or deny it now" }),
 });
 export type Approval = z.infer<typeof Approval>;

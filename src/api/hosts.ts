@@ -25,8 +25,14 @@ const DestinationTeam = z.int().min(0).nullable().meta({ description: "null or 0
 export const WherePart = z.object({ text: z.string(), depth: z.int(), matches: z.boolean() });
 export type WherePart = z.infer<typeof WherePart>;
 
-/** If there is an approval, nothing has been deleted yet: another user has to approve it first. */
-const Deleted = z.object({ approval: Approval.optional().meta({ description: "with status 202" }) });
+/**
+ * If there is an approval, nothing has been deleted yet: another user has to approve it first. If there is a task, it is
+ * still deleting hosts.
+ */
+const Deleted = z.object({
+  approval: Approval.optional().meta({ description: "with status 202" }),
+  task_id: Id.optional().meta({ description: "with status 202: the task that deletes the other hosts" }),
+});
 
 const params = z.object({ id: IdParam });
 const list = { action: "hosts:list", scope: "team" } as const;

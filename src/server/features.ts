@@ -2,7 +2,9 @@
 // store closes.
 import { startActivities } from "./activity-feed/feed.ts";
 import { type Agent, startAgent } from "./agent/start.ts";
+import { approvedDeletion } from "./approvals/run.ts";
 import type { Services } from "./core/context.ts";
+import { hostDeletion } from "./host-list/delete.ts";
 import { openGeo } from "./hosts/geo.ts";
 import { startJobs } from "./jobs/start.ts";
 import { ensureBuiltinLabels } from "./labels/builtin.ts";
@@ -12,6 +14,7 @@ import { startManagedAgents } from "./managed-agent/agents.ts";
 import { startOutbox } from "./outbox/sender.ts";
 import { startPolicyCounts } from "./policies/counts.ts";
 import { startStreams } from "./sessions/streams.ts";
+import { startTasks } from "./tasks/start.ts";
 
 export interface Features {
   readonly agent: Agent;
@@ -27,13 +30,15 @@ export async function startFeatures(services: Services): Promise<Features> {
   const policyCounts = await startPolicyCounts(services);
   const agent = await startAgent(services);
   const managed = await startManagedAgents(services);
-  const jobs = await startJobs(services);
+  const tasks = await startTasks(services, [hostDeletion, approvedDeletion]);
+  const jobs = startJobs(services);
   const outbox = await startOutbox(services);
   return {
     agent,
     async stop() {
       await stopMail(services);
       await jobs.stop();
+      await tasks.stop();
       await outbox.stop();
       await managed.stop();
       await agent.stop();

@@ -24,6 +24,7 @@ import { setupRoutes } from "./setup/routes.ts";
 import { sessionRoutes } from "./sign-in/routes.ts";
 import { ssoRoutes } from "./sso/routes.ts";
 import { targetRoutes } from "./targets/routes.ts";
+import { taskRoutes } from "./tasks/routes.ts";
 import { teamRoutes } from "./teams/routes.ts";
 import { tokenRoutes } from "./tokens/routes.ts";
 import { translatorRoutes } from "./translator/routes.ts";
@@ -59,6 +60,7 @@ export const routes: readonly Route[] = [
   ...setupRoutes,
   ...ssoRoutes(signInPage),
   ...targetRoutes,
+  ...taskRoutes,
   ...teamRoutes,
   ...tokenRoutes,
   ...translatorRoutes,

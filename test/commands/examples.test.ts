@@ -9,6 +9,7 @@ import { type AnyEndpoint, fullPath } from "../../src/api/endpoint.ts";
 import { isDestructive } from "../../src/cli/run/main.ts";
 import { sourceCommands } from "../../src/cli/run/source-config.ts";
 import type { Send } from "../../src/client/transport.ts";
+import { days, isoAt } from "../../src/server/core/clock.ts";
 import { tokenHash } from "../../src/server/core/random.ts";
 import { linkPaths } from "../../src/server/mail/mail.ts";
 import { issueToken } from "../../src/server/mail/one-time.ts";
@@ -142,6 +143,21 @@ async function prepare({ id, argv }: Example, { app, files, run }: Fleet): Promi
   if (id.startsWith("approvals:")) {
     const mia = await makeUser(app, "maintainer", { name: "Mia" });
     await makeApproval(app, mia.id, [1, 2]);
+  }
+  if (id.startsWith("tasks:")) {
+    const running = id === "tasks:cancel";
+    await app.store.tasks.insert({
+      created_at: app.clock.iso(),
+      kind: "delete_hosts",
+      state: running ? "queued" : "done",
+      // A running server starts it only later.
+      retry_at: running ? isoAt(app.clock.now() + days(1)) : null,
+      requested_by: null,
+      total: 300,
+      started_at: null,
+      finished_at: running ? null : app.clock.iso(),
+      runner_until: null,
+    });
   }
   if (id === "tokens:delete") await app.post("/tokens", { name: "nightly" });
   if (id === "config:edit")

@@ -7,8 +7,6 @@ import { fileURLToPath } from "node:url";
 import { pino } from "pino";
 import { afterEach, beforeEach, expect, it } from "vitest";
 import type { Approval } from "../../src/api/approvals.ts";
-import { resumeRuns } from "../../src/server/approvals/run.ts";
-import { minutes } from "../../src/server/core/clock.ts";
 import { Settings } from "../../src/server/core/settings/settings.ts";
 import { type RunningServer, startServer } from "../../src/server/main.ts";
 import { eq, oneOf } from "../../src/server/store/query.ts";
@@ -123,11 +121,11 @@ it.each(["lowdb", "postgres"] as const)(
         expect(left).toBe(HOSTS);
         expect((await approve(server.url)).status).toBe(200);
       } else {
-        // Other servers do not continue the work until they have not seen its server for a while.
-        expect(await resumeRuns(server.services, new AbortController().signal)).toBe(0);
-        const clock = { ...server.services.clock, now: () => Date.now() + minutes(2) };
-        const later = { ...server.services, clock: { ...clock, iso: () => new Date(clock.now()).toISOString() } };
-        expect(await resumeRuns(later, new AbortController().signal)).toBe(state === "approved" ? 1 : 0);
+        // On Postgres the dead server may still be at work, as far as others know: its lease ends a minute later.
+        const past = { runner_until: new Date(Date.now() - 1000).toISOString() };
+        await store.tasks.update({ where: eq("state", "running"), set: past });
+        await store.notify("svc_tasks", "");
+        await expect.poll(async () => (await store.approvals.get(id))!.state).toBe("done");
       }
       expect((await store.approvals.get(id))!.state).toBe("done");
       expect(await store.hosts.count(oneOf("id", hosts))).toBe(0);

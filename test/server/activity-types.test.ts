@@ -17,6 +17,7 @@ const own = [
   "deleted_api_token",
   "deleted_certificate_template",
   "deleted_invite",
+  "canceled_task",
   "deleted_label",
   "denied_approval",
   "edited_certificate_template",

@@ -1,11 +1,10 @@
 // Wipes and bulk deletes that another user has to approve.
 import { describe, expect, it } from "vitest";
 import type { Approval } from "../../src/api/approvals.ts";
+import type { Task } from "../../src/api/tasks.ts";
 import { approve as approveAt } from "../../src/server/approvals/decide.ts";
-import { asRequester, runDelete } from "../../src/server/approvals/run.ts";
+import { adoptRuns } from "../../src/server/approvals/run.ts";
 import { days, hours, minutes } from "../../src/server/core/clock.ts";
-import { backgroundIdle } from "../../src/server/core/concurrency/background.ts";
-import { serviceContext } from "../../src/server/core/context.ts";
 import { runJob } from "../../src/server/jobs/start.ts";
 import { viewerOf } from "../../src/server/sessions/viewer.ts";
 import { createCipher } from "../../src/server/store/cipher.ts";
@@ -16,7 +15,7 @@ import { type Caller, type StartOptions, startApp, type TestApp } from "../suppo
 import { makeApproval } from "../support/approvals.ts";
 import { hostRow, makeHost, makeSession, makeTeam, makeUser } from "../support/make.ts";
 
-type Body = { approval: Approval; errors: { name: string; reason: string }[] };
+type Body = { approval: Approval; task: Task; errors: { name: string; reason: string }[] };
 const read = async (res: Response) => (await res.json()) as Body;
 const reasonOf = async (res: Response) => (await read(res)).errors[0]!.reason;
 
@@ -316,23 +315,22 @@ describe.each(["lowdb", "postgres"] as const)("approvals on %s", (engine) => {
     const { tx } = store;
     // From then on, every transaction fails as if the server were dead.
     const dying: typeof tx = async (work, options) => {
-      const row = await store.approvals.get(asked.id);
-      if (row?.state === "approved" && row.progress >= 60 * n) throw new StoreUnavailable("the server died here");
+      const [task] = await store.tasks.list();
+      if (task?.state === "running" && task.progress >= 60 * n) throw new StoreUnavailable("the server died here");
       return tx(work, options);
     };
     Object.assign(store, { tx: dying });
     const fallen = await approve(t, asked);
     Object.assign(store, { tx });
-    expect(fallen.status).toBe(503);
+    expect(fallen.status).toBe(202);
     expect(await left()).toBe(201 - 60 * n);
     expect(await stateOf(asked)).toBe("approved");
     expect((await approve(t, asked)).status, "it is approved: not again").toBe(409);
     expect((await t.post(`/approvals/${asked.id}/deny`, { reason: "too late" })).status).toBe(409);
 
-    await runJob(t.services, "approvals");
-    expect(await left(), "its server may be at it still").toBe(201 - 60 * n);
     t.clock.advance(minutes(1));
-    await Promise.all([runJob(t.services, "approvals"), t.get("/approvals")]);
+    await t.store.notify("svc_tasks", "");
+    await expect.poll(() => stateOf(asked)).toBe("done");
     expect(await stateOf(asked)).toBe("done");
     expect(await t.store.hosts.pick(["id"])).toEqual([{ id: kept.id }]);
     const deleted = await feed(t, "deleted_host");
@@ -342,37 +340,21 @@ describe.each(["lowdb", "postgres"] as const)("approvals on %s", (engine) => {
     expect(await left()).toBe(1);
   });
 
-  it("continue in the background if they take longer than a request", async () => {
-    const { t, mia, left, ask, stateOf } = await start({ engine });
-    const asked = await ask(mia, await makeHosts(t, 320));
-    // Each read of the clock takes five seconds.
-    const now = () => {
-      t.clock.advance(5_000);
-      return t.clock.now();
-    };
-    const clock = { now, iso: () => t.clock.iso(), sleep: (ms: number) => t.clock.sleep(ms) };
-    const ada = (await t.store.users.first({ where: eq("email", "ada@example.com") }))!;
-    const user = await viewerOf(t.store, ada, null);
-    const told = await approveAt({ ...serviceContext(t.services), user, clock }, asked.id);
-    expect([told.goesOn, told.approval.state]).toEqual([true, "approved"]);
-    await backgroundIdle(t.services);
-    expect([await stateOf(asked), await left()]).toEqual(["done", 0]);
-    expect(await feed(t, "deleted_host")).toHaveLength(320);
+  it("name the task that executes them, and end with it if it is cancelled", async () => {
+    const { t, mia, ask, approve, stateOf } = await start({ engine });
+    const asked = await ask(mia, await makeHosts(t, 130));
+    const { task_id } = (await read(await approve(t, asked))).approval;
+    expect((await read(await mia.get(`/tasks/${task_id}`))).task).toMatchObject({ state: "done", progress: 130 });
+    expect(await stateOf(asked)).toBe("done");
   });
 
-  it("are left to another server by one that was considered dead", async () => {
-    const { t, mia, left, ask } = await start({ engine });
+  it("that were approved by an earlier version of the server are continued", async () => {
+    const { t, mia, left, ask, stateOf } = await start({ engine });
     const asked = await ask(mia, await makeHosts(t, 130));
-    const set = { state: "approved", runner: "the other", runner_until: t.clock.iso() } as const;
-    await t.store.approvals.update({ where: eq("id", asked.id), set });
-    const row = (await t.store.approvals.get(asked.id))!;
-    const ctx = (await asRequester(serviceContext(t.services), row))!;
-    await runDelete(ctx, { ...row, runner: "the late one" });
-    expect(await left()).toBe(130);
-    expect(await t.store.approvals.get(asked.id)).toMatchObject({ state: "approved", progress: 0 });
-    await runDelete(ctx, row);
-    expect(await left()).toBe(0);
-    expect(await t.store.approvals.get(asked.id)).toMatchObject({ state: "done", progress: 130 });
+    await t.store.approvals.update({ where: eq("id", asked.id), set: { state: "approved" } });
+    await Promise.all([adoptRuns(t.services), adoptRuns(t.services)]);
+    await expect.poll(() => stateOf(asked)).toBe("done");
+    expect([await left(), await t.store.tasks.count()]).toEqual([0, 1]);
   });
 
   it("do not start if the approval could not be stored", async () => {

@@ -11,7 +11,7 @@ import { backgroundIdle } from "../../src/server/core/concurrency/background.ts"
 import type { ServerStore, Tables } from "../../src/server/core/tables.ts";
 import { tables } from "../../src/server/data/tables.ts";
 import { allJobs } from "../../src/server/jobs/all.ts";
-import { isBusy } from "../../src/server/jobs/requests.ts";
+import { isBusy } from "../../src/server/jobs/schedule.ts";
 import { startApp, type TestApp } from "../support/app.ts";
 import { makeTeam, makeUser } from "../support/make.ts";
 import { type Place, targets, type World } from "./walker-targets.ts";

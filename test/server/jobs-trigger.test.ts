@@ -2,7 +2,8 @@ import { describe, expect, it } from "vitest";
 import type { Job as JobInfo } from "../../src/api/jobs.ts";
 import { days } from "../../src/server/core/clock.ts";
 import type { Job } from "../../src/server/core/job.ts";
-import { runRequests, triggers } from "../../src/server/jobs/requests.ts";
+import { triggers } from "../../src/server/jobs/requests.ts";
+import { runSchedule } from "../../src/server/jobs/schedule.ts";
 import { eq } from "../../src/server/store/query.ts";
 import { startApp, type TestApp } from "../support/app.ts";
 import { makeTeam, makeUser } from "../support/make.ts";
@@ -92,23 +93,26 @@ describe.each(["lowdb", "postgres"] as const)("requested jobs on %s", (engine) =
     await settled(t, ["counts", "query_stats"]);
   });
 
-  it("are stored until a server leads, and fail without stopping the others", async () => {
+  it("are stored until a server runs them, and fail without stopping the others", async () => {
     const t = await startApp({ engine });
     const ran: string[] = [];
-    const make = (name: string, fails = false): Job => ({
+    const make = (name: string, after: readonly string[] = [], fails = false): Job => ({
       name,
       every: 1000,
+      after,
       run: async () => {
+        // Others would overtake it if they did not wait.
+        await new Promise((resolve) => setTimeout(resolve, 20));
         ran.push(name);
         if (fails) throw new Error("no luck");
       },
     });
-    const list = [make("first"), make("second", true), make("third")];
+    const list = [make("third", ["first", "second"]), make("second", ["first"], true), make("first")];
     await t.store.jobRuns.insertMany(
       ["third", "second", "first"].map((name) => ({ name, started_at: null, requested_at: t.clock.iso() })),
     );
     const stop = new AbortController();
-    const running = runRequests(t.services, list, stop.signal);
+    const running = runSchedule(t.services, list, stop.signal);
     await expect.poll(() => ran.length).toBe(3);
     stop.abort();
     await running;

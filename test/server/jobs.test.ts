@@ -1,10 +1,10 @@
 import { describe, expect, it } from "vitest";
-import { days, hours, isoAt, minutes, seconds } from "../../src/server/core/clock.ts";
+import { days, hours, isoAt, minutes } from "../../src/server/core/clock.ts";
 import { backgroundIdle, inBackground, stopBackground } from "../../src/server/core/concurrency/background.ts";
 import { serviceContext } from "../../src/server/core/context.ts";
 import type { Job } from "../../src/server/core/job.ts";
 import { deleteManyHosts } from "../../src/server/host-list/delete.ts";
-import { AlreadyRunning, carryOut, dueAt, runDue } from "../../src/server/jobs/schedule.ts";
+import { AlreadyRunning, carryOut, runDue } from "../../src/server/jobs/schedule.ts";
 import { runJob, startJobs } from "../../src/server/jobs/start.ts";
 import { eq } from "../../src/server/store/query.ts";
 import { startApp, type TestApp } from "../support/app.ts";
@@ -159,7 +159,12 @@ describe.each(["lowdb", "postgres"] as const)("jobs on %s", (engine) => {
     await look();
     expect(runs).toBe(3);
     expect(await record()).toMatchObject({ error: null });
-    expect(await dueAt(t.services, job)).toBe(t.clock.now() + hours(1));
+    t.clock.advance(hours(1) - 1);
+    await look();
+    expect(runs).toBe(3);
+    t.clock.advance(1);
+    await look();
+    expect(runs).toBe(4);
   });
 
   it("do not run twice at the same time, and an interrupted one is due immediately", async () => {
@@ -169,11 +174,13 @@ describe.each(["lowdb", "postgres"] as const)("jobs on %s", (engine) => {
     const started = new Promise<void>((resolve) => {
       entered = resolve;
     });
+    let runs = 0;
     const job: Job = {
       name: "long",
       every: hours(1),
       run: (_services, signal) =>
         new Promise((resolve) => {
+          runs++;
           signal.addEventListener("abort", () => resolve());
           entered();
         }),
@@ -181,23 +188,83 @@ describe.each(["lowdb", "postgres"] as const)("jobs on %s", (engine) => {
     const first = carryOut(t.services, job, stop.signal);
     await started;
     await expect(carryOut(t.services, job, idle)).rejects.toThrow(AlreadyRunning);
+    await runDue(t.services, [job], idle);
+    expect(runs).toBe(1);
     stop.abort();
     await first;
-    expect(await dueAt(t.services, job)).toBe(0);
+    const second = runDue(t.services, [job], AbortSignal.timeout(50));
+    await expect.poll(() => runs).toBe(2);
+    await second;
+  });
+
+  it("are taken over from a server that has died, when its lease has expired", async () => {
+    const t = await startApp({ engine });
+    let runs = 0;
+    const job: Job = { name: "taken", every: hours(1), run: async () => void runs++ };
+    const started_at = t.clock.iso();
+    const lease = { runner: "the dead one", runner_until: isoAt(t.clock.now() + minutes(1)) };
+    await t.store.jobRuns.insert({
+      name: "taken",
+      started_at,
+      finished_at: null,
+      error: null,
+      requested_at: null,
+      ...lease,
+    });
+    await runDue(t.services, [job], idle);
+    t.clock.advance(minutes(1) - 1);
+    await runDue(t.services, [job], idle);
+    expect(runs).toBe(0);
+    t.clock.advance(1);
+    await runDue(t.services, [job], idle);
+    expect(runs).toBe(1);
+  });
+
+  it("run side by side: a long one delays no other", async () => {
+    const t = await startApp({ engine });
+    let end = () => {};
+    const ended = new Promise<void>((resolve) => {
+      end = resolve;
+    });
+    const ran: string[] = [];
+    const make = (name: string, run: () => Promise<unknown> = async () => {}): Job => ({
+      name,
+      every: hours(1),
+      run: async () => {
+        await run();
+        ran.push(name);
+      },
+    });
+    const list = [make("long", () => ended), make("short"), make("other")];
+    const looking = runDue(t.services, list, idle);
+    await expect.poll(() => [...ran].sort()).toEqual(["other", "short"]);
+    t.clock.advance(hours(1));
+    // The long one is still running: its lease is renewed, and its row tells the other servers.
+    await t.store.jobRuns.update({
+      where: eq("name", "long"),
+      set: { runner_until: isoAt(t.clock.now() + minutes(1)) },
+    });
+    await runDue(t.services, list, idle);
+    expect([...ran].sort()).toEqual(["other", "other", "short", "short"]);
+    end();
+    await looking;
+    expect(ran.filter((name) => name === "long")).toHaveLength(1);
+  });
+
+  it("run once however many servers find them due", async () => {
+    const t = await startApp({ engine });
+    let runs = 0;
+    const job: Job = { name: "once", every: hours(1), run: async () => void runs++ };
+    await Promise.all(Array.from({ length: 8 }, () => runDue(t.services, [job], idle)));
+    expect(runs).toBe(1);
   });
 
   it("lets a long bulk delete continue after its reply", async () => {
     const t = await startApp({ engine });
     const now = t.clock.iso();
     await t.store.hosts.insertMany(Array.from({ length: 350 }, () => hostRow(now)));
-    // Each read of the clock takes ten seconds.
-    const later = () => {
-      t.clock.advance(seconds(10));
-      return t.clock.now();
-    };
-    const clock = { now: later, iso: () => t.clock.iso(), sleep: (ms: number) => t.clock.sleep(ms) };
-    const ctx = { ...serviceContext(t.services), clock };
-    expect(await deleteManyHosts(ctx, { filters: {} })).toEqual({ outcome: "goes on" });
+    const reply = await deleteManyHosts(serviceContext(t.services), { filters: {} }, 0);
+    expect(reply).toEqual({ outcome: "goes on", taskId: expect.any(Number) });
     await backgroundIdle(t.services);
     expect(await t.store.hosts.count()).toBe(0);
     expect(await t.store.activities.count(eq("type", "deleted_host"))).toBe(350);

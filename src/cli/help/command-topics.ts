@@ -27,6 +27,7 @@ export const topics: Record<string, { description: string }> = {
   sessions: { description: "Sessions and tokens of users." },
   sso: { description: "Single sign-on (SAML): status, and metadata for the identity provider." },
   targets: { description: "Possible targets of a live query." },
+  tasks: { description: "Work that the server does after it has answered, such as a delete of many hosts." },
   teams: { description: "Teams of hosts and users." },
   "teams:agent-options": { description: "Agent options of a team." },
   "teams:users": { description: "Users of a team and their roles." },

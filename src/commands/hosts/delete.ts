@@ -40,7 +40,7 @@ export default class HostsDelete extends HostsCommand {
 
     const [only] = shown.first;
     const body = filters === null ? { ids: shown.first.map(({ id }) => id) } : { filters };
-    const { approval } = await asShown(shown.selection, (options) =>
+    const { approval, task_id } = await asShown(shown.selection, (options) =>
       count === 1 && only
         ? this.call(hostsApi.delete, { params: { id: only.id } }, options)
         : this.call(hostsApi.deleteMany, { body }, options),
@@ -48,6 +48,11 @@ export default class HostsDelete extends HostsCommand {
     if (approval) {
       if (this.structured) await this.printOne({ deleted: 0, approval });
       throw needsApproval([approval]);
+    }
+    if (task_id !== undefined) {
+      const hint = `svc tasks get ${task_id} --wait waits for it, and svc tasks cancel ${task_id} ends it`;
+      await this.report(`task ${task_id} is deleting ${plural(count, "host")}: ${hint}`, { task_id });
+      return;
     }
     const told = filters === null || count === 1 ? { hosts: shown.first } : { filters };
     await this.report(`deleted ${this.nameOf(shown)}`, { deleted: count, ...told });

@@ -194,6 +194,7 @@ export interface ActivityTypes extends CaActivities {
   /** An action that another user has to approve; not among the documented types. */
   requested_approval: ApprovalDetails;
   granted_approval: ApprovalDetails & UserDetails;
+  canceled_task: { task_id: number; task_kind: string };
   denied_approval: ApprovalDetails & UserDetails & { reason: string };
   live_query: { targets_count: number; query_sql: string; query_name?: string; stats?: Record<string, unknown> };
   /** A scheduled job was started manually. */

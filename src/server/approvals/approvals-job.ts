@@ -2,16 +2,16 @@ import { minutes } from "../core/clock.ts";
 import type { Job } from "../core/job.ts";
 import { forgetUses } from "./budget.ts";
 import { endApprovals } from "./cleanup.ts";
-import { resumeRuns } from "./run.ts";
+import { adoptRuns } from "./run.ts";
 
-/** Expires undecided approval requests, and resumes approved deletes whose server is gone. */
+/** Expires undecided approval requests, and creates the tasks of deletes that were approved before there were tasks. */
 export const approvals: Job = {
   name: "approvals",
   every: minutes(1),
-  async run(services, signal) {
+  async run(services) {
     await endApprovals(services);
     await forgetUses(services);
-    const resumed = await resumeRuns(services, signal);
-    if (resumed > 0) services.log.info({ approvals: resumed }, "approved deletes were resumed");
+    const adopted = await adoptRuns(services);
+    if (adopted > 0) services.log.info({ approvals: adopted }, "approved deletes were resumed");
   },
 };

@@ -5,33 +5,30 @@ import { recordActivity } from "../activities/record.ts";
 import { type Context, within } from "../core/context.ts";
 import { ApiError, conflict, forbiddenFor, notFound } from "../core/errors.ts";
 import { maySomewhere } from "../core/security/access.ts";
-import type { ServerTx } from "../core/tables.ts";
 import { actNow } from "../host-actions/actions.ts";
 import { chosenIds } from "../host-list/chosen.ts";
 import { hostFor } from "../hosts/access.ts";
 import { and, eq, gt } from "../store/query.ts";
+import { contextOf, REQUESTER_GONE } from "../tasks/requester.ts";
 import { spend } from "./budget.ts";
 import { aboutApproval } from "./request.ts";
-import { asRequester, GONE, newRunner, runDelete } from "./run.ts";
+import { approvalLock, runDelete } from "./run.ts";
 import { type ApprovalRow, permissions, shownRow, stateOf, viewOf } from "./view.ts";
-
-const lockOf = (id: number) => ({ lock: `approval-${id}` });
 
 /** The updated request. `goesOn` is true if the action takes longer than this call. */
 export async function approve(ctx: Context, id: number): Promise<{ approval: Approval; goesOn: boolean }> {
   const row = await shownRow(ctx, id);
   refuseOwn(ctx, row);
   refuseDecided(ctx, row);
-  const requester = (await asRequester(ctx, row)) ?? (await endVoid(ctx, row, GONE));
+  const requester = (await contextOf(ctx, row.requested_by)) ?? (await endVoid(ctx, row, REQUESTER_GONE));
   const ids = await hostsAsSeen(ctx, requester, row);
   const [only] = ids;
   if (row.action === "wipe_host") await wipeApproved(ctx, requester, row, only!);
   else {
-    const claimed = await claim(ctx, row, { state: "approved", ...newRunner(ctx) }, async (tx) => {
+    await runDelete(requester, row, ids, async (tx, task_id) => {
+      await grant(within(ctx, tx), id, { state: "approved", task_id });
       await spend(within(requester, tx), "delete", ids.length);
-      await tx.approvalChoices.upsert([{ id, asked: { ids } }], { on: ["id"], returning: [] });
     });
-    await runDelete(requester, claimed);
   }
   const after = (await ctx.store.approvals.get(id))!;
   return { approval: await viewOf(ctx, after), goesOn: after.state === "approved" };
@@ -48,7 +45,7 @@ export async function deny(ctx: Context, id: number, reason: string): Promise<Ap
     const denied = await settle(inside, id, set);
     await recordActivity(inside, "denied_approval", { ...aboutDecision(denied), reason });
     return viewOf(inside, denied);
-  }, lockOf(id));
+  }, approvalLock(id));
 }
 
 /** The hosts, if they are still those that were shown and both users may act on all of them. */
@@ -74,25 +71,16 @@ async function hostsAsSeen(ctx: Context, requester: Context, row: ApprovalRow): 
 async function wipeApproved(ctx: Context, requester: Context, row: ApprovalRow, hostId: number): Promise<void> {
   const host = await hostFor(requester, "hosts:lock", hostId);
   const set = { state: "done", finished_at: ctx.clock.iso() } as const;
-  await claim(ctx, row, set, async (tx) => {
+  await ctx.store.tx(async (tx) => {
+    await grant(within(ctx, tx), row.id, set);
     await actNow(within(requester, tx), host, "wipe");
-  });
+  }, approvalLock(row.id));
 }
 
-/** Changes a pending request once, as given by `set`. `act` runs in the same transaction. */
-function claim(
-  ctx: Context,
-  { id }: ApprovalRow,
-  set: Partial<ApprovalRow>,
-  act: (tx: ServerTx) => Promise<void>,
-): Promise<ApprovalRow> {
-  return ctx.store.tx(async (tx) => {
-    const inside = within(ctx, tx);
-    const claimed = await settle(inside, id, set);
-    await recordActivity(inside, "granted_approval", aboutDecision(claimed));
-    await act(tx);
-    return claimed;
-  }, lockOf(id));
+/** Changes a pending request once, as given by `set`, in the caller's transaction. */
+async function grant(inside: Context, id: number, set: Partial<ApprovalRow>): Promise<void> {
+  const granted = await settle(inside, id, set);
+  await recordActivity(inside, "granted_approval", aboutDecision(granted));
 }
 
 /** Records the caller's decision, unless another user decided first. */

@@ -1,101 +1,73 @@
-// Runs approved deletes. They take many transactions, each of which records the progress and the runner. After a
-// crash another server continues from there, and no host is processed twice.
+// Approved deletes: a task in the name of the requester.
 
-import { isoAt, minutes, seconds } from "../core/clock.ts";
-import { inBackground } from "../core/concurrency/background.ts";
-import { type Context, type Services, serviceContext } from "../core/context.ts";
-import { visible } from "../core/security/access.ts";
+import { seconds } from "../core/clock.ts";
+import { type Context, type Services, serviceContext, within } from "../core/context.ts";
 import type { ServerTx } from "../core/tables.ts";
-import { BATCH, byHand, deleteBatch } from "../host-list/delete.ts";
-import { viewerOf } from "../sessions/viewer.ts";
-import { and, eq, lte } from "../store/query.ts";
+import { deleteInSteps } from "../host-list/delete.ts";
+import { and, eq, isNull } from "../store/query.ts";
+import { addTask, startTask } from "../tasks/queue.ts";
+import { contextOf, REQUESTER_GONE } from "../tasks/requester.ts";
+import type { TaskKind } from "../tasks/task.ts";
 import type { ApprovalRow } from "./view.ts";
 
-/** A runner without a sign of life for this long is considered dead. Each batch renews the lease. */
-const LEASE = minutes(1);
+/** Serializes changes of one request. */
+export const approvalLock = (id: number) => ({ lock: `approval-${id}` });
 
 /** The maximum time that a caller waits for the end. Clients time out after 30 seconds. */
 const TIME_LIMIT = seconds(10);
 
-/** Another runner has taken over. */
-class TakenOver extends Error {}
-
-/** The columns that assign a new runner. */
-export const newRunner = ({ random, clock }: Pick<Context, "random" | "clock">) => ({
-  runner: random.uuid(),
-  runner_until: isoAt(clock.now() + LEASE),
-});
-
-/** A context of the requester with its current roles. Null if the user was deleted or may not act. */
-export async function asRequester(ctx: Context, row: Pick<ApprovalRow, "requested_by">): Promise<Context | null> {
-  const user = row.requested_by === null ? null : await ctx.store.users.get(row.requested_by);
-  if (!user || user.force_password_reset) return null;
-  const { headers: _, ...rest } = ctx;
-  // The approver's address must not be recorded for the requester.
-  return { ...rest, user: await viewerOf(ctx.store, user, null), address: "" };
+interface Approved {
+  readonly approval_id: number;
+  readonly ids: readonly number[];
 }
 
-/** Whether the delete finished within the time limit of a request. Otherwise it continues in the background. */
-export async function runDelete(ctx: Context, row: ApprovalRow): Promise<boolean> {
-  const started = ctx.clock.now();
-  const at = await deleteUntil(ctx, row, 0, () => ctx.clock.now() - started > TIME_LIMIT);
-  if (at === null) return true;
-  inBackground(ctx, "approved host delete", (signal) => runUntilStopped(ctx, row, at, signal));
-  return false;
+export const approvedDeletion: TaskKind<Approved> = {
+  name: "delete_hosts_approved",
+  run: (ctx, task) => deleteInSteps(ctx, task.payload.ids, task),
+  async ended({ store, clock }, { approval_id }, { state, error }) {
+    const set = { state: state === "done" ? "done" : "failed", finished_at: clock.iso() } as const;
+    await store.approvals.update({
+      where: and(eq("id", approval_id), eq("state", "approved")),
+      set: { ...set, error: state === "cancelled" ? "it was cancelled" : error },
+    });
+  },
+};
+
+/**
+ * Deletes the hosts in the name of the requester. `beside` runs in the transaction that makes the task. Returns when
+ * all are deleted, or after some seconds; the task then goes on.
+ */
+export async function runDelete(
+  requester: Context,
+  { id }: Pick<ApprovalRow, "id">,
+  ids: readonly number[],
+  beside: (store: ServerTx, taskId: number) => Promise<void>,
+): Promise<void> {
+  const work = { payload: { approval_id: id, ids }, total: ids.length };
+  await startTask(requester, approvedDeletion, work, TIME_LIMIT, beside);
 }
 
-async function runUntilStopped(ctx: Context, row: ApprovalRow, from: number, signal: AbortSignal): Promise<void> {
-  const at = await deleteUntil(ctx, row, from, () => signal.aborted);
-  // Release the lease, so that the next runner can start immediately.
-  if (at !== null)
-    await ctx.store.approvals.update({ where: mine(row), set: { runner: "", runner_until: ctx.clock.iso() } });
-}
-
-const mine = ({ id, runner }: ApprovalRow) => and(eq("id", id), eq("state", "approved"), eq("runner", runner));
-
-/** Returns the position at which it stopped. Null: at the end. */
-async function deleteUntil(ctx: Context, row: ApprovalRow, from: number, stop: () => boolean): Promise<number | null> {
-  const { clock } = ctx;
-  const ids = (await ctx.store.approvalChoices.get(row.id))?.asked.ids ?? [];
-  const allowed = visible(ctx, "hosts:delete");
-  const hold = async (tx: ServerTx, set: Partial<ApprovalRow>) => {
-    if ((await tx.approvals.update({ where: mine(row), set })) === 0) throw new TakenOver();
-  };
-  try {
-    for (let at = from; at < ids.length; at += BATCH) {
-      if (stop()) return at;
-      await deleteBatch(ctx, ids.slice(at, at + BATCH), allowed, byHand, (tx) =>
-        hold(tx, { progress: Math.min(at + BATCH, ids.length), runner_until: isoAt(clock.now() + LEASE) }),
-      );
-    }
-    await hold(ctx.store, { state: "done", finished_at: clock.iso(), runner: "", runner_until: null });
-  } catch (error) {
-    if (!(error instanceof TakenOver)) throw error;
-  }
-  return null;
-}
-
-/** Resumes approved deletes that are unfinished and whose runner is gone. */
-export async function resumeRuns(services: Services, signal: AbortSignal): Promise<number> {
+/** Creates the tasks of deletes that an earlier version of the server, which had no tasks, has left unfinished. */
+export async function adoptRuns(services: Services): Promise<number> {
   const { store, clock } = services;
-  const left = and(eq("state", "approved"), lte("runner_until", clock.iso()));
-  let resumed = 0;
-  for (const { id } of await store.approvals.pick(["id"], { where: left })) {
-    if (signal.aborted) break;
-    const set = newRunner(services);
-    if ((await store.approvals.update({ where: and(eq("id", id), left), set })) === 0) continue;
-    const row = await store.approvals.get(id);
-    if (!row) continue;
-    const ctx = await asRequester(serviceContext(services), row);
-    if (ctx) await runUntilStopped(ctx, row, row.progress, signal);
-    else
-      await store.approvals.update({
-        where: mine(row),
-        set: { state: "failed", finished_at: clock.iso(), error: GONE, runner: "", runner_until: null },
-      });
-    resumed++;
+  const left = and(eq("state", "approved"), isNull("task_id"));
+  let adopted = 0;
+  for (const { id, requested_by } of await store.approvals.pick(["id", "requested_by"], { where: left })) {
+    const requester = await contextOf(serviceContext(services), requested_by);
+    const failed = { state: "failed", finished_at: clock.iso(), error: REQUESTER_GONE } as const;
+    await store.tx(async (tx) => {
+      const still = and(eq("id", id), left);
+      if ((await tx.approvals.count(still)) === 0) return;
+      if (!requester) {
+        await tx.approvals.update({ where: still, set: failed });
+        return;
+      }
+      const ids = (await tx.approvalChoices.get(id))?.asked.ids ?? [];
+      const work = { payload: { approval_id: id, ids }, total: ids.length };
+      const task_id = await addTask(within(requester, tx), approvedDeletion, work);
+      await tx.approvals.update({ where: still, set: { task_id } });
+      adopted++;
+    }, approvalLock(id));
   }
-  return resumed;
+  return adopted;
 }
-
-export const GONE = "the user who asked for it is gone, or has to change the password first";

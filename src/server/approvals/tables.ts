@@ -45,11 +45,8 @@ export const approvals = table(
     finished_at: time().nullable().index(),
     reason: text().default(""),
     error: text().default(""),
-    /** The number of processed ids of the selection. */
-    progress: int().default(0),
-    /** A random id of the current runner, and the time until which it holds the lease. */
-    runner: text().default(""),
-    runner_until: time().nullable().index(),
+    /** The task that executes an approved delete. */
+    task_id: ref("tasks").nullable(),
   },
   { indexes: [["requested_by", "state"]] },
 );

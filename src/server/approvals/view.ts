@@ -87,6 +87,7 @@ async function onWire(ctx: Context, rows: readonly ApprovalRow[]): Promise<Appro
     finished_at: row.finished_at,
     reason: row.reason,
     error: row.error,
+    task_id: row.task_id,
     may_decide:
       stateOf(ctx, row) === "pending" &&
       row.requested_by !== ctx.user.id &&

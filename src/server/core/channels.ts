@@ -34,6 +34,8 @@ export const channels = {
   outbox: "svc_outbox",
   /** A run of a job was requested; no payload. */
   jobs: "svc_jobs",
+  /** A task was created that no server runs yet; no payload. */
+  tasks: "svc_tasks",
   /** Activities were recorded and must be added to the hash chain; no payload. */
   activities: "svc_activities",
   /** Activities were added to the hash chain; payload: the chain's newest position. */

@@ -6,6 +6,8 @@ export interface Job {
   readonly every: number;
   /** The period if the configuration defines it. */
   readonly period?: (services: Pick<Services, "config">) => Promise<number>;
+  /** If it is requested together with these jobs, it starts after they have ended. */
+  readonly after?: readonly string[];
   /** Does the work in short transactions. When the signal aborts, it stops after a complete step. */
   run(services: Services, signal: AbortSignal): Promise<void>;
 }

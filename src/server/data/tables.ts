@@ -29,6 +29,7 @@ import { serverSecrets } from "../secrets/tables.ts";
 import { sessions } from "../sessions/tables.ts";
 import { hostSoftware, osCves, software, softwareCves, softwareInstalls, softwareTitles } from "../software/tables.ts";
 import { ssoAssertions, ssoSessions } from "../sso/tables.ts";
+import { taskPayloads, tasks } from "../tasks/tables.ts";
 import { teams } from "../teams/tables.ts";
 import { users, userTeams } from "../users/tables.ts";
 import { seenCves, webhookDestinations, webhookMarks } from "../webhooks/tables.ts";
@@ -95,6 +96,8 @@ export const tables: AllTables = {
   hostBootstrap,
   munkiIssues,
   hostMunki,
+  tasks,
+  taskPayloads,
   approvals,
   approvalChoices,
   approvalTeams,

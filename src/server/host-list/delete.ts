@@ -6,35 +6,46 @@ import { spend } from "../approvals/budget.ts";
 import { needsApproval, requestApproval } from "../approvals/request.ts";
 import { channels, hostsPayload } from "../core/channels.ts";
 import { seconds } from "../core/clock.ts";
-import { inBackground } from "../core/concurrency/background.ts";
 import { type Context, within } from "../core/context.ts";
 import { visible } from "../core/security/access.ts";
-import type { ServerTx } from "../core/tables.ts";
 import { hostFor } from "../hosts/access.ts";
 import { notifyHostsGone } from "../hosts/changes.ts";
 import { checkSelection, expectedSelection } from "../hosts/selection.ts";
 import { forgetResults } from "../policies/results.ts";
 import { and, oneOf, type Predicate } from "../store/query.ts";
+import { type Begun, startTask } from "../tasks/queue.ts";
+import type { RunningTask, TaskKind } from "../tasks/task.ts";
 import { type Choice, chosenIds } from "./chosen.ts";
 
 /** Hosts per transaction: few enough that other requests do not wait long. */
-export const BATCH = 60;
-/**
- * A bulk delete that takes longer is answered and continues in the background, because clients time out after 30
- * seconds.
- */
+const BATCH = 60;
+/** A bulk delete that takes longer is answered and continues as a task, because clients time out after 30 seconds. */
 const TIME_LIMIT = seconds(20);
 
 type Reason = Pick<ActivityTypes["deleted_host"], "triggered_by" | "host_expiry_window">;
-export const byHand: Reason = { triggered_by: "manual" };
+const byHand: Reason = { triggered_by: "manual" };
 
-/**
- * The result of a delete: all hosts are deleted, the rest is deleted in the background, or another user must approve
- * it first.
- */
-export type Deletion =
-  | { readonly outcome: "done" | "goes on" }
-  | { readonly outcome: "asked"; readonly approval: Approval };
+/** The result of a delete: all hosts are deleted, a task deletes the rest, or another user must approve it first. */
+export type Deletion = Begun | { readonly outcome: "asked"; readonly approval: Approval };
+
+/** Deletes hosts in the order of their ids, in the name of a user. */
+export const hostDeletion: TaskKind<{ readonly ids: readonly number[] }> = {
+  name: "delete_hosts",
+  run: (ctx, task) => deleteInSteps(ctx, task.payload.ids, task),
+};
+
+/** The steps of a task that deletes these hosts, as far as the user may still delete them. */
+export async function deleteInSteps(
+  ctx: Context,
+  ids: readonly number[],
+  task: Pick<RunningTask<unknown>, "progress" | "step">,
+): Promise<void> {
+  const allowed = visible(ctx, "hosts:delete");
+  for (let at = task.progress; at < ids.length; at += BATCH) {
+    const next = Math.min(at + BATCH, ids.length);
+    await task.step(next, (store) => deleteBatch(within(ctx, store), ids.slice(at, next), allowed, byHand));
+  }
+}
 
 export async function deleteHost(ctx: Context, id: number): Promise<Deletion> {
   const expected = expectedSelection(ctx);
@@ -47,24 +58,19 @@ export async function deleteHost(ctx: Context, id: number): Promise<Deletion> {
   return { outcome: "done" };
 }
 
-export async function deleteManyHosts(ctx: Context, body: Choice): Promise<Deletion> {
+export async function deleteManyHosts(ctx: Context, body: Choice, limitMs: number = TIME_LIMIT): Promise<Deletion> {
   const ids = await chosenIds(ctx, "hosts:delete", body);
   if (needsApproval(ctx, "delete_hosts", ids.length)) {
     const asked = body.filters === undefined ? { ids } : { filters: body.filters };
     return { outcome: "asked", approval: await requestApproval(ctx, "delete_hosts", asked, ids) };
   }
-  await spend(ctx, "delete", ids.length);
-  const allowed = visible(ctx, "hosts:delete");
-  const started = ctx.clock.now();
-  for (let at = 0; at < ids.length; at += BATCH) {
-    if (ctx.clock.now() - started > TIME_LIMIT) {
-      const rest = ids.slice(at);
-      inBackground(ctx, "bulk host delete", (signal) => deleteInBatches(ctx, rest, allowed, byHand, signal));
-      return { outcome: "goes on" };
-    }
-    await deleteBatch(ctx, ids.slice(at, at + BATCH), allowed, byHand);
+  if (ids.length <= BATCH) {
+    await spend(ctx, "delete", ids.length);
+    await deleteBatch(ctx, ids, visible(ctx, "hosts:delete"), byHand);
+    return { outcome: "done" };
   }
-  return { outcome: "done" };
+  const work = { payload: { ids }, total: ids.length };
+  return startTask(ctx, hostDeletion, work, limitMs, (store) => spend(within(ctx, store), "delete", ids.length));
 }
 
 /** Deletes the hosts that still satisfy `where`, until the signal aborts. Returns the number of deleted hosts. */
@@ -81,16 +87,14 @@ export async function deleteInBatches(
   return deleted;
 }
 
-/** Deletes one batch in one transaction. `beside` runs first and in the same transaction. */
+/** Deletes one batch in one transaction. */
 export async function deleteBatch(
   ctx: Context,
   ids: readonly number[],
   where: Predicate,
   reason: Reason,
-  beside?: (store: ServerTx) => Promise<void>,
 ): Promise<number> {
   return ctx.store.tx(async (store) => {
-    await beside?.(store);
     const hosts = await store.hosts.pick(["id", "display_name", "hardware_serial"], {
       where: and(oneOf("id", ids), where),
     });

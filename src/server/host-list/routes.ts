@@ -13,7 +13,8 @@ import { transferHosts } from "./transfer.ts";
 
 function withStatus(deletion: Deletion, reply: Reply) {
   if (deletion.outcome !== "done") reply.status = 202;
-  return deletion.outcome === "asked" ? { approval: deletion.approval } : {};
+  if (deletion.outcome === "asked") return { approval: deletion.approval };
+  return deletion.outcome === "goes on" ? { task_id: deletion.taskId } : {};
 }
 
 export const hostRoutes = [

@@ -14,6 +14,7 @@ import { rateLimitCleanup } from "../rate-limits/cleanup-job.ts";
 import { sessionCleanup } from "../sign-in/cleanup-job.ts";
 import { counts } from "../software/counts-job.ts";
 import { ssoCleanup } from "../sso/cleanup-job.ts";
+import { taskCleanup } from "../tasks/cleanup-job.ts";
 import { automations } from "../webhooks/automations-job.ts";
 import { vulnerabilities } from "../webhooks/vulnerabilities-job.ts";
 import { activityExpiry } from "./activity-expiry.ts";
@@ -41,4 +42,5 @@ export const allJobs: readonly Job[] = [
   integrations,
   outboxCleanup,
   approvals,
+  taskCleanup,
 ];

@@ -14,6 +14,7 @@ const unenrolled = not(exists(hostMdm, "solution_id"));
 export const deviceManagement: Job = {
   name: "device_management",
   every: hours(1),
+  after: ["host_expiry"],
   async run({ store, log }, signal) {
     const solutions = await store.mdmSolutions.pick(["id"], { where: unenrolled });
     await removeUnused(

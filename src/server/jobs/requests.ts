@@ -1,19 +1,13 @@
-// Requested runs of jobs. Any server can store a request. The leading server carries it out, so that no job runs
-// twice at the same time.
+// Requested runs of jobs, and the list of jobs. Any server can store a request, and any server can carry it out.
 import { recordActivity } from "../activities/record.ts";
 import { channels } from "../core/channels.ts";
-import { seconds } from "../core/clock.ts";
-import { type Context, type Services, within } from "../core/context.ts";
+import { type Context, within } from "../core/context.ts";
 import { conflict, notFound } from "../core/errors.ts";
 import type { Job } from "../core/job.ts";
-import { isNull, not, oneOf } from "../store/query.ts";
-import type { RowOf } from "../store/table.ts";
+import { oneOf } from "../store/query.ts";
 import { allJobs } from "./all.ts";
-import { AlreadyRunning, carryOut } from "./schedule.ts";
-import type { jobRuns } from "./tables.ts";
+import { isBusy } from "./schedule.ts";
 
-/** Notifications may be lost, so requests are also looked up at this interval. */
-const LOOK_EVERY = seconds(15);
 const LOCK = "jobs";
 
 /** Names of job groups in part C, and the jobs that do their work here. */
@@ -32,6 +26,7 @@ const groups: Readonly<Record<string, readonly string[]>> = {
     "policy_counts",
     "query_reports",
     "query_stats",
+    "task_cleanup",
   ],
 };
 
@@ -72,12 +67,6 @@ const ofJobs = (jobs: readonly Job[]) =>
     jobs.map(({ name }) => name),
   );
 
-type Run = RowOf<typeof jobRuns>;
-
-/** An interrupted run counts as busy too, because it restarts automatically. */
-export const isBusy = (run: Run): boolean =>
-  run.requested_at !== null || (run.started_at !== null && run.finished_at === null && run.error === null);
-
 /** All jobs with the result of their last run. */
 export async function listJobs({ store, config }: Context) {
   const runs = new Map((await store.jobRuns.list()).map((run) => [run.name, run]));
@@ -95,45 +84,4 @@ export async function listJobs({ store, config }: Context) {
     };
   });
   return Promise.all(shown);
-}
-
-/** Carries out requests, independent of the schedule, until the signal aborts. */
-export async function runRequests(services: Services, jobs: readonly Job[], signal: AbortSignal): Promise<void> {
-  if (signal.aborted) return;
-  const { store, log } = services;
-  let running: Promise<void> = Promise.resolve();
-  const look = () => {
-    running = running
-      .then(() => carryOutRequested(services, jobs, signal))
-      .catch((err: unknown) => {
-        log.warn({ err }, "requested jobs could not be read; the server retries shortly");
-      });
-  };
-  const unlisten = await store.listen(channels.jobs, look, look);
-  const timer = setInterval(look, LOOK_EVERY);
-  timer.unref();
-  look();
-  await new Promise<void>((resolve) => {
-    if (signal.aborted) resolve();
-    else signal.addEventListener("abort", () => resolve(), { once: true });
-  });
-  clearInterval(timer);
-  await unlisten();
-  await running;
-}
-
-/** In the order of the schedule, so that cleanups run before counts. */
-async function carryOutRequested(services: Services, jobs: readonly Job[], signal: AbortSignal): Promise<void> {
-  if (signal.aborted) return;
-  const asked = await services.store.jobRuns.pick(["name"], { where: not(isNull("requested_at")) });
-  for (const job of jobs) {
-    if (signal.aborted) return;
-    if (!asked.some(({ name }) => name === job.name)) continue;
-    try {
-      await carryOut(services, job, signal);
-    } catch (err) {
-      // The schedule is running the job. The request is carried out later.
-      if (!(err instanceof AlreadyRunning)) services.log.error({ err, job: job.name }, "job failed");
-    }
-  }
 }

@@ -1,93 +1,152 @@
-// Runs due jobs on the leading server. The time of each run is stored, so that a restart repeats nothing.
+// Runs jobs when they are due or requested. Every server looks for such jobs, and a lease in the job's row lets one of
+// them run it. Jobs run side by side, so a long one delays no other. The time of each run is stored, so that a restart
+// repeats nothing.
+
+import { channels } from "../core/channels.ts";
 import { minutes, seconds } from "../core/clock.ts";
+import { heldBy, isAlone, isFree, isHeld, newLease, noLease, whileHeld } from "../core/concurrency/lease.ts";
 import type { Services } from "../core/context.ts";
 import type { Job } from "../core/job.ts";
-import type { ServerStore } from "../core/tables.ts";
-import { eq } from "../store/query.ts";
+import { and, eq, everything, isNull, not, type Predicate } from "../store/query.ts";
+import type { RowOf } from "../store/table.ts";
+import type { jobRuns } from "./tables.ts";
 
 /** The time until a failed job is retried, independent of its period. */
 const RETRY_AFTER = minutes(5);
-/** How often the leader checks for due jobs. */
+/** How often a server checks for due jobs. Messages about requests may be lost, so requests are found then too. */
 const LOOK_EVERY = seconds(15);
 /** The maximum random delay of the first check, so that servers started together do not all work at the same time. */
 const JITTER = seconds(60);
 
 export class AlreadyRunning extends Error {}
 
-const running = new WeakMap<ServerStore, Set<string>>();
+export type Run = RowOf<typeof jobRuns>;
 
-/** Runs the job immediately and stores the result. Throws what the job throws. */
-export async function carryOut(services: Services, job: Job, signal: AbortSignal): Promise<void> {
+/** An interrupted run counts as busy too, because it restarts automatically. */
+export const isBusy = (run: Run): boolean =>
+  run.requested_at !== null || (run.started_at !== null && run.finished_at === null && run.error === null);
+
+/**
+ * Runs the job immediately and stores the result. Throws what the job throws, and `AlreadyRunning` if a server is
+ * running it or its row no longer matches `found`.
+ */
+export async function carryOut(
+  services: Services,
+  job: Job,
+  signal: AbortSignal,
+  found: Predicate = everything,
+): Promise<void> {
   const { store, clock, log } = services;
-  const names = running.get(store) ?? new Set<string>();
-  running.set(store, names);
-  if (names.has(job.name)) throw new AlreadyRunning(`job ${job.name} is running`);
-  names.add(job.name);
-  try {
-    const started_at = clock.iso();
-    const begun = { name: job.name, started_at, finished_at: null, error: null, requested_at: null };
-    await store.jobRuns.upsert([begun], { on: ["name"] });
-    let error: unknown = null;
-    try {
-      await job.run(services, signal);
-    } catch (thrown) {
-      error = thrown ?? new Error("failed");
-    }
-    const text = error === null ? null : error instanceof Error ? error.message.slice(0, 1000) : String(error);
-    await store.jobRuns.update({
-      where: eq("name", job.name),
-      set: { finished_at: signal.aborted ? null : clock.iso(), error: text },
-    });
-    if (error !== null) throw error;
-    log.debug({ job: job.name }, "job done");
-  } finally {
-    names.delete(job.name);
-  }
+  const { name } = job;
+  await store.jobRuns.upsert([{ name }], { on: ["name"], set: [], returning: [] });
+  const lease = newLease(services);
+  const begun = { started_at: clock.iso(), finished_at: null, error: null, requested_at: null, ...lease };
+  if ((await store.jobRuns.update({ where: and(eq("name", name), isFree(services), found), set: begun })) === 0)
+    throw new AlreadyRunning(`job ${name} is running`);
+  const mine = and(eq("name", name), heldBy(lease));
+  let error: unknown = null;
+  const isOver = await whileHeld(
+    services,
+    (set) => store.jobRuns.update({ where: mine, set }),
+    signal,
+    async (over) => {
+      try {
+        await job.run(services, over);
+      } catch (thrown) {
+        error = thrown ?? new Error("failed");
+      }
+      return over.aborted;
+    },
+  );
+  const text = error === null ? null : error instanceof Error ? error.message.slice(0, 1000) : String(error);
+  const set = { finished_at: isOver ? null : clock.iso(), error: text, ...noLease };
+  await store.jobRuns.update({ where: mine, set });
+  if (error !== null) throw error;
+  log.debug({ job: name }, "job done");
 }
 
 /** The next start of the job, in milliseconds since 1970. A job that was interrupted by a stop starts immediately. */
-export async function dueAt(services: Services, job: Job): Promise<number> {
-  const last = await services.store.jobRuns.first({ where: eq("name", job.name) });
-  const every = (await job.period?.(services)) ?? job.every;
+async function dueAt({ config }: Pick<Services, "config">, job: Job, last: Run | undefined): Promise<number> {
   if (!last || last.started_at === null) return 0;
+  const every = (await job.period?.({ config })) ?? job.every;
   if (last.error !== null) return Date.parse(last.started_at) + Math.min(RETRY_AFTER, every);
   if (last.finished_at === null) return 0;
   return Date.parse(last.started_at) + every;
 }
 
-/** Checks once and runs the due jobs, one after the other. */
-export async function runDue(services: Services, jobs: readonly Job[], signal: AbortSignal): Promise<void> {
+interface Due {
+  readonly job: Job;
+  /** The row in which the job was found due: if it has changed, another server has started the job. */
+  readonly found: Predicate;
+}
+
+/** The jobs that should start now. */
+async function findDue(services: Services, jobs: readonly Job[], onlyRequested: boolean): Promise<Due[]> {
+  const runs = new Map((await services.store.jobRuns.list()).map((run) => [run.name, run]));
+  const isPending = (name: string) => {
+    const run = runs.get(name);
+    return run !== undefined && isBusy(run);
+  };
+  const due: Due[] = [];
   for (const job of jobs) {
-    if (signal.aborted) return;
-    try {
-      if ((await dueAt(services, job)) > services.clock.now()) continue;
-      await carryOut(services, job, signal);
-    } catch (err) {
-      if (!(err instanceof AlreadyRunning)) services.log.error({ err, job: job.name }, "job failed");
-    }
+    const run = runs.get(job.name);
+    if (run && isHeld(services, run)) continue;
+    const isRequested = run !== undefined && run.requested_at !== null;
+    if (isRequested && job.after?.some(isPending)) continue;
+    if (!isRequested && (onlyRequested || (await dueAt(services, job, run)) > services.clock.now())) continue;
+    const started_at = run?.started_at ?? null;
+    due.push({ job, found: started_at === null ? isNull("started_at") : eq("started_at", started_at) });
   }
+  return due;
 }
 
-/** Checks until the signal aborts, for the first time after a random part of a minute. */
+/** Checks once, and starts the jobs that are due or requested. Resolves when all of them have ended. */
+export async function runDue(
+  services: Services,
+  jobs: readonly Job[],
+  signal: AbortSignal,
+  onlyRequested = false,
+): Promise<void> {
+  const due = await findDue(services, jobs, onlyRequested);
+  await Promise.all(
+    due.map(async ({ job, found }) => {
+      if (signal.aborted) return;
+      try {
+        await carryOut(services, job, signal, found);
+      } catch (err) {
+        if (err instanceof AlreadyRunning) return;
+        services.log.error({ err, job: job.name }, "job failed");
+      }
+      // Requested jobs may have waited for this one.
+      if (jobs.some(({ after }) => after?.includes(job.name))) await runDue(services, jobs, signal, true);
+    }),
+  );
+}
+
+/** Checks at intervals and whenever a run is requested, until the signal aborts. */
 export async function runSchedule(services: Services, jobs: readonly Job[], signal: AbortSignal): Promise<void> {
-  await pause(LOOK_EVERY + services.random.int(JITTER), signal);
-  while (!signal.aborted) {
-    await runDue(services, jobs, signal);
-    await pause(LOOK_EVERY, signal);
-  }
-}
-
-/** Uses real time: the injected clock decides when a job is due, not how long to sleep. */
-function pause(milliseconds: number, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    if (signal.aborted) return resolve();
-    const done = () => {
-      clearTimeout(timer);
-      signal.removeEventListener("abort", done);
-      resolve();
-    };
-    const timer = setTimeout(done, milliseconds);
-    timer.unref();
-    signal.addEventListener("abort", done, { once: true });
+  if (signal.aborted) return;
+  const { store, log } = services;
+  if (isAlone(services)) await store.jobRuns.update({ where: not(isNull("runner_until")), set: noLease });
+  const first = performance.now() + LOOK_EVERY + services.random.int(JITTER);
+  const running = new Set<Promise<void>>();
+  const look = () => {
+    if (signal.aborted) return;
+    const checked = runDue(services, jobs, signal, performance.now() < first)
+      .catch((err: unknown) => log.warn({ err }, "jobs could not be read; the server retries shortly"))
+      .finally(() => running.delete(checked));
+    running.add(checked);
+  };
+  const unlisten = await store.listen(channels.jobs, look, look);
+  // Real time: the injected clock decides when a job is due, not how often to look.
+  const timer = setInterval(look, LOOK_EVERY);
+  timer.unref();
+  look();
+  await new Promise<void>((resolve) => {
+    if (signal.aborted) resolve();
+    else signal.addEventListener("abort", () => resolve(), { once: true });
   });
+  clearInterval(timer);
+  await unlisten();
+  await Promise.all(running);
 }

@@ -1,21 +1,18 @@
 import { stopBackground } from "../core/concurrency/background.ts";
 import type { Services } from "../core/context.ts";
 import { allJobs } from "./all.ts";
-import { runRequests } from "./requests.ts";
 import { carryOut, runSchedule } from "./schedule.ts";
 
-/** Runs the schedule while this server is the leader. */
-export async function startJobs(services: Services): Promise<{ stop(): Promise<void> }> {
+/** Starts the schedule. Each server has one; the jobs' leases decide which of them runs a job. */
+export function startJobs(services: Services): { stop(): Promise<void> } {
   const stopping = new AbortController();
-  const resign = await services.store.lead("jobs", async (lost) => {
-    const over = AbortSignal.any([lost, stopping.signal]);
-    await Promise.all([runSchedule(services, allJobs, over), runRequests(services, allJobs, over)]);
-  });
+  const running = runSchedule(services, allJobs, stopping.signal);
+  running.catch((err: unknown) => services.log.error({ err }, "the schedule of jobs has ended"));
   return {
     async stop() {
       stopping.abort();
       await stopBackground(services);
-      await resign();
+      await running.catch(() => {});
     },
   };
 }

@@ -1,3 +1,4 @@
+import { leaseColumns } from "../core/concurrency/lease.ts";
 import { id, table, text, time } from "../store/table.ts";
 
 declare module "../core/tables.ts" {
@@ -15,4 +16,5 @@ export const jobRuns = table("job_runs", {
   error: text().nullable(),
   /** When a run was requested that has not started yet. */
   requested_at: time().nullable(),
+  ...leaseColumns,
 });

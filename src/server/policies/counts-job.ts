@@ -8,6 +8,7 @@ import { removeResults } from "./results.ts";
 export const policyCounts: Job = {
   name: "policy_counts",
   every: hours(1),
+  after: ["host_expiry"],
   async run({ store, clock }, signal) {
     await removeResults(store, await deadResults(store, signal), signal);
     for (const { id } of await store.policies.pick(["id"])) {

@@ -17,6 +17,7 @@ type Counts = ReadonlyMap<number, number>;
 export const counts: Job = {
   name: "counts",
   every: hours(1),
+  after: ["host_expiry"],
   async run({ store, log }, signal) {
     const hostsOfVersion = await hostsBy(store, "software_ids", signal);
     const hostsOfTitle = await hostsBy(store, "title_ids", signal);

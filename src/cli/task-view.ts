@@ -1,0 +1,19 @@
+// Columns of tasks.
+import { Task } from "../api/tasks.ts";
+import type { View } from "./output/output.ts";
+import { timeColumn } from "./views/host.ts";
+
+export const taskView = (relative: boolean, now: Date): View => ({
+  schema: Task,
+  columns: [
+    { key: "id" },
+    { key: "kind" },
+    { key: "state" },
+    { key: "progress" },
+    { key: "total" },
+    { key: "requested_by.email", header: "requested by" },
+    timeColumn("created_at", "created", relative, now),
+    timeColumn("finished_at", "ended", relative, now),
+    { key: "error" },
+  ],
+});

@@ -1,0 +1,33 @@
+// What a kind of task is.
+import type { Context } from "../core/context.ts";
+import type { ServerTx } from "../core/tables.ts";
+
+export interface TaskKind<P> {
+  /** As users see it, such as delete_hosts. */
+  readonly name: string;
+  /**
+   * Does the work from `task.progress` on, in steps. It may be called again after a failure, on any server. It runs as
+   * the requester, with the roles that the requester has now. An `ApiError` below 500 ends the task; after other
+   * errors it is tried again.
+   */
+  run(ctx: Context, task: RunningTask<P>): Promise<void>;
+  /** Runs in the transaction in which the task ends, whatever its outcome, in the name of the server. */
+  ended?(ctx: Context, payload: P, outcome: Outcome): Promise<void>;
+}
+
+export interface RunningTask<P> {
+  readonly payload: P;
+  /** Units that were done before. */
+  readonly progress: number;
+  /**
+   * One transaction of the work, after which `progress` units are done. Throws if the task was cancelled, the server is
+   * stopping, or another server has taken over; nothing is written then.
+   */
+  step<T>(progress: number, work: (store: ServerTx) => Promise<T>): Promise<T>;
+}
+
+export interface Outcome {
+  readonly state: "done" | "failed" | "cancelled";
+  /** Empty unless it has failed. */
+  readonly error: string;
+}
