@@ -1,19 +1,39 @@
 // Approves and denies requests. An approved action runs as the requester, if that user may still do it to exactly
 // these hosts.
+
+import type { Action } from "../../api/access.ts";
 import type { Approval } from "../../api/approvals.ts";
 import { recordActivity } from "../activities/record.ts";
 import { type Context, within } from "../core/context.ts";
 import { ApiError, conflict, forbiddenFor, notFound } from "../core/errors.ts";
 import { maySomewhere } from "../core/security/access.ts";
-import { actNow } from "../host-actions/actions.ts";
-import { chosenIds } from "../host-list/chosen.ts";
-import { hostFor } from "../hosts/access.ts";
+import { type HostRow, hostFor } from "../hosts/access.ts";
+import type { Expected } from "../hosts/selection.ts";
 import { and, eq, gt } from "../store/query.ts";
 import { contextOf, REQUESTER_GONE } from "../tasks/requester.ts";
+import type { RunningTask } from "../tasks/task.ts";
 import { spend } from "./budget.ts";
 import { aboutApproval } from "./request.ts";
 import { approvalLock, runDelete } from "./run.ts";
+import type { Asked } from "./tables.ts";
 import { type ApprovalRow, permissions, shownRow, stateOf, viewOf } from "./view.ts";
+
+declare module "../core/extensions.ts" {
+  interface Extensions {
+    /** What approvals are asked for. */
+    readonly approvedActs: {
+      /** The ids of the hosts, if they are the expected ones and the caller may do this to all of them. */
+      readonly hosts: (ctx: Context, action: Action, asked: Asked, expected: Expected) => Promise<number[]>;
+      readonly wipe: (ctx: Context, host: HostRow) => Promise<unknown>;
+      /** The steps of a task that deletes these hosts. */
+      readonly remove: (
+        ctx: Context,
+        ids: readonly number[],
+        task: Pick<RunningTask<unknown>, "progress" | "step">,
+      ) => Promise<void>;
+    };
+  }
+}
 
 /** The updated request. `goesOn` is true if the action takes longer than this call. */
 export async function approve(ctx: Context, id: number): Promise<{ approval: Approval; goesOn: boolean }> {
@@ -57,13 +77,13 @@ async function hostsAsSeen(ctx: Context, requester: Context, row: ApprovalRow): 
   let ids: number[];
   try {
     const choice = await ctx.store.approvalChoices.get(row.id);
-    ids = await chosenIds(requester, permission, choice?.asked ?? { ids: [] }, seen);
+    ids = await ctx.extensions.approvedActs.hosts(requester, permission, choice?.asked ?? { ids: [] }, seen);
   } catch (error) {
     if (!(error instanceof ApiError) || error.status >= 500) throw error;
     const why = error.errors[0]?.reason ?? error.message;
     return endVoid(ctx, row, error.status === 403 ? "the user who asked for it may no longer do it" : why);
   }
-  await chosenIds(ctx, permission, { ids }, {});
+  await ctx.extensions.approvedActs.hosts(ctx, permission, { ids }, {});
   return ids;
 }
 
@@ -73,7 +93,7 @@ async function wipeApproved(ctx: Context, requester: Context, row: ApprovalRow, 
   const set = { state: "done", finished_at: ctx.clock.iso() } as const;
   await ctx.store.tx(async (tx) => {
     await grant(within(ctx, tx), row.id, set);
-    await actNow(within(requester, tx), host, "wipe");
+    await ctx.extensions.approvedActs.wipe(within(requester, tx), host);
   }, approvalLock(row.id));
 }
 

@@ -3,7 +3,6 @@
 import { seconds } from "../core/clock.ts";
 import { type Context, type Services, serviceContext, within } from "../core/context.ts";
 import type { ServerTx } from "../core/tables.ts";
-import { deleteInSteps } from "../host-list/delete.ts";
 import { and, eq, isNull } from "../store/query.ts";
 import { addTask, startTask } from "../tasks/queue.ts";
 import { contextOf, REQUESTER_GONE } from "../tasks/requester.ts";
@@ -23,7 +22,7 @@ interface Approved {
 
 export const approvedDeletion: TaskKind<Approved> = {
   name: "delete_hosts_approved",
-  run: (ctx, task) => deleteInSteps(ctx, task.payload.ids, task),
+  run: (ctx, task) => ctx.extensions.approvedActs.remove(ctx, task.payload.ids, task),
   async ended({ store, clock }, { approval_id }, { state, error }) {
     const set = { state: state === "done" ? "done" : "failed", finished_at: clock.iso() } as const;
     await store.approvals.update({
