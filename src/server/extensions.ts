@@ -1,6 +1,7 @@
 // Who does what features ask of those that they do not know.
 import type { Extensions } from "./core/extensions.ts";
 import { actNow } from "./host-actions/actions.ts";
+import { hostActionKinds, scriptKind } from "./host-actions/kinds.ts";
 import { chosenIds } from "./host-list/chosen.ts";
 import { deleteInSteps } from "./host-list/delete.ts";
 import { compileWhere } from "./host-list/selector/where.ts";
@@ -17,6 +18,7 @@ export const extensions: Extensions = {
   deliveries: { webhook: deliverWebhook, ticket: deliverTicket },
   hostsWhere: compileWhere,
   integrationsChanged: dropIntegrations,
+  operationKinds: { ...hostActionKinds, script: scriptKind },
   routes,
   teamLeaves: policiesLeave,
 };

@@ -4,6 +4,7 @@ import { startActivities } from "./activity-feed/feed.ts";
 import { type Agent, startAgent } from "./agent/start.ts";
 import { approvedDeletion } from "./approvals/run.ts";
 import type { Services } from "./core/context.ts";
+import { adoptScriptRuns } from "./host-actions/earlier-runs.ts";
 import { hostDeletion } from "./host-list/delete.ts";
 import { openGeo } from "./hosts/geo.ts";
 import { startJobs } from "./jobs/start.ts";
@@ -26,6 +27,7 @@ export async function startFeatures(services: Services): Promise<Features> {
   const streams = await startStreams(services);
   const activities = await startActivities(services);
   await ensureBuiltinLabels(services);
+  await adoptScriptRuns(services);
   const labelCounts = await startLabelCounts(services);
   const policyCounts = await startPolicyCounts(services);
   const agent = await startAgent(services);

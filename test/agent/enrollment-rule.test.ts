@@ -5,7 +5,7 @@ import type { SettingsInput } from "../../src/server/core/settings/settings.ts";
 import { judgeReenrollment } from "../../src/server/enrollment/rule.ts";
 import { eq } from "../../src/server/store/query.ts";
 import { startApp, type TestApp } from "../support/app.ts";
-import { makeTeam } from "../support/make.ts";
+import { makeOperation, makeTeam } from "../support/make.ts";
 import { agentCall } from "../support/managed.ts";
 import { enrollment, makeSecret, SECRET, type Send, throughApp } from "./agents.ts";
 
@@ -89,14 +89,7 @@ describe.each(["lowdb", "postgres"] as const)("hosts that enroll again, on %s", 
     expect((await agentCall(t, "/luks_data", luks)).status).toBe(204);
     expect((await t.post(`/hosts/${id}/lock`)).status).toBe(200);
     await t.store.hostActions.update({ where: eq("id", id), set: { pin: "123456" } });
-    await t.store.scriptRuns.insert({
-      created_at: t.clock.iso(),
-      execution_id: "a-script",
-      host_id: id,
-      kind: "script",
-      contents: "echo $SECRET",
-      timeout: 60,
-    });
+    await makeOperation(t, id, { content: "echo $SECRET" });
     return { id, node, agent };
   }
 
@@ -109,7 +102,7 @@ describe.each(["lowdb", "postgres"] as const)("hosts that enroll again, on %s", 
 
   async function entrusted(id: number) {
     const [key, action] = [await t.store.hostDiskEncryption.get(id), await t.store.hostActions.get(id)];
-    const runs = await t.store.scriptRuns.pick(["state"], { where: eq("host_id", id) });
+    const runs = await t.store.operations.pick(["state"], { where: eq("host_id", id) });
     return {
       key: key?.key ?? null,
       pin: action?.pin ?? null,
@@ -117,7 +110,7 @@ describe.each(["lowdb", "postgres"] as const)("hosts that enroll again, on %s", 
       scripts: runs.map(({ state }) => state).sort(),
     };
   }
-  const everything = { key: "disk-passphrase", pin: "123456", pending: "lock", scripts: ["pending", "pending"] };
+  const everything = { key: "disk-passphrase", pin: "123456", pending: "lock", scripts: ["queued", "queued"] };
 
   async function activities(type: string) {
     const reply = (await (await t.get(`/activities?activity_type=${type}`)).json()) as {

@@ -53,12 +53,12 @@ it("are notified of a lock, of its end, of new options, and of a key that became
   try {
     const agent = await makeManaged(t);
     const { id } = await agent.host();
-    const pending = async () => (await other.find(agent.key, { address: "" })).pendingScripts;
-    expect(await pending()).toEqual([]);
+    const pending = async () => (await other.find(agent.key, { address: "" })).nextOperation;
+    expect(await pending()).toBeNull();
     await t.post(`/hosts/${id}/lock`);
-    await expect.poll(pending).toHaveLength(1);
+    await expect.poll(pending).not.toBeNull();
     await agent.runScript();
-    await expect.poll(pending).toEqual([]);
+    await expect.poll(pending).toBeNull();
 
     expect((await other.optionsOf(null)).command_line_flags).toBeUndefined();
     await t.patch("/config", { agent_options: { command_line_flags: { verbose: true } } });
@@ -72,7 +72,7 @@ it("are notified of a lock, of its end, of new options, and of a key that became
         () => false,
       );
     await expect.poll(isKnown).toBe(false);
-    expect(await pending()).toEqual([]);
+    expect(await pending()).toBeNull();
   } finally {
     await other.close();
   }

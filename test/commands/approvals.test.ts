@@ -173,11 +173,11 @@ describe("approvals", () => {
     ]);
     const some = await asMia(["hosts", "wipe", "box-1", names[1], "--confirm", "2"]);
     expect([some.exitCode, some.stderr]).toEqual([6, expect.stringContaining("1 of 2 hosts failed")]);
-    expect(await fleet.app.store.scriptRuns.count()).toBe(0);
+    expect(await fleet.app.store.operations.count()).toBe(0);
     const given = await fleet.run(["approvals", "approve", "2", "--confirm", "box-2"]);
     expect(given.exitCode, given.stderr).toBe(0);
     expect(given.stderr).toContain("approved: wipe box-2, requested by mia@example.com (done)");
-    expect(await fleet.app.store.scriptRuns.count()).toBe(1);
+    expect(await fleet.app.store.operations.count()).toBe(1);
   });
 
   it("are denied with a reason, or withdrawn", async () => {

@@ -6,7 +6,7 @@ import { describe, expect, it } from "vitest";
 import type { Send } from "../../src/client/transport.ts";
 import { sendInto } from "../support/cli.ts";
 import { type Fleet, startFleet } from "../support/fleet.ts";
-import { makeCarve } from "../support/make.ts";
+import { makeCarve, makeOperation } from "../support/make.ts";
 
 const KiB = 1024;
 
@@ -274,14 +274,7 @@ describe("svc hosts activities, upcoming and cancel", () => {
   const uuid = "0b1c2d3e-4f50-4162-8374-95a6b7c8d9e0";
   const withScript = async () => {
     const fleet = await startFleet();
-    await fleet.app.store.scriptRuns.insert({
-      created_at: fleet.app.clock.iso(),
-      execution_id: uuid,
-      host_id: 1,
-      kind: "lock",
-      contents: "true",
-      timeout: 60,
-    });
+    await makeOperation(fleet.app, 1, { uuid, kind: "lock" });
     return fleet;
   };
 

@@ -24,7 +24,7 @@ import { type Example, examplesOf, needsBinary } from "../support/examples.ts";
 import { type Fleet, startFleet } from "../support/fleet.ts";
 import { makeSigningKey, SSO_USER, signedAssertion, turnOnSso } from "../support/idp.ts";
 import { answerLiveQueries } from "../support/live.ts";
-import { makeUser } from "../support/make.ts";
+import { makeOperation, makeUser } from "../support/make.ts";
 import { startReceiver } from "../support/receiver.ts";
 import { mailOf } from "../support/smtp.ts";
 
@@ -99,12 +99,7 @@ async function prepare({ id, argv }: Example, { app, files, run }: Fleet): Promi
     await app.store.hostDiskEncryption.insert({ id: 1, status: "verified", key: "A-KEY", key_updated_at });
   }
   if (id === "hosts:cancel") {
-    const run = { created_at: app.clock.iso(), kind: "script", contents: "true", timeout: 60 } as const;
-    await app.store.scriptRuns.insert({
-      ...run,
-      host_id: 1,
-      execution_id: argv.find((word) => /^[0-9a-f-]{36}$/.test(word))!,
-    });
+    await makeOperation(app, 1, { uuid: argv.find((word) => /^[0-9a-f-]{36}$/.test(word))! });
   }
   if (/^hosts:(lock|unlock|wipe)$/.test(id)) {
     const { id: hostId } = (await app.store.hosts.first({ where: eq("hostname", "linux-1.example.com") }))!;

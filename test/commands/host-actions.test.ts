@@ -32,7 +32,7 @@ describe("hosts lock", () => {
     const silent = await fleet.run(["hosts", "lock", "box-1"]);
     expect(silent.exitCode).toBe(2);
     expect(silent.stderr).toContain("--yes");
-    expect(await fleet.app.store.scriptRuns.count()).toBe(0);
+    expect(await fleet.app.store.operations.count()).toBe(0);
     const yes = await fleet.run(["hosts", "lock", "box-1", "--yes"]);
     expect(yes.exitCode).toBe(0);
     expect(yes.stderr).toContain("box-1: lock is pending");
@@ -45,7 +45,7 @@ describe("hosts lock", () => {
     const argv = ["hosts", "lock", "box-1", "box-2"];
     expect((await fleet.run([...argv, "--yes"])).exitCode).toBe(2);
     expect((await fleet.run([...argv, "--confirm", "3"])).exitCode).toBe(2);
-    expect(await fleet.app.store.scriptRuns.count()).toBe(0);
+    expect(await fleet.app.store.operations.count()).toBe(0);
     const { exitCode, stdout } = await fleet.run([...argv, "--confirm", "2", "-o", "json"]);
     expect(exitCode).toBe(0);
     expect(JSON.parse(stdout)).toMatchObject([
@@ -67,7 +67,7 @@ describe("hosts lock", () => {
     expect([exitCode, stdout]).toEqual([0, "would lock box-1\n"]);
     const plan = JSON.parse((await fleet.run(["hosts", "lock", "box-1", "--dry-run", "-o", "json"])).stdout);
     expect(plan).toMatchObject({ dry_run: true, target: [{ display_name: "box-1", device_status: "unlocked" }] });
-    expect(await fleet.app.store.scriptRuns.count()).toBe(0);
+    expect(await fleet.app.store.operations.count()).toBe(0);
   });
 
   it("reports the server's refusal, with its exit code", async () => {
@@ -177,7 +177,7 @@ describe("hosts unlock and wipe", () => {
     expect(silent.stderr).toContain("--confirm box-1");
     expect((await fleet.run(["hosts", "wipe", "box-1", "--confirm", "1"])).exitCode).toBe(2);
     expect((await fleet.run(["hosts", "wipe", "box-1"], { tty: true, answers: ["box-2"] })).exitCode).toBe(2);
-    expect(await fleet.app.store.scriptRuns.count()).toBe(0);
+    expect(await fleet.app.store.operations.count()).toBe(0);
     const done = await fleet.run(["hosts", "wipe", "box-1", "--wait"], { tty: true, answers: ["box-1"], send });
     expect(done.exitCode).toBe(0);
     expect(done.stdout).toMatch(/box-1\s+done\s+wiped/);

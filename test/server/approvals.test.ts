@@ -115,9 +115,9 @@ describe.each(["lowdb", "postgres"] as const)("approvals on %s", (engine) => {
       pending_action: "",
       approval: { action: "wipe_host", hosts: [{ id, display_name: "box" }] },
     });
-    expect(await t.store.scriptRuns.count()).toBe(0);
+    expect(await t.store.operations.count()).toBe(0);
     expect((await read(await approve(t, body.approval))).approval.state).toBe("done");
-    expect(await t.store.scriptRuns.list()).toMatchObject([{ host_id: id, kind: "wipe", user_id: mia.id }]);
+    expect(await t.store.operations.list()).toMatchObject([{ host_id: id, kind: "wipe", user_id: mia.id }]);
     expect(await feed(t, "wiped_host")).toMatchObject([{ actor_email: "mia@example.com" }]);
     expect((await feed(t, "granted_approval"))[0]!.details).toMatchObject({ host_id: id, host_display_name: "box" });
     // An action that would be refused anyway does not need an approval.
@@ -295,7 +295,7 @@ describe.each(["lowdb", "postgres"] as const)("approvals on %s", (engine) => {
     const wipe = (await read(await mia.post(`/hosts/${id}/wipe`))).approval;
     const wipes = await Promise.all(others.map((by) => approve(by, wipe)));
     expect(wipes.map(({ status }) => status).sort()).toEqual([200, 409, 409, 409]);
-    expect(await t.store.scriptRuns.count()).toBe(1);
+    expect(await t.store.operations.count()).toBe(1);
     const mixed = await ask(mia, await makeHosts(t, 3));
     const both = await Promise.all([
       approve(others[1]!, mixed),

@@ -65,7 +65,7 @@ describe.each(["lowdb", "postgres"] as const)("the hourly budget on %s", (engine
     expect((await t.post(`/hosts/${b}/wipe`)).status).toBe(200);
     const refused = await t.post(`/hosts/${c}/wipe`);
     expect([refused.status, await reasonOf(refused)]).toEqual([429, expect.stringContaining("has wiped 2")]);
-    expect(await t.store.scriptRuns.count()).toBe(2);
+    expect(await t.store.operations.count()).toBe(2);
     expect((await t.post(`/hosts/${c}/lock`)).status, "a lock costs nothing").toBe(200);
     expect((await t.delete(`/hosts/${b}`)).status, "nor do deletes").toBe(200);
   });
@@ -92,7 +92,7 @@ describe.each(["lowdb", "postgres"] as const)("the hourly budget on %s", (engine
     const boxes = await Promise.all(Array.from({ length: 8 }, () => wipeable(t)));
     const wipes = await Promise.all(boxes.map((id) => t.post(`/hosts/${id}/wipe`)));
     expect(statuses(wipes)).toEqual([...Array(3).fill(200), ...Array(5).fill(429)]);
-    expect(await t.store.scriptRuns.count()).toBe(3);
+    expect(await t.store.operations.count()).toBe(3);
   });
 
   it("does not limit the server's own work, and deletes outdated uses", async () => {

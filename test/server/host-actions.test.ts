@@ -2,7 +2,7 @@
 // hosts.
 import { describe, expect, it } from "vitest";
 import { serviceContext } from "../../src/server/core/context.ts";
-import { cancelScriptRun, upcomingOf } from "../../src/server/host-actions/upcoming.ts";
+import { cancelOperation, upcomingOf } from "../../src/server/operations/upcoming.ts";
 import { startApp, type TestApp } from "../support/app.ts";
 import { makeHost, makeTeam, makeUser } from "../support/make.ts";
 import { type ManagedAgent, makeManaged } from "../support/managed.ts";
@@ -16,11 +16,11 @@ async function stateOf(t: TestApp, id: number) {
 }
 
 async function refused(t: TestApp, id: number, action: string, status: number, reason: RegExp) {
-  const before = await t.store.scriptRuns.count();
+  const before = await t.store.operations.count();
   const res = await t.post(`/hosts/${id}/${action}`);
   const body = (await res.json()) as { errors: { name: string; reason: string }[] };
   expect([res.status, body.errors[0]!.reason]).toEqual([status, expect.stringMatching(reason)]);
-  expect(await t.store.scriptRuns.count()).toBe(before);
+  expect(await t.store.operations.count()).toBe(before);
 }
 
 const feed = async (t: TestApp, type: string) =>
@@ -104,9 +104,13 @@ describe.each(["lowdb", "postgres"] as const)("lock, unlock and wipe on %s", (en
     expect(await feed(t, "failed_wipe")).toEqual([
       expect.objectContaining({ svc_initiated: true, details: expect.objectContaining({ host_id: id }) }),
     ]);
-    const runs = await t.store.scriptRuns.list();
-    expect(runs.at(-1)).toMatchObject({ state: "done", exit_code: 2, runtime: 2, ended_at: t.clock.iso() });
-    expect(runs.at(-1)!.output!.length).toBe(10_000);
+    const runs = await t.store.operations.list();
+    expect(runs.at(-1)).toMatchObject({
+      state: "failed",
+      result: { exit_code: 2, runtime: 2 },
+      ended_at: t.clock.iso(),
+    });
+    expect(runs.at(-1)!.result!.output.length).toBe(10_000);
   });
 
   it("are refused if they do not fit the state", async () => {
@@ -194,10 +198,10 @@ describe.each(["lowdb", "postgres"] as const)("lock, unlock and wipe on %s", (en
       expect((await stranger.post(`/hosts/999999/${action}`)).status).toBe(404);
       expect((await t.as(null).post(`/hosts/${id}/${action}`)).status).toBe(401);
     }
-    expect(await t.store.scriptRuns.count()).toBe(0);
+    expect(await t.store.operations.count()).toBe(0);
     const maintainer = await makeUser(t, { teams: [{ id: own.id, role: "maintainer" }] });
     expect((await maintainer.post(`/hosts/${id}/lock`)).status).toBe(200);
-    expect((await upcomingOf(t.store, id))[0]).toMatchObject({ actor_id: maintainer.id });
+    expect((await upcomingOf(t.services, { id, display_name: "box" }))[0]).toMatchObject({ actor_id: maintainer.id });
   });
 
   it("run once, however many request them concurrently", async () => {
@@ -206,7 +210,7 @@ describe.each(["lowdb", "postgres"] as const)("lock, unlock and wipe on %s", (en
     const id = await idOf(agent);
     const replies = await Promise.all(Array.from({ length: 8 }, () => t.post(`/hosts/${id}/lock`)));
     expect(replies.map(({ status }) => status).sort()).toEqual([200, ...Array(7).fill(422)]);
-    expect(await t.store.scriptRuns.count()).toBe(1);
+    expect(await t.store.operations.count()).toBe(1);
   });
 
   it("are available under their older paths too", async () => {
@@ -222,7 +226,7 @@ describe.each(["lowdb", "postgres"] as const)("lock, unlock and wipe on %s", (en
     const host = await agent.host();
     const ctx = serviceContext(t.services);
     await t.post(`/hosts/${host.id}/lock`);
-    const [first] = await upcomingOf(t.store, host.id);
+    const [first] = await upcomingOf(t.services, host);
     expect(first).toEqual({
       uuid: expect.stringMatching(/^[0-9a-f-]{36}$/),
       created_at: t.clock.iso(),
@@ -245,11 +249,11 @@ describe.each(["lowdb", "postgres"] as const)("lock, unlock and wipe on %s", (en
     });
     expect(await agent.pending()).toEqual([first!.uuid]);
 
-    await expect(cancelScriptRun(ctx, host, "no-such")).rejects.toMatchObject({ status: 404 });
+    await expect(cancelOperation(ctx, host, "no-such")).rejects.toMatchObject({ status: 404 });
     const other = await makeHost(t);
-    await expect(cancelScriptRun(ctx, other, first!.uuid)).rejects.toMatchObject({ status: 404 });
-    await cancelScriptRun(ctx, host, first!.uuid);
-    expect(await upcomingOf(t.store, host.id)).toEqual([]);
+    await expect(cancelOperation(ctx, other, first!.uuid)).rejects.toMatchObject({ status: 404 });
+    await cancelOperation(ctx, host, first!.uuid);
+    expect(await upcomingOf(t.services, host)).toEqual([]);
     expect(await agent.pending()).toEqual([]);
     expect(await stateOf(t, host.id)).toEqual({ device_status: "unlocked", pending_action: "" });
     expect((await feed(t, "canceled_run_script"))[0]).toMatchObject({
@@ -263,7 +267,7 @@ describe.each(["lowdb", "postgres"] as const)("lock, unlock and wipe on %s", (en
     await t.post(`/hosts/${host.id}/lock`);
     const [second] = await agent.pending();
     expect((await agent.call("/scripts/request", { execution_id: second })).status).toBe(200);
-    await expect(cancelScriptRun(ctx, host, second!)).rejects.toMatchObject({ status: 400 });
+    await expect(cancelOperation(ctx, host, second!)).rejects.toMatchObject({ status: 400 });
     expect(await agent.pending(), "until a result arrives").toEqual([second]);
   });
 
@@ -322,11 +326,10 @@ describe.each(["lowdb", "postgres"] as const)("lock, unlock and wipe on %s", (en
     expect((await agent.call("/scripts/result", result)).status).toBe(200);
     expect((await agent.call("/scripts/result", { ...result, exit_code: 9 })).status).toBe(200);
     expect(await stateOf(t, id)).toEqual({ device_status: "locked", pending_action: "" });
-    expect((await t.store.scriptRuns.list())[0]).toMatchObject({
-      exit_code: 0,
-      state: "done",
-      output: "",
-      runtime: 0,
+    expect((await t.store.operations.list())[0]).toMatchObject({
+      state: "answered",
+      attempts: 1,
+      result: { exit_code: 0, output: "", runtime: 0 },
     });
   });
 
@@ -336,7 +339,7 @@ describe.each(["lowdb", "postgres"] as const)("lock, unlock and wipe on %s", (en
     const id = await idOf(agent);
     await t.post(`/hosts/${id}/lock`);
     await t.delete(`/hosts/${id}`);
-    expect(await t.store.scriptRuns.count()).toBe(0);
+    expect(await t.store.operations.count()).toBe(0);
     expect(await t.store.hostActions.count()).toBe(0);
   });
 });

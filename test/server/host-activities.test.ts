@@ -3,10 +3,10 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import type { Role } from "../../src/api/access.ts";
 import type { Activity } from "../../src/api/activities.ts";
 import type { UpcomingActivity } from "../../src/api/host-activities.ts";
-import type { scriptRuns } from "../../src/server/host-actions/tables.ts";
+import type { operations } from "../../src/server/operations/tables.ts";
 import type { InsertOf } from "../../src/server/store/table.ts";
 import { startApp, type TestApp } from "../support/app.ts";
-import { type HostRow, makeHost, makeTeam, makeUser } from "../support/make.ts";
+import { type HostRow, makeHost, makeOperation, makeTeam, makeUser } from "../support/make.ts";
 
 interface Page<T> {
   activities: T[];
@@ -36,16 +36,8 @@ describe.each(["lowdb", "postgres"] as const)("activities of a host on %s", (eng
       details: { host_id: id, ...details },
       host_id: id,
     });
-  const run = (more: Partial<InsertOf<typeof scriptRuns>> = {}) =>
-    t.store.scriptRuns.insert({
-      created_at: t.clock.iso(),
-      execution_id: `execution-${++runs}`,
-      host_id: host.id,
-      kind: "script",
-      contents: "echo",
-      timeout: 60,
-      ...more,
-    });
+  const run = (more: Partial<InsertOf<typeof operations>> = {}) =>
+    makeOperation(t, host.id, { uuid: `execution-${++runs}`, ...more });
   const list = async (query = "", id = host.id) =>
     (await (await t.get(`/hosts/${id}/activities${query}`)).json()) as Page<Activity>;
   const upcoming = async (query = "", id = host.id) =>
@@ -100,58 +92,58 @@ describe.each(["lowdb", "postgres"] as const)("activities of a host on %s", (eng
   it("lists upcoming ones with a uuid instead of an id, and their number", async () => {
     const me = (await t.store.users.first({}))!;
     const first = await run({ user_id: me.id });
-    await run({ state: "done" });
+    await run({ state: "answered" });
     await run({ host_id: (await makeHost(t)).id });
     const second = await run();
     const { count, activities } = await upcoming();
     expect(count).toBe(2);
-    expect(activities.map(({ uuid }) => uuid)).toEqual([first.execution_id, second.execution_id]);
+    expect(activities.map(({ uuid }) => uuid)).toEqual([first.uuid, second.uuid]);
     expect(activities[0]).toMatchObject({
-      uuid: first.execution_id,
+      uuid: first.uuid,
       type: "ran_script",
       actor_id: me.id,
       actor_full_name: me.name,
       svc_initiated: false,
-      details: { host_id: host.id, host_display_name: host.display_name, script_execution_id: first.execution_id },
+      details: { host_id: host.id, host_display_name: host.display_name, script_execution_id: first.uuid },
     });
     expect(activities[0]).not.toHaveProperty("id");
     expect(activities[1]).toMatchObject({ svc_initiated: true });
     expect(activities[1]).not.toHaveProperty("actor_id");
     const paged = await upcoming("?page=1&per_page=1");
     expect(paged).toMatchObject({ count: 2, meta: { has_next_results: false, has_previous_results: true } });
-    expect(paged.activities.map(({ uuid }) => uuid)).toEqual([second.execution_id]);
+    expect(paged.activities.map(({ uuid }) => uuid)).toEqual([second.uuid]);
   });
 
   it("cancels an activity that has not started, once, and records it", async () => {
-    const { execution_id } = await run();
-    const response = await cancel(execution_id);
+    const { uuid } = await run();
+    const response = await cancel(uuid);
     expect(response.status).toBe(204);
     expect(await response.text()).toBe("");
     expect((await upcoming()).count).toBe(0);
     expect((await list()).activities).toMatchObject([
       { type: "canceled_run_script", details: { host_id: host.id, host_display_name: host.display_name } },
     ]);
-    const again = await cancel(execution_id);
+    const again = await cancel(uuid);
     expect(again.status).toBe(404);
     expect((await list()).activities).toHaveLength(1);
   });
 
   it("cancels only on the right host", async () => {
-    const { execution_id } = await run();
+    const { uuid } = await run();
     const other = await makeHost(t);
-    expect((await cancel(execution_id, other.id)).status).toBe(404);
+    expect((await cancel(uuid, other.id)).status).toBe(404);
     expect((await cancel("nothing")).status).toBe(404);
     expect((await upcoming()).count).toBe(1);
   });
 
   it.each(["lock", "wipe"] as const)("cancels a %s that is pending, but not one that has started", async (kind) => {
     const waiting = await run({ kind });
-    await t.store.hostActions.upsert([{ id: host.id, pending: kind, reference: waiting.execution_id }], { on: ["id"] });
-    expect((await cancel(waiting.execution_id)).status).toBe(204);
+    await t.store.hostActions.upsert([{ id: host.id, pending: kind, reference: waiting.uuid }], { on: ["id"] });
+    expect((await cancel(waiting.uuid)).status).toBe(204);
     expect(await t.store.hostActions.get(host.id)).toMatchObject({ pending: "" });
-    const begun = await run({ kind, started_at: t.clock.iso() });
-    await t.store.hostActions.upsert([{ id: host.id, pending: kind, reference: begun.execution_id }], { on: ["id"] });
-    expect((await cancel(begun.execution_id)).status).toBe(400);
+    const begun = await run({ kind, state: "sent", attempts: 1, sent_at: t.clock.iso() });
+    await t.store.hostActions.upsert([{ id: host.id, pending: kind, reference: begun.uuid }], { on: ["id"] });
+    expect((await cancel(begun.uuid)).status).toBe(400);
     expect(await t.store.hostActions.get(host.id)).toMatchObject({ pending: kind });
     expect((await upcoming()).count).toBe(1);
   });
@@ -170,24 +162,22 @@ describe.each(["lowdb", "postgres"] as const)("activities of a host on %s", (eng
     for (const [role, [read, remove]] of Object.entries(expected) as [Role, [number, number]][]) {
       for (const who of [role, { teams: [{ id: team.id, role }] }]) {
         const user = await makeUser(t, who);
-        const { execution_id } = await run();
+        const { uuid } = await run();
         const path = `/hosts/${host.id}/activities`;
         expect((await user.get(path)).status, role).toBe(read);
         expect((await user.get(`${path}/upcoming`)).status, role).toBe(read);
-        expect((await user.delete(`${path}/upcoming/${execution_id}`)).status, role).toBe(remove);
+        expect((await user.delete(`${path}/upcoming/${uuid}`)).status, role).toBe(remove);
       }
       const stranger = await makeUser(t, { teams: [{ id: foreign.id, role }] });
-      const { execution_id } = await run();
+      const { uuid } = await run();
       for (const status of [
         (await stranger.get(`/hosts/${host.id}/activities`)).status,
         (await stranger.get(`/hosts/${host.id}/activities/upcoming`)).status,
-        (await stranger.delete(`/hosts/${host.id}/activities/upcoming/${execution_id}`)).status,
+        (await stranger.delete(`/hosts/${host.id}/activities/upcoming/${uuid}`)).status,
       ])
         expect([403, 404]).toContain(status);
-      expect(
-        await t.store.scriptRuns.first({ where: { op: "eq", column: "execution_id", value: execution_id } }),
-      ).toMatchObject({
-        state: "pending",
+      expect(await t.store.operations.first({ where: { op: "eq", column: "uuid", value: uuid } })).toMatchObject({
+        state: "queued",
       });
     }
     expect((await t.as(null).get(`/hosts/${host.id}/activities`)).status).toBe(401);

@@ -120,7 +120,7 @@ describe.each(["lowdb", "postgres"] as const)("the hosts that a caller has seen,
       }
       expect((await t.request(method, `${path.replace(String(a), "999999")}`, undefined, seen([a]))).status).toBe(404);
     }
-    expect(await t.store.scriptRuns.count()).toBe(0);
+    expect(await t.store.operations.count()).toBe(0);
     expect((await t.request("POST", `/hosts/${a}/lock`, undefined, seen([a]))).status).toBe(200);
     expect((await t.request("DELETE", `/hosts/${a}`, undefined, seen([a]))).status).toBe(200);
   });

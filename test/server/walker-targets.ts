@@ -3,7 +3,16 @@
 import { enqueue } from "../../src/server/outbox/service.ts";
 import type { TestApp } from "../support/app.ts";
 import { makeApproval } from "../support/approvals.ts";
-import { makeCarve, makeHost, makeLabel, makePolicy, makeSession, makeTeam, makeUser } from "../support/make.ts";
+import {
+  makeCarve,
+  makeHost,
+  makeLabel,
+  makeOperation,
+  makePolicy,
+  makeSession,
+  makeTeam,
+  makeUser,
+} from "../support/make.ts";
 
 export type Place = "own" | "other" | "none" | "missing";
 const places: readonly Place[] = ["own", "other", "none", "missing"];
@@ -377,8 +386,7 @@ export const targets: Record<string, Target> = {
     call: async (world, place) => {
       const host_id = await hostAt(world, place);
       const execution_id = `made ${++names}`;
-      const run = { created_at: world.t.clock.iso(), kind: "script", contents: "true", timeout: 60 } as const;
-      if (place !== "missing") await world.t.store.scriptRuns.insert({ ...run, host_id, execution_id });
+      if (place !== "missing") await makeOperation(world.t, host_id, { uuid: execution_id });
       return { path: `/hosts/${host_id}/activities/upcoming/${encodeURIComponent(execution_id)}` };
     },
   },

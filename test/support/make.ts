@@ -7,6 +7,7 @@ import { channels } from "../../src/server/core/channels.ts";
 import { tokenHash } from "../../src/server/core/random.ts";
 import type { ServerTx } from "../../src/server/core/tables.ts";
 import type { hosts } from "../../src/server/hosts/tables.ts";
+import type { operations } from "../../src/server/operations/tables.ts";
 import type { policies } from "../../src/server/policies/tables.ts";
 import { newResultIds } from "../../src/server/result-ids/new-ids.ts";
 import type { InsertOf, RowOf } from "../../src/server/store/table.ts";
@@ -204,4 +205,29 @@ export async function makeCarve(
   for (let i = 0; i < stored; i++)
     await services.blobs.put(`carves/${carve.id}/${i}`, Readable.from([block(i)]), { maxBytes: blockSize });
   return carve;
+}
+
+/** An operation of the host: a pending script, unless given otherwise. */
+export async function makeOperation(
+  { store, clock }: Pick<TestApp, "store" | "clock">,
+  hostId: number,
+  { content = "true", ...more }: Partial<InsertOf<typeof operations> & { content: string }> = {},
+) {
+  const digest = createHash("sha256").update(content).digest("hex");
+  const [row] = await store.operationContents.upsert([{ digest, content, used_at: clock.iso() }], { on: ["digest"] });
+  return store.operations.insert({
+    created_at: clock.iso(),
+    uuid: randomUUID(),
+    host_id: hostId,
+    kind: "script",
+    priority: more.kind === undefined || more.kind === "script" ? 10 : 0,
+    user_id: null,
+    content_id: row!.id,
+    timeout: 60,
+    sent_at: null,
+    due_at: null,
+    ended_at: null,
+    result: null,
+    ...more,
+  });
 }

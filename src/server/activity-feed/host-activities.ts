@@ -3,8 +3,8 @@ import type { z } from "zod";
 import type { hostActivitiesApi } from "../../api/host-activities.ts";
 import type { Context } from "../core/context.ts";
 import { page, pageOfArray } from "../core/http/paging.ts";
-import { cancelScriptRun, upcomingOf } from "../host-actions/upcoming.ts";
 import { hostFor } from "../hosts/access.ts";
+import { cancelOperation, upcomingOf } from "../operations/upcoming.ts";
 import { eq } from "../store/query.ts";
 import { activityOf } from "./service.ts";
 
@@ -20,11 +20,11 @@ export async function listHostActivities(ctx: Context, hostId: number, query: Qu
 
 export async function listUpcoming(ctx: Context, hostId: number, query: Query) {
   const host = await hostFor(ctx, "hosts:read_activities", hostId);
-  const all = await upcomingOf(ctx.store, host.id);
+  const all = await upcomingOf(ctx, host);
   const { items, meta } = pageOfArray(all, query);
   return { count: all.length, activities: items, meta };
 }
 
 export async function cancelUpcoming(ctx: Context, hostId: number, activityId: string): Promise<void> {
-  await cancelScriptRun(ctx, await hostFor(ctx, "hosts:cancel_activity", hostId), activityId);
+  await cancelOperation(ctx, await hostFor(ctx, "hosts:cancel_activity", hostId), activityId);
 }

@@ -19,6 +19,7 @@ import { oneTimeTokens } from "../mail/tables.ts";
 import { managedAgents } from "../managed-agent/tables.ts";
 import { hostBootstrap, hostMdm, hostProfiles, mdmSolutions } from "../mdm-status/tables.ts";
 import { hostMunki, munkiIssues } from "../munki/tables.ts";
+import { operationContents, operations } from "../operations/tables.ts";
 import { outbox } from "../outbox/tables.ts";
 import { packs, packTargets, scheduledQueries } from "../packs/tables.ts";
 import { hostPolicies, policies, policyCountChanges, policyEvents, policyLabels } from "../policies/tables.ts";
@@ -85,6 +86,8 @@ export const tables: AllTables = {
   campaigns,
   campaignHosts,
   carves,
+  operationContents,
+  operations,
   scriptRuns,
   hostActions,
   managedAgents,

@@ -3,16 +3,15 @@ import type { Approval } from "../../api/approvals.ts";
 import { recordActivity } from "../activities/record.ts";
 import { spend } from "../approvals/budget.ts";
 import { needsApproval, requestApproval } from "../approvals/request.ts";
-import { channels, hostsPayload } from "../core/channels.ts";
 import { type Context, within } from "../core/context.ts";
 import { ApiError, conflict, invalid } from "../core/errors.ts";
 import { type HostRow, hostFor } from "../hosts/access.ts";
 import { checkSelection, expectedSelection } from "../hosts/selection.ts";
+import { operationLock } from "../operations/queue.ts";
 import type { RowOf } from "../store/table.ts";
 import { delivererFor, type HostAction } from "./deliverer.ts";
 import { type LockState, lockStateOf } from "./states.ts";
 import type { hostActions } from "./tables.ts";
-import { actionLock } from "./upcoming.ts";
 
 export type ActionReply = Pick<LockState, "device_status" | "pending_action"> & { unlock_pin?: string };
 
@@ -51,11 +50,9 @@ export async function actNow(ctx: Context, host: HostRow, action: HostAction, vi
       { on: ["id"] },
     );
     await record(inside, host, action, viewPin);
-    // Notify after the script is committed: an agent that polls earlier would not find it.
-    await store.notify(channels.hosts, hostsPayload([id]));
     const { device_status, pending_action } = lockStateOf(after);
     return { device_status, pending_action, ...(viewPin && pin !== null ? { unlock_pin: pin } : {}) };
-  }, actionLock(id));
+  }, operationLock(id));
 }
 
 async function refusePersonal({ store }: Context, host: HostRow, action: HostAction): Promise<void> {

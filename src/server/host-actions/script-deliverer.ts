@@ -1,6 +1,8 @@
 // Delivers lock, unlock and wipe as scripts of the managed agent (decision 19).
 import { platformFamily } from "../core/platforms.ts";
+import { addOperations } from "../operations/queue.ts";
 import type { Deliverer, HostAction } from "./deliverer.ts";
+import { hostActionKinds } from "./kinds.ts";
 import { linuxLock } from "./texts/linux-lock.ts";
 import { linuxUnlock } from "./texts/linux-unlock.ts";
 import { linuxWipe } from "./texts/linux-wipe.ts";
@@ -32,16 +34,12 @@ export const scriptDeliverer: Deliverer = {
   },
 
   async deliver(ctx, host, action) {
-    const { store, clock, random, user } = ctx;
-    const run = await store.scriptRuns.insert({
-      created_at: clock.iso(),
-      execution_id: random.uuid(),
-      host_id: host.id,
-      kind: action,
-      user_id: user.kind === "user" ? user.id : null,
-      contents: textFor(host, action) ?? "",
+    const content = textFor(host, action) ?? "";
+    const [operation] = await addOperations(ctx, hostActionKinds[action], {
+      hostIds: [host.id],
+      content,
       timeout: TIMEOUT,
     });
-    return { reference: run.execution_id, pin: null };
+    return { reference: operation!.uuid, pin: null };
   },
 };

@@ -2,9 +2,11 @@
 import type { Host } from "../../api/host.ts";
 import type { Clock } from "../core/clock.ts";
 import type { ServerTx } from "../core/tables.ts";
-import { and, eq, not, oneOf } from "../store/query.ts";
+import { dropOperations } from "../operations/queue.ts";
+import { oneOf } from "../store/query.ts";
 import { side } from "../store/sides.ts";
 import type { RowOf } from "../store/table.ts";
+import { hostActionKinds } from "./kinds.ts";
 import { hostActions } from "./tables.ts";
 
 /** Fields of the host's `mdm` object. */
@@ -25,17 +27,14 @@ export function lockStateOf(row: ActionRow | null | undefined): LockState {
   };
 }
 
-/** For hosts that an enrollment moves to another team: cancels pending actions and deletes unlock PINs. */
+/** For hosts that an enrollment moves to another team: cancels everything that was asked of them, and deletes PINs. */
 export async function endAllPending(
   { store, clock }: { store: ServerTx; clock: Clock },
   hostIds: readonly number[],
 ): Promise<void> {
   await endPendingActions({ store, clock }, hostIds);
-  await store.hostActions.update({ where: oneOf("id", hostIds), set: { pin: null, failure: "" } });
-  await store.scriptRuns.update({
-    where: and(oneOf("host_id", hostIds), eq("state", "pending")),
-    set: { state: "cancelled", ended_at: clock.iso() },
-  });
+  await store.hostActions.update({ where: oneOf("id", hostIds), set: { pin: null, failure: "", reference: "" } });
+  await dropOperations({ store, clock }, hostIds);
 }
 
 /**
@@ -51,15 +50,6 @@ export async function endPendingActions(
   await store.hostActions.updateEach(
     rows.map(({ id, wiped, locked }) => ({ id, pending: "", reference: "", wiped: false, locked: locked && !wiped })),
   );
-  await store.scriptRuns.update({
-    where: and(
-      oneOf(
-        "host_id",
-        rows.map(({ id }) => id),
-      ),
-      eq("state", "pending"),
-      not(eq("kind", "script")),
-    ),
-    set: { state: "cancelled", ended_at: clock.iso() },
-  });
+  const ids = rows.map(({ id }) => id);
+  await dropOperations({ store, clock }, ids, Object.keys(hostActionKinds));
 }

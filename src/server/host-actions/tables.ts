@@ -7,7 +7,7 @@ declare module "../core/tables.ts" {
   }
 }
 
-/** A script for one host, pending or finished, run by its managed agent. */
+/** Scripts that earlier versions of the server have queued; `earlier-runs.ts` turns them into operations at the start. */
 export const scriptRuns = table(
   "script_runs",
   {
@@ -41,7 +41,7 @@ export const hostActions = table("host_actions", {
   locked: bool().default(false).index(),
   wiped: bool().default(false),
   pending: text<"" | "lock" | "unlock" | "wipe">().default("").index(),
-  /** The script run, or another deliverer's reference, whose result the pending action waits for. */
+  /** The operation whose answer the pending action waits for. */
   reference: text().default(""),
   requested_at: time().nullable(),
   /** The PIN that unlocks a Mac. */

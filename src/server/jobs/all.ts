@@ -5,6 +5,7 @@ import { hostExpiry } from "../host-list/expiry-job.ts";
 import { labelCriteria } from "../labels/criteria-job.ts";
 import { liveQueryCleanup } from "../live-queries/cleanup-job.ts";
 import { oneTimeCleanup } from "../mail/one-time-job.ts";
+import { operationsJob } from "../operations/operations-job.ts";
 import { outboxCleanup } from "../outbox/cleanup-job.ts";
 import { integrations } from "../outbox/integrations-job.ts";
 import { policyCounts } from "../policies/counts-job.ts";
@@ -40,6 +41,7 @@ export const allJobs: readonly Job[] = [
   automations,
   vulnerabilities,
   integrations,
+  operationsJob,
   outboxCleanup,
   approvals,
   taskCleanup,

@@ -7,8 +7,8 @@ import type { Context, Services } from "../core/context.ts";
 import { authenticationRequired, limitExceeded } from "../core/errors.ts";
 import type { Caller } from "../core/http/proxies.ts";
 import { tokenHash } from "../core/random.ts";
-import { pendingRuns } from "../host-actions/upcoming.ts";
 import { watchHosts } from "../hosts/changes.ts";
+import { openOperations } from "../operations/queue.ts";
 import { createFailureLimit } from "../rate-limits/failures.ts";
 import { oneOf } from "../store/query.ts";
 
@@ -18,8 +18,8 @@ export interface AgentHost {
   readonly teamId: number | null;
   readonly platform: string;
   readonly platformLike: string;
-  /** Execution ids of pending scripts, in order of execution. */
-  readonly pendingScripts: readonly string[];
+  /** The id of the operation that the agent gets next; null: none. */
+  readonly nextOperation: string | null;
 }
 
 export interface ManagedAgents {
@@ -63,9 +63,9 @@ export async function startManagedAgents(services: Services): Promise<ManagedAge
         where: oneOf("agent_key_hash", [...new Set(hashes)]),
       });
       const ids = agents.map(({ id }) => id);
-      const [rows, runs] = await Promise.all([
+      const [rows, open] = await Promise.all([
         store.hosts.pick(["id", "team_id", "platform", "platform_like"], { where: oneOf("id", ids) }),
-        pendingRuns(store, ids),
+        openOperations(store, ids),
       ]);
       const hosts = new Map(rows.map((row) => [row.id, row]));
       const byHash = new Map(agents.map((agent) => [agent.agent_key_hash, agent.id]));
@@ -77,7 +77,7 @@ export async function startManagedAgents(services: Services): Promise<ManagedAge
           teamId: row.team_id,
           platform: row.platform,
           platformLike: row.platform_like,
-          pendingScripts: runs.filter((run) => run.host_id === row.id).map((run) => run.execution_id),
+          nextOperation: open.find((operation) => operation.host_id === row.id)?.uuid ?? null,
         };
       });
     },

@@ -8,8 +8,8 @@ import { type Handler, type Route, route } from "../core/http/route.ts";
 import { platformFamily } from "../core/platforms.ts";
 import { setDeviceToken } from "../device-page/tokens.ts";
 import { keepBitlockerKey, keepLuksPassphrase } from "../disk-encryption/keys.ts";
-import { fetchScript, keepResult } from "../host-actions/results.ts";
 import { setMapping } from "../host-details/device-mapping.ts";
+import { answerOperation, sendOperation } from "../operations/queue.ts";
 import { type AgentHost, managedAgents } from "./agents.ts";
 import { enrollAgent } from "./enroll.ts";
 
@@ -60,13 +60,13 @@ export const managedAgentRoutes: readonly Route[] = [
   route(managedAgentApi.enroll, async ({ body }, ctx) => ({ agent_node_key: await enrollAgent(ctx, body) })),
   keyed(managedAgentApi.config, async (_, agent, ctx) => {
     const options = await managedAgents(ctx).optionsOf(agent.teamId);
-    const { pendingScripts } = agent;
+    const { nextOperation } = agent;
     return {
       script_execution_timeout: options.script_execution_timeout ?? SCRIPT_TIMEOUT,
       command_line_startup_flags: options.command_line_flags ?? {},
       extensions: extensionsFor(options, agent),
       ...(options.update_channels ? { update_channels: options.update_channels } : {}),
-      notifications: pendingScripts.length === 0 ? {} : { pending_script_execution_ids: [...pendingScripts] },
+      notifications: nextOperation === null ? {} : { pending_script_execution_ids: [nextOperation] },
     };
   }),
   keyed(managedAgentApi.deviceToken, async ({ body }, { hostId }, ctx) => {
@@ -74,20 +74,20 @@ export const managedAgentRoutes: readonly Route[] = [
     return {};
   }),
   keyed(managedAgentApi.scriptRequest, async ({ body }, { hostId }, ctx) => {
-    const run = await fetchScript(ctx, hostId, body.execution_id);
+    const { operation, content } = await sendOperation(ctx, hostId, body.execution_id);
     return {
       host_id: hostId,
-      execution_id: run.execution_id,
-      script_contents: run.contents,
+      execution_id: operation.uuid,
+      script_contents: content,
       script_id: null,
-      timeout: run.timeout,
-      created_at: run.created_at,
+      timeout: operation.timeout,
+      created_at: operation.created_at,
     };
   }),
   keyed(managedAgentApi.scriptResult, async ({ body }, { hostId }, ctx) => {
     const { exit_code, execution_id, output, runtime } = body;
     if (exit_code === undefined) throw invalid("exit_code", "exit_code is required");
-    await keepResult(ctx, hostId, { execution_id, output, runtime: Math.round(runtime), exit_code });
+    await answerOperation(ctx, hostId, execution_id, { output, runtime: Math.round(runtime), exit_code });
     return {};
   }),
   // Installers are not implemented, so every id is unknown.

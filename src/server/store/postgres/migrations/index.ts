@@ -8,6 +8,7 @@ import { migration as m0006 } from "./0006-delivery-settings-and-refusals.ts";
 import { migration as m0007 } from "./0007-live-query-sockets.ts";
 import { migration as m0008 } from "./0008-leases-and-tasks.ts";
 import { migration as m0009 } from "./0009-leases-and-tasks-slow.ts";
+import { migration as m0010 } from "./0010-operations.ts";
 import type { Migration } from "./migration.ts";
 
-export const migrations: readonly Migration[] = [m0001, m0002, m0003, m0004, m0005, m0006, m0007, m0008, m0009];
+export const migrations: readonly Migration[] = [m0001, m0002, m0003, m0004, m0005, m0006, m0007, m0008, m0009, m0010];

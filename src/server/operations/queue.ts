@@ -1,0 +1,168 @@
+// The queue of a host: what is asked of it, in which order, and how an operation ends.
+import { createHash } from "node:crypto";
+import { channels, hostsPayload } from "../core/channels.ts";
+import { days, isoAt, minutes, seconds } from "../core/clock.ts";
+import { type Context, service, within } from "../core/context.ts";
+import { notFound } from "../core/errors.ts";
+import type { ServerTx } from "../core/tables.ts";
+import { and, eq, exists, lte, not, oneOf, type Predicate } from "../store/query.ts";
+import { type Ending, type Inside, kindOf, type Operation, type OperationKind } from "./kind.ts";
+import { type OperationResult, operations } from "./tables.ts";
+
+/** Lock that serializes changes of one host's operations. */
+export const operationLock = (hostId: number) => ({ lock: `operations-${hostId}` });
+
+export const isOpen: Predicate = oneOf("state", ["queued", "sent"]);
+
+/** Beyond the time that the host has: its answer may be on its way, or the host may have restarted. */
+const GRACE = minutes(60);
+/** A content that nothing refers to is deleted after this time. */
+const CONTENT_KEPT_FOR = days(1);
+/** Maximum stored output (characters). The end is kept, since it usually contains the error. */
+const OUTPUT_MAX = 10_000;
+
+export interface Asked {
+  readonly hostIds: readonly number[];
+  readonly content: string;
+  /** Seconds. */
+  readonly timeout: number;
+}
+
+/** Adds an operation to the queue of each host, in the caller's transaction. Returns them in the order of the hosts. */
+export async function addOperations(inside: Context, kind: OperationKind, asked: Asked): Promise<Operation[]> {
+  const { store, clock, random, user } = inside;
+  const now = clock.iso();
+  const digest = createHash("sha256").update(asked.content).digest("hex");
+  // Setting the time also locks the row: it cannot be deleted as unused before this transaction has ended.
+  const [content] = await store.operationContents.upsert([{ digest, content: asked.content, used_at: now }], {
+    on: ["digest"],
+    set: ["used_at"],
+    returning: ["id"],
+  });
+  const added = await store.operations.insertMany(
+    asked.hostIds.map((host_id) => ({
+      created_at: now,
+      uuid: random.uuid(),
+      host_id,
+      kind: kind.name,
+      priority: kind.priority,
+      user_id: user.kind === "user" ? user.id : null,
+      content_id: content!.id,
+      timeout: asked.timeout,
+      sent_at: null,
+      due_at: null,
+      ended_at: null,
+      result: null,
+    })),
+  );
+  await store.notify(channels.hosts, hostsPayload(asked.hostIds));
+  return added;
+}
+
+const shown = ["id", "created_at", "uuid", "host_id", "kind", "priority", "user_id", "state"] as const;
+/** Without what the host has answered. */
+export type OpenOperation = Pick<Operation, (typeof shown)[number]>;
+
+/**
+ * The operations of these hosts that have not ended; those of one host in their order. The first of a host is the one
+ * that it gets; a lock does not wait for a script that runs.
+ */
+export async function openOperations(store: ServerTx, hostIds: readonly number[]): Promise<OpenOperation[]> {
+  const found = await store.operations.pick(shown, { where: and(oneOf("host_id", hostIds), isOpen) });
+  return found.sort(
+    (a, b) => a.priority - b.priority || Number(b.state === "sent") - Number(a.state === "sent") || a.id - b.id,
+  );
+}
+
+type Backing = Pick<Context, "store" | "clock" | "extensions">;
+
+/**
+ * The operation that the host asks for, and its content; it counts as sent from then on. 404 if it is not the host's
+ * turn for it: it has ended, or belongs to another host, or another one comes first.
+ */
+export async function sendOperation(
+  { store, clock }: Pick<Context, "store" | "clock">,
+  hostId: number,
+  uuid: string,
+): Promise<{ operation: Operation; content: string }> {
+  return store.tx(async (tx) => {
+    const [first] = await openOperations(tx, [hostId]);
+    const operation = first?.uuid === uuid ? await tx.operations.get(first.id) : null;
+    if (!operation) throw notFound("script execution", uuid);
+    const content = operation.content_id === null ? null : await tx.operationContents.get(operation.content_id);
+    // The host may ask again before it answers: that is not another attempt.
+    if (operation.state === "queued") {
+      const now = clock.now();
+      const sent = { state: "sent", attempts: operation.attempts + 1, sent_at: isoAt(now) } as const;
+      const due_at = isoAt(now + seconds(operation.timeout) + GRACE);
+      await tx.operations.update({ where: eq("id", operation.id), set: { ...sent, due_at } });
+    }
+    return { operation, content: content?.content ?? "" };
+  }, operationLock(hostId));
+}
+
+/** Stores the host's answer. Repeated answers, and those to cancelled operations, change nothing. */
+export async function answerOperation(
+  backing: Backing,
+  hostId: number,
+  uuid: string,
+  answer: OperationResult,
+): Promise<void> {
+  const result = { ...answer, output: answer.output.slice(-OUTPUT_MAX) };
+  await backing.store.tx(async (tx) => {
+    const operation = await tx.operations.first({ where: and(eq("uuid", uuid), eq("host_id", hostId)) });
+    if (!operation) throw notFound("script execution", uuid);
+    // After it has expired, a late answer still says what is true of the host.
+    if (!["queued", "sent", "expired"].includes(operation.state)) return;
+    const state = kindOf(backing, operation.kind).isDone(result) ? "answered" : "failed";
+    await endOperation({ ...backing, store: tx, user: service }, operation, { state, result });
+  }, operationLock(hostId));
+}
+
+/** Ends the operation in the caller's transaction, under its host's lock. */
+export async function endOperation(inside: Inside, operation: Operation, ending: Ending): Promise<void> {
+  const { store, clock } = inside;
+  await store.operations.update({
+    where: eq("id", operation.id),
+    set: { state: ending.state, result: ending.result, ended_at: clock.iso(), due_at: null },
+  });
+  await kindOf(inside, operation.kind).ended(inside, operation, ending);
+  await store.notify(channels.hosts, hostsPayload([operation.host_id]));
+}
+
+/** Cancels what the hosts are asked, of these kinds or of all, without telling the kinds: the caller resets the hosts. */
+export async function dropOperations(
+  { store, clock }: Pick<Context, "store" | "clock">,
+  hostIds: readonly number[],
+  kinds?: readonly string[],
+): Promise<void> {
+  const which = kinds === undefined ? isOpen : and(isOpen, oneOf("kind", kinds));
+  await store.operations.update({
+    where: and(oneOf("host_id", hostIds), which),
+    set: { state: "cancelled", ended_at: clock.iso(), due_at: null },
+  });
+}
+
+/** Sends operations without an answer again, or ends them. Returns how many there were. */
+export async function settleOverdue(ctx: Context, signal: AbortSignal): Promise<number> {
+  const overdue = and(eq("state", "sent"), lte("due_at", ctx.clock.iso()));
+  let settled = 0;
+  for (const { id, host_id } of await ctx.store.operations.pick(["id", "host_id"], { where: overdue, limit: 10_000 })) {
+    if (signal.aborted) break;
+    await ctx.store.tx(async (store) => {
+      const operation = await store.operations.first({ where: and(eq("id", id), overdue) });
+      if (!operation) return;
+      settled++;
+      if (operation.attempts >= kindOf(ctx, operation.kind).attempts)
+        return endOperation(within(ctx, store), operation, { state: "expired", result: null });
+      await store.operations.update({ where: eq("id", id), set: { state: "queued", due_at: null } });
+      await store.notify(channels.hosts, hostsPayload([host_id]));
+    }, operationLock(host_id));
+  }
+  return settled;
+}
+
+export async function forgetContents({ store, clock }: Pick<Context, "store" | "clock">): Promise<number> {
+  const unused = and(lte("used_at", isoAt(clock.now() - CONTENT_KEPT_FOR)), not(exists(operations, "content_id")));
+  return store.operationContents.delete(unused);
+}

@@ -1,0 +1,57 @@
+import { id, int, packed, ref, table, text, time } from "../store/table.ts";
+
+declare module "../core/tables.ts" {
+  interface Tables {
+    readonly operations: typeof operations;
+    readonly operationContents: typeof operationContents;
+  }
+}
+
+/** Contents of operations, each stored once however many hosts get it. */
+export const operationContents = table("operation_contents", {
+  id: id(),
+  /** SHA-256 of the content, hexadecimal. */
+  digest: text().unique(),
+  content: packed<string>(),
+  /** When an operation with this content was last requested. */
+  used_at: time().index(),
+});
+
+/** What is asked of a host and lasts until the host has answered. */
+export const operations = table(
+  "operations",
+  {
+    id: id(),
+    created_at: time().index(),
+    /** The id by which hosts and the API name it. */
+    uuid: text().unique(),
+    host_id: ref("hosts"),
+    kind: text(),
+    /** Of a host's operations, the one with the lowest number comes first, then the oldest. */
+    priority: int(),
+    /** The requester; null: the server itself, or a deleted user. */
+    user_id: ref("users").nullable(),
+    content_id: ref("operation_contents").nullable().onDelete("restrict"),
+    /** Seconds that the host has for it. */
+    timeout: int(),
+    state: text<"queued" | "sent" | "answered" | "failed" | "cancelled" | "expired">().default("queued"),
+    /** How often it was sent. */
+    attempts: int().default(0),
+    sent_at: time().nullable(),
+    /** Sent and not answered by this time: it is sent again, or it expires. */
+    due_at: time().nullable().index(),
+    ended_at: time().nullable(),
+    /** What the host answered. */
+    result: packed<OperationResult>().nullable(),
+  },
+  { indexes: [["host_id", "state"]] },
+);
+
+/** The answer of an agent that ran a script. */
+export interface OperationResult {
+  /** -1: timed out or killed, -2: scripts are disabled. */
+  readonly exit_code: number;
+  readonly output: string;
+  /** Seconds. */
+  readonly runtime: number;
+}

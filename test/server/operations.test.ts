@@ -1,0 +1,194 @@
+import { describe, expect, it } from "vitest";
+import { days, hours, minutes, seconds } from "../../src/server/core/clock.ts";
+import { type Context, serviceContext } from "../../src/server/core/context.ts";
+import { adoptScriptRuns } from "../../src/server/host-actions/earlier-runs.ts";
+import { runJob } from "../../src/server/jobs/start.ts";
+import type { Ending, OperationKind } from "../../src/server/operations/kind.ts";
+import {
+  addOperations,
+  answerOperation,
+  openOperations,
+  sendOperation,
+  settleOverdue,
+} from "../../src/server/operations/queue.ts";
+import { eq } from "../../src/server/store/query.ts";
+import { startApp, type TestApp } from "../support/app.ts";
+import { makeHost, makeOperation } from "../support/make.ts";
+import { makeManaged } from "../support/managed.ts";
+
+const idle = new AbortController().signal;
+const answer = { exit_code: 0, output: "", runtime: 1 };
+
+/** A kind that remembers how its operations ended. */
+function counting(name: string, more: Partial<OperationKind> = {}) {
+  const ends: Ending["state"][] = [];
+  const kind: OperationKind = {
+    name,
+    priority: 10,
+    attempts: 1,
+    title: name,
+    isCancellableOnceSent: true,
+    isDone: ({ exit_code }) => exit_code === 0,
+    ended: async (_inside, _operation, { state }) => void ends.push(state),
+    ...more,
+  };
+  return { kind, ends };
+}
+
+/** A context that knows these kinds too. */
+const knowing = (t: TestApp, ...kinds: readonly OperationKind[]): Context => {
+  const ctx = serviceContext(t.services);
+  const operationKinds = {
+    ...ctx.extensions.operationKinds,
+    ...Object.fromEntries(kinds.map((kind) => [kind.name, kind])),
+  };
+  return { ...ctx, extensions: { ...ctx.extensions, operationKinds } };
+};
+const add = (ctx: Context, kind: OperationKind, hostIds: readonly number[], content = "true") =>
+  ctx.store.tx((store) => addOperations({ ...ctx, store }, kind, { hostIds, content, timeout: 60 }));
+const stateOf = async (t: TestApp, uuid: string) =>
+  (await t.store.operations.first({ where: eq("uuid", uuid) }))?.state;
+
+describe.each(["lowdb", "postgres"] as const)("operations on %s", (engine) => {
+  it("store a content once, however many hosts get it, and delete it when nothing refers to it", async () => {
+    const t = await startApp({ engine });
+    const { kind } = counting("big");
+    const ctx = knowing(t, kind);
+    const hosts = await Promise.all(Array.from({ length: 20 }, () => makeHost(t)));
+    const content = "x".repeat(100_000);
+    await add(
+      ctx,
+      kind,
+      hosts.map(({ id }) => id),
+      content,
+    );
+    await Promise.all(hosts.slice(0, 5).map(({ id }) => add(ctx, kind, [id], content)));
+    expect([await t.store.operations.count(), await t.store.operationContents.count()]).toEqual([25, 1]);
+    t.clock.advance(days(2));
+    await runJob({ ...t.services, extensions: ctx.extensions }, "operations");
+    expect(await t.store.operationContents.count()).toBe(1);
+    await t.store.operations.delete({ op: "all" });
+    await runJob({ ...t.services, extensions: ctx.extensions }, "operations");
+    expect(await t.store.operationContents.count()).toBe(0);
+  });
+
+  it("go to a host one at a time, in the order of priority and age", async () => {
+    const t = await startApp({ engine });
+    const agent = await makeManaged(t);
+    const { id } = await agent.host();
+    const uuids: string[] = [];
+    for (let n = 0; n < 3; n++) uuids.push((await makeOperation(t, id, { content: `script ${n}` })).uuid);
+    await t.store.notify("svc_hosts", "*");
+    expect(await agent.pending()).toEqual([uuids[0]]);
+    expect((await agent.call("/scripts/request", { execution_id: uuids[1] })).status).toBe(404);
+    expect((await agent.call("/scripts/request", { execution_id: uuids[0] })).json.script_contents).toBe("script 0");
+    expect(await agent.pending()).toEqual([uuids[0]]);
+    // A lock does not wait for the script that runs.
+    await t.post(`/hosts/${id}/lock`);
+    const [lock] = await agent.pending();
+    expect(uuids).not.toContain(lock);
+    await agent.runScript();
+    await agent.call("/scripts/result", { execution_id: uuids[0], ...answer });
+    expect(await agent.pending()).toEqual([uuids[1]]);
+    const upcoming = (await (await t.get(`/hosts/${id}/activities/upcoming`)).json()) as { count: number };
+    expect(upcoming.count).toBe(2);
+  });
+
+  it("take an answer once, whichever server gets it", async () => {
+    const t = await startApp({ engine });
+    const { kind, ends } = counting("once");
+    const ctx = knowing(t, kind);
+    const { id } = await makeHost(t);
+    const [operation] = await add(ctx, kind, [id]);
+    await sendOperation(ctx, id, operation!.uuid);
+    await Promise.all(Array.from({ length: 6 }, () => answerOperation(ctx, id, operation!.uuid, answer)));
+    await answerOperation(ctx, id, operation!.uuid, { ...answer, exit_code: 1 });
+    expect(ends).toEqual(["answered"]);
+    expect(await stateOf(t, operation!.uuid)).toBe("answered");
+  });
+
+  it("are sent again if the host does not answer in time, and expire after the last attempt", async () => {
+    const t = await startApp({ engine });
+    const { kind, ends } = counting("again", { attempts: 2 });
+    const ctx = knowing(t, kind);
+    const { id } = await makeHost(t);
+    const [operation] = await add(ctx, kind, [id]);
+    const uuid = operation!.uuid;
+    const late = seconds(60) + hours(1);
+    await sendOperation(ctx, id, uuid);
+    t.clock.advance(late - 1);
+    // Asking again before the answer is not another attempt.
+    await sendOperation(ctx, id, uuid);
+    expect(await settleOverdue(ctx, idle)).toBe(0);
+    t.clock.advance(1);
+    expect(await settleOverdue(ctx, idle)).toBe(1);
+    expect(await stateOf(t, uuid)).toBe("queued");
+    t.clock.advance(days(30));
+    expect(await settleOverdue(ctx, idle), "the host is offline: it waits").toBe(0);
+    await sendOperation(ctx, id, uuid);
+    t.clock.advance(late);
+    const both = await Promise.all([settleOverdue(ctx, idle), settleOverdue(ctx, idle)]);
+    expect(both[0] + both[1]).toBe(1);
+    expect([await stateOf(t, uuid), ends, await openOperations(t.store, [id])]).toEqual(["expired", ["expired"], []]);
+    await answerOperation(ctx, id, uuid, answer);
+    expect([await stateOf(t, uuid), ends]).toEqual(["answered", ["expired", "answered"]]);
+  });
+
+  it("a lock that was sent and not answered ends with a reason, and a late answer still locks", async () => {
+    const t = await startApp({ engine });
+    const agent = await makeManaged(t);
+    const { id } = await agent.host();
+    const mdm = async () =>
+      ((await (await t.get(`/hosts/${id}`)).json()) as { host: { mdm: Record<string, unknown> } }).host.mdm;
+    await t.post(`/hosts/${id}/lock`);
+    const [execution_id] = await agent.pending();
+    for (let attempt = 1; attempt <= 3; attempt++) {
+      expect((await agent.call("/scripts/request", { execution_id })).status).toBe(200);
+      t.clock.advance(hours(2));
+      await runJob(t.services, "operations");
+    }
+    expect(await mdm()).toMatchObject({
+      device_status: "unlocked",
+      pending_action: "",
+      action_failure: "the host was sent the lock and has not answered",
+    });
+    expect(await agent.pending()).toEqual([]);
+    await agent.call("/scripts/result", { execution_id, ...answer });
+    const after = await mdm();
+    expect(after).toMatchObject({ device_status: "locked", pending_action: "" });
+    expect(after.action_failure).toBeUndefined();
+  });
+
+  it("are made of what earlier versions of the server have queued", async () => {
+    const t = await startApp({ engine });
+    const agent = await makeManaged(t);
+    const { id } = await agent.host();
+    const run = (n: number, more: object) =>
+      t.store.scriptRuns.insert({
+        created_at: t.clock.iso(),
+        execution_id: `run-${n}`,
+        host_id: id,
+        kind: "lock",
+        contents: "lock it",
+        timeout: 300,
+        ...more,
+      });
+    await run(1, { state: "done", exit_code: 0, output: "ok", runtime: 2, ended_at: t.clock.iso() });
+    await run(2, { state: "cancelled" });
+    await run(3, { started_at: t.clock.iso() });
+    await t.store.hostActions.upsert([{ id, pending: "lock", reference: "run-3" }], { on: ["id"] });
+    const adopted = await Promise.all([adoptScriptRuns(t.services), adoptScriptRuns(t.services)]);
+    expect(adopted[0] + adopted[1]).toBe(3);
+    expect([await t.store.scriptRuns.count(), await t.store.operationContents.count()]).toEqual([0, 1]);
+    expect(await t.store.operations.list({ order: [{ column: "uuid", direction: "asc" }] })).toMatchObject([
+      { uuid: "run-1", state: "answered", result: { exit_code: 0, output: "ok", runtime: 2 } },
+      { uuid: "run-2", state: "cancelled", result: null },
+      { uuid: "run-3", state: "queued", attempts: 1 },
+    ]);
+    await t.store.notify("svc_hosts", "*");
+    await expect.poll(() => agent.pending()).toEqual(["run-3"]);
+    t.clock.advance(minutes(1));
+    await agent.runScript();
+    expect(await t.store.hostActions.get(id)).toMatchObject({ locked: true, pending: "" });
+  });
+});
