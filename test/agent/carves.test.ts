@@ -7,13 +7,14 @@ import type { Carve } from "../../src/api/carves.ts";
 import { readBlock } from "../../src/server/carves/block-body.ts";
 import { createCarveIntake } from "../../src/server/carves/intake.ts";
 import { startApp, type TestApp } from "../support/app.ts";
+import { bothEngines } from "../support/engines.ts";
 import { Dice } from "../support/request-fuzz.ts";
 import { enroll, makeSecret, type Reply, type Send, throughApp, throughSocket } from "./agents.ts";
 
 const BEGIN = "/api/v1/qengine/carve/begin";
 const BLOCK = "/api/v1/qengine/carve/block";
 
-describe.each(["lowdb", "postgres"] as const)("carves of agents on %s", (engine) => {
+describe.each(bothEngines)("carves of agents on %s", (engine) => {
   let t: TestApp;
   let send: Send;
   let key: string;

@@ -1,9 +1,10 @@
 import { beforeEach, describe, expect, test } from "vitest";
 import { startApp, type TestApp } from "../support/app.ts";
+import { rulesEngines } from "../support/engines.ts";
 import { makeTeam } from "../support/make.ts";
 import { enroll, makeSecret, type Send, throughApp } from "./agents.ts";
 
-describe.each(["lowdb", "postgres"] as const)("agent configuration on %s", (engine) => {
+describe.each(rulesEngines)("agent configuration on %s", (engine) => {
   let t: TestApp;
   let send: Send;
   beforeEach(async () => {

@@ -2,6 +2,7 @@
 import { beforeEach, describe, expect, test } from "vitest";
 import { runJob } from "../../src/server/jobs/start.ts";
 import { startApp, type TestApp } from "../support/app.ts";
+import { rulesEngines } from "../support/engines.ts";
 import { enroll, enrollment, makeSecret, type Send, throughApp } from "./agents.ts";
 
 const WRITE = "/api/v1/qengine/distributed/write";
@@ -17,7 +18,7 @@ const intune = windowsKey("A", {
   EnrollmentState: "1",
 });
 
-describe.each(["lowdb", "postgres"] as const)("device management reported by agents on %s", (engine) => {
+describe.each(rulesEngines)("device management reported by agents on %s", (engine) => {
   let t: TestApp;
   let send: Send;
   beforeEach(async () => {

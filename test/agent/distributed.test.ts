@@ -1,6 +1,7 @@
 import { beforeEach, describe, expect, test } from "vitest";
 import { StoreUnavailable } from "../../src/server/store/store.ts";
 import { startApp, type TestApp } from "../support/app.ts";
+import { bothEngines } from "../support/engines.ts";
 import { enroll, makeSecret, type Send, SimulatedAgent, throughApp } from "./agents.ts";
 
 const READ = "/api/v1/qengine/distributed/read";
@@ -8,7 +9,7 @@ const WRITE = "/api/v1/qengine/distributed/write";
 const HOUR = 3_600_000;
 const IDLE = { queries: {}, discovery: {} };
 
-describe.each(["lowdb", "postgres"] as const)("distributed queries on %s", (engine) => {
+describe.each(bothEngines)("distributed queries on %s", (engine) => {
   let t: TestApp;
   let send: Send;
   beforeEach(async () => {

@@ -1,12 +1,13 @@
 import { beforeEach, describe, expect, test } from "vitest";
 import { startApp, type TestApp } from "../support/app.ts";
+import { bothEngines } from "../support/engines.ts";
 import { makeHost, makeTeam } from "../support/make.ts";
 import { agentCall } from "../support/managed.ts";
 import { enroll, enrollment, makeSecret, SECRET, type Send, throughApp } from "./agents.ts";
 
 const ENROLL = "/api/v1/qengine/enroll";
 
-describe.each(["lowdb", "postgres"] as const)("enrollment on %s", (engine) => {
+describe.each(bothEngines)("enrollment on %s", (engine) => {
   let t: TestApp;
   let send: Send;
   const start = async (options: Parameters<typeof startApp>[0] = {}) => {

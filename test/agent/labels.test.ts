@@ -8,6 +8,7 @@ import { createCipher } from "../../src/server/store/cipher.ts";
 import { openPostgres } from "../../src/server/store/postgres/open.ts";
 import { eq, everything } from "../../src/server/store/query.ts";
 import { startApp, type TestApp } from "../support/app.ts";
+import { bothEngines } from "../support/engines.ts";
 import { makeTeam, makeUser } from "../support/make.ts";
 import { enroll, enrollment, makeSecret, type Send, throughApp } from "./agents.ts";
 
@@ -41,7 +42,7 @@ const write = async (send: Send, node_key: string, queries: object, statuses: ob
 };
 const yes = [{ 1: "1" }];
 
-describe.each(["lowdb", "postgres"] as const)("labels evaluated by agents on %s", (engine) => {
+describe.each(bothEngines)("labels evaluated by agents on %s", (engine) => {
   let t: TestApp;
   let send: Send;
   beforeEach(async () => {

@@ -4,6 +4,7 @@ import { LIVE_PREFIX } from "../../src/server/agent-protocol/names.ts";
 import { CELL_MAX, HOST_ROWS_MAX } from "../../src/server/live-queries/limits.ts";
 import { eq } from "../../src/server/store/query.ts";
 import { startApp, type TestApp } from "../support/app.ts";
+import { bothEngines } from "../support/engines.ts";
 import { isRunning, type LiveHost, makeLiveHost } from "../support/live.ts";
 import { makeSecret, SimulatedAgent, throughApp } from "./agents.ts";
 
@@ -26,7 +27,7 @@ const outcome = async (t: TestApp, campaign: number, host: LiveHost) =>
     ({ host_id }) => host_id === host.id,
   )!;
 
-describe.each(["lowdb", "postgres"] as const)("live results on %s", (engine) => {
+describe.each(bothEngines)("live results on %s", (engine) => {
   const start = () => startApp({ engine, settings: { live_query_rest_period: "100ms" } });
 
   test("with invalid types are converted as far as possible", async () => {

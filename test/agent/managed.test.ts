@@ -4,11 +4,12 @@ import type { z } from "zod";
 import { managedAgentApi } from "../../src/api/managed-agent.ts";
 import { eq } from "../../src/server/store/query.ts";
 import { startApp } from "../support/app.ts";
+import { rulesEngines } from "../support/engines.ts";
 import { makeHost, makeTeam, makeUser } from "../support/make.ts";
 import { addSecret, agentCall, ManagedAgent, makeManaged, SECRET } from "../support/managed.ts";
 import { enrollment, throughApp } from "./agents.ts";
 
-describe.each(["lowdb", "postgres"] as const)("a managed agent on %s", (engine) => {
+describe.each(rulesEngines)("a managed agent on %s", (engine) => {
   it("enrolls a new host once, which is recorded in the feed", async () => {
     const t = await startApp({ engine });
     const agent = await makeManaged(t, { hardware_uuid: "UUID-1", hardware_serial: "S-1", computer_name: "box" });

@@ -10,6 +10,7 @@ import { failingCounts } from "../../src/server/policies/results.ts";
 import { createCipher } from "../../src/server/store/cipher.ts";
 import { openPostgres } from "../../src/server/store/postgres/open.ts";
 import { startApp, type TestApp } from "../support/app.ts";
+import { bothEngines } from "../support/engines.ts";
 import { makeLabel, makePolicy, makeTeam } from "../support/make.ts";
 import { enroll, enrollment, makeSecret, type Send, SimulatedAgent, throughApp } from "./agents.ts";
 
@@ -19,7 +20,7 @@ const PREFIX = "svc_policy_query_";
 const HOUR = 3_600_000;
 const ROW = [{ "1": "1" }];
 
-describe.each(["lowdb", "postgres"] as const)("policies of hosts on %s", (engine) => {
+describe.each(bothEngines)("policies of hosts on %s", (engine) => {
   let t: TestApp;
   let send: Send;
   beforeEach(async () => {

@@ -3,6 +3,7 @@ import { mkdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { startApp, type TestApp } from "../support/app.ts";
+import { rulesEngines } from "../support/engines.ts";
 import { applyIn, exportTo, gitops, mainFiles, planIn, writeAll } from "../support/gitops-cli.ts";
 import { makeUser } from "../support/make.ts";
 import { enroll, makeSecret, throughApp, throughSocket } from "./agents.ts";
@@ -13,7 +14,7 @@ const EMPTY = "rule empty { condition: false }\n";
 const ORG = "org_settings:\n  org_info: {org_name: Test}\n  server_settings: {server_url: https://svc.example.com}\n";
 const PREFIXES = ["/api/v1/qengine", "/api/qengine", "/api/osquery", "/api/v1/osquery"];
 
-describe.each(["lowdb", "postgres"] as const)("YARA rules on %s", (engine) => {
+describe.each(rulesEngines)("YARA rules on %s", (engine) => {
   let t: TestApp;
   beforeEach(async () => {
     t = await startApp({ engine });

@@ -6,6 +6,7 @@ import type { Send } from "../../src/client/transport.ts";
 import { everything } from "../../src/server/store/query.ts";
 import { startApp, type TestApp } from "../support/app.ts";
 import { sendInto } from "../support/cli.ts";
+import { bothEngines } from "../support/engines.ts";
 import { gitops, stateOf, writeAll } from "../support/gitops-cli.ts";
 import { makeSession, makeUser } from "../support/make.ts";
 
@@ -55,7 +56,7 @@ const counting = (app: TestApp, path: string): { send: Send; calls: () => number
   };
 };
 
-describe.each(["lowdb", "postgres"] as const)("svc apply on %s", (engine) => {
+describe.each(bothEngines)("svc apply on %s", (engine) => {
   it("makes the server match the files, and then has nothing to do", async () => {
     const app = await startApp({ engine });
     const dir = await repository();

@@ -5,11 +5,12 @@ import { pino } from "pino";
 import { expect, it } from "vitest";
 import { openDataPlace } from "../../src/server/data/places.ts";
 import { runCli } from "../support/cli.ts";
+import { bothEngines } from "../support/engines.ts";
 import { freshDatabase } from "../support/postgres.ts";
 
 const log = pino({ level: "silent" });
 
-it.each(["lowdb", "postgres"] as const)("lets a user without mail sign in, with the data in %s", async (engine) => {
+it.each(bothEngines)("lets a user without mail sign in, with the data in %s", async (engine) => {
   const dataDir = await mkdtemp(join(tmpdir(), "svc-mfa-"));
   const database = engine === "postgres" ? await freshDatabase() : null;
   const place = database ? database.url : dataDir;

@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { startApp } from "../support/app.ts";
 import { sendInto } from "../support/cli.ts";
+import { rulesEngines } from "../support/engines.ts";
 import { applyIn, gitops, mainFiles, writeAll } from "../support/gitops-cli.ts";
 import { makeSession, makeUser } from "../support/make.ts";
 
@@ -23,7 +24,7 @@ reports:
   ["teams/ops.yml", "name: Ops\nsettings: {description: Operations}\npolicies:\n  - {name: Disk, query: SELECT 2}\n"],
 ]);
 
-describe.each(["lowdb", "postgres"] as const)("svc drift on %s", (engine) => {
+describe.each(rulesEngines)("svc drift on %s", (engine) => {
   it("reports who changed what, and when", async () => {
     const app = await startApp({ engine });
     const dir = await writeAll(FILES);

@@ -7,6 +7,7 @@ import { exportFiles } from "../../src/gitops/export/export.ts";
 import { startApp } from "../support/app.ts";
 import { newHome } from "../support/cli.ts";
 import { configurations, environmentOf } from "../support/configurations.ts";
+import { rulesEngines } from "../support/engines.ts";
 import {
   applyIn,
   exportTo,
@@ -20,9 +21,7 @@ import {
   writeAll,
 } from "../support/gitops-cli.ts";
 
-const engines = ["lowdb", "postgres"] as const;
-
-describe.each(engines)("svc export of a server on %s", (engine) => {
+describe.each(rulesEngines)("svc export of a server on %s", (engine) => {
   it("exports what was applied, for generated configurations, and a plan of it is empty", async () => {
     const app = await withHosts(await startApp({ engine }));
     const { defaults } = await stateOf(app);

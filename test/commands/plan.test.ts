@@ -6,6 +6,7 @@ import { describe, expect, it } from "vitest";
 import { exportFiles } from "../../src/gitops/export/export.ts";
 import { startApp } from "../support/app.ts";
 import { changeOne, configurations, environmentOf } from "../support/configurations.ts";
+import { rulesEngines } from "../support/engines.ts";
 import { applyIn, gitops, HOSTS, planIn, stateOf, withHosts, writeAll } from "../support/gitops-cli.ts";
 
 const FILE = `org_settings:
@@ -128,7 +129,7 @@ describe("svc plan", () => {
   });
 });
 
-describe.each(["lowdb", "postgres"] as const)("a plan against %s", (engine) => {
+describe.each(rulesEngines)("a plan against %s", (engine) => {
   it("shows the one field that was changed, and nothing else", async () => {
     const app = await withHosts(await startApp({ engine }));
     const { defaults } = await stateOf(app);

@@ -2,11 +2,12 @@
 // test.
 import { beforeAll, expect, it } from "vitest";
 import { killDuringApplies } from "../soak/configuration.ts";
+import { bothEngines } from "../support/engines.ts";
 import { build } from "./support/svc.ts";
 
 beforeAll(build, 180_000);
 
-it.each(["lowdb", "postgres"] as const)(
+it.each(bothEngines)(
   "leaves either the old or the new configuration (%s)",
   async (engine) => {
     const summary = await killDuringApplies({ engine, cycles: 5, teams: 5, objects: 40 });

@@ -11,6 +11,7 @@ import { Settings } from "../../src/server/core/settings/settings.ts";
 import { type RunningServer, startServer } from "../../src/server/main.ts";
 import { eq, oneOf } from "../../src/server/store/query.ts";
 import { makeApproval } from "../support/approvals.ts";
+import { bothEngines } from "../support/engines.ts";
 import { hostRow, makeSession } from "../support/make.ts";
 import { freshDatabase } from "../support/postgres.ts";
 
@@ -67,7 +68,7 @@ async function people({ services }: RunningServer) {
   return { mia: mia.id, token: await makeSession({ store, clock } as never, ada.id) };
 }
 
-it.each(["lowdb", "postgres"] as const)(
+it.each(bothEngines)(
   "is continued, and nothing is done twice (%s)",
   async (engine) => {
     const database = engine === "postgres" ? await freshDatabase() : null;

@@ -11,6 +11,7 @@ import type { CarveOptions } from "../../src/simulator/agent/carver.ts";
 import type { Machine } from "../../src/simulator/inventory/machine.ts";
 import { hashText, mix } from "../../src/simulator/random.ts";
 import { Simulation } from "../../src/simulator/simulation.ts";
+import { bothEngines } from "../support/engines.ts";
 import { type FreshDatabase, freshDatabase } from "../support/postgres.ts";
 import { agentCall, enroll, SECRET, withSecret } from "./support/agents.ts";
 import { build, newFolder, serve, svc } from "./support/svc.ts";
@@ -20,7 +21,7 @@ beforeAll(build, 180_000);
 const BLOCK = 500_000;
 const sha256 = (bytes: Buffer) => createHash("sha256").update(bytes).digest("hex");
 
-describe.each(["lowdb", "postgres"] as const)("a carve on %s", (engine) => {
+describe.each(bothEngines)("a carve on %s", (engine) => {
   const dataDir = newFolder();
   let database: FreshDatabase | null = null;
   beforeAll(async () => {

@@ -2,11 +2,12 @@
 // test.
 import { beforeAll, expect, it } from "vitest";
 import { killCycles } from "../soak/serve-kill.ts";
+import { bothEngines } from "../support/engines.ts";
 import { build } from "./support/svc.ts";
 
 beforeAll(build, 180_000);
 
-it.each(["lowdb", "postgres"] as const)(
+it.each(bothEngines)(
   "loses no acknowledged data (%s)",
   async (engine) => {
     const summary = await killCycles({ engine, cycles: 2, hosts: 15, upMs: 1_500 });

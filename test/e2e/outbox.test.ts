@@ -1,11 +1,12 @@
 // The receiver of webhooks is unreachable while the server is killed twice. The long form is a soak test.
 import { beforeAll, expect, it } from "vitest";
 import { outboxOutage } from "../soak/outbox.ts";
+import { bothEngines } from "../support/engines.ts";
 import { build } from "./support/svc.ts";
 
 beforeAll(build, 180_000);
 
-it.each(["lowdb", "postgres"] as const)(
+it.each(bothEngines)(
   "delivers everything that was acknowledged, in order (%s)",
   async (engine) => {
     const summary = await outboxOutage({ engine, downMs: 9_000, rate: 20 });

@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { beforeAll, expect, it } from "vitest";
 import { cleanEnv, signIn } from "../../bench/support/serve.ts";
 import { root } from "../support/cli.ts";
+import { bothEngines } from "../support/engines.ts";
 import { freshDatabase } from "../support/postgres.ts";
 import { build, newFolder, serve, svc } from "./support/svc.ts";
 
@@ -27,7 +28,7 @@ function killedAfter(ms: number, args: readonly string[]): Promise<number | null
   });
 }
 
-it.each(["lowdb", "postgres"])(
+it.each(bothEngines)(
   "on %s",
   async (engine) => {
     const dataDir = newFolder();

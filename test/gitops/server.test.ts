@@ -2,6 +2,7 @@
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { startApp, type TestApp } from "../support/app.ts";
+import { bothEngines } from "../support/engines.ts";
 import { gitops, stateOf, writeAll } from "../support/gitops-cli.ts";
 import { makeHost } from "../support/make.ts";
 
@@ -111,7 +112,7 @@ async function started(engine: "lowdb" | "postgres"): Promise<TestApp> {
   return app;
 }
 
-describe.each(["lowdb", "postgres"] as const)("files on %s", (engine) => {
+describe.each(bothEngines)("files on %s", (engine) => {
   const options = ["--yes", "--allow-delete", "--skip-checks"];
 
   it("with every possible field produce exactly that state on the server", async () => {

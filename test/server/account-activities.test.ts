@@ -3,6 +3,7 @@ import { describe, expect, it } from "vitest";
 import { gt } from "../../src/server/store/query.ts";
 import { login, makeUser, PASSWORD } from "../support/accounts.ts";
 import { ADMIN, startApp, type TestApp } from "../support/app.ts";
+import { rulesEngines } from "../support/engines.ts";
 import { mailOf, tokenIn } from "../support/smtp.ts";
 
 const FRESH = "another-Horse-2-ride";
@@ -21,7 +22,7 @@ async function told(t: TestApp, work: () => Promise<Response>) {
 const sessionOf = async (t: TestApp, email: string, password = PASSWORD) =>
   t.as(((await (await login(t, email, password)).json()) as { token: string }).token);
 
-describe.each(["lowdb", "postgres"] as const)("accounts in the feed, on %s", (engine) => {
+describe.each(rulesEngines)("accounts in the feed, on %s", (engine) => {
   it("record each new password, whoever sets it", async () => {
     const t = await startApp({ engine });
     const smtp = await mailOf(t);

@@ -11,6 +11,7 @@ import { serviceContext } from "../../src/server/core/context.ts";
 import { authenticate } from "../../src/server/sessions/auth.ts";
 import { eq, everything } from "../../src/server/store/query.ts";
 import { startApp, type TestApp } from "../support/app.ts";
+import { rulesEngines } from "../support/engines.ts";
 import { makeHost, makeTeam, makeUser } from "../support/make.ts";
 
 const at = (hour: number) => `2026-02-01T${String(hour).padStart(2, "0")}:00:00.000Z`;
@@ -32,7 +33,7 @@ const listed = async (t: Pick<TestApp, "get">, query = "") => {
   return ((await res.json()) as { activities: Activity[] }).activities;
 };
 
-describe.each(["lowdb", "postgres"] as const)("activities on %s", (engine) => {
+describe.each(rulesEngines)("activities on %s", (engine) => {
   it("are listed by search, type, time and order", async () => {
     const t = await startApp({ engine });
     await fill(t);

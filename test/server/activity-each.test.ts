@@ -5,6 +5,7 @@ import { allEndpoints } from "../../src/api/all.ts";
 import { createSession } from "../../src/server/sessions/service.ts";
 import { eq, gt } from "../../src/server/store/query.ts";
 import { startApp, type TestApp } from "../support/app.ts";
+import { bothEngines } from "../support/engines.ts";
 import { makeHost, makeUser } from "../support/make.ts";
 
 /** These change nothing: queries, replies and files. Live queries are recorded when they end. */
@@ -287,7 +288,7 @@ it("covers every endpoint that is not a GET", () => {
   expect([...known].filter((key) => !all.some((endpoint) => keyOf(endpoint) === key))).toEqual([]);
 });
 
-describe.each(["lowdb", "postgres"] as const)("on %s", (engine) => {
+describe.each(bothEngines)("on %s", (engine) => {
   it("each change is recorded once", async () => {
     const t = await startApp({ engine });
     const robot = await makeUser(t, "admin", { api_only: true });

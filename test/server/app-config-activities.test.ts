@@ -1,6 +1,7 @@
 // The feed records each change of the configuration once, with its own type, otherwise as `edited_config`.
 import { describe, expect, it } from "vitest";
 import { startApp, type TestApp } from "../support/app.ts";
+import { rulesEngines } from "../support/engines.ts";
 
 const hook = "https://hooks.example.com/x";
 const none = { team_id: null, team_name: null };
@@ -231,7 +232,7 @@ const steps: [what: string, body: object, entries: object[]][] = [
   ],
 ];
 
-describe.each(["lowdb", "postgres"] as const)("changes of the configuration on %s", (engine) => {
+describe.each(rulesEngines)("changes of the configuration on %s", (engine) => {
   it("are recorded once each", async () => {
     const t = await startApp({ engine });
     for (const [what, body, entries] of steps) expect(await told(t, body), what).toEqual(entries);

@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { AppConfig } from "../../src/api/app-config.ts";
 import { errorOf } from "../support/accounts.ts";
 import { startApp, type TestApp } from "../support/app.ts";
+import { rulesEngines } from "../support/engines.ts";
 
 const smtp = {
   enable_smtp: true,
@@ -507,7 +508,7 @@ const taken: [what: string, body: object, after: object][] = [
 
 const reset = { org_info: { org_name: "Test" }, server_settings: { server_url: "https://svc.example.com" } };
 
-describe.each(["lowdb", "postgres"] as const)("sections on %s", (engine) => {
+describe.each(rulesEngines)("sections on %s", (engine) => {
   let t: TestApp;
   beforeAll(async () => {
     t = await startApp({ engine, shared: true });
@@ -555,7 +556,7 @@ describe.each(["lowdb", "postgres"] as const)("sections on %s", (engine) => {
   });
 });
 
-describe.each(["lowdb", "postgres"] as const)("odd texts on %s", (engine) => {
+describe.each(rulesEngines)("odd texts on %s", (engine) => {
   it("are stored or refused, and never cause an internal error", async () => {
     const t = await startApp({ engine });
     for (const text of ["a\u0000b", "\ud800", "\u202e", "<script>", "'; DROP TABLE hosts; --", "\u{1F600}".repeat(100)])

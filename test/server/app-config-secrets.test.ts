@@ -4,6 +4,7 @@ import { describe, expect, it } from "vitest";
 import type { AppConfig } from "../../src/api/app-config.ts";
 import { errorOf, makeTeam, makeUser } from "../support/accounts.ts";
 import { startApp, type TestApp } from "../support/app.ts";
+import { bothEngines, rulesEngines } from "../support/engines.ts";
 
 const MASK = "********";
 const smtp = {
@@ -37,7 +38,7 @@ const refusal = async (t: TestApp, body: object) => {
 };
 const kept = (t: TestApp) => t.services.config.current();
 
-describe.each(["lowdb", "postgres"] as const)("secrets of the configuration on %s", (engine) => {
+describe.each(rulesEngines)("secrets of the configuration on %s", (engine) => {
   it("are masked for every role and encrypted in the store", async () => {
     const t = await startApp({ engine });
     const shown = await patched(t, {
@@ -146,7 +147,9 @@ describe.each(["lowdb", "postgres"] as const)("secrets of the configuration on %
     await patched(t, { smtp_settings: { server: "mx3.example.com", user_name: "", password: "" } });
     expect((await kept(t)).smtp_settings.password).toBe("");
   });
+});
 
+describe.each(bothEngines)("concurrent changes of secrets on %s", (engine) => {
   it("survive concurrent changes", async () => {
     const t = await startApp({ engine });
     const shown = await patched(t, { smtp_settings: smtp, integrations: { ticketing_a: [a] } });

@@ -12,6 +12,7 @@ import { createConfigReader } from "../../src/server/app-config/service.ts";
 import { loadTls } from "../../src/server/core/security/tls.ts";
 import { errorOf, makeTeam, makeUser } from "../support/accounts.ts";
 import { startApp, type TestApp } from "../support/app.ts";
+import { bothEngines, rulesEngines } from "../support/engines.ts";
 
 const configIn = async (response: Response): Promise<AppConfig> => {
   if (response.status !== 200) throw new Error(`${response.status} ${await response.text()}`);
@@ -34,7 +35,7 @@ function settable(schema: z.ZodType, path: readonly string[] = []): string[][] {
   return path.length === 0 ? inner : [[...path], ...inner];
 }
 
-describe.each(["lowdb", "postgres"] as const)("the configuration on %s", (engine) => {
+describe.each(rulesEngines)("the configuration on %s", (engine) => {
   it("starts with its defaults", async () => {
     const t = await startApp({ engine });
     expect(await configIn(await t.get("/config"))).toEqual({
@@ -431,22 +432,6 @@ describe.each(["lowdb", "postgres"] as const)("the configuration on %s", (engine
     await expectError(await t.patch("/config?force=true", { ...unknown, nope: 1 }), 400, "nope");
   });
 
-  it("keeps both of two concurrent changes", async () => {
-    const t = await startApp({ engine });
-    const changes = [
-      { org_info: { org_name: "New" } },
-      { org_info: { contact_url: "https://example.com" } },
-      { server_settings: { live_query_disabled: true } },
-      { server_settings: { query_report_cap: 7 } },
-    ];
-    const replies = await Promise.all(changes.map((change) => t.patch("/config", change)));
-    expect(replies.map(({ status }) => status)).toEqual([200, 200, 200, 200]);
-    expect(await configIn(await t.get("/config"))).toMatchObject({
-      org_info: { org_name: "New", contact_url: "https://example.com" },
-      server_settings: { live_query_disabled: true, query_report_cap: 7 },
-    });
-  });
-
   it("updates readers that have cached it", async () => {
     const t = await startApp({ engine });
     const other = await createConfigReader(t.store);
@@ -475,6 +460,24 @@ describe.each(["lowdb", "postgres"] as const)("the configuration on %s", (engine
   });
 });
 
+describe.each(bothEngines)("concurrent changes of the configuration on %s", (engine) => {
+  it("keeps both of two concurrent changes", async () => {
+    const t = await startApp({ engine });
+    const changes = [
+      { org_info: { org_name: "New" } },
+      { org_info: { contact_url: "https://example.com" } },
+      { server_settings: { live_query_disabled: true } },
+      { server_settings: { query_report_cap: 7 } },
+    ];
+    const replies = await Promise.all(changes.map((change) => t.patch("/config", change)));
+    expect(replies.map(({ status }) => status)).toEqual([200, 200, 200, 200]);
+    expect(await configIn(await t.get("/config"))).toMatchObject({
+      org_info: { org_name: "New", contact_url: "https://example.com" },
+      server_settings: { live_query_disabled: true, query_report_cap: 7 },
+    });
+  });
+});
+
 describe("secrets in a section", () => {
   const mail = section({
     name: "mail",
@@ -492,19 +495,16 @@ describe("secrets in a section", () => {
   const change = (before: typeof secret, given: unknown, more = {}) =>
     changed([mail], new Map([["mail", before]]), { mail: given }, { ...options, ...more }).get("mail");
 
-  it.each(["lowdb", "postgres"] as const)(
-    "are stored separately and encrypted on %s, and can be read",
-    async (engine) => {
-      const t = await startApp({ engine });
-      expect(await readSection(t.store, mail)).toEqual(mail.defaults);
-      await writeSection(t.store, mail, secret, t.clock.iso());
-      expect(await readSection(t.store, mail)).toEqual(secret);
-      const row = await t.store.configSections.first({ where: { op: "eq", column: "section", value: "mail" } });
-      expect(JSON.stringify(row!.value)).not.toContain("canary");
-      await writeSection(t.store, mail, { ...secret, password: "" }, t.clock.iso());
-      expect(await readSection(t.store, mail)).toEqual({ ...secret, password: "" });
-    },
-  );
+  it.each(rulesEngines)("are stored separately and encrypted on %s, and can be read", async (engine) => {
+    const t = await startApp({ engine });
+    expect(await readSection(t.store, mail)).toEqual(mail.defaults);
+    await writeSection(t.store, mail, secret, t.clock.iso());
+    expect(await readSection(t.store, mail)).toEqual(secret);
+    const row = await t.store.configSections.first({ where: { op: "eq", column: "section", value: "mail" } });
+    expect(JSON.stringify(row!.value)).not.toContain("canary");
+    await writeSection(t.store, mail, { ...secret, password: "" }, t.clock.iso());
+    expect(await readSection(t.store, mail)).toEqual({ ...secret, password: "" });
+  });
 
   it("are masked if they exist, and kept if the mask is sent", () => {
     const shown = masked(mail, secret);

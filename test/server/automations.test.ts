@@ -6,6 +6,7 @@ import { recordFailing } from "../../src/server/policies/automations.ts";
 import { eq } from "../../src/server/store/query.ts";
 import { automations } from "../../src/server/webhooks/automations-job.ts";
 import { type Caller, type StartOptions, startApp, type TestApp } from "../support/app.ts";
+import { rulesEngines } from "../support/engines.ts";
 import {
   makeHost,
   makeInventory,
@@ -50,7 +51,7 @@ async function failing(t: TestApp, policy: Policy, count: number, more: object =
 }
 const idsOf = (body: Record<string, unknown>) => (body.hosts as { id: number }[]).map(({ id }) => id);
 
-describe.each(["lowdb", "postgres"] as const)("automations on %s", (engine) => {
+describe.each(rulesEngines)("automations on %s", (engine) => {
   it("report hosts that newly fail a policy, once, in batches", async () => {
     const receiver = await startReceiver();
     const t = await start(engine);

@@ -8,6 +8,7 @@ import { describe, expect, it } from "vitest";
 import { issueToken } from "../../src/server/mail/one-time.ts";
 import { login } from "../support/accounts.ts";
 import { ADMIN, startApp, type TestApp } from "../support/app.ts";
+import { bothEngines } from "../support/engines.ts";
 
 /** No part of one canary is part of another, and each follows the rules of passwords. */
 const canary = (name: string) => `canary-${name}-${Buffer.from(name).toString("hex")}-7!`;
@@ -190,7 +191,7 @@ async function plant(t: TestApp): Promise<{ secrets: string[]; refusals: string 
   return { secrets, refusals: refusals.join("\n") };
 }
 
-describe.each(["lowdb", "postgres"] as const)("known secrets on %s", (engine) => {
+describe.each(bothEngines)("known secrets on %s", (engine) => {
   it("are in no file, row, log line, activity or error", async () => {
     const lines: string[] = [];
     const sink = new Writable({

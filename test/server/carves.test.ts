@@ -5,11 +5,12 @@ import type { Role } from "../../src/api/access.ts";
 import type { Carve } from "../../src/api/carves.ts";
 import { runJob } from "../../src/server/jobs/start.ts";
 import { startApp, type TestApp } from "../support/app.ts";
+import { rulesEngines } from "../support/engines.ts";
 import { makeCarve, makeHost, makeTeam, makeUser } from "../support/make.ts";
 
 const json = async <T>(response: Response) => (await response.json()) as T;
 
-describe.each(["lowdb", "postgres"] as const)("carves on %s", (engine) => {
+describe.each(rulesEngines)("carves on %s", (engine) => {
   let t: TestApp;
   let hostId: number;
 

@@ -5,6 +5,7 @@ import { isCarving } from "../../src/server/carves/carving-sql.ts";
 import { type SqlToken, sqlTokens } from "../../src/server/carves/sqlite-tokens.ts";
 import { type Caller, startApp, type TestApp } from "../support/app.ts";
 import { label, policy, refused as refusedApply, query as savedQuery } from "../support/configuration.ts";
+import { rulesEngines } from "../support/engines.ts";
 import { makeHost, makeTeam, makeUser } from "../support/make.ts";
 
 const shown = (sql: string) => [...sqlTokens(sql)].map(({ kind, text }: SqlToken) => `${kind}:${text}`);
@@ -135,7 +136,7 @@ const SQL = `SELECT "carve"/**/('/etc/passwd')`;
 let named = 0;
 const name = () => `name ${++named}`;
 
-describe.each(["lowdb", "postgres"] as const)("in every place that accepts SQL, on %s", (engine) => {
+describe.each(rulesEngines)("in every place that accepts SQL, on %s", (engine) => {
   let t: TestApp;
   let teams: { id: number; name: string }[];
   beforeEach(async () => {

@@ -8,6 +8,7 @@ import { tokenHash } from "../../src/server/core/random.ts";
 import { Settings } from "../../src/server/core/settings/settings.ts";
 import { type StartOptions, startApp, type TestApp } from "../support/app.ts";
 import { allowLocal, type Fake, startFake } from "../support/ca-fakes.ts";
+import { rulesEngines } from "../support/engines.ts";
 import { makeHost, makeTeam } from "../support/make.ts";
 import { haveScepServer, startScepServer } from "../support/scep-server.ts";
 
@@ -92,7 +93,7 @@ describe.skipIf(!haveScepServer())("the SCEP proxy in front of scepserver", () =
   });
 });
 
-describe.each(["lowdb", "postgres"] as const)("the SCEP proxy on %s", (engine) => {
+describe.each(rulesEngines)("the SCEP proxy on %s", (engine) => {
   const start = async () => {
     const fake = await startFake(({ url }) => ({
       headers: {

@@ -4,10 +4,10 @@ import { parseName } from "../../src/server/ca/names.ts";
 import { tokenHash } from "../../src/server/core/random.ts";
 import { errorOf } from "../support/accounts.ts";
 import { startApp, type TestApp } from "../support/app.ts";
+import { rulesEngines } from "../support/engines.ts";
 import { makeHost, makeTeam, makeUser } from "../support/make.ts";
 import { makeManaged } from "../support/managed.ts";
 
-const engines = ["lowdb", "postgres"] as const;
 const SKIP = "/certificate_authorities?skip_check=true";
 const SUBJECT = "/CN=$SVC_VAR_HOST_UUID/O=Example";
 
@@ -47,7 +47,7 @@ async function makeCaller(t: TestApp, given: Parameters<typeof makeHost>[1] = {}
   return { host, key, call };
 }
 
-describe.each(engines)("certificate templates on %s", (engine) => {
+describe.each(rulesEngines)("certificate templates on %s", (engine) => {
   it("are created, listed by team, shown and deleted; each change is recorded once", async () => {
     const t = await startApp({ engine });
     const ca = await makeCa(t);

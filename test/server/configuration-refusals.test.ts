@@ -20,9 +20,10 @@ import {
   textsOf,
   thingValue,
 } from "../support/configuration.ts";
+import { rulesEngines } from "../support/engines.ts";
 import { makeTeam, makeUser } from "../support/make.ts";
 
-describe.each(["lowdb", "postgres"] as const)("refusals of configuration on %s", (engine) => {
+describe.each(rulesEngines)("refusals of configuration on %s", (engine) => {
   it("creates missing objects and changes existing ones, otherwise 409", async () => {
     const t = await startApp({ engine });
     const { changes, secrets } = everything([]);

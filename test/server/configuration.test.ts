@@ -19,6 +19,7 @@ import {
   textsOf,
   thingValue,
 } from "../support/configuration.ts";
+import { bothEngines, rulesEngines } from "../support/engines.ts";
 import { makeHost } from "../support/make.ts";
 
 async function typesSince({ store }: TestApp, id: number | string | boolean): Promise<string[]> {
@@ -39,7 +40,7 @@ function expectApplied(state: ConfigurationState, changes: readonly ThingChange[
   }
 }
 
-describe.each(["lowdb", "postgres"] as const)("configuration on %s", (engine) => {
+describe.each(rulesEngines)("configuration on %s", (engine) => {
   it("is returned completely and equals the applied values, for every kind; a second apply changes nothing", async () => {
     const t = await startApp({ engine });
     const first = await makeHost(t, { hardware_serial: "SERIAL-2" });
@@ -141,39 +142,6 @@ describe.each(["lowdb", "postgres"] as const)("configuration on %s", (engine) =>
     expect(await t.store.policies.count()).toBe(0);
     expect(await t.store.queries.count()).toBe(1);
     expect(await t.store.enrollSecrets.count()).toBe(1);
-  });
-
-  it("is a snapshot: concurrent changes are in it completely or not at all", async () => {
-    const t = await startApp({ engine });
-    let done = false;
-    const writing = (async () => {
-      for (let i = 0; i < 12; i++) {
-        const action = i === 0 ? "create" : "update";
-        const text = `SELECT ${i}`;
-        await applied(t, {
-          changes: [
-            change(action, "policy", "p", policy({ query: text })),
-            change(action, "query", "q", query({ query: text })),
-            change(action, "label", "l", label({ query: text })),
-          ],
-        });
-      }
-      done = true;
-    })();
-    let seen = 0;
-    while (!done) {
-      const state = await stateOf(t);
-      const texts = new Set(
-        (["policy", "query", "label"] as const).map((kind) => {
-          const thing = state.things.find((one) => one.kind === kind);
-          return thing ? (thing.value as { query: string }).query : "none";
-        }),
-      );
-      expect([...texts]).toHaveLength(1);
-      seen++;
-    }
-    await writing;
-    expect(seen).toBeGreaterThan(0);
   });
 
   it("stores authorities of every type, and each section of the configuration, as given", async () => {
@@ -285,6 +253,41 @@ describe.each(["lowdb", "postgres"] as const)("configuration on %s", (engine) =>
     expect(details.policies[0]).toMatchObject({ name: "p0", query: `SELECT '${long}'` });
     expect(details.policies[1_999]).toEqual({ name: "p1999", team: null });
     expect(JSON.stringify(details).length).toBeLessThan(256 * 1024);
+  });
+});
+
+describe.each(bothEngines)("the state that is read while it changes on %s", (engine) => {
+  it("is a snapshot: concurrent changes are in it completely or not at all", async () => {
+    const t = await startApp({ engine });
+    let done = false;
+    const writing = (async () => {
+      for (let i = 0; i < 12; i++) {
+        const action = i === 0 ? "create" : "update";
+        const text = `SELECT ${i}`;
+        await applied(t, {
+          changes: [
+            change(action, "policy", "p", policy({ query: text })),
+            change(action, "query", "q", query({ query: text })),
+            change(action, "label", "l", label({ query: text })),
+          ],
+        });
+      }
+      done = true;
+    })();
+    let seen = 0;
+    while (!done) {
+      const state = await stateOf(t);
+      const texts = new Set(
+        (["policy", "query", "label"] as const).map((kind) => {
+          const thing = state.things.find((one) => one.kind === kind);
+          return thing ? (thing.value as { query: string }).query : "none";
+        }),
+      );
+      expect([...texts]).toHaveLength(1);
+      seen++;
+    }
+    await writing;
+    expect(seen).toBeGreaterThan(0);
   });
 });
 

@@ -3,6 +3,7 @@
 import { pino } from "pino";
 import { describe, expect, it } from "vitest";
 import { startApp, type TestApp } from "../support/app.ts";
+import { rulesEngines } from "../support/engines.ts";
 import { makeInventory, makeSoftware } from "../support/make.ts";
 import { makeManaged } from "../support/managed.ts";
 
@@ -16,7 +17,7 @@ async function withToken(t: TestApp, token = TOKEN, details: Record<string, stri
   return agent;
 }
 
-describe.each(["lowdb", "postgres"] as const)("the device page on %s", (engine) => {
+describe.each(rulesEngines)("the device page on %s", (engine) => {
   it("shows the host, without internal data of the organization", async () => {
     const t = await startApp({ engine });
     const agent = await withToken(t);

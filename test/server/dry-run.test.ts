@@ -13,6 +13,7 @@ import { tables } from "../../src/server/data/tables.ts";
 import { allJobs } from "../../src/server/jobs/all.ts";
 import { isBusy } from "../../src/server/jobs/schedule.ts";
 import { startApp, type TestApp } from "../support/app.ts";
+import { bothEngines } from "../support/engines.ts";
 import { makeTeam, makeUser } from "../support/make.ts";
 import { type Place, targets, type World } from "./walker-targets.ts";
 
@@ -53,7 +54,7 @@ async function pauseSchedule({ store, clock }: TestApp): Promise<void> {
 const withoutUuid = (body: unknown): unknown =>
   typeof body === "object" && body !== null ? { ...body, uuid: undefined } : body;
 
-it.each(["lowdb", "postgres"] as const)(
+it.each(bothEngines)(
   "leaves nothing behind, and ends as the real request does, on %s",
   { timeout: 300_000 },
   async (engine) => {

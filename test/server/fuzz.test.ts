@@ -2,6 +2,7 @@
 import { describe, expect, it } from "vitest";
 import { everything } from "../../src/server/store/query.ts";
 import { startApp } from "../support/app.ts";
+import { bothEngines } from "../support/engines.ts";
 import { runFuzz } from "../support/fuzz-run.ts";
 import { fuzzWorld } from "../support/fuzz-world.ts";
 import type { FuzzRequest } from "../support/request-fuzz.ts";
@@ -11,7 +12,7 @@ const seed = Number(process.env.FUZZ_SEED ?? 20_260_301);
 
 const answers: Record<string, number>[] = [];
 
-describe.each(["lowdb", "postgres"] as const)("generated requests on %s", (engine) => {
+describe.each(bothEngines)("generated requests on %s", (engine) => {
   it("get declared replies, or errors in the format of the spec", { timeout: 600_000 }, async () => {
     const t = await startApp({ engine });
     const world = fuzzWorld(t);

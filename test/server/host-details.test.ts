@@ -3,6 +3,7 @@ import { describe, expect, it } from "vitest";
 import type { Host } from "../../src/api/host.ts";
 import { eq } from "../../src/server/store/query.ts";
 import { startApp, type TestApp } from "../support/app.ts";
+import { rulesEngines } from "../support/engines.ts";
 import { makeHost, makeInventory, makeLabel, makeSoftware, makeTeam, makeUser } from "../support/make.ts";
 
 const NOW = "2026-03-01T12:00:00.000Z";
@@ -37,7 +38,7 @@ async function answer(
   );
 }
 
-describe.each(["lowdb", "postgres"] as const)("details of a host on %s", (engine) => {
+describe.each(rulesEngines)("details of a host on %s", (engine) => {
   it("show policies with the host's results, and count failing ones as issues", async () => {
     const t = await startApp({ engine });
     const host = await makeHost(t);

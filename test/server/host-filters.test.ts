@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Host } from "../../src/api/host.ts";
 import { startApp, type TestApp } from "../support/app.ts";
+import { bothEngines } from "../support/engines.ts";
 import { makeScene, type Scene } from "../support/hosts.ts";
 import { makeUser } from "../support/make.ts";
 
@@ -26,7 +27,7 @@ async function refusal(caller: Get, path: string): Promise<[number, string, stri
   return [res.status, body.errors?.[0]?.name ?? "", body.errors?.[0]?.reason ?? ""];
 }
 
-describe.each(["lowdb", "postgres"] as const)("host filters on %s", (engine) => {
+describe.each(bothEngines)("host filters on %s", (engine) => {
   let t: TestApp;
   let scene: Scene;
   beforeAll(async () => {

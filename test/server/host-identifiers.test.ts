@@ -1,6 +1,7 @@
 // Hosts are found by their names, UUIDs and serial numbers in any letter case, everywhere.
 import { beforeEach, describe, expect, it } from "vitest";
 import { startApp, type TestApp } from "../support/app.ts";
+import { rulesEngines } from "../support/engines.ts";
 import { makeHost, makeTeam, makeUser } from "../support/make.ts";
 
 const UUID = "1A2B3C4D-1111-2222-3333-ABCDEFABCDEF";
@@ -13,7 +14,7 @@ const SPELLED = [
   "sn-77",
 ];
 
-describe.each(["lowdb", "postgres"] as const)("identifiers of hosts on %s", (engine) => {
+describe.each(rulesEngines)("identifiers of hosts on %s", (engine) => {
   let t: TestApp;
   let id: number;
   beforeEach(async () => {

@@ -4,6 +4,7 @@ import type { Host } from "../../src/api/host.ts";
 import type { hostMdm } from "../../src/server/mdm-status/tables.ts";
 import type { InsertOf } from "../../src/server/store/table.ts";
 import { startApp, type TestApp } from "../support/app.ts";
+import { rulesEngines } from "../support/engines.ts";
 import { makeHost, makeTeam, makeUser } from "../support/make.ts";
 
 const json = async (res: Response | Promise<Response>) => (await (await res).json()) as Record<string, unknown>;
@@ -19,7 +20,7 @@ async function makeMdm(
   return host;
 }
 
-describe.each(["lowdb", "postgres"] as const)("device management of hosts on %s", (engine) => {
+describe.each(rulesEngines)("device management of hosts on %s", (engine) => {
   it("returns where a host is enrolled, and null if it is not", async () => {
     const t = await startApp({ engine });
     const jamf = await t.store.mdmSolutions.insert({ name: "Jamf", server_url: "https://x.jamfcloud.com/mdm" });

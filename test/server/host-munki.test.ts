@@ -1,6 +1,7 @@
 // Munki: GET /hosts/:id/desktopadmin and GET /desktopadmin.
 import { describe, expect, it } from "vitest";
 import { startApp, type TestApp } from "../support/app.ts";
+import { rulesEngines } from "../support/engines.ts";
 import { makeHost, makeTeam, makeUser } from "../support/make.ts";
 
 const json = async (res: Response | Promise<Response>) => (await (await res).json()) as Record<string, unknown>;
@@ -23,7 +24,7 @@ const makeIssues = (t: TestApp) =>
     { name: "slow", type: "warning" },
   ]);
 
-describe.each(["lowdb", "postgres"] as const)("Munki on %s", (engine) => {
+describe.each(rulesEngines)("Munki on %s", (engine) => {
   it("returns a Mac's version, issues and device management, and null for other hosts", async () => {
     const t = await startApp({ engine });
     const [boom, slow] = await makeIssues(t);

@@ -4,6 +4,7 @@ import { describe, expect, it } from "vitest";
 import type { Host } from "../../src/api/host.ts";
 import { reportColumns } from "../../src/server/host-list/report.ts";
 import { startApp, type TestApp } from "../support/app.ts";
+import { bothEngines } from "../support/engines.ts";
 import { makeScene } from "../support/hosts.ts";
 import { hostRow, makeHost, makeLabel, makePolicy, makeResults, makeTeam, makeUser } from "../support/make.ts";
 
@@ -11,7 +12,7 @@ const reasonOf = async (res: Response) =>
   ((await res.json()) as { errors: { name: string; reason: string }[] }).errors[0]!;
 const rowsOf = async (res: Response) => (await res.text()).trimEnd().split("\r\n");
 
-describe.each(["lowdb", "postgres"] as const)("the report of hosts on %s", (engine) => {
+describe.each(bothEngines)("the report of hosts on %s", (engine) => {
   it("is a CSV file with the requested columns in their order, by default all", async () => {
     const t = await startApp({ engine });
     await makeScene(t);
@@ -133,7 +134,7 @@ interface Page {
   next: string | null;
 }
 
-describe.each(["lowdb", "postgres"] as const)("lists by cursor on %s", (engine) => {
+describe.each(bothEngines)("lists by cursor on %s", (engine) => {
   const pageOf = async (t: Pick<TestApp, "get">, list: "hosts" | "activities", query: string): Promise<Page> => {
     const res = await t.get(`/${list}?${query}`);
     expect(res.status, `${query}: ${await res.clone().text()}`).toBe(200);
@@ -219,7 +220,7 @@ describe.each(["lowdb", "postgres"] as const)("lists by cursor on %s", (engine) 
   });
 });
 
-describe.each(["lowdb", "postgres"] as const)("a list of more hosts than fit one text on %s", (engine) => {
+describe.each(bothEngines)("a list of more hosts than fit one text on %s", (engine) => {
   interface Listed {
     hosts: { id: number; hostname: string; labels?: { name: string }[] }[];
     meta: object;

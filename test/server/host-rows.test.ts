@@ -6,6 +6,7 @@ import { reportColumns } from "../../src/server/host-list/report.ts";
 import { hosts } from "../../src/server/hosts/tables.ts";
 import { cleanText } from "../../src/server/store/rows.ts";
 import { startApp, type TestApp } from "../support/app.ts";
+import { bothEngines } from "../support/engines.ts";
 import { type HostRow, hostRow, makeLabel, makePolicy, makeResults, makeTeam } from "../support/make.ts";
 
 const TEXTS = ["", " ", "plain", 'say "hi"', "a,b", "back\\slash\\\\", "two\nlines", "cr\rhere", "\ttab", "=1+1", "+1", "-1", "@x", "＝1",
@@ -235,7 +236,7 @@ function expectSame(given: string, expected: string): void {
   throw new Error(`the texts differ in length: ${given.length} and ${expected.length}`);
 }
 
-describe.each(["lowdb", "postgres"] as const)("hosts on %s", (engine) => {
+describe.each(bothEngines)("hosts on %s", (engine) => {
   /** Without the look at every key, which takes longer than the reply. */
   const textOf = async (t: TestApp, path: string): Promise<string> => {
     const res = await t.raw(`/api/v1/svc${path}`, { headers: { authorization: `Bearer ${t.token}` } });

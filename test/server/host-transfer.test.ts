@@ -3,6 +3,7 @@ import { describe, expect, it } from "vitest";
 import { tokenHash } from "../../src/server/core/random.ts";
 import { throughApp } from "../agent/agents.ts";
 import { startApp, type TestApp } from "../support/app.ts";
+import { bothEngines } from "../support/engines.ts";
 import { makeScene } from "../support/hosts.ts";
 import { hostRow, makeHost, makeLabel, makePolicy, makeTeam, makeUser } from "../support/make.ts";
 
@@ -15,7 +16,7 @@ const teamsOf = async ({ store }: TestApp) =>
 const activitiesOf = async ({ store }: TestApp, type: string) =>
   (await store.activities.list({ where: { op: "eq", column: "type", value: type } })).map(({ details }) => details);
 
-describe.each(["lowdb", "postgres"] as const)("transfer of hosts on %s", (engine) => {
+describe.each(bothEngines)("transfer of hosts on %s", (engine) => {
   it("moves hosts to a team and to none, and records those that moved", async () => {
     const t = await startApp({ engine });
     const [lab, desk] = [await makeTeam(t, "Lab"), await makeTeam(t, "Desk")];

@@ -2,6 +2,7 @@ import { describe, expect, it } from "vitest";
 import type { Host } from "../../src/api/host.ts";
 import { hostOrderKeys } from "../../src/api/host-filters.ts";
 import { startApp, type TestApp } from "../support/app.ts";
+import { bothEngines } from "../support/engines.ts";
 import { hostRow, makeHost, makeInventory, makeLabel, makeSoftware, makeTeam, makeUser } from "../support/make.ts";
 
 const NOW = "2026-03-01T12:00:00.000Z";
@@ -19,7 +20,7 @@ const countOf = async (caller: Pick<TestApp, "get">, query: string) =>
   ((await (await caller.get(`/hosts/count?${query}`)).json()) as { count: number }).count;
 const json = async (res: Response | Promise<Response>) => (await (await res).json()) as Record<string, unknown>;
 
-describe.each(["lowdb", "postgres"] as const)("hosts on %s", (engine) => {
+describe.each(bothEngines)("hosts on %s", (engine) => {
   it("shows times that mean never for a host that has reported nothing", async () => {
     const t = await startApp({ engine });
     const host = await makeHost(t, { hostname: "fresh.example.com", display_name: "fresh" });

@@ -6,6 +6,7 @@ import { triggers } from "../../src/server/jobs/requests.ts";
 import { runSchedule } from "../../src/server/jobs/schedule.ts";
 import { eq } from "../../src/server/store/query.ts";
 import { startApp, type TestApp } from "../support/app.ts";
+import { bothEngines } from "../support/engines.ts";
 import { makeTeam, makeUser } from "../support/make.ts";
 
 const jobs = async (t: Pick<TestApp, "get">) => {
@@ -25,7 +26,7 @@ async function settled(t: Pick<TestApp, "get">, names: readonly string[]): Promi
   return those;
 }
 
-describe.each(["lowdb", "postgres"] as const)("requested jobs on %s", (engine) => {
+describe.each(bothEngines)("requested jobs on %s", (engine) => {
   it("run immediately, and the list shows their result", async () => {
     const t = await startApp({ engine });
     expect(await one(t, "session_cleanup")).toMatchObject({ started_at: null, finished_at: null, running: false });

@@ -8,12 +8,13 @@ import { AlreadyRunning, carryOut, runDue } from "../../src/server/jobs/schedule
 import { runJob, startJobs } from "../../src/server/jobs/start.ts";
 import { eq } from "../../src/server/store/query.ts";
 import { startApp, type TestApp } from "../support/app.ts";
+import { bothEngines } from "../support/engines.ts";
 import { hostRow, makeHost, makeInventory, makeSession, makeSoftware, makeTeam, makeUser } from "../support/make.ts";
 
 const idle = new AbortController().signal;
 const daysAgo = (t: TestApp, n: number) => isoAt(t.clock.now() - days(n));
 
-describe.each(["lowdb", "postgres"] as const)("jobs on %s", (engine) => {
+describe.each(bothEngines)("jobs on %s", (engine) => {
   it("delete hosts that were offline for the window of their team, or otherwise the global one", async () => {
     const t = await startApp({ engine });
     const strict = await makeTeam(t);

@@ -11,9 +11,10 @@ import {
 } from "../../src/server/labels/scope.ts";
 import { eq } from "../../src/server/store/query.ts";
 import { startApp, type TestApp } from "../support/app.ts";
+import { rulesEngines } from "../support/engines.ts";
 import { makeHost, makeLabel } from "../support/make.ts";
 
-describe.each(["lowdb", "postgres"] as const)("limits by labels, on %s", (engine) => {
+describe.each(rulesEngines)("limits by labels, on %s", (engine) => {
   let t: TestApp;
   beforeEach(async () => {
     t = await startApp({ engine });

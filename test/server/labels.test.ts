@@ -5,9 +5,10 @@ import { ensureBuiltinLabels } from "../../src/server/labels/builtin.ts";
 import { builtinLabels } from "../../src/server/labels/builtin-labels.ts";
 import { eq, oneOf } from "../../src/server/store/query.ts";
 import { type Caller, startApp, type TestApp } from "../support/app.ts";
+import { bothEngines } from "../support/engines.ts";
 import { type HostRow, makeHost, makeLabel, makeTeam, makeUser } from "../support/make.ts";
 
-describe.each(["lowdb", "postgres"] as const)("built-in labels on %s", (engine) => {
+describe.each(bothEngines)("built-in labels on %s", (engine) => {
   test("exist from the start, once, and are unchanged by another start", async () => {
     const t = await startApp({ engine });
     const before = await t.store.labels.list();
@@ -29,7 +30,7 @@ describe.each(["lowdb", "postgres"] as const)("built-in labels on %s", (engine) 
 // biome-ignore lint/suspicious/noExplicitAny: the body of any endpoint
 type Body = any;
 
-describe.each(["lowdb", "postgres"] as const)("labels on %s", (engine) => {
+describe.each(bothEngines)("labels on %s", (engine) => {
   let t: TestApp;
   let hosts: HostRow[];
   beforeEach(async () => {

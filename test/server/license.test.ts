@@ -8,6 +8,7 @@ import { readLicense } from "../../src/server/core/security/license.ts";
 import { loadServerKey } from "../../src/server/core/security/server-key.ts";
 import { errorOf, makeTeam, makeUser, PASSWORD } from "../support/accounts.ts";
 import { startApp, TestClock } from "../support/app.ts";
+import { rulesEngines } from "../support/engines.ts";
 import { mailOf } from "../support/smtp.ts";
 
 const clock = new TestClock();
@@ -100,7 +101,7 @@ describe("a license", () => {
   });
 });
 
-describe.each(["lowdb", "postgres"] as const)("an expired license, on %s", (engine) => {
+describe.each(rulesEngines)("an expired license, on %s", (engine) => {
   it("is reported in every reply, keeps premium data readable, and refuses premium changes with the reason", async () => {
     const t = await startApp({ engine });
     const id = await makeTeam(t, "Alpha");
@@ -142,90 +143,87 @@ describe.each(["lowdb", "postgres"] as const)("an expired license, on %s", (engi
   });
 });
 
-describe.each(["lowdb", "postgres"] as const)(
-  "premium fields of free features with an expired license, on %s",
-  (engine) => {
-    type Call = readonly [method: string, path: string, body?: object];
-    const POLICY = { name: "critical", query: "SELECT 1", critical: true, labels_include_any: ["One"] };
-    const QUERY = { name: "labelled", query: "SELECT 1", labels_include_any: ["One"] };
+describe.each(rulesEngines)("premium fields of free features with an expired license, on %s", (engine) => {
+  type Call = readonly [method: string, path: string, body?: object];
+  const POLICY = { name: "critical", query: "SELECT 1", critical: true, labels_include_any: ["One"] };
+  const QUERY = { name: "labelled", query: "SELECT 1", labels_include_any: ["One"] };
 
-    it("cannot be set any more; existing values are kept and can be removed", async () => {
-      const t = await startApp({ engine });
-      await mailOf(t);
-      const alpha = await makeTeam(t, "Alpha");
-      const all = async (calls: readonly Call[]) => {
-        const statuses: [string, number][] = [];
-        for (const [method, path, body] of calls)
-          statuses.push([`${method} ${path}`, (await t.request(method, path, body)).status]);
-        return statuses;
-      };
-      const id = async (path: string, body: object) => {
-        const reply = (await (await t.post(path, body)).json()) as Record<string, { id: number }>;
-        return Object.values(reply).find((value) => typeof value === "object")!.id;
-      };
-      for (const name of ["One", "Two"]) await t.post("/labels", { name, query: "SELECT 1" });
-      const critical = await id("/global/policies", POLICY);
-      const plain = await id("/global/policies", { name: "plain", query: "SELECT 1" });
-      const labelled = await id("/queries", QUERY);
-      const ofTeam = await id("/queries", { name: "q", query: "SELECT 1", team_id: alpha });
-      const pack = await id("/packs", { name: "pack", team_ids: [alpha] });
-      const user = (await makeUser(t, "observer", { api_only: false })).user.id;
-      const watcher = (await makeUser(t, "observer_plus", { api_only: false })).user.id;
-      const mia = (await makeUser(t, "observer", { api_only: false, mfa_enabled: true })).user.id;
-      const invited = await id("/invites", { name: "I", email: "i@example.com", global_role: "observer_plus" });
-      const before = await t.store.activities.count();
+  it("cannot be set any more; existing values are kept and can be removed", async () => {
+    const t = await startApp({ engine });
+    await mailOf(t);
+    const alpha = await makeTeam(t, "Alpha");
+    const all = async (calls: readonly Call[]) => {
+      const statuses: [string, number][] = [];
+      for (const [method, path, body] of calls)
+        statuses.push([`${method} ${path}`, (await t.request(method, path, body)).status]);
+      return statuses;
+    };
+    const id = async (path: string, body: object) => {
+      const reply = (await (await t.post(path, body)).json()) as Record<string, { id: number }>;
+      return Object.values(reply).find((value) => typeof value === "object")!.id;
+    };
+    for (const name of ["One", "Two"]) await t.post("/labels", { name, query: "SELECT 1" });
+    const critical = await id("/global/policies", POLICY);
+    const plain = await id("/global/policies", { name: "plain", query: "SELECT 1" });
+    const labelled = await id("/queries", QUERY);
+    const ofTeam = await id("/queries", { name: "q", query: "SELECT 1", team_id: alpha });
+    const pack = await id("/packs", { name: "pack", team_ids: [alpha] });
+    const user = (await makeUser(t, "observer", { api_only: false })).user.id;
+    const watcher = (await makeUser(t, "observer_plus", { api_only: false })).user.id;
+    const mia = (await makeUser(t, "observer", { api_only: false, mfa_enabled: true })).user.id;
+    const invited = await id("/invites", { name: "I", email: "i@example.com", global_role: "observer_plus" });
+    const before = await t.store.activities.count();
 
-      Object.assign(t.services.license, { expiration: new Date(t.clock.now() - 1000).toISOString() });
-      const person = { name: "P", email: "p@example.com", password: PASSWORD };
-      const refused: Call[] = [
-        ["POST", "/global/policies", { name: "c2", query: "SELECT 1", critical: true }],
-        ["POST", "/global/policies", { name: "c3", query: "SELECT 1", labels_exclude_any: ["One"] }],
-        ["PATCH", `/global/policies/${plain}`, { critical: true }],
-        ["PATCH", `/global/policies/${plain}`, { labels_include_any: ["One"] }],
-        ["PATCH", `/global/policies/${critical}`, { labels_include_any: ["One", "Two"] }],
-        ["PATCH", `/global/policies/${critical}`, { labels_exclude_any: ["One"] }],
-        ["POST", "/spec/policies", { specs: [{ name: "c4", query: "SELECT 1", critical: true }] }],
-        ["POST", "/spec/policies", { specs: [{ name: "c5", query: "SELECT 1", team: "Alpha" }] }],
-        ["POST", "/queries", { name: "q2", query: "SELECT 1", team_id: alpha }],
-        ["POST", "/queries", { name: "q3", query: "SELECT 1", labels_include_any: ["One"] }],
-        ["PATCH", `/queries/${labelled}`, { labels_include_any: ["Two"] }],
-        ["POST", "/spec/queries", { specs: [{ name: "q4", query: "SELECT 1", team: "Alpha" }] }],
-        ["POST", "/packs", { name: "p2", team_ids: [alpha] }],
-        ["POST", "/users/admin", { ...person, global_role: "observer_plus" }],
-        ["POST", "/users/admin", { ...person, teams: [{ id: alpha, role: "observer" }] }],
-        ["POST", "/users/admin", { ...person, global_role: "observer", mfa_enabled: true }],
-        ["PATCH", `/users/${user}`, { global_role: "technician" }],
-        ["PATCH", `/users/${user}`, { teams: [{ id: alpha, role: "observer" }] }],
-        ["PATCH", `/users/${user}`, { mfa_enabled: true }],
-        ["POST", "/invites", { name: "J", email: "j@example.com", global_role: "observer_plus" }],
-        ["POST", "/invites", { name: "J", email: "j@example.com", global_role: "observer", mfa_enabled: true }],
-        ["PATCH", `/invites/${invited}`, { teams: [{ id: alpha, role: "observer" }] }],
-      ];
-      expect(await all(refused)).toEqual(refused.map(([method, path]) => [`${method} ${path}`, 402]));
-      expect(await t.store.activities.count()).toBe(before);
+    Object.assign(t.services.license, { expiration: new Date(t.clock.now() - 1000).toISOString() });
+    const person = { name: "P", email: "p@example.com", password: PASSWORD };
+    const refused: Call[] = [
+      ["POST", "/global/policies", { name: "c2", query: "SELECT 1", critical: true }],
+      ["POST", "/global/policies", { name: "c3", query: "SELECT 1", labels_exclude_any: ["One"] }],
+      ["PATCH", `/global/policies/${plain}`, { critical: true }],
+      ["PATCH", `/global/policies/${plain}`, { labels_include_any: ["One"] }],
+      ["PATCH", `/global/policies/${critical}`, { labels_include_any: ["One", "Two"] }],
+      ["PATCH", `/global/policies/${critical}`, { labels_exclude_any: ["One"] }],
+      ["POST", "/spec/policies", { specs: [{ name: "c4", query: "SELECT 1", critical: true }] }],
+      ["POST", "/spec/policies", { specs: [{ name: "c5", query: "SELECT 1", team: "Alpha" }] }],
+      ["POST", "/queries", { name: "q2", query: "SELECT 1", team_id: alpha }],
+      ["POST", "/queries", { name: "q3", query: "SELECT 1", labels_include_any: ["One"] }],
+      ["PATCH", `/queries/${labelled}`, { labels_include_any: ["Two"] }],
+      ["POST", "/spec/queries", { specs: [{ name: "q4", query: "SELECT 1", team: "Alpha" }] }],
+      ["POST", "/packs", { name: "p2", team_ids: [alpha] }],
+      ["POST", "/users/admin", { ...person, global_role: "observer_plus" }],
+      ["POST", "/users/admin", { ...person, teams: [{ id: alpha, role: "observer" }] }],
+      ["POST", "/users/admin", { ...person, global_role: "observer", mfa_enabled: true }],
+      ["PATCH", `/users/${user}`, { global_role: "technician" }],
+      ["PATCH", `/users/${user}`, { teams: [{ id: alpha, role: "observer" }] }],
+      ["PATCH", `/users/${user}`, { mfa_enabled: true }],
+      ["POST", "/invites", { name: "J", email: "j@example.com", global_role: "observer_plus" }],
+      ["POST", "/invites", { name: "J", email: "j@example.com", global_role: "observer", mfa_enabled: true }],
+      ["PATCH", `/invites/${invited}`, { teams: [{ id: alpha, role: "observer" }] }],
+    ];
+    expect(await all(refused)).toEqual(refused.map(([method, path]) => [`${method} ${path}`, 402]));
+    expect(await t.store.activities.count()).toBe(before);
 
-      const taken: Call[] = [
-        ["PATCH", `/global/policies/${critical}`, { critical: true, labels_include_any: ["One"], description: "d" }],
-        ["POST", "/spec/policies", { specs: [{ ...POLICY, description: "e" }] }],
-        ["PATCH", `/global/policies/${critical}`, { critical: false, labels_include_any: [] }],
-        ["PATCH", `/queries/${labelled}`, { labels_include_any: ["One"], description: "d" }],
-        ["POST", "/spec/queries", { specs: [{ ...QUERY, description: "e" }] }],
-        ["PATCH", `/queries/${labelled}`, { labels_include_any: [] }],
-        ["PATCH", `/queries/${ofTeam}`, { description: "d" }],
-        ["DELETE", `/queries/id/${ofTeam}`],
-        ["PATCH", `/packs/${pack}`, { team_ids: [alpha], description: "d" }],
-        ["PATCH", `/packs/${pack}`, { team_ids: [] }],
-        ["PATCH", `/users/${watcher}`, { name: "W", global_role: "observer_plus" }],
-        ["PATCH", `/users/${watcher}`, { global_role: "observer" }],
-        ["PATCH", `/users/${mia}`, { name: "M", mfa_enabled: true }],
-        ["PATCH", `/users/${mia}`, { mfa_enabled: false }],
-        ["PATCH", `/invites/${invited}`, { name: "K" }],
-        ["PATCH", `/invites/${invited}`, { global_role: "observer" }],
-      ];
-      expect(await all(taken)).toEqual(taken.map(([method, path]) => [`${method} ${path}`, 200]));
-    });
-  },
-);
+    const taken: Call[] = [
+      ["PATCH", `/global/policies/${critical}`, { critical: true, labels_include_any: ["One"], description: "d" }],
+      ["POST", "/spec/policies", { specs: [{ ...POLICY, description: "e" }] }],
+      ["PATCH", `/global/policies/${critical}`, { critical: false, labels_include_any: [] }],
+      ["PATCH", `/queries/${labelled}`, { labels_include_any: ["One"], description: "d" }],
+      ["POST", "/spec/queries", { specs: [{ ...QUERY, description: "e" }] }],
+      ["PATCH", `/queries/${labelled}`, { labels_include_any: [] }],
+      ["PATCH", `/queries/${ofTeam}`, { description: "d" }],
+      ["DELETE", `/queries/id/${ofTeam}`],
+      ["PATCH", `/packs/${pack}`, { team_ids: [alpha], description: "d" }],
+      ["PATCH", `/packs/${pack}`, { team_ids: [] }],
+      ["PATCH", `/users/${watcher}`, { name: "W", global_role: "observer_plus" }],
+      ["PATCH", `/users/${watcher}`, { global_role: "observer" }],
+      ["PATCH", `/users/${mia}`, { name: "M", mfa_enabled: true }],
+      ["PATCH", `/users/${mia}`, { mfa_enabled: false }],
+      ["PATCH", `/invites/${invited}`, { name: "K" }],
+      ["PATCH", `/invites/${invited}`, { global_role: "observer" }],
+    ];
+    expect(await all(taken)).toEqual(taken.map(([method, path]) => [`${method} ${path}`, 200]));
+  });
+});
 
 describe("the server key", () => {
   let dir: string;

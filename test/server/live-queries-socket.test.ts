@@ -8,6 +8,7 @@ import { liveOf } from "../../src/server/live-queries/hub.ts";
 import { createSockets, type Sockets } from "../../src/server/live-queries/socket.ts";
 import { chooseAddress, type Listening, listen } from "../../src/server/process/listen.ts";
 import { startApp, type TestApp } from "../support/app.ts";
+import { rulesEngines } from "../support/engines.ts";
 import { eventsOf, isRunning, makeLiveHost, readUntil } from "../support/live.ts";
 import { makeUser } from "../support/make.ts";
 
@@ -112,7 +113,7 @@ async function reading(id: number): Promise<Client> {
 const rowOf = async (id: number) => (await t.store.campaigns.get(id))!;
 const isFinished = ({ status }: { status: string }) => status === "finished";
 
-describe.each(["lowdb", "postgres"] as const)("a live query with a websocket as its reader, on %s", (engine) => {
+describe.each(rulesEngines)("a live query with a websocket as its reader, on %s", (engine) => {
   beforeEach(() => startSockets(engine));
 
   it("continues after all online hosts have answered, and includes hosts that come online until its reader closes", async () => {

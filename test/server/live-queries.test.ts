@@ -4,6 +4,7 @@ import { runJob } from "../../src/server/jobs/start.ts";
 import { liveOf } from "../../src/server/live-queries/hub.ts";
 import { eq } from "../../src/server/store/query.ts";
 import { type Caller, startApp, type TestApp } from "../support/app.ts";
+import { rulesEngines } from "../support/engines.ts";
 import { eventsOf, isRunning, makeLiveHost, readUntil } from "../support/live.ts";
 import { makeHost, makeLabel, makeSession, makeTeam, makeUser } from "../support/make.ts";
 
@@ -44,7 +45,7 @@ async function saved(t: TestApp, given: { name?: string; observer_can_run?: bool
 const disable = async (t: TestApp) =>
   expect((await t.patch("/config", { server_settings: { live_query_disabled: true } })).status).toBe(200);
 
-describe.each(["lowdb", "postgres"] as const)("live queries on %s", (engine) => {
+describe.each(rulesEngines)("live queries on %s", (engine) => {
   describe("on one host", () => {
     it("waits for the result and returns its rows, by id and by each name of the host", async () => {
       const t = await start(engine);

@@ -7,6 +7,7 @@ import { later, mailIdle, stopMail } from "../../src/server/mail/later.ts";
 import { issueToken } from "../../src/server/mail/one-time.ts";
 import { oneTimeCleanup } from "../../src/server/mail/one-time-job.ts";
 import { startApp } from "../support/app.ts";
+import { rulesEngines } from "../support/engines.ts";
 
 function queue() {
   const lines: string[] = [];
@@ -91,7 +92,7 @@ describe("mails that are sent after the reply", () => {
   });
 });
 
-describe.each(["lowdb", "postgres"] as const)("mailed links on %s", (engine) => {
+describe.each(rulesEngines)("mailed links on %s", (engine) => {
   it("that have expired are deleted by the clean-up, and no others", async () => {
     const t = await startApp({ engine });
     await issueToken(t.services, "mfa", 1, 60_000);

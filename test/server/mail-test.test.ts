@@ -2,6 +2,7 @@ import { describe, expect, it } from "vitest";
 import { MASK } from "../../src/api/fields.ts";
 import { errorOf, makeTeam, makeUser } from "../support/accounts.ts";
 import { ADMIN, startApp, type TestApp } from "../support/app.ts";
+import { rulesEngines } from "../support/engines.ts";
 import { mailOf, SMTP_PASSWORD, SMTP_USER, smtpSettings, startRaw, startSmtp, useMail } from "../support/smtp.ts";
 
 const signIn = {
@@ -22,7 +23,7 @@ const expectField = async (response: Response, status: number, name: string) => 
   expect([response.status, body.errors?.[0]?.name], JSON.stringify(body)).toEqual([status, name]);
 };
 
-describe.each(["lowdb", "postgres"] as const)("the test of outgoing mail on %s", (engine) => {
+describe.each(rulesEngines)("the test of outgoing mail on %s", (engine) => {
   it("sends with the stored settings, to the caller or a given address, turned on or not", async () => {
     const t = await startApp({ engine });
     const smtp = await startSmtp({ auth: true });

@@ -7,6 +7,7 @@ import { eq } from "../../src/server/store/query.ts";
 import { StoreUnavailable } from "../../src/server/store/store.ts";
 import { destinationOf } from "../../src/server/webhooks/destinations.ts";
 import { startApp, type TestApp } from "../support/app.ts";
+import { bothEngines } from "../support/engines.ts";
 import { isSigned, type Receiver, startReceiver } from "../support/receiver.ts";
 
 const settings = { outbound_allow: "127.0.0.1,::1,localhost" };
@@ -44,7 +45,7 @@ async function passTime(t: TestApp, step: number, most?: number): Promise<void> 
   if (most === undefined) throw new Error("there was no end to it");
 }
 
-describe.each(["lowdb", "postgres"] as const)("the outbox on %s", (engine) => {
+describe.each(bothEngines)("the outbox on %s", (engine) => {
   it("delivers committed requests in order, signed, each with its own id", async () => {
     const receiver = await startReceiver();
     const t = await startApp({ engine, settings });

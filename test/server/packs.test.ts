@@ -2,6 +2,7 @@ import { describe, expect, it } from "vitest";
 import type { Pack } from "../../src/api/packs.ts";
 import type { ScheduledEntry } from "../../src/api/schedule.ts";
 import { startApp, type TestApp } from "../support/app.ts";
+import { rulesEngines } from "../support/engines.ts";
 import { makeHost, makeLabel, makeTeam, makeUser } from "../support/make.ts";
 
 const json = async (res: Response | Promise<Response>) => (await (await res).json()) as Record<string, unknown>;
@@ -18,7 +19,7 @@ const types = async (t: TestApp) =>
     .filter(({ type }) => type.includes("pack"))
     .map(({ type, details }) => [type, details]);
 
-describe.each(["lowdb", "postgres"] as const)("packs on %s", (engine) => {
+describe.each(rulesEngines)("packs on %s", (engine) => {
   it("are stored with their targets, each host counted once", async () => {
     const t = await startApp({ engine });
     const team = await makeTeam(t, "Lab");

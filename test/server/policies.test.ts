@@ -2,6 +2,7 @@
 import { beforeEach, describe, expect, it } from "vitest";
 import type { Policy } from "../../src/api/policies.ts";
 import { startApp, type TestApp } from "../support/app.ts";
+import { rulesEngines } from "../support/engines.ts";
 import { makeHost, makeLabel, makePolicy, makeResults, makeTeam, makeUser } from "../support/make.ts";
 
 const bodyOf = async <T = Record<string, unknown>>(reply: Promise<Response> | Response): Promise<T> =>
@@ -10,7 +11,7 @@ const reasonsOf = async (res: Response) =>
   (await bodyOf<{ errors: { name: string; reason: string }[] }>(res)).errors.map(({ reason }) => reason).join("; ");
 const SQL = "SELECT 1 FROM disk_encryption WHERE encrypted = 1;";
 
-describe.each(["lowdb", "postgres"] as const)("policies on %s", (engine) => {
+describe.each(rulesEngines)("policies on %s", (engine) => {
   let t: TestApp;
   beforeEach(async () => {
     t = await startApp({ engine });
@@ -457,7 +458,7 @@ describe.each(["lowdb", "postgres"] as const)("policies on %s", (engine) => {
   });
 });
 
-describe.each(["lowdb", "postgres"] as const)("policy specs on %s", (engine) => {
+describe.each(rulesEngines)("policy specs on %s", (engine) => {
   let t: TestApp;
   beforeEach(async () => {
     t = await startApp({ engine });

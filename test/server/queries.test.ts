@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { Query } from "../../src/api/queries.ts";
 import { type Caller, startApp, type TestApp } from "../support/app.ts";
+import { bothEngines, rulesEngines } from "../support/engines.ts";
 import { makeHost, makeLabel, makeTeam, makeUser } from "../support/make.ts";
 
 const json = async (res: Response | Promise<Response>) => (await (await res).json()) as Record<string, unknown>;
@@ -32,7 +33,7 @@ async function activities(t: TestApp) {
     .map(({ type, details, actor_id }) => ({ type, details, by: actor_id }));
 }
 
-describe.each(["lowdb", "postgres"] as const)("queries on %s", (engine) => {
+describe.each(rulesEngines)("queries on %s", (engine) => {
   it("are saved with defaults, and have an author", async () => {
     const t = await startApp({ engine });
     const query = await made(t, "  Users e\u0301  ");
@@ -146,22 +147,6 @@ describe.each(["lowdb", "postgres"] as const)("queries on %s", (engine) => {
     expect(await errorOf(t.post("/queries", { name: "x", query: SQL, team_id: 99 }))).toMatchObject({ status: 404 });
     expect((await listed(t)).queries).toEqual([one]);
     expect(await activities(t)).toHaveLength(1);
-  });
-
-  it("have unique names within a team and among the global ones", async () => {
-    const t = await startApp({ engine });
-    const team = await makeTeam(t);
-    await made(t, "n");
-    await made(t, "n", { team_id: team.id });
-    for (const team_id of [null, 0, team.id])
-      expect(await errorOf(t.post("/queries", { name: "n ", query: SQL, team_id }))).toMatchObject({
-        status: 409,
-        message: "Resource Already Exists",
-      });
-    const other = await made(t, "m");
-    expect((await errorOf(t.patch(`/queries/${other.id}`, { name: "n" }))).status).toBe(409);
-    const same = await Promise.all([1, 2, 3, 4].map(() => t.post("/queries", { name: "race", query: SQL })));
-    expect(same.map(({ status }) => status).sort()).toEqual([200, 409, 409, 409]);
   });
 
   it("are listed by scope, name and platform, with the total number", async () => {
@@ -412,5 +397,23 @@ describe.each(["lowdb", "postgres"] as const)("queries on %s", (engine) => {
     expect((await t.get("/queries?team_id=1")).status).toBe(402);
     expect((await t.get("/queries?merge_inherited=true")).status).toBe(402);
     expect(await names(t)).toEqual(["q"]);
+  });
+});
+
+describe.each(bothEngines)("names of queries on %s", (engine) => {
+  it("have unique names within a team and among the global ones", async () => {
+    const t = await startApp({ engine });
+    const team = await makeTeam(t);
+    await made(t, "n");
+    await made(t, "n", { team_id: team.id });
+    for (const team_id of [null, 0, team.id])
+      expect(await errorOf(t.post("/queries", { name: "n ", query: SQL, team_id }))).toMatchObject({
+        status: 409,
+        message: "Resource Already Exists",
+      });
+    const other = await made(t, "m");
+    expect((await errorOf(t.patch(`/queries/${other.id}`, { name: "n" }))).status).toBe(409);
+    const same = await Promise.all([1, 2, 3, 4].map(() => t.post("/queries", { name: "race", query: SQL })));
+    expect(same.map(({ status }) => status).sort()).toEqual([200, 409, 409, 409]);
   });
 });

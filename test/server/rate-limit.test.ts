@@ -9,6 +9,7 @@ import type { LimitedBy } from "../../src/server/rate-limits/shared.ts";
 import { type Hit, isAhead, recent, waitOf, withHit } from "../../src/server/rate-limits/windows.ts";
 import { errorOf, login } from "../support/accounts.ts";
 import { ADMIN, startApp, type TestApp } from "../support/app.ts";
+import { bothEngines } from "../support/engines.ts";
 
 /** Another server on the store of the test, with an empty memory. */
 const anotherServer = async (t: TestApp): Promise<LimitedBy> => ({
@@ -174,7 +175,7 @@ describe("login limits", () => {
   });
 });
 
-describe.each(["lowdb", "postgres"] as const)("limits of several servers on %s", (engine) => {
+describe.each(bothEngines)("limits of several servers on %s", (engine) => {
   it("are common to all of them", async () => {
     const t = await startApp({ engine });
     const servers = [await anotherServer(t), await anotherServer(t), await anotherServer(t)];

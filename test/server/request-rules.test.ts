@@ -3,6 +3,7 @@ import { describe, expect, it } from "vitest";
 import { sealAll } from "../../src/server/activities/sealer.ts";
 import { everything } from "../../src/server/store/query.ts";
 import { ADMIN, startApp, type TestApp } from "../support/app.ts";
+import { rulesEngines } from "../support/engines.ts";
 import { makeHost, makeTeam, makeUser } from "../support/make.ts";
 
 const json = async (res: Response) => (await res.json()) as Record<string, unknown>;
@@ -126,7 +127,7 @@ async function kept(t: TestApp) {
   return found;
 }
 
-describe.each(["lowdb", "postgres"] as const)("a body on %s", (engine) => {
+describe.each(rulesEngines)("a body on %s", (engine) => {
   it("grants no rights by fields that the endpoint does not have", async () => {
     const t = await startApp({ engine });
     const [own, other] = [await makeTeam(t), await makeTeam(t)];

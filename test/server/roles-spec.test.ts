@@ -2,6 +2,7 @@ import { describe, expect, it } from "vitest";
 import type { User } from "../../src/api/users.ts";
 import { errorOf, makePerson, makeTeam, makeUser } from "../support/accounts.ts";
 import { ADMIN, type Caller, startApp, type TestApp } from "../support/app.ts";
+import { rulesEngines } from "../support/engines.ts";
 
 const apply = (caller: Caller, roles: object) => caller.post("/users/roles/spec", { spec: { roles } });
 async function rolesOf(t: TestApp, id: number) {
@@ -9,7 +10,7 @@ async function rolesOf(t: TestApp, id: number) {
   return user.global_role ?? Object.fromEntries(user.teams.map(({ name, role }) => [name, role]));
 }
 
-describe.each(["lowdb", "postgres"] as const)("POST /users/roles/spec on %s", (engine) => {
+describe.each(rulesEngines)("POST /users/roles/spec on %s", (engine) => {
   async function start() {
     const t = await startApp({ engine });
     const [alpha, beta] = [await makeTeam(t, "Alpha"), await makeTeam(t, "Beta")];

@@ -2,6 +2,7 @@ import { describe, expect, it } from "vitest";
 import type { Query } from "../../src/api/queries.ts";
 import type { ScheduledEntry } from "../../src/api/schedule.ts";
 import { startApp, type TestApp } from "../support/app.ts";
+import { rulesEngines } from "../support/engines.ts";
 import { makeTeam, makeUser } from "../support/make.ts";
 
 const json = async (res: Response | Promise<Response>) => (await (await res).json()) as Record<string, unknown>;
@@ -12,7 +13,7 @@ async function made(t: TestApp, name: string, more: object = {}): Promise<Query>
   return ((await res.json()) as { query: Query }).query;
 }
 
-describe.each(["lowdb", "postgres"] as const)("the deprecated schedule on %s", (engine) => {
+describe.each(rulesEngines)("the deprecated schedule on %s", (engine) => {
   it("schedules a copy of a query; the entry is that copy", async () => {
     const t = await startApp({ engine });
     const query = await made(t, "users", { description: "d", platform: "linux" });

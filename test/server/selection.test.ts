@@ -2,6 +2,7 @@
 import { createHash } from "node:crypto";
 import { describe, expect, it } from "vitest";
 import { type StartOptions, startApp, type TestApp } from "../support/app.ts";
+import { bothEngines } from "../support/engines.ts";
 import { hostRow, makeTeam, makeUser } from "../support/make.ts";
 
 /** As documented: SHA-256 over the ids in ascending order, decimal, separated by commas. */
@@ -28,7 +29,7 @@ async function scene(options: StartOptions) {
   return { t, team, all, left, inLab };
 }
 
-describe.each(["lowdb", "postgres"] as const)("the hosts that a caller has seen, on %s", (engine) => {
+describe.each(bothEngines)("the hosts that a caller has seen, on %s", (engine) => {
   it("are counted with a digest that any client can compute", async () => {
     const { t, all } = await scene({ engine });
     const ask = async (query: string) => (await t.get(`/hosts/count?${query}`)).json();

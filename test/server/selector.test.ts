@@ -9,6 +9,7 @@ import {
   SelectorError,
 } from "../../src/server/host-list/selector/parse.ts";
 import { startApp, type TestApp } from "../support/app.ts";
+import { bothEngines } from "../support/engines.ts";
 import { makeScene, type Scene } from "../support/hosts.ts";
 import { makeUser } from "../support/make.ts";
 
@@ -89,7 +90,7 @@ describe("the grammar", () => {
   });
 });
 
-describe.each(["lowdb", "postgres"] as const)("where on %s", (engine) => {
+describe.each(bothEngines)("where on %s", (engine) => {
   let t: TestApp;
   let scene: Scene;
   beforeAll(async () => {

@@ -5,13 +5,14 @@ import { days, minutes } from "../../src/server/core/clock.ts";
 import { eq } from "../../src/server/store/query.ts";
 import { errorOf, login, makeTeam, makeUser, PASSWORD } from "../support/accounts.ts";
 import { ADMIN, startApp } from "../support/app.ts";
+import { bothEngines, rulesEngines } from "../support/engines.ts";
 
 const tokenOf = async (response: Response): Promise<string> => {
   expect(response.status).toBe(200);
   return ((await response.json()) as { token: string }).token;
 };
 
-describe.each(["lowdb", "postgres"] as const)("sessions on %s", (engine) => {
+describe.each(rulesEngines)("sessions on %s", (engine) => {
   it("are created with the email in any letter case, and recorded", async () => {
     const t = await startApp({ engine });
     const response = await login(t, "ADA@Example.com", ADMIN.password);
@@ -213,7 +214,9 @@ describe.each(["lowdb", "postgres"] as const)("sessions on %s", (engine) => {
     expect(sessions.map(({ current }) => current)).toEqual([true]);
     expect((await t.get("/sessions/2")).status).toBe(404);
   });
+});
 
+describe.each(bothEngines)("passwords that change at a sign-in on %s", (engine) => {
   it("update an outdated password hash at a sign-in, without ending anything", async () => {
     const t = await startApp({ engine });
     const old = await hash(ADMIN.password, { memoryCost: 4096, timeCost: 1, parallelism: 1 });

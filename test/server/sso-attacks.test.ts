@@ -4,6 +4,7 @@ import { Writable } from "node:stream";
 import { pino } from "pino";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { startApp, type TestApp } from "../support/app.ts";
+import { bothEngines, rulesEngines } from "../support/engines.ts";
 import {
   assertionXml,
   type Begun,
@@ -510,7 +511,12 @@ afterAll(() => {
   expect(accepted).toBe(0);
 });
 
-describe.each(["lowdb", "postgres"] as const)("a response on %s", (engine) => {
+async function sceneIn(t: TestApp): Promise<Scene> {
+  const begun = await begin(t);
+  return { t, begun, now: t.clock.now(), requestId: begun.requestId };
+}
+
+describe.each(rulesEngines)("a response on %s", (engine) => {
   const lines: string[] = [];
   const box: { t: TestApp } = { t: undefined as never };
   beforeAll(async () => {
@@ -529,11 +535,7 @@ describe.each(["lowdb", "postgres"] as const)("a response on %s", (engine) => {
     return () => box.t.close();
   });
 
-  const scene = async (): Promise<Scene> => {
-    const { t } = box;
-    const begun = await begin(t);
-    return { t, begun, now: t.clock.now(), requestId: begun.requestId };
-  };
+  const scene = () => sceneIn(box.t);
   /** Milliseconds until the refusal. */
   async function refused([, reason, make]: Attack, status?: number): Promise<number> {
     const { t } = box;
@@ -625,18 +627,20 @@ describe.each(["lowdb", "postgres"] as const)("a response on %s", (engine) => {
     expect(sessionOf(await deliver(t, signedAssertion(at, other), at.begun.cookie))).toBeNull();
     await turnOnSso(t, key);
   });
+});
 
-  it("cannot be used by two concurrent callbacks", async () => {
-    const { t } = box;
-    const at = await scene();
-    const answers = await Promise.all(
-      [1, 2, 3, 4].map((i) => deliver(t, signedAssertion(at, key, { id: `_at_once_${i}` }), at.begun.cookie)),
-    );
-    expect(answers.filter((res) => sessionOf(res) !== null)).toHaveLength(1);
-    await turnOnSso(t, key, { enable_sso_idp_login: true });
-    const unasked = signedAssertion({ now: t.clock.now(), requestId: null }, key);
-    const replayed = await Promise.all([1, 2, 3, 4].map(() => deliver(t, unasked, null)));
-    expect(replayed.filter((res) => sessionOf(res) !== null)).toHaveLength(1);
-    await turnOnSso(t, key);
-  });
+it.each(bothEngines)("a response cannot be used by two concurrent callbacks, on %s", async (engine) => {
+  const t = await startApp({ engine });
+  await turnOnSso(t, key);
+  for (const email of [VICTIM, ATTACKER])
+    await t.post("/users/admin", { name: email, email, sso_enabled: true, global_role: "admin" });
+  const at = await sceneIn(t);
+  const answers = await Promise.all(
+    [1, 2, 3, 4].map((i) => deliver(t, signedAssertion(at, key, { id: `_at_once_${i}` }), at.begun.cookie)),
+  );
+  expect(answers.filter((res) => sessionOf(res) !== null)).toHaveLength(1);
+  await turnOnSso(t, key, { enable_sso_idp_login: true });
+  const unasked = signedAssertion({ now: t.clock.now(), requestId: null }, key);
+  const replayed = await Promise.all([1, 2, 3, 4].map(() => deliver(t, unasked, null)));
+  expect(replayed.filter((res) => sessionOf(res) !== null)).toHaveLength(1);
 });

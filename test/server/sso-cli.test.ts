@@ -5,6 +5,7 @@ import { SSO_PER_MINUTE } from "../../src/server/sso/limits.ts";
 import { eq } from "../../src/server/store/query.ts";
 import { startApp, type TestApp } from "../support/app.ts";
 import { allow, movesTo, newBrowser } from "../support/cli-browser.ts";
+import { rulesEngines } from "../support/engines.ts";
 import { makeSigningKey, type SigningKey, turnOnSso } from "../support/idp.ts";
 import { makeSession, makeUser } from "../support/make.ts";
 
@@ -32,7 +33,7 @@ const codeFrom = async (t: TestApp, token = t.token): Promise<string> =>
 const exchange = (t: TestApp, code: string, code_verifier = verifier) =>
   t.as(null).request("POST", "/sso/cli_token", { code, code_verifier });
 
-describe.each(["lowdb", "postgres"] as const)("the command line's sign-in on %s", (engine) => {
+describe.each(rulesEngines)("the command line's sign-in on %s", (engine) => {
   it("asks first, names the user, and passes a code to this computer only", async () => {
     const t = await startApp({ engine });
     const browser = signedIn(t);

@@ -3,6 +3,7 @@ import { beforeAll, describe, expect, it } from "vitest";
 import { MetadataProblem, readMetadata } from "../../src/server/saml/metadata.ts";
 import { errorOf } from "../support/accounts.ts";
 import { startApp, type TestApp } from "../support/app.ts";
+import { rulesEngines } from "../support/engines.ts";
 import {
   begin,
   deliver,
@@ -90,7 +91,7 @@ beforeAll(async () => {
   manyCertificates = metadataOf(key, { certs: made.map(({ cert }) => cert) });
 });
 
-describe.each(["lowdb", "postgres"] as const)("metadata by address on %s", (engine) => {
+describe.each(rulesEngines)("metadata by address on %s", (engine) => {
   it("is fetched when a sign-in needs it, cached, and refreshed in the background", async () => {
     const t = await startApp({ engine, settings: local });
     const server = await startReceiver({ answer: () => ({ body: metadataOf(key) }) });

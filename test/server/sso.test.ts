@@ -6,6 +6,7 @@ import { days } from "../../src/server/core/clock.ts";
 import { ssoCleanup } from "../../src/server/sso/cleanup-job.ts";
 import { errorOf, makeTeam } from "../support/accounts.ts";
 import { startApp, type TestApp } from "../support/app.ts";
+import { rulesEngines } from "../support/engines.ts";
 import {
   ACS,
   begin,
@@ -65,7 +66,7 @@ const me = async (t: TestApp, response: Response) =>
     }
   ).user;
 
-describe.each(["lowdb", "postgres"] as const)("single sign-on on %s", (engine) => {
+describe.each(rulesEngines)("single sign-on on %s", (engine) => {
   it("reports whether it is turned on", async () => {
     const t = await startApp({ engine });
     const read = async () => (await t.as(null).get("/sso")).json();

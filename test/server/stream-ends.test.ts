@@ -3,6 +3,7 @@ import { createSession } from "../../src/server/sessions/service.ts";
 import { STREAMS_PER_USER } from "../../src/server/sessions/streams.ts";
 import { makeUser } from "../support/accounts.ts";
 import { startApp, type TestApp } from "../support/app.ts";
+import { bothEngines } from "../support/engines.ts";
 
 /** Reads to the end; resolves when the server ends the stream. */
 async function ended(response: Response): Promise<boolean> {
@@ -14,7 +15,7 @@ async function ended(response: Response): Promise<boolean> {
 
 const session = (t: TestApp, userId: number): Promise<string> => createSession(t.services, userId);
 
-describe.each(["lowdb", "postgres"] as const)("streams on %s", (engine) => {
+describe.each(bothEngines)("streams on %s", (engine) => {
   const open = async () => {
     const t = await startApp({ engine });
     const user = await makeUser(t, "observer");

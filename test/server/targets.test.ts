@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { eq } from "../../src/server/store/query.ts";
 import { type Caller, startApp } from "../support/app.ts";
+import { bothEngines } from "../support/engines.ts";
 import { makeHost, makeLabel, makeTeam, makeUser } from "../support/make.ts";
 
 const OLD = "2026-01-01T00:00:00.000Z";
@@ -12,7 +13,7 @@ const post = async (by: Pick<Caller, "post">, path: string, body: unknown): Prom
 };
 const names = (list: { hostname?: string; name?: string }[]) => list.map(({ hostname, name }) => hostname ?? name);
 
-describe.each(["lowdb", "postgres"] as const)("targets on %s", (engine) => {
+describe.each(bothEngines)("targets on %s", (engine) => {
   async function world() {
     const t = await startApp({ engine });
     const now = t.clock.iso();

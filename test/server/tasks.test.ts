@@ -13,6 +13,7 @@ import { addTask, startTask } from "../../src/server/tasks/queue.ts";
 import { startTasks } from "../../src/server/tasks/start.ts";
 import type { TaskKind } from "../../src/server/tasks/task.ts";
 import { startApp, type TestApp } from "../support/app.ts";
+import { bothEngines } from "../support/engines.ts";
 import { hostRow, makeUser } from "../support/make.ts";
 
 const read = async (res: Response, status = 200) => {
@@ -44,7 +45,7 @@ function counting(name: string, during: (n: number) => Promise<void> | void = ()
 }
 const work = (total: number) => ({ payload: { total }, total });
 
-describe.each(["lowdb", "postgres"] as const)("tasks on %s", (engine) => {
+describe.each(bothEngines)("tasks on %s", (engine) => {
   it("are run by a server soon after the commit, one step after the other", async () => {
     const t = await startApp({ engine });
     const { kind, steps, ends } = counting("count");

@@ -6,6 +6,7 @@ import { sections } from "../../src/server/app-config/sections.ts";
 import { channels } from "../../src/server/core/channels.ts";
 import { errorOf, makeTeam, makeUser } from "../support/accounts.ts";
 import { startApp, type TestApp } from "../support/app.ts";
+import { bothEngines, rulesEngines } from "../support/engines.ts";
 
 const hook = "https://hooks.example.com/x";
 const a = { url: "https://tracker.example.com", username: "u", api_token: "t-1", project_key: "OPS" };
@@ -43,7 +44,7 @@ const feedOf = async (t: TestApp, after: number) =>
     ({ type, details }) => ({ type, ...details }),
   );
 
-describe.each(["lowdb", "postgres"] as const)("a team's settings on %s", (engine) => {
+describe.each(rulesEngines)("a team's settings on %s", (engine) => {
   let t: TestApp;
   beforeAll(async () => {
     t = await startApp({ engine, shared: true });
@@ -270,7 +271,24 @@ describe.each(["lowdb", "postgres"] as const)("a team's settings on %s", (engine
     expect((await ok<{ team: NoTeam }>(t.get("/teams/0"))).team.integrations.ticketing_b).toEqual([]);
   });
 
+  it("can be changed by the team's admins and gitops, but not another team's", async () => {
+    const mine = await makeTeam(t, "Mine");
+    const other = await makeTeam(t, "Other");
+    const body = { webhook_settings: { host_status_webhook: null } };
+    for (const role of ["admin", "gitops", "maintainer", "observer"] as const) {
+      const person = await makeUser(t, { [mine]: role });
+      const full = role === "admin" || role === "gitops";
+      expect([role, (await person.patch(`/teams/${mine}`, body)).status]).toEqual([role, full ? 200 : 403]);
+      expect([role, (await person.patch(`/teams/${other}`, body)).status]).toEqual([role, full ? 404 : 403]);
+      expect((await person.get("/teams/0")).status).toBe(403);
+      expect((await person.patch("/teams/0", {})).status).toBe(403);
+    }
+  });
+});
+
+describe.each(bothEngines)("concurrent changes of integrations on %s", (engine) => {
   it("never keep an integration that the organization removed concurrently", async () => {
+    const t = await startApp({ engine });
     const id = await makeTeam(t, "Race");
     for (let round = 0; round < 8; round++) {
       await ok(t.patch("/config", { integrations: { ticketing_a: [a] } }));
@@ -287,23 +305,9 @@ describe.each(["lowdb", "postgres"] as const)("a team's settings on %s", (engine
       expect([team.integrations.ticketing_a, team.description]).toEqual([[], "kept"]);
     }
   });
-
-  it("can be changed by the team's admins and gitops, but not another team's", async () => {
-    const mine = await makeTeam(t, "Mine");
-    const other = await makeTeam(t, "Other");
-    const body = { webhook_settings: { host_status_webhook: null } };
-    for (const role of ["admin", "gitops", "maintainer", "observer"] as const) {
-      const person = await makeUser(t, { [mine]: role });
-      const full = role === "admin" || role === "gitops";
-      expect([role, (await person.patch(`/teams/${mine}`, body)).status]).toEqual([role, full ? 200 : 403]);
-      expect([role, (await person.patch(`/teams/${other}`, body)).status]).toEqual([role, full ? 404 : 403]);
-      expect((await person.get("/teams/0")).status).toBe(403);
-      expect((await person.patch("/teams/0", {})).status).toBe(403);
-    }
-  });
 });
 
-describe.each(["lowdb", "postgres"] as const)("team 0 on %s", (engine) => {
+describe.each(rulesEngines)("team 0 on %s", (engine) => {
   it("has the settings of hosts without a team", async () => {
     const t = await startApp({ engine });
     await ok(t.patch("/config", { integrations: { ticketing_a: [a] } }));
@@ -360,7 +364,7 @@ describe.each(["lowdb", "postgres"] as const)("team 0 on %s", (engine) => {
   });
 });
 
-describe.each(["lowdb", "postgres"] as const)("POST /spec/teams on %s", (engine) => {
+describe.each(rulesEngines)("POST /spec/teams on %s", (engine) => {
   it("creates and changes teams by name; omitted fields stay, and the same request again does nothing", async () => {
     const t = await startApp({ engine });
     const spec = {

@@ -10,6 +10,7 @@ import { destinationOfTracker } from "../../src/server/tickets/destination.ts";
 import { policyTicket } from "../../src/server/tickets/texts.ts";
 import { errorOf } from "../support/accounts.ts";
 import { type StartOptions, startApp, type TestApp } from "../support/app.ts";
+import { rulesEngines } from "../support/engines.ts";
 import { makeHost, makeInventory, makePolicy, makeResults, makeSoftware, makeTeam } from "../support/make.ts";
 import { type Answer, type Received, type Receiver, startReceiver } from "../support/receiver.ts";
 
@@ -135,7 +136,7 @@ async function retry(t: TestApp, after = minutes(10)): Promise<void> {
   });
 }
 
-describe.each(["lowdb", "postgres"] as const)("tickets on %s", (engine) => {
+describe.each(rulesEngines)("tickets on %s", (engine) => {
   it("are created in a Jira-compatible tracker, one for a policy's newly failing hosts", async () => {
     const tracker = await startA();
     const t = await start(engine);
@@ -392,7 +393,7 @@ describe.each(["lowdb", "postgres"] as const)("tickets on %s", (engine) => {
   });
 });
 
-describe.each(["lowdb", "postgres"] as const)("a tracker on %s", (engine) => {
+describe.each(rulesEngines)("a tracker on %s", (engine) => {
   it("may have a URL of the maximum length", async () => {
     const t = await start(engine, false);
     const entry = onA(`https://127.0.0.1:9/${"é".repeat(2000)}`);

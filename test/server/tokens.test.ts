@@ -10,6 +10,7 @@ import { runJob } from "../../src/server/jobs/start.ts";
 import { eq } from "../../src/server/store/query.ts";
 import { errorOf, login, makePerson, makeTeam, makeUser, PASSWORD } from "../support/accounts.ts";
 import { ADMIN, type Caller, startApp } from "../support/app.ts";
+import { rulesEngines } from "../support/engines.ts";
 
 type Made = ApiToken & { token: string };
 
@@ -21,7 +22,7 @@ async function make(caller: Caller, body: object = {}): Promise<Made> {
 const listed = async (caller: Caller, query = "") =>
   ((await (await caller.get(`/tokens${query}`)).json()) as { tokens: ApiToken[] }).tokens;
 
-describe.each(["lowdb", "postgres"] as const)("API tokens on %s", (engine) => {
+describe.each(rulesEngines)("API tokens on %s", (engine) => {
   it("are created with a name and an expiry time, shown once, listed and deleted", async () => {
     const t = await startApp({ engine });
     const made = await make(t);

@@ -1,8 +1,9 @@
 import { describe, expect, test } from "vitest";
 import { ADMIN, type Caller, startApp } from "../support/app.ts";
+import { rulesEngines } from "../support/engines.ts";
 import { makeHost, makeLabel, makeTeam, makeUser } from "../support/make.ts";
 
-describe.each(["lowdb", "postgres"] as const)("translating names to ids on %s", (engine) => {
+describe.each(rulesEngines)("translating names to ids on %s", (engine) => {
   const entry = (type: string, identifier: string) => ({ type, payload: { identifier } });
   const ask = (by: Caller, ...list: object[]) => by.post("/translate", { list });
   const idOf = async (by: Caller, type: string, identifier: string) => {

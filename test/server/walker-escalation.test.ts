@@ -5,9 +5,10 @@ import { allEndpoints } from "../../src/api/all.ts";
 import type { ServerStore } from "../../src/server/core/tables.ts";
 import { eq } from "../../src/server/store/query.ts";
 import { startApp, type TestApp } from "../support/app.ts";
+import { rulesEngines } from "../support/engines.ts";
 import { type MadeUser, makeHost, makeLabel, makePolicy, makeTeam, makeUser } from "../support/make.ts";
 
-describe.each(["lowdb", "postgres"] as const)("on %s", (engine) => {
+describe.each(rulesEngines)("on %s", (engine) => {
   let t: TestApp;
   let own: number;
   let other: number;

@@ -7,6 +7,7 @@ import { allEndpoints } from "../../src/api/all.ts";
 import type { AnyEndpoint } from "../../src/api/endpoint.ts";
 import { eq } from "../../src/server/store/query.ts";
 import { startApp, type TestApp } from "../support/app.ts";
+import { bothEngines } from "../support/engines.ts";
 import { type MadeUser, makeHost, makePolicy, makeTeam, makeUser } from "../support/make.ts";
 import { mayOnTeam, rules } from "./walker-rules.ts";
 
@@ -306,7 +307,7 @@ it("knows the kind of each id", () => {
   expect(known.length).toBeGreaterThan(40);
 });
 
-describe.each(["lowdb", "postgres"] as const)("on %s", (engine) => {
+describe.each(bothEngines)("on %s", (engine) => {
   let world: World;
   beforeAll(async () => {
     const t = await startApp({ engine, shared: true });

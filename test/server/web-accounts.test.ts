@@ -5,6 +5,7 @@ import { serviceContext } from "../../src/server/core/context.ts";
 import { issueToken } from "../../src/server/mail/one-time.ts";
 import { makeUser, PASSWORD } from "../support/accounts.ts";
 import { ADMIN, startApp, type TestApp } from "../support/app.ts";
+import { rulesEngines } from "../support/engines.ts";
 import { WebVisitor } from "../support/web.ts";
 
 const FRESH = "another-Sailing-43";
@@ -24,7 +25,7 @@ const mailed = (
   data?: { email: string },
 ) => issueToken(serviceContext(t.services), kind, userId, minutes(15), data ?? null);
 
-describe.each(["lowdb", "postgres"] as const)("my account on %s", (engine) => {
+describe.each(rulesEngines)("my account on %s", (engine) => {
   it("shows who I am and my roles", async () => {
     const t = await startApp({ engine });
     const { text } = await (await signedIn(t)).get("/profile");
@@ -137,7 +138,7 @@ describe.each(["lowdb", "postgres"] as const)("my account on %s", (engine) => {
   });
 });
 
-describe.each(["lowdb", "postgres"] as const)("a mailed link on %s", (engine) => {
+describe.each(rulesEngines)("a mailed link on %s", (engine) => {
   it("to sign in works once, with its button and not by being opened", async () => {
     const t = await startApp({ engine });
     const { user } = await member(t);

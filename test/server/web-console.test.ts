@@ -3,6 +3,7 @@ import { describe, expect, it } from "vitest";
 import { tokenHash } from "../../src/server/core/random.ts";
 import { makeUser, PASSWORD } from "../support/accounts.ts";
 import { ADMIN, startApp, type TestApp } from "../support/app.ts";
+import { rulesEngines } from "../support/engines.ts";
 import {
   makeHost,
   makeInventory,
@@ -27,7 +28,7 @@ const member = async (t: TestApp, roles: Parameters<typeof makeUser>[1]): Promis
 const listed = (text: string): string[] =>
   [...text.matchAll(/<th scope="row"><a href="\/hosts\/\d+">([^<]+)/g)].map(([, name]) => name!);
 
-describe.each(["lowdb", "postgres"] as const)("the console on %s", (engine) => {
+describe.each(rulesEngines)("the console on %s", (engine) => {
   it("counts hosts by status and platform, in a chart and in a table", async () => {
     const t = await startApp({ engine });
     const [now, long] = [t.clock.iso(), new Date(t.clock.now() - 40 * 86_400_000).toISOString()];

@@ -2,6 +2,7 @@
 import { describe, expect, it } from "vitest";
 import { makeUser, PASSWORD } from "../support/accounts.ts";
 import { startApp } from "../support/app.ts";
+import { rulesEngines } from "../support/engines.ts";
 import { CALLBACK, COOKIE, makeSigningKey, SSO_URL, samlpResponse, turnOnSso } from "../support/idp.ts";
 import { mailOf, tokenIn } from "../support/smtp.ts";
 import { WebVisitor } from "../support/web.ts";
@@ -9,7 +10,7 @@ import { WebVisitor } from "../support/web.ts";
 const FRESH = "another-Sailing-43";
 const fresh = { new_password: FRESH, new_password_again: FRESH };
 
-describe.each(["lowdb", "postgres"] as const)("in the web pages on %s", (engine) => {
+describe.each(rulesEngines)("in the web pages on %s", (engine) => {
   it("a user of multi-factor authentication signs in with password and mailed link", async () => {
     const t = await startApp({ engine });
     const smtp = await mailOf(t);

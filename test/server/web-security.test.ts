@@ -4,6 +4,7 @@ import { tokenHash } from "../../src/server/core/random.ts";
 import { webPages } from "../../src/server/web/pages-table.ts";
 import { makeUser, PASSWORD } from "../support/accounts.ts";
 import { ADMIN, startApp, type TestApp } from "../support/app.ts";
+import { rulesEngines } from "../support/engines.ts";
 import {
   makeHost,
   makeInventory,
@@ -93,7 +94,7 @@ async function hostileApp(engine: "lowdb" | "postgres"): Promise<{ t: TestApp; v
   return { t, visitor, hostId: host.id };
 }
 
-describe.each(["lowdb", "postgres"] as const)("every page on %s", (engine) => {
+describe.each(rulesEngines)("every page on %s", (engine) => {
   it("shows hostile names as text, wherever they are stored", async () => {
     const { visitor, hostId } = await hostileApp(engine);
     let shown = 0;

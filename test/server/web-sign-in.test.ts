@@ -4,13 +4,14 @@ import { everything } from "../../src/server/store/query.ts";
 import { nextPath } from "../../src/server/web/next-path.ts";
 import { makeUser, PASSWORD } from "../support/accounts.ts";
 import { ADMIN, startApp, type TestApp } from "../support/app.ts";
+import { rulesEngines } from "../support/engines.ts";
 import { tokenOf, WebVisitor } from "../support/web.ts";
 
 const withUrl = (t: TestApp, server_url: string) => t.patch("/config", { server_settings: { server_url } });
 
 const person = { api_only: false, name: "Pat Person" };
 
-describe.each(["lowdb", "postgres"] as const)("signing in on %s", (engine) => {
+describe.each(rulesEngines)("signing in on %s", (engine) => {
   it("returns to the requested page, without scripts, with a cookie that scripts and other sites cannot read", async () => {
     const t = await startApp({ engine });
     const visitor = new WebVisitor(t);

@@ -11,6 +11,7 @@ import { enqueue, enqueueMany } from "../../src/server/outbox/service.ts";
 import { eq, isNull, not } from "../../src/server/store/query.ts";
 import { errorOf, makeTeam, makeUser } from "../support/accounts.ts";
 import { type StartOptions, startApp, type TestApp } from "../support/app.ts";
+import { bothEngines, rulesEngines } from "../support/engines.ts";
 import { isSigned, type Receiver, startReceiver } from "../support/receiver.ts";
 
 const start = (engine: StartOptions["engine"]) => startApp({ engine, settings: { outbound_allow: "127.0.0.1" } });
@@ -27,7 +28,7 @@ const destination = async (t: TestApp, body: object) =>
 const queue = (t: TestApp, url: string, payload: Record<string, unknown> = { n: 1 }) =>
   t.store.tx((tx) => enqueue(tx, t.services, { kind: "webhook", event: "activities", destination: url, url, payload }));
 
-describe.each(["lowdb", "postgres"] as const)("webhooks on %s", (engine) => {
+describe.each(rulesEngines)("webhooks on %s", (engine) => {
   it("report each activity once, in the feed's order, with the fields of the spec", async () => {
     const receiver = await startReceiver();
     const t = await start(engine);
@@ -60,42 +61,6 @@ describe.each(["lowdb", "postgres"] as const)("webhooks on %s", (engine) => {
     await sealed();
     expect(receiver.received.length - before).toBe(0);
     expect(JSON.stringify(receiver.bodies())).not.toContain('"after"');
-  });
-
-  it("deliver each activity by the settings at the time of its recording, whatever is changed before it is sent", async () => {
-    const [first, second] = [await startReceiver(), await startReceiver()];
-    const t = await start(engine);
-    const set = (enable_activities_webhook: boolean, destination_url: string) =>
-      json(
-        t.patch("/config", {
-          webhook_settings: { activities_webhook: { enable_activities_webhook, destination_url } },
-        }),
-      );
-    // On Postgres the lock keeps every server from sealing until all changes are made; lowdb runs one transaction at a
-    // time.
-    await (engine === "postgres" ? t.store.tx(record, { lock: CHAIN_LOCK }) : record());
-    await sealAll(t.services);
-    const teamsAt = (receiver: Receiver) =>
-      receiver
-        .bodies()
-        .filter(({ type }) => type === "created_team")
-        .map(({ details }) => (details as { team_name: string }).team_name);
-    await until(async () => (await t.store.outbox.count(eq("state", "pending"))) === 0);
-    expect(teamsAt(first)).toEqual(["to the first"]);
-    expect(teamsAt(second)).toEqual(["to the second"]);
-    expect(first.bodies().map(({ type }) => type)).toEqual(["enabled_activity_automations", "created_team"]);
-    expect(second.bodies().map(({ type }) => type)).toEqual(["edited_activity_automations", "created_team"]);
-    expect(await t.store.activities.count(not(isNull("webhook_url")))).toBe(0);
-
-    async function record() {
-      await makeTeam(t, "before");
-      await set(true, first.url);
-      await makeTeam(t, "to the first");
-      await set(true, second.url);
-      await makeTeam(t, "to the second");
-      await set(false, second.url);
-      await makeTeam(t, "after");
-    }
   });
 
   it("that were sent, wait or were given up can be listed by state, event and destination, without payload", async () => {
@@ -340,5 +305,43 @@ describe.each(["lowdb", "postgres"] as const)("webhooks on %s", (engine) => {
     await runJob(t.services, "outbox_cleanup");
     expect(await t.store.outbox.count()).toBe(0);
     await t.store.notify(channels.outbox, "");
+  });
+});
+
+describe.each(bothEngines)("webhooks by the settings of their time on %s", (engine) => {
+  it("deliver each activity by the settings at the time of its recording, whatever is changed before it is sent", async () => {
+    const [first, second] = [await startReceiver(), await startReceiver()];
+    const t = await start(engine);
+    const set = (enable_activities_webhook: boolean, destination_url: string) =>
+      json(
+        t.patch("/config", {
+          webhook_settings: { activities_webhook: { enable_activities_webhook, destination_url } },
+        }),
+      );
+    // On Postgres the lock keeps every server from sealing until all changes are made; lowdb runs one transaction at a
+    // time.
+    await (engine === "postgres" ? t.store.tx(record, { lock: CHAIN_LOCK }) : record());
+    await sealAll(t.services);
+    const teamsAt = (receiver: Receiver) =>
+      receiver
+        .bodies()
+        .filter(({ type }) => type === "created_team")
+        .map(({ details }) => (details as { team_name: string }).team_name);
+    await until(async () => (await t.store.outbox.count(eq("state", "pending"))) === 0);
+    expect(teamsAt(first)).toEqual(["to the first"]);
+    expect(teamsAt(second)).toEqual(["to the second"]);
+    expect(first.bodies().map(({ type }) => type)).toEqual(["enabled_activity_automations", "created_team"]);
+    expect(second.bodies().map(({ type }) => type)).toEqual(["edited_activity_automations", "created_team"]);
+    expect(await t.store.activities.count(not(isNull("webhook_url")))).toBe(0);
+
+    async function record() {
+      await makeTeam(t, "before");
+      await set(true, first.url);
+      await makeTeam(t, "to the first");
+      await set(true, second.url);
+      await makeTeam(t, "to the second");
+      await set(false, second.url);
+      await makeTeam(t, "after");
+    }
   });
 });

@@ -19,6 +19,7 @@ import { openLowdb } from "../../src/server/store/lowdb/open.ts";
 import { rotateLowdb } from "../../src/server/store/lowdb/rotate.ts";
 import { rotatePostgres } from "../../src/server/store/postgres/rotate.ts";
 import { id, table, text } from "../../src/server/store/table.ts";
+import { bothEngines } from "../support/engines.ts";
 import { FaultDisk, seeded } from "../support/fault-files.ts";
 import { freshDatabase } from "../support/postgres.ts";
 
@@ -81,7 +82,7 @@ async function dumpOf(url: string): Promise<string> {
   }
 }
 
-describe.each(["lowdb", "postgres"] as const)("the rotation of the server key on %s", (engine) => {
+describe.each(bothEngines)("the rotation of the server key on %s", (engine) => {
   async function start() {
     const dataDir = await newDir();
     let place = dataDir;

@@ -14,8 +14,25 @@ export interface OpenedStore<S extends Tables> {
   close(): Promise<void>;
 }
 
+export type EngineName = "lowdb" | "postgres";
+
+/** `npm run test:all`: everything on both engines, and long forms of tests that have one. */
+const isWholeRun = process.env.SVC_TEST_ALL === "1";
+
+/** For what the engines do differently: locks and races, SQL of their own, jobs and leases, one walk per feature. */
+export const bothEngines: readonly EngineName[] = ["lowdb", "postgres"];
+
+/**
+ * For rules of a feature. Property tests prove that both engines answer alike, so these run on the cheaper one, and on
+ * both in a whole run.
+ */
+export const rulesEngines: readonly EngineName[] = isWholeRun ? bothEngines : ["lowdb"];
+
+/** How many cases a test tries: enough to notice a mistake, or many in a whole run. */
+export const amount = (few: number, many: number): number => (isWholeRun ? many : few);
+
 export interface Engine {
-  readonly name: "lowdb" | "postgres";
+  readonly name: EngineName;
   open<S extends Tables>(tables: S): Promise<OpenedStore<S>>;
 }
 
