@@ -5,6 +5,7 @@ import type { SettingsInput } from "../../src/server/core/settings/settings.ts";
 import { judgeReenrollment } from "../../src/server/enrollment/rule.ts";
 import { eq } from "../../src/server/store/query.ts";
 import { startApp, type TestApp } from "../support/app.ts";
+import { rulesEngines } from "../support/engines.ts";
 import { makeOperation, makeTeam } from "../support/make.ts";
 import { agentCall } from "../support/managed.ts";
 import { enrollment, makeSecret, SECRET, type Send, throughApp } from "./agents.ts";
@@ -34,7 +35,7 @@ describe("the rule", () => {
   });
 });
 
-describe.each(["lowdb", "postgres"] as const)("hosts that enroll again, on %s", (engine) => {
+describe.each(rulesEngines)("hosts that enroll again, on %s", (engine) => {
   let t: TestApp;
   let send: Send;
   let lines: string[];

@@ -13,6 +13,7 @@ import { eq } from "../../src/server/store/query.ts";
 import { StoreUnavailable } from "../../src/server/store/store.ts";
 import { type Caller, type StartOptions, startApp, type TestApp } from "../support/app.ts";
 import { makeApproval } from "../support/approvals.ts";
+import { bothEngines, rulesEngines } from "../support/engines.ts";
 import { hostRow, makeHost, makeSession, makeTeam, makeUser } from "../support/make.ts";
 
 type Body = { approval: Approval; task: Task; errors: { name: string; reason: string }[] };
@@ -44,7 +45,7 @@ async function start(options: StartOptions) {
   return { t, mia, left, ask, approve, stateOf };
 }
 
-describe.each(["lowdb", "postgres"] as const)("approvals on %s", (engine) => {
+describe.each(rulesEngines)("approvals on %s", (engine) => {
   it("are requested instead of a bulk delete, which runs after another user's approval", async () => {
     const { t, mia, left, ask, approve } = await start({ engine });
     const ids = await makeHosts(t, 130);
@@ -281,30 +282,6 @@ describe.each(["lowdb", "postgres"] as const)("approvals on %s", (engine) => {
     expect(await feed(t, "requested_approval")).toHaveLength(101);
   });
 
-  it("are executed once, however many users approve or deny concurrently", async () => {
-    const { t, mia, left, ask, approve } = await start({ engine });
-    const others = [t, await makeUser(t, "admin"), await makeUser(t, "maintainer"), await makeUser(t, "admin")];
-    const ids = await makeHosts(t, 150);
-    const asked = await ask(mia, ids);
-    const replies = await Promise.all([...others, ...others].map((by) => approve(by, asked)));
-    expect(replies.map(({ status }) => status).sort()).toEqual([200, ...Array(7).fill(409)]);
-    expect(await left()).toBe(0);
-    expect(await feed(t, "deleted_host")).toHaveLength(150);
-    expect(await feed(t, "granted_approval")).toHaveLength(1);
-    const id = await wipeable(t);
-    const wipe = (await read(await mia.post(`/hosts/${id}/wipe`))).approval;
-    const wipes = await Promise.all(others.map((by) => approve(by, wipe)));
-    expect(wipes.map(({ status }) => status).sort()).toEqual([200, 409, 409, 409]);
-    expect(await t.store.operations.count()).toBe(1);
-    const mixed = await ask(mia, await makeHosts(t, 3));
-    const both = await Promise.all([
-      approve(others[1]!, mixed),
-      others[2]!.post(`/approvals/${mixed.id}/deny`, { reason: "no" }),
-    ]);
-    expect(both.map(({ status }) => status).sort()).toEqual([200, 409]);
-    expect(await left()).toBe(both[0].status === 200 ? 1 : 4);
-  });
-
   // The server is killed after the approval was stored: immediately, and in the middle of the work.
   it.each([0, 1, 2])("are continued after a crash, %i batches into the work, and nothing is done twice", async (n) => {
     const { t, mia, left, ask, approve, stateOf } = await start({ engine });
@@ -399,6 +376,32 @@ describe.each(["lowdb", "postgres"] as const)("approvals on %s", (engine) => {
     expect(approval.selection_digest).toBe(digest);
     expect((await t.post(`/approvals/${approval.id}/approve`)).status).toBe(200);
     expect(await left()).toBe(0);
+  });
+});
+
+describe.each(bothEngines)("concurrent decisions about approvals on %s", (engine) => {
+  it("are executed once, however many users approve or deny concurrently", async () => {
+    const { t, mia, left, ask, approve } = await start({ engine });
+    const others = [t, await makeUser(t, "admin"), await makeUser(t, "maintainer"), await makeUser(t, "admin")];
+    const ids = await makeHosts(t, 150);
+    const asked = await ask(mia, ids);
+    const replies = await Promise.all([...others, ...others].map((by) => approve(by, asked)));
+    expect(replies.map(({ status }) => status).sort()).toEqual([200, ...Array(7).fill(409)]);
+    expect(await left()).toBe(0);
+    expect(await feed(t, "deleted_host")).toHaveLength(150);
+    expect(await feed(t, "granted_approval")).toHaveLength(1);
+    const id = await wipeable(t);
+    const wipe = (await read(await mia.post(`/hosts/${id}/wipe`))).approval;
+    const wipes = await Promise.all(others.map((by) => approve(by, wipe)));
+    expect(wipes.map(({ status }) => status).sort()).toEqual([200, 409, 409, 409]);
+    expect(await t.store.operations.count()).toBe(1);
+    const mixed = await ask(mia, await makeHosts(t, 3));
+    const both = await Promise.all([
+      approve(others[1]!, mixed),
+      others[2]!.post(`/approvals/${mixed.id}/deny`, { reason: "no" }),
+    ]);
+    expect(both.map(({ status }) => status).sort()).toEqual([200, 409]);
+    expect(await left()).toBe(both[0].status === 200 ? 1 : 4);
   });
 });
 

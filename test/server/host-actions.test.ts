@@ -4,6 +4,7 @@ import { describe, expect, it } from "vitest";
 import { serviceContext } from "../../src/server/core/context.ts";
 import { cancelOperation, upcomingOf } from "../../src/server/operations/upcoming.ts";
 import { startApp, type TestApp } from "../support/app.ts";
+import { bothEngines, rulesEngines } from "../support/engines.ts";
 import { makeHost, makeTeam, makeUser } from "../support/make.ts";
 import { type ManagedAgent, makeManaged } from "../support/managed.ts";
 
@@ -27,7 +28,7 @@ const feed = async (t: TestApp, type: string) =>
   ((await (await t.get(`/activities?activity_type=${type}`)).json()) as { activities: Record<string, unknown>[] })
     .activities;
 
-describe.each(["lowdb", "postgres"] as const)("lock, unlock and wipe on %s", (engine) => {
+describe.each(rulesEngines)("lock, unlock and wipe on %s", (engine) => {
   it("change a Linux host from unlocked to locked and back, each step by its script's result", async () => {
     const t = await startApp({ engine });
     const agent = await makeManaged(t);
@@ -204,15 +205,6 @@ describe.each(["lowdb", "postgres"] as const)("lock, unlock and wipe on %s", (en
     expect((await upcomingOf(t.services, { id, display_name: "box" }))[0]).toMatchObject({ actor_id: maintainer.id });
   });
 
-  it("run once, however many request them concurrently", async () => {
-    const t = await startApp({ engine });
-    const agent = await makeManaged(t);
-    const id = await idOf(agent);
-    const replies = await Promise.all(Array.from({ length: 8 }, () => t.post(`/hosts/${id}/lock`)));
-    expect(replies.map(({ status }) => status).sort()).toEqual([200, ...Array(7).fill(422)]);
-    expect(await t.store.operations.count()).toBe(1);
-  });
-
   it("are available under their older paths too", async () => {
     const t = await startApp({ engine });
     const agent = await makeManaged(t);
@@ -341,5 +333,16 @@ describe.each(["lowdb", "postgres"] as const)("lock, unlock and wipe on %s", (en
     await t.delete(`/hosts/${id}`);
     expect(await t.store.operations.count()).toBe(0);
     expect(await t.store.hostActions.count()).toBe(0);
+  });
+});
+
+describe.each(bothEngines)("concurrent locks on %s", (engine) => {
+  it("run once, however many request them concurrently", async () => {
+    const t = await startApp({ engine });
+    const agent = await makeManaged(t);
+    const id = await idOf(agent);
+    const replies = await Promise.all(Array.from({ length: 8 }, () => t.post(`/hosts/${id}/lock`)));
+    expect(replies.map(({ status }) => status).sort()).toEqual([200, ...Array(7).fill(422)]);
+    expect(await t.store.operations.count()).toBe(1);
   });
 });

@@ -6,6 +6,7 @@ import type { UpcomingActivity } from "../../src/api/host-activities.ts";
 import type { operations } from "../../src/server/operations/tables.ts";
 import type { InsertOf } from "../../src/server/store/table.ts";
 import { startApp, type TestApp } from "../support/app.ts";
+import { rulesEngines } from "../support/engines.ts";
 import { type HostRow, makeHost, makeOperation, makeTeam, makeUser } from "../support/make.ts";
 
 interface Page<T> {
@@ -14,7 +15,7 @@ interface Page<T> {
   meta: { has_next_results: boolean; has_previous_results: boolean };
 }
 
-describe.each(["lowdb", "postgres"] as const)("activities of a host on %s", (engine) => {
+describe.each(rulesEngines)("activities of a host on %s", (engine) => {
   let t: TestApp;
   let host: HostRow;
   let runs = 0;
