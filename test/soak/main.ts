@@ -17,6 +17,7 @@ const soaks: Record<string, () => Promise<{ run: Soak }>> = {
   "postgres-restart": () => import("./postgres-restart.ts"),
   "postgres-freeze": () => import("./postgres-freeze.ts"),
   restarts: () => import("./restarts.ts"),
+  takeover: () => import("./takeover.ts"),
   "several-servers": () => import("./several-servers.ts"),
   outbox: () => import("./outbox.ts"),
   gitops: () => import("./gitops.ts"),
