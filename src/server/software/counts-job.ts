@@ -1,18 +1,17 @@
 // Updates the host counts of software, titles and operating systems, and deletes those without hosts.
 import { channels } from "../core/channels.ts";
 import { hours } from "../core/clock.ts";
+import { asCounts, type Counts, countOf, without, writeCounts } from "../core/counts.ts";
 import type { Job } from "../core/job.ts";
 import type { ServerStore } from "../core/tables.ts";
 import { removeUnused } from "../core/unused.ts";
-import { hosts } from "../hosts/tables.ts";
-import { and, exists, gt, has, lte, not, oneOf, type Select } from "../store/query.ts";
+import { countOsVersions } from "../hosts/os-versions.ts";
+import { and, exists, gt, has, lte, not, oneOf } from "../store/query.ts";
 import { software as versions } from "./tables.ts";
 
 /** Rows per read or write. */
 const BATCH = 1000;
 const byId = [{ column: "id", direction: "asc" }] as const;
-
-type Counts = ReadonlyMap<number, number>;
 
 export const counts: Job = {
   name: "counts",
@@ -22,7 +21,12 @@ export const counts: Job = {
     const hostsOfVersion = await hostsBy(store, "software_ids", signal);
     const hostsOfTitle = await hostsBy(store, "title_ids", signal);
     if (signal.aborted) return;
-    const versionIds = await write(store.software, ["hosts_count"], (id) => ({ hosts_count: of(hostsOfVersion, id) }));
+    const versionIds = await writeCounts(
+      store.software,
+      ["hosts_count"],
+      (id) => ({ hosts_count: countOf(hostsOfVersion, id) }),
+      (changes) => store.software.updateEach(changes),
+    );
     const healed = await askAgain(store, hostsOfVersion, versionIds);
     if (healed > 0) log.warn({ hosts: healed }, "hosts with unknown software will report it again");
     const left = await removeUnused(store, "software", without(versionIds, hostsOfVersion), (ids) =>
@@ -31,28 +35,20 @@ export const counts: Job = {
     if (signal.aborted) return;
 
     const versionsOfTitle = asCounts(await store.software.groupCount("title_id"));
-    const titleIds = await write(store.softwareTitles, ["hosts_count", "versions_count"], (id) => ({
-      hosts_count: of(hostsOfTitle, id),
-      versions_count: of(versionsOfTitle, id),
-    }));
+    const titleIds = await writeCounts(
+      store.softwareTitles,
+      ["hosts_count", "versions_count"],
+      (id) => ({ hosts_count: countOf(hostsOfTitle, id), versions_count: countOf(versionsOfTitle, id) }),
+      (changes) => store.softwareTitles.updateEach(changes),
+    );
     const untitled = await removeUnused(store, "software_titles", without(titleIds, versionsOfTitle), (ids) =>
       store.softwareTitles.delete(and(oneOf("id", ids), not(exists(versions, "title_id")))),
     );
     if (left + untitled > 0) await store.notify(channels.software, "");
 
-    const hostsOfSystem = asCounts(await store.hosts.groupCount("os_version_id"));
-    const systemIds = await write(store.osVersions, ["hosts_count"], (id) => ({ hosts_count: of(hostsOfSystem, id) }));
-    await removeUnused(store, "os_versions", without(systemIds, hostsOfSystem), (ids) =>
-      store.osVersions.delete(and(oneOf("id", ids), not(exists(hosts, "os_version_id")))),
-    );
+    await countOsVersions(store);
   },
 };
-
-const of = (found: Counts, id: number): number => found.get(id) ?? 0;
-const without = (ids: ReadonlySet<number>, found: Counts): number[] => [...ids].filter((id) => !found.has(id));
-
-const asCounts = (groups: readonly { value: unknown; count: number }[]): Map<number, number> =>
-  new Map(groups.flatMap(({ value, count }) => (typeof value === "number" ? [[value, count]] : [])));
 
 /** The number of hosts per version or title. Hosts are read in slices, because there are millions of pairs. */
 async function hostsBy(store: ServerStore, column: "software_ids" | "title_ids", signal: AbortSignal): Promise<Counts> {
@@ -62,36 +58,10 @@ async function hostsBy(store: ServerStore, column: "software_ids" | "title_ids",
     const end = slice.at(-1)?.id;
     if (end === undefined) break;
     const groups = await store.hostSoftware.groupCount(column, and(gt("id", last), lte("id", end)));
-    for (const [id, count] of asCounts(groups)) found.set(id, of(found, id) + count);
+    for (const [id, count] of asCounts(groups)) found.set(id, countOf(found, id) + count);
     last = end;
   }
   return found;
-}
-
-interface Rows<K extends string> {
-  pick(columns: readonly ("id" | K)[], select: Select): Promise<({ id: number } & Record<K, number>)[]>;
-  updateEach(changes: readonly ({ id: number } & Record<K, number>)[]): Promise<number>;
-}
-
-/** Writes the counts that changed. Returns the ids of all rows. */
-async function write<K extends string>(
-  rows: Rows<NoInfer<K>>,
-  columns: readonly K[],
-  figuresOf: (id: number) => Record<NoInfer<K>, number>,
-): Promise<ReadonlySet<number>> {
-  const ids = new Set<number>();
-  for (let last = 0; ; ) {
-    const some = await rows.pick(["id", ...columns], { where: gt("id", last), order: byId, limit: BATCH });
-    const changes = [];
-    for (const row of some) {
-      ids.add(row.id);
-      const figures = figuresOf(row.id);
-      if (columns.some((column) => row[column] !== figures[column])) changes.push({ id: row.id, ...figures });
-    }
-    if (changes.length > 0) await rows.updateEach(changes);
-    if (some.length < BATCH) return ids;
-    last = some.at(-1)!.id;
-  }
 }
 
 /**
