@@ -14,6 +14,7 @@ import { stopMail } from "./mail/later.ts";
 import { startManagedAgents } from "./managed-agent/agents.ts";
 import { startOutbox } from "./outbox/sender.ts";
 import { startPolicyCounts } from "./policies/counts.ts";
+import { scopeTrim } from "./policies/scope-trim.ts";
 import { startStreams } from "./sessions/streams.ts";
 import { startTasks } from "./tasks/start.ts";
 
@@ -32,7 +33,7 @@ export async function startFeatures(services: Services): Promise<Features> {
   const policyCounts = await startPolicyCounts(services);
   const agent = await startAgent(services);
   const managed = await startManagedAgents(services);
-  const tasks = await startTasks(services, [hostDeletion, approvedDeletion]);
+  const tasks = await startTasks(services, [hostDeletion, approvedDeletion, scopeTrim]);
   const jobs = startJobs(services);
   const outbox = await startOutbox(services);
   return {

@@ -7,10 +7,10 @@ import { parts } from "../core/concurrency/parts.ts";
 import { type Context, within } from "../core/context.ts";
 import { badRequest, forbidden, notFound } from "../core/errors.ts";
 import { may } from "../core/security/access.ts";
-import { resolveLabelNames, scopePredicate } from "../labels/scope.ts";
-import { eq, not, oneOf } from "../store/query.ts";
+import { resolveLabelNames } from "../labels/scope.ts";
+import { eq, oneOf } from "../store/query.ts";
 import { knows, placeFor, sameTeam } from "./access.ts";
-import { labelScopes, type Place, type PolicyRow, teamIdOf } from "./applies.ts";
+import { type Place, type PolicyRow, teamIdOf } from "./applies.ts";
 import { forgetInConfig } from "./automations.ts";
 import { POLICIES_LOCK } from "./counts.ts";
 import { removeResults } from "./results.ts";
@@ -102,22 +102,15 @@ export async function updatePolicy(
   return changed!;
 }
 
-/** Removes outdated results from host rows in the background, after the change has been committed. */
+/**
+ * Removes outdated results from host rows in the background, after the change has been committed. What a stop leaves
+ * undone is done by a job.
+ */
 export function settleResults(ctx: Context, changes: readonly Changed[]): void {
-  const outdated = changes.flatMap((change) => change.outdated ?? []);
-  dropResults(ctx, outdated);
-  const narrowed = changes.filter((change) => change.narrowed).map(({ row }) => row);
-  if (narrowed.length === 0) return;
-  inBackground(ctx, "results of hosts outside policies' labels", async (signal) => {
-    const scopes = await labelScopes(
-      ctx.store,
-      narrowed.map(({ id }) => id),
-    );
-    for (const { id, result_id } of narrowed) {
-      const scope = scopes.get(id);
-      if (scope && !signal.aborted) await removeResults(ctx.store, [result_id], signal, not(scopePredicate(scope)));
-    }
-  });
+  dropResults(
+    ctx,
+    changes.flatMap((change) => change.outdated ?? []),
+  );
 }
 
 export function dropResults(ctx: Context, resultIds: readonly number[]): void {

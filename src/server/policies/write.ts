@@ -1,14 +1,16 @@
 // Bulk writes of policies and their labels, in the caller's transaction, which must hold the policies lock.
 import { admitKeptSql } from "../carves/admit.ts";
 import { parts } from "../core/concurrency/parts.ts";
-import type { Context } from "../core/context.ts";
+import { type Context, service } from "../core/context.ts";
 import { alreadyExists } from "../core/errors.ts";
 import { checkLicenseRuns } from "../core/http/tier.ts";
 import { newResultIds } from "../result-ids/new-ids.ts";
 import { oneOf } from "../store/query.ts";
 import { UniqueViolation } from "../store/store.ts";
+import { addTask } from "../tasks/queue.ts";
 import { labelScopes, type Place, type PolicyRow } from "./applies.ts";
 import { type Columns, outdatesResults } from "./rules.ts";
+import { scopeTrim } from "./scope-trim.ts";
 
 export interface PolicyLabels {
   readonly ids: readonly number[];
@@ -65,8 +67,6 @@ export interface Changed {
   readonly row: PolicyRow;
   /** The result id that the change has invalidated. */
   readonly outdated: number | null;
-  /** The policy applies to other hosts than before. */
-  readonly narrowed: boolean;
 }
 
 export async function updatePolicies(ctx: Context, changes: readonly PolicyChange[]): Promise<Changed[]> {
@@ -122,13 +122,17 @@ async function updatePart(ctx: Context, changes: readonly PolicyChange[]): Promi
       relabelled.map(({ before }, i) => ({ id: before.id, asked_revision: revisions[i]! })),
     );
   }
+  const narrowed = relabelled.filter(({ labels }) => labels!.ids.length > 0).map(({ before }) => before.id);
+  if (narrowed.length > 0) {
+    const work = { payload: { policy_ids: narrowed }, total: narrowed.length };
+    await addTask({ ...ctx, user: service }, scopeTrim, work);
+  }
   const rows = new Map(
     (await store.policies.getMany(changes.map(({ before }) => before.id))).map((row) => [row.id, row]),
   );
-  return changes.map(({ before, labels }, i) => ({
+  return changes.map(({ before }, i) => ({
     row: rows.get(before.id)!,
     outdated: isOutdated[i] ? before.result_id : null,
-    narrowed: labels !== undefined && labels.ids.length > 0,
   }));
 }
 

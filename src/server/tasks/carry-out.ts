@@ -53,6 +53,7 @@ export async function carryOut(
         await kind.run(await requesterOf(own, row), {
           payload,
           progress: row.progress,
+          signal,
           async step(progress, work) {
             if (signal.aborted) throw stop.aborted ? new Stopped() : new LeaseLost();
             return store.tx(async (tx) => {

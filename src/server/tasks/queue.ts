@@ -62,7 +62,8 @@ export async function startTask<P>(
     const { id } = await insertTask(ctx, ctx.store, kind, work, newLease(ctx));
     await beside(ctx.store, id);
     const { payload } = work;
-    await kind.run(ctx, { payload, progress: 0, step: (_progress, step) => ctx.store.tx((tx) => step(tx)) });
+    const { signal } = new AbortController();
+    await kind.run(ctx, { payload, progress: 0, signal, step: (_progress, step) => ctx.store.tx((tx) => step(tx)) });
     await kind.ended?.(ctx, payload, { state: "done", error: "" });
     return { outcome: "done" };
   }

@@ -19,6 +19,8 @@ export interface RunningTask<P> {
   readonly payload: P;
   /** Units that were done before. */
   readonly progress: number;
+  /** Aborts when the server is stopping or another one has taken over. Work between two steps ends then. */
+  readonly signal: AbortSignal;
   /**
    * One transaction of the work, after which `progress` units are done. Throws if the task was cancelled, the server is
    * stopping, or another server has taken over; nothing is written then.
