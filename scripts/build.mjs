@@ -6,7 +6,7 @@ import { createRequire } from "node:module";
 import { dirname, join, sep } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { buildInfo, sourceInfo } from "./build-info.mjs";
-import { vendor } from "./vendor.mjs";
+import { bundle } from "./bundle.mjs";
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const dist = join(root, "dist");
@@ -25,7 +25,7 @@ async function filesBelow(folder) {
 async function fingerprint() {
   const files = [
     ...(await filesBelow("src")),
-    ...["package.json", "tsconfig.json", "tsconfig.build.json", "scripts/vendor.mjs"].map((f) => join(root, f)),
+    ...["package.json", "tsconfig.json", "tsconfig.build.json", "scripts/bundle.mjs"].map((f) => join(root, f)),
   ];
   const parts = await Promise.all(
     files.map(async (file) => {
@@ -83,7 +83,7 @@ async function compile() {
     if (file.endsWith(".ts")) continue;
     await cp(file, join(next, file.slice(join(root, "src").length + 1)));
   }
-  await vendor(next);
+  await bundle(next);
   const old = join(root, "tmp", `old-${process.pid}`);
   await rename(dist, old).catch(() => {});
   await rename(next, dist);

@@ -26,11 +26,19 @@ export interface TlsOptions {
   readonly insecure?: boolean;
 }
 
+/** Loaded with the first request, so that help, completion and usage errors do not load it. */
+async function loadUndici() {
+  // undici parses replies with WebAssembly. Node 20 soon compiles that once more with the optimizing compiler, which
+  // takes longer than most commands. Later versions of Node wait longer before they do so.
+  if (process.versions.node.startsWith("20."))
+    (await import("node:v8")).setFlagsFromString("--wasm-tiering-budget=100000000");
+  return import("./undici-parts.ts");
+}
+
 export function networkSend({ timeout, tls = {} }: { timeout: number; tls?: TlsOptions }): Send {
   let agent: Dispatcher | undefined;
   return async (url, init) => {
-    // Imported with the first request, so that help, completion and usage errors do not load it.
-    const { Agent, request } = (await import("./undici.ts")).loadUndici();
+    const { Agent, request } = await loadUndici();
     agent ??= new Agent({
       connect: {
         timeout: Math.min(timeout, 10_000),

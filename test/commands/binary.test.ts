@@ -170,7 +170,7 @@ describe("the binary", () => {
       return stderr.split("\n").filter((line) => line.startsWith("loaded "));
     };
     const list = await loaded(["hosts", "list"]);
-    expect(list.some((line) => line.includes("/dist/client/"))).toBe(true);
+    expect(list.some((line) => line.includes("/dist/bundle/client.js"))).toBe(true);
     expect(
       list.filter((line) =>
         /\/dist\/(server|simulator)\/|node_modules\/(h3|listhen|pino|kysely|pg|@node-rs)\//.test(line),
@@ -180,14 +180,15 @@ describe("the binary", () => {
     const help = await loaded(["hosts", "list", "--help"]);
     expect(
       help.filter((line) =>
-        /\/dist\/(api|commands|client\/client|vendor\/(zod|undici))|node_modules\/(zod|undici|lowdb)\//.test(line),
+        /\/dist\/(api|commands|bundle\/(client|zod|undici))|node_modules\/(zod|undici|lowdb)\//.test(line),
       ),
     ).toEqual([]);
     expect((await loaded(["--version"])).filter((line) => line.includes("node_modules"))).toEqual([]);
     const tab = await loaded(["completion", "--complete", "--", "hosts", "l"]);
-    expect(tab.filter((line) => /dist\/vendor\/|node_modules\/(@oclif|zod|undici)\//.test(line))).toEqual([]);
-    // In one file each, instead of hundreds.
+    expect(tab.filter((line) => /dist\/bundle\/|node_modules\/(@oclif|zod|undici)\//.test(line))).toEqual([]);
+    // In a few files, instead of hundreds.
     expect(list.filter((line) => /node_modules\/(@oclif|zod|undici)\//.test(line))).toEqual([]);
+    expect(list.filter((line) => line.includes("/dist/")).length).toBeLessThan(25);
     expect(list.filter((line) => /node_modules\/jq-wasm\//.test(line))).toEqual([]);
   });
 

@@ -68,7 +68,7 @@ const STATIC = /\bfrom\s*"([\w@./-]+)"/g;
 it("imports only files and packages that it contains or depends on", () => {
   const missing = new Set<string>();
   for (const path of [...paths].filter((one) => one.endsWith(".js")))
-    for (const [, name] of read(path).matchAll(path.startsWith("dist/vendor/") ? STATIC : ANY)) {
+    for (const [, name] of read(path).matchAll(path.startsWith("dist/bundle/") ? STATIC : ANY)) {
       if (name!.startsWith(".")) {
         const file = normalize(join(dirname(path), name!)).replaceAll("\\", "/");
         // Text in regular expressions and messages is not an import.

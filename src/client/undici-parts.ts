@@ -1,7 +1,7 @@
 // The parts of undici that requests need. The package's main module also loads fetch, WebSocket, caches and mocks,
-// which would double the run time of a short command.
+// which would double the run time of a short command. `scripts/bundle.mjs` replaces this module by a bundle.
 import { createRequire } from "node:module";
-import type { Agent, Dispatcher } from "undici";
+import type { Agent as AnyAgent, Dispatcher } from "undici";
 
 type Request = (
   this: Dispatcher,
@@ -9,14 +9,12 @@ type Request = (
 ) => Promise<Dispatcher.ResponseData>;
 
 interface Parts {
-  readonly Agent: new (options: Agent.Options) => Dispatcher;
+  readonly Agent: new (options: AnyAgent.Options) => Dispatcher;
   readonly request: Request;
 }
 
-const require = createRequire(import.meta.url);
-
-/** undici's agent and its request call, loaded when the first request is made. */
-export function loadUndici(): Parts {
+function load(): Parts {
+  const require = createRequire(import.meta.url);
   try {
     return {
       Agent: require("undici/lib/dispatcher/agent.js") as Parts["Agent"],
@@ -24,10 +22,10 @@ export function loadUndici(): Parts {
     };
   } catch {
     // The internal files of a package may move in any release.
-    const { Agent } = require("undici") as { Agent: Parts["Agent"] };
-    return {
-      Agent,
-      request: (require("undici") as { Dispatcher: { prototype: { request: Request } } }).Dispatcher.prototype.request,
-    };
+    const { Agent, Dispatcher } = require("undici") as Pick<Parts, "Agent"> & { Dispatcher: { prototype: Parts } };
+    return { Agent, request: Dispatcher.prototype.request };
   }
 }
+
+/** undici's agent and its request call. */
+export const { Agent, request } = load();
