@@ -227,7 +227,7 @@ it.skipIf(!hasTools)(
       env: { PATH: process.env.PATH, PASSWORD: password },
       encoding: "utf8",
     });
-    const printed = stdout.split("../../@\n").map((text) => text.trim());
+    const printed = stdout.split("@@@\n").map((text) => text.trim());
     expect(stderr).toBe("");
     expect(printed).toEqual(api.map((pattern) => expect.stringMatching(pattern)));
   },
