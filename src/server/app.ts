@@ -37,6 +37,7 @@ import {
 } from "./managed-agent/routes.ts";
 import { routes } from "./routes.ts";
 import { authenticate } from "./sessions/auth.ts";
+import { BlobsUnavailable } from "./store/blobs/blobs.ts";
 import { ReferenceViolation, StoreUnavailable, UniqueViolation } from "./store/store.ts";
 import { mountPages } from "./web/pages.ts";
 import { missingPage } from "./web/visit.ts";
@@ -321,6 +322,8 @@ const loggable = (path: string): string =>
 function asApiError(thrown: unknown): ApiError {
   if (thrown instanceof ApiError) return thrown;
   if (thrown instanceof Overdue) return unavailable("the request waited too long and was not processed; try again");
+  if (thrown instanceof BlobsUnavailable)
+    return unavailable("uploaded files cannot be stored or read now: the server's bucket does not work; try again");
   if (thrown instanceof StoreUnavailable)
     return unavailable("the database cannot be reached or written to now; try again");
   if (thrown instanceof UniqueViolation)

@@ -23,7 +23,7 @@ import { readLicense } from "./core/security/license.ts";
 import { loadTls } from "./core/security/tls.ts";
 import type { Settings } from "./core/settings/settings.ts";
 import type { ServerStore } from "./core/tables.ts";
-import { openBlobs, openStore } from "./data/open.ts";
+import { openCheckedBlobs, openStore } from "./data/open.ts";
 import { extensions } from "./extensions.ts";
 import { startFeatures } from "./features.ts";
 import { withGetBody } from "./live-queries/get-body.ts";
@@ -64,13 +64,15 @@ export async function startServer(settings: Settings, log: Logger, options: Star
   const opened = await openStore(settings, log);
   const undo: ((how: Stop) => Promise<unknown>)[] = [() => opened.close()];
   try {
+    const blobs = await openCheckedBlobs(settings);
+    undo.push(() => blobs.close());
     exposeStore(metrics, opened);
     undo.push(exposeStalls(metrics));
     const store = timed(opened, metrics.storeSeconds);
     const services: Services = {
       settings,
       store,
-      blobs: openBlobs(settings),
+      blobs,
       clock: systemClock,
       random: systemRandom,
       log,

@@ -14,6 +14,8 @@ import {
 import { BadSetting } from "../core/security/tls.ts";
 import type { Settings } from "../core/settings/settings.ts";
 import type { AllTables, ServerStore } from "../core/tables.ts";
+import { type Blobs, BlobsMisconfigured, BlobsUnavailable } from "../store/blobs/blobs.ts";
+import { readBucketUrl } from "../store/blobs/bucket-url.ts";
 import { fileBlobs } from "../store/blobs/files.ts";
 import { type Cipher, createCipher, WrongKey } from "../store/cipher.ts";
 import { FINISH, type Rotation } from "../store/key-rotation.ts";
@@ -169,4 +171,33 @@ function whereOf(url: string): string {
   return `Postgres at ${host || "localhost"}${pathname}`;
 }
 
-export const openBlobs = (settings: Settings) => fileBlobs(join(settings.data_dir, "blobs"));
+type BlobSettings = Pick<Settings, "data_dir" | "blobs_url" | "blobs_access_key_id" | "blobs_secret_access_key">;
+
+/** The library for buckets is large, so it is loaded only if a bucket is used. */
+export async function openBlobs(settings: BlobSettings): Promise<Blobs> {
+  if (settings.blobs_url === undefined) return fileBlobs(join(settings.data_dir, "blobs"));
+  const { s3Blobs } = await import("../store/blobs/s3.ts");
+  const { blobs_access_key_id: accessKeyId, blobs_secret_access_key: secretAccessKey } = settings;
+  return s3Blobs({
+    ...readBucketUrl(settings.blobs_url),
+    credentials: accessKeyId === undefined || secretAccessKey === undefined ? null : { accessKeyId, secretAccessKey },
+  });
+}
+
+/** Throws a `BadSetting` if the bucket is not there, or refuses this server. */
+export async function openCheckedBlobs(settings: BlobSettings): Promise<Blobs> {
+  const blobs = await openBlobs(settings);
+  try {
+    await blobs.check();
+    return blobs;
+  } catch (error) {
+    await blobs.close();
+    if (!(error instanceof BlobsUnavailable)) throw error;
+    const next =
+      error instanceof BlobsMisconfigured
+        ? "Correct the URL, or SVC_BLOBS_ACCESS_KEY_ID and SVC_BLOBS_SECRET_ACCESS_KEY (or the AWS_* variables); " +
+          "the key needs to list, read, write and delete objects."
+        : "Start its server, or correct the URL.";
+    throw new BadSetting(`blobs_url (SVC_BLOBS_URL): ${error.message}. ${next}`);
+  }
+}

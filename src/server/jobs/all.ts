@@ -20,6 +20,7 @@ import { automations } from "../webhooks/automations-job.ts";
 import { vulnerabilities } from "../webhooks/vulnerabilities-job.ts";
 import { activityExpiry } from "./activity-expiry.ts";
 import { deviceManagement } from "./device-management.ts";
+import { uploadCleanup } from "./upload-cleanup.ts";
 
 /** In the order in which they run when all are due. Hosts expire first, so that they are not counted. */
 export const allJobs: readonly Job[] = [
@@ -36,6 +37,7 @@ export const allJobs: readonly Job[] = [
   rateLimitCleanup,
   carveExpiry,
   carveBlocks,
+  uploadCleanup,
   labelCriteria,
   liveQueryCleanup,
   automations,

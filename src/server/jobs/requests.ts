@@ -21,6 +21,7 @@ const groups: Readonly<Record<string, readonly string[]>> = {
     "outbox_cleanup",
     "carve_expiry",
     "carve_blocks",
+    "upload_cleanup",
     "live_query_cleanup",
     "counts",
     "policy_counts",

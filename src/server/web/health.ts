@@ -3,7 +3,9 @@ import type { Services } from "../core/context.ts";
 
 export interface Health {
   readonly ok: boolean;
-  readonly body: { status: "ok" } | { status: "unhealthy"; failing: Record<string, string> };
+  readonly body:
+    | { status: "ok"; warnings?: Record<string, string> }
+    | { status: "unhealthy"; failing: Record<string, string> };
 }
 
 /** Whether the server can handle requests. Otherwise the reply names the failing part. */
@@ -16,7 +18,9 @@ export async function health(services: Services): Promise<Health> {
     };
   try {
     await store.check();
-    return { ok: true, body: { status: "ok" } };
+    const problem = services.blobs.problem();
+    // Still healthy: without its bucket a server can do all but store and send files, and other servers could not either.
+    return { ok: true, body: problem === null ? { status: "ok" } : { status: "ok", warnings: { blobs: problem } } };
   } catch (error) {
     log.warn({ err: error }, "health check failed");
     return { ok: false, body: { status: "unhealthy", failing: { store: "cannot be read or written at the moment" } } };

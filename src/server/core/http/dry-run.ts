@@ -68,6 +68,7 @@ async function once(ctx: Context, work: (inside: Context) => Promise<unknown>) {
 }
 
 const readOnly = (blobs: Blobs): Blobs => ({
+  place: blobs.place,
   get: (...given) => blobs.get(...given),
   stat: (...given) => blobs.stat(...given),
   list: (...given) => blobs.list(...given),
@@ -75,6 +76,10 @@ const readOnly = (blobs: Blobs): Blobs => ({
     throw cannotDryRun("it stores a file");
   },
   delete: async (key) => (await blobs.stat(key)) !== null,
+  removeUnfinished: async () => 0,
+  check: () => blobs.check(),
+  problem: () => blobs.problem(),
+  async close() {},
 });
 
 /** Fields with newly generated values, which are useless after the rollback. */

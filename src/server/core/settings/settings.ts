@@ -51,6 +51,19 @@ export const Settings = z.strictObject({
     .describe("Postgres database, as postgres://...; without it, the server uses the embedded store"),
   database_pool_size: whole(1, 200).default(10).describe("maximum number of connections to Postgres"),
   database_migrate: flag(true).describe("update the Postgres schema at start"),
+  blobs_url: z
+    .string()
+    .optional()
+    .describe(
+      "S3-compatible bucket for uploaded files, as s3://BUCKET/PREFIX?endpoint=URL&region=NAME; default: the folder blobs in the data directory",
+    ),
+  blobs_access_key_id: z
+    .string()
+    .optional()
+    .describe(
+      "access key for the bucket; default: the standard AWS variables and files, or the role of the machine or container",
+    ),
+  blobs_secret_access_key: z.string().optional().describe("secret of that access key"),
   workers: whole(1, 64).default(1).describe("number of server processes (more than one needs Postgres)"),
   tls_cert: z.string().optional().describe("file with the certificate chain (PEM)"),
   tls_key: z.string().optional().describe("file with the private key (PEM)"),

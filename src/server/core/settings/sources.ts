@@ -3,6 +3,7 @@ import { readFileSync } from "node:fs";
 import { parse } from "yaml";
 import type { z } from "zod";
 import { issueText } from "../../../api/issue-text.ts";
+import { readBucketUrl } from "../../store/blobs/bucket-url.ts";
 import { isNetwork } from "../http/proxies.ts";
 import { isAllowEntry } from "../outbound/addresses.ts";
 import { BadSetting } from "../security/tls.ts";
@@ -18,7 +19,12 @@ export const isSwitch = (name: SettingName): boolean =>
   typeof (Settings.shape[name] as z.ZodType).safeParse(undefined).data === "boolean";
 
 /** Settings with secret values: never read from a flag. */
-export const secretSettings: readonly SettingName[] = ["admin_password", "server_private_key", "license_key"];
+export const secretSettings: readonly SettingName[] = [
+  "admin_password",
+  "server_private_key",
+  "license_key",
+  "blobs_secret_access_key",
+];
 
 export interface Sources {
   /** Values by setting name; undefined means not set. */
@@ -89,6 +95,14 @@ function checkTogether(settings: Settings): void {
     if (!isNetwork(network)) throw new BadSetting(`trusted_proxies: ${network} is not an address or network`);
   if (settings.workers > 1 && settings.database_url === undefined)
     throw new BadSetting("workers: more than one requires database_url (only one process can use the embedded store)");
+  if ((settings.blobs_access_key_id === undefined) !== (settings.blobs_secret_access_key === undefined))
+    throw new BadSetting("blobs_access_key_id and blobs_secret_access_key: both must be set");
+  if (settings.blobs_url !== undefined)
+    try {
+      readBucketUrl(settings.blobs_url);
+    } catch (error) {
+      throw new BadSetting(`blobs_url: ${(error as Error).message}`);
+    }
   if ((settings.admin_email === undefined) !== (settings.admin_password === undefined))
     throw new BadSetting("admin_email and admin_password: both must be set");
   for (const name of ["server_url", "database_url"] as const) {

@@ -1,6 +1,8 @@
 // Storage for large files that do not belong in rows: carve blocks, installers, packages. Always streamed, never
 // completely in memory.
+import { createHash } from "node:crypto";
 import type { Readable } from "node:stream";
+import { StoreUnavailable } from "../store.ts";
 
 export interface BlobInfo {
   readonly size: number;
@@ -13,14 +15,26 @@ export interface ByteRange {
   readonly end?: number;
 }
 
+export interface BlobDigest {
+  readonly size: number;
+  readonly sha256: string;
+}
+
+export interface PutOptions {
+  readonly maxBytes: number;
+  /** Stores nothing and throws `BlobDiffers` if the content has another SHA-256 digest (in hex). */
+  readonly sha256?: string;
+}
+
 export interface Blobs {
+  /** Where the blobs are, for messages. Contains no credentials. */
+  readonly place: string;
   /** Stores the whole stream under the key and replaces an existing blob. If it fails, nothing changes. */
-  put(
-    key: string,
-    content: AsyncIterable<Uint8Array>,
-    options: { maxBytes: number },
-  ): Promise<{ size: number; sha256: string }>;
-  /** Throws `NoSuchBlob`. If the blob is replaced or deleted meanwhile, the old content is still read to its end. */
+  put(key: string, content: AsyncIterable<Uint8Array>, options: PutOptions): Promise<BlobDigest>;
+  /**
+   * Throws `NoSuchBlob`. A range that starts after the last byte is empty. If the blob is replaced or deleted
+   * meanwhile, the old content is read to its end, or the stream fails; contents are never mixed.
+   */
   get(key: string, range?: ByteRange): Promise<Readable>;
   /** Size and modification time of the blob, or null if it does not exist. */
   stat(key: string): Promise<BlobInfo | null>;
@@ -28,7 +42,31 @@ export interface Blobs {
   delete(key: string): Promise<boolean>;
   /** The keys that start with the prefix, in code-point order. */
   list(prefix?: string): AsyncIterable<string>;
+  /** Deletes what crashed servers left of uploads that began before the given time. Returns the number of uploads. */
+  removeUnfinished(before: Date): Promise<number>;
+  /** Throws `BlobsUnavailable` if blobs cannot be stored at the moment, or `BlobsMisconfigured` if they never can. */
+  check(): Promise<void>;
+  /** Why blobs cannot be stored, or null. Does not wait: the answer is that of a recent check. */
+  problem(): string | null;
+  close(): Promise<void>;
 }
+
+/** Reads the whole blob. Throws `NoSuchBlob`. */
+export async function digestOf(blobs: Blobs, key: string): Promise<BlobDigest> {
+  const hash = createHash("sha256");
+  let size = 0;
+  for await (const chunk of await blobs.get(key)) {
+    hash.update(chunk as Buffer);
+    size += (chunk as Buffer).length;
+  }
+  return { size, sha256: hash.digest("hex") };
+}
+
+/** The content cannot be stored or read at the moment; a later attempt can succeed. */
+export class BlobsUnavailable extends StoreUnavailable {}
+
+/** The place for blobs does not exist, or refuses this server. Its administrator has to change something. */
+export class BlobsMisconfigured extends BlobsUnavailable {}
 
 export class NoSuchBlob extends Error {
   constructor(key: string) {
@@ -42,6 +80,12 @@ export class BlobTooLarge extends Error {
   constructor(maxBytes: number) {
     super(`the content has more than ${maxBytes} bytes`);
     this.maxBytes = maxBytes;
+  }
+}
+
+export class BlobDiffers extends Error {
+  constructor(key: string, wanted: string, found: string) {
+    super(`the content for ${key} has the SHA-256 digest ${found} instead of ${wanted}`);
   }
 }
 
@@ -59,13 +103,17 @@ const PART = /^[a-z0-9][a-z0-9_-]*(\.[a-z0-9_-]+)*$/;
  * files). Upper-case letters are excluded for case-insensitive file systems, and names that Windows reserves are
  * excluded too.
  */
-export function checkKey(key: string): void {
+export function isKey(key: string): boolean {
   const parts = key.split("/");
-  const fine =
+  return (
     key.length <= 400 &&
     parts.length <= 8 &&
-    parts.every((part) => part.length <= 100 && PART.test(part) && !RESERVED.test(part));
-  if (!fine) throw new BadBlobKey(key);
+    parts.every((part) => part.length <= 100 && PART.test(part) && !RESERVED.test(part))
+  );
+}
+
+export function checkKey(key: string): void {
+  if (!isKey(key)) throw new BadBlobKey(key);
 }
 
 const RESERVED = /^(con|prn|aux|nul|com\d|lpt\d)(\.|$)/;

@@ -1,9 +1,9 @@
 import { createHash, randomBytes } from "node:crypto";
-import { type FileHandle, mkdir, open, opendir, rename, rm, stat, unlink } from "node:fs/promises";
+import { type FileHandle, mkdir, open, opendir, readdir, rename, rm, stat, unlink } from "node:fs/promises";
 import { dirname, join, sep } from "node:path";
 import type { Readable } from "node:stream";
 import { StoreUnavailable } from "../store.ts";
-import { type Blobs, BlobTooLarge, checkKey, NoSuchBlob } from "./blobs.ts";
+import { BlobDiffers, type Blobs, BlobTooLarge, checkKey, NoSuchBlob } from "./blobs.ts";
 
 /**
  * Temporary files are outside of the key space but on the same file system, so that a rename moves them into place.
@@ -19,12 +19,15 @@ export function fileBlobs(folder: string): Blobs {
   };
 
   return {
-    async put(key, content, { maxBytes }) {
+    place: folder,
+
+    async put(key, content, { maxBytes, sha256 }) {
       const target = place(key);
       const temporary = join(folder, UNFINISHED, randomBytes(12).toString("hex"));
       try {
         await mkdir(dirname(temporary), FOLDER);
         const written = await writeWhole(temporary, content, maxBytes);
+        if (sha256 !== undefined && written.sha256 !== sha256) throw new BlobDiffers(key, sha256, written.sha256);
         await ensureFolder(folder, dirname(target));
         await rename(temporary, target);
         await syncFolder(dirname(target));
@@ -74,6 +77,28 @@ export function fileBlobs(folder: string): Blobs {
     async *list(prefix = "") {
       for await (const key of keysIn(folder, "", prefix)) if (key.startsWith(prefix)) yield key;
     },
+
+    async removeUnfinished(before) {
+      let removed = 0;
+      const names = await readdir(join(folder, UNFINISHED)).catch((error: unknown) => {
+        if (isMissing(error)) return [];
+        throw error;
+      });
+      for (const name of names) {
+        const path = join(folder, UNFINISHED, name);
+        // An upload that ends meanwhile has moved its file.
+        const info = await stat(path).catch(() => null);
+        if (info === null || info.mtime >= before) continue;
+        await rm(path, { force: true });
+        removed++;
+      }
+      return removed;
+    },
+
+    // Created with the first blob: an unwritable directory is reported by the store, which shares it.
+    async check() {},
+    problem: () => null,
+    async close() {},
   };
 }
 
