@@ -1,12 +1,12 @@
 // Operating system releases: one row each, with the number of its hosts.
+import type { Services } from "../core/context.ts";
 import { asCounts, countOf, without, writeCounts } from "../core/counts.ts";
-import type { ServerStore } from "../core/tables.ts";
 import { removeUnused } from "../core/unused.ts";
 import { and, exists, not, oneOf } from "../store/query.ts";
 import { hosts } from "./tables.ts";
 
 /** Corrects the host counts of all releases, and deletes releases that no host has any more. */
-export async function countOsVersions(store: ServerStore): Promise<void> {
+export async function countOsVersions({ store }: Services): Promise<void> {
   const found = asCounts(await store.hosts.groupCount("os_version_id"));
   const ids = await writeCounts(
     store.osVersions,

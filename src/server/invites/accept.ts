@@ -7,8 +7,9 @@ import { ApiError, invalid } from "../core/errors.ts";
 import { needPremium } from "../core/http/tier.ts";
 import { tokenHash } from "../core/random.ts";
 import { checkPassword, hashPassword } from "../core/security/passwords.ts";
-import { aboutUser, type UserRow, viewerOf } from "../sessions/viewer.ts";
+import { aboutUser, viewerOf } from "../sessions/viewer.ts";
 import { eq } from "../store/query.ts";
+import { addUser } from "../users/add.ts";
 import { hasExpired } from "../users/invited.ts";
 import { checkRole } from "../users/roles.ts";
 import { cleanEmail } from "../users/rules.ts";
@@ -46,9 +47,11 @@ export async function acceptInvite(ctx: Context, given: AcceptInvite): Promise<{
     const roles = await offeredRoles(inside, invite);
     if ((await inside.store.invites.delete(eq("id", invite.id))) === 0) throw unknownInvite();
     await checkEmailFree(inside, invite.email);
-    const user = await insertUser(inside, invite, given.name, hash);
-    await inside.store.userTeams.insertMany(
-      [...roles.teams].map(([team_id, role]) => ({ user_id: user.id, team_id, role })),
+    const { email, position, sso_enabled, mfa_enabled } = invite;
+    const user = await addUser(
+      inside,
+      { name: given.name, email, password_hash: hash, position, sso_enabled, mfa_enabled },
+      { global: invite.global_role, teams: roles.teams },
     );
     const own = { ...inside, user: await viewerOf(inside.store, user, null) };
     await recordActivity(own, "created_user", aboutUser(user));
@@ -80,19 +83,4 @@ async function offeredRoles(ctx: Context, invite: InviteRow) {
   for (const role of roles.teams.values()) checkRole(ctx, role, { apiOnly: false, onTeam: true });
   if (invite.mfa_enabled) needPremium(ctx);
   return roles;
-}
-
-function insertUser({ store, clock }: Context, invite: InviteRow, name: string, hash: string | null): Promise<UserRow> {
-  const now = clock.iso();
-  return store.users.insert({
-    created_at: now,
-    updated_at: now,
-    name,
-    email: invite.email,
-    password_hash: hash,
-    position: invite.position,
-    sso_enabled: invite.sso_enabled,
-    mfa_enabled: invite.mfa_enabled,
-    global_role: invite.global_role,
-  });
 }

@@ -12,7 +12,7 @@ import { policyCounts } from "../policies/counts-job.ts";
 import { queryReports } from "../queries/reports-job.ts";
 import { queryStats } from "../queries/stats-job.ts";
 import { rateLimitCleanup } from "../rate-limits/cleanup-job.ts";
-import { sessionCleanup } from "../sign-in/cleanup-job.ts";
+import { sessionCleanup } from "../sessions/cleanup-job.ts";
 import { counts } from "../software/counts-job.ts";
 import { ssoCleanup } from "../sso/cleanup-job.ts";
 import { taskCleanup } from "../tasks/cleanup-job.ts";

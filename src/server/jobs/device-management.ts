@@ -1,68 +1,15 @@
-// Deletes device management products and Munki issues that no host reports any more. The texts of issues may differ
-// each time.
-import { channels } from "../core/channels.ts";
 import { hours } from "../core/clock.ts";
 import type { Job } from "../core/job.ts";
-import type { ServerStore } from "../core/tables.ts";
-import { removeUnused } from "../core/unused.ts";
-import { hostMdm } from "../mdm-status/tables.ts";
-import { and, exists, has, not, oneOf } from "../store/query.ts";
+import { removeUnusedSolutions } from "../mdm-status/solutions.ts";
+import { removeUnusedIssues } from "../munki/unused.ts";
 
-const BATCH = 1000;
-const unenrolled = not(exists(hostMdm, "solution_id"));
-
+/** Deletes device management products and Munki issues that no host reports any more. */
 export const deviceManagement: Job = {
   name: "device_management",
   every: hours(1),
   after: ["host_expiry"],
-  async run({ store, log }, signal) {
-    const solutions = await store.mdmSolutions.pick(["id"], { where: unenrolled });
-    await removeUnused(
-      store,
-      "mdm_solutions",
-      solutions.map(({ id }) => id),
-      (ids) => store.mdmSolutions.delete(and(oneOf("id", ids), unenrolled)),
-    );
-    const reported = await reportedIssues(store, signal);
-    if (signal.aborted) return;
-    const known = new Set((await store.munkiIssues.pick(["id"])).map(({ id }) => id));
-    const unused = [...known].filter((id) => !reported.has(id));
-    const removed = await removeUnused(store, "munki_issues", unused, (ids) =>
-      store.munkiIssues.delete(oneOf("id", ids)),
-    );
-    if (removed > 0) await store.notify(channels.munki, "");
-    await forgetLost(
-      store,
-      [...reported].filter((id) => !known.has(id)),
-      log,
-    );
+  async run(services, signal) {
+    await removeUnusedSolutions(services);
+    await removeUnusedIssues(services, signal);
   },
 };
-
-async function reportedIssues(store: ServerStore, signal: AbortSignal): Promise<Set<number>> {
-  const reported = new Set<number>();
-  for await (const rows of store.hostMunki.pages({}, BATCH)) {
-    if (signal.aborted) break;
-    for (const { issue_ids } of rows) for (const id of issue_ids) reported.add(id);
-  }
-  return reported;
-}
-
-/**
- * A host may report an issue at the moment in which it is deleted. Clearing the host's issues makes the server store
- * its next report completely.
- */
-async function forgetLost(
-  store: ServerStore,
-  missing: readonly number[],
-  log: { warn(details: object, text: string): void },
-): Promise<void> {
-  if (missing.length === 0) return;
-  // They may have been inserted in the meantime.
-  const made = new Set((await store.munkiIssues.getMany(missing)).map(({ id }) => id));
-  const lost = missing.filter((id) => !made.has(id));
-  if (lost.length === 0) return;
-  const hosts = await store.hostMunki.update({ where: has("issue_ids", ...lost), set: { issue_ids: [], since: {} } });
-  await store.notify(channels.munki, "");
-  log.warn({ hosts }, "hosts with unknown Munki issues will report them again");
-}

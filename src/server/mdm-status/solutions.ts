@@ -1,5 +1,9 @@
 // Device management products that hosts report. The ids of known products are cached.
+import type { Services } from "../core/context.ts";
 import type { ServerStore } from "../core/tables.ts";
+import { removeUnused } from "../core/unused.ts";
+import { and, exists, not, oneOf } from "../store/query.ts";
+import { hostMdm } from "./tables.ts";
 
 export interface Solution {
   readonly name: string;
@@ -43,4 +47,17 @@ export function createSolutions(store: Pick<ServerStore, "mdmSolutions">): Solut
     },
     forget: () => held.clear(),
   };
+}
+
+const unenrolled = not(exists(hostMdm, "solution_id"));
+
+/** Deletes products that no host is enrolled in any more. */
+export async function removeUnusedSolutions({ store }: Services): Promise<void> {
+  const solutions = await store.mdmSolutions.pick(["id"], { where: unenrolled });
+  await removeUnused(
+    store,
+    "mdm_solutions",
+    solutions.map(({ id }) => id),
+    (ids) => store.mdmSolutions.delete(and(oneOf("id", ids), unenrolled)),
+  );
 }

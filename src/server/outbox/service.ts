@@ -4,8 +4,10 @@ import { channels } from "../core/channels.ts";
 import { hours, isoPlus, minutes } from "../core/clock.ts";
 import type { Services } from "../core/context.ts";
 import type { ServerTx } from "../core/tables.ts";
+import { eq } from "../store/query.ts";
 import type { RowOf } from "../store/table.ts";
 import { wakeMessage } from "./messages.ts";
+import type { Outcome } from "./outcome.ts";
 import type { outbox } from "./tables.ts";
 
 export type OutboxRow = RowOf<typeof outbox>;
@@ -47,6 +49,32 @@ export async function enqueueMany(tx: ServerTx, services: Given, all: readonly O
     for (const row of rows) if (!first.has(row.destination)) first.set(row.destination, row);
   }
   for (const row of first.values()) await tx.notify(channels.outbox, wakeMessage(row));
+}
+
+/** Adds a row whose only attempt has been made, outside the destination's queue. */
+export async function addAttempted(
+  { store, clock }: Given & { readonly store: ServerTx },
+  row: ReturnType<typeof newRow>,
+  outcome: Outcome,
+): Promise<OutboxRow> {
+  const now = clock.iso();
+  return store.outbox.insert({
+    ...row,
+    state: outcome.isDelivered ? "delivered" : "dead",
+    attempts: 1,
+    last_attempt_at: now,
+    last_status: outcome.status,
+    last_error: outcome.error,
+    delivered_at: outcome.isDelivered ? now : null,
+  });
+}
+
+/**
+ * Counts an attempt before its request is sent, with data for the next one: if the server is killed during the
+ * request, the next attempt knows that its outcome is unknown.
+ */
+export async function beginAttempt(store: ServerTx, row: OutboxRow, result: OutboxRow["result"]): Promise<void> {
+  await store.outbox.update({ where: eq("id", row.id), set: { attempts: row.attempts + 1, result } });
 }
 
 export function newRow({ clock, random }: Given, outgoing: Outgoing) {

@@ -9,6 +9,7 @@ import type { ServerTx } from "../core/tables.ts";
 import { and, eq, exists, has, not, oneOf } from "../store/query.ts";
 import { noWebhooks } from "../teams/defaults.ts";
 import { noTeamSettings, writeNoTeam } from "../teams/no-team.ts";
+import { writeTeamRows } from "../teams/write.ts";
 import { type TeamTrackers, trackerOfTeam, trackerWith } from "../tickets/destination.ts";
 import type { Tracker } from "../tickets/trackers.ts";
 import { type Place, type PolicyRow, placeOf } from "./applies.ts";
@@ -133,10 +134,9 @@ export async function setReported(inside: Context, changes: readonly Reported[])
   const rows = await store.teams.pick(["id", "settings"], { where: oneOf("id", [...ofTeams.keys()]) });
   const changed = rows.flatMap(({ id, settings }) => {
     const webhook_settings = withPolicies(settings.webhook_settings ?? noWebhooks, ofTeams.get(id)!);
-    return webhook_settings ? [{ id, settings: { ...settings, webhook_settings }, updated_at: now }] : [];
+    return webhook_settings ? [{ id, settings: { ...settings, webhook_settings } }] : [];
   });
-  await store.teams.updateEach(changed);
-  if (changed.length > 0) await store.notify(channels.teams, "*");
+  await writeTeamRows(inside, changed);
 }
 
 /** The webhook settings with the changed policies; null if nothing changes. */
@@ -149,6 +149,10 @@ function withPolicies<T extends { failing_policies_webhook: FailingPoliciesWebho
   const policy_ids = [...new Set([...before.filter((id) => !gone.has(id)), ...on])];
   if (isDeepStrictEqual(policy_ids, before)) return null;
   return { ...hooks, failing_policies_webhook: { ...hooks.failing_policies_webhook, policy_ids } };
+}
+
+export async function deleteEvents(store: ServerTx, ids: readonly number[]): Promise<void> {
+  await store.policyEvents.delete(oneOf("id", ids));
 }
 
 /** Maximum number of queued events; the oldest are dropped. */

@@ -58,6 +58,15 @@ export async function openSession(
   return { token, row };
 }
 
+/** Ends the session, or revokes the token. */
+export async function endSession(
+  { store }: Pick<Context, "store">,
+  { id, user_id }: Pick<SessionRow, "id" | "user_id">,
+): Promise<void> {
+  await store.sessions.delete(eq("id", id));
+  await sessionsChanged({ store }, [user_id]);
+}
+
 /** Ends the sessions of these users except the given one. Returns the number of ended sessions. */
 export async function endSessions(
   { store }: Pick<Context, "store">,
@@ -86,8 +95,7 @@ export async function endSessionsOfChangedRoles(
 
 export async function logout({ store, user }: Context): Promise<Record<string, never>> {
   await store.tx(async (tx) => {
-    await tx.sessions.delete(eq("id", user.session_id));
-    await sessionsChanged({ store: tx }, [user.id]);
+    await endSession({ store: tx }, { id: user.session_id, user_id: user.id });
   });
   return {};
 }
@@ -147,8 +155,7 @@ export async function deleteSession(ctx: Context, id: number): Promise<Record<st
       const user = await store.users.get(session.user_id);
       if (session.kind === "token" && user) await recordTokenEnd(inside, user, session);
       else if (user) await recordActivity(inside, "ended_user_sessions", { ...aboutUser(user), sessions_count: 1 });
-      await store.sessions.delete(eq("id", session.id));
-      await sessionsChanged(inside, [session.user_id]);
+      await endSession(inside, session);
     },
     { lock: "users" },
   );

@@ -6,6 +6,7 @@ import { conflict, invalid } from "../core/errors.ts";
 import { checkPassword, hashPassword } from "../core/security/passwords.ts";
 import { createSession } from "../sessions/service.ts";
 import { type UserRow, viewerOf } from "../sessions/viewer.ts";
+import { addUser } from "../users/add.ts";
 import { cleanEmail } from "../users/rules.ts";
 
 export interface FirstAdmin {
@@ -42,15 +43,11 @@ export async function createFirstAdmin(
 
 async function createIn(ctx: Context, given: FirstAdmin, passwordHash: string) {
   if (await hasUsers(ctx)) throw alreadySetUp();
-  const now = ctx.clock.iso();
-  const user = await ctx.store.users.insert({
-    created_at: now,
-    updated_at: now,
-    name: given.name,
-    email: given.email,
-    password_hash: passwordHash,
-    global_role: "admin",
-  });
+  const user = await addUser(
+    ctx,
+    { name: given.name, email: given.email, password_hash: passwordHash },
+    { global: "admin", teams: new Map() },
+  );
   const { org_name, org_logo_url, server_url } = given;
   await setConfig(ctx, {
     org_info: {

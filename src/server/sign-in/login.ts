@@ -8,9 +8,9 @@ import { refused } from "../sessions/refusal.ts";
 import { createSession } from "../sessions/service.ts";
 import { type UserRow, viewerOf } from "../sessions/viewer.ts";
 import { eq } from "../store/query.ts";
+import { atCurrentCost } from "../users/rehash.ts";
 import { availableTeams, viewUser } from "../users/view.ts";
 import { mailSignInLink } from "./mfa.ts";
-import { atCurrentCost } from "./rehash.ts";
 
 export interface Credentials {
   readonly email: string;

@@ -17,7 +17,8 @@ export const counts: Job = {
   name: "counts",
   every: hours(1),
   after: ["host_expiry"],
-  async run({ store, log }, signal) {
+  async run(services, signal) {
+    const { store, log } = services;
     const hostsOfVersion = await hostsBy(store, "software_ids", signal);
     const hostsOfTitle = await hostsBy(store, "title_ids", signal);
     if (signal.aborted) return;
@@ -46,7 +47,7 @@ export const counts: Job = {
     );
     if (left + untitled > 0) await store.notify(channels.software, "");
 
-    await countOsVersions(store);
+    await countOsVersions(services);
   },
 };
 

@@ -6,7 +6,8 @@ import { endSessions } from "../sessions/service.ts";
 import { type UserRow, viewerOf } from "../sessions/viewer.ts";
 import { eq } from "../store/query.ts";
 import { type Account, managedAccount } from "../users/access.ts";
-import { type GivenRoles, keepAnAdmin, noRoles, rolesAfter, writeRoles } from "../users/roles.ts";
+import { addUser } from "../users/add.ts";
+import { type GivenRoles, keepAnAdmin, markEdited, noRoles, rolesAfter, writeRoles } from "../users/roles.ts";
 
 export interface SsoPerson {
   /** Lower case. */
@@ -27,20 +28,7 @@ export async function addSsoUser(ctx: Context, { email, name, roles }: SsoPerson
   const invited = await spendInvite(ctx, email);
   const given = roles ?? invited?.roles ?? { global_role: "observer" };
   const held = await rolesAfter({ ...ctx, user: service }, noRoles, given, false);
-  const now = ctx.clock.iso();
-  const user = await ctx.store.users.insert({
-    created_at: now,
-    updated_at: now,
-    name,
-    email,
-    position: invited?.position ?? "",
-    sso_enabled: true,
-    global_role: held.global,
-  });
-  if (held.teams.size > 0)
-    await ctx.store.userTeams.insertMany(
-      [...held.teams].map(([team_id, role]) => ({ user_id: user.id, team_id, role })),
-    );
+  const user = await addUser(ctx, { name, email, position: invited?.position ?? "", sso_enabled: true }, held);
   await recordActivity({ ...ctx, user: await viewerOf(ctx.store, user, null) }, "user_added_by_sso", {});
   return user;
 }
@@ -55,6 +43,6 @@ export async function followSsoRoles(ctx: Context, id: number, given: GivenRoles
   const after = await rolesAfter(inside, roles, given, user.api_only);
   await keepAnAdmin(inside, roles, after);
   if (!(await writeRoles(inside, user, roles, after))) return;
-  await ctx.store.users.update({ where: eq("id", id), set: { updated_at: ctx.clock.iso() } });
+  await markEdited(inside, id);
   await endSessions(inside, [id]);
 }

@@ -5,8 +5,7 @@ import { minutes } from "../core/clock.ts";
 import type { Services } from "../core/context.ts";
 import { fetchOutbound, OutboundError, type OutboundReply } from "../core/outbound/fetch.ts";
 import { delivered, notDelivered, type Outcome } from "../outbox/outcome.ts";
-import type { OutboxRow } from "../outbox/service.ts";
-import { eq } from "../store/query.ts";
+import { beginAttempt, type OutboxRow } from "../outbox/service.ts";
 import { trackerOf } from "./destination.ts";
 import { created, creation, found, lookup, searches, type Ticket, type TicketText, type Tracker } from "./trackers.ts";
 
@@ -33,7 +32,7 @@ export async function deliverTicket(services: Services, row: OutboxRow, signal: 
     const gone = before?.ticket_id ?? before?.replaces;
     const settled = gone === undefined ? null : { replaces: gone };
     result = { ...settled, asked_at: clock.iso() };
-    await store.outbox.update({ where: eq("id", row.id), set: { attempts: row.attempts + 1, result } });
+    await beginAttempt(store, row, result);
     const { url, request } = creation(tracker, row.payload as unknown as TicketText, row.message_id, gone);
     const reply = await fetchOutbound(services, url, { ...request, timeout: TIMEOUT, signal });
     if (reply.status < 200 || reply.status > 299)

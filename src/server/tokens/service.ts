@@ -10,11 +10,10 @@ import { readDuration } from "../core/duration.ts";
 import { ApiError, alreadyExists, conflict, forbidden, invalid, notFound } from "../core/errors.ts";
 import { page } from "../core/http/paging.ts";
 import { isToken, notByToken } from "../core/http/token-scope.ts";
+import { deleteExpired } from "../sessions/expired.ts";
 import { liveToken } from "../sessions/lifetime.ts";
-import { aboutToken, openSession, recordTokenEnd, type SessionRow } from "../sessions/service.ts";
-import { sessionsChanged } from "../sessions/streams.ts";
+import { aboutToken, endSession, openSession, recordTokenEnd, type SessionRow } from "../sessions/service.ts";
 import type { UserRow } from "../sessions/viewer.ts";
-import { over } from "../sign-in/expired.ts";
 import { and, eq } from "../store/query.ts";
 import { managedAccount, manages, visibleAccount } from "../users/access.ts";
 
@@ -65,8 +64,7 @@ export async function deleteToken(ctx: Context, id: number): Promise<Record<stri
         throw error;
       });
       if (!account || (row.user_id !== ctx.user.id && !manages(inside, account))) throw notFound("token", id);
-      await store.sessions.delete(eq("id", id));
-      await sessionsChanged(inside, [row.user_id]);
+      await endSession(inside, row);
       await recordTokenEnd(inside, account.user, row);
     },
     { lock: "users" },
@@ -115,7 +113,7 @@ function checkEndpoints(given: readonly string[]): string[] {
 async function checkRoom(ctx: Context, user: UserRow, name: string): Promise<void> {
   const { store } = ctx;
   const own = and(eq("user_id", user.id), eq("kind", "token"));
-  await store.sessions.delete(and(own, over(ctx)));
+  await deleteExpired(ctx, own);
   if ((await store.sessions.count(and(own, eq("name", name)))) > 0)
     throw alreadyExists(`a token with the name ${name} exists`);
   if ((await store.sessions.count(own)) >= MOST_TOKENS) throw conflict(`a user has at most ${MOST_TOKENS} API tokens`);

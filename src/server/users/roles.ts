@@ -115,6 +115,11 @@ export async function writeRoles(ctx: Context, user: UserRow, before: RoleSet, a
   return changed.length > 0;
 }
 
+/** Sets the time of the account's last change. */
+export async function markEdited({ store, clock }: Pick<Context, "store" | "clock">, id: number): Promise<void> {
+  await store.users.update({ where: eq("id", id), set: { updated_at: clock.iso() } });
+}
+
 export async function recordRoleChanges(ctx: Context, user: UserRow, changed: readonly Difference[]): Promise<void> {
   if (changed.length > 0) await sessionsChanged(ctx, [user.id]);
   const who = { user_id: user.id, user_name: user.name, user_email: user.email };

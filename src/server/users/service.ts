@@ -12,6 +12,7 @@ import { sessionsChanged } from "../sessions/streams.ts";
 import { aboutUser, viewerOf } from "../sessions/viewer.ts";
 import { and, eq, everything, exists, isNull, not, oneOf, type Predicate, search } from "../store/query.ts";
 import { managedAccount, visibleAccount } from "./access.ts";
+import { addUser } from "./add.ts";
 import { hasExpired } from "./invited.ts";
 import { checkMfa } from "./mfa.ts";
 import { keepAnAdmin, noRoles, rolesAfter } from "./roles.ts";
@@ -88,25 +89,21 @@ export async function createUser(ctx: Context, given: CreateUser): Promise<{ use
     async (store) => {
       const inside = within(ctx, store);
       await checkEmailFree(inside, email);
-      const now = ctx.clock.iso();
-      const user = await store.users.insert({
-        created_at: now,
-        updated_at: now,
-        name: given.name,
-        email,
-        password_hash: passwordHash,
-        force_password_reset: !sso && given.admin_forced_password_reset,
-        gravatar_url: given.gravatar_url ?? "",
-        position: given.position ?? "",
-        sso_enabled: sso,
-        mfa_enabled: mfa,
-        api_only: apiOnly,
-        global_role: roles.global,
-      });
-      if (roles.teams.size > 0)
-        await store.userTeams.insertMany(
-          [...roles.teams].map(([team_id, role]) => ({ user_id: user.id, team_id, role })),
-        );
+      const user = await addUser(
+        inside,
+        {
+          name: given.name,
+          email,
+          password_hash: passwordHash,
+          force_password_reset: !sso && given.admin_forced_password_reset,
+          gravatar_url: given.gravatar_url ?? "",
+          position: given.position ?? "",
+          sso_enabled: sso,
+          mfa_enabled: mfa,
+          api_only: apiOnly,
+        },
+        roles,
+      );
       await recordActivity(inside, "created_user", aboutUser(user));
       const token = apiOnly && !sso ? await createSession(inside, user.id) : undefined;
       return { user: await viewUser(inside, user), ...(token === undefined ? {} : { token }) };

@@ -6,7 +6,7 @@ import { checkDestination } from "../core/outbound/fetch.ts";
 import type { ServerTx } from "../core/tables.ts";
 import { enqueueMany, type Outgoing } from "../outbox/service.ts";
 import type { PolicyRow } from "../policies/applies.ts";
-import { type PolicyAutomation, policyAutomations } from "../policies/automations.ts";
+import { deleteEvents, type PolicyAutomation, policyAutomations } from "../policies/automations.ts";
 import { policyOnWire } from "../policies/wire.ts";
 import { and, eq, has, oneOf } from "../store/query.ts";
 import { destinationOfTracker } from "../tickets/destination.ts";
@@ -49,11 +49,9 @@ async function reportPolicy(
       await enqueueMany(tx, services, await outgoing(services, tx, { policy, automation, hosts }));
     }
     for (let at = 0; at < events.length; at += SLICE)
-      await tx.policyEvents.delete(
-        oneOf(
-          "id",
-          events.slice(at, at + SLICE).map(({ id }) => id),
-        ),
+      await deleteEvents(
+        tx,
+        events.slice(at, at + SLICE).map(({ id }) => id),
       );
   });
 }

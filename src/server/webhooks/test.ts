@@ -4,7 +4,7 @@ import type { Context } from "../core/context.ts";
 import { invalid } from "../core/errors.ts";
 import { serverUrl } from "../core/http/links.ts";
 import { checkDestination } from "../core/outbound/fetch.ts";
-import { newRow } from "../outbox/service.ts";
+import { addAttempted, newRow } from "../outbox/service.ts";
 import { deliveryOf } from "../outbox/view.ts";
 import { deliverWebhook } from "./deliver.ts";
 import { samplePayload } from "./samples.ts";
@@ -32,15 +32,6 @@ export async function testWebhook(
   const payload = samplePayload(event, ctx.clock.iso(), await serverUrl(ctx));
   const row = newRow(ctx, { kind: "webhook", event: "test", destination: url, url, payload });
   const outcome = await deliverWebhook(ctx, row);
-  const now = ctx.clock.iso();
-  const kept = await ctx.store.outbox.insert({
-    ...row,
-    state: outcome.isDelivered ? "delivered" : "dead",
-    attempts: 1,
-    last_attempt_at: now,
-    last_status: outcome.status,
-    last_error: outcome.error,
-    delivered_at: outcome.isDelivered ? now : null,
-  });
+  const kept = await addAttempted(ctx, row, outcome);
   return { delivery: deliveryOf(kept) };
 }

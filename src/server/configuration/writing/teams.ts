@@ -1,7 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
 import type { NoTeamChange } from "../../../api/teams.ts";
 import { recordEntries } from "../../activities/record.ts";
-import { channels } from "../../core/channels.ts";
 import { parts } from "../../core/concurrency/parts.ts";
 import { alreadyExists } from "../../core/errors.ts";
 import { nameKey } from "../../core/name-key.ts";
@@ -12,6 +11,7 @@ import { changeNoTeam, noTeamSettings } from "../../teams/no-team.ts";
 import { addTeams, firstSettings, removeTeam, toldOfTeam } from "../../teams/service.ts";
 import { changedSettings, checkAddresses, type GivenSettings, shownSettings } from "../../teams/settings.ts";
 import type { TeamSettings } from "../../teams/tables.ts";
+import { writeTeamRows } from "../../teams/write.ts";
 import { type Given, locating, refusal, type Step } from "../changes.ts";
 import {
   type NoTeamWanted,
@@ -63,7 +63,6 @@ interface RowChange {
 
 async function writeRows({ ctx, teams }: Work, changes: readonly RowChange[]): Promise<void> {
   if (changes.length === 0) return;
-  const updated_at = ctx.clock.iso();
   const after = changes.map(
     ({ before, description = before.description, settings = before.settings }): TeamRow => ({
       ...before,
@@ -71,15 +70,15 @@ async function writeRows({ ctx, teams }: Work, changes: readonly RowChange[]): P
       settings,
     }),
   );
-  await ctx.store.teams.updateEach(
-    after.map(({ id, description, settings }) => ({ id, description, settings, updated_at })),
+  await writeTeamRows(
+    ctx,
+    after.map(({ id, description, settings }) => ({ id, description, settings })),
   );
   await recordEntries(
     ctx,
     after.flatMap((row, i) => toldOfTeam(changes[i]!.before, row)),
   );
   for (const row of after) teams.set(row.name, row);
-  await ctx.store.notify(channels.teams, "*");
 }
 
 export async function writeTeamOptions(work: Work, steps: readonly Step<OptionsWanted>[]): Promise<void> {
