@@ -1,7 +1,7 @@
 // The examples of the commands that serve, simulate agents or work on stored data, run by the built binary.
 import { spawn } from "node:child_process";
 import { mkdirSync } from "node:fs";
-import { copyFile } from "node:fs/promises";
+import { copyFile, cp } from "node:fs/promises";
 import { join } from "node:path";
 import { beforeAll, describe, expect, it } from "vitest";
 import { cleanEnv, type Served, signIn } from "../../bench/support/serve.ts";
@@ -45,6 +45,20 @@ function run(argv: readonly string[], cwd: string, env: Record<string, string>, 
 const usesKeyFile = (id: string) => id === "db:rotate-key" || id === "db:restore";
 const noKey = { SVC_SERVER_PRIVATE_KEY: "" };
 
+const folders = new Map<boolean, Promise<string>>();
+/** The data of a server that was started once, with a key file or with the key in its environment. */
+function filled(hasKeyFile: boolean): Promise<string> {
+  const known = folders.get(hasKeyFile);
+  if (known !== undefined) return known;
+  const made = (async () => {
+    const dataDir = newFolder();
+    await (await serve({ dataDir, env: hasKeyFile ? {} : key })).stop();
+    return dataDir;
+  })();
+  folders.set(hasKeyFile, made);
+  return made;
+}
+
 /** A separate folder, with a filled ./data if the example reads one, and the database that it names. */
 async function world({ id, argv }: Example) {
   const folder = newFolder();
@@ -54,11 +68,9 @@ async function world({ id, argv }: Example) {
     .map((word) => (word.startsWith("postgres://") ? (database?.url ?? word) : word))
     // /var/lib belongs to another user here, and a test has less time and fewer cores than an administrator.
     .map((word) => (word === "/var/lib/svc" ? join(folder, "var") : word))
-    .map((word, at) => (argv[at - 1] === "--duration" ? "10s" : argv[at - 1] === "--hosts" ? "20" : word));
-  if (id.startsWith("db:") && id !== "db:migrate") {
-    const server = await serve({ dataDir: join(folder, "data"), env: usesKeyFile(id) ? {} : key });
-    await server.stop();
-  }
+    .map((word, at) => (argv[at - 1] === "--duration" ? "5s" : argv[at - 1] === "--hosts" ? "20" : word));
+  if (id.startsWith("db:") && id !== "db:migrate")
+    await cp(await filled(usesKeyFile(id)), join(folder, "data"), { recursive: true });
   if (id === "db:restore") {
     expect(await run(["db", "backup", "svc-backup.gz", "--data-dir", "data"], folder, noKey)).toMatchObject({
       code: 0,

@@ -8,6 +8,7 @@ import { Simulation } from "../../src/simulator/simulation.ts";
 import { restarts } from "../soak/restarts.ts";
 import { Pressure } from "../soak/support/pressure.ts";
 import { roundRobin } from "../soak/support/round-robin.ts";
+import { isWholeRun } from "../support/engines.ts";
 import { freshDatabase } from "../support/postgres.ts";
 import { SECRET, withSecret } from "./support/agents.ts";
 import { exchange, render, Wire } from "./support/raw.ts";
@@ -16,11 +17,7 @@ import { build, newFolder, serve, svc } from "./support/svc.ts";
 beforeAll(build, 180_000);
 
 describe("under load", () => {
-  it.each([
-    { tls: false, workers: 1 },
-    { tls: true, workers: 1 },
-    { tls: true, workers: 2 },
-  ])(
+  it.each([{ tls: false, workers: 1 }, { tls: true, workers: 2 }, ...(isWholeRun ? [{ tls: true, workers: 1 }] : [])])(
     "SIGTERM cuts no request: TLS $tls, workers $workers",
     async ({ tls, workers }) => {
       const database = workers > 1 ? await freshDatabase() : null;

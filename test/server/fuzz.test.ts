@@ -2,12 +2,12 @@
 import { describe, expect, it } from "vitest";
 import { everything } from "../../src/server/store/query.ts";
 import { startApp } from "../support/app.ts";
-import { bothEngines } from "../support/engines.ts";
+import { amount, bothEngines } from "../support/engines.ts";
 import { runFuzz } from "../support/fuzz-run.ts";
 import { fuzzWorld } from "../support/fuzz-world.ts";
 import type { FuzzRequest } from "../support/request-fuzz.ts";
 
-const requests = Number(process.env.FUZZ_REQUESTS ?? 1500);
+const requests = Number(process.env.FUZZ_REQUESTS ?? amount(700, 1500));
 const seed = Number(process.env.FUZZ_SEED ?? 20_260_301);
 
 const answers: Record<string, number>[] = [];

@@ -75,9 +75,9 @@ export class FakeServer {
   }
 
   /** Advances the clock by this much, step by step. */
-  async pass(ms: number): Promise<void> {
+  async pass(ms: number, stepMs = 100): Promise<void> {
     const end = this.now + ms;
-    await this.until(() => this.now >= end, ms + 1000);
+    await this.until(() => this.now >= end, ms + 1000, stepMs);
     await breathe();
   }
 

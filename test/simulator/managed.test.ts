@@ -74,7 +74,7 @@ it("send their own token, and a new one each hour", async () => {
   server.script = playing({});
   const made = simulation({ softwarePerHost: 1, flags: { distributed_interval: "600", config_refresh: "600" } });
   await server.until(() => server.of(path("device_token")).length === 1);
-  await server.pass(3_601_000);
+  await server.pass(3_601_000, 1_000);
   const tokens = server.of(path("device_token")).map(({ body }) => body.device_auth_token);
   expect(tokens).toHaveLength(2);
   expect(new Set(tokens).size).toBe(2);

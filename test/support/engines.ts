@@ -17,7 +17,7 @@ export interface OpenedStore<S extends Tables> {
 export type EngineName = "lowdb" | "postgres";
 
 /** `npm run test:all`: everything on both engines, and long forms of tests that have one. */
-const isWholeRun = process.env.SVC_TEST_ALL === "1";
+export const isWholeRun = process.env.SVC_TEST_ALL === "1";
 
 /** For what the engines do differently: locks and races, SQL of their own, jobs and leases, one walk per feature. */
 export const bothEngines: readonly EngineName[] = ["lowdb", "postgres"];
@@ -27,6 +27,12 @@ export const bothEngines: readonly EngineName[] = ["lowdb", "postgres"];
  * both in a whole run.
  */
 export const rulesEngines: readonly EngineName[] = isWholeRun ? bothEngines : ["lowdb"];
+
+/**
+ * For kills of the server: what Postgres has committed survives them anyway, so in `npm test` they are aimed at the
+ * embedded store's journal. The long forms are soak tests.
+ */
+export const killedEngines: readonly EngineName[] = isWholeRun ? bothEngines : ["lowdb"];
 
 /** How many cases a test tries: enough to notice a mistake, or many in a whole run. */
 export const amount = (few: number, many: number): number => (isWholeRun ? many : few);
