@@ -41,12 +41,16 @@ export interface ServeOptions {
   readonly onSpawn?: (child: ChildProcess) => void;
 }
 
+/** `BENCH_NODE_ARGS="--cpu-prof --cpu-prof-dir=/tmp/prof" npm run bench -- enroll` profiles the server. */
+const nodeArgs = ({ env }: ServeOptions): string[] =>
+  (env?.NODE_ARGS ?? process.env.BENCH_NODE_ARGS ?? "").split(" ").filter((one) => one !== "");
+
 export async function startServe(options: ServeOptions): Promise<Served> {
   const port = options.port ?? (await freePort());
   const tls = options.args?.includes("--tls-self-signed");
   const child = spawn(
     process.execPath,
-    [...(options.env?.NODE_ARGS?.split(" ") ?? []), binary, "serve", ...(options.args ?? [])],
+    [...nodeArgs(options), binary, "serve", ...(options.args ?? [])],
     {
       stdio: ["ignore", "pipe", "pipe"],
       env: {
