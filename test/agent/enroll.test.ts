@@ -196,6 +196,29 @@ describe.each(bothEngines)("enrollment on %s", (engine) => {
     await enroll(send);
   });
 
+  test("each kind of agent has its own cooldown", async () => {
+    await t.close();
+    await start({ settings: { enroll_cooldown: "5m" } });
+    const managed = { enroll_secret: SECRET, hardware_uuid: "machine-1", qengine_identifier: "host-1" };
+    expect((await agentCall(t, "/enroll", managed)).status).toBe(200);
+    await enroll(send);
+
+    // A reinstalled machine: the managed agent enrolls first, and then starts the query engine.
+    t.clock.advance(301_000);
+    expect((await agentCall(t, "/enroll", managed)).status).toBe(200);
+    t.clock.advance(1_000);
+    await enroll(send);
+
+    const { status, json, headers } = await agentCall(t, "/enroll", managed);
+    expect(status).toBe(429);
+    expect(json.errors[0].reason).toBe("enroll host failed: host identified by host-1 enrolling too often");
+    expect(headers.get("retry-after")).toBe("299");
+    expect((await send(ENROLL, enrollment())).json.error).toContain("enrolling too often");
+    t.clock.advance(299_000);
+    expect((await agentCall(t, "/enroll", managed)).status).toBe(200);
+    expect(await t.store.hosts.count()).toBe(1);
+  });
+
   test("the license's number of devices limits only new hosts", async () => {
     Object.assign(t.services.license, { device_count: 2 });
     await t.agent.stop();

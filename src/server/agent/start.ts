@@ -75,7 +75,7 @@ export async function startAgent(services: Services): Promise<Agent> {
   const plans = await createPlanCache(services);
   const configs = await createConfigCache(services, plans);
   const cache = await createHostCache(services);
-  const enrollment = createEnrollment(services, { hosts: cache, labels, configs });
+  const enrollment = createEnrollment(services, { hosts: cache, configs });
   const live = await startLive(services);
   const ingest = await createIngest(services, { configs, labels, policies });
   const reports = await createReportIntake(services, plans);

@@ -1,6 +1,5 @@
 // The rule for known hosts that enroll again. It decides whether the enroll secret may take over the host, for every
-// kind of agent and device, and however the host was matched (identifier, hardware UUID). See
-// docs/architecture.md, "Enrollment of known hosts".
+// kind of agent and device, and however the host was matched (identifier, hardware UUID). See README.md.
 
 import type { Settings } from "../core/settings/settings.ts";
 

@@ -4,9 +4,7 @@ import { channels } from "../core/channels.ts";
 import { Cached } from "../core/concurrency/cached.ts";
 import type { Services } from "../core/context.ts";
 import { platformFamily } from "../core/platforms.ts";
-import { and, eq } from "../store/query.ts";
-import { ALL_HOSTS } from "./builtin-labels.ts";
-
+import { eq } from "../store/query.ts";
 import { reaches } from "./reach.ts";
 
 export interface DynamicLabel {
@@ -32,8 +30,6 @@ export interface LabelCache {
    * loaded yet.
    */
   covering(revision: number, ids: Iterable<number>): Promise<DynamicLabels>;
-  /** The id of the built-in label that contains every host. */
-  allHosts(): Promise<number>;
   forget(): void;
   stop(): Promise<void>;
 }
@@ -58,11 +54,6 @@ export async function createLabelCache({ store }: Pick<Services, "store">): Prom
       },
     };
   });
-  const allHosts = new Cached(async () => {
-    const label = await store.labels.first({ where: and(eq("name", ALL_HOSTS), eq("label_type", "builtin")) });
-    if (!label) throw new Error(`the label ${ALL_HOSTS} is missing`);
-    return label.id;
-  });
   const forget = () => labels.forget();
   const stop = await store.listen(channels.labels, forget, forget);
   async function covering(revision: number, ids: Iterable<number>): Promise<DynamicLabels> {
@@ -74,5 +65,5 @@ export async function createLabelCache({ store }: Pick<Services, "store">): Prom
     if (labels.now === known) forget();
     return labels.get();
   }
-  return { get: () => labels.get(), covering, allHosts: () => allHosts.get(), forget, stop };
+  return { get: () => labels.get(), covering, forget, stop };
 }

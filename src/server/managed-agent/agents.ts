@@ -7,10 +7,12 @@ import type { Context, Services } from "../core/context.ts";
 import { authenticationRequired, limitExceeded } from "../core/errors.ts";
 import type { Caller } from "../core/http/proxies.ts";
 import { tokenHash } from "../core/random.ts";
+import { createHostEnrollment, type HostEnrollment } from "../enrollment/service.ts";
 import { watchHosts } from "../hosts/changes.ts";
 import { openOperations } from "../operations/queue.ts";
 import { createFailureLimit } from "../rate-limits/failures.ts";
 import { oneOf } from "../store/query.ts";
+import { type AgentRequest, managedAgent } from "./kind.ts";
 
 /** The data of an agent's host that its configuration depends on. */
 export interface AgentHost {
@@ -23,6 +25,7 @@ export interface AgentHost {
 }
 
 export interface ManagedAgents {
+  readonly enrollment: HostEnrollment<AgentRequest>;
   /** The host of a key. 401 if the key is unknown, 429 after too many unknown keys from the address. */
   find(key: string, caller: Caller): Promise<AgentHost>;
   /** The agent options of the team, or else the global ones. */
@@ -118,6 +121,7 @@ export async function startManagedAgents(services: Services): Promise<ManagedAge
   ];
 
   const agents: ManagedAgents = {
+    enrollment: createHostEnrollment(services, managedAgent),
     async find(key, caller) {
       const cached = byKey.get(key);
       if (cached?.fresh) return cached.host;
@@ -147,6 +151,7 @@ export async function startManagedAgents(services: Services): Promise<ManagedAge
       return byKey.size;
     },
     async stop() {
+      await agents.enrollment.idle();
       await lookups.idle();
       await changes.stop();
       for (const stop of stops) await stop();

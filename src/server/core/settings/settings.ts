@@ -139,7 +139,9 @@ export const Settings = z.strictObject({
     .describe(
       "what a global enroll secret does with a known host of a team: keep = it enrolls again in its team, move = it leaves the team, refuse = it cannot enroll",
     ),
-  enroll_cooldown: duration("0s").describe("minimum time between two enrollments of one host; 0: no limit"),
+  enroll_cooldown: duration("0s").describe(
+    "minimum time between two enrollments of one host by the same kind of agent; 0: no limit",
+  ),
   detail_interval: duration("1h").describe("how often hosts report their inventory"),
   label_interval: duration("1h").describe("how often hosts evaluate labels"),
   policy_interval: duration("1h").describe("how often hosts evaluate policies"),

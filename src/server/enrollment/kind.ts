@@ -1,0 +1,57 @@
+// What a protocol passes to the enrollment service. See README.md.
+import type { ServerTx, Tables } from "../core/tables.ts";
+import type { HostRow } from "../hosts/access.ts";
+import type { InsertOf } from "../store/table.ts";
+import type { EnrollingAgent } from "./move.ts";
+
+/** What the enrolling machine says about itself. Nothing of it is proved, unless `isProved`. */
+export interface EnrollRequest {
+  /** Matches the host with this identifier, in any letter case. */
+  readonly identifier: string;
+  /** If set, matches the only host of the secret's team with this hardware UUID, if none has the identifier. */
+  readonly uuid?: string;
+  /** The team of the enroll secret; null: a global secret. */
+  readonly teamId: number | null;
+  /** Whether a hardware key or client certificate has proved the identity of the machine. */
+  readonly isProved: boolean;
+  readonly address: string;
+}
+
+/** Columns that the service writes itself. */
+type Own = "identifier" | "team_id" | "created_at" | "updated_at" | "last_enrolled_at";
+/** Columns of the host that the protocol reports. */
+export type ReportedFields = Partial<Omit<InsertOf<Tables["hosts"]>, Own>>;
+
+export interface Matched<R> {
+  readonly request: R;
+  /** The host that enrolls again; null: a new one. */
+  readonly known: HostRow | null;
+}
+
+export interface Enrolled<R> {
+  readonly request: R;
+  readonly row: HostRow;
+  readonly isNew: boolean;
+}
+
+export interface EnrollmentKind<R extends EnrollRequest> {
+  readonly agent: EnrollingAgent;
+  /** What to write to the hosts, in the order of `matched`. Called before the transaction. */
+  reported(matched: readonly Matched<R>[], now: number): Promise<readonly ReportedFields[]>;
+  /** When agents of this kind last enrolled, for those of the hosts that have a key of this kind. */
+  lastEnrolled(tx: ServerTx, hosts: readonly HostRow[]): Promise<ReadonlyMap<number, string>>;
+  /** Writes the keys and other rows of the protocol's own tables, in the transaction that enrolls the hosts. */
+  write(tx: ServerTx, enrolled: readonly Enrolled<R>[], now: number): Promise<void>;
+  /** Drops cached ids: a row that `reported` refers to was deleted, and the enrollment starts over. */
+  forget(): void;
+}
+
+/** Why a host was not enrolled. `wait`: seconds after which it may try again; 0: it has to be allowed first. */
+export interface Refusal {
+  readonly refused: "team" | "device limit" | "cool-down";
+  /** For the agent. */
+  readonly reason: string;
+  readonly wait: number;
+}
+
+export type Outcome<R> = Enrolled<R> | Refusal;

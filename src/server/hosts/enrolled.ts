@@ -1,0 +1,37 @@
+// Writes the rows of hosts that enroll.
+import type { ServerTx, Tables } from "../core/tables.ts";
+import { oneOf } from "../store/query.ts";
+import type { InsertOf } from "../store/table.ts";
+import type { HostRow } from "./access.ts";
+
+/** A host was deleted or changed team after its row was read. */
+export class HostChanged extends Error {}
+
+export interface HostUpdate {
+  readonly row: HostRow;
+  readonly set: Partial<HostRow>;
+}
+
+export const insertHosts = (tx: ServerTx, rows: readonly InsertOf<Tables["hosts"]>[]): Promise<HostRow[]> =>
+  rows.length === 0 ? Promise.resolve([]) : tx.hosts.insertMany(rows);
+
+/** Undefined columns keep their values. Throws `HostChanged` if a host is no longer in the team of its row. */
+export async function updateKnownHosts(tx: ServerTx, updates: readonly HostUpdate[]): Promise<void> {
+  if (updates.length === 0) return;
+  const columns = [...new Set(updates.flatMap(({ set }) => Object.keys(set)))] as (keyof HostRow)[];
+  await tx.hosts.updateEach(
+    updates.map(({ row, set }) => ({
+      ...Object.fromEntries(columns.map((column) => [column, set[column] === undefined ? row[column] : set[column]])),
+      id: row.id,
+    })),
+  );
+  // Read after the write, whose row locks keep the teams unchanged until the commit.
+  const ids = updates.map(({ row }) => row.id);
+  const now = await tx.hosts.pick(["id", "team_id"], { where: oneOf("id", ids) });
+  const teams = new Map(now.map(({ id, team_id }) => [id, team_id]));
+  if (updates.some(({ row }) => teams.get(row.id) !== row.team_id)) throw new HostChanged();
+}
+
+export async function markSeen(tx: ServerTx, rows: readonly InsertOf<Tables["hostSeen"]>[]): Promise<void> {
+  await tx.hostSeen.upsert(rows, { on: ["id"], returning: [] });
+}

@@ -1,0 +1,83 @@
+// What only the managed agent knows when a host enrolls: a few details, and its key.
+import { displayName } from "../agent/inventory/fields.ts";
+import { isoAt } from "../core/clock.ts";
+import type { EnrollmentKind, EnrollRequest } from "../enrollment/kind.ts";
+import type { HostRow } from "../hosts/access.ts";
+import { oneOf } from "../store/query.ts";
+
+export interface EnrollBody {
+  readonly enroll_secret: string;
+  readonly hardware_uuid: string;
+  readonly hardware_serial: string;
+  readonly hostname: string;
+  readonly platform: string;
+  readonly qengine_identifier: string;
+  readonly osquery_identifier: string;
+  readonly computer_name: string;
+  readonly hardware_model: string;
+}
+
+type Details = ReturnType<typeof detailsOf>;
+
+export interface AgentRequest extends EnrollRequest {
+  readonly keyHash: string;
+  readonly details: Details;
+}
+
+export const detailsOf = ({
+  hardware_uuid,
+  hardware_serial,
+  hostname,
+  platform,
+  computer_name,
+  hardware_model,
+}: EnrollBody) => ({
+  uuid: hardware_uuid.trim(),
+  // Some boards report "-1" if they have no serial number.
+  hardware_serial: hardware_serial.trim() === "-1" ? "" : hardware_serial.trim(),
+  hostname: hostname.trim(),
+  platform: platform.trim(),
+  computer_name: computer_name.trim(),
+  hardware_model: hardware_model.trim(),
+});
+
+/** Keeps stored values, since those of the query engine are more accurate. */
+const filledIn = (known: HostRow, details: Details): Details => ({
+  uuid: known.uuid || details.uuid,
+  hardware_serial: known.hardware_serial || details.hardware_serial,
+  hostname: known.hostname || details.hostname,
+  platform: known.platform || details.platform,
+  computer_name: known.computer_name || details.computer_name,
+  hardware_model: known.hardware_model || details.hardware_model,
+});
+
+export const managedAgent: EnrollmentKind<AgentRequest> = {
+  agent: "managed_agent",
+  async reported(matched) {
+    return matched.map(({ request: { details, address }, known }) => {
+      if (known === null) return { ...details, display_name: displayName(details), public_ip: address };
+      const filled = filledIn(known, details);
+      return { ...filled, display_name: known.display_name || displayName(filled) };
+    });
+  },
+  async lastEnrolled(tx, hosts) {
+    const agents = await tx.managedAgents.pick(["id", "enrolled_at"], {
+      where: oneOf(
+        "id",
+        hosts.map(({ id }) => id),
+      ),
+    });
+    return new Map(agents.map(({ id, enrolled_at }) => [id, enrolled_at]));
+  },
+  async write(tx, enrolled, now) {
+    await tx.managedAgents.upsert(
+      enrolled.map(({ request, row }) => ({
+        id: row.id,
+        agent_key_hash: request.keyHash,
+        enrolled_at: isoAt(now),
+      })),
+      { on: ["id"] },
+    );
+  },
+  forget: () => {},
+};
