@@ -214,6 +214,26 @@ describe("features of the server", () => {
   });
 });
 
+describe.each(["src/cli/", "src/gitops/"])("rooms of %s", (place) => {
+  // Files beside the rooms, such as base classes, put them together.
+  const roomOf = (file: string): string | null => {
+    const rest = file.startsWith(place) ? file.slice(place.length).split("/") : [];
+    return rest.length > 1 ? rest[0]! : null;
+  };
+
+  it("form layers: no room imports, through others, itself", () => {
+    const edges = imports.flatMap((one) => {
+      const [from, to] = [roomOf(one.file), roomOf(one.target)];
+      return from === null || to === null || from === to ? [] : [{ ...one, from, to }];
+    });
+    const graph = new Map<string, Set<string>>();
+    for (const { from, to } of edges) graph.set(from, (graph.get(from) ?? new Set()).add(to));
+    expect(graph.size).toBeGreaterThan(2);
+    const cycle = cyclesOf(graph)[0] ?? [];
+    expect(show(edges.filter(({ from, to }) => cycle.includes(from) && cycle.includes(to)))).toEqual([]);
+  });
+});
+
 /** The feature that keeps each table: the one that adds it to the type `Tables`. */
 const ownerOf = new Map<string, string>();
 for (const file of files.filter((name) => within(name, "src/server/")))

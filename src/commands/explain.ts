@@ -5,7 +5,7 @@ import { BaseCommand } from "../cli/base-command.ts";
 import { usage } from "../cli/errors.ts";
 import { args } from "../cli/flags.ts";
 import { type Explained, explain, findResource, type Resource, resources, usesOf } from "../cli/help/explain.ts";
-import { wholeConfig } from "../cli/run/main.ts";
+import { wholeConfig } from "../cli/run/config.ts";
 import { nearest } from "../text/nearest.ts";
 
 export default class Explain extends BaseCommand {

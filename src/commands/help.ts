@@ -1,7 +1,8 @@
 import * as Flags from "@oclif/core/flags";
 import { BaseCommand } from "../cli/base-command.ts";
 import { args, generalFlags } from "../cli/flags.ts";
-import { showHelp, wholeConfig } from "../cli/run/main.ts";
+import { showHelp } from "../cli/help/help.ts";
+import { wholeConfig } from "../cli/run/config.ts";
 
 export default class HelpCommand extends BaseCommand {
   static override summary = "Show help for a command or a topic.";

@@ -6,7 +6,7 @@ import { SignJWT } from "jose";
 import { afterEach, describe, expect, it } from "vitest";
 import { allEndpoints } from "../../src/api/all.ts";
 import { type AnyEndpoint, fullPath } from "../../src/api/endpoint.ts";
-import { isDestructive } from "../../src/cli/run/main.ts";
+import { isDestructive } from "../../src/cli/help/help.ts";
 import { sourceCommands } from "../../src/cli/run/source-config.ts";
 import type { Send } from "../../src/client/transport.ts";
 import { days, isoAt } from "../../src/server/core/clock.ts";

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { beforeAll, describe, expect, it } from "vitest";
 import { allEndpoints } from "../../src/api/all.ts";
 import type { AnyEndpoint } from "../../src/api/endpoint.ts";
-import { isDestructive } from "../../src/cli/run/main.ts";
+import { isDestructive } from "../../src/cli/help/help.ts";
 import { sourceCommands } from "../../src/cli/run/source-config.ts";
 import { build } from "../e2e/support/svc.ts";
 import { commandsOf, root } from "../support/cli.ts";

@@ -1,7 +1,7 @@
 // Settings of the server process, which the API cannot change: how the operator sets them.
 import type { Config } from "@oclif/core";
 import { type CliError, notFound } from "../errors.ts";
-import { wholeConfig } from "../run/main.ts";
+import { wholeConfig } from "../run/config.ts";
 
 /** The error for a path that names a setting of `svc serve`; null for any other path. */
 export async function operatorSetting(path: string, config: Config): Promise<CliError | null> {

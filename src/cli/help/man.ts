@@ -1,7 +1,7 @@
 // Manual pages in roff, generated from the help: one for svc, and one for each topic and top-level command.
 import type { Command } from "@oclif/core";
 import type { Config } from "@oclif/core/config";
-import { destructiveMark, destructiveText, isDestructive } from "../run/main.ts";
+import { destructiveMark, destructiveText, isDestructive } from "./help.ts";
 import { helpTopics, sharedFlagGroups as shared } from "./help-topics.ts";
 
 type Flag = Command.Loadable["flags"][string];

@@ -4,7 +4,7 @@ import { join, sep } from "node:path";
 import { pathToFileURL } from "node:url";
 import type { Command } from "@oclif/core";
 import { type Config, Plugin } from "@oclif/core/config";
-import { loadConfig } from "./main.ts";
+import { loadConfig } from "./config.ts";
 
 type CommandClass = Command.Class;
 export type ImportCommand = (file: string) => Promise<{ default: CommandClass }>;

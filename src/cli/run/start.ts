@@ -1,7 +1,8 @@
 // Runs a command line in a process: streams, exit code, and exit.
 
 import { keyringIsStuck } from "../auth/tokens.ts";
-import { main, runConfig } from "./main.ts";
+import { runConfig } from "./config.ts";
+import { main } from "./main.ts";
 
 export async function start(argv: string[], root: string, config = runConfig(root, argv)): Promise<void> {
   let unwritten: Error | null = null;

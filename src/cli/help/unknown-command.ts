@@ -1,0 +1,32 @@
+import type { Config } from "@oclif/core/config";
+import { toConfiguredId } from "@oclif/core/util/ids";
+import { nearest } from "../../text/nearest.ts";
+import { type CliError, usage } from "../errors.ts";
+import { helpTopics } from "./help-topics.ts";
+import { commandMeant } from "./suggest.ts";
+
+/** The error for words that are no command, with the command that they resemble. */
+export function unknownCommand(given: readonly string[], config: Config): CliError {
+  const flagAt = given.findIndex((word) => word.startsWith("-"));
+  const words = flagAt === -1 ? given : given.slice(0, flagAt);
+  const known = [
+    ...config.commands.filter(({ hidden }) => !hidden).map(({ id }) => id),
+    ...config.topics.map(({ name }) => name),
+    ...Object.keys(helpTopics),
+  ];
+  const names = known.map((name) => toConfiguredId(name, config));
+  if (words.length === 0) return usage(`unknown flag ${given[0]}`, `\`${config.bin} help\` lists the commands.`);
+  if (config.findTopic(words.join(":")))
+    return usage(
+      `unknown flag ${given[flagAt]}: ${config.bin} ${words.join(" ")} must be followed by a command`,
+      `\`${config.bin} help ${words.join(" ")}\` lists the commands.`,
+    );
+  let near = commandMeant(words, new Set(names));
+  // The words may include arguments: use the longest prefix that is close to a known command.
+  for (let count = words.length; count > 0 && !near; count--) near = nearest(words.slice(0, count).join(" "), names);
+  const topic = config.findTopic(words[0] ?? "") ? ` ${words[0]}` : "";
+  return usage(
+    `${words.join(" ")} is not a command of ${config.bin}`,
+    near ? `Did you mean \`${config.bin} ${near}\`?` : `\`${config.bin} help${topic}\` lists the commands.`,
+  );
+}

@@ -1,0 +1,50 @@
+// oclif's configuration: of the whole package, or of the one command that a command line names.
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { Config, Plugin } from "@oclif/core/config";
+import { settings } from "@oclif/core/settings";
+import { topics } from "../help/command-topics.ts";
+
+/** oclif's configuration of the package at `root`, without a search for other plugins, because there are none. */
+export async function loadConfig(root: string, plugin?: Plugin): Promise<Config> {
+  // With NODE_ENV=development or test, oclif would look for the TypeScript sources of the built files.
+  settings.enableAutoTranspile = false;
+  const own = plugin ?? new Plugin({ isRoot: true, root });
+  if (!plugin) await own.load();
+  own.pjson.oclif.topics = topics;
+  const config = await Config.load({ root, plugins: new Map([[own.name, own]]) });
+  // `svc --version` and `svc help` print the name of the command, not of the npm package.
+  config.userAgent = config.userAgent.replace(config.name, config.bin);
+  return config;
+}
+
+/**
+ * Like `loadConfig`, but with only the command that `argv` names, if it is one of the built commands. Only help and
+ * error messages need the whole manifest, which is half a megabyte.
+ */
+export async function runConfig(root: string, argv: readonly string[]): Promise<Config> {
+  const id = builtCommand(root, argv);
+  if (id === null) return loadConfig(root);
+  const plugin = new Plugin({ isRoot: true, root });
+  const relativePath = ["dist", "commands", ...`${id}.js`.split(":")];
+  // The command parses its arguments itself, so none are declared here.
+  const command = { id, strict: false, aliases: [], hiddenAliases: [], args: {}, flags: {}, isESM: true, relativePath };
+  Object.assign(plugin, { _manifest: async () => ({ commands: { [id]: command }, version: "" }) });
+  await plugin.load();
+  return loadConfig(root, plugin);
+}
+
+function builtCommand(root: string, argv: readonly string[]): string | null {
+  const end = argv.indexOf("--");
+  const own = end === -1 ? argv : argv.slice(0, end);
+  if (own.includes("--help") || own.includes("-h")) return null;
+  const stop = own.findIndex((word) => !/^[a-z][a-z-]*$/.test(word));
+  for (let words = own.slice(0, stop === -1 ? own.length : stop); words.length > 0; words = words.slice(0, -1))
+    if (words[0] !== "help" && existsSync(join(root, "dist", "commands", `${join(...words)}.js`)))
+      return words.join(":");
+  return null;
+}
+
+/** The configuration with all commands, for code that lists or searches them. */
+export const wholeConfig = async (config: Config): Promise<Config> =>
+  config.commands.length > 1 ? config : loadConfig(config.root);
