@@ -13,6 +13,13 @@ export const placeFlags = {
   }),
 };
 
+export const blobsFlag = {
+  "blobs-url": Flags.string({
+    summary: "Bucket of uploaded files (s3://...), if the server uses one. Env: SVC_BLOBS_URL.",
+    helpValue: "URL",
+  }),
+};
+
 export abstract class DataCommand extends BaseCommand {
   /** The data directory from the flags or the environment. */
   protected dataDir(flags: { "data-dir"?: string | undefined }): string {
@@ -24,6 +31,11 @@ export abstract class DataCommand extends BaseCommand {
     if (flags["database-url"] !== undefined) return flags["database-url"];
     if (flags["data-dir"] !== undefined) return flags["data-dir"];
     return this.io.env.SVC_DATABASE_URL || this.dataDir(flags);
+  }
+
+  /** The bucket of the blobs from the flags or the environment; undefined: the folder in the data directory. */
+  protected blobs(flags: { "blobs-url"?: string | undefined }): string | undefined {
+    return flags["blobs-url"] ?? (this.io.env.SVC_BLOBS_URL || undefined);
   }
 
   /** A Postgres URL without its password, for messages. */

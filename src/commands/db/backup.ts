@@ -1,18 +1,23 @@
 import * as Args from "@oclif/core/args";
-import { DataCommand, placeFlags } from "../../cli/data-command.ts";
+import { blobsFlag, DataCommand, placeFlags } from "../../cli/data-command.ts";
 import { backupData } from "../../server/data/tools.ts";
 
 export default class DbBackup extends DataCommand {
   static override summary = "Back up everything that is stored to one file.";
   static override description =
-    "Secrets stay encrypted: store a copy of the server key (server.key in the data directory, or SVC_SERVER_PRIVATE_KEY) separately, because a restore needs both. A backup can be made while servers run, with the embedded store too: the file is a consistent snapshot.";
+    "The file contains all rows and all uploaded files, from the data directory or the bucket. Secrets stay encrypted: store a copy of the server key (server.key in the data directory, or SVC_SERVER_PRIVATE_KEY) separately, because a restore needs both. A backup can be made while servers run, with the embedded store too: the file is a consistent snapshot.";
   static override examples = ["<%= config.bin %> <%= command.id %> svc-backup.gz --data-dir ./data"];
   static override args = { file: Args.string({ required: true, description: "file to write" }) };
-  static override flags = { ...placeFlags };
+  static override flags = { ...placeFlags, ...blobsFlag };
 
   async run(): Promise<void> {
     const { args, flags } = await this.parse(DbBackup);
-    const where = { place: this.place(flags), dataDir: this.dataDir(flags), env: this.io.env };
+    const where = {
+      place: this.place(flags),
+      dataDir: this.dataDir(flags),
+      blobs: this.blobs(flags),
+      env: this.io.env,
+    };
     const progress = this.progress("reading ...");
     const made = await backupData(where, args.file, ({ table, rows, total }) =>
       progress.update(`${table}: ${rows}/${total}`),

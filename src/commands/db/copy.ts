@@ -1,17 +1,32 @@
+import { join } from "node:path";
 import * as Flags from "@oclif/core/flags";
 import { DataCommand } from "../../cli/data-command.ts";
-import { CliError } from "../../cli/errors.ts";
+import { CliError, usage } from "../../cli/errors.ts";
 import { dryRunFlag } from "../../cli/flags.ts";
-import { checkCopy, copyData } from "../../server/data/tools.ts";
+import { plural } from "../../cli/output/text.ts";
+import { isUrl } from "../../server/data/places.ts";
+import { checkBlobCopy, checkCopy, copyData, copyOnlyBlobs } from "../../server/data/tools.ts";
 
 export default class DbCopy extends DataCommand {
   static override summary = "Copy everything that is stored to an empty store, and verify the copy.";
   static override description =
-    "Source and target are a data directory or a postgres:// URL. Counts and checksums of every table are compared afterwards. Blobs and the server key stay in the data directory: run the server with the same --data-dir.";
-  static override examples = ["<%= config.bin %> <%= command.id %> --from ./data --to postgres://svc@db/svc"];
+    "Source and target are a data directory or a postgres:// URL. Counts and checksums of every table are compared afterwards. Uploaded files are " +
+    "copied too, and each copy is read back and compared: from the folder blobs of the source's data directory to that of the target, or between the " +
+    "folders and buckets that --from-blobs and --to-blobs name. To a database without --to-blobs they stay where they are. With only --from-blobs and " +
+    "--to-blobs, files alone are copied; such a copy can be repeated. The server key stays in the data directory: run the server with the same --data-dir.";
+  static override examples = [
+    "<%= config.bin %> <%= command.id %> --from ./data --to postgres://svc@db/svc",
+    "<%= config.bin %> <%= command.id %> --from-blobs ./data/blobs --to-blobs 's3://bucket/svc?endpoint=https://s3.example.com'",
+  ];
   static override flags = {
-    from: Flags.string({ required: true, summary: "The store to read.", helpValue: "DIR|URL" }),
-    to: Flags.string({ required: true, summary: "The store to write; must be empty.", helpValue: "DIR|URL" }),
+    from: Flags.string({ summary: "The store to read.", helpValue: "DIR|URL", dependsOn: ["to"] }),
+    to: Flags.string({ summary: "The store to write; must be empty.", helpValue: "DIR|URL", dependsOn: ["from"] }),
+    "from-blobs": Flags.string({
+      summary: "Folder or s3:// URL to read uploaded files from.",
+      helpValue: "DIR|URL",
+      dependsOn: ["to-blobs"],
+    }),
+    "to-blobs": Flags.string({ summary: "Folder or s3:// URL to write uploaded files to.", helpValue: "DIR|URL" }),
     "data-dir": Flags.string({
       summary: "Directory of the server key, if --from is a database. Env: SVC_DATA_DIR.",
       helpValue: "DIR",
@@ -21,24 +36,58 @@ export default class DbCopy extends DataCommand {
 
   async run(): Promise<void> {
     const { flags } = await this.parse(DbCopy);
-    const rest = { dataDir: this.dataDir(flags), env: this.io.env };
-    const from = { place: flags.from, ...rest };
-    const to = { place: flags.to, ...rest };
+    const { from: fromStore, to: toStore, "from-blobs": fromBlobs, "to-blobs": toBlobs } = flags;
+    if (fromStore === undefined || toStore === undefined) {
+      if (fromBlobs === undefined || toBlobs === undefined)
+        throw usage("nothing is named that is to be copied", "Give --from and --to, or --from-blobs and --to-blobs.");
+      return this.copyFiles(fromBlobs, toBlobs, flags["dry-run"]);
+    }
+    const dataDir = this.dataDir(flags);
+    const folderOf = (place: string) => join(isUrl(place) ? dataDir : place, "blobs");
+    const source = fromBlobs ?? folderOf(fromStore);
+    const target = toBlobs ?? (isUrl(toStore) ? source : folderOf(toStore));
+    const from = { place: fromStore, blobs: source, dataDir, env: this.io.env };
+    const to = { place: toStore, blobs: target, dataDir, env: this.io.env };
     if (flags["dry-run"]) {
-      const { tables, problems } = await checkCopy(from, to);
+      const { tables, problems, blobs } = await checkCopy(from, to);
       const rows = tables.reduce((sum, table) => sum + table.rows, 0);
       for (const problem of problems) this.note(problem);
-      if (problems.length > 0)
-        throw new CliError("failed", `${this.named(flags.from)} has ${problems.length} problems`);
-      return this.report(`would copy ${rows} rows in ${tables.length} tables`, { rows, tables: tables.length });
+      if (problems.length > 0) throw new CliError("failed", `${this.named(fromStore)} has ${problems.length} problems`);
+      const files = blobs === 0 ? "" : ` and ${plural(blobs, "file")}`;
+      return this.report(`would copy ${rows} rows in ${tables.length} tables${files}`, {
+        rows,
+        tables: tables.length,
+        blobs,
+      });
     }
     const progress = this.progress("reading ...");
-    const made = await copyData(from, to, ({ table, rows, total, phase }) =>
-      progress.update(`${phase} ${table}: ${rows}/${total}`),
+    const made = await copyData(
+      from,
+      to,
+      ({ table, rows, total, phase }) => progress.update(`${phase} ${table}: ${rows}/${total}`),
+      ({ key, blobs }) => progress.update(`file ${blobs + 1}: ${key}`),
     ).finally(() => progress.done());
+    const files = made.blobs === 0 ? "" : `, and ${plural(made.blobs, "file")}`;
+    const start = `svc serve ${isUrl(toStore) ? "--database-url" : "--data-dir"} ${this.named(toStore)}`;
+    const bucket = isBucket(target) ? ` --blobs-url '${target}'` : "";
     await this.report(
-      `${made.rows} rows in ${made.tables} tables copied and verified; start the server with: svc serve ${flags.to.startsWith("postgres") ? "--database-url" : "--data-dir"} ${this.named(flags.to)}`,
+      `${made.rows} rows in ${made.tables} tables copied and verified${files}; start the server with: ${start}${bucket}`,
       made,
     );
   }
+
+  private async copyFiles(from: string, to: string, isTrial: boolean): Promise<void> {
+    if (isTrial) {
+      const blobs = await checkBlobCopy(from, this.io.env);
+      return this.report(`would copy ${plural(blobs, "file")}`, { blobs });
+    }
+    const progress = this.progress("reading ...");
+    const made = await copyOnlyBlobs(from, to, this.io.env, ({ key, blobs }) =>
+      progress.update(`file ${blobs + 1}: ${key}`),
+    ).finally(() => progress.done());
+    const present = made.present === 0 ? "" : `, ${made.present} were there already`;
+    await this.report(`${plural(made.blobs, "file")} copied and verified${present}`, made);
+  }
 }
+
+const isBucket = (place: string): boolean => place.startsWith("s3://");

@@ -1,5 +1,5 @@
 import * as Args from "@oclif/core/args";
-import { DataCommand, placeFlags } from "../../cli/data-command.ts";
+import { blobsFlag, DataCommand, placeFlags } from "../../cli/data-command.ts";
 import { failed } from "../../cli/errors.ts";
 import { readSecret, readText, secretFlags } from "../../cli/files/input.ts";
 import { dryRunFlag } from "../../cli/flags.ts";
@@ -18,13 +18,19 @@ export default class DbRestore extends DataCommand {
   static override args = { file: Args.string({ required: true, description: "file made by db backup" }) };
   static override flags = {
     ...placeFlags,
+    ...blobsFlag,
     ...secretFlags("server-key", "the server key that the backup was made with"),
     ...dryRunFlag,
   };
 
   async run(): Promise<void> {
     const { args, flags } = await this.parse(DbRestore);
-    const place = { place: this.place(flags), dataDir: this.dataDir(flags), env: this.io.env };
+    const place = {
+      place: this.place(flags),
+      dataDir: this.dataDir(flags),
+      blobs: this.blobs(flags),
+      env: this.io.env,
+    };
     const given = await readSecret(this.io, flags, "server-key");
     const text = given ?? (await this.askForKey(place, args.file));
     const where = text === undefined ? place : { ...place, key: readServerKey(text, "the server key") };

@@ -154,6 +154,6 @@ export const missingBlock = (block: number): ApiError =>
       name: "base",
       reason:
         `block ${block} of the carve cannot be read: this server does not have the file. Servers with one database must share the ` +
-        "folder blobs of their data directories; or ask the server that received the carve",
+        "folder blobs of their data directories, or use a bucket (--blobs-url); or ask the server that received the carve",
     },
   ]);

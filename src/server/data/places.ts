@@ -1,21 +1,24 @@
 // Locations of data as the `db` commands accept them: a data directory, or a postgres:// URL.
 import { access } from "node:fs/promises";
-import { join } from "node:path";
+import { join, resolve } from "node:path";
 import type { Logger } from "pino";
 import { bringServerKey, findServerKey, markKeyUsed } from "../core/security/server-key.ts";
 import { BadSetting } from "../core/security/tls.ts";
 import { readSettings } from "../core/settings/sources.ts";
 import type { ServerStore } from "../core/tables.ts";
 import type { Blobs } from "../store/blobs/blobs.ts";
+import { isBucketUrl } from "../store/blobs/bucket-url.ts";
 import { fileBlobs } from "../store/blobs/files.ts";
 import { type Cipher, createCipher } from "../store/cipher.ts";
-import { openPlace, schemaOf, serverKeyFor } from "./open.ts";
+import { openCheckedBlobs, openPlace, schemaOf, serverKeyFor } from "./open.ts";
 
 export interface PlaceOptions {
   /** A directory, or a postgres:// URL. */
   readonly place: string;
   /** Directory of the blobs and the server key if the place is a database. */
   readonly dataDir: string;
+  /** An s3:// URL or a folder; default: the folder blobs in the data directory. */
+  readonly blobs?: string | undefined;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly log: Logger;
   /** The key of another place, to encrypt with the same key. */
@@ -75,11 +78,34 @@ export async function openDataPlace(options: PlaceOptions): Promise<OpenedPlace>
     beside: options.beside ?? false,
   });
   if (!options.beside) await markKeyUsed(dataDir);
-  return { store, blobs: fileBlobs(join(dataDir, "blobs")), cipher, key };
+  try {
+    const blobs = await openBlobsAt(options.blobs ?? join(dataDir, "blobs"), env);
+    return { store, blobs, cipher, key };
+  } catch (error) {
+    await store.close();
+    throw error;
+  }
+}
+
+/** An s3:// URL, or a folder. */
+export async function openBlobsAt(place: string, env: PlaceOptions["env"]): Promise<Blobs> {
+  if (!isBucketUrl(place)) return fileBlobs(resolve(place));
+  const { SVC_BLOBS_ACCESS_KEY_ID, SVC_BLOBS_SECRET_ACCESS_KEY } = env;
+  return openCheckedBlobs(
+    readSettings({ flags: { blobs_url: place }, env: { SVC_BLOBS_ACCESS_KEY_ID, SVC_BLOBS_SECRET_ACCESS_KEY } }),
+  );
 }
 
 /** SVC_* variables for the location of the data must not override the place that was passed to the command. */
 const onlyKey = (env: PlaceOptions["env"]) => ({ SVC_SERVER_PRIVATE_KEY: env.SVC_SERVER_PRIVATE_KEY });
+
+/** Throws if the folder of the blobs does not exist, which may be a misspelling. */
+export async function mustBePlace(blobs: string): Promise<void> {
+  if (isBucketUrl(blobs)) return;
+  await access(blobs).catch(() => {
+    throw new BadSetting(`${blobs}: there is no such folder`);
+  });
+}
 
 async function mustExist(dir: string): Promise<void> {
   await access(dir).catch(() => {

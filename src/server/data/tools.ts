@@ -1,25 +1,39 @@
 // Implementation of the `db` commands, including opening and closing of the stores.
+import { join } from "node:path";
 import { verifyChain } from "../activities/verify.ts";
 import { systemClock } from "../core/clock.ts";
 import { service } from "../core/context.ts";
 import { createLog } from "../core/logging/log.ts";
 import { bringServerKey } from "../core/security/server-key.ts";
 import type { Tables } from "../core/tables.ts";
+import type { Blobs } from "../store/blobs/blobs.ts";
 import { createCipher, WrongKey } from "../store/cipher.ts";
 import { secretColumns } from "../store/key-rotation.ts";
 import { eq, isNull, not } from "../store/query.ts";
 import { backup } from "../store/tools/backup.ts";
 import { type CheckResult, checkStore } from "../store/tools/check.ts";
 import { copyStore, type Progress, requireEmpty } from "../store/tools/copy.ts";
+import { type BlobsCopied, type CopyBlobsOptions, copyBlobs } from "../store/tools/copy-blobs.ts";
 import { readHead, restore, verifyBackup } from "../store/tools/restore.ts";
 import { recordEdit } from "../users/edits.ts";
 import { activityRequests } from "../webhooks/activities.ts";
-import { isFilled, isUrl, knownKey, type OpenedPlace, openDataPlace, type PlaceOptions, pendingAt } from "./places.ts";
+import {
+  isFilled,
+  isUrl,
+  knownKey,
+  mustBePlace,
+  type OpenedPlace,
+  openBlobsAt,
+  openDataPlace,
+  type PlaceOptions,
+  pendingAt,
+} from "./places.ts";
 import { type KeyRotated, type RotateKey, rotateKey } from "./rotate-key.ts";
 import { tables } from "./tables.ts";
 
-type Where = Pick<PlaceOptions, "place" | "dataDir" | "env">;
+type Where = Pick<PlaceOptions, "place" | "dataDir" | "blobs" | "env">;
 type OnProgress = (progress: Progress) => void;
+type OnBlob = NonNullable<CopyBlobsOptions["onProgress"]>;
 
 const log = () => createLog({ level: "warn", format: "auto" });
 
@@ -28,6 +42,7 @@ async function using<R>(options: Omit<PlaceOptions, "log">, work: (opened: Opene
   try {
     return await work(opened);
   } finally {
+    await opened.blobs.close();
     await opened.store.close();
   }
 }
@@ -125,23 +140,59 @@ export async function checkRestore(
 }
 
 /** Runs all checks of a copy and returns what it would copy. The target is only read. */
-export const checkCopy = (from: Where, to: Where): Promise<CheckResult> =>
-  using(from, async ({ store, key }) => {
+export const checkCopy = (from: Where, to: Where): Promise<CheckResult & { blobs: number }> =>
+  using(from, async ({ store, key, blobs }) => {
     await mustBeEmpty({ ...to, key });
-    return checkStore(store);
+    const target = await openBlobsAt(to.blobs ?? join(to.dataDir, "blobs"), to.env);
+    const isSamePlace = blobs.place === target.place;
+    await target.close();
+    return { ...(await checkStore(store)), blobs: isSamePlace ? 0 : await countBlobs(blobs) };
   });
+
+async function countBlobs(blobs: Blobs): Promise<number> {
+  let count = 0;
+  for await (const _ of blobs.list()) count++;
+  return count;
+}
 
 async function mustBeEmpty(where: Where & { key?: Uint8Array }): Promise<void> {
   if (await isFilled(where.place)) await using(where, ({ store }) => requireEmpty(store));
 }
 
-/**
- * Copies rows to another place, with secrets encrypted with the source's key. Blobs are not copied: they stay in the
- * data directory.
- */
-export const copyData = (from: Where, to: Where, onProgress: OnProgress) =>
+/** Copies blobs and rows to another place, with secrets encrypted with the source's key. */
+export const copyData = (from: Where, to: Where, onProgress: OnProgress, onBlob: OnBlob) =>
   using(from, (source) =>
-    using({ ...to, key: source.key, create: true, migrate: true }, (target) =>
-      copyStore(source.store, target.store, { onProgress }),
-    ),
+    using({ ...to, key: source.key, create: true, migrate: true }, async (target) => {
+      await requireEmpty(target.store);
+      // First the blobs: rows that refer to missing blobs would be worse than blobs without rows.
+      const blobs = await copyUnlessSame(source.blobs, target.blobs, onBlob);
+      return { ...(await copyStore(source.store, target.store, { onProgress })), ...blobs };
+    }),
   );
+
+/** Copies only blobs, between folders and buckets. */
+export async function copyOnlyBlobs(from: string, to: string, env: Where["env"], onBlob: OnBlob): Promise<BlobsCopied> {
+  await mustBePlace(from);
+  const source = await openBlobsAt(from, env);
+  try {
+    const target = await openBlobsAt(to, env);
+    try {
+      return await copyUnlessSame(source, target, onBlob);
+    } finally {
+      await target.close();
+    }
+  } finally {
+    await source.close();
+  }
+}
+
+/** Returns how many blobs would be copied. */
+export async function checkBlobCopy(from: string, env: Where["env"]): Promise<number> {
+  await mustBePlace(from);
+  const source = await openBlobsAt(from, env);
+  return countBlobs(source).finally(() => source.close());
+}
+
+async function copyUnlessSame(from: Blobs, to: Blobs, onProgress: OnBlob): Promise<BlobsCopied> {
+  return from.place === to.place ? { blobs: 0, present: 0 } : copyBlobs(from, to, { onProgress });
+}

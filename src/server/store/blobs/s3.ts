@@ -78,19 +78,25 @@ export function s3Blobs(options: BucketOptions): Blobs {
     requestChecksumCalculation: "WHEN_REQUIRED",
     responseChecksumValidation: "WHEN_REQUIRED",
   });
+  const known = { problem: null as string | null, at: performance.now(), isChecking: false };
+  const failed = (error: unknown): Error => {
+    // The next call of `problem` finds out whether it lasts.
+    known.at = Number.NEGATIVE_INFINITY;
+    return explained(error, place);
+  };
   const where = (key: string) => ({ Bucket: bucket, Key: prefix + key });
   const within = (milliseconds: number) => ({ abortSignal: AbortSignal.timeout(milliseconds) });
   const soon = () => within(limits.answerMs);
   const forBytes = (bytes: number) => within(limits.answerMs + Math.ceil((bytes / SLOWEST) * 1_000));
   const asked = <R>(work: Promise<R>): Promise<R> =>
     work.catch((error: unknown) => {
-      throw explained(error, place);
+      throw failed(error);
     });
 
   const headOf = (key: string) =>
     client.send(new HeadObjectCommand(where(key)), soon()).catch((error: unknown) => {
       if (statusOf(error) === 404) return null;
-      throw explained(error, place);
+      throw failed(error);
     });
 
   async function putWhole(key: string, bytes: Uint8Array): Promise<void> {
@@ -121,7 +127,7 @@ export function s3Blobs(options: BucketOptions): Blobs {
         } catch (error) {
           // An earlier attempt, whose answer was lost, may have succeeded.
           if (nameOf(error) === "NoSuchUpload" && (await headOf(key))?.Metadata?.[UPLOAD_ID] === mark) return;
-          throw explained(error, place);
+          throw failed(error);
         }
       },
       /** If this fails, the upload is removed by `removeUnfinished`. */
@@ -144,7 +150,7 @@ export function s3Blobs(options: BucketOptions): Blobs {
     } catch (error) {
       if (statusOf(error) === 416) return null;
       if (nameOf(error) === "NoSuchKey" || nameOf(error) === "NotFound") throw new NoSuchBlob(key);
-      throw explained(error, place);
+      throw failed(error);
     }
   }
 
@@ -165,9 +171,9 @@ export function s3Blobs(options: BucketOptions): Blobs {
           throw new Error(`the content ended after ${done} of ${first.size} bytes`);
         } catch (error) {
           current.destroy();
-          if (resumes++ >= MAX_RESUMES || first.etag === undefined) throw explained(error, place);
+          if (resumes++ >= MAX_RESUMES || first.etag === undefined) throw failed(error);
           const rest = await open(key, { start: start + done, end: start + first.size - 1 }, first.etag);
-          if (rest === null || rest.etag !== first.etag) throw explained(error, place);
+          if (rest === null || rest.etag !== first.etag) throw failed(error);
           current = rest.content;
         }
       }
@@ -177,7 +183,6 @@ export function s3Blobs(options: BucketOptions): Blobs {
     return stream;
   }
 
-  const known = { problem: null as string | null, at: performance.now(), isChecking: false };
   async function check(): Promise<void> {
     try {
       const list = { Bucket: bucket, Prefix: prefix, MaxKeys: 1 };
@@ -287,7 +292,7 @@ export function s3Blobs(options: BucketOptions): Blobs {
         const page = await client.send(request, soon()).catch((error: unknown) => {
           // Such servers end uploads by rules of their own.
           if (statusOf(error) === 501) return null;
-          throw explained(error, place);
+          throw failed(error);
         });
         for (const { Key = "", UploadId, Initiated } of page?.Uploads ?? []) {
           if (!isKey(Key.slice(prefix.length)) || Initiated === undefined || Initiated >= before) continue;
