@@ -8,6 +8,7 @@ import { createConfigReader } from "../src/server/app-config/service.ts";
 import type { Services } from "../src/server/core/context.ts";
 import { createMetrics } from "../src/server/core/logging/metrics.ts";
 import { systemRandom, tokenHash } from "../src/server/core/random.ts";
+import { withRunning } from "../src/server/core/running.ts";
 import { Settings } from "../src/server/core/settings/settings.ts";
 import { tables } from "../src/server/data/tables.ts";
 import { extensions } from "../src/server/extensions.ts";
@@ -59,7 +60,7 @@ async function open(dir: string, url: string | null): Promise<Bench & { close():
       ? await openLowdb({ tables, dir: join(dir, "db"), cipher, log })
       : await openPostgres({ tables, url, cipher, log, create: true, poolSize: 10 });
   const clock = new MovedClock();
-  const services: Services = {
+  const services = withRunning({
     settings: Settings.parse({ data_dir: dir, result_log: "none", status_log: "none", max_jitter_percent: 0 }),
     store,
     blobs: fileBlobs(join(dir, "blobs")),
@@ -72,7 +73,7 @@ async function open(dir: string, url: string | null): Promise<Bench & { close():
     setupToken: "",
     extensions,
     dryRun: null,
-  };
+  });
   const features = await startFeatures(services);
   return {
     services,

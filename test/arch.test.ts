@@ -123,6 +123,22 @@ describe("imports", () => {
     expect(show(upward("src/server/core/", "src/server/store/"))).toEqual([]);
   });
 
+  it("keeps what a server remembers in its running parts: no file of the server has a memory of its own", () => {
+    // Forbidden at the top level of a file: `new WeakMap` and `new WeakSet`, and maps and sets that start empty. Two
+    // servers in one process would share them, and nothing would stop what they hold. The way is `core/running.ts`;
+    // `core/memo.ts` keeps what depends on an immutable value alone, and detail-queries.ts the queries of each version.
+    const memos = ["src/server/core/memo.ts", "src/server/agent/inventory/detail-queries.ts"];
+    const memories = files
+      .filter((file) => within(file, "src/server/") && !within(file, ...memos))
+      .flatMap((file) =>
+        readFileSync(join(root, file), "utf8")
+          .split("\n")
+          .filter((line) => /^(export )?(const|let) .*(\bnew Weak(Map|Set)\b|= new (Map|Set)(<.*>)?\(\);)/.test(line))
+          .map((line) => `${file}: ${line}`),
+      );
+    expect(memories.filter((one) => !/: Readonly(Map|Set)</.test(one))).toEqual([]);
+  });
+
   it("reads the environment in one place", () => {
     // An assignment reads nothing: one library has a switch that is a variable.
     const readers = files.filter(

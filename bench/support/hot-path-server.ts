@@ -9,9 +9,10 @@ import { pino } from "pino";
 import { agentHandler } from "../../src/server/agent/http/node-handler.ts";
 import { createConfigReader, setConfig } from "../../src/server/app-config/service.ts";
 import { systemClock } from "../../src/server/core/clock.ts";
-import { type Services, serviceContext } from "../../src/server/core/context.ts";
+import { serviceContext } from "../../src/server/core/context.ts";
 import { createMetrics } from "../../src/server/core/logging/metrics.ts";
 import { systemRandom, tokenHash } from "../../src/server/core/random.ts";
+import { withRunning } from "../../src/server/core/running.ts";
 import { Settings } from "../../src/server/core/settings/settings.ts";
 import { tables } from "../../src/server/data/tables.ts";
 import { extensions } from "../../src/server/extensions.ts";
@@ -39,7 +40,7 @@ async function agents(hosts: number): Promise<{ handler: RequestListener; keys: 
   process.on("exit", () => rmSync(dir, { recursive: true, force: true }));
   const log = pino({ level: "warn" });
   const store = await openLowdb({ tables, dir: join(dir, "db"), cipher: createCipher(Buffer.alloc(32, 7)), log });
-  const services: Services = {
+  const services = withRunning({
     settings: Settings.parse({ data_dir: dir }),
     store,
     blobs: fileBlobs(join(dir, "blobs")),
@@ -52,7 +53,7 @@ async function agents(hosts: number): Promise<{ handler: RequestListener; keys: 
     setupToken: "",
     extensions,
     dryRun: null,
-  };
+  });
   await setConfig(serviceContext(services), { agent_options: agentOptions });
   const { agent } = await startFeatures(services);
   const secret = "benchmark-enroll-secret";

@@ -240,7 +240,7 @@ function rawInput(event: H3Event, endpoint: AnyEndpoint, from: BodySource): RawI
 
 /** The memory budget that the request's body counts against. */
 function bodySource(ctx: Context): BodySource {
-  const room = bodyRoom(ctx);
+  const room = ctx.running.of(bodyRoom);
   if (ctx.user.kind === "user") return { room, sender: { trust: "proved", name: `user ${ctx.user.id}` } };
   if (ctx.host) return { room, sender: { trust: "proved", name: `host ${ctx.host.id}` } };
   return { room, sender: room.byAddress(ctx.address) };
@@ -282,8 +282,8 @@ const baseHeaders = (requestId: string, services: Services): Record<string, stri
 });
 
 /** Configuration problems of this server for `svc doctor`, sent to signed-in users with a global role. */
-const warnings = ({ user, settings }: Context): Record<string, string> =>
-  user.global_role !== null && hasUntrustedProxy(settings) ? { "x-svc-warning": UNTRUSTED_PROXY } : {};
+const warnings = (ctx: Context): Record<string, string> =>
+  ctx.user.global_role !== null && hasUntrustedProxy(ctx) ? { "x-svc-warning": UNTRUSTED_PROXY } : {};
 
 /**
  * Renders all errors. Anything but an `ApiError` becomes a 500 whose cause is only logged, under the reply's uuid.

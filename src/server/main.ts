@@ -5,7 +5,7 @@ import { monitorEventLoopDelay } from "node:perf_hooks";
 import { toNodeHandler } from "h3/node";
 import type { Logger } from "pino";
 import { Counter, collectDefaultMetrics, Gauge } from "prom-client";
-import { feedOf } from "./activity-feed/feed.ts";
+import { activityFeed } from "./activity-feed/feed.ts";
 import { agentHandler } from "./agent/http/node-handler.ts";
 import { createApp } from "./app.ts";
 import { createConfigReader } from "./app-config/service.ts";
@@ -19,6 +19,7 @@ import { closeWhenUnread } from "./core/http/unread-bodies.ts";
 import { stderrSink } from "./core/logging/log-sink.ts";
 import { createMetrics, type Metrics } from "./core/logging/metrics.ts";
 import { systemRandom } from "./core/random.ts";
+import { withRunning } from "./core/running.ts";
 import { readLicense } from "./core/security/license.ts";
 import { loadTls } from "./core/security/tls.ts";
 import type { Settings } from "./core/settings/settings.ts";
@@ -27,7 +28,7 @@ import { openCheckedBlobs, openStore } from "./data/open.ts";
 import { extensions } from "./extensions.ts";
 import { startFeatures } from "./features.ts";
 import { withGetBody } from "./live-queries/get-body.ts";
-import { liveOf } from "./live-queries/hub.ts";
+import { liveQueries } from "./live-queries/hub.ts";
 import { createSockets } from "./live-queries/socket.ts";
 import { chooseAddress, type Listening, listen } from "./process/listen.ts";
 import { timed } from "./store/timed.ts";
@@ -69,7 +70,7 @@ export async function startServer(settings: Settings, log: Logger, options: Star
     exposeStore(metrics, opened);
     undo.push(exposeStalls(metrics));
     const store = timed(opened, metrics.storeSeconds);
-    const services: Services = {
+    const services = withRunning({
       settings,
       store,
       blobs,
@@ -82,10 +83,13 @@ export async function startServer(settings: Settings, log: Logger, options: Star
       setupToken: systemRandom.token(24),
       extensions,
       dryRun: null,
-    };
+    });
     const features = await startFeatures(services);
     undo.unshift(() => features.stop());
-    const app = withGetBody(toNodeHandler(createApp(services, features)) as RequestListener, bodyRoom(services));
+    const app = withGetBody(
+      toNodeHandler(createApp(services, features)) as RequestListener,
+      services.running.of(bodyRoom),
+    );
     const sockets = createSockets(services);
     const agents = agentHandler(features.agent, services);
     const handler = (req: IncomingMessage, res: ServerResponse) => {
@@ -123,8 +127,8 @@ export async function startServer(settings: Settings, log: Logger, options: Star
         limitMs: settings.shutdown_timeout,
         hurry,
         endStreams() {
-          liveOf(services).endStreams();
-          feedOf(services).endStreams();
+          services.running.of(liveQueries).endStreams();
+          services.running.of(activityFeed).endStreams();
           sockets.close();
         },
       });

@@ -3,6 +3,7 @@ import { startApp, type TestApp } from "../support/app.ts";
 import { bothEngines, rulesEngines } from "../support/engines.ts";
 import { makeHost, makeTeam } from "../support/make.ts";
 import { agentCall } from "../support/managed.ts";
+import { startAgentSide } from "../support/running.ts";
 import { enroll, enrollment, makeSecret, SECRET, type Send, throughApp } from "./agents.ts";
 
 const ENROLL = "/api/v1/qengine/enroll";
@@ -82,8 +83,7 @@ describe.each(bothEngines)("enrollment on %s", (engine) => {
   test("the license's number of devices limits only new hosts", async () => {
     Object.assign(t.services.license, { device_count: 2 });
     await t.agent.stop();
-    const { startAgent } = await import("../../src/server/agent/start.ts");
-    const agent = await startAgent(t.services);
+    const { agent, stop } = await startAgentSide(t.services);
     const ask = async (host_identifier: string) =>
       JSON.parse(
         (
@@ -99,7 +99,7 @@ describe.each(bothEngines)("enrollment on %s", (engine) => {
     expect(replies.find(({ error }) => error).error).toContain("maximum number of hosts reached: 2");
     expect(await t.store.hosts.count()).toBe(2);
     expect((await ask((await host()).identifier)).node_key).toBeDefined();
-    await agent.stop();
+    await stop();
   });
 
   test("many concurrent enrollments: one row per identifier, and the last key of each works", async () => {

@@ -2,8 +2,9 @@ import { beforeEach, describe, expect, test } from "vitest";
 import { LABEL_PREFIX } from "../../src/server/agent-protocol/names.ts";
 import { createConfigReader } from "../../src/server/app-config/service.ts";
 import { serviceContext } from "../../src/server/core/context.ts";
+import { withRunning } from "../../src/server/core/running.ts";
 import { tables } from "../../src/server/data/tables.ts";
-import { labelCounts, startLabelCounts } from "../../src/server/labels/counts.ts";
+import { labelCounts, memberCounts } from "../../src/server/labels/counts.ts";
 import { createCipher } from "../../src/server/store/cipher.ts";
 import { openPostgres } from "../../src/server/store/postgres/open.ts";
 import { eq, everything } from "../../src/server/store/query.ts";
@@ -213,8 +214,8 @@ test("the counts of a second server follow the results that the first one receiv
     create: true,
     poolSize: 2,
   });
-  const services = { ...t.services, store, config: await createConfigReader(store) };
-  const counts = await startLabelCounts(services);
+  const services = withRunning({ ...t.services, store, config: await createConfigReader(store) });
+  await services.running.start(services, memberCounts);
   try {
     const { id } = await create(t, { name: "shared", query: "SELECT 1" });
     const there = async () => (await labelCounts(serviceContext(services))).get(id) ?? 0;
@@ -225,7 +226,7 @@ test("the counts of a second server follow the results that the first one receiv
     await t.delete(`/hosts/${(await t.store.hosts.list())[0]!.id}`);
     await expect.poll(there).toBe(0);
   } finally {
-    await counts.stop();
+    await services.running.stop();
     await store.close();
   }
 });

@@ -1,8 +1,10 @@
 // Managed agents that use another server than the administrator, on one database.
+
 import { expect, it } from "vitest";
 import { createConfigReader } from "../../src/server/app-config/service.ts";
+import { withRunning } from "../../src/server/core/running.ts";
 import { tables } from "../../src/server/data/tables.ts";
-import { type ManagedAgents, startManagedAgents } from "../../src/server/managed-agent/agents.ts";
+import { type ManagedAgents, managedAgents } from "../../src/server/managed-agent/agents.ts";
 import { createCipher } from "../../src/server/store/cipher.ts";
 import { openPostgres } from "../../src/server/store/postgres/open.ts";
 import { startApp, type TestApp } from "../support/app.ts";
@@ -14,7 +16,8 @@ async function second(t: TestApp): Promise<ManagedAgents & { close(): Promise<vo
   const cipher = createCipher(Buffer.alloc(32, 7));
   const url = t.databaseUrl!;
   const store = await openPostgres({ tables, url, cipher, log: t.services.log, create: true, poolSize: 4 });
-  const agents = await startManagedAgents({ ...t.services, store, config: await createConfigReader(store) });
+  const services = withRunning({ ...t.services, store, config: await createConfigReader(store) });
+  const agents = await services.running.start(services, managedAgents);
   return {
     ...agents,
     async close() {

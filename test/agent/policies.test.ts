@@ -1,17 +1,19 @@
 // Policies as agents get them and report results: agent protocol section 6, part C, decisions 30 and 32.
+
 import { beforeEach, describe, expect, test } from "vitest";
 import type { HostPolicy, Policy } from "../../src/api/policies.ts";
-import { startAgent } from "../../src/server/agent/start.ts";
 import { createConfigReader } from "../../src/server/app-config/service.ts";
+import { withRunning } from "../../src/server/core/running.ts";
 import { tables } from "../../src/server/data/tables.ts";
 import { runJob } from "../../src/server/jobs/start.ts";
-import { startPolicyCounts } from "../../src/server/policies/counts.ts";
+import { policyCounts } from "../../src/server/policies/counts.ts";
 import { failingCounts } from "../../src/server/policies/results.ts";
 import { createCipher } from "../../src/server/store/cipher.ts";
 import { openPostgres } from "../../src/server/store/postgres/open.ts";
 import { startApp, type TestApp } from "../support/app.ts";
 import { bothEngines, rulesEngines } from "../support/engines.ts";
 import { makeLabel, makePolicy, makeTeam } from "../support/make.ts";
+import { startAgentSide } from "../support/running.ts";
 import { enroll, enrollment, makeSecret, type Send, SimulatedAgent, throughApp } from "./agents.ts";
 
 const READ = "/api/v1/qengine/distributed/read";
@@ -334,9 +336,10 @@ describe.each(bothEngines)("policies of hosts on %s", (engine) => {
   test("differences that a stopped server left are counted at the next start", async () => {
     const one = await makePolicy(t);
     await t.store.policyCountChanges.insert({ changes: [[one.result_id, 3, 4]] });
-    const next = await startPolicyCounts(t.services);
+    const next = withRunning(t.services);
+    await next.running.start(next, policyCounts);
     await soon(one.id, [3, 4]);
-    await next.stop();
+    await next.running.stop();
     expect(await t.store.policyCountChanges.count()).toBe(0);
   });
 
@@ -491,9 +494,8 @@ describe("policies on two servers with one database", () => {
       create: true,
       poolSize: 4,
     });
-    const services = { ...t.services, store, config: await createConfigReader(store) };
     // Only its agent side: the other server counts what it leaves uncounted.
-    const agent = await startAgent(services);
+    const { agent, stop } = await startAgentSide({ ...t.services, store, config: await createConfigReader(store) });
     two = async (path, body) => {
       const endpoint = path.replace("/api/v1/qengine/", "") as Parameters<typeof agent.handle>[0];
       const request = { body: Buffer.from(JSON.stringify(body)), authorization: undefined, address: "127.0.0.1" };
@@ -501,7 +503,7 @@ describe("policies on two servers with one database", () => {
       return { status: reply.status, text: reply.body, json: JSON.parse(reply.body), headers: {} };
     };
     return async () => {
-      await agent.stop();
+      await stop();
       await store.close();
     };
   });

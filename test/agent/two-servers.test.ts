@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, test } from "vitest";
-import { type Agent, startAgent } from "../../src/server/agent/start.ts";
+import type { Agent } from "../../src/server/agent/start.ts";
 import { createConfigReader } from "../../src/server/app-config/service.ts";
 import type { SettingsInput } from "../../src/server/core/settings/settings.ts";
 import type { ServerStore } from "../../src/server/core/tables.ts";
@@ -9,6 +9,7 @@ import { openPostgres } from "../../src/server/store/postgres/open.ts";
 import { startApp, type TestApp } from "../support/app.ts";
 import { makePolicy, makeTeam } from "../support/make.ts";
 import { agentCall } from "../support/managed.ts";
+import { startAgentSide } from "../support/running.ts";
 import { enrollment, makeSecret, type Reply, SECRET, type Send, SimulatedAgent, throughApp } from "./agents.ts";
 
 /** The agent side of a second server on the same database; a deaf one receives no messages, as if each were late. */
@@ -28,7 +29,8 @@ async function second(
   const store: ServerStore = isDeaf
     ? Object.assign(Object.create(opened), { listen: async () => async () => {} })
     : opened;
-  const agent = await startAgent({ ...t.services, store, config: await createConfigReader(store) });
+  const side = await startAgentSide({ ...t.services, store, config: await createConfigReader(store) });
+  const { agent } = side;
   const send: Send = async (path, body) => {
     const endpoint = path.replace("/api/v1/qengine/", "") as Parameters<Agent["handle"]>[0];
     const reply = await agent.handle(endpoint, {
@@ -43,7 +45,7 @@ async function second(
     store,
     send,
     async stop() {
-      await agent.stop();
+      await side.stop();
       await opened.close();
     },
   };

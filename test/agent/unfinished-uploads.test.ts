@@ -1,5 +1,6 @@
 import { connect, type Socket } from "node:net";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { agents } from "../../src/server/agent/start.ts";
 import { bodyRoom } from "../../src/server/core/http/body-room.ts";
 import { startApp, type TestApp } from "../support/app.ts";
 import { enroll, makeSecret, type Send, throughSocket } from "./agents.ts";
@@ -32,7 +33,7 @@ describe("uploads that do not end", () => {
     for (let sent = 0; sent < bytes; sent += MiB) socket.write(Buffer.alloc(MiB, 0x20));
   }
 
-  const room = () => bodyRoom(t.services);
+  const room = () => t.services.running.of(bodyRoom);
 
   test("of unknown senders use little memory, and honest agents are served, before and after they are known", async () => {
     for (let i = 0; i < 4; i++) upload(i % 2 ? "log" : "distributed/write", 6 * MiB);
@@ -71,7 +72,6 @@ describe("uploads that do not end", () => {
 
   /** The same server with an empty cache on its agent side. */
   async function restarted(): Promise<TestApp> {
-    const { startAgent } = await import("../../src/server/agent/start.ts");
-    return { ...t, services: t.services, agent: await startAgent(t.services) };
+    return { ...t, services: t.services, agent: await agents.start(t.services) };
   }
 });

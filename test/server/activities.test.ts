@@ -4,7 +4,7 @@ import { readEvents } from "../../src/client/events.ts";
 import { expireActivities } from "../../src/server/activities/expiry.ts";
 import { recordActivities, recordActivity } from "../../src/server/activities/record.ts";
 import { sealAll } from "../../src/server/activities/sealer.ts";
-import { feedOf } from "../../src/server/activity-feed/feed.ts";
+import { activityFeed } from "../../src/server/activity-feed/feed.ts";
 import { follow } from "../../src/server/activity-feed/follow.ts";
 import { days, isoAt } from "../../src/server/core/clock.ts";
 import { serviceContext } from "../../src/server/core/context.ts";
@@ -315,7 +315,7 @@ describe.each(rulesEngines)("activities on %s", (engine) => {
     const res = await t.get("/activities/stream?activity_type=created_team");
     const events = readEvents(res.body!);
     expect((await events.next()).value).toMatchObject({ event: "quiet" });
-    expect(feedOf(t.services).readers).toBe(1);
+    expect(t.services.running.of(activityFeed).readers).toBe(1);
     const coming = events.next();
     await record(t, 1);
     const { value } = await coming;
@@ -326,14 +326,14 @@ describe.each(rulesEngines)("activities on %s", (engine) => {
     const reader = other.body!.getReader();
     await reader.read();
     await reader.read();
-    expect(feedOf(t.services).readers).toBe(2);
+    expect(t.services.running.of(activityFeed).readers).toBe(2);
     await reader.cancel();
-    expect(feedOf(t.services).readers).toBe(1);
+    expect(t.services.running.of(activityFeed).readers).toBe(1);
 
     const end = events.next();
-    feedOf(t.services).endStreams();
+    t.services.running.of(activityFeed).endStreams();
     expect((await end).done).toBe(true);
-    expect(feedOf(t.services).readers).toBe(0);
+    expect(t.services.running.of(activityFeed).readers).toBe(0);
   });
 });
 

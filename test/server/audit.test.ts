@@ -1,5 +1,6 @@
 // The chain of activities: it is built, it reveals tampering, and expiry keeps it valid. Tampering is done in the store
 // itself, as somebody with write access could do.
+
 import { createHash } from "node:crypto";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
@@ -11,6 +12,7 @@ import { sections } from "../../src/server/app-config/sections.ts";
 import { channels } from "../../src/server/core/channels.ts";
 import { days } from "../../src/server/core/clock.ts";
 import { type Services, serviceContext } from "../../src/server/core/context.ts";
+import { withRunning } from "../../src/server/core/running.ts";
 import { openDataPlace } from "../../src/server/data/places.ts";
 import { checkData } from "../../src/server/data/tools.ts";
 import { runJob } from "../../src/server/jobs/start.ts";
@@ -397,7 +399,7 @@ describe.each(bothEngines)("the chain that several servers seal on %s", (engine)
     const value = { ...sections.webhook_settings.defaults, activities_webhook: hook };
     await writeSection(t.store, sections.webhook_settings, value, t.clock.iso());
     await t.store.notify(channels.config, "webhook_settings");
-    const others = Array.from({ length: 3 }, () => ({ ...t.services, config: { ...t.services.config } }));
+    const others = Array.from({ length: 3 }, () => withRunning(t.services));
     await Promise.all(
       Array.from({ length: 9 }, async (_, i) => {
         await recordActivity(serviceContext(t.services), "created_team", { team_id: i + 1, team_name: "x" });

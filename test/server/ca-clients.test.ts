@@ -27,13 +27,16 @@ import {
 } from "../support/ca-fakes.ts";
 import { EST_PASSWORD, EST_USER, startEst } from "../support/est-server.ts";
 import { NDES_CHALLENGE, type NdesServer, NTLM_DOMAIN, NTLM_PASSWORD, NTLM_USER, startNdes } from "../support/ndes.ts";
+import { runningOf } from "../support/running.ts";
 
-const services = {
-  settings: Settings.parse({ data_dir: "/nowhere", ...allowLocal }),
+const withSettings = (settings: Settings) => ({
+  settings,
+  running: runningOf({ settings }),
   dryRun: null,
   clock: systemClock,
   random: systemRandom,
-};
+});
+const services = withSettings(Settings.parse({ data_dir: "/nowhere", ...allowLocal }));
 const SECRET_WORDS = "words of the other side";
 
 async function refused(work: Promise<unknown>): Promise<CaError> {
@@ -331,7 +334,7 @@ describe("the client of the directory's admin page", () => {
 
 it("none of them connects to this machine or its network unless that is allowed", async () => {
   const fake = await startFake(() => ({ body: "x" }));
-  const strict = { ...services, settings: Settings.parse({ data_dir: "/nowhere" }) };
+  const strict = withSettings(Settings.parse({ data_dir: "/nowhere" }));
   for (const url of [
     fake.url,
     fake.url.replace("127.0.0.1", "localhost"),

@@ -18,9 +18,14 @@ import type { CaError } from "../../src/server/ca/upstream.ts";
 import { makeRequest, newKey, readCertificate, selfSigned } from "../../src/server/ca/x509.ts";
 import { Settings } from "../../src/server/core/settings/settings.ts";
 import { allowLocal, newDir, OpensslCa, openssl, startFake } from "../support/ca-fakes.ts";
+import { runningOf } from "../support/running.ts";
 import { haveScepServer, startScepServer } from "../support/scep-server.ts";
 
-const services = { settings: Settings.parse({ data_dir: "/nowhere", ...allowLocal }), dryRun: null };
+const allowing = (some: object) => ({
+  running: runningOf({ settings: Settings.parse({ data_dir: "/nowhere", ...some }) }),
+  dryRun: null,
+});
+const services = allowing(allowLocal);
 const now = Date.now();
 const CHALLENGE = "a challenge, with * and 'quotes'";
 const refused = async (work: Promise<unknown>): Promise<CaError> =>
@@ -193,7 +198,7 @@ describe("the SCEP client", () => {
     expect(await problem()).toBe("answer");
     fake.answer = () => ({ status: 302, headers: { location: "http://127.0.0.1:1/" } });
     expect(await problem()).toBe("answer");
-    const strict = { settings: Settings.parse({ data_dir: "/nowhere" }), dryRun: null };
+    const strict = allowing({});
     expect((await refused(fetchCertificates(strict, fake.url))).problem).toBe("blocked");
     const { url } = fake;
     await fake.close();

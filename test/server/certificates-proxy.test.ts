@@ -1,4 +1,5 @@
 // A host enrolls through this server: its agent reads the template, and sends SCEP messages to the proxy.
+
 import { Writable } from "node:stream";
 import { pino } from "pino";
 import { describe, expect, it } from "vitest";
@@ -10,6 +11,7 @@ import { type StartOptions, startApp, type TestApp } from "../support/app.ts";
 import { allowLocal, type Fake, startFake } from "../support/ca-fakes.ts";
 import { rulesEngines } from "../support/engines.ts";
 import { makeHost, makeTeam } from "../support/make.ts";
+import { runningOf } from "../support/running.ts";
 import { haveScepServer, startScepServer } from "../support/scep-server.ts";
 
 const KEY = "node-key-of-the-host";
@@ -74,7 +76,7 @@ describe.skipIf(!haveScepServer())("the SCEP proxy in front of scepserver", () =
     const s = await scene(url);
     const { fake, services } = {
       fake: await listening(s.t),
-      services: { settings: Settings.parse({ data_dir: "/x", ...allowLocal }), dryRun: null },
+      services: { running: runningOf({ settings: Settings.parse({ data_dir: "/x", ...allowLocal }) }), dryRun: null },
     };
     const read = await s.read();
     const ca = await openScep(services, fake.url + s.path(read.svc_challenge));

@@ -2,8 +2,9 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { beforeAll, describe, expect, it } from "vitest";
+import { withRunning } from "../../src/server/core/running.ts";
 import { BadSetting } from "../../src/server/core/security/tls.ts";
-import { openGeo } from "../../src/server/hosts/geo.ts";
+import { geoDatabase } from "../../src/server/hosts/geo.ts";
 import { startApp, type TestApp } from "../support/app.ts";
 import { makeHost } from "../support/make.ts";
 import { mmdb } from "../support/mmdb.ts";
@@ -76,7 +77,8 @@ describe("geolocation of hosts", () => {
       await fileWith(whole.subarray(0, whole.length - 60)),
       dir,
     ]) {
-      const opened = openGeo({ ...services, settings: { ...services.settings, geoip_database: file } });
+      const other = withRunning({ ...services, settings: { ...services.settings, geoip_database: file } });
+      const opened = other.running.start(other, geoDatabase);
       await expect(opened, file).rejects.toThrow(BadSetting);
       await expect(opened).rejects.toThrow(`geoip_database: ${file} cannot be read as a MaxMind database`);
     }

@@ -4,7 +4,7 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { WebSocket } from "ws";
 import { createBodyRoom } from "../../src/server/core/http/body-room.ts";
 import { withGetBody } from "../../src/server/live-queries/get-body.ts";
-import { liveOf } from "../../src/server/live-queries/hub.ts";
+import { liveQueries } from "../../src/server/live-queries/hub.ts";
 import { createSockets, type Sockets } from "../../src/server/live-queries/socket.ts";
 import { chooseAddress, type Listening, listen } from "../../src/server/process/listen.ts";
 import { startApp, type TestApp } from "../support/app.ts";
@@ -137,7 +137,7 @@ describe.each(rulesEngines)("a live query with a websocket as its reader, on %s"
       count_of_hosts_with_results: 1,
       counts: { waiting: 2 },
     });
-    await liveOf(t.services).tick();
+    await t.services.running.of(liveQueries).tick();
     expect((await rowOf(id)).status).toBe(1);
 
     expect(await late.asked()).toEqual([id]);
@@ -189,7 +189,7 @@ describe.each(rulesEngines)("a live query with a websocket as its reader, on %s"
     broken.socket.terminate();
     await broken.ended();
     t.clock.advance(59_000);
-    await liveOf(t.services).tick();
+    await t.services.running.of(liveQueries).tick();
     expect((await rowOf(id)).status).toBe(1);
 
     const back = await reading(id);
@@ -202,7 +202,7 @@ describe.each(rulesEngines)("a live query with a websocket as its reader, on %s"
     await expect
       .poll(async () => {
         t.clock.advance(61_000);
-        await liveOf(t.services).tick();
+        await t.services.running.of(liveQueries).tick();
         return (await rowOf(id)).ended_by;
       })
       .toBe("answered");
@@ -215,7 +215,7 @@ describe.each(rulesEngines)("a live query with a websocket as its reader, on %s"
     await host.serve({});
     await client.next("status", isFinished);
     t.clock.advance(24 * 3_600_000);
-    await liveOf(t.services).tick();
+    await t.services.running.of(liveQueries).tick();
     expect(await client.ended()).toBe(1000);
     expect((await rowOf(id)).ended_by).toBe("time");
   });
@@ -231,7 +231,7 @@ describe.each(rulesEngines)("a live query with a websocket as its reader, on %s"
 
     const unread = await campaign([off]);
     t.clock.advance(60_000);
-    await liveOf(t.services).tick();
+    await t.services.running.of(liveQueries).tick();
     expect(await rowOf(unread)).toMatchObject({ status: 2, ended_by: "answered", offline_count: 1 });
   });
 });
@@ -349,14 +349,14 @@ describe("the websocket of results", () => {
     client.say("auth", { token: t.token }).say("select_campaign", { campaign_id: id });
     await client.until(() => client.messages.length >= 2);
     t.clock.advance(10 * 60_000);
-    await liveOf(t.services).tick();
+    await t.services.running.of(liveQueries).tick();
     expect((await t.store.campaigns.get(id))?.status).toBe(1);
     client.socket.terminate();
     await client.ended();
     await expect
       .poll(async () => {
         t.clock.advance(61_000);
-        await liveOf(t.services).tick();
+        await t.services.running.of(liveQueries).tick();
         return (await t.store.campaigns.get(id))?.ended_by;
       })
       .toBe("answered");
@@ -369,7 +369,7 @@ describe("the websocket of results", () => {
     const reading = await connected();
     reading.say("auth", { token: t.token }).say("select_campaign", { campaign_id: id });
     await reading.until(() => reading.messages.length >= 2);
-    liveOf(t.services).endStreams();
+    t.services.running.of(liveQueries).endStreams();
     sockets.close();
     expect(await reading.ended()).toBe(1001);
     expect(await idle.ended()).toBe(1001);

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { LiveQuery } from "../../src/api/live-queries.ts";
 import { runJob } from "../../src/server/jobs/start.ts";
-import { liveOf } from "../../src/server/live-queries/hub.ts";
+import { liveQueries } from "../../src/server/live-queries/hub.ts";
 import { eq } from "../../src/server/store/query.ts";
 import { type Caller, startApp, type TestApp } from "../support/app.ts";
 import { rulesEngines } from "../support/engines.ts";
@@ -414,10 +414,10 @@ describe.each(rulesEngines)("live queries on %s", (engine) => {
       const host = await makeLiveHost(t);
       const unread = await live(t, { query: "SELECT 1", selected: { hosts: [host.id] } });
       t.clock.advance(59_000);
-      await liveOf(t.services).tick();
+      await t.services.running.of(liveQueries).tick();
       expect((await got(t, unread.id)).status).toBe("waiting");
       t.clock.advance(1_000);
-      await liveOf(t.services).tick();
+      await t.services.running.of(liveQueries).tick();
       expect(await got(t, unread.id)).toMatchObject({
         status: "complete",
         ended_by: "unread",
@@ -431,7 +431,7 @@ describe.each(rulesEngines)("live queries on %s", (engine) => {
       t.clock.advance(24 * 3_600_000 - 1);
       expect((await got(t, read.id)).status).toBe("running");
       t.clock.advance(1);
-      await liveOf(t.services).tick();
+      await t.services.running.of(liveQueries).tick();
       expect(await got(t, read.id)).toMatchObject({ ended_by: "time", counts: { timed_out: 1 } });
     });
 
@@ -442,7 +442,7 @@ describe.each(rulesEngines)("live queries on %s", (engine) => {
       const events = eventsOf(await t.get(`/queries/live/${query.id}/stream`));
       await readUntil(events, ({ event }) => event === "status");
       t.clock.advance(30_000);
-      await liveOf(t.services).tick();
+      await t.services.running.of(liveQueries).tick();
       const last = (await readUntil(events, ({ data }) => data.status === "finished")).at(-1)!;
       expect(last.data.counts).toMatchObject({ timed_out: 1, answered: 0 });
     });
@@ -462,7 +462,7 @@ describe.each(rulesEngines)("live queries on %s", (engine) => {
       expect(query.queue_until).toBe("2026-03-02T12:00:00.000Z");
       await up.serve({ rows: [{ a: "1" }] });
       t.clock.advance(3 * 3_600_000);
-      await liveOf(t.services).tick();
+      await t.services.running.of(liveQueries).tick();
       expect((await got(t, query.id)).counts).toMatchObject({ waiting: 2, answered: 1 });
       const now = t.clock.iso();
       for (const { id } of [later])
@@ -470,7 +470,7 @@ describe.each(rulesEngines)("live queries on %s", (engine) => {
       await later.serve({ rows: [{ a: "2" }] });
       expect((await got(t, query.id)).counts).toMatchObject({ waiting: 1, answered: 2 });
       t.clock.advance(21 * 3_600_000);
-      await liveOf(t.services).tick();
+      await t.services.running.of(liveQueries).tick();
       expect(await got(t, query.id)).toMatchObject({
         status: "complete",
         ended_by: "time",
@@ -486,10 +486,10 @@ describe.each(rulesEngines)("live queries on %s", (engine) => {
       const [up, gone] = [await makeLiveHost(t), await makeLiveHost(t, {}, { online: false })];
       const query = await live(t, { query: "SELECT 1", selected: { hosts: [up.id, gone.id] }, queue_until: "24h" });
       await up.serve({ rows: [{ a: "1" }] });
-      await liveOf(t.services).reconcile();
+      await t.services.running.of(liveQueries).reconcile();
       expect((await got(t, query.id)).counts).toMatchObject({ waiting: 1, answered: 1 });
       expect((await t.delete(`/hosts/${gone.id}`)).status).toBe(200);
-      await liveOf(t.services).reconcile();
+      await t.services.running.of(liveQueries).reconcile();
       expect(await got(t, query.id)).toMatchObject({
         status: "complete",
         ended_by: "answered",
@@ -509,11 +509,11 @@ describe.each(rulesEngines)("live queries on %s", (engine) => {
       await expect.poll(() => moves.asked()).toEqual([]);
       expect(await stays.asked()).toEqual([query.id]);
       await t.store.userTeams.update({ where: eq("user_id", user.id), set: { role: "observer" } });
-      await liveOf(t.services).reconcile();
+      await t.services.running.of(liveQueries).reconcile();
       expect(await stays.asked()).toEqual([]);
       expect((await got(user, query.id)).counts).toMatchObject({ targets: 2, waiting: 2 });
       await t.store.users.delete(eq("id", user.id));
-      await liveOf(t.services).reconcile();
+      await t.services.running.of(liveQueries).reconcile();
       expect(await t.store.campaigns.get(query.id)).toMatchObject({ status: 2, cancelled_count: 2 });
     });
 
@@ -531,9 +531,9 @@ describe.each(rulesEngines)("live queries on %s", (engine) => {
       const late = await makeLiveHost(t, {}, { online: false });
       const query = await live(t, { query: "SELECT 1", selected: { hosts: [late.id] }, queue_until: "1h" });
       await expect.poll(() => late.asked()).toEqual([query.id]);
-      await liveOf(t.services).tick();
+      await t.services.running.of(liveQueries).tick();
       t.clock.advance(3_600_000);
-      await liveOf(t.services).tick();
+      await t.services.running.of(liveQueries).tick();
       expect((await got(t, query.id)).counts).toMatchObject({ timed_out: 1, offline: 0 });
     });
 

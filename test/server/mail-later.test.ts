@@ -1,15 +1,17 @@
 import { Writable } from "node:stream";
 import { pino } from "pino";
 import { describe, expect, it } from "vitest";
+import type { Services } from "../../src/server/core/context.ts";
 import { mailError } from "../../src/server/core/errors.ts";
 import { linkTo } from "../../src/server/core/http/links.ts";
-import { later, mailIdle, stopMail } from "../../src/server/mail/later.ts";
+import { later, mailIdle, mailQueue } from "../../src/server/mail/later.ts";
 import { issueToken } from "../../src/server/mail/one-time.ts";
 import { oneTimeCleanup } from "../../src/server/mail/one-time-job.ts";
 import { startApp } from "../support/app.ts";
 import { rulesEngines } from "../support/engines.ts";
+import { runningOf } from "../support/running.ts";
 
-function queue() {
+async function queue() {
   const lines: string[] = [];
   const sink = new Writable({
     write(chunk, _, done) {
@@ -17,9 +19,10 @@ function queue() {
       done();
     },
   });
-  // The queue of a server is found by its settings.
-  const services = { settings: {}, log: pino({ level: "trace" }, sink) } as Parameters<typeof later>[0];
-  return { services, lines };
+  const log = pino({ level: "trace" }, sink);
+  const running = runningOf({});
+  await running.start({ log } as Services, mailQueue);
+  return { services: { running, dryRun: null }, lines };
 }
 const gate = () => {
   let open = () => {};
@@ -31,7 +34,7 @@ const gate = () => {
 
 describe("mails that are sent after the reply", () => {
   it("start after the call, four at a time, in order, with a limited queue", async () => {
-    const { services } = queue();
+    const { services } = await queue();
     const { open, opened } = gate();
     const begun: number[] = [];
     const add = (i: number) =>
@@ -54,7 +57,7 @@ describe("mails that are sent after the reply", () => {
   });
 
   it("that fail are logged, and the others continue", async () => {
-    const { services, lines } = queue();
+    const { services, lines } = await queue();
     let sent = 0;
     later(services, () => Promise.reject(mailError("relay:25 refused the recipient")));
     later(services, () => Promise.reject(new Error("a bug")));
@@ -69,7 +72,7 @@ describe("mails that are sent after the reply", () => {
   });
 
   it("are sent when the server stops, or aborted if they take too long; none follows", async () => {
-    const { services } = queue();
+    const { services } = await queue();
     let isSent = false;
     let isStopped = false;
     later(services, async () => {
@@ -86,7 +89,7 @@ describe("mails that are sent after the reply", () => {
           });
         }),
     );
-    await stopMail(services);
+    await services.running.stop();
     expect([isSent, isStopped]).toEqual([true, true]);
     expect(() => later(services, async () => {})).toThrow(expect.objectContaining({ status: 503 }));
   });

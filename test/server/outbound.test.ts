@@ -5,6 +5,7 @@ import { checkOutboundUrl, fetchOutbound, makeFetch, OutboundError } from "../..
 import { Settings } from "../../src/server/core/settings/settings.ts";
 import { readSettings } from "../../src/server/core/settings/sources.ts";
 import { startReceiver } from "../support/receiver.ts";
+import { runningOf } from "../support/running.ts";
 
 const allowing = (...entries: string[]) => ({ outbound_allow: entries });
 const local = allowing("127.0.0.1");
@@ -103,7 +104,8 @@ describe("a request", () => {
 
   it("goes through with method, headers, body and basic authentication", async () => {
     const receiver = await startReceiver({ answer: () => ({ status: 201, headers: { "x-a": "1" }, body: "made" }) });
-    const reply = await fetchOutbound({ settings: Settings.parse(local), dryRun: null }, `${receiver.url}/a?b=c`, {
+    const services = { running: runningOf({ settings: Settings.parse(local) }), dryRun: null };
+    const reply = await fetchOutbound(services, `${receiver.url}/a?b=c`, {
       method: "POST",
       headers: { "Content-Type": "text/plain", "X-Own": "yes", Host: "evil.example" },
       body: "hello",
@@ -117,7 +119,7 @@ describe("a request", () => {
       host: `127.0.0.1:${receiver.port}`,
       authorization: `Basic ${Buffer.from("me:pw").toString("base64")}`,
     });
-    await fetchOutbound({ settings: Settings.parse(local), dryRun: null }, receiver.url.replace("://", "://u:p%40@"));
+    await fetchOutbound(services, receiver.url.replace("://", "://u:p%40@"));
     expect(receiver.received[1]!.headers.authorization).toBe(`Basic ${Buffer.from("u:p@").toString("base64")}`);
   });
 

@@ -84,10 +84,10 @@ describe.each(bothEngines)("the outbox on %s", (engine) => {
     const t = await startApp({ engine, settings });
     await send(t, webhook(receiver.url, 1), webhook(receiver.url, 2));
     await until(async () => (await rows(t))[1]!.attempts === 1);
-    const { startOutbox } = await import("../../src/server/outbox/sender.ts");
+    const { outbox } = await import("../../src/server/outbox/sender.ts");
     t.clock.advance(minutes(1));
     // On the embedded store another one leads immediately; on Postgres the first one leads until it is stopped.
-    const second = await startOutbox(t.services);
+    const second = await outbox.start(t.services);
     await look(t);
     await allDelivered(t);
     await second.stop();

@@ -1,6 +1,9 @@
+import { pino } from "pino";
 import { describe, expect, it } from "vitest";
 import { callerOf, hasUntrustedProxy, peerAddress } from "../../src/server/core/http/proxies.ts";
+import { Settings } from "../../src/server/core/settings/settings.ts";
 import { startApp } from "../support/app.ts";
+import { runningOf } from "../support/running.ts";
 
 const from = (trusted: string[], peer: string, forwarded?: string) =>
   peerAddress(
@@ -32,28 +35,29 @@ describe("a proxy on the server's machine", () => {
   const server = (trusted: string[]) => {
     const warnings: unknown[] = [];
     const services = {
-      settings: { trusted_proxies: trusted },
-      log: { warn: (...line: unknown[]) => warnings.push(line) },
+      settings: Settings.parse({ data_dir: "/nowhere", trusted_proxies: trusted }),
+      log: Object.assign(pino({ level: "silent" }), { warn: (...line: unknown[]) => warnings.push(line) }),
+      running: runningOf({}),
     };
     const call = (peer: string, headers: Record<string, string> = {}) => callerOf(services, peer, new Headers(headers));
     return { ...services, warnings, call };
   };
 
   it("that is not trusted is logged once, and its callers are marked", () => {
-    const { settings, warnings, call } = server([]);
+    const { running, warnings, call } = server([]);
     expect(call("127.0.0.1")).toEqual({ address: "127.0.0.1" });
-    expect(hasUntrustedProxy(settings)).toBe(false);
+    expect(hasUntrustedProxy({ running })).toBe(false);
     expect(call("127.0.0.1", { "x-forwarded-for": "203.0.113.9" })).toEqual({ address: "127.0.0.1", forwarded: true });
     expect(call("::1", { forwarded: "for=203.0.113.9" })).toEqual({ address: "::1", forwarded: true });
-    expect(hasUntrustedProxy(settings)).toBe(true);
+    expect(hasUntrustedProxy({ running })).toBe(true);
     expect(warnings).toHaveLength(1);
     expect(JSON.stringify(warnings)).toContain("--trusted-proxies 127.0.0.1");
   });
 
   it("that is trusted is not", () => {
-    const { settings, warnings, call } = server(["127.0.0.1"]);
+    const { running, warnings, call } = server(["127.0.0.1"]);
     expect(call("127.0.0.1", { "x-forwarded-for": "203.0.113.9" })).toEqual({ address: "203.0.113.9" });
-    expect(hasUntrustedProxy(settings)).toBe(false);
+    expect(hasUntrustedProxy({ running })).toBe(false);
     expect(warnings).toEqual([]);
   });
 

@@ -1,7 +1,5 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { createConfigReader } from "../../src/server/app-config/service.ts";
-
 import { runJob } from "../../src/server/jobs/start.ts";
 import { createFailureLimit } from "../../src/server/rate-limits/failures.ts";
 import { countLogin, LOGINS_PER_MINUTE_OF_ALL, loginSucceeded } from "../../src/server/rate-limits/logins.ts";
@@ -10,12 +8,13 @@ import { type Hit, isAhead, recent, waitOf, withHit } from "../../src/server/rat
 import { errorOf, login } from "../support/accounts.ts";
 import { ADMIN, startApp, type TestApp } from "../support/app.ts";
 import { bothEngines } from "../support/engines.ts";
+import { runningOf } from "../support/running.ts";
 
 /** Another server on the store of the test, with an empty memory. */
-const anotherServer = async (t: TestApp): Promise<LimitedBy> => ({
+const anotherServer = (t: TestApp): LimitedBy => ({
   store: t.store,
   clock: t.clock,
-  config: await createConfigReader(t.store),
+  running: runningOf({}),
 });
 
 const passes = (server: LimitedBy, address: string, email: string): Promise<boolean> =>
@@ -73,7 +72,7 @@ describe("sign-ins over HTTP", () => {
 describe("login limits", () => {
   const limits = async () => {
     const t = await startApp();
-    return { t, server: await anotherServer(t) };
+    return { t, server: anotherServer(t) };
   };
 
   it("do not affect other addresses when one is used up", async () => {
@@ -101,7 +100,7 @@ describe("login limits", () => {
     expect(await passes(server, "198.51.100.99", "ada")).toBe(false);
     for (const [i, email] of ["ada\n192.0.2.1", "pair 192.0.2.1\nada", "192.0.2.1\nada"].entries())
       for (let j = 0; j < 10; j++) await passes(server, `203.0.113.${10 * i + j}`, email);
-    expect(await passes(await anotherServer(t), "192.0.2.1", "ada")).toBe(true);
+    expect(await passes(anotherServer(t), "192.0.2.1", "ada")).toBe(true);
   });
 
   it("do not count right passwords for the account", async () => {
@@ -178,7 +177,7 @@ describe("login limits", () => {
 describe.each(bothEngines)("limits of several servers on %s", (engine) => {
   it("are common to all of them", async () => {
     const t = await startApp({ engine });
-    const servers = [await anotherServer(t), await anotherServer(t), await anotherServer(t)];
+    const servers = [anotherServer(t), anotherServer(t), anotherServer(t)];
     const tries = await Promise.all(
       Array.from({ length: 30 }, (_, i) => passes(servers[i % 3]!, "198.51.100.1", `u${i}`)),
     );

@@ -13,6 +13,7 @@ import type { Clock } from "../../src/server/core/clock.ts";
 import type { Services } from "../../src/server/core/context.ts";
 import { createMetrics } from "../../src/server/core/logging/metrics.ts";
 import { systemRandom } from "../../src/server/core/random.ts";
+import { withRunning } from "../../src/server/core/running.ts";
 import { Settings, type SettingsInput } from "../../src/server/core/settings/settings.ts";
 import type { ServerStore } from "../../src/server/core/tables.ts";
 import { tables } from "../../src/server/data/tables.ts";
@@ -114,7 +115,7 @@ export async function startApp(options: StartOptions = {}): Promise<TestApp> {
     outbound_allow: ["localhost"],
     ...options.settings,
   });
-  const services: Services = {
+  const services = withRunning({
     settings,
     store,
     blobs: fileBlobs(join(dir, "blobs")),
@@ -127,7 +128,7 @@ export async function startApp(options: StartOptions = {}): Promise<TestApp> {
     setupToken: "setup-token-of-tests",
     extensions,
     dryRun: null,
-  };
+  });
   const features = await startFeatures(services);
   const app = createApp(services, features);
 

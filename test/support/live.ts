@@ -6,7 +6,7 @@ import type { Agent } from "../../src/server/agent/start.ts";
 import { LIVE_PREFIX } from "../../src/server/agent-protocol/names.ts";
 import { channels } from "../../src/server/core/channels.ts";
 import { tokenHash } from "../../src/server/core/random.ts";
-import { liveOf } from "../../src/server/live-queries/hub.ts";
+import { liveQueries } from "../../src/server/live-queries/hub.ts";
 import type { TestApp } from "./app.ts";
 import { type HostRow, makeHost } from "./make.ts";
 
@@ -94,7 +94,7 @@ export class LiveHost {
  * Waits until this server knows that the query runs: it reads the query after a message, which takes time under load.
  */
 export const isRunning = (t: Pick<TestApp, "services">, id: number): Promise<void> =>
-  expect.poll(() => liveOf(t.services).active.has(id), { message: `live query ${id} runs` }).toBe(true);
+  expect.poll(() => t.services.running.of(liveQueries).active.has(id), { message: `live query ${id} runs` }).toBe(true);
 
 let serial = 0;
 
@@ -150,7 +150,7 @@ export async function answerLiveQueries(
         if (name.startsWith(LIVE_PREFIX))
           await host.answer(Number(name.slice(LIVE_PREFIX.length)), answer(host.row, sql));
   };
-  const { active } = liveOf(t.services);
+  const { active } = t.services.running.of(liveQueries);
   let isOver = false;
   // The server reads a new query first; only then can hosts get it.
   const answerTo = async (id: number) => {

@@ -5,6 +5,7 @@ import { createHash } from "node:crypto";
 import { channels } from "../core/channels.ts";
 import { startTriggeredTask } from "../core/concurrency/triggered-task.ts";
 import type { Services } from "../core/context.ts";
+import { part } from "../core/running.ts";
 import type { ServerTx } from "../core/tables.ts";
 import { serverSecret } from "../secrets/service.ts";
 import { eq, isNull } from "../store/query.ts";
@@ -33,15 +34,13 @@ const unsealed = isNull("chain_position");
 const byPlace = [{ column: "chain_position", direction: "asc" }] as const;
 
 /** One run at a time per server: waiting runs would occupy connections that the running one may need. */
-const turns = new WeakMap<Services["config"], Promise<unknown>>();
+const turns = part("turns of the sealer", (): { last: Promise<unknown> } => ({ last: Promise.resolve() }));
 
 /** Seals all pending entries, oldest first, and returns their number. Safe to call on any server at any time. */
 export function sealAll(services: Services): Promise<number> {
-  const mine = (turns.get(services.config) ?? Promise.resolve()).then(() => sealWaiting(services));
-  turns.set(
-    services.config,
-    mine.catch(() => undefined),
-  );
+  const turn = services.running.of(turns);
+  const mine = turn.last.then(() => sealWaiting(services));
+  turn.last = mine.catch(() => undefined);
   return mine;
 }
 

@@ -3,6 +3,7 @@
 import { startSealer } from "../activities/sealer.ts";
 import { channels } from "../core/channels.ts";
 import type { Services } from "../core/context.ts";
+import { startedPart } from "../core/running.ts";
 
 export interface Feed {
   /**
@@ -17,16 +18,9 @@ export interface Feed {
   stop(): Promise<void>;
 }
 
-/** One per server, keyed by its configuration reader, which all contexts share. */
-const servers = new WeakMap<Services["config"], Feed>();
+export const activityFeed = startedPart("activities", startActivities);
 
-export function feedOf({ config }: Pick<Services, "config">): Feed {
-  const feed = servers.get(config);
-  if (!feed) throw new Error("activities were not started");
-  return feed;
-}
-
-export async function startActivities(services: Services): Promise<Feed> {
+async function startActivities(services: Services): Promise<Feed> {
   const listeners = new Set<() => void>();
   let stopping = false;
   const notify = () => {
@@ -40,7 +34,7 @@ export async function startActivities(services: Services): Promise<Feed> {
     notify();
   }
 
-  const feed: Feed = {
+  return {
     onChange(listener) {
       listeners.add(listener);
       return () => void listeners.delete(listener);
@@ -56,6 +50,4 @@ export async function startActivities(services: Services): Promise<Feed> {
       await unlisten();
     },
   };
-  servers.set(services.config, feed);
-  return feed;
 }

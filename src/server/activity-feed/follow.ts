@@ -6,7 +6,7 @@ import type { Context } from "../core/context.ts";
 import { maySomewhere } from "../core/security/access.ts";
 import { viewerOf } from "../sessions/viewer.ts";
 import { and, gt, isNull, lte, type Predicate } from "../store/query.ts";
-import { feedOf } from "./feed.ts";
+import { activityFeed } from "./feed.ts";
 import { sourcedActivity } from "./service.ts";
 
 export type FeedEvent =
@@ -43,7 +43,7 @@ export async function* follow(
   signal: AbortSignal,
 ): AsyncGenerator<FeedEvent, void> {
   const { store } = ctx;
-  const feed = feedOf(ctx);
+  const feed = ctx.running.of(activityFeed);
   let changed = true;
   let wake = () => {};
   const woken = () => {

@@ -6,8 +6,8 @@ import type { Context } from "../core/context.ts";
 import { badRequest, unavailable } from "../core/errors.ts";
 import { tokenAllows } from "../core/http/token-scope.ts";
 import { maySomewhere } from "../core/security/access.ts";
-import { streamsOf } from "../sessions/streams.ts";
-import { feedOf } from "./feed.ts";
+import { userStreams } from "../sessions/streams.ts";
+import { activityFeed } from "./feed.ts";
 import { activitiesWhere } from "./filters.ts";
 import { type FeedEvent, follow } from "./follow.ts";
 
@@ -21,9 +21,10 @@ export async function streamActivities(ctx: Context, { last = 0, once, ...filter
   const seen = ctx.headers?.get("last-event-id")?.trim() ?? "";
   if (!/^\d{0,15}$/.test(seen)) throw badRequest(`Invalid Last-Event-ID: ${seen.slice(0, 100)}`, "Last-Event-ID");
   const where = activitiesWhere(filters);
-  if (feedOf(ctx).readers >= READERS_MAX) throw unavailable(`${READERS_MAX} readers follow activities already`);
+  if (ctx.running.of(activityFeed).readers >= READERS_MAX)
+    throw unavailable(`${READERS_MAX} readers follow activities already`);
   const stop = new AbortController();
-  const closed = streamsOf(ctx).open({
+  const closed = ctx.running.of(userStreams).open({
     viewer: ctx.user,
     kind: "activities",
     allowed: (user) => maySomewhere(user, "activities:list") && tokenAllows(user, activitiesApi.stream),

@@ -20,8 +20,9 @@ import { assertTimely, Overdue } from "../core/concurrency/age.ts";
 import type { Services } from "../core/context.ts";
 import { bodyRoom, type Sender } from "../core/http/body-room.ts";
 import type { Caller } from "../core/http/proxies.ts";
+import { startedPart } from "../core/running.ts";
 import { createLabelCache } from "../labels/dynamic.ts";
-import { startLive } from "../live-queries/hub.ts";
+import { liveQueries } from "../live-queries/hub.ts";
 import { createPolicyCache } from "../policies/cache.ts";
 import { createForwarding } from "../queries/forwarding.ts";
 import { createPlanCache } from "../queries/plan.ts";
@@ -68,7 +69,9 @@ export interface FirstBytes extends Caller {
 
 type Handled = AgentReply | Promise<AgentReply>;
 
-export async function startAgent(services: Services): Promise<Agent> {
+export const agents = startedPart("query agents", startAgent);
+
+async function startAgent(services: Services): Promise<Agent> {
   const { store, settings, clock, log } = services;
   const labels = await createLabelCache(services);
   const policies = await createPolicyCache(services);
@@ -76,7 +79,7 @@ export async function startAgent(services: Services): Promise<Agent> {
   const configs = await createConfigCache(services, plans);
   const cache = await createHostCache(services);
   const enrollment = createEnrollment(services, { hosts: cache, configs });
-  const live = await startLive(services);
+  const live = services.running.of(liveQueries);
   const ingest = await createIngest(services, { configs, labels, policies });
   const reports = await createReportIntake(services, plans);
   const intake = createLogIntake(services, { forwarded: createForwarding(plans), report: reports.take });
@@ -84,7 +87,7 @@ export async function startAgent(services: Services): Promise<Agent> {
     key.length > KEY_MAX ? null : ((cache.known(key) ?? (await cache.find(key)))?.id ?? null),
   );
   const seen = createSeenBuffer(services);
-  const room = bodyRoom(services);
+  const room = services.running.of(bodyRoom);
   const load = createLoad(settings.max_agent_requests);
   const unknownKeys = createFailureLimit(services, { scope: "node keys", most: UNKNOWN_KEYS_A_MINUTE });
 
@@ -318,7 +321,6 @@ export async function startAgent(services: Services): Promise<Agent> {
     async stop() {
       await enrollment.stop();
       await ingest.stop();
-      await live.stop();
       await seen.stop();
       await reports.stop();
       await intake.stop();

@@ -34,7 +34,7 @@ export class CaError extends Error {
 const TIMEOUT = 20_000;
 const MAX_BYTES = 1024 * 1024;
 
-export type Asking = Pick<Services, "settings" | "dryRun">;
+export type Asking = Pick<Services, "running" | "dryRun">;
 
 /** Does not follow redirects: the request contains secrets and must reach only the configured server. */
 export async function askCa(services: Asking, url: string, request: OutboundRequest = {}): Promise<OutboundReply> {

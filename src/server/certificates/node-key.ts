@@ -22,7 +22,7 @@ export const nodeKeyIn = (header: string): string | null =>
 export async function hostOfKey(services: Services | Context, key: string, caller: Caller): Promise<CallingHost> {
   const own = await services.store.hosts.pick(["id", "team_id"], { where: eq("node_key_hash", tokenHash(key)) });
   if (own[0]) return own[0];
-  const { hostId, teamId } = await managedAgents(services).find(key, caller);
+  const { hostId, teamId } = await services.running.of(managedAgents).find(key, caller);
   return { id: hostId, team_id: teamId };
 }
 

@@ -160,7 +160,7 @@ export function createScepProxy(services: Services): ScepProxy {
 
 async function readAsked(services: Services, { method, query, body, identifier, caller }: ScepRequest): Promise<Asked> {
   const operation = query.get("operation") ?? "";
-  const room = bodyRoom(services);
+  const room = services.running.of(bodyRoom);
   const from = { room, sender: room.byAddress(caller.address) };
   if (method === "POST") return { identifier, operation, message: await readBytes(body, null, MESSAGE_MAX, from) };
   // Some clients do not escape the plus signs of base64.

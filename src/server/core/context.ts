@@ -8,6 +8,7 @@ import type { DryRun } from "./http/dry-run.ts";
 import type { Caller } from "./http/proxies.ts";
 import type { Metrics } from "./logging/metrics.ts";
 import type { Random } from "./random.ts";
+import type { Running } from "./running.ts";
 import type { Settings } from "./settings/settings.ts";
 import type { ServerStore, ServerTx } from "./tables.ts";
 
@@ -66,6 +67,8 @@ export interface Services {
   readonly setupToken: string;
   /** What features do for others that do not know them. */
   readonly extensions: Extensions;
+  /** What the server keeps in memory. */
+  readonly running: Running;
   /** Set during a dry run: nothing may leave the server, now or later. */
   readonly dryRun: DryRun | null;
 }

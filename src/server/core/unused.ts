@@ -1,5 +1,6 @@
 // Deletes rows that nothing uses any more.
-import type { ServerStore } from "./tables.ts";
+import type { Services } from "./context.ts";
+import { part } from "./running.ts";
 
 /** Rows per delete. */
 const BATCH = 1000;
@@ -8,16 +9,15 @@ const BATCH = 1000;
  * Rows that the previous run found without a host, by table. A row is deleted only if the next run finds it so too,
  * because rows of a new inventory are written before the host's row.
  */
-const unused = new WeakMap<ServerStore, Map<string, ReadonlySet<number>>>();
+const unused = part("unused rows", () => new Map<string, ReadonlySet<number>>());
 
 export async function removeUnused(
-  store: ServerStore,
+  { running }: Pick<Services, "running">,
   table: string,
   ids: readonly number[],
   remove: (ids: readonly number[]) => Promise<number>,
 ): Promise<number> {
-  const remembered = unused.get(store) ?? new Map<string, ReadonlySet<number>>();
-  unused.set(store, remembered);
+  const remembered = running.of(unused);
   const before = remembered.get(table);
   remembered.set(table, new Set(ids));
   const again = ids.filter((id) => before?.has(id));

@@ -1,10 +1,11 @@
 // Tokens of device pages: set by the host's agent every hour, sent by its user's browser and desktop app.
 import { hours } from "../core/clock.ts";
-import type { Context, Services } from "../core/context.ts";
+import type { Context } from "../core/context.ts";
 import { authenticationRequired, badRequest, conflict, limitExceeded } from "../core/errors.ts";
 import { tokenHash } from "../core/random.ts";
+import { part } from "../core/running.ts";
 import type { HostRow } from "../hosts/access.ts";
-import { createFailureLimit, type FailureLimit } from "../rate-limits/failures.ts";
+import { createFailureLimit } from "../rate-limits/failures.ts";
 import { eq } from "../store/query.ts";
 import { UniqueViolation } from "../store/store.ts";
 
@@ -37,15 +38,9 @@ export async function setDeviceToken({ store, clock }: Context, hostId: number, 
  */
 const FAILURES_AN_HOUR = 720;
 
-const servers = new WeakMap<Services["config"], FailureLimit>();
-
-function failuresOf({ config, clock, store }: Context): FailureLimit {
-  const known =
-    servers.get(config) ??
-    createFailureLimit({ store, clock }, { scope: "device tokens", most: FAILURES_AN_HOUR, span: hours(1) });
-  servers.set(config, known);
-  return known;
-}
+const failures = part("failures of device tokens", (services) =>
+  createFailureLimit(services, { scope: "device tokens", most: FAILURES_AN_HOUR, span: hours(1) }),
+);
 
 /** The host of a token: 401 if the token is unknown or expired, 429 after too many of those. */
 export async function hostOfToken(ctx: Context, token: string): Promise<HostRow> {
@@ -55,6 +50,6 @@ export async function hostOfToken(ctx: Context, token: string): Promise<HostRow>
   const age = row === null ? Number.POSITIVE_INFINITY : clock.now() - Date.parse(row.updated_at);
   const host = row !== null && age <= LIFETIME ? await store.hosts.get(row.id) : null;
   if (host) return host;
-  const wait = failuresOf(ctx).fail(ctx);
+  const wait = ctx.running.of(failures).fail(ctx);
   throw wait > 0 ? limitExceeded(wait) : authenticationRequired();
 }

@@ -1,10 +1,11 @@
 // Resolves enroll secrets to teams, for stock and managed agents, with one shared limit on failed attempts.
 
-import { type Batcher, createBatcher } from "../core/concurrency/batcher.ts";
+import { createBatcher } from "../core/concurrency/batcher.ts";
 import type { Context } from "../core/context.ts";
 import type { Caller } from "../core/http/proxies.ts";
+import { part } from "../core/running.ts";
 import { findEnrollSecrets } from "../enroll-secrets/service.ts";
-import { createFailureLimit, type FailureLimit } from "../rate-limits/failures.ts";
+import { createFailureLimit } from "../rate-limits/failures.ts";
 
 export type SecretCheck =
   | { readonly teamId: number | null }
@@ -14,33 +15,20 @@ export type SecretCheck =
 const BAD_SECRETS_A_MINUTE = 20;
 
 type Found = { team_id: number | null } | null;
-interface Parts {
-  readonly secrets: Batcher<string, Found>;
-  readonly bad: FailureLimit;
-}
 
-/** One per server, keyed by its configuration reader. */
-const servers = new WeakMap<Context["config"], Parts>();
+const checks = part("checks of enroll secrets", ({ store, clock }) => ({
+  secrets: createBatcher<string, Found>((asked) => findEnrollSecrets(store, asked), { size: 100, parallel: 2 }),
+  bad: createFailureLimit({ store, clock }, { scope: "enroll secrets", most: BAD_SECRETS_A_MINUTE }),
+}));
 
-type Backing = Pick<Context, "store" | "clock" | "config">;
+type Backing = Pick<Context, "running">;
 
-function partsOf({ store, clock, config }: Backing): Parts {
-  const known = servers.get(config);
-  if (known) return known;
-  const parts: Parts = {
-    secrets: createBatcher((asked) => findEnrollSecrets(store, asked), { size: 100, parallel: 2 }),
-    bad: createFailureLimit({ store, clock }, { scope: "enroll secrets", most: BAD_SECRETS_A_MINUTE }),
-  };
-  servers.set(config, parts);
-  return parts;
-}
-
-export async function checkEnrollSecret(services: Backing, given: unknown, caller: Caller): Promise<SecretCheck> {
-  const { secrets, bad } = partsOf(services);
+export async function checkEnrollSecret({ running }: Backing, given: unknown, caller: Caller): Promise<SecretCheck> {
+  const { secrets, bad } = running.of(checks);
   const secret = typeof given === "string" ? given : "";
   const found = secret === "" ? null : await secrets.add(secret);
   return found ? { teamId: found.team_id } : { wait: bad.fail(caller) };
 }
 
 /** Resolves when no lookup is in progress. */
-export const secretChecksIdle = (services: Backing): Promise<void> => partsOf(services).secrets.idle();
+export const secretChecksIdle = ({ running }: Backing): Promise<void> => running.of(checks).secrets.idle();

@@ -103,7 +103,7 @@ async function enrollOnce<R extends EnrollRequest>(
   const limit = ctx.license.device_count;
   const matches = await matchHosts(ctx.store, requests);
   const reported = await kind.reported(matches, now);
-  const allHosts = await allHostsLabel(ctx);
+  const allHosts = await ctx.running.of(allHostsLabel).get();
   const work = async (tx: ServerTx): Promise<Decided<R>[]> => {
     const known = matches.flatMap((match) => match.known ?? []);
     const last = known.length === 0 ? new Map<number, string>() : await kind.lastEnrolled(tx, known);

@@ -1,6 +1,7 @@
 import type { HostHealth } from "../../api/host-details.ts";
 import { minutes } from "../core/clock.ts";
-import { type Context, isPremium, type Services } from "../core/context.ts";
+import { type Context, isPremium } from "../core/context.ts";
+import { part } from "../core/running.ts";
 import { type HostRow, hostFor } from "../hosts/access.ts";
 import { policiesOfHosts } from "../policies/results.ts";
 import { cvesOf } from "../software/service.ts";
@@ -16,8 +17,7 @@ interface CachedHealth {
   readonly answer: Promise<HostHealth>;
 }
 
-/** One entry per server, as in `sharing`. */
-const servers = new WeakMap<Services["config"], Map<number, CachedHealth>>();
+const cached = part("health of hosts", () => new Map<number, CachedHealth>());
 
 export async function healthOfHost(ctx: Context, id: number) {
   const host = await hostFor(ctx, "hosts:read", id);
@@ -25,8 +25,7 @@ export async function healthOfHost(ctx: Context, id: number) {
 }
 
 function cachedHealth(ctx: Context, host: HostRow): Promise<HostHealth> {
-  const answers = servers.get(ctx.config) ?? new Map<number, CachedHealth>();
-  servers.set(ctx.config, answers);
+  const answers = ctx.running.of(cached);
   const now = ctx.clock.now();
   const known = answers.get(host.id);
   if (known && now - known.at < GOOD_FOR) return known.answer;

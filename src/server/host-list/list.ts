@@ -161,12 +161,12 @@ export function digestHosts(ctx: Context, query: HostListQuery) {
   checkIssues(query);
   checkLabelFilter(query, filterNames);
   const where = listed(ctx, query);
-  return sharing(ctx).run(keyOf("digest", ctx, query), async () => selectionOf(await idsWhere(ctx, where)));
+  return ctx.running.of(sharing).run(keyOf("digest", ctx, query), async () => selectionOf(await idsWhere(ctx, where)));
 }
 
 /** Concurrent requests for the same count share one query. */
 const counted = (ctx: Context, where: Predicate, query: HostListQuery): Promise<number> =>
-  sharing(ctx).run(keyOf("count", ctx, query), () => ctx.store.hosts.count(where));
+  ctx.running.of(sharing).run(keyOf("count", ctx, query), () => ctx.store.hosts.count(where));
 
 function keyOf(what: string, ctx: Context, query: HostListQuery): string {
   const own = Object.fromEntries(filterNames.map((name) => [name, query[name]]));

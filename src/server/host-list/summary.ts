@@ -12,7 +12,7 @@ type Summary = z.output<typeof hostsApi.summary.response>;
 
 export function summarizeHosts(ctx: Context, query: Query): Promise<Summary> {
   const key = JSON.stringify(["summary", visible(ctx, "hosts:list"), query]);
-  return sharing(ctx).run(key, () => summaryNow(ctx, query));
+  return ctx.running.of(sharing).run(key, () => summaryNow(ctx, query));
 }
 
 async function summaryNow(ctx: Context, query: Query): Promise<Summary> {

@@ -5,9 +5,10 @@ import type { CityResponse, Reader } from "maxmind";
 import type { HostGeolocation } from "../../api/host.ts";
 import { minutes } from "../core/clock.ts";
 import type { Services } from "../core/context.ts";
+import { startedPart } from "../core/running.ts";
 import { BadSetting } from "../core/security/tls.ts";
 
-type Holder = Pick<Services, "settings" | "clock" | "log" | "config">;
+type Holder = Pick<Services, "settings" | "clock" | "log" | "running">;
 
 interface Geo {
   reader: Reader<CityResponse>;
@@ -20,16 +21,11 @@ interface Geo {
 /** How often the file is checked. A newer file is loaded without a restart. */
 const LOOK_EVERY = minutes(1);
 
-/** One entry per server, as in `sharing`. */
-const servers = new WeakMap<Services["config"], Geo>();
-
-/** Opens the database that the settings name. The server does not start if the file cannot be read. */
-export async function openGeo(services: Holder): Promise<void> {
-  const { settings, clock, config } = services;
+/** The database that the settings name, if any. The server does not start if the file cannot be read. */
+export const geoDatabase = startedPart("geo-IP database", async ({ settings, clock }): Promise<Geo | null> => {
   const file = settings.geoip_database;
-  if (file === undefined) return;
-  servers.set(config, { ...(await read(file)), lookedAt: clock.now(), looking: false });
-}
+  return file === undefined ? null : { ...(await read(file)), lookedAt: clock.now(), looking: false };
+});
 
 async function read(file: string): Promise<Pick<Geo, "reader" | "stamp">> {
   const { Reader } = await import("maxmind");
@@ -52,8 +48,8 @@ async function stampOf(file: string): Promise<string> {
 
 /** Undefined if no database is configured or the database has no entry for the address. */
 export function geolocationOf(services: Holder, address: string): HostGeolocation | undefined {
-  const geo = servers.get(services.config);
-  if (geo === undefined || address === "") return undefined;
+  const geo = services.running.find(geoDatabase);
+  if (geo === null || address === "") return undefined;
   lookAgain(services, geo);
   // A database of IPv4 addresses would match an IPv6 address by its first bits.
   if (geo.reader.metadata.ipVersion === 4 && address.includes(":")) return undefined;

@@ -6,7 +6,8 @@ import { and, exists, not, oneOf } from "../store/query.ts";
 import { hosts } from "./tables.ts";
 
 /** Corrects the host counts of all releases, and deletes releases that no host has any more. */
-export async function countOsVersions({ store }: Services): Promise<void> {
+export async function countOsVersions(services: Services): Promise<void> {
+  const { store } = services;
   const found = asCounts(await store.hosts.groupCount("os_version_id"));
   const ids = await writeCounts(
     store.osVersions,
@@ -14,7 +15,7 @@ export async function countOsVersions({ store }: Services): Promise<void> {
     (id) => ({ hosts_count: countOf(found, id) }),
     (changes) => store.osVersions.updateEach(changes),
   );
-  await removeUnused(store, "os_versions", without(ids, found), (some) =>
+  await removeUnused(services, "os_versions", without(ids, found), (some) =>
     store.osVersions.delete(and(oneOf("id", some), not(exists(hosts, "os_version_id")))),
   );
 }

@@ -1,25 +1,20 @@
 // The built-in label that contains every host. Its id never changes while a server runs.
 import { Cached } from "../core/concurrency/cached.ts";
-import type { Context } from "../core/context.ts";
+import { part } from "../core/running.ts";
 import type { ServerTx } from "../core/tables.ts";
 import { and, eq } from "../store/query.ts";
 import { ALL_HOSTS } from "./builtin-labels.ts";
 import { notifyMembersChanged } from "./counts.ts";
 
-/** One per server, keyed by its configuration reader. */
-const servers = new WeakMap<Context["config"], Cached<number>>();
-
-export function allHostsLabel({ store, config }: Pick<Context, "store" | "config">): Promise<number> {
-  const known = servers.get(config);
-  if (known) return known.get();
-  const made = new Cached(async () => {
-    const label = await store.labels.first({ where: and(eq("name", ALL_HOSTS), eq("label_type", "builtin")) });
-    if (!label) throw new Error(`the label ${ALL_HOSTS} is missing`);
-    return label.id;
-  });
-  servers.set(config, made);
-  return made.get();
-}
+export const allHostsLabel = part(
+  "label of all hosts",
+  ({ store }) =>
+    new Cached(async () => {
+      const label = await store.labels.first({ where: and(eq("name", ALL_HOSTS), eq("label_type", "builtin")) });
+      if (!label) throw new Error(`the label ${ALL_HOSTS} is missing`);
+      return label.id;
+    }),
+);
 
 /** Makes enrolled hosts members, in the transaction that writes them. `isAnyNew`: the number of members changes. */
 export async function joinAllHosts(

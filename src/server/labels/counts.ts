@@ -5,6 +5,7 @@
 import { ALL_MEMBERS as ALL, channels, HOSTS_MOVED as MOVED } from "../core/channels.ts";
 import { Sharing } from "../core/concurrency/sharing.ts";
 import type { Context, Services } from "../core/context.ts";
+import { startedPart } from "../core/running.ts";
 import { visible } from "../core/security/access.ts";
 import type { ServerTx } from "../core/tables.ts";
 import { hosts } from "../hosts/tables.ts";
@@ -29,13 +30,12 @@ export interface LabelCounts {
   stop(): Promise<void>;
 }
 
-/** One per server, keyed by the object that its services and all contexts share. */
-const servers = new WeakMap<Services["config"], LabelCounts>();
+export const memberCounts = startedPart("label counts", startLabelCounts);
 
 /** Members of each label among the hosts of the caller's teams. Labels without members are left out. */
 export function labelCounts(ctx: Context): Promise<Counts> {
   const own = visible(ctx, "labels:list");
-  return servers.get(ctx.config)?.among(own) ?? countMembers(ctx.store, own, "all");
+  return ctx.running.find(memberCounts)?.among(own) ?? countMembers(ctx.store, own, "all");
 }
 
 async function countMembers(
@@ -53,10 +53,8 @@ async function countMembers(
   return new Map(groups.flatMap(({ value, count }) => (typeof value === "number" ? [[value, count]] : [])));
 }
 
-export async function startLabelCounts({
-  store,
-  config,
-}: Pick<Services, "config"> & { store: Services["store"] }): Promise<LabelCounts> {
+async function startLabelCounts({ store }: Services): Promise<LabelCounts> {
+  let stopped = false;
   const held = new Map<string, Held>();
   const sharing = new Sharing();
 
@@ -89,8 +87,9 @@ export async function startLabelCounts({
   };
   const stop = await store.listen(channels.labelMembers, changed, () => changed(ALL));
 
-  const counts: LabelCounts = {
+  return {
     among(own) {
+      if (stopped) return countMembers(store, own, "all");
       const key = JSON.stringify(own);
       const one: Held = held.get(key) ?? { everywhere: own.op === "all", counts: new Map(), due: "all" };
       // Move the entry to the end of the map, so that the least recently used one is evicted first.
@@ -100,12 +99,10 @@ export async function startLabelCounts({
       return sharing.run(key, () => refresh(key, own));
     },
     async stop() {
-      servers.delete(config);
+      stopped = true;
       await stop();
     },
   };
-  servers.set(config, counts);
-  return counts;
 }
 
 const PAYLOAD_MAX = 7000;

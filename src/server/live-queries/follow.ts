@@ -3,7 +3,7 @@
 import type { LiveResult, LiveStatus, LiveTotals } from "../../api/live-queries.ts";
 import type { Context } from "../core/context.ts";
 import { and, gt, lt, oneOf } from "../store/query.ts";
-import { liveOf } from "./hub.ts";
+import { liveQueries } from "./hub.ts";
 import { QUIET_MS } from "./limits.ts";
 import { createRecount } from "./recount.ts";
 import { placeOf, seqOf } from "./tables.ts";
@@ -23,7 +23,7 @@ const PAGE_BYTES = 1024 * 1024;
 /** Minimum interval between status events, except for the last one. */
 const STATUS_EVERY_MS = 500;
 
-type Home = Pick<Context, "store" | "clock" | "config">;
+type Home = Pick<Context, "store" | "clock" | "running">;
 
 export interface Reading {
   /** The number of the last result that the reader has received. */
@@ -43,7 +43,7 @@ export async function* follow(
   { after, signal, keepsOpen = false }: Reading,
 ): AsyncGenerator<LiveEvent, void> {
   const { store } = ctx;
-  const live = liveOf(ctx);
+  const live = ctx.running.of(liveQueries);
   let seq = after;
   let changed = true;
   let wake = () => {};

@@ -2,6 +2,7 @@
 
 import { isoAt } from "../core/clock.ts";
 import type { Services } from "../core/context.ts";
+import { startedPart } from "../core/running.ts";
 import { and, eq, isNull, lt, oneOf } from "../store/query.ts";
 import { endCampaign, endWhenDone } from "./ending.ts";
 import { READER_LEASE, RECONCILE_EVERY_MS, RECOUNT_EVERY_MS, RENEW_EVERY_MS, TICK_MS } from "./limits.ts";
@@ -30,16 +31,9 @@ export interface Live extends Pick<Work, "has" | "ask" | "onChange" | "active">,
   stop(): Promise<void>;
 }
 
-/** One per server, keyed by its configuration reader, which all contexts share. */
-const servers = new WeakMap<Services["config"], Live>();
+export const liveQueries = startedPart("live queries", startLive);
 
-export function liveOf({ config }: Pick<Services, "config">): Live {
-  const live = servers.get(config);
-  if (!live) throw new Error("live queries were not started");
-  return live;
-}
-
-export async function startLive(services: Services): Promise<Live> {
+async function startLive(services: Services): Promise<Live> {
   const { store, clock, config, log } = services;
   const work = await createWork(services);
   const outcomes = createOutcomes(services, work);
@@ -170,7 +164,7 @@ export async function startLive(services: Services): Promise<Live> {
     for (const end of [...streams]) end();
   }
 
-  const live: Live = {
+  return {
     has: work.has,
     ask: work.ask,
     active: work.active,
@@ -217,6 +211,4 @@ export async function startLive(services: Services): Promise<Live> {
       await work.stop();
     },
   };
-  servers.set(services.config, live);
-  return live;
 }

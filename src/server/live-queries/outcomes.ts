@@ -28,7 +28,7 @@ const BATCH = 64;
 /** Maximum size of the rows written in one transaction. */
 const BATCH_BYTES = 8 * 1024 * 1024;
 
-type Home = Pick<Services, "store" | "clock" | "config" | "log" | "dryRun" | "extensions">;
+type Home = Pick<Services, "store" | "clock" | "config" | "running" | "log" | "dryRun" | "extensions">;
 
 export function createOutcomes(services: Home, work: Work): Outcomes {
   const { store, clock, log } = services;

@@ -12,7 +12,7 @@ import { online } from "../hosts/status.ts";
 import { and, eq, gt, lt, oneOf, or } from "../store/query.ts";
 import { actionFor, selectionOf, targetsFor } from "../targets/select.ts";
 import { endCampaign } from "./ending.ts";
-import { liveOf } from "./hub.ts";
+import { liveQueries } from "./hub.ts";
 import { assertEnabled, type Runnable, savedQuery, startCampaign } from "./service.ts";
 import { placeOf } from "./tables.ts";
 import type { CampaignRow } from "./work.ts";
@@ -28,7 +28,7 @@ const QUERIES_MAX = 20;
 
 /** Waits until the query has ended; ends it when the period is over. */
 async function awaitEnd(ctx: Context, id: number): Promise<CampaignRow | null> {
-  const live = liveOf(ctx);
+  const live = ctx.running.of(liveQueries);
   const until = performance.now() + ctx.settings.live_query_rest_period;
   let wake = () => {};
   let looking = true;

@@ -10,10 +10,10 @@ import { ApiError } from "../core/errors.ts";
 import { tokenAllows } from "../core/http/token-scope.ts";
 import { maySomewhere } from "../core/security/access.ts";
 import { authenticate } from "../sessions/auth.ts";
-import { streamsOf } from "../sessions/streams.ts";
+import { userStreams } from "../sessions/streams.ts";
 import { endByReader } from "./ending.ts";
 import { follow } from "./follow.ts";
-import { liveOf } from "./hub.ts";
+import { liveQueries } from "./hub.ts";
 import { ownCampaign } from "./service.ts";
 
 export interface Sockets {
@@ -124,7 +124,7 @@ export function createSockets(services: Services): Sockets {
         // An API token needs permission for the event stream.
         if (!user || !mayRead(user)) return refuse("unauthorized");
         try {
-          closed = streamsOf(services).open({
+          closed = services.running.of(userStreams).open({
             viewer: user,
             kind: "websockets",
             allowed: mayRead,
@@ -160,13 +160,13 @@ export function createSockets(services: Services): Sockets {
     async function streamEvents(id: number): Promise<void> {
       for await (const event of follow(services, id, { after: 0, signal: stop.signal, keepsOpen: true }))
         if (event.type !== "quiet") await send(event.type, event.data);
-      if (liveOf(services).isStopping()) close(1001, "the server is stopping");
+      if (services.running.of(liveQueries).isStopping()) close(1001, "the server is stopping");
       else close(1000, "finished");
     }
 
     /** A lost connection (no close frame) does not end the query: the reader may reconnect within a minute. */
     async function end(code: number): Promise<void> {
-      if (following === null || isClosing || code === BROKEN || liveOf(services).isStopping()) return;
+      if (following === null || isClosing || code === BROKEN || services.running.of(liveQueries).isStopping()) return;
       await endByReader(services, following);
     }
 
@@ -209,7 +209,7 @@ export function createSockets(services: Services): Sockets {
       const path = (req.url ?? "").split("?")[0]!;
       const framing = raw.has(path) ? plain : sockJs.test(path) ? framed : null;
       if (framing === null || req.headers.upgrade?.toLowerCase() !== "websocket") return false;
-      if (open.size >= SOCKETS_MAX || liveOf(services).isStopping()) {
+      if (open.size >= SOCKETS_MAX || services.running.of(liveQueries).isStopping()) {
         socket.end(
           "HTTP/1.1 503 Service Unavailable\r\nConnection: close\r\nContent-Length: 0\r\nRetry-After: 5\r\n\r\n",
         );

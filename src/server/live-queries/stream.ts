@@ -5,7 +5,7 @@ import type { Context } from "../core/context.ts";
 import { badRequest } from "../core/errors.ts";
 import { tokenAllows } from "../core/http/token-scope.ts";
 import { maySomewhere } from "../core/security/access.ts";
-import { streamsOf } from "../sessions/streams.ts";
+import { userStreams } from "../sessions/streams.ts";
 import { follow, type LiveEvent } from "./follow.ts";
 import { ownCampaign } from "./service.ts";
 
@@ -18,7 +18,7 @@ export async function streamLiveQuery(ctx: Context, id: number): Promise<Streame
   if (!/^\d{0,15}$/.test(last) || Number(last) > row.last_seq)
     throw badRequest(`Invalid Last-Event-ID: ${last.slice(0, 100)}`, "Last-Event-ID");
   const stop = new AbortController();
-  const closed = streamsOf(ctx).open({
+  const closed = ctx.running.of(userStreams).open({
     viewer: ctx.user,
     kind: "live queries",
     allowed: (user) => maySomewhere(user, "queries:run") && tokenAllows(user, liveQueriesApi.stream),

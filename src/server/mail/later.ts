@@ -1,6 +1,7 @@
 // Queue of mails sent after the reply, with limits on concurrency and length.
 import type { Services } from "../core/context.ts";
 import { ApiError, unavailable } from "../core/errors.ts";
+import { startedPart } from "../core/running.ts";
 
 /** Runs after the reply; must end when the signal aborts. */
 type Work = (signal: AbortSignal) => Promise<void>;
@@ -67,23 +68,13 @@ class Later {
   }
 }
 
-const all = new WeakMap<Services["settings"], Later>();
-
-function queueOf({ settings, log }: Pick<Services, "settings" | "log">): Later {
-  const known = all.get(settings);
-  if (known) return known;
-  const made = new Later(log);
-  all.set(settings, made);
-  return made;
-}
+/** Rejects new mails when it stops, and waits for those being sent, up to GRACE. */
+export const mailQueue = startedPart("mails", async ({ log }) => new Later(log));
 
 /** Queues the work; 503 if the queue is full. Failures are logged. Does nothing in a dry run. */
-export const later = (ctx: Pick<Services, "settings" | "log" | "dryRun">, work: Work): void => {
-  if (!ctx.dryRun) queueOf(ctx).add(work);
+export const later = (ctx: Pick<Services, "running" | "dryRun">, work: Work): void => {
+  if (!ctx.dryRun) ctx.running.of(mailQueue).add(work);
 };
 
 /** Resolves when the queue is empty. */
-export const mailIdle = (ctx: Pick<Services, "settings" | "log">): Promise<void> => queueOf(ctx).idle();
-
-/** Rejects new mails and waits for those being sent, up to GRACE. */
-export const stopMail = (ctx: Pick<Services, "settings" | "log">): Promise<void> => queueOf(ctx).stop();
+export const mailIdle = ({ running }: Pick<Services, "running">): Promise<void> => running.of(mailQueue).idle();

@@ -3,10 +3,11 @@ import type { AgentOptions } from "../../api/app-config.ts";
 import { channels } from "../core/channels.ts";
 import { createBatcher } from "../core/concurrency/batcher.ts";
 import { Cached } from "../core/concurrency/cached.ts";
-import type { Context, Services } from "../core/context.ts";
+import type { Services } from "../core/context.ts";
 import { authenticationRequired, limitExceeded } from "../core/errors.ts";
 import type { Caller } from "../core/http/proxies.ts";
 import { tokenHash } from "../core/random.ts";
+import { startedPart } from "../core/running.ts";
 import { createHostEnrollment, type HostEnrollment } from "../enrollment/service.ts";
 import { watchHosts } from "../hosts/changes.ts";
 import { openOperations } from "../operations/queue.ts";
@@ -45,16 +46,9 @@ const AGENTS_MAX = 200_000;
 const UNKNOWN_KEYS_A_MINUTE = 1_000;
 const KEY_MAX = 256;
 
-/** One per server, keyed by its configuration reader. */
-const servers = new WeakMap<Services["config"], ManagedAgents>();
+export const managedAgents = startedPart("managed agents", startManagedAgents);
 
-export function managedAgents({ config }: Pick<Context, "config">): ManagedAgents {
-  const known = servers.get(config);
-  if (!known) throw new Error("managed agents were not started");
-  return known;
-}
-
-export async function startManagedAgents(services: Services): Promise<ManagedAgents> {
+async function startManagedAgents(services: Services): Promise<ManagedAgents> {
   const { store, config } = services;
   const byKey = new Map<string, CachedHost>();
   const byHost = new Map<number, CachedHost>();
@@ -120,8 +114,9 @@ export async function startManagedAgents(services: Services): Promise<ManagedAge
     await store.listen(channels.config, forgetOptions, forgetOptions),
   ];
 
-  const agents: ManagedAgents = {
-    enrollment: createHostEnrollment(services, managedAgent),
+  const enrollment = createHostEnrollment(services, managedAgent);
+  return {
+    enrollment,
     async find(key, caller) {
       const cached = byKey.get(key);
       if (cached?.fresh) return cached.host;
@@ -151,12 +146,10 @@ export async function startManagedAgents(services: Services): Promise<ManagedAge
       return byKey.size;
     },
     async stop() {
-      await agents.enrollment.idle();
+      await enrollment.idle();
       await lookups.idle();
       await changes.stop();
       for (const stop of stops) await stop();
     },
   };
-  servers.set(config, agents);
-  return agents;
 }

@@ -17,7 +17,7 @@ export async function enrollAgent(ctx: Context, given: EnrollBody): Promise<stri
   if (details.uuid === "") throw invalid("hardware_uuid", "hardware_uuid is required");
   const named = (given.qengine_identifier || given.osquery_identifier).trim();
   const key = ctx.random.token(KEY_BYTES);
-  const outcome = await managedAgents(ctx).enrollment.enroll({
+  const outcome = await ctx.running.of(managedAgents).enrollment.enroll({
     identifier: named || details.uuid,
     ...(named === "" ? { uuid: details.uuid } : {}),
     teamId: secret.teamId,

@@ -44,7 +44,7 @@ interface Keyed {
 }
 
 function agentOf(ctx: Context, { agent_node_key, orbit_node_key, orbot_node_key }: Keyed): Promise<AgentHost> {
-  return managedAgents(ctx).find(agent_node_key || orbit_node_key || orbot_node_key || "", ctx);
+  return ctx.running.of(managedAgents).find(agent_node_key || orbit_node_key || orbot_node_key || "", ctx);
 }
 
 /** A route that requires the agent's key. */
@@ -59,7 +59,7 @@ export const managedAgentRoutes: readonly Route[] = [
   route(managedAgentApi.ping, async () => ({})),
   route(managedAgentApi.enroll, async ({ body }, ctx) => ({ agent_node_key: await enrollAgent(ctx, body) })),
   keyed(managedAgentApi.config, async (_, agent, ctx) => {
-    const options = await managedAgents(ctx).optionsOf(agent.teamId);
+    const options = await ctx.running.of(managedAgents).optionsOf(agent.teamId);
     const { nextOperation } = agent;
     return {
       script_execution_timeout: options.script_execution_timeout ?? SCRIPT_TIMEOUT,

@@ -67,7 +67,7 @@ type SummaryQuery = z.output<typeof hostDetailsApi.mdmSummary.query>;
 
 export function mdmSummary(ctx: Context, query: SummaryQuery): Promise<MdmSummary> {
   const own = visible(ctx, "mdm:read");
-  return sharing(ctx).run(JSON.stringify(["mdm summary", own, query]), async () => {
+  return ctx.running.of(sharing).run(JSON.stringify(["mdm summary", own, query]), async () => {
     const platform = query.platform === undefined ? everything : eq("platform", query.platform);
     const counts = await enrollmentCounts(ctx, and(own, inTeam(query.team_id), platform));
     return {

@@ -52,10 +52,11 @@ export function createSolutions(store: Pick<ServerStore, "mdmSolutions">): Solut
 const unenrolled = not(exists(hostMdm, "solution_id"));
 
 /** Deletes products that no host is enrolled in any more. */
-export async function removeUnusedSolutions({ store }: Services): Promise<void> {
+export async function removeUnusedSolutions(services: Services): Promise<void> {
+  const { store } = services;
   const solutions = await store.mdmSolutions.pick(["id"], { where: unenrolled });
   await removeUnused(
-    store,
+    services,
     "mdm_solutions",
     solutions.map(({ id }) => id),
     (ids) => store.mdmSolutions.delete(and(oneOf("id", ids), unenrolled)),

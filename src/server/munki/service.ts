@@ -38,7 +38,7 @@ export function desktopAdminOfAll(
   query: { team_id?: number | undefined },
 ): Promise<{ desktopadmin: DesktopAdmin }> {
   const own = visible(ctx, "mdm:read");
-  return sharing(ctx).run(JSON.stringify(["desktopadmin", own, query]), async () => {
+  return ctx.running.of(sharing).run(JSON.stringify(["desktopadmin", own, query]), async () => {
     const macs = and(own, inTeam(query.team_id), eq("platform", "darwin"));
     const theirs = exists(hosts, "id", macs);
     const [versions, issues, mdm] = await Promise.all([

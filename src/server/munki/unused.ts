@@ -7,12 +7,13 @@ import { has, oneOf } from "../store/query.ts";
 
 const BATCH = 1000;
 
-export async function removeUnusedIssues({ store, log }: Services, signal: AbortSignal): Promise<void> {
+export async function removeUnusedIssues(services: Services, signal: AbortSignal): Promise<void> {
+  const { store, log } = services;
   const reported = await reportedIssues(store, signal);
   if (signal.aborted) return;
   const known = new Set((await store.munkiIssues.pick(["id"])).map(({ id }) => id));
   const unused = [...known].filter((id) => !reported.has(id));
-  const removed = await removeUnused(store, "munki_issues", unused, (ids) =>
+  const removed = await removeUnused(services, "munki_issues", unused, (ids) =>
     store.munkiIssues.delete(oneOf("id", ids)),
   );
   if (removed > 0) await store.notify(channels.munki, "");

@@ -3,6 +3,7 @@
 // server dies, the next leader sends them again with the same message id.
 import { channels } from "../core/channels.ts";
 import type { Services } from "../core/context.ts";
+import { startedPart } from "../core/running.ts";
 import { and, eq, gte } from "../store/query.ts";
 import { deliver } from "./deliver.ts";
 import { type Line, Lines } from "./lines.ts";
@@ -27,7 +28,9 @@ export interface OutboxSender {
   stop(): Promise<void>;
 }
 
-export async function startOutbox(services: Services): Promise<OutboxSender> {
+export const outbox = startedPart("outbox", startOutbox);
+
+async function startOutbox(services: Services): Promise<OutboxSender> {
   const stopping = new AbortController();
   const resign = await services.store.lead("outbox", (lost) => new Sending(services, lost, stopping.signal).run());
   return {

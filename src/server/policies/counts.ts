@@ -3,6 +3,7 @@
 import { channels } from "../core/channels.ts";
 import { startTriggeredTask } from "../core/concurrency/triggered-task.ts";
 import type { Services } from "../core/context.ts";
+import { startedPart } from "../core/running.ts";
 import type { ServerStore, ServerTx } from "../core/tables.ts";
 import { and, eq, gt, has, lte, oneOf } from "../store/query.ts";
 
@@ -55,7 +56,9 @@ export interface PolicyCounts {
   stop(): Promise<void>;
 }
 
-export async function startPolicyCounts(services: Services): Promise<PolicyCounts> {
+export const policyCounts = startedPart("policy counts", startPolicyCounts);
+
+async function startPolicyCounts(services: Services): Promise<PolicyCounts> {
   const { store, clock } = services;
   const options = {
     channel: channels.policyCounts,

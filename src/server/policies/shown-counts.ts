@@ -16,7 +16,7 @@ export interface Counts {
 }
 
 type Scopes = Parameters<typeof unansweredCounts>[2];
-type Reader = Pick<Context, "store" | "user" | "config">;
+type Reader = Pick<Context, "store" | "user" | "running">;
 
 /** The hosts to count; `everything` if the stored counts can be used. `own` restricts them to the hosts of a list. */
 export function countedHosts(ctx: Pick<Context, "user">, own: Predicate = everything): Predicate {
@@ -51,12 +51,14 @@ export async function shownCounts(
 /** The rows with their counts over these hosts only. */
 async function narrow(ctx: Reader, rows: readonly PolicyRow[], counted: Predicate): Promise<PolicyRow[]> {
   if (rows.length === 0) return [];
-  const { passing, failing } = await sharing(ctx).run(`policies of hosts ${JSON.stringify(counted)}`, async () => {
-    const own = exists(hosts, "id", counted);
-    const by = async (column: "passing" | "failing") =>
-      new Map((await ctx.store.hostPolicies.groupCount(column, own)).map(({ value, count }) => [value, count]));
-    return { passing: await by("passing"), failing: await by("failing") };
-  });
+  const { passing, failing } = await ctx.running
+    .of(sharing)
+    .run(`policies of hosts ${JSON.stringify(counted)}`, async () => {
+      const own = exists(hosts, "id", counted);
+      const by = async (column: "passing" | "failing") =>
+        new Map((await ctx.store.hostPolicies.groupCount(column, own)).map(({ value, count }) => [value, count]));
+      return { passing: await by("passing"), failing: await by("failing") };
+    });
   return rows.map((row) => ({
     ...row,
     passing_host_count: passing.get(row.result_id) ?? 0,

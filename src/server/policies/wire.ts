@@ -7,7 +7,7 @@ import { labelScopes, type PolicyRow, teamIdOf } from "./applies.ts";
 import { authorOf, authorsOf } from "./results.ts";
 import { shownCounts } from "./shown-counts.ts";
 
-type Reader = Pick<Context, "store" | "user" | "config">;
+type Reader = Pick<Context, "store" | "user" | "running">;
 
 /** `own`: the hosts over which global policies are counted; default: all hosts visible to the caller. */
 export async function policiesOnWire(ctx: Reader, rows: readonly PolicyRow[], own?: Predicate): Promise<Policy[]> {

@@ -3,6 +3,7 @@ import { createHash } from "node:crypto";
 import { isoAt } from "../core/clock.ts";
 import type { Services } from "../core/context.ts";
 import { limitExceeded } from "../core/errors.ts";
+import { part } from "../core/running.ts";
 import type { ServerTx } from "../core/tables.ts";
 import { eq, oneOf } from "../store/query.ts";
 import { type Hit, isAhead, recent, type Window, waitOf, withHit } from "./windows.ts";
@@ -16,7 +17,7 @@ export interface Bucket extends Window {
 }
 
 /** The services that limits need. The store may be a transaction's only if nothing is counted. */
-export type LimitedBy = Pick<Services, "config" | "clock"> & { readonly store: ServerTx };
+export type LimitedBy = Pick<Services, "running" | "clock"> & { readonly store: ServerTx };
 
 interface Refusal {
   readonly at: number;
@@ -33,13 +34,7 @@ export const hashOf = ({ scope, key }: Pick<Bucket, "scope" | "key">): string =>
  * Per server: a refused caller is refused from memory until a slot may be free again, so that its retries do not
  * burden the store.
  */
-const refusalsOf = new WeakMap<Services["config"], Map<string, Refusal>>();
-
-function refusals({ config }: LimitedBy): Map<string, Refusal> {
-  const known = refusalsOf.get(config) ?? new Map<string, Refusal>();
-  refusalsOf.set(config, known);
-  return known;
-}
+const refusals = part("refusals", () => new Map<string, Refusal>());
 
 /**
  * Counts one attempt in each bucket. If one of them is full, counts in none and throws a 429 with the time to wait.
@@ -47,7 +42,7 @@ function refusals({ config }: LimitedBy): Map<string, Refusal> {
 export async function countAttempt(home: LimitedBy, buckets: readonly [Bucket, ...Bucket[]]): Promise<void> {
   const now = home.clock.now();
   const hashed = buckets.map((bucket) => ({ bucket, hash: hashOf(bucket) }));
-  const refused = refusals(home);
+  const refused = home.running.of(refusals);
   const known = Math.max(0, ...hashed.map(({ hash }) => remembered(refused, hash, now)));
   if (known > 0) throw limitExceeded(Math.ceil(known / 1000));
   const waits = await home.store.tx(
@@ -82,7 +77,7 @@ export async function countAttempt(home: LimitedBy, buckets: readonly [Bucket, .
 /** Clears the bucket. */
 export async function forgetAttempts(home: LimitedBy, bucket: Bucket): Promise<void> {
   const hash = hashOf(bucket);
-  refusals(home).delete(hash);
+  home.running.of(refusals).delete(hash);
   await home.store.rateLimits.delete(eq("key_hash", hash));
 }
 

@@ -3,6 +3,7 @@ import { channels } from "../core/channels.ts";
 import { seconds } from "../core/clock.ts";
 import type { Services, Viewer } from "../core/context.ts";
 import { overBudget } from "../core/errors.ts";
+import { startedPart } from "../core/running.ts";
 import type { ServerTx } from "../core/tables.ts";
 import { endOf, isOver } from "./lifetime.ts";
 import { viewerOf } from "./viewer.ts";
@@ -33,13 +34,7 @@ export interface Streams {
   stop(): Promise<void>;
 }
 
-const servers = new WeakMap<Services["config"], Streams>();
-
-export function streamsOf({ config }: Pick<Services, "config">): Streams {
-  const known = servers.get(config);
-  if (!known) throw new Error("streams were not started");
-  return known;
-}
+export const userStreams = startedPart("streams", startStreams);
 
 /** Call this in the transaction of a change that may end streams of these users. */
 export async function sessionsChanged(
@@ -50,7 +45,7 @@ export async function sessionsChanged(
   await store.notify(channels.sessions, userIds.length <= 500 ? JSON.stringify(userIds) : "*");
 }
 
-export async function startStreams(services: Services): Promise<Streams> {
+async function startStreams(services: Services): Promise<Streams> {
   const { store, clock, settings, log } = services;
   const open = new Set<Stream>();
 
@@ -79,7 +74,7 @@ export async function startStreams(services: Services): Promise<Streams> {
   const timer = setInterval(() => void look([...open]), LOOK_EVERY);
   timer.unref();
 
-  const streams: Streams = {
+  return {
     open(stream) {
       const { viewer, kind } = stream;
       const own = [...open].filter((one) => one.viewer.id === viewer.id && one.kind === kind);
@@ -108,6 +103,4 @@ export async function startStreams(services: Services): Promise<Streams> {
       await unlisten();
     },
   };
-  servers.set(services.config, streams);
-  return streams;
 }

@@ -30,7 +30,7 @@ export const counts: Job = {
     );
     const healed = await askAgain(store, hostsOfVersion, versionIds);
     if (healed > 0) log.warn({ hosts: healed }, "hosts with unknown software will report it again");
-    const left = await removeUnused(store, "software", without(versionIds, hostsOfVersion), (ids) =>
+    const left = await removeUnused(services, "software", without(versionIds, hostsOfVersion), (ids) =>
       store.software.delete(oneOf("id", ids)),
     );
     if (signal.aborted) return;
@@ -42,7 +42,7 @@ export const counts: Job = {
       (id) => ({ hosts_count: countOf(hostsOfTitle, id), versions_count: countOf(versionsOfTitle, id) }),
       (changes) => store.softwareTitles.updateEach(changes),
     );
-    const untitled = await removeUnused(store, "software_titles", without(titleIds, versionsOfTitle), (ids) =>
+    const untitled = await removeUnused(services, "software_titles", without(titleIds, versionsOfTitle), (ids) =>
       store.softwareTitles.delete(and(oneOf("id", ids), not(exists(versions, "title_id")))),
     );
     if (left + untitled > 0) await store.notify(channels.software, "");

@@ -4,6 +4,7 @@ import type { SsoSettings } from "../../api/app-config.ts";
 import { hours, minutes, seconds } from "../core/clock.ts";
 import type { Services } from "../core/context.ts";
 import { fetchOutbound, OutboundError } from "../core/outbound/fetch.ts";
+import { part } from "../core/running.ts";
 import { type IdentityProvider, METADATA_MAX, MetadataProblem, readMetadata } from "../saml/metadata.ts";
 import { utf8, XmlProblem } from "../saml/xml.ts";
 
@@ -14,7 +15,7 @@ const STALE = hours(24);
 const PAUSE = seconds(15);
 const TIMEOUT = seconds(10);
 
-type Needs = Pick<Services, "settings" | "clock" | "log" | "dryRun">;
+type Needs = Pick<Services, "running" | "clock" | "log" | "dryRun">;
 
 interface Entry {
   /** Identifies the provider and its metadata. */
@@ -24,7 +25,7 @@ interface Entry {
   fetching: Promise<IdentityProvider> | null;
 }
 
-const entries = new WeakMap<Services["settings"], Entry>();
+const current = part("metadata for single sign-on", (): { entry: Entry | null } => ({ entry: null }));
 
 /** The configured identity provider. Throws `MetadataProblem` if its metadata is not available. */
 export async function identityProvider(services: Needs, sso: SsoSettings): Promise<IdentityProvider> {
@@ -37,13 +38,11 @@ export async function identityProvider(services: Needs, sso: SsoSettings): Promi
 
 const isOver = ({ validUntil }: IdentityProvider, now: number): boolean => validUntil !== null && now >= validUntil;
 
-function entryOf({ settings }: Needs, { metadata_url: url, issuer_uri: issuer }: SsoSettings): Entry {
+function entryOf({ running }: Needs, { metadata_url: url, issuer_uri: issuer }: SsoSettings): Entry {
   const key = JSON.stringify([url, issuer]);
-  const known = entries.get(settings);
-  if (known?.key === key) return known;
-  const made: Entry = { key, cached: null, failure: null, fetching: null };
-  entries.set(settings, made);
-  return made;
+  const known = running.of(current);
+  if (known.entry?.key !== key) known.entry = { key, cached: null, failure: null, fetching: null };
+  return known.entry;
 }
 
 async function byUrl(services: Needs, sso: SsoSettings): Promise<IdentityProvider> {

@@ -59,7 +59,7 @@ function questionsFor(tracker: Tracker): Question[] {
 
 /** Returns why the tracker would refuse tickets, by field of its settings; empty if it would accept them. */
 export async function checkTicketing(
-  services: Pick<Services, "settings" | "dryRun">,
+  services: Pick<Services, "running" | "dryRun">,
   tracker: Tracker,
   signal?: AbortSignal,
 ): Promise<FieldError[]> {
@@ -92,7 +92,7 @@ const MAX_CONCURRENT = 10;
 
 /** Checks the entries of a change that are new or whose connection settings changed. */
 export async function checkIntegrations(
-  services: Pick<Services, "settings" | "dryRun">,
+  services: Pick<Services, "running" | "dryRun">,
   before: Integrations,
   after: Integrations,
 ): Promise<FieldError[]> {

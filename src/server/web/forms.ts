@@ -1,25 +1,18 @@
 // Protection against forged forms: each form carries a token bound to the browser's session, and the origin of the
 // request is checked.
 import { createHmac } from "node:crypto";
-import type { Context, Services } from "../core/context.ts";
+import { Cached } from "../core/concurrency/cached.ts";
 import { ApiError, unsupportedMediaType } from "../core/errors.ts";
 import { type BodySource, readBytes } from "../core/http/body.ts";
 import { sameText } from "../core/random.ts";
+import { part } from "../core/running.ts";
 import { serverSecret } from "../secrets/service.ts";
 
 const FORM_MAX = 64 * 1024;
 export const FORM_FIELD = "form_token";
 
-const keys = new WeakMap<Services["settings"], string>();
-
 /** The key for form tokens, shared by all servers. It never changes, so it is read only once. */
-export async function formKey(ctx: Pick<Context, "settings" | "store" | "clock" | "random">): Promise<string> {
-  const known = keys.get(ctx.settings);
-  if (known !== undefined) return known;
-  const key = await serverSecret(ctx, "web_forms");
-  keys.set(ctx.settings, key);
-  return key;
-}
+export const formKey = part("key for form tokens", (services) => new Cached(() => serverSecret(services, "web_forms")));
 
 /** A token bound to the session, or to the form cookie without a session. Neither can be derived from it. */
 export const formToken = (key: string, kind: "session" | "form", value: string): string =>

@@ -65,9 +65,9 @@ async function visitOf(
   const token = readCookie(header, jar.session);
   const user = token === null ? null : await viewerOfSession(services, token);
   const session = user === null ? null : token;
-  const key = await formKey(ctx);
+  const key = await ctx.running.of(formKey).get();
   const formCookie = readCookie(header, jar.form);
-  const room = bodyRoom(ctx);
+  const room = ctx.running.of(bodyRoom);
   const form =
     page.method === "GET"
       ? new URLSearchParams()

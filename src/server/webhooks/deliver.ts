@@ -11,7 +11,7 @@ const TIMEOUT = 10_000;
 
 /** Sends the signed payload. Any 2xx status counts as delivered; the rest of the reply is ignored. */
 export async function deliverWebhook(
-  services: Pick<Services, "settings" | "clock" | "random" | "dryRun"> & { readonly store: ServerTx },
+  services: Pick<Services, "running" | "clock" | "random" | "dryRun"> & { readonly store: ServerTx },
   row: Pick<OutboxRow, "url" | "message_id" | "payload">,
   signal?: AbortSignal,
 ): Promise<Outcome> {

@@ -39,7 +39,7 @@ export function answer(
     (body) => {
       // The inflated bytes are charged to the body budget until the reply is made, like an uncompressed body.
       const { sender } = agent.senderOf({ first: body, encoding: undefined, ...rest });
-      const claim = bodyRoom(services).claim(sender, () => {});
+      const claim = services.running.of(bodyRoom).claim(sender, () => {});
       claim.received();
       if (!claim.add(body.length)) return busy;
       const replied = agent.handle(endpoint, { ...rest, body, since });

@@ -77,7 +77,12 @@ export function agentHandler(agent: Agent, services: Services): (req: IncomingMe
     const { sender, proved } = agent.senderOf({ first, encoding, authorization, ...whoCalls(services, req) });
     // If these were refused, the agent would send them again with every poll.
     const isAcknowledged = endpoint === "distributed/write";
-    return new LargeBody(req, bodyRoom(services), { sender, proved, cap: bodyCaps[endpoint], isAcknowledged });
+    return new LargeBody(req, services.running.of(bodyRoom), {
+      sender,
+      proved,
+      cap: bodyCaps[endpoint],
+      isAcknowledged,
+    });
   }
 
   return (req, res) => {

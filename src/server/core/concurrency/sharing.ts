@@ -1,4 +1,4 @@
-import type { Services } from "../context.ts";
+import { part } from "../running.ts";
 
 interface Turn {
   begun: boolean;
@@ -36,11 +36,4 @@ export class Sharing {
   }
 }
 
-/** One per server, found by the configuration reader, which is the same object in the services and all contexts. */
-const servers = new WeakMap<Services["config"], Sharing>();
-
-export function sharing({ config }: Pick<Services, "config">): Sharing {
-  const known = servers.get(config) ?? new Sharing();
-  servers.set(config, known);
-  return known;
-}
+export const sharing = part("shared reads", () => new Sharing());

@@ -1,9 +1,11 @@
 // Whether a server has been asked to stop. It still answers, but load balancers are to send requests elsewhere.
 import type { Services } from "../context.ts";
+import { part } from "../running.ts";
 
-/** The configuration reader is the same object in the services and in every context made of them. */
-const stopping = new WeakSet<Services["config"]>();
+const stop = part("stop", () => ({ announced: false }));
 
-export const announceStop = ({ config }: Pick<Services, "config">): void => void stopping.add(config);
+export function announceStop({ running }: Pick<Services, "running">): void {
+  running.of(stop).announced = true;
+}
 
-export const isStopping = ({ config }: Pick<Services, "config">): boolean => stopping.has(config);
+export const isStopping = ({ running }: Pick<Services, "running">): boolean => running.of(stop).announced;

@@ -2,7 +2,7 @@
 // announced length, and divided by kind of sender: unauthenticated senders can use up neither the memory of
 // authenticated ones nor all of their own kind's.
 
-import type { Services } from "../context.ts";
+import { part } from "../running.ts";
 import { placeOf } from "./place.ts";
 
 /**
@@ -167,21 +167,11 @@ export function createBodyRoom(): BodyRoom {
   };
 }
 
-/** One per server, found by its configuration reader, which is the same object in all contexts. */
-const servers = new WeakMap<Services["config"], BodyRoom>();
 const SWEEP_MS = 1_000;
 
-export function bodyRoom({ config }: Pick<Services, "config">): BodyRoom {
-  const known = servers.get(config);
-  if (known) return known;
+export const bodyRoom = part("memory for bodies", () => {
   const room = createBodyRoom();
-  const here = new WeakRef(room);
-  const timer = setInterval(() => {
-    const kept = here.deref();
-    if (kept) kept.sweep();
-    else clearInterval(timer);
-  }, SWEEP_MS);
+  const timer = setInterval(() => room.sweep(), SWEEP_MS);
   timer.unref();
-  servers.set(config, room);
-  return room;
-}
+  return { ...room, stop: () => clearInterval(timer) };
+});

@@ -6,6 +6,7 @@ import { startTrial } from "../../store/trial.ts";
 import type { Context } from "../context.ts";
 import { badRequest, cannotDryRun, unavailable } from "../errors.ts";
 import { createMetrics } from "../logging/metrics.ts";
+import { Running } from "../running.ts";
 
 /** Some checks cannot be made in a dry run although they may affect the outcome: the reply lists them. */
 export interface DryRun {
@@ -54,8 +55,8 @@ async function once(ctx: Context, work: (inside: Context) => Promise<unknown>) {
   const inside: Context = {
     ...ctx,
     store: trial.store,
-    // Caches are looked up by this object. With its own, a dry run neither reads nor changes the server's caches.
     config: ctx.config.over(trial.store),
+    running: new Running(() => inside),
     blobs: readOnly(ctx.blobs),
     metrics: createMetrics(),
     log: ctx.log.child({ dry_run: true }),
@@ -63,6 +64,7 @@ async function once(ctx: Context, work: (inside: Context) => Promise<unknown>) {
   };
   const running = work(inside).then((value): Tried => ({ value: masked(value), unchecked: [...unchecked] }));
   await running.catch(() => {});
+  await inside.running.stop();
   const conflicted = await trial.end();
   return { conflicted, outcome: running };
 }

@@ -1,5 +1,7 @@
 import { BlockList, isIP } from "node:net";
-import type { Logger } from "pino";
+import type { Services } from "../context.ts";
+import { memo } from "../memo.ts";
+import { part } from "../running.ts";
 import type { Settings } from "../settings/settings.ts";
 
 /** Where a request came from. */
@@ -14,8 +16,6 @@ interface Headers {
   get(name: string): string | null;
 }
 
-const lists = new WeakMap<readonly string[], BlockList>();
-
 /** Whether the text is an address or a network in CIDR notation. */
 export function isNetwork(text: string): boolean {
   const [address, bits, ...rest] = text.split("/");
@@ -24,9 +24,8 @@ export function isNetwork(text: string): boolean {
   return bits === undefined || (/^\d{1,3}$/.test(bits) && Number(bits) <= (family === 4 ? 32 : 128));
 }
 
-function listOf(networks: readonly string[]): BlockList {
-  const known = lists.get(networks);
-  if (known) return known;
+/** All addresses of the networks. */
+export function blockList(networks: readonly string[]): BlockList {
   const list = new BlockList();
   for (const network of networks) {
     const [address, bits] = network.split("/") as [string, string?];
@@ -34,9 +33,10 @@ function listOf(networks: readonly string[]): BlockList {
     if (bits === undefined) list.addAddress(address, family);
     else list.addSubnet(address, Number(bits), family);
   }
-  lists.set(networks, list);
   return list;
 }
+
+const trustedBy = memo(blockList);
 
 /** Converts an IPv4-mapped IPv6 address to its IPv4 form. */
 const plain = (address: string): string =>
@@ -49,7 +49,7 @@ const plain = (address: string): string =>
 export function peerAddress(settings: Pick<Settings, "trusted_proxies">, peer: string, headers: Headers): string {
   const direct = plain(peer);
   if (settings.trusted_proxies.length === 0 || isIP(direct) === 0) return direct;
-  const trusted = listOf(settings.trusted_proxies);
+  const trusted = trustedBy(settings.trusted_proxies);
   const isTrusted = (address: string) => trusted.check(address, isIP(address) === 6 ? "ipv6" : "ipv4");
   if (!isTrusted(direct)) return direct;
   const hops = (headers.get("x-forwarded-for") ?? "").split(",").map((hop) => plain(hop.trim()));
@@ -71,22 +71,22 @@ export const isLoopback = (address: string): boolean => {
   return family !== 0 && loopback.check(address, family === 6 ? "ipv6" : "ipv4");
 };
 
-/** Servers, identified by their settings, that received requests from an untrusted proxy on their machine. */
-const forwardedTo = new WeakSet<Pick<Settings, "trusted_proxies">>();
+/** Whether an untrusted proxy on this machine has forwarded requests to the server. */
+const untrusted = part("untrusted proxy", () => ({ found: false }));
 
-/** Whether an untrusted proxy on this machine has forwarded requests to the server with these settings. */
-export const hasUntrustedProxy = (settings: Pick<Settings, "trusted_proxies">): boolean => forwardedTo.has(settings);
+export const hasUntrustedProxy = ({ running }: Pick<Services, "running">): boolean => running.of(untrusted).found;
 
 /** The origin of a request. An untrusted proxy on this machine is logged once. */
 export function callerOf(
-  { settings, log }: { readonly settings: Pick<Settings, "trusted_proxies">; readonly log: Pick<Logger, "warn"> },
+  { settings, log, running }: Pick<Services, "settings" | "log" | "running">,
   peer: string,
   headers: Headers,
 ): Caller {
   const address = peerAddress(settings, peer, headers);
   if (!isLoopback(address) || !(headers.get("x-forwarded-for") ?? headers.get("forwarded"))) return { address };
-  if (!forwardedTo.has(settings)) {
-    forwardedTo.add(settings);
+  const proxy = running.of(untrusted);
+  if (!proxy.found) {
+    proxy.found = true;
     log.warn(
       { peer: address },
       "a proxy on this machine forwards requests but is not trusted: all its callers count as one address, so that limits on " +

@@ -1,8 +1,10 @@
 // Which addresses this server may connect to on behalf of users: URLs that users enter must not reach the server's
 // own network.
+
 import { lookup as systemLookup } from "node:dns/promises";
-import { BlockList, isIP, type LookupFunction } from "node:net";
-import { isNetwork } from "../http/proxies.ts";
+import { type BlockList, isIP, type LookupFunction } from "node:net";
+import { blockList, isNetwork } from "../http/proxies.ts";
+import { memo } from "../memo.ts";
 import type { Settings } from "../settings/settings.ts";
 
 export interface Address {
@@ -34,29 +36,18 @@ interface Allowed {
   readonly domains: readonly string[];
 }
 
-const lists = new WeakMap<readonly string[], Allowed>();
-
-function allowedOf({ outbound_allow: entries }: Pick<Settings, "outbound_allow">): Allowed {
-  const known = lists.get(entries);
-  if (known) return known;
-  const networks = new BlockList();
+const readAllowed = memo((entries: readonly string[]): Allowed => {
   const hosts = new Set<string>();
   const domains: string[] = [];
   for (const entry of entries) {
-    if (!isNetwork(entry)) {
-      if (entry.startsWith("*.")) domains.push(entry.slice(1).toLowerCase());
-      else hosts.add(plainHost(entry));
-      continue;
-    }
-    const [address, bits] = entry.split("/") as [string, string?];
-    const family = isIP(address) === 6 ? "ipv6" : "ipv4";
-    if (bits === undefined) networks.addAddress(address, family);
-    else networks.addSubnet(address, Number(bits), family);
+    if (isNetwork(entry)) continue;
+    if (entry.startsWith("*.")) domains.push(entry.slice(1).toLowerCase());
+    else hosts.add(plainHost(entry));
   }
-  const made = { networks, hosts, domains };
-  lists.set(entries, made);
-  return made;
-}
+  return { networks: blockList(entries.filter(isNetwork)), hosts, domains };
+});
+
+const allowedOf = (settings: Pick<Settings, "outbound_allow">): Allowed => readAllowed(settings.outbound_allow);
 
 /** Lower case, without a trailing dot and without the brackets around an IPv6 address. */
 export const plainHost = (host: string): string =>

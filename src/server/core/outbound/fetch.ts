@@ -3,6 +3,7 @@
 import type { Agent, Dispatcher } from "undici";
 import type { Services } from "../context.ts";
 import { cannotDryRun } from "../errors.ts";
+import { part } from "../running.ts";
 import type { Settings } from "../settings/settings.ts";
 import { BlockedAddress, checkedLookup, checkHost, plainHost, type Resolve } from "./addresses.ts";
 
@@ -80,10 +81,10 @@ export function checkDestination(text: string): string | null {
 
 export type Fetch = (url: string, request?: OutboundRequest) => Promise<OutboundReply>;
 
-const fetchers = new WeakMap<Settings, Fetch>();
+const fetching = part("outbound requests", ({ settings }) => makeFetch(settings));
 
 export function fetchOutbound(
-  { settings, dryRun }: Pick<Services, "settings" | "dryRun">,
+  { running, dryRun }: Pick<Services, "running" | "dryRun">,
   url: string,
   request: OutboundRequest = {},
 ): Promise<OutboundReply> {
@@ -91,11 +92,7 @@ export function fetchOutbound(
   // server.
   if (dryRun !== null && !["GET", "HEAD"].includes(request.method ?? "GET"))
     throw cannotDryRun("it sends something to another server");
-  const known = fetchers.get(settings);
-  if (known) return known(url, request);
-  const made = makeFetch(settings);
-  fetchers.set(settings, made);
-  return made(url, request);
+  return running.of(fetching)(url, request);
 }
 
 /**

@@ -1,0 +1,21 @@
+// Parts of a server that a test starts alone.
+import { type Agent, agents } from "../../src/server/agent/start.ts";
+import type { Services } from "../../src/server/core/context.ts";
+import { Running, withRunning } from "../../src/server/core/running.ts";
+import { liveQueries } from "../../src/server/live-queries/hub.ts";
+
+/** The agent side of another server. */
+export async function startAgentSide(
+  given: Omit<Services, "running">,
+): Promise<{ agent: Agent; stop(): Promise<void> }> {
+  const services = withRunning(given);
+  await services.running.start(services, liveQueries);
+  const agent = await services.running.start(services, agents);
+  return { agent, stop: () => services.running.stop() };
+}
+
+/** For parts that need only a few of the services. */
+export function runningOf(some: Partial<Services>): Running {
+  const services = { ...some } as Services;
+  return new Running(() => services);
+}
