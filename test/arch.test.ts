@@ -260,14 +260,8 @@ for (const file of files.filter((name) => within(name, "src/server/")))
 const knownForeignWrites: string[] = [
   "agent/hosts/os-versions.ts -> osVersions",
   "agent/hosts/seen.ts -> hostSeen",
-  "agent/ingest/write.ts -> hostDetails",
-  "agent/ingest/write.ts -> hostEmails",
-  "agent/ingest/write.ts -> hostMdm",
-  "agent/ingest/write.ts -> hostMunki",
   "agent/ingest/write.ts -> hostSeen",
-  "agent/ingest/write.ts -> hostSoftware",
   "agent/ingest/write.ts -> hosts",
-  "agent/ingest/write.ts -> labelMembers",
   "agent/start.ts -> hostSeen",
   "agent/start.ts -> hosts",
   "device-page/tokens.ts -> managedAgents",
@@ -278,12 +272,6 @@ const knownForeignWrites: string[] = [
   "enrollment/move.ts -> managedAgents",
   "host-actions/earlier-runs.ts -> operationContents",
   "host-actions/earlier-runs.ts -> operations",
-  "host-details/device-mapping.ts -> hostEmails",
-  "host-details/service.ts -> hosts",
-  "host-list/delete.ts -> hosts",
-  "host-list/transfer.ts -> hosts",
-  "policies/ingest.ts -> hosts",
-  "teams/service.ts -> hosts",
 ];
 
 describe("tables", () => {

@@ -1,11 +1,10 @@
 import type { Host } from "../../api/host.ts";
-import { channels, hostsPayload } from "../core/channels.ts";
 import type { Context } from "../core/context.ts";
 import { notFound } from "../core/errors.ts";
 import { visible } from "../core/security/access.ts";
 import { type HostRow, hostFor } from "../hosts/access.ts";
 import { hostNamed } from "../hosts/identifier.ts";
-import { eq } from "../store/query.ts";
+import { requestRefetch } from "../hosts/write.ts";
 import { hostsOnWire } from "./wire.ts";
 
 export async function getHost(ctx: Context, id: number, excludeSoftware: boolean): Promise<Host> {
@@ -28,8 +27,6 @@ async function wholeHost(ctx: Context, row: HostRow, excludeSoftware: boolean): 
 export async function refetchHost(ctx: Context, id: number): Promise<void> {
   await hostFor(ctx, "hosts:refetch", id);
   await ctx.store.tx(async (store) => {
-    const changed = await store.hosts.update({ where: eq("id", id), set: { refetch_requested: true } });
-    if (changed === 0) throw notFound("host", id);
-    await store.notify(channels.hosts, hostsPayload([id]));
+    if (!(await requestRefetch(store, id))) throw notFound("host", id);
   });
 }

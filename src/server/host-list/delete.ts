@@ -4,13 +4,12 @@ import { recordActivities } from "../activities/record.ts";
 import type { ActivityTypes } from "../activities/types.ts";
 import { spend } from "../approvals/budget.ts";
 import { needsApproval, requestApproval } from "../approvals/request.ts";
-import { channels, hostsPayload } from "../core/channels.ts";
 import { seconds } from "../core/clock.ts";
 import { type Context, within } from "../core/context.ts";
 import { visible } from "../core/security/access.ts";
 import { hostFor } from "../hosts/access.ts";
-import { notifyHostsGone } from "../hosts/changes.ts";
 import { checkSelection, expectedSelection } from "../hosts/selection.ts";
+import { lockHosts, removeHosts } from "../hosts/write.ts";
 import { forgetResults } from "../policies/results.ts";
 import { and, oneOf, type Predicate } from "../store/query.ts";
 import { type Begun, startTask } from "../tasks/queue.ts";
@@ -100,11 +99,11 @@ export async function deleteBatch(
     });
     if (hosts.length === 0) return 0;
     const gone = hosts.map(({ id }) => id);
-    // This write waits for results of these hosts that are being stored now, so the counts that are subtracted next
-    // are complete.
-    await store.hosts.update({ where: oneOf("id", gone), set: { refetch_requested: false } });
+    // Results of these hosts that are being stored now are waited for, so the counts that are subtracted next are
+    // complete.
+    await lockHosts(store, gone);
     await forgetResults(store, gone);
-    await store.hosts.delete(oneOf("id", gone));
+    await removeHosts(store, gone);
     await recordActivities(
       within(ctx, store),
       "deleted_host",
@@ -115,8 +114,6 @@ export async function deleteBatch(
         ...reason,
       })),
     );
-    await store.notify(channels.hosts, hostsPayload(gone));
-    await notifyHostsGone(store);
     return gone.length;
   });
 }

@@ -1,11 +1,10 @@
 // Moves any number of hosts to a team, or to no team, in batches. Each batch is a transaction of its own.
 import type { BodyHostFilter } from "../../api/host-filters.ts";
 import { recordActivity } from "../activities/record.ts";
-import { channels, hostsPayload } from "../core/channels.ts";
 import { type Context, within } from "../core/context.ts";
 import { notFound } from "../core/errors.ts";
 import { authorize, visible } from "../core/security/access.ts";
-import { notifyHostsMoved } from "../hosts/changes.ts";
+import { moveHosts } from "../hosts/write.ts";
 import { forgetForeignResults } from "../policies/results.ts";
 import { and, eq, isNull, not, oneOf } from "../store/query.ts";
 import { chosenIds } from "./chosen.ts";
@@ -49,9 +48,7 @@ async function transferBatch(ctx: Context, ids: readonly number[], { id: teamId,
     const hosts = await store.hosts.pick(["id", "display_name"], { where });
     if (hosts.length === 0) return;
     const moved = hosts.map(({ id }) => id);
-    // Null means that policies are due: the host gets the new team's policies at its next check-in.
-    const set = { team_id: teamId, updated_at: ctx.clock.iso(), policy_updated_at: null };
-    await store.hosts.update({ where: and(oneOf("id", moved), where), set });
+    await moveHosts(within(ctx, store), and(oneOf("id", moved), where), teamId, moved);
     await forgetForeignResults(store, moved);
     await recordActivity(within(ctx, store), "transferred_hosts", {
       team_id: teamId,
@@ -59,7 +56,5 @@ async function transferBatch(ctx: Context, ids: readonly number[], { id: teamId,
       host_ids: moved,
       host_display_names: hosts.map(({ display_name }) => display_name),
     });
-    await store.notify(channels.hosts, hostsPayload(moved));
-    await notifyHostsMoved(store);
   });
 }

@@ -1,4 +1,13 @@
 // What `host_details` stores of a host, as its agent reports it.
+import type { ServerTx } from "../core/tables.ts";
+import type { InsertOf } from "../store/table.ts";
+import type { hostDetails } from "./tables.ts";
+
+export type HostDetailsRow = InsertOf<typeof hostDetails> & { id: number };
+
+export async function writeDetails(tx: ServerTx, rows: readonly HostDetailsRow[]): Promise<void> {
+  if (rows.length > 0) await tx.hostDetails.upsert(rows, { on: ["id"], returning: [] });
+}
 
 export interface CertificateName {
   readonly country: string;

@@ -1,7 +1,7 @@
 // Stores the device management data that agents report: one row per host, written only if it differs from the
 // previous one.
 
-import type { ServerStore } from "../core/tables.ts";
+import type { ServerStore, ServerTx } from "../core/tables.ts";
 import type { InsertOf, RowOf } from "../store/table.ts";
 import type { MdmInventory } from "./inventory.ts";
 import { createSolutions, type Solution } from "./solutions.ts";
@@ -13,7 +13,7 @@ export interface MdmAnswer {
 }
 
 /** The columns that agents report. */
-export const reportedMdmColumns = ["enrollment_status", "solution_id", "installed_from_dep", "is_server"] as const;
+const reportedMdmColumns = ["enrollment_status", "solution_id", "installed_from_dep", "is_server"] as const;
 export type HostMdmRow = Pick<InsertOf<typeof hostMdm>, "id" | (typeof reportedMdmColumns)[number]> & { id: number };
 
 export interface MdmIngest {
@@ -60,4 +60,9 @@ export function createMdmIngest(store: ServerStore): MdmIngest {
     },
     forget: () => solutions.forget(),
   };
+}
+
+/** Writes the columns that agents report, and keeps the others. */
+export async function writeReportedMdm(tx: ServerTx, rows: readonly HostMdmRow[]): Promise<void> {
+  if (rows.length > 0) await tx.hostMdm.upsert(rows, { on: ["id"], set: reportedMdmColumns, returning: [] });
 }

@@ -2,7 +2,8 @@
 
 import { channels } from "../core/channels.ts";
 import { isoAt } from "../core/clock.ts";
-import type { ServerStore } from "../core/tables.ts";
+import type { ServerStore, ServerTx } from "../core/tables.ts";
+import { oneOf } from "../store/query.ts";
 import type { InsertOf } from "../store/table.ts";
 import type { MunkiInventory, MunkiIssue } from "./inventory.ts";
 import type { hostMunki } from "./tables.ts";
@@ -80,4 +81,9 @@ export async function createMunkiIngest(store: ServerStore): Promise<MunkiIngest
 
   const stop = await store.listen(channels.munki, forget, forget);
   return { plan, forget, stop };
+}
+
+export async function writeMunki(tx: ServerTx, { rows, gone }: MunkiPlan): Promise<void> {
+  if (rows.length > 0) await tx.hostMunki.upsert(rows, { on: ["id"], returning: [] });
+  if (gone.length > 0) await tx.hostMunki.delete(oneOf("id", gone));
 }

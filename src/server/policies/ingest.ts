@@ -2,6 +2,7 @@
 import { isoAt } from "../core/clock.ts";
 import type { Services } from "../core/context.ts";
 import type { ServerTx } from "../core/tables.ts";
+import { touchHosts } from "../hosts/write.ts";
 import { and, eq, oneOf } from "../store/query.ts";
 import { isOfTeam } from "./applies.ts";
 import { recordFailing } from "./automations.ts";
@@ -55,7 +56,7 @@ export async function writePolicies(tx: ServerTx, plan: PolicyPlan, now: number)
   const ids = plan.candidates.map(({ host }) => host.id);
   // Write the host rows first to lock them, so that the team read here is valid until the commit.
   const unwritten = plan.candidates.flatMap(({ host, isWritten }) => (isWritten ? [] : [host.id]));
-  if (unwritten.length > 0) await tx.hosts.update({ where: oneOf("id", unwritten), set: { updated_at: isoAt(now) } });
+  if (unwritten.length > 0) await touchHosts(tx, unwritten, isoAt(now));
   const hosts = await tx.hosts.pick(["id", "team_id"], { where: oneOf("id", ids) });
   const teams = new Map(hosts.map((host) => [host.id, host.team_id]));
   const before = byId(await resultsOf(tx, ids));

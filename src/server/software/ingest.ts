@@ -4,6 +4,7 @@ import { isDeepStrictEqual } from "node:util";
 import type { DetailResults } from "../agent-protocol/rows.ts";
 import { channels } from "../core/channels.ts";
 import type { Services } from "../core/context.ts";
+import type { ServerTx } from "../core/tables.ts";
 import { oneOf } from "../store/query.ts";
 import type { InsertOf, RowOf } from "../store/table.ts";
 import { type SoftwareEntry, softwareChanges, softwareFingerprint, softwareKey, titleKey } from "./inventory.ts";
@@ -204,4 +205,8 @@ export async function createSoftwareIngest({ store, log }: Pick<Services, "store
 
   const stop = await store.listen(channels.software, forget, forget);
   return { plan, forget, stop };
+}
+
+export async function writeHostSoftware(tx: ServerTx, rows: readonly HostSoftwareRow[]): Promise<void> {
+  if (rows.length > 0) await tx.hostSoftware.upsert(rows, { on: ["id"], returning: [] });
 }

@@ -12,7 +12,7 @@ import { type PageQuery, page } from "../core/http/paging.ts";
 import { nameKey } from "../core/name-key.ts";
 import { visible } from "../core/security/access.ts";
 import { changingSecrets, replaceSecrets } from "../enroll-secrets/service.ts";
-import { notifyHostsMoved } from "../hosts/changes.ts";
+import { moveHosts } from "../hosts/write.ts";
 import { and, eq, search } from "../store/query.ts";
 import { usersLosingTeam } from "../users/membership.ts";
 import { authorizeTeam, getTeamRow, type TeamRow } from "./access.ts";
@@ -138,20 +138,12 @@ export async function deleteTeam(ctx: Context, id: number): Promise<Record<strin
 export async function removeTeam(inside: Context, { id, name }: TeamRow): Promise<Afterwards> {
   const { store } = inside;
   const afterwards = await inside.extensions.teamLeaves(inside, id);
-  // As in a transfer: the hosts get the policies of hosts without a team at their next check-in.
-  const hosts = await store.hosts.update({
-    where: eq("team_id", id),
-    set: { team_id: null, updated_at: inside.clock.iso(), policy_updated_at: null },
-  });
+  await moveHosts(inside, eq("team_id", id), null);
   await usersLosingTeam(inside, id);
   await recordActivity(inside, "deleted_team", { team_id: id, team_name: name });
   await store.teams.delete(eq("id", id));
   await store.notify(channels.teams, String(id));
   await store.notify(channels.enrollSecrets, "");
-  if (hosts > 0) {
-    await store.notify(channels.hosts, "*");
-    await notifyHostsMoved(store);
-  }
   return afterwards;
 }
 

@@ -1,9 +1,9 @@
 import type { Row } from "../../agent-protocol/rows.ts";
+import type { HostDetailsRow } from "../../hosts/details.ts";
 import type { hostDetails } from "../../hosts/tables.ts";
-import type { InsertOf, RowOf } from "../../store/table.ts";
+import type { RowOf } from "../../store/table.ts";
 import type { HostChanges } from "../inventory/host-fields.ts";
 
-export type HostDetailsRow = InsertOf<typeof hostDetails> & { id: number };
 type Details = Omit<RowOf<typeof hostDetails>, "id" | "revision">;
 
 const nothingKnown: Details = {

@@ -6,7 +6,9 @@ import { isoAt } from "../../core/clock.ts";
 import { createBatcher } from "../../core/concurrency/batcher.ts";
 import type { Services } from "../../core/context.ts";
 import { queueFigures } from "../../core/logging/metrics.ts";
+import type { HostDetailsRow } from "../../hosts/details.ts";
 import type { LabelCache } from "../../labels/dynamic.ts";
+import type { Membership } from "../../labels/ingest.ts";
 import { reaches } from "../../labels/reach.ts";
 import { createMdmIngest } from "../../mdm-status/ingest.ts";
 import { createMunkiIngest } from "../../munki/ingest.ts";
@@ -21,9 +23,9 @@ import { createOsVersions } from "../hosts/os-versions.ts";
 import type { HostRow, HostState } from "../hosts/state.ts";
 import { type HostChanges, hostChanges } from "../inventory/host-fields.ts";
 import { detailQueries } from "../inventory/queries.ts";
-import { detailRowOf, type HostDetailsRow } from "./details.ts";
+import { detailRowOf } from "./details.ts";
 import type { WriteResults } from "./results.ts";
-import { type Membership, writeAnswers } from "./write.ts";
+import { writeAnswers } from "./write.ts";
 
 export interface IngestItem {
   readonly state: HostState;

@@ -1,0 +1,40 @@
+// Email addresses of the people who use a host, by where they are from.
+import type { ServerTx } from "../core/tables.ts";
+import { and, eq, not, oneOf } from "../store/query.ts";
+
+const BROWSER = "browser_profiles";
+const CUSTOM = "custom";
+/** The maximum number of addresses that a host reports. Further ones are ignored. */
+const REPORTED_MAX = 100;
+
+/** Sets the one address that users enter by hand. */
+export async function setCustomEmail(tx: ServerTx, hostId: number, email: string): Promise<void> {
+  const own = and(eq("host_id", hostId), eq("source", CUSTOM));
+  await tx.hostEmails.delete(and(own, not(eq("email", email))));
+  await tx.hostEmails.upsert([{ host_id: hostId, email, source: CUSTOM }], {
+    on: ["host_id", "email", "source"],
+    set: [],
+    returning: [],
+  });
+}
+
+export interface ReportedEmails {
+  readonly hostId: number;
+  readonly emails: readonly string[];
+}
+
+/** Replaces the addresses that the hosts' agents found in browser profiles. */
+export async function writeReportedEmails(tx: ServerTx, reported: readonly ReportedEmails[]): Promise<void> {
+  if (reported.length === 0) return;
+  const ids = reported.map(({ hostId }) => hostId);
+  const stored = await tx.hostEmails.list({ where: and(oneOf("host_id", ids), eq("source", BROWSER)) });
+  const wanted = new Map(reported.map(({ hostId, emails }) => [hostId, new Set(emails.slice(0, REPORTED_MAX))]));
+  const gone = stored.filter(({ host_id, email }) => !wanted.get(host_id)?.has(email)).map(({ id }) => id);
+  for (const { host_id, email } of stored) wanted.get(host_id)?.delete(email);
+  const fresh = [...wanted].flatMap(([host_id, emails]) =>
+    [...emails].map((email) => ({ host_id, email, source: BROWSER })),
+  );
+  if (gone.length > 0) await tx.hostEmails.delete(oneOf("id", gone));
+  if (fresh.length > 0)
+    await tx.hostEmails.upsert(fresh, { on: ["host_id", "email", "source"], set: [], returning: [] });
+}

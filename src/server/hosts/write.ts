@@ -1,0 +1,54 @@
+// Changes of host rows that other features make, in their transactions.
+import { channels, hostsPayload } from "../core/channels.ts";
+import type { Context } from "../core/context.ts";
+import type { ServerTx } from "../core/tables.ts";
+import { eq, oneOf, type Predicate } from "../store/query.ts";
+import { notifyHostsGone, notifyHostsMoved } from "./changes.ts";
+
+/** Makes the host send its whole inventory at its next check-in. Returns whether there is such a host. */
+export async function requestRefetch(tx: ServerTx, id: number): Promise<boolean> {
+  const changed = await tx.hosts.update({ where: eq("id", id), set: { refetch_requested: true } });
+  if (changed > 0) await tx.notify(channels.hosts, hostsPayload([id]));
+  return changed > 0;
+}
+
+/** Makes the hosts run all label queries again at their next check-in. */
+export async function requestLabels(tx: ServerTx, ids: readonly number[]): Promise<void> {
+  await tx.hosts.update({ where: oneOf("id", ids), set: { label_updated_at: null } });
+  await tx.notify(channels.hosts, hostsPayload(ids));
+}
+
+/** Locks the rows until the commit by writing their time of change, so that the hosts stay in their teams. */
+export async function touchHosts(tx: ServerTx, ids: readonly number[], updated_at: string): Promise<void> {
+  await tx.hosts.update({ where: oneOf("id", ids), set: { updated_at } });
+}
+
+/**
+ * Moves the matching hosts to a team; null: to no team. At their next check-in they get the policies that apply
+ * there. `ids` are these hosts, if they are known. Returns their number.
+ */
+export async function moveHosts(
+  { store, clock }: Pick<Context, "store" | "clock">,
+  where: Predicate,
+  teamId: number | null,
+  ids?: readonly number[],
+): Promise<number> {
+  const set = { team_id: teamId, updated_at: clock.iso(), policy_updated_at: null };
+  const moved = await store.hosts.update({ where, set });
+  if (moved === 0) return 0;
+  await store.notify(channels.hosts, ids === undefined ? "*" : hostsPayload(ids));
+  await notifyHostsMoved(store);
+  return moved;
+}
+
+/** Waits until results of these hosts that are being stored now are written, and keeps others away until the commit. */
+export async function lockHosts(tx: ServerTx, ids: readonly number[]): Promise<void> {
+  await tx.hosts.update({ where: oneOf("id", ids), set: { refetch_requested: false } });
+}
+
+/** Deletes the hosts, and with them everything that belongs to them alone. */
+export async function removeHosts(tx: ServerTx, ids: readonly number[]): Promise<void> {
+  await tx.hosts.delete(oneOf("id", ids));
+  await tx.notify(channels.hosts, hostsPayload(ids));
+  await notifyHostsGone(tx);
+}
