@@ -138,6 +138,27 @@ describe("a backup", () => {
     await expect(restore({ file, store, blobs: blobsIn("r"), cipher })).rejects.toThrow(NotEmpty);
   });
 
+  it("neither replaces nor deletes files that another server may use", async () => {
+    await made("lowdb");
+    const other = blobsIn("other");
+    await other.put("empty", Readable.from([]), { maxBytes: 1 });
+    await other.put("theirs", Readable.from([Buffer.from("x")]), { maxBytes: 1 });
+    const target = await open("lowdb", testTables);
+    expect(await restore({ file, store: target, blobs: other, cipher })).toMatchObject({ blobs: 2 });
+    expect(await keysOf("other")).toEqual(["carves/1/0", "empty", "theirs"]);
+
+    // "carves/1/0" comes before "empty" in the backup, and is removed when that one is refused.
+    const conflicting = blobsIn("conflicting");
+    await conflicting.put("empty", Readable.from([Buffer.from("not empty")]), { maxBytes: 100 });
+    const second = await open("postgres", testTables);
+    await expect(restore({ file, store: second, blobs: conflicting, cipher })).rejects.toThrow(
+      "has another file empty",
+    );
+    expect(await keysOf("conflicting")).toEqual(["empty"]);
+    expect((await buffer(await conflicting.get("empty"))).toString()).toBe("not empty");
+    expect(await second.hosts.count()).toBe(0);
+  });
+
   it("leaves neither rows nor blobs if the target refuses the rows", async () => {
     const { store } = await made("lowdb");
     const target = await open("postgres", testTables);

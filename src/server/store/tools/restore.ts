@@ -1,5 +1,5 @@
 import { adminOf, type Restorer } from "../admin.ts";
-import type { Blobs } from "../blobs/blobs.ts";
+import { type BlobDigest, type Blobs, digestOf } from "../blobs/blobs.ts";
 import { type Cipher, WrongKey } from "../cipher.ts";
 import { type Store, StoreDamaged, type Tables } from "../store.ts";
 import type { Table } from "../table.ts";
@@ -38,6 +38,7 @@ export async function restore<S extends Tables>(
 
   const states = new Map<string, string>();
   const put: string[] = [];
+  let count = 0;
   try {
     await adminOf(store).restore(async (into) => {
       const lines = readLines(file);
@@ -45,8 +46,12 @@ export async function restore<S extends Tables>(
         const line = next.value;
         if (line[0] === "table") states.set(line[1], await restoreTable(options, into, lines, line));
         if (line[0] === "blob") {
-          put.push(line[1]);
-          await restoreBlob(options, lines, line[1]);
+          count++;
+          if ((await blobs.stat(line[1])) !== null) await compareBlob(options, lines, line[1]);
+          else {
+            put.push(line[1]);
+            await restoreBlob(options, lines, line[1]);
+          }
         }
       }
     });
@@ -67,7 +72,7 @@ export async function restore<S extends Tables>(
       );
     rows += kept.rows;
   }
-  return { rows, blobs: put.length, created_at: head.created_at };
+  return { rows, blobs: count, created_at: head.created_at };
 }
 
 const tableNamed = (tables: Tables, wanted: string): Table | undefined =>
@@ -161,19 +166,46 @@ async function restoreBlob<S extends Tables>(
   lines: Lines,
   key: string,
 ): Promise<void> {
-  const damaged = () => new StoreDamaged(file, 0, `the blob ${key} is incomplete`);
-  let wanted: { size: number; sha256: string } | undefined;
-  async function* pieces() {
-    for (let next = await lines.next(); !next.done; next = await lines.next()) {
-      const line = next.value;
-      if (line[0] === "piece") yield Buffer.from(line[1], "base64");
-      else if (line[0] === "blob-end") {
-        wanted = line[1];
-        return;
-      } else break;
-    }
-    throw damaged();
+  let wanted: BlobDigest | undefined;
+  const pieces = piecesOf(file, lines, key, (digest) => {
+    wanted = digest;
+  });
+  const { size, sha256 } = await blobs.put(key, pieces, ANY_SIZE);
+  if (size !== wanted?.size || sha256 !== wanted.sha256) throw incomplete(file, key);
+}
+
+/** A blob that is there already may belong to a server that runs: it is neither replaced nor deleted. */
+async function compareBlob<S extends Tables>(
+  { file, blobs }: RestoreOptions<S>,
+  lines: Lines,
+  key: string,
+): Promise<void> {
+  let wanted: BlobDigest | undefined;
+  const pieces = piecesOf(file, lines, key, (digest) => {
+    wanted = digest;
+  });
+  // The whole file has been verified, so only its end is of interest.
+  for await (const _ of pieces);
+  const found = await digestOf(blobs, key);
+  if (found.size !== wanted?.size || found.sha256 !== wanted.sha256)
+    throw new CopyDiffers(
+      `${blobs.place} has another file ${key}: it belongs to another server. Restore to another data directory, or another prefix of the bucket`,
+    );
+}
+
+const incomplete = (file: string, key: string) => new StoreDamaged(file, 0, `the blob ${key} is incomplete`);
+
+async function* piecesOf(
+  file: string,
+  lines: Lines,
+  key: string,
+  onEnd: (digest: BlobDigest) => void,
+): AsyncGenerator<Uint8Array> {
+  for (let next = await lines.next(); !next.done; next = await lines.next()) {
+    const line = next.value;
+    if (line[0] === "piece") yield Buffer.from(line[1], "base64");
+    else if (line[0] === "blob-end") return onEnd(line[1]);
+    else break;
   }
-  const { size, sha256 } = await blobs.put(key, pieces(), ANY_SIZE);
-  if (size !== wanted?.size || sha256 !== wanted.sha256) throw damaged();
+  throw incomplete(file, key);
 }
