@@ -187,6 +187,14 @@ describe("blobs in a bucket", () => {
     expect(server.asked.filter(isRead)).toHaveLength(3);
   });
 
+  it("serves requests while many slow downloads are open", async () => {
+    await blobs.put("a", one(randomBytes(3 * MB)), limit);
+    const downloads = await Promise.all(Array.from({ length: 120 }, () => blobs.get("a")));
+    await Promise.all(downloads.map((stream) => stream[Symbol.asyncIterator]().next()));
+    expect(await blobs.stat("a")).toMatchObject({ size: 3 * MB });
+    for (const stream of downloads) stream.destroy();
+  });
+
   it("lets a download take longer than the time for its first byte", async () => {
     const impatient = opened(server.url, { limits: { answerMs: 300 } });
     const content = randomBytes(2 * MB);

@@ -51,6 +51,8 @@ const LIMITS = {
   recheckMs: 5_000,
 };
 
+/** Every download to a slow client occupies a connection for a long time, and must not delay other requests. */
+const sockets = { keepAlive: true, maxSockets: 2_000 };
 /** Bytes of content that must at least pass in a second. */
 const SLOWEST = 100_000;
 const PART_BYTES = 8 * 1024 * 1024;
@@ -73,7 +75,7 @@ export function s3Blobs(options: BucketOptions): Blobs {
     ...(credentials === null ? {} : { credentials }),
     forcePathStyle: pathStyle,
     maxAttempts: limits.attempts,
-    requestHandler: { connectionTimeout: limits.connectMs },
+    requestHandler: { connectionTimeout: limits.connectMs, httpAgent: sockets, httpsAgent: sockets },
     // Other vendors' servers refuse Amazon's newer checksums. The signature covers the SHA-256 of every body.
     requestChecksumCalculation: "WHEN_REQUIRED",
     responseChecksumValidation: "WHEN_REQUIRED",
