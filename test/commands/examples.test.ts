@@ -3,7 +3,7 @@ import { generateKeyPairSync } from "node:crypto";
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { SignJWT } from "jose";
-import { afterEach, describe, expect, it } from "vitest";
+import { afterAll, afterEach, describe, expect, it } from "vitest";
 import { allEndpoints } from "../../src/api/all.ts";
 import { type AnyEndpoint, fullPath } from "../../src/api/endpoint.ts";
 import { isDestructive } from "../../src/cli/help/help.ts";
@@ -191,6 +191,19 @@ const commandOf = (id: string) => config.findCommand(id)!;
 const readsOnly = (id: string) =>
   claimed(id).length > 0 && claimed(id).every(({ method }) => method === "GET") && !commandOf(id).flags["dry-run"];
 
+/** Examples that only read, but read what is prepared for them. */
+const prepared =
+  /^(approvals|ca|carves:start|certificates|device|license|query|sso|tasks|queries:live)\b|^hosts:(mdm|encryption-key|query)$|^(invites:show|webhooks:deliveries:get|config:certificate)$/;
+
+let common: Promise<Fleet> | undefined;
+afterAll(async () => (await common)?.app.close());
+/** The other examples that only read share one fleet. */
+function fleetFor(id: string): Promise<Fleet> {
+  if (!readsOnly(id) || prepared.test(id)) return startFleet();
+  common ??= startFleet({ shared: true });
+  return common;
+}
+
 /** The example without its confirmation; null if it has none. */
 function unconfirmed(argv: readonly string[]): string[] | null {
   const at = argv.findIndex((word) => ["--yes", "-y", "--confirm"].includes(word));
@@ -218,7 +231,7 @@ describe("the examples in help", () => {
 
   it.each(examples)("$text", async (example) => {
     const { id, argv, stdin } = example;
-    const fleet = await startFleet();
+    const fleet = await fleetFor(id);
     await prepare(example, fleet);
     const send = sendInto(fleet.app);
     process.chdir(fleet.files);
