@@ -1,5 +1,6 @@
 // Every endpoint that changes something, called once with success: the number and types of the activities that it
 // records. An endpoint that is neither called here nor listed below fails.
+import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { allEndpoints } from "../../src/api/all.ts";
 import { createSession } from "../../src/server/sessions/service.ts";
@@ -27,41 +28,41 @@ const changesNothing = [
 ];
 
 /**
- * The activities of these are tested with the endpoint: they need mail, a device, an identity provider or an authority.
+ * These need mail, a device, an identity provider or an authority. The activity of each is expected in the test file
+ * that calls it: its name, the beginning of the type, and the helper if one calls it.
  */
-const testedElsewhere = [
-  "POST /approvals/:id/approve",
-  "POST /approvals/:id/deny",
-  "DELETE /certificates/:id",
-  "DELETE /certificate_authorities/:id",
-  "DELETE /hosts/:id/activities/upcoming/:activity_id",
-  "DELETE /hosts/:id/mdm",
-  "DELETE /spec/certificates",
-  "PATCH /certificate_authorities/:id",
-  "PATCH /mdm/hosts/:id/unenroll",
-  "PATCH /teams/0",
-  "PATCH /webhooks/destinations",
-  "POST /certificate_authorities",
-  "POST /certificate_authorities/:id/request_certificate",
-  "POST /certificates",
-  "POST /change_password",
-  "POST /hosts/:id/lock",
-  "POST /hosts/:id/unlock",
-  "POST /hosts/:id/wipe",
-  "POST /perform_required_password_reset",
-  "POST /reset_password",
-  "POST /sessions",
-  "POST /setup",
-  "POST /spec/certificate_authorities",
-  "POST /spec/certificates",
-  "POST /sso/callback",
-  "POST /sso/cli_token",
-  "POST /users",
-  "POST /users/roles/spec",
-  "POST /webhooks/deliveries/:id/give_up",
-  "POST /webhooks/deliveries/:id/replay",
-  "POST /webhooks/test",
-];
+const testedElsewhere: Readonly<Record<string, readonly [string, string, string?]>> = {
+  "POST /approvals/:id/approve": ["approvals", "granted_approval"],
+  "POST /approvals/:id/deny": ["approvals", "denied_approval"],
+  "DELETE /certificates/:id": ["certificates", "deleted_certificate_template"],
+  "DELETE /certificate_authorities/:id": ["ca-authorities", "deleted_", "t.delete(`"],
+  "DELETE /hosts/:id/activities/upcoming/:activity_id": ["host-activities", "canceled_run_script"],
+  "DELETE /hosts/:id/mdm": ["host-mdm", "mdm_unenrolled"],
+  "DELETE /spec/certificates": ["certificates", "deleted_certificate_template"],
+  "PATCH /certificate_authorities/:id": ["ca-authorities", "edited_", "t.patch(`"],
+  "PATCH /mdm/hosts/:id/unenroll": ["host-mdm", "mdm_unenrolled"],
+  "PATCH /teams/0": ["team-settings", "edited_team"],
+  "PATCH /webhooks/destinations": ["webhooks", "edited_webhook_destination"],
+  "POST /certificate_authorities": ["ca-authorities", "added_custom_scep_proxy"],
+  "POST /certificates": ["certificates", "created_certificate_template"],
+  "POST /change_password": ["account-activities", "changed_user_password"],
+  "POST /hosts/:id/lock": ["host-actions", "locked_host"],
+  "POST /hosts/:id/unlock": ["host-actions", "unlocked_host"],
+  "POST /hosts/:id/wipe": ["host-actions", "wiped_host"],
+  "POST /perform_required_password_reset": ["account-activities", "changed_user_password"],
+  "POST /reset_password": ["account-activities", "changed_user_password"],
+  "POST /sessions": ["mfa", "user_logged_in"],
+  "POST /setup": ["setup", "created_user", "/api/v1/setup"],
+  "POST /spec/certificate_authorities": ["ca-authorities", "edited_custom_scep_proxy"],
+  "POST /spec/certificates": ["certificates", "created_certificate_template"],
+  "POST /sso/callback": ["sso", "user_added_by_sso", "deliver("],
+  "POST /sso/cli_token": ["sso-cli", "user_logged_in"],
+  "POST /tasks/:id/cancel": ["tasks", "canceled_task"],
+  "POST /users": ["invites", "created_user"],
+  "POST /users/roles/spec": ["roles-spec", "changed_user_global_role"],
+  "POST /webhooks/deliveries/:id/give_up": ["webhooks", "gave_up_webhook_delivery"],
+  "POST /webhooks/deliveries/:id/replay": ["webhooks", "replayed_webhook_delivery"],
+};
 
 /** Changes for which the list of activities has no type. */
 const untold = [
@@ -71,6 +72,8 @@ const untold = [
   "POST /forgot_password",
   "POST /hosts/:id/refetch",
   "POST /logout",
+  "POST /certificate_authorities/:id/request_certificate",
+  "POST /webhooks/test",
   "PUT /hosts/:id/device_mapping",
 ];
 
@@ -282,10 +285,23 @@ const trigger: Step = ["POST /trigger", none, () => undefined, ["triggered_job"]
 const keyOf = ({ method, path }: { method: string; path: string }) => `${method} ${path}`;
 
 it("covers every endpoint that is not a GET", () => {
-  const known = new Set([...[...steps, trigger].map(([key]) => key), ...changesNothing, ...testedElsewhere, ...untold]);
+  const known = new Set([
+    ...[...steps, trigger].map(([key]) => key),
+    ...changesNothing,
+    ...Object.keys(testedElsewhere),
+    ...untold,
+  ]);
   const all = allEndpoints.map(({ endpoint }) => endpoint).filter(({ method }) => method !== "GET");
   expect(all.map(keyOf).filter((key) => !known.has(key))).toEqual([]);
   expect([...known].filter((key) => !all.some((endpoint) => keyOf(endpoint) === key))).toEqual([]);
+});
+
+it.each(Object.entries(testedElsewhere))("%s is called where its activity is expected", (key, [file, type, helper]) => {
+  const text = readFileSync(new URL(`${file}.test.ts`, import.meta.url), "utf8");
+  const path = key.split(" ")[1]!.replaceAll(/:[a-z_]+/g, "[^/\\s]+");
+  if (helper === undefined) expect(text).toMatch(new RegExp(`["\`]${path}[\`"?]`));
+  else expect(text).toContain(helper);
+  expect(text).toMatch(new RegExp(`["\`]${type}`));
 });
 
 describe.each(bothEngines)("on %s", (engine) => {

@@ -60,6 +60,10 @@ describe.each(rulesEngines)("first-run set-up on %s", (engine) => {
       org_info: { org_name: "Example" },
       server_settings: { server_url: "https://svc.example.com" },
     });
+    expect((await t.store.activities.list()).at(-1)).toMatchObject({
+      type: "created_user",
+      details: { user_email: "first@example.com" },
+    });
     expect((await login(t, "first@example.com", PASSWORD)).status).toBe(200);
     const again = await post(t, { admin });
     expect([again.status, (await errorOf(again)).message]).toEqual([409, "Conflict"]);
