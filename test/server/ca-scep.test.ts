@@ -2,6 +2,8 @@ import { X509Certificate } from "node:crypto";
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
+import { enroll, fetchCertificates, openScep, poll, recipientOf } from "../../src/server/ca/scep.ts";
+import type { CaError } from "../../src/server/ca/upstream.ts";
 import {
   bareCertificates,
   contentKey,
@@ -10,12 +12,10 @@ import {
   readSignedData,
   signData,
   verifySigned,
-} from "../../src/server/ca/cms.ts";
-import { octets, printable } from "../../src/server/ca/der.ts";
-import { parseName } from "../../src/server/ca/names.ts";
-import { enroll, fetchCertificates, openScep, poll, recipientOf } from "../../src/server/ca/scep.ts";
-import type { CaError } from "../../src/server/ca/upstream.ts";
-import { makeRequest, newKey, readCertificate, selfSigned } from "../../src/server/ca/x509.ts";
+} from "../../src/server/core/pki/cms.ts";
+import { octets, printable } from "../../src/server/core/pki/der.ts";
+import { parseName } from "../../src/server/core/pki/names.ts";
+import { makeRequest, newKey, readCertificate, selfSigned } from "../../src/server/core/pki/x509.ts";
 import { Settings } from "../../src/server/core/settings/settings.ts";
 import { allowLocal, newDir, OpensslCa, openssl, startFake } from "../support/ca-fakes.ts";
 import { runningOf } from "../support/running.ts";

@@ -1,7 +1,7 @@
 // A client for EST (RFC 7030). URLs include the endpoint's prefix.
-import { readCertificates } from "./cms.ts";
+import { readCertificates } from "../core/pki/cms.ts";
+import type { Certificate } from "../core/pki/x509.ts";
 import { type Asking, askCa, CaError, fromBase64, mediaType } from "./upstream.ts";
-import type { Certificate } from "./x509.ts";
 
 const PKCS7 = "application/pkcs7-mime";
 

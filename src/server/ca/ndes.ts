@@ -1,8 +1,14 @@
 // The SCEP service of the enterprise directory (NDES). Its admin page, behind NTLM, shows a one-time challenge.
-import type { Type2 } from "httpntlm/ntlm.js";
 import type { Services } from "../core/context.ts";
 import { type Fetch, makeFetch, OutboundError, type OutboundReply } from "../core/outbound/fetch.ts";
-import { authenticateMessage } from "./ntlm.ts";
+import {
+  authenticateMessage,
+  BadNtlm,
+  type Challenge,
+  negotiateMessage,
+  passwordHashOf,
+  readChallenge,
+} from "../core/pki/ntlm.ts";
 import { CaError, plain } from "./upstream.ts";
 
 export interface Ndes {
@@ -14,7 +20,6 @@ export interface Ndes {
 
 const TIMEOUT = 20_000;
 const MAX_BYTES = 1024 * 1024;
-const UNICODE = 1;
 
 type Needs = Pick<Services, "settings" | "clock" | "random">;
 
@@ -31,23 +36,22 @@ export async function fetchNdesChallenge(services: Needs, ndes: Ndes): Promise<s
 
 /** Exchanges the three NTLM messages ([MS-NTHT], [MS-NLMP]). */
 async function signIn({ clock, random }: Needs, fetch: Fetch, { adminUrl, username, password }: Ndes): Promise<Buffer> {
-  const { default: ntlm } = await import("httpntlm/ntlm.js");
   const ask = (authorization: string): Promise<OutboundReply> =>
     fetch(adminUrl, { headers: { authorization }, timeout: TIMEOUT, maxBytes: MAX_BYTES, redirects: 0 });
 
   const [domain, name] = splitUser(username);
-  const first = await ask(ntlm.createType1Message({ domain, workstation: "" }));
+  const first = await ask(`NTLM ${negotiateMessage().toString("base64")}`);
   if (first.status !== 401) throw unexpected(first);
   const header = ntlmOffer(first.headers);
   if (header === null) throw new CaError("answer", "the admin page does not ask for an NTLM sign-in", 401);
-  const second = readType2(() => ntlm.parseType2Message(header, () => undefined));
+  const second = readOffer(header);
   const third = authenticateMessage({
     ...second,
     clientChallenge: Buffer.from(random.token(8), "base64url"),
     now: clock.now(),
     domain,
     username: name,
-    passwordHash: ntlm.create_NT_hashed_password(password),
+    passwordHash: await passwordHashOf(password),
   });
   const reply = await ask(`NTLM ${third.toString("base64")}`);
   if (reply.status === 401)
@@ -56,18 +60,19 @@ async function signIn({ clock, random }: Needs, fetch: Fetch, { adminUrl, userna
   return reply.body;
 }
 
-/** The package does not validate lengths and offsets. A message with wrong ones throws or has no challenge. */
-function readType2(read: () => Type2 | null): { serverChallenge: Buffer; targetInfo: Buffer } {
-  let message: Type2 | null = null;
-  try {
-    message = read();
-  } catch {}
-  if (message?.serverChallenge.length !== 8)
-    throw new CaError("answer", "the admin page's NTLM message cannot be read", 401);
-  const { serverChallenge, targetInfo, negotiateFlags } = message;
-  if (targetInfo === undefined || (negotiateFlags & UNICODE) === 0)
-    throw new CaError("answer", "the admin page does not support NTLM version 2", 401);
+function readOffer(message: string): { serverChallenge: Buffer; targetInfo: Buffer } {
+  const { serverChallenge, targetInfo } = challengeOf(message);
+  if (targetInfo === null) throw new CaError("answer", "the admin page does not support NTLM version 2", 401);
   return { serverChallenge, targetInfo };
+}
+
+function challengeOf(message: string): Challenge {
+  try {
+    return readChallenge(Buffer.from(message, "base64"));
+  } catch (error) {
+    if (!(error instanceof BadNtlm)) throw error;
+    throw new CaError("answer", "the admin page's NTLM message cannot be read", 401);
+  }
 }
 
 const unexpected = ({ status }: OutboundReply): CaError =>
@@ -77,7 +82,7 @@ const unexpected = ({ status }: OutboundReply): CaError =>
 
 /** The server may send its authentication schemes in one header or in several. */
 const ntlmOffer = (headers: Headers): string | null =>
-  /(?:^|,)\s*(NTLM [A-Za-z0-9+/=]+)/i.exec(headers.get("www-authenticate") ?? "")?.[1] ?? null;
+  /(?:^|,)\s*NTLM ([A-Za-z0-9+/=]+)/i.exec(headers.get("www-authenticate") ?? "")?.[1] ?? null;
 
 /** A user principal name is sent as a whole, without a domain. */
 function splitUser(username: string): [string, string] {

@@ -3,11 +3,11 @@ import { z } from "zod";
 import type { CertificateRequest } from "../../api/ca.ts";
 import type { Context } from "../core/context.ts";
 import { badRequest } from "../core/errors.ts";
+import { pem } from "../core/pki/x509.ts";
 import { type Enrolled, simpleEnroll } from "./est.ts";
 import { type CaRow, getCaRow, textIn } from "./rules.ts";
 import { BadRequestPem, readSigningRequest, type SigningRequest } from "./signing-request.ts";
 import { askCa, CaError } from "./upstream.ts";
-import { pem } from "./x509.ts";
 
 // One message per class of errors: details could help to find a valid token or request by trial and error.
 const invalidRequest = () => badRequest("Invalid certificate request", "csr");

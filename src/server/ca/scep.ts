@@ -1,11 +1,19 @@
 // A client for SCEP (RFC 8894): requests an authority's capabilities, its certificates, and a certificate for this
 // server's key.
 import { createHash, type KeyObject, randomBytes } from "node:crypto";
-import { type Digest, envelop, openEnvelope, readCertificates, readSignedData, signData, verifySigned } from "./cms.ts";
-import { type Element, octets, octetsOf, printable, sequence, textOf } from "./der.ts";
-import type { NameField } from "./names.ts";
+import {
+  type Digest,
+  envelop,
+  openEnvelope,
+  readCertificates,
+  readSignedData,
+  signData,
+  verifySigned,
+} from "../core/pki/cms.ts";
+import { type Element, octets, octetsOf, printable, sequence, textOf } from "../core/pki/der.ts";
+import type { NameField } from "../core/pki/names.ts";
+import { type Certificate, makeRequest, newKey, readCertificate, selfSigned } from "../core/pki/x509.ts";
 import { type Asking, askCa, CaError } from "./upstream.ts";
-import { type Certificate, makeRequest, newKey, readCertificate, selfSigned } from "./x509.ts";
 
 const attribute = (number: number): string => `2.16.840.1.113733.1.9.${number}`;
 const MESSAGE_TYPE = attribute(2);

@@ -1,7 +1,7 @@
 // Variables for host values: $SVC_VAR_HOST_UUID, with or without braces.
 import type { Context } from "../core/context.ts";
+import { escapeValue, parseName } from "../core/pki/names.ts";
 import { and, eq } from "../store/query.ts";
-import { escapeValue, parseName } from "./names.ts";
 
 export const hostVariables = [
   "HOST_HARDWARE_SERIAL",

@@ -1,6 +1,48 @@
-// The last message of NTLM authentication ([MS-NLMP] 2.2.1.3). Only version 2 is supported: version 1 responses can
-// be cracked.
+// The three messages of NTLM authentication ([MS-NLMP] 2.2.1). Only version 2 is supported: version 1 responses can be
+// cracked. MD4 of the password comes from a library, because Node no longer supports it.
 import { createHmac } from "node:crypto";
+
+/** Unicode, OEM, request target, NTLM, always sign, extended session security. */
+const OFFERED = 0x00088207;
+const UNICODE = 0x1;
+const TARGET_INFO = 0x00800000;
+const SIGNATURE = "NTLMSSP\0";
+
+export class BadNtlm extends Error {}
+
+/** Encodes the NEGOTIATE_MESSAGE, without a domain or workstation. */
+export function negotiateMessage(): Buffer {
+  const message = Buffer.alloc(32);
+  message.write(SIGNATURE, 0, "latin1");
+  message.writeUInt32LE(1, 8);
+  message.writeUInt32LE(OFFERED, 12);
+  return message;
+}
+
+export interface Challenge {
+  /** 8 bytes. */
+  readonly serverChallenge: Buffer;
+  /** Null: the server supports only version 1, or no Unicode. */
+  readonly targetInfo: Buffer | null;
+}
+
+/** Decodes the CHALLENGE_MESSAGE. Throws `BadNtlm` if it is another message, or cut short. */
+export function readChallenge(message: Buffer): Challenge {
+  if (message.length < 32 || message.toString("latin1", 0, 8) !== SIGNATURE || message.readUInt32LE(8) !== 2)
+    throw new BadNtlm("not a challenge message");
+  const flags = message.readUInt32LE(20);
+  const serverChallenge = message.subarray(24, 32);
+  if ((flags & UNICODE) === 0 || (flags & TARGET_INFO) === 0) return { serverChallenge, targetInfo: null };
+  if (message.length < 48) throw new BadNtlm("cut short");
+  const [length, offset] = [message.readUInt16LE(40), message.readUInt32LE(44)];
+  if (offset + length > message.length) throw new BadNtlm("the target information lies outside of the message");
+  return { serverChallenge, targetInfo: message.subarray(offset, offset + length) };
+}
+
+export async function passwordHashOf(password: string): Promise<Buffer> {
+  const { default: md4 } = await import("js-md4");
+  return Buffer.from(md4.arrayBuffer(utf16(password)));
+}
 
 export interface Ntlm2 {
   /** 8 bytes. */
@@ -12,7 +54,7 @@ export interface Ntlm2 {
   readonly now: number;
   readonly domain: string;
   readonly username: string;
-  /** MD4 of the password in UTF-16. Node no longer supports MD4. */
+  /** MD4 of the password in UTF-16. */
   readonly passwordHash: Buffer;
 }
 
@@ -31,7 +73,7 @@ export function authenticateMessage(given: Ntlm2): Buffer {
   const { nt, lm } = responses(given);
   const parts = [lm, nt, utf16(given.domain), utf16(given.username), Buffer.alloc(0), Buffer.alloc(0)];
   const head = Buffer.alloc(HEAD);
-  head.write("NTLMSSP\0", 0, "latin1");
+  head.write(SIGNATURE, 0, "latin1");
   head.writeUInt32LE(3, 8);
   let offset = HEAD;
   for (const [i, part] of parts.entries()) {
