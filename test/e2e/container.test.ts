@@ -7,6 +7,8 @@ import { basename, join } from "node:path";
 import { beforeAll, describe, expect, it } from "vitest";
 import { parse } from "yaml";
 import { freePort } from "../../bench/support/serve.ts";
+import { readSettings } from "../../src/server/core/settings/sources.ts";
+import { readBucketUrl } from "../../src/server/store/blobs/bucket-url.ts";
 import { root } from "../support/cli.ts";
 import { type Copy, copiesOf, instructionOf, readDockerfile, type Stage } from "../support/dockerfile.ts";
 import { build, newFolder, serve } from "./support/svc.ts";
@@ -117,5 +119,20 @@ describe("examples/compose.yml", () => {
     expect(existsSync(join(root, "examples", context, dockerfile))).toBe(true);
     expect(services.svc!.volumes).toEqual(["data:/data"]);
     expect(Object.keys(volumes)).toContain("data");
+  });
+
+  it("can be combined with a bucket, whose address the server accepts", () => {
+    const { services, volumes } = parse(read("examples/compose-bucket.yml")) as {
+      services: Record<string, { environment: Record<string, string>; volumes: string[]; command: string[] }>;
+      volumes: Record<string, unknown>;
+    };
+    const { svc, bucket } = services;
+    const { blobs_url, blobs_access_key_id } = readSettings({ flags: {}, env: svc!.environment });
+    expect(blobs_access_key_id).toBe(bucket!.environment.ROOT_ACCESS_KEY);
+    expect(svc!.environment.SVC_BLOBS_SECRET_ACCESS_KEY).toContain("BLOBS_SECRET_ACCESS_KEY");
+    const { bucket: name, endpoint } = readBucketUrl(blobs_url!);
+    expect(services["bucket-folder"]!.command.at(-1)).toBe(`/buckets/${name}`);
+    expect(services).toHaveProperty(new URL(endpoint!).hostname);
+    expect(Object.keys(volumes)).toEqual(["buckets"]);
   });
 });

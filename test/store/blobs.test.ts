@@ -10,6 +10,7 @@ import {
   BlobDiffers,
   type Blobs,
   BlobTooLarge,
+  deleteAll,
   digestOf,
   NoSuchBlob,
 } from "../../src/server/store/blobs/blobs.ts";
@@ -159,6 +160,18 @@ describe.each(places)("blobs in $name", ({ open }) => {
     expect(await blobs.delete("folder")).toBe(false);
     expect(await blobs.delete("folder/a")).toBe(true);
     expect(await blobs.stat("folder/a")).toBeNull();
+  });
+
+  it("deletes many, and counts those that existed", async () => {
+    for (let i = 0; i < 11; i++) await blobs.put(`carves/${i % 2}/${i}`, bytes("x"), limit);
+    await blobs.put("other", bytes("x"), limit);
+    expect(await deleteAll(blobs, blobs.list("carves/"))).toBe(11);
+    expect(await all(blobs.list())).toEqual(["other"]);
+    async function* gone() {
+      yield "none";
+      yield "other";
+    }
+    expect(await deleteAll(blobs, gone())).toBe(1);
   });
 
   it("passes its own check, and has no problem", async () => {

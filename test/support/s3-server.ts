@@ -116,10 +116,11 @@ export async function startS3(options: { port?: number } = {}): Promise<S3Server
             .join(""),
       );
     }
-    const keys = [...objects.keys()].filter((key) => key.startsWith(prefix)).sort();
-    const from = keys.indexOf(query.get("continuation-token") ?? "") + 1;
-    const page = keys.slice(from, from + Math.min(PAGE, Number(query.get("max-keys") ?? PAGE)));
-    const isTruncated = keys.length > from + page.length;
+    // The token is the last key of the page before, which may have been deleted meanwhile.
+    const after = query.get("continuation-token") ?? "";
+    const keys = [...objects.keys()].filter((key) => key.startsWith(prefix) && key > after).sort();
+    const page = keys.slice(0, Math.min(PAGE, Number(query.get("max-keys") ?? PAGE)));
+    const isTruncated = keys.length > page.length;
     return xml(
       "ListBucketResult",
       `<IsTruncated>${isTruncated}</IsTruncated>` +

@@ -1,5 +1,6 @@
 // Deletes the contents of carves that have expired or were deleted.
 import type { Services } from "../core/context.ts";
+import { deleteAll } from "../store/blobs/blobs.ts";
 import { and, eq, not, oneOf } from "../store/query.ts";
 import { alive, CARVE_KEYS, carveKeys } from "./rules.ts";
 
@@ -18,7 +19,7 @@ export async function expireCarves({ store, blobs, clock }: Parts, signal: Abort
     await store.carves.update({ where: oneOf("id", due), set: { expired: true } });
     for (const id of due) {
       if (signal.aborted) return expired;
-      for await (const key of blobs.list(carveKeys(id))) await blobs.delete(key);
+      await deleteAll(blobs, blobs.list(carveKeys(id)));
       expired++;
     }
   }
@@ -27,18 +28,19 @@ export async function expireCarves({ store, blobs, clock }: Parts, signal: Abort
 
 /** Deletes blocks of expired and deleted carves. Returns the number of blocks. */
 export async function sweepBlocks({ store, blobs }: Parts, signal: AbortSignal): Promise<number> {
-  let removed = 0;
-  let last = "";
-  let isKept = true;
-  for await (const key of blobs.list(CARVE_KEYS)) {
-    if (signal.aborted) break;
-    const id = key.slice(CARVE_KEYS.length).split("/")[0]!;
-    if (id !== last) {
-      const carve = /^\d{1,15}$/.test(id) ? await store.carves.get(Number(id)) : null;
-      isKept = carve !== null && !carve.expired;
-      last = id;
+  async function* unneeded() {
+    let last = "";
+    let isKept = true;
+    for await (const key of blobs.list(CARVE_KEYS)) {
+      if (signal.aborted) return;
+      const id = key.slice(CARVE_KEYS.length).split("/")[0]!;
+      if (id !== last) {
+        const carve = /^\d{1,15}$/.test(id) ? await store.carves.get(Number(id)) : null;
+        isKept = carve !== null && !carve.expired;
+        last = id;
+      }
+      if (!isKept) yield key;
     }
-    if (!isKept && (await blobs.delete(key))) removed++;
   }
-  return removed;
+  return deleteAll(blobs, unneeded());
 }

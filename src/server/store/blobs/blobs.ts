@@ -41,7 +41,7 @@ export interface Blobs {
   /** Returns whether the blob existed. */
   delete(key: string): Promise<boolean>;
   /** The keys that start with the prefix, in code-point order. */
-  list(prefix?: string): AsyncIterable<string>;
+  list(prefix?: string): AsyncGenerator<string>;
   /** Deletes what crashed servers left of uploads that began before the given time. Returns the number of uploads. */
   removeUnfinished(before: Date): Promise<number>;
   /** Throws `BlobsUnavailable` if blobs cannot be stored at the moment, or `BlobsMisconfigured` if they never can. */
@@ -61,6 +61,18 @@ export async function digestOf(blobs: Blobs, key: string): Promise<BlobDigest> {
   }
   return { size, sha256: hash.digest("hex") };
 }
+
+/** A bucket needs two requests for each blob, so several are deleted at the same time. Returns how many existed. */
+export async function deleteAll(blobs: Blobs, keys: AsyncGenerator<string>): Promise<number> {
+  let deleted = 0;
+  const work = async () => {
+    for await (const key of keys) if (await blobs.delete(key)) deleted++;
+  };
+  await Promise.all(Array.from({ length: CONCURRENT_DELETES }, work));
+  return deleted;
+}
+
+const CONCURRENT_DELETES = 4;
 
 /** The content cannot be stored or read at the moment; a later attempt can succeed. */
 export class BlobsUnavailable extends StoreUnavailable {}
