@@ -174,6 +174,20 @@ describe.each(places)("blobs in $name", ({ open }) => {
     expect(await deleteAll(blobs, gone())).toBe(1);
   });
 
+  it("shows nothing of an upload that never ends, and removes what it stored once it is old", async () => {
+    async function* neverEnding() {
+      yield randomBytes(9_000_000);
+      await new Promise(() => undefined);
+    }
+    void blobs.put("a", neverEnding(), { maxBytes: 10_000_000 }).catch(() => undefined);
+    const soon = () => new Date(Date.now() + 60_000);
+    await expect.poll(() => blobs.removeUnfinished(soon())).toBe(1);
+    expect(await blobs.stat("a")).toBeNull();
+    expect(await blobs.removeUnfinished(soon())).toBe(0);
+    await blobs.put("a", bytes("whole"), limit);
+    expect(await text(await blobs.get("a"))).toBe("whole");
+  });
+
   it("passes its own check, and has no problem", async () => {
     await blobs.check();
     expect(blobs.problem()).toBeNull();
