@@ -223,7 +223,7 @@ function bundlesPlugin(folder, modules, homes) {
         const ours = namespace === "file" && !own(importer).startsWith("..");
         if (path === "zod" && namespace !== "entry") return { path: "svc:bundle/zod.js", external: true };
         if (!ours) return undefined;
-        if (!path.startsWith(".")) return isPackage(path) ? undefined : { path, external: true };
+        if (!path.startsWith(".")) return isPackage(path) || path === "lowdb" ? undefined : { path, external: true };
         const name = own(resolve(resolveDir, path));
         if (name === "client/undici-parts.js") return { path: "undici", namespace: "entry" };
         return homes.modules.has(name) || ownOfCommands.test(name)
