@@ -5,10 +5,9 @@ import { License, OrgInfo } from "./app-config.ts";
 import { OF_AGENTS, PROVES } from "./dry-run.ts";
 import { endpoint } from "./endpoint.ts";
 import { Empty } from "./fields.ts";
-import { Host } from "./host.ts";
+import { Host, HostPolicy } from "./host.ts";
 import { HostDesktopAdmin, hostDetailsApi } from "./host-details.ts";
 import { hostsApi } from "./hosts.ts";
-import { HostPolicy } from "./policies.ts";
 
 // No length limit: an invalid token of any length gets 401. The length of URLs is limited elsewhere.
 const params = z.object({ token: z.string().min(1) });

@@ -1,9 +1,28 @@
 import { z } from "zod";
 import { Id, Timestamp } from "./fields.ts";
 import { HostMdm } from "./host-mdm.ts";
-import { Label } from "./labels.ts";
-import { HostPolicy } from "./policies.ts";
+import { Label } from "./label.ts";
 import { HostSoftwareEntry } from "./software.ts";
+
+/** A policy as shown in a host. */
+export const HostPolicy = z.object({
+  id: Id,
+  name: z.string(),
+  query: z.string(),
+  description: z.string(),
+  resolution: z.string(),
+  platform: z.string(),
+  response: z.enum(["pass", "fail", ""]),
+  critical: z.boolean(),
+  author_id: Id.nullable(),
+  author_name: z.string(),
+  author_email: z.string(),
+  team_id: z.int().min(0).nullable(),
+  conditional_access_enabled: z.boolean(),
+  created_at: Timestamp,
+  updated_at: Timestamp,
+});
+export type HostPolicy = z.infer<typeof HostPolicy>;
 
 export const HostUser = z.object({
   uid: z.int(),

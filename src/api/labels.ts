@@ -1,20 +1,7 @@
 import { z } from "zod";
 import { endpoint } from "./endpoint.ts";
-import { Empty, Id, IdParam, paging, QueryFlag, Timestamp } from "./fields.ts";
-
-/** A label as shown in a host. */
-export const Label = z.object({
-  id: Id,
-  created_at: Timestamp,
-  updated_at: Timestamp,
-  name: z.string(),
-  description: z.string(),
-  query: z.string(),
-  platform: z.string(),
-  label_type: z.enum(["builtin", "regular"]),
-  label_membership_type: z.enum(["dynamic", "manual", "host_vitals"]),
-});
-export type Label = z.infer<typeof Label>;
+import { Empty, Id, IdParam, paging, QueryFlag } from "./fields.ts";
+import { Label } from "./label.ts";
 
 /** Host attributes that criteria can test for equality. */
 export const labelVitals = ["end_user_idp_group", "end_user_idp_department"] as const;

@@ -36,26 +36,6 @@ export const Policy = z.object({
 });
 export type Policy = z.infer<typeof Policy>;
 
-/** A policy as shown in a host. */
-export const HostPolicy = z.object({
-  id: Id,
-  name: z.string(),
-  query: z.string(),
-  description: z.string(),
-  resolution: z.string(),
-  platform: z.string(),
-  response: z.enum(["pass", "fail", ""]),
-  critical: z.boolean(),
-  author_id: Id.nullable(),
-  author_name: z.string(),
-  author_email: z.string(),
-  team_id: z.int().min(0).nullable(),
-  conditional_access_enabled: z.boolean(),
-  created_at: Timestamp,
-  updated_at: Timestamp,
-});
-export type HostPolicy = z.infer<typeof HostPolicy>;
-
 /** A team in a path; 0 means hosts without a team. */
 const TeamParam = z
   .union([z.string(), z.number()])

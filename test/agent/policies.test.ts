@@ -1,7 +1,8 @@
 // Policies as agents get them and report results: agent protocol section 6, part C, decisions 30 and 32.
 
 import { beforeEach, describe, expect, test } from "vitest";
-import type { HostPolicy, Policy } from "../../src/api/policies.ts";
+import type { HostPolicy } from "../../src/api/host.ts";
+import type { Policy } from "../../src/api/policies.ts";
 import { createConfigReader } from "../../src/server/app-config/service.ts";
 import { withRunning } from "../../src/server/core/running.ts";
 import { tables } from "../../src/server/data/tables.ts";

@@ -1,7 +1,7 @@
 // The view of a host for its user (device page and desktop app).
 import type { z } from "zod";
 import type { DeviceHost, DevicePolicy, desktopAppApi, deviceApi } from "../../api/device.ts";
-import type { HostPolicy } from "../../api/policies.ts";
+import type { HostPolicy } from "../../api/host.ts";
 import { type Context, isPremium, service } from "../core/context.ts";
 import { linkTo } from "../core/http/links.ts";
 import { getHost } from "../host-details/service.ts";

@@ -1,6 +1,6 @@
 // Host data from other tables: labels and email addresses.
 import type { DeviceMapping, Host } from "../../api/host.ts";
-import type { Label } from "../../api/labels.ts";
+import type { Label } from "../../api/label.ts";
 import type { Context } from "../core/context.ts";
 import { byId, groupBy } from "../core/maps.ts";
 import type { hostEmails } from "../hosts/tables.ts";

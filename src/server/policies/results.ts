@@ -2,7 +2,7 @@
 //
 // A transaction that changes such a row must write the host's own row first (as ingest, transfer and enrollment do), so
 // that concurrent ones wait for each other. Dead results (of deleted or reset policies) may be removed at any time.
-import type { HostPolicy } from "../../api/policies.ts";
+import type { HostPolicy } from "../../api/host.ts";
 import { channels } from "../core/channels.ts";
 import type { Context } from "../core/context.ts";
 import type { ServerTx } from "../core/tables.ts";
