@@ -7,6 +7,7 @@ import { exportFiles } from "../../src/gitops/export/export.ts";
 import { type Change, isRecord, isSecretRef, type Json, type Thing } from "../../src/gitops/plan/diff.ts";
 import { planOf } from "../../src/gitops/plan/plan.ts";
 import { changeOne, configurations, environmentOf } from "../support/configurations.ts";
+import { amount } from "../support/engines.ts";
 import { defaults, errorsOf, readGiven, stateWith, thing, warningsOf } from "../support/gitops-files.ts";
 
 const HOSTS = ["a.example.com", "b $x.example.com", "é.example.com"];
@@ -41,7 +42,7 @@ describe("an export", () => {
       fc.asyncProperty(generated, async (things) => {
         expect(await planFrom(things)).toEqual([]);
       }),
-      { numRuns: 30, seed: 5, endOnFailure: true },
+      { numRuns: amount(15, 30), seed: 5, endOnFailure: true },
     );
   });
 
@@ -60,7 +61,7 @@ describe("an export", () => {
           plan.map(({ value: _, fields, ...change }) => ({ ...change, fields: fields.map((one) => one.path) })),
         ).toEqual([{ action: "update", kind, owner, name, fields: [path] }]);
       }),
-      { numRuns: 60, seed: 5, endOnFailure: true },
+      { numRuns: amount(30, 60), seed: 5, endOnFailure: true },
     );
   });
 });

@@ -4,6 +4,7 @@ import { describe, expect, it } from "vitest";
 import { desiredOf } from "../../src/gitops/desired/desired.ts";
 import { fileSchema } from "../../src/gitops/files/json-schema.ts";
 import { topLevelKeys } from "../../src/gitops/files/scope.ts";
+import { amount } from "../support/engines.ts";
 import { asYaml, errorsOf, readGiven, stateWith } from "../support/gitops-files.ts";
 
 type Node = { readonly [key: string]: unknown };
@@ -99,7 +100,7 @@ describe("the reader", () => {
           expect(JSON.parse(JSON.stringify(things))).toEqual(things);
         },
       ),
-      { numRuns: 300 },
+      { numRuns: amount(150, 300) },
     );
     expect(through).toBeGreaterThan(0);
   });

@@ -1,6 +1,7 @@
 // Hostile text in every parameter that reaches the store: refused or used literally, the same on both engines.
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { startApp, type TestApp } from "../support/app.ts";
+import { bothEngines } from "../support/engines.ts";
 import { makeHost, makeInventory, makeSoftware, makeTeam, makeUser } from "../support/make.ts";
 
 const seeds = [
@@ -26,7 +27,7 @@ const payloads = seeds.flatMap((seed) => [
 
 const apps: TestApp[] = [];
 beforeAll(async () => {
-  for (const engine of ["lowdb", "postgres"] as const) {
+  for (const engine of bothEngines) {
     const t = await startApp({ engine, shared: true });
     const team = await makeTeam(t, 'O\'Brien "team" %');
     for (const hostname of [

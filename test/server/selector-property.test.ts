@@ -5,6 +5,7 @@ import type { HostFilter } from "../../src/api/host-filters.ts";
 import { service } from "../../src/server/core/context.ts";
 import { hostsWhere } from "../../src/server/host-list/filters.ts";
 import { startApp, type TestApp } from "../support/app.ts";
+import { amount, bothEngines } from "../support/engines.ts";
 import { hostRow } from "../support/make.ts";
 
 const NOW = Date.parse("2026-03-01T12:00:00.000Z");
@@ -392,13 +393,13 @@ async function fill({ store }: TestApp, hosts: readonly Facts[]): Promise<void> 
   }
 }
 
-const RUNS = Number(process.env.FUZZ_RUNS ?? 150);
+const RUNS = Number(process.env.FUZZ_RUNS ?? amount(75, 150));
 const seed = process.env.FUZZ_SEED === undefined ? {} : { seed: Number(process.env.FUZZ_SEED) };
 let apps: TestApp[] = [];
 let hosts: Facts[] = [];
 beforeAll(async () => {
   [hosts] = fc.sample(fleet, { numRuns: 1, ...seed }) as [Facts[]];
-  apps = await Promise.all((["lowdb", "postgres"] as const).map((engine) => startApp({ engine, shared: true })));
+  apps = await Promise.all(bothEngines.map((engine) => startApp({ engine, shared: true })));
   for (const app of apps) await fill(app, hosts);
 });
 afterAll(() => Promise.all(apps.map((app) => app.close())));
