@@ -15,12 +15,13 @@ import {
   storeUnavailable,
 } from "../agent-protocol/wire.ts";
 import { createCarveIntake } from "../carves/intake.ts";
-import { channels, hostsPayload } from "../core/channels.ts";
 import { assertTimely, Overdue } from "../core/concurrency/age.ts";
 import type { Services } from "../core/context.ts";
 import { bodyRoom, type Sender } from "../core/http/body-room.ts";
 import type { Caller } from "../core/http/proxies.ts";
 import { startedPart } from "../core/running.ts";
+import { writeIntervals } from "../hosts/reported.ts";
+import { seenRow } from "../hosts/seen.ts";
 import { createLabelCache } from "../labels/dynamic.ts";
 import { liveQueries } from "../live-queries/hub.ts";
 import { createPolicyCache } from "../policies/cache.ts";
@@ -40,7 +41,6 @@ import { keyNamedBy } from "./http/sender.ts";
 import { dueQueries } from "./ingest/distributed-read.ts";
 import { createIngest } from "./ingest/ingest.ts";
 import { isEmpty, parseWrite, readResults } from "./ingest/results.ts";
-import { seenRow } from "./ingest/write.ts";
 import { createLogIntake, type LogIntake } from "./logs/log.ts";
 
 export interface Agent {
@@ -213,17 +213,13 @@ async function startAgent(services: Services): Promise<Agent> {
     state.distributedInterval = intervals.distributed_interval ?? state.distributedInterval;
     state.configTlsRefresh = intervals.config_tls_refresh ?? state.configTlsRefresh;
     state.loggerTlsPeriod = intervals.logger_tls_period ?? state.loggerTlsPeriod;
+    const now = clock.now();
     const seen = seenRow(
       { id: state.id, distributed_interval: state.distributedInterval, config_tls_refresh: state.configTlsRefresh },
-      clock.now(),
+      now,
     );
     try {
-      await store.tx(async (tx) => {
-        await tx.hosts.updateEach([{ id: state.id, ...intervals, updated_at: clock.iso() }]);
-        await tx.hostSeen.updateEach([seen]);
-        // Notify other servers, which may have sent this host other intervals before.
-        await tx.notify(channels.hosts, hostsPayload([state.id]));
-      });
+      await store.tx((tx) => writeIntervals(tx, seen, intervals, now));
     } catch (error) {
       // The configuration is valid; storing the intervals is retried at the next request.
       state.config = null;

@@ -12,7 +12,7 @@ import type { Caller } from "../core/http/proxies.ts";
 import { sameText, tokenHash } from "../core/random.ts";
 import type { ServerTx } from "../core/tables.ts";
 import { createFailureLimit } from "../rate-limits/failures.ts";
-import { and, eq } from "../store/query.ts";
+import { and, eq, oneOf } from "../store/query.ts";
 import type { RowOf } from "../store/table.ts";
 import type { hostCertificates } from "./tables.ts";
 
@@ -88,6 +88,17 @@ async function consume({ store, clock }: Services, row: Standing): Promise<void>
     set: { challenge_hash: null, challenge_until: null, updated_at: clock.iso() },
   });
   if (taken === 0) throw badRequest("unknown or used enrolment");
+}
+
+/** Challenges that were fetched with the hosts' previous keys can no longer be used to enroll a certificate. */
+export async function endChallenges(
+  { store, clock }: Pick<Services, "clock"> & { readonly store: ServerTx },
+  hostIds: readonly number[],
+): Promise<void> {
+  await store.hostCertificates.update({
+    where: oneOf("host_id", hostIds),
+    set: { challenge_hash: null, challenge_until: null, updated_at: clock.iso() },
+  });
 }
 
 const types: Readonly<Record<string, readonly string[]>> = {

@@ -6,7 +6,7 @@ import { tokenHash } from "../core/random.ts";
 import { part } from "../core/running.ts";
 import type { HostRow } from "../hosts/access.ts";
 import { createFailureLimit } from "../rate-limits/failures.ts";
-import { eq } from "../store/query.ts";
+import { eq, oneOf } from "../store/query.ts";
 import { UniqueViolation } from "../store/store.ts";
 
 /** Validity of a token after its last update. */
@@ -22,14 +22,15 @@ export async function setDeviceToken({ store, clock }: Context, hostId: number, 
     throw badRequest("device_auth_token must not need escaping in a URL", "device_auth_token");
   const now = clock.iso();
   try {
-    await store.tx(async (tx) => {
-      await tx.deviceTokens.upsert([{ id: hostId, token_hash: tokenHash(token), updated_at: now }], { on: ["id"] });
-      await tx.managedAgents.update({ where: eq("id", hostId), set: { seen_at: now } });
-    });
+    await store.deviceTokens.upsert([{ id: hostId, token_hash: tokenHash(token), updated_at: now }], { on: ["id"] });
   } catch (error) {
     if (error instanceof UniqueViolation) throw conflict("the token is in use by another host");
     throw error;
   }
+}
+
+export async function endDeviceTokens({ store }: Pick<Context, "store">, hostIds: readonly number[]): Promise<void> {
+  await store.deviceTokens.delete(oneOf("id", hostIds));
 }
 
 /**

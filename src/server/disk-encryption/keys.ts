@@ -4,6 +4,7 @@ import { type Context, service, within } from "../core/context.ts";
 import { badRequest, notFound } from "../core/errors.ts";
 import { platformFamily } from "../core/platforms.ts";
 import type { HostRow } from "../hosts/access.ts";
+import { oneOf } from "../store/query.ts";
 
 /** The host whose agent sends a key. */
 interface AgentHost {
@@ -92,4 +93,9 @@ function fromBase64(text: string): string | null {
   if (compact === "" || !/^[A-Za-z0-9+/]+={0,2}$/.test(compact)) return null;
   const decoded = Buffer.from(compact, "base64").toString("utf8");
   return decoded === "" ? null : decoded;
+}
+
+/** Deletes the keys that hosts have escrowed, and the state of their disks. */
+export async function forgetDiskKeys({ store }: Pick<Context, "store">, hostIds: readonly number[]): Promise<void> {
+  await store.hostDiskEncryption.delete(oneOf("id", hostIds));
 }

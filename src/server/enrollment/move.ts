@@ -1,12 +1,23 @@
 // Transfers hosts that enroll with another team's secret. The new team gets the enrolled machine, but nothing that was
 // entrusted to the previous team.
 import { recordActivity } from "../activities/record.ts";
-import { channels, hostsPayload } from "../core/channels.ts";
 import { type Context, service } from "../core/context.ts";
+import type { ServerTx } from "../core/tables.ts";
 import { endAllPending } from "../host-actions/states.ts";
-import { notifyHostsMoved } from "../hosts/changes.ts";
+import { moveEnrolling } from "../hosts/enrolled.ts";
 import { forgetForeignResults } from "../policies/results.ts";
-import { oneOf } from "../store/query.ts";
+
+declare module "../core/extensions.ts" {
+  interface Extensions {
+    /** Ends the keys of the hosts' managed agents. */
+    readonly endAgentKeys: (tx: ServerTx, hostIds: readonly number[]) => Promise<void>;
+    /** Each drops something that was entrusted to the previous team of hosts, in the transaction that moves them. */
+    readonly dropEntrusted: readonly ((
+      inside: Pick<Context, "store" | "clock">,
+      hostIds: readonly number[],
+    ) => Promise<void>)[];
+  }
+}
 
 /** The enrolling agent. Only its new key remains valid; all other keys of the host are deleted. */
 export type EnrollingAgent = "query_engine" | "managed_agent";
@@ -23,20 +34,9 @@ export async function moveEnrolledHosts(
   teamId: number | null,
 ): Promise<void> {
   const ids = hosts.map(({ id }) => id);
-  const now = clock.iso();
-  await store.hosts.update({
-    where: oneOf("id", ids),
-    // The policies of the new team have never run.
-    set: { team_id: teamId, policy_updated_at: null, ...(agent === "query_engine" ? {} : { node_key_hash: null }) },
-  });
-  if (agent !== "managed_agent") await store.managedAgents.delete(oneOf("id", ids));
-  await store.deviceTokens.delete(oneOf("id", ids));
-  // A challenge fetched with the old keys could still be used to enroll a certificate.
-  await store.hostCertificates.update({
-    where: oneOf("host_id", ids),
-    set: { challenge_hash: null, challenge_until: null, updated_at: now },
-  });
-  await store.hostDiskEncryption.delete(oneOf("id", ids));
+  await moveEnrolling(store, ids, { teamId, keepsNodeKey: agent === "query_engine" });
+  if (agent !== "managed_agent") await extensions.endAgentKeys(store, ids);
+  for (const drop of extensions.dropEntrusted) await drop({ store, clock }, ids);
   await endAllPending({ store, clock }, ids);
   await forgetForeignResults(store, ids);
   const team = teamId === null ? null : await store.teams.get(teamId);
@@ -46,6 +46,4 @@ export async function moveEnrolledHosts(
     host_ids: ids,
     host_display_names: hosts.map(({ display_name }) => display_name),
   });
-  await store.notify(channels.hosts, hostsPayload(ids));
-  await notifyHostsMoved(store);
 }

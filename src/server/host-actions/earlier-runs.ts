@@ -1,6 +1,6 @@
 // Turns the scripts that earlier versions of the server have queued into operations, once.
-import { createHash } from "node:crypto";
 import type { Services } from "../core/context.ts";
+import { adoptOperations } from "../operations/adopt.ts";
 import type { Operation } from "../operations/kind.ts";
 import { oneOf } from "../store/query.ts";
 import type { RowOf } from "../store/table.ts";
@@ -18,15 +18,9 @@ export async function adoptScriptRuns({ store, clock }: Pick<Services, "store" |
       async (tx) => {
         const runs = await tx.scriptRuns.list({ order: [{ column: "id", direction: "asc" }], limit: BATCH });
         if (runs.length === 0) return 0;
-        const contents = [...new Set(runs.map((run) => run.contents))].map((content) => ({
-          digest: createHash("sha256").update(content).digest("hex"),
-          content,
-          used_at: clock.iso(),
-        }));
-        const rows = await tx.operationContents.upsert(contents, { on: ["digest"], returning: ["id"] });
-        const idOf = new Map(contents.map(({ content }, i) => [content, rows[i]!.id]));
-        await tx.operations.insertMany(
-          runs.map((run) => ({ ...asOperation(run), content_id: idOf.get(run.contents)! })),
+        await adoptOperations(
+          { store: tx, clock },
+          runs.map((run) => ({ operation: asOperation(run), content: run.contents })),
         );
         await tx.scriptRuns.delete(
           oneOf(

@@ -1,8 +1,10 @@
 // Writes the rows of hosts that enroll.
+import { channels, hostsPayload } from "../core/channels.ts";
 import type { ServerTx, Tables } from "../core/tables.ts";
 import { oneOf } from "../store/query.ts";
 import type { InsertOf } from "../store/table.ts";
 import type { HostRow } from "./access.ts";
+import { notifyHostsMoved } from "./changes.ts";
 
 /** A host was deleted or changed team after its row was read. */
 export class HostChanged extends Error {}
@@ -32,6 +34,22 @@ export async function updateKnownHosts(tx: ServerTx, updates: readonly HostUpdat
   if (updates.some(({ row }) => teams.get(row.id) !== row.team_id)) throw new HostChanged();
 }
 
-export async function markSeen(tx: ServerTx, rows: readonly InsertOf<Tables["hostSeen"]>[]): Promise<void> {
-  await tx.hostSeen.upsert(rows, { on: ["id"], returning: [] });
+export interface Takeover {
+  readonly teamId: number | null;
+  /** False: another agent enrolls, so the key of the query engine is deleted. */
+  readonly keepsNodeKey: boolean;
+}
+
+/** Moves hosts that enroll to another team, whose policies have never run on them. */
+export async function moveEnrolling(
+  tx: ServerTx,
+  ids: readonly number[],
+  { teamId, keepsNodeKey }: Takeover,
+): Promise<void> {
+  await tx.hosts.update({
+    where: oneOf("id", ids),
+    set: { team_id: teamId, policy_updated_at: null, ...(keepsNodeKey ? {} : { node_key_hash: null }) },
+  });
+  await tx.notify(channels.hosts, hostsPayload(ids));
+  await notifyHostsMoved(tx);
 }

@@ -6,12 +6,12 @@ import { type Context, service } from "../core/context.ts";
 import { badRequest, invalid, notFound } from "../core/errors.ts";
 import { type Handler, type Route, route } from "../core/http/route.ts";
 import { platformFamily } from "../core/platforms.ts";
-import { setDeviceToken } from "../device-page/tokens.ts";
 import { keepBitlockerKey, keepLuksPassphrase } from "../disk-encryption/keys.ts";
 import { setMapping } from "../host-details/device-mapping.ts";
 import { answerOperation, sendOperation } from "../operations/queue.ts";
 import { type AgentHost, managedAgents } from "./agents.ts";
 import { enrollAgent } from "./enroll.ts";
+import { keepDeviceToken } from "./rows.ts";
 
 /** Optional features of this server, which agents check before using them. */
 const CAPABILITIES = "scripts,device_token,disk_encryption_key,luks_data,device_mapping";
@@ -70,7 +70,7 @@ export const managedAgentRoutes: readonly Route[] = [
     };
   }),
   keyed(managedAgentApi.deviceToken, async ({ body }, { hostId }, ctx) => {
-    await setDeviceToken(ctx, hostId, body.device_auth_token);
+    await keepDeviceToken(ctx, hostId, body.device_auth_token);
     return {};
   }),
   keyed(managedAgentApi.scriptRequest, async ({ body }, { hostId }, ctx) => {

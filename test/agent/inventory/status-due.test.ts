@@ -1,46 +1,29 @@
 import { describe, expect, it } from "vitest";
 import { HOUR_MS, isDue, jitterMs } from "../../../src/server/agent/inventory/due.ts";
-import { hasStatus, hostStatus, onlineUntil, statusOf } from "../../../src/server/agent/inventory/status.ts";
+import { seenRow } from "../../../src/server/hosts/seen.ts";
 import { builtinLabels } from "../../../src/server/labels/builtin-labels.ts";
 
 const T = Date.parse("2026-03-01T12:00:00.000Z");
 const at = (ms: number) => new Date(T + ms).toISOString();
-const DAY = 86_400_000;
 
-describe("a host's status", () => {
-  const host = (seen: number | null, created = -100 * DAY, distributed_interval = 10, config_tls_refresh = 60) => ({
-    seen_time: seen === null ? null : at(seen),
-    created_at: at(created),
-    distributed_interval,
-    config_tls_refresh,
-  });
+describe("how long a host counts as online", () => {
+  const until = (distributed_interval: number, config_tls_refresh: number, now = T) =>
+    seenRow({ id: 1, distributed_interval, config_tls_refresh }, now).online_until;
 
-  it("is online for the shorter interval plus a minute", () => {
-    expect(onlineUntil(at(0), 10, 60)).toBe("2026-03-01T12:01:10.000Z");
-    expect(onlineUntil(at(0), 600, 60)).toBe("2026-03-01T12:02:00.000Z");
-    expect(statusOf(host(-69_999), T)).toBe("online");
-    expect(statusOf(host(-70_000), T)).toBe("offline");
+  it("is the shorter interval plus a minute", () => {
+    expect(seenRow({ id: 1, distributed_interval: 10, config_tls_refresh: 60 }, T)).toEqual({
+      id: 1,
+      seen_time: "2026-03-01T12:00:00.000Z",
+      online_until: "2026-03-01T12:01:10.000Z",
+    });
+    expect(until(600, 60)).toBe("2026-03-01T12:02:00.000Z");
   });
-  it("is online for a minute while the intervals are unknown", () => {
-    expect(statusOf(host(-59_999, 0, 0, 0), T)).toBe("online");
-    expect(statusOf(host(-60_000, 0, 0, 60), T)).toBe("offline");
+  it("is a minute while the intervals are unknown, or are no intervals", () => {
+    expect(until(0, 60)).toBe("2026-03-01T12:01:00.000Z");
+    expect(until(-5, 60)).toBe("2026-03-01T12:01:00.000Z");
   });
-  it("counts from its creation if it was never seen", () => {
-    expect(statusOf(host(null, -30_000), T)).toBe("online");
-    expect(hostStatus(host(null, -31 * DAY), T)).toEqual({ online: false, missing: true, new: false });
-  });
-  it("is missing after 30 days and new for 24 hours, independently of the other states", () => {
-    expect(hostStatus(host(-30 * DAY), T).missing).toBe(true);
-    expect(hostStatus(host(-30 * DAY + 1), T)).toEqual({ online: false, missing: false, new: false });
-    expect(hostStatus(host(0, -DAY), T)).toEqual({ online: true, missing: false, new: true });
-    expect(hostStatus(host(0, -DAY - 1), T).new).toBe(false);
-  });
-  it("has five values", () => {
-    const words = ["new", "online", "offline", "mia", "missing"] as const;
-    const of = (made: ReturnType<typeof host>) => words.filter((word) => hasStatus(made, word, T));
-    expect(of(host(0, 0))).toEqual(["new", "online"]);
-    expect(of(host(-31 * DAY))).toEqual(["offline", "mia", "missing"]);
-    expect(of(host(-DAY))).toEqual(["offline"]);
+  it("ends at the latest with the last time that can be stored", () => {
+    expect(until(Number.MAX_SAFE_INTEGER, Number.MAX_SAFE_INTEGER)).toBe("9999-12-31T23:59:59.999Z");
   });
 });
 

@@ -1,12 +1,11 @@
 // What only the query engine knows when a host enrolls: its details, its node key, and when it was last seen.
 import type { Services } from "../../core/context.ts";
 import type { EnrollmentKind, EnrollRequest, ReportedFields } from "../../enrollment/kind.ts";
-import { markSeen } from "../../hosts/enrolled.ts";
+import { createOsVersions } from "../../hosts/os-versions.ts";
+import { addSeen, seenRow } from "../../hosts/seen.ts";
 import { forgetResults } from "../../policies/results.ts";
 import { oneOf } from "../../store/query.ts";
 import type { ConfigCache, TeamConfig } from "../config.ts";
-import { createOsVersions } from "../hosts/os-versions.ts";
-import { seenRow } from "../ingest/write.ts";
 import { enrollChanges } from "../inventory/host-fields.ts";
 
 export interface EngineRequest extends EnrollRequest {
@@ -62,7 +61,7 @@ export function queryEngine({ store, settings }: Services, configs: ConfigCache)
       return last;
     },
     async write(tx, enrolled, now) {
-      await markSeen(
+      await addSeen(
         tx,
         enrolled.map(({ row }) => seenRow(row, now)),
       );

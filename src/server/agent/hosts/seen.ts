@@ -1,8 +1,7 @@
 // Last-seen times: kept in memory and written in bulk. Losing one flush is harmless.
 import { setImmediate as breathe } from "node:timers/promises";
-import { isoAt } from "../../core/clock.ts";
 import type { Services } from "../../core/context.ts";
-import { onlineUntil } from "../inventory/status.ts";
+import { type SeenRow, seenRow, updateSeen } from "../../hosts/seen.ts";
 import type { HostState } from "./state.ts";
 
 export interface SeenBuffer {
@@ -23,15 +22,15 @@ export function createSeenBuffer({ store, settings, log, metrics }: Services): S
     seen = [];
     metrics.hostsSeen.set(states.length);
     for (let from = 0; from < states.length; from += CHUNK) {
-      const changes = new Map<number, { id: number; seen_time: string; online_until: string }>();
+      const changes = new Map<number, SeenRow>();
       for (const state of states.slice(from, from + CHUNK)) {
-        const seen_time = isoAt(state.seenAt);
+        const { id, distributedInterval: distributed_interval, configTlsRefresh: config_tls_refresh } = state;
+        const row = seenRow({ id, distributed_interval, config_tls_refresh }, state.seenAt);
         state.seenAt = 0;
-        const online_until = onlineUntil(seen_time, state.distributedInterval, state.configTlsRefresh);
-        const before = changes.get(state.id);
-        if (!before || before.seen_time < seen_time) changes.set(state.id, { id: state.id, seen_time, online_until });
+        const before = changes.get(id);
+        if (!before || before.seen_time < row.seen_time) changes.set(id, row);
       }
-      await store.hostSeen.updateEach([...changes.values()]);
+      await updateSeen(store, [...changes.values()]);
       await breathe();
     }
   }

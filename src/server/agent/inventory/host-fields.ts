@@ -13,6 +13,7 @@ import {
 } from "../../agent-protocol/rows.ts";
 import { platformFamily, platformOfMask } from "../../core/platforms.ts";
 import type { CertificateInventory, PackStats } from "../../hosts/details.ts";
+import type { OsIdentity } from "../../hosts/os-versions.ts";
 import { darwinMdm, type MdmInventory, windowsMdm } from "../../mdm-status/inventory.ts";
 import { type MunkiInventory, munkiInventory } from "../../munki/inventory.ts";
 import { hostBatteries } from "./batteries.ts";
@@ -21,7 +22,7 @@ import { answersFor } from "./detail-queries.ts";
 import { isEncryptedDarwin, isEncryptedLinux, isEncryptedWindows, unixDiskSpace, windowsDiskSpace } from "./disks.ts";
 import type { HostContext, InventoryFields } from "./fields.ts";
 import { primaryInterface, publicAddress } from "./network.ts";
-import { type OsIdentity, osIdentity, platformOf, type WindowsRelease, windowsRelease } from "./os-version.ts";
+import { osIdentity, platformOf, type WindowsRelease, windowsRelease } from "./os-version.ts";
 import { packStats } from "./pack-stats.ts";
 import { isSameWindows, setAgent, setFlags, setOs, setSystem, setUptime } from "./setters.ts";
 import { hostUsers } from "./users.ts";

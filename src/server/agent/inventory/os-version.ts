@@ -1,11 +1,5 @@
 import { type Row, text } from "../../agent-protocol/rows.ts";
-
-/** An operating system release, as used to group and filter hosts. */
-export interface OsIdentity {
-  readonly name: string;
-  readonly version: string;
-  readonly platform: string;
-}
+import type { OsIdentity } from "../../hosts/os-versions.ts";
 
 /** Registry values that complete os_version on Windows; "" if a release lacks one. */
 export interface WindowsRelease {

@@ -1,0 +1,18 @@
+// Rows of managed agents: written when they enroll, when they call, and when their host is taken over.
+import { type Context, within } from "../core/context.ts";
+import type { ServerTx } from "../core/tables.ts";
+import { setDeviceToken } from "../device-page/tokens.ts";
+import { eq, oneOf } from "../store/query.ts";
+
+/** Stores the token of the host's device page. Agents send one every hour, which shows that they still run. */
+export async function keepDeviceToken(ctx: Context, hostId: number, token: string): Promise<void> {
+  await ctx.store.tx(async (tx) => {
+    await setDeviceToken(within(ctx, tx), hostId, token);
+    await tx.managedAgents.update({ where: eq("id", hostId), set: { seen_at: ctx.clock.iso() } });
+  });
+}
+
+/** Deletes the agents' keys: the agents have to enroll again. */
+export async function endAgentKeys(tx: ServerTx, hostIds: readonly number[]): Promise<void> {
+  await tx.managedAgents.delete(oneOf("id", hostIds));
+}
