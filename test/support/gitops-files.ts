@@ -8,8 +8,8 @@ import { renderProblem } from "../../src/gitops/files/problems.ts";
 import { readFiles } from "../../src/gitops/files/read.ts";
 import { isSame, type Json, type Thing } from "../../src/gitops/plan/diff.ts";
 import { sections } from "../../src/server/app-config/sections.ts";
-import { configDefaults } from "../../src/server/configuration/kinds/config.ts";
-import { noTeamDefaults, teamSettingsDefaults } from "../../src/server/configuration/kinds/teams.ts";
+import { configDefaults } from "../../src/server/configuration/kinds/config/value.ts";
+import { noTeamDefaults, teamSettingsDefaults } from "../../src/server/configuration/kinds/team-settings/value.ts";
 
 /** JSON is YAML; it contains no variables, and no character has a special meaning. */
 export const asYaml = (value: unknown): string =>

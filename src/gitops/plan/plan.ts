@@ -1,15 +1,16 @@
 // Computes the changes between the server's state and the files, and the request that applies them.
-import type { ConfigurationState, Pin, StateThing, ThingChange, ThingKind } from "../../api/configuration.ts";
+import {
+  type ConfigurationState,
+  kindShapes,
+  type Pin,
+  type StateThing,
+  type ThingChange,
+  type ThingKind,
+} from "../../api/configuration.ts";
 import { type Change, diff, isRecord, isSecretRef, type Json, keyOf, type Thing } from "./diff.ts";
 
 /** All other kinds are part of a scope and are deleted with it. */
-const deletable: ReadonlySet<ThingKind> = new Set([
-  "certificate_authority",
-  "label",
-  "team",
-  "policy",
-  "query",
-] satisfies ThingKind[]);
+const isDeletable = (kind: ThingKind): boolean => kindShapes[kind].per === "many";
 
 export interface Wanted {
   readonly things: readonly Thing[];
@@ -24,7 +25,7 @@ export function planOf({ things }: Pick<ConfigurationState, "things">, wanted: W
   // The objects of a deleted team are deleted with it: each of them is shown and counted.
   const leaving = teamsOf(things.filter((thing) => !named.has(thing.name) && wanted.isComplete(thing)));
   const goes = (thing: Thing) =>
-    deletable.has(thing.kind) && (wanted.isComplete(thing) || (thing.owner !== null && leaving.has(thing.owner)));
+    isDeletable(thing.kind) && (wanted.isComplete(thing) || (thing.owner !== null && leaving.has(thing.owner)));
   return diff([...things, ...fresh.flatMap((name) => ofNewTeam(name))], wanted.things, goes);
 }
 
@@ -45,7 +46,7 @@ export const otherTeams = (things: readonly Thing[], wanted: readonly Thing[]): 
 
 /** Kinds that are part of their scope exist as soon as the scope does. */
 export const toThingChange = ({ action, kind, owner, name, value }: Change): ThingChange => ({
-  action: deletable.has(kind) ? action : "update",
+  action: isDeletable(kind) ? action : "update",
   kind,
   owner,
   name,
@@ -60,7 +61,7 @@ export function pinsOf(things: readonly StateThing[], changes: readonly Change[]
   const touched = new Set(changes.map(keyOf));
   return [
     ...things.filter((thing) => all || touched.has(keyOf(thing))).map(revisionPin),
-    ...changes.filter(({ action, kind }) => action === "create" && deletable.has(kind)).map(absentPin),
+    ...changes.filter(({ action, kind }) => action === "create" && isDeletable(kind)).map(absentPin),
   ];
 }
 

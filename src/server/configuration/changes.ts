@@ -1,5 +1,5 @@
 // Requested changes, and errors that name the change.
-import { NO_TEAM_NAME, type ThingChange, type ThingKey } from "../../api/configuration.ts";
+import { kindShapes, NO_TEAM_NAME, type ThingChange, type ThingKey } from "../../api/configuration.ts";
 import { inTurns } from "../core/concurrency/parts.ts";
 import { ApiError, type FieldError } from "../core/errors.ts";
 import type { Thing } from "./values.ts";
@@ -19,18 +19,12 @@ export interface Wanted {
   readonly value: Thing["value"];
 }
 
-const words: Partial<Record<ThingKey["kind"], string>> = {
-  config: "configuration section",
-  certificate_authority: "certificate authority",
-};
-const ONE_IN_SCOPE: ReadonlySet<string> = new Set(["agent_options", "team_settings", "enroll_secrets"]);
-
 /** Describes the object: `policy "Disk is encrypted" of team "Sales"`. */
 export function told({ kind, owner, name }: ThingKey): string {
-  const what = words[kind] ?? kind.replaceAll("_", " ");
+  const { noun = kind.replaceAll("_", " "), per } = kindShapes[kind];
   const whose =
     owner === null ? "" : owner === NO_TEAM_NAME ? " of hosts without a team" : ` of team ${JSON.stringify(owner)}`;
-  return `${what}${ONE_IN_SCOPE.has(kind) ? "" : ` ${JSON.stringify(name)}`}${whose}`;
+  return `${noun}${per === "one" ? "" : ` ${JSON.stringify(name)}`}${whose}`;
 }
 
 /**
@@ -45,11 +39,10 @@ function placeOf({ kind }: Given, name: string): string {
   if (name === "base") return "";
   if (name.startsWith("change.")) return `.${name.slice("change.".length)}`;
   const path = name === "value" || name.startsWith("value.") ? name : `value.${name}`;
-  return path === "value.name" && nameless.has(kind) ? ".name" : `.${path}`;
+  // Where values have no name field, the name is that of the change.
+  const isOfChange = path === "value.name" && kindShapes[kind].per === "many" && !kindShapes[kind].isNameInValue;
+  return isOfChange ? ".name" : `.${path}`;
 }
-
-/** Kinds whose values have no name field: the name is that of the change. */
-const nameless: ReadonlySet<string> = new Set(["label", "policy", "query", "team"]);
 
 /** The error for one change, with its index in the request. */
 export const refusal = (given: Given, error: ApiError): ApiError =>

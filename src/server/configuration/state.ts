@@ -7,31 +7,29 @@ import { type Context, isPremium, within } from "../core/context.ts";
 import { hostsByName } from "../labels/members.ts";
 import { nameHosts } from "../labels/spec.ts";
 import { type Held, type HostName, readHeld } from "./held.ts";
-import { authorityThings } from "./kinds/ca.ts";
-import { configDefaults, configThings } from "./kinds/config.ts";
-import { secretsThing } from "./kinds/enroll-secrets.ts";
-import { labelThings } from "./kinds/labels.ts";
-import { policyThings } from "./kinds/policies.ts";
-import { queryThings } from "./kinds/queries.ts";
-import { noTeamDefaults, noTeamThing, teamSettingsDefaults, teamThings } from "./kinds/teams.ts";
+import type { Kind } from "./kind.ts";
+import { configDefaults } from "./kinds/config/value.ts";
+import { noTeamDefaults, teamSettingsDefaults } from "./kinds/team-settings/value.ts";
+import { kindOf, kinds } from "./kinds.ts";
 import { type Refs, revisionKey, revisionOf, shown, type Thing } from "./values.ts";
 
 type Body = z.output<(typeof configurationApi)["state"]["body"]>;
 
 export async function configurationState(ctx: Context, body: Body): Promise<ConfigurationState> {
   const key = await revisionKey(ctx);
-  const { held, hosts } = await ctx.store.tx(
+  const { held, rows, hosts } = await ctx.store.tx(
     async (store) => {
       const inside = within(ctx, store);
-      return { held: await readHeld(inside), hosts: await hostsOf(inside, body.hosts ?? []) };
+      return { ...(await readAllRows(inside)), hosts: await hostsOf(inside, body.hosts ?? []) };
     },
     { snapshot: true },
   );
   const refs: Refs = new Map(Object.entries(body.secrets ?? {}).map(([ref, text]) => [text, ref]));
   const things: ConfigurationState["things"] = [];
-  for await (const thing of inTurns(thingsOf(held))) {
+  for await (const thing of inTurns(thingsOf(held, rows))) {
     const { value, ...called } = thing;
-    things.push({ ...called, value: inOrder(thing, shown(value, refs)), revision: revisionOf(key, thing) });
+    const told = shown(value, refs);
+    things.push({ ...called, value: kindOf(thing).inReply?.(told) ?? told, revision: revisionOf(key, thing) });
   }
   return {
     things,
@@ -51,34 +49,20 @@ export async function configurationState(ctx: Context, body: Body): Promise<Conf
 const namesOf = ({ labels }: Held, type: "builtin" | "regular"): string[] =>
   labels.filter(({ label_type }) => label_type === type).map(({ name }) => name);
 
+/** The rows of every kind. */
+export type Rows = ReadonlyMap<Kind, unknown>;
+
+/** Call this in a transaction, so that all rows are from the same moment. */
+export async function readAllRows(ctx: Context): Promise<{ held: Held; rows: Rows }> {
+  const held = await readHeld(ctx);
+  const rows = new Map<Kind, unknown>();
+  for (const kind of kinds) rows.set(kind, await kind.load(ctx, held));
+  return { held, rows };
+}
+
 /** A generator, so that each object is built only when it is used. */
-export function* thingsOf(held: Held): Generator<Thing> {
-  if (held.sections) yield* configThings(held.sections);
-  yield* authorityThings(held.authorities);
-  yield* labelThings(held);
-  yield* teamThings(held.teams);
-  if (held.noTeam) yield noTeamThing(held.noTeam);
-  yield* secretThings(held);
-  yield* policyThings(held);
-  yield* queryThings(held);
-}
-
-function secretThings({ enrollSecrets, teams, mayWriteSecrets }: Held): Thing[] {
-  const rows = new Map<number | null, Held["enrollSecrets"][number][]>();
-  for (const row of enrollSecrets) {
-    const some = rows.get(row.team_id) ?? [];
-    rows.set(row.team_id, some);
-    some.push(row);
-  }
-  const owners = [{ id: null, name: null }, ...teams].filter(({ id }) => mayWriteSecrets(id));
-  return owners.map(({ id, name }) => secretsThing(name, rows.get(id) ?? []));
-}
-
-/** Sorts enroll secrets by their refs, because their stored order has no meaning. */
-function inOrder({ kind }: Thing, value: z.core.util.JSONType): z.core.util.JSONType {
-  if (kind !== "enroll_secrets") return value;
-  const { secrets } = value as { secrets: { $secret: string }[] };
-  return { secrets: secrets.sort((a, b) => (a.$secret < b.$secret ? -1 : a.$secret > b.$secret ? 1 : 0)) };
+export function* thingsOf(held: Held, rows: Rows): Generator<Thing> {
+  for (const kind of kinds) yield* kind.things(rows.get(kind), held);
 }
 
 async function hostsOf(ctx: Context, given: readonly HostName[]): Promise<ConfigurationState["hosts"]> {

@@ -9,7 +9,7 @@ import { invalid } from "../core/errors.ts";
 import type { ServerTx } from "../core/tables.ts";
 import { serverSecret } from "../secrets/service.ts";
 
-type Json = z.core.util.JSONType;
+export type Json = z.core.util.JSONType;
 
 /** A secret within a value. Its text is never sent, only compared and digested. */
 export class Secret {

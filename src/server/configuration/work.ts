@@ -1,6 +1,7 @@
 // The state of one apply while it writes in its transaction.
 import type { ThingKey } from "../../api/configuration.ts";
 import type { Context } from "../core/context.ts";
+import type { NamedLabel } from "../labels/scope.ts";
 import type { TeamRow } from "../teams/access.ts";
 import type { Given, Step } from "./changes.ts";
 import type { Held } from "./held.ts";
@@ -23,6 +24,10 @@ export interface Work {
   /** Work to do after the commit. */
   readonly later: ((outside: Context) => void)[];
 }
+
+/** The labels that objects of this apply may refer to, with those that it has created. */
+export const labelsByName = async ({ store }: Context): Promise<ReadonlyMap<string, NamedLabel>> =>
+  new Map((await store.labels.pick(["id", "name"])).map((label) => [label.name, label]));
 
 /** Whether the current value differs from the wanted one. */
 export function differs(work: Work, thing: ThingKey, value: unknown): boolean {

@@ -1,16 +1,17 @@
 import { z } from "zod";
-import type { WebhookSettings } from "../../../api/app-config.ts";
-import { NO_TEAM_NAME } from "../../../api/configuration.ts";
-import { isOneLine, NOT_ONE_LINE } from "../../../api/fields.ts";
-import { PolicySpec, policyPlatforms } from "../../../api/policies.ts";
-import { type Context, isPremium } from "../../core/context.ts";
-import { invalid } from "../../core/errors.ts";
-import type { PolicyRow } from "../../policies/applies.ts";
-import { type Columns, checkTier, givenLabels, wholeColumns } from "../../policies/rules.ts";
-import type { Given } from "../changes.ts";
-import type { Held } from "../held.ts";
-import { namesOf, parsed, platformsOf } from "../parse.ts";
-import type { Thing } from "../values.ts";
+import type { WebhookSettings } from "../../../../api/app-config.ts";
+import { NO_TEAM_NAME } from "../../../../api/configuration.ts";
+import { isOneLine, NOT_ONE_LINE } from "../../../../api/fields.ts";
+import { PolicySpec, policyPlatforms } from "../../../../api/policies.ts";
+import { type Context, isPremium } from "../../../core/context.ts";
+import { invalid } from "../../../core/errors.ts";
+import type { LabelScope } from "../../../labels/scope.ts";
+import type { PolicyRow } from "../../../policies/applies.ts";
+import { type Columns, checkTier, givenLabels, wholeColumns } from "../../../policies/rules.ts";
+import type { Given } from "../../changes.ts";
+import type { Held } from "../../held.ts";
+import { namesOf, parsed, platformsOf } from "../../parse.ts";
+import type { Thing } from "../../values.ts";
 
 const { name: _name, team: _team, software_title_id: _title, script_id: _script, ...fields } = PolicySpec.shape;
 const PolicyValue = z.strictObject({ ...fields, webhooks_and_tickets_enabled: z.boolean().optional() });
@@ -50,12 +51,17 @@ export const wantedPolicyValue = ({ columns, labels, isReported }: PolicyWanted)
   );
 };
 
-export function* policyThings(held: Held): Generator<Thing> {
+export interface PolicyRows {
+  readonly policies: readonly PolicyRow[];
+  readonly labels: ReadonlyMap<number, LabelScope>;
+}
+
+export function* policyThings({ policies, labels }: PolicyRows, held: Held): Generator<Thing> {
   const isReported = reportedPolicies(held);
   const teams = new Map(held.teams.map(({ id, name }) => [id, name]));
   const names = new Map(held.labels.map(({ id, name }) => [id, name]));
-  for (const row of held.policies) {
-    const scope = held.policyLabels.get(row.id);
+  for (const row of policies) {
+    const scope = labels.get(row.id);
     yield {
       kind: "policy",
       owner: ownerOf(row, teams),

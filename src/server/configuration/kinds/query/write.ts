@@ -1,29 +1,29 @@
-import type { QuerySpec } from "../../../api/queries.ts";
-import { queryPlatforms } from "../../../api/queries.ts";
-import { recordActivity } from "../../activities/record.ts";
-import { channels } from "../../core/channels.ts";
-import { inTurns } from "../../core/concurrency/parts.ts";
-import { labelsAmong, type NamedLabel } from "../../labels/scope.ts";
-import { removeQueries } from "../../queries/service.ts";
-import { insertQueries, type NewQuery, type QueryChange, updateQueries } from "../../queries/write.ts";
-import { type Given, locating, type Step } from "../changes.ts";
-import { type QueryWanted, queryValue } from "../kinds/queries.ts";
-import { platformsOf } from "../parse.ts";
-import { briefly } from "../told.ts";
-import { keyOf } from "../values.ts";
-import { count, creating, differs, updating, type Work } from "../work.ts";
+import type { QuerySpec } from "../../../../api/queries.ts";
+import { queryPlatforms } from "../../../../api/queries.ts";
+import { recordActivity } from "../../../activities/record.ts";
+import { channels } from "../../../core/channels.ts";
+import { inTurns } from "../../../core/concurrency/parts.ts";
+import { labelsAmong } from "../../../labels/scope.ts";
+import { removeQueries } from "../../../queries/service.ts";
+import { insertQueries, type NewQuery, type QueryChange, updateQueries } from "../../../queries/write.ts";
+import { locating, type Step } from "../../changes.ts";
+import type { Part } from "../../kind.ts";
+import { platformsOf } from "../../parse.ts";
+import { briefly } from "../../told.ts";
+import { keyOf } from "../../values.ts";
+import { count, creating, differs, labelsByName, updating, type Work } from "../../work.ts";
+import { type QueryRows, type QueryWanted, queryValue } from "./value.ts";
 
 export async function writeQueries(
   work: Work,
-  steps: readonly Step<QueryWanted>[],
-  gone: readonly Given[],
-  labels: ReadonlyMap<string, NamedLabel>,
+  { rows, steps, gone }: Part<QueryRows, QueryWanted, unknown>,
 ): Promise<void> {
   if (steps.length + gone.length === 0) return;
   const { ctx } = work;
+  const labels = await labelsByName(ctx);
   const teams = new Map(work.held.teams.map(({ id, name }) => [id, name]));
   const held = new Map(
-    work.held.queries.map((row) => {
+    rows.queries.map((row) => {
       const owner = row.team_id === null ? null : teams.get(row.team_id)!;
       return [keyOf({ kind: "query", owner, name: row.name }), row];
     }),

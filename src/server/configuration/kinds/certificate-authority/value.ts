@@ -1,13 +1,13 @@
 import { z } from "zod";
-import { type CaType, caFields, caTypes, isSingle, secretFields } from "../../../api/ca.ts";
-import { MASK } from "../../../api/fields.ts";
-import { isObject } from "../../app-config/merge.ts";
-import { type CaRow, changed, type Settings, wantedOf } from "../../ca/rules.ts";
-import type { Step as CaStep } from "../../ca/specs.ts";
-import { invalid } from "../../core/errors.ts";
-import type { Given } from "../changes.ts";
-import { parsed } from "../parse.ts";
-import { givenSecret, KEPT, Secret, type Texts, type Thing } from "../values.ts";
+import { type CaType, caFields, caTypes, isSingle, secretFields } from "../../../../api/ca.ts";
+import { MASK } from "../../../../api/fields.ts";
+import { isObject } from "../../../app-config/merge.ts";
+import { type CaRow, changed, type Settings, wantedOf } from "../../../ca/rules.ts";
+import type { Step as CaStep } from "../../../ca/specs.ts";
+import { invalid } from "../../../core/errors.ts";
+import type { Given } from "../../changes.ts";
+import { parsed } from "../../parse.ts";
+import { givenSecret, KEPT, Secret, type Texts, type Thing } from "../../values.ts";
 
 const values = new Map<CaType, z.ZodType>(caTypes.map((type) => [type, z.strictObject(caFields[type])]));
 

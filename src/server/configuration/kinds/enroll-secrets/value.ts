@@ -1,10 +1,23 @@
-import { isMask } from "../../../api/fields.ts";
-import { isObject } from "../../app-config/merge.ts";
-import { invalid } from "../../core/errors.ts";
-import { checkSecrets, MOST_SECRETS } from "../../enroll-secrets/service.ts";
-import type { Given } from "../changes.ts";
-import type { SecretRow } from "../held.ts";
-import { givenSecret, KEPT, Secret, type Texts, type Thing } from "../values.ts";
+import { isMask } from "../../../../api/fields.ts";
+import { isObject } from "../../../app-config/merge.ts";
+import { invalid } from "../../../core/errors.ts";
+import { checkSecrets, MOST_SECRETS } from "../../../enroll-secrets/service.ts";
+import type { enrollSecrets } from "../../../enroll-secrets/tables.ts";
+import type { RowOf } from "../../../store/table.ts";
+import type { Given } from "../../changes.ts";
+import { givenSecret, KEPT, Secret, type Texts, type Thing } from "../../values.ts";
+
+export type SecretRow = RowOf<typeof enrollSecrets>;
+
+export function byTeam(rows: readonly SecretRow[]): Map<number | null, SecretRow[]> {
+  const teams = new Map<number | null, SecretRow[]>();
+  for (const row of rows) {
+    const some = teams.get(row.team_id) ?? [];
+    teams.set(row.team_id, some);
+    some.push(row);
+  }
+  return teams;
+}
 
 const MOST_CHARACTERS = 255;
 

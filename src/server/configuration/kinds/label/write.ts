@@ -1,14 +1,14 @@
-import { channels } from "../../core/channels.ts";
-import { invalid } from "../../core/errors.ts";
-import { hostsByName } from "../../labels/members.ts";
-import { checkAllUnused, nameTaken } from "../../labels/rules.ts";
-import { nameHosts } from "../../labels/spec.ts";
-import type { LabelRow } from "../../labels/wire.ts";
-import { keepLabels, removeLabels } from "../../labels/write.ts";
-import { ReferenceViolation } from "../../store/store.ts";
-import { type Given, refusal, type Step } from "../changes.ts";
-import { type LabelWanted, labelValue } from "../kinds/labels.ts";
-import { count, differs, type Work } from "../work.ts";
+import { channels } from "../../../core/channels.ts";
+import { invalid } from "../../../core/errors.ts";
+import { hostsByName } from "../../../labels/members.ts";
+import { checkAllUnused, nameTaken } from "../../../labels/rules.ts";
+import { nameHosts } from "../../../labels/spec.ts";
+import type { LabelRow } from "../../../labels/wire.ts";
+import { keepLabels, removeLabels } from "../../../labels/write.ts";
+import { ReferenceViolation } from "../../../store/store.ts";
+import { type Given, refusal, type Step } from "../../changes.ts";
+import { count, differs, type Work } from "../../work.ts";
+import { type LabelWanted, labelValue } from "./value.ts";
 
 export async function writeLabels(work: Work, steps: readonly Step<LabelWanted>[]): Promise<void> {
   if (steps.length === 0) return;

@@ -1,9 +1,9 @@
 import { isDeepStrictEqual } from "node:util";
-import { readConfig, writeChange } from "../../app-config/service.ts";
-import { ApiError } from "../../core/errors.ts";
-import type { Step } from "../changes.ts";
-import { namingSections, sectionsChanged } from "../kinds/config.ts";
-import { count, type Work } from "../work.ts";
+import { writeChange } from "../../../app-config/service.ts";
+import { ApiError } from "../../../core/errors.ts";
+import type { Step } from "../../changes.ts";
+import { count, type Work } from "../../work.ts";
+import { namingSections, sectionsChanged } from "./value.ts";
 
 export async function writeConfig(work: Work, steps: readonly Step<unknown>[]): Promise<void> {
   if (steps.length === 0) return;
@@ -17,5 +17,3 @@ export async function writeConfig(work: Work, steps: readonly Step<unknown>[]): 
     throw error instanceof ApiError ? namingSections(error, steps) : error;
   });
 }
-
-export const configNow = ({ ctx }: Work) => readConfig(ctx.store);

@@ -1,21 +1,22 @@
 import { z } from "zod";
-import { compareHosts } from "../../../api/configuration.ts";
-import { GivenLabelSpec } from "../../../api/labels.ts";
-import type { Context } from "../../core/context.ts";
-import { invalid } from "../../core/errors.ts";
-import { labelName } from "../../labels/names.ts";
-import { checkSpec } from "../../labels/spec.ts";
-import type { LabelRow } from "../../labels/wire.ts";
-import type { LabelColumns } from "../../labels/write.ts";
-import type { Given } from "../changes.ts";
-import type { Held, HostName } from "../held.ts";
-import { parsed } from "../parse.ts";
-import type { Thing } from "../values.ts";
+import { compareHosts } from "../../../../api/configuration.ts";
+import { GivenLabelSpec } from "../../../../api/labels.ts";
+import type { Context } from "../../../core/context.ts";
+import { invalid } from "../../../core/errors.ts";
+import { labelName } from "../../../labels/names.ts";
+import { checkSpec } from "../../../labels/spec.ts";
+import type { LabelRow } from "../../../labels/wire.ts";
+import type { LabelColumns } from "../../../labels/write.ts";
+import type { Given } from "../../changes.ts";
+import type { Held, HostName } from "../../held.ts";
+import { parsed } from "../../parse.ts";
+import type { Thing } from "../../values.ts";
 
 const LabelValue = z.strictObject(GivenLabelSpec.omit({ name: true, label_type: true }).shape);
 
-export const labelThings = ({ labels, ownsLabels, hosts }: Held): Thing[] =>
-  ownsLabels
+/** `hosts` are the names of manual labels' hosts; null if the caller may not write labels. */
+export const labelThings = (hosts: ReadonlyMap<number, readonly HostName[]> | null, { labels }: Held): Thing[] =>
+  hosts
     ? labels
         .filter(({ label_type: type }) => type === "regular")
         .map((row) => ({ kind: "label", owner: null, name: row.name, value: labelValue(row, hosts.get(row.id) ?? []) }))

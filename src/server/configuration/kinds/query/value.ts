@@ -1,14 +1,15 @@
 import { z } from "zod";
-import { isOneLine, NOT_ONE_LINE } from "../../../api/fields.ts";
-import { QueryFields, queryPlatforms } from "../../../api/queries.ts";
-import type { Context } from "../../core/context.ts";
-import { invalid } from "../../core/errors.ts";
-import { type QueryColumns, wholeFields } from "../../queries/rules.ts";
-import { checkLabelTier } from "../../queries/service.ts";
-import type { Given } from "../changes.ts";
-import type { Held } from "../held.ts";
-import { namesOf, parsed, platformsOf } from "../parse.ts";
-import type { Thing } from "../values.ts";
+import { isOneLine, NOT_ONE_LINE } from "../../../../api/fields.ts";
+import { QueryFields, queryPlatforms } from "../../../../api/queries.ts";
+import type { Context } from "../../../core/context.ts";
+import { invalid } from "../../../core/errors.ts";
+import type { QueryRow } from "../../../queries/access.ts";
+import { type QueryColumns, wholeFields } from "../../../queries/rules.ts";
+import { checkLabelTier } from "../../../queries/service.ts";
+import type { Given } from "../../changes.ts";
+import type { Held } from "../../held.ts";
+import { namesOf, parsed, platformsOf } from "../../parse.ts";
+import type { Thing } from "../../values.ts";
 
 const QueryValue = z.strictObject(QueryFields.omit({ name: true }).shape);
 
@@ -30,15 +31,20 @@ export const queryValue = (columns: Omit<QueryColumns, "name">, labels: readonly
   labels_include_any: [...labels].sort(),
 });
 
-export function* queryThings(held: Held): Generator<Thing> {
+export interface QueryRows {
+  readonly queries: readonly QueryRow[];
+  readonly labels: ReadonlyMap<number, readonly number[]>;
+}
+
+export function* queryThings({ queries, labels }: QueryRows, held: Held): Generator<Thing> {
   const teams = new Map(held.teams.map(({ id, name }) => [id, name]));
   const names = new Map(held.labels.map(({ id, name }) => [id, name]));
-  for (const row of held.queries)
+  for (const row of queries)
     yield {
       kind: "query",
       owner: row.team_id === null ? null : teams.get(row.team_id)!,
       name: row.name,
-      value: queryValue(row, namesOf(held.queryLabels.get(row.id), names)),
+      value: queryValue(row, namesOf(labels.get(row.id), names)),
     };
 }
 

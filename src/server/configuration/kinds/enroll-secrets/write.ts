@@ -1,19 +1,17 @@
-import { recordActivities } from "../../activities/record.ts";
-import { invalid } from "../../core/errors.ts";
-import { type Replacement, replaceAll } from "../../enroll-secrets/service.ts";
-import { locating, refusal, type Step } from "../changes.ts";
-import type { SecretRow } from "../held.ts";
-import { type SecretsWanted, secretsAfter } from "../kinds/enroll-secrets.ts";
-import { count, type Work } from "../work.ts";
+import { recordActivities } from "../../../activities/record.ts";
+import { invalid } from "../../../core/errors.ts";
+import { type Replacement, replaceAll } from "../../../enroll-secrets/service.ts";
+import { locating, refusal, type Step } from "../../changes.ts";
+import { count, type Work } from "../../work.ts";
+import { byTeam, type SecretRow, type SecretsWanted, secretsAfter } from "./value.ts";
 
-export async function writeSecrets(work: Work, steps: readonly Step<SecretsWanted>[]): Promise<void> {
+export async function writeSecrets(
+  work: Work,
+  existingRows: readonly SecretRow[],
+  steps: readonly Step<SecretsWanted>[],
+): Promise<void> {
   if (steps.length === 0) return;
-  const rows = new Map<number | null, SecretRow[]>();
-  for (const row of work.held.enrollSecrets) {
-    const some = rows.get(row.team_id) ?? [];
-    rows.set(row.team_id, some);
-    some.push(row);
-  }
+  const rows = byTeam(existingRows);
   const wanted = new Map<Replacement, Step<SecretsWanted>>();
   for (const step of steps) {
     const teamId = step.owner === null ? null : work.teams.get(step.owner)!.id;

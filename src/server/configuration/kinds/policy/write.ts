@@ -1,40 +1,40 @@
-import { NO_TEAM_NAME } from "../../../api/configuration.ts";
-import type { PolicySpec } from "../../../api/policies.ts";
-import { policyPlatforms } from "../../../api/policies.ts";
-import { recordActivity } from "../../activities/record.ts";
-import { channels } from "../../core/channels.ts";
-import { inTurns } from "../../core/concurrency/parts.ts";
-import { labelsAmong, type NamedLabel } from "../../labels/scope.ts";
-import { type Place, type PolicyRow, placeOf } from "../../policies/applies.ts";
-import { type Reported, setReported } from "../../policies/automations.ts";
-import { dropResults, removePolicies, settleResults } from "../../policies/service.ts";
+import { NO_TEAM_NAME } from "../../../../api/configuration.ts";
+import type { PolicySpec } from "../../../../api/policies.ts";
+import { policyPlatforms } from "../../../../api/policies.ts";
+import { recordActivity } from "../../../activities/record.ts";
+import { channels } from "../../../core/channels.ts";
+import { inTurns } from "../../../core/concurrency/parts.ts";
+import { labelsAmong, type NamedLabel } from "../../../labels/scope.ts";
+import { type Place, type PolicyRow, placeOf } from "../../../policies/applies.ts";
+import { type Reported, setReported } from "../../../policies/automations.ts";
+import { dropResults, removePolicies, settleResults } from "../../../policies/service.ts";
 import {
   type Changed,
   insertPolicies,
   type NewPolicy,
   type PolicyChange,
   updatePolicies,
-} from "../../policies/write.ts";
-import { type Given, locating, type Step } from "../changes.ts";
-import { ownerOf, type PolicyWanted, reportedPolicies, wantedPolicyValue } from "../kinds/policies.ts";
-import { platformsOf } from "../parse.ts";
-import { briefly } from "../told.ts";
-import { keyOf } from "../values.ts";
-import { count, creating, differs, updating, type Work } from "../work.ts";
+} from "../../../policies/write.ts";
+import { locating, type Step } from "../../changes.ts";
+import type { Part } from "../../kind.ts";
+import { platformsOf } from "../../parse.ts";
+import { briefly } from "../../told.ts";
+import { keyOf } from "../../values.ts";
+import { count, creating, differs, labelsByName, updating, type Work } from "../../work.ts";
+import { ownerOf, type PolicyRows, type PolicyWanted, reportedPolicies, wantedPolicyValue } from "./value.ts";
 
 const KIND = "policy";
 
 export async function writePolicies(
   work: Work,
-  steps: readonly Step<PolicyWanted>[],
-  gone: readonly Given[],
-  labels: ReadonlyMap<string, NamedLabel>,
+  { rows: existing, steps, gone }: Part<PolicyRows, PolicyWanted, unknown>,
 ): Promise<void> {
   if (steps.length + gone.length === 0) return;
   const { ctx } = work;
+  const labels = await labelsByName(ctx);
   const teams = new Map(work.held.teams.map(({ id, name }) => [id, name]));
   const held = new Map(
-    work.held.policies.map((row) => [keyOf({ kind: KIND, owner: ownerOf(row, teams), name: row.name }), row]),
+    existing.policies.map((row) => [keyOf({ kind: KIND, owner: ownerOf(row, teams), name: row.name }), row]),
   );
   const wasReported = reportedPolicies(work.held);
   const reported = new Reporting(work);
@@ -57,7 +57,7 @@ export async function writePolicies(
     const before = held.get(keyOf(step))!;
     const { isReported } = step.wanted;
     if (wasReported(before) !== isReported) reported.say(step.owner, isReported, before.id);
-    const change = await locating(step, () => changeOf(work, before, step.wanted, labels));
+    const change = await locating(step, () => changeOf(existing, before, step.wanted, labels));
     if (change) changes.push(change);
   }
   const settled = await updatePolicies(ctx, changes);
@@ -87,7 +87,7 @@ const idsOf = ({ labels: { names, excludes } }: PolicyWanted, known: ReadonlyMap
 
 /** Null if only the recipients of automations change. */
 function changeOf(
-  { held }: Work,
+  existing: PolicyRows,
   before: PolicyRow,
   wanted: PolicyWanted,
   known: ReadonlyMap<string, NamedLabel>,
@@ -96,7 +96,7 @@ function changeOf(
   const samePlatforms = platformsOf(policyPlatforms, platform) === platformsOf(policyPlatforms, before.platform);
   // A different order of the same platforms is no change: results are kept.
   const set = samePlatforms ? rest : { platform, ...rest };
-  const scope = held.policyLabels.get(before.id);
+  const scope = existing.labels.get(before.id);
   const { excludes } = wanted.labels;
   const ids = idsOf(wanted, known);
   const old = (excludes ? scope?.exclude_any : scope?.include_any) ?? [];

@@ -1,16 +1,15 @@
 // Sections of the configuration, including the global agent options.
-import type { WebhookSettings, YaraRules } from "../../../api/app-config.ts";
-import type { ThingKey } from "../../../api/configuration.ts";
-import { MASK } from "../../../api/fields.ts";
-import { secretPaths } from "../../../api/secret-fields.ts";
-import { getPath, isObject, without, withPath } from "../../app-config/merge.ts";
-import type { Section } from "../../app-config/section.ts";
-import { allSections, sections } from "../../app-config/sections.ts";
-import { sectionsAfter } from "../../app-config/service.ts";
-import type { Context } from "../../core/context.ts";
-import { ApiError, invalid } from "../../core/errors.ts";
-import { type Given, refusal, type Step } from "../changes.ts";
-import { givenSecret, KEPT, Secret, type Texts, type Thing } from "../values.ts";
+import type { WebhookSettings, YaraRules } from "../../../../api/app-config.ts";
+import { MASK } from "../../../../api/fields.ts";
+import { secretPaths } from "../../../../api/secret-fields.ts";
+import { getPath, isObject, without, withPath } from "../../../app-config/merge.ts";
+import type { Section } from "../../../app-config/section.ts";
+import { allSections, sections } from "../../../app-config/sections.ts";
+import { sectionsAfter } from "../../../app-config/service.ts";
+import type { Context } from "../../../core/context.ts";
+import { ApiError, invalid } from "../../../core/errors.ts";
+import { type Given, refusal, type Step } from "../../changes.ts";
+import { givenSecret, KEPT, Secret, type Texts, type Thing } from "../../values.ts";
 
 export const AGENT_OPTIONS = sections.agent_options.name;
 
@@ -22,14 +21,16 @@ const YARA_RULES = sections.yara_rules.name;
  */
 const POLICY_IDS = "failing_policies_webhook.policy_ids";
 
-const keyOfSection = ({ name }: Section): ThingKey => ({
-  kind: name === AGENT_OPTIONS ? "agent_options" : "config",
-  owner: null,
-  name,
-});
-
+/** The agent options are a section with a kind of their own. */
 export const configThings = (values: ReadonlyMap<string, object>): Thing[] =>
-  allSections.map((section) => ({ ...keyOfSection(section), value: sectionThing(section, values.get(section.name)!) }));
+  allSections
+    .filter(({ name }) => name !== AGENT_OPTIONS)
+    .map((section) => ({
+      kind: "config",
+      owner: null,
+      name: section.name,
+      value: sectionThing(section, values.get(section.name)!),
+    }));
 
 /** The defaults of the sections that are objects of kind `config`. */
 export const configDefaults = (): Record<string, unknown> =>

@@ -1,9 +1,9 @@
-import type { CaRow } from "../../ca/rules.ts";
-import { nameTaken, removeCa } from "../../ca/service.ts";
-import { type Step as CaStep, keepSteps } from "../../ca/specs.ts";
-import { type Given, locating, type Step } from "../changes.ts";
-import { type AuthorityWanted, typeAndName } from "../kinds/ca.ts";
-import { count, type Work } from "../work.ts";
+import type { CaRow } from "../../../ca/rules.ts";
+import { nameTaken, removeCa } from "../../../ca/service.ts";
+import { type Step as CaStep, keepSteps } from "../../../ca/specs.ts";
+import { type Given, locating, type Step } from "../../changes.ts";
+import { count, type Work } from "../../work.ts";
+import { type AuthorityWanted, typeAndName } from "./value.ts";
 
 /** The results of the checks before the transaction. A step that changes nothing has no entry. */
 export type Asked = ReadonlyMap<Given, CaStep>;
@@ -21,8 +21,12 @@ export async function writeAuthorities(
   }
 }
 
-export async function removeAuthorities(work: Work, given: readonly Given[]): Promise<void> {
-  const rows = new Map(work.held.authorities.map((row): [string, CaRow] => [row.name, row]));
+export async function removeAuthorities(
+  work: Work,
+  authorities: readonly CaRow[],
+  given: readonly Given[],
+): Promise<void> {
+  const rows = new Map(authorities.map((row): [string, CaRow] => [row.name, row]));
   for (const one of given) await locating(one, () => removeCa(work.ctx, rows.get(typeAndName(one.name).name)!));
   count(work, given);
 }

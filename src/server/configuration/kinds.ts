@@ -1,0 +1,43 @@
+// Every kind of configuration that the server knows.
+import { type ThingKey, type ThingKind, thingKinds } from "../../api/configuration.ts";
+import type { Kind } from "./kind.ts";
+import { agentOptions } from "./kinds/agent-options/kind.ts";
+import { certificateAuthority } from "./kinds/certificate-authority/kind.ts";
+import { config } from "./kinds/config/kind.ts";
+import { enrollSecrets } from "./kinds/enroll-secrets/kind.ts";
+import { label } from "./kinds/label/kind.ts";
+import { policy } from "./kinds/policy/kind.ts";
+import { query } from "./kinds/query/kind.ts";
+import { team } from "./kinds/team/kind.ts";
+import { teamSettings } from "./kinds/team-settings/kind.ts";
+
+const listed: readonly Kind[] = [
+  config,
+  certificateAuthority,
+  label,
+  team,
+  agentOptions,
+  teamSettings,
+  enrollSecrets,
+  policy,
+  query,
+];
+
+/** In the order in which they depend on each other, which the API declares. */
+export const kinds: readonly Kind[] = thingKinds.map((name) => listed.find((kind) => kind.name === name)!);
+
+const byName = new Map<ThingKind, Kind>(kinds.map((kind) => [kind.name, kind]));
+export const kindOf = ({ kind }: Pick<ThingKey, "kind">): Kind => byName.get(kind)!;
+
+/**
+ * The locks of everything that an apply may write. The order is the same wherever several of them are taken: set-up
+ * holds "users" and takes "config", a change of integrations holds "config" and takes "enroll_secrets". The features'
+ * own locks come after those that all share.
+ */
+export const locks: readonly string[] = [
+  "users",
+  "config",
+  "enroll_secrets",
+  "teams",
+  ...kinds.flatMap(({ lock }) => (lock === undefined ? [] : [lock])),
+];

@@ -1,0 +1,24 @@
+import { readSections } from "../../../app-config/rows.ts";
+import { allSections } from "../../../app-config/sections.ts";
+import { askTrackers } from "../../../app-config/service.ts";
+import { ApiError } from "../../../core/errors.ts";
+import type { Kind } from "../../kind.ts";
+import { configThings, givenOf, namingSections, optionsOf, readSection } from "./value.ts";
+import { writeConfig } from "./write.ts";
+
+export const config: Kind<null, unknown, void> = {
+  name: "config",
+  action: () => "config:write",
+  load: async () => null,
+  things: (_, { sections }) => (sections ? configThings(sections) : []),
+  read: (_, given, texts) => readSection(given, texts),
+  async prepare(ctx, steps, skip) {
+    const integrations = steps.filter(({ name }) => name === "integrations");
+    if (integrations.length === 0 || skip) return;
+    const given = givenOf(await readSections(ctx.store, allSections), integrations);
+    await askTrackers(ctx, given, optionsOf(integrations)).catch((error: unknown) => {
+      throw error instanceof ApiError ? namingSections(error, integrations) : error;
+    });
+  },
+  write: (work, { steps }) => writeConfig(work, steps),
+};

@@ -1,0 +1,22 @@
+import { labelScopes } from "../../../policies/applies.ts";
+import { POLICIES_LOCK } from "../../../policies/counts.ts";
+import { eq } from "../../../store/query.ts";
+import { inPages, mayWriteConfig, ofTier, PAGE } from "../../held.ts";
+import type { Kind } from "../../kind.ts";
+import { type PolicyRows, type PolicyWanted, policyThings, readPolicy } from "./value.ts";
+import { writePolicies } from "./write.ts";
+
+export const policy: Kind<PolicyRows, PolicyWanted> = {
+  name: "policy",
+  lock: POLICIES_LOCK,
+  action: () => "policies:write",
+  async load(ctx) {
+    const where = ofTier(ctx, "policies:write", eq("scope", "global"));
+    const policies = await inPages(ctx.store.policies.pages({ where }, PAGE));
+    const ids = mayWriteConfig(ctx) ? undefined : policies.map(({ id }) => id);
+    return { policies, labels: await labelScopes(ctx.store, ids) };
+  },
+  things: policyThings,
+  read: readPolicy,
+  write: writePolicies,
+};

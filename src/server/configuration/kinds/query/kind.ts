@@ -1,0 +1,25 @@
+import { QUERIES_LOCK } from "../../../queries/service.ts";
+import { everything, isNull, oneOf } from "../../../store/query.ts";
+import { inPages, mayWriteConfig, ofTier, PAGE } from "../../held.ts";
+import type { Kind } from "../../kind.ts";
+import { type QueryRows, type QueryWanted, queryThings, readQuery } from "./value.ts";
+import { writeQueries } from "./write.ts";
+
+export const query: Kind<QueryRows, QueryWanted> = {
+  name: "query",
+  lock: QUERIES_LOCK,
+  action: () => "queries:write",
+  async load(ctx) {
+    const where = ofTier(ctx, "queries:write", isNull("team_id"));
+    const queries = await inPages(ctx.store.queries.pages({ where }, PAGE));
+    const ids = queries.map(({ id }) => id);
+    const ofThese = mayWriteConfig(ctx) ? everything : oneOf("query_id", ids);
+    const labels = new Map<number, number[]>();
+    for (const { query_id, label_id } of await ctx.store.queryLabels.pick(["query_id", "label_id"], { where: ofThese }))
+      labels.set(query_id, [...(labels.get(query_id) ?? []), label_id]);
+    return { queries, labels };
+  },
+  things: queryThings,
+  read: readQuery,
+  write: writeQueries,
+};

@@ -1,0 +1,14 @@
+import type { Kind } from "../../kind.ts";
+import { readTeam, type TeamWanted } from "./value.ts";
+import { removeTeams, writeTeams } from "./write.ts";
+
+export const team: Kind<null, TeamWanted> = {
+  name: "team",
+  action: ({ action }) => (action === "create" ? "teams:create" : action === "delete" ? "teams:delete" : "teams:edit"),
+  load: async () => null,
+  things: (_, { teams }) =>
+    teams.map(({ name, description }) => ({ kind: "team", owner: null, name, value: { description } })),
+  read: (_, given) => readTeam(given),
+  write: (work, { steps }) => writeTeams(work, steps),
+  remove: (work, { gone }) => removeTeams(work, gone),
+};

@@ -1,0 +1,75 @@
+import { recordEntries } from "../../../activities/record.ts";
+import { readConfig } from "../../../app-config/service.ts";
+import { parts } from "../../../core/concurrency/parts.ts";
+import { alreadyExists } from "../../../core/errors.ts";
+import { nameKey } from "../../../core/name-key.ts";
+import { oneOf } from "../../../store/query.ts";
+import type { TeamRow } from "../../../teams/access.ts";
+import { addTeams, firstSettings, removeTeam, toldOfTeam } from "../../../teams/service.ts";
+import type { TeamSettings } from "../../../teams/tables.ts";
+import { writeTeamRows } from "../../../teams/write.ts";
+import { type Given, refusal, type Step } from "../../changes.ts";
+import { count, creating, differs, updating, type Work } from "../../work.ts";
+import type { TeamWanted } from "./value.ts";
+
+export async function writeTeams(work: Work, steps: readonly Step<TeamWanted>[]): Promise<void> {
+  const fresh = creating(steps);
+  if (fresh.length > 0) {
+    await checkNamesFree(work, fresh);
+    const settings = firstSettings(await readConfig(work.ctx.store));
+    const given = fresh.map(({ name, wanted }) => ({ name, description: wanted.description, settings }));
+    for await (const some of parts(given))
+      for (const row of await addTeams(work.ctx, some)) work.teams.set(row.name, row);
+    count(work, fresh);
+  }
+  const changed = updating(steps).filter((step) => differs(work, step, step.wanted.value));
+  await writeRows(
+    work,
+    changed.map(({ name, wanted }) => ({ before: work.teams.get(name)!, description: wanted.description })),
+  );
+  count(work, changed);
+}
+
+async function checkNamesFree({ ctx }: Work, steps: readonly Step<unknown>[]): Promise<void> {
+  const taken = new Map<string, string>();
+  for await (const some of parts(steps.map(({ name }) => nameKey(name))))
+    for (const row of await ctx.store.teams.pick(["name", "name_key"], { where: oneOf("name_key", some) }))
+      taken.set(row.name_key, row.name);
+  for (const step of steps) {
+    const key = nameKey(step.name);
+    const holder = taken.get(key);
+    if (holder !== undefined) throw refusal(step, alreadyExists(`a team with the name ${holder} exists`));
+    taken.set(key, step.name);
+  }
+}
+
+export interface RowChange {
+  readonly before: TeamRow;
+  readonly description?: string;
+  readonly settings?: TeamSettings;
+}
+
+export async function writeRows({ ctx, teams }: Work, changes: readonly RowChange[]): Promise<void> {
+  if (changes.length === 0) return;
+  const after = changes.map(
+    ({ before, description = before.description, settings = before.settings }): TeamRow => ({
+      ...before,
+      description,
+      settings,
+    }),
+  );
+  await writeTeamRows(
+    ctx,
+    after.map(({ id, description, settings }) => ({ id, description, settings })),
+  );
+  await recordEntries(
+    ctx,
+    after.flatMap((row, i) => toldOfTeam(changes[i]!.before, row)),
+  );
+  for (const row of after) teams.set(row.name, row);
+}
+
+export async function removeTeams(work: Work, given: readonly Given[]): Promise<void> {
+  for (const { name } of given) work.later.push(await removeTeam(work.ctx, work.teams.get(name)!));
+  count(work, given);
+}
