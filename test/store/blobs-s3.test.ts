@@ -187,6 +187,21 @@ describe("blobs in a bucket", () => {
     expect(server.asked.filter(isRead)).toHaveLength(3);
   });
 
+  it("does not continue a download whose reader has gone", async () => {
+    await blobs.put("a", one(randomBytes(3 * MB)), limit);
+    server.fault = first(1, { silentAt: MB }, isRead);
+    const reading = await blobs.get("a");
+    let size = 0;
+    reading.on("data", (chunk: Buffer) => {
+      size += chunk.length;
+    });
+    await expect.poll(() => size).toBe(MB);
+    reading.destroy();
+    // A request to continue would have been sent before these.
+    for (let i = 0; i < 3; i++) await blobs.stat("a");
+    expect(server.asked.filter(isRead)).toHaveLength(1);
+  });
+
   it("serves requests while many slow downloads are open", async () => {
     await blobs.put("a", one(randomBytes(3 * MB)), limit);
     const downloads = await Promise.all(Array.from({ length: 120 }, () => blobs.get("a")));

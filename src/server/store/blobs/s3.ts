@@ -148,7 +148,7 @@ export function s3Blobs(options: BucketOptions): Blobs {
     };
     try {
       const { Body, ETag, ContentLength } = await client.send(new GetObjectCommand(request), soon());
-      return { content: Body as Readable, etag: ETag, size: ContentLength ?? 0 };
+      return { content: Body as Readable, etag: ETag, size: ContentLength ?? null };
     } catch (error) {
       if (statusOf(error) === 416) return null;
       if (nameOf(error) === "NoSuchKey" || nameOf(error) === "NotFound") throw new NoSuchBlob(key);
@@ -169,19 +169,34 @@ export function s3Blobs(options: BucketOptions): Blobs {
             resumes = 0;
             yield chunk;
           }
-          if (done >= first.size) return;
+          if (first.size === null || done >= first.size) return;
           throw new Error(`the content ended after ${done} of ${first.size} bytes`);
         } catch (error) {
           current.destroy();
-          if (resumes++ >= MAX_RESUMES || first.etag === undefined) throw failed(error);
-          const rest = await open(key, { start: start + done, end: start + first.size - 1 }, first.etag);
-          if (rest === null || rest.etag !== first.etag) throw failed(error);
+          const { size, etag } = first;
+          if (stream.destroyed || done === size) return;
+          if (resumes++ >= MAX_RESUMES || etag === undefined || size === null) throw failed(error);
+          const rest = await open(key, { start: start + done, end: start + size - 1 }, etag);
+          if (rest === null || rest.etag !== etag) throw failed(error);
           current = rest.content;
         }
       }
     }
-    const stream = Readable.from(bytes(), { objectMode: false, highWaterMark: 256 * 1024 });
-    stream.once("close", () => current.destroy());
+    const source = bytes();
+    // Not `Readable.from`, which would wait for the next bytes before it ends the connection.
+    const stream = new Readable({
+      highWaterMark: 256 * 1024,
+      read() {
+        source.next().then(
+          ({ done, value }) => stream.push(done ? null : value),
+          (error: Error) => stream.destroy(error),
+        );
+      },
+      destroy(error, done) {
+        current.destroy();
+        done(error);
+      },
+    });
     return stream;
   }
 
