@@ -1,4 +1,5 @@
-// Enrollment of hosts with a complete first inventory (300 software entries each), on both stores.
+// Enrollment of hosts with a complete first inventory (300 software entries each), on both stores, or on one
+// (`npm run bench -- enroll 3000 postgres`). The simulator runs on the same cores.
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -8,17 +9,20 @@ import { startServe } from "./support/serve.ts";
 
 export async function run(args: readonly string[]): Promise<void> {
   const hosts = Number(args[0] ?? 3_000);
-  for (const engine of ["lowdb", "postgres"] as const) {
+  const engines = (["lowdb", "postgres"] as const).filter((engine) => args[1] === undefined || args[1] === engine);
+  for (const engine of engines) {
     const dir = mkdtempSync(join(tmpdir(), "svc-bench-"));
     const postgres = engine === "postgres" ? await startPostgres() : null;
     try {
       const server = await startServe({ dataDir: dir, env: postgres ? { SVC_DATABASE_URL: postgres.url() } : {} });
       const before = server.usage().cpu;
+      const simulator = process.cpuUsage();
       const report = await enrollHosts(server, hosts);
+      const { user, system } = process.cpuUsage(simulator);
       const { perSecond, seconds } = report.enrollment!;
       const { cpu, rss } = server.usage();
       console.log(
-        `${engine.padEnd(9)} ${hosts} hosts in ${seconds.toFixed(1)} s: ${perSecond.toFixed(0)}/s, server CPU ${(((cpu - before) / hosts) * 1000).toFixed(2)} ms a host, RSS ${Math.round(rss / 1e6)} MB, errors ${report.errors}`,
+        `${engine.padEnd(9)} ${hosts} hosts in ${seconds.toFixed(1)} s: ${perSecond.toFixed(0)}/s, server CPU ${(((cpu - before) / hosts) * 1000).toFixed(2)} ms a host, simulator ${((user + system) / 1e3 / hosts).toFixed(2)}, RSS ${Math.round(rss / 1e6)} MB, errors ${report.errors}`,
       );
       await server.stop();
     } finally {

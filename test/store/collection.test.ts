@@ -627,6 +627,22 @@ describe.each(engines)("a store in $name", ({ open }) => {
       expect(await store.hosts.get(id)).toMatchObject({ rank: 8, revision: 9 });
     });
 
+    it("that fail fast end with their first failed write, even if the caller catches its error", async () => {
+      await store.teams.insert({ name: "known" });
+      const work = async (tx: Pick<typeof store, "hosts" | "teams">) => {
+        await tx.hosts.insert({ name: "a" });
+        await tx.teams.insert({ name: "known" }).catch(() => undefined);
+        await tx.hosts.insert({ name: "b" }).catch(() => undefined);
+        await tx.hosts.count().catch(() => undefined);
+      };
+      await expect(store.tx(work, { failFast: true })).rejects.toThrow(UniqueViolation);
+      expect(await store.hosts.count()).toBe(0);
+      await store.tx(work);
+      expect(await store.hosts.count()).toBe(2);
+      await store.tx((tx) => tx.hosts.insert({ name: "c" }).then(() => tx.notify("news", "c")), { failFast: true });
+      expect(await store.hosts.count()).toBe(3);
+    });
+
     it("send their messages after the commit, and none if they fail", async () => {
       const got: string[] = [];
       let arrived!: () => void;

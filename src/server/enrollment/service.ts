@@ -135,7 +135,7 @@ async function enrollOnce<R extends EnrollRequest>(
         );
     return plans.map((plan, i) => ("refused" in plan ? plan : enrolled[i]!));
   };
-  return ctx.store.tx(work, limit === undefined ? {} : { lock: "enroll" });
+  return ctx.store.tx(work, { failFast: true, ...(limit === undefined ? {} : { lock: "enroll" }) });
 }
 
 const atLimit = (limit: number): Refusal => ({

@@ -79,6 +79,11 @@ export interface TxOptions {
   readonly lock?: string;
   /** For reading only: all reads see the same snapshot. Ignored inside another transaction. */
   readonly snapshot?: boolean;
+  /**
+   * A failed write ends the transaction, even if the caller catches the error. On Postgres this saves a savepoint, and
+   * so a round trip, for each write. Ignored inside another transaction.
+   */
+  readonly failFast?: boolean;
 }
 
 export interface StoreControl<S extends Tables> {

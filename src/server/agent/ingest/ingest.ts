@@ -6,6 +6,7 @@ import { isoAt } from "../../core/clock.ts";
 import { createBatcher } from "../../core/concurrency/batcher.ts";
 import type { Services } from "../../core/context.ts";
 import { queueFigures } from "../../core/logging/metrics.ts";
+import type { ServerTx } from "../../core/tables.ts";
 import type { HostDetailsRow } from "../../hosts/details.ts";
 import { createOsVersions } from "../../hosts/os-versions.ts";
 import type { LabelCache } from "../../labels/dynamic.ts";
@@ -114,7 +115,7 @@ export async function createIngest(
     const policies = await planPolicyAnswers(planned);
     const now = services.clock.now();
     for (const { row, set } of planned) if (changed.has(row.id)) set.software_updated_at = isoAt(now);
-    await store.tx(async (tx) => {
+    const write = async (tx: ServerTx) => {
       await writeAnswers(tx, now, {
         hosts: planned.map(({ row, set }) => ({ row, set })),
         emails: planned.flatMap(({ row, changes }) =>
@@ -127,7 +128,8 @@ export async function createIngest(
         membership,
       });
       if (policies) await writePolicies(tx, policies, now);
-    });
+    };
+    await store.tx(write, { failFast: true });
     for (const { item } of planned) if (item.results.policiesReported) item.state.policiesAsked = null;
     for (const { item, row, set } of planned) {
       const { state } = item;

@@ -63,7 +63,7 @@ export async function openLowdb<S extends Tables>(options: LowdbOptions<S>): Pro
 
   const leading = new Set<AbortController>();
   const collections = collect(tables, memory, sessions);
-  const tx: StoreControl<S>["tx"] = (work) =>
+  const tx: StoreControl<S>["tx"] = (work, { failFast } = {}) =>
     sessions.transact((transaction) => {
       const store: Tx<S> = {
         ...collect(tables, memory, transaction),
@@ -78,7 +78,7 @@ export async function openLowdb<S extends Tables>(options: LowdbOptions<S>): Pro
         },
       };
       return work(store);
-    });
+    }, failFast);
   let closing: Promise<void> | null = null;
 
   return {

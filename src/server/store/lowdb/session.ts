@@ -20,9 +20,11 @@ export class Transaction implements Session {
   /** Why the transaction cannot continue. */
   private ended: Error | null = null;
   private readonly assertWritable: () => void;
+  private readonly failFast: boolean;
 
-  constructor(assertWritable: () => void) {
+  constructor(assertWritable: () => void, failFast: boolean) {
     this.assertWritable = assertWritable;
+    this.failFast = failFast;
   }
 
   check(): void {
@@ -41,7 +43,12 @@ export class Transaction implements Session {
   async write<R>(step: (change: Change) => R): Promise<R> {
     this.check();
     this.assertWritable();
-    return step(this.change);
+    try {
+      return step(this.change);
+    } catch (error) {
+      if (this.failFast) this.end(error as Error);
+      throw error;
+    }
   }
 }
 
@@ -94,9 +101,9 @@ export class Sessions implements Session {
     }
   }
 
-  async transact<R>(work: (transaction: Transaction) => Promise<R>): Promise<R> {
+  async transact<R>(work: (transaction: Transaction) => Promise<R>, failFast = false): Promise<R> {
     this.assertOpen();
-    const transaction = new Transaction(() => this.persistence.assertWritable());
+    const transaction = new Transaction(() => this.persistence.assertWritable(), failFast);
     await this.gate.enter(transaction);
     this.open = transaction;
     let result: R;

@@ -65,19 +65,28 @@ export async function openPostgres<S extends Tables>(options: PostgresOptions<S>
   const leads = new Set<() => Promise<void>>();
   let closing: Promise<void> | undefined;
 
-  const tx = async <R>(work: (store: Tx<S>) => Promise<R>, { lock, snapshot }: TxOptions = {}): Promise<R> => {
+  const tx = async <R>(
+    work: (store: Tx<S>) => Promise<R>,
+    { lock, snapshot, failFast }: TxOptions = {},
+  ): Promise<R> => {
     let sent: Message[] = [];
     const result = await transaction(
       context,
-      (inner) => {
-        sent = [];
-        return work(
+      async (inner) => {
+        const messages: Message[] = [];
+        let ended = false;
+        const value = await work(
           inTransaction(on(inner), inner, async (channel, payload) => {
-            sent.push(await send(inner, listening, channel, payload));
+            if (ended) throw new Error("the transaction has ended: await its messages");
+            messages.push(sealed(listening, channel, payload));
           }),
         );
+        ended = true;
+        await send(inner, messages);
+        sent = messages;
+        return value;
       },
-      { lock, ...(snapshot ? { snapshot } : {}) },
+      { lock, failFast, ...(snapshot ? { snapshot } : {}) },
     );
     for (const { channel, sealed } of sent) listening.deliver(channel, sealed);
     return result;
@@ -88,8 +97,9 @@ export async function openPostgres<S extends Tables>(options: PostgresOptions<S>
     tables,
     tx,
     async notify(channel: string, payload: string) {
-      const { sealed } = await send(runner, listening, channel, payload);
-      listening.deliver(channel, sealed);
+      const message = sealed(listening, channel, payload);
+      await send(runner, [message]);
+      listening.deliver(channel, message.sealed);
     },
     listen: (channel: string, onMessage: (payload: string) => void, onReset?: () => void) =>
       listening.listen(channel, onMessage, onReset).catch((error) => {
@@ -166,11 +176,18 @@ interface Message {
   readonly sealed: string;
 }
 
-async function send(runner: Runner, listening: Listening, channel: string, payload: string): Promise<Message> {
+function sealed(listening: Listening, channel: string, payload: string): Message {
   if (Buffer.byteLength(payload) > PAYLOAD_LIMIT) throw new Error(`a message can have at most ${PAYLOAD_LIMIT} bytes`);
-  const sealed = listening.seal(payload);
-  await runner.write({ text: "SELECT pg_notify($1, $2)", values: [channel, sealed] });
-  return { channel, sealed };
+  return { channel, sealed: listening.seal(payload) };
+}
+
+/** Postgres delivers the messages of a transaction when it commits, so one statement at its end sends them all. */
+async function send(runner: Runner, messages: readonly Message[]): Promise<void> {
+  if (messages.length === 0) return;
+  await runner.read({
+    text: "SELECT pg_notify(m.channel, m.payload) FROM unnest($1::text[], $2::text[]) WITH ORDINALITY AS m(channel, payload, place) ORDER BY m.place",
+    values: [messages.map(({ channel }) => channel), messages.map((message) => message.sealed)],
+  });
 }
 
 function inTransaction<S extends Tables>(

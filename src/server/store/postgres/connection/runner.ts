@@ -172,10 +172,12 @@ class TxRunner implements Runner {
   private turn: Promise<unknown> = Promise.resolve();
   private readonly context: RunnerContext;
   private readonly lease: Lease;
+  private readonly failFast: boolean;
 
-  constructor(context: RunnerContext, lease: Lease) {
+  constructor(context: RunnerContext, lease: Lease, failFast: boolean) {
     this.context = context;
     this.lease = lease;
+    this.failFast = failFast;
   }
 
   read(statement: Statement): Promise<Result> {
@@ -223,6 +225,7 @@ class TxRunner implements Runner {
   }
 
   private async undoable<R>(work: () => Promise<R>): Promise<R> {
+    if (this.failFast) return this.decisive(work);
     if (!this.saved) await this.decisive(() => this.lease.command(`RELEASE ${SAVE}; ${SAVE}`));
     this.saved = false;
     try {
@@ -240,6 +243,8 @@ export interface TransactionOptions {
   readonly lock?: string | undefined;
   /** All reads see the same snapshot, and nothing may be written. */
   readonly snapshot?: boolean;
+  /** Without savepoints: a failed write ends the transaction. */
+  readonly failFast?: boolean | undefined;
   /** No timeouts and no retries: for copying whole stores. */
   readonly long?: boolean;
 }
@@ -263,15 +268,15 @@ async function attempt<R>(
   context: RunnerContext,
   lease: Lease,
   work: (runner: Runner) => Promise<R>,
-  { lock, snapshot, long }: TransactionOptions,
+  { lock, snapshot, long, failFast = false }: TransactionOptions,
 ): Promise<R> {
   const begin = snapshot ? "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY;" : "BEGIN;";
   const locked = lock === undefined ? "" : `SELECT pg_advisory_xact_lock(${lockNumber(lock)});`;
   if (long) lease.takeTime();
-  const runner = new TxRunner(context, lease);
+  const runner = new TxRunner(context, lease, failFast);
   let result: R;
   try {
-    await harmlessly(lease, lease.command(`${begin} ${long ? UNLIMITED : ""} ${locked} ${SAVE}`));
+    await harmlessly(lease, lease.command(`${begin} ${long ? UNLIMITED : ""} ${locked} ${failFast ? "" : SAVE}`));
     result = await work(runner);
     await runner.end();
     if (runner.failure) throw runner.failure;
