@@ -227,36 +227,17 @@ describe("first admin from the environment", () => {
   });
 });
 
+// More of them in test/commands/serve.test.ts.
 describe("an invalid setting ends serve with exit code 2, and the error names it", () => {
   it.each([
     ["a flag", ["--port", "70000"], {}, "--port"],
-    ["an environment variable", [], { SVC_WORKERS: "many" }, "SVC_WORKERS"],
-    ["a duration", ["--detail-interval", "soon"], {}, "--detail-interval"],
-    ["workers without Postgres", ["--workers", "2"], {}, "workers"],
-    ["half of a TLS pair", ["--tls-cert", "x.pem"], {}, "tls_cert"],
-    ["a server key of the wrong length", [], { SVC_SERVER_PRIVATE_KEY: "c2hvcnQ=" }, "SVC_SERVER_PRIVATE_KEY"],
     ["an address that is not this machine's", ["--host", "192.0.2.1"], {}, "host"],
-    ["a proxy that is no network", ["--trusted-proxies", "everyone"], {}, "trusted_proxies"],
   ] as const)("%s", async (_, args, env, name) => {
     const run = await svc(["serve", ...args], { SVC_DATA_DIR: newFolder(), ...env } as Record<string, string>);
     expect(run.code).toBe(2);
     expect(run.stderr).toContain(name);
     expect(run.stderr).not.toMatch(/\n\s+at /);
     expect(run.stdout).toBe("");
-  });
-
-  it("also in the configuration file", async () => {
-    const file = join(newFolder(), "svc.yml");
-    writeFileSync(file, "port: 8412\nlog:\n  colour: blue\n");
-    const run = await svc(["serve", "--config", file], { SVC_DATA_DIR: newFolder() });
-    expect(run).toMatchObject({ code: 2 });
-    expect(run.stderr).toContain("log_colour");
-  });
-
-  it("no flag accepts a secret", async () => {
-    const run = await svc(["serve", "--admin-password", "correct-horse-battery-1"], { SVC_DATA_DIR: newFolder() });
-    expect(run.code).toBe(2);
-    expect(run.stderr).toContain("--admin-password");
   });
 });
 
