@@ -301,3 +301,15 @@ describe("folders", () => {
     expect([...counts].filter(([folder, count]) => count > 25 && !within(folder, ...flat))).toEqual([]);
   });
 });
+
+describe("tests", () => {
+  it("choose their stores by name: rules run on one, what differs between the stores on both", () => {
+    const names = readdirSync(join(root, "test"), { recursive: true, encoding: "utf8" });
+    const listed = names.filter(
+      (name) =>
+        name.endsWith(".test.ts") && /\["lowdb",\s*"postgres"\]/.test(readFileSync(join(root, "test", name), "utf8")),
+    );
+    // rulesEngines or bothEngines of test/support/engines.ts.
+    expect(listed).toEqual([]);
+  });
+});

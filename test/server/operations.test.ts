@@ -13,6 +13,7 @@ import {
 } from "../../src/server/operations/queue.ts";
 import { eq } from "../../src/server/store/query.ts";
 import { startApp, type TestApp } from "../support/app.ts";
+import { bothEngines } from "../support/engines.ts";
 import { makeHost, makeOperation } from "../support/make.ts";
 import { makeManaged } from "../support/managed.ts";
 
@@ -49,7 +50,7 @@ const add = (ctx: Context, kind: OperationKind, hostIds: readonly number[], cont
 const stateOf = async (t: TestApp, uuid: string) =>
   (await t.store.operations.first({ where: eq("uuid", uuid) }))?.state;
 
-describe.each(["lowdb", "postgres"] as const)("operations on %s", (engine) => {
+describe.each(bothEngines)("operations on %s", (engine) => {
   it("store a content once, however many hosts get it, and delete it when nothing refers to it", async () => {
     const t = await startApp({ engine });
     const { kind } = counting("big");

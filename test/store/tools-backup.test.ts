@@ -16,14 +16,13 @@ import { backup } from "../../src/server/store/tools/backup.ts";
 import { stateHash } from "../../src/server/store/tools/checksum.ts";
 import { NotEmpty } from "../../src/server/store/tools/copy.ts";
 import { restore } from "../../src/server/store/tools/restore.ts";
+import { bothEngines } from "../support/engines.ts";
 import { type FreshDatabase, freshDatabase } from "../support/postgres.ts";
 import { fillStore } from "./fill.ts";
 import { testTables } from "./tables.ts";
 
 const cipher = createCipher(new Uint8Array(32).fill(7));
 const now = new Date("2026-03-01T00:00:00Z");
-const ENGINES = ["lowdb", "postgres"] as const;
-
 describe("a backup", () => {
   let folder: string;
   let databases: FreshDatabase[];
@@ -69,7 +68,7 @@ describe("a backup", () => {
     await rm(folder, { recursive: true, force: true });
   });
 
-  it.each(ENGINES.flatMap((from) => ENGINES.map((to) => [from, to] as const)))(
+  it.each(bothEngines.flatMap((from) => bothEngines.map((to) => [from, to] as const)))(
     "of %s is restored to %s with the same state and blobs",
     async (from, to) => {
       const { store, result } = await made(from);

@@ -11,13 +11,13 @@ import { ReferenceViolation, type Store } from "../../src/server/store/store.ts"
 import { checkStore } from "../../src/server/store/tools/check.ts";
 import { stateHash } from "../../src/server/store/tools/checksum.ts";
 import { CopyDiffers, copyStore, NotEmpty } from "../../src/server/store/tools/copy.ts";
+import { bothEngines } from "../support/engines.ts";
 import { type FreshDatabase, freshDatabase } from "../support/postgres.ts";
 import { fillStore } from "./fill.ts";
 import { type TestTables, testTables } from "./tables.ts";
 
 const cipher = createCipher(new Uint8Array(32).fill(7));
-const ENGINES = ["lowdb", "postgres"] as const;
-type Engine = (typeof ENGINES)[number];
+type Engine = (typeof bothEngines)[number];
 
 describe("copying a store", () => {
   let folder: string;
@@ -49,7 +49,7 @@ describe("copying a store", () => {
     await rm(folder, { recursive: true, force: true });
   });
 
-  it.each(ENGINES.flatMap((from) => ENGINES.map((to) => [from, to] as const)))(
+  it.each(bothEngines.flatMap((from) => bothEngines.map((to) => [from, to] as const)))(
     "from %s to %s keeps every row, revision and next id",
     async (from, to) => {
       const [source, target] = [await open(from), await open(to)];
@@ -73,7 +73,7 @@ describe("copying a store", () => {
     },
   );
 
-  it.each(ENGINES)("to %s is refused if the target is not empty", async (to) => {
+  it.each(bothEngines)("to %s is refused if the target is not empty", async (to) => {
     const [source, target] = [await open("lowdb"), await open(to)];
     await fillStore(source);
     await target.teams.insert({ name: "mine" });
@@ -81,7 +81,7 @@ describe("copying a store", () => {
     expect(await target.hosts.count()).toBe(0);
   });
 
-  it.each(ENGINES)("to %s leaves nothing if a reference is invalid", async (to) => {
+  it.each(bothEngines)("to %s leaves nothing if a reference is invalid", async (to) => {
     const target = await open(to);
     const filling = adminOf(target).restore(async (into) => {
       await into.rows("t_teams", [{ id: 1, name: "a", code: null, revision: 1 }]);
@@ -92,7 +92,7 @@ describe("copying a store", () => {
     await expect(target.tags.insert({ host_id: 99, label: "x" })).rejects.toThrow(ReferenceViolation);
   });
 
-  it.each(ENGINES)("the checksum of %s changes with each value, revision and next id", async (engine) => {
+  it.each(bothEngines)("the checksum of %s changes with each value, revision and next id", async (engine) => {
     const store = await open(engine);
     await fillStore(store);
     const hashes = [await stateHash(store)];
