@@ -80,7 +80,7 @@ async function compile() {
     process.exit(status ?? 1);
   }
   for (const file of await filesBelow("src")) {
-    if (file.endsWith(".ts")) continue;
+    if (/\.(ts|md)$/.test(file)) continue;
     await cp(file, join(next, file.slice(join(root, "src").length + 1)));
   }
   await bundle(next);
