@@ -1,16 +1,26 @@
 // Who does what features ask of those that they do not know.
+import { certificateInventory } from "./certificates/inventory.ts";
 import { endChallenges } from "./certificates/scep-proxy.ts";
 import type { Extensions } from "./core/extensions.ts";
 import { endDeviceTokens } from "./device-page/tokens.ts";
+import { diskEncryptionInventory } from "./disk-encryption/inventory.ts";
 import { forgetDiskKeys } from "./disk-encryption/keys.ts";
 import { actNow } from "./host-actions/actions.ts";
 import { hostActionKinds, scriptKind } from "./host-actions/kinds.ts";
 import { chosenIds } from "./host-list/chosen.ts";
 import { deleteInSteps } from "./host-list/delete.ts";
 import { compileWhere } from "./host-list/selector/where.ts";
+import { batteryInventory } from "./hosts/inventory/batteries.ts";
+import { browserEmailInventory } from "./hosts/inventory/browser-emails.ts";
+import { userInventory } from "./hosts/inventory/users.ts";
+import { managedAgentInventory } from "./managed-agent/inventory.ts";
 import { endAgentKeys } from "./managed-agent/rows.ts";
+import { mdmInventory } from "./mdm-status/ingest.ts";
+import { munkiSource } from "./munki/ingest.ts";
+import { scheduleInventory } from "./packs/inventory.ts";
 import { policiesLeave } from "./policies/service.ts";
 import { routes } from "./routes.ts";
+import { softwareInventory } from "./software/ingest.ts";
 import { dropIntegrations } from "./teams/integrations.ts";
 import { deliverTicket } from "./tickets/deliver.ts";
 import { activityRequests } from "./webhooks/activities.ts";
@@ -24,6 +34,18 @@ export const extensions: Extensions = {
   endAgentKeys,
   hostsWhere: compileWhere,
   integrationsChanged: dropIntegrations,
+  inventory: [
+    userInventory,
+    softwareInventory,
+    diskEncryptionInventory,
+    batteryInventory,
+    mdmInventory,
+    munkiSource,
+    browserEmailInventory,
+    certificateInventory,
+    managedAgentInventory,
+    scheduleInventory,
+  ],
   operationKinds: { ...hostActionKinds, script: scriptKind },
   routes,
   teamLeaves: policiesLeave,

@@ -3,13 +3,23 @@ import type { PlatformFamily } from "../core/platforms.ts";
 
 type Platform = "darwin" | "linux" | "windows";
 
+export interface DetailFeatures {
+  readonly enable_host_users: boolean;
+  readonly enable_software_inventory: boolean;
+}
+
 export interface DetailQuery {
   readonly name: string;
   readonly sql: string;
   /** The query runs only if this one returns a row. */
   readonly discovery?: string;
   readonly platforms: "all" | readonly Platform[];
-  readonly feature?: "users" | "software";
+  /** The setting of the organization or team that turns it off. */
+  readonly feature?: keyof DetailFeatures;
+  /** Asked only this often (ms), with the first details after that; otherwise with all details. */
+  readonly interval?: number;
+  /** The rows are many and rarely change: they stay text until a source reads them. */
+  readonly isLarge?: true;
   /** The API's `source` of the software that this query returns. */
   readonly source?: string;
   /** Set if the discovery query reads a table that may be missing, which would fail the whole distributed read. */

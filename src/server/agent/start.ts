@@ -41,6 +41,7 @@ import { keyNamedBy } from "./http/sender.ts";
 import { dueQueries } from "./ingest/distributed-read.ts";
 import { createIngest } from "./ingest/ingest.ts";
 import { isEmpty, parseWrite, readResults } from "./ingest/results.ts";
+import { createDetailQueries } from "./inventory/detail-queries.ts";
 import { createLogIntake, type LogIntake } from "./logs/log.ts";
 
 export interface Agent {
@@ -80,7 +81,8 @@ async function startAgent(services: Services): Promise<Agent> {
   const cache = await createHostCache(services);
   const enrollment = createEnrollment(services, { hosts: cache, configs });
   const live = services.running.of(liveQueries);
-  const ingest = await createIngest(services, { configs, labels, policies });
+  const details = createDetailQueries(services.extensions.inventory);
+  const ingest = await createIngest(services, { configs, labels, policies, details });
   const reports = await createReportIntake(services, plans);
   const intake = createLogIntake(services, { forwarded: createForwarding(plans), report: reports.take });
   const carves = createCarveIntake(services, async (key) =>
@@ -186,7 +188,7 @@ async function startAgent(services: Services): Promise<Agent> {
         return forHost(state.key, caller, (other) =>
           other.isIdle(clock.now()) ? other.idleReply : failure(503, "try again", 1),
         );
-      return dueQueries(services, { configs, labels, policies }, row, state);
+      return dueQueries(services, { configs, labels, policies, details }, row, state);
     });
   }
 
@@ -228,12 +230,12 @@ async function startAgent(services: Services): Promise<Agent> {
   }
 
   async function write(body: string, request: AgentRequest, since: number): Promise<AgentReply> {
-    const parts = await parseWrite(body);
+    const parts = await parseWrite(body, details);
     const key = nodeKey(parts.node_key, request.authorization);
     if (typeof key !== "string") return key;
     return forHost(key, request, async (state) => {
       assertTimely(since);
-      const results = readResults(parts);
+      const results = readResults(parts, details);
       if (results.live.size > 0) await live.take(state.id, results.live);
       const rest = results.live.size > 0 ? { ...results, live: new Map() } : results;
       if (!isEmpty(rest)) await ingest.add({ state, address: request.address, results: rest }, since);

@@ -1,33 +1,26 @@
 // Stores the device management data that agents report: one row per host, written only if it differs from the
 // previous one.
 
-import type { ServerStore, ServerTx } from "../core/tables.ts";
+import { tableExists } from "../agent-protocol/detail-query.ts";
+import { type Row, text } from "../agent-protocol/rows.ts";
+import type { Services } from "../core/context.ts";
+import type { ServerTx } from "../core/tables.ts";
+import { type InventorySource, NOTHING_TO_WRITE, type Reported, type SourceWriter } from "../hosts/inventory/source.ts";
 import type { InsertOf, RowOf } from "../store/table.ts";
-import type { MdmInventory } from "./inventory.ts";
+import { darwinMdm, type MdmInventory, windowsMdm } from "./inventory.ts";
 import { createSolutions, type Solution } from "./solutions.ts";
 import type { hostMdm } from "./tables.ts";
 
-export interface MdmAnswer {
-  readonly hostId: number;
-  readonly mdm: MdmInventory;
-}
-
 /** The columns that agents report. */
 const reportedMdmColumns = ["enrollment_status", "solution_id", "installed_from_dep", "is_server"] as const;
-export type HostMdmRow = Pick<InsertOf<typeof hostMdm>, "id" | (typeof reportedMdmColumns)[number]> & { id: number };
-
-export interface MdmIngest {
-  /** Stores new products and returns the rows to upsert. Pass at most one result per host. */
-  plan(answers: readonly MdmAnswer[]): Promise<HostMdmRow[]>;
-  forget(): void;
-}
+type HostMdmRow = Pick<InsertOf<typeof hostMdm>, "id" | (typeof reportedMdmColumns)[number]> & { id: number };
 
 /** Without a product name and a server URL, an enrolled host has no solution. */
 const solutionOf = ({ enrolled, name, server_url }: MdmInventory): Solution | null =>
   enrolled && (name !== "" || server_url !== "") ? { name, server_url } : null;
 
 function rowOf(
-  { hostId, mdm }: MdmAnswer,
+  { hostId, value: mdm }: Reported<MdmInventory>,
   solutionId: number | null,
   old: RowOf<typeof hostMdm> | undefined,
 ): HostMdmRow {
@@ -42,27 +35,60 @@ function rowOf(
   };
 }
 
-export function createMdmIngest(store: ServerStore): MdmIngest {
+function startMdm({ store }: Services): SourceWriter<MdmInventory> {
   const solutions = createSolutions(store);
   return {
+    /** Stores new products, and plans the writes of the others. */
     async plan(answers) {
-      if (answers.length === 0) return [];
       const known = new Map(
         (await store.hostMdm.getMany(answers.map(({ hostId }) => hostId))).map((row) => [row.id, row]),
       );
-      const ids = await solutions.ids(answers.flatMap(({ mdm }) => solutionOf(mdm) ?? []));
-      return answers.flatMap((answer) => {
-        const solution = solutionOf(answer.mdm);
+      const ids = await solutions.ids(answers.flatMap(({ value }) => solutionOf(value) ?? []));
+      const rows = answers.flatMap((answer) => {
+        const solution = solutionOf(answer.value);
         const old = known.get(answer.hostId);
         const row = rowOf(answer, solution === null ? null : ids.of(solution), old);
         return old && reportedMdmColumns.every((column) => row[column] === old[column]) ? [] : [row];
       });
+      return rows.length === 0 ? NOTHING_TO_WRITE : { write: (tx) => writeReportedMdm(tx, rows) };
     },
     forget: () => solutions.forget(),
   };
 }
 
 /** Writes the columns that agents report, and keeps the others. */
-export async function writeReportedMdm(tx: ServerTx, rows: readonly HostMdmRow[]): Promise<void> {
-  if (rows.length > 0) await tx.hostMdm.upsert(rows, { on: ["id"], set: reportedMdmColumns, returning: [] });
+async function writeReportedMdm(tx: ServerTx, rows: readonly HostMdmRow[]): Promise<void> {
+  await tx.hostMdm.upsert(rows, { on: ["id"], set: reportedMdmColumns, returning: [] });
 }
+
+const installationType = (registry: readonly Row[]): string =>
+  registry.flatMap((row) => (text(row, "name") === "InstallationType" ? [text(row, "data").trim()] : [])).at(-1) ?? "";
+
+/** On Windows, the registry values that are asked with the operating system tell servers from workstations. */
+export const mdmInventory: InventorySource<MdmInventory> = {
+  queries: [
+    {
+      name: "mdm_darwin",
+      platforms: ["darwin"],
+      critical: true,
+      discovery: tableExists("mdm"),
+      sql: "SELECT enrolled, installed_from_dep, server_url, payload_identifier FROM mdm;",
+    },
+    {
+      name: "mdm_windows",
+      platforms: ["windows"],
+      critical: true,
+      sql: "SELECT key, name, data FROM registry WHERE path LIKE 'HKEY_LOCAL_MACHINE\\SOFTWARE\\Microsoft\\Enrollments\\%%' AND name IN ('UPN', 'DiscoveryServiceFullURL', 'ProviderID', 'EnrollmentState', 'AADResourceID');",
+    },
+  ],
+  read({ rows, warn }) {
+    const darwin = rows("mdm_darwin");
+    const found = darwin && darwinMdm(darwin, undefined, warn);
+    if (found) return found;
+    const windows = rows("mdm_windows");
+    if (windows === null) return null;
+    const registry = rows("os_windows");
+    return windowsMdm(windows, registry && installationType(registry), undefined);
+  },
+  start: startMdm,
+};

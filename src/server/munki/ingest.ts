@@ -1,32 +1,25 @@
 // Stores the Munki data that agents report: one row per host, written only if it differs from the previous one.
 
+import { tableExists } from "../agent-protocol/detail-query.ts";
 import { channels } from "../core/channels.ts";
 import { isoAt } from "../core/clock.ts";
-import type { ServerStore, ServerTx } from "../core/tables.ts";
+import type { Services } from "../core/context.ts";
+import type { ServerTx } from "../core/tables.ts";
+import {
+  type InventorySource,
+  NOTHING_TO_WRITE,
+  type Reported,
+  type SourcePlan,
+  type SourceWriter,
+} from "../hosts/inventory/source.ts";
 import { oneOf } from "../store/query.ts";
 import type { InsertOf } from "../store/table.ts";
-import type { MunkiInventory, MunkiIssue } from "./inventory.ts";
+import { type MunkiInventory, type MunkiIssue, munkiInventory } from "./inventory.ts";
 import type { hostMunki } from "./tables.ts";
 
-export interface MunkiAnswer {
-  readonly hostId: number;
-  readonly munki: MunkiInventory | "removed";
-}
+type HostMunkiRow = InsertOf<typeof hostMunki> & { id: number };
 
-export type HostMunkiRow = InsertOf<typeof hostMunki> & { id: number };
-
-export interface MunkiPlan {
-  readonly rows: readonly HostMunkiRow[];
-  /** Hosts that no longer have Munki. */
-  readonly gone: readonly number[];
-}
-
-export interface MunkiIngest {
-  /** Stores new issues and plans the writes. Pass at most one result per host. */
-  plan(answers: readonly MunkiAnswer[], now: number): Promise<MunkiPlan>;
-  forget(): void;
-  stop(): Promise<void>;
-}
+type Answer = MunkiInventory | "removed";
 
 const CACHED_MAX = 10_000;
 /** The maximum number of issues per host. Further ones are ignored. */
@@ -34,7 +27,7 @@ const ISSUES_MAX = 200;
 
 const keyOf = ({ name, type }: MunkiIssue): string => `${type}\0${name}`;
 
-export async function createMunkiIngest(store: ServerStore): Promise<MunkiIngest> {
+async function startMunki({ store }: Services): Promise<SourceWriter<Answer>> {
   const held = new Map<string, number>();
   const forget = () => held.clear();
 
@@ -59,12 +52,12 @@ export async function createMunkiIngest(store: ServerStore): Promise<MunkiIngest
     return found;
   }
 
-  async function plan(answers: readonly MunkiAnswer[], now: number): Promise<MunkiPlan> {
-    if (answers.length === 0) return { rows: [], gone: [] };
+  /** Stores new issues, and plans the writes of the others. */
+  async function plan(answers: readonly Reported<Answer>[], now: number): Promise<SourcePlan> {
     const known = new Map(
       (await store.hostMunki.getMany(answers.map(({ hostId }) => hostId))).map((row) => [row.id, row]),
     );
-    const told = answers.flatMap(({ hostId, munki }) =>
+    const told = answers.flatMap(({ hostId, value: munki }) =>
       munki === "removed" ? [] : [{ hostId, version: munki.version, issues: munki.issues.slice(0, ISSUES_MAX) }],
     );
     const ids = await issueIds(told.flatMap(({ issues }) => issues));
@@ -75,15 +68,32 @@ export async function createMunkiIngest(store: ServerStore): Promise<MunkiIngest
       const since = Object.fromEntries(own.map((id) => [String(id), old?.since[String(id)] ?? isoAt(now)]));
       return [{ id: hostId, version, issue_ids: own, since, updated_at: isoAt(now) }];
     });
-    const gone = answers.flatMap(({ hostId, munki }) => (munki === "removed" && known.has(hostId) ? [hostId] : []));
-    return { rows, gone };
+    const gone = answers.flatMap(({ hostId, value }) => (value === "removed" && known.has(hostId) ? [hostId] : []));
+    return rows.length + gone.length === 0 ? NOTHING_TO_WRITE : { write: (tx) => writeMunki(tx, rows, gone) };
   }
 
   const stop = await store.listen(channels.munki, forget, forget);
   return { plan, forget, stop };
 }
 
-export async function writeMunki(tx: ServerTx, { rows, gone }: MunkiPlan): Promise<void> {
+/** `gone`: hosts that no longer have Munki. */
+async function writeMunki(tx: ServerTx, rows: readonly HostMunkiRow[], gone: readonly number[]): Promise<void> {
   if (rows.length > 0) await tx.hostMunki.upsert(rows, { on: ["id"], returning: [] });
   if (gone.length > 0) await tx.hostMunki.delete(oneOf("id", gone));
 }
+
+export const munkiSource: InventorySource<Answer> = {
+  queries: [
+    {
+      name: "munki",
+      platforms: ["darwin"],
+      discovery: tableExists("munki_info"),
+      sql: "SELECT version, errors, warnings FROM munki_info;",
+    },
+  ],
+  read({ rows, warn }) {
+    const found = rows("munki");
+    return found && munkiInventory(found, warn);
+  },
+  start: startMunki,
+};

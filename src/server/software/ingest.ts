@@ -1,38 +1,28 @@
 // Stores the software that hosts report: titles and versions once for all hosts, and one row per host, which is
 // written only if the host's inventory has changed.
 import { isDeepStrictEqual } from "node:util";
-import type { DetailResults } from "../agent-protocol/rows.ts";
 import { channels } from "../core/channels.ts";
+import { isoAt } from "../core/clock.ts";
 import type { Services } from "../core/context.ts";
 import type { ServerTx } from "../core/tables.ts";
+import {
+  type Answers,
+  type InventorySource,
+  NOTHING_TO_WRITE,
+  type Reported,
+  type SourcePlan,
+  type SourceWriter,
+} from "../hosts/inventory/source.ts";
 import { oneOf } from "../store/query.ts";
 import type { InsertOf, RowOf } from "../store/table.ts";
 import { type SoftwareEntry, softwareChanges, softwareFingerprint, softwareKey, titleKey } from "./inventory.ts";
+import { softwareQueries } from "./queries.ts";
 import type { hostSoftware, InstalledDetails } from "./tables.ts";
 
-export interface SoftwareAnswer {
-  readonly hostId: number;
-  readonly platform: string;
-  readonly platformLike: string;
-  readonly results: DetailResults;
-}
+/** All results, because unchanged ones are recognized without reading their rows. */
+export type SoftwareAnswer = Pick<Answers, "platform" | "platformLike" | "results">;
 
-export type HostSoftwareRow = InsertOf<typeof hostSoftware> & { id: number };
-
-export interface SoftwarePlan {
-  /** Rows to upsert in `hostSoftware`. Hosts with an unchanged inventory have none. */
-  readonly rows: readonly HostSoftwareRow[];
-  /** Ids of the hosts whose software changed. */
-  readonly changed: ReadonlySet<number>;
-}
-
-export interface SoftwareIngest {
-  /** Stores new titles and versions and plans the writes. Pass at most one result per host. */
-  plan(answers: readonly SoftwareAnswer[]): Promise<SoftwarePlan>;
-  /** Clears the cache of titles and versions. */
-  forget(): void;
-  stop(): Promise<void>;
-}
+type HostSoftwareRow = InsertOf<typeof hostSoftware> & { id: number };
 
 interface Version {
   readonly id: number;
@@ -40,8 +30,6 @@ interface Version {
   readonly name: string;
   readonly source: string;
 }
-
-const nothing: SoftwarePlan = { rows: [], changed: new Set() };
 
 /** Whether both rows have the same software, in any order. */
 function isSame(row: HostSoftwareRow, old: RowOf<typeof hostSoftware> | undefined): boolean {
@@ -58,7 +46,7 @@ function isSame(row: HostSoftwareRow, old: RowOf<typeof hostSoftware> | undefine
 const ENTRIES_MAX = 10_000;
 const HELD_MAX = 150_000;
 
-export async function createSoftwareIngest({ store, log }: Pick<Services, "store" | "log">): Promise<SoftwareIngest> {
+async function startSoftware({ store, log }: Services): Promise<SourceWriter<SoftwareAnswer>> {
   const byIdentity = new Map<string, Version>();
   const byId = new Map<number, Version>();
   let forgotten = 0;
@@ -131,11 +119,16 @@ export async function createSoftwareIngest({ store, log }: Pick<Services, "store
     return found;
   }
 
-  async function plan(answers: readonly SoftwareAnswer[]): Promise<SoftwarePlan> {
+  /** Stores new titles and versions, and plans the writes of the others. */
+  async function plan(answers: readonly Reported<SoftwareAnswer>[], now: number): Promise<SourcePlan> {
     const told = answers
-      .map((answer) => ({ ...answer, fingerprint: softwareFingerprint(answer.results, answer.platform) }))
+      .map(({ hostId, value }) => ({
+        ...value,
+        hostId,
+        fingerprint: softwareFingerprint(value.results, value.platform),
+      }))
       .filter(({ fingerprint }) => fingerprint !== "");
-    if (told.length === 0) return nothing;
+    if (told.length === 0) return NOTHING_TO_WRITE;
     const prints = await store.hostSoftware.pick(["id", "fingerprint"], {
       where: oneOf(
         "id",
@@ -144,7 +137,7 @@ export async function createSoftwareIngest({ store, log }: Pick<Services, "store
     });
     const printOf = new Map(prints.map(({ id, fingerprint }) => [id, fingerprint]));
     const changed = told.filter(({ hostId, fingerprint }) => printOf.get(hostId) !== fingerprint);
-    if (changed.length === 0) return nothing;
+    if (changed.length === 0) return NOTHING_TO_WRITE;
 
     const oldRows = await store.hostSoftware.getMany(
       changed.map(({ hostId }) => hostId).filter((id) => printOf.has(id)),
@@ -200,13 +193,22 @@ export async function createSoftwareIngest({ store, log }: Pick<Services, "store
       };
     });
     const differing = rows.filter((row, i) => !isSame(row, plans[i]!.old));
-    return { rows, changed: new Set(differing.map(({ id }) => id)) };
+    return {
+      write: (tx) => writeHostSoftware(tx, rows),
+      hosts: new Map(differing.map(({ id }) => [id, { software_updated_at: isoAt(now) }])),
+    };
   }
 
   const stop = await store.listen(channels.software, forget, forget);
   return { plan, forget, stop };
 }
 
-export async function writeHostSoftware(tx: ServerTx, rows: readonly HostSoftwareRow[]): Promise<void> {
-  if (rows.length > 0) await tx.hostSoftware.upsert(rows, { on: ["id"], returning: [] });
+async function writeHostSoftware(tx: ServerTx, rows: readonly HostSoftwareRow[]): Promise<void> {
+  await tx.hostSoftware.upsert(rows, { on: ["id"], returning: [] });
 }
+
+export const softwareInventory: InventorySource<SoftwareAnswer> = {
+  queries: softwareQueries,
+  read: ({ platform, platformLike, results }) => ({ platform, platformLike, results }),
+  start: startSoftware,
+};

@@ -1,7 +1,14 @@
 import { readFileSync } from "node:fs";
+import { readSources } from "../../../src/server/agent/ingest/sources.ts";
+import { createDetailQueries } from "../../../src/server/agent/inventory/detail-queries.ts";
 import type { HostContext } from "../../../src/server/agent/inventory/fields.ts";
-import { type HostChanges, hostChanges } from "../../../src/server/agent/inventory/host-fields.ts";
+import { hostChanges } from "../../../src/server/agent/inventory/host-fields.ts";
 import { DETAIL_PREFIX, type DetailResults, detailResults } from "../../../src/server/agent-protocol/rows.ts";
+import { extensions } from "../../../src/server/extensions.ts";
+import type { CertificateInventory, PackStats } from "../../../src/server/hosts/details.ts";
+import { browserEmailInventory } from "../../../src/server/hosts/inventory/browser-emails.ts";
+import { mdmInventory } from "../../../src/server/mdm-status/ingest.ts";
+import { munkiSource } from "../../../src/server/munki/ingest.ts";
 
 export const fixtures = [
   "macos-14",
@@ -31,8 +38,27 @@ export const context = (known: HostContext["known"] = {}, more: Partial<HostCont
   ...more,
 });
 
-export const changesOf = (name: Fixture, known: HostContext["known"] = {}): HostChanges =>
-  hostChanges(answersOf(name), context(known));
+export const detailQueries = createDetailQueries(extensions.inventory);
+
+/** What the server learns of a host from results: its own fields, and the values of all sources. Null: not reported. */
+export function read(results: DetailResults, ctx: HostContext) {
+  const { set, os, answers, warnings } = hostChanges(results, detailQueries.answersFor, ctx);
+  const found = readSources(extensions.inventory, answers);
+  return {
+    set: { ...set, ...found.set },
+    os,
+    users: found.details.users ?? null,
+    batteries: found.details.batteries ?? null,
+    certificates: (found.details.certificates ?? null) as CertificateInventory[] | null,
+    packStats: (found.details.pack_stats ?? null) as PackStats[] | null,
+    mdm: mdmInventory.read(answers),
+    munki: munkiSource.read(answers),
+    browserEmails: browserEmailInventory.read(answers),
+    warnings,
+  };
+}
+
+export const changesOf = (name: Fixture, known: HostContext["known"] = {}) => read(answersOf(name), context(known));
 
 /** Results invented for a test: rows, or a failure. */
 export function answers(made: Record<string, unknown[] | "failed">): DetailResults {
@@ -49,4 +75,4 @@ export const changes = (
   made: Record<string, unknown[] | "failed">,
   known: HostContext["known"] = {},
   more: Partial<HostContext> = {},
-): HostChanges => hostChanges(answers(made), context(known, more));
+) => read(answers(made), context(known, more));

@@ -1,14 +1,13 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { enrollChanges, hostChanges } from "../../../src/server/agent/inventory/host-fields.ts";
-import { detailQueries } from "../../../src/server/agent/inventory/queries.ts";
+import { enrollChanges } from "../../../src/server/agent/inventory/host-fields.ts";
 import { toCount, toInt, toNumber, unixToIso } from "../../../src/server/agent-protocol/numbers.ts";
 import { DETAIL_PREFIX, detailResults } from "../../../src/server/agent-protocol/rows.ts";
 import { hostDetails, hosts } from "../../../src/server/hosts/tables.ts";
 import { softwareChanges, softwareFingerprint, softwareKey, titleKey } from "../../../src/server/software/inventory.ts";
 import { partRow } from "../../../src/server/store/rows.ts";
 import { amount } from "../../support/engines.ts";
-import { context } from "./fixture.ts";
+import { context, detailQueries, read } from "./fixture.ts";
 
 // Cells that look like those that the rules parse, and any other JSON.
 const cell = fc.oneof(
@@ -17,7 +16,7 @@ const cell = fc.oneof(
   fc.constantFrom("10.0.0.1", "fd00::1", "pack/Global/q", "darwin", "windows", "ubuntu", "C:", "/", "\ud800", "a\0b"),
 );
 const columns = [
-  ...new Set(detailQueries.flatMap(({ sql }) => sql.match(/[a-z_]{2,}/g) ?? [])),
+  ...new Set([...detailQueries.byName.values()].flatMap(({ sql }) => sql.match(/[a-z_]{2,}/g) ?? [])),
   "name",
   "version",
   "platform",
@@ -40,7 +39,7 @@ const row = fc.oneof(
 );
 const rows = fc.oneof({ weight: 6, arbitrary: fc.array(row, { maxLength: 4 }) }, fc.jsonValue({ maxDepth: 2 }));
 const name = fc.oneof(
-  { weight: 8, arbitrary: fc.constantFrom(...detailQueries.map((query) => DETAIL_PREFIX + query.name)) },
+  { weight: 8, arbitrary: fc.constantFrom(...[...detailQueries.byName.keys()].map((query) => DETAIL_PREFIX + query)) },
   fc.string(),
 );
 const status = fc.oneof(
@@ -61,7 +60,7 @@ describe("invalid data from an agent", () => {
     fc.assert(
       fc.property(write, platform, fc.string(), (made, known, publicIp) => {
         const results = detailResults(sent(made));
-        const changes = hostChanges(results, context({ platform: known }, { publicIp }));
+        const changes = read(results, context({ platform: known }, { publicIp }));
         partRow(hosts, { ...changes.set });
         const { users, batteries, packStats, certificates } = changes;
         partRow(hostDetails, {

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { certificateName } from "../../../src/server/agent/inventory/certificates.ts";
+import { certificateName } from "../../../src/server/certificates/inventory.ts";
+import { darwinMdm, windowsMdm } from "../../../src/server/mdm-status/inventory.ts";
 import { changes, changesOf } from "./fixture.ts";
 
 describe("users", () => {
@@ -53,8 +54,7 @@ describe("batteries", () => {
 });
 
 describe("device management on macOS", () => {
-  const mdm = (row: Record<string, string>) =>
-    changes({ mdm_darwin: [row] }, { platform: "darwin" }, { ownMdm: { name: "svc", payloadIdentifier: "com.own" } });
+  const mdm = (row: Record<string, string>) => changes({ mdm_darwin: [row] }, { platform: "darwin" });
 
   it("is reported with its product and without the query of its URL", () => {
     expect(changesOf("macos-14").mdm).toEqual({
@@ -76,8 +76,9 @@ describe("device management on macOS", () => {
   });
   it("is ours by the identifier of its profile", () => {
     const row = { enrolled: "true", server_url: "https://x.jamf.example/" };
-    expect(mdm({ ...row, payload_identifier: "com.own" }).mdm?.name).toBe("svc");
-    expect(mdm({ ...row, payload_identifier: "com.other" }).mdm?.name).toBe("Jamf");
+    const own = { name: "svc", payloadIdentifier: "com.own" };
+    const name = (payload_identifier: string) => darwinMdm([{ ...row, payload_identifier }], own, () => {})?.name;
+    expect([name("com.own"), name("com.other")]).toEqual(["svc", "Jamf"]);
   });
   it.each([
     ["https://a.web-api.kandji.io/mdm", "Kandji"],
@@ -102,7 +103,6 @@ describe("device management on Windows", () => {
     changes(
       { mdm_windows: Object.entries(values).map(([name, data]) => ({ key, name, data })), os_windows },
       { platform: "windows" },
-      { ownMdm: { name: "svc", providerId: "Own DM" } },
     ).mdm;
   const url = "https://mdm.example/discovery";
 
@@ -128,7 +128,10 @@ describe("device management on Windows", () => {
       expect(mdm({ UPN: "u", EnrollmentState: state, DiscoveryServiceFullURL: url })?.enrolled).toBe(false);
   });
   it("is ours by its provider", () => {
-    expect(mdm({ UPN: "u", ProviderID: "Own DM", DiscoveryServiceFullURL: url })?.name).toBe("svc");
+    const values = { UPN: "u", ProviderID: "Own DM", DiscoveryServiceFullURL: url };
+    const rows = Object.entries(values).map(([name, data]) => ({ key, name, data }));
+    expect(windowsMdm(rows, null, { name: "svc", providerId: "Own DM" }).name).toBe("svc");
+    expect(windowsMdm(rows, null, { name: "svc", providerId: "Another" }).name).toBe("");
   });
   it("of a server is marked, and not decided if the registry was not read", () => {
     expect(changesOf("windows-server-2022").mdm?.is_server).toBe(true);

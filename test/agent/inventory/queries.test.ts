@@ -1,11 +1,12 @@
 import { describe, expect, it } from "vitest";
-import { agentVersionOf, detailQueriesFor } from "../../../src/server/agent/inventory/detail-queries.ts";
-import { detailQueries } from "../../../src/server/agent/inventory/queries.ts";
+import { agentVersionOf, createDetailQueries } from "../../../src/server/agent/inventory/detail-queries.ts";
+import { HOUR_MS } from "../../../src/server/agent/inventory/due.ts";
 import { platformFamily } from "../../../src/server/core/platforms.ts";
+import { detailQueries } from "./fixture.ts";
 
 const all = { enable_host_users: true, enable_software_inventory: true };
 const ask = (platform: string, agentVersion = "5.16.0", features = all) =>
-  detailQueriesFor({ platform, features, agentVersion });
+  detailQueries.for({ platform, features, agentVersion });
 const keys = (set: { queries: object }) =>
   Object.keys(set.queries).map((name) => name.replace("svc_detail_query_", ""));
 
@@ -32,7 +33,7 @@ describe("the detail queries of a host", () => {
   });
 
   it("are those of all platforms while it is unknown, except one whose discovery would make the others fail", () => {
-    const known = detailQueries.map(({ name }) => name).filter((name) => name !== "diskenc_windows");
+    const known = [...detailQueries.byName.keys()].filter((name) => name !== "diskenc_windows");
     expect(keys(ask(""))).toEqual(known);
     for (const sql of Object.values(ask("", "5.1.0").discovery))
       expect(sql).toMatch(/^SELECT 1$|^SELECT 1 FROM osquery_registry WHERE /);
@@ -69,9 +70,25 @@ describe("the detail queries of a host", () => {
     expect(keys(ask("windows", "4.3.0"))).toContain("diskenc_windows");
   });
 
+  it("with an interval are asked in their turn only", () => {
+    const daily = { name: "daily", platforms: "all", sql: "SELECT 1;", interval: 24 * HOUR_MS } as const;
+    const queries = createDetailQueries([{ queries: [daily], read: () => null }]);
+    const named = (isTurn?: (interval: number) => boolean) =>
+      keys(queries.for({ platform: "ubuntu", features: all, agentVersion: "5.16.0", ...(isTurn ? { isTurn } : {}) }));
+    expect(named()).toContain("daily");
+    expect(named((interval) => interval === daily.interval)).toContain("daily");
+    expect(named(() => false)).not.toContain("daily");
+    expect(named(() => false)).toContain("uptime");
+  });
+
+  it("have different names", () => {
+    const twice = { queries: [{ name: "uptime", platforms: "all", sql: "SELECT 1;" }], read: () => null } as const;
+    expect(() => createDetailQueries([twice])).toThrow("same name");
+  });
+
   it("can be limited to those for the MDM state", () => {
     const critical = (platform: string) =>
-      keys(detailQueriesFor({ platform, features: all, agentVersion: "5.16.0", criticalOnly: true }));
+      keys(detailQueries.for({ platform, features: all, agentVersion: "5.16.0", criticalOnly: true }));
     expect(critical("darwin")).toEqual(["mdm_darwin"]);
     expect(critical("windows")).toEqual(["os_windows", "mdm_windows"]);
     expect(critical("ubuntu")).toEqual([]);

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { HOUR_MS, isDue, jitterMs } from "../../../src/server/agent/inventory/due.ts";
+import { HOUR_MS, hasTurn, isDue, jitterMs } from "../../../src/server/agent/inventory/due.ts";
 import { seenRow } from "../../../src/server/hosts/seen.ts";
 import { builtinLabels } from "../../../src/server/labels/builtin-labels.ts";
 
@@ -78,5 +78,31 @@ describe("the built-in labels", () => {
   });
   it("have a query exactly when they are dynamic", () => {
     for (const label of builtinLabels) expect(label.query !== "").toBe(label.label_membership_type === "dynamic");
+  });
+});
+
+describe("the turn of a query with an interval of its own", () => {
+  it("comes once in each interval, whenever the details of the host come, and at different times for different hosts", () => {
+    const day = 24 * HOUR_MS;
+    const start = Date.parse("2026-03-01T00:00:00.000Z");
+    const firstTurns = new Set<number>();
+    for (let host = 1; host <= 50; host++) {
+      const turns: number[] = [];
+      for (let hour = 1; hour <= 240; hour++) {
+        const now = start + hour * HOUR_MS;
+        if (hasTurn(new Date(now - HOUR_MS).toISOString(), now, day, host)) turns.push(hour);
+      }
+      expect(turns).toHaveLength(10);
+      expect(turns.slice(1).map((hour, i) => hour - turns[i]!)).toEqual(Array(9).fill(24));
+      firstTurns.add(turns[0]!);
+    }
+    expect(firstTurns.size).toBeGreaterThan(10);
+  });
+
+  it("has come for a host that has never reported, or was away for longer than the interval", () => {
+    const now = Date.parse("2026-03-01T00:00:00.000Z");
+    expect(hasTurn(null, now, HOUR_MS, 1)).toBe(true);
+    expect(hasTurn(new Date(now - HOUR_MS).toISOString(), now, HOUR_MS, 1)).toBe(true);
+    expect(hasTurn(new Date(now).toISOString(), now, HOUR_MS, 1)).toBe(false);
   });
 });

@@ -15,15 +15,20 @@ import type { LabelCache } from "../../labels/dynamic.ts";
 import { duePolicies, type PolicyCache } from "../../policies/cache.ts";
 import type { ConfigCache } from "../config.ts";
 import type { HostRow, HostState } from "../hosts/state.ts";
-import { detailQueriesFor } from "../inventory/detail-queries.ts";
-import { isDue } from "../inventory/due.ts";
+import type { DetailQueries } from "../inventory/detail-queries.ts";
+import { hasTurn, isDue } from "../inventory/due.ts";
 
 /** Before version 5.8, agents skip queries without a discovery query if any other query has one. */
 const ALWAYS = "SELECT 1;";
 
 export async function dueQueries(
   { settings, clock, store }: Pick<Services, "settings" | "clock" | "store">,
-  caches: { readonly configs: ConfigCache; readonly labels: LabelCache; readonly policies: PolicyCache },
+  caches: {
+    readonly configs: ConfigCache;
+    readonly labels: LabelCache;
+    readonly policies: PolicyCache;
+    readonly details: DetailQueries;
+  },
   row: HostRow,
   state: Pick<HostState, "policiesAsked">,
 ): Promise<AgentReply> {
@@ -37,12 +42,13 @@ export async function dueQueries(
   const critical = row.refetch_critical_queries_until;
   if (detailsDue || (critical !== null && Date.parse(critical) > now)) {
     const { features } = await caches.configs.get(row.team_id);
-    const details = detailQueriesFor({
+    const details = caches.details.for({
       platform: row.platform,
       platformLike: row.platform_like,
       agentVersion: row.qengine_version,
       features,
       criticalOnly: !detailsDue,
+      isTurn: (interval) => row.refetch_requested || hasTurn(row.detail_updated_at, now, interval, row.id),
     });
     Object.assign(queries, details.queries);
     Object.assign(discovery, details.discovery);

@@ -7,26 +7,24 @@ import { createBatcher } from "../../core/concurrency/batcher.ts";
 import type { Services } from "../../core/context.ts";
 import { queueFigures } from "../../core/logging/metrics.ts";
 import type { ServerTx } from "../../core/tables.ts";
-import type { HostDetailsRow } from "../../hosts/details.ts";
+import { type HostDetailsRow, writeDetails } from "../../hosts/details.ts";
+import { detailRowOf } from "../../hosts/inventory/details.ts";
 import { createOsVersions } from "../../hosts/os-versions.ts";
+import { writeReported } from "../../hosts/reported.ts";
 import type { LabelCache } from "../../labels/dynamic.ts";
-import type { Membership } from "../../labels/ingest.ts";
+import { type Membership, writeMembership } from "../../labels/ingest.ts";
 import { reaches } from "../../labels/reach.ts";
-import { createMdmIngest } from "../../mdm-status/ingest.ts";
-import { createMunkiIngest } from "../../munki/ingest.ts";
 import type { PolicyCache } from "../../policies/cache.ts";
 import { type PolicyAnswers, type PolicyPlan, planPolicies, writePolicies } from "../../policies/ingest.ts";
-import { createSoftwareIngest } from "../../software/ingest.ts";
 import { oneOf } from "../../store/query.ts";
 import { BadRow } from "../../store/rows.ts";
 import { ReferenceViolation, UniqueViolation } from "../../store/store.ts";
 import type { ConfigCache } from "../config.ts";
 import type { HostRow, HostState } from "../hosts/state.ts";
+import type { DetailQueries } from "../inventory/detail-queries.ts";
 import { type HostChanges, hostChanges } from "../inventory/host-fields.ts";
-import { detailQueries } from "../inventory/queries.ts";
-import { detailRowOf } from "./details.ts";
 import type { WriteResults } from "./results.ts";
-import { writeAnswers } from "./write.ts";
+import { readSources, type SourceValues, startSources } from "./sources.ts";
 
 export interface IngestItem {
   readonly state: HostState;
@@ -44,33 +42,37 @@ interface Planned {
   readonly row: HostRow;
   readonly set: Partial<HostRow>;
   readonly changes: HostChanges | null;
+  readonly values: SourceValues | null;
 }
-
-const critical = new Set(detailQueries.flatMap(({ name, critical }) => (critical ? [name] : [])));
 
 export async function createIngest(
   services: Services,
-  caches: { readonly configs: ConfigCache; readonly labels: LabelCache; readonly policies: PolicyCache },
+  caches: {
+    readonly configs: ConfigCache;
+    readonly labels: LabelCache;
+    readonly policies: PolicyCache;
+    readonly details: DetailQueries;
+  },
 ): Promise<Ingest> {
   const { store, settings, log } = services;
-  const software = await createSoftwareIngest(services);
+  const sources = await startSources(services);
   const osVersions = createOsVersions(store);
-  const mdm = createMdmIngest(store);
-  const munki = await createMunkiIngest(store);
 
   function planHost(item: IngestItem, row: HostRow): Omit<Planned, "row"> {
     const { results } = item;
     const now = services.clock.now();
     const set: Partial<HostRow> = {};
     let changes: HostChanges | null = null;
+    let values: SourceValues | null = null;
     if (results.details.size > 0) {
-      changes = hostChanges(results.details, { known: row, now, publicIp: item.address });
-      Object.assign(set, changes.set);
+      changes = hostChanges(results.details, caches.details.answersFor, { known: row, now, publicIp: item.address });
+      values = readSources(services.extensions.inventory, changes.answers);
+      Object.assign(set, changes.set, values.set);
       for (const { query, reason } of changes.warnings)
         log.debug({ host_id: row.id, query, reason }, "part of an inventory was ignored");
     }
     // Failed queries count as reported: otherwise a host whose tables fail would get all detail queries at every poll.
-    if ([...results.details.keys()].some((name) => !critical.has(name))) {
+    if ([...results.details.keys()].some((name) => !caches.details.byName.get(name)?.critical)) {
       set.detail_updated_at = isoAt(now);
       // The first detail queries were sent before the platform was known, so request those of the platform next.
       set.refetch_requested = row.platform === "" && (set.platform ?? "") !== "" && row.refetch_requested;
@@ -80,7 +82,7 @@ export async function createIngest(
     // The host may now match more policies.
     if (set.platform !== undefined && set.platform !== row.platform && row.policies_revision !== null)
       set.policies_revision = 0;
-    return { item, set, changes };
+    return { item, set, changes, values };
   }
 
   async function run(items: readonly IngestItem[]): Promise<null[]> {
@@ -94,39 +96,26 @@ export async function createIngest(
     const systems = await osVersions.ids(planned.flatMap(({ changes }) => changes?.os ?? []));
     for (const { changes, set } of planned) if (changes?.os) set.os_version_id = systems.of(changes.os);
 
-    const withDetails = planned.filter(({ changes }) => changes !== null);
-    const { rows: softwareRows, changed } = await software.plan(
-      withDetails.map(({ item, row, set }) => ({
-        hostId: row.id,
-        platform: set.platform ?? row.platform,
-        platformLike: set.platform_like ?? row.platform_like,
-        results: item.results.details,
-      })),
-    );
-    const [detailRows, mdmRows, munkiPlan] = await Promise.all([
+    const now = services.clock.now();
+    const [detailRows, others] = await Promise.all([
       planDetails(planned),
-      mdm.plan(planned.flatMap(({ row, changes }) => (changes?.mdm ? [{ hostId: row.id, mdm: changes.mdm }] : []))),
-      munki.plan(
-        planned.flatMap(({ row, changes }) => (changes?.munki ? [{ hostId: row.id, munki: changes.munki }] : [])),
-        services.clock.now(),
+      sources.plan(
+        planned.flatMap(({ row, values }) => (values ? [{ hostId: row.id, values: values.values }] : [])),
+        now,
       ),
     ]);
     const membership = await planLabels(planned);
     const policies = await planPolicyAnswers(planned);
-    const now = services.clock.now();
-    for (const { row, set } of planned) if (changed.has(row.id)) set.software_updated_at = isoAt(now);
+    for (const { row, set } of planned) Object.assign(set, others.hostFields(row.id));
     const write = async (tx: ServerTx) => {
-      await writeAnswers(tx, now, {
-        hosts: planned.map(({ row, set }) => ({ row, set })),
-        emails: planned.flatMap(({ row, changes }) =>
-          changes?.browserEmails ? [{ hostId: row.id, emails: changes.browserEmails }] : [],
-        ),
-        softwareRows,
-        detailRows,
-        mdmRows,
-        munki: munkiPlan,
-        membership,
-      });
+      await writeReported(
+        tx,
+        now,
+        planned.map(({ row, set }) => ({ row, set })),
+      );
+      await writeDetails(tx, detailRows);
+      await others.write(tx);
+      await writeMembership(tx, membership);
       if (policies) await writePolicies(tx, policies, now);
     };
     await store.tx(write, { failFast: true });
@@ -167,15 +156,19 @@ export async function createIngest(
   }
 
   async function planDetails(planned: readonly Planned[]): Promise<HostDetailsRow[]> {
-    const reporting = planned.filter(({ item, changes }) => changes !== null || item.results.additional.size > 0);
+    const reporting = planned.filter(({ item, values }) => values !== null || item.results.additional.size > 0);
     if (reporting.length === 0) return [];
     const old = new Map(
       (await store.hostDetails.getMany(reporting.map(({ row }) => row.id))).map((row) => [row.id, row]),
     );
     const changed: HostDetailsRow[] = [];
-    for (const { item, row, changes } of reporting) {
+    for (const { item, row, values } of reporting) {
       const additional = await configured(row.team_id, item.results.additional);
-      const after = detailRowOf(row.id, old.get(row.id), changes, additional);
+      const known = old.get(row.id);
+      const after = detailRowOf(row.id, known, {
+        ...values?.details,
+        ...(Object.keys(additional).length === 0 ? {} : { additional: { ...known?.additional, ...additional } }),
+      });
       if (after) changed.push(after);
     }
     return changed;
@@ -235,9 +228,7 @@ export async function createIngest(
       caches.labels.forget();
       caches.policies.forget();
       osVersions.forget();
-      software.forget();
-      mdm.forget();
-      munki.forget();
+      sources.forget();
       return run(items);
     }
   };
@@ -260,8 +251,7 @@ export async function createIngest(
     },
     async stop() {
       await batches.idle();
-      await software.stop();
-      await munki.stop();
+      await sources.stop();
     },
   };
 }

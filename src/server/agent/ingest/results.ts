@@ -33,7 +33,7 @@ import {
   rowsOf,
   text,
 } from "../../agent-protocol/rows.ts";
-import { detailQueries } from "../inventory/queries.ts";
+import type { DetailQueries } from "../inventory/detail-queries.ts";
 import { parseSparing, UnreadRows } from "./unread-rows.ts";
 
 export interface WriteResults {
@@ -70,16 +70,16 @@ const ALL_ROWS_MAX = 200_000;
 /** Rows parsed before yielding to the event loop. */
 const ROWS_PER_PART = 2_000;
 
-const known = new Set(detailQueries.map(({ name }) => name));
+type Asked = Pick<DetailQueries, "byName">;
 
 const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 
 /** The members of the body. Throws `BadJson` if it is not a JSON object. */
-export async function parseWrite(body: string): Promise<Record<string, unknown>> {
+export async function parseWrite(body: string, { byName }: Asked): Promise<Record<string, unknown>> {
   if (body.length <= WHOLE_MAX) {
     const whole = { start: 0, end: body.length };
-    const value = parseSparing(body) ?? parseSpan(body, whole);
+    const value = parseSparing(body, (name) => byName.get(name)?.isLarge === true) ?? parseSpan(body, whole);
     if (!isObject(value)) throw new BadJson("not an object");
     return hasWide(value.queries) ? (parseExactly(body, whole) as Record<string, unknown>) : value;
   }
@@ -122,14 +122,14 @@ const hasWide = (queries: unknown): boolean =>
 
 const small = (body: string, span: Span): unknown => (span.end - span.start > WHOLE_MAX ? null : parseSpan(body, span));
 
-export function readResults(write: Record<string, unknown>): WriteResults {
+export function readResults(write: Record<string, unknown>, { byName }: Asked): WriteResults {
   const queries = isObject(write.queries) ? write.queries : {};
   const statuses = isObject(write.statuses) ? write.statuses : {};
   const ok = (name: string) => isOk(Object.hasOwn(statuses, name) ? statuses[name] : undefined);
 
   const details = new Map<string, DetailResult>();
   for (const [key, result] of detailResults({ queries, statuses })) {
-    if (!known.has(key)) continue;
+    if (!byName.has(key)) continue;
     const rows = queries[DETAIL_PREFIX + key];
     if (rows instanceof UnreadRows && result.ok) details.set(key, rows.result(ROWS_MAX));
     else

@@ -1,5 +1,5 @@
-// Software makes up most of an inventory and rarely changes between reports. Its rows stay JSON text until needed;
-// comparing the text is enough to detect a change.
+// Some results, such as software, make up most of an inventory and rarely change between reports. Their rows stay JSON
+// text until needed; comparing the text is enough to detect a change.
 
 import { BadJson, parseSpan } from "../../agent-protocol/json-scan.ts";
 import type { DetailResult, Row } from "../../agent-protocol/rows.ts";
@@ -7,7 +7,7 @@ import { DETAIL_PREFIX, rowsOf } from "../../agent-protocol/rows.ts";
 
 /** Shorter results are parsed with the rest. */
 const LARGE = 2048;
-const START = `"${DETAIL_PREFIX}software_`;
+const START = `"${DETAIL_PREFIX}`;
 const MARK = "svc:unread";
 
 /** The rows of a result as JSON text. */
@@ -48,17 +48,18 @@ function rowsIn(text: string): readonly Row[] | null {
 }
 
 /**
- * Parses a body, leaving large software results as `UnreadRows`; null if it does not have the usual layout. The end of
+ * Parses a body, leaving large results of the queries for which `mayBeLarge` as `UnreadRows`; null if it does not have the usual layout. The end of
  * each result is guessed. A wrong guess leaves either a rest that is not JSON (null) or text that is not valid rows,
  * since a text that is a complete array can have no other end.
  */
-export function parseSparing(body: string): Record<string, unknown> | null {
+export function parseSparing(body: string, mayBeLarge: (query: string) => boolean): Record<string, unknown> | null {
   const answers = new Map<string, UnreadRows>();
   let rest = "";
   let from = 0;
   for (let at = body.indexOf(START); at >= 0; at = body.indexOf(START, Math.max(at + 1, from))) {
     const quote = body.indexOf('"', at + START.length);
     if (quote < 0 || !body.startsWith(":[{", quote + 1)) continue;
+    if (!mayBeLarge(body.slice(at + START.length, quote))) continue;
     const start = quote + 2;
     const end = guessedEnd(body, start);
     if (end - start < LARGE) continue;

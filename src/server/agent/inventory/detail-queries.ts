@@ -1,12 +1,8 @@
-import { appliesTo, type DetailQuery } from "../../agent-protocol/detail-query.ts";
+import { appliesTo, type DetailFeatures, type DetailQuery } from "../../agent-protocol/detail-query.ts";
 import { DETAIL_PREFIX } from "../../agent-protocol/rows.ts";
 import { type PlatformFamily, platformFamily } from "../../core/platforms.ts";
-import { detailQueries } from "./queries.ts";
-
-export interface DetailFeatures {
-  readonly enable_host_users: boolean;
-  readonly enable_software_inventory: boolean;
-}
+import type { InventorySource } from "../../hosts/inventory/source.ts";
+import { systemQueries } from "./queries.ts";
 
 export interface DetailAsk {
   readonly platform: string;
@@ -16,6 +12,8 @@ export interface DetailAsk {
   readonly agentVersion: string;
   /** Only the queries that determine the MDM state. */
   readonly criticalOnly?: boolean;
+  /** Whether it is the turn of queries with this interval (ms). Default: it is. */
+  readonly isTurn?: (interval: number) => boolean;
 }
 
 /** The two parts of a distributed read reply, by wire name. Shared between hosts: do not modify. */
@@ -44,64 +42,77 @@ const steps: readonly Version[] = [
 const DISCOVERY_OPTIONAL: Version = [5, 8];
 const NONE: Version = [0, 0];
 
-const versionClasses = new Map<string, number>();
-
-function versionClass(agentVersion: string): number {
-  const known = versionClasses.get(agentVersion);
-  if (known !== undefined) return known;
-  const version = agentVersionOf(agentVersion);
-  const reached = steps.filter((step) => !before(version, step)).length;
-  // Versions are reported by agents, so the cache needs a limit.
-  if (versionClasses.size >= 1000) versionClasses.clear();
-  versionClasses.set(agentVersion, reached);
-  return reached;
-}
-
 function isFor(query: DetailQuery, family: PlatformFamily, version: Version): boolean {
   if (query.needs) return family === query.needs.platform && !before(version, query.needs.agent);
   return appliesTo(query, family);
 }
 
-function build(family: PlatformFamily, features: DetailFeatures, reached: number, criticalOnly: boolean) {
-  const version = steps[reached - 1] ?? NONE;
-  const queries: Record<string, string> = {};
-  const discovery: Record<string, string> = {};
-  for (const query of detailQueries) {
-    if (!isFor(query, family, version)) continue;
-    if (criticalOnly && !query.critical) continue;
-    if (query.feature === "users" && !features.enable_host_users) continue;
-    if (query.feature === "software" && !features.enable_software_inventory) continue;
-    const name = DETAIL_PREFIX + query.name;
-    queries[name] = query.older && before(version, query.older.before) ? query.older.sql : query.sql;
-    if (query.discovery) discovery[name] = query.discovery;
-    else if (before(version, DISCOVERY_OPTIONAL)) discovery[name] = "SELECT 1";
-  }
-  return Object.freeze({ queries: Object.freeze(queries), discovery: Object.freeze(discovery) });
+/** What is asked for the details of hosts: of every host, and by the sources. */
+export interface DetailQueries {
+  /**
+   * The detail queries for a host. A host with an unknown platform gets the queries of all platforms: those for other
+   * systems fail individually, except where a failing discovery query would discard the whole reply.
+   */
+  for(ask: DetailAsk): DetailQuerySet;
+  /** Whether results of this query apply to a host of this family. For an unknown family all do. */
+  answersFor(name: string, family: PlatformFamily): boolean;
+  readonly byName: ReadonlyMap<string, DetailQuery>;
 }
 
-const sets = new Map<string, DetailQuerySet>();
+export function createDetailQueries(sources: readonly InventorySource[]): DetailQueries {
+  const all = [...systemQueries, ...sources.flatMap(({ queries }) => queries)];
+  const byName = new Map(all.map((query) => [query.name, query]));
+  if (byName.size < all.length) throw new Error("two detail queries have the same name");
+  const switches = [...new Set(all.flatMap(({ feature }) => feature ?? []))];
+  const intervals = [...new Set(all.flatMap(({ interval }) => interval ?? []))];
+  const versionClasses = new Map<string, number>();
+  const sets = new Map<string, DetailQuerySet>();
 
-/**
- * The detail queries for a host. A host with an unknown platform gets the queries of all platforms: those for other
- * systems fail individually, except where a failing discovery query would discard the whole reply.
- */
-export function detailQueriesFor(ask: DetailAsk): DetailQuerySet {
-  const family = platformFamily(ask.platform, ask.platformLike);
-  const { enable_host_users: users, enable_software_inventory: software } = ask.features;
-  const reached = versionClass(ask.agentVersion);
-  const key = `${family} ${users} ${software} ${reached} ${ask.criticalOnly === true}`;
-  let set = sets.get(key);
-  if (set === undefined) {
-    set = build(family, ask.features, reached, ask.criticalOnly === true);
-    sets.set(key, set);
+  function versionClass(agentVersion: string): number {
+    const known = versionClasses.get(agentVersion);
+    if (known !== undefined) return known;
+    const version = agentVersionOf(agentVersion);
+    const reached = steps.filter((step) => !before(version, step)).length;
+    // Versions are reported by agents, so the cache needs a limit.
+    if (versionClasses.size >= 1000) versionClasses.clear();
+    versionClasses.set(agentVersion, reached);
+    return reached;
   }
-  return set;
-}
 
-const byName = new Map(detailQueries.map((query) => [query.name, query]));
+  function build(family: PlatformFamily, reached: number, ask: DetailAsk, turns: readonly number[]): DetailQuerySet {
+    const version = steps[reached - 1] ?? NONE;
+    const queries: Record<string, string> = {};
+    const discovery: Record<string, string> = {};
+    for (const query of all) {
+      if (!isFor(query, family, version)) continue;
+      if (ask.criticalOnly && !query.critical) continue;
+      if (query.feature && !ask.features[query.feature]) continue;
+      if (query.interval !== undefined && !turns.includes(query.interval)) continue;
+      const name = DETAIL_PREFIX + query.name;
+      queries[name] = query.older && before(version, query.older.before) ? query.older.sql : query.sql;
+      if (query.discovery) discovery[name] = query.discovery;
+      else if (before(version, DISCOVERY_OPTIONAL)) discovery[name] = "SELECT 1";
+    }
+    return Object.freeze({ queries: Object.freeze(queries), discovery: Object.freeze(discovery) });
+  }
 
-/** Whether results of this query apply to a host of this family. For an unknown family all do. */
-export function answersFor(key: string, family: PlatformFamily): boolean {
-  const query = byName.get(key);
-  return query !== undefined && appliesTo(query, family);
+  return {
+    byName,
+    answersFor(name, family) {
+      const query = byName.get(name);
+      return query !== undefined && appliesTo(query, family);
+    },
+    for(ask) {
+      const family = platformFamily(ask.platform, ask.platformLike);
+      const reached = versionClass(ask.agentVersion);
+      const turns = ask.isTurn === undefined ? intervals : intervals.filter(ask.isTurn);
+      const on = switches.map((feature) => ask.features[feature]);
+      const key = `${family} ${on} ${reached} ${ask.criticalOnly === true} ${turns}`;
+      const known = sets.get(key);
+      if (known) return known;
+      const made = build(family, reached, ask, turns);
+      sets.set(key, made);
+      return made;
+    },
+  };
 }

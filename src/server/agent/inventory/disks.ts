@@ -1,5 +1,5 @@
-import { toCount, toNumber } from "../../agent-protocol/numbers.ts";
-import { type Row, text } from "../../agent-protocol/rows.ts";
+import { toCount } from "../../agent-protocol/numbers.ts";
+import type { Row } from "../../agent-protocol/rows.ts";
 
 export interface DiskSpace {
   readonly gigs_total_disk_space: number;
@@ -34,17 +34,3 @@ export function windowsDiskSpace(row: Row): DiskSpace | null {
     percent_disk_space_available: total === 0 ? 0 : percent(Math.round((free * 100) / total)),
   };
 }
-
-/** FileVault is on if at least one user can unlock the disk. */
-export const isEncryptedDarwin = (row: Row): boolean => (toNumber(row.unlocked_by) ?? 0) > 0;
-
-/** Whether the disk mounted at "/" is encrypted; null if the agent did not report it. */
-export function isEncryptedLinux(rows: readonly Row[]): boolean | null {
-  const root = rows.filter((row) => text(row, "path") === "/");
-  return root.length === 0 ? null : root.some((row) => text(row, "encrypted").trim() === "1");
-}
-
-export const isEncryptedWindows = (rows: readonly Row[]): boolean =>
-  rows.some((row) => text(row, "protection_status").trim() === "1" && isDriveC(text(row, "drive_letter")));
-
-const isDriveC = (letter: string): boolean => letter === "" || /^c:?\\?$/i.test(letter.trim());

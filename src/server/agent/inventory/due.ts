@@ -34,3 +34,13 @@ export function isDue(
   const at = Date.parse(last);
   return at < now - (intervalMs + jitterMs(hostId, intervalMs, maxJitterPercent)) || at > now + intervalMs;
 }
+
+/**
+ * Whether a turn of something that is done every `intervalMs` has begun since `last`, which needs no record of it. Turns
+ * begin at another time for each host.
+ */
+export function hasTurn(last: string | null, now: number, intervalMs: number, hostId: number): boolean {
+  if (last === null) return true;
+  const turnOf = (time: number) => Math.floor((time + (mix(hostId) % intervalMs)) / intervalMs);
+  return turnOf(Date.parse(last)) !== turnOf(now);
+}

@@ -1,5 +1,3 @@
-import type { OwnMdm } from "../../mdm-status/inventory.ts";
-
 /** Host columns filled from agent results. */
 export interface InventoryFields {
   uuid: string;
@@ -12,9 +10,6 @@ export interface InventoryFields {
   build: string;
   os_version: string;
   qengine_version: string;
-  agent_version: string | null;
-  svc_desktop_version: string | null;
-  scripts_enabled: boolean | null;
   /** Nanoseconds. Above 2^53 after 104 days, but exact as a double, since it is whole seconds × 10^9. */
   uptime: number;
   last_restarted_at: string | null;
@@ -37,7 +32,6 @@ export interface InventoryFields {
   gigs_disk_space_available: number;
   gigs_total_disk_space: number;
   percent_disk_space_available: number;
-  disk_encryption_enabled: boolean | null;
 }
 
 export interface HostContext {
@@ -47,7 +41,6 @@ export interface HostContext {
   readonly now: number;
   /** The client address, determined by the trusted-proxy rules. */
   readonly publicIp: string;
-  readonly ownMdm?: OwnMdm;
 }
 
 type NamedFields = Pick<InventoryFields, "computer_name" | "hostname" | "hardware_model" | "hardware_serial">;

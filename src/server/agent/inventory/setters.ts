@@ -77,9 +77,3 @@ export function isSameWindows(row: Row, known: string): boolean {
     known.startsWith(`${name} `) && known.split(" ").some((word) => word === version || word.startsWith(`${version}.`))
   );
 }
-
-export function setAgent(set: Partial<InventoryFields>, row: Row | null): void {
-  set.agent_version = row !== null && has(row, "version") ? text(row, "version") : null;
-  set.svc_desktop_version = row !== null && has(row, "desktop_version") ? text(row, "desktop_version") : null;
-  set.scripts_enabled = row !== null && has(row, "scripts_enabled") ? text(row, "scripts_enabled") === "1" : null;
-}

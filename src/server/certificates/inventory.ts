@@ -1,6 +1,7 @@
-import { msToIso, toCount, toNumber } from "../../agent-protocol/numbers.ts";
-import { has, type Row, text } from "../../agent-protocol/rows.ts";
-import type { CertificateInventory, CertificateName } from "../../hosts/details.ts";
+import { msToIso, toCount, toNumber } from "../agent-protocol/numbers.ts";
+import { has, type Row, text } from "../agent-protocol/rows.ts";
+import type { CertificateInventory, CertificateName } from "../hosts/details.ts";
+import type { InventorySource } from "../hosts/inventory/source.ts";
 
 // Values may contain "/": only a slash before a known attribute name or an OID starts a new part.
 const PART =
@@ -66,3 +67,24 @@ export function hostCertificates(rows: readonly Row[], platform: "darwin" | "win
   }
   return found.size === 0 ? null : [...found.values()];
 }
+
+export const certificateInventory: InventorySource<CertificateInventory[]> = {
+  queries: [
+    {
+      name: "certificates_darwin",
+      platforms: ["darwin"],
+      sql: "SELECT c.*, 'system' AS scope FROM certificates AS c WHERE c.path = '/Library/Keychains/System.keychain' UNION ALL SELECT c.*, 'user' FROM certificates AS c WHERE c.path LIKE '/Users/%/Library/Keychains/login.keychain-db';",
+    },
+    {
+      name: "certificates_windows",
+      platforms: ["windows"],
+      sql: "SELECT c.* FROM certificates AS c WHERE c.store = 'Personal';",
+    },
+  ],
+  read({ rows }) {
+    const darwin = rows("certificates_darwin");
+    const windows = rows("certificates_windows");
+    return (darwin && hostCertificates(darwin, "darwin")) ?? (windows && hostCertificates(windows, "windows"));
+  },
+  details: (certificates) => ({ certificates }),
+};

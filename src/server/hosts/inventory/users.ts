@@ -1,6 +1,7 @@
 import type { HostUser } from "../../../api/host.ts";
 import { toInt } from "../../agent-protocol/numbers.ts";
 import { type Row, text, type Warn } from "../../agent-protocol/rows.ts";
+import type { InventorySource } from "./source.ts";
 
 const NO_LOGIN = ["/false", "/nologin", "/shutdown", "/halt"] as const;
 
@@ -38,3 +39,19 @@ export function hostUsers(rows: readonly Row[], warn: Warn): HostUser[] | null {
   if (users.size === 0) return null;
   return [...users.values()].sort((a, b) => a.uid - b.uid || (a.username < b.username ? -1 : 1));
 }
+
+export const userInventory: InventorySource<HostUser[]> = {
+  queries: [
+    {
+      name: "users",
+      platforms: ["darwin", "linux", "windows"],
+      feature: "enable_host_users",
+      sql: "SELECT u.uid, u.username, u.type, u.shell, u.directory, g.groupname FROM users AS u LEFT JOIN (SELECT gid, groupname FROM groups) AS g ON g.gid = u.gid;",
+    },
+  ],
+  read({ rows, warn }) {
+    const found = rows("users");
+    return found && hostUsers(found, warn);
+  },
+  details: (users) => ({ users }),
+};

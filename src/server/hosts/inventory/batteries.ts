@@ -1,6 +1,8 @@
 import type { Battery } from "../../../api/host.ts";
+import { tableExists } from "../../agent-protocol/detail-query.ts";
 import { toCount, toNumber } from "../../agent-protocol/numbers.ts";
 import { type Row, text } from "../../agent-protocol/rows.ts";
+import type { InventorySource } from "./source.ts";
 
 const WORN_CYCLES = 1000;
 const WORN_PERCENT = 80;
@@ -22,3 +24,19 @@ export function hostBatteries(rows: readonly Row[]): Battery[] {
     return { cycle_count: cycles, health: health(row, cycles) };
   });
 }
+
+export const batteryInventory: InventorySource<Battery[]> = {
+  queries: [
+    {
+      name: "battery",
+      platforms: ["darwin", "windows"],
+      discovery: tableExists("battery"),
+      sql: "SELECT serial_number, cycle_count, designed_capacity, max_capacity FROM battery;",
+    },
+  ],
+  read({ rows }) {
+    const found = rows("battery");
+    return found && hostBatteries(found);
+  },
+  details: (batteries) => ({ batteries }),
+};

@@ -1,6 +1,7 @@
-import { toCount, toNumber, unixToIso } from "../../agent-protocol/numbers.ts";
-import { has, type Row, text, type Warn } from "../../agent-protocol/rows.ts";
-import type { PackStats, QueryStats } from "../../hosts/details.ts";
+import { toCount, toNumber, unixToIso } from "../agent-protocol/numbers.ts";
+import { has, type Row, text, type Warn } from "../agent-protocol/rows.ts";
+import type { PackStats, QueryStats } from "../hosts/details.ts";
+import type { InventorySource } from "../hosts/inventory/source.ts";
 
 const count = (cell: unknown): number => toCount(cell) ?? 0;
 const isTrue = (cell: unknown): boolean => cell === true || cell === "true" || toNumber(cell) === 1;
@@ -63,3 +64,18 @@ export function packStats(rows: readonly Row[], warn: Warn): PackStats[] {
     query_stats: [...stats.values()],
   }));
 }
+
+export const scheduleInventory: InventorySource<PackStats[]> = {
+  queries: [
+    {
+      name: "schedule_stats",
+      platforms: ["darwin", "linux", "windows"],
+      sql: "SELECT s.*, f.value AS delimiter FROM osquery_schedule AS s, osquery_flags AS f WHERE f.name = 'pack_delimiter';",
+    },
+  ],
+  read({ rows, warn }) {
+    const found = rows("schedule_stats");
+    return found && packStats(found, warn);
+  },
+  details: (pack_stats) => ({ pack_stats }),
+};

@@ -1,0 +1,80 @@
+// Runs the sources of inventory that features add.
+import type { Services } from "../../core/context.ts";
+import type { ServerTx } from "../../core/tables.ts";
+import type { HostDetails } from "../../hosts/inventory/details.ts";
+import type { Answers, InventorySource, SourcePlan, SourceWriter } from "../../hosts/inventory/source.ts";
+import type { HostRow } from "../hosts/state.ts";
+
+declare module "../../core/extensions.ts" {
+  interface Extensions {
+    /** What features ask agents about hosts, in the order in which their values are written. */
+    readonly inventory: readonly InventorySource[];
+  }
+}
+
+export interface SourceValues {
+  readonly set: Partial<HostRow>;
+  readonly details: Partial<HostDetails>;
+  /** By position of the source; null if it was not reported. */
+  readonly values: readonly unknown[];
+}
+
+/** The values of all sources for one host. */
+export function readSources(sources: readonly InventorySource[], answers: Answers): SourceValues {
+  const set: Partial<HostRow> = {};
+  const details: Partial<HostDetails> = {};
+  const values = sources.map((source) => {
+    const value = source.read(answers);
+    if (value === null) return null;
+    if (source.hostFields) Object.assign(set, source.hostFields(value));
+    if (source.details) Object.assign(details, source.details(value));
+    return value;
+  });
+  return { set, details, values };
+}
+
+export interface PlannedSources {
+  /** Columns of the host's row that change with what is written elsewhere. */
+  hostFields(hostId: number): Partial<HostRow>;
+  write(tx: ServerTx): Promise<void>;
+}
+
+export interface Sources {
+  plan(
+    hosts: readonly { readonly hostId: number; readonly values: readonly unknown[] }[],
+    now: number,
+  ): Promise<PlannedSources>;
+  forget(): void;
+  stop(): Promise<void>;
+}
+
+export async function startSources(services: Services): Promise<Sources> {
+  const writers: { readonly at: number; readonly writer: SourceWriter<unknown> }[] = [];
+  for (const [at, source] of services.extensions.inventory.entries())
+    if (source.start) writers.push({ at, writer: await source.start(services) });
+
+  return {
+    async plan(hosts, now) {
+      const plans: SourcePlan[] = await Promise.all(
+        writers.map(({ at, writer }) => {
+          const reported = hosts.flatMap(({ hostId, values }) =>
+            values[at] === null ? [] : [{ hostId, value: values[at] }],
+          );
+          return reported.length === 0 ? {} : writer.plan(reported, now);
+        }),
+      );
+      return {
+        hostFields: (hostId) => Object.assign({}, ...plans.map((plan) => plan.hosts?.get(hostId))),
+        async write(tx) {
+          for (const plan of plans) await plan.write?.(tx);
+        },
+      };
+    },
+    forget() {
+      for (const { writer } of writers) writer.forget?.();
+    },
+    async stop() {
+      for (const { writer } of writers) await writer.stop?.();
+    },
+  };
+}
