@@ -83,6 +83,28 @@ describe.each(bothEngines)("distributed queries on %s", (engine) => {
     );
   });
 
+  test("an inventory that changes the host causes no further reading of its row; a change by others does", async () => {
+    const agent = new SimulatedAgent(send, "linux");
+    await agent.enroll();
+    await agent.poll();
+    let reads = 0;
+    const { list, getMany } = t.store.hosts;
+    t.store.hosts.list = (...given) => {
+      reads++;
+      return list(...given);
+    };
+    t.store.hosts.getMany = (...given) => {
+      reads++;
+      return getMany(...given);
+    };
+    expect((await agent.read()).queries).toEqual({});
+    expect(reads).toBe(0);
+    t.store.hosts.list = list;
+    t.store.hosts.getMany = getMany;
+    await t.post(`/hosts/${(await host()).id}/refetch`);
+    expect(Object.keys((await agent.read()).queries)).toContain("svc_detail_query_os_version");
+  });
+
   test("an unchanged inventory does not write software, details or labels again", async () => {
     const agent = new SimulatedAgent(send, "linux");
     await agent.enroll();

@@ -10,8 +10,15 @@ export interface ReportedHost {
   readonly set: Partial<HostRow>;
 }
 
-/** Writes only values that differ from the row. Groups hosts by the set of changed columns, with one update each. */
-export async function writeReported(tx: ServerTx, now: number, hosts: readonly ReportedHost[]): Promise<void> {
+/**
+ * Writes only values that differ from the row. Groups hosts by the set of changed columns, with one update each. Returns
+ * the hosts of which all servers, this one included, are notified.
+ */
+export async function writeReported(
+  tx: ServerTx,
+  now: number,
+  hosts: readonly ReportedHost[],
+): Promise<ReadonlySet<number>> {
   const groups = new Map<string, ({ id: number } & Partial<HostRow>)[]>();
   const seen: SeenRow[] = [];
   const doubtful: number[] = [];
@@ -31,6 +38,7 @@ export async function writeReported(tx: ServerTx, now: number, hosts: readonly R
   for (const group of groups.values()) await tx.hosts.updateEach(group);
   await updateSeen(tx, seen);
   if (doubtful.length > 0) await tx.notify(channels.hosts, hostsPayload(doubtful));
+  return new Set(doubtful);
 }
 
 /** Columns that every server caches for connected hosts; a change of one of them is broadcast. */

@@ -108,7 +108,7 @@ export async function createIngest(
     const policies = await planPolicyAnswers(planned);
     for (const { row, set } of planned) Object.assign(set, others.hostFields(row.id));
     const write = async (tx: ServerTx) => {
-      await writeReported(
+      const notified = await writeReported(
         tx,
         now,
         planned.map(({ row, set }) => ({ row, set })),
@@ -117,15 +117,18 @@ export async function createIngest(
       await others.write(tx);
       await writeMembership(tx, membership);
       if (policies) await writePolicies(tx, policies, now);
+      return notified;
     };
-    await store.tx(write, { failFast: true });
+    const notified = await store.tx(write, { failFast: true });
     for (const { item } of planned) if (item.results.policiesReported) item.state.policiesAsked = null;
     for (const { item, row, set } of planned) {
       const { state } = item;
       if (!state.live) continue;
       state.load({ ...row, ...set }, settings);
-      // The row was changed while the results were processed.
-      if (state.doubts !== doubts.get(state)) state.fresh = false;
+      // The row was also changed by others while the results were processed. The notification of this change has arrived
+      // too, and causes no reading.
+      const own = notified.has(row.id) ? 1 : 0;
+      if (state.doubts !== doubts.get(state)! + own) state.fresh = false;
     }
     return items.map(() => null);
   }
