@@ -1,3 +1,4 @@
+import { isRecord } from "../core/record.ts";
 import { cleanText } from "../store/rows.ts";
 
 /** One row of a query result. Most agents send all cells as text, but the type is not guaranteed. */
@@ -26,12 +27,10 @@ export const DETAIL_PREFIX = "svc_detail_query_";
 /** Maximum length of stored text. Indexed columns must stay below the size limit of a database index. */
 export const TEXT_MAX = 255;
 
-const isObject = (value: unknown): value is Row => typeof value === "object" && value !== null && !Array.isArray(value);
-
 /** The rows of a result. Not an array (old agents send "") gives no rows; elements that are not objects are skipped. */
 export function rowsOf(value: unknown): readonly Row[] {
   if (!Array.isArray(value)) return [];
-  return value.every(isObject) ? value : value.filter(isObject);
+  return value.every(isRecord) ? value : value.filter(isRecord);
 }
 
 /** Whether a status means success: 0 as a number or as text, or absent. */
@@ -41,8 +40,8 @@ export const isOk = (status: unknown): boolean =>
 /** The detail query results of a distributed write. */
 export function detailResults(write: { readonly queries?: unknown; readonly statuses?: unknown }): DetailResults {
   const results = new Map<string, DetailResult>();
-  const statuses = isObject(write.statuses) ? write.statuses : {};
-  if (isObject(write.queries))
+  const statuses = isRecord(write.statuses) ? write.statuses : {};
+  if (isRecord(write.queries))
     for (const name of Object.keys(write.queries))
       if (name.startsWith(DETAIL_PREFIX))
         results.set(name.slice(DETAIL_PREFIX.length), {

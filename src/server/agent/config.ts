@@ -1,5 +1,6 @@
 // Builds and caches the agent configuration: the agent options of the host's team, or else the global ones, plus the
 // scheduled queries of the host. Hosts with equal configurations share one serialized reply.
+
 import type { AgentOptions, Features } from "../../api/app-config.ts";
 import { toSeconds } from "../agent-protocol/numbers.ts";
 import type { AgentReply } from "../agent-protocol/wire.ts";
@@ -9,6 +10,7 @@ import { createBatcher } from "../core/concurrency/batcher.ts";
 import { Cached } from "../core/concurrency/cached.ts";
 import type { Services } from "../core/context.ts";
 import { platformFamily } from "../core/platforms.ts";
+import { isRecord } from "../core/record.ts";
 import type { PlanCache, PlanItem, TeamPlan } from "../queries/plan.ts";
 import { and, oneOf } from "../store/query.ts";
 import type { HostState } from "./hosts/state.ts";
@@ -57,9 +59,6 @@ const TEXT_MAX = 4 * 1024 * 1024;
 /** Maximum text cached per team for the different choices; above it the cache is cleared. */
 const TEXTS_MAX = 64 * 1024 * 1024;
 
-const isObject = (value: unknown): value is Record<string, unknown> =>
-  typeof value === "object" && value !== null && !Array.isArray(value);
-
 interface Build {
   readonly config: Record<string, unknown>;
   readonly items: readonly PlanItem[];
@@ -70,8 +69,8 @@ interface Build {
 function build({ config, items, onOverflow }: Build): AgentConfig {
   const sent: Record<string, unknown> = { ...config };
   // A pack given as a string would be read as a file path on the host.
-  const given = isObject(sent.packs) ? Object.entries(sent.packs).filter(([, pack]) => isObject(pack)) : [];
-  if (isObject(sent.packs) || items.length > 0) sent.packs = Object.fromEntries([...given, ...packsOf(items)]);
+  const given = isRecord(sent.packs) ? Object.entries(sent.packs).filter(([, pack]) => isRecord(pack)) : [];
+  if (isRecord(sent.packs) || items.length > 0) sent.packs = Object.fromEntries([...given, ...packsOf(items)]);
   let text = JSON.stringify(sent);
   if (Buffer.byteLength(text) > TEXT_MAX && items.length > 0) {
     const kept = fitting(
@@ -81,7 +80,7 @@ function build({ config, items, onOverflow }: Build): AgentConfig {
     onOverflow(items.length - kept.length);
     text = JSON.stringify({ ...sent, packs: Object.fromEntries([...given, ...packsOf(kept)]) });
   }
-  const options = isObject(sent.options) ? sent.options : {};
+  const options = isRecord(sent.options) ? sent.options : {};
   const intervals: Record<string, number> = {};
   const copy = (name: keyof Intervals, value: unknown) => {
     const seconds = value === undefined ? null : toSeconds(value);

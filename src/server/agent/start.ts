@@ -19,6 +19,7 @@ import { assertTimely, Overdue } from "../core/concurrency/age.ts";
 import type { Services } from "../core/context.ts";
 import { bodyRoom, type Sender } from "../core/http/body-room.ts";
 import type { Caller } from "../core/http/proxies.ts";
+import { isRecord } from "../core/record.ts";
 import { startedPart } from "../core/running.ts";
 import { writeIntervals } from "../hosts/reported.ts";
 import { seenRow } from "../hosts/seen.ts";
@@ -253,17 +254,16 @@ async function startAgent(services: Services): Promise<Agent> {
 
   function keyed(body: string, request: AgentRequest, then: (state: HostState) => Handled): Handled {
     const value: unknown = parseSpan(body, { start: 0, end: body.length });
-    if (typeof value !== "object" || value === null || Array.isArray(value)) return malformed;
-    const key = nodeKey((value as { node_key?: unknown }).node_key, request.authorization);
+    if (!isRecord(value)) return malformed;
+    const key = nodeKey(value.node_key, request.authorization);
     return typeof key === "string" ? forHost(key, request, then) : key;
   }
 
   function beginCarve(body: string, request: AgentRequest): Handled {
     const value: unknown = parseSpan(body, { start: 0, end: body.length });
-    if (typeof value !== "object" || value === null || Array.isArray(value)) return malformed;
-    const asked = value as Record<string, unknown>;
-    const key = nodeKey(asked.node_key, request.authorization);
-    return typeof key === "string" ? forHost(key, request, ({ id }) => carves.begin(id, asked)) : key;
+    if (!isRecord(value)) return malformed;
+    const key = nodeKey(value.node_key, request.authorization);
+    return typeof key === "string" ? forHost(key, request, ({ id }) => carves.begin(id, value)) : key;
   }
 
   async function yaraRule(name: string): Promise<AgentReply> {
@@ -274,8 +274,8 @@ async function startAgent(services: Services): Promise<Agent> {
 
   function enroll(body: string, caller: Caller, since: number): Handled {
     const value: unknown = parseSpan(body, { start: 0, end: body.length });
-    if (typeof value !== "object" || value === null || Array.isArray(value)) return malformed;
-    return enrollment.enroll(value as Record<string, unknown>, caller, since);
+    if (!isRecord(value)) return malformed;
+    return enrollment.enroll(value, caller, since);
   }
 
   function dispatch(endpoint: EndpointName, request: AgentRequest): Handled {

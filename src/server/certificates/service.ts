@@ -8,6 +8,7 @@ import { type Context, within } from "../core/context.ts";
 import { badRequest, notFound } from "../core/errors.ts";
 import { page } from "../core/http/paging.ts";
 import { needPremium } from "../core/http/tier.ts";
+import { byId } from "../core/maps.ts";
 import { authorize, inTeam, visible } from "../core/security/access.ts";
 import { hostFor } from "../hosts/access.ts";
 import { and, eq, oneOf } from "../store/query.ts";
@@ -63,7 +64,7 @@ async function filled(ctx: Context, hostId: number, templates: readonly Certific
 async function authoritiesOf({ store }: Context, rows: readonly TemplateRow[]): Promise<ReadonlyMap<number, CaRow>> {
   const ids = [...new Set(rows.map((row) => row.certificate_authority_id))];
   const found = await store.certificateAuthorities.list({ where: oneOf("id", ids) });
-  return new Map(found.map((ca) => [ca.id, ca]));
+  return byId(found);
 }
 
 export async function getTemplate(

@@ -1,9 +1,11 @@
 // Selects the hosts of a bulk change: by ids or by filters.
+
 import { setImmediate } from "node:timers/promises";
 import type { Action } from "../../api/access.ts";
 import type { BodyHostFilter } from "../../api/host-filters.ts";
 import type { Context } from "../core/context.ts";
 import { badRequest, notFound } from "../core/errors.ts";
+import { byId } from "../core/maps.ts";
 import { admitToHost, knowsOf } from "../hosts/access.ts";
 import { checkSelection, type Expected, expectedSelection, isGiven } from "../hosts/selection.ts";
 import { oneOf, type Predicate } from "../store/query.ts";
@@ -52,7 +54,7 @@ async function admittedIds(
   for (let at = 0; at < ids.length; at += HOSTS_PER_PART) {
     const some = ids.slice(at, at + HOSTS_PER_PART);
     const found = await ctx.store.hosts.pick(["id", "team_id"], { where: oneOf("id", some) });
-    const hosts = new Map(found.map((host) => [host.id, host]));
+    const hosts = byId(found);
     for (const id of some) {
       const host = hosts.get(id);
       if (isGiven(expected) && !knowsOf(ctx, host)) missing.push(id);

@@ -1,4 +1,5 @@
 // Lists hosts and counts them.
+
 import type { Action } from "../../api/access.ts";
 import type { Host } from "../../api/host.ts";
 import { type HostFilter, type HostListQuery, hostFilters } from "../../api/host-filters.ts";
@@ -9,6 +10,7 @@ import type { Context } from "../core/context.ts";
 import { badRequest } from "../core/errors.ts";
 import { afterOf, cursorPage, DEFAULT_PER_PAGE, metaOf, page, windowOf } from "../core/http/paging.ts";
 import { jsonWithList } from "../core/http/text-stream.ts";
+import { byId } from "../core/maps.ts";
 import { visible } from "../core/security/access.ts";
 import { type HostParts, hostsOnWire } from "../host-details/wire.ts";
 import type { HostRow } from "../hosts/access.ts";
@@ -71,7 +73,7 @@ async function* rowsById({ store }: Context, ids: readonly number[], where: Pred
   for (let at = 0; at < ids.length; at += size) {
     const some = ids.slice(at, at + size);
     const rows = await store.hosts.list({ where: and(oneOf("id", some), where), transient: true });
-    const found = new Map(rows.map((row) => [row.id, row]));
+    const found = byId(rows);
     yield some.flatMap((id) => found.get(id) ?? []);
   }
 }

@@ -1,7 +1,9 @@
 // Label scopes of policies, queries, profiles and software: converts names to ids and back, and selects the hosts in
 // scope.
+
 import type { Context } from "../core/context.ts";
 import { ApiError } from "../core/errors.ts";
+import { byId } from "../core/maps.ts";
 import type { ServerTx } from "../core/tables.ts";
 import { and, eq, everything, exists, not, oneOf, type Predicate } from "../store/query.ts";
 import { labelName } from "./names.ts";
@@ -70,7 +72,7 @@ export async function labelNames(
 ): Promise<Map<number, NamedLabel>> {
   if (ids.length === 0) return new Map();
   const found = await store.labels.pick(["id", "name"], { where: oneOf("id", [...new Set(ids)]) });
-  return new Map(found.map((label) => [label.id, label]));
+  return byId(found);
 }
 
 /** Whether a host that is a member of these labels is in the scope. */

@@ -1,8 +1,10 @@
 // In-memory state of live queries on every server: which hosts have to run which queries. Polls read only this.
+
 import { LIVE_PREFIX } from "../agent-protocol/names.ts";
 import type { AgentReply } from "../agent-protocol/wire.ts";
 import { channels } from "../core/channels.ts";
 import type { Services } from "../core/context.ts";
+import { byId } from "../core/maps.ts";
 import { and, eq, gt, oneOf } from "../store/query.ts";
 import type { RowOf } from "../store/table.ts";
 import { type LiveMessage, readMessage } from "./messages.ts";
@@ -240,7 +242,7 @@ export async function createWork({ store, log }: Pick<Services, "store" | "log">
     },
     async reconcile() {
       const rows = await store.campaigns.pick(["id", "user_id", "query_id", "query"], { where: running });
-      const now = new Map(rows.map((row) => [row.id, row]));
+      const now = byId(rows);
       for (const id of [...active.keys()])
         if (!now.has(id)) {
           forget(id);

@@ -1,4 +1,5 @@
 // Caches managed agents by key: 10,000 of them request their configuration every 30 s.
+
 import type { AgentOptions } from "../../api/app-config.ts";
 import { channels } from "../core/channels.ts";
 import { createBatcher } from "../core/concurrency/batcher.ts";
@@ -6,6 +7,7 @@ import { Cached } from "../core/concurrency/cached.ts";
 import type { Services } from "../core/context.ts";
 import { authenticationRequired, limitExceeded } from "../core/errors.ts";
 import type { Caller } from "../core/http/proxies.ts";
+import { byId } from "../core/maps.ts";
 import { tokenHash } from "../core/random.ts";
 import { startedPart } from "../core/running.ts";
 import { createHostEnrollment, type HostEnrollment } from "../enrollment/service.ts";
@@ -64,7 +66,7 @@ async function startManagedAgents(services: Services): Promise<ManagedAgents> {
         store.hosts.pick(["id", "team_id", "platform", "platform_like"], { where: oneOf("id", ids) }),
         openOperations(store, ids),
       ]);
-      const hosts = new Map(rows.map((row) => [row.id, row]));
+      const hosts = byId(rows);
       const byHash = new Map(agents.map((agent) => [agent.agent_key_hash, agent.id]));
       return hashes.map((hash) => {
         const row = hosts.get(byHash.get(hash) ?? 0);

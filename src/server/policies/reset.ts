@@ -1,6 +1,7 @@
 import type { Context } from "../core/context.ts";
 import { badRequest, notFound } from "../core/errors.ts";
 import { needPremium } from "../core/http/tier.ts";
+import { byId } from "../core/maps.ts";
 import { authorize } from "../core/security/access.ts";
 import { or } from "../store/query.ts";
 import { knows, placeFor } from "./access.ts";
@@ -16,7 +17,7 @@ export async function resetAutomations(
   const teamIds = [...new Set(given.team_ids ?? [])];
   if (teamIds.length > 0) needPremium(ctx, () => badRequest("option TeamIDs requires a premium license", "team_ids"));
   const { store } = ctx;
-  const rows = new Map((await store.policies.getMany(policyIds)).map((row) => [row.id, row]));
+  const rows = byId(await store.policies.getMany(policyIds));
   for (const id of policyIds) {
     const row = rows.get(id);
     if (!row || !knows(ctx, row)) throw notFound("policy", id);

@@ -1,4 +1,5 @@
 // Creates, changes and deletes policies.
+
 import type { Policy, PolicyChanges, PolicyCreated } from "../../api/policies.ts";
 import { recordActivities, recordActivity } from "../activities/record.ts";
 import { channels } from "../core/channels.ts";
@@ -6,6 +7,7 @@ import { inBackground } from "../core/concurrency/background.ts";
 import { parts } from "../core/concurrency/parts.ts";
 import { type Context, within } from "../core/context.ts";
 import { badRequest, forbidden, notFound } from "../core/errors.ts";
+import { byId } from "../core/maps.ts";
 import { may } from "../core/security/access.ts";
 import { resolveLabelNames } from "../labels/scope.ts";
 import { eq, oneOf } from "../store/query.ts";
@@ -128,7 +130,7 @@ export async function deletePolicies(
   if (ids.length === 0) return {};
   const gone = await changingPolicies(ctx, async (inside) => {
     const rows = await inside.store.policies.getMany(ids);
-    const known = new Map(rows.map((row) => [row.id, row]));
+    const known = byId(rows);
     for (const id of ids) {
       const row = known.get(id);
       if (!row || !knows(inside, row)) throw notFound("policy", id);

@@ -3,6 +3,7 @@
 import { isWideRow, parseExactly } from "../agent-protocol/json-scan.ts";
 import type { ResultLine } from "../agent-protocol/lines.ts";
 import { cellText } from "../agent-protocol/rows.ts";
+import { isRecord } from "../core/record.ts";
 import type { KnownQuery, Plan } from "./plan.ts";
 
 export interface Answer {
@@ -57,13 +58,10 @@ function rowsOf(value: Readonly<Record<string, unknown>>): unknown[] | null {
   if (Array.isArray(value.snapshot)) return value.snapshot.length > ROWS_MAX ? value.snapshot : [...value.snapshot];
   // Some agents send an empty string for no rows.
   if (value.snapshot === "") return [];
-  return isObject(value.columns) ? [value.columns] : null;
+  return isRecord(value.columns) ? [value.columns] : null;
 }
 
 const exactly = (raw: string) => parseExactly(raw, { start: 0, end: raw.length }) as ResultLine["value"];
-
-const isObject = (value: unknown): value is Record<string, unknown> =>
-  typeof value === "object" && value !== null && !Array.isArray(value);
 
 /** A number, or numeric text from old agents; otherwise the minimum. */
 function timeOf(value: unknown): number {
@@ -73,7 +71,7 @@ function timeOf(value: unknown): number {
 
 /** All cells as text; no element if the row is not an object. */
 function asText(row: unknown): Record<string, string>[] {
-  if (!isObject(row)) return [];
+  if (!isRecord(row)) return [];
   const cells = Object.entries(row)
     .slice(0, COLUMNS_MAX)
     .map(([column, cell]): [string, string] => [column, cellText(cell) ?? ""]);

@@ -1,6 +1,8 @@
 // Renders queries for the API. Rows of other tables are read once for all queries of a reply.
+
 import type { Query } from "../../api/queries.ts";
 import type { Context } from "../core/context.ts";
+import { byId } from "../core/maps.ts";
 import { labelNames } from "../labels/scope.ts";
 import { oneOf } from "../store/query.ts";
 import type { QueryRow } from "./access.ts";
@@ -22,7 +24,7 @@ export async function queriesOnWire({ store }: Pick<Context, "store">, rows: rea
     labelsOfQueries(store, ids),
     packsOfQueries(store, ids),
   ]);
-  const authorsById = new Map(authors.map((author) => [author.id, author]));
+  const authorsById = byId(authors);
   return rows.map((row) => {
     const author = row.author_id === null ? undefined : authorsById.get(row.author_id);
     return {

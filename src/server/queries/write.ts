@@ -1,8 +1,10 @@
 // Bulk writes of queries and their labels, in the caller's transaction, which must hold the queries lock.
+
 import { admitKeptSql } from "../carves/admit.ts";
 import { parts } from "../core/concurrency/parts.ts";
 import type { Context } from "../core/context.ts";
 import { checkLicenseRuns } from "../core/http/tier.ts";
+import { byId } from "../core/maps.ts";
 import { oneOf } from "../store/query.ts";
 import type { QueryRow } from "./access.ts";
 import { outdatesReport, type QueryColumns } from "./rules.ts";
@@ -91,7 +93,7 @@ async function updatePart(ctx: Context, changes: readonly QueryChange[]): Promis
   await store.queries.updateEach(
     changes.map(({ before, set }) => ({ id: before.id, ...columnsAfter(before, set), updated_at: now })),
   );
-  const rows = new Map((await store.queries.getMany(ids)).map((row) => [row.id, row]));
+  const rows = byId(await store.queries.getMany(ids));
   return ids.map((id) => rows.get(id)!);
 }
 

@@ -2,6 +2,7 @@ import type { z } from "zod";
 import type { AvailableTeam, User } from "../../api/users.ts";
 import type { Context } from "../core/context.ts";
 import { isPremium, type Viewer } from "../core/context.ts";
+import { byId } from "../core/maps.ts";
 import type { UserRow } from "../sessions/viewer.ts";
 import { everything, oneOf } from "../store/query.ts";
 import { seesRole } from "./access.ts";
@@ -15,7 +16,7 @@ export async function viewUsers({ store, user: viewer }: Context, rows: readonly
     ),
   });
   const teams = await store.teams.getMany([...new Set(memberships.map(({ team_id }) => team_id))]);
-  const teamOf = new Map(teams.map((team) => [team.id, team]));
+  const teamOf = byId(teams);
   const teamsOf = new Map<number, User["teams"]>();
   for (const { user_id, team_id, role } of memberships) {
     const team = teamOf.get(team_id);

@@ -1,4 +1,5 @@
 // Parses distributed write bodies leniently: agents of all versions send them, and resend them until accepted.
+
 import { setImmediate as breathe } from "node:timers/promises";
 import {
   BadJson,
@@ -33,6 +34,7 @@ import {
   rowsOf,
   text,
 } from "../../agent-protocol/rows.ts";
+import { isRecord } from "../../core/record.ts";
 import type { DetailQueries } from "../inventory/detail-queries.ts";
 import { parseSparing, UnreadRows } from "./unread-rows.ts";
 
@@ -72,15 +74,12 @@ const ROWS_PER_PART = 2_000;
 
 type Asked = Pick<DetailQueries, "byName">;
 
-const isObject = (value: unknown): value is Record<string, unknown> =>
-  typeof value === "object" && value !== null && !Array.isArray(value);
-
 /** The members of the body. Throws `BadJson` if it is not a JSON object. */
 export async function parseWrite(body: string, { byName }: Asked): Promise<Record<string, unknown>> {
   if (body.length <= WHOLE_MAX) {
     const whole = { start: 0, end: body.length };
     const value = parseSparing(body, (name) => byName.get(name)?.isLarge === true) ?? parseSpan(body, whole);
-    if (!isObject(value)) throw new BadJson("not an object");
+    if (!isRecord(value)) throw new BadJson("not an object");
     return hasWide(value.queries) ? (parseExactly(body, whole) as Record<string, unknown>) : value;
   }
   const parts: Record<string, unknown> = {};
@@ -117,14 +116,14 @@ async function rowsAt(body: string, { start }: Span, most: number, exact: boolea
 const keepsAllColumns = (name: string): boolean => name.startsWith(LIVE_PREFIX) || name.startsWith(ADDITIONAL_PREFIX);
 
 const hasWide = (queries: unknown): boolean =>
-  isObject(queries) &&
+  isRecord(queries) &&
   Object.keys(queries).some((name) => keepsAllColumns(name) && rowsOf(queries[name]).some(isWideRow));
 
 const small = (body: string, span: Span): unknown => (span.end - span.start > WHOLE_MAX ? null : parseSpan(body, span));
 
 export function readResults(write: Record<string, unknown>, { byName }: Asked): WriteResults {
-  const queries = isObject(write.queries) ? write.queries : {};
-  const statuses = isObject(write.statuses) ? write.statuses : {};
+  const queries = isRecord(write.queries) ? write.queries : {};
+  const statuses = isRecord(write.statuses) ? write.statuses : {};
   const ok = (name: string) => isOk(Object.hasOwn(statuses, name) ? statuses[name] : undefined);
 
   const details = new Map<string, DetailResult>();
@@ -143,8 +142,8 @@ export function readResults(write: Record<string, unknown>, { byName }: Asked): 
   const additional = new Map<string, readonly Row[]>();
   const policies = new Map<number, boolean | null>();
   const live = new Map<number, LiveAnswer>();
-  const messages = isObject(write.messages) ? write.messages : {};
-  const stats = isObject(write.stats) ? write.stats : {};
+  const messages = isRecord(write.messages) ? write.messages : {};
+  const stats = isRecord(write.stats) ? write.stats : {};
   let labelsReported = false;
   let policiesReported = false;
   let onlyNewPolicies = true;

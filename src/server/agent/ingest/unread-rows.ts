@@ -4,6 +4,7 @@
 import { BadJson, parseSpan } from "../../agent-protocol/json-scan.ts";
 import type { DetailResult, Row } from "../../agent-protocol/rows.ts";
 import { DETAIL_PREFIX, rowsOf } from "../../agent-protocol/rows.ts";
+import { isRecord } from "../../core/record.ts";
 
 /** Shorter results are parsed with the rest. */
 const LARGE = 2048;
@@ -97,9 +98,7 @@ function guessedEnd(body: string, start: number): number {
 function valueIn(text: string): Record<string, unknown> | null {
   try {
     const value = parseSpan(text, { start: 0, end: text.length });
-    return typeof value === "object" && value !== null && !Array.isArray(value)
-      ? (value as Record<string, unknown>)
-      : null;
+    return isRecord(value) ? value : null;
   } catch (error) {
     if (error instanceof BadJson) return null;
     throw error;
