@@ -1,7 +1,7 @@
 // The examples of the commands that serve, simulate agents or work on stored data, run by the built binary.
 import { spawn } from "node:child_process";
 import { mkdirSync } from "node:fs";
-import { copyFile, cp } from "node:fs/promises";
+import { copyFile, cp, mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { beforeAll, describe, expect, it } from "vitest";
 import { cleanEnv, type Served, signIn } from "../../bench/support/serve.ts";
@@ -9,6 +9,7 @@ import { build, newFolder, serve } from "../e2e/support/svc.ts";
 import { commandsOf, root } from "../support/cli.ts";
 import { type Example, examplesOf, needsBinary } from "../support/examples.ts";
 import { freshDatabase } from "../support/postgres.ts";
+import { ACCESS_KEY, BUCKET, startS3 } from "../support/s3-server.ts";
 
 const examples = examplesOf(await commandsOf(true)).filter(({ id }) => needsBinary(id));
 const key = { SVC_SERVER_PRIVATE_KEY: Buffer.alloc(32, 7).toString("base64") };
@@ -44,6 +45,10 @@ function run(argv: readonly string[], cwd: string, env: Record<string, string>, 
 /** Whether the command reads or changes the key file in the server's folder. */
 const usesKeyFile = (id: string) => id === "db:rotate-key" || id === "db:restore";
 const noKey = { SVC_SERVER_PRIVATE_KEY: "" };
+const bucketKeys = {
+  SVC_BLOBS_ACCESS_KEY_ID: ACCESS_KEY.accessKeyId,
+  SVC_BLOBS_SECRET_ACCESS_KEY: ACCESS_KEY.secretAccessKey,
+};
 
 const folders = new Map<boolean, Promise<string>>();
 /** The data of a server that was started once, with a key file or with the key in its environment. */
@@ -59,25 +64,35 @@ function filled(hasKeyFile: boolean): Promise<string> {
   return made;
 }
 
-/** A separate folder, with a filled ./data if the example reads one, and the database that it names. */
+/** A separate folder, with a filled ./data if the example reads one, and the database or bucket that it names. */
 async function world({ id, argv }: Example) {
   const folder = newFolder();
   const named = argv.some((word) => word.startsWith("postgres://"));
   const database = named ? await freshDatabase() : undefined;
+  const bucket = argv.some((word) => word.startsWith("s3://")) ? await startS3() : undefined;
   const words = argv
     .map((word) => (word.startsWith("postgres://") ? (database?.url ?? word) : word))
+    .map((word) => (word.startsWith("s3://") ? `s3://${BUCKET}/svc?endpoint=${bucket?.url}` : word))
     // /var/lib belongs to another user here, and a test has less time and fewer cores than an administrator.
     .map((word) => (word === "/var/lib/svc" ? join(folder, "var") : word))
     .map((word, at) => (argv[at - 1] === "--duration" ? "5s" : argv[at - 1] === "--hosts" ? "20" : word));
   if (id.startsWith("db:") && id !== "db:migrate")
     await cp(await filled(usesKeyFile(id)), join(folder, "data"), { recursive: true });
+  if (bucket) {
+    await mkdir(join(folder, "data", "blobs", "carves", "1"), { recursive: true });
+    await writeFile(join(folder, "data", "blobs", "carves", "1", "0"), "a block");
+  }
   if (id === "db:restore") {
     expect(await run(["db", "backup", "svc-backup.gz", "--data-dir", "data"], folder, noKey)).toMatchObject({
       code: 0,
     });
     await copyFile(join(folder, "data", "server.key"), join(folder, "svc-server.key"));
   }
-  return { folder, words, end: async () => database?.drop() };
+  const end = async () => {
+    await database?.drop();
+    await bucket?.close();
+  };
+  return { folder, words, end };
 }
 
 /** Resolves when the server has this many hosts. */
@@ -91,7 +106,7 @@ describe("the examples in help", () => {
     "$text",
     async (example) => {
       const { folder, words, end } = await world(example);
-      const { code, output } = await run(words, folder, usesKeyFile(example.id) ? noKey : {});
+      const { code, output } = await run(words, folder, { ...bucketKeys, ...(usesKeyFile(example.id) ? noKey : {}) });
       expect(code, output).toBe(0);
       expect(output).not.toBe("");
       await end();
