@@ -312,3 +312,57 @@ describe("tests", () => {
     expect(listed).toEqual([]);
   });
 });
+
+describe("kinds of configuration", () => {
+  const places = ["src/server/configuration/", "src/gitops/", "src/api/configuration.ts", "src/cli/features/gitops-"];
+  const commands = ["apply", "plan", "drift", "export"].map((name) => `src/commands/${name}.ts`);
+  const kinds = Object.entries({
+    config: 0,
+    certificate_authority: 0,
+    label: "labels",
+    team: 0,
+    agent_options: 0,
+    team_settings: 0,
+    enroll_secrets: 0,
+    policy: "policies",
+    query: "queries",
+  });
+  /** As a text, as a key, as the folder of a kind, or in the plural as a list of objects. */
+  const namesOf = (file: string): string[] => {
+    const code = readFileSync(join(root, file), "utf8").replace(/\/\*[\s\S]*?\*\/|\/\/.*/g, "");
+    return kinds
+      .filter(([kind, plural]) =>
+        new RegExp(
+          `"${kind}"|^\\s*${kind}: \\{|kinds/${kind.replaceAll("_", "-")}/${plural ? `|\\b${plural}\\b` : ""}`,
+          "m",
+        ).test(code),
+      )
+      .map(([kind]) => kind);
+  };
+  /** The list of each side, and the contract. */
+  const lists = ["src/api/configuration.ts", "src/gitops/kinds.ts", "src/server/configuration/kinds.ts"];
+  /** Mostly what knows where several kinds stand in files. May only become fewer. */
+  const leftOver = [
+    "src/gitops/desired/current.ts",
+    "src/gitops/desired/desired.ts",
+    "src/gitops/desired/documents.ts",
+    "src/gitops/desired/items.ts",
+    "src/gitops/desired/settings.ts",
+    "src/gitops/export/export.ts",
+    "src/gitops/files/collect.ts",
+    "src/gitops/files/documents.ts",
+    "src/gitops/files/json-schema.ts",
+    "src/gitops/files/says.ts",
+    "src/gitops/files/scope.ts",
+    "src/gitops/schema/items.ts",
+    "src/server/configuration/state.ts",
+  ];
+
+  it("are named, three or more in one file, only by the lists of kinds and by what is left over", () => {
+    const many = files
+      .filter((file) => within(file, ...places, ...commands))
+      .filter((file) => namesOf(file).length >= 3)
+      .sort();
+    expect(many).toEqual([...lists, ...leftOver].sort());
+  });
+});

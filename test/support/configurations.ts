@@ -4,7 +4,8 @@ import { caTypes, isSingle, secretFields } from "../../src/api/ca.ts";
 import { type ConfigurationState, NO_TEAM_NAME, type StateThing } from "../../src/api/configuration.ts";
 import { policyPlatforms } from "../../src/api/policies.ts";
 import { queryLoggings, queryPlatforms } from "../../src/api/queries.ts";
-import { isRecord, type Json } from "../../src/gitops/plan/diff.ts";
+import type { Json } from "../../src/gitops/plan/diff.ts";
+import { isRecord } from "../../src/gitops/plan/values.ts";
 
 type Defaults = ConfigurationState["defaults"];
 type Fields = Record<string, Json>;

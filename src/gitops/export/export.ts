@@ -2,7 +2,8 @@
 import type { z } from "zod";
 import { type CaType, caTypes, isSingle } from "../../api/ca.ts";
 import { type ConfigurationState, NO_TEAM_NAME, type StateThing, type ThingKind } from "../../api/configuration.ts";
-import { isRecord, isSame, type Json, type Owner } from "../plan/diff.ts";
+import { isSame, type Json, type Owner } from "../plan/diff.ts";
+import { isRecord } from "../plan/values.ts";
 import { LabelFile, PolicyFile, QueryFile } from "../schema/items.ts";
 import {
   GlobalControls,

@@ -2,7 +2,8 @@
 import { createHash } from "node:crypto";
 import { Document, isScalar, Scalar, visit } from "yaml";
 import { PER_HOST, reference } from "../files/substitute.ts";
-import { isRecord, isSecretRef, type Json } from "../plan/diff.ts";
+import { isSecretRef, type Json } from "../plan/diff.ts";
+import { isRecord } from "../plan/values.ts";
 
 /** An environment variable that exported files refer to. */
 export interface Variable {

@@ -1,5 +1,7 @@
 // The changes that bring the server to the desired state: a pure comparison by object and field.
 import { type ThingKind, thingKinds } from "../../api/configuration.ts";
+import { inAnyOrder } from "../kinds.ts";
+import { compareTexts, isRecord } from "./values.ts";
 
 export type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json };
 
@@ -71,12 +73,6 @@ export function diff(
   return changes.sort(inOrder);
 }
 
-/** Enroll secrets are compared as a set. */
-function inAnyOrder(kind: ThingKind, value: Json): Json {
-  if (kind !== "enroll_secrets" || !isRecord(value) || !Array.isArray(value.secrets)) return value;
-  return { ...value, secrets: value.secrets.toSorted((a, b) => compareTexts(JSON.stringify(a), JSON.stringify(b))) };
-}
-
 const actions = ["create", "update", "delete"] as const;
 
 /** Sorted by kind in order of dependency, then owner, name and action, so that equal plans read the same. */
@@ -88,8 +84,6 @@ function inOrder(a: Change, b: Change): number {
     actions.indexOf(a.action) - actions.indexOf(b.action)
   );
 }
-
-const compareTexts = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
 
 /** The leaves in which two values differ. Objects are compared key by key, lists as a whole. */
 export function differences(old: Json | undefined, wanted: Json | undefined, path = ""): FieldChange[] {
@@ -118,9 +112,6 @@ export function masked(value: Json): Json {
 
 const own = (value: { readonly [key: string]: Json }, key: string): Json | undefined =>
   Object.hasOwn(value, key) ? value[key] : undefined;
-
-export const isRecord = (value: Json | undefined): value is { readonly [key: string]: Json } =>
-  typeof value === "object" && value !== null && !Array.isArray(value);
 
 /** Equality as JSON values, regardless of the order of keys. */
 export function isSame(a: Json | undefined, b: Json | undefined): boolean {

@@ -7,7 +7,9 @@ import {
   type ThingChange,
   type ThingKind,
 } from "../../api/configuration.ts";
-import { type Change, diff, isRecord, isSecretRef, type Json, keyOf, type Thing } from "./diff.ts";
+import { ofNewTeam } from "../kinds.ts";
+import { type Change, diff, isSecretRef, type Json, keyOf, type Thing } from "./diff.ts";
+import { isRecord } from "./values.ts";
 
 /** All other kinds are part of a scope and are deleted with it. */
 const isDeletable = (kind: ThingKind): boolean => kindShapes[kind].per === "many";
@@ -26,17 +28,15 @@ export function planOf({ things }: Pick<ConfigurationState, "things">, wanted: W
   const leaving = teamsOf(things.filter((thing) => !named.has(thing.name) && wanted.isComplete(thing)));
   const goes = (thing: Thing) =>
     isDeletable(thing.kind) && (wanted.isComplete(thing) || (thing.owner !== null && leaving.has(thing.owner)));
-  return diff([...things, ...fresh.flatMap((name) => ofNewTeam(name))], wanted.things, goes);
+  return diff(
+    [...things, ...fresh.flatMap((owner) => ofNewTeam.map(({ kind, value }) => ({ kind, owner, name: kind, value })))],
+    wanted.things,
+    goes,
+  );
 }
 
 const teamsOf = (things: readonly Pick<Thing, "kind" | "name">[]): Set<string> =>
   new Set(things.filter(({ kind }) => kind === "team").map(({ name }) => name));
-
-/** Kinds that a new team does not have. Its settings exist from the start, but depend on the organization's. */
-const ofNewTeam = (owner: string): Thing[] => [
-  { kind: "agent_options", owner, name: "agent_options", value: null },
-  { kind: "enroll_secrets", owner, name: "enroll_secrets", value: { secrets: [] } },
-];
 
 /** Teams of the server that the files do not name. */
 export const otherTeams = (things: readonly Thing[], wanted: readonly Thing[]): string[] => {

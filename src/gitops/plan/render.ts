@@ -1,8 +1,10 @@
 // Rendering of a plan for people: on a terminal and in a pull request.
 import { createTwoFilesPatch } from "diff";
-import type { ThingKind } from "../../api/configuration.ts";
+import { kindShapes } from "../../api/configuration.ts";
 import { printable, printableLines, visible } from "../../text/printable.ts";
-import { type Change, type FieldChange, isRecord, type Json, masked, type Owner } from "./diff.ts";
+import { kinds } from "../kinds.ts";
+import { type Change, type FieldChange, type Json, masked, type Owner } from "./diff.ts";
+import { isRecord } from "./values.ts";
 
 export interface Paint {
   added(text: string): string;
@@ -13,27 +15,15 @@ export interface Paint {
 const same = (text: string) => text;
 export const unpainted: Paint = { added: same, changed: same, removed: same, faint: same };
 
-const nouns: Readonly<Record<ThingKind, string>> = {
-  config: "settings",
-  certificate_authority: "certificate authority",
-  label: "label",
-  team: "team",
-  agent_options: "agent options",
-  team_settings: "team settings",
-  enroll_secrets: "enroll secrets",
-  policy: "policy",
-  query: "query",
-};
 const signs = { create: "+", update: "~", delete: "-" } as const;
-/** Kinds with one object per scope need no name. */
-const single = new Set<ThingKind>(["agent_options", "team_settings", "enroll_secrets"]);
 
 const owned = (owner: Owner): string =>
   owner === null ? "" : ` (${owner === "No team" ? "no team" : `team ${owner}`})`;
 
+/** Kinds with one object per owner need no name. */
 export const titleOf = ({ kind, owner, name }: Pick<Change, "kind" | "owner" | "name">): string =>
   printable(
-    `${nouns[kind]}${single.has(kind) ? "" : ` ${JSON.stringify(name)}`}${kind === "team" ? "" : owned(owner)}`,
+    `${kinds[kind].noun}${kindShapes[kind].per === "one" ? "" : ` ${JSON.stringify(name)}`}${kind === "team" ? "" : owned(owner)}`,
   );
 
 export interface Summary {
