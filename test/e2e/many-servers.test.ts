@@ -41,18 +41,18 @@ const start = (port?: number, args: readonly string[] = []): Promise<Served> =>
     ...(port === undefined ? {} : { port }),
   });
 
-/** The database sessions of the job leader. */
+/** The database sessions of the server that sends deliveries. */
 async function leaders(): Promise<number[]> {
   const { rows } = await client.query<{ pid: number }>(
     `SELECT pid FROM pg_locks WHERE locktype = 'advisory' AND granted AND objsubid = 1
        AND database = (SELECT oid FROM pg_database WHERE datname = current_database())
        AND ((classid::bigint << 32) | objid::bigint) = $1`,
-    [lockNumber("lead jobs")],
+    [lockNumber("lead outbox")],
   );
   return rows.map(({ pid }) => pid);
 }
 
-it("act as one service: changes on one are known to the other, one leads the jobs, and another replaces it after a crash", async () => {
+it("act as one service: changes on one are known to the other, one sends deliveries, and others take over its work after a crash", async () => {
   const servers = [await start(), await start()];
   const [a, b] = servers as [Served, Served];
   const call = await withSecret(a);
@@ -79,6 +79,16 @@ it("act as one service: changes on one are known to the other, one leads the job
   await expect.poll(leaders).toHaveLength(1);
   expect(await leaders()).not.toEqual([first]);
   expect((await agentCall(again, "config", { node_key: newer })).body).not.toHaveProperty("error");
+  const last = await signIn(again);
+  await last("POST", "/trigger?name=session_cleanup");
+  const cleanup = async () => {
+    const { jobs } = await last<{ jobs: { name: string; running: boolean; finished_at: string | null }[] }>(
+      "GET",
+      "/jobs",
+    );
+    return jobs.find(({ name }) => name === "session_cleanup");
+  };
+  await expect.poll(cleanup).toMatchObject({ running: false, finished_at: expect.any(String) });
   expect(await again.stop()).toBe(0);
 });
 

@@ -1,4 +1,4 @@
-// Every job runs on request, whichever server receives the request and whichever leads the jobs.
+// Every job runs on request, whichever server receives the request and whichever runs the jobs.
 import type { Caller } from "../../../bench/support/serve.ts";
 import { until } from "../support/check.ts";
 import { inAll } from "./figures.ts";
