@@ -35,6 +35,7 @@ const environment: HelpTopic["rows"] = [
   ["SVC_APPLY_ALLOW_UNKNOWN_KEYS", "true: unknown nested keys in files are warnings instead of errors."],
   ["SVC_DATA_DIR", "Data directory for `serve` and `db`: --data-dir."],
   ["SVC_DATABASE_URL", "Postgres database for `serve` and `db`: --database-url."],
+  ["SVC_BLOBS_URL", "Bucket of uploaded files for `serve` and `db`: --blobs-url."],
   ["SVC_LICENSE_PUBLIC_KEY", "Public key (PEM) to verify license keys with, for `license verify` and `serve`."],
   ["SVC_LICENSE_PRIVATE_KEY", "Private key (PEM) to sign license keys with, for `license issue`."],
   ["SVC_CONFIG", "File with settings for `serve`. Each setting also has its own variable: see `svc serve --help`."],
