@@ -1,16 +1,10 @@
 // Requests by one user that another user has to approve: wipes and bulk deletes, if the server requires it.
 import { z } from "zod";
 import { endpoint } from "./endpoint.ts";
-import { Id, IdParam, Meta, paging, Timestamp } from "./fields.ts";
+import { Id, IdParam, Meta, Person, paging, Timestamp } from "./fields.ts";
 
 export const approvalActions = ["delete_hosts", "wipe_host"] as const;
 export const approvalStates = ["pending", "approved", "denied", "expired", "done", "failed"] as const;
-
-const Person = z.object({
-  id: Id.nullable().meta({ description: "null: the user was deleted" }),
-  name: z.string(),
-  email: z.string(),
-});
 
 export const Approval = z.object({
   id: Id,

@@ -63,6 +63,13 @@ export const nullsRefused = z.registry<Record<string, never>>();
 
 export const Timestamp = z.iso.datetime().meta({ description: "ISO 8601, UTC" });
 
+/** A user as it was at the time; its name and address are kept after a deletion. */
+export const Person = z.object({
+  id: Id.nullable().meta({ description: "null: the user was deleted" }),
+  name: z.string(),
+  email: z.string(),
+});
+
 const decimal = /^-?\d{1,15}$/;
 const asText = z.union([z.string(), z.number()]).transform(String);
 

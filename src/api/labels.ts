@@ -68,13 +68,8 @@ export const LabelChanges = z.object({
 export type LabelChanges = z.output<typeof LabelChanges>;
 
 export const LabelSpec = z.object({
+  ...Label.omit({ created_at: true, updated_at: true }).shape,
   id: Id.optional(),
-  name: z.string(),
-  description: z.string(),
-  query: z.string(),
-  platform: z.string(),
-  label_type: z.enum(["builtin", "regular"]),
-  label_membership_type: z.enum(["dynamic", "manual", "host_vitals"]),
   hosts: z.array(z.union([z.string(), Id])).optional(),
   criteria: LabelCriteria.optional(),
 });

@@ -1,7 +1,7 @@
 // Work that requests have left behind and the servers are doing, such as the delete of many hosts.
 import { z } from "zod";
 import { endpoint } from "./endpoint.ts";
-import { Id, IdParam, Meta, paging, Timestamp } from "./fields.ts";
+import { Id, IdParam, Meta, Person, paging, Timestamp } from "./fields.ts";
 
 export const taskStates = ["queued", "running", "done", "failed", "cancelled"] as const;
 
@@ -10,14 +10,7 @@ export const Task = z.object({
   created_at: Timestamp,
   kind: z.string().meta({ description: "what it does, such as delete_hosts" }),
   state: z.enum(taskStates),
-  requested_by: z
-    .object({
-      id: Id.nullable().meta({ description: "null: the user was deleted" }),
-      name: z.string(),
-      email: z.string(),
-    })
-    .nullable()
-    .meta({ description: "null: the server itself" }),
+  requested_by: Person.nullable().meta({ description: "null: the server itself" }),
   progress: z.int().meta({ description: "how many of `total` units are done" }),
   total: z.int(),
   cancel_requested: z.boolean().meta({ description: "it ends before its next step" }),

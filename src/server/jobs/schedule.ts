@@ -2,6 +2,7 @@
 // them run it. Jobs run side by side, so a long one delays no other. The time of each run is stored, so that a restart
 // repeats nothing.
 
+import { once } from "node:events";
 import { channels } from "../core/channels.ts";
 import { minutes, seconds } from "../core/clock.ts";
 import { heldBy, isAlone, isFree, isHeld, newLease, noLease, whileHeld } from "../core/concurrency/lease.ts";
@@ -142,10 +143,7 @@ export async function runSchedule(services: Services, jobs: readonly Job[], sign
   const timer = setInterval(look, LOOK_EVERY);
   timer.unref();
   look();
-  await new Promise<void>((resolve) => {
-    if (signal.aborted) resolve();
-    else signal.addEventListener("abort", () => resolve(), { once: true });
-  });
+  if (!signal.aborted) await once(signal, "abort");
   clearInterval(timer);
   await unlisten();
   await Promise.all(running);

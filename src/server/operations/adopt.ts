@@ -1,7 +1,7 @@
 // Adds operations that were requested of earlier versions of the server.
-import { createHash } from "node:crypto";
 import type { Context } from "../core/context.ts";
 import type { InsertOf } from "../store/table.ts";
+import { keepContents } from "./contents.ts";
 import type { operations } from "./tables.ts";
 
 export interface EarlierOperation {
@@ -13,14 +13,11 @@ export async function adoptOperations(
   { store, clock }: Pick<Context, "store" | "clock">,
   earlier: readonly EarlierOperation[],
 ): Promise<void> {
-  const contents = [...new Set(earlier.map(({ content }) => content))].map((content) => ({
-    digest: createHash("sha256").update(content).digest("hex"),
-    content,
-    used_at: clock.iso(),
-  }));
-  const rows = await store.operationContents.upsert(contents, { on: ["digest"], returning: ["id"] });
-  const idOf = new Map(contents.map(({ content }, i) => [content, rows[i]!.id]));
+  const ids = await keepContents(
+    { store, clock },
+    earlier.map(({ content }) => content),
+  );
   await store.operations.insertMany(
-    earlier.map(({ operation, content }) => ({ ...operation, content_id: idOf.get(content)! })),
+    earlier.map(({ operation, content }) => ({ ...operation, content_id: ids.get(content)! })),
   );
 }

@@ -1,7 +1,8 @@
 import { minutes } from "../core/clock.ts";
 import { serviceContext } from "../core/context.ts";
 import type { Job } from "../core/job.ts";
-import { forgetContents, settleOverdue } from "./queue.ts";
+import { forgetContents } from "./contents.ts";
+import { settleOverdue } from "./queue.ts";
 
 /** Operations that hosts have not answered in time, and contents that no operation needs any more. */
 export const operationsJob: Job = {

@@ -1,13 +1,13 @@
 // The queue of a host: what is asked of it, in which order, and how an operation ends.
-import { createHash } from "node:crypto";
 import { channels, hostsPayload } from "../core/channels.ts";
-import { days, isoAt, minutes, seconds } from "../core/clock.ts";
+import { isoAt, minutes, seconds } from "../core/clock.ts";
 import { type Context, service, within } from "../core/context.ts";
 import { notFound } from "../core/errors.ts";
 import type { ServerTx } from "../core/tables.ts";
-import { and, eq, exists, lte, not, oneOf, type Predicate } from "../store/query.ts";
+import { and, eq, lte, oneOf, type Predicate } from "../store/query.ts";
+import { keepContents } from "./contents.ts";
 import { type Ending, type Inside, kindOf, type Operation, type OperationKind } from "./kind.ts";
-import { type OperationResult, operations } from "./tables.ts";
+import type { OperationResult } from "./tables.ts";
 
 /** Lock that serializes changes of one host's operations. */
 export const operationLock = (hostId: number) => ({ lock: `operations-${hostId}` });
@@ -16,8 +16,6 @@ export const isOpen: Predicate = oneOf("state", ["queued", "sent"]);
 
 /** Beyond the time that the host has: its answer may be on its way, or the host may have restarted. */
 const GRACE = minutes(60);
-/** A content that nothing refers to is deleted after this time. */
-const CONTENT_KEPT_FOR = days(1);
 /** Maximum stored output (characters). The end is kept, since it usually contains the error. */
 const OUTPUT_MAX = 10_000;
 
@@ -32,13 +30,7 @@ export interface Asked {
 export async function addOperations(inside: Context, kind: OperationKind, asked: Asked): Promise<Operation[]> {
   const { store, clock, random, user } = inside;
   const now = clock.iso();
-  const digest = createHash("sha256").update(asked.content).digest("hex");
-  // Setting the time also locks the row: it cannot be deleted as unused before this transaction has ended.
-  const [content] = await store.operationContents.upsert([{ digest, content: asked.content, used_at: now }], {
-    on: ["digest"],
-    set: ["used_at"],
-    returning: ["id"],
-  });
+  const content_id = (await keepContents(inside, [asked.content])).get(asked.content)!;
   const added = await store.operations.insertMany(
     asked.hostIds.map((host_id) => ({
       created_at: now,
@@ -47,7 +39,7 @@ export async function addOperations(inside: Context, kind: OperationKind, asked:
       kind: kind.name,
       priority: kind.priority,
       user_id: user.kind === "user" ? user.id : null,
-      content_id: content!.id,
+      content_id,
       timeout: asked.timeout,
       sent_at: null,
       due_at: null,
@@ -160,9 +152,4 @@ export async function settleOverdue(ctx: Context, signal: AbortSignal): Promise<
     }, operationLock(host_id));
   }
   return settled;
-}
-
-export async function forgetContents({ store, clock }: Pick<Context, "store" | "clock">): Promise<number> {
-  const unused = and(lte("used_at", isoAt(clock.now() - CONTENT_KEPT_FOR)), not(exists(operations, "content_id")));
-  return store.operationContents.delete(unused);
 }

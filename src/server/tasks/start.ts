@@ -1,6 +1,6 @@
 // Runs the tasks that no server runs: new ones, ones to be tried again, and those of servers that have stopped.
 import { channels } from "../core/channels.ts";
-import { days, isoAt, seconds } from "../core/clock.ts";
+import { seconds } from "../core/clock.ts";
 import { isAlone, isFree, newLease, noLease } from "../core/concurrency/lease.ts";
 import { type Services, serviceContext } from "../core/context.ts";
 import { and, eq, isNull, lte, not, oneOf, or } from "../store/query.ts";
@@ -13,8 +13,6 @@ const LOOK_EVERY = seconds(5);
 const AT_ONCE = 6;
 /** Of one kind, so that many long ones do not delay other kinds. */
 const AT_ONCE_OF_KIND = 2;
-/** How long a task can be read after its end. The activity feed keeps a record beyond that. */
-const KEPT_FOR = days(30);
 
 // biome-ignore lint/suspicious/noExplicitAny: kinds with any payload; each reads only what it has written
 export type AnyTaskKind = TaskKind<any>;
@@ -99,9 +97,4 @@ export async function startTasks(
       await Promise.all(running.keys());
     },
   };
-}
-
-/** Deletes tasks that ended long ago. */
-export async function forgetTasks({ store, clock }: Pick<Services, "store" | "clock">): Promise<number> {
-  return store.tasks.delete(lte("finished_at", isoAt(clock.now() - KEPT_FOR)));
 }

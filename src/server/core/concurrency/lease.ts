@@ -6,6 +6,7 @@ import { isoAt, minutes } from "../clock.ts";
 import type { Services } from "../context.ts";
 
 export const LEASE = minutes(1);
+const RENEW_EVERY = LEASE / 4;
 
 /** Columns of a table whose rows are leased. */
 export const leaseColumns = {
@@ -69,7 +70,8 @@ export async function whileHeld<T>(
   let renewedAt = performance.now();
   let renewing = false;
   const timer = setInterval(() => {
-    if (performance.now() - renewedAt > LEASE) lost.abort(new LeaseLost());
+    // Before the lease ends and another server can begin.
+    if (performance.now() - renewedAt > LEASE - RENEW_EVERY) lost.abort(new LeaseLost());
     if (renewing || signal.aborted) return;
     renewing = true;
     const began = performance.now();
@@ -83,7 +85,7 @@ export async function whileHeld<T>(
       .finally(() => {
         renewing = false;
       });
-  }, LEASE / 4);
+  }, RENEW_EVERY);
   timer.unref();
   try {
     return await work(signal);
