@@ -1,7 +1,7 @@
 // What plans and drift know about each kind of configuration.
 import { isSingle } from "../api/ca.ts";
 import type { ThingKind } from "../api/configuration.ts";
-import { anyOf, changedPaths, type Details, isOfTeam, namesItem, settingTypes, tellsPath } from "./plan/activities.ts";
+import { anyOf, changedPaths, coversPath, type Details, isOfTeam, namesItem, settingTypes } from "./plan/activities.ts";
 import type { Change, Json } from "./plan/diff.ts";
 import { compareTexts, isRecord } from "./plan/values.ts";
 
@@ -15,7 +15,7 @@ export interface Kind {
   /** The types of activities that can explain a change. */
   typesOf(change: Change): readonly string[];
   /** Whether an activity of one of these types is about the changed object and fields. */
-  isAbout(told: Details, type: string, change: Change): boolean;
+  isAbout(details: Details, type: string, change: Change): boolean;
 }
 
 /** Whether the webhook covers a policy is stored in the settings of its team. */
@@ -25,46 +25,46 @@ export const kinds: Readonly<Record<ThingKind, Kind>> = {
   config: {
     noun: "settings",
     typesOf: ({ name }) => ["edited_config", ...settingTypes(name)],
-    isAbout: (told, type, { name, fields }) => {
+    isAbout: (details, type, { name, fields }) => {
       const paths = fields.map(({ path }) => (path === "" ? name : `${name}.${path}`));
-      return isOfTeam(told, null) && tellsPath(told, type, paths);
+      return isOfTeam(details, null) && coversPath(details, type, paths);
     },
   },
   certificate_authority: {
     noun: "certificate authority",
     typesOf: ({ name }) => anyOf(name.split("/")[0]!).map((type) => type.replace("created_", "added_")),
-    isAbout: (told, _, { name }) => {
+    isAbout: (details, _, { name }) => {
       const [type, own] = name.split("/") as [Parameters<typeof isSingle>[0], string];
-      return isSingle(type) || told.name === own;
+      return isSingle(type) || details.name === own;
     },
   },
   label: {
     noun: "label",
     typesOf: () => [...anyOf("label"), "edited_host_labels"],
-    isAbout: (told, type, { name, fields }) =>
+    isAbout: (details, type, { name, fields }) =>
       type === "edited_host_labels"
         ? fields.some(({ path }) => path === "hosts") &&
-          [told.added, told.removed].some((names) => Array.isArray(names) && names.includes(name))
-        : told.label_name === name,
+          [details.added, details.removed].some((names) => Array.isArray(names) && names.includes(name))
+        : details.label_name === name,
   },
   team: {
     noun: "team",
     typesOf: () => anyOf("team"),
-    isAbout: (told, type, { name }) =>
-      told.team_name === name && (type !== "edited_team" || changedPaths(told).includes("description")),
+    isAbout: (details, type, { name }) =>
+      details.team_name === name && (type !== "edited_team" || changedPaths(details).includes("description")),
   },
   agent_options: {
     noun: "agent options",
     ofNewTeam: null,
     typesOf: () => ["edited_agent_options"],
-    isAbout: (told, _, { owner }) => isOfTeam(told, owner),
+    isAbout: (details, _, { owner }) => isOfTeam(details, owner),
   },
   team_settings: {
     noun: "team settings",
     typesOf: () => ["edited_team", ...["mdm", "integrations"].flatMap(settingTypes)],
-    isAbout: (told, type, { owner, fields }) => {
+    isAbout: (details, type, { owner, fields }) => {
       const paths = fields.map(({ path }) => path);
-      return isOfTeam(told, owner) && tellsPath(told, type, paths);
+      return isOfTeam(details, owner) && coversPath(details, type, paths);
     },
   },
   enroll_secrets: {
@@ -72,29 +72,29 @@ export const kinds: Readonly<Record<ThingKind, Kind>> = {
     ofNewTeam: { secrets: [] },
     unordered: "secrets",
     typesOf: () => ["edited_enroll_secrets"],
-    isAbout: (told, _, { owner }) => isOfTeam(told, owner),
+    isAbout: (details, _, { owner }) => isOfTeam(details, owner),
   },
   policy: {
     noun: "policy",
     typesOf: () => [...anyOf("policy"), "applied_spec_policy", "edited_config", "edited_team"],
-    isAbout: (told, type, { name, owner, fields }) => {
+    isAbout: (details, type, { name, owner, fields }) => {
       if (type === "edited_config" || type === "edited_team")
         return (
-          (type === "edited_team" ? told.team_name === owner : owner === null) &&
+          (type === "edited_team" ? details.team_name === owner : owner === null) &&
           fields.some(({ path }) => path === "webhooks_and_tickets_enabled") &&
-          tellsPath(told, type, [WEBHOOK_OF_POLICIES])
+          coversPath(details, type, [WEBHOOK_OF_POLICIES])
         );
-      if (type === "applied_spec_policy") return namesItem(told.policies, name, owner);
-      return told.policy_name === name && isOfTeam(told, owner);
+      if (type === "applied_spec_policy") return namesItem(details.policies, name, owner);
+      return details.policy_name === name && isOfTeam(details, owner);
     },
   },
   query: {
     noun: "query",
     typesOf: () => [...anyOf("saved_query"), "applied_spec_saved_query"],
-    isAbout: (told, type, { name, owner }) =>
+    isAbout: (details, type, { name, owner }) =>
       type === "applied_spec_saved_query"
-        ? namesItem(told.specs, name, owner)
-        : told.query_name === name && isOfTeam(told, owner),
+        ? namesItem(details.specs, name, owner)
+        : details.query_name === name && isOfTeam(details, owner),
   },
 };
 

@@ -6,7 +6,7 @@ import { isRecord } from "./values.ts";
 export type Details = { readonly [key: string]: Json };
 
 /** Fields that an activity of this type covers without naming them. */
-const toldOf: Readonly<Record<string, string>> = {
+const pathOfType: Readonly<Record<string, string>> = {
   edited_macos_min_version: "mdm.macos_updates",
   edited_ios_min_version: "mdm.ios_updates",
   edited_ipados_min_version: "mdm.ipados_updates",
@@ -34,11 +34,11 @@ const toldOf: Readonly<Record<string, string>> = {
   disabled_conditional_access_automations: "integrations.conditional_access_enabled",
 };
 /** Whether the type means a field of settings, although it may begin with `deleted_`. */
-export const isOfField = (type: string): boolean => type in toldOf;
+export const isOfField = (type: string): boolean => type in pathOfType;
 
 export const anyOf = (what: string): string[] => [`created_${what}`, `edited_${what}`, `deleted_${what}`];
 export const settingTypes = (section: string): string[] =>
-  Object.keys(toldOf).filter((type) => isWithin(toldOf[type]!, section));
+  Object.keys(pathOfType).filter((type) => isWithin(pathOfType[type]!, section));
 
 /** Team ids in details: absent or -1 is global, 0 means hosts without a team. */
 export function isOfTeam({ team_id, team_name }: Details, owner: string | null): boolean {
@@ -55,8 +55,8 @@ export const changedPaths = ({ changes }: Details): string[] =>
     ? changes.flatMap((one) => (isRecord(one) && typeof one.path === "string" ? [one.path] : []))
     : [];
 
-export function tellsPath(told: Details, type: string, paths: readonly string[]): boolean {
-  const of = toldOf[type] === undefined ? changedPaths(told) : [toldOf[type]];
+export function coversPath(details: Details, type: string, paths: readonly string[]): boolean {
+  const of = pathOfType[type] === undefined ? changedPaths(details) : [pathOfType[type]];
   return of.some((one) => paths.some((path) => isWithin(one, path) || isWithin(path, one)));
 }
 

@@ -62,18 +62,18 @@ interface Asking {
 }
 
 async function write(ctx: Context, { request, changes, texts, asked, pins, key }: Asking): Promise<Work> {
-  const { held, rows } = await readAllRows(ctx);
+  const { shared, rows } = await readAllRows(ctx);
   const current = new Map<string, Thing>();
-  for await (const thing of inTurns(thingsOf(held, rows))) current.set(keyOf(thing), thing);
+  for await (const thing of inTurns(thingsOf(shared, rows))) current.set(keyOf(thing), thing);
   const teamChanges = changes.filter(({ kind }) => kind === "team");
   const namesOf = (wanted: Given["action"]) =>
     new Set(teamChanges.filter(({ action }) => action === wanted).map(({ name }) => name));
   const work: Work = {
     ctx,
-    held,
+    shared,
     current,
     texts,
-    teams: new Map(held.teams.map((team) => [team.name, team])),
+    teams: new Map(shared.teams.map((team) => [team.name, team])),
     leaving: namesOf("delete"),
     applied: { create: 0, update: 0, delete: 0 },
     later: [],

@@ -3,7 +3,7 @@ import type { Action } from "../../api/access.ts";
 import type { ThingKind } from "../../api/configuration.ts";
 import type { Context } from "../core/context.ts";
 import type { Given, Step } from "./changes.ts";
-import type { Held } from "./held.ts";
+import type { SharedRows } from "./shared-rows.ts";
 import type { Json, Texts, Thing } from "./values.ts";
 import type { Work } from "./work.ts";
 
@@ -34,10 +34,10 @@ export interface Kind<Rows = unknown, Wanted = unknown, Prepared = unknown> {
   action(given: Given): Action;
   /** Another kind that parses and writes this change together with its own. */
   writtenWith?(given: Given): ThingKind | null;
-  /** Rows that the caller may write, besides those of `Held`. Runs in the transaction. */
-  load(ctx: Context, held: Held): Promise<Rows>;
+  /** Rows that the caller may write, besides those of `SharedRows`. Runs in the transaction. */
+  load(ctx: Context, shared: SharedRows): Promise<Rows>;
   /** The current objects. A generator builds each of them only when it is used. */
-  things(rows: Rows, held: Held): Iterable<Thing>;
+  things(rows: Rows, shared: SharedRows): Iterable<Thing>;
   /** Reorders what has no order, so that the order in a reply does not depend on secret texts. */
   inReply?(value: Json): Json;
   /** Parses a value, without the store. 422 for a violated rule. */

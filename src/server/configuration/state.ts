@@ -6,18 +6,18 @@ import { inTurns } from "../core/concurrency/parts.ts";
 import { type Context, isPremium, within } from "../core/context.ts";
 import { hostsByName } from "../labels/members.ts";
 import { nameHosts } from "../labels/spec.ts";
-import { type Held, type HostName, readHeld } from "./held.ts";
 import type { Kind } from "./kind.ts";
 import { configDefaults } from "./kinds/config/value.ts";
 import { noTeamDefaults, teamSettingsDefaults } from "./kinds/team-settings/value.ts";
 import { kindOf, kinds } from "./kinds.ts";
+import { type HostName, readSharedRows, type SharedRows } from "./shared-rows.ts";
 import { type Refs, revisionKey, revisionOf, shown, type Thing } from "./values.ts";
 
 type Body = z.output<(typeof configurationApi)["state"]["body"]>;
 
 export async function configurationState(ctx: Context, body: Body): Promise<ConfigurationState> {
   const key = await revisionKey(ctx);
-  const { held, rows, hosts } = await ctx.store.tx(
+  const { shared, rows, hosts } = await ctx.store.tx(
     async (store) => {
       const inside = within(ctx, store);
       return { ...(await readAllRows(inside)), hosts: await hostsOf(inside, body.hosts ?? []) };
@@ -26,10 +26,10 @@ export async function configurationState(ctx: Context, body: Body): Promise<Conf
   );
   const refs: Refs = new Map(Object.entries(body.secrets ?? {}).map(([ref, text]) => [text, ref]));
   const things: ConfigurationState["things"] = [];
-  for await (const thing of inTurns(thingsOf(held, rows))) {
+  for await (const thing of inTurns(thingsOf(shared, rows))) {
     const { value, ...called } = thing;
-    const told = shown(value, refs);
-    things.push({ ...called, value: kindOf(thing).inReply?.(told) ?? told, revision: revisionOf(key, thing) });
+    const masked = shown(value, refs);
+    things.push({ ...called, value: kindOf(thing).inReply?.(masked) ?? masked, revision: revisionOf(key, thing) });
   }
   return {
     things,
@@ -39,30 +39,30 @@ export async function configurationState(ctx: Context, body: Body): Promise<Conf
       no_team_settings: shown(noTeamDefaults, refs),
       agent_options: shown(sections.agent_options.defaults, refs),
     },
-    builtin_labels: namesOf(held, "builtin"),
-    labels: namesOf(held, "regular"),
+    builtin_labels: namesOf(shared, "builtin"),
+    labels: namesOf(shared, "regular"),
     hosts,
     tier: isPremium(ctx) ? "premium" : "free",
   };
 }
 
-const namesOf = ({ labels }: Held, type: "builtin" | "regular"): string[] =>
+const namesOf = ({ labels }: SharedRows, type: "builtin" | "regular"): string[] =>
   labels.filter(({ label_type }) => label_type === type).map(({ name }) => name);
 
 /** The rows of every kind. */
 export type Rows = ReadonlyMap<Kind, unknown>;
 
 /** Call this in a transaction, so that all rows are from the same moment. */
-export async function readAllRows(ctx: Context): Promise<{ held: Held; rows: Rows }> {
-  const held = await readHeld(ctx);
+export async function readAllRows(ctx: Context): Promise<{ shared: SharedRows; rows: Rows }> {
+  const shared = await readSharedRows(ctx);
   const rows = new Map<Kind, unknown>();
-  for (const kind of kinds) rows.set(kind, await kind.load(ctx, held));
-  return { held, rows };
+  for (const kind of kinds) rows.set(kind, await kind.load(ctx, shared));
+  return { shared, rows };
 }
 
 /** A generator, so that each object is built only when it is used. */
-export function* thingsOf(held: Held, rows: Rows): Generator<Thing> {
-  for (const kind of kinds) yield* kind.things(rows.get(kind), held);
+export function* thingsOf(shared: SharedRows, rows: Rows): Generator<Thing> {
+  for (const kind of kinds) yield* kind.things(rows.get(kind), shared);
 }
 
 async function hostsOf(ctx: Context, given: readonly HostName[]): Promise<ConfigurationState["hosts"]> {

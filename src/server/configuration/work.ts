@@ -4,14 +4,14 @@ import type { Context } from "../core/context.ts";
 import type { NamedLabel } from "../labels/scope.ts";
 import type { TeamRow } from "../teams/access.ts";
 import type { Given, Step } from "./changes.ts";
-import type { Held } from "./held.ts";
+import type { SharedRows } from "./shared-rows.ts";
 import { isSame, keyOf, type Texts, type Thing } from "./values.ts";
 
 export interface Work {
   /** The context of the transaction. */
   readonly ctx: Context;
   /** The rows before the apply. */
-  readonly held: Held;
+  readonly shared: SharedRows;
   readonly current: ReadonlyMap<string, Thing>;
   /** The secrets of the request, by their refs. */
   readonly texts: Texts;

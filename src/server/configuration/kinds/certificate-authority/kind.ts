@@ -20,10 +20,10 @@ export const certificateAuthority: Kind<readonly CaRow[], AuthorityWanted, Asked
     const asked = new Map<Given, CaStep>();
     if (steps.length === 0) return asked;
     const rows = await ctx.store.certificateAuthorities.list();
-    const held = new Map(rows.map((row) => [`${row.type}/${row.name}`, row]));
+    const existing = new Map(rows.map((row) => [`${row.type}/${row.name}`, row]));
     for (const step of steps)
       await locating(step, async () => {
-        const one = authorityStep(held.get(step.name), step.wanted);
+        const one = authorityStep(existing.get(step.name), step.wanted);
         if (one.before && sameAs(one.before, one.wanted)) return;
         await checkSteps(ctx, [one]);
         if (!skip) await askSteps(ctx, [one]);

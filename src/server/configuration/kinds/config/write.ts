@@ -7,7 +7,7 @@ import { namingSections, sectionsChanged } from "./value.ts";
 
 export async function writeConfig(work: Work, steps: readonly Step<unknown>[]): Promise<void> {
   if (steps.length === 0) return;
-  const before = work.held.sections!;
+  const before = work.shared.sections!;
   const after = sectionsChanged(work.ctx, before, steps);
   count(
     work,

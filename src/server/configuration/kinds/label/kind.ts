@@ -4,8 +4,8 @@ import { nameHosts } from "../../../labels/spec.ts";
 import type { LabelRow } from "../../../labels/wire.ts";
 import { LABELS_LOCK } from "../../../labels/write.ts";
 import { oneOf } from "../../../store/query.ts";
-import type { HostName } from "../../held.ts";
 import type { Kind } from "../../kind.ts";
+import type { HostName } from "../../shared-rows.ts";
 import { type LabelWanted, labelThings, readLabel } from "./value.ts";
 import { removeNamedLabels, writeLabels } from "./write.ts";
 

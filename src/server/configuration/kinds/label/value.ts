@@ -8,14 +8,14 @@ import { checkSpec } from "../../../labels/spec.ts";
 import type { LabelRow } from "../../../labels/wire.ts";
 import type { LabelColumns } from "../../../labels/write.ts";
 import type { Given } from "../../changes.ts";
-import type { Held, HostName } from "../../held.ts";
 import { parsed } from "../../parse.ts";
+import type { HostName, SharedRows } from "../../shared-rows.ts";
 import type { Thing } from "../../values.ts";
 
 const LabelValue = z.strictObject(GivenLabelSpec.omit({ name: true, label_type: true }).shape);
 
 /** `hosts` are the names of manual labels' hosts; null if the caller may not write labels. */
-export const labelThings = (hosts: ReadonlyMap<number, readonly HostName[]> | null, { labels }: Held): Thing[] =>
+export const labelThings = (hosts: ReadonlyMap<number, readonly HostName[]> | null, { labels }: SharedRows): Thing[] =>
   hosts
     ? labels
         .filter(({ label_type: type }) => type === "regular")

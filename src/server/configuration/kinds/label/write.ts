@@ -18,7 +18,7 @@ export async function writeLabels(work: Work, steps: readonly Step<LabelWanted>[
     steps.flatMap(({ wanted }) => wanted.hosts ?? []),
   );
   const names = await nameHosts(ctx, [...new Set([...found.values()].flatMap((ids) => [...ids]))]);
-  const before = new Map(work.held.labels.map((row) => [row.name, row]));
+  const before = new Map(work.shared.labels.map((row) => [row.name, row]));
   const changed = steps
     .map((step) => {
       const { columns, hosts } = step.wanted;
@@ -50,7 +50,7 @@ export async function writeLabels(work: Work, steps: readonly Step<LabelWanted>[
 export async function removeNamedLabels(work: Work, given: readonly Given[]): Promise<void> {
   if (given.length === 0) return;
   const { store } = work.ctx;
-  const rows = new Map(work.held.labels.map((row) => [row.name, row]));
+  const rows = new Map(work.shared.labels.map((row) => [row.name, row]));
   const named = given.map((one): [LabelRow, Given] => [rows.get(one.name)!, one]);
   const inUse = await checkAllUnused(
     store,

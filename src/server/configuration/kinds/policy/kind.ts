@@ -1,8 +1,8 @@
 import { labelScopes } from "../../../policies/applies.ts";
 import { POLICIES_LOCK } from "../../../policies/counts.ts";
 import { eq } from "../../../store/query.ts";
-import { inPages, mayWriteConfig, ofTier, PAGE } from "../../held.ts";
 import type { Kind } from "../../kind.ts";
+import { inPages, mayWriteConfig, ofTier, PAGE } from "../../shared-rows.ts";
 import { type PolicyRows, type PolicyWanted, policyThings, readPolicy } from "./value.ts";
 import { writePolicies } from "./write.ts";
 

@@ -9,8 +9,8 @@ import type { LabelScope } from "../../../labels/scope.ts";
 import type { PolicyRow } from "../../../policies/applies.ts";
 import { type Columns, checkTier, givenLabels, wholeColumns } from "../../../policies/rules.ts";
 import type { Given } from "../../changes.ts";
-import type { Held } from "../../held.ts";
 import { namesOf, parsed, platformsOf } from "../../parse.ts";
+import type { SharedRows } from "../../shared-rows.ts";
 import type { Thing } from "../../values.ts";
 
 const { name: _name, team: _team, software_title_id: _title, script_id: _script, ...fields } = PolicySpec.shape;
@@ -56,10 +56,10 @@ export interface PolicyRows {
   readonly labels: ReadonlyMap<number, LabelScope>;
 }
 
-export function* policyThings({ policies, labels }: PolicyRows, held: Held): Generator<Thing> {
-  const isReported = reportedPolicies(held);
-  const teams = new Map(held.teams.map(({ id, name }) => [id, name]));
-  const names = new Map(held.labels.map(({ id, name }) => [id, name]));
+export function* policyThings({ policies, labels }: PolicyRows, shared: SharedRows): Generator<Thing> {
+  const isReported = reportedPolicies(shared);
+  const teams = new Map(shared.teams.map(({ id, name }) => [id, name]));
+  const names = new Map(shared.labels.map(({ id, name }) => [id, name]));
   for (const row of policies) {
     const scope = labels.get(row.id);
     yield {
@@ -79,7 +79,7 @@ export const ownerOf = ({ scope, team_id }: PolicyRow, teams: ReadonlyMap<number
   scope === "global" ? null : scope === "no_team" ? NO_TEAM_NAME : teams.get(team_id!)!;
 
 /** Whether the failing-policies webhook or ticket automation of the policy's scope includes it. */
-export function reportedPolicies({ sections, noTeam, teams }: Held): (row: PolicyRow) => boolean {
+export function reportedPolicies({ sections, noTeam, teams }: SharedRows): (row: PolicyRow) => boolean {
   const idsOf = (hooks: { failing_policies_webhook: { policy_ids: readonly number[] } } | undefined) =>
     new Set(hooks?.failing_policies_webhook.policy_ids);
   const global = idsOf(sections?.get("webhook_settings") as WebhookSettings | undefined);

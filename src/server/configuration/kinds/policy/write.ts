@@ -15,10 +15,10 @@ import {
   type PolicyChange,
   updatePolicies,
 } from "../../../policies/write.ts";
+import { briefly } from "../../brief.ts";
 import { locating, type Step } from "../../changes.ts";
 import type { Part } from "../../kind.ts";
 import { platformsOf } from "../../parse.ts";
-import { briefly } from "../../told.ts";
 import { keyOf } from "../../values.ts";
 import { count, creating, differs, labelsByName, updating, type Work } from "../../work.ts";
 import { ownerOf, type PolicyRows, type PolicyWanted, reportedPolicies, wantedPolicyValue } from "./value.ts";
@@ -32,11 +32,11 @@ export async function writePolicies(
   if (steps.length + gone.length === 0) return;
   const { ctx } = work;
   const labels = await labelsByName(ctx);
-  const teams = new Map(work.held.teams.map(({ id, name }) => [id, name]));
-  const held = new Map(
+  const teams = new Map(work.shared.teams.map(({ id, name }) => [id, name]));
+  const shared = new Map(
     existing.policies.map((row) => [keyOf({ kind: KIND, owner: ownerOf(row, teams), name: row.name }), row]),
   );
-  const wasReported = reportedPolicies(work.held);
+  const wasReported = reportedPolicies(work.shared);
   const reported = new Reporting(work);
 
   const fresh: NewPolicy[] = [];
@@ -54,7 +54,7 @@ export async function writePolicies(
   for await (const step of inTurns(updating(steps))) {
     if (!differs(work, step, wantedPolicyValue(step.wanted))) continue;
     changed.push(step);
-    const before = held.get(keyOf(step))!;
+    const before = shared.get(keyOf(step))!;
     const { isReported } = step.wanted;
     if (wasReported(before) !== isReported) reported.say(step.owner, isReported, before.id);
     const change = await locating(step, () => changeOf(existing, before, step.wanted, labels));
@@ -65,7 +65,7 @@ export async function writePolicies(
 
   // Policies of deleted teams are deleted together with the team.
   const leaving = gone.filter(({ owner }) => owner === null || !work.leaving.has(owner));
-  const leavingRows = leaving.map((one) => held.get(keyOf(one))!);
+  const leavingRows = leaving.map((one) => shared.get(keyOf(one))!);
   for (const [i, { owner }] of leaving.entries()) reported.say(owner, false, leavingRows[i]!.id);
   await removePolicies(ctx, leavingRows, ({ team_id }) => (team_id === null ? null : (teams.get(team_id) ?? null)));
   const results = leavingRows.map(({ result_id }) => result_id);
@@ -73,7 +73,7 @@ export async function writePolicies(
 
   await setReported(ctx, reported.all());
   const applied = [...creating(steps), ...changed];
-  if (applied.length > 0) await recordActivity(ctx, "applied_spec_policy", toldOf(applied));
+  if (applied.length > 0) await recordActivity(ctx, "applied_spec_policy", pathOfType(applied));
   await ctx.store.notify(channels.policies, "");
   count(work, [...applied, ...gone]);
 }
@@ -130,7 +130,7 @@ class Reporting {
   }
 }
 
-function toldOf(steps: readonly Step<PolicyWanted>[]) {
+function pathOfType(steps: readonly Step<PolicyWanted>[]) {
   const { some, count: all } = briefly(
     steps,
     ({ owner, wanted }): PolicySpec => {

@@ -1,7 +1,7 @@
 import { QUERIES_LOCK } from "../../../queries/service.ts";
 import { everything, isNull, oneOf } from "../../../store/query.ts";
-import { inPages, mayWriteConfig, ofTier, PAGE } from "../../held.ts";
 import type { Kind } from "../../kind.ts";
+import { inPages, mayWriteConfig, ofTier, PAGE } from "../../shared-rows.ts";
 import { type QueryRows, type QueryWanted, queryThings, readQuery } from "./value.ts";
 import { writeQueries } from "./write.ts";
 

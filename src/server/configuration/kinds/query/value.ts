@@ -7,8 +7,8 @@ import type { QueryRow } from "../../../queries/access.ts";
 import { type QueryColumns, wholeFields } from "../../../queries/rules.ts";
 import { checkLabelTier } from "../../../queries/service.ts";
 import type { Given } from "../../changes.ts";
-import type { Held } from "../../held.ts";
 import { namesOf, parsed, platformsOf } from "../../parse.ts";
+import type { SharedRows } from "../../shared-rows.ts";
 import type { Thing } from "../../values.ts";
 
 const QueryValue = z.strictObject(QueryFields.omit({ name: true }).shape);
@@ -36,9 +36,9 @@ export interface QueryRows {
   readonly labels: ReadonlyMap<number, readonly number[]>;
 }
 
-export function* queryThings({ queries, labels }: QueryRows, held: Held): Generator<Thing> {
-  const teams = new Map(held.teams.map(({ id, name }) => [id, name]));
-  const names = new Map(held.labels.map(({ id, name }) => [id, name]));
+export function* queryThings({ queries, labels }: QueryRows, shared: SharedRows): Generator<Thing> {
+  const teams = new Map(shared.teams.map(({ id, name }) => [id, name]));
+  const names = new Map(shared.labels.map(({ id, name }) => [id, name]));
   for (const row of queries)
     yield {
       kind: "query",

@@ -6,10 +6,10 @@ import { inTurns } from "../../../core/concurrency/parts.ts";
 import { labelsAmong } from "../../../labels/scope.ts";
 import { removeQueries } from "../../../queries/service.ts";
 import { insertQueries, type NewQuery, type QueryChange, updateQueries } from "../../../queries/write.ts";
+import { briefly } from "../../brief.ts";
 import { locating, type Step } from "../../changes.ts";
 import type { Part } from "../../kind.ts";
 import { platformsOf } from "../../parse.ts";
-import { briefly } from "../../told.ts";
 import { keyOf } from "../../values.ts";
 import { count, creating, differs, labelsByName, updating, type Work } from "../../work.ts";
 import { type QueryRows, type QueryWanted, queryValue } from "./value.ts";
@@ -21,8 +21,8 @@ export async function writeQueries(
   if (steps.length + gone.length === 0) return;
   const { ctx } = work;
   const labels = await labelsByName(ctx);
-  const teams = new Map(work.held.teams.map(({ id, name }) => [id, name]));
-  const held = new Map(
+  const teams = new Map(work.shared.teams.map(({ id, name }) => [id, name]));
+  const shared = new Map(
     rows.queries.map((row) => {
       const owner = row.team_id === null ? null : teams.get(row.team_id)!;
       return [keyOf({ kind: "query", owner, name: row.name }), row];
@@ -43,7 +43,7 @@ export async function writeQueries(
   for await (const step of inTurns(updating(steps))) {
     if (!differs(work, step, queryValue(step.wanted.columns, step.wanted.labels))) continue;
     changed.push(step);
-    const before = held.get(keyOf(step))!;
+    const before = shared.get(keyOf(step))!;
     const { platform, ...rest } = step.wanted.columns;
     const samePlatforms = platformsOf(queryPlatforms, platform) === platformsOf(queryPlatforms, before.platform);
     // A different order of the same platforms is no change: the report is kept.
@@ -56,15 +56,15 @@ export async function writeQueries(
   if (leaving.length > 0)
     await removeQueries(
       ctx,
-      leaving.map((one) => held.get(keyOf(one))!),
+      leaving.map((one) => shared.get(keyOf(one))!),
     );
   const applied = [...creating(steps), ...changed];
-  if (applied.length > 0) await recordActivity(ctx, "applied_spec_saved_query", toldOf(applied));
+  if (applied.length > 0) await recordActivity(ctx, "applied_spec_saved_query", pathOfType(applied));
   await ctx.store.notify(channels.queries, "");
   count(work, [...applied, ...gone]);
 }
 
-function toldOf(steps: readonly Step<QueryWanted>[]) {
+function pathOfType(steps: readonly Step<QueryWanted>[]) {
   const { some, count: all } = briefly(
     steps,
     ({ owner, name, wanted }): QuerySpec => ({

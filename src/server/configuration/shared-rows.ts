@@ -12,7 +12,7 @@ import { type NoTeamSettings, noTeamSettings } from "../teams/no-team.ts";
 
 export type HostName = string | number;
 
-export interface Held {
+export interface SharedRows {
   /** Null if the caller may not write the configuration. */
   readonly sections: ReadonlyMap<string, object> | null;
   readonly teams: readonly TeamRow[];
@@ -23,7 +23,7 @@ export interface Held {
 }
 
 /** Call this in a transaction, so that all rows are from the same moment. */
-export async function readHeld(ctx: Context): Promise<Held> {
+export async function readSharedRows(ctx: Context): Promise<SharedRows> {
   const { store } = ctx;
   const hasTeams = isPremium(ctx);
   return {
