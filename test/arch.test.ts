@@ -175,10 +175,19 @@ describe("imports", () => {
   });
 });
 
-/** The folder of a file of the server. The files beside the folders put the features together. */
+/** Folders of the server that are groups of features. */
+const groups = ["mdm", "mdm/apple", "mdm/windows", "mdm/android"];
+/**
+ * The folder of a file of the server; in a group, the folder in the group. The files beside the folders put the
+ * features together.
+ */
 const featureOf = (file: string): string | null => {
-  const [, server, ...rest] = file.split("/");
-  return server === "server" && file.startsWith("src/") ? (rest.length > 1 ? rest[0]! : "src/server/*.ts") : null;
+  if (!file.startsWith("src/server/")) return null;
+  const folders = dirname(file).split("/").slice(2);
+  if (folders.length === 0) return "src/server/*.ts";
+  let depth = 1;
+  while (depth < folders.length && groups.includes(folders.slice(0, depth).join("/"))) depth++;
+  return folders.slice(0, depth).join("/");
 };
 
 /** The strongly connected parts with more than one node, by Tarjan's algorithm. */
