@@ -7,11 +7,11 @@ import { fetchChallenge } from "../../src/server/ca/challenge-webhook.ts";
 import { checkEst, simpleEnroll } from "../../src/server/ca/est.ts";
 import { checkProfile, orderCertificate } from "../../src/server/ca/hosted-ca.ts";
 import { fetchNdesChallenge } from "../../src/server/ca/ndes.ts";
+import { authenticateMessage } from "../../src/server/ca/ntlm.ts";
 import { fetchCertificates } from "../../src/server/ca/scep.ts";
 import { readSigningRequest } from "../../src/server/ca/signing-request.ts";
 import { CaError, type CaProblem } from "../../src/server/ca/upstream.ts";
 import { systemClock } from "../../src/server/core/clock.ts";
-import { authenticateMessage } from "../../src/server/core/pki/ntlm.ts";
 import { systemRandom } from "../../src/server/core/random.ts";
 import { Settings } from "../../src/server/core/settings/settings.ts";
 import {

@@ -2,8 +2,6 @@ import { X509Certificate } from "node:crypto";
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { enroll, fetchCertificates, openScep, poll, recipientOf } from "../../src/server/ca/scep.ts";
-import type { CaError } from "../../src/server/ca/upstream.ts";
 import {
   bareCertificates,
   contentKey,
@@ -12,10 +10,12 @@ import {
   readSignedData,
   signData,
   verifySigned,
-} from "../../src/server/core/pki/cms.ts";
-import { octets, printable } from "../../src/server/core/pki/der.ts";
-import { parseName } from "../../src/server/core/pki/names.ts";
-import { makeRequest, newKey, readCertificate, selfSigned } from "../../src/server/core/pki/x509.ts";
+} from "../../src/pki/cms.ts";
+import { octets, printable } from "../../src/pki/der.ts";
+import { parseName } from "../../src/pki/names.ts";
+import { makeRequest, newKey, readCertificate, selfSigned } from "../../src/pki/x509.ts";
+import { enroll, fetchCertificates, openScep, poll, recipientOf } from "../../src/server/ca/scep.ts";
+import type { CaError } from "../../src/server/ca/upstream.ts";
 import { Settings } from "../../src/server/core/settings/settings.ts";
 import { allowLocal, newDir, OpensslCa, openssl, startFake } from "../support/ca-fakes.ts";
 import { runningOf } from "../support/running.ts";

@@ -3,8 +3,8 @@
 import { Writable } from "node:stream";
 import { pino } from "pino";
 import { describe, expect, it } from "vitest";
+import { parseName } from "../../src/pki/names.ts";
 import { enroll, openScep } from "../../src/server/ca/scep.ts";
-import { parseName } from "../../src/server/core/pki/names.ts";
 import { tokenHash } from "../../src/server/core/random.ts";
 import { Settings } from "../../src/server/core/settings/settings.ts";
 import { type StartOptions, startApp, type TestApp } from "../support/app.ts";

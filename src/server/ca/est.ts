@@ -1,6 +1,6 @@
 // A client for EST (RFC 7030). URLs include the endpoint's prefix.
-import { readCertificates } from "../core/pki/cms.ts";
-import type { Certificate } from "../core/pki/x509.ts";
+import { readCertificates } from "../../pki/cms.ts";
+import type { Certificate } from "../../pki/x509.ts";
 import { type Asking, askCa, CaError, fromBase64, mediaType } from "./upstream.ts";
 
 const PKCS7 = "application/pkcs7-mime";

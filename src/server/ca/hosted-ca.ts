@@ -1,8 +1,8 @@
 // A client for the hosted authority with a REST API: checks a profile, and orders a certificate for a locally
 // generated key.
 import { z } from "zod";
-import type { NameField } from "../core/pki/names.ts";
-import { type Certificate, makeRequest, newKey, pem, readCertificate } from "../core/pki/x509.ts";
+import type { NameField } from "../../pki/names.ts";
+import { type Certificate, makeRequest, newKey, pem, readCertificate } from "../../pki/x509.ts";
 import { type Asking, askCa, CaError } from "./upstream.ts";
 
 export interface HostedCa {

@@ -8,7 +8,7 @@ import {
   negotiateMessage,
   passwordHashOf,
   readChallenge,
-} from "../core/pki/ntlm.ts";
+} from "./ntlm.ts";
 import { CaError, plain } from "./upstream.ts";
 
 export interface Ndes {

@@ -1,9 +1,9 @@
 // POST /certificate_authorities/:id/request_certificate: an EST authority signs a key that the caller generated.
 import { z } from "zod";
 import type { CertificateRequest } from "../../api/ca.ts";
+import { pem } from "../../pki/x509.ts";
 import type { Context } from "../core/context.ts";
 import { badRequest } from "../core/errors.ts";
-import { pem } from "../core/pki/x509.ts";
 import { type Enrolled, simpleEnroll } from "./est.ts";
 import { type CaRow, getCaRow, textIn } from "./rules.ts";
 import { BadRequestPem, readSigningRequest, type SigningRequest } from "./signing-request.ts";

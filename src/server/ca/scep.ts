@@ -9,10 +9,10 @@ import {
   readSignedData,
   signData,
   verifySigned,
-} from "../core/pki/cms.ts";
-import { type Element, octets, octetsOf, printable, sequence, textOf } from "../core/pki/der.ts";
-import type { NameField } from "../core/pki/names.ts";
-import { type Certificate, makeRequest, newKey, readCertificate, selfSigned } from "../core/pki/x509.ts";
+} from "../../pki/cms.ts";
+import { type Element, octets, octetsOf, printable, sequence, textOf } from "../../pki/der.ts";
+import type { NameField } from "../../pki/names.ts";
+import { type Certificate, makeRequest, newKey, readCertificate, selfSigned } from "../../pki/x509.ts";
 import { type Asking, askCa, CaError } from "./upstream.ts";
 
 const attribute = (number: number): string => `2.16.840.1.113733.1.9.${number}`;

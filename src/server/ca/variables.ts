@@ -1,6 +1,7 @@
 // Variables for host values: $SVC_VAR_HOST_UUID, with or without braces.
+
+import { escapeValue, parseName } from "../../pki/names.ts";
 import type { Context } from "../core/context.ts";
-import { escapeValue, parseName } from "../core/pki/names.ts";
 import { and, eq } from "../store/query.ts";
 
 export const hostVariables = [

@@ -1,11 +1,11 @@
 // Validation of certificate templates, and who may see which.
 import type { Action } from "../../api/access.ts";
 import { type CertificateTemplate, TEMPLATE_NAME_MAX } from "../../api/certificates.ts";
+import { BadName, parseName } from "../../pki/names.ts";
 import type { CaRow } from "../ca/rules.ts";
 import { type HostVariable, unknownVariable } from "../ca/variables.ts";
 import type { Context } from "../core/context.ts";
 import { alreadyExists, badRequest, forbidden, invalid, notFound } from "../core/errors.ts";
-import { BadName, parseName } from "../core/pki/names.ts";
 import { may } from "../core/security/access.ts";
 import { UniqueViolation } from "../store/store.ts";
 import type { RowOf } from "../store/table.ts";
