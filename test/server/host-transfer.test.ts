@@ -46,6 +46,17 @@ describe.each(bothEngines)("transfer of hosts on %s", (engine) => {
     expect(await activitiesOf(t, "transferred_hosts")).toHaveLength(4);
   });
 
+  it("records a host once if several requests move it to the same team", async () => {
+    const t = await startApp({ engine });
+    const team = await makeTeam(t, "Lab");
+    const rows = Array.from({ length: 40 }, () => hostRow(t.clock.iso()));
+    const ids = (await t.store.hosts.insertMany(rows)).map(({ id }) => id);
+    const all = Array.from({ length: 6 }, () => t.post("/hosts/transfer", { team_id: team.id, hosts: ids }));
+    expect((await Promise.all(all)).map(({ status }) => status)).toEqual([200, 200, 200, 200, 200, 200]);
+    const moved = (await activitiesOf(t, "transferred_hosts")).flatMap((details) => details?.host_ids);
+    expect(moved.toSorted()).toEqual(ids.toSorted());
+  });
+
   it("deletes the old team's policy results, and keeps those of global policies", async () => {
     const t = await startApp({ engine });
     const { ids, teamId } = await makeScene(t);

@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { Host } from "../../src/api/host.ts";
 import { hostOrderKeys } from "../../src/api/host-filters.ts";
+import { eq } from "../../src/server/store/query.ts";
 import { startApp, type TestApp } from "../support/app.ts";
 import { bothEngines } from "../support/engines.ts";
 import { hostRow, makeHost, makeInventory, makeLabel, makeSoftware, makeTeam, makeUser } from "../support/make.ts";
@@ -330,6 +331,16 @@ describe.each(bothEngines)("hosts on %s", (engine) => {
         details: { host_id: host.id, host_display_name: "gone soon", host_serial: "S9", triggered_by: "manual" },
       },
     ]);
+  });
+
+  it("records a host once if several requests delete it at the same time", async () => {
+    const t = await startApp({ engine });
+    const ids = (await t.store.hosts.insertMany(Array.from({ length: 40 }, () => hostRow(NOW)))).map(({ id }) => id);
+    const many = Array.from({ length: 3 }, () => t.post("/hosts/delete", { ids: ids.slice(1) }));
+    const single = Array.from({ length: 3 }, () => t.delete(`/hosts/${ids[0]}`));
+    for (const res of await Promise.all([...many, ...single])) expect([200, 404]).toContain(res.status);
+    const recorded = await t.store.activities.list({ where: eq("type", "deleted_host") });
+    expect(recorded.map(({ details }) => details?.host_id).toSorted()).toEqual(ids.toSorted());
   });
 
   it("deletes many by ids or by filters, all or nothing", async () => {

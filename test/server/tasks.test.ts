@@ -216,6 +216,8 @@ describe.each(bothEngines)("tasks on %s", (engine) => {
     expect((await ola.post("/tasks/1/cancel")).status).toBe(404);
     expect((await mia.get("/tasks?state=nothing")).status).toBe(400);
 
+    for (const one of await Promise.all([mia.post("/tasks/1/cancel"), t.post("/tasks/1/cancel")]))
+      expect((await read(one)).task).toMatchObject({ cancel_requested: true });
     expect((await read(await mia.post("/tasks/1/cancel"))).task).toMatchObject({ cancel_requested: true });
     resume();
     await backgroundIdle(t.services);

@@ -94,14 +94,13 @@ export async function deleteBatch(
   reason: Reason,
 ): Promise<number> {
   return ctx.store.tx(async (store) => {
-    const hosts = await store.hosts.pick(["id", "display_name", "hardware_serial"], {
-      where: and(oneOf("id", ids), where),
-    });
+    const which = and(oneOf("id", ids), where);
+    // Results of these hosts that are being stored now are waited for, so the counts that are subtracted next are
+    // complete. Another request may be deleting the same hosts.
+    await lockHosts(within(ctx, store), which);
+    const hosts = await store.hosts.pick(["id", "display_name", "hardware_serial"], { where: which });
     if (hosts.length === 0) return 0;
     const gone = hosts.map(({ id }) => id);
-    // Results of these hosts that are being stored now are waited for, so the counts that are subtracted next are
-    // complete.
-    await lockHosts(store, gone);
     await forgetResults(store, gone);
     await removeHosts(store, gone);
     await recordActivities(

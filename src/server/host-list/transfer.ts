@@ -4,7 +4,7 @@ import { recordActivity } from "../activities/record.ts";
 import { type Context, within } from "../core/context.ts";
 import { notFound } from "../core/errors.ts";
 import { authorize, visible } from "../core/security/access.ts";
-import { moveHosts } from "../hosts/write.ts";
+import { lockHosts, moveHosts } from "../hosts/write.ts";
 import { forgetForeignResults } from "../policies/results.ts";
 import { and, eq, isNull, not, oneOf } from "../store/query.ts";
 import { chosenIds } from "./chosen.ts";
@@ -45,6 +45,8 @@ async function transferBatch(ctx: Context, ids: readonly number[], { id: teamId,
     // If the team was deleted in the meantime, the foreign key refuses the update.
     const elsewhere = not(teamId === null ? isNull("team_id") : eq("team_id", teamId));
     const where = and(oneOf("id", ids), visible(ctx, "hosts:transfer"), elsewhere);
+    // Another request may be moving the same hosts.
+    await lockHosts(within(ctx, store), where);
     const hosts = await store.hosts.pick(["id", "display_name"], { where });
     if (hosts.length === 0) return;
     const moved = hosts.map(({ id }) => id);

@@ -41,9 +41,12 @@ export async function moveHosts(
   return moved;
 }
 
-/** Waits until results of these hosts that are being stored now are written, and keeps others away until the commit. */
-export async function lockHosts(tx: ServerTx, ids: readonly number[]): Promise<void> {
-  await tx.hosts.update({ where: oneOf("id", ids), set: { refetch_requested: false } });
+/**
+ * Waits until other transactions that are changing the matching hosts have ended, and keeps others away until the
+ * commit. What is read of these hosts afterwards stays true, so only one of several transactions removes or moves them.
+ */
+export async function lockHosts({ store, clock }: Pick<Context, "store" | "clock">, where: Predicate): Promise<void> {
+  await store.hosts.update({ where, set: { updated_at: clock.iso() } });
 }
 
 /** Deletes the hosts, and with them everything that belongs to them alone. */

@@ -33,14 +33,18 @@ export async function getTask(ctx: Context, id: number): Promise<Task> {
   return onWire(row);
 }
 
-/** The task ends before its next step. 409 if it has ended already. */
+/** The task ends before its next step. To cancel it again changes nothing. 409 if it has ended already. */
 export async function cancelTask(ctx: Context, id: number): Promise<Task> {
   return ctx.store.tx(async (store) => {
     const inside = within(ctx, store);
     const before = await getTask(inside, id);
     const open = and(eq("id", id), oneOf("state", ["queued", "running"]));
-    if ((await store.tasks.update({ where: open, set: { cancel_requested: true, retry_at: null } })) === 0)
-      throw conflict(`task ${id} has ended: it is ${before.state}`);
+    const where = and(open, eq("cancel_requested", false));
+    if ((await store.tasks.update({ where, set: { cancel_requested: true, retry_at: null } })) === 0) {
+      const now = await getTask(inside, id);
+      if (now.finished_at === null) return now;
+      throw conflict(`task ${id} has ended: it is ${now.state}`);
+    }
     await recordActivity(inside, "canceled_task", { task_id: id, task_kind: before.kind });
     await store.notify(channels.tasks, "");
     return getTask(inside, id);
