@@ -1,5 +1,6 @@
 import { z } from "zod";
-import { endpoint, Streamed } from "./endpoint.ts";
+import { Streamed } from "./bodies.ts";
+import { endpoint } from "./endpoint.ts";
 import { CursorMeta, cursorQuery, Id, paging, QueryFlag, QueryId, QueryInt, QueryText, Timestamp } from "./fields.ts";
 
 /** Maximum number of entries in one reply, also if no page is requested. */

@@ -1,5 +1,6 @@
 import { z } from "zod";
-import { endpoint, Streamed } from "./endpoint.ts";
+import { Download } from "./bodies.ts";
+import { endpoint } from "./endpoint.ts";
 import { Id, IdParam, Meta, pagingAfter, QueryFlag, QueryId, Timestamp } from "./fields.ts";
 
 export const Carve = z.object({
@@ -76,8 +77,7 @@ export const carvesApi = {
       "Download the whole archive of a carve: a tar file, or one compressed with Zstandard. Supports the Range header.",
     access: { action: "carves:read", scope: "global" },
     params: z.object({ id: IdParam }),
-    otherStatus: [206],
     produces: "application/octet-stream",
-    response: Streamed,
+    response: Download,
   }),
 };

@@ -1,5 +1,6 @@
 import { z } from "zod";
 import type { Action } from "./access.ts";
+import { type Body, Download, MiB, type Takes } from "./bodies.ts";
 
 export type Method = "GET" | "HEAD" | "POST" | "PUT" | "PATCH" | "DELETE";
 
@@ -43,10 +44,12 @@ export interface Endpoint<P extends z.ZodType, Q extends z.ZodType, B extends z.
   readonly strict: boolean;
   /** Maximum size of the body in bytes. */
   readonly bodyLimit: number;
-  /** `form`: also accepts form posts, even from pages of other sites; each field once, as text. */
-  readonly accepts: "json" | "form";
+  readonly takes: Takes;
   readonly response: R;
-  /** The media type of a reply that is not JSON. Its handler returns a `Streamed`, and `response` is that schema. */
+  /**
+   * The media type of a reply that is not JSON. Its handler returns what `response` is the schema of: a `Content`, a
+   * `Streamed` or a `Download`.
+   */
   readonly produces: string | null;
   /**
    * Whether the endpoint supports dry runs, see `dry-run.ts`. A text is the reason why not; null means that it
@@ -55,19 +58,10 @@ export interface Endpoint<P extends z.ZodType, Q extends z.ZodType, B extends z.
   readonly dryRun: true | string | null;
 }
 
-/** A reply that is not JSON: raw bytes. `body` is cancelled if the client disconnects. */
-export interface Streamed {
-  readonly body: ReadableStream<Uint8Array>;
-  readonly headers: Readonly<Record<string, string>> | Headers;
-}
-export const Streamed = z.custom<Streamed>(
-  (value) => typeof value === "object" && value !== null && "body" in value && value.body instanceof ReadableStream,
-);
-
 // biome-ignore lint/suspicious/noExplicitAny: an endpoint of any shape, as a bound only
 export type AnyEndpoint = Endpoint<any, any, any, any>;
 
-type Given<P, Q, B, R> = {
+type Given<P, Q, B extends z.ZodType, R> = {
   method: Method;
   path: string;
   summary: string;
@@ -81,10 +75,10 @@ type Given<P, Q, B, R> = {
   params?: P;
   query?: Q;
   headers?: z.ZodObject;
-  body?: B;
+  /** A schema is JSON. */
+  body?: B | Body<B>;
   strict?: boolean;
   bodyLimit?: number;
-  accepts?: "json" | "form";
   aliases?: string[];
   produces?: string;
   dryRun?: true | string;
@@ -92,7 +86,7 @@ type Given<P, Q, B, R> = {
 
 const noParams = z.object({});
 const noBody = z.undefined();
-const MiB = 1024 * 1024;
+const JSON_LIMIT = 5 * MiB;
 
 /**
  * Declares one endpoint. Routing, validation, authorization, documentation, client and tests all use this
@@ -104,26 +98,36 @@ export function endpoint<
   Q extends z.ZodType = typeof noParams,
   B extends z.ZodType = typeof noBody,
 >(given: Given<P, Q, B, R>): Endpoint<P, Q, B, R> {
+  const { takes, schema, limit } = bodyOf(given.body);
   return {
     root: false,
     tier: "free",
     status: 200,
-    otherStatus: [],
+    otherStatus: isDownload(given) ? [206] : [],
     stability: "stable",
     strict: false,
-    bodyLimit: 5 * MiB,
-    accepts: "json",
+    bodyLimit: JSON_LIMIT,
     aliases: [],
     produces: null,
     dryRun: null,
     headers: noParams,
+    ...(limit === undefined ? {} : { bodyLimit: limit }),
     ...given,
+    takes,
     hasBody: given.body !== undefined,
     params: (given.params ?? noParams) as P,
     query: (given.query ?? noParams) as Q,
-    body: (given.body ?? noBody) as B,
+    body: (schema ?? noBody) as B,
   };
 }
+
+function bodyOf<B extends z.ZodType>(given: B | Body<B> | undefined): { takes: Takes; schema?: B; limit?: number } {
+  if (given === undefined) return { takes: { kind: "json" } };
+  return "takes" in given ? given : { takes: { kind: "json" }, schema: given };
+}
+
+/** Whether clients may request a part of the reply, or only its headers. */
+export const isDownload = ({ response }: Pick<AnyEndpoint, "response">): boolean => response === Download;
 
 /** The caller's input: path parameters, query and body, each omitted if the endpoint takes none. */
 export type InputOf<E extends AnyEndpoint> = {

@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { Approval } from "./approvals.ts";
-import { endpoint, Streamed } from "./endpoint.ts";
+import { Streamed } from "./bodies.ts";
+import { endpoint } from "./endpoint.ts";
 import {
   CursorMeta,
   Empty,

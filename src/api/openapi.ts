@@ -69,17 +69,27 @@ function operation(name: string, group: string, endpoint: AnyEndpoint): Json {
       ? {
           requestBody: {
             required: true,
-            content: {
-              "application/json": { schema: schemaOf(endpoint.body, "input") },
-              ...(endpoint.accepts === "form"
-                ? { "application/x-www-form-urlencoded": { schema: schemaOf(endpoint.body, "input") } }
-                : {}),
-            },
+            content: bodyContent(endpoint),
           },
         }
       : {}),
     responses: { ...success, ...refusals(endpoint) },
   };
+}
+
+function bodyContent({ takes, body }: AnyEndpoint): Json {
+  switch (takes.kind) {
+    case "raw":
+      return Object.fromEntries(
+        (takes.types.length > 0 ? takes.types : ["application/octet-stream"]).map((type) => [type, {}]),
+      );
+    case "form": {
+      const schema = schemaOf(body, "input");
+      return { "application/json": { schema }, "application/x-www-form-urlencoded": { schema } };
+    }
+    case "json":
+      return { "application/json": { schema: schemaOf(body, "input") } };
+  }
 }
 
 function refusals(endpoint: AnyEndpoint): Json {

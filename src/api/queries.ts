@@ -1,5 +1,6 @@
 import { z } from "zod";
-import { endpoint, Streamed } from "./endpoint.ts";
+import { Streamed } from "./bodies.ts";
+import { endpoint } from "./endpoint.ts";
 import {
   Empty,
   Id,

@@ -1,12 +1,11 @@
 import { z } from "zod";
+import { Content, form, MiB, Streamed } from "./bodies.ts";
 import { PROVES } from "./dry-run.ts";
-import { endpoint, Streamed } from "./endpoint.ts";
+import { endpoint } from "./endpoint.ts";
 import { LoginReply } from "./sessions.ts";
 
 export const SsoInfo = z.object({ idp_name: z.string(), idp_image_url: z.string(), sso_enabled: z.boolean() });
 export type SsoInfo = z.infer<typeof SsoInfo>;
-
-const MiB = 1024 * 1024;
 
 export const ssoApi = {
   settings: endpoint({
@@ -35,14 +34,15 @@ export const ssoApi = {
     summary:
       "Process the identity provider's response. Returns a page that signs the browser in, or redirects to /login?status=...",
     access: "none",
-    accepts: "form",
-    body: z.object({
-      // One MiB in base64, with line breaks.
-      SAMLResponse: z.string().min(1).max(1_500_000),
-      RelayState: z.string().max(8192).optional().meta({ description: "ignored" }),
-    }),
-    // In a form post, percent-encoding can turn one character into three.
-    bodyLimit: 2 * MiB,
+    body: form(
+      z.object({
+        // One MiB in base64, with line breaks.
+        SAMLResponse: z.string().min(1).max(1_500_000),
+        RelayState: z.string().max(8192).optional().meta({ description: "ignored" }),
+      }),
+      // In a form post, percent-encoding can turn one character into three.
+      { limit: 2 * MiB },
+    ),
     produces: "text/html; charset=utf-8",
     otherStatus: [303],
     response: Streamed,
@@ -53,7 +53,7 @@ export const ssoApi = {
     summary: "This service provider's SAML metadata, for the identity provider.",
     access: "none",
     produces: "application/samlmetadata+xml",
-    response: Streamed,
+    response: Content,
   }),
   cliToken: endpoint({
     method: "POST",

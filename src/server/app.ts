@@ -1,7 +1,7 @@
 // The HTTP application: mounts every route of the API table under every version, and renders all errors in one place.
 import { H3, type H3Event } from "h3";
 import { DRY_RUN_FEATURE, FEATURES, OF_AGENTS } from "../api/dry-run.ts";
-import { type Access, type AnyEndpoint, type Streamed, servedPaths } from "../api/endpoint.ts";
+import { type Access, type AnyEndpoint, isDownload, type Method, servedPaths } from "../api/endpoint.ts";
 import { managedAgentApi } from "../api/managed-agent.ts";
 import { UNTRUSTED_PROXY } from "../api/warnings.ts";
 import { mountAgent } from "./agent/http/mount.ts";
@@ -10,21 +10,14 @@ import { certificateAgentRoutes } from "./certificates/routes.ts";
 import { createScepProxy, SCEP_PROXY } from "./certificates/scep-proxy.ts";
 import { Overdue } from "./core/concurrency/age.ts";
 import { type Context, licenseExpired, nobody, type Services } from "./core/context.ts";
-import {
-  ApiError,
-  authenticationRequired,
-  cannotDryRun,
-  noSuchPath,
-  unavailable,
-  unsupportedMediaType,
-  wrongMethod,
-} from "./core/errors.ts";
-import { type BodySource, parseJson, readBytes } from "./core/http/body.ts";
+import { ApiError, authenticationRequired, cannotDryRun, noSuchPath, unavailable, wrongMethod } from "./core/errors.ts";
+import { readBody } from "./core/http/bodies/read.ts";
+import type { BodySource } from "./core/http/body.ts";
 import { bodyRoom } from "./core/http/body-room.ts";
 import { wantsDryRun } from "./core/http/dry-run.ts";
 import { callerOf, hasUntrustedProxy } from "./core/http/proxies.ts";
+import { responseOf } from "./core/http/replies.ts";
 import type { RawInput, Reply, Route } from "./core/http/route.ts";
-import { JsonStream } from "./core/http/text-stream.ts";
 import { version } from "./core/version.ts";
 import { desktopAppRoutes } from "./device-page/routes.ts";
 import type { Features } from "./features.ts";
@@ -42,7 +35,8 @@ import { ReferenceViolation, StoreUnavailable, UniqueViolation } from "./store/s
 import { mountPages } from "./web/pages.ts";
 import { missingPage } from "./web/visit.ts";
 
-export function createApp(services: Services, features: Features): H3 {
+/** `more` are routes besides those of the API. */
+export function createApp(services: Services, features: Features, more: readonly Route[] = []): H3 {
   const app = new H3({
     silent: true,
     onError: (error, event) => renderError(services, event, error.unhandled ? error.cause : error),
@@ -50,8 +44,9 @@ export function createApp(services: Services, features: Features): H3 {
   mountPages(app, services, (thrown, event) => toldError(services, event, thrown));
   mountAgent(app, services, features.agent);
   mountScepProxy(app, services);
-  for (const [one, paths] of table) mount(app, services, one, paths);
-  refuseOtherMethods(app, refusals);
+  const others = more.map((one): Served => [one, servedPaths(one.endpoint)]);
+  for (const [one, paths] of [...table, ...others]) mount(app, services, one, paths);
+  refuseOtherMethods(app, [...refusals, ...refusalsOf(others)]);
   mountProtocols(app, services);
   app.all("/**", (event) => {
     if (isForBrowser(event)) return missingPage(services);
@@ -113,44 +108,29 @@ function mount(
   paths: readonly string[],
   also: Readonly<Record<string, string>> = {},
 ): void {
-  for (const path of paths)
-    app.on(endpoint.method, path, async (event) => {
-      const started = performance.now();
-      const ctx = await contextOf(services, event, endpoint.access);
-      const reply: Reply = { status: endpoint.status, headers: {} };
-      try {
-        const value = await run(rawInput(event, endpoint, bodySource(ctx)), ctx, reply);
-        count(services, endpoint.method, endpoint.path, reply.status, started);
-        const headers = { ...baseHeaders(ctx.requestId, services), ...warnings(ctx), ...also, ...reply.headers };
-        if (isMoved(reply.status)) return new Response(null, { status: reply.status, headers });
-        if (endpoint.produces !== null) return streamed(endpoint.produces, value as Streamed, reply.status, headers);
-        if (reply.status === 204 || endpoint.method === "HEAD")
-          return new Response(null, { status: reply.status, headers });
-        return new Response(value instanceof JsonStream ? value.body : JSON.stringify(value), {
-          status: reply.status,
-          headers: { ...headers, "content-type": "application/json; charset=utf-8" },
-        });
-      } catch (error) {
-        const response = renderError(services, event, error);
-        for (const [name, value] of Object.entries(also)) response.headers.set(name, value);
-        count(services, endpoint.method, endpoint.path, response.status, started);
-        return response;
-      }
-    });
+  const answer = async (event: H3Event): Promise<Response> => {
+    const started = performance.now();
+    const ctx = await contextOf(services, event, endpoint.access);
+    const reply: Reply = { status: endpoint.status, headers: {} };
+    try {
+      const value = await run(rawInput(event, endpoint, bodySource(ctx)), ctx, reply);
+      const headers = { ...baseHeaders(ctx.requestId, services), ...warnings(ctx), ...also };
+      const response = await responseOf(endpoint, value, reply, headers, event.req);
+      count(services, endpoint.method, endpoint.path, response.status, started);
+      return response;
+    } catch (error) {
+      const response = renderError(services, event, error);
+      for (const [name, value] of Object.entries(also)) response.headers.set(name, value);
+      count(services, endpoint.method, endpoint.path, response.status, started);
+      return response;
+    }
+  };
+  for (const path of paths) for (const method of methodsOf(endpoint)) app.on(method, path, answer);
 }
 
-function streamed(type: string, { body, headers }: Streamed, status: number, base: Record<string, string>): Response {
-  const all = new Headers({ ...base, "content-type": type });
-  const own = headers instanceof Headers ? headers.entries() : Object.entries(headers);
-  for (const [name, value] of own) {
-    // Each cookie needs its own header.
-    if (name.toLowerCase() === "set-cookie") all.append(name, value);
-    else all.set(name, value);
-  }
-  return new Response(body, { status, headers: all });
-}
-
-const isMoved = (status: number): boolean => status >= 300 && status < 400;
+/** Clients learn the size of a download by HEAD. */
+const methodsOf = (endpoint: AnyEndpoint): readonly Method[] =>
+  endpoint.method === "GET" && isDownload(endpoint) ? ["GET", "HEAD"] : [endpoint.method];
 
 interface Refusal {
   readonly path: string;
@@ -173,7 +153,7 @@ function refuseOtherMethods(app: H3, all: readonly Refusal[]): void {
 function refusalsOf(served: readonly Served[]): Refusal[] {
   const methods = new Map<string, string[]>();
   for (const [{ endpoint }, paths] of served)
-    for (const path of paths) methods.set(path, [...(methods.get(path) ?? []), endpoint.method]);
+    for (const path of paths) methods.set(path, [...(methods.get(path) ?? []), ...methodsOf(endpoint)]);
   const templates = new Map<number, { endpoint: AnyEndpoint; parts: string[] }[]>();
   for (const [{ endpoint }, paths] of served)
     for (const path of paths.filter((one) => one.includes(":"))) {
@@ -235,7 +215,7 @@ function rawInput(event: H3Event, endpoint: AnyEndpoint, from: BodySource): RawI
   const params = Object.fromEntries(
     Object.entries(event.context.params ?? {}).map(([key, value]) => [key, decodeParam(value)]),
   );
-  return { params, query, body: () => readBody(event, endpoint, from) };
+  return { params, query, body: () => readBody(event.req, endpoint, from) };
 }
 
 /** The memory budget that the request's body counts against. */
@@ -252,24 +232,6 @@ function decodeParam(value: string): string {
   } catch {
     return value;
   }
-}
-
-async function readBody(
-  event: H3Event,
-  { accepts, bodyLimit: limit }: AnyEndpoint,
-  from: BodySource,
-): Promise<unknown> {
-  const { headers } = event.req;
-  const type = headers.get("content-type")?.split(";")[0]?.trim().toLowerCase();
-  if (accepts === "form" && type === "application/x-www-form-urlencoded") {
-    const bytes = await readBytes(event.req.body, headers.get("content-encoding"), limit, from);
-    return Object.fromEntries(new URLSearchParams(bytes.toString("utf8")));
-  }
-  // A browser page of another site can post forms and text, but not JSON.
-  if ((headers.has("origin") || headers.has("referer")) && type !== "application/json")
-    throw unsupportedMediaType("Content-Type must be application/json");
-  const bytes = await readBytes(event.req.body, headers.get("content-encoding"), limit, from);
-  return bytes.length === 0 ? undefined : parseJson(bytes);
 }
 
 const baseHeaders = (requestId: string, services: Services): Record<string, string> => ({
@@ -297,6 +259,7 @@ export function renderError(services: Services, event: H3Event, thrown: unknown)
     "content-type": "application/json; charset=utf-8",
   };
   if (error.retryAfter !== null) headers["retry-after"] = String(error.retryAfter);
+  if (error.size !== null) headers["content-range"] = `bytes */${error.size}`;
   if (error.allow !== null) headers.allow = error.allow.join(", ");
   return new Response(JSON.stringify(error.body(requestId)), { status: error.status, headers });
 }

@@ -213,7 +213,7 @@ describe.each(rulesEngines)("carves on %s", (engine) => {
       const response = await get({ range });
       expect(response.status, range).toBe(416);
       expect(response.headers.get("content-range")).toBe("bytes */10");
-      expect(await response.json()).toMatchObject({ errors: [{ name: "range", reason: "the archive has 10 bytes" }] });
+      expect(await response.json()).toMatchObject({ errors: [{ name: "range", reason: "the content has 10 bytes" }] });
     }
     for (const range of ["bytes=5-2", "bytes=0-1,3-4", "lines=1-2", "bytes=", "bytes=a-b", "bytes=-", "x"]) {
       const response = await get({ range });

@@ -11,6 +11,7 @@ import { createApp } from "../../src/server/app.ts";
 import { createConfigReader } from "../../src/server/app-config/service.ts";
 import type { Clock } from "../../src/server/core/clock.ts";
 import type { Services } from "../../src/server/core/context.ts";
+import type { Route } from "../../src/server/core/http/route.ts";
 import { createMetrics } from "../../src/server/core/logging/metrics.ts";
 import { systemRandom } from "../../src/server/core/random.ts";
 import { withRunning } from "../../src/server/core/running.ts";
@@ -56,6 +57,8 @@ export interface StartOptions {
   log?: Logger;
   /** For a whole file or block of tests: it stays open until `close`. */
   shared?: boolean;
+  /** Routes for endpoints that only the test has. */
+  routes?: readonly Route[];
 }
 
 export interface Caller {
@@ -130,7 +133,7 @@ export async function startApp(options: StartOptions = {}): Promise<TestApp> {
     dryRun: null,
   });
   const features = await startFeatures(services);
-  const app = createApp(services, features);
+  const app = createApp(services, features, options.routes);
 
   const send = async (
     token: string | null,

@@ -1,7 +1,7 @@
 // Exports activities as a file, streamed page by page, so that memory use does not depend on their number.
 import type { z } from "zod";
 import type { Activity, activitiesApi } from "../../api/activities.ts";
-import type { Streamed } from "../../api/endpoint.ts";
+import type { Streamed } from "../../api/bodies.ts";
 import type { ActivityRow } from "../activities/chain.ts";
 import type { Context } from "../core/context.ts";
 import { csvText } from "../core/csv.ts";
@@ -39,10 +39,8 @@ export function exportActivities(ctx: Context, { format, ...filters }: Query): S
   const day = ctx.clock.iso().slice(0, 10);
   return {
     body: bytesOf(ctx, parts(), "the export of activities"),
-    headers: {
-      "content-type": format === "csv" ? "text/csv; charset=utf-8" : "application/x-ndjson",
-      "content-disposition": `attachment; filename="activities-${day}.${format}"`,
-    },
+    headers: { "content-type": format === "csv" ? "text/csv; charset=utf-8" : "application/x-ndjson" },
+    name: `activities-${day}.${format}`,
   };
 }
 

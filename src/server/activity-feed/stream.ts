@@ -1,7 +1,7 @@
 // Activities as server-sent events (WHATWG HTML, 9.2). Resumable by the chain position of the last event read.
 import type { z } from "zod";
 import { activitiesApi } from "../../api/activities.ts";
-import type { Streamed } from "../../api/endpoint.ts";
+import type { Streamed } from "../../api/bodies.ts";
 import type { Context } from "../core/context.ts";
 import { badRequest, unavailable } from "../core/errors.ts";
 import { tokenAllows } from "../core/http/token-scope.ts";

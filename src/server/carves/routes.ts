@@ -7,5 +7,5 @@ export const carveRoutes = [
   route(carvesApi.list, ({ query }, ctx) => listCarves(ctx, query)),
   route(carvesApi.get, async ({ params }, ctx) => ({ carve: await getCarve(ctx, params.id) })),
   route(carvesApi.block, ({ params }, ctx) => getBlock(ctx, params.id, params.block_id)),
-  route(carvesApi.download, ({ params }, ctx, reply) => downloadCarve(ctx, params.id, reply)),
+  route(carvesApi.download, ({ params }, ctx) => downloadCarve(ctx, params.id)),
 ];

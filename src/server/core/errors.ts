@@ -15,12 +15,14 @@ export class ApiError extends Error {
   readonly retryAfter: number | null;
   /** The methods that the path supports; sent as `Allow` (RFC 9110, 15.5.6). */
   readonly allow: readonly string[] | null;
+  /** The size of the content, of which no requested byte exists; sent as `Content-Range` (RFC 9110, 15.5.17). */
+  readonly size: number | null;
 
   constructor(
     status: number,
     message: string,
     errors: readonly FieldError[] = [],
-    more: { code?: number; retryAfter?: number; allow?: readonly string[] } = {},
+    more: { code?: number; retryAfter?: number; allow?: readonly string[]; size?: number } = {},
   ) {
     super(message);
     this.status = status;
@@ -28,6 +30,7 @@ export class ApiError extends Error {
     this.code = more.code ?? null;
     this.retryAfter = more.retryAfter ?? null;
     this.allow = more.allow ?? null;
+    this.size = more.size ?? null;
   }
 
   body(uuid: string): ErrorBody {
@@ -101,6 +104,8 @@ export const preconditionRequired = (header: string) =>
   ]);
 export const tooLarge = (limit: number) =>
   new ApiError(413, "Request Entity Too Large", base(`the body is larger than ${limit} bytes`));
+export const rangeNotSatisfiable = (size: number) =>
+  new ApiError(416, "Range Not Satisfiable", [{ name: "range", reason: `the content has ${size} bytes` }], { size });
 export const tooSlow = () => new ApiError(408, "Request Timeout", base("the body came too slowly"));
 export const unsupportedMediaType = (reason: string) => new ApiError(415, "Unsupported Media Type", base(reason));
 export const limitExceeded = (seconds: number) => {

@@ -1,6 +1,6 @@
 // Hosts as CSV, rendered page by page while the reply is read, so that memory use does not depend on the number of
 // hosts.
-import type { Streamed } from "../../api/endpoint.ts";
+import type { Streamed } from "../../api/bodies.ts";
 import type { Host } from "../../api/host.ts";
 import type { HostReportQuery } from "../../api/host-filters.ts";
 import { ahead } from "../core/concurrency/parts.ts";
@@ -126,10 +126,8 @@ export function reportHosts(ctx: Context, query: HostReportQuery): Streamed {
   const day = ctx.clock.iso().slice(0, 10);
   return {
     body: bytesOf(ctx, lines(), "the report of hosts"),
-    headers: {
-      "content-type": "text/csv; charset=utf-8",
-      "content-disposition": `attachment; filename="hosts-${day}.csv"`,
-    },
+    headers: { "content-type": "text/csv; charset=utf-8" },
+    name: `hosts-${day}.csv`,
   };
 }
 

@@ -1,5 +1,5 @@
 // A live query as server-sent events (WHATWG HTML, 9.2). Resumable by the number of the last result read.
-import type { Streamed } from "../../api/endpoint.ts";
+import type { Streamed } from "../../api/bodies.ts";
 import { liveQueriesApi } from "../../api/live-queries.ts";
 import type { Context } from "../core/context.ts";
 import { badRequest } from "../core/errors.ts";

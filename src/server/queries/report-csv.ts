@@ -17,7 +17,7 @@ export async function reportCsv(ctx: Context, id: number, teamId: number | undef
       for (const name of Object.keys(columns)) if (found.size < COLUMNS_MAX) found.add(name);
   const names = [...found].sort();
   const body = bytesOf(ctx, lines(reportPages(ctx, query, teamId), names), "the report of a query");
-  return { body, headers: { "content-disposition": `attachment; filename="query-${id}-report.csv"` } };
+  return { body, headers: {}, name: `query-${id}-report.csv` };
 }
 
 async function* lines(pages: AsyncGenerator<ReportRow[]>, names: readonly string[]): AsyncGenerator<string, undefined> {

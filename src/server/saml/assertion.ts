@@ -1,6 +1,8 @@
 // Validation of a response and its verified assertion (SAML profiles 4.1.4; device-protocols.md section 5).
+
+import { attribute, childrenOf, type XmlElement } from "../core/xml.ts";
+import { instant, ns } from "./names.ts";
 import { refuse } from "./refusal.ts";
-import { attribute, childrenOf, instant, ns, type XmlElement } from "./xml.ts";
 
 export interface Expected {
   /** The identity provider's entity id. */

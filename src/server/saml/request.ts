@@ -1,5 +1,5 @@
 import { deflateRawSync } from "node:zlib";
-import { escapeXml } from "./xml.ts";
+import { escapeXml } from "../core/xml.ts";
 
 export interface AuthnRequest {
   readonly id: string;

@@ -1,7 +1,9 @@
 // The only accepted form of a signature: one reference, to the enclosing element, with secure algorithms (SAML core
 // 5.4; XML signature 4).
+
+import { attribute, childrenOf, everyElement, type XmlElement } from "../core/xml.ts";
+import { ns } from "./names.ts";
 import { refuse } from "./refusal.ts";
-import { attribute, childrenOf, everyElement, ns, type XmlElement } from "./xml.ts";
 
 const EXCLUSIVE = "http://www.w3.org/2001/10/xml-exc-c14n#";
 const ENVELOPED = "http://www.w3.org/2000/09/xmldsig#enveloped-signature";

@@ -1,9 +1,10 @@
 // Verifies signatures with @node-saml/node-saml. Only one result of the library is used: the signed assertion.
 import type { CacheProvider } from "@node-saml/node-saml";
+import { attribute, parseXml, type XmlElement, XmlProblem } from "../core/xml.ts";
+import { ns } from "./names.ts";
 import { possibleSigners } from "./possible-signers.ts";
 import { refuse } from "./refusal.ts";
 import type { SamlResponse } from "./response.ts";
-import { attribute, ns, parseXml, type XmlElement, XmlProblem } from "./xml.ts";
 
 /** Requests are kept in the store. This cache does nothing, so that the library starts no timer. */
 const nothingKept: CacheProvider = {

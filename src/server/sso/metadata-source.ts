@@ -5,8 +5,8 @@ import { hours, minutes, seconds } from "../core/clock.ts";
 import type { Services } from "../core/context.ts";
 import { fetchOutbound, OutboundError } from "../core/outbound/fetch.ts";
 import { part } from "../core/running.ts";
+import { utf8, XmlProblem } from "../core/xml.ts";
 import { type IdentityProvider, METADATA_MAX, MetadataProblem, readMetadata } from "../saml/metadata.ts";
-import { utf8, XmlProblem } from "../saml/xml.ts";
 
 const FRESH = minutes(5);
 /** How long metadata may be used if it cannot be renewed. */

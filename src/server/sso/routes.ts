@@ -31,6 +31,6 @@ export const ssoRoutes = (signInPage: SignInPage): readonly Route[] => [
     page.headers.append("set-cookie", endedCookie);
     return { body: page.body ?? textBody(""), headers: page.headers };
   }),
-  route(ssoApi.metadata, async (_, ctx) => ({ body: textBody(await spMetadata(ctx)), headers: {} })),
+  route(ssoApi.metadata, async (_, ctx) => ({ content: await spMetadata(ctx) })),
   route(ssoApi.cliToken, ({ body }, ctx) => exchangeCliCode(ctx, body)),
 ];

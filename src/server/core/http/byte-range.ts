@@ -1,10 +1,5 @@
 // Evaluates the Range header of a request (RFC 9110, section 14).
-
-export interface Part {
-  readonly start: number;
-  /** The last byte (inclusive). */
-  readonly end: number;
-}
+import type { Range } from "../../../api/bodies.ts";
 
 const ONE = /^\s*bytes\s*=\s*(\d*)\s*-\s*(\d*)\s*$/i;
 
@@ -13,12 +8,12 @@ const ONE = /^\s*bytes\s*=\s*(\d*)\s*-\s*(\d*)\s*$/i;
  * or if `If-Range` names another version. Returns `none` if the range contains no existing byte (416).
  */
 export function partOf(
-  headers: { get(name: string): string | null } | undefined,
+  headers: { get(name: string): string | null },
   size: number,
-  etag: string,
-): Part | "whole" | "none" {
-  const [, first = "", last = ""] = ONE.exec(headers?.get("range") ?? "") ?? [];
-  const condition = headers?.get("if-range") ?? null;
+  etag: string | null,
+): Range | "whole" | "none" {
+  const [, first = "", last = ""] = ONE.exec(headers.get("range") ?? "") ?? [];
+  const condition = headers.get("if-range");
   if ((first === "" && last === "") || (condition !== null && condition.trim() !== etag)) return "whole";
   if (first === "") {
     const length = Math.min(Number(last), size);

@@ -1,0 +1,61 @@
+// Reads the body of a request in the encoding that its endpoint takes.
+import type { RawBody } from "../../../../api/bodies.ts";
+import type { AnyEndpoint } from "../../../../api/endpoint.ts";
+import { unsupportedMediaType } from "../../errors.ts";
+import { type BodySource, type ByteSource, parseJson, readBytes } from "../body.ts";
+import { decoders } from "./decoders.ts";
+
+export interface SentBody {
+  readonly headers: { get(name: string): string | null; has(name: string): boolean };
+  readonly body: ByteSource | null;
+}
+
+/** The body before validation; undefined if none was sent. */
+export async function readBody(sent: SentBody, endpoint: AnyEndpoint, from: BodySource): Promise<unknown> {
+  const { headers } = sent;
+  const { takes, bodyLimit: limit } = endpoint;
+  const type = mediaType(headers.get("content-type"));
+  const bytes = () => readBytes(sent.body, headers.get("content-encoding"), limit, from);
+  switch (takes.kind) {
+    case "raw":
+      return raw(endpoint, takes, type, headers, bytes);
+    case "form":
+      if (type === "application/x-www-form-urlencoded")
+        return Object.fromEntries(new URLSearchParams((await bytes()).toString("utf8")));
+      return json(type, headers, bytes);
+    case "json":
+      return json(type, headers, bytes);
+  }
+}
+
+type Headers = SentBody["headers"];
+
+const mediaType = (header: string | null): string => header?.split(";")[0]?.trim().toLowerCase() ?? "";
+
+const isFromPage = (headers: Headers): boolean => headers.has("origin") || headers.has("referer");
+
+async function json(type: string, headers: Headers, read: () => Promise<Buffer>): Promise<unknown> {
+  // A browser page of another site can post forms and text, but not JSON.
+  if (isFromPage(headers) && type !== "application/json")
+    throw unsupportedMediaType("Content-Type must be application/json");
+  const bytes = await read();
+  return bytes.length === 0 ? undefined : parseJson(bytes);
+}
+
+/** What pages of other sites can send without asking the server first. */
+const ANY_PAGE = ["", "text/plain", "application/x-www-form-urlencoded", "multipart/form-data"];
+
+async function raw(
+  { access }: AnyEndpoint,
+  { types, format }: RawBody,
+  type: string,
+  headers: Headers,
+  read: () => Promise<Buffer>,
+): Promise<unknown> {
+  if (types.length > 0 && !types.includes(type))
+    throw unsupportedMediaType(`Content-Type must be ${types.join(" or ")}`);
+  if (access === "none" && isFromPage(headers) && ANY_PAGE.includes(type))
+    throw unsupportedMediaType(`pages cannot send bodies of the type ${JSON.stringify(type)}`);
+  const bytes = await read();
+  return { bytes, type, ...(format === null ? {} : { value: decoders[format](bytes) }) };
+}
