@@ -16,70 +16,85 @@ const DEPTH_MAX = 40;
 
 /** Parses bytes that consist of exactly one element. */
 export function readDer(bytes: Buffer): Element {
-  const { element, end } = readAt(bytes, 0, 0);
-  if (end !== bytes.length) throw new BadDer("bytes follow the element");
-  return element;
+  const found = readAt(bytes, 0, bytes.length, 0);
+  if (found.end !== bytes.length) throw new BadDer("bytes follow the element");
+  return found;
 }
 
-function readAt(bytes: Buffer, start: number, depth: number): { element: Element; end: number } {
-  if (depth > DEPTH_MAX) throw new BadDer("nested too deeply");
-  const tag = bytes[start];
-  const first = bytes[start + 1];
-  if (tag === undefined || first === undefined) throw new BadDer("cut short");
-  if ((tag & 0x1f) === 0x1f) throw new BadDer("tag numbers above 30 are not supported");
-  const isConstructed = (tag & 0x20) !== 0;
-  if (first === 0x80) {
-    if (!isConstructed) throw new BadDer("indefinite length of a primitive element");
-    return readIndefinite(bytes, tag, start, depth);
+/** Slices and parses only what is looked at: most of a certificate is not. */
+class Parsed implements Element {
+  readonly tag: number;
+  readonly #bytes: Buffer;
+  readonly #start: number;
+  /** Where the content begins and ends, and the whole element ends. */
+  readonly #from: number;
+  readonly #to: number;
+  readonly end: number;
+  readonly #depth: number;
+  #children: readonly Element[] | undefined;
+
+  constructor(tag: number, bytes: Buffer, start: number, from: number, to: number, end: number, depth: number) {
+    this.tag = tag;
+    this.#bytes = bytes;
+    this.#start = start;
+    this.#from = from;
+    this.#to = to;
+    this.end = end;
+    this.#depth = depth;
   }
-  let at = start + 2;
+
+  get raw(): Buffer {
+    return this.#bytes.subarray(this.#start, this.end);
+  }
+
+  get content(): Buffer {
+    return this.#bytes.subarray(this.#from, this.#to);
+  }
+
+  get children(): readonly Element[] {
+    if (this.#children) return this.#children;
+    if ((this.tag & 0x20) === 0) throw new BadDer("a primitive element contains no others");
+    const found: Parsed[] = [];
+    for (let at = this.#from; at < this.#to; at = found.at(-1)!.end)
+      found.push(readAt(this.#bytes, at, this.#to, this.#depth + 1));
+    this.#children = found;
+    return found;
+  }
+}
+
+/** The element at `start`, which ends before `limit`. */
+function readAt(bytes: Buffer, start: number, limit: number, depth: number): Parsed {
+  if (depth > DEPTH_MAX) throw new BadDer("nested too deeply");
+  if (start + 2 > limit) throw new BadDer("cut short");
+  const tag = bytes[start]!;
+  const first = bytes[start + 1]!;
+  if ((tag & 0x1f) === 0x1f) throw new BadDer("tag numbers above 30 are not supported");
+  if (first === 0x80) {
+    if ((tag & 0x20) === 0) throw new BadDer("indefinite length of a primitive element");
+    const to = endOfContents(bytes, start + 2, limit, depth);
+    return new Parsed(tag, bytes, start, start + 2, to, to + 2, depth);
+  }
+  let from = start + 2;
   let length = first;
   if (first > 0x80) {
     const count = first & 0x7f;
-    if (count > 4 || at + count > bytes.length) throw new BadDer("bad length");
-    length = bytes.readUIntBE(at, count);
-    at += count;
+    if (count > 4 || from + count > limit) throw new BadDer("bad length");
+    length = bytes.readUIntBE(from, count);
+    from += count;
   }
-  const end = at + length;
-  if (end > bytes.length) throw new BadDer("cut short");
-  return { element: made(tag, bytes.subarray(start, end), bytes.subarray(at, end), depth), end };
+  const end = from + length;
+  if (end > limit) throw new BadDer("cut short");
+  return new Parsed(tag, bytes, start, from, end, end, depth);
 }
 
-/** Reads elements up to the end-of-contents octets. */
-function readIndefinite(bytes: Buffer, tag: number, start: number, depth: number): { element: Element; end: number } {
-  const children: Element[] = [];
-  let at = start + 2;
-  while (bytes[at] !== 0 || bytes[at + 1] !== 0) {
-    const next = readAt(bytes, at, depth + 1);
-    children.push(next.element);
-    at = next.end;
+/** Where the end-of-contents octets of an element of indefinite length are. */
+function endOfContents(bytes: Buffer, from: number, limit: number, depth: number): number {
+  let at = from;
+  while (at + 2 <= limit) {
+    if (bytes[at] === 0 && bytes[at + 1] === 0) return at;
+    at = readAt(bytes, at, limit, depth + 1).end;
   }
-  const raw = bytes.subarray(start, at + 2);
-  return { element: { tag, raw, content: bytes.subarray(start + 2, at), children }, end: at + 2 };
-}
-
-function made(tag: number, raw: Buffer, content: Buffer, depth: number): Element {
-  let inside: readonly Element[] | undefined;
-  return {
-    tag,
-    raw,
-    content,
-    get children() {
-      inside ??= readAll(tag, content, depth);
-      return inside;
-    },
-  };
-}
-
-function readAll(tag: number, content: Buffer, depth: number): Element[] {
-  if ((tag & 0x20) === 0) throw new BadDer("a primitive element contains no others");
-  const found: Element[] = [];
-  for (let at = 0; at < content.length; ) {
-    const next = readAt(content, at, depth + 1);
-    found.push(next.element);
-    at = next.end;
-  }
-  return found;
+  throw new BadDer("cut short");
 }
 
 export const tags = { integer: 2, bits: 3, octets: 4, null: 5, oid: 6, sequence: 0x30, set: 0x31 } as const;

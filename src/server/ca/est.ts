@@ -1,5 +1,5 @@
 // A client for EST (RFC 7030). URLs include the endpoint's prefix.
-import { readCertificates } from "../../pki/cms.ts";
+import { readCertificates } from "../../pki/signed-data.ts";
 import type { Certificate } from "../../pki/x509.ts";
 import { type Asking, askCa, CaError, fromBase64, mediaType } from "./upstream.ts";
 

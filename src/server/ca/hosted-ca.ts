@@ -2,7 +2,8 @@
 // generated key.
 import { z } from "zod";
 import type { NameField } from "../../pki/names.ts";
-import { type Certificate, makeRequest, newKey, pem, readCertificate } from "../../pki/x509.ts";
+import { makeRequest } from "../../pki/request.ts";
+import { type Certificate, newKey, pem, readCertificate } from "../../pki/x509.ts";
 import { type Asking, askCa, CaError } from "./upstream.ts";
 
 export interface HostedCa {

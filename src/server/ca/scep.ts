@@ -1,35 +1,29 @@
 // A client for SCEP (RFC 8894): requests an authority's capabilities, its certificates, and a certificate for this
 // server's key.
 import { createHash, type KeyObject, randomBytes } from "node:crypto";
-import {
-  type Digest,
-  envelop,
-  openEnvelope,
-  readCertificates,
-  readSignedData,
-  signData,
-  verifySigned,
-} from "../../pki/cms.ts";
-import { type Element, octets, octetsOf, printable, sequence, textOf } from "../../pki/der.ts";
+import { sequence } from "../../pki/der.ts";
+import { selfSigned } from "../../pki/issue.ts";
 import type { NameField } from "../../pki/names.ts";
-import { type Certificate, makeRequest, newKey, readCertificate, selfSigned } from "../../pki/x509.ts";
+import { makeRequest } from "../../pki/request.ts";
+import {
+  BadScepReply,
+  type Failure,
+  makeScepRequest,
+  messageTypes,
+  type RequestType,
+  readScepReply,
+  type ScepReply,
+} from "../../pki/scep.ts";
+import { type Digest, readCertificates } from "../../pki/signed-data.ts";
+import { type Certificate, newKey, readCertificate } from "../../pki/x509.ts";
 import { type Asking, askCa, CaError } from "./upstream.ts";
 
-const attribute = (number: number): string => `2.16.840.1.113733.1.9.${number}`;
-const MESSAGE_TYPE = attribute(2);
-const PKI_STATUS = attribute(3);
-const FAIL_INFO = attribute(4);
-const SENDER_NONCE = attribute(5);
-const RECIPIENT_NONCE = attribute(6);
-const TRANSACTION_ID = attribute(7);
-
-const messageTypes = { certRep: "3", pkcsReq: "19", certPoll: "20" } as const;
-const failures: Readonly<Record<string, string>> = {
-  "0": "badAlg: it does not support the algorithms of the request",
-  "1": "badMessageCheck: it could not verify the request",
-  "2": "badRequest: it does not permit the request (a wrong challenge, for one)",
-  "3": "badTime: its clock and this server's differ too much",
-  "4": "badCertId: it does not know the certificate",
+const reasons: Readonly<Record<Failure, string>> = {
+  badAlg: "badAlg: it does not support the algorithms of the request",
+  badMessageCheck: "badMessageCheck: it could not verify the request",
+  badRequest: "badRequest: it does not permit the request (a wrong challenge, for one)",
+  badTime: "badTime: its clock and this server's differ too much",
+  badCertId: "badCertId: it does not know the certificate",
 };
 
 export interface ScepCa {
@@ -137,30 +131,30 @@ async function exchange(
   ca: ScepCa,
   pending: Pending,
   content: Buffer,
-  messageType: string = messageTypes.pkcsReq,
+  type: RequestType = messageTypes.pkcsReq,
 ): Promise<Issued | Pending> {
-  const { key, transactionId, signer } = pending;
-  const nonce = randomBytes(16);
+  const { key, signer } = pending;
+  const transaction = { id: pending.transactionId, nonce: randomBytes(16) };
   const can = (word: string) => ca.capabilities.has(word);
   const isStandard = can("scepstandard");
   const digest: Digest = isStandard || can("sha-256") ? "sha256" : can("sha-512") ? "sha512" : "sha1";
-  const enveloped = envelop(content, recipientOf(ca), isStandard || can("aes") ? "aes-128-cbc" : "des-ede3-cbc");
-  const message = signData(
-    enveloped,
-    { certificate: signer, key, digest },
-    {
-      [MESSAGE_TYPE]: printable(messageType),
-      [TRANSACTION_ID]: printable(transactionId),
-      [SENDER_NONCE]: octets(nonce),
-    },
-  );
-  const reply = await send(services, ca, message, isStandard || can("postpkioperation"));
+  const message = makeScepRequest({
+    type,
+    transaction,
+    content,
+    signer: { certificate: signer, key, digest },
+    recipient: recipientOf(ca),
+    cipher: isStandard || can("aes") ? "aes-128-cbc" : "des-ede3-cbc",
+  });
+  const bytes = await send(services, ca, message, isStandard || can("postpkioperation"));
+  let reply: ScepReply;
   try {
-    return readReply(reply, ca, pending, nonce);
+    reply = readScepReply(bytes, ca.certificates, transaction, { certificate: signer, key });
   } catch (error) {
-    if (error instanceof CaError) throw error;
-    throw new CaError("answer", "its reply to the request is not a valid CertRep");
+    const text = error instanceof BadScepReply ? error.message : "its reply to the request is not a valid CertRep";
+    throw new CaError("answer", text);
   }
+  return issuedOf(reply, pending);
 }
 
 async function send(services: Asking, { url }: ScepCa, message: Buffer, byPost: boolean): Promise<Buffer> {
@@ -175,27 +169,14 @@ async function send(services: Asking, { url }: ScepCa, message: Buffer, byPost: 
   return body;
 }
 
-function readReply(bytes: Buffer, ca: ScepCa, pending: Pending, nonce: Buffer): Issued | Pending {
-  const data = readSignedData(bytes);
-  const attributes = verifySigned(data, ca.certificates);
-  const text = (type: string) => textOfAttribute(attributes.get(type));
-  if (text(MESSAGE_TYPE) !== messageTypes.certRep) throw new CaError("answer", "its reply is not a CertRep");
-  if (text(TRANSACTION_ID) !== pending.transactionId)
-    throw new CaError("answer", "its reply belongs to another transaction");
-  const echoed = attributes.get(RECIPIENT_NONCE);
-  if (!echoed || !octetsOf(echoed).equals(nonce)) throw new CaError("answer", "its reply belongs to another request");
-  const status = text(PKI_STATUS);
-  if (status === "3") return pending;
-  if (status === "2") {
-    const reason = failures[text(FAIL_INFO) ?? ""] ?? "without a reason";
+function issuedOf(reply: ScepReply, pending: Pending): Issued | Pending {
+  if (reply.status === "pending") return pending;
+  if (reply.status === "failure") {
+    const reason = reply.reason ? reasons[reply.reason] : "without a reason";
     throw new CaError("refused", `the authority refused the request: ${reason}`);
   }
-  if (status !== "0") throw new CaError("answer", "its reply has an unknown status");
-  const { key, signer } = pending;
-  const certificates = readCertificates(openEnvelope(data.content, readCertificate(signer), key));
-  const own = certificates.find(({ parsed }) => parsed.checkPrivateKey(key));
+  const { key } = pending;
+  const own = reply.certificates.find(({ parsed }) => parsed.checkPrivateKey(key));
   if (!own) throw new CaError("answer", "the certificate that it returned is for another key");
-  return { status: "issued", key, certificate: own, others: certificates.filter((one) => one !== own) };
+  return { status: "issued", key, certificate: own, others: reply.certificates.filter((one) => one !== own) };
 }
-
-const textOfAttribute = (element: Element | undefined): string | null => (element ? textOf(element) : null);
