@@ -113,6 +113,16 @@ export const deviceApi = {
     params,
     response: Empty,
   }),
+  apnsPing: endpoint({
+    method: "POST",
+    path: "/device/:token/apns_ping",
+    dryRun: PROVES,
+    summary: "Ask an Apple device to connect to device management, from its own page.",
+    access: "none",
+    status: 204,
+    params,
+    response: Empty,
+  }),
 };
 
 /** Endpoints that only the desktop app uses; there are no commands for them. */

@@ -181,6 +181,15 @@ export const hostsApi = {
     params,
     response: Empty,
   }),
+  apnsPing: endpoint({
+    method: "POST",
+    path: "/hosts/:id/apns_ping",
+    summary: "Ask an Apple device to connect to device management; nothing is queued for it.",
+    access: { action: "hosts:refetch", scope: "team" },
+    status: 204,
+    params,
+    response: Empty,
+  }),
   software: endpoint({
     method: "GET",
     path: "/hosts/:id/software",

@@ -15,6 +15,7 @@ import { browserEmailInventory } from "./hosts/inventory/browser-emails.ts";
 import { userInventory } from "./hosts/inventory/users.ts";
 import { managedAgentInventory } from "./managed-agent/inventory.ts";
 import { endAgentKeys } from "./managed-agent/rows.ts";
+import { noPushDevices } from "./mdm/apple/push/devices.ts";
 import { mdmInventory } from "./mdm-status/ingest.ts";
 import { munkiSource } from "./munki/ingest.ts";
 import { scheduleInventory } from "./packs/inventory.ts";
@@ -46,6 +47,7 @@ export const extensions: Extensions = {
     managedAgentInventory,
     scheduleInventory,
   ],
+  pushDevices: noPushDevices,
   operationKinds: { ...hostActionKinds, script: scriptKind },
   routes,
   teamLeaves: policiesLeave,

@@ -14,6 +14,7 @@ import { memberCounts } from "./labels/counts.ts";
 import { liveQueries } from "./live-queries/hub.ts";
 import { mailQueue } from "./mail/later.ts";
 import { managedAgents } from "./managed-agent/agents.ts";
+import { pushes } from "./mdm/apple/push/push.ts";
 import { outbox } from "./outbox/sender.ts";
 import { policyCounts } from "./policies/counts.ts";
 import { scopeTrim } from "./policies/scope-trim.ts";
@@ -40,6 +41,7 @@ export async function startFeatures(services: Services): Promise<Features> {
   const agent = await start(agents);
   await start(managedAgents);
   await start(outbox);
+  await start(pushes);
   await start(startedPart("tasks", (given) => startTasks(given, [hostDeletion, approvedDeletion, scopeTrim])));
   await start(startedPart("jobs", async (given) => startJobs(given)));
   await start(mailQueue);

@@ -17,6 +17,7 @@ import { inviteRoutes } from "./invites/routes.ts";
 import { jobRoutes } from "./jobs/routes.ts";
 import { labelRoutes } from "./labels/routes.ts";
 import { liveQueryRoutes } from "./live-queries/routes.ts";
+import { pushRoutes } from "./mdm/apple/push/routes.ts";
 import { packRoutes } from "./packs/routes.ts";
 import { policyRoutes } from "./policies/routes.ts";
 import { queryRoutes } from "./queries/routes.ts";
@@ -53,6 +54,7 @@ export const routes: readonly Route[] = [
   ...labelRoutes,
   ...liveQueryRoutes,
   ...mailRoutes,
+  ...pushRoutes,
   ...packRoutes,
   ...queryRoutes,
   ...policyRoutes,

@@ -15,7 +15,9 @@ import { linkPaths } from "../../src/server/mail/mail.ts";
 import { issueToken } from "../../src/server/mail/one-time.ts";
 import { newRow } from "../../src/server/outbox/service.ts";
 import { eq, everything } from "../../src/server/store/query.ts";
+import { fakeDevices, makePushCertificate, startPushService } from "../support/apns.ts";
 import type { TestApp } from "../support/app.ts";
+import { turnOnAppleMdm } from "../support/apple.ts";
 import { makeApproval } from "../support/approvals.ts";
 import { startSigning } from "../support/ca-fakes.ts";
 import { commandsOf, root, sendInto } from "../support/cli.ts";
@@ -73,6 +75,11 @@ async function makeAuthorities(app: TestApp, files: string): Promise<void> {
 async function prepare({ id, argv }: Example, { app, files, run }: Fleet): Promise<void> {
   if (id === "apply" && argv.includes("plan.json"))
     await run(["plan", "-f", join(files, "default.yml"), "--out", join(files, "plan.json")]);
+  if (id.endsWith(":apns-ping")) {
+    await turnOnAppleMdm(app);
+    fakeDevices(app, 20, await makePushCertificate());
+    Object.assign(app.services.settings, { apns_url: (await startPushService()).url });
+  }
   if (id === "setup") await app.store.users.delete(everything);
   if (id === "login") {
     const user = { name: "Admin", email: "admin@example.com", password: "A-good-Password-77", global_role: "admin" };

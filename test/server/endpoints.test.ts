@@ -66,6 +66,7 @@ it("requires a token except where a review found that none is needed", () => {
     "GET /results/info",
     "GET /sso",
     "GET /sso/metadata",
+    "POST /device/:token/apns_ping",
     "POST /device/:token/refetch",
     "POST /forgot_password",
     "POST /login",

@@ -1,7 +1,9 @@
 // A request for every endpoint whose rule is a role, on an object of the caller's team, of another, of none, or one that
 // does not exist.
 import { enqueue } from "../../src/server/outbox/service.ts";
+import { fakeDevices } from "../support/apns.ts";
 import type { TestApp } from "../support/app.ts";
+import { turnOnAppleMdm } from "../support/apple.ts";
 import { makeApproval } from "../support/approvals.ts";
 import {
   makeCarve,
@@ -360,6 +362,16 @@ export const targets: Record<string, Target> = {
     },
   },
   "POST /hosts/:id/refetch": onHost("/refetch"),
+  "POST /hosts/:id/apns_ping": {
+    places,
+    call: async (world, place) => {
+      await turnOnAppleMdm(world.t);
+      const id = await hostAt(world, place);
+      // Its id is that of its enrollment.
+      fakeDevices(world.t, id === MISSING ? 0 : id, null);
+      return { path: `/hosts/${id}/apns_ping` };
+    },
+  },
   "GET /hosts/:id/software": onHost("/software"),
   "POST /hosts/:id/lock": onScripted("/lock"),
   "POST /hosts/:id/unlock": onScripted("/unlock", true),

@@ -40,6 +40,8 @@ export const channels = {
   activities: "svc_activities",
   /** Activities were added to the hash chain; payload: the chain's newest position. */
   activityChain: "svc_activity_chain",
+  /** Pushes to Apple devices were requested; no payload. */
+  applePushes: "svc_apple_pushes",
   /** Changes of policy counts are waiting to be added up; no payload. */
   policyCounts: "svc_policy_counts",
 } as const;

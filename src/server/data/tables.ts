@@ -17,6 +17,7 @@ import { labelMembers, labels } from "../labels/tables.ts";
 import { campaignHosts, campaigns } from "../live-queries/tables.ts";
 import { oneTimeTokens } from "../mail/tables.ts";
 import { managedAgents } from "../managed-agent/tables.ts";
+import { applePushes } from "../mdm/apple/push/tables.ts";
 import { hostBootstrap, hostMdm, hostProfiles, mdmSolutions } from "../mdm-status/tables.ts";
 import { hostMunki, munkiIssues } from "../munki/tables.ts";
 import { operationContents, operations } from "../operations/tables.ts";
@@ -95,6 +96,7 @@ export const tables: AllTables = {
   mdmSolutions,
   hostMdm,
   hostProfiles,
+  applePushes,
   hostDiskEncryption,
   hostBootstrap,
   munkiIssues,

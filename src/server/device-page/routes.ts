@@ -6,6 +6,7 @@ import { certificatesOfHost } from "../host-details/certificates.ts";
 import { mappingOfHost } from "../host-details/device-mapping.ts";
 import { refetchHost } from "../host-details/service.ts";
 import type { HostRow } from "../hosts/access.ts";
+import { pingHost } from "../mdm/apple/push/ping.ts";
 import { desktopAdminOfHost } from "../munki/service.ts";
 import { titlesOfHost } from "../software/service.ts";
 import { hostOfToken } from "./tokens.ts";
@@ -32,6 +33,10 @@ export const deviceRoutes: readonly Route[] = [
   owned(deviceApi.certificates, (host, ctx, { query }) => certificatesOfHost(asOwner(ctx), host.id, query)),
   owned(deviceApi.refetch, async (host, ctx) => {
     await refetchHost(asOwner(ctx), host.id);
+    return {};
+  }),
+  owned(deviceApi.apnsPing, async (host, ctx) => {
+    await pingHost(asOwner(ctx), host.id);
     return {};
   }),
 ];

@@ -5,6 +5,7 @@ import { hostExpiry } from "../host-list/expiry-job.ts";
 import { labelCriteria } from "../labels/criteria-job.ts";
 import { liveQueryCleanup } from "../live-queries/cleanup-job.ts";
 import { oneTimeCleanup } from "../mail/one-time-job.ts";
+import { applePushJob } from "../mdm/apple/push/push-job.ts";
 import { operationsJob } from "../operations/operations-job.ts";
 import { outboxCleanup } from "../outbox/cleanup-job.ts";
 import { integrations } from "../outbox/integrations-job.ts";
@@ -44,6 +45,7 @@ export const allJobs: readonly Job[] = [
   vulnerabilities,
   integrations,
   operationsJob,
+  applePushJob,
   outboxCleanup,
   approvals,
   taskCleanup,

@@ -14,6 +14,9 @@ export interface Metrics {
   readonly agentBadLogs: Counter<"reason">;
   readonly enrollmentsRefused: Counter<"agent">;
   readonly outboxTries: Counter<"event" | "outcome">;
+  readonly applePushes: Counter<"status" | "reason">;
+  readonly appleConnections: Counter;
+  readonly appleCertificateRefused: Gauge;
   readonly storeSeconds: Histogram<"table" | "operation">;
 }
 
@@ -90,6 +93,22 @@ export function createMetrics(): Metrics {
       name: "svc_outbox_tries_total",
       help: "Attempts to deliver webhooks and tickets",
       labelNames: ["event", "outcome"],
+      registers,
+    }),
+    applePushes: new Counter({
+      name: "svc_apns_pushes_total",
+      help: "Pushes to Apple devices by the answer of the push service; status 0: no answer",
+      labelNames: ["status", "reason"],
+      registers,
+    }),
+    appleConnections: new Counter({
+      name: "svc_apns_connections_total",
+      help: "Connections that were opened to the push service of Apple devices",
+      registers,
+    }),
+    appleCertificateRefused: new Gauge({
+      name: "svc_apns_certificate_refused",
+      help: "1 while the push service refuses the push certificate",
       registers,
     }),
     storeSeconds: new Histogram({

@@ -107,6 +107,21 @@ export const Settings = z.strictObject({
     .describe(
       "host names (also *.domain), addresses and networks (CIDR) that requests to configured URLs, and mail, may go to although they are private",
     ),
+  https_proxy: z
+    .string()
+    .optional()
+    .describe(
+      "proxy for requests to vendors' services, as http://HOST:PORT; default: the variable HTTPS_PROXY of the environment",
+    ),
+  no_proxy: list
+    .default([])
+    .describe(
+      "host names and domains that are not reached through https_proxy; default: the variable NO_PROXY of the environment",
+    ),
+  apns_url: z
+    .string()
+    .default("https://api.push.apple.com")
+    .describe("push service of Apple devices; http:// is accepted for this machine only"),
   check_integrations: flag(true).describe(
     "check with a ticket system that it accepts tickets before its settings are saved",
   ),

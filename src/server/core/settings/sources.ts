@@ -4,7 +4,7 @@ import { parse } from "yaml";
 import type { z } from "zod";
 import { issueText } from "../../../api/issue-text.ts";
 import { readBucketUrl } from "../../store/blobs/bucket-url.ts";
-import { isNetwork } from "../http/proxies.ts";
+import { isLoopback, isNetwork } from "../http/proxies.ts";
 import { isAllowEntry } from "../outbound/addresses.ts";
 import { BadSetting } from "../security/tls.ts";
 import { Settings } from "./settings.ts";
@@ -24,7 +24,14 @@ export const secretSettings: readonly SettingName[] = [
   "server_private_key",
   "license_key",
   "blobs_secret_access_key",
+  "https_proxy",
 ];
+
+/** Variables that other programs read too. They are used if the server's own variable is not set. */
+const commonVariables: Partial<Record<SettingName, readonly string[]>> = {
+  https_proxy: ["HTTPS_PROXY", "https_proxy"],
+  no_proxy: ["NO_PROXY", "no_proxy"],
+};
 
 export interface Sources {
   /** Values by setting name; undefined means not set. */
@@ -42,10 +49,11 @@ export function readSettings({ flags, env, file, defaults = {} }: Sources): Sett
     Object.keys(given).map((name) => [name, `${name} in ${file}`]),
   );
   for (const name of settingNames) {
-    const value = env[envName(name)];
-    if (value !== undefined && value !== "") {
+    for (const variable of [...(commonVariables[name] ?? []), envName(name)]) {
+      const value = env[variable];
+      if (value === undefined || value === "") continue;
       given[name] = value;
-      from[name] = envName(name);
+      from[name] = variable;
     }
     if (flags[name] !== undefined) {
       given[name] = flags[name];
@@ -103,6 +111,7 @@ function checkTogether(settings: Settings): void {
     } catch (error) {
       throw new BadSetting(`blobs_url: ${(error as Error).message}`);
     }
+  checkServices(settings);
   if ((settings.admin_email === undefined) !== (settings.admin_password === undefined))
     throw new BadSetting("admin_email and admin_password: both must be set");
   for (const name of ["server_url", "database_url"] as const) {
@@ -111,6 +120,16 @@ function checkTogether(settings: Settings): void {
   }
   if (settings.database_url !== undefined && !/^postgres(ql)?:$/.test(new URL(settings.database_url).protocol))
     throw new BadSetting("database_url: must begin with postgres://");
+}
+
+function checkServices({ https_proxy: proxy, apns_url: apns }: Settings): void {
+  if (proxy !== undefined && !(URL.canParse(proxy) && /^https?:$/.test(new URL(proxy).protocol)))
+    throw new BadSetting("https_proxy: must be an http or https URL");
+  if (!URL.canParse(apns)) throw new BadSetting("apns_url: not a URL");
+  const { protocol, hostname } = new URL(apns);
+  const isLocal = hostname === "localhost" || isLoopback(hostname.replace(/^\[|\]$/g, ""));
+  if (protocol !== "https:" && !(protocol === "http:" && isLocal))
+    throw new BadSetting("apns_url: must begin with https:// (http:// is accepted for this machine only)");
 }
 
 /** One row per setting, for help and docs. */

@@ -9,6 +9,19 @@ import { migration as m0007 } from "./0007-live-query-sockets.ts";
 import { migration as m0008 } from "./0008-leases-and-tasks.ts";
 import { migration as m0009 } from "./0009-leases-and-tasks-slow.ts";
 import { migration as m0010 } from "./0010-operations.ts";
+import { migration as m0011 } from "./0011-apple-pushes.ts";
 import type { Migration } from "./migration.ts";
 
-export const migrations: readonly Migration[] = [m0001, m0002, m0003, m0004, m0005, m0006, m0007, m0008, m0009, m0010];
+export const migrations: readonly Migration[] = [
+  m0001,
+  m0002,
+  m0003,
+  m0004,
+  m0005,
+  m0006,
+  m0007,
+  m0008,
+  m0009,
+  m0010,
+  m0011,
+];

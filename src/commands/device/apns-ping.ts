@@ -1,0 +1,23 @@
+import { deviceApi } from "../../api/device.ts";
+import { DeviceCommand, deviceArgs, deviceFlags } from "../../cli/features/device-command.ts";
+import { dryRunFlag } from "../../cli/flags.ts";
+import { printable } from "../../text/printable.ts";
+
+export default class DeviceApnsPing extends DeviceCommand {
+  static override summary = "Ask an Apple device to connect to device management, as its user.";
+  static override endpoints = [deviceApi.apnsPing];
+  static override args = deviceArgs;
+  static override flags = { ...deviceFlags, ...dryRunFlag };
+  static override examples = ["<%= config.bin %> <%= command.id %> --token-stdin < device-token.txt"];
+
+  async run() {
+    const { args, flags } = await this.parse(DeviceApnsPing);
+    const token = await this.deviceToken(args.token, flags);
+    if (flags["dry-run"]) {
+      const { host } = await this.call(deviceApi.get, { params: { token } });
+      this.trying(`ask ${printable(host.display_name)} to connect to device management`, { id: host.id });
+    }
+    await this.call(deviceApi.apnsPing, { params: { token } });
+    await this.report("the device was asked to connect to device management", { asked: true });
+  }
+}

@@ -1,0 +1,15 @@
+import type { Context } from "../../../core/context.ts";
+import { invalid } from "../../../core/errors.ts";
+import { hostFor } from "../../../hosts/access.ts";
+import { requireAppleMdm } from "../../gate.ts";
+import { push } from "./push.ts";
+
+/** Asks the host's device to connect. 422 for a host that this server does not manage. */
+export async function pingHost(ctx: Context, id: number): Promise<void> {
+  const host = await hostFor(ctx, "hosts:refetch", id);
+  await requireAppleMdm(ctx);
+  const enrollments = await ctx.extensions.pushDevices.ofHost(ctx.store, host.id);
+  if (enrollments.length === 0)
+    throw invalid("id", "the host is not enrolled in device management as an Apple device, so it cannot be reached");
+  await push(ctx, enrollments);
+}

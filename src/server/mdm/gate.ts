@@ -1,0 +1,16 @@
+// Endpoints of device management are refused while it is turned off.
+import type { Context } from "../core/context.ts";
+import { mdmOff } from "../core/errors.ts";
+
+/** 400 while device management of Apple devices is turned off. */
+export async function requireAppleMdm({ config }: Pick<Context, "config">): Promise<void> {
+  const { mdm } = await config.current();
+  if (!mdm.enabled_and_configured) throw mdmOff();
+}
+
+/** 400 while device management is turned off for all platforms. */
+export async function requireAnyMdm({ config }: Pick<Context, "config">): Promise<void> {
+  const { mdm } = await config.current();
+  if (!mdm.enabled_and_configured && !mdm.windows_enabled_and_configured && !mdm.android_enabled_and_configured)
+    throw mdmOff();
+}
