@@ -2,7 +2,8 @@
 import { describe, expect, it } from "vitest";
 import { parseWrite, readResults } from "../../src/server/agent/ingest/results.ts";
 import { parseSparing, UnreadRows } from "../../src/server/agent/ingest/unread-rows.ts";
-import { softwareFingerprint } from "../../src/server/software/inventory.ts";
+import { softwareChanges, softwareFingerprint } from "../../src/server/software/inventory.ts";
+import { SoftwareRows } from "../../src/server/software/rows.ts";
 import { Dice } from "../support/request-fuzz.ts";
 import { detailQueries } from "./inventory/fixture.ts";
 
@@ -46,6 +47,53 @@ describe("a write with much software", () => {
         });
     }
     expect(spared).toBeGreaterThan(20);
+  });
+
+  it("has the same software as when everything is parsed, with rows known from other hosts", async () => {
+    const rows = new SoftwareRows();
+    let told = 0;
+    for (let round = 0; round < 400; round++) {
+      oddness = dice.pick([0, 0.002, 0.02, 0.5]);
+      const common = Array.from({ length: dice.int(120) }, (_, i) => ({
+        name: `Common-${i}`,
+        version: "1",
+        path: "/a",
+      }));
+      const opened = () => dice.pick(["-1", "", "1762300800.25", cell(), 5]);
+      const apps = common.map((row) => ({ ...row, bundle_version: cell(), last_opened_time: opened(), path: cell() }));
+      const python = [
+        ...common,
+        ...common.slice(0, 9).map((row) => ({ ...row, path: cell() })),
+        ...rowsOf(dice.int(9)),
+      ];
+      const body = bodyOf([...common, ...rowsOf(dice.int(60))], {
+        svc_detail_query_software_python: python,
+        svc_detail_query_software_apps: apps,
+      });
+      const { details } = readResults(await parseWrite(body, detailQueries), detailQueries);
+      if (details.get("software_deb")?.texts) told++;
+      const platform = dice.pick(["ubuntu", "arch", "darwin"]);
+      expect(softwareChanges(details, { platform, rows })).toEqual(
+        softwareChanges(plainly(body).details, { platform }),
+      );
+    }
+    expect(told).toBeGreaterThan(20);
+  });
+
+  it("does not keep texts that were not needed for long", () => {
+    const rows = new SoftwareRows();
+    const rules = { source: "npm_packages", isPythonDeb: false };
+    const of = (from: number, count: number) => {
+      const texts = Array.from({ length: count }, (_, i) => `{"name":"p${from + i}"}`);
+      return rows.of({ ok: true, rows: [], texts }, rules)!;
+    };
+    const [often, once] = of(0, 2);
+    for (let from = 2; from < 60_000; from += 1_000) {
+      of(from, 1_000);
+      expect(of(0, 1)[0]).toBe(often);
+    }
+    expect(of(1, 1)[0]).toEqual(once);
+    expect(of(1, 1)[0]).not.toBe(once);
   });
 
   it("keeps the rows as text for the fingerprint, which detects any change", async () => {

@@ -15,8 +15,9 @@ import {
 } from "../hosts/inventory/source.ts";
 import { oneOf } from "../store/query.ts";
 import type { InsertOf, RowOf } from "../store/table.ts";
-import { type SoftwareEntry, softwareChanges, softwareFingerprint, softwareKey, titleKey } from "./inventory.ts";
+import { softwareChanges, softwareFingerprint, softwareKey, titleKey } from "./inventory.ts";
 import { softwareQueries } from "./queries.ts";
+import { type SoftwareEntry, SoftwareRows, type SoftwareVersion } from "./rows.ts";
 import type { hostSoftware, InstalledDetails } from "./tables.ts";
 
 /** All results, because unchanged ones are recognized without reading their rows. */
@@ -29,6 +30,13 @@ interface Version {
   readonly titleId: number;
   readonly name: string;
   readonly source: string;
+}
+
+interface Named {
+  readonly identity: string;
+  readonly entry: SoftwareEntry;
+  /** Undefined: not known yet. */
+  readonly held: Version | undefined;
 }
 
 /** Whether both rows have the same software, in any order. */
@@ -44,11 +52,16 @@ function isSame(row: HostSoftwareRow, old: RowOf<typeof hostSoftware> | undefine
 
 /** The maximum number of entries per host. Further ones are ignored. */
 const ENTRIES_MAX = 10_000;
+/** The same entries whatever the order of the rows was. */
+const firstOf = (entries: ReadonlyMap<string, SoftwareEntry>): [string, SoftwareEntry][] =>
+  [...entries].sort(([a], [b]) => (a < b ? -1 : 1)).slice(0, ENTRIES_MAX);
+
 const HELD_MAX = 150_000;
 
 async function startSoftware({ store, log }: Services): Promise<SourceWriter<SoftwareAnswer>> {
   const byIdentity = new Map<string, Version>();
   const byId = new Map<number, Version>();
+  const knownRows = new SoftwareRows();
   let forgotten = 0;
 
   function forget(): void {
@@ -73,8 +86,8 @@ async function startSoftware({ store, log }: Services): Promise<SourceWriter<Sof
     if (missing.length === 0) return found;
 
     const before = forgotten;
-    const titles = new Map<string, SoftwareEntry>();
-    for (const [, entry] of missing) titles.set(titleKey(entry), entry);
+    const titles = new Map<string, SoftwareVersion>();
+    for (const [, { software }] of missing) titles.set(titleKey(software), software);
     const titleRows = await store.softwareTitles.upsert(
       [...titles].map(([key, { name, source, extension_for, bundle_identifier }]) => ({
         key,
@@ -87,14 +100,15 @@ async function startSoftware({ store, log }: Services): Promise<SourceWriter<Sof
     );
     const titleIds = new Map(titleRows.map(({ key, id }) => [key, id]));
     const rows = await store.software.upsert(
-      missing.map(([, { installed_paths: _paths, last_opened_at: _opened, ...entry }]) => ({
-        ...entry,
-        key: softwareKey(entry),
-        title_id: titleIds.get(titleKey(entry))!,
+      missing.map(([, { software }]) => ({
+        ...software,
+        key: softwareKey(software),
+        title_id: titleIds.get(titleKey(software))!,
       })),
       { on: ["key"], set: [], returning: ["id", "title_id"] },
     );
-    missing.forEach(([identity, { name, source }], i) => {
+    missing.forEach(([identity, { software }], i) => {
+      const { name, source } = software;
       const version = { id: rows[i]!.id, titleId: rows[i]!.title_id, name, source };
       found.set(identity, version);
       // Not cached if the cache was cleared in the meantime, because the version may have been deleted.
@@ -149,20 +163,21 @@ async function startSoftware({ store, log }: Services): Promise<SourceWriter<Sof
     const plans = changed.map((answer) => {
       const old = oldOf.get(answer.hostId);
       const had = (old?.software_ids ?? []).flatMap((id) => oldVersions.get(id) ?? []);
-      const changes = softwareChanges(answer.results, {
+      const { replaced, entries } = softwareChanges(answer.results, {
         platform: answer.platform,
         platformLike: answer.platformLike,
         knownDebNames: new Set(had.filter(({ source }) => source === "deb_packages").map(({ name }) => name)),
+        rows: knownRows,
       });
-      if (changes.entries.length > ENTRIES_MAX)
-        log.warn({ host_id: answer.hostId, entries: changes.entries.length }, "software beyond the limit is left out");
-      const named = changes.entries.slice(0, ENTRIES_MAX).map((entry, i) => {
-        const identity = changes.identities[i]!;
+      if (entries.size > ENTRIES_MAX)
+        log.warn({ host_id: answer.hostId, entries: entries.size }, "software beyond the limit is left out");
+      const named: Named[] = [];
+      for (const [identity, entry] of entries.size > ENTRIES_MAX ? firstOf(entries) : entries) {
         const held = byIdentity.get(identity);
         if (!held) unknown.set(identity, entry);
-        return { identity, entry, held };
-      });
-      const kept = had.filter(({ source }) => !changes.replaced.includes(source));
+        named.push({ identity, entry, held });
+      }
+      const kept = had.filter(({ source }) => !replaced.includes(source));
       return { answer, old, named, kept };
     });
     const made = await versionsOf(unknown);

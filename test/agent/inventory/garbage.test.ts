@@ -79,7 +79,8 @@ describe("invalid data from an agent", () => {
     fc.assert(
       fc.property(write, platform, (made, known) => {
         const results = detailResults(sent(made));
-        const { entries, replaced } = softwareChanges(results, { platform: known });
+        const { entries: byIdentity, replaced } = softwareChanges(results, { platform: known });
+        const entries = [...byIdentity.values()].map(({ software }) => software);
         expect(new Set(entries.map(softwareKey)).size).toBe(entries.length);
         for (const entry of entries) {
           expect(entry.name).not.toBe("");

@@ -1,12 +1,13 @@
 import { describe, expect, it } from "vitest";
 import type { DetailResults } from "../../../src/server/agent-protocol/rows.ts";
 import {
-  type SoftwareEntry,
+  type SoftwareContext,
   softwareChanges,
   softwareFingerprint,
   softwareKey,
   titleKey,
 } from "../../../src/server/software/inventory.ts";
+import type { SoftwareVersion } from "../../../src/server/software/rows.ts";
 import { answers, answersOf, type Fixture } from "./fixture.ts";
 
 const platforms: Partial<Record<Fixture, string>> = {
@@ -17,9 +18,23 @@ const platforms: Partial<Record<Fixture, string>> = {
   "rhel-9": "rhel",
   "centos-7": "centos",
 };
-const softwareOf = (name: Fixture) => softwareChanges(answersOf(name), { platform: platforms[name] ?? "" });
-const of = (entries: readonly SoftwareEntry[], source: string) => entries.filter((entry) => entry.source === source);
-const names = (entries: readonly SoftwareEntry[], source: string) => of(entries, source).map(({ name }) => name);
+interface Shown extends SoftwareVersion {
+  readonly installed_paths: readonly string[];
+  readonly last_opened_at: string | null;
+}
+
+/** The entries in order, so that they can be compared. */
+function changesOf(results: DetailResults, ctx: SoftwareContext) {
+  const { replaced, entries } = softwareChanges(results, ctx);
+  const ordered = [...entries].sort(([a], [b]) => (a < b ? -1 : 1));
+  return {
+    replaced,
+    entries: ordered.map(([, { software, identity: _, ...more }]): Shown => ({ ...software, ...more })),
+  };
+}
+const softwareOf = (name: Fixture) => changesOf(answersOf(name), { platform: platforms[name] ?? "" });
+const of = (entries: readonly Shown[], source: string) => entries.filter((entry) => entry.source === source);
+const names = (entries: readonly Shown[], source: string) => of(entries, source).map(({ name }) => name);
 const plain = {
   extension_for: "",
   extension_id: "",
@@ -146,7 +161,7 @@ describe("Linux software", () => {
   });
   it("uses the known deb packages while their query fails", () => {
     const made = answers({ software_deb: "failed", software_python: [{ name: "Babel", version: "2" }, { name: "b" }] });
-    const { replaced, entries } = softwareChanges(made, {
+    const { replaced, entries } = changesOf(made, {
       platform: "debian",
       knownDebNames: new Set(["python3-babel"]),
     });
@@ -159,11 +174,9 @@ describe("Linux software", () => {
   });
   it("ignores sources of another system", () => {
     const made = answers({ software_apps: [{ name: "a" }], software_npm: [{ name: "n", version: 1 }] });
-    expect(softwareChanges(made, { platform: "arch" }).replaced).toEqual(["npm_packages"]);
-    expect(softwareChanges(made, { platform: "rocky", platformLike: "rhel centos" }).replaced).toEqual([
-      "npm_packages",
-    ]);
-    expect(softwareChanges(made, { platform: "" }).replaced).toEqual(["apps", "npm_packages"]);
+    expect(changesOf(made, { platform: "arch" }).replaced).toEqual(["npm_packages"]);
+    expect(changesOf(made, { platform: "rocky", platformLike: "rhel centos" }).replaced).toEqual(["npm_packages"]);
+    expect(changesOf(made, { platform: "" }).replaced).toEqual(["apps", "npm_packages"]);
   });
 });
 
@@ -176,12 +189,9 @@ describe("the identity of software", () => {
       { name: "a", version: "1", path: "/1" },
       { name: "b", version: "1", path: "/1" },
     ];
-    const one = softwareChanges(answers({ software_npm: rows }), { platform: "arch" });
-    const other = softwareChanges(answers({ software_npm: rows.toReversed() }), { platform: "arch" });
+    const one = changesOf(answers({ software_npm: rows }), { platform: "arch" });
+    const other = changesOf(answers({ software_npm: rows.toReversed() }), { platform: "arch" });
     expect(one).toEqual(other);
-    expect(softwareKey({ ...entry, last_opened_at: null, installed_paths: [] } as SoftwareEntry)).toBe(
-      softwareKey(entry),
-    );
   });
   it("differs for each field of a version", () => {
     const fields = [
