@@ -4,6 +4,7 @@ import { backgroundIdle, inBackground, stopBackground } from "../../src/server/c
 import { serviceContext } from "../../src/server/core/context.ts";
 import type { Job } from "../../src/server/core/job.ts";
 import { deleteManyHosts } from "../../src/server/host-list/delete.ts";
+import { createPlaces } from "../../src/server/jobs/places.ts";
 import { AlreadyRunning, carryOut, runDue } from "../../src/server/jobs/schedule.ts";
 import { runJob, startJobs } from "../../src/server/jobs/start.ts";
 import { eq } from "../../src/server/store/query.ts";
@@ -223,6 +224,27 @@ describe.each(bothEngines)("jobs on %s", (engine) => {
     expect(runs).toBe(1);
   });
 
+  it("start when due although the clock was ahead at their last start, and its server died", async () => {
+    const t = await startApp({ engine });
+    let runs = 0;
+    const job: Job = { name: "ahead", every: hours(1), run: async () => void runs++ };
+    const look = () => runDue(t.services, [job], idle);
+    t.clock.advance(days(3650));
+    await look();
+    await t.store.jobRuns.update({
+      where: eq("name", "ahead"),
+      set: { runner: "the dead one", runner_until: isoAt(t.clock.now() + minutes(1)) },
+    });
+    t.clock.advance(-days(3650));
+    await look();
+    expect(runs).toBe(2);
+    await look();
+    expect(runs).toBe(2);
+    t.clock.advance(hours(1));
+    await look();
+    expect(runs).toBe(3);
+  });
+
   it("run side by side: a long one delays no other", async () => {
     const t = await startApp({ engine });
     let end = () => {};
@@ -271,6 +293,49 @@ describe.each(bothEngines)("jobs on %s", (engine) => {
     await backgroundIdle(t.services);
     expect(await t.store.hosts.count()).toBe(0);
     expect(await t.store.activities.count(eq("type", "deleted_host"))).toBe(350);
+  });
+});
+
+describe("places of jobs", () => {
+  function running() {
+    const begun: string[] = [];
+    const ends = new Map<string, () => void>();
+    const work = (name: string) => async () => {
+      begun.push(name);
+      await new Promise<void>((resolve) => ends.set(name, resolve));
+    };
+    return { begun, work, end: (name: string) => ends.get(name)!() };
+  }
+
+  it("let only so many run side by side, the others in their order", async () => {
+    const { begun, work, end } = running();
+    const places = createPlaces(2, minutes(1));
+    const all = ["a", "b", "c", "d"].map((name) => places.use(name, work(name)));
+    await expect.poll(() => begun).toEqual(["a", "b"]);
+    expect(["a", "d", "e"].map(places.has)).toEqual([true, true, false]);
+    end("b");
+    await expect.poll(() => begun).toEqual(["a", "b", "c"]);
+    end("a");
+    await expect.poll(() => begun).toEqual(["a", "b", "c", "d"]);
+    end("c");
+    end("d");
+    await Promise.all(all);
+    expect(places.has("a")).toBe(false);
+  });
+
+  it("are given up by jobs that take long", async () => {
+    const { begun, work, end } = running();
+    const places = createPlaces(1, 1);
+    const all = ["long", "longer", "short"].map((name) => places.use(name, work(name)));
+    await expect.poll(() => begun).toEqual(["long", "longer", "short"]);
+    for (const name of ["long", "longer", "short"]) end(name);
+    await Promise.all(all);
+  });
+
+  it("are free again after a failure", async () => {
+    const places = createPlaces(1, minutes(1));
+    await expect(places.use("fails", () => Promise.reject(new Error("no")))).rejects.toThrow("no");
+    await places.use("next", async () => {});
   });
 });
 

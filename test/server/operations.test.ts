@@ -135,6 +135,21 @@ describe.each(bothEngines)("operations on %s", (engine) => {
     expect([await stateOf(t, uuid), ends]).toEqual(["answered", ["expired", "answered"]]);
   });
 
+  it("are sent again in time although the clock was ahead when they were sent", async () => {
+    const t = await startApp({ engine });
+    const { kind, ends } = counting("ahead", { attempts: 2 });
+    const ctx = knowing(t, kind);
+    const { id } = await makeHost(t);
+    const [operation] = await add(ctx, kind, [id]);
+    t.clock.advance(days(3650));
+    await sendOperation(ctx, id, operation!.uuid);
+    t.clock.advance(-days(3650));
+    expect(await settleOverdue(ctx, idle)).toBe(0);
+    t.clock.advance(seconds(60) + hours(1));
+    expect(await settleOverdue(ctx, idle)).toBe(1);
+    expect([await stateOf(t, operation!.uuid), ends]).toEqual(["queued", []]);
+  });
+
   it("a lock that was sent and not answered ends with a reason, and a late answer still locks", async () => {
     const t = await startApp({ engine });
     const agent = await makeManaged(t);

@@ -122,6 +122,19 @@ describe.each(bothEngines)("the outbox on %s", (engine) => {
     expect(numbers(receiver)).toEqual([1, 2]);
   });
 
+  it("sends what was written while the clock was ahead, once it is right", async () => {
+    const receiver = await startReceiver();
+    const t = await startApp({ engine, settings });
+    t.clock.advance(hours(10));
+    const held = t.store.tx(async (tx) => {
+      await enqueue(tx, t.services, webhook(receiver.url, 1));
+      t.clock.advance(-hours(10));
+    });
+    await held;
+    await receiver.got(1);
+    await allDelivered(t);
+  });
+
   it("sends hundreds in order while others are being written", async () => {
     const receiver = await startReceiver();
     const t = await startApp({ engine, settings });

@@ -126,6 +126,23 @@ describe.each(bothEngines)("tasks on %s", (engine) => {
     expect(await taskOf(t, id)).toMatchObject({ state: "done", progress: 3 });
   });
 
+  it("go on although the clock was ahead when their server died, or when an attempt failed", async () => {
+    const t = await startApp({ engine });
+    const { kind, ends } = counting("count");
+    const ctx = serviceContext(t.services);
+    const later = new Date(t.clock.now() + days(3650)).toISOString();
+    const lost = { state: "running", runner: "the dead one", runner_until: later } as const;
+    for (const set of [lost, { retry_at: later }]) {
+      const id = await t.store.tx((store) => addTask({ ...ctx, store }, kind, work(1)));
+      await t.store.tasks.update({ where: eq("id", id), set });
+    }
+    // Otherwise leases that are found at the start are ended on the embedded store.
+    const store = Object.create(t.store, { engine: { value: "postgres" } });
+    const runner = await startTasks({ ...t.services, store }, [kind]);
+    await expect.poll(() => ends).toEqual(["done", "done"]);
+    await runner.stop();
+  });
+
   it("are tried again after a failure, with growing pauses, from the last step", async () => {
     const t = await startApp({ engine });
     let failures = 2;

@@ -1,5 +1,5 @@
 // Runs jobs when they are due or requested. Every server looks for such jobs, and a lease in the job's row lets one of
-// them run it. Jobs run side by side, so a long one delays no other. The time of each run is stored, so that a restart
+// them run it. Jobs run side by side (places.ts), so a long one delays no other. The time of each run is stored, so that a restart
 // repeats nothing.
 
 import { once } from "node:events";
@@ -10,6 +10,7 @@ import type { Services } from "../core/context.ts";
 import type { Job } from "../core/job.ts";
 import { and, eq, everything, isNull, not, type Predicate } from "../store/query.ts";
 import type { RowOf } from "../store/table.ts";
+import { createPlaces, type Places } from "./places.ts";
 import type { jobRuns } from "./tables.ts";
 
 /** The time until a failed job is retried, independent of its period. */
@@ -67,12 +68,19 @@ export async function carryOut(
 }
 
 /** The next start of the job, in milliseconds since 1970. A job that was interrupted by a stop starts immediately. */
-async function dueAt({ config }: Pick<Services, "config">, job: Job, last: Run | undefined): Promise<number> {
+async function dueAt(
+  { config, clock }: Pick<Services, "config" | "clock">,
+  job: Job,
+  last: Run | undefined,
+): Promise<number> {
   if (!last || last.started_at === null) return 0;
   const every = (await job.period?.({ config })) ?? job.every;
-  if (last.error !== null) return Date.parse(last.started_at) + Math.min(RETRY_AFTER, every);
+  const started = Date.parse(last.started_at);
+  // The clock was set back since.
+  if (started > clock.now() + every) return 0;
+  if (last.error !== null) return started + Math.min(RETRY_AFTER, every);
   if (last.finished_at === null) return 0;
-  return Date.parse(last.started_at) + every;
+  return started + every;
 }
 
 interface Due {
@@ -82,7 +90,11 @@ interface Due {
 }
 
 /** The jobs that should start now. */
-async function findDue(services: Services, jobs: readonly Job[], onlyRequested: boolean): Promise<Due[]> {
+async function findDue(
+  services: Services,
+  jobs: readonly Job[],
+  { places, onlyRequested }: Required<Look>,
+): Promise<Due[]> {
   const runs = new Map((await services.store.jobRuns.list()).map((run) => [run.name, run]));
   const isPending = (name: string) => {
     const run = runs.get(name);
@@ -91,7 +103,7 @@ async function findDue(services: Services, jobs: readonly Job[], onlyRequested: 
   const due: Due[] = [];
   for (const job of jobs) {
     const run = runs.get(job.name);
-    if (run && isHeld(services, run)) continue;
+    if (places.has(job.name) || (run && isHeld(services, run))) continue;
     const isRequested = run !== undefined && run.requested_at !== null;
     if (isRequested && job.after?.some(isPending)) continue;
     if (!isRequested && (onlyRequested || (await dueAt(services, job, run)) > services.clock.now())) continue;
@@ -101,25 +113,34 @@ async function findDue(services: Services, jobs: readonly Job[], onlyRequested: 
   return due;
 }
 
+interface Look {
+  /** The places of this server. */
+  readonly places?: Places;
+  readonly onlyRequested?: boolean;
+}
+
 /** Checks once, and starts the jobs that are due or requested. Resolves when all of them have ended. */
 export async function runDue(
   services: Services,
   jobs: readonly Job[],
   signal: AbortSignal,
-  onlyRequested = false,
+  { places = createPlaces(), onlyRequested = false }: Look = {},
 ): Promise<void> {
-  const due = await findDue(services, jobs, onlyRequested);
+  const due = await findDue(services, jobs, { places, onlyRequested });
+  const start = async ({ job, found }: Due): Promise<void> => {
+    if (signal.aborted) return;
+    try {
+      await carryOut(services, job, signal, found);
+    } catch (err) {
+      if (!(err instanceof AlreadyRunning)) services.log.error({ err, job: job.name }, "job failed");
+    }
+  };
   await Promise.all(
-    due.map(async ({ job, found }) => {
-      if (signal.aborted) return;
-      try {
-        await carryOut(services, job, signal, found);
-      } catch (err) {
-        if (err instanceof AlreadyRunning) return;
-        services.log.error({ err, job: job.name }, "job failed");
-      }
+    due.map(async (one) => {
+      await places.use(one.job.name, () => start(one));
       // Requested jobs may have waited for this one.
-      if (jobs.some(({ after }) => after?.includes(job.name))) await runDue(services, jobs, signal, true);
+      if (jobs.some(({ after }) => after?.includes(one.job.name)))
+        await runDue(services, jobs, signal, { places, onlyRequested: true });
     }),
   );
 }
@@ -131,9 +152,10 @@ export async function runSchedule(services: Services, jobs: readonly Job[], sign
   if (isAlone(services)) await store.jobRuns.update({ where: not(isNull("runner_until")), set: noLease });
   const first = performance.now() + LOOK_EVERY + services.random.int(JITTER);
   const running = new Set<Promise<void>>();
+  const places = createPlaces();
   const look = () => {
     if (signal.aborted) return;
-    const checked = runDue(services, jobs, signal, performance.now() < first)
+    const checked = runDue(services, jobs, signal, { places, onlyRequested: performance.now() < first })
       .catch((err: unknown) => log.warn({ err }, "jobs could not be read; the server retries shortly"))
       .finally(() => running.delete(checked));
     running.add(checked);

@@ -1,10 +1,10 @@
 // The queue of a host: what is asked of it, in which order, and how an operation ends.
 import { channels, hostsPayload } from "../core/channels.ts";
-import { isoAt, minutes, seconds } from "../core/clock.ts";
+import { type Clock, isoAt, minutes, seconds } from "../core/clock.ts";
 import { type Context, service, within } from "../core/context.ts";
 import { notFound } from "../core/errors.ts";
 import type { ServerTx } from "../core/tables.ts";
-import { and, eq, lte, oneOf, type Predicate } from "../store/query.ts";
+import { and, eq, gt, lte, oneOf, type Predicate } from "../store/query.ts";
 import { keepContents } from "./contents.ts";
 import { type Ending, type Inside, kindOf, type Operation, type OperationKind } from "./kind.ts";
 import type { OperationResult } from "./tables.ts";
@@ -84,14 +84,17 @@ export async function sendOperation(
     const content = operation.content_id === null ? null : await tx.operationContents.get(operation.content_id);
     // The host may ask again before it answers: that is not another attempt.
     if (operation.state === "queued") {
-      const now = clock.now();
-      const sent = { state: "sent", attempts: operation.attempts + 1, sent_at: isoAt(now) } as const;
-      const due_at = isoAt(now + seconds(operation.timeout) + GRACE);
-      await tx.operations.update({ where: eq("id", operation.id), set: { ...sent, due_at } });
+      const sent = { state: "sent", attempts: operation.attempts + 1, ...sentNow(clock, operation) } as const;
+      await tx.operations.update({ where: eq("id", operation.id), set: sent });
     }
     return { operation, content: content?.content ?? "" };
   }, operationLock(hostId));
 }
+
+const sentNow = (clock: Clock, { timeout }: Pick<Operation, "timeout">) => ({
+  sent_at: clock.iso(),
+  due_at: isoAt(clock.now() + seconds(timeout) + GRACE),
+});
 
 /** Stores the host's answer. Repeated answers, and those to cancelled operations, change nothing. */
 export async function answerOperation(
@@ -137,6 +140,7 @@ export async function dropOperations(
 
 /** Sends operations without an answer again, or ends them. Returns how many there were. */
 export async function settleOverdue(ctx: Context, signal: AbortSignal): Promise<number> {
+  await restartFuture(ctx);
   const overdue = and(eq("state", "sent"), lte("due_at", ctx.clock.iso()));
   let settled = 0;
   for (const { id, host_id } of await ctx.store.operations.pick(["id", "host_id"], { where: overdue, limit: 10_000 })) {
@@ -152,4 +156,11 @@ export async function settleOverdue(ctx: Context, signal: AbortSignal): Promise<
     }, operationLock(host_id));
   }
   return settled;
+}
+
+/** Operations that were sent while the clock was ahead count as sent now; otherwise they would be overdue much later. */
+async function restartFuture({ store, clock }: Pick<Context, "store" | "clock">): Promise<void> {
+  const future = and(eq("state", "sent"), gt("sent_at", isoAt(clock.now() + GRACE)));
+  for (const operation of await store.operations.pick(["id", "timeout"], { where: future, limit: 10_000 }))
+    await store.operations.update({ where: and(eq("id", operation.id), future), set: sentNow(clock, operation) });
 }

@@ -2,6 +2,7 @@
 // failing row delays the rows behind it until it is delivered or given up. Rows are not marked while being sent: if the
 // server dies, the next leader sends them again with the same message id.
 import { channels } from "../core/channels.ts";
+import { wait } from "../core/concurrency/wait.ts";
 import type { Services } from "../core/context.ts";
 import { startedPart } from "../core/running.ts";
 import { and, eq, gte } from "../store/query.ts";
@@ -10,6 +11,7 @@ import { type Line, Lines } from "./lines.ts";
 import { readWake } from "./messages.ts";
 import { isDestinationDown } from "./outcome.ts";
 import { recordOutcome } from "./record.ts";
+import type { OutboxRow } from "./service.ts";
 
 /** Maximum number of concurrent destinations. */
 const PARALLEL = 8;
@@ -19,6 +21,8 @@ const TURN = 100;
 const STORE_RETRY = 1_000;
 /** Maximum time (ms) between comparisons of the known lines with the store. */
 const COMPARE_EVERY = 600_000;
+/** Clocks of servers differ less than this (ms): a later time was written before the clock was set back. */
+const CLOCKS_DIFFER = 60_000;
 /** Time (ms) for running deliveries to finish at shutdown. */
 const GRACE = 3_000;
 
@@ -51,8 +55,8 @@ class Sending {
   private readonly works = new Set<Promise<void>>();
   /** Notifications may have been missed. */
   private isStale = true;
-  private isNudged = false;
-  private wake = () => {};
+  /** Ends the current pause. */
+  private nudged = new AbortController();
 
   constructor(services: Services, lost: AbortSignal, stopping: AbortSignal) {
     this.services = services;
@@ -99,8 +103,9 @@ class Sending {
     if (!this.isStale) return;
     this.isStale = false;
     try {
+      // The store decides which rows are due: the clock may have been set back since.
       for (const { value } of await this.services.store.outbox.groupCount("destination", eq("state", "pending")))
-        this.lines.add(String(value), 0);
+        this.lines.add(String(value), 0).notBefore = 0;
     } catch (error) {
       this.isStale = true;
       throw error;
@@ -132,14 +137,12 @@ class Sending {
   private async pause(): Promise<void> {
     const [next] = this.works.size < PARALLEL ? this.lines.waiting() : [];
     const until = next ? next.notBefore - this.services.clock.now() : COMPARE_EVERY;
-    if (!this.isNudged) await wait(Math.min(Math.max(0, until), COMPARE_EVERY), this.over, (end) => (this.wake = end));
-    this.isNudged = false;
-    this.wake = () => {};
+    await wait(Math.min(until, COMPARE_EVERY), this.over, this.nudged.signal);
+    this.nudged = new AbortController();
   }
 
   private nudge(): void {
-    this.isNudged = true;
-    this.wake();
+    this.nudged.abort();
   }
 
   /** Sends rows of the line until none are left, the first one has to wait, or the turn is over. */
@@ -151,7 +154,7 @@ class Sending {
     try {
       for (let left = TURN; left > 0; ) {
         const where = and(eq("destination", line.destination), eq("state", "pending"), gte("id", from));
-        const heads = await store.outbox.pick(["id", "next_attempt_at"], {
+        const heads = await store.outbox.pick(["id", "next_attempt_at", "created_at", "last_attempt_at"], {
           where,
           order: byId,
           // `after` lets the embedded engine start at this id instead of scanning all earlier rows.
@@ -160,9 +163,10 @@ class Sending {
         });
         if (heads.length === 0) return;
         left -= heads.length;
-        for (const { id, next_attempt_at } of heads) {
+        for (const head of heads) {
+          const { id } = head;
           from = id;
-          const due = Date.parse(next_attempt_at);
+          const due = dueAt(head, clock.now());
           if (!this.over.aborted && due <= clock.now() && (await this.sendOne(line, id))) continue;
           this.lines.add(line.destination, from);
           line.notBefore = Math.max(line.notBefore, due);
@@ -210,19 +214,8 @@ class Sending {
   }
 }
 
-/**
- * Sleeps in real time: the injected clock only determines when a row is due. `early` receives a function to wake it.
- */
-function wait(milliseconds: number, signal: AbortSignal, early: (end: () => void) => void = () => {}): Promise<void> {
-  return new Promise((resolve) => {
-    if (signal.aborted) return resolve();
-    const end = () => {
-      clearTimeout(timer);
-      signal.removeEventListener("abort", end);
-      resolve();
-    };
-    const timer = setTimeout(end, milliseconds);
-    signal.addEventListener("abort", end, { once: true });
-    early(end);
-  });
+/** When the delivery is tried next: at once if its times were written before the clock was set back. */
+function dueAt(row: Pick<OutboxRow, "next_attempt_at" | "created_at" | "last_attempt_at">, now: number): number {
+  const isFuture = (time: string | null) => time !== null && Date.parse(time) > now + CLOCKS_DIFFER;
+  return isFuture(row.last_attempt_at ?? row.created_at) ? now : Date.parse(row.next_attempt_at);
 }

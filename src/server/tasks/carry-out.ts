@@ -11,7 +11,7 @@ import type { TaskRow } from "./view.ts";
 
 /** After this many failed attempts the task has failed. With the pauses between them this takes about an hour. */
 const ATTEMPTS = 20;
-const PAUSE_MAX = minutes(5);
+export const PAUSE_MAX = minutes(5);
 
 /** The server is stopping. */
 class Stopped extends Error {}

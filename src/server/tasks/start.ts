@@ -1,10 +1,10 @@
 // Runs the tasks that no server runs: new ones, ones to be tried again, and those of servers that have stopped.
 import { channels } from "../core/channels.ts";
-import { seconds } from "../core/clock.ts";
+import { isoAt, seconds } from "../core/clock.ts";
 import { isAlone, isFree, newLease, noLease } from "../core/concurrency/lease.ts";
 import { type Services, serviceContext } from "../core/context.ts";
-import { and, eq, isNull, lte, not, oneOf, or } from "../store/query.ts";
-import { carryOut } from "./carry-out.ts";
+import { and, eq, gt, isNull, lte, not, oneOf, or } from "../store/query.ts";
+import { carryOut, PAUSE_MAX } from "./carry-out.ts";
 import type { TaskKind } from "./task.ts";
 
 /** Messages may be lost, leases expire, and pauses end. */
@@ -33,8 +33,10 @@ export async function startTasks(
     and(
       oneOf("state", ["queued", "running"]),
       isFree(services),
-      or(isNull("retry_at"), lte("retry_at", services.clock.iso())),
+      or(isNull("retry_at"), lte("retry_at", services.clock.iso()), gt("retry_at", latestRetry())),
     );
+  /** A later time was written while the clock was wrong. */
+  const latestRetry = () => isoAt(services.clock.now() + 2 * PAUSE_MAX);
 
   async function startFree(): Promise<void> {
     const found = await store.tasks.pick(["id", "kind"], {

@@ -1,12 +1,14 @@
 // Leases: a row with these columns belongs to one server until `runner_until`. A server that has died renews nothing,
 // so another one can claim the row a minute later.
-import { eq, isNull, lte, or, type Predicate } from "../../store/query.ts";
+import { eq, gt, isNull, lte, or, type Predicate } from "../../store/query.ts";
 import { text, time } from "../../store/table.ts";
 import { isoAt, minutes } from "../clock.ts";
 import type { Services } from "../context.ts";
 
 export const LEASE = minutes(1);
 const RENEW_EVERY = LEASE / 4;
+/** A lease that ends later than this was taken while a clock was wrong. It does not count once the clock is right. */
+const LEASE_MAX = 10 * LEASE;
 
 /** Columns of a table whose rows are leased. */
 export const leaseColumns = {
@@ -35,10 +37,14 @@ export const newLease = (home: Time & Pick<Services, "random">): Lease => ({
 export const noLease = { runner: "", runner_until: null };
 
 /** Nobody holds the row, or its runner has died. */
-export const isFree = ({ clock }: Time): Predicate => or(isNull("runner_until"), lte("runner_until", clock.iso()));
+export const isFree = ({ clock }: Time): Predicate =>
+  or(isNull("runner_until"), lte("runner_until", clock.iso()), gt("runner_until", isoAt(clock.now() + LEASE_MAX)));
 
-export const isHeld = ({ clock }: Time, { runner_until }: { readonly runner_until: string | null }): boolean =>
-  runner_until !== null && Date.parse(runner_until) > clock.now();
+export function isHeld({ clock }: Time, { runner_until }: { readonly runner_until: string | null }): boolean {
+  if (runner_until === null) return false;
+  const left = Date.parse(runner_until) - clock.now();
+  return left > 0 && left <= LEASE_MAX;
+}
 
 /** The row still belongs to this runner. Every write of a runner to its row has this condition. */
 export const heldBy = ({ runner }: Pick<Lease, "runner">): Predicate => eq("runner", runner);
