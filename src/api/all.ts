@@ -4,9 +4,9 @@ import { appConfigApi } from "./app-config.ts";
 import { approvalsApi } from "./approvals.ts";
 import { caApi } from "./ca.ts";
 import { carvesApi } from "./carves.ts";
-import { certificatesApi } from "./certificates.ts";
+import { certificateAgentApi, certificatesApi } from "./certificates.ts";
 import { configurationApi } from "./configuration.ts";
-import { deviceApi } from "./device.ts";
+import { desktopAppApi, deviceApi } from "./device.ts";
 import type { AnyEndpoint } from "./endpoint.ts";
 import { enrollSecretsApi } from "./enroll-secrets.ts";
 import { hostActionsApi } from "./host-actions.ts";
@@ -19,9 +19,11 @@ import { labelHostsApi } from "./label-hosts.ts";
 import { labelsApi } from "./labels.ts";
 import { liveQueriesApi } from "./live-queries.ts";
 import { mailApi } from "./mail.ts";
+import { managedAgentApi } from "./managed-agent.ts";
 import { packsApi } from "./packs.ts";
 import { policiesApi } from "./policies.ts";
 import { queriesApi } from "./queries.ts";
+import { scepProxyApi } from "./scep-proxy.ts";
 import { scheduleApi } from "./schedule.ts";
 import { sessionsApi } from "./sessions.ts";
 import { setupApi } from "./setup.ts";
@@ -69,6 +71,17 @@ export const groups: Record<string, Record<string, AnyEndpoint>> = {
   users: usersApi,
   version: versionApi,
   webhooks: webhooksApi,
+};
+
+/**
+ * Endpoints of the protocols of agents and devices. They need no token, and are not part of the API's description. The
+ * query engine's own protocol is not among them: `server/agent/http` handles it before the application.
+ */
+export const protocols: Record<string, Record<string, AnyEndpoint>> = {
+  "managed agent": managedAgentApi,
+  "desktop app": desktopAppApi,
+  "certificates for agents": certificateAgentApi,
+  "SCEP proxy": scepProxyApi,
 };
 
 /** Every endpoint with its operation name, e.g. `hosts.list`. */

@@ -1,6 +1,7 @@
 import { z } from "zod";
 import type { Action } from "./access.ts";
 import { type Body, Download, MiB, type Takes } from "./bodies.ts";
+import { OF_AGENTS } from "./dry-run.ts";
 
 export type Method = "GET" | "HEAD" | "POST" | "PUT" | "PATCH" | "DELETE";
 
@@ -24,6 +25,8 @@ export interface Endpoint<P extends z.ZodType, Q extends z.ZodType, B extends z.
   /** Other paths of the same endpoint, with the same parameters (names that changed between versions). */
   readonly aliases: readonly string[];
   readonly root: boolean;
+  /** Whether `path` and `aliases` are complete, because a protocol of devices defines them. */
+  readonly exact: boolean;
   readonly summary: string;
   readonly access: Access;
   readonly tier: "free" | "premium";
@@ -101,6 +104,7 @@ export function endpoint<
   const { takes, schema, limit } = bodyOf(given.body);
   return {
     root: false,
+    exact: false,
     tier: "free",
     status: 200,
     otherStatus: isDownload(given) ? [206] : [],
@@ -129,6 +133,24 @@ function bodyOf<B extends z.ZodType>(given: B | Body<B> | undefined): { takes: T
 /** Whether clients may request a part of the reply, or only its headers. */
 export const isDownload = ({ response }: Pick<AnyEndpoint, "response">): boolean => response === Download;
 
+/**
+ * Declares an endpoint of a protocol of agents or devices (`protocols` in `all.ts`), at its exact paths. A path that
+ * serves several methods has an endpoint for each. Requests need no token: the handler checks the caller.
+ */
+export function protocolEndpoint<
+  R extends z.ZodType,
+  P extends z.ZodType = typeof noParams,
+  Q extends z.ZodType = typeof noParams,
+  B extends z.ZodType = typeof noBody,
+>({
+  paths: [path, ...aliases],
+  ...given
+}: Omit<Given<P, Q, B, R>, "path" | "aliases" | "root" | "access" | "dryRun"> & {
+  paths: readonly [string, ...string[]];
+}): Endpoint<P, Q, B, R> {
+  return { ...endpoint<R, P, Q, B>({ ...given, access: "none", path, aliases, dryRun: OF_AGENTS }), exact: true };
+}
+
 /** The caller's input: path parameters, query and body, each omitted if the endpoint takes none. */
 export type InputOf<E extends AnyEndpoint> = {
   params?: z.input<E["params"]>;
@@ -146,16 +168,20 @@ export type ReplyOf<E extends AnyEndpoint> = z.output<E["response"]>;
 export const versions = ["v1", "2022-04", "latest"] as const;
 
 /** All paths of the endpoint. Paths outside of `svc` are also served without a version. */
-export const servedPaths = (endpoint: AnyEndpoint): string[] => [
-  ...versions.flatMap((version) =>
-    [endpoint.path, ...endpoint.aliases].map((path) => fullPath({ root: endpoint.root, path }, version)),
-  ),
-  ...(endpoint.root ? [`/api${endpoint.path}`] : []),
-];
+export const servedPaths = ({ path, aliases, root, exact }: AnyEndpoint): string[] => {
+  const paths = [path, ...aliases];
+  if (exact) return paths;
+  return [
+    ...versions.flatMap((version) => paths.map((one) => fullPath({ root, path: one }, version))),
+    ...(root ? [`/api${path}`] : []),
+  ];
+};
 
 /** The path under one version, for example `/api/v1/svc/hosts/:id`. */
-export const fullPath = (endpoint: Pick<AnyEndpoint, "path" | "root">, version: string = "v1"): string =>
-  endpoint.root ? `/api/${version}${endpoint.path}` : `/api/${version}/svc${endpoint.path}`;
+export const fullPath = (
+  { path, root, exact = false }: Pick<AnyEndpoint, "path" | "root"> & { readonly exact?: boolean },
+  version: string = "v1",
+): string => (exact ? path : root ? `/api/${version}${path}` : `/api/${version}/svc${path}`);
 
 /** Whether URLs treat the text as a step in the path, also percent-encoded, so that no path can contain it. */
 export const isPathStep = (text: string): boolean => text === "." || text === "..";

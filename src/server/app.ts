@@ -1,33 +1,23 @@
 // The HTTP application: mounts every route of the API table under every version, and renders all errors in one place.
 import { H3, type H3Event } from "h3";
-import { DRY_RUN_FEATURE, FEATURES, OF_AGENTS } from "../api/dry-run.ts";
+import { DRY_RUN_FEATURE, FEATURES } from "../api/dry-run.ts";
 import { type Access, type AnyEndpoint, isDownload, type Method, servedPaths } from "../api/endpoint.ts";
-import { managedAgentApi } from "../api/managed-agent.ts";
 import { UNTRUSTED_PROXY } from "../api/warnings.ts";
 import { mountAgent } from "./agent/http/mount.ts";
 import { hostOfKey, nodeKeyIn } from "./certificates/node-key.ts";
-import { certificateAgentRoutes } from "./certificates/routes.ts";
-import { createScepProxy, SCEP_PROXY } from "./certificates/scep-proxy.ts";
 import { Overdue } from "./core/concurrency/age.ts";
 import { type Context, licenseExpired, nobody, type Services } from "./core/context.ts";
-import { ApiError, authenticationRequired, cannotDryRun, noSuchPath, unavailable, wrongMethod } from "./core/errors.ts";
+import { ApiError, authenticationRequired, noSuchPath, unavailable, wrongMethod } from "./core/errors.ts";
 import { readBody } from "./core/http/bodies/read.ts";
 import type { BodySource } from "./core/http/body.ts";
 import { bodyRoom } from "./core/http/body-room.ts";
-import { wantsDryRun } from "./core/http/dry-run.ts";
+import type { Protocol } from "./core/http/protocol.ts";
 import { callerOf, hasUntrustedProxy } from "./core/http/proxies.ts";
 import { responseOf } from "./core/http/replies.ts";
 import type { RawInput, Reply, Route } from "./core/http/route.ts";
 import { version } from "./core/version.ts";
-import { desktopAppRoutes } from "./device-page/routes.ts";
 import type { Features } from "./features.ts";
-import {
-  capabilities,
-  managedAgentRoutes,
-  thirdPartyCapabilities,
-  thirdPartyPath,
-  thirdPartyRoutes,
-} from "./managed-agent/routes.ts";
+import { protocolsOf } from "./protocols.ts";
 import { routes } from "./routes.ts";
 import { authenticate } from "./sessions/auth.ts";
 import { BlobsUnavailable } from "./store/blobs/blobs.ts";
@@ -35,19 +25,24 @@ import { ReferenceViolation, StoreUnavailable, UniqueViolation } from "./store/s
 import { mountPages } from "./web/pages.ts";
 import { missingPage } from "./web/visit.ts";
 
-/** `more` are routes besides those of the API. */
-export function createApp(services: Services, features: Features, more: readonly Route[] = []): H3 {
+/** Endpoints besides those of the API. */
+export interface MoreEndpoints {
+  readonly routes: readonly Route[];
+  readonly protocols: readonly Protocol[];
+}
+const none: MoreEndpoints = { routes: [], protocols: [] };
+
+export function createApp(services: Services, features: Features, more: MoreEndpoints = none): H3 {
   const app = new H3({
     silent: true,
     onError: (error, event) => renderError(services, event, error.unhandled ? error.cause : error),
   });
   mountPages(app, services, (thrown, event) => toldError(services, event, thrown));
   mountAgent(app, services, features.agent);
-  mountScepProxy(app, services);
-  const others = more.map((one): Served => [one, servedPaths(one.endpoint)]);
+  const others = more.routes.map((one): Served => [one, servedPaths(one.endpoint)]);
   for (const [one, paths] of [...table, ...others]) mount(app, services, one, paths);
   refuseOtherMethods(app, [...refusals, ...refusalsOf(others)]);
-  mountProtocols(app, services);
+  for (const one of [...protocolsOf(services.settings), ...more.protocols]) mountProtocol(app, services, one);
   app.all("/**", (event) => {
     if (isForBrowser(event)) return missingPage(services);
     throw noSuchPath(event.url.pathname);
@@ -58,55 +53,19 @@ export function createApp(services: Services, features: Features, more: readonly
 const isForBrowser = ({ req, url }: H3Event): boolean =>
   req.method === "GET" && !url.pathname.startsWith("/api/") && /\btext\/html\b/.test(req.headers.get("accept") ?? "");
 
-/** The SCEP proxy, through which devices enrol: it passes raw bytes on. */
-function mountScepProxy(app: H3, services: Services): void {
-  const pass = createScepProxy(services);
-  for (const method of ["GET", "POST"] as const)
-    app.on(method, `${SCEP_PROXY}/:identifier`, ({ req, url, context }) => {
-      if (wantsDryRun(req)) throw cannotDryRun(OF_AGENTS);
-      return pass({
-        method,
-        query: url.searchParams,
-        body: req.body,
-        identifier: decodeParam(context.params?.identifier ?? ""),
-        caller: callerOf(services, req.ip ?? "", req.headers),
-      });
-    });
+function mountProtocol(app: H3, services: Services, protocol: Protocol): void {
+  const { routes, pathsOf = servedPaths } = protocol;
+  const served = routes.map((one): Served => [one, pathsOf(one.endpoint)]);
+  for (const [one, paths] of served) mount(app, services, one, paths, protocol);
+  refuseOtherMethods(app, refusalsOf(served), (error, event) => refusal(services, event, error, protocol));
 }
 
-/** The prefix that agents of this protocol family know without a setting. */
-const KNOWN_PREFIX = "/api/svc/orbit";
-const isPing = ({ endpoint }: Route): boolean => endpoint === managedAgentApi.ping;
-
-/**
- * The endpoints of managed agents. They are not in the API table but are served like the others, also below the
- * prefix for third-party agents if one is set.
- */
-function mountProtocols(app: H3, services: Services): void {
-  const { managed_agent_prefix: prefix, managed_agent_capabilities: words } = services.settings;
-  const paths = ({ endpoint }: Route) => servedPaths(endpoint);
-  const agents = managedAgentRoutes.map((one): Served => [one, [...paths(one), `/api/svc${one.endpoint.path}`]]);
-  const below = (start: string): Served[] =>
-    thirdPartyRoutes.map((one): Served => [one, [thirdPartyPath(start, one.endpoint)]]);
-  const known = below(KNOWN_PREFIX);
-  const thirdParty = prefix === undefined || prefix === KNOWN_PREFIX ? [] : below(prefix);
-  const desktop: Served[] = managedAgentRoutes.filter(isPing).map((one) => [one, ["/api/svc/device/ping"]]);
-  const others = [...desktopAppRoutes, ...certificateAgentRoutes].map((one): Served => [one, paths(one)]);
-  for (const [one, paths] of [...agents, ...desktop]) mount(app, services, one, paths, capabilities);
-  const knownWords = prefix === KNOWN_PREFIX ? thirdPartyCapabilities(words) : capabilities;
-  for (const [one, paths] of known) mount(app, services, one, paths, knownWords);
-  for (const [one, paths] of thirdParty) mount(app, services, one, paths, thirdPartyCapabilities(words));
-  for (const [one, paths] of others) mount(app, services, one, paths);
-  refuseOtherMethods(app, refusalsOf([...agents, ...desktop, ...known, ...thirdParty, ...others]));
-}
-
-/** `also` are headers of every reply, refusals included. */
 function mount(
   app: H3,
   services: Services,
   { endpoint, run }: Route,
   paths: readonly string[],
-  also: Readonly<Record<string, string>> = {},
+  protocol: Omit<Protocol, "routes"> = {},
 ): void {
   const answer = async (event: H3Event): Promise<Response> => {
     const started = performance.now();
@@ -114,13 +73,12 @@ function mount(
     const reply: Reply = { status: endpoint.status, headers: {} };
     try {
       const value = await run(rawInput(event, endpoint, bodySource(ctx)), ctx, reply);
-      const headers = { ...baseHeaders(ctx.requestId, services), ...warnings(ctx), ...also };
+      const headers = { ...baseHeaders(ctx.requestId, services), ...warnings(ctx), ...protocol.headers };
       const response = await responseOf(endpoint, value, reply, headers, event.req);
       count(services, endpoint.method, endpoint.path, response.status, started);
       return response;
     } catch (error) {
-      const response = renderError(services, event, error);
-      for (const [name, value] of Object.entries(also)) response.headers.set(name, value);
+      const response = refusal(services, event, error, protocol);
       count(services, endpoint.method, endpoint.path, response.status, started);
       return response;
     }
@@ -140,10 +98,16 @@ interface Refusal {
 }
 
 /** Replies 405 to a known path with another method. Must be mounted after every route. */
-function refuseOtherMethods(app: H3, all: readonly Refusal[]): void {
+function refuseOtherMethods(
+  app: H3,
+  all: readonly Refusal[],
+  render?: (error: ApiError, event: H3Event) => Response,
+): void {
   for (const { path, allow, named } of all) {
     const refuse = (event: H3Event) => {
-      throw wrongMethod(event.req.method, event.url.pathname, [...allow, ...named]);
+      const error = wrongMethod(event.req.method, event.url.pathname, [...allow, ...named]);
+      if (render) return render(error, event);
+      throw error;
     };
     if (named.length === 0) app.all(path, refuse);
     else for (const method of METHODS) if (![...allow, ...named].includes(method)) app.on(method, path, refuse);
@@ -246,6 +210,22 @@ const baseHeaders = (requestId: string, services: Services): Record<string, stri
 /** Configuration problems of this server for `svc doctor`, sent to signed-in users with a global role. */
 const warnings = (ctx: Context): Record<string, string> =>
   ctx.user.global_role !== null && hasUntrustedProxy(ctx) ? { "x-svc-warning": UNTRUSTED_PROXY } : {};
+
+/** The error in the form of the protocol. */
+function refusal(services: Services, event: H3Event, thrown: unknown, protocol: Omit<Protocol, "routes">): Response {
+  const { renderError: render, headers: also = {} } = protocol;
+  const response = renderError(services, event, thrown);
+  for (const [name, value] of Object.entries(also)) response.headers.set(name, value);
+  if (!render) return response;
+  const { req, url } = event;
+  const id = event.context.requestId as string;
+  const request = { id, method: req.method, url, headers: req.headers };
+  const { status, type, content, headers = {} } = render(asApiError(thrown), request);
+  for (const [name, value] of Object.entries(headers)) response.headers.set(name, value);
+  response.headers.delete("content-type");
+  if (type !== undefined) response.headers.set("content-type", type);
+  return new Response(content ?? null, { status, headers: response.headers });
+}
 
 /**
  * Renders all errors. Anything but an `ApiError` becomes a 500 whose cause is only logged, under the reply's uuid.

@@ -80,7 +80,7 @@ const routes: readonly Route[] = [
 
 let t: TestApp;
 beforeAll(async () => {
-  t = await startApp({ routes, shared: true });
+  t = await startApp({ more: { routes }, shared: true });
   return () => t.close();
 });
 

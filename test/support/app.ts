@@ -7,11 +7,10 @@ import { allEndpoints, groups } from "../../src/api/all.ts";
 import type { License } from "../../src/api/app-config.ts";
 import { fullPath } from "../../src/api/endpoint.ts";
 import type { Agent } from "../../src/server/agent/start.ts";
-import { createApp } from "../../src/server/app.ts";
+import { createApp, type MoreEndpoints } from "../../src/server/app.ts";
 import { createConfigReader } from "../../src/server/app-config/service.ts";
 import type { Clock } from "../../src/server/core/clock.ts";
 import type { Services } from "../../src/server/core/context.ts";
-import type { Route } from "../../src/server/core/http/route.ts";
 import { createMetrics } from "../../src/server/core/logging/metrics.ts";
 import { systemRandom } from "../../src/server/core/random.ts";
 import { withRunning } from "../../src/server/core/running.ts";
@@ -57,8 +56,8 @@ export interface StartOptions {
   log?: Logger;
   /** For a whole file or block of tests: it stays open until `close`. */
   shared?: boolean;
-  /** Routes for endpoints that only the test has. */
-  routes?: readonly Route[];
+  /** Endpoints that only the test has. */
+  more?: Partial<MoreEndpoints>;
 }
 
 export interface Caller {
@@ -133,7 +132,7 @@ export async function startApp(options: StartOptions = {}): Promise<TestApp> {
     dryRun: null,
   });
   const features = await startFeatures(services);
-  const app = createApp(services, features, options.routes);
+  const app = createApp(services, features, { routes: [], protocols: [], ...options.more });
 
   const send = async (
     token: string | null,

@@ -1,25 +1,24 @@
 // The SCEP proxy for agents, so that hosts need not reach the authority themselves (device protocols, 2.2). Messages
 // are passed on unchanged. A request needs a challenge that this server issued to the host's agent. It is valid for
 // one hour and one PKIOperation.
+import type { Content } from "../../api/bodies.ts";
+import { scepProxyApi } from "../../api/scep-proxy.ts";
 import { textIn } from "../ca/rules.ts";
 import { askCa, CaError } from "../ca/upstream.ts";
 import { minutes } from "../core/clock.ts";
-import type { Services } from "../core/context.ts";
+import type { Context, Services } from "../core/context.ts";
 import { ApiError, badRequest, limitExceeded, upstreamFailed } from "../core/errors.ts";
-import { type ByteSource, readBytes } from "../core/http/body.ts";
-import { bodyRoom } from "../core/http/body-room.ts";
-import type { Caller } from "../core/http/proxies.ts";
+import { type Route, route } from "../core/http/route.ts";
 import { sameText, tokenHash } from "../core/random.ts";
+import { part } from "../core/running.ts";
 import type { ServerTx } from "../core/tables.ts";
 import { createFailureLimit } from "../rate-limits/failures.ts";
 import { and, eq, oneOf } from "../store/query.ts";
 import type { RowOf } from "../store/table.ts";
 import type { hostCertificates } from "./tables.ts";
 
-export const SCEP_PROXY = "/mdm/scep/proxy";
 const CHALLENGE_LIFETIME = minutes(60);
 const TIMEOUT = 30_000;
-const MESSAGE_MAX = 2 * 1024 * 1024;
 const FAILURES_A_MINUTE = 100;
 
 /** Issues a new challenge to the host's agent and invalidates the previous one. Call this in a transaction. */
@@ -45,7 +44,7 @@ type Standing = RowOf<typeof hostCertificates>;
  * `host_uuid,gTEMPLATE,ca_name,challenge`: the destination and the row of the challenge. Every mismatch is the same
  * 400.
  */
-async function find({ store, clock }: Services, identifier: string): Promise<{ url: string; row: Standing }> {
+async function find({ store, clock }: Context, identifier: string): Promise<{ url: string; row: Standing }> {
   const refused = () => badRequest("unknown or used enrolment");
   const [uuid = "", profile = "", caName = "", challenge = "", ...more] = identifier.split(",");
   const templateId = Number(/^g([1-9]\d{0,14})$/.exec(profile)?.[1] ?? 0);
@@ -82,7 +81,7 @@ async function startAnew(store: ServerTx, now: string, row: Standing): Promise<v
 }
 
 /** Of two messages with the same challenge only one is passed on. */
-async function consume({ store, clock }: Services, row: Standing): Promise<void> {
+async function consume({ store, clock }: Context, row: Standing): Promise<void> {
   const taken = await store.hostCertificates.update({
     where: and(eq("id", row.id), eq("challenge_hash", row.challenge_hash)),
     set: { challenge_hash: null, challenge_until: null, updated_at: clock.iso() },
@@ -111,10 +110,10 @@ interface Asked {
   readonly identifier: string;
   readonly operation: string;
   /** Base64 from the query of a GET, or the bytes of a POST. */
-  readonly message: string | Buffer | null;
+  readonly message: string | Uint8Array<ArrayBuffer> | null;
 }
 
-async function pass(services: Services, { identifier, operation, message }: Asked): Promise<Response> {
+async function pass(services: Context, { identifier, operation, message }: Asked): Promise<Content> {
   const known = types[operation];
   if (!known) throw badRequest("operation is GetCACaps, GetCACert or PKIOperation", "operation");
   const { url, row } = await find(services, identifier);
@@ -126,8 +125,8 @@ async function pass(services: Services, { identifier, operation, message }: Aske
   if (typeof message === "string") to.searchParams.set("message", message);
   const asked = await askCa(services, to.href, {
     timeout: TIMEOUT,
-    ...(message instanceof Buffer
-      ? { method: "POST", body: message, headers: { "content-type": "application/x-pki-message" } }
+    ...(message instanceof Uint8Array
+      ? { method: "POST", body: Buffer.from(message), headers: { "content-type": "application/x-pki-message" } }
       : {}),
   }).catch((error: unknown) => {
     if (error instanceof CaError) throw upstreamFailed("the certificate authority did not answer");
@@ -137,43 +136,26 @@ async function pass(services: Services, { identifier, operation, message }: Aske
   const type = asked.headers.get("content-type")?.split(";")[0]?.trim().toLowerCase() ?? "";
   // The content type is always one of the expected ones, so that the reply is never rendered as a page of this
   // server.
-  return new Response(new Uint8Array(asked.body), {
-    headers: {
-      "content-type": known.includes(type) ? type : known[0]!,
-      "x-content-type-options": "nosniff",
-      "cache-control": "no-store",
-    },
-  });
+  return { content: new Uint8Array(asked.body), type: known.includes(type) ? type : known[0]! };
 }
 
-export interface ScepRequest {
-  readonly method: string;
-  readonly query: URLSearchParams;
-  readonly body: ByteSource | null;
-  /** The decoded identifier from the path. */
-  readonly identifier: string;
-  readonly caller: Caller;
+const failures = part("failures of the certificate proxy", (services) =>
+  createFailureLimit(services, { scope: "certificate proxy", most: FAILURES_A_MINUTE }),
+);
+
+async function answer(ctx: Context, asked: Asked): Promise<Content> {
+  try {
+    return await pass(ctx, asked);
+  } catch (error) {
+    const wait = error instanceof ApiError && error.status === 400 ? ctx.running.of(failures).fail(ctx) : 0;
+    throw wait > 0 ? limitExceeded(wait) : error;
+  }
 }
 
-export type ScepProxy = (request: ScepRequest) => Promise<Response>;
-
-export function createScepProxy(services: Services): ScepProxy {
-  const failures = createFailureLimit(services, { scope: "certificate proxy", most: FAILURES_A_MINUTE });
-  return async (request) => {
-    try {
-      return await pass(services, await readAsked(services, request));
-    } catch (error) {
-      const wait = error instanceof ApiError && error.status === 400 ? failures.fail(request.caller) : 0;
-      throw wait > 0 ? limitExceeded(wait) : error;
-    }
-  };
-}
-
-async function readAsked(services: Services, { method, query, body, identifier, caller }: ScepRequest): Promise<Asked> {
-  const operation = query.get("operation") ?? "";
-  const room = services.running.of(bodyRoom);
-  const from = { room, sender: room.byAddress(caller.address) };
-  if (method === "POST") return { identifier, operation, message: await readBytes(body, null, MESSAGE_MAX, from) };
-  // Some clients do not escape the plus signs of base64.
-  return { identifier, operation, message: query.get("message")?.replaceAll(" ", "+") ?? null };
-}
+export const scepProxyRoutes: readonly Route[] = [
+  route(scepProxyApi.get, ({ params, query }, ctx) =>
+    // Some clients do not escape the plus signs of base64.
+    answer(ctx, { ...params, ...query, message: query.message?.replaceAll(" ", "+") ?? null }),
+  ),
+  route(scepProxyApi.post, ({ params, query, body }, ctx) => answer(ctx, { ...params, ...query, message: body.bytes })),
+];
