@@ -89,6 +89,13 @@ describe("exported YAML", () => {
     );
   });
 
+  it("keeps blank lines with spaces at the beginning of a text", () => {
+    for (const text of [" \n", "\n \n", " \nSELECT 1\n", "\t\n \nx"]) {
+      const written = yamlOf({ text, list: [text] }, noSecret);
+      expect(readBack(written), written).toEqual({ value: { text, list: [text] }, problems: [] });
+    }
+  });
+
   it("writes long texts as blocks, and keeps placeholders that the server fills in", () => {
     expect(yamlOf({ query: "SELECT 1\nFROM a -- $x\n", name: "$SVC_VAR_HOST_UUID", cost: "5$" }, noSecret)).toBe(
       "query: |\n  SELECT 1\n  FROM a -- \\$x\nname: $SVC_VAR_HOST_UUID\ncost: 5$\n",
