@@ -19,6 +19,7 @@ import type { ServerStore } from "../../src/server/core/tables.ts";
 import { tables } from "../../src/server/data/tables.ts";
 import { extensions } from "../../src/server/extensions.ts";
 import { startFeatures } from "../../src/server/features.ts";
+import type { InventorySource } from "../../src/server/hosts/inventory/source.ts";
 import { fileBlobs } from "../../src/server/store/blobs/files.ts";
 import { createCipher } from "../../src/server/store/cipher.ts";
 import { openLowdb } from "../../src/server/store/lowdb/open.ts";
@@ -58,6 +59,8 @@ export interface StartOptions {
   shared?: boolean;
   /** Endpoints that only the test has. */
   more?: Partial<MoreEndpoints>;
+  /** Sources of inventory beside those of the server. */
+  inventory?: readonly InventorySource[];
 }
 
 export interface Caller {
@@ -128,7 +131,7 @@ export async function startApp(options: StartOptions = {}): Promise<TestApp> {
     license,
     config: await createConfigReader(store),
     setupToken: "setup-token-of-tests",
-    extensions,
+    extensions: { ...extensions, inventory: [...(options.inventory ?? []), ...extensions.inventory] },
     dryRun: null,
   });
   const features = await startFeatures(services);

@@ -43,7 +43,9 @@ export const detailQueries = createDetailQueries(extensions.inventory);
 /** What the server learns of a host from results: its own fields, and the values of all sources. Null: not reported. */
 export function read(results: DetailResults, ctx: HostContext) {
   const { set, os, answers, warnings } = hostChanges(results, detailQueries.answersFor, ctx);
-  const found = readSources(extensions.inventory, answers);
+  const found = readSources(extensions.inventory, answers, (_query, error) => {
+    throw error;
+  });
   return {
     set: { ...set, ...found.set },
     os,

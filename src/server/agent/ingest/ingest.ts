@@ -66,7 +66,13 @@ export async function createIngest(
     let values: SourceValues | null = null;
     if (results.details.size > 0) {
       changes = hostChanges(results.details, caches.details.answersFor, { known: row, now, publicIp: item.address });
-      values = readSources(services.extensions.inventory, changes.answers);
+      values = readSources(services.extensions.inventory, changes.answers, (query, err) => {
+        services.metrics.inventoryFailures.inc({ query });
+        log.error(
+          { err, host_id: row.id, query },
+          "a part of a host's inventory could not be read; the rest is stored",
+        );
+      });
       Object.assign(set, changes.set, values.set);
       for (const { query, reason } of changes.warnings)
         log.debug({ host_id: row.id, query, reason }, "part of an inventory was ignored");

@@ -19,16 +19,30 @@ export interface SourceValues {
   readonly values: readonly unknown[];
 }
 
-/** The values of all sources for one host. */
-export function readSources(sources: readonly InventorySource[], answers: Answers): SourceValues {
+/**
+ * The values of all sources for one host. A source that throws is passed to `failed`, by the name of its first query,
+ * and counts as not reported: what the other sources have read is stored.
+ */
+export function readSources(
+  sources: readonly InventorySource[],
+  answers: Answers,
+  failed: (query: string, error: unknown) => void,
+): SourceValues {
   const set: Partial<HostRow> = {};
   const details: Partial<HostDetails> = {};
   const values = sources.map((source) => {
-    const value = source.read(answers);
-    if (value === null) return null;
-    if (source.hostFields) Object.assign(set, source.hostFields(value));
-    if (source.details) Object.assign(details, source.details(value));
-    return value;
+    try {
+      const value = source.read(answers);
+      if (value === null) return null;
+      const fields = source.hostFields?.(value);
+      const more = source.details?.(value);
+      Object.assign(set, fields);
+      Object.assign(details, more);
+      return value;
+    } catch (error) {
+      failed(source.queries[0]?.name ?? "", error);
+      return null;
+    }
   });
   return { set, details, values };
 }

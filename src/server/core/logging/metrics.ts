@@ -12,6 +12,7 @@ export interface Metrics {
   readonly agentQueueWaiting: Gauge<"queue">;
   readonly agentOverdue: Counter<"endpoint">;
   readonly agentBadLogs: Counter<"reason">;
+  readonly inventoryFailures: Counter<"query">;
   readonly enrollmentsRefused: Counter<"agent">;
   readonly outboxTries: Counter<"event" | "outcome">;
   readonly applePushes: Counter<"status" | "reason">;
@@ -81,6 +82,12 @@ export function createMetrics(): Metrics {
       name: "svc_agent_bad_logs_total",
       help: "Log requests that could not be used",
       labelNames: ["reason"],
+      registers,
+    }),
+    inventoryFailures: new Counter({
+      name: "svc_inventory_failures_total",
+      help: "Parts of hosts' inventories that could not be read because of an error in the server",
+      labelNames: ["query"],
       registers,
     }),
     enrollmentsRefused: new Counter({
