@@ -101,6 +101,14 @@ describe("a listener that is closed", () => {
     await expect.poll(() => [idle.isClosed, silent.isClosed]).toEqual([true, true]);
   });
 
+  it("leaves no timer that would keep the process running", async () => {
+    const timers = () => process.getActiveResourcesInfo().filter((name) => name === "Timeout").length;
+    const { listening } = await start();
+    const before = timers();
+    await listening.close({ graceMs: 0, limitMs: 60_000 });
+    expect(timers()).toBe(before);
+  });
+
   it("cuts requests that are unfinished or unanswered at the limit, and counts them", async () => {
     const { listening, address } = await start();
     const stuck = await send(await open(address), "/stuck");

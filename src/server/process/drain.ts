@@ -45,15 +45,15 @@ export async function drain(
   await sleep(graceMs, hurry);
   const until = performance.now() + limitMs;
   connections.hold();
-  let isClosed = false;
-  const closing = stopAccepting(hurry).then(() => {
-    isClosed = true;
-  });
-  await Promise.race([closing, sleep(HELD_MAX_MS, hurry)]);
+  const closed = new AbortController();
+  const closing = stopAccepting(hurry).then(() => closed.abort());
+  // Ends with the other: a timer that is left would keep the process running.
+  const held = sleep(HELD_MAX_MS, AbortSignal.any([closed.signal, ...(hurry === undefined ? [] : [hurry])]));
+  await Promise.race([closing, held]);
   connections.release();
   endStreams?.();
   let idle = 0;
-  while (!(isClosed && connections.size === 0) && performance.now() < until && !hurry?.aborted) {
+  while (!(closed.signal.aborted && connections.size === 0) && performance.now() < until && !hurry?.aborted) {
     if (performance.now() > announced + IDLE_MS) idle += await connections.closeIdle(IDLE_MS);
     await sleep(SWEEP_MS, hurry);
   }
