@@ -1,12 +1,13 @@
-// Start times: `svc --version` compared with a bare node, and serve from start to ready with an empty store and with
-// 10,000 hosts.
+// Start times: `svc --version` compared with a bare node, and serve from start to ready, in time and CPU time: with an
+// empty store, the same once its first admin exists, on both stores, and with 10,000 hosts.
 import { spawnSync } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { median } from "./support/figures.ts";
 import { fillStore } from "./support/fill.ts";
-import { startServe } from "./support/serve.ts";
+import { makePlace } from "./support/place.ts";
+import { type ServeOptions, startServe } from "./support/serve.ts";
 
 export async function run(args: readonly string[]): Promise<void> {
   const rounds = Number(args[0] ?? 7);
@@ -28,15 +29,30 @@ export async function run(args: readonly string[]): Promise<void> {
     `svc hosts list --help   ${median(help).toFixed(0)} ms = ${(median(help) / base).toFixed(2)} x node -e 0`,
   );
 
-  const empty: number[] = [];
-  for (let i = 0; i < 5; i++) empty.push(await startTime(null));
-  console.log(`serve to ready, empty   ${median(empty).toFixed(0)} ms`);
+  const empty: Start[] = [];
+  for (let i = 0; i < 5; i++)
+    await inFolder(async (dataDir) => {
+      empty.push(await start({ dataDir }));
+    });
+  print("serve to ready, empty", empty);
+  await inFolder(async (dataDir) => print("again, lowdb", await starts({ dataDir })));
+  const place = await makePlace("postgres");
+  try {
+    const env = { SVC_DATABASE_URL: place.settings.database_url! };
+    await inFolder(async (dataDir) => print("again, Postgres", await starts({ dataDir, env })));
+  } finally {
+    await place.remove();
+  }
+  await inFolder(async (dataDir) => {
+    await fillStore(dataDir, 10_000);
+    print("again, 10,000 hosts", await starts({ dataDir }));
+  });
+}
+
+async function inFolder(work: (dir: string) => Promise<void>): Promise<void> {
   const dir = mkdtempSync(join(tmpdir(), "svc-bench-"));
   try {
-    await fillStore(dir, 10_000);
-    const full: number[] = [];
-    for (let i = 0; i < 3; i++) full.push(await startTime(dir));
-    console.log(`serve to ready, 10,000  ${median(full).toFixed(0)} ms`);
+    await work(dir);
   } finally {
     rmSync(dir, { recursive: true, force: true });
   }
@@ -49,12 +65,29 @@ function timeOf(args: string[]): number {
   return performance.now() - started;
 }
 
-async function startTime(dir: string | null): Promise<number> {
-  const own = dir ?? mkdtempSync(join(tmpdir(), "svc-bench-"));
-  const started = performance.now();
-  const server = await startServe({ dataDir: own });
-  const took = performance.now() - started;
-  await server.stop();
-  if (dir === null) rmSync(own, { recursive: true, force: true });
-  return took;
+interface Start {
+  readonly ms: number;
+  readonly cpuMs: number;
 }
+
+/** The first start, which makes the tables and the first admin, is not counted. */
+async function starts(options: ServeOptions): Promise<Start[]> {
+  await start(options);
+  const found: Start[] = [];
+  for (let i = 0; i < 5; i++) found.push(await start(options));
+  return found;
+}
+
+async function start(options: ServeOptions): Promise<Start> {
+  const started = performance.now();
+  const server = await startServe(options);
+  const ms = performance.now() - started;
+  const cpuMs = server.usage().cpu * 1000;
+  await server.stop();
+  return { ms, cpuMs };
+}
+
+const print = (what: string, all: readonly Start[]): void =>
+  console.log(
+    `${what.padEnd(22)}  ${median(all.map(({ ms }) => ms)).toFixed(0)} ms, of CPU time ${median(all.map(({ cpuMs }) => cpuMs)).toFixed(0)} ms`,
+  );

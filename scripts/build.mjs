@@ -25,7 +25,9 @@ async function filesBelow(folder) {
 async function fingerprint() {
   const files = [
     ...(await filesBelow("src")),
-    ...["package.json", "tsconfig.json", "tsconfig.build.json", "scripts/bundle.mjs"].map((f) => join(root, f)),
+    ...["package.json", "tsconfig.json", "tsconfig.build.json", "scripts/bundle.mjs", "scripts/bundle-server.mjs"].map(
+      (f) => join(root, f),
+    ),
   ];
   const parts = await Promise.all(
     files.map(async (file) => {
@@ -83,7 +85,7 @@ async function compile() {
     if (/\.(ts|md)$/.test(file)) continue;
     await cp(file, join(next, file.slice(join(root, "src").length + 1)));
   }
-  await bundle(next);
+  await bundle(next, dist);
   const old = join(root, "tmp", `old-${process.pid}`);
   await rename(dist, old).catch(() => {});
   await rename(next, dist);

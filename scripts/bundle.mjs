@@ -12,6 +12,7 @@
 import { mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { dirname, join, relative, resolve, sep } from "node:path";
+import { bundleServer } from "./bundle-server.mjs";
 
 const require = createRequire(import.meta.url);
 
@@ -27,8 +28,8 @@ const rare = /^(tinyglobby|ejs|minimatch|lilconfig)$/;
 const posix = (path) => path.split(sep).join("/");
 const load = async (name) => await import(name).catch(() => null);
 
-/** Bundles the built files in `folder`. */
-export async function bundle(folder) {
+/** Bundles the built files in `folder`, which is moved to `home` afterwards. */
+export async function bundle(folder, home) {
   const esbuild = await load("esbuild");
   if (esbuild === null) return;
   const modules = await readModules(esbuild, folder);
@@ -41,6 +42,8 @@ export async function bundle(folder) {
     format: "esm",
     platform: "node",
     target: "node20",
+    // Names in comments are then relative to it.
+    absWorkingDir: folder,
     outdir: folder,
     outbase: folder,
     allowOverwrite: true,
@@ -70,9 +73,13 @@ export async function bundle(folder) {
       .map((name) => join(folder, name)),
     plugins: [restPlugin(folder, homes)],
   });
-  for (const { path, text } of [...bundles.outputFiles, ...rest.outputFiles]) {
+  const server = await bundleServer(esbuild, { common, folder, modules, homes, reexport, closure });
+  for (const { path, text } of [...bundles.outputFiles, ...rest.outputFiles, ...server]) {
     await mkdir(dirname(path), { recursive: true });
-    await writeFile(path, path.endsWith(".map") ? text : withPaths(text, folder, path));
+    await writeFile(
+      path,
+      path.endsWith(".map") ? withSources(text, folder, path, home) : withPaths(text, folder, path),
+    );
   }
 
   // Modules that also others import.
@@ -84,7 +91,7 @@ export async function bundle(folder) {
     await rm(join(folder, `${name}.map`), { force: true });
   }
   for (const [name, { zod }] of modules) {
-    if (zod.length === 0 || /^(commands|api)\//.test(name)) continue;
+    if (zod.length === 0 || /^(commands|api|server)\//.test(name)) continue;
     const text = await readFile(join(folder, name), "utf8");
     const rewritten = text.replace(/(^import [^;]*?from )"zod";/m, '$1"svc:bundle/zod.js";');
     await writeFile(join(folder, name), withPaths(rewritten, folder, join(folder, name)));
@@ -99,12 +106,15 @@ async function removeUnused(folder, modules) {
     if (needed.has(name)) return;
     needed.add(name);
     const text = await readFile(join(folder, name), "utf8");
-    for (const [, specifier] of text.matchAll(/(?:\bfrom|\bimport|\bimport\()\s*"(\.[^"]+\.js)"/g))
-      await visit(targetOf(name, specifier));
+    for (const [, specifier] of text.matchAll(/(?:\bfrom|\bimport|\bimport\()\s*"(\.[^"]+\.js)"/g)) {
+      const target = targetOf(name, specifier);
+      // Libraries have such text in messages.
+      if (modules.has(target) || target.startsWith("bundle/")) await visit(target);
+    }
   };
   await visit("cli/completion/complete.js");
   for (const name of started) await visit(name);
-  for (const name of modules.keys()) if (!ownOfCommands.test(name)) await visit(name);
+  for (const name of modules.keys()) if (/^(commands|api)\//.test(name)) await visit(name);
   for (const name of modules.keys())
     if (!needed.has(name)) for (const end of ["", ".map"]) await rm(join(folder, name + end), { force: true });
 }
@@ -126,7 +136,7 @@ async function readModules(esbuild, folder) {
     const name = posix(output);
     const text = await readFile(join(folder, name), "utf8");
     const zod = /from "zod"/.test(text) ? [...text.matchAll(/\bz\.(\w+)/g)].map(([, used]) => used) : [];
-    modules.set(name, { exports, zod, imports: importsIn(text) });
+    modules.set(name, { exports, zod, imports: importsIn(text), readsFiles: text.includes("import.meta") });
   }
   return modules;
 }
@@ -142,11 +152,11 @@ function importsIn(text) {
 
 const targetOf = (from, specifier) => posix(join(dirname(from), specifier));
 
-/** The modules and everything that they import when they are loaded. */
-function closure(modules, names) {
+/** The modules and everything that they import when they are loaded, as far as `within` allows. */
+function closure(modules, names, within = () => true) {
   const reached = new Set();
   const visit = (name) => {
-    if (reached.has(name)) return;
+    if (reached.has(name) || !within(name)) return;
     reached.add(name);
     for (const specifier of modules.get(name).imports.fixed)
       if (specifier.startsWith(".")) visit(targetOf(name, specifier));
@@ -184,6 +194,17 @@ const reexport = (names, from) =>
 function withPaths(text, folder, file) {
   const up = posix(relative(dirname(file), folder)) || ".";
   return text.replace(/(["'])svc:([\w./-]+)\1/g, (_, __, path) => `"${up.startsWith(".") ? up : `./${up}`}/${path}"`);
+}
+
+/** A source map whose paths to the sources are right once the built files are in `home`. */
+function withSources(text, folder, file, home) {
+  const map = JSON.parse(text);
+  const [from, to] = [dirname(file), join(home, relative(folder, dirname(file)))];
+  const sources = map.sources.map((path) => {
+    const full = resolve(from, path);
+    return relative(folder, full).startsWith("..") ? posix(relative(to, full)) : path;
+  });
+  return JSON.stringify({ ...map, sources });
 }
 
 /** The bundles themselves: their entries are generated, and libraries are included. */

@@ -21,7 +21,7 @@ async function start(stderr: number | "pipe", args: readonly string[] = []): Pro
   const port = await freePort();
   const child = spawn(process.execPath, [binary, "serve", "--port", String(port), ...args], {
     stdio: ["ignore", "ignore", stderr],
-    env: { ...cleanEnv(), SVC_DATA_DIR: newFolder(), SVC_LOG_LEVEL: "trace" },
+    env: { ...cleanEnv(), SVC_DATA_DIR: newFolder(), SVC_LOG_LEVEL: "trace", SVC_SHUTDOWN_GRACE: "0s" },
   });
   watch(child);
   return { process: child, send: (path, init) => fetch(`http://127.0.0.1:${port}${path}`, init) };
@@ -106,7 +106,7 @@ it("starts, serves and stops with a stderr that was closed from the start", asyn
   const command = `exec "$0" "$1" serve --port ${port} 2>&-`;
   const child = spawn("sh", ["-c", command, process.execPath, binary], {
     stdio: "ignore",
-    env: { ...cleanEnv(), SVC_DATA_DIR: newFolder() },
+    env: { ...cleanEnv(), SVC_DATA_DIR: newFolder(), SVC_SHUTDOWN_GRACE: "0s" },
   });
   watch(child);
   const server = { process: child, send: (path: string) => fetch(`http://127.0.0.1:${port}${path}`) };

@@ -26,6 +26,21 @@ it("prints its version without loading the server", async () => {
   expect(printed.stdout).toMatch(new RegExp(`^svc/${version} \\S+ node-v\\d+`));
 });
 
+it("loads itself and its packages from a few files", async () => {
+  const probe = join(root, "test", "fixtures", "loaded-modules.mjs");
+  const server = await serve({ env: { NODE_ARGS: `--import ${probe}` } });
+  expect(await server.stop()).toBe(0);
+  const loaded = () =>
+    server
+      .log()
+      .split("\n")
+      .filter((line) => line.startsWith("loaded "));
+  await expect.poll(() => loaded().length).toBeGreaterThan(10);
+  expect(loaded().filter((line) => line.includes("/dist/")).length).toBeLessThan(60);
+  // With native code.
+  expect(loaded().filter((line) => /\/node_modules\/(?!@node-rs\/)/.test(line))).toEqual([]);
+});
+
 it("reports the commit that was built, and when", async () => {
   const server = await serve({ dataDir: newFolder() });
   const call = await signIn(server);
