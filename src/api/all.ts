@@ -7,6 +7,7 @@ import { carvesApi } from "./carves.ts";
 import { certificateAgentApi, certificatesApi } from "./certificates.ts";
 import { configurationApi } from "./configuration.ts";
 import { desktopAppApi, deviceApi } from "./device.ts";
+import { deviceCaApi } from "./device-ca.ts";
 import type { AnyEndpoint } from "./endpoint.ts";
 import { enrollSecretsApi } from "./enroll-secrets.ts";
 import { hostActionsApi } from "./host-actions.ts";
@@ -82,6 +83,7 @@ export const protocols: Record<string, Record<string, AnyEndpoint>> = {
   "desktop app": desktopAppApi,
   "certificates for agents": certificateAgentApi,
   "SCEP proxy": scepProxyApi,
+  "device CA": deviceCaApi,
 };
 
 /** Every endpoint with its operation name, e.g. `hosts.list`. */

@@ -163,6 +163,12 @@ export function verifySigned(
   return { certificate, digest, attributes };
 }
 
+/** The certificate inside that the only signer names, or null. Nothing is verified. */
+export function signerCertificate({ signerInfos, certificates }: SignedData): Buffer | null {
+  const sid = signerInfos[0]?.children[1];
+  return (sid && signerInfos.length === 1 && certificates.find((one) => isOf(one, sid))) || null;
+}
+
 /** Whether a signer's identifier, by issuer and serial number or by key identifier, names the certificate. */
 const isOf = (certificate: Buffer, sid: Element): boolean =>
   sid.tag === 0x80

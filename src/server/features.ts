@@ -5,6 +5,7 @@ import { type Agent, agents } from "./agent/start.ts";
 import { approvedDeletion } from "./approvals/run.ts";
 import type { Services } from "./core/context.ts";
 import { type StartedPart, startedPart } from "./core/running.ts";
+import { deviceIdentityCache } from "./device-ca/identities.ts";
 import { adoptScriptRuns } from "./host-actions/earlier-runs.ts";
 import { hostDeletion } from "./host-list/delete.ts";
 import { geoDatabase } from "./hosts/geo.ts";
@@ -40,6 +41,7 @@ export async function startFeatures(services: Services): Promise<Features> {
   await start(liveQueries);
   const agent = await start(agents);
   await start(managedAgents);
+  await start(deviceIdentityCache);
   await start(outbox);
   await start(pushes);
   await start(startedPart("tasks", (given) => startTasks(given, [hostDeletion, approvedDeletion, scopeTrim])));

@@ -6,6 +6,7 @@ import { certificateAgentRoutes } from "./certificates/routes.ts";
 import { scepProxyRoutes } from "./certificates/scep-proxy.ts";
 import type { Protocol } from "./core/http/protocol.ts";
 import type { Settings } from "./core/settings/settings.ts";
+import { deviceCaRoutes } from "./device-ca/scep-server.ts";
 import { desktopAppRoutes } from "./device-page/routes.ts";
 import {
   capabilities,
@@ -22,6 +23,7 @@ export const protocolsOf = (settings: Known): readonly Protocol[] => [
   { routes: desktopAppRoutes },
   { routes: certificateAgentRoutes },
   { routes: scepProxyRoutes },
+  { routes: deviceCaRoutes },
 ];
 
 /** The prefix that agents of this protocol family know without a setting. */

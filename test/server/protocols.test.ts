@@ -38,6 +38,8 @@ const reviewed: Record<string, string> = {
   "PUT /svcd/certificates/:id/status": "node key",
   "GET /mdm/scep/proxy/:identifier": "challenge",
   "POST /mdm/scep/proxy/:identifier": "challenge",
+  "GET /mdm/vendora/scep": "challenge",
+  "POST /mdm/vendora/scep": "challenge",
 };
 
 describe("the table of protocols", () => {

@@ -40,7 +40,7 @@ async function newDir(): Promise<string> {
 
 async function fill(store: ServerStore): Promise<void> {
   await store.enrollSecrets.insertMany(
-    Array.from({ length: SECRETS - 3 }, (_, i) => ({
+    Array.from({ length: SECRETS - 4 }, (_, i) => ({
       created_at: NOW,
       secret: `secret ${i}`,
       secret_hash: `hash ${i}`,
@@ -49,6 +49,7 @@ async function fill(store: ServerStore): Promise<void> {
   await store.serverSecrets.insertMany(
     ["a", "b"].map((name) => ({ name, created_at: NOW, value: `value of ${name}` })),
   );
+  await store.deviceCas.insert({ created_at: NOW, certificate: "MII", key: "the key of the device CA" });
   const row = { updated_at: NOW, value: {} };
   await store.configSections.insertMany([
     { ...row, section: "smtp_settings", secrets: '{"password":"grün"}' },
@@ -57,6 +58,7 @@ async function fill(store: ServerStore): Promise<void> {
 }
 
 const contentOf = async (store: ServerStore) => ({
+  ca: (await store.deviceCas.list()).map(({ certificate, key }) => [certificate, key]),
   enroll: (await store.enrollSecrets.list()).map(({ id: key, secret }) => [key, secret]),
   server: (await store.serverSecrets.list()).map(({ name, value }) => [name, value]),
   config: (await store.configSections.list()).map(({ section, secrets }) => [section, secrets]),

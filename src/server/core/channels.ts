@@ -42,6 +42,8 @@ export const channels = {
   activityChain: "svc_activity_chain",
   /** Pushes to Apple devices were requested; no payload. */
   applePushes: "svc_apple_pushes",
+  /** Identities of devices were bound or revoked; payload: the fingerprint of one, or `*`. */
+  deviceIdentities: "svc_device_identities",
   /** Changes of policy counts are waiting to be added up; no payload. */
   policyCounts: "svc_policy_counts",
 } as const;

@@ -6,6 +6,7 @@ import { certificateAuthorities } from "../ca/tables.ts";
 import { carves } from "../carves/tables.ts";
 import { certificateTemplates, hostCertificates } from "../certificates/tables.ts";
 import type { AllTables } from "../core/tables.ts";
+import { deviceCas, deviceIdentities, scepChallenges } from "../device-ca/tables.ts";
 import { deviceTokens } from "../device-page/tables.ts";
 import { hostDiskEncryption } from "../disk-encryption/tables.ts";
 import { enrollSecrets } from "../enroll-secrets/tables.ts";
@@ -93,6 +94,9 @@ export const tables: AllTables = {
   hostActions,
   managedAgents,
   deviceTokens,
+  deviceCas,
+  deviceIdentities,
+  scepChallenges,
   mdmSolutions,
   hostMdm,
   hostProfiles,

@@ -10,6 +10,7 @@ import { migration as m0008 } from "./0008-leases-and-tasks.ts";
 import { migration as m0009 } from "./0009-leases-and-tasks-slow.ts";
 import { migration as m0010 } from "./0010-operations.ts";
 import { migration as m0011 } from "./0011-apple-pushes.ts";
+import { migration as m0012 } from "./0012-device-ca.ts";
 import type { Migration } from "./migration.ts";
 
 export const migrations: readonly Migration[] = [
@@ -24,4 +25,5 @@ export const migrations: readonly Migration[] = [
   m0009,
   m0010,
   m0011,
+  m0012,
 ];

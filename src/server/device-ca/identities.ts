@@ -1,0 +1,153 @@
+// Issued identities, and the check of certificates that devices present.
+import { createHash, type KeyObject } from "node:crypto";
+import { readSignedData, signerCertificate, verifySigned } from "../../pki/signed-data.ts";
+import { readCertificate } from "../../pki/x509.ts";
+import { channels } from "../core/channels.ts";
+import { days, isoAt } from "../core/clock.ts";
+import type { Services } from "../core/context.ts";
+import { startedPart } from "../core/running.ts";
+import type { ServerTx } from "../core/tables.ts";
+import { and, eq, isNull, lt, oneOf } from "../store/query.ts";
+import type { RowOf } from "../store/table.ts";
+import { deviceCa } from "./ca.ts";
+import type { deviceIdentities } from "./tables.ts";
+
+type Row = RowOf<typeof deviceIdentities>;
+
+/** A verified identity. `certificate` is left out, because it is only needed to send it again. */
+export interface Identity extends Omit<Row, "certificate"> {
+  readonly publicKey: KeyObject;
+}
+
+/** Devices poll often, so a server remembers those that it has verified. */
+const MOST_REMEMBERED = 100_000;
+
+interface Remembered {
+  readonly byFingerprint: Map<string, Identity>;
+  /** Counts what was forgotten, so that a row that was read before is not remembered after it. */
+  forgotten: number;
+  stop(): Promise<void>;
+}
+
+export const deviceIdentityCache = startedPart("device identities", startCache);
+
+async function startCache({ store }: Services): Promise<Remembered> {
+  const byFingerprint = new Map<string, Identity>();
+  const forget = (fingerprint: string): void => {
+    cache.forgotten++;
+    if (fingerprint === EVERY) byFingerprint.clear();
+    else byFingerprint.delete(fingerprint);
+  };
+  const stop = await store.listen(channels.deviceIdentities, forget, () => forget(EVERY));
+  const cache: Remembered = { byFingerprint, forgotten: 0, stop };
+  return cache;
+}
+
+/** The payload for a change of several identities. */
+const EVERY = "*";
+
+type Home = Pick<Services, "running" | "clock"> & { readonly store: ServerTx };
+
+export const fingerprintOf = (der: Uint8Array): string => createHash("sha256").update(der).digest("hex");
+
+/** Null for a certificate that this server has not issued, that is not valid now, or that is revoked. */
+export async function verifyIdentity(services: Home, der: Buffer): Promise<Identity | null> {
+  const fingerprint = fingerprintOf(der);
+  const cache = services.running.find(deviceIdentityCache);
+  const known = cache?.byFingerprint.get(fingerprint);
+  if (known) return isValid(known, services.clock.iso()) ? known : null;
+  const before = cache?.forgotten;
+  // A row exists only for what this CA has issued, so unknown certificates cost one lookup and no signature.
+  const row = await identityByFingerprint(services, fingerprint);
+  if (!row || !isValid(row, services.clock.iso())) return null;
+  const { parsed } = readCertificate(der);
+  const ca = await deviceCa(services);
+  if (!parsed.verify(ca.certificate.parsed.publicKey) || parsed.ca) return null;
+  if (!parsed.keyUsage?.includes(CLIENT_AUTH)) return null;
+  const { certificate: _, ...fields } = row;
+  const identity: Identity = { ...fields, publicKey: parsed.publicKey };
+  if (cache && cache.forgotten === before) {
+    if (cache.byFingerprint.size >= MOST_REMEMBERED) cache.byFingerprint.clear();
+    cache.byFingerprint.set(fingerprint, identity);
+  }
+  return identity;
+}
+
+/** Node's name for the extended key usages is `keyUsage`. */
+const CLIENT_AUTH = "1.3.6.1.5.5.7.3.2";
+
+const isValid = ({ revoked_at, not_valid_before, not_valid_after }: Omit<Row, "certificate">, now: string): boolean =>
+  revoked_at === null && not_valid_before <= now && now <= not_valid_after;
+
+/**
+ * The identity that has signed exactly these bytes, by a detached signature with its certificate inside
+ * (`Mdm-Signature`). Null if the signature is not correct or its certificate is not accepted.
+ */
+export async function identityOfSignature(services: Home, signature: Buffer, body: Buffer): Promise<Identity | null> {
+  const data = attempt(() => readSignedData(signature));
+  const certificate = data && data.content === null ? attempt(() => signerCertificate(data)) : null;
+  const identity = certificate && (await verifyIdentity(services, certificate));
+  if (!data || !identity) return null;
+  return attempt(() => verifySigned(data, () => identity.publicKey, body)) && identity;
+}
+
+/** Whatever the bytes are, parsing and verifying them only fails. */
+function attempt<T>(work: () => T): T | null {
+  try {
+    return work();
+  } catch {
+    return null;
+  }
+}
+
+export const identityByFingerprint = ({ store }: { readonly store: ServerTx }, fingerprint: string) =>
+  store.deviceIdentities.first({ where: eq("fingerprint", fingerprint) });
+
+export interface Device {
+  readonly host_id: number;
+  /** Empty if the device does not report one. */
+  readonly hardware_serial: string;
+  readonly hardware_uuid: string;
+}
+
+/**
+ * Records which device uses the identity. False if it is another device's, or if its challenge was for another one.
+ * Call this in a transaction.
+ */
+export async function bindIdentity(
+  { store }: { readonly store: ServerTx },
+  id: number,
+  device: Device,
+): Promise<boolean> {
+  const row = await store.deviceIdentities.get(id);
+  if (!row || (row.host_id !== null && row.host_id !== device.host_id)) return false;
+  const { hardware_serial: serial, hardware_uuid: uuid } = row;
+  if ((serial !== null && serial !== device.hardware_serial) || (uuid !== null && uuid !== device.hardware_uuid))
+    return false;
+  const set = {
+    host_id: device.host_id,
+    hardware_serial: serial ?? (device.hardware_serial || null),
+    hardware_uuid: uuid ?? (device.hardware_uuid || null),
+  };
+  // Of two devices that present the same identity at the same time, one gets it.
+  const bound = await store.deviceIdentities.update({ where: and(eq("id", id), eq("revision", row.revision)), set });
+  if (bound > 0) await store.notify(channels.deviceIdentities, row.fingerprint);
+  return bound > 0;
+}
+
+/** Devices can no longer use these identities. Call this in a transaction. */
+export async function revokeIdentities(
+  { store, clock }: Pick<Home, "store" | "clock">,
+  ids: readonly number[],
+): Promise<void> {
+  await store.deviceIdentities.update({
+    where: and(oneOf("id", ids), isNull("revoked_at")),
+    set: { revoked_at: clock.iso() },
+  });
+  await store.notify(channels.deviceIdentities, EVERY);
+}
+
+/** Certificates that have ended long ago say nothing any more. */
+export async function removeOldIdentities({ store, clock }: Pick<Services, "store" | "clock">): Promise<void> {
+  await store.deviceIdentities.delete(lt("not_valid_after", isoAt(clock.now() - days(90))));
+}

@@ -1,0 +1,146 @@
+// Decides whether a SCEP request gets a certificate, and issues it.
+import { createHash, randomBytes } from "node:crypto";
+import { type Element, element } from "../../pki/der.ts";
+import { issueLeaf } from "../../pki/issue.ts";
+import type { CertificateRequest } from "../../pki/request.ts";
+import { messageTypes, type ReceivedRequest } from "../../pki/scep.ts";
+import { type Certificate, isRsaOf, readCertificate } from "../../pki/x509.ts";
+import { days, isoAt, minutes } from "../core/clock.ts";
+import type { Context } from "../core/context.ts";
+import { tokenHash } from "../core/random.ts";
+import type { ServerTx } from "../core/tables.ts";
+import { eq } from "../store/query.ts";
+import { UniqueViolation } from "../store/store.ts";
+import type { InsertOf, RowOf } from "../store/table.ts";
+import type { DeviceCa } from "./ca.ts";
+import { takeChallenge } from "./challenges.ts";
+import { fingerprintOf, type Identity, verifyIdentity } from "./identities.ts";
+import type { deviceIdentities } from "./tables.ts";
+
+type Row = RowOf<typeof deviceIdentities>;
+
+const LIFETIME = days(365);
+/** For clocks of devices that are slow. */
+const LEEWAY = minutes(10);
+/** How long a repeated request gets the same certificate. */
+const REPEATED = days(1);
+const KEY_BITS = { least: 2048, most: 8192 } as const;
+const SUBJECT_MAX = 2048;
+const NAMES_MAX = 10;
+
+/** The request gets no certificate. The text is for the log only: replies to all refusals are alike. */
+export class Refused extends Error {}
+
+/** A request that was opened, and whose signatures are correct. */
+export interface Asked {
+  readonly received: ReceivedRequest;
+  readonly request: CertificateRequest;
+  /** The request in DER. */
+  readonly der: Buffer;
+}
+
+/** The certificate for the request, in DER. Throws `Refused`. */
+export async function certify(ctx: Context, ca: DeviceCa, { received, request, der }: Asked): Promise<Buffer> {
+  const key = tokenHash(`${received.transaction.id}\n${createHash("sha256").update(der).digest("hex")}`);
+  const earlier = await repeated(ctx, ctx.store, key);
+  if (earlier) return earlier;
+  if (!isRsaOf(request.publicKey, KEY_BITS.least, KEY_BITS.most))
+    throw new Refused("the key is too small or too large");
+  if (request.subject.length > SUBJECT_MAX) throw new Refused("the subject is too long");
+  const renewed = await renewedBy(ctx, received, request);
+  if (!renewed && received.type === messageTypes.renewalReq) throw new Refused("not signed by a valid identity");
+  const made = make(ctx, ca, request, key);
+  try {
+    return await ctx.store.tx(async (tx) => {
+      const from = renewed ? ofRenewal(renewed) : await ofChallenge(tx, request, ctx.clock.iso());
+      // Without a valid challenge this may still be a repeated request whose first was just being processed.
+      if (!from) return (await repeated(ctx, tx, key)) ?? refuse("the challenge is unknown, used or expired");
+      await tx.deviceIdentities.update({ where: eq("transaction_key", key), set: { transaction_key: null } });
+      await tx.deviceIdentities.insert({ ...made.row, ...from });
+      return made.certificate;
+    });
+  } catch (error) {
+    if (!(error instanceof UniqueViolation)) throw error;
+    return (await repeated(ctx, ctx.store, key)) ?? refuse("the same request at the same time");
+  }
+}
+
+const refuse = (reason: string): never => {
+  throw new Refused(reason);
+};
+
+/** The certificate that the same request got within the last day. */
+async function repeated({ clock }: Pick<Context, "clock">, store: ServerTx, key: string): Promise<Buffer | null> {
+  const row = await store.deviceIdentities.first({ where: eq("transaction_key", key) });
+  const isRecent = row && row.revoked_at === null && row.created_at > isoAt(clock.now() - REPEATED);
+  return isRecent ? Buffer.from(row.certificate, "base64") : null;
+}
+
+/** The identity that signed the request, if it may be renewed: valid, of a known host, with the same subject. */
+async function renewedBy(
+  ctx: Context,
+  { signer }: ReceivedRequest,
+  request: CertificateRequest,
+): Promise<Identity | null> {
+  const identity = await verifyIdentity(ctx, signer.der);
+  return identity && identity.host_id !== null && signer.subject.equals(request.subject) ? identity : null;
+}
+
+type Origin = Pick<
+  InsertOf<typeof deviceIdentities>,
+  "purpose" | "platform" | "team_id" | "facts" | "hardware_serial" | "hardware_uuid" | "host_id" | "renews"
+>;
+
+const ofRenewal = ({ serial, purpose, platform, team_id, facts, ...rest }: Identity): Origin => {
+  const { hardware_serial, hardware_uuid, host_id } = rest;
+  return { purpose, platform, team_id, facts, hardware_serial, hardware_uuid, host_id, renews: serial };
+};
+
+async function ofChallenge(tx: ServerTx, { challenge }: CertificateRequest, now: string): Promise<Origin | null> {
+  const row = await takeChallenge(tx, challenge ?? "", now);
+  if (!row) return null;
+  const { purpose, platform, team_id, facts, hardware_serial, hardware_uuid, host_id } = row;
+  return { purpose, platform, team_id, facts, hardware_serial, hardware_uuid, host_id };
+}
+
+/** Of the request only the key, the subject and checked alternative names are used. */
+function make({ clock }: Context, ca: DeviceCa, request: CertificateRequest, transactionKey: string) {
+  const serial = randomBytes(16);
+  serial[0]! &= 0x7f;
+  serial[0]! |= 0x40;
+  const from = clock.now() - LEEWAY;
+  const until = Math.min(clock.now() + LIFETIME, Date.parse(ca.certificate.parsed.validTo));
+  const { subject, spki } = request;
+  const names = request.names.slice(0, NAMES_MAX).flatMap(checkedName);
+  const certificate = issueLeaf({ serial, subject, spki, names, from, until }, ca);
+  const { parsed } = readBack(certificate);
+  const row: Omit<Row, "id" | "revision" | keyof Origin> = {
+    created_at: clock.iso(),
+    serial: serial.toString("hex"),
+    fingerprint: fingerprintOf(certificate),
+    certificate: certificate.toString("base64"),
+    subject: parsed.subject ?? "",
+    not_valid_before: isoAt(Date.parse(parsed.validFrom)),
+    not_valid_after: isoAt(Date.parse(parsed.validTo)),
+    revoked_at: null,
+    transaction_key: transactionKey,
+  };
+  return { certificate, row };
+}
+
+/** Whatever the subject contains, what is issued can be read again. */
+function readBack(certificate: Buffer): Certificate {
+  try {
+    return readCertificate(certificate);
+  } catch {
+    throw new Refused("no valid certificate can have this subject");
+  }
+}
+
+/** Mail addresses, host names and URIs of readable characters; other names are left out. */
+function checkedName({ tag, content }: Element): Buffer[] {
+  const isKnown = tag === 0x81 || tag === 0x82 || tag === 0x86;
+  return isKnown && content.length <= 255 && /^[\x21-\x7e]+$/.test(content.toString("latin1"))
+    ? [element(tag, content)]
+    : [];
+}
