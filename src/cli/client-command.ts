@@ -40,7 +40,7 @@ export abstract class ClientCommand extends BaseCommand {
   protected readonly stop = new AbortController();
   #connection: Promise<Connection> | undefined;
   #client: Promise<ApiClient> | undefined;
-  #toldVersion = false;
+  #hasNotedVersion = false;
   #listening: (() => void) | undefined;
   #plan: { readonly action: string; readonly target: unknown; readonly changes: readonly Change[] } | null = null;
 
@@ -246,8 +246,8 @@ export abstract class ClientCommand extends BaseCommand {
   }
 
   #checkVersion(server: string): void {
-    if (this.#toldVersion || !gap(server, this.config.version)) return;
-    this.#toldVersion = true;
+    if (this.#hasNotedVersion || !gap(server, this.config.version)) return;
+    this.#hasNotedVersion = true;
     this.warn(`the server has version ${server}, this client ${this.config.version}: they may not be fully compatible`);
   }
 

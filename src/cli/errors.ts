@@ -24,7 +24,7 @@ export const notFound = (message: string, hint?: string) => new CliError("not_fo
 export const denied = (message: string, hint?: string) => new CliError("denied", message, hint);
 
 /** A rendered error: printed on one line with a hint below, or as JSON. */
-export interface Told {
+export interface ErrorReport {
   code: ExitName;
   message: string;
   errors: readonly FieldReason[];
@@ -34,9 +34,9 @@ export interface Told {
 
 const hasName = (error: Error, ...names: string[]) => names.includes(error.constructor.name);
 
-export function tell(error: unknown): Told & { exitCode: number } {
-  const told = describe(error);
-  return { ...told, exitCode: exitCodeOf(error) ?? exitCodes[told.code].code };
+export function errorReport(error: unknown): ErrorReport & { exitCode: number } {
+  const report = describe(error);
+  return { ...report, exitCode: exitCodeOf(error) ?? exitCodes[report.code].code };
 }
 
 /** The exit code that an ExitError of oclif requests: `this.exit(n)`. */
@@ -45,34 +45,40 @@ const exitCodeOf = (error: unknown): number | undefined => {
   return (error as { oclif?: { exit?: number } }).oclif?.exit;
 };
 
-function describe(error: unknown): Told {
+function describe(error: unknown): ErrorReport {
   if (error instanceof CliError) {
-    return told(error.kind, error.message, error.hint, error.errors);
+    return report(error.kind, error.message, error.hint, error.errors);
   }
   if (error instanceof ApiCallError) return describeApiError(error);
-  if (error instanceof NotInPath) return told(error.value === "" ? "usage" : "not_found", error.message);
+  if (error instanceof NotInPath) return report(error.value === "" ? "usage" : "not_found", error.message);
   if (error instanceof Unreachable) {
     const hint = isTlsError(error.code)
       ? "Trust its certificate with --ca-file FILE, or, only for tests, accept any certificate with --insecure."
       : error.code === "NOT_JSON"
         ? "Check the address: --server-url, SVC_SERVER_URL, or the context (svc context show)."
         : "Is the server running? `svc doctor` finds the reason; --server-url selects another server.";
-    return told("unreachable", error.message, hint);
+    return report("unreachable", error.message, hint);
   }
-  if (!(error instanceof Error)) return told("failed", String(error));
+  if (!(error instanceof Error)) return report("failed", String(error));
   // The error names that @inquirer/prompts uses for Ctrl-C at a prompt, and fetch for an aborted call.
   if (hasName(error, "ExitPromptError", "AbortPromptError") || error.name === "AbortError") {
-    return told("interrupted", "interrupted");
+    return report("interrupted", "interrupted");
   }
   if ("oclif" in error) return describeParseError(error);
-  return told("failed", error.message || error.name, undefined);
+  return report("failed", error.message || error.name, undefined);
 }
 
-function told(code: ExitName, message: string, hint?: string, errors: readonly FieldReason[] = [], id?: string): Told {
+function report(
+  code: ExitName,
+  message: string,
+  hint?: string,
+  errors: readonly FieldReason[] = [],
+  id?: string,
+): ErrorReport {
   return { code, message, errors, hint: hint ?? null, request_id: id ?? null };
 }
 
-function describeApiError(error: ApiCallError): Told {
+function describeApiError(error: ApiCallError): ErrorReport {
   const { status } = error;
   const code: ExitName =
     status === 401 || status === 402 || status === 403
@@ -98,25 +104,25 @@ function describeApiError(error: ApiCallError): Told {
                 : status >= 500
                   ? `The cause is in the server's log${error.requestId ? `, with the id ${error.requestId}` : ""}.`
                   : undefined;
-  return told(code, error.message, hint, error.errors, error.requestId);
+  return report(code, error.message, hint, error.errors, error.requestId);
 }
 
-function describeParseError(error: Error): Told {
+function describeParseError(error: Error): ErrorReport {
   const { message, hint } = wrongOf(error);
-  return told("usage", message, hint ?? "See the command's --help.");
+  return report("usage", message, hint ?? "See the command's --help.");
 }
 
 export function renderError(
   error: unknown,
   io: { json: boolean; red: (text: string) => string; debug: boolean },
 ): string {
-  const { exitCode: _, ...told } = tell(error);
-  if (io.json) return `${JSON.stringify({ error: told })}\n`;
-  const reasons = told.errors
-    .filter(({ reason }) => reason !== "" && reason !== told.message)
+  const { exitCode: _, ...report } = errorReport(error);
+  if (io.json) return `${JSON.stringify({ error: report })}\n`;
+  const reasons = report.errors
+    .filter(({ reason }) => reason !== "" && reason !== report.message)
     .map(({ name, reason }) => (name === "base" || name === "" ? reason : `${name}: ${reason}`));
-  const first = `${io.red("Error:")} ${[told.message, ...reasons].join(": ").replaceAll("\n", " ")}\n`;
-  const hint = told.hint === null ? "" : `${told.hint}\n`;
+  const first = `${io.red("Error:")} ${[report.message, ...reasons].join(": ").replaceAll("\n", " ")}\n`;
+  const hint = report.hint === null ? "" : `${report.hint}\n`;
   const stack = io.debug && error instanceof Error ? `${error.stack}\n` : "";
   return first + hint + stack;
 }

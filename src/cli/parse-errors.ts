@@ -40,8 +40,8 @@ export function wrongOf(error: Error): Wrong {
   );
   const flags = input?.flags ?? {};
   if (isNamed(error, "FailedFlagValidationError")) {
-    const told = reasons.map((reason) => flagReason(reason, flags));
-    return { message: told.join("; ") };
+    const texts = reasons.map((reason) => flagReason(reason, flags));
+    return { message: texts.join("; ") };
   }
   return valueReason(reasons.join(" "));
 }

@@ -27,11 +27,13 @@ export async function asShown<T>(
 export function changed(error: unknown, then: number): CliError | null {
   if (!(error instanceof ApiCallError) || error.status !== 409) return null;
   const names: readonly string[] = Object.values(selectionHeaders);
-  const told = error.errors.find(({ name }) => names.includes(name));
-  if (!told) return null;
-  const now = / found (\d+)/.exec(told.reason)?.[1];
+  const mismatch = error.errors.find(({ name }) => names.includes(name));
+  if (!mismatch) return null;
+  const now = / found (\d+)/.exec(mismatch.reason)?.[1];
   const moved =
-    now === undefined ? told.reason : `${then} then, ${now} now${now === String(then) ? ", but different ones" : ""}`;
+    now === undefined
+      ? mismatch.reason
+      : `${then} then, ${now} now${now === String(then) ? ", but different ones" : ""}`;
   return new CliError("conflict", `the selection changed: ${moved}; check it and run again`, "Nothing was changed.");
 }
 

@@ -52,17 +52,17 @@ export default class CanI extends ClientCommand {
       return { allowed, where: held.map(({ name }) => name).join(", ") };
     };
     if (asked === undefined) return this.list((action) => answer(action));
-    const told = isAction(asked)
+    const verdict = isAction(asked)
       ? answer(named[asked]!)
       : await this.ofEndpoint(asked, answer, token?.endpoints ?? null);
-    if (!told.allowed) {
+    if (!verdict.allowed) {
       throw denied(
-        `no: ${user.email} may not do ${asked}${team ? ` on ${team.text}` : ""}${told.because ? `: ${told.because}` : ""}`,
+        `no: ${user.email} may not do ${asked}${team ? ` on ${team.text}` : ""}${verdict.because ? `: ${verdict.because}` : ""}`,
         "An admin can change your role.",
       );
     }
-    if (this.structured) await this.printOne({ action: asked, allowed: true, where: told.where });
-    else this.log(told.where === "everywhere" ? "yes" : `yes, on ${told.where}`);
+    if (this.structured) await this.printOne({ action: asked, allowed: true, where: verdict.where });
+    else this.log(verdict.where === "everywhere" ? "yes" : `yes, on ${verdict.where}`);
   }
 
   private async teamOrNone(text: string): Promise<{ readonly id: number; readonly text: string }> {

@@ -52,16 +52,17 @@ export default class Drift extends GitopsCommand {
   }
 
   async #print(changes: readonly Change[], makers: readonly (Activity | null)[]): Promise<void> {
-    const told = planJson(changes).changes.map(({ action, value: _, ...thing }, i) => ({
+    const things = planJson(changes).changes.map(({ action, value: _, ...thing }, i) => ({
       drift: drifts[action],
       ...thing,
       changed_by: makers[i] ? whoOf(makers[i]) : null,
       changed_at: makers[i]?.created_at ?? null,
       activity_id: makers[i]?.id ?? null,
     }));
-    if (this.format === "json" || this.format === "yaml") return this.printOne({ drifted: told.length, things: told });
+    if (this.format === "json" || this.format === "yaml")
+      return this.printOne({ drifted: things.length, things: things });
     if (this.structured)
-      return this.printList(told, {
+      return this.printList(things, {
         columns: ["drift", "kind", "team", "name", "fields", "changed_by", "changed_at", "activity_id"],
       });
     if (changes.length === 0) return this.log("No drift: the server matches the files.");

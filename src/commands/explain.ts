@@ -42,7 +42,7 @@ export default class Explain extends BaseCommand {
       filtered_by: this.callers(all, uses.filters),
     };
     if (this.structured || this.common.fields !== undefined) return this.printOne(whole);
-    this.tell(resource, found, whole);
+    this.explain(resource, found, whole);
     if (found.fields.length === 0) return;
     this.log();
     await this.printList(found.fields, {
@@ -57,7 +57,7 @@ export default class Explain extends BaseCommand {
     );
   }
 
-  private tell(
+  private explain(
     { name }: Resource,
     { field, type, description, values }: Explained,
     uses: Readonly<Record<"read_by" | "set_by" | "filtered_by", readonly Caller[]>>,

@@ -37,7 +37,7 @@ export function createApp(services: Services, features: Features, more: MoreEndp
     silent: true,
     onError: (error, event) => renderError(services, event, error.unhandled ? error.cause : error),
   });
-  mountPages(app, services, (thrown, event) => toldError(services, event, thrown));
+  mountPages(app, services, (thrown, event) => loggedError(services, event, thrown));
   mountAgent(app, services, features.agent);
   const others = more.routes.map((one): Served => [one, servedPaths(one.endpoint)]);
   for (const [one, paths] of [...table, ...others]) mount(app, services, one, paths);
@@ -234,7 +234,7 @@ function refusal(services: Services, event: H3Event, thrown: unknown, protocol: 
 export function renderError(services: Services, event: H3Event, thrown: unknown): Response {
   const requestId = (event.context.requestId as string | undefined) ?? services.random.uuid();
   event.context.requestId = requestId;
-  const error = toldError(services, event, thrown);
+  const error = loggedError(services, event, thrown);
   const headers: Record<string, string> = {
     ...baseHeaders(requestId, services),
     "content-type": "application/json; charset=utf-8",
@@ -246,7 +246,7 @@ export function renderError(services: Services, event: H3Event, thrown: unknown)
 }
 
 /** The error that may be sent to the client. Server errors (5xx) are logged. */
-function toldError({ log }: Services, event: H3Event, thrown: unknown): ApiError {
+function loggedError({ log }: Services, event: H3Event, thrown: unknown): ApiError {
   const error = asApiError(thrown);
   if (error.status >= 500)
     log.error(

@@ -7,7 +7,7 @@ import { isTlsError } from "../../client/transport.ts";
 import { type Connection, type ConnectionFlags, resolveConnection } from "../auth/connection.ts";
 import { contextsFile, listContexts } from "../auth/contexts.ts";
 import { probeKeyring, tokenFile } from "../auth/tokens.ts";
-import { tell } from "../errors.ts";
+import { errorReport } from "../errors.ts";
 import { isExposed } from "../files/private-file.ts";
 import type { Io } from "../io.ts";
 
@@ -33,7 +33,7 @@ export async function examine(io: Io, flags: ConnectionFlags, version: string): 
       ok("settings", `${connection.serverUrl} (${connection.source}); current context: ${current ?? "none"}`),
     );
   } catch (error) {
-    const { message, hint } = tell(error);
+    const { message, hint } = errorReport(error);
     return [...checks, bad("settings", message, hint ?? `Repair ${contextsFile(io.env)}.`)];
   }
   const address = await resolves(connection.serverUrl, io);
@@ -79,7 +79,11 @@ async function server(io: Io, connection: Connection, version: string): Promise<
   try {
     token = await connection.token();
   } catch (error) {
-    tokenError = bad("sign-in", `the token cannot be read: ${tell(error).message}`, "Sign in again with `svc login`.");
+    tokenError = bad(
+      "sign-in",
+      `the token cannot be read: ${errorReport(error).message}`,
+      "Sign in again with `svc login`.",
+    );
   }
   let serverVersion: string | null = null;
   const client = new ApiClient({
@@ -115,7 +119,7 @@ async function server(io: Io, connection: Connection, version: string): Promise<
     );
   } catch (error) {
     const code = error instanceof Unreachable ? error.code : undefined;
-    const { message, hint } = tell(error);
+    const { message, hint } = errorReport(error);
     const what = isTlsError(code) ? "certificate" : "connection";
     const advice =
       code === "ECONNREFUSED" ? "Start it with `svc serve`, or check --server-url and firewalls." : (hint ?? "");

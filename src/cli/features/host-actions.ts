@@ -6,7 +6,7 @@ import { hostsApi } from "../../api/hosts.ts";
 import { ApiCallError } from "../../client/errors.ts";
 import { printable } from "../../text/printable.ts";
 import { ClientCommand } from "../client-command.ts";
-import { CliError, failed, tell, usage } from "../errors.ts";
+import { CliError, errorReport, failed, usage } from "../errors.ts";
 import { dryRunFlag } from "../flags.ts";
 import type { View } from "../output/output.ts";
 import { plural } from "../output/text.ts";
@@ -82,7 +82,7 @@ export abstract class HostActionCommand extends ClientCommand {
       if (hosts.length >= count)
         throw usage(`these are all ${hosts.length} hosts that you can see`, "To include all of them, add --all-hosts.");
     }
-    const told = hosts.length === 1 ? printable(hosts[0]!.display_name) : plural(hosts.length, "host");
+    const target = hosts.length === 1 ? printable(hosts[0]!.display_name) : plural(hosts.length, "host");
     if (flags["dry-run"] === true) {
       const shown = hosts.map(({ id, display_name, platform, mdm }) => ({
         id,
@@ -93,19 +93,19 @@ export abstract class HostActionCommand extends ClientCommand {
       }));
       const outcomes = await this.beginAll(hosts);
       for (const { host, reason } of outcomes) if (reason !== undefined) this.note(`${host}: ${reason}`);
-      await this.printPlan(`${this.action} ${told}`, shown);
+      await this.printPlan(`${this.action} ${target}`, shown);
       return this.conclude(outcomes);
     }
-    await this.ask(`${this.action[0]!.toUpperCase()}${this.action.slice(1)} ${told}?`, hosts);
+    await this.ask(`${this.action[0]!.toUpperCase()}${this.action.slice(1)} ${target}?`, hosts);
 
     let outcomes = await this.beginAll(hosts);
     let waited: unknown;
     if (flags.wait === true) {
       // The outcome of each host is also reported if the wait ends early.
-      const told = (now: Outcome[]) => {
+      const progress = (now: Outcome[]) => {
         outcomes = now;
       };
-      waited = await this.follow(outcomes, timeout, told).catch((error: unknown) => error);
+      waited = await this.follow(outcomes, timeout, progress).catch((error: unknown) => error);
       if (waited instanceof Error && !(waited instanceof CliError)) throw waited;
     } else for (const one of outcomes) if (isOpen(one)) this.note(`${one.host}: ${this.action} is pending`);
     await this.printList(outcomes, view);
@@ -146,19 +146,19 @@ export abstract class HostActionCommand extends ClientCommand {
     } catch (error) {
       const refused = error instanceof ApiCallError || (error instanceof CliError && error.kind === "conflict");
       if (alone || !refused) throw error;
-      const { message, errors } = tell(error);
+      const { message, errors } = errorReport(error);
       const reason = errors[0]?.reason ?? message;
       const { device_status, pending_action } = mdm;
       return { id, host, outcome: "failed", device_status, pending_action, reason };
     }
   }
 
-  private async follow(outcomes: readonly Outcome[], timeout: string, tell: (now: Outcome[]) => void): Promise<void> {
+  private async follow(outcomes: readonly Outcome[], timeout: string, report: (now: Outcome[]) => void): Promise<void> {
     const progress = this.progress(`waiting for ${plural(outcomes.length, "host")} ...`);
     let now = [...outcomes];
     const done = async () => {
       now = await inParts(now, (one) => (isOpen(one) ? this.look(one) : Promise.resolve(one)));
-      tell(now);
+      report(now);
       const open = now.filter(isOpen).length;
       progress.update(`${now.length - open} of ${plural(now.length, "host")} reported ...`);
       return open === 0;

@@ -121,7 +121,7 @@ export abstract class HostsCommand extends ClientCommand {
   }
 
   /** Lists the first hosts by name, for the confirmation. */
-  protected tell({ first, selection }: Shown): void {
+  protected printSelection({ first, selection }: Shown): void {
     for (const { display_name, id } of first.slice(0, TOLD)) this.note(`  ${printable(display_name)} (${id})`);
     if (selection.count > TOLD) this.note(`  and ${selection.count - TOLD} more`);
   }

@@ -4,7 +4,7 @@ import type { Config } from "@oclif/core/config";
 import { normalizeArgv } from "@oclif/core/help";
 import { toConfiguredId } from "@oclif/core/util/ids";
 import { nearest } from "../../text/nearest.ts";
-import { CliError, renderError, tell, usage } from "../errors.ts";
+import { CliError, errorReport, renderError, usage } from "../errors.ts";
 import { showHelp } from "../help/help.ts";
 import { flagMeant } from "../help/suggest.ts";
 import { unknownCommand } from "../help/unknown-command.ts";
@@ -23,7 +23,7 @@ export async function main(argv: string[], config: Config, given: Io = processIo
     await dispatch(argv, config, io);
     return 0;
   } catch (error) {
-    const { exitCode, code } = tell(error);
+    const { exitCode, code } = errorReport(error);
     if (exitCode === 0) return 0;
     // An empty message: the command has already reported everything.
     if (error instanceof CliError && error.message === "") return exitCode;

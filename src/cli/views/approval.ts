@@ -23,7 +23,7 @@ export const approvalView = (relative: boolean, now: Date): View => ({
 const verbs = { delete_hosts: "delete", wipe_host: "wipe" } as const;
 
 /** `wipe box-1, requested by mia@example.com`. */
-export function toldApproval({ action, hosts_count, hosts, requested_by }: Approval): string {
+export function describeApproval({ action, hosts_count, hosts, requested_by }: Approval): string {
   const [only] = hosts;
   const what = hosts_count === 1 && only ? printable(only.display_name) : plural(hosts_count, "host");
   return `${verbs[action]} ${what}, requested by ${printable(requested_by.email)}`;

@@ -2,7 +2,7 @@ import * as Flags from "@oclif/core/flags";
 import { Approval, approvalsApi } from "../../api/approvals.ts";
 import { ClientCommand } from "../../cli/client-command.ts";
 import { args, dryRunFlag } from "../../cli/flags.ts";
-import { toldApproval } from "../../cli/views/approval.ts";
+import { describeApproval } from "../../cli/views/approval.ts";
 import { printable } from "../../text/printable.ts";
 
 export default class ApprovalsApprove extends ClientCommand {
@@ -26,7 +26,7 @@ export default class ApprovalsApprove extends ClientCommand {
     const { args: given, flags } = await this.parse(ApprovalsApprove);
     const params = { id: given.id };
     const { approval } = await this.call(approvalsApi.get, { params });
-    const what = toldApproval(approval);
+    const what = describeApproval(approval);
     if (flags["dry-run"]) this.trying(`${what}`, approval);
     if (approval.may_decide) await this.ask(approval, what);
 

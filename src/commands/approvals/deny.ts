@@ -2,7 +2,7 @@ import * as Flags from "@oclif/core/flags";
 import { Approval, approvalsApi } from "../../api/approvals.ts";
 import { ClientCommand } from "../../cli/client-command.ts";
 import { args, dryRunFlag } from "../../cli/flags.ts";
-import { toldApproval } from "../../cli/views/approval.ts";
+import { describeApproval } from "../../cli/views/approval.ts";
 
 export default class ApprovalsDeny extends ClientCommand {
   static override summary = "Deny another user's request, or withdraw your own.";
@@ -18,7 +18,7 @@ export default class ApprovalsDeny extends ClientCommand {
     const { args: given, flags } = await this.parse(ApprovalsDeny);
     const params = { id: given.id };
     const { approval } = await this.call(approvalsApi.get, { params });
-    const what = toldApproval(approval);
+    const what = describeApproval(approval);
     const reason =
       flags.reason ?? (flags["dry-run"] ? "dry run" : await this.askText(`Reason to deny (${what}):`, "--reason"));
     if (flags["dry-run"]) this.trying(`deny: ${what}`, approval);

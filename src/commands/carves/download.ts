@@ -42,7 +42,7 @@ export default class CarvesDownload extends ClientCommand {
     const { file, at } = await openPartial(path, ask, remote, flags.force);
     try {
       if (at === remote.size)
-        return await this.report(`${printable(path)} is already complete`, this.told(path, remote, 0));
+        return await this.report(`${printable(path)} is already complete`, this.downloaded(path, remote, 0));
       if (at > 0) this.note(`continuing after ${sizeText(at)} of ${sizeText(remote.size)}`);
       await this.fetch(ask, remote, at, async (bytes, position) => {
         for (let done = 0; done < bytes.length; )
@@ -54,10 +54,13 @@ export default class CarvesDownload extends ClientCommand {
     } finally {
       await file.close();
     }
-    await this.report(`${sizeText(remote.size)} in ${printable(path)}`, this.told(path, remote, remote.size - at));
+    await this.report(
+      `${sizeText(remote.size)} in ${printable(path)}`,
+      this.downloaded(path, remote, remote.size - at),
+    );
   }
 
-  private told(path: string, { size }: Remote, downloaded: number) {
+  private downloaded(path: string, { size }: Remote, downloaded: number) {
     return { file: path, size, downloaded };
   }
 

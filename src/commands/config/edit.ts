@@ -3,7 +3,7 @@ import type { z } from "zod";
 import { AppConfig, appConfigApi } from "../../api/app-config.ts";
 import type { Change } from "../../cli/base-command.ts";
 import { ClientCommand } from "../../cli/client-command.ts";
-import { CliError, failed, tell, usage } from "../../cli/errors.ts";
+import { CliError, errorReport, failed, usage } from "../../cli/errors.ts";
 import { changeable, difference, nested, settingAt, shown } from "../../cli/features/config-edit.ts";
 import { editorOf, editText } from "../../cli/files/editor.ts";
 import { args, dryRunFlag, yesFlag } from "../../cli/flags.ts";
@@ -120,6 +120,6 @@ const head = (path: string, problem: string | null): string =>
 const withoutHead = (text: string): string => text.replaceAll("\r\n", "\n").replace(/^(?:#.*\n)*/, "");
 
 const reasonOf = (error: ApiCallError): string =>
-  tell(error)
+  errorReport(error)
     .errors.map(({ name, reason }) => (name === "base" ? reason : `${name}: ${reason}`))
     .join("; ") || error.message;

@@ -55,8 +55,8 @@ export default class ConfigSet extends ClientCommand {
     const query = { force: flags.force, overwrite: flags.overwrite, dry_run: flags["dry-run"] };
     const config = await this.call(appConfigApi.modify, { query, body: body as Record<string, z.core.util.JSONType> });
     if (before !== null) return this.printPlan("change the configuration", null, changes(before, config, body));
-    const told = paths.length > 0 ? paths.join(", ") : Object.keys(body).join(", ");
-    await this.report(`changed ${told}`, config, { schema: AppConfig });
+    const changed = paths.length > 0 ? paths.join(", ") : Object.keys(body).join(", ");
+    await this.report(`changed ${changed}`, config, { schema: AppConfig });
   }
 
   /** Values of text settings stay text: an organization may be called 42. */

@@ -41,11 +41,11 @@ export default class DbRotateKey extends DataCommand {
     const done = await rotateKeyOf(where, options, ({ table, sealed }) =>
       progress.update(`${table}: ${sealed} encrypted`),
     ).finally(() => progress.done());
-    const told =
+    const summary =
       done.from === done.to
         ? `nothing to do: everything is encrypted with key ${done.to}`
         : `${plural(done.sealed, "secret")} encrypted again: key ${done.to} replaces key ${done.from}`;
-    await this.report(told, done);
+    await this.report(summary, done);
     if (!done.file) this.note("set SVC_SERVER_PRIVATE_KEY to the new key before a server starts");
     else if (place !== where.dataDir) this.note("servers with data directories of their own need this server.key too");
   }

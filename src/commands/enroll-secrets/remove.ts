@@ -35,13 +35,13 @@ export default class EnrollSecretsRemove extends EnrollSecretsCommand {
     if (gone.length < whole.length)
       throw notFound(`${plural(whole.length - gone.length, "secret")} of these do not exist`);
     const kept = before.filter((secret) => !gone.includes(secret));
-    const told = `${holder.secrets(gone.length)} (${gone.map(masked).join(", ")})`;
+    const secrets = `${holder.secrets(gone.length)} (${gone.map(masked).join(", ")})`;
     if (flags["dry-run"]) {
-      this.trying(`remove ${told}`, { team_id: holder.teamId });
+      this.trying(`remove ${secrets}`, { team_id: holder.teamId });
     }
-    await this.confirm(`Remove ${told}? Agents that have it cannot enroll again.`);
+    await this.confirm(`Remove ${secrets}? Agents that have it cannot enroll again.`);
     await this.replace(holder, kept);
-    await this.report(`removed ${told}`, { team_id: holder.teamId, removed: gone.length, left: kept.length });
+    await this.report(`removed ${secrets}`, { team_id: holder.teamId, removed: gone.length, left: kept.length });
   }
 }
 

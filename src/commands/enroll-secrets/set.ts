@@ -32,11 +32,11 @@ export default class EnrollSecretsSet extends EnrollSecretsCommand {
     if (secrets.length === 0 && !flags.none)
       throw usage("no secrets given", "Use --secrets-stdin, --secrets-file or --none.");
     const before = await this.secretsOf(holder);
-    const told = `replace ${holder.secrets(before.length)} by ${secrets.length}`;
+    const change = `replace ${holder.secrets(before.length)} by ${secrets.length}`;
     if (flags["dry-run"]) {
-      this.trying(told, { team_id: holder.teamId });
+      this.trying(change, { team_id: holder.teamId });
     }
-    if (before.length > 0) await this.confirm(`${told[0]?.toUpperCase()}${told.slice(1)}?`);
+    if (before.length > 0) await this.confirm(`${change[0]?.toUpperCase()}${change.slice(1)}?`);
     await this.replace(holder, secrets);
     await this.report(`there are now ${holder.secrets(secrets.length)}`, {
       team_id: holder.teamId,

@@ -54,15 +54,15 @@ export default class HostsDelete extends HostsCommand {
       await this.report(`task ${task_id} is deleting ${plural(count, "host")}: ${hint}`, { task_id });
       return;
     }
-    const told = filters === null || count === 1 ? { hosts: shown.first } : { filters };
-    await this.report(`deleted ${this.nameOf(shown)}`, { deleted: count, ...told });
+    const deleted = filters === null || count === 1 ? { hosts: shown.first } : { filters };
+    await this.report(`deleted ${this.nameOf(shown)}`, { deleted: count, ...deleted });
   }
 
   private async ask(shown: Shown, confirm: string | undefined): Promise<void> {
     const [only] = shown.first;
     const { count } = shown.selection;
     if (count > 1 || !only) {
-      this.tell(shown);
+      this.printSelection(shown);
       return this.confirmTyped(`Delete ${count} hosts?`, String(count));
     }
     const name = printable(only.display_name);

@@ -50,7 +50,7 @@ export default class HostsTransfer extends HostsCommand {
     if (flags["dry-run"]) this.trying(`move ${plural(hosts.length, "host")} to ${team.name}`, hosts);
     const shown = await this.shownNamed(hosts);
     if (hosts.length > 1) {
-      this.tell(shown);
+      this.printSelection(shown);
       await this.confirmTyped(`Move ${hosts.length} hosts to ${team.name}?`, String(hosts.length));
     }
     const body = { team_id: team.id, hosts: hosts.map(({ id }) => id) };
@@ -66,7 +66,7 @@ export default class HostsTransfer extends HostsCommand {
     await this.checkChoice(count, flags["all-hosts"]);
     const what = `${plural(count, "host")} to ${team.name}`;
     if (flags["dry-run"]) this.trying(`move ${what}`, shown.first);
-    this.tell(shown);
+    this.printSelection(shown);
     await this.confirmTyped(`Move ${what}?`, String(count));
     const body = { team_id: team.id, filters };
     await asShown(shown.selection, (options) => this.call(hostsApi.transferByFilter, { body }, options));

@@ -24,10 +24,10 @@ export default class PoliciesApply extends PoliciesCommand {
     if (!Array.isArray(specs)) throw usage("--input: must contain a list of policies");
     const body = { specs };
     this.validate(policiesApi.applySpecs, body);
-    const told = specs.map(({ name, team }: { name?: string; team?: string }) => ({ name, team: team ?? null }));
-    const what = countOf(told.length);
-    if (flags["dry-run"]) this.trying(`create or change ${what}`, told);
+    const applied = specs.map(({ name, team }: { name?: string; team?: string }) => ({ name, team: team ?? null }));
+    const what = countOf(applied.length);
+    if (flags["dry-run"]) this.trying(`create or change ${what}`, applied);
     await this.call(policiesApi.applySpecs, { body });
-    await this.report(`applied ${what}`, { applied: told.length, policies: told });
+    await this.report(`applied ${what}`, { applied: applied.length, policies: applied });
   }
 }

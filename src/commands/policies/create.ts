@@ -50,9 +50,9 @@ export default class PoliciesCreate extends PoliciesCommand {
   /** Fills in missing texts. A failure of the text service only causes a warning, because the texts are optional. */
   private async fill(body: Record<string, unknown>): Promise<void> {
     try {
-      const told = await this.call(policiesApi.autofill, { body: { sql: String(body.query ?? "") } });
-      body.description ??= told.description;
-      body.resolution ??= told.resolution;
+      const suggested = await this.call(policiesApi.autofill, { body: { sql: String(body.query ?? "") } });
+      body.description ??= suggested.description;
+      body.resolution ??= suggested.resolution;
     } catch (error) {
       if (!(error instanceof ApiCallError) || (error.status !== 422 && error.status !== 400)) throw error;
       this.warn(`the texts were not filled in: ${error.errors[0]?.reason ?? error.message}`);

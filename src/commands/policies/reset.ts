@@ -27,12 +27,12 @@ export default class PoliciesReset extends PoliciesCommand {
     if (all === argv.length > 0) throw usage("no policies are given", "Name them, or give --team and --all-policies.");
     const scope = await this.scope(flags.team);
     const policies = all ? await this.policiesIn(scope) : await this.policies(argv.map(String), scope);
-    const told = policies.map(({ id, name, failing_host_count }) => ({ id, name, failing_host_count }));
-    const [only] = told;
-    const what = told.length === 1 && only ? `policy ${printable(only.name)}` : countOf(told.length);
-    if (flags["dry-run"]) this.trying(`reset the automations of ${what}`, told);
-    const body = all ? { team_ids: [scope.teamId ?? 0] } : { policy_ids: told.map(({ id }) => id) };
+    const shown = policies.map(({ id, name, failing_host_count }) => ({ id, name, failing_host_count }));
+    const [only] = shown;
+    const what = shown.length === 1 && only ? `policy ${printable(only.name)}` : countOf(shown.length);
+    if (flags["dry-run"]) this.trying(`reset the automations of ${what}`, shown);
+    const body = all ? { team_ids: [scope.teamId ?? 0] } : { policy_ids: shown.map(({ id }) => id) };
     await this.call(policiesApi.resetAutomations, { body });
-    await this.report(`reset the automations of ${what}`, { reset: told.length, policies: told });
+    await this.report(`reset the automations of ${what}`, { reset: shown.length, policies: shown });
   }
 }

@@ -36,10 +36,10 @@ export default class SessionsDelete extends ClientCommand {
   private async ofUser(text: string): Promise<void> {
     const { id, email } = await this.user(text);
     const { sessions } = await this.call(sessionsApi.listOfUser, { params: { id } });
-    const told = `${plural(sessions.length, "session")} of ${email}`;
-    if (this.common["dry-run"] === true) this.trying(`end ${told}`, sessions);
-    await this.confirm(`End ${told}?`);
+    const what = `${plural(sessions.length, "session")} of ${email}`;
+    if (this.common["dry-run"] === true) this.trying(`end ${what}`, sessions);
+    await this.confirm(`End ${what}?`);
     await this.call(sessionsApi.deleteOfUser, { params: { id } });
-    await this.report(`ended ${told}`, { user_id: id, deleted: sessions.length });
+    await this.report(`ended ${what}`, { user_id: id, deleted: sessions.length });
   }
 }

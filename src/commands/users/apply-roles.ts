@@ -32,14 +32,14 @@ export default class UsersApplyRoles extends ClientCommand {
     this.validate(usersApi.applyRoles, { spec });
     const emails = Object.keys(spec.roles);
     if (flags["dry-run"]) {
-      const told = emails.map((email) => {
+      const changes = emails.map((email) => {
         const { global_role, teams } = spec.roles[email]!;
         return {
           field: email,
           to: global_role ?? (teams ?? []).map(({ team, role }) => `${role} (${team})`).join(", "),
         };
       });
-      this.trying(`set the roles of ${plural(emails.length, "user")}`, emails, told);
+      this.trying(`set the roles of ${plural(emails.length, "user")}`, emails, changes);
     }
     await this.call(usersApi.applyRoles, { body: { spec } });
     await this.report(`set the roles of ${plural(emails.length, "user")}`, { applied: emails });

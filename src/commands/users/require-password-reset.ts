@@ -16,10 +16,10 @@ export default class UsersRequirePasswordReset extends ClientCommand {
   async run() {
     const { args: given, flags } = await this.parse(UsersRequirePasswordReset);
     const { id, email } = await this.user(given.user);
-    const told = flags.require
+    const change = flags.require
       ? `require a new password for ${email}`
       : `no longer require a new password for ${email}`;
-    if (flags["dry-run"]) this.trying(told, { id, email });
+    if (flags["dry-run"]) this.trying(change, { id, email });
     const { user } = await this.call(usersApi.requirePasswordReset, {
       params: { id },
       body: { require: flags.require },

@@ -8,7 +8,7 @@ import type { ActivityTypes } from "./types.ts";
 
 declare module "../core/extensions.ts" {
   interface Extensions {
-    /** Requests that tell others of activities. */
+    /** Requests that notify others of activities. */
     readonly activityRequests: {
       /** The URL to which entries recorded now are sent; null if there is none. */
       url(store: ServerTx): Promise<string | null>;

@@ -10,7 +10,7 @@ export interface DetailResult {
   readonly rows: readonly Row[];
   /** The rows as JSON text, until they are parsed. */
   readonly unread?: string;
-  /** The JSON text of each row, if all of them are objects; null or absent if the rows cannot be told apart easily. */
+  /** The JSON text of each row, if all of them are objects; null or absent if the rows cannot be separated easily. */
   readonly texts?: readonly string[] | null;
 }
 

@@ -11,7 +11,7 @@ import { masked } from "./secrets.ts";
 import type { Section } from "./section.ts";
 
 /** An activity and the settings that it covers, so that no change is recorded twice. */
-export type Told = {
+export type RecordedChange = {
   [T in keyof ActivityTypes]: {
     readonly type: T;
     readonly details: ActivityTypes[T];
@@ -38,73 +38,73 @@ const updates = [
 ] as const;
 
 /** Activities for the device management settings that teams have too. */
-export function toldOfMdm(before: OsSettings, after: OsSettings, team: TeamOf): Told[] {
-  const told: Told[] = [];
+export function activitiesOfMdm(before: OsSettings, after: OsSettings, team: TeamOf): RecordedChange[] {
+  const recorded: RecordedChange[] = [];
   for (const [key, type] of updates) {
     const { minimum_version, deadline } = after[key];
     if (minimum_version !== before[key].minimum_version || deadline !== before[key].deadline)
-      told.push({
+      recorded.push({
         type,
         details: { ...team, minimum_version, deadline },
         of: [`mdm.${key}.minimum_version`, `mdm.${key}.deadline`],
       });
   }
   if (!isDeepStrictEqual(after.windows_updates, before.windows_updates))
-    told.push({
+    recorded.push({
       type: "edited_windows_updates",
       details: { ...team, ...after.windows_updates },
       of: ["mdm.windows_updates"],
     });
   const newHosts = after.macos_updates.update_new_hosts;
   if (newHosts !== before.macos_updates.update_new_hosts)
-    told.push({
+    recorded.push({
       type: newHosts ? "enabled_macos_update_new_hosts" : "disabled_macos_update_new_hosts",
       details: { ...team },
       of: ["mdm.macos_updates.update_new_hosts"],
     });
   if (after.enable_disk_encryption !== before.enable_disk_encryption)
-    told.push({
+    recorded.push({
       type: after.enable_disk_encryption ? "enabled_macos_disk_encryption" : "disabled_macos_disk_encryption",
       details: { ...team },
       of: ["mdm.enable_disk_encryption"],
     });
   const endUsers = after.macos_setup.enable_end_user_authentication;
   if (endUsers !== before.macos_setup.enable_end_user_authentication)
-    told.push({
+    recorded.push({
       type: endUsers ? "enabled_macos_setup_end_user_auth" : "disabled_macos_setup_end_user_auth",
       details: { ...team },
       of: ["mdm.macos_setup.enable_end_user_authentication"],
     });
-  return told;
+  return recorded;
 }
 
-function toldOfSwitches(before: ConfigSections, after: ConfigSections): Told[] {
-  const told: Told[] = [];
+function activitiesOfSwitches(before: ConfigSections, after: ConfigSections): RecordedChange[] {
+  const recorded: RecordedChange[] = [];
   const details: Record<string, never> = {};
   const { windows_enabled_and_configured: windows, windows_migration_enabled: migration } = after.mdm;
   if (windows !== before.mdm.windows_enabled_and_configured)
-    told.push({
+    recorded.push({
       type: windows ? "enabled_windows_mdm" : "disabled_windows_mdm",
       details,
       of: ["mdm.windows_enabled_and_configured"],
     });
   if (migration !== before.mdm.windows_migration_enabled)
-    told.push({
+    recorded.push({
       type: migration ? "enabled_windows_mdm_migration" : "disabled_windows_mdm_migration",
       details,
       of: ["mdm.windows_migration_enabled"],
     });
   const { gitops_mode_enabled: gitops } = after.gitops;
   if (gitops !== before.gitops.gitops_mode_enabled)
-    told.push({
+    recorded.push({
       type: gitops ? "enabled_gitops_mode" : "disabled_gitops_mode",
       details,
       of: ["gitops.gitops_mode_enabled"],
     });
-  return told;
+  return recorded;
 }
 
-function toldOfActivitiesWebhook(before: ConfigSections, after: ConfigSections): Told[] {
+function activitiesOfActivitiesWebhook(before: ConfigSections, after: ConfigSections): RecordedChange[] {
   const was = before.webhook_settings.activities_webhook;
   const is = after.webhook_settings.activities_webhook;
   const of = ["webhook_settings.activities_webhook"];
@@ -117,11 +117,11 @@ function toldOfActivitiesWebhook(before: ConfigSections, after: ConfigSections):
   return [{ type: "edited_activity_automations", details, of }];
 }
 
-function toldOfConditionalAccess(before: ConfigSections, after: ConfigSections): Told[] {
-  const told: Told[] = [];
+function activitiesOfConditionalAccess(before: ConfigSections, after: ConfigSections): RecordedChange[] {
+  const recorded: RecordedChange[] = [];
   const [was, is] = [before.conditional_access, after.conditional_access];
   if (was.directory_tenant_id !== is.directory_tenant_id)
-    told.push({
+    recorded.push({
       type:
         is.directory_tenant_id === ""
           ? "deleted_conditional_access_integration_directory"
@@ -131,26 +131,26 @@ function toldOfConditionalAccess(before: ConfigSections, after: ConfigSections):
     });
   const fields = (Object.keys(is) as (keyof typeof is)[]).filter((name) => name.startsWith("provider_"));
   if (fields.some((name) => was[name] !== is[name]))
-    told.push({
+    recorded.push({
       type: is.provider_idp_id === "" ? "deleted_conditional_access_provider" : "added_conditional_access_provider",
       details: {},
       of: fields.map((name) => `conditional_access.${name}`),
     });
-  told.push(
-    ...toldOfAccessAutomations(
+  recorded.push(
+    ...activitiesOfAccessAutomations(
       before.integrations.conditional_access_enabled,
       after.integrations.conditional_access_enabled,
       { team_id: null, team_name: "" },
     ),
   );
-  return told;
+  return recorded;
 }
 
-export const toldOfAccessAutomations = (
+export const activitiesOfAccessAutomations = (
   was: boolean,
   is: boolean,
   details: { team_id: number | null; team_name: string },
-): Told[] =>
+): RecordedChange[] =>
   was === is
     ? []
     : [
@@ -162,21 +162,25 @@ export const toldOfAccessAutomations = (
       ];
 
 /** All activities for a change of the configuration. */
-export function toldOfConfig(sections: readonly Section[], before: SectionValues, after: SectionValues): Told[] {
+export function activitiesOfConfig(
+  sections: readonly Section[],
+  before: SectionValues,
+  after: SectionValues,
+): RecordedChange[] {
   const [was, is] = [before, after].map(
     (values) =>
       Object.fromEntries(
         sections.map((section) => [section.name, values.get(section.name) ?? section.defaults]),
       ) as ConfigSections,
   ) as [ConfigSections, ConfigSections];
-  const told: Told[] = [
+  const recorded: RecordedChange[] = [
     ...(isDeepStrictEqual(was.agent_options, is.agent_options)
       ? []
       : [{ type: "edited_agent_options" as const, details: { global: true, ...noTeam }, of: ["agent_options"] }]),
-    ...toldOfActivitiesWebhook(was, is),
-    ...toldOfMdm(was.mdm, is.mdm, noTeam),
-    ...toldOfSwitches(was, is),
-    ...toldOfConditionalAccess(was, is),
+    ...activitiesOfActivitiesWebhook(was, is),
+    ...activitiesOfMdm(was.mdm, is.mdm, noTeam),
+    ...activitiesOfSwitches(was, is),
+    ...activitiesOfConditionalAccess(was, is),
   ];
   const rest = sections.flatMap((section) => {
     const [from, to] = [was, is].map((values) => shapeOf(section, values)) as [object, object];
@@ -188,12 +192,12 @@ export function toldOfConfig(sections: readonly Section[], before: SectionValues
       at: section.name,
     }).filter(({ path }) => !computed.includes(path));
   });
-  const changes = untold(rest, told);
+  const changes = uncovered(rest, recorded);
   if (changes.length > 0) {
     const names = [...new Set(changes.map(({ path }) => path.split(".")[0] as keyof AppConfig))];
-    told.push({ type: "edited_config", details: { sections: names, changes }, of: [] });
+    recorded.push({ type: "edited_config", details: { sections: names, changes }, of: [] });
   }
-  return told;
+  return recorded;
 }
 
 /** The section as activities show it. Of YARA rules, the feed shows which have changed, but not their texts. */
@@ -205,8 +209,8 @@ const shapeOf = ({ name }: Section, values: ConfigSections): object =>
 const sha256 = (text: string): string => createHash("sha256").update(text).digest("hex");
 
 /** The changes that no activity covers yet. */
-export const untold = (changes: readonly ConfigChange[], told: readonly Told[]): ConfigChange[] => {
-  const paths = told.flatMap(({ of }) => of);
+export const uncovered = (changes: readonly ConfigChange[], recorded: readonly RecordedChange[]): ConfigChange[] => {
+  const paths = recorded.flatMap(({ of }) => of);
   return changes.filter(({ path }) => !paths.some((one) => path === one || path.startsWith(`${one}.`)));
 };
 

@@ -9,7 +9,7 @@ import type { ServerStore, ServerTx } from "../core/tables.ts";
 import { freezeDeep } from "../store/freeze.ts";
 import { eq } from "../store/query.ts";
 import { checkIntegrations } from "../tickets/check.ts";
-import { toldOfConfig } from "./activities.ts";
+import { activitiesOfConfig } from "./activities.ts";
 import { betweenSections } from "./between.ts";
 import { type ChangeOptions, changed, type SectionValues } from "./change.ts";
 import { readSections, writeSection } from "./rows.ts";
@@ -91,7 +91,7 @@ export async function writeChange(
 ): Promise<boolean> {
   await checkChange(inside, before, after, options);
   if (!(await write(inside, before, after))) return false;
-  await recordEntries(inside, toldOfConfig(allSections, before, after));
+  await recordEntries(inside, activitiesOfConfig(allSections, before, after));
   if (after.get("integrations") !== before.get("integrations"))
     await inside.extensions.integrationsChanged(inside, after.get("integrations") as Integrations);
   return true;

@@ -9,14 +9,14 @@ import { allSections } from "./sections.ts";
 
 const NANOSECONDS = 1_000_000;
 
-type ToldOnly = "license" | "logging" | "update_interval" | "vulnerabilities" | "scripts";
+type ReadOnly = "license" | "logging" | "update_interval" | "vulnerabilities" | "scripts";
 
 /** The configuration as shown to this caller. */
 export function viewConfig(ctx: Context, values: SectionValues): AppConfig {
   const shown = allSections
     .filter((section) => section.visibleTo(ctx.user))
     .map((section) => [section.name, masked(section, values.get(section.name) ?? section.defaults)]);
-  const config = Object.fromEntries(shown) as Omit<AppConfig, ToldOnly>;
+  const config = Object.fromEntries(shown) as Omit<AppConfig, ReadOnly>;
   const { settings } = ctx;
   return {
     ...config,

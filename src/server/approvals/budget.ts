@@ -55,7 +55,7 @@ function refuseBeyond({ budget, hosts, uses, now, action, email }: Bill): void {
   if (used + hosts <= budget) return;
   const rule = `at most ${budget} hosts may be ${words[action]} by one user within an hour`;
   if (hosts > budget) throw overBudget(`${rule}; this would be ${hosts} at once`, SPAN / 1000);
-  const told = `${rule}; ${email} has ${words[action]} ${used}`;
+  const reason = `${rule}; ${email} has ${words[action]} ${used}`;
   let free = now;
   for (const use of uses) {
     used -= use.hosts;
@@ -63,7 +63,7 @@ function refuseBeyond({ budget, hosts, uses, now, action, email }: Bill): void {
     if (used + hosts <= budget) break;
   }
   const seconds = Math.max(1, Math.ceil((free - now) / 1000));
-  throw overBudget(`${told}; there is room for ${hosts} more in ${seconds} s`, seconds);
+  throw overBudget(`${reason}; there is room for ${hosts} more in ${seconds} s`, seconds);
 }
 
 /** Deletes uses that no longer count. */

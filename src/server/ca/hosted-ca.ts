@@ -94,8 +94,8 @@ function refusalOf(status: number, body: Buffer): string {
   const codes = refusal.success
     ? refusal.data.errors.map(({ code }) => code).filter((code) => /^[\w.-]{1,64}$/.test(code))
     : [];
-  const told = codes.slice(0, 5).join(", ");
-  return `the order was refused with status ${status}${told === "" ? "" : ` (${told})`}`;
+  const shown = codes.slice(0, 5).join(", ");
+  return `the order was refused with status ${status}${shown === "" ? "" : ` (${shown})`}`;
 }
 
 function jsonIn(body: Buffer): unknown {

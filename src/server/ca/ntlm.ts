@@ -90,10 +90,10 @@ export function authenticateMessage(given: Ntlm2): Buffer {
 /** Section 3.3.2: NTLM v2 authentication. */
 function responses({ serverChallenge, targetInfo, clientChallenge, now, domain, username, passwordHash }: Ntlm2) {
   const key = hmac(passwordHash, utf16(username.toUpperCase() + domain));
-  const told = timeIn(targetInfo);
+  const serverTime = timeIn(targetInfo);
   const blob = Buffer.concat([
     Buffer.from([1, 1, 0, 0, 0, 0, 0, 0]),
-    told ?? fileTime(now),
+    serverTime ?? fileTime(now),
     clientChallenge,
     Buffer.alloc(4),
     targetInfo,
@@ -101,7 +101,9 @@ function responses({ serverChallenge, targetInfo, clientChallenge, now, domain, 
   ]);
   const nt = Buffer.concat([hmac(key, serverChallenge, blob), blob]);
   // If the server sends its time, the LM response is omitted (3.1.5.1.2).
-  const lm = told ? Buffer.alloc(24) : Buffer.concat([hmac(key, serverChallenge, clientChallenge), clientChallenge]);
+  const lm = serverTime
+    ? Buffer.alloc(24)
+    : Buffer.concat([hmac(key, serverChallenge, clientChallenge), clientChallenge]);
   return { nt, lm };
 }
 

@@ -86,10 +86,10 @@ export async function reportStatus(
       const inside = within(ctx, store);
       const mine = and(eq("host_id", host.id), eq("template_id", id));
       const before = await store.hostCertificates.first({ where: mine });
-      const told = status === "failed" ? (detail ?? null) : null;
-      if (before?.status === status && before.detail === told) return;
+      const reason = status === "failed" ? (detail ?? null) : null;
+      if (before?.status === status && before.detail === reason) return;
       await store.hostCertificates.upsert(
-        [{ host_id: host.id, template_id: id, status, detail: told, updated_at: ctx.clock.iso() }],
+        [{ host_id: host.id, template_id: id, status, detail: reason, updated_at: ctx.clock.iso() }],
         { on: ["host_id", "template_id"], set: ["status", "detail", "updated_at"], returning: [] },
       );
       if (before?.status === status) return;
@@ -103,7 +103,7 @@ export async function reportStatus(
           certificate_template_id: id,
           certificate_name: row.name,
           status: status === "verified" ? "installed" : "failed_install",
-          ...(told ? { detail: told } : {}),
+          ...(reason ? { detail: reason } : {}),
         },
         { hostId: host.id },
       );

@@ -20,7 +20,7 @@ export interface Wanted {
 }
 
 /** Describes the object: `policy "Disk is encrypted" of team "Sales"`. */
-export function told({ kind, owner, name }: ThingKey): string {
+export function describeThing({ kind, owner, name }: ThingKey): string {
   const { noun = kind.replaceAll("_", " "), per } = kindShapes[kind];
   const whose =
     owner === null ? "" : owner === NO_TEAM_NAME ? " of hosts without a team" : ` of team ${JSON.stringify(owner)}`;
@@ -32,7 +32,7 @@ export function told({ kind, owner, name }: ThingKey): string {
  * prefix `value.`.
  */
 function placed(given: Given, { name, reason }: FieldError): FieldError {
-  return { name: `changes.${given.index}${placeOf(given, name)}`, reason: `${told(given)}: ${reason}` };
+  return { name: `changes.${given.index}${placeOf(given, name)}`, reason: `${describeThing(given)}: ${reason}` };
 }
 
 function placeOf({ kind }: Given, name: string): string {
@@ -64,7 +64,7 @@ export async function locating<R>(given: Given, work: () => R | Promise<R>): Pro
 }
 
 /** The maximum number of errors in one reply. */
-export const MOST_TOLD = 100;
+export const MAX_LISTED = 100;
 
 /** Parses every change before any error is thrown. All errors are reported together, with the status of the first. */
 export async function readAll<R>(changes: readonly Given[], read: (given: Given) => R): Promise<R[]> {
@@ -79,9 +79,9 @@ export async function readAll<R>(changes: readonly Given[], read: (given: Given)
       const located = refusal(given, error);
       first ??= located;
       errors.push(...located.errors);
-      if (errors.length >= MOST_TOLD) break;
+      if (errors.length >= MAX_LISTED) break;
     }
   }
-  if (first) throw new ApiError(first.status, first.message, errors.slice(0, MOST_TOLD));
+  if (first) throw new ApiError(first.status, first.message, errors.slice(0, MAX_LISTED));
   return results;
 }

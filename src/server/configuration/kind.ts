@@ -1,4 +1,4 @@
-// What the server knows about one kind of configuration. README.md says how to add a kind.
+// What the server knows about one kind of configuration. README.md describes how to add a kind.
 import type { Action } from "../../api/access.ts";
 import type { ThingKind } from "../../api/configuration.ts";
 import type { Context } from "../core/context.ts";

@@ -2,7 +2,7 @@
 import type { Pin } from "../../api/configuration.ts";
 import { inTurns } from "../core/concurrency/parts.ts";
 import { ApiError, type FieldError } from "../core/errors.ts";
-import { MOST_TOLD, told } from "./changes.ts";
+import { describeThing, MAX_LISTED } from "./changes.ts";
 import { keyOf, revisionOf, type Thing } from "./values.ts";
 
 /** 409 that names the changed objects. `pins.N` is the index in the request. */
@@ -14,9 +14,9 @@ export async function checkPins(pins: readonly Pin[], current: ReadonlyMap<strin
     const revision = thing ? revisionOf(key, thing) : null;
     if (revision === pin.revision) continue;
     moved++;
-    if (errors.length >= MOST_TOLD) continue;
+    if (errors.length >= MAX_LISTED) continue;
     const how = revision === null ? "was deleted" : pin.revision === null ? "was created" : "has changed";
-    errors.push({ name: `pins.${i}`, reason: `${told(pin)} ${how} since it was read` });
+    errors.push({ name: `pins.${i}`, reason: `${describeThing(pin)} ${how} since it was read` });
   }
   if (moved === 0) return;
   if (moved > errors.length) errors.push({ name: "pins", reason: `${moved - errors.length} more have changed` });

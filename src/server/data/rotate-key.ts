@@ -43,10 +43,10 @@ export async function rotateKey(options: RotateKey): Promise<KeyRotated> {
   const inFile = !env.SVC_SERVER_PRIVATE_KEY;
   const next = inFile ? await nextInFile(dataDir, current, options) : ownersNext(options);
   const [from, to] = [createCipher(current), createCipher(next)];
-  const told = { from: from.keyId, to: to.keyId, file: inFile };
+  const keys = { from: from.keyId, to: to.keyId, file: inFile };
   if (same(current, next)) {
     if (inFile && !keepOld) await dropOldServerKey(dataDir);
-    return { ...told, sealed: 0 };
+    return { ...keys, sealed: 0 };
   }
   const sealed = await resealPlace(isUrl(place) ? { url: place } : { dir: place }, {
     from,
@@ -57,7 +57,7 @@ export async function rotateKey(options: RotateKey): Promise<KeyRotated> {
     await useNextServerKey(dataDir);
     if (!keepOld) await dropOldServerKey(dataDir);
   }
-  return { ...told, sealed };
+  return { ...keys, sealed };
 }
 
 /**

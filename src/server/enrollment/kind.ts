@@ -4,7 +4,7 @@ import type { HostRow } from "../hosts/access.ts";
 import type { InsertOf } from "../store/table.ts";
 import type { EnrollingAgent } from "./move.ts";
 
-/** What the enrolling machine says about itself. Nothing of it is proved, unless `isProved`. */
+/** What the enrolling machine reports about itself. Nothing of it is proved, unless `isProved`. */
 export interface EnrollRequest {
   /** Matches the host with this identifier, in any letter case. */
   readonly identifier: string;

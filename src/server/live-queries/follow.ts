@@ -55,7 +55,7 @@ export async function* follow(
   const forget = [live.onChange(id, woken), live.onStopping(woken)];
   signal.addEventListener("abort", woken);
   let detach: (() => void) | null = null;
-  let toldAt: number | null = null;
+  let reportedAt: number | null = null;
   const recount = keepsOpen ? createRecount(ctx, live.openReaders) : null;
   const isNews = createNews();
   try {
@@ -68,7 +68,7 @@ export async function* follow(
         yield { type: "error", data: "the live query was removed", seq };
         return;
       }
-      if (toldAt === null) {
+      if (reportedAt === null) {
         const data = await totalsOf(ctx, row);
         isNews("totals", data);
         yield { type: "totals", data, seq };
@@ -80,19 +80,19 @@ export async function* follow(
       }
       const ended = row.status === 2;
       const now = performance.now();
-      if (ended || toldAt === null || now - toldAt >= STATUS_EVERY_MS) {
+      if (ended || reportedAt === null || now - reportedAt >= STATUS_EVERY_MS) {
         const expected = ended ? null : ((await recount?.of(row)) ?? null);
         if (recount && !ended && !expected) continue;
         if (expected && isNews("totals", expected.totals)) yield { type: "totals", data: expected.totals, seq };
         const data = statusOf(row, expected?.left);
         if (isNews("status", data) || !recount) yield { type: "status", data, seq };
-        toldAt = now;
+        reportedAt = now;
         if (ended) return;
       }
       if (changed) continue;
-      const owed = row.last_seq > 0 && now - toldAt < STATUS_EVERY_MS && now !== toldAt;
+      const owed = row.last_seq > 0 && now - reportedAt < STATUS_EVERY_MS && now !== reportedAt;
       const quietFor = recount ? Math.min(QUIET_MS, recount.dueIn() + 1) : QUIET_MS;
-      const quiet = await pause(owed ? STATUS_EVERY_MS - (now - toldAt) : quietFor, (set) => {
+      const quiet = await pause(owed ? STATUS_EVERY_MS - (now - reportedAt) : quietFor, (set) => {
         wake = set;
       });
       if (quiet && !owed) yield { type: "quiet", seq };

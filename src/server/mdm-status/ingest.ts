@@ -64,7 +64,7 @@ async function writeReportedMdm(tx: ServerTx, rows: readonly HostMdmRow[]): Prom
 const installationType = (registry: readonly Row[]): string =>
   registry.flatMap((row) => (text(row, "name") === "InstallationType" ? [text(row, "data").trim()] : [])).at(-1) ?? "";
 
-/** On Windows, the registry values that are asked with the operating system tell servers from workstations. */
+/** On Windows, the registry values that are queried with the operating system distinguish servers from workstations. */
 export const mdmInventory: InventorySource<MdmInventory> = {
   queries: [
     {

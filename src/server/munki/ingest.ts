@@ -57,11 +57,11 @@ async function startMunki({ store }: Services): Promise<SourceWriter<Answer>> {
     const known = new Map(
       (await store.hostMunki.getMany(answers.map(({ hostId }) => hostId))).map((row) => [row.id, row]),
     );
-    const told = answers.flatMap(({ hostId, value: munki }) =>
+    const reported = answers.flatMap(({ hostId, value: munki }) =>
       munki === "removed" ? [] : [{ hostId, version: munki.version, issues: munki.issues.slice(0, ISSUES_MAX) }],
     );
-    const ids = await issueIds(told.flatMap(({ issues }) => issues));
-    const rows = told.flatMap(({ hostId, version, issues }): HostMunkiRow[] => {
+    const ids = await issueIds(reported.flatMap(({ issues }) => issues));
+    const rows = reported.flatMap(({ hostId, version, issues }): HostMunkiRow[] => {
       const old = known.get(hostId);
       const own = [...new Set(issues.map((issue) => ids.get(keyOf(issue))!))].sort((a, b) => a - b);
       if (old?.version === version && String(old.issue_ids) === String(own)) return [];

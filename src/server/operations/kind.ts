@@ -13,7 +13,7 @@ export interface OperationKind {
   readonly attempts: number;
   /** Its name in lists of what is upcoming on a host. */
   readonly title: string;
-  /** Whether the host may still be spared it after it was sent. */
+  /** Whether it can still be cancelled after it was sent. */
   readonly isCancellableOnceSent: boolean;
   /** Whether the answer means that the host has done it. */
   isDone(result: OperationResult): boolean;

@@ -107,7 +107,7 @@ export async function answerOperation(
   await backing.store.tx(async (tx) => {
     const operation = await tx.operations.first({ where: and(eq("uuid", uuid), eq("host_id", hostId)) });
     if (!operation) throw notFound("script execution", uuid);
-    // After it has expired, a late answer still says what is true of the host.
+    // After it has expired, a late answer still shows the state of the host.
     if (!["queued", "sent", "expired"].includes(operation.state)) return;
     const state = kindOf(backing, operation.kind).isDone(result) ? "answered" : "failed";
     await endOperation({ ...backing, store: tx, user: service }, operation, { state, result });
@@ -125,7 +125,7 @@ export async function endOperation(inside: Inside, operation: Operation, ending:
   await store.notify(channels.hosts, hostsPayload([operation.host_id]));
 }
 
-/** Cancels what the hosts are asked, of these kinds or of all, without telling the kinds: the caller resets the hosts. */
+/** Cancels the operations of the hosts, of these kinds or of all, without calling their kinds: the caller resets the hosts. */
 export async function dropOperations(
   { store, clock }: Pick<Context, "store" | "clock">,
   hostIds: readonly number[],

@@ -83,15 +83,15 @@ async function updatePart(ctx: Context, changes: readonly PolicyChange[]): Promi
   const now = clock.iso();
   if (await addPremium(ctx, changes)) checkLicenseRuns(ctx);
   const isOutdated = changes.map(({ before, set }) => outdatesResults(before, set));
-  const anew = changes.filter((_, i) => isOutdated[i]);
-  const results = await newResultIds(store, anew.length, now);
+  const outdated = changes.filter((_, i) => isOutdated[i]);
+  const results = await newResultIds(store, outdated.length, now);
   const columns = ({ before, set }: PolicyChange) => ({ id: before.id, ...columnsAfter(before, set), updated_at: now });
   await unlessTaken(
     changes.map(({ before, set }) => set.name ?? before.name),
     (async () => {
       await store.policies.updateEach(changes.filter((_, i) => !isOutdated[i]).map(columns));
       await store.policies.updateEach(
-        anew.map((change, i) => ({
+        outdated.map((change, i) => ({
           ...columns(change),
           result_id: results[i]!,
           passing_host_count: 0,
@@ -101,11 +101,11 @@ async function updatePart(ctx: Context, changes: readonly PolicyChange[]): Promi
       );
     })(),
   );
-  if (anew.length > 0)
+  if (outdated.length > 0)
     await store.policyEvents.delete(
       oneOf(
         "policy_id",
-        anew.map(({ before }) => before.id),
+        outdated.map(({ before }) => before.id),
       ),
     );
   const relabelled = changes.filter(({ labels }) => labels !== undefined);

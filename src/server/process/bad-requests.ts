@@ -1,6 +1,6 @@
 import type { Server } from "node:http";
 
-const told: Readonly<Record<string, readonly [number, string]>> = {
+const replies: Readonly<Record<string, readonly [number, string]>> = {
   HPE_HEADER_OVERFLOW: [431, "Request Header Fields Too Large"],
   ERR_HTTP_REQUEST_TIMEOUT: [408, "Request Timeout"],
 };
@@ -13,7 +13,7 @@ const told: Readonly<Record<string, readonly [number, string]>> = {
 export function answerBadRequests(server: Server): void {
   server.on("clientError", (error: NodeJS.ErrnoException, socket) => {
     if (error.code === "ECONNRESET" || !socket.writable) return socket.destroy();
-    const [status, message] = told[error.code ?? ""] ?? [400, "Bad Request"];
+    const [status, message] = replies[error.code ?? ""] ?? [400, "Bad Request"];
     const body = JSON.stringify({ message, errors: [{ name: "base", reason: message }], error: message });
     socket.end(
       `HTTP/1.1 ${status} ${message}\r\nConnection: close\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`,

@@ -66,11 +66,11 @@ async function startStreams(services: Services): Promise<Streams> {
     }
   }
 
-  const heard = (payload: string) => {
+  const onMessage = (payload: string) => {
     const ids = payload === "*" ? null : new Set(JSON.parse(payload) as number[]);
     void look([...open].filter(({ viewer }) => ids === null || ids.has(viewer.id)));
   };
-  const unlisten = await store.listen(channels.sessions, heard, () => heard("*"));
+  const unlisten = await store.listen(channels.sessions, onMessage, () => onMessage("*"));
   const timer = setInterval(() => void look([...open]), LOOK_EVERY);
   timer.unref();
 

@@ -135,22 +135,22 @@ async function startSoftware({ store, log }: Services): Promise<SourceWriter<Sof
 
   /** Stores new titles and versions, and plans the writes of the others. */
   async function plan(answers: readonly Reported<SoftwareAnswer>[], now: number): Promise<SourcePlan> {
-    const told = answers
+    const reported = answers
       .map(({ hostId, value }) => ({
         ...value,
         hostId,
         fingerprint: softwareFingerprint(value.results, value.platform),
       }))
       .filter(({ fingerprint }) => fingerprint !== "");
-    if (told.length === 0) return NOTHING_TO_WRITE;
+    if (reported.length === 0) return NOTHING_TO_WRITE;
     const prints = await store.hostSoftware.pick(["id", "fingerprint"], {
       where: oneOf(
         "id",
-        told.map(({ hostId }) => hostId),
+        reported.map(({ hostId }) => hostId),
       ),
     });
     const printOf = new Map(prints.map(({ id, fingerprint }) => [id, fingerprint]));
-    const changed = told.filter(({ hostId, fingerprint }) => printOf.get(hostId) !== fingerprint);
+    const changed = reported.filter(({ hostId, fingerprint }) => printOf.get(hostId) !== fingerprint);
     if (changed.length === 0) return NOTHING_TO_WRITE;
 
     const oldRows = await store.hostSoftware.getMany(

@@ -2,7 +2,7 @@ import type { z } from "zod";
 import type { ConfigSections } from "../../api/app-config.ts";
 import type { Team, teamsApi } from "../../api/teams.ts";
 import { type Entry, recordActivities, recordActivity, recordEntries } from "../activities/record.ts";
-import { changesBetween, toldOfAccessAutomations, toldOfMdm, untold } from "../app-config/activities.ts";
+import { activitiesOfAccessAutomations, activitiesOfMdm, changesBetween, uncovered } from "../app-config/activities.ts";
 import { noHostExpiry } from "../app-config/sections/rules.ts";
 import { readConfig } from "../app-config/service.ts";
 import { channels } from "../core/channels.ts";
@@ -107,7 +107,7 @@ export async function modifyTeam(ctx: Context, id: number, given: Modified): Pro
       },
     });
     const team = (await store.teams.get(id))!;
-    await recordEntries(inside, toldOfTeam(before, team));
+    await recordEntries(inside, activitiesOfTeam(before, team));
     if (given.secrets) {
       authorizeTeam(ctx, "enroll_secrets:write", id);
       if (await replaceSecrets(inside, id, given.secrets))
@@ -153,16 +153,16 @@ async function checkNameFree({ store }: Context, name: string, but = 0): Promise
 }
 
 /** Each change is recorded once: in an activity of its own if there is one, otherwise together with the others. */
-export function toldOfTeam(before: TeamRow, after: TeamRow): Entry[] {
+export function activitiesOfTeam(before: TeamRow, after: TeamRow): Entry[] {
   const team = { team_id: after.id, team_name: after.name };
   const [was, is] = [before, after].map(({ name, description, settings }) => ({
     name,
     description,
     ...shownSettings(settings),
   })) as [Shown, Shown];
-  const told = [
-    ...toldOfMdm(was.mdm, is.mdm, team),
-    ...toldOfAccessAutomations(
+  const recorded = [
+    ...activitiesOfMdm(was.mdm, is.mdm, team),
+    ...activitiesOfAccessAutomations(
       was.integrations.conditional_access_enabled,
       is.integrations.conditional_access_enabled,
       team,
@@ -171,8 +171,11 @@ export function toldOfTeam(before: TeamRow, after: TeamRow): Entry[] {
   const changes = (Object.keys(is) as (keyof Shown)[]).flatMap((at) =>
     changesBetween({ from: was[at], to: is[at], shown: [was[at], is[at]], at }),
   );
-  const rest = untold(changes, told);
-  return [...told, ...(rest.length > 0 ? [{ type: "edited_team" as const, details: { ...team, changes: rest } }] : [])];
+  const rest = uncovered(changes, recorded);
+  return [
+    ...recorded,
+    ...(rest.length > 0 ? [{ type: "edited_team" as const, details: { ...team, changes: rest } }] : []),
+  ];
 }
 
 type Shown = WholeSettings & Pick<TeamRow, "name" | "description">;

@@ -65,9 +65,9 @@ export interface Field {
 export function field(given: Field): Html {
   const { name, label, type = "text", hint, wrong, required = true, max = 255 } = given;
   const id = `field-${name}`;
-  const told = [hint && `${id}-hint`, wrong && `${id}-wrong`].filter(Boolean).join(" ");
+  const describedBy = [hint && `${id}-hint`, wrong && `${id}-wrong`].filter(Boolean).join(" ");
   return html`<div class="${given.wide ? "field wide" : "field"}"><label for="${id}">${label}</label>
-<input id="${id}" name="${name}" type="${type}" maxlength="${max}"${type !== "password" && html` value="${given.value ?? ""}"`}${given.autocomplete && html` autocomplete="${given.autocomplete}"`}${required && html` required`}${(given.focus || wrong) && html` autofocus`}${wrong && html` aria-invalid="true"`}${told && html` aria-describedby="${told}"`}>
+<input id="${id}" name="${name}" type="${type}" maxlength="${max}"${type !== "password" && html` value="${given.value ?? ""}"`}${given.autocomplete && html` autocomplete="${given.autocomplete}"`}${required && html` required`}${(given.focus || wrong) && html` autofocus`}${wrong && html` aria-invalid="true"`}${describedBy && html` aria-describedby="${describedBy}"`}>
 ${hint && html`<p class="hint" id="${id}-hint">${hint}</p>`}${wrong && html`<p class="wrong" id="${id}-wrong">${wrong}</p>`}</div>`;
 }
 

@@ -5,8 +5,8 @@ export const script = `for (const button of document.querySelectorAll("button[da
   button.hidden = false;
   button.addEventListener("click", async () => {
     await navigator.clipboard.writeText(from.textContent.trim());
-    const said = document.getElementById(button.dataset.said);
-    if (said) said.textContent = "Copied.";
+    const status = document.getElementById(button.dataset.status);
+    if (status) status.textContent = "Copied.";
   });
 }
 `;

@@ -17,11 +17,11 @@ export default class HostsLabelsAdd extends ClientCommand {
     const [host = "", ...labels] = argv.map(String);
     if (labels.length === 0) throw usage("no labels are given", "Give the labels after the host.");
     const { id, display_name: shown } = await this.host(host);
-    const told = `${printable(shown)} to ${labels.map(printable).join(", ")}`;
+    const change = `${printable(shown)} to ${labels.map(printable).join(", ")}`;
     if (flags["dry-run"]) {
-      this.trying(`add ${told}`, { id, display_name: shown, labels });
+      this.trying(`add ${change}`, { id, display_name: shown, labels });
     }
     await this.call(labelsApi.addToHost, { params: { id }, body: { labels } });
-    await this.report(`add ${told}`, { id, display_name: shown, labels });
+    await this.report(`add ${change}`, { id, display_name: shown, labels });
   }
 }

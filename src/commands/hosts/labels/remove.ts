@@ -17,11 +17,11 @@ export default class HostsLabelsRemove extends ClientCommand {
     const [host = "", ...labels] = argv.map(String);
     if (labels.length === 0) throw usage("no labels are given", "Give the labels after the host.");
     const { id, display_name: shown } = await this.host(host);
-    const told = `${printable(shown)} from ${labels.map(printable).join(", ")}`;
+    const change = `${printable(shown)} from ${labels.map(printable).join(", ")}`;
     if (flags["dry-run"]) {
-      this.trying(`remove ${told}`, { id, display_name: shown, labels });
+      this.trying(`remove ${change}`, { id, display_name: shown, labels });
     }
     await this.call(labelsApi.removeFromHost, { params: { id }, body: { labels } });
-    await this.report(`removed ${told}`, { id, display_name: shown, labels });
+    await this.report(`removed ${change}`, { id, display_name: shown, labels });
   }
 }

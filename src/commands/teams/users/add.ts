@@ -30,10 +30,10 @@ export default class TeamsUsersAdd extends ClientCommand {
     const { id, name } = await this.team(given.team);
     const users = [];
     for (const text of listOf(flags.user)) users.push(await this.user(text));
-    const told = `${users.map(({ email }) => email).join(", ")} to team ${name} as ${flags.role}`;
-    if (flags["dry-run"]) this.trying(`add ${told}`, users);
+    const change = `${users.map(({ email }) => email).join(", ")} to team ${name} as ${flags.role}`;
+    if (flags["dry-run"]) this.trying(`add ${change}`, users);
     const body = { users: users.map((user) => ({ id: user.id, role: flags.role })) };
     const { team } = await this.call(teamsApi.addUsers, { params: { id }, body });
-    await this.report(`added ${told}`, team, { schema: Team });
+    await this.report(`added ${change}`, team, { schema: Team });
   }
 }

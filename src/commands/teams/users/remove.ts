@@ -27,11 +27,11 @@ export default class TeamsUsersRemove extends ClientCommand {
     const { id, name } = await this.team(given.team);
     const users = [];
     for (const text of listOf(flags.user)) users.push(await this.user(text));
-    const told = `${users.map(({ email }) => email).join(", ")} from team ${name}`;
-    if (flags["dry-run"]) this.trying(`remove ${told}`, users);
-    await this.confirm(`Remove ${told}?`);
+    const change = `${users.map(({ email }) => email).join(", ")} from team ${name}`;
+    if (flags["dry-run"]) this.trying(`remove ${change}`, users);
+    await this.confirm(`Remove ${change}?`);
     const body = { users: users.map((user) => ({ id: user.id })) };
     const { team } = await this.call(teamsApi.removeUsers, { params: { id }, body });
-    await this.report(`removed ${told}`, team, { schema: Team });
+    await this.report(`removed ${change}`, team, { schema: Team });
   }
 }

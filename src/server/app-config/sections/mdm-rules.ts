@@ -78,9 +78,9 @@ export function respellMdm(given: Record<string, unknown>): Record<string, unkno
     result.enable_disk_encryption ??= older;
   }
   if (isObject(updates) && "update_new_hosts" in updates) {
-    const { update_new_hosts: told, ...rest } = updates;
-    const flag = booleanLike.get(told);
-    result.macos_updates = told === null ? rest : { ...rest, update_new_hosts: flag ?? told };
+    const { update_new_hosts: given, ...rest } = updates;
+    const flag = booleanLike.get(given);
+    result.macos_updates = given === null ? rest : { ...rest, update_new_hosts: flag ?? given };
   }
   return result;
 }

@@ -211,7 +211,7 @@ async function once(
       throw new OutboundError("too_large", `the reply of ${url.hostname} is larger than ${maxBytes} bytes`, true);
     return { status: reply.statusCode, headers: replied, body: read };
   } catch (error) {
-    throw toldPlainly(error, url, signal, isHanded);
+    throw plainError(error, url, signal, isHanded);
   }
 }
 
@@ -277,7 +277,7 @@ const unsent = new Set([
   ...["UND_ERR_CONNECT_TIMEOUT", "UND_ERR_INVALID_ARG"],
 ]);
 
-function toldPlainly(error: unknown, { hostname }: URL, signal: AbortSignal, wasSent: boolean): OutboundError {
+function plainError(error: unknown, { hostname }: URL, signal: AbortSignal, wasSent: boolean): OutboundError {
   if (error instanceof OutboundError) return error;
   for (let at = error; at instanceof Error; at = at.cause)
     if (at instanceof BlockedAddress) return new OutboundError("blocked", at.message);

@@ -5,7 +5,7 @@ import type { Context } from "../../core/context.ts";
 import { type Html, html } from "../html.ts";
 import { moment, plural, when } from "../parts.ts";
 
-type Told = Activity | UpcomingActivity;
+type ShownActivity = Activity | UpcomingActivity;
 type Details = Readonly<Record<string, unknown>>;
 
 const text = (value: unknown): string =>
@@ -62,11 +62,11 @@ function subjectOf(details: Details): string | undefined {
   return names.sort((x, y) => rank(x) - rank(y))[0];
 }
 
-export function feed(ctx: Context, activities: readonly Told[], { exact = false } = {}): Html {
+export function feed(ctx: Context, activities: readonly ShownActivity[], { exact = false } = {}): Html {
   return html`<ol class="feed">${activities.map((one) => item(ctx, one, exact))}</ol>`;
 }
 
-function item(ctx: Context, activity: Told, exact: boolean): Html {
+function item(ctx: Context, activity: ShownActivity, exact: boolean): Html {
   const details = activity.details ?? {};
   const time = exact ? moment(activity.created_at) : when(ctx, activity.created_at);
   const more = Object.entries(details).filter(([, value]) => value !== null && value !== "");
@@ -78,7 +78,7 @@ function item(ctx: Context, activity: Told, exact: boolean): Html {
   }</li>`;
 }
 
-function sentence(activity: Told, details: Details): Html {
+function sentence(activity: ShownActivity, details: Details): Html {
   const who = activity.svc_initiated ? "svc" : activity.actor_full_name || "Somebody";
   const own = Object.hasOwn(sentences, activity.type) ? sentences[activity.type] : undefined;
   const done = own?.(details) ?? typeInWords(activity.type);

@@ -13,7 +13,7 @@ export async function devicePage(visit: Visit): Promise<Answer> {
   const token = visit.params.token ?? "";
   const { host } = await call(ctx, deviceApi.get, { params: { token } });
   const software = await call(ctx, deviceApi.software, { params: { token }, query: softwareQuery(url.searchParams) });
-  const told = await transparencyUrl(ctx);
+  const transparency = await transparencyUrl(ctx);
   const failing = (host.policies ?? []).filter(({ response }) => response === "fail").length;
   const path = `/device/${encodeURIComponent(token)}`;
   const name = host.display_name || host.hostname || "This device";
@@ -36,7 +36,7 @@ ${facts([
   ["Agent", host.agent_version],
   ["Details fetched", when(ctx, host.detail_updated_at)],
 ])}
-<p class="small"><a href="${/^https?:/i.test(told) ? told : "/transparency"}">What your organization can see</a></p></section>
+<p class="small"><a href="${/^https?:/i.test(transparency) ? transparency : "/transparency"}">What your organization can see</a></p></section>
 ${host.policies !== undefined && policyCard(host.policies)}
 ${softwareCard(path, url.searchParams, software)}`,
   };

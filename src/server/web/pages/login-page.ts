@@ -63,14 +63,14 @@ export async function enter(visit: Visit, { token, user }: LoginReply, next: str
   });
 }
 
-interface Told {
+interface Outcome {
   readonly email?: string;
   readonly wrong?: string;
   readonly status?: number;
   readonly retryAfter?: number | null;
 }
 
-async function form(visit: Visit, next: string, { email, wrong, status, retryAfter }: Told): Promise<Shown> {
+async function form(visit: Visit, next: string, { email, wrong, status, retryAfter }: Outcome): Promise<Shown> {
   const { ctx, url } = visit;
   const { settings: sso } = await call(ctx, ssoApi.settings);
   const code = url.searchParams.get("status") ?? "";

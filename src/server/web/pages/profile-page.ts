@@ -30,7 +30,7 @@ type Made = z.output<typeof tokensApi.create.response>;
 
 type Form = "token" | "password" | "email";
 
-interface Told {
+interface Outcome {
   readonly made?: Made;
   readonly error?: ApiError;
   /** The form to which the error belongs. */
@@ -97,14 +97,14 @@ async function refusable(visit: Visit, of: Form, given: string, act: () => Promi
   }
 }
 
-async function profile(visit: Visit, told: Told): Promise<Shown> {
+async function profile(visit: Visit, outcome: Outcome): Promise<Shown> {
   const { ctx, url } = visit;
   const [{ user }, { sessions }] = await Promise.all([
     call(ctx, usersApi.me),
     call(ctx, sessionsApi.listOfUser, { params: { id: ctx.user.id } }),
   ]);
   const status = url.searchParams.get("status") ?? "";
-  const { made, error } = told;
+  const { made, error } = outcome;
   return {
     title: "My account",
     script: made !== undefined,
@@ -113,8 +113,8 @@ async function profile(visit: Visit, told: Told): Promise<Shown> {
     body: html`<h1>My account</h1>
 ${error === undefined && made === undefined && Object.hasOwn(done, status) && good(done[status]!)}
 ${made !== undefined && madeCard(made)}
-<div class="grid"><div class="stack">${whoCard(user)}${!user.sso_enabled && passwordCard(visit, told)}</div>
-<div class="stack">${tokenCard(visit, told)}${!user.sso_enabled && emailCard(visit, told)}</div></div>
+<div class="grid"><div class="stack">${whoCard(user)}${!user.sso_enabled && passwordCard(visit, outcome)}</div>
+<div class="stack">${tokenCard(visit, outcome)}${!user.sso_enabled && emailCard(visit, outcome)}</div></div>
 ${rowsCard(
   ctx,
   visit.csrf(),
@@ -136,7 +136,7 @@ const madeCard = ({ token, name, expires_at }: Made): Html => html`<section clas
 <h2 id="made">Your new API token</h2>
 <div class="message good" role="status"><p>Copy it now: it is shown only once.</p></div>
 <code class="token" id="new-token">${token}</code>
-<p><button type="button" class="plain" data-copy="new-token" data-said="copied" hidden>Copy</button> <span id="copied" role="status"></span></p>
+<p><button type="button" class="plain" data-copy="new-token" data-status="copied" hidden>Copy</button> <span id="copied" role="status"></span></p>
 <p class="small quiet">${name}, valid until ${moment(expires_at)}. Programs send it as <code>Authorization: Bearer</code>; <code>svc login --token-stdin</code> saves it for the command line.</p></section>`;
 
 function whoCard(user: User): Html {
@@ -153,48 +153,48 @@ function whoCard(user: User): Html {
   ])}</section>`;
 }
 
-const wrongField = ({ error, of }: Told, form: Told["of"], name: string): string | undefined => {
+const wrongField = ({ error, of }: Outcome, form: Outcome["of"], name: string): string | undefined => {
   const found = of === form ? error?.errors.find((one) => one.name === name) : undefined;
   return found && `${found.reason.charAt(0).toUpperCase()}${found.reason.slice(1)}.`;
 };
 /** The error of the form if it belongs to none of its fields. */
-const wrongForm = (told: Told, form: Told["of"], names: readonly string[]): Html | false =>
-  told.error !== undefined &&
-  told.of === form &&
-  !names.some((name) => wrongField(told, form, name)) &&
-  alert(reasonOf(told.error));
+const wrongForm = (outcome: Outcome, form: Outcome["of"], names: readonly string[]): Html | false =>
+  outcome.error !== undefined &&
+  outcome.of === form &&
+  !names.some((name) => wrongField(outcome, form, name)) &&
+  alert(reasonOf(outcome.error));
 
 const tokenCard = (
   visit: Visit,
-  told: Told,
+  outcome: Outcome,
 ): Html => html`<section class="card" aria-labelledby="token"><h2 id="token">Get API token</h2>
 <p class="small quiet">For programs and the command line. It has the same rights as you.</p>
-${wrongForm(told, "token", ["name"])}
+${wrongForm(outcome, "token", ["name"])}
 <form method="post" action="/profile/tokens">${visit.csrf()}
-${field({ name: "name", label: "Name", value: told.of === "token" ? told.given : "", max: 100, hint: "purpose of the token", wrong: wrongField(told, "token", "name") })}
+${field({ name: "name", label: "Name", value: outcome.of === "token" ? outcome.given : "", max: 100, hint: "purpose of the token", wrong: wrongField(outcome, "token", "name") })}
 ${select("expires_in", "Expires after", "90d", lifetimes)}
 <button>Get API token</button></form></section>`;
 
 const emailCard = (
   visit: Visit,
-  told: Told,
+  outcome: Outcome,
 ): Html => html`<section class="card" aria-labelledby="email"><h2 id="email">Change email</h2>
-${wrongForm(told, "email", ["email", "password"])}
+${wrongForm(outcome, "email", ["email", "password"])}
 <form method="post" action="/profile/email">${visit.csrf()}
-${field({ name: "email", label: "New email", type: "email", value: told.of === "email" ? told.given : "", autocomplete: "off", hint: "a link to confirm it is sent to this address", wrong: wrongField(told, "email", "email") })}
-${field({ name: "password", label: "Your password", type: "password", autocomplete: "current-password", max: 1024, wrong: wrongField(told, "email", "password") })}
+${field({ name: "email", label: "New email", type: "email", value: outcome.of === "email" ? outcome.given : "", autocomplete: "off", hint: "a link to confirm it is sent to this address", wrong: wrongField(outcome, "email", "email") })}
+${field({ name: "password", label: "Your password", type: "password", autocomplete: "current-password", max: 1024, wrong: wrongField(outcome, "email", "password") })}
 <button>Change email</button></form></section>`;
 
 const passwordCard = (
   visit: Visit,
-  told: Told,
+  outcome: Outcome,
 ): Html => html`<section class="card" aria-labelledby="password"><h2 id="password">Change password</h2>
-${wrongForm(told, "password", ["old_password", "new_password", "new_password_again"])}
+${wrongForm(outcome, "password", ["old_password", "new_password", "new_password_again"])}
 <form method="post" action="/profile/password">${visit.csrf()}
 ${accountField(visit.ctx.user.email)}
-${field({ name: "old_password", label: "Current password", type: "password", autocomplete: "current-password", max: 1024, wrong: wrongField(told, "password", "old_password") })}
-${field({ name: "new_password", label: "New password", type: "password", autocomplete: "new-password", max: 1024, hint: PASSWORD_RULE, wrong: wrongField(told, "password", "new_password") })}
-${field({ name: "new_password_again", label: "New password again", type: "password", autocomplete: "new-password", max: 1024, wrong: wrongField(told, "password", "new_password_again") })}
+${field({ name: "old_password", label: "Current password", type: "password", autocomplete: "current-password", max: 1024, wrong: wrongField(outcome, "password", "old_password") })}
+${field({ name: "new_password", label: "New password", type: "password", autocomplete: "new-password", max: 1024, hint: PASSWORD_RULE, wrong: wrongField(outcome, "password", "new_password") })}
+${field({ name: "new_password_again", label: "New password again", type: "password", autocomplete: "new-password", max: 1024, wrong: wrongField(outcome, "password", "new_password_again") })}
 <button>Change password</button></form></section>`;
 
 export const PASSWORD_RULE = "12 to 48 characters, with a digit and a symbol";

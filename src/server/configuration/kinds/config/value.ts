@@ -44,16 +44,16 @@ export function sectionThing(section: Section, value: object): object {
   // By name, so that a plan shows which rules change.
   if (section.name === YARA_RULES)
     return Object.fromEntries((value as YaraRules).map(({ name, contents }) => [name, contents]));
-  const told = untold(section).reduce((left, path) => without(left, path) as object, value);
-  return secretPaths(section, told).reduce((left, path) => {
+  const shown = omittedPaths(section).reduce((left, path) => without(left, path) as object, value);
+  return secretPaths(section, shown).reduce((left, path) => {
     const secret = getPath(left, path);
     if (secret === "" || secret === null || secret === undefined) return left;
     return withPath(left, path, new Secret(typeof secret === "string" ? secret : JSON.stringify(secret)));
-  }, told);
+  }, shown);
 }
 
 /** Paths of a section that its object does not contain. */
-const untold = ({ name, returned }: Section): readonly string[] =>
+const omittedPaths = ({ name, returned }: Section): readonly string[] =>
   name === sections.webhook_settings.name ? [...returned, POLICY_IDS] : returned;
 
 /**
@@ -68,7 +68,7 @@ export function readSection(given: Given, texts: Texts): unknown {
   const { value } = given;
   if (!isObject(value)) throw invalid("value", "must be an object");
   if (section.name === YARA_RULES) return Object.entries(value).map(([name, contents]) => ({ name, contents }));
-  for (const path of untold(section))
+  for (const path of omittedPaths(section))
     if (getPath(value, path) !== undefined) throw invalid(path, "cannot be given here");
   return secretPaths(section, value).reduce((left, path) => {
     const secret = givenSecret(getPath(value, path), texts, path.join("."));

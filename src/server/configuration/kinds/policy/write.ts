@@ -120,13 +120,13 @@ class Reporting {
   }
 
   say(owner: string | null, on: boolean, id: number): void {
-    const said = this.owners.get(owner) ?? { on: [], off: [] };
-    this.owners.set(owner, said);
-    (on ? said.on : said.off).push(id);
+    const automations = this.owners.get(owner) ?? { on: [], off: [] };
+    this.owners.set(owner, automations);
+    (on ? automations.on : automations.off).push(id);
   }
 
   all(): Reported[] {
-    return [...this.owners].map(([owner, said]) => ({ place: placeNamed(this.work, owner), ...said }));
+    return [...this.owners].map(([owner, automations]) => ({ place: placeNamed(this.work, owner), ...automations }));
   }
 }
 

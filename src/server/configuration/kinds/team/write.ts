@@ -5,7 +5,7 @@ import { alreadyExists } from "../../../core/errors.ts";
 import { nameKey } from "../../../core/name-key.ts";
 import { oneOf } from "../../../store/query.ts";
 import type { TeamRow } from "../../../teams/access.ts";
-import { addTeams, firstSettings, removeTeam, toldOfTeam } from "../../../teams/service.ts";
+import { activitiesOfTeam, addTeams, firstSettings, removeTeam } from "../../../teams/service.ts";
 import type { TeamSettings } from "../../../teams/tables.ts";
 import { writeTeamRows } from "../../../teams/write.ts";
 import { type Given, refusal, type Step } from "../../changes.ts";
@@ -64,7 +64,7 @@ export async function writeRows({ ctx, teams }: Work, changes: readonly RowChang
   );
   await recordEntries(
     ctx,
-    after.flatMap((row, i) => toldOfTeam(changes[i]!.before, row)),
+    after.flatMap((row, i) => activitiesOfTeam(changes[i]!.before, row)),
   );
   for (const row of after) teams.set(row.name, row);
 }
