@@ -37,6 +37,8 @@ export interface ServeOptions {
   readonly args?: readonly string[];
   /** False: the first admin is not created. */
   readonly admin?: boolean;
+  /** The `run.js` of another build. */
+  readonly binary?: string;
   /** Called with the process before it is ready. */
   readonly onSpawn?: (child: ChildProcess) => void;
 }
@@ -48,20 +50,24 @@ const nodeArgs = ({ env }: ServeOptions): string[] =>
 export async function startServe(options: ServeOptions): Promise<Served> {
   const port = options.port ?? (await freePort());
   const tls = options.args?.includes("--tls-self-signed");
-  const child = spawn(process.execPath, [...nodeArgs(options), binary, "serve", ...(options.args ?? [])], {
-    stdio: ["ignore", "pipe", "pipe"],
-    env: {
-      ...cleanEnv(),
-      SVC_DATA_DIR: options.dataDir,
-      SVC_PORT: String(port),
-      ...(options.admin === false ? {} : { SVC_ADMIN_EMAIL: ADMIN_EMAIL, SVC_ADMIN_PASSWORD: ADMIN_PASSWORD }),
-      SVC_LOG_LEVEL: "warn",
-      SVC_LOG_FORMAT: "json",
-      // No load balancer has to notice that the server stops.
-      SVC_SHUTDOWN_GRACE: "0s",
-      ...options.env,
+  const child = spawn(
+    process.execPath,
+    [...nodeArgs(options), options.binary ?? binary, "serve", ...(options.args ?? [])],
+    {
+      stdio: ["ignore", "pipe", "pipe"],
+      env: {
+        ...cleanEnv(),
+        SVC_DATA_DIR: options.dataDir,
+        SVC_PORT: String(port),
+        ...(options.admin === false ? {} : { SVC_ADMIN_EMAIL: ADMIN_EMAIL, SVC_ADMIN_PASSWORD: ADMIN_PASSWORD }),
+        SVC_LOG_LEVEL: "warn",
+        SVC_LOG_FORMAT: "json",
+        // No load balancer has to notice that the server stops.
+        SVC_SHUTDOWN_GRACE: "0s",
+        ...options.env,
+      },
     },
-  });
+  );
   let log = "";
   child.stderr.on("data", (chunk) => {
     log = (log + chunk).slice(-100_000);

@@ -1,23 +1,30 @@
-// Three servers on one Postgres; again and again one of them is killed (kill -9) and started anew, while hosts are
-// locked and unlocked, their agents fetch and answer what they are asked, and bulk deletes run as tasks. At the end
-// nothing may be lost, done twice or stuck.
+// Three servers on one Postgres; again and again one of them is killed (kill -9) and replaced, while hosts are locked
+// and unlocked, their agents fetch and answer what they are asked, and bulk deletes run as tasks. At the end nothing may
+// be lost, done twice or stuck.
 //   npm run test:soak -- takeover --kills 100 --hosts 500 --tasks 20 --each 2000
+// With `--mutant NAME` (or `all`), the servers have a rule broken on purpose, and the test has to notice it.
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pino } from "pino";
 import { fetch } from "undici";
 import { freePort, type Served, startServe } from "../../bench/support/serve.ts";
+import { systemClock } from "../../src/server/core/clock.ts";
 import type { Services } from "../../src/server/core/context.ts";
 import { tokenHash } from "../../src/server/core/random.ts";
 import { Settings } from "../../src/server/core/settings/settings.ts";
+import { tables } from "../../src/server/data/tables.ts";
 import { startServer } from "../../src/server/main.ts";
+import { createCipher } from "../../src/server/store/cipher.ts";
+import { openPostgres } from "../../src/server/store/postgres/open.ts";
 import { eq, gte, lte, not, oneOf } from "../../src/server/store/query.ts";
 import { hostRow, makeSession } from "../support/make.ts";
 import { startPostgres } from "../support/postgres-server.ts";
 import type { SoakArgs } from "./main.ts";
 import { build } from "./support/bed.ts";
-import { between, insist, numberOf, pause, until } from "./support/check.ts";
+import { between, insist, numberOf, pause, Unmet, until } from "./support/check.ts";
+import { buildMutant, type Mutant } from "./support/mutant.ts";
+import { recordTakeovers, takeoversOf } from "./support/takeovers.ts";
 
 const SERVERS = 3;
 const KEY = Buffer.alloc(32, 5).toString("base64");
@@ -25,6 +32,27 @@ const KEY = Buffer.alloc(32, 5).toString("base64");
 const POLL_MS = 1_000;
 /** A lease ends a minute after its server. */
 const SETTLED_MS = 180_000;
+
+/** With so many kills, a run without any takeover of a task is a defect of this test. */
+const ENOUGH_KILLS = 20;
+
+const mutants = {
+  "leases-never-end": {
+    file: "server/core/concurrency/lease.ts",
+    from: 'or(isNull("runner_until"), lte("runner_until", clock.iso()),',
+    to: 'or(isNull("runner_until"), lte("runner_until", isoAt(0)),',
+  },
+  "leases-hold-nothing": {
+    file: "server/core/concurrency/lease.ts",
+    from: 'or(isNull("runner_until"), lte("runner_until", clock.iso()),',
+    to: 'or(isNull("runner_until"), lte("runner_until", isoAt(clock.now() + LEASE)),',
+  },
+  "progress-before-work": {
+    file: "server/tasks/carry-out.ts",
+    from: "              return work(tx);\n            });",
+    to: "            });\n            return store.tx(work);",
+  },
+} satisfies Record<string, Mutant>;
 
 export interface TakeoverOptions {
   readonly kills: number;
@@ -34,6 +62,8 @@ export interface TakeoverOptions {
   /** Hosts that each task deletes. */
   readonly each: number;
   readonly databaseUrl: string;
+  /** The `run.js` of another build. */
+  readonly binary?: string;
   readonly onSpawn?: Parameters<typeof startServe>[0]["onSpawn"];
 }
 
@@ -74,6 +104,9 @@ class Trio {
   readonly #servers: (Served | null)[] = [];
   readonly #ports: number[] = [];
   readonly #start: (port: number) => Promise<Served>;
+  #deleteBegun = () => {};
+  /** How many requests with the work of a task each server is processing. */
+  readonly #deletes = Array.from({ length: SERVERS }, () => 0);
   kills = 0;
 
   constructor(start: (port: number) => Promise<Served>) {
@@ -88,8 +121,13 @@ class Trio {
   /** A request to one of the servers that run, chosen at random; sent to another one if that one dies meanwhile. */
   async send(path: string, token: string | null, body: unknown): Promise<{ status: number; json: unknown }> {
     for (;;) {
-      const running = this.#servers.filter((server) => server !== null);
-      const server = running[Math.floor(between(0, running.length))]!;
+      const running = [...this.#servers.keys()].filter((at) => this.#servers[at] !== null);
+      const at = running[Math.floor(between(0, running.length))]!;
+      const server = this.#servers[at]!;
+      if (path === "/hosts/delete") {
+        this.#deletes[at]!++;
+        this.#deleteBegun();
+      }
       try {
         const reply = await fetch(`${server.url}/api/v1/svc${path}`, {
           method: "POST",
@@ -104,13 +142,25 @@ class Trio {
         if (reply.status < 500) return { status: reply.status, json: text === "" ? null : JSON.parse(text) };
       } catch {
         // The server was killed.
+      } finally {
+        if (path === "/hosts/delete") this.#deletes[at]!--;
       }
       await pause(50);
     }
   }
 
+  /** Waits a moment, or until a server begins with a task and has done a part of it. */
+  async nextKill(): Promise<void> {
+    const begun = new Promise<void>((resolve) => {
+      this.#deleteBegun = resolve;
+    });
+    await Promise.race([pause(between(200, 1500)), begun.then(() => pause(between(50, 500)))]);
+  }
+
+  /** Kills one that works on a task, if there is one: otherwise most tasks would end undisturbed. */
   async kill(): Promise<void> {
-    const at = this.kills % SERVERS;
+    const working = this.#deletes.findIndex((count) => count > 0);
+    const at = working === -1 ? this.kills % SERVERS : working;
     const server = this.#servers[at]!;
     this.#servers[at] = null;
     const gone = new Promise((resolve) => server.process.once("exit", resolve));
@@ -130,7 +180,7 @@ interface AgentTally {
   readonly done: Map<string, number>;
 }
 
-/** Fetches and answers what the host is asked, until it is told to stop. */
+/** Fetches and answers what the host is asked, until the test is over. */
 async function runAgent(trio: Trio, key: string, tally: AgentTally, isOver: () => boolean): Promise<void> {
   const call = (path: string, body: object = {}) => trio.send(`/agent/${path}`, null, { agent_node_key: key, ...body });
   while (!isOver()) {
@@ -149,11 +199,15 @@ export async function takeover(options: TakeoverOptions): Promise<string> {
   const dir = mkdtempSync(join(tmpdir(), "svc-takeover-"));
   const env = { SVC_DATABASE_URL: options.databaseUrl, SVC_SERVER_PRIVATE_KEY: KEY, SVC_DATABASE_POOL_SIZE: "8" };
   const settings = { data_dir: dir, port: 0, database_url: options.databaseUrl, server_private_key: KEY };
-  const here = () => startServer(Settings.parse(settings), pino({ level: "silent" }));
-  const first = await here();
+  const log = pino({ level: "silent" });
+  const first = await startServer(Settings.parse(settings), log);
   const filled = await fill(first.services, options);
   await first.stop();
-  const spawn = options.onSpawn === undefined ? {} : { onSpawn: options.onSpawn };
+  await recordTakeovers(options.databaseUrl);
+  const spawn = {
+    ...(options.onSpawn === undefined ? {} : { onSpawn: options.onSpawn }),
+    ...(options.binary === undefined ? {} : { binary: options.binary }),
+  };
   const trio = new Trio((port) =>
     startServe({ dataDir: dir, port, env, admin: false, args: ["--dev-license"], ...spawn }),
   );
@@ -167,17 +221,19 @@ export async function takeover(options: TakeoverOptions): Promise<string> {
       ...filled.doomed.map((ids, n) => deleteAll(trio, filled.token, ids, (n / options.tasks) * options.kills)),
     ]);
     while (trio.kills < options.kills) {
-      await pause(between(200, 1500));
+      await trio.nextKill();
       await trio.kill();
     }
     await work;
-    const check = await here();
+    // Only the store: a server of this process would take part in the work.
+    const cipher = createCipher(Buffer.from(KEY, "base64"));
+    const store = await openPostgres({ tables, url: options.databaseUrl, cipher, log, poolSize: 4 });
     try {
-      return await settled(check.services, filled, options, trio, tally);
+      return await settled({ store, clock: systemClock }, filled, options, trio, tally);
     } finally {
       isOver = true;
       await Promise.all(agents);
-      await check.stop();
+      await store.close();
     }
   } finally {
     await trio.stop();
@@ -185,7 +241,7 @@ export async function takeover(options: TakeoverOptions): Promise<string> {
   }
 }
 
-/** Locks the host after so many kills, and unlocks it when that is done. A lost reply is asked for again. */
+/** Locks the host after so many kills, and unlocks it when that is done. A lost reply is requested again. */
 async function actTwice(trio: Trio, token: string, id: number, afterKills: number): Promise<void> {
   while (trio.kills < afterKills) await pause(100);
   for (const action of ["lock", "unlock"] as const)
@@ -208,9 +264,9 @@ async function deleteAll(trio: Trio, token: string, ids: readonly number[], afte
 }
 
 async function settled(
-  { store, clock }: Services,
+  { store, clock }: Pick<Services, "store" | "clock">,
   { managed, doomed }: Filled,
-  { hosts, tasks }: TakeoverOptions,
+  { hosts, tasks, kills, databaseUrl }: TakeoverOptions,
   trio: Trio,
   { done }: AgentTally,
 ): Promise<string> {
@@ -252,16 +308,19 @@ async function settled(
   insist(failed === 0, `${failed} tasks have failed`);
   const stale = await store.jobRuns.count(lte("runner_until", new Date(clock.now() - SETTLED_MS).toISOString()));
   insist(stale === 0, `${stale} jobs are stuck`);
+  const takeovers = await takeoversOf(databaseUrl);
+  insist(takeovers.early === 0, `${takeovers.early} tasks or jobs were taken over from servers that held their leases`);
+  insist(takeovers.tasks > 0 || kills < ENOUGH_KILLS, "no task was taken over: this run has shown nothing about them");
   const repeated = await store.operations.count(gte("attempts", 2));
   const again = [...done.values()].filter((count) => count > 1).length;
   return (
     `${trio.kills} servers killed, ${operations.length} operations (${again} fetched again after a lost reply, ${repeated} sent again), ` +
-    `${tasks} bulk deletes of ${gone.size} hosts (${await store.tasks.count()} tasks): 0 lost, 0 twice, 0 stuck; settled ${settledMs} ms after the last kill`
+    `${tasks} bulk deletes of ${gone.size} hosts (${await store.tasks.count()} tasks), ${takeovers.tasks} tasks and ` +
+    `${takeovers.jobs} jobs taken over by another server: 0 lost, 0 twice, 0 stuck; settled ${settledMs} ms after the last kill`
   );
 }
 
-export async function run(args: SoakArgs): Promise<string> {
-  await build();
+async function runOn(args: SoakArgs, more: Pick<TakeoverOptions, "binary">): Promise<string> {
   const postgres = await startPostgres({ fsync: true, settings: { max_connections: "100" } });
   try {
     return await takeover({
@@ -270,8 +329,36 @@ export async function run(args: SoakArgs): Promise<string> {
       tasks: numberOf(args, "tasks", 20),
       each: numberOf(args, "each", 2000),
       databaseUrl: postgres.url(),
+      ...more,
     });
   } finally {
     await postgres.destroy();
   }
+}
+
+/** Returns how the broken rule was noticed. */
+async function noticed(args: SoakArgs, name: string): Promise<string> {
+  insist(name in mutants, `there is no mutant ${name}, only ${Object.keys(mutants).join(", ")}`);
+  const { binary, remove } = await buildMutant(mutants[name as keyof typeof mutants]);
+  try {
+    const passed = await runOn(args, { binary }).catch((error: unknown) => {
+      if (!(error instanceof Unmet)) throw error;
+      return error;
+    });
+    insist(passed instanceof Unmet, `the servers with ${name} have passed: ${String(passed)}`);
+    return `${name}: ${passed.message}`;
+  } finally {
+    remove();
+  }
+}
+
+export async function run(args: SoakArgs): Promise<string> {
+  const { mutant } = args;
+  if (mutant === undefined) {
+    await build();
+    return runOn(args, {});
+  }
+  const found: string[] = [];
+  for (const name of mutant === "all" ? Object.keys(mutants) : [mutant]) found.push(await noticed(args, name));
+  return `noticed. ${found.join("; ")}`;
 }

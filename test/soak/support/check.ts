@@ -1,8 +1,11 @@
 // Options and assertions of the soak tests.
 import type { SoakArgs } from "../main.ts";
 
+/** What a soak test demands does not hold. */
+export class Unmet extends Error {}
+
 export function insist(held: boolean, otherwise: string | (() => string)): asserts held {
-  if (!held) throw new Error(typeof otherwise === "string" ? otherwise : otherwise());
+  if (!held) throw new Unmet(typeof otherwise === "string" ? otherwise : otherwise());
 }
 
 /** The number given as `--name`. */
