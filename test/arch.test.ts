@@ -44,6 +44,7 @@ const packageHomes: Record<string, string[]> = {
   pg: ["src/server/store/postgres/"],
   "@aws-sdk/client-s3": ["src/server/store/blobs/s3.ts"],
   undici: ["src/client/", "src/cli/", "src/server/core/outbound/fetch.ts"],
+  "@fastify/busboy": ["src/server/core/http/bodies/multipart.ts"],
   nodemailer: ["src/server/mail/"],
   "@oclif/core": ["src/cli/", "src/commands/"],
   "@inquirer/prompts": ["src/cli/", "src/commands/"],

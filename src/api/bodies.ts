@@ -6,7 +6,8 @@ export type Takes =
   | { readonly kind: "json" }
   /** Also JSON. Form posts are accepted even from pages of other sites; each field once, as text. */
   | { readonly kind: "form" }
-  | RawBody;
+  | RawBody
+  | Multipart;
 
 /** Bytes. With a format, the handler gets the decoded value too: signatures cover the exact bytes. */
 export interface RawBody {
@@ -18,6 +19,24 @@ export interface RawBody {
 
 /** Formats for which the server has a decoder (`core/http/bodies/decoders.ts`). */
 export type Format = "xml";
+
+/** Text fields, as the schema's other keys, and files. */
+export interface Multipart {
+  readonly kind: "multipart";
+  readonly files: Readonly<Record<string, FilePart>>;
+}
+
+export interface FilePart {
+  /** Maximum size of each file in bytes. */
+  readonly limit: number;
+  /** How many parts may have this name. */
+  readonly most: number;
+  readonly isRequired: boolean;
+  /** Whether the handler gets a list. */
+  readonly isList: boolean;
+  /** Whether the file is stored while it arrives, or kept in memory. */
+  readonly isStored: boolean;
+}
 
 /** A schema together with its encoding: what an endpoint's declaration contains as its body. */
 export interface Body<B extends z.ZodType> {
@@ -62,6 +81,87 @@ export const decoded = <S extends z.ZodType>(
   const takes: RawBody = { kind: "raw", types, format };
   return { schema: body, takes, limit } satisfies Body<typeof body>;
 };
+
+/** What a client sends as a file. */
+export interface UploadSource {
+  readonly name: string;
+  /** Null if it is not known before the end, as for a pipe. */
+  readonly size: number | null;
+  readonly type?: string;
+  /** Whether `open` can be called again, to repeat the request. */
+  readonly canRepeat: boolean;
+  open(): AsyncIterable<Uint8Array>;
+}
+
+interface SentFile {
+  /** As the client calls it: without folders and control characters, possibly empty. */
+  readonly name: string;
+  readonly type: string;
+}
+
+/** A file in the server's storage. It is removed if the request fails, or later if no row refers to it. */
+export interface StoredFile extends SentFile {
+  /** The id of its row in `files`. */
+  readonly id: number;
+  readonly size: number;
+  /** In hex. */
+  readonly sha256: string;
+}
+
+/** A file in memory. */
+export interface FileBytes extends SentFile {
+  readonly bytes: Uint8Array<ArrayBuffer>;
+}
+
+/** A part of a multipart body that is a file. */
+export interface FileField<S extends z.ZodType = z.ZodType> {
+  readonly schema: S;
+  readonly part: FilePart;
+}
+
+const binary = { type: "string", contentMediaType: "application/octet-stream" } as const;
+const isFile = (value: unknown): boolean => typeof value === "object" && value !== null && "name" in value;
+// What clients give differs from what handlers get.
+const storedSchema = z.custom<StoredFile>(isFile).meta(binary) as unknown as z.ZodType<StoredFile, UploadSource>;
+const bytesSchema = z.custom<FileBytes>(isFile).meta(binary) as unknown as z.ZodType<FileBytes, UploadSource>;
+
+const one = { most: 1, isRequired: true, isList: false } as const;
+
+/** A file that is stored while it arrives, whatever its size. */
+export const file = ({ limit }: { limit: number }) => ({
+  schema: storedSchema,
+  part: { ...one, limit, isStored: true },
+});
+export const optionalFile = ({ limit }: { limit: number }) => ({
+  schema: storedSchema.optional(),
+  part: { ...one, isRequired: false, limit, isStored: true },
+});
+/** A small file, which the handler gets as bytes. */
+export const smallFile = ({ limit }: { limit: number }) => ({
+  schema: bytesSchema,
+  part: { ...one, limit, isStored: false },
+});
+/** Any number of small files with the same name, at least one. */
+export const smallFiles = ({ limit, most }: { limit: number; most: number }) => ({
+  schema: z.array(bytesSchema),
+  part: { most, isRequired: true, isList: true, limit, isStored: false },
+});
+
+/** Maximum size of all text fields of a body together. */
+export const FIELDS_LIMIT = MiB;
+
+/**
+ * A multipart form (RFC 7578). A field whose schema is a list may be repeated. Unknown parts are refused, and missing
+ * files are a 400 that names them.
+ */
+export function multipart<F extends z.ZodRawShape, P extends Record<string, FileField>>(fields: F, files: P) {
+  const parts = Object.fromEntries(Object.entries(files).map(([name, { part }]) => [name, part]));
+  const shape = Object.fromEntries(Object.entries(files).map(([name, { schema }]) => [name, schema]));
+  const sizes = Object.values(parts).map(({ limit, most }) => limit * most);
+  const schema = z.object(fields).extend(shape) as unknown as z.ZodObject<F & { [K in keyof P]: P[K]["schema"] }>;
+  const takes: Multipart = { kind: "multipart", files: parts };
+  return { schema, takes, limit: sizes.reduce((sum, size) => sum + size, FIELDS_LIMIT) };
+}
 
 /** A whole text or whole bytes. */
 export interface Content {

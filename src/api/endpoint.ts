@@ -102,6 +102,8 @@ export function endpoint<
   B extends z.ZodType = typeof noBody,
 >(given: Given<P, Q, B, R>): Endpoint<P, Q, B, R> {
   const { takes, schema, limit } = bodyOf(given.body);
+  if (takes.kind === "multipart" && given.access === "none")
+    throw new Error(`${given.path}: files are stored only for callers who have signed in`);
   return {
     root: false,
     exact: false,
@@ -109,7 +111,8 @@ export function endpoint<
     status: 200,
     otherStatus: isDownload(given) ? [206] : [],
     stability: "stable",
-    strict: false,
+    // A missing or wrong part makes the request malformed, as a missing file does.
+    strict: takes.kind === "multipart",
     bodyLimit: JSON_LIMIT,
     aliases: [],
     produces: null,

@@ -1,6 +1,6 @@
 // The HTTP application: mounts every route of the API table under every version, and renders all errors in one place.
 import { H3, type H3Event } from "h3";
-import { DRY_RUN_FEATURE, FEATURES } from "../api/dry-run.ts";
+import { DRY_RUN, DRY_RUN_FEATURE, FEATURES } from "../api/dry-run.ts";
 import { type Access, type AnyEndpoint, isDownload, type Method, servedPaths } from "../api/endpoint.ts";
 import { UNTRUSTED_PROXY } from "../api/warnings.ts";
 import { mountAgent } from "./agent/http/mount.ts";
@@ -11,12 +11,14 @@ import { ApiError, authenticationRequired, noSuchPath, unavailable, wrongMethod 
 import { readBody } from "./core/http/bodies/read.ts";
 import type { BodySource } from "./core/http/body.ts";
 import { bodyRoom } from "./core/http/body-room.ts";
+import { allowLong } from "./core/http/long-request.ts";
 import type { Protocol } from "./core/http/protocol.ts";
 import { callerOf, hasUntrustedProxy } from "./core/http/proxies.ts";
 import { responseOf } from "./core/http/replies.ts";
 import type { RawInput, Reply, Route } from "./core/http/route.ts";
 import { version } from "./core/version.ts";
 import type { Features } from "./features.ts";
+import { Uploads } from "./files/service.ts";
 import { protocolsOf } from "./protocols.ts";
 import { routes } from "./routes.ts";
 import { authenticate } from "./sessions/auth.ts";
@@ -71,19 +73,30 @@ function mount(
     const started = performance.now();
     const ctx = await contextOf(services, event, endpoint.access);
     const reply: Reply = { status: endpoint.status, headers: {} };
+    const uploads = new Uploads(services);
+    const req = event.runtime?.node?.req;
+    if (req !== undefined && endpoint.takes.kind === "multipart") allowLong(req);
     try {
-      const value = await run(rawInput(event, endpoint, bodySource(ctx)), ctx, reply);
+      const value = await run(rawInput(event, endpoint, bodySource(ctx), uploads), ctx, reply);
+      // What a dry run would have referred to the files is rolled back.
+      if (reply.headers[DRY_RUN] !== undefined) await discard(uploads, ctx);
       const headers = { ...baseHeaders(ctx.requestId, services), ...warnings(ctx), ...protocol.headers };
       const response = await responseOf(endpoint, value, reply, headers, event.req);
       count(services, endpoint.method, endpoint.path, response.status, started);
       return response;
     } catch (error) {
+      await discard(uploads, ctx);
       const response = refusal(services, event, error, protocol);
       count(services, endpoint.method, endpoint.path, response.status, started);
       return response;
     }
   };
   for (const path of paths) for (const method of methodsOf(endpoint)) app.on(method, path, answer);
+}
+
+/** What cannot be removed now, a job removes later. */
+async function discard(uploads: Uploads, { log, requestId }: Context): Promise<void> {
+  await uploads.discard().catch((err: unknown) => log.warn({ request_id: requestId, err }, "a file was not removed"));
 }
 
 /** Clients learn the size of a download by HEAD. */
@@ -173,14 +186,14 @@ async function contextOf(services: Services, event: H3Event, access: Access): Pr
   return { ...services, user, ...caller, requestId, headers: event.req.headers };
 }
 
-function rawInput(event: H3Event, endpoint: AnyEndpoint, from: BodySource): RawInput {
+function rawInput(event: H3Event, endpoint: AnyEndpoint, from: BodySource, uploads: Uploads): RawInput {
   const query = Object.fromEntries(
     [...new Set(event.url.searchParams.keys())].map((key) => [key, event.url.searchParams.getAll(key)]),
   );
   const params = Object.fromEntries(
     Object.entries(event.context.params ?? {}).map(([key, value]) => [key, decodeParam(value)]),
   );
-  return { params, query, body: () => readBody(event.req, endpoint, from) };
+  return { params, query, body: () => readBody(event.req, endpoint, from, uploads.store) };
 }
 
 /** The memory budget that the request's body counts against. */

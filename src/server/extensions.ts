@@ -2,9 +2,11 @@
 import { certificateInventory } from "./certificates/inventory.ts";
 import { endChallenges } from "./certificates/scep-proxy.ts";
 import type { Extensions } from "./core/extensions.ts";
+import { tables } from "./data/tables.ts";
 import { endDeviceTokens } from "./device-page/tokens.ts";
 import { diskEncryptionInventory } from "./disk-encryption/inventory.ts";
 import { forgetDiskKeys } from "./disk-encryption/keys.ts";
+import { referencesToFiles } from "./files/service.ts";
 import { actNow } from "./host-actions/actions.ts";
 import { hostActionKinds, scriptKind } from "./host-actions/kinds.ts";
 import { chosenIds } from "./host-list/chosen.ts";
@@ -33,6 +35,7 @@ export const extensions: Extensions = {
   deliveries: { webhook: deliverWebhook, ticket: deliverTicket },
   dropEntrusted: [endDeviceTokens, endChallenges, forgetDiskKeys],
   endAgentKeys,
+  fileReferences: referencesToFiles(Object.values(tables)),
   hostsWhere: compileWhere,
   integrationsChanged: dropIntegrations,
   inventory: [

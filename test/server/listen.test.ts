@@ -1,5 +1,7 @@
+import type { RequestListener } from "node:http";
 import { connect } from "node:net";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { allowLong } from "../../src/server/core/http/long-request.ts";
 import { type Address, chooseAddress, type Listening, listen } from "../../src/server/process/listen.ts";
 
 describe("the listener", () => {
@@ -34,5 +36,43 @@ describe("the listener", () => {
       errors: [{ name: "base", reason: expect.any(String) }],
       error: expect.any(String),
     });
+  });
+});
+
+describe("a request that arrives slowly", () => {
+  const begin = async (handler: RequestListener) => {
+    const address = await chooseAddress({ host: "127.0.0.1", port: 0, tls: null });
+    const listening = await listen(handler, address, { limitMs: 200 });
+    const socket = connect(address.port, "127.0.0.1");
+    let got = "";
+    socket.on("data", (chunk) => {
+      got += chunk;
+    });
+    const closed = new Promise<string>((resolve) => socket.on("close", () => resolve(got)));
+    socket.write("POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 10\r\n\r\n12345");
+    return { listening, socket, closed };
+  };
+
+  test("is answered with 408 when its time is over", async () => {
+    const { listening, closed } = await begin((req) => void req.resume());
+    expect(await closed).toMatch(/^HTTP\/1\.1 408 /);
+    await listening.close({ graceMs: 0, limitMs: 0 });
+  });
+
+  test("may take longer if its handler allows that", async () => {
+    const { listening, socket, closed } = await begin((req, res) => {
+      allowLong(req);
+      req.resume();
+      req.on("end", () => res.end("fine"));
+    });
+    const other = await begin((req) => void req.resume());
+    // It began later, and its time is over.
+    expect(await other.closed).toMatch(/ 408 /);
+    await other.listening.close({ graceMs: 0, limitMs: 0 });
+    expect(socket.destroyed).toBe(false);
+    socket.write("67890");
+    socket.end();
+    expect(await closed).toMatch(/fine$/);
+    await listening.close({ graceMs: 0, limitMs: 0 });
   });
 });

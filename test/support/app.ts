@@ -20,6 +20,7 @@ import { tables } from "../../src/server/data/tables.ts";
 import { extensions } from "../../src/server/extensions.ts";
 import { startFeatures } from "../../src/server/features.ts";
 import type { InventorySource } from "../../src/server/hosts/inventory/source.ts";
+import type { Blobs } from "../../src/server/store/blobs/blobs.ts";
 import { fileBlobs } from "../../src/server/store/blobs/files.ts";
 import { createCipher } from "../../src/server/store/cipher.ts";
 import { openLowdb } from "../../src/server/store/lowdb/open.ts";
@@ -57,6 +58,7 @@ export interface StartOptions {
   log?: Logger;
   /** For a whole file or block of tests: it stays open until `close`. */
   shared?: boolean;
+  blobs?: Blobs;
   /** Endpoints that only the test has. */
   more?: Partial<MoreEndpoints>;
   /** Sources of inventory beside those of the server. */
@@ -123,7 +125,7 @@ export async function startApp(options: StartOptions = {}): Promise<TestApp> {
   const services = withRunning({
     settings,
     store,
-    blobs: fileBlobs(join(dir, "blobs")),
+    blobs: options.blobs ?? fileBlobs(join(dir, "blobs")),
     clock,
     random: systemRandom,
     log,

@@ -104,6 +104,9 @@ export const preconditionRequired = (header: string) =>
   ]);
 export const tooLarge = (limit: number) =>
   new ApiError(413, "Request Entity Too Large", base(`the body is larger than ${limit} bytes`));
+/** 413: one part of the body is too large. The error names it. */
+export const partTooLarge = (name: string, limit: number) =>
+  new ApiError(413, "Request Entity Too Large", [{ name, reason: `${name} is larger than ${limit} bytes` }]);
 export const rangeNotSatisfiable = (size: number) =>
   new ApiError(416, "Range Not Satisfiable", [{ name: "range", reason: `the content has ${size} bytes` }], { size });
 export const tooSlow = () => new ApiError(408, "Request Timeout", base("the body came too slowly"));

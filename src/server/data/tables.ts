@@ -10,6 +10,7 @@ import { deviceCas, deviceIdentities, scepChallenges } from "../device-ca/tables
 import { deviceTokens } from "../device-page/tables.ts";
 import { hostDiskEncryption } from "../disk-encryption/tables.ts";
 import { enrollSecrets } from "../enroll-secrets/tables.ts";
+import { files } from "../files/tables.ts";
 import { hostActions, scriptRuns } from "../host-actions/tables.ts";
 import { hostDetails, hostEmails, hostSeen, hosts, osVersions } from "../hosts/tables.ts";
 import { invites, inviteTeams } from "../invites/tables.ts";
@@ -51,6 +52,7 @@ export const tables: AllTables = {
   serverSecrets,
   enrollSecrets,
   configSections,
+  files,
   activities,
   activityChain,
   outbox,

@@ -2,6 +2,7 @@ import { approvals } from "../approvals/approvals-job.ts";
 import { carveBlocks, carveExpiry } from "../carves/expiry-job.ts";
 import type { Job } from "../core/job.ts";
 import { deviceCertificates } from "../device-ca/cleanup-job.ts";
+import { fileCleanup } from "../files/cleanup-job.ts";
 import { hostExpiry } from "../host-list/expiry-job.ts";
 import { labelCriteria } from "../labels/criteria-job.ts";
 import { liveQueryCleanup } from "../live-queries/cleanup-job.ts";
@@ -41,6 +42,7 @@ export const allJobs: readonly Job[] = [
   carveExpiry,
   carveBlocks,
   uploadCleanup,
+  fileCleanup,
   labelCriteria,
   liveQueryCleanup,
   automations,

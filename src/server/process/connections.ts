@@ -4,6 +4,7 @@ import type { IncomingMessage, RequestListener, Server, ServerResponse } from "n
 import type { Socket } from "node:net";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { TLSSocket } from "node:tls";
+import { isLong } from "../core/http/long-request.ts";
 
 /**
  * A new connection on which nothing has arrived for this long was opened in advance, or its client hangs: others send
@@ -19,7 +20,9 @@ interface Connection {
   /** What requests arrive on: with TLS not `raw`, and null until the handshake is complete. */
   socket: Socket | null;
   requests: number;
-  /** The answer to the latest of them. */
+  /** The latest of them, and when it began. */
+  request: { readonly req: IncomingMessage; readonly since: number } | null;
+  /** The answer to it. */
   answer: ServerResponse | null;
   hasServed: boolean;
   isUpgraded: boolean;
@@ -55,6 +58,7 @@ export class Connections {
     const connection = this.bySocket.get(req.socket);
     if (connection) {
       connection.requests++;
+      connection.request = { req, since: performance.now() };
       connection.answer = res;
     }
     if (this.announced) res.shouldKeepAlive = false;
@@ -62,7 +66,10 @@ export class Connections {
       if (this.announced && res.writableFinished) this.answered++;
       if (connection === undefined) return;
       connection.requests--;
-      if (connection.answer === res) connection.answer = null;
+      if (connection.answer === res) {
+        connection.answer = null;
+        connection.request = null;
+      }
       connection.hasServed = true;
       becomeIdle(connection);
     });
@@ -82,6 +89,7 @@ export class Connections {
         raw,
         socket: isTls ? null : raw,
         requests: 0,
+        request: null,
         answer: null,
         hasServed: false,
         isUpgraded: false,
@@ -110,6 +118,16 @@ export class Connections {
   begun(raw: Socket): void {
     const connection = this.open.get(raw);
     if (connection) connection.idleSince = performance.now();
+  }
+
+  /** The sockets of requests that have not arrived completely in this time, except those that may take longer. */
+  late(limitMs: number): Socket[] {
+    const before = performance.now() - limitMs;
+    return [...this.open.values()].flatMap(({ request, isUpgraded }) =>
+      request === null || isUpgraded || request.since > before || request.req.complete || isLong(request.req)
+        ? []
+        : [request.req.socket],
+    );
   }
 
   /** From now on every answer has `Connection: close`, also those to requests in progress. */

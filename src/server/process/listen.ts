@@ -49,6 +49,8 @@ export interface ListenOptions {
   readonly isHeld?: boolean;
   /** The primary process accepts the connections, for several workers. */
   readonly isShared?: boolean;
+  /** Time in which a request has to arrive. Tests make it shorter. */
+  readonly limitMs?: number;
 }
 
 /**
@@ -58,7 +60,7 @@ export interface ListenOptions {
 export async function listen(
   handler: RequestListener,
   { host, port, tls }: Address,
-  { upgrade, isHeld = false, isShared = false }: ListenOptions = {},
+  { upgrade, isHeld = false, isShared = false, limitMs = REQUEST_MS }: ListenOptions = {},
 ): Promise<Listening> {
   const connections = new Connections(handler);
   if (isHeld) connections.hold();
@@ -76,6 +78,7 @@ export async function listen(
   onlyHandler(http, connections.serve);
   if (upgrade) takeUpgrades(http, connections, upgrade);
   tune(http);
+  const late = endLateRequests(http, connections, limitMs);
   answerBadRequests(http);
   if (tls !== null) meterHandshakes(http, (socket) => connections.begun(socket));
   connections.watch(http, tls !== null);
@@ -87,7 +90,11 @@ export async function listen(
       connections.release();
       if (isShared) requestConnections();
     },
-    close: (how) => drain(connections, isShared ? leavePort : stopAccepting, how),
+    async close(how) {
+      const drained = await drain(connections, isShared ? leavePort : stopAccepting, how);
+      clearInterval(late);
+      return drained;
+    },
   };
 
   async function stopAccepting(hurry?: AbortSignal): Promise<void> {
@@ -125,8 +132,24 @@ function takeUpgrades(server: Server, connections: Connections, upgrade: Upgrade
 function tune(server: Server): void {
   server.keepAliveTimeout = KEEP_ALIVE_MS;
   server.headersTimeout = HEADERS_MS;
-  server.requestTimeout = REQUEST_MS;
+  // Node knows no exceptions: see `endLateRequests`.
+  server.requestTimeout = 0;
   server.maxRequestsPerSocket = 0;
+}
+
+const LATE_CHECKS = 12;
+
+/** Slow requests end as Node would end them, except uploads that may take longer (`core/http/long-request.ts`). */
+function endLateRequests(server: Server, connections: Connections, limitMs: number): NodeJS.Timeout {
+  const timer = setInterval(() => {
+    for (const socket of connections.late(limitMs))
+      server.emit(
+        "clientError",
+        Object.assign(new Error("Request timeout"), { code: "ERR_HTTP_REQUEST_TIMEOUT" }),
+        socket,
+      );
+  }, limitMs / LATE_CHECKS);
+  return timer.unref();
 }
 
 /**

@@ -4,6 +4,7 @@ import type { AnyEndpoint } from "../../../../api/endpoint.ts";
 import { unsupportedMediaType } from "../../errors.ts";
 import { type BodySource, type ByteSource, parseJson, readBytes } from "../body.ts";
 import { decoders } from "./decoders.ts";
+import { readMultipart, type StoreFile } from "./multipart.ts";
 
 export interface SentBody {
   readonly headers: { get(name: string): string | null; has(name: string): boolean };
@@ -11,7 +12,12 @@ export interface SentBody {
 }
 
 /** The body before validation; undefined if none was sent. */
-export async function readBody(sent: SentBody, endpoint: AnyEndpoint, from: BodySource): Promise<unknown> {
+export async function readBody(
+  sent: SentBody,
+  endpoint: AnyEndpoint,
+  from: BodySource,
+  store: StoreFile,
+): Promise<unknown> {
   const { headers } = sent;
   const { takes, bodyLimit: limit } = endpoint;
   const type = mediaType(headers.get("content-type"));
@@ -19,6 +25,8 @@ export async function readBody(sent: SentBody, endpoint: AnyEndpoint, from: Body
   switch (takes.kind) {
     case "raw":
       return raw(endpoint, takes, type, headers, bytes);
+    case "multipart":
+      return readMultipart(sent, endpoint, takes, from, store);
     case "form":
       if (type === "application/x-www-form-urlencoded")
         return Object.fromEntries(new URLSearchParams((await bytes()).toString("utf8")));

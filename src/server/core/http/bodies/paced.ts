@@ -1,0 +1,50 @@
+import { tooSlow } from "../../errors.ts";
+import { type ByteSource, incomplete } from "../body.ts";
+
+/** The sender is too slow if fewer bytes than this arrive in so much time. Only the time in which the server waits counts. */
+const STRETCH_MS = 10_000;
+const STRETCH_BYTES = 10 * 1024;
+
+/**
+ * The bytes of a body that may take as long as its size requires, as long as its sender keeps sending. Throws 408 for
+ * a slow sender, and 400 if the connection breaks.
+ */
+export async function* paced(source: ByteSource, stretchMs = STRETCH_MS): AsyncGenerator<Uint8Array> {
+  const chunks = source[Symbol.asyncIterator]();
+  let waited = 0;
+  let arrived = 0;
+  try {
+    for (;;) {
+      const began = performance.now();
+      const next = await within(chunks.next(), stretchMs - waited);
+      if (next.done) return;
+      waited += performance.now() - began;
+      arrived += next.value.byteLength;
+      if (waited >= stretchMs && arrived < STRETCH_BYTES) throw tooSlow();
+      if (arrived >= STRETCH_BYTES) {
+        waited = 0;
+        arrived = 0;
+      }
+      yield next.value;
+    }
+  } finally {
+    void chunks.return?.()?.catch(() => {});
+  }
+}
+
+async function within<T>(work: Promise<T>, ms: number): Promise<T> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(tooSlow()), Math.max(0, ms));
+  });
+  try {
+    return await Promise.race([
+      work.catch((): never => {
+        throw incomplete();
+      }),
+      late,
+    ]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
