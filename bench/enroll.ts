@@ -16,13 +16,16 @@ export async function run(args: readonly string[]): Promise<void> {
     try {
       const server = await startServe({ dataDir: dir, env: postgres ? { SVC_DATABASE_URL: postgres.url() } : {} });
       const before = server.usage().cpu;
+      const databaseBefore = postgres?.cpu() ?? 0;
       const simulator = process.cpuUsage();
       const report = await enrollHosts(server, hosts);
       const { user, system } = process.cpuUsage(simulator);
       const { perSecond, seconds } = report.enrollment!;
       const { cpu, rss } = server.usage();
+      const perHost = (seconds: number) => ((seconds / hosts) * 1000).toFixed(2);
+      const database = postgres ? `, Postgres ${perHost(postgres.cpu() - databaseBefore)}` : "";
       console.log(
-        `${engine.padEnd(9)} ${hosts} hosts in ${seconds.toFixed(1)} s: ${perSecond.toFixed(0)}/s, server CPU ${(((cpu - before) / hosts) * 1000).toFixed(2)} ms a host, simulator ${((user + system) / 1e3 / hosts).toFixed(2)}, RSS ${Math.round(rss / 1e6)} MB, errors ${report.errors}`,
+        `${engine.padEnd(9)} ${hosts} hosts in ${seconds.toFixed(1)} s: ${perSecond.toFixed(0)}/s, server CPU ${perHost(cpu - before)} ms a host${database}, simulator ${perHost((user + system) / 1e6)}, RSS ${Math.round(rss / 1e6)} MB, errors ${report.errors}`,
       );
       await server.stop();
     } finally {

@@ -6,7 +6,7 @@ import { startApp } from "../support/app.ts";
 import { enrollment, makeSecret, throughApp } from "./agents.ts";
 
 /** A batcher whose batches end when they are released, with its own clock. */
-function gated(options: { size: number; key?: (item: string) => unknown }) {
+function gated(options: { size: number; parallel?: number; key?: (item: string) => unknown }) {
   const clock = { time: 0 };
   const batches: (readonly string[])[] = [];
   let open = () => {};
@@ -18,7 +18,7 @@ function gated(options: { size: number; key?: (item: string) => unknown }) {
       });
       return items;
     },
-    { ...options, parallel: 1, now: () => clock.time },
+    { parallel: 1, ...options, now: () => clock.time },
   );
   const add = (item: string): Promise<string> =>
     batcher.add(item).catch((error: unknown) => (error instanceof Overdue ? "overdue" : "failed"));
@@ -64,6 +64,37 @@ describe("batches with more work than can be done", () => {
     // Work in progress is completed, however long it takes, because it cannot be undone.
     expect(await Promise.all(results)).toEqual(["running", "overdue", "new"]);
     expect(batches).toEqual([["running"], ["new"]]);
+  });
+});
+
+describe("a second batch beside a running one", () => {
+  test("starts only when it is full", async () => {
+    const { batches, add } = gated({ size: 2, parallel: 2 });
+    for (const item of ["first", "a"]) {
+      void add(item);
+      await turn();
+      await turn();
+    }
+    expect(batches).toEqual([["first"]]);
+    void add("b");
+    await turn();
+    expect(batches).toEqual([["first"], ["a", "b"]]);
+  });
+
+  test("starts with the next request if the running one is slow", async () => {
+    const { batches, clock, add } = gated({ size: 3, parallel: 2 });
+    void add("slow");
+    await turn();
+    void add("a");
+    clock.time = 1_001;
+    void add("b");
+    await turn();
+    expect(batches).toEqual([["slow"], ["a", "b"]]);
+    // No third one beside them.
+    for (const item of ["c", "d", "e"]) void add(item);
+    clock.time = 3_000;
+    await turn();
+    expect(batches).toHaveLength(2);
   });
 });
 

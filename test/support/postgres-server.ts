@@ -41,6 +41,8 @@ export interface PostgresServer {
   /** Freezes all its processes (SIGSTOP) until `resume`. */
   pause(): void;
   resume(): void;
+  /** CPU seconds that its processes have used so far (Linux). */
+  cpu(): number;
   /** Stops it and removes its files. */
   destroy(): Promise<void>;
 }
@@ -206,6 +208,7 @@ export async function startPostgres(options: PostgresOptions = {}): Promise<Post
     },
     pause: () => signalAll(child, "SIGSTOP"),
     resume: () => signalAll(child, "SIGCONT"),
+    cpu: () => pidsOf(child).reduce((sum, pid) => sum + cpuOf(pid), 0),
     async destroy() {
       await server.stop("immediate");
       process.removeListener("exit", abandon);
@@ -216,12 +219,25 @@ export async function startPostgres(options: PostgresOptions = {}): Promise<Post
   return server;
 }
 
-/** The postmaster and its backends: if only the postmaster were stopped, open sessions would continue. */
-function signalAll(child: ChildProcess | undefined, signal: "SIGSTOP" | "SIGCONT"): void {
+/** The postmaster and its backends. */
+function pidsOf(child: ChildProcess | undefined): number[] {
   if (!child?.pid) throw new Error("Postgres is not running");
   const backends = readFileSync(`/proc/${child.pid}/task/${child.pid}/children`, "utf8")
     .trim()
     .split(" ")
     .filter(Boolean);
-  for (const pid of [child.pid, ...backends.map(Number)]) process.kill(pid, signal);
+  return [child.pid, ...backends.map(Number)];
+}
+
+const TICKS = 100;
+
+/** Includes its children that have ended. */
+function cpuOf(pid: number): number {
+  const fields = readFileSync(`/proc/${pid}/stat`, "utf8").split(") ")[1]!.split(" ");
+  return fields.slice(11, 15).reduce((sum, ticks) => sum + Number(ticks), 0) / TICKS;
+}
+
+/** All processes: if only the postmaster were stopped, open sessions would continue. */
+function signalAll(child: ChildProcess | undefined, signal: "SIGSTOP" | "SIGCONT"): void {
+  for (const pid of pidsOf(child)) process.kill(pid, signal);
 }

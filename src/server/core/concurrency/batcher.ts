@@ -1,4 +1,5 @@
-// Groups concurrent work into shared transactions. There is no timer: while one batch runs, the next one fills.
+// Groups concurrent work into shared transactions. There is no timer: while one batch runs, the next one fills. A second
+// one starts beside it only if it is full or the first is slow, because many small batches cost more than a few large.
 
 import { StoreUnavailable } from "../../store/store.ts";
 import type { QueueFigures } from "../logging/metrics.ts";
@@ -23,6 +24,9 @@ export interface BatchOptions<T> {
   readonly now?: () => number;
 }
 
+/** A batch that runs for longer (in ms) does not hold up others, even if they are not full. */
+const SLOW_MS = 1_000;
+
 interface Waiting<T, R> {
   readonly item: T;
   readonly key: unknown;
@@ -45,6 +49,7 @@ export function createBatcher<T, R>(
   const { figures, now = () => performance.now() } = options;
   let waiting: Waiting<T, R>[] = [];
   let running = 0;
+  let lastStart = 0;
   let planned = false;
   const busy = new Set<unknown>();
   let idle: (() => void)[] = [];
@@ -87,14 +92,20 @@ export function createBatcher<T, R>(
     }
   }
 
+  function mayStart(): boolean {
+    if (waiting.length === 0 || running >= options.parallel) return false;
+    return running === 0 || waiting.length >= options.size || now() - lastStart > SLOW_MS;
+  }
+
   function start(): void {
     planned = false;
     refuseOverdue();
-    while (running < options.parallel && waiting.length > 0) {
+    while (mayStart()) {
       const batch = take();
       if (batch.length === 0) return;
       figures?.waited((now() - Math.min(...batch.map(({ since }) => since))) / 1000);
       running++;
+      lastStart = now();
       void settle(batch).then(() => {
         running--;
         if (options.key) for (const { key } of batch) busy.delete(key);
