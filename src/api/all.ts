@@ -1,4 +1,5 @@
 // The table of all endpoints. An endpoint that is not listed here does not exist.
+import { abmApi } from "./abm.ts";
 import { activitiesApi } from "./activities.ts";
 import { appConfigApi } from "./app-config.ts";
 import { approvalsApi } from "./approvals.ts";
@@ -28,6 +29,7 @@ import { scepProxyApi } from "./scep-proxy.ts";
 import { scheduleApi } from "./schedule.ts";
 import { sessionsApi } from "./sessions.ts";
 import { setupApi } from "./setup.ts";
+import { setupAssistantsApi } from "./setup-assistants.ts";
 import { ssoApi } from "./sso.ts";
 import { targetsApi } from "./targets.ts";
 import { tasksApi } from "./tasks.ts";
@@ -39,6 +41,8 @@ import { versionApi } from "./version.ts";
 import { webhooksApi } from "./webhooks.ts";
 
 export const groups: Record<string, Record<string, AnyEndpoint>> = {
+  abm: abmApi,
+  "setup-assistants": setupAssistantsApi,
   activities: activitiesApi,
   "app-config": appConfigApi,
   approvals: approvalsApi,

@@ -17,6 +17,7 @@ import { inviteRoutes } from "./invites/routes.ts";
 import { jobRoutes } from "./jobs/routes.ts";
 import { labelRoutes } from "./labels/routes.ts";
 import { liveQueryRoutes } from "./live-queries/routes.ts";
+import { portalRoutes } from "./mdm/apple/portal/routes.ts";
 import { pushRoutes } from "./mdm/apple/push/routes.ts";
 import { packRoutes } from "./packs/routes.ts";
 import { policyRoutes } from "./policies/routes.ts";
@@ -56,6 +57,7 @@ export const routes: readonly Route[] = [
   ...mailRoutes,
   ...pushRoutes,
   ...packRoutes,
+  ...portalRoutes,
   ...queryRoutes,
   ...policyRoutes,
   ...sessionRoutes,

@@ -27,6 +27,7 @@ import { type Fleet, startFleet } from "../support/fleet.ts";
 import { makeSigningKey, SSO_USER, signedAssertion, turnOnSso } from "../support/idp.ts";
 import { answerLiveQueries } from "../support/live.ts";
 import { makeOperation, makeUser } from "../support/make.ts";
+import { makePortal } from "../support/portal.ts";
 import { startReceiver } from "../support/receiver.ts";
 import { mailOf } from "../support/smtp.ts";
 
@@ -161,6 +162,14 @@ async function prepare({ id, argv }: Example, { app, files, run }: Fleet): Promi
       runner_until: null,
     });
   }
+  if (/^mdm:(abm|bm|enrollment-profile)|^hosts:release$/.test(id)) {
+    const rows = await app.store.hosts.pick(["id"], {});
+    await makePortal(
+      app,
+      rows.map((row) => row.id),
+    );
+    await writeFile(join(files, "setup.json"), JSON.stringify({ profile_name: "Workstations", is_supervised: true }));
+  }
   if (id === "tokens:delete") await app.post("/tokens", { name: "nightly" });
   if (id === "config:edit")
     await writeFile(
@@ -200,7 +209,7 @@ const readsOnly = (id: string) =>
 
 /** Examples that only read, but read what is prepared for them. */
 const prepared =
-  /^(approvals|ca|carves:start|certificates|device|license|query|sso|tasks|queries:live)\b|^hosts:(mdm|encryption-key|query)$|^(invites:show|webhooks:deliveries:get|config:certificate)$/;
+  /^(approvals|mdm:(abm|bm|enrollment-profile)|ca|carves:start|certificates|device|license|query|sso|tasks|queries:live)\b|^hosts:(mdm|encryption-key|query)$|^(invites:show|webhooks:deliveries:get|config:certificate)$/;
 
 let common: Promise<Fleet> | undefined;
 afterAll(async () => (await common)?.app.close());

@@ -72,9 +72,17 @@ describe("the API's description", () => {
     expect(document.security).toEqual([{ token: [] }]);
     const open = operations().filter(({ operation }) => operation.security?.length === 0);
     expect(open.map(({ operation }) => operation.operationId).sort()).toEqual([
-      ...["certificates", "desktop", "desktopAdmin", "deviceMapping", "get", "policies", "refetch", "software"].map(
-        (name) => `device.${name}`,
-      ),
+      ...[
+        "apnsPing",
+        "certificates",
+        "desktop",
+        "desktopAdmin",
+        "deviceMapping",
+        "get",
+        "policies",
+        "refetch",
+        "software",
+      ].map((name) => `device.${name}`),
       "invites.accept",
       "invites.show",
       "live-queries.socketInfo",

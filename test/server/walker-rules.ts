@@ -60,6 +60,8 @@ const partC = {
   "certificate templates": ["AMG", "AMG"],
   // Beyond part C: users who may configure webhooks.
   webhooks: ["AG", ""],
+  "push certificate, vendor business manager": ["A", ""],
+  "OS settings, setup experience": ["AMG", "AMG"],
   "audit, trigger jobs": ["A", ""],
 } as const satisfies Record<string, readonly [string, string]>;
 
@@ -77,6 +79,18 @@ export const rules: Record<string, Row | "open" | "self"> = {
   "GET /approvals/:id": "self",
   "POST /approvals/:id/approve": "approve wipes and deletes",
   "POST /approvals/:id/deny": "self",
+  "GET /mdm/vendora/abm_public_key": "push certificate, vendor business manager",
+  "GET /abm_tokens": "push certificate, vendor business manager",
+  "GET /abm_tokens/count": "push certificate, vendor business manager",
+  "PATCH /abm_tokens/:id/teams": "push certificate, vendor business manager",
+  "DELETE /abm_tokens/:id": "push certificate, vendor business manager",
+  "GET /mdm/vendora_bm": "push certificate, vendor business manager",
+  "GET /hosts/:id/dep_assignment": "list hosts, filter",
+  "POST /hosts/release_ab": "push certificate, vendor business manager",
+  "POST /enrollment_profiles/automatic": "OS settings, setup experience",
+  "GET /enrollment_profiles/automatic": "OS settings, setup experience",
+  "GET /enrollment_profiles/automatic/default": "OS settings, setup experience",
+  "DELETE /enrollment_profiles/automatic": "OS settings, setup experience",
   "GET /tasks": "self",
   "GET /tasks/:id": "self",
   "POST /tasks/:id/cancel": "self",

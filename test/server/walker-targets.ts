@@ -15,6 +15,7 @@ import {
   makeTeam,
   makeUser,
 } from "../support/make.ts";
+import { makeAbmToken } from "../support/portal.ts";
 
 export type Place = "own" | "other" | "none" | "missing";
 const places: readonly Place[] = ["own", "other", "none", "missing"];
@@ -190,6 +191,29 @@ const onTemplate = (call: (id: number, teamId: number | null) => Call): Target =
   },
 });
 
+/** A token of the business portal. */
+const onAbmToken = (rest: string, body?: unknown): Target => ({
+  places: ["none", "missing"],
+  call: async ({ t }, place) => {
+    const id = place === "missing" ? MISSING : (await makeAbmToken(t)).id;
+    return { path: `/abm_tokens/${id}${rest}`, body };
+  },
+});
+const assistantAt = async (world: World, place: Place) => {
+  const team_id = teamOf(world, place);
+  const row = { team_key: String(team_id ?? "none"), team_id, name: "setup.json", uploaded_at: world.t.clock.iso() };
+  await world.t.store.setupAssistants.upsert([{ ...row, enrollment_profile: { profile_name: "Setup" } }], {
+    on: ["team_key"],
+  });
+};
+const onAssistant = (): Target => ({
+  places: ["own", "other", "none"],
+  call: async (world, place) => {
+    await assistantAt(world, place);
+    return { path: `/enrollment_profiles/automatic?team_id=${teamOf(world, place) ?? 0}` };
+  },
+});
+
 /** Here they have nothing to answer with, whoever asks. */
 export const refuses: ReadonlySet<string> = new Set([
   "GET /config/certificate",
@@ -259,6 +283,33 @@ export const targets: Record<string, Target> = {
   "GET /carves/:id": onCarve(""),
   "GET /carves/:id/block/:block_id": onCarve("/block/0"),
   "GET /carves/:id/download": onCarve("/download"),
+  "GET /mdm/vendora/abm_public_key": plain("/mdm/vendora/abm_public_key"),
+  "GET /abm_tokens": plain("/abm_tokens"),
+  "GET /abm_tokens/count": plain("/abm_tokens/count"),
+  "PATCH /abm_tokens/:id/teams": onAbmToken("/teams", {}),
+  "DELETE /abm_tokens/:id": onAbmToken(""),
+  "GET /mdm/vendora_bm": {
+    places: ["none"],
+    call: async ({ t }) => {
+      await makeAbmToken(t);
+      return { path: "/mdm/vendora_bm" };
+    },
+  },
+  "GET /hosts/:id/dep_assignment": onHost("/dep_assignment"),
+  "POST /hosts/release_ab": {
+    places: ["own", "other", "none"],
+    call: async (world, place) => ({ path: "/hosts/release_ab", body: { ids: [await hostAt(world, place)] } }),
+  },
+  "POST /enrollment_profiles/automatic": {
+    places: ["own", "other", "none"],
+    call: async (world, place) => ({
+      path: "/enrollment_profiles/automatic",
+      body: { team_id: teamOf(world, place), name: "a.json", enrollment_profile: { profile_name: "a" } },
+    }),
+  },
+  "GET /enrollment_profiles/automatic": onAssistant(),
+  "GET /enrollment_profiles/automatic/default": anywhere("/enrollment_profiles/automatic/default"),
+  "DELETE /enrollment_profiles/automatic": onAssistant(),
   "GET /certificate_authorities": plain("/certificate_authorities"),
   "POST /certificate_authorities": plain("/certificate_authorities?skip_check=true", () => ({
     custom_scep_proxy: { name: `made_${++names}`, url: "https://scep.example.com", challenge: "c" },

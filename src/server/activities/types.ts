@@ -161,6 +161,8 @@ export interface ActivityTypes extends CaActivities {
   deleted_user_global_role: UserDetails & { role: string };
   changed_user_team_role: UserDetails & { role: string; team_id: number; team_name: string };
   deleted_user_team_role: UserDetails & { role: string; team_id: number; team_name: string };
+  changed_macos_setup_assistant: TeamDetails & { name: string };
+  deleted_macos_setup_assistant: TeamDetails & { name: string };
   locked_host: HostDetails & { view_pin: boolean };
   unlocked_host: HostDetails & { host_platform: string };
   wiped_host: HostDetails & { host_platform: string };

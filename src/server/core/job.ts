@@ -4,8 +4,8 @@ export interface Job {
   readonly name: string;
   /** Milliseconds from one start to the next. */
   readonly every: number;
-  /** The period if the configuration defines it. */
-  readonly period?: (services: Pick<Services, "config">) => Promise<number>;
+  /** The period if the configuration or a setting defines it. */
+  readonly period?: (services: Pick<Services, "config" | "settings">) => Promise<number>;
   /** If it is requested together with these jobs, it starts after they have ended. */
   readonly after?: readonly string[];
   /** Does the work in short transactions. When the signal aborts, it stops after a complete step. */

@@ -19,6 +19,7 @@ import { labelMembers, labels } from "../labels/tables.ts";
 import { campaignHosts, campaigns } from "../live-queries/tables.ts";
 import { oneTimeTokens } from "../mail/tables.ts";
 import { managedAgents } from "../managed-agent/tables.ts";
+import { abmTokens, portalDevices, portalKeys, portalProfiles, setupAssistants } from "../mdm/apple/portal/tables.ts";
 import { applePushes } from "../mdm/apple/push/tables.ts";
 import { hostBootstrap, hostMdm, hostProfiles, mdmSolutions } from "../mdm-status/tables.ts";
 import { hostMunki, munkiIssues } from "../munki/tables.ts";
@@ -101,6 +102,11 @@ export const tables: AllTables = {
   scepChallenges,
   mdmSolutions,
   hostMdm,
+  portalKeys,
+  abmTokens,
+  setupAssistants,
+  portalProfiles,
+  portalDevices,
   hostProfiles,
   applePushes,
   hostDiskEncryption,

@@ -13,6 +13,7 @@ import { storedIdentifier } from "../hosts/identifier.ts";
 import { allHostsLabel, joinAllHosts } from "../labels/all-hosts.ts";
 import { ReferenceViolation, UniqueViolation } from "../store/store.ts";
 import type { InsertOf } from "../store/table.ts";
+import { enrollLock } from "./expected.ts";
 import type { Enrolled, EnrollmentKind, EnrollRequest, Outcome, Refusal } from "./kind.ts";
 import { matchHosts } from "./match.ts";
 import { moveEnrolledHosts } from "./move.ts";
@@ -135,7 +136,7 @@ async function enrollOnce<R extends EnrollRequest>(
         );
     return plans.map((plan, i) => ("refused" in plan ? plan : enrolled[i]!));
   };
-  return ctx.store.tx(work, { failFast: true, ...(limit === undefined ? {} : { lock: "enroll" }) });
+  return ctx.store.tx(work, { failFast: true, ...(limit === undefined ? {} : enrollLock) });
 }
 
 const atLimit = (limit: number): Refusal => ({

@@ -7,6 +7,7 @@ import { hostExpiry } from "../host-list/expiry-job.ts";
 import { labelCriteria } from "../labels/criteria-job.ts";
 import { liveQueryCleanup } from "../live-queries/cleanup-job.ts";
 import { oneTimeCleanup } from "../mail/one-time-job.ts";
+import { portalSync } from "../mdm/apple/portal/sync.ts";
 import { applePushJob } from "../mdm/apple/push/push-job.ts";
 import { operationsJob } from "../operations/operations-job.ts";
 import { outboxCleanup } from "../outbox/cleanup-job.ts";
@@ -50,6 +51,7 @@ export const allJobs: readonly Job[] = [
   integrations,
   operationsJob,
   applePushJob,
+  portalSync,
   outboxCleanup,
   approvals,
   taskCleanup,

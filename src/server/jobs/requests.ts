@@ -69,14 +69,14 @@ const ofJobs = (jobs: readonly Job[]) =>
   );
 
 /** All jobs with the result of their last run. */
-export async function listJobs({ store, config }: Context) {
+export async function listJobs({ store, config, settings }: Context) {
   const runs = new Map((await store.jobRuns.list()).map((run) => [run.name, run]));
   const names = [...triggers()];
   const shown = allJobs.map(async (job) => {
     const run = runs.get(job.name);
     return {
       name: job.name,
-      every_seconds: ((await job.period?.({ config })) ?? job.every) / 1000,
+      every_seconds: ((await job.period?.({ config, settings })) ?? job.every) / 1000,
       groups: names.filter(([name, jobs]) => name !== job.name && jobs.includes(job)).map(([name]) => name),
       started_at: run?.started_at ?? null,
       finished_at: run?.finished_at ?? null,

@@ -69,12 +69,12 @@ export async function carryOut(
 
 /** The next start of the job, in milliseconds since 1970. A job that was interrupted by a stop starts immediately. */
 async function dueAt(
-  { config, clock }: Pick<Services, "config" | "clock">,
+  { config, settings, clock }: Pick<Services, "config" | "settings" | "clock">,
   job: Job,
   last: Run | undefined,
 ): Promise<number> {
   if (!last || last.started_at === null) return 0;
-  const every = (await job.period?.({ config })) ?? job.every;
+  const every = (await job.period?.({ config, settings })) ?? job.every;
   const started = Date.parse(last.started_at);
   // The clock was set back since.
   if (started > clock.now() + every) return 0;

@@ -26,6 +26,8 @@ export const hostMdm = table("host_mdm", {
   is_server: bool().default(false).index(),
   /** Whether this server manages the host. */
   connected_to_svc: bool().default(false).index(),
+  /** The business portal could not assign a profile to the host. */
+  dep_profile_error: bool().default(false),
   enrolled_at: time().nullable(),
   checked_in_at: time().nullable(),
 });

@@ -1,6 +1,6 @@
-// Sends all requests to URLs that users have entered. They go to public addresses only (addresses.ts), with
-// limits on the time and on the size of the reply.
-import type { Agent, Dispatcher } from "undici";
+// Sends all requests to other servers, with limits on the time and on the size of the reply. Those to URLs that users
+// have entered go to public addresses only (addresses.ts).
+import type { Dispatcher } from "undici";
 import type { Services } from "../context.ts";
 import { cannotDryRun } from "../errors.ts";
 import { part } from "../running.ts";
@@ -95,31 +95,69 @@ export function fetchOutbound(
   return running.of(fetching)(url, request);
 }
 
+const vendorFetching = part("requests to vendors", ({ settings }) => makeVendorFetch(settings));
+
+/**
+ * Sends a request to a service whose URL only the operator can set, so that it may be at any address. Uses
+ * the proxy of the settings, and follows no redirects.
+ */
+export function fetchVendor(
+  { running, dryRun }: Pick<Services, "running" | "dryRun">,
+  url: string,
+  request: OutboundRequest = {},
+): Promise<OutboundReply> {
+  if (dryRun !== null) throw cannotDryRun("it sends something to another server");
+  return running.of(vendorFetching)(url, { ...request, redirects: 0 });
+}
+
+const connecting = { timeout: TIMEOUT, autoSelectFamilyAttemptTimeout: 1_000 };
+const connections = { keepAliveTimeout: 10_000, allowH2: false, maxHeaderSize: 32_768 };
+
 /**
  * A fetch function with its own connections. `resolve` looks up names (default: the system's resolver). With `most` =
  * 1, consecutive requests to a host use the same connection, as NTLM requires.
  */
-export function makeFetch(settings: Pick<Settings, "outbound_allow">, resolve?: Resolve, most = 16): Fetch {
-  let agent: Promise<Agent> | undefined;
-  const connections = async (): Promise<Agent> => {
-    const { Agent } = await import("undici");
-    const lookup = checkedLookup(settings, resolve);
-    const connect = { lookup, timeout: TIMEOUT, autoSelectFamilyAttemptTimeout: 1_000 };
-    return new Agent({ connect, connections: most, keepAliveTimeout: 10_000, allowH2: false, maxHeaderSize: 32_768 });
-  };
+export const makeFetch = (settings: Pick<Settings, "outbound_allow">, resolve?: Resolve, most = 16): Fetch =>
+  fetchThrough({
+    check: (url) => checkHost(settings, url),
+    async open() {
+      const { Agent } = await import("undici");
+      const connect = { ...connecting, lookup: checkedLookup(settings, resolve) };
+      return new Agent({ ...connections, connect, connections: most });
+    },
+  });
+
+const makeVendorFetch = ({ https_proxy, no_proxy }: Pick<Settings, "https_proxy" | "no_proxy">): Fetch =>
+  fetchThrough({
+    check: async () => {},
+    async open() {
+      const { EnvHttpProxyAgent } = await import("undici");
+      const proxies = { httpProxy: "", httpsProxy: https_proxy ?? "", noProxy: no_proxy.join(",") };
+      return new EnvHttpProxyAgent({ ...proxies, ...connections, connect: connecting, connections: 16 });
+    },
+  });
+
+interface Way {
+  /** Throws `BlockedAddress` if this server must not connect to the host. */
+  readonly check: (url: URL) => Promise<void>;
+  readonly open: () => Promise<Dispatcher>;
+}
+
+function fetchThrough({ check, open }: Way): Fetch {
+  let agent: Promise<Dispatcher> | undefined;
   return async (url, request = {}) => {
     const problem = checkOutboundUrl(url);
     if (problem) throw new OutboundError("blocked", `the URL ${problem}`);
-    agent ??= connections();
+    agent ??= open();
     const deadline = AbortSignal.timeout(request.timeout ?? TIMEOUT);
     const signal = request.signal ? AbortSignal.any([deadline, request.signal]) : deadline;
-    return follow({ settings, agent: await agent, signal, request }, new URL(url), request.redirects ?? REDIRECTS);
+    return follow({ check, agent: await agent, signal, request }, new URL(url), request.redirects ?? REDIRECTS);
   };
 }
 
 interface Going {
-  readonly settings: Pick<Settings, "outbound_allow">;
-  readonly agent: Agent;
+  readonly check: Way["check"];
+  readonly agent: Dispatcher;
   readonly signal: AbortSignal;
   readonly request: OutboundRequest;
 }
@@ -183,7 +221,7 @@ const withoutSecrets = (headers: Record<string, string>) =>
   Object.fromEntries(Object.entries(headers).filter(([name]) => harmless.has(name) || name.startsWith("webhook-")));
 
 async function once(
-  { settings, agent, signal, request }: Going,
+  { check, agent, signal, request }: Going,
   url: URL,
   method: Dispatcher.HttpMethod,
   headers: Record<string, string>,
@@ -191,7 +229,7 @@ async function once(
   const { body, maxBytes = MAX_BYTES, isBodyOptional = false } = request;
   let isHanded = false;
   try {
-    await checkHost(settings, url);
+    await check(url);
     signal.throwIfAborted();
     const sent = agent.request({
       origin: url.origin,

@@ -122,6 +122,11 @@ export const Settings = z.strictObject({
     .string()
     .default("https://api.push.apple.com")
     .describe("push service of Apple devices; http:// is accepted for this machine only"),
+  dep_url: z
+    .string()
+    .default("https://mdmenrollment.apple.com")
+    .describe("address of the service for automatic enrollment of Apple devices"),
+  dep_sync_interval: duration("1m").describe("how often the devices of the business portal are synchronized"),
   check_integrations: flag(true).describe(
     "check with a ticket system that it accepts tickets before its settings are saved",
   ),

@@ -12,6 +12,7 @@ import { migration as m0010 } from "./0010-operations.ts";
 import { migration as m0011 } from "./0011-apple-pushes.ts";
 import { migration as m0012 } from "./0012-device-ca.ts";
 import { migration as m0013 } from "./0013-files.ts";
+import { migration as m0014 } from "./0014-business-portal.ts";
 import type { Migration } from "./migration.ts";
 
 export const migrations: readonly Migration[] = [
@@ -28,4 +29,5 @@ export const migrations: readonly Migration[] = [
   m0011,
   m0012,
   m0013,
+  m0014,
 ];

@@ -1,0 +1,21 @@
+import { abmApi } from "../../../api/abm.ts";
+import { ClientCommand } from "../../../cli/client-command.ts";
+import { args, dryRunFlag, yesFlag } from "../../../cli/flags.ts";
+
+export default class MdmAbmDelete extends ClientCommand {
+  static override summary = "Delete a token. Hosts that have not enrolled yet are deleted with it.";
+  static override destructive = true;
+  static override endpoints = [abmApi.delete];
+  static override args = { token: args.required("id of the token") };
+  static override flags = { ...yesFlag, ...dryRunFlag };
+  static override examples = ["<%= config.bin %> <%= command.id %> 1 --yes"];
+
+  async run() {
+    const { args: given, flags } = await this.parse(MdmAbmDelete);
+    const what = `token ${given.token} of the business portal`;
+    if (flags["dry-run"]) this.trying(`delete ${what}`, { id: given.token });
+    await this.confirm(`Delete ${what}?`);
+    await this.call(abmApi.delete, { params: { id: given.token } });
+    await this.report(`deleted ${what}`, { id: given.token, deleted: true });
+  }
+}

@@ -1,0 +1,18 @@
+import * as Flags from "@oclif/core/flags";
+import { abmApi } from "../../../api/abm.ts";
+import { ClientCommand } from "../../../cli/client-command.ts";
+import { abmTokenView } from "../../../cli/views/abm-token.ts";
+
+export default class MdmAbmList extends ClientCommand {
+  static override summary = "List the tokens that give access to the organization's devices in the business portal.";
+  static override endpoints = [abmApi.list, abmApi.count];
+  static override flags = { count: Flags.boolean({ summary: "Print only their number." }) };
+  static override examples = ["<%= config.bin %> <%= command.id %>", "<%= config.bin %> <%= command.id %> --count"];
+
+  async run() {
+    const { flags } = await this.parse(MdmAbmList);
+    if (flags.count) return this.printOne(await this.call(abmApi.count), { columns: [{ key: "count" }] });
+    const { abm_tokens: rows } = await this.call(abmApi.list);
+    await this.printList(rows, abmTokenView(this.relativeTimes, this.io.now()));
+  }
+}

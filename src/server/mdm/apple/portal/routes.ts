@@ -1,0 +1,22 @@
+import { abmApi } from "../../../../api/abm.ts";
+import { setupAssistantsApi } from "../../../../api/setup-assistants.ts";
+import { type Route, route } from "../../../core/http/route.ts";
+import { deleteAssistant, getAssistant, getDefaultAssistant, setAssistant } from "./assistants.ts";
+import { assignmentOf, releaseHosts } from "./hosts.ts";
+import { deleteToken } from "./sync.ts";
+import { businessManager, countTokens, listTokens, publicKey, setTokenTeams } from "./tokens.ts";
+
+export const portalRoutes: readonly Route[] = [
+  route(abmApi.publicKey, (_input, ctx) => publicKey(ctx)),
+  route(abmApi.list, (_input, ctx) => listTokens(ctx)),
+  route(abmApi.count, (_input, ctx) => countTokens(ctx)),
+  route(abmApi.teams, ({ params, body }, ctx) => setTokenTeams(ctx, params.id, body)),
+  route(abmApi.delete, ({ params }, ctx) => deleteToken(ctx, params.id)),
+  route(abmApi.businessManager, (_input, ctx) => businessManager(ctx)),
+  route(abmApi.assignment, ({ params }, ctx) => assignmentOf(ctx, params.id)),
+  route(abmApi.release, ({ body }, ctx) => releaseHosts(ctx, body.ids)),
+  route(setupAssistantsApi.set, ({ body }, ctx) => setAssistant(ctx, body)),
+  route(setupAssistantsApi.get, ({ query }, ctx) => getAssistant(ctx, query.team_id)),
+  route(setupAssistantsApi.getDefault, (_input, ctx) => getDefaultAssistant(ctx)),
+  route(setupAssistantsApi.delete, ({ query }, ctx) => deleteAssistant(ctx, query.team_id)),
+];
