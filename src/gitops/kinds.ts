@@ -1,9 +1,11 @@
 // What plans and drift know about each kind of configuration.
+
 import { isSingle } from "../api/ca.ts";
 import type { ThingKind } from "../api/configuration.ts";
+import { isRecord } from "../text/record.ts";
 import { anyOf, changedPaths, coversPath, type Details, isOfTeam, namesItem, settingTypes } from "./plan/activities.ts";
 import type { Change, Json } from "./plan/diff.ts";
-import { compareTexts, isRecord } from "./plan/values.ts";
+import { compareTexts } from "./plan/values.ts";
 
 export interface Kind {
   /** What plans call it. */

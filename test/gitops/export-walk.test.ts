@@ -1,11 +1,12 @@
 // An export contains every field: if any of them changes, the files change.
+
 import { describe, expect, it } from "vitest";
 import { caFields, caTypes } from "../../src/api/ca.ts";
 import { NO_TEAM_NAME, type StateThing, thingKinds } from "../../src/api/configuration.ts";
 import { exportFiles } from "../../src/gitops/export/export.ts";
 import type { Json } from "../../src/gitops/plan/diff.ts";
-import { isRecord } from "../../src/gitops/plan/values.ts";
 import { mdmLeft } from "../../src/gitops/schema/settings.ts";
+import { isRecord } from "../../src/text/record.ts";
 import { defaults, stateWith, thing } from "../support/gitops-files.ts";
 
 const policy = {

@@ -1,4 +1,5 @@
 // An export is equivalent to the state that was read: every field of every object, with any values.
+
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { NO_TEAM_NAME, type StateThing } from "../../src/api/configuration.ts";
@@ -6,7 +7,7 @@ import { desiredOf } from "../../src/gitops/desired/desired.ts";
 import { exportFiles } from "../../src/gitops/export/export.ts";
 import { type Change, isSecretRef, type Json, type Thing } from "../../src/gitops/plan/diff.ts";
 import { planOf } from "../../src/gitops/plan/plan.ts";
-import { isRecord } from "../../src/gitops/plan/values.ts";
+import { isRecord } from "../../src/text/record.ts";
 import { changeOne, configurations, environmentOf } from "../support/configurations.ts";
 import { amount } from "../support/engines.ts";
 import { defaults, errorsOf, readGiven, stateWith, thing, warningsOf } from "../support/gitops-files.ts";

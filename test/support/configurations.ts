@@ -1,11 +1,12 @@
 // Generated configurations, as things that this server accepts, for tests of configuration as code.
+
 import fc from "fast-check";
 import { caTypes, isSingle, secretFields } from "../../src/api/ca.ts";
 import { type ConfigurationState, NO_TEAM_NAME, type StateThing } from "../../src/api/configuration.ts";
 import { policyPlatforms } from "../../src/api/policies.ts";
 import { queryLoggings, queryPlatforms } from "../../src/api/queries.ts";
 import type { Json } from "../../src/gitops/plan/diff.ts";
-import { isRecord } from "../../src/gitops/plan/values.ts";
+import { isRecord } from "../../src/text/record.ts";
 
 type Defaults = ConfigurationState["defaults"];
 type Fields = Record<string, Json>;

@@ -1,13 +1,12 @@
 // The configuration as an editable document, and the patch for what differs afterwards.
+
 import { isDeepStrictEqual } from "node:util";
 import { z } from "zod";
 import { ConfigSections } from "../../api/app-config.ts";
+import { isRecord } from "../../text/record.ts";
 import type { Change } from "../base-command.ts";
 
 type Json = Record<string, unknown>;
-
-const isObject = (value: unknown): value is Json =>
-  typeof value === "object" && value !== null && !Array.isArray(value);
 
 /** The schema of a setting or of a group of settings; null if the path is neither. */
 export function settingAt(path: string): z.ZodType | null {
@@ -37,7 +36,7 @@ const nothing: Difference = { patch: undefined, changes: [], gone: [] };
 /** Settings are sent individually. Values without settings below them (lists, maps, agent options) are sent whole. */
 export function difference(schema: z.ZodType | undefined, before: unknown, after: unknown, path: string): Difference {
   if (isDeepStrictEqual(before, after)) return nothing;
-  const named = schema instanceof z.ZodObject && path !== "agent_options" && isObject(before) && isObject(after);
+  const named = schema instanceof z.ZodObject && path !== "agent_options" && isRecord(before) && isRecord(after);
   if (!named) return { patch: after, changes: [{ field: path, from: before, to: after }], gone: [] };
   const at = (key: string) => (path === "" ? key : `${path}.${key}`);
   const parts = Object.keys(after).map(

@@ -6,6 +6,7 @@ import { usage } from "../../cli/errors.ts";
 import { readValue } from "../../cli/files/input.ts";
 import { dryRunFlag } from "../../cli/flags.ts";
 import { plural } from "../../cli/output/text.ts";
+import { isRecord } from "../../text/record.ts";
 
 export default class UsersApplyRoles extends ClientCommand {
   static override summary = "Set the roles of users from a file in one transaction.";
@@ -46,18 +47,15 @@ export default class UsersApplyRoles extends ClientCommand {
   }
 }
 
-const isObject = (value: unknown): value is Record<string, unknown> =>
-  typeof value === "object" && value !== null && !Array.isArray(value);
-
 /** Roles at the top level, under `roles`, or under `spec` as in the API. */
 function rolesIn(value: unknown): RolesSpec {
-  const whole = isObject(value) && isObject(value.spec) ? value.spec : value;
-  const roles = isObject(whole) && isObject(whole.roles) ? whole.roles : whole;
+  const whole = isRecord(value) && isRecord(value.spec) ? value.spec : value;
+  const roles = isRecord(whole) && isRecord(whole.roles) ? whole.roles : whole;
   const read = RolesSpec.safeParse({ roles });
   if (!read.success) {
     const issue = read.error.issues[0]!;
     const at = issue.path.slice(1).join(".");
-    const isMap = isObject(roles);
+    const isMap = isRecord(roles);
     throw usage(
       isMap ? `--file: ${at || "roles"}: ${issueText(issue)}` : "--file: must be a map of emails to roles",
       "Example: ann@example.com: {global_role: observer}",

@@ -1,8 +1,10 @@
 // The desired state of documents in the older format: their values over the server's.
+
 import { NO_TEAM_NAME } from "../../api/configuration.ts";
+import { isRecord } from "../../text/record.ts";
 import { type Collected, checkLabelUse, type Placed } from "../files/collect.ts";
 import type { Spec } from "../files/documents.ts";
-import { isObject, type Value } from "../files/overlay.ts";
+import type { Value } from "../files/overlay.ts";
 import type { Problems } from "../files/problems.ts";
 import type { YaraText } from "../files/yara.ts";
 import type { Thing } from "../plan/diff.ts";
@@ -64,7 +66,7 @@ function ofOrganization({ settings, secrets }: Spec, current: Current): Thing[] 
   const things = Object.entries(settings).flatMap(([name, given]): Thing[] => {
     if (name === "yara_rules" && Array.isArray(given))
       return [thing("config", null, name, yaraValue(given as readonly YaraText[]))];
-    if (!isObject(given)) return [];
+    if (!isRecord(given)) return [];
     if (name === "agent_options") return [thing("agent_options", null, name, agentOptions(given))];
     const before = current.value("config", null, name) ?? defaults.config[name];
     if (name === "mdm") {
@@ -84,14 +86,14 @@ function ofTeam(owner: string, { settings, secrets }: Spec, current: Current): T
   const { description, agent_options: options, mdm, ...given } = settings;
   const there = current.value("team", null, owner);
   const said = over(TeamSettings, before, given);
-  const controls = isObject(mdm) ? withUpdates(over(TeamControls, before.mdm, mdm), mdm) : said.mdm;
+  const controls = isRecord(mdm) ? withUpdates(over(TeamControls, before.mdm, mdm), mdm) : said.mdm;
   const whole = { ...said, webhook_settings: wholeHooks(said, defaults), mdm: controls };
   return [
-    thing("team", null, owner, { description: description ?? (isObject(there) ? there.description : "") }),
+    thing("team", null, owner, { description: description ?? (isRecord(there) ? there.description : "") }),
     thing("team_settings", owner, "team_settings", whole),
     ...(options === undefined
       ? []
-      : [thing("agent_options", owner, "agent_options", isObject(options) ? agentOptions(options) : null)]),
+      : [thing("agent_options", owner, "agent_options", isRecord(options) ? agentOptions(options) : null)]),
     ...secretsThings(owner, secrets),
   ];
 }
@@ -100,7 +102,7 @@ function ofTeam(owner: string, { settings, secrets }: Spec, current: Current): T
 function withUpdates(value: Value, given: Value): Value {
   const said = given.macos_updates;
   const { macos_updates: updates } = value;
-  if (!isObject(said) || !isObject(updates) || typeof said.update_new_hosts === "boolean") return value;
+  if (!isRecord(said) || !isRecord(updates) || typeof said.update_new_hosts === "boolean") return value;
   const update_new_hosts = updates.minimum_version !== "" && updates.deadline !== "";
   return { ...value, macos_updates: { ...updates, update_new_hosts } };
 }

@@ -1,9 +1,10 @@
 // The desired labels, policies and queries.
+
 import { type ConfigurationState, compareHosts, type ThingKey } from "../../api/configuration.ts";
+import { isRecord } from "../../text/record.ts";
 import type { Placed } from "../files/collect.ts";
 import type { Place, Problems } from "../files/problems.ts";
 import type { Json, Thing } from "../plan/diff.ts";
-import { isRecord } from "../plan/values.ts";
 import type { LabelFile, PolicyFile, QueryFile } from "../schema/items.ts";
 import type { Current } from "./current.ts";
 

@@ -2,7 +2,8 @@
 
 import type { z } from "zod";
 import { type ConfigurationState, NO_TEAM_NAME } from "../../api/configuration.ts";
-import { isObject, overlay, type Value } from "../files/overlay.ts";
+import { isRecord } from "../../text/record.ts";
+import { overlay, type Value } from "../files/overlay.ts";
 import type { FileScope } from "../files/read.ts";
 import type { YaraText } from "../files/yara.ts";
 import type { Json, Owner, Thing } from "../plan/diff.ts";
@@ -26,7 +27,7 @@ export const thing = (kind: Thing["kind"], owner: Owner, name: string, value: un
 });
 export const over = (schema: z.ZodType, base: unknown, given: unknown): Value => overlay(schema, base, given) as Value;
 const objectIn = (value: unknown, key: string): Value =>
-  isObject(value) && isObject(value[key]) ? (value[key] as Value) : {};
+  isRecord(value) && isRecord(value[key]) ? (value[key] as Value) : {};
 
 export function desiredConfig(global: FileScope, noTeam: FileScope | undefined, current: Current): Thing[] {
   const { defaults } = current.state;
@@ -35,7 +36,7 @@ export function desiredConfig(global: FileScope, noTeam: FileScope | undefined, 
   for (const [name, schema] of Object.entries(orgSections)) {
     const given = settings[name];
     const isKept = keptSections.has(name);
-    if (isKept && !isObject(given)) continue;
+    if (isKept && !isRecord(given)) continue;
     const base = (isKept ? current.value("config", null, name) : undefined) ?? defaults.config[name];
     things.push(thing("config", null, name, asKept(name, over(schema, base, given))));
   }
@@ -87,7 +88,7 @@ function withControls(
 }
 
 function copied(value: Value, from: unknown, [key, ...rest]: readonly string[]): Value {
-  if (key === undefined || !isObject(from) || !Object.hasOwn(from, key) || !Object.hasOwn(value, key)) return value;
+  if (key === undefined || !isRecord(from) || !Object.hasOwn(from, key) || !Object.hasOwn(value, key)) return value;
   return { ...value, [key]: rest.length === 0 ? from[key] : copied(objectIn(value, key), from[key], rest) };
 }
 
@@ -122,7 +123,7 @@ export function agentOptions(given: Value): Value {
 /** A webhook that did not exist gets the defaults for fields that are not given. */
 export function wholeHooks({ webhook_settings: hooks }: Value, { config }: ConfigurationState["defaults"]): Value {
   const { host_status_webhook: status } = hooks as Value;
-  if (!isObject(status)) return hooks as Value;
+  if (!isRecord(status)) return hooks as Value;
   const schema = orgSections.webhook_settings.shape.host_status_webhook!;
   const base = objectIn(config.webhook_settings, "host_status_webhook");
   return { ...(hooks as Value), host_status_webhook: overlay(schema, base, status) };

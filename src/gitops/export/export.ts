@@ -1,9 +1,10 @@
 // Exports the server's state to files from which a plan is empty: which part of each object belongs in which file.
+
 import type { z } from "zod";
 import { type CaType, caTypes, isSingle } from "../../api/ca.ts";
 import { type ConfigurationState, NO_TEAM_NAME, type StateThing, type ThingKind } from "../../api/configuration.ts";
+import { isRecord } from "../../text/record.ts";
 import { isSame, type Json, type Owner } from "../plan/diff.ts";
-import { isRecord } from "../plan/values.ts";
 import { LabelFile, PolicyFile, QueryFile } from "../schema/items.ts";
 import {
   GlobalControls,

@@ -1,7 +1,8 @@
 // Names in exported files: of fields, of team files, and of variables for secrets.
+
 import { z } from "zod";
+import { isRecord } from "../../text/record.ts";
 import type { Json, Owner } from "../plan/diff.ts";
-import { isRecord } from "../plan/values.ts";
 import { spellingsOf, unwrapped } from "../schema/loosen.ts";
 import { digest, type NameSecret, type Variable, type Variables } from "./text.ts";
 

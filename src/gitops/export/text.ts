@@ -1,9 +1,10 @@
 // YAML that parses to the same values: text that looks like a variable is escaped, and secrets become variables.
+
 import { createHash } from "node:crypto";
 import { Document, isScalar, Scalar, visit } from "yaml";
+import { isRecord } from "../../text/record.ts";
 import { PER_HOST, reference } from "../files/substitute.ts";
 import { isSecretRef, type Json } from "../plan/diff.ts";
-import { isRecord } from "../plan/values.ts";
 
 /** An environment variable that exported files refer to. */
 export interface Variable {

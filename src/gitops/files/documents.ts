@@ -1,9 +1,11 @@
 // The older format: documents of {apiVersion, kind, spec}. Objects that are not in them stay as they are.
+
 import { basename } from "node:path";
 import { z } from "zod";
 import { YARA_RULES_MAX, YaraRule } from "../../api/app-config.ts";
 import { NO_TEAM_NAME } from "../../api/configuration.ts";
 import { nearest } from "../../text/nearest.ts";
+import { isRecord } from "../../text/record.ts";
 import type { Owner } from "../plan/diff.ts";
 import { LabelFile, PolicyFile, QueryFile } from "../schema/items.ts";
 import { spelled, spellingsOf } from "../schema/loosen.ts";
@@ -20,7 +22,7 @@ import {
 import type { CheckOptions } from "./check.ts";
 import { type Collected, checkUniqueNames, type Placed, placed } from "./collect.ts";
 import { absolute, readSource, type Sources, shownAs } from "./include.ts";
-import { isObject, type Value } from "./overlay.ts";
+import type { Value } from "./overlay.ts";
 import { type Place, startOf } from "./problems.ts";
 import { checkOrgSettings, checkTeamSettings, teller } from "./rules.ts";
 import { checked, enrollSecrets, type GivenSecret, subtree, wholeControls, withRefs } from "./says.ts";
@@ -201,7 +203,7 @@ class DocumentReader {
 
   #keep(name: string | null, tree: Mapping, given: Value, secret: Value, called = "spec"): void {
     const { secrets: _secrets, name: _name, ...settings } = given;
-    const mdm = isObject(settings.mdm)
+    const mdm = isRecord(settings.mdm)
       ? { mdm: wholeControls(settings.mdm, subtree(tree, ["mdm"]), `${called}.mdm`, this.#options) }
       : {};
     this.#specs.push({

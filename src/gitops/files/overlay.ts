@@ -1,13 +1,12 @@
 // Builds whole values from the partial values of files.
 import { z } from "zod";
+import { isRecord } from "../../text/record.ts";
 import { spellingsOf, unwrapped } from "../schema/loosen.ts";
 import type { CheckOptions } from "./check.ts";
 import { dotted } from "./check.ts";
 import { placeOf, type Tree } from "./tree.ts";
 
 export type Value = Readonly<Record<string, unknown>>;
-export const isObject = (value: unknown): value is Value =>
-  typeof value === "object" && value !== null && !Array.isArray(value);
 
 /**
  * Merges the given value into `base`, which is complete: objects with named fields are merged; texts, lists and free
@@ -17,7 +16,7 @@ export const isObject = (value: unknown): value is Value =>
 export function overlay(schema: z.ZodType, base: unknown, given: unknown): unknown {
   if (given === undefined || given === null) return base;
   const inner = unwrapped(schema);
-  if (!(inner instanceof z.ZodObject) || !isObject(given) || !isObject(base)) return given;
+  if (!(inner instanceof z.ZodObject) || !isRecord(given) || !isRecord(base)) return given;
   const result: Record<string, unknown> = { ...base };
   for (const [key, value] of Object.entries(given)) {
     const field = inner.shape[key] as z.ZodType | undefined;
@@ -32,7 +31,7 @@ export function respelled(schema: z.ZodType, value: unknown, tree: Tree, name: s
 
   function walk(at: z.ZodType, part: unknown, path: readonly string[]): unknown {
     const inner = unwrapped(at);
-    if (!(inner instanceof z.ZodObject) || !isObject(part)) return part;
+    if (!(inner instanceof z.ZodObject) || !isRecord(part)) return part;
     const result: Record<string, unknown> = {};
     for (const [key, one] of Object.entries(part))
       result[key] = walk(inner.shape[key] as z.ZodType, one, [...path, key]);

@@ -1,8 +1,8 @@
 // Rules between the fields of a section, as far as the files alone can be checked.
 
+import { isRecord } from "../../text/record.ts";
 import { appleUpdates } from "../schema/settings.ts";
 import type { Value } from "./overlay.ts";
-import { isObject } from "./overlay.ts";
 import type { Problems } from "./problems.ts";
 import { placeOf, type Tree } from "./tree.ts";
 
@@ -14,7 +14,7 @@ export const teller =
   (path, message) =>
     problems.error(placeOf(tree, path.split(".")), `${name}.${path}: ${message}`);
 
-const part = (value: Value, key: string): Value => (isObject(value[key]) ? (value[key] as Value) : {});
+const part = (value: Value, key: string): Value => (isRecord(value[key]) ? (value[key] as Value) : {});
 const text = (value: Value, key: string): string =>
   typeof value[key] === "string" ? (value[key] as string).trim() : "";
 

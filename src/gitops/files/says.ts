@@ -1,6 +1,8 @@
 // The sections of one main file: checked, under the server's spellings, with references in place of secrets.
+
 import type { z } from "zod";
 import { type CaType, caTypes, isSingle } from "../../api/ca.ts";
+import { isRecord } from "../../text/record.ts";
 import type { Json, Thing } from "../plan/diff.ts";
 import { isEmpty } from "../schema/not-built.ts";
 import {
@@ -12,7 +14,7 @@ import {
   TeamSettings,
 } from "../schema/settings.ts";
 import { type CheckOptions, check } from "./check.ts";
-import { isObject, respelled, sayOlder, type Value } from "./overlay.ts";
+import { respelled, sayOlder, type Value } from "./overlay.ts";
 import type { Place } from "./problems.ts";
 import { checkControls, checkOrgSettings, checkTeamSettings, teller } from "./rules.ts";
 import type { Scope, Section, SectionName } from "./scope.ts";
@@ -124,7 +126,7 @@ export function wholeControls(found: Value, tree: Tree, called: string, options:
   const value = { ...found };
   // The only key whose newer name is in another object.
   const older = "windows_require_bitlocker_pin";
-  const newer = isObject(value.windows_settings) ? value.windows_settings.require_bitlocker_pin : undefined;
+  const newer = isRecord(value.windows_settings) ? value.windows_settings.require_bitlocker_pin : undefined;
   if (typeof value[older] === "boolean")
     sayOlder(
       options,
@@ -143,7 +145,7 @@ export function withRefs(org: Value, tree: Tree, secrets: SecretTexts, called = 
   return Object.fromEntries(
     Object.entries(org).map(([name, value]) => {
       const part = parts?.get(name)?.value;
-      return [name, part && isObject(value) ? secrets.ofSection(name, value, part, called) : value];
+      return [name, part && isRecord(value) ? secrets.ofSection(name, value, part, called) : value];
     }),
   );
 }
@@ -163,7 +165,7 @@ export function enrollSecrets(
 
 function authorities(org: Value, tree: Tree, secrets: SecretTexts, { problems }: CheckOptions): Thing[] {
   const groups = org.certificate_authorities;
-  if (!isObject(groups)) return [];
+  if (!isRecord(groups)) return [];
   const seen = new Set<string>();
   return caTypes.flatMap((type) => {
     const group = groups[type];

@@ -1,7 +1,8 @@
 // What the details of activities say about changed objects and fields.
+
 import { NO_TEAM_NAME } from "../../api/configuration.ts";
+import { isRecord } from "../../text/record.ts";
 import type { Json } from "./diff.ts";
-import { isRecord } from "./values.ts";
 
 export type Details = { readonly [key: string]: Json };
 

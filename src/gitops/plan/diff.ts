@@ -1,7 +1,9 @@
 // The changes that bring the server to the desired state: a pure comparison by object and field.
+
 import { type ThingKind, thingKinds } from "../../api/configuration.ts";
+import { isRecord } from "../../text/record.ts";
 import { inAnyOrder } from "../kinds.ts";
-import { compareTexts, isRecord } from "./values.ts";
+import { compareTexts } from "./values.ts";
 
 export type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json };
 

@@ -1,4 +1,5 @@
 // Computes the changes between the server's state and the files, and the request that applies them.
+
 import {
   type ConfigurationState,
   kindShapes,
@@ -7,9 +8,9 @@ import {
   type ThingChange,
   type ThingKind,
 } from "../../api/configuration.ts";
+import { isRecord } from "../../text/record.ts";
 import { ofNewTeam } from "../kinds.ts";
 import { type Change, diff, isSecretRef, type Json, keyOf, type Thing } from "./diff.ts";
-import { isRecord } from "./values.ts";
 
 /** All other kinds are part of a scope and are deleted with it. */
 const isDeletable = (kind: ThingKind): boolean => kindShapes[kind].per === "many";

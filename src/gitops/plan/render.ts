@@ -1,10 +1,11 @@
 // Rendering of a plan for people: on a terminal and in a pull request.
+
 import { createTwoFilesPatch } from "diff";
 import { kindShapes } from "../../api/configuration.ts";
 import { printable, printableLines, visible } from "../../text/printable.ts";
+import { isRecord } from "../../text/record.ts";
 import { kinds } from "../kinds.ts";
 import { type Change, type FieldChange, type Json, masked, type Owner } from "./diff.ts";
-import { isRecord } from "./values.ts";
 
 export interface Paint {
   added(text: string): string;

@@ -1,4 +1,4 @@
-import { isRecord } from "../core/record.ts";
+import { isRecord } from "../../text/record.ts";
 import { cleanText } from "../store/rows.ts";
 
 /** One row of a query result. Most agents send all cells as text, but the type is not guaranteed. */

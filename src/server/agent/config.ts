@@ -2,6 +2,7 @@
 // scheduled queries of the host. Hosts with equal configurations share one serialized reply.
 
 import type { AgentOptions, Features } from "../../api/app-config.ts";
+import { isRecord } from "../../text/record.ts";
 import { toSeconds } from "../agent-protocol/numbers.ts";
 import type { AgentReply } from "../agent-protocol/wire.ts";
 import { channels } from "../core/channels.ts";
@@ -10,7 +11,6 @@ import { createBatcher } from "../core/concurrency/batcher.ts";
 import { Cached } from "../core/concurrency/cached.ts";
 import type { Services } from "../core/context.ts";
 import { platformFamily } from "../core/platforms.ts";
-import { isRecord } from "../core/record.ts";
 import type { PlanCache, PlanItem, TeamPlan } from "../queries/plan.ts";
 import { and, oneOf } from "../store/query.ts";
 import type { HostState } from "./hosts/state.ts";

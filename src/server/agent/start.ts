@@ -1,5 +1,6 @@
 // The agent side of the server: caches, and one handler for every endpoint. Independent of HTTP.
 
+import { isRecord } from "../../text/record.ts";
 import { BadJson, objectMembers, parseSpan } from "../agent-protocol/json-scan.ts";
 import {
   type AgentReply,
@@ -19,7 +20,6 @@ import { assertTimely, Overdue } from "../core/concurrency/age.ts";
 import type { Services } from "../core/context.ts";
 import { bodyRoom, type Sender } from "../core/http/body-room.ts";
 import type { Caller } from "../core/http/proxies.ts";
-import { isRecord } from "../core/record.ts";
 import { startedPart } from "../core/running.ts";
 import { writeIntervals } from "../hosts/reported.ts";
 import { seenRow } from "../hosts/seen.ts";

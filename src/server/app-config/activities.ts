@@ -1,12 +1,13 @@
 // Activities for a configuration change: specific activity types for some settings, and one `edited_config` entry for
 // all others.
+
 import { createHash } from "node:crypto";
 import { isDeepStrictEqual } from "node:util";
 import type { AppConfig, ConfigSections } from "../../api/app-config.ts";
 import type { TeamMdm } from "../../api/teams.ts";
+import { isRecord } from "../../text/record.ts";
 import type { ActivityTypes, ConfigChange } from "../activities/types.ts";
 import type { SectionValues } from "./change.ts";
-import { isObject } from "./merge.ts";
 import { masked } from "./secrets.ts";
 import type { Section } from "./section.ts";
 
@@ -241,16 +242,16 @@ export function changesBetween({ from, to, shown, at }: Pair): ConfigChange[] {
 const MOST = 40;
 
 function commonKeys(from: unknown, to: unknown): string[] | null {
-  if (isObject(from) && isObject(to)) {
+  if (isRecord(from) && isRecord(to)) {
     const keys = [...new Set([...Object.keys(from), ...Object.keys(to)])];
     return keys.length <= MOST ? keys : null;
   }
   const lists = Array.isArray(from) && Array.isArray(to) && from.length === to.length && to.length <= MOST;
-  return lists && [...from, ...to].every(isObject) ? Object.keys(to) : null;
+  return lists && [...from, ...to].every(isRecord) ? Object.keys(to) : null;
 }
 
 const member = (value: unknown, key: string): unknown =>
-  isObject(value) || Array.isArray(value) ? (value as Record<string, unknown>)[key] : undefined;
+  isRecord(value) || Array.isArray(value) ? (value as Record<string, unknown>)[key] : undefined;
 
 /** The maximum length of a value in the activity feed: whole documents and long lists are of no use there. */
 const LONGEST = 500;

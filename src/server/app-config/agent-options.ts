@@ -1,8 +1,10 @@
 // Validates agent options. Agents ignore a wrong key silently, so the server refuses it.
+
 import { AgentOptions } from "../../api/app-config.ts";
+import { isRecord } from "../../text/record.ts";
 import { badRequest } from "../core/errors.ts";
 import { linuxPlatforms } from "../core/platforms.ts";
-import { isObject, unsupportedKey, wrongType } from "./merge.ts";
+import { unsupportedKey, wrongType } from "./merge.ts";
 import { commandLine, configKeys, type OptionType, settable } from "./osquery-options.ts";
 import { checkDecorators, checkPacks, checkSchedule } from "./schedule.ts";
 
@@ -45,7 +47,7 @@ const under = (at: string, key: string): string => (at === "" ? key : `${at}.${k
 
 /** Returns the options if they are valid. 400 otherwise. */
 export function parseAgentOptions(given: unknown, checks: AgentOptionChecks): AgentOptions {
-  if (!isObject(given)) throw wrongType(checks.at || "agent_options", "object", given);
+  if (!isRecord(given)) throw wrongType(checks.at || "agent_options", "object", given);
   if (!checks.force) checkKeys(given, checks.at);
   checkShape(given, checks.at);
   // Every key was checked, or `force` was given. Parsing drops the keys that have no meaning anywhere.
@@ -67,7 +69,7 @@ function checkShape(given: Record<string, unknown>, at: string): void {
 }
 
 function checkObject(value: unknown, at: string): void {
-  if (value !== undefined && !isObject(value)) throw wrongType(at, "object", value);
+  if (value !== undefined && !isRecord(value)) throw wrongType(at, "object", value);
 }
 
 const depth = (value: unknown): number =>
@@ -95,7 +97,7 @@ const extension: Allowed = { platform: ["windows", "linux", "macos"], channel: n
 type Allowed = Readonly<Record<string, readonly string[] | null>>;
 
 function checkTexts(value: unknown, at: string, allowed: Allowed): void {
-  if (!isObject(value)) throw wrongType(at, "object", value);
+  if (!isRecord(value)) throw wrongType(at, "object", value);
   for (const [key, text] of Object.entries(value)) {
     const here = under(at, key);
     const values = Object.hasOwn(allowed, key) ? allowed[key] : undefined;
@@ -107,7 +109,7 @@ function checkTexts(value: unknown, at: string, allowed: Allowed): void {
 }
 
 function checkExtensions(value: unknown, at: string): void {
-  if (!isObject(value)) throw wrongType(at, "object", value);
+  if (!isRecord(value)) throw wrongType(at, "object", value);
   for (const [name, one] of Object.entries(value)) checkTexts(one, under(at, name), extension);
 }
 
@@ -121,12 +123,12 @@ function checkTimeout(value: unknown, at: string): void {
 }
 
 function checkOverrides(value: unknown, at: string): void {
-  if (!isObject(value)) throw wrongType(at, "object", value);
+  if (!isRecord(value)) throw wrongType(at, "object", value);
   for (const key of Object.keys(value))
     if (key !== "platforms")
       throw platforms.has(key) ? belongs(under(at, key), key, "overrides.platforms") : misplaced(under(at, key), key);
   const named = value.platforms ?? {};
-  if (!isObject(named)) throw wrongType(under(at, "platforms"), "object", named);
+  if (!isRecord(named)) throw wrongType(under(at, "platforms"), "object", named);
   for (const [platform, config] of Object.entries(named)) {
     const here = under(at, `platforms.${platform}`);
     if (!platforms.has(platform)) throw unsupportedKey(here);
@@ -137,12 +139,12 @@ function checkOverrides(value: unknown, at: string): void {
 }
 
 function checkConfig(value: unknown, at: string): void {
-  if (!isObject(value)) throw wrongType(at, "object", value);
+  if (!isRecord(value)) throw wrongType(at, "object", value);
   for (const [key, part] of Object.entries(value)) {
     const here = under(at, key);
     const type = configKeys.get(key);
     if (!type) throw misplaced(here, key);
-    if (type === "object" ? !isObject(part) : !Array.isArray(part) && !isObject(part))
+    if (type === "object" ? !isRecord(part) : !Array.isArray(part) && !isRecord(part))
       throw wrongType(here, type, part);
   }
   checkOptions(value.options, under(at, "options"));
@@ -161,7 +163,7 @@ function checkOptions(value: unknown, at: string): void {
 }
 
 function checkFlags(value: unknown, at: string): void {
-  if (!isObject(value)) throw wrongType(at, "object", value);
+  if (!isRecord(value)) throw wrongType(at, "object", value);
   for (const [key, option] of Object.entries(value)) {
     const here = under(at, key);
     const type = commandLine.get(key) ?? settable.get(key) ?? custom(key);

@@ -1,17 +1,9 @@
 // Computes the sections after a change. Pure, so that a dry run does the same without writing.
+
 import { isDeepStrictEqual } from "node:util";
+import { isRecord } from "../../text/record.ts";
 import { type FieldError, invalidFields } from "../core/errors.ts";
-import {
-  getPath,
-  isObject,
-  merge,
-  unsupportedKey,
-  within,
-  without,
-  withoutUnset,
-  withPath,
-  wrongType,
-} from "./merge.ts";
+import { getPath, merge, unsupportedKey, within, without, withoutUnset, withPath, wrongType } from "./merge.ts";
 import { rebound, unmasked } from "./secrets.ts";
 import type { Section } from "./section.ts";
 
@@ -72,7 +64,7 @@ function changedSection(
   { base, old, given }: { base: object; old: object; given: unknown },
   options: ChangeOptions,
 ): { value: object; errors: FieldError[] } {
-  const spelled = isObject(given) ? section.respell(given) : given;
+  const spelled = isRecord(given) ? section.respell(given) : given;
   const shown = section.returned.reduce((left, path) => without(left, path), spelled);
   const sent = section.whole ? shown : withoutUnset(section.schema, shown);
   const { input, errors } = unmasked(section, sent, old);
@@ -90,7 +82,7 @@ function changedSection(
 }
 
 function replaced(section: Section, input: unknown): object {
-  if (!isObject(input)) throw wrongType(section.name, "object", input);
+  if (!isRecord(input)) throw wrongType(section.name, "object", input);
   return section.schema.parse(input);
 }
 

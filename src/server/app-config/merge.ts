@@ -1,13 +1,11 @@
 // Merges a change into a section. Strict about keys and types, with the error messages of the strict endpoints.
 import { z } from "zod";
 import { issueText, typeName } from "../../api/issue-text.ts";
+import { isRecord } from "../../text/record.ts";
 import { badRequest, type FieldError, invalid } from "../core/errors.ts";
 import { withoutNulls } from "../core/http/nulls.ts";
 
 type Json = Record<string, unknown>;
-
-export const isObject = (value: unknown): value is Json =>
-  typeof value === "object" && value !== null && !Array.isArray(value);
 
 export const kindOf = (value: unknown): string =>
   value === null ? "null" : Array.isArray(value) ? "array" : typeof value;
@@ -29,8 +27,8 @@ export function merge(schema: z.ZodType, base: unknown, given: unknown, path: st
   }
   if (!(inner instanceof z.ZodObject) || (given === null && schema.safeParse(null).success))
     return leaf(schema, given, path);
-  if (!isObject(given)) throw wrongType(path, "object", given);
-  const result: Json = isObject(base) ? { ...base } : {};
+  if (!isRecord(given)) throw wrongType(path, "object", given);
+  const result: Json = isRecord(base) ? { ...base } : {};
   for (const [key, value] of Object.entries(given)) {
     const at = `${path}.${key}`;
     if (!Object.hasOwn(inner.shape, key)) throw unsupportedKey(at);
@@ -43,7 +41,7 @@ export function merge(schema: z.ZodType, base: unknown, given: unknown, path: st
 export function withoutUnset(schema: z.ZodType, given: unknown): unknown {
   const inner = unwrapped(schema);
   if (inner instanceof z.ZodArray) return withoutNulls(inner, given);
-  if (!(inner instanceof z.ZodObject) || !isObject(given)) return given;
+  if (!(inner instanceof z.ZodObject) || !isRecord(given)) return given;
   return Object.fromEntries(
     Object.entries(given).flatMap(([key, value]) => {
       const field = Object.hasOwn(inner.shape, key) ? (inner.shape[key] as z.ZodType) : null;
@@ -56,7 +54,7 @@ export function withoutUnset(schema: z.ZodType, given: unknown): unknown {
 /** Refuses unknown keys in list entries first, because entries are parsed as a whole, which drops unknown keys. */
 function checkKeys(schema: z.ZodType, given: unknown, path: string): void {
   const inner = unwrapped(schema);
-  if (!(inner instanceof z.ZodObject) || !isObject(given)) return;
+  if (!(inner instanceof z.ZodObject) || !isRecord(given)) return;
   for (const key of Object.keys(given)) if (!Object.hasOwn(inner.shape, key)) throw unsupportedKey(`${path}.${key}`);
 }
 
@@ -64,7 +62,7 @@ function checkKeys(schema: z.ZodType, given: unknown, path: string): void {
 export const over = (base: unknown, given: unknown): unknown =>
   given === undefined
     ? base
-    : isObject(base) && isObject(given)
+    : isRecord(base) && isRecord(given)
       ? Object.fromEntries([
           ...Object.entries(base),
           ...Object.entries(given).map(([key, value]) => [key, over(base[key], value)]),
@@ -93,14 +91,14 @@ const keysOf = (path: Path): readonly string[] => (typeof path === "string" ? pa
 export function getPath(value: unknown, path: Path): unknown {
   let found = value;
   for (const key of keysOf(path))
-    found = (isObject(found) || Array.isArray(found)) && Object.hasOwn(found, key) ? (found as Json)[key] : undefined;
+    found = (isRecord(found) || Array.isArray(found)) && Object.hasOwn(found, key) ? (found as Json)[key] : undefined;
   return found;
 }
 
 /** A copy with the value at the path set. Unchanged if the path does not exist. */
 export function withPath<T>(value: T, path: Path, to: unknown): T {
   const [key, ...rest] = keysOf(path) as [string, ...string[]];
-  if (!(isObject(value) || Array.isArray(value)) || !Object.hasOwn(value, key)) return value;
+  if (!(isRecord(value) || Array.isArray(value)) || !Object.hasOwn(value, key)) return value;
   const inner = rest.length === 0 ? to : withPath((value as Json)[key], rest, to);
   if (Array.isArray(value)) return value.with(Number(key), inner) as T;
   return { ...value, [key]: inner };
@@ -109,7 +107,7 @@ export function withPath<T>(value: T, path: Path, to: unknown): T {
 /** A copy without the value at the path. */
 export function without(value: unknown, path: Path): unknown {
   const [key, ...rest] = keysOf(path) as [string, ...string[]];
-  if (!isObject(value) || !Object.hasOwn(value, key)) return value;
+  if (!isRecord(value) || !Object.hasOwn(value, key)) return value;
   const { [key]: inner, ...others } = value;
   return rest.length === 0 ? others : { ...others, [key]: without(inner, rest) };
 }

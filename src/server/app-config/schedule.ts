@@ -1,7 +1,8 @@
 // Validates queries, packs and decorators in agent options (agent protocol, section 4). Agents drop invalid ones
 // silently.
+import { isRecord } from "../../text/record.ts";
 import { badRequest } from "../core/errors.ts";
-import { isObject, unsupportedKey, wrongType } from "./merge.ts";
+import { unsupportedKey, wrongType } from "./merge.ts";
 
 const MAX_INTERVAL = 604_800;
 const queryKeys = new Set([
@@ -21,17 +22,17 @@ const packKeys = new Set(["queries", "platform", "version", "shard", "discovery"
 
 export function checkSchedule(value: unknown, at: string): void {
   if (value === undefined) return;
-  if (!isObject(value)) throw wrongType(at, "object", value);
+  if (!isRecord(value)) throw wrongType(at, "object", value);
   for (const [name, query] of Object.entries(value)) checkQuery(name, query, `${at}.${name}`);
 }
 
 export function checkPacks(value: unknown, at: string): void {
   if (value === undefined) return;
-  if (!isObject(value)) throw wrongType(at, "object", value);
+  if (!isRecord(value)) throw wrongType(at, "object", value);
   for (const [name, pack] of Object.entries(value)) {
     const here = `${at}.${name}`;
     // A text here would name a file on the host.
-    if (!isObject(pack)) throw wrongType(here, "object", pack);
+    if (!isRecord(pack)) throw wrongType(here, "object", pack);
     for (const key of Object.keys(pack)) if (!packKeys.has(key)) throw unsupportedKey(`${here}.${key}`);
     checkShard(pack.shard, `${here}.shard`);
     checkTexts(pack.discovery, `${here}.discovery`);
@@ -45,7 +46,7 @@ function checkQuery(name: string, query: unknown, at: string): void {
       `the query name '${name}' is skipped by agents: it must not be empty, start with query., cache. or config_views., or end with epoch or counter`,
       at,
     );
-  if (!isObject(query)) throw wrongType(at, "object", query);
+  if (!isRecord(query)) throw wrongType(at, "object", query);
   for (const key of Object.keys(query)) if (!queryKeys.has(key)) throw unsupportedKey(`${at}.${key}`);
   if (typeof query.query !== "string") throw wrongType(`${at}.query`, "string", query.query);
   if (query.query.trim() === "") throw badRequest(`'${at}.query' must not be empty`, `${at}.query`);
@@ -71,7 +72,7 @@ function checkNumber(value: unknown, at: string, min: number, max: number): void
 
 export function checkDecorators(value: unknown, at: string): void {
   if (value === undefined) return;
-  if (!isObject(value)) throw wrongType(at, "object", value);
+  if (!isRecord(value)) throw wrongType(at, "object", value);
   for (const [key, part] of Object.entries(value)) {
     const here = `${at}.${key}`;
     if (key === "load" || key === "always") checkTexts(part, here);
@@ -81,7 +82,7 @@ export function checkDecorators(value: unknown, at: string): void {
 }
 
 function checkIntervals(value: unknown, at: string): void {
-  if (!isObject(value)) throw wrongType(at, "object", value);
+  if (!isRecord(value)) throw wrongType(at, "object", value);
   for (const [seconds, queries] of Object.entries(value)) {
     if (!/^[1-9]\d{0,8}$/.test(seconds) || Number(seconds) % 60 !== 0)
       throw badRequest(`'${at}.${seconds}': intervals of decorators are multiples of 60 seconds`, `${at}.${seconds}`);

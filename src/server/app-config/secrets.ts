@@ -1,9 +1,11 @@
 // Secrets of a section: where they are, how they are masked, and how a mask that is sent back is resolved.
+
 import { isDeepStrictEqual } from "node:util";
 import { isMask, MASK } from "../../api/fields.ts";
 import { type SecretFields, secretPaths } from "../../api/secret-fields.ts";
+import { isRecord } from "../../text/record.ts";
 import { badRequest, type FieldError } from "../core/errors.ts";
-import { getPath, isObject, withPath } from "./merge.ts";
+import { getPath, withPath } from "./merge.ts";
 import type { Section } from "./section.ts";
 
 const isEmpty = (secret: unknown): boolean => secret === "" || secret === null || secret === undefined;
@@ -64,7 +66,7 @@ function pathInOld(section: Section, input: unknown, old: object, path: readonly
   const wanted = identity(getPath(input, [...list, index]));
   const olds = getPath(old, list);
   if (!Array.isArray(olds)) return null;
-  const at = olds.findIndex((entry) => isObject(entry) && isDeepStrictEqual(identity(entry), wanted));
+  const at = olds.findIndex((entry) => isRecord(entry) && isDeepStrictEqual(identity(entry), wanted));
   return at === -1 ? null : [...list, String(at), ...rest];
 }
 

@@ -1,7 +1,7 @@
 import { AgentOptions, type ConfigSections } from "../../api/app-config.ts";
+import { isRecord } from "../../text/record.ts";
 import { may } from "../core/security/access.ts";
 import { defaultAgentOptions, parseAgentOptions } from "./agent-options.ts";
-import { isObject } from "./merge.ts";
 import { type Section, section } from "./section.ts";
 import { integrations } from "./sections/integrations.ts";
 import { mdm } from "./sections/mdm.ts";
@@ -41,7 +41,7 @@ export const sections: { readonly [K in keyof ConfigSections]: Section<ConfigSec
     defaults: defaultAgentOptions,
     whole: true,
     // Some clients send the object with the `spec` wrapper of the `svc apply` documents.
-    respell: (given) => (Object.keys(given).length === 1 && isObject(given.spec) ? given.spec : given),
+    respell: (given) => (Object.keys(given).length === 1 && isRecord(given.spec) ? given.spec : given),
     checkInput: (given, { force }) => void parseAgentOptions(given, { force, at: "agent_options" }),
     visibleTo: (user) => may(user, "config:read_secrets", null),
   }),

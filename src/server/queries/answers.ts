@@ -1,9 +1,9 @@
 // Extracts query results from the result lines of a host (agent protocol, section 5).
 
+import { isRecord } from "../../text/record.ts";
 import { isWideRow, parseExactly } from "../agent-protocol/json-scan.ts";
 import type { ResultLine } from "../agent-protocol/lines.ts";
 import { cellText } from "../agent-protocol/rows.ts";
-import { isRecord } from "../core/record.ts";
 import type { KnownQuery, Plan } from "./plan.ts";
 
 export interface Answer {

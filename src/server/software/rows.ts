@@ -1,7 +1,7 @@
 // What one row of software results means.
+import { isRecord } from "../../text/record.ts";
 import { unixToIso } from "../agent-protocol/numbers.ts";
 import { clip, type DetailResult, type Row, text } from "../agent-protocol/rows.ts";
-import { isRecord } from "../core/record.ts";
 
 /** One software version. */
 export interface SoftwareVersion {

@@ -1,10 +1,12 @@
 // Teams as configuration: written by name in one transaction. Settings that a spec leaves out do not change.
+
 import { isDeepStrictEqual } from "node:util";
 import type { ConfigSections } from "../../api/app-config.ts";
 import { TeamSpec } from "../../api/teams.ts";
+import { isRecord } from "../../text/record.ts";
 import { recordActivities, recordActivity } from "../activities/record.ts";
 import { parseAgentOptions } from "../app-config/agent-options.ts";
-import { isObject, merge, unsupportedKey } from "../app-config/merge.ts";
+import { merge, unsupportedKey } from "../app-config/merge.ts";
 import { respellMdm } from "../app-config/sections/mdm-rules.ts";
 import { readConfig } from "../app-config/service.ts";
 import { channels } from "../core/channels.ts";
@@ -154,7 +156,7 @@ function checkKeys(given: Record<string, unknown>, old: WholeSettings, at: strin
   for (const key of settingKeys) {
     const value = given[key];
     if (value === undefined) continue;
-    const spelled = key === "mdm" && isObject(value) ? respellMdm(value) : value;
+    const spelled = key === "mdm" && isRecord(value) ? respellMdm(value) : value;
     merge(WholeTeam.shape[key], old[key], spelled, `${at}.${key}`);
   }
 }

@@ -1,6 +1,7 @@
 // Parses distributed write bodies leniently: agents of all versions send them, and resend them until accepted.
 
 import { setImmediate as breathe } from "node:timers/promises";
+import { isRecord } from "../../../text/record.ts";
 import {
   BadJson,
   Elements,
@@ -34,7 +35,6 @@ import {
   rowsOf,
   text,
 } from "../../agent-protocol/rows.ts";
-import { isRecord } from "../../core/record.ts";
 import type { DetailQueries } from "../inventory/detail-queries.ts";
 import { parseSparing, UnreadRows } from "./unread-rows.ts";
 

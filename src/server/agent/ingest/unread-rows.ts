@@ -1,10 +1,10 @@
 // Some results, such as software, make up most of an inventory and rarely change between reports. Their rows stay JSON
 // text until needed; comparing the text is enough to detect a change.
 
+import { isRecord } from "../../../text/record.ts";
 import { BadJson, parseSpan } from "../../agent-protocol/json-scan.ts";
 import type { DetailResult, Row } from "../../agent-protocol/rows.ts";
 import { DETAIL_PREFIX, rowsOf } from "../../agent-protocol/rows.ts";
-import { isRecord } from "../../core/record.ts";
 
 /** Shorter results are parsed with the rest. */
 const LARGE = 2048;

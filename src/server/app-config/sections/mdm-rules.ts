@@ -1,7 +1,8 @@
 // Rules of the device management settings, both of the organization and of teams.
+
 import type { MdmSettings } from "../../../api/app-config.ts";
+import { isRecord } from "../../../text/record.ts";
 import type { FieldError } from "../../core/errors.ts";
-import { isObject } from "../merge.ts";
 import { under } from "./rules.ts";
 
 export const noUpdates = {
@@ -72,12 +73,12 @@ function windowsProblems(value: MdmSettings["windows_updates"]): FieldError[] {
 export function respellMdm(given: Record<string, unknown>): Record<string, unknown> {
   const result = { ...given };
   const { macos_settings: settings, macos_updates: updates } = given;
-  if (isObject(settings) && "enable_disk_encryption" in settings) {
+  if (isRecord(settings) && "enable_disk_encryption" in settings) {
     const { enable_disk_encryption: older, ...rest } = settings;
     result.macos_settings = rest;
     result.enable_disk_encryption ??= older;
   }
-  if (isObject(updates) && "update_new_hosts" in updates) {
+  if (isRecord(updates) && "update_new_hosts" in updates) {
     const { update_new_hosts: given, ...rest } = updates;
     const flag = booleanLike.get(given);
     result.macos_updates = given === null ? rest : { ...rest, update_new_hosts: flag ?? given };
@@ -97,8 +98,8 @@ const booleanLike = new Map<unknown, boolean>([
  * both it is off.
  */
 export function newHostsUpdated<T extends Pick<OsSettings, "macos_updates">>(value: T, given: unknown, before: T): T {
-  const sent = isObject(given) ? given.macos_updates : undefined;
-  if (!isObject(sent) || sent.update_new_hosts !== undefined) return value;
+  const sent = isRecord(given) ? given.macos_updates : undefined;
+  if (!isRecord(sent) || sent.update_new_hosts !== undefined) return value;
   const update_new_hosts =
     isSet(value.macos_updates) && (!isSet(before.macos_updates) || before.macos_updates.update_new_hosts);
   return { ...value, macos_updates: { ...value.macos_updates, update_new_hosts } };

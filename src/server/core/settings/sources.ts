@@ -1,8 +1,10 @@
 // Settings from flags, environment and file, in this order of precedence. The command passes the environment in.
+
 import { readFileSync } from "node:fs";
 import { parse } from "yaml";
 import type { z } from "zod";
 import { issueText } from "../../../api/issue-text.ts";
+import { isRecord } from "../../../text/record.ts";
 import { readBucketUrl } from "../../store/blobs/bucket-url.ts";
 import { isLoopback, isNetwork } from "../http/proxies.ts";
 import { isAllowEntry } from "../outbound/addresses.ts";
@@ -84,8 +86,7 @@ const flatten = (object: Record<string, unknown>, prefix = ""): Record<string, u
   Object.fromEntries(
     Object.entries(object).flatMap(([key, value]) => {
       const name = `${prefix}${key}`.replaceAll("-", "_");
-      const nested = typeof value === "object" && value !== null && !Array.isArray(value);
-      return nested ? Object.entries(flatten(value as Record<string, unknown>, `${name}_`)) : [[name, value]];
+      return isRecord(value) ? Object.entries(flatten(value, `${name}_`)) : [[name, value]];
     }),
   );
 

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { type CaType, caFields, caTypes, isSingle, secretFields } from "../../../../api/ca.ts";
 import { MASK } from "../../../../api/fields.ts";
-import { isObject } from "../../../app-config/merge.ts";
+import { isRecord } from "../../../../text/record.ts";
 import { type CaRow, changed, type Settings, wantedOf } from "../../../ca/rules.ts";
 import type { Step as CaStep } from "../../../ca/specs.ts";
 import { invalid } from "../../../core/errors.ts";
@@ -50,7 +50,7 @@ export function typeAndName(key: string): { type: CaType; name: string } {
 export function readAuthority(given: Given, texts: Texts): AuthorityWanted {
   const { type, name } = typeAndName(given.name);
   const { value } = given;
-  if (!isObject(value)) throw invalid("value", "must be an object");
+  if (!isRecord(value)) throw invalid("value", "must be an object");
   const field = secretFields[type];
   const secret = givenSecret(value[field] ?? "", texts, field);
   if (secret === "") throw invalid(field, `${field} is required`);

@@ -1,8 +1,10 @@
 // Sections of the configuration, including the global agent options.
+
 import type { WebhookSettings, YaraRules } from "../../../../api/app-config.ts";
 import { MASK } from "../../../../api/fields.ts";
 import { secretPaths } from "../../../../api/secret-fields.ts";
-import { getPath, isObject, without, withPath } from "../../../app-config/merge.ts";
+import { isRecord } from "../../../../text/record.ts";
+import { getPath, without, withPath } from "../../../app-config/merge.ts";
 import type { Section } from "../../../app-config/section.ts";
 import { allSections, sections } from "../../../app-config/sections.ts";
 import { sectionsAfter } from "../../../app-config/service.ts";
@@ -66,7 +68,7 @@ export function readSection(given: Given, texts: Texts): unknown {
     throw invalid("change.name", "unknown section");
   if (section.name === AGENT_OPTIONS) return given.value ?? section.defaults;
   const { value } = given;
-  if (!isObject(value)) throw invalid("value", "must be an object");
+  if (!isRecord(value)) throw invalid("value", "must be an object");
   if (section.name === YARA_RULES) return Object.entries(value).map(([name, contents]) => ({ name, contents }));
   for (const path of omittedPaths(section))
     if (getPath(value, path) !== undefined) throw invalid(path, "cannot be given here");
@@ -94,11 +96,11 @@ export function sectionsChanged(
 export function givenOf(before: ReadonlyMap<string, object>, steps: readonly Step<unknown>[]): Record<string, unknown> {
   return Object.fromEntries(
     steps.map(({ name, wanted }) => {
-      if (name !== sections.webhook_settings.name || !isObject(wanted)) return [name, wanted];
+      if (name !== sections.webhook_settings.name || !isRecord(wanted)) return [name, wanted];
       const { failing_policies_webhook: kept } = before.get(name) as WebhookSettings;
       const hook = wanted.failing_policies_webhook;
       // A value that is not an object is refused later, when the section is changed.
-      const whole = isObject(hook) || hook === undefined ? { ...hook, policy_ids: kept.policy_ids } : hook;
+      const whole = isRecord(hook) || hook === undefined ? { ...hook, policy_ids: kept.policy_ids } : hook;
       return [name, { ...wanted, failing_policies_webhook: whole }];
     }),
   );

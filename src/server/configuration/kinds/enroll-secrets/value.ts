@@ -1,5 +1,5 @@
 import { isMask } from "../../../../api/fields.ts";
-import { isObject } from "../../../app-config/merge.ts";
+import { isRecord } from "../../../../text/record.ts";
 import { invalid } from "../../../core/errors.ts";
 import { checkSecrets, MOST_SECRETS } from "../../../enroll-secrets/service.ts";
 import type { enrollSecrets } from "../../../enroll-secrets/tables.ts";
@@ -41,7 +41,7 @@ export interface SecretsWanted {
 }
 
 export function readSecrets({ value }: Given, texts: Texts): SecretsWanted {
-  if (!isObject(value) || !Array.isArray(value.secrets) || Object.keys(value).length !== 1)
+  if (!isRecord(value) || !Array.isArray(value.secrets) || Object.keys(value).length !== 1)
     throw invalid("value", 'must be {"secrets": [{"$secret": ref}, ...]}');
   if (value.secrets.length > MOST_SECRETS) throw invalid("secrets", `must not be more than ${MOST_SECRETS}`);
   const given = value.secrets.map((one, i) => givenSecret(one, texts, `secrets.${i}`));

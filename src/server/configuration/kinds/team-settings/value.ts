@@ -1,8 +1,10 @@
 // The settings of teams and of hosts without a team.
+
 import { z } from "zod";
 import { FailingPoliciesWebhook } from "../../../../api/app-config.ts";
 import { TeamIntegrations, TeamWebhooks } from "../../../../api/teams.ts";
-import { isObject, merge } from "../../../app-config/merge.ts";
+import { isRecord } from "../../../../text/record.ts";
+import { merge } from "../../../app-config/merge.ts";
 import { noHostExpiry } from "../../../app-config/sections/rules.ts";
 import { noFailingPoliciesWebhook, noHostStatusWebhook } from "../../../app-config/sections/webhooks.ts";
 import { sections } from "../../../app-config/sections.ts";
@@ -58,8 +60,8 @@ export interface SettingsWanted extends Wanted {
 
 /** Strict about keys. Fields that are left out get their defaults. */
 export function readTeamSettings({ value }: Given): SettingsWanted {
-  const hooks = isObject(value) ? value.webhook_settings : undefined;
-  const status = isObject(hooks) && isObject(hooks.host_status_webhook) ? noHostStatusWebhook : null;
+  const hooks = isRecord(value) ? value.webhook_settings : undefined;
+  const status = isRecord(hooks) && isRecord(hooks.host_status_webhook) ? noHostStatusWebhook : null;
   const { webhook_settings } = teamSettingsDefaults;
   const base = { ...teamSettingsDefaults, webhook_settings: { ...webhook_settings, host_status_webhook: status } };
   return { value: merge(SettingsValue, base, value, "value") as SettingsValue };
