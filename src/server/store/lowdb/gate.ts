@@ -72,6 +72,11 @@ export class Gate {
     for (const resolve of waiting) resolve();
   }
 
+  /** Node passes the context of every gate that was used on to each promise, until it is disabled. */
+  close(): void {
+    this.inside.disable();
+  }
+
   /** Resolves when no transaction is open or waiting. */
   async whenIdle(): Promise<void> {
     if (this.holder === null) return;

@@ -124,6 +124,7 @@ export async function openLowdb<S extends Tables>(options: LowdbOptions<S>): Pro
         await sessions.close();
         await persistence.close();
         messages.clear();
+        gate.close();
         await unlock();
       })();
       return closing;
