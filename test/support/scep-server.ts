@@ -1,36 +1,15 @@
 // The `scepserver` of Debian's package `scep`: an implementation of SCEP that is independent of this project.
-import { execFile, execFileSync, spawn } from "node:child_process";
+import { execFile, spawn } from "node:child_process";
 import { createServer } from "node:net";
 import { promisify } from "node:util";
 import { newDir } from "./ca-fakes.ts";
 import { afterEveryTest } from "./ends.ts";
-import { skipWithout } from "./tools.ts";
+import { haveProgram } from "./tools.ts";
 
 const run = promisify(execFile);
 
-const isThere = (): boolean => {
-  try {
-    execFileSync("scepserver", ["-version"], { stdio: "ignore" });
-    return true;
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code !== "ENOENT";
-  }
-};
-
-/** Whether the program is available; it is installed where that is allowed, as in continuous integration, which fails without it. */
-export function haveScepServer(): boolean {
-  if (isThere()) return true;
-  const { CI, SVC_TEST_APT } = process.env;
-  if ((CI || SVC_TEST_APT) && process.getuid?.() === 0)
-    try {
-      execFileSync("apt-get", ["update"], { stdio: "ignore", timeout: 300_000 });
-      execFileSync("apt-get", ["install", "-y", "--no-install-recommends", "scep"], {
-        stdio: "ignore",
-        timeout: 300_000,
-      });
-    } catch {}
-  return !skipWithout(isThere() ? [] : ["scepserver"], "apt-get install scep");
-}
+/** Whether the program is available. */
+export const haveScepServer = (): boolean => haveProgram("scepserver", "scep");
 
 const running = new Set<() => Promise<void>>();
 afterEveryTest(async () => {

@@ -1,3 +1,5 @@
+import { execFileSync, spawnSync } from "node:child_process";
+
 /**
  * Programs that a machine may lack, such as a browser. Their tests are skipped there, with a message; in continuous
  * integration they fail, because nobody would read the message.
@@ -8,4 +10,22 @@ export function skipWithout(missing: readonly string[], install: string): boolea
   if (process.env.CI) throw new Error(message);
   console.warn(`SKIPPED: ${message}`);
   return true;
+}
+
+const isThere = (program: string): boolean =>
+  (spawnSync(program, ["--version"]).error as NodeJS.ErrnoException | undefined)?.code !== "ENOENT";
+
+/**
+ * Whether the program of this Debian package is available. It is installed where that is allowed, as in continuous
+ * integration, which fails without it.
+ */
+export function haveProgram(program: string, debianPackage: string): boolean {
+  if (isThere(program)) return true;
+  const { CI, SVC_TEST_APT } = process.env;
+  if ((CI || SVC_TEST_APT) && process.getuid?.() === 0)
+    try {
+      for (const args of [["update"], ["install", "-y", "--no-install-recommends", debianPackage]])
+        execFileSync("apt-get", args, { stdio: "ignore", timeout: 300_000 });
+    } catch {}
+  return !skipWithout(isThere(program) ? [] : [program], `apt-get install ${debianPackage}`);
 }

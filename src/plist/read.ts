@@ -1,0 +1,17 @@
+import { isBinary, readBinary } from "./binary.ts";
+import { BadPlist, isDict, type PlistDict, type PlistLimits, type PlistValue, plistLimits } from "./value.ts";
+import { readXml } from "./xml.ts";
+
+/** Reads a property list in XML or in the binary format. Throws `BadPlist`. */
+export function readPlist(bytes: Buffer, limits: Partial<PlistLimits> = {}): PlistValue {
+  const all = { ...plistLimits, ...limits };
+  if (bytes.length > all.bytes) throw new BadPlist(`the property list is larger than ${all.bytes} bytes`);
+  return isBinary(bytes) ? readBinary(bytes, all) : readXml(bytes, all);
+}
+
+/** As `readPlist`, of a list that has to be a dictionary. */
+export function readPlistDict(bytes: Buffer, limits: Partial<PlistLimits> = {}): PlistDict {
+  const value = readPlist(bytes, limits);
+  if (!isDict(value)) throw new BadPlist("the property list is not a dictionary");
+  return value;
+}
