@@ -79,7 +79,7 @@ export abstract class ClientCommand extends BaseCommand {
   protected async call<E extends AnyEndpoint>(
     endpoint: E,
     input: InputOf<E> = {},
-    options: Pick<RawCall, "headers"> = {},
+    options: Pick<RawCall, "headers" | "onSent"> = {},
   ): Promise<ReplyOf<E>> {
     if (this.triesOut && dryRunOf(endpoint) !== false) {
       const reply = await this.tryOut(endpoint, input, options);

@@ -30,6 +30,8 @@ export interface Io {
   outBytes?(bytes: Uint8Array): Promise<void>;
   err(text: string): void;
   readStdin(): Promise<string>;
+  /** Stdin as bytes, while they arrive. */
+  inBytes?(): AsyncIterable<Uint8Array>;
   sleep(ms: number, signal?: AbortSignal): Promise<void>;
   /** Handles requests instead of the network. */
   readonly send?: Send;
@@ -92,6 +94,7 @@ export const processIo = (): Io => ({
     for await (const chunk of process.stdin) text += chunk;
     return text;
   },
+  inBytes: () => process.stdin,
   sleep: pause,
 });
 

@@ -4,7 +4,15 @@ import { type AnyEndpoint, fullPath, type InputOf, isPathStep, type ReplyOf } fr
 import { versionApi } from "../api/version.ts";
 import { apiCallError, DryRunNotSupported, NotInPath, Unreachable } from "./errors.ts";
 import { pause } from "./pause.ts";
-import { type HttpReply, isConnectionLoss, networkSend, type Send, type TlsOptions, unreachable } from "./transport.ts";
+import {
+  type HttpReply,
+  isConnectionLoss,
+  networkSend,
+  type Send,
+  type TlsOptions,
+  type Upload,
+  unreachable,
+} from "./transport.ts";
 
 export interface ClientOptions {
   readonly serverUrl: string;
@@ -28,16 +36,22 @@ export interface ClientOptions {
   readonly onRetry?: (why: string, ms: number) => void;
 }
 
+/** Called with the number of bytes that were sent, and that of all if it is known. */
+export type OnSent = (sent: number, total: number | null) => void;
+
 export interface RawCall {
   readonly query?: Record<string, unknown>;
   readonly body?: unknown;
+  /** A body that is not JSON, instead of `body`. */
+  readonly upload?: Upload;
+  readonly onSent?: OnSent;
   /** Added to the headers of every request. */
   readonly headers?: Readonly<Record<string, string>>;
   readonly signal?: AbortSignal;
   /** Default: the client's `dryRun` option, for methods that change something. */
   readonly dryRun?: boolean;
 }
-type Given = { readonly [K in "query" | "body" | "headers" | "signal"]?: RawCall[K] | undefined };
+type Given = { readonly [K in "query" | "body" | "upload" | "onSent" | "headers" | "signal"]?: RawCall[K] | undefined };
 
 export interface RawReply {
   readonly status: number;
@@ -69,14 +83,14 @@ export class ApiClient {
   async call<E extends AnyEndpoint>(
     endpoint: E,
     input: InputOf<E> = {},
-    options: Pick<RawCall, "headers" | "signal"> = {},
+    options: Pick<RawCall, "headers" | "signal" | "onSent"> = {},
   ): Promise<ReplyOf<E>> {
     const path = pathOf(endpoint, (input.params ?? {}) as Record<string, unknown>);
     const { status, headers, text } = await this.raw(endpoint.method, path, {
       ...options,
       ...(this.#options.dryRun ? { dryRun: dryRunOf(endpoint) !== false } : {}),
       ...(input.query === undefined ? {} : { query: input.query as Record<string, unknown> }),
-      ...(input.body === undefined ? {} : { body: input.body }),
+      ...(await bodyOf(endpoint, input.body)),
     });
     if (status < 200 || status > 299) throw apiCallError(status, headers, text);
     return parseReply(`${this.serverUrl}${path}`, text) as ReplyOf<E>;
@@ -84,11 +98,11 @@ export class ApiClient {
 
   /** Sends one request, with retries if they are safe. Returns replies of any status. */
   async raw(method: string, path: string, call: RawCall = {}): Promise<RawReply> {
-    const { query, body, signal } = call;
+    const { query, body, upload, onSent, signal } = call;
     const triesOut = call.dryRun ?? (this.#options.dryRun === true && method !== "GET");
     if (triesOut) await this.#requireDryRun();
     const headers = triesOut ? { ...call.headers, [DRY_RUN]: "true" } : call.headers;
-    const reply = await this.#request(method, path, { query, body, headers, signal });
+    const reply = await this.#request(method, path, { query, body, upload, onSent, headers, signal });
     if (triesOut && reply.status >= 200 && reply.status <= 299) {
       // Servers of different versions may share an address, so another one than the one that was checked may have
       // replied.
@@ -105,19 +119,21 @@ export class ApiClient {
     if (this.#hasDryRun !== true) throw new DryRunNotSupported(false);
   }
 
-  async #request(method: string, path: string, { query, body, headers, signal }: Given): Promise<RawReply> {
+  async #request(method: string, path: string, given: Given): Promise<RawReply> {
+    const { query, upload, signal } = given;
     const url = `${this.serverUrl}${path}${queryString(query)}`;
     const stop = anySignal(signal, this.#options.signal);
+    const canRepeat = upload === undefined || upload.canRepeat;
     for (let attempt = 1; ; attempt++) {
       stop?.throwIfAborted();
       let reply: HttpReply;
       let text: string;
       try {
-        reply = await this.#send(url, this.#init(method, body, stop, headers));
+        reply = await this.#send(url, this.#init(method, given, stop));
         text = await reply.text();
       } catch (error) {
         stop?.throwIfAborted();
-        if (attempt < tries && idempotent.has(method) && isConnectionLoss(error)) {
+        if (attempt < tries && canRepeat && idempotent.has(method) && isConnectionLoss(error)) {
           await this.#wait("the connection was lost", backOff(attempt, this.#options.random ?? Math.random), stop);
           continue;
         }
@@ -126,7 +142,7 @@ export class ApiClient {
       const version = reply.headers.get("x-svc-version");
       if (version) this.#options.onServerVersion?.(version);
       if (version) this.#hasDryRun = (reply.headers.get(FEATURES) ?? "").split(/,\s*/).includes(DRY_RUN_FEATURE);
-      if (reply.status === 429 && attempt < tries) {
+      if (reply.status === 429 && canRepeat && attempt < tries) {
         const { retryAfter } = apiCallError(429, reply.headers, "");
         const ms = retryAfter === undefined ? backOff(attempt, this.#options.random ?? Math.random) : retryAfter * 1000;
         if (ms <= longestWait) {
@@ -152,7 +168,7 @@ export class ApiClient {
     const path = pathOf(endpoint, (input.params ?? {}) as Record<string, unknown>);
     const url = `${this.serverUrl}${path}${queryString(input.query as Record<string, unknown> | undefined)}`;
     const stop = anySignal(signal, this.#options.signal);
-    const init = this.#init(endpoint.method, input.body, stop);
+    const init = this.#init(endpoint.method, { body: input.body }, stop);
     let reply: HttpReply;
     try {
       reply = await this.#send(url, {
@@ -224,16 +240,19 @@ export class ApiClient {
     return { rows: all, more: some };
   }
 
-  #init(method: string, body: unknown, signal: AbortSignal | undefined, more: RawCall["headers"] = {}) {
+  #init(method: string, { body, upload, onSent, headers: more }: Given, signal: AbortSignal | undefined) {
     const { token, userAgent } = this.#options;
     const headers: Record<string, string> = { accept: "application/json", ...more };
     if (userAgent) headers["user-agent"] = userAgent;
     if (token) headers.authorization = `Bearer ${token}`;
-    if (body !== undefined) headers["content-type"] = "application/json";
+    const type = upload?.type ?? (body === undefined ? undefined : "application/json");
+    if (type !== undefined) headers["content-type"] = type;
+    if (upload && upload.size !== null) headers["content-length"] = String(upload.size);
+    const content = upload ? counted(upload, onSent) : body === undefined ? undefined : JSON.stringify(body);
     return {
       method,
       headers,
-      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      ...(content === undefined ? {} : { body: content }),
       ...(signal === undefined ? {} : { signal }),
     };
   }
@@ -241,6 +260,22 @@ export class ApiClient {
   async #wait(why: string, ms: number, signal: AbortSignal | undefined): Promise<void> {
     this.#options.onRetry?.(why, ms);
     await (this.#options.sleep ?? pause)(ms, signal);
+  }
+}
+
+async function bodyOf(endpoint: AnyEndpoint, body: unknown): Promise<Pick<RawCall, "body" | "upload">> {
+  if (body === undefined) return {};
+  if (endpoint.takes.kind !== "multipart") return { body };
+  const { multipartBody } = await import("./multipart.ts");
+  return { upload: multipartBody(endpoint.takes, body as Record<string, unknown>) };
+}
+
+async function* counted(upload: Upload, onSent: OnSent = () => {}): AsyncGenerator<Uint8Array> {
+  let sent = 0;
+  for await (const chunk of upload.open()) {
+    yield chunk;
+    sent += chunk.length;
+    onSent(sent, upload.size);
   }
 }
 

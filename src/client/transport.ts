@@ -1,5 +1,6 @@
 // Sends requests: over the network with undici, or to another handler with the interface of fetch (in tests, the app
 // itself).
+import { Readable } from "node:stream";
 import type { Dispatcher } from "undici";
 import { Unreachable } from "./errors.ts";
 
@@ -13,10 +14,19 @@ export interface HttpReply {
 export interface SendInit {
   method: string;
   headers: Record<string, string>;
-  body?: string;
+  body?: string | AsyncIterable<Uint8Array>;
   signal?: AbortSignal;
   /** Whether the body is a stream, without a time limit between its chunks. */
   streams?: boolean;
+}
+
+/** A body that is sent while it is read. */
+export interface Upload {
+  readonly type: string;
+  /** Null if it is not known before the end. */
+  readonly size: number | null;
+  readonly canRepeat: boolean;
+  open(): AsyncIterable<Uint8Array>;
 }
 export type Send = (url: string, init: SendInit) => HttpReply | Promise<HttpReply>;
 
@@ -25,6 +35,9 @@ export interface TlsOptions {
   readonly ca?: string;
   readonly insecure?: boolean;
 }
+
+/** The server may still have to store the file completely when it has received it. */
+const UPLOADED_MS = 10 * 60_000;
 
 /** Loaded with the first request, so that help, completion and usage errors do not load it. */
 async function loadUndici() {
@@ -55,7 +68,7 @@ export function networkSend({ timeout, tls = {} }: { timeout: number; tls?: TlsO
       path: `${pathname}${search}`,
       method: method as "GET",
       headers,
-      ...(body === undefined ? {} : { body }),
+      ...(body === undefined ? {} : typeof body === "string" ? { body } : uploaded(body)),
       ...(signal === undefined ? {} : { signal }),
       ...(streams ? { bodyTimeout: 0 } : {}),
     });
@@ -72,6 +85,8 @@ export function networkSend({ timeout, tls = {} }: { timeout: number; tls?: TlsO
     };
   };
 }
+
+const uploaded = (body: AsyncIterable<Uint8Array>) => ({ body: Readable.from(body), headersTimeout: UPLOADED_MS });
 
 export const errorCode = (error: unknown): string | undefined => {
   for (let at = error, depth = 0; at instanceof Error && depth < 5; at = at.cause, depth++) {

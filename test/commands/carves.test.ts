@@ -1,5 +1,5 @@
 // Carves and a host's activities on the command line.
-import { randomBytes } from "node:crypto";
+import { createHash, randomBytes } from "node:crypto";
 import { readFile, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
@@ -144,6 +144,27 @@ describe("svc carves download", () => {
     expect(Buffer.from(stdout, "latin1").equals(content)).toBe(true);
   });
 
+  it("checks the digest that the server names, of what the file contained before too", async () => {
+    const { fleet, content, id, path } = await withArchive();
+    const into = sendInto(fleet.app);
+    const naming =
+      (bytes: Buffer): Send =>
+      async (url, init) => {
+        const reply = await into(url, init);
+        const digest = `sha-256=:${createHash("sha256").update(bytes).digest("base64")}:`;
+        const headers = { get: (name: string) => (name === "repr-digest" ? digest : reply.headers.get(name)) };
+        return { status: reply.status, headers, body: reply.body, text: () => reply.text() };
+      };
+    const run = (bytes: Buffer, out: string) =>
+      fleet.run(["carves", "download", id, "-o", out], { send: naming(bytes) });
+    await writeFile(path, content.subarray(0, 200_000));
+    expect(await run(content, path)).toMatchObject({ exitCode: 0 });
+    for (const out of [path, `${path}.new`, "-"]) {
+      const { exitCode, stderr } = await run(randomBytes(10), out);
+      expect([exitCode, stderr.includes("the archive has the SHA-256 digest")], out).toEqual([1, true]);
+    }
+  });
+
   it("shows a progress bar only on a terminal", async () => {
     const { fleet, id, path } = await withArchive();
     const { stderr } = await fleet.run(["carves", "download", id, "-o", path, "--force"], { tty: { stderr: true } });
@@ -173,7 +194,7 @@ describe("svc carves start", () => {
     const into = sendInto(fleet.app);
     const send: Send = (url, init) => {
       if (!url.endsWith("/hosts/1/query")) return into(url, init);
-      const { query } = JSON.parse(init.body!) as { query: string };
+      const { query } = JSON.parse(String(init.body)) as { query: string };
       queries.push(query);
       return new Response(JSON.stringify({ host_id: 1, query, status: "online", error: null, rows: [], ...reply }));
     };

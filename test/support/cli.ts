@@ -125,5 +125,7 @@ export const sendInto =
   (app: { raw(path: string, init?: RequestInit): Promise<Response> }): Send =>
   (url, init) => {
     const { pathname, search } = new URL(url);
-    return app.raw(`${pathname}${search}`, init);
+    const { body, ...rest } = init;
+    if (body === undefined || typeof body === "string") return app.raw(`${pathname}${search}`, init as RequestInit);
+    return app.raw(`${pathname}${search}`, { ...rest, body: ReadableStream.from(body), duplex: "half" } as RequestInit);
   };

@@ -15,6 +15,8 @@ export type Open = (headers: Record<string, string>, signal: AbortSignal) => Pro
 export interface Remote {
   readonly size: number;
   readonly etag: string;
+  /** The SHA-256 digest of the whole content in hex (RFC 9530), or null if the server does not name it. */
+  readonly sha256: string | null;
   /** The file name from the server, reduced so that it is never a path. */
   readonly name: string;
 }
@@ -38,7 +40,9 @@ export async function look(ask: Open): Promise<Remote> {
   const etag = headers.get("etag");
   if (Number.isNaN(size) || etag === null) throw failed("the server does not report the size of the download");
   const [, name = ""] = /filename="([^"]+)"/.exec(headers.get("content-disposition") ?? "") ?? [];
-  return { size, etag, name: name.replace(/[^\w.-]+/g, "_").replace(/^\.+/, "") || "download" };
+  const [, digest] = /\bsha-256=:([\w+/=]+):/.exec(headers.get("repr-digest") ?? "") ?? [];
+  const sha256 = digest === undefined ? null : Buffer.from(digest, "base64").toString("hex");
+  return { size, etag, sha256, name: name.replace(/[^\w.-]+/g, "_").replace(/^\.+/, "") || "download" };
 }
 
 /** Passes on the bytes from `start`, each exactly once; resumes after lost connections. */

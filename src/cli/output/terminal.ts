@@ -33,6 +33,7 @@ const ERASE_LINE = "\r\u001b[K";
 export interface Terminal extends Io {
   outText(text: string): Promise<void>;
   outBytes(bytes: Uint8Array): Promise<void>;
+  inBytes(): AsyncIterable<Uint8Array>;
   /** Shows a status on the last line of the terminal until other output is written or `null` removes it. */
   status(text: string | null): void;
   /** Paints lines in place on the alternate screen; null leaves that screen. */
@@ -82,6 +83,7 @@ export function terminalOf(io: Io): Terminal {
     },
     now: io.now,
     readStdin: () => io.readStdin(),
+    inBytes: () => io.inBytes?.() ?? textBytes(io),
     sleep: (ms, signal) => io.sleep(ms, signal),
     ask: safeAsker(io.ask, () => {
       erase();
@@ -147,4 +149,8 @@ function safeAsker(ask: Asker, before: () => void): Asker {
     secret: (text) => ask.secret(question(text)),
     yes: (text) => ask.yes(question(text)),
   };
+}
+
+async function* textBytes(io: Io): AsyncGenerator<Uint8Array> {
+  yield new TextEncoder().encode(await io.readStdin());
 }

@@ -2,6 +2,7 @@
 import { Carve } from "../../api/carves.ts";
 import type { View } from "../output/output.ts";
 import { timeColumn } from "./host.ts";
+import { sizeText } from "./size.ts";
 
 export const isComplete = ({ max_block, block_count }: Carve): boolean => max_block === block_count - 1;
 
@@ -13,24 +14,6 @@ export const stateOf = (carve: Carve): string =>
       : isComplete(carve)
         ? "complete"
         : `${Math.floor(((carve.max_block + 1) * 100) / carve.block_count)} %`;
-
-const unitNames = ["B", "KB", "MB", "GB", "TB"];
-
-export function sizeText(bytes: number): string {
-  let amount = bytes;
-  let unit = 0;
-  while (amount >= 1000 && unit < unitNames.length - 1) {
-    amount /= 1000;
-    unit++;
-  }
-  return `${unit === 0 ? amount : amount.toFixed(1)} ${unitNames[unit]}`;
-}
-
-export const bar = (done: number, whole: number, width = 24): string => {
-  const share = whole === 0 ? 1 : Math.min(1, done / whole);
-  const filled = Math.floor(share * width);
-  return `[${"#".repeat(filled)}${"-".repeat(width - filled)}] ${Math.floor(share * 100)} %`;
-};
 
 export const carveView = (relative: boolean, now: Date): View => ({
   schema: Carve,

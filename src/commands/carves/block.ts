@@ -3,7 +3,7 @@ import * as Flags from "@oclif/core/flags";
 import { carvesApi } from "../../api/carves.ts";
 import { ClientCommand } from "../../cli/client-command.ts";
 import { args, connectionFlags, generalFlags } from "../../cli/flags.ts";
-import { sizeText } from "../../cli/views/carve.ts";
+import { sizeText } from "../../cli/views/size.ts";
 import { printable } from "../../text/printable.ts";
 
 export default class CarvesBlock extends ClientCommand {

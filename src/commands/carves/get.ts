@@ -1,8 +1,9 @@
 import { Carve, carvesApi } from "../../api/carves.ts";
 import { ClientCommand } from "../../cli/client-command.ts";
 import { args } from "../../cli/flags.ts";
-import { sizeText, stateOf } from "../../cli/views/carve.ts";
+import { stateOf } from "../../cli/views/carve.ts";
 import { timeColumn } from "../../cli/views/host.ts";
+import { sizeText } from "../../cli/views/size.ts";
 
 export default class CarvesGet extends ClientCommand {
   static override summary = "Show a carve and its progress.";

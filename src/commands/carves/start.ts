@@ -6,7 +6,8 @@ import { CliError, failed, notFound, usage } from "../../cli/errors.ts";
 import { carveSql } from "../../cli/features/carve-query.ts";
 import { args, dryRunFlag } from "../../cli/flags.ts";
 import { plural } from "../../cli/output/text.ts";
-import { bar, isComplete, stateOf } from "../../cli/views/carve.ts";
+import { isComplete, stateOf } from "../../cli/views/carve.ts";
+import { bar } from "../../cli/views/size.ts";
 import { timeoutOf, waitFlags, waitFor } from "../../cli/wait.ts";
 import { printable } from "../../text/printable.ts";
 
