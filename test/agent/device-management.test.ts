@@ -1,5 +1,6 @@
 // Device management and Munki as reported by agents: section 10 of the agent protocol.
 import { beforeEach, describe, expect, test } from "vitest";
+import { minutes } from "../../src/server/core/clock.ts";
 import { runJob } from "../../src/server/jobs/start.ts";
 import { startApp, type TestApp } from "../support/app.ts";
 import { rulesEngines } from "../support/engines.ts";
@@ -181,6 +182,7 @@ describe.each(rulesEngines)("device management reported by agents on %s", (engin
       ["Jamf", "Kandji"],
       ["boom", "at 12:00"],
     ]);
+    t.clock.advance(minutes(30));
     await runJob(t.services, "device_management");
     expect(await left()).toEqual([["Kandji"], ["boom"]]);
     // The cached entries are gone too: if they are reported again, they are created again.

@@ -1,8 +1,12 @@
+import { Readable } from "node:stream";
+import { buffer } from "node:stream/consumers";
 import { describe, expect, it } from "vitest";
 import { days, hours, minutes, seconds } from "../../src/server/core/clock.ts";
 import { type Context, serviceContext } from "../../src/server/core/context.ts";
+import { downloadOf, Uploads } from "../../src/server/files/service.ts";
 import { adoptScriptRuns } from "../../src/server/host-actions/earlier-runs.ts";
 import { runJob } from "../../src/server/jobs/start.ts";
+import type { OperationContent } from "../../src/server/operations/contents.ts";
 import type { Ending, OperationKind } from "../../src/server/operations/kind.ts";
 import {
   addOperations,
@@ -45,7 +49,7 @@ const knowing = (t: TestApp, ...kinds: readonly OperationKind[]): Context => {
   };
   return { ...ctx, extensions: { ...ctx.extensions, operationKinds } };
 };
-const add = (ctx: Context, kind: OperationKind, hostIds: readonly number[], content = "true") =>
+const add = (ctx: Context, kind: OperationKind, hostIds: readonly number[], content: OperationContent = "true") =>
   ctx.store.tx((store) => addOperations({ ...ctx, store }, kind, { hostIds, content, timeout: 60 }));
 const stateOf = async (t: TestApp, uuid: string) =>
   (await t.store.operations.first({ where: eq("uuid", uuid) }))?.state;
@@ -71,6 +75,41 @@ describe.each(bothEngines)("operations on %s", (engine) => {
     await t.store.operations.delete({ op: "all" });
     await runJob({ ...t.services, extensions: ctx.extensions }, "operations");
     expect(await t.store.operationContents.count()).toBe(0);
+  });
+
+  it("keep a file as long as one of them needs it", async () => {
+    const t = await startApp({ engine });
+    const { kind } = counting("install");
+    const ctx = knowing(t, kind);
+    const services = { ...t.services, extensions: ctx.extensions };
+    const cleanUp = async () => {
+      t.clock.advance(days(2));
+      await runJob(services, "operations");
+      await runJob(services, "file_cleanup");
+      return [await t.store.operationContents.count(), await t.store.files.count()];
+    };
+    const bytes = Buffer.from("a package");
+    const [used, unused] = await Promise.all(
+      [bytes, Buffer.from("another package")].map((content) =>
+        new Uploads(services).store(Readable.from([content]), 100),
+      ),
+    );
+    const hosts = await Promise.all(Array.from({ length: 3 }, () => makeHost(t)));
+    const ids = hosts.map(({ id }) => id);
+    const [operation] = await add(ctx, kind, ids, used);
+    // The same bytes as a text are another content.
+    await add(ctx, kind, ids, "a package");
+    expect(await t.store.operationContents.count()).toBe(2);
+    expect(await cleanUp()).toEqual([2, 1]);
+    expect(await t.store.files.get(unused!.id)).toBeNull();
+
+    const { content, fileId } = await sendOperation(ctx, ids[0]!, operation!.uuid);
+    expect([content, fileId]).toEqual(["", used!.id]);
+    const { open } = await downloadOf(services, fileId!);
+    expect(await buffer(await open({ start: 0, end: bytes.length - 1 }))).toEqual(bytes);
+
+    await t.store.operations.delete({ op: "all" });
+    expect(await cleanUp()).toEqual([0, 0]);
   });
 
   it("go to a host one at a time, in the order of priority and age", async () => {

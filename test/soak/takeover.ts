@@ -49,8 +49,13 @@ const mutants = {
   },
   "progress-before-work": {
     file: "server/tasks/carry-out.ts",
-    from: "              return work(tx);\n            });",
-    to: "            });\n            return store.tx(work);",
+    from: [
+      "            return store.tx(async (tx) => {",
+      "              await hold(tx, { progress, runner_until: isoAt(clock.now() + LEASE) }, wanted);",
+      "              return work(tx);",
+      "            });",
+    ].join("\n"),
+    to: "await store.tx((tx) => hold(tx, { progress }, wanted)); return store.tx(work);",
   },
 } satisfies Record<string, Mutant>;
 

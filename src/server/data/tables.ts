@@ -36,6 +36,7 @@ import { hostSoftware, osCves, software, softwareCves, softwareInstalls, softwar
 import { ssoAssertions, ssoSessions } from "../sso/tables.ts";
 import { taskPayloads, tasks } from "../tasks/tables.ts";
 import { teams } from "../teams/tables.ts";
+import { unusedRows } from "../unused-rows/tables.ts";
 import { users, userTeams } from "../users/tables.ts";
 import { seenCves, webhookDestinations, webhookMarks } from "../webhooks/tables.ts";
 
@@ -120,4 +121,5 @@ export const tables: AllTables = {
   approvalTeams,
   dangerUses,
   jobRuns,
+  unusedRows,
 };

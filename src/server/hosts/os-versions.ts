@@ -2,8 +2,8 @@
 import type { Services } from "../core/context.ts";
 import { asCounts, countOf, without, writeCounts } from "../core/counts.ts";
 import type { ServerStore } from "../core/tables.ts";
-import { removeUnused } from "../core/unused.ts";
 import { and, exists, not, oneOf } from "../store/query.ts";
+import { removeUnused } from "../unused-rows/remove.ts";
 import { hosts } from "./tables.ts";
 
 /** An operating system release, as used to group and filter hosts. */

@@ -74,7 +74,8 @@ export const managedAgentRoutes: readonly Route[] = [
     return {};
   }),
   keyed(managedAgentApi.scriptRequest, async ({ body }, { hostId }, ctx) => {
-    const { operation, content } = await sendOperation(ctx, hostId, body.execution_id);
+    const { operation, content, fileId } = await sendOperation(ctx, hostId, body.execution_id);
+    if (fileId !== null) throw notFound("script execution", body.execution_id);
     return {
       host_id: hostId,
       execution_id: operation.uuid,

@@ -1,8 +1,8 @@
 // Device management products that hosts report. The ids of known products are cached.
 import type { Services } from "../core/context.ts";
 import type { ServerStore } from "../core/tables.ts";
-import { removeUnused } from "../core/unused.ts";
 import { and, exists, not, oneOf } from "../store/query.ts";
+import { removeUnused } from "../unused-rows/remove.ts";
 import { hostMdm } from "./tables.ts";
 
 export interface Solution {

@@ -2,8 +2,8 @@
 import { channels } from "../core/channels.ts";
 import type { Services } from "../core/context.ts";
 import type { ServerStore } from "../core/tables.ts";
-import { removeUnused } from "../core/unused.ts";
 import { has, oneOf } from "../store/query.ts";
+import { removeUnused } from "../unused-rows/remove.ts";
 
 const BATCH = 1000;
 

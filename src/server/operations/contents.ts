@@ -1,5 +1,6 @@
 // Contents of operations, each stored once by its digest.
 import { createHash } from "node:crypto";
+import type { StoredFile } from "../../api/bodies.ts";
 import { days, isoAt } from "../core/clock.ts";
 import type { Context } from "../core/context.ts";
 import { and, exists, lte, not } from "../store/query.ts";
@@ -10,17 +11,21 @@ const KEPT_FOR = days(1);
 
 type Backing = Pick<Context, "store" | "clock">;
 
+/** What a host gets: a text, or a file that was uploaded (`files/`). */
+export type OperationContent = string | Pick<StoredFile, "id" | "sha256">;
+
 /** Stores the contents in the caller's transaction, as far as they are new. Returns their ids. */
 export async function keepContents(
   { store, clock }: Backing,
-  contents: readonly string[],
-): Promise<ReadonlyMap<string, number>> {
+  contents: readonly OperationContent[],
+): Promise<ReadonlyMap<OperationContent, number>> {
   const distinct = [...new Set(contents)];
-  const rows = distinct.map((content) => ({
-    digest: createHash("sha256").update(content).digest("hex"),
-    content,
-    used_at: clock.iso(),
-  }));
+  const used_at = clock.iso();
+  const rows = distinct.map((content) =>
+    typeof content === "string"
+      ? { digest: createHash("sha256").update(content).digest("hex"), content, file_id: null, used_at }
+      : { digest: `file-${content.sha256}`, content: "", file_id: content.id, used_at },
+  );
   // Setting the time also locks a row that exists: it cannot be deleted as unused before this transaction has ended.
   const kept = await store.operationContents.upsert(rows, { on: ["digest"], set: ["used_at"], returning: ["id"] });
   return new Map(distinct.map((content, i) => [content, kept[i]!.id]));

@@ -5,7 +5,7 @@ import { type Context, service, within } from "../core/context.ts";
 import { notFound } from "../core/errors.ts";
 import type { ServerTx } from "../core/tables.ts";
 import { and, eq, gt, lte, oneOf, type Predicate } from "../store/query.ts";
-import { keepContents } from "./contents.ts";
+import { keepContents, type OperationContent } from "./contents.ts";
 import { type Ending, type Inside, kindOf, type Operation, type OperationKind } from "./kind.ts";
 import type { OperationResult } from "./tables.ts";
 
@@ -21,7 +21,7 @@ const OUTPUT_MAX = 10_000;
 
 export interface Asked {
   readonly hostIds: readonly number[];
-  readonly content: string;
+  readonly content: OperationContent;
   /** Seconds. */
   readonly timeout: number;
 }
@@ -69,14 +69,15 @@ export async function openOperations(store: ServerTx, hostIds: readonly number[]
 type Backing = Pick<Context, "store" | "clock" | "extensions">;
 
 /**
- * The operation that the host asks for, and its content; it counts as sent from then on. 404 if it is not the host's
- * turn for it: it has ended, or belongs to another host, or another one comes first.
+ * The operation that the host asks for, and its content: a text, or the id of a file (`downloadOf`). It counts as sent
+ * from then on. 404 if it is not the host's turn for it: it has ended, or belongs to another host, or another one comes
+ * first.
  */
 export async function sendOperation(
   { store, clock }: Pick<Context, "store" | "clock">,
   hostId: number,
   uuid: string,
-): Promise<{ operation: Operation; content: string }> {
+): Promise<{ operation: Operation; content: string; fileId: number | null }> {
   return store.tx(async (tx) => {
     const [first] = await openOperations(tx, [hostId]);
     const operation = first?.uuid === uuid ? await tx.operations.get(first.id) : null;
@@ -87,7 +88,7 @@ export async function sendOperation(
       const sent = { state: "sent", attempts: operation.attempts + 1, ...sentNow(clock, operation) } as const;
       await tx.operations.update({ where: eq("id", operation.id), set: sent });
     }
-    return { operation, content: content?.content ?? "" };
+    return { operation, content: content?.content ?? "", fileId: content?.file_id ?? null };
   }, operationLock(hostId));
 }
 

@@ -10,9 +10,12 @@ declare module "../core/tables.ts" {
 /** Contents of operations, each stored once however many hosts get it. */
 export const operationContents = table("operation_contents", {
   id: id(),
-  /** SHA-256 of the content, hexadecimal. */
+  /** SHA-256 of the content, hexadecimal; of a file with a prefix, because it is sent in another way than a text. */
   digest: text().unique(),
+  /** Empty if the content is a file. */
   content: packed<string>(),
+  /** A content that is too large for a row. */
+  file_id: ref("files").nullable().onDelete("restrict"),
   /** When an operation with this content was last requested. */
   used_at: time().index(),
 });

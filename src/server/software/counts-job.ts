@@ -4,9 +4,9 @@ import { hours } from "../core/clock.ts";
 import { asCounts, type Counts, countOf, without, writeCounts } from "../core/counts.ts";
 import type { Job } from "../core/job.ts";
 import type { ServerStore } from "../core/tables.ts";
-import { removeUnused } from "../core/unused.ts";
 import { countOsVersions } from "../hosts/os-versions.ts";
 import { and, exists, gt, has, lte, not, oneOf } from "../store/query.ts";
+import { removeUnused } from "../unused-rows/remove.ts";
 import { software as versions } from "./tables.ts";
 
 /** Rows per read or write. */

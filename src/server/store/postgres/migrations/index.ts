@@ -13,6 +13,8 @@ import { migration as m0011 } from "./0011-apple-pushes.ts";
 import { migration as m0012 } from "./0012-device-ca.ts";
 import { migration as m0013 } from "./0013-files.ts";
 import { migration as m0014 } from "./0014-business-portal.ts";
+import { migration as m0015 } from "./0015-files-of-operations.ts";
+import { migration as m0016 } from "./0016-files-of-operations-slow.ts";
 import type { Migration } from "./migration.ts";
 
 export const migrations: readonly Migration[] = [
@@ -30,4 +32,6 @@ export const migrations: readonly Migration[] = [
   m0012,
   m0013,
   m0014,
+  m0015,
+  m0016,
 ];
