@@ -47,6 +47,8 @@ export const actions = {
   "setup:read": rule("AMG", "AMG"),
   "setup:write": rule("AMG", "AMG"),
   "profiles:read": rule("AMTG", "AMTG"),
+  "profiles:write": rule("AMG", "AMG"),
+  "profiles:resend": rule("AMTG", "AMTG"),
   "labels:list": rule("AMTOPG", "AMTOPG"),
   "labels:write": rule("AMTG", "AMTG"),
   /** Includes labels that other users created. */

@@ -24,6 +24,7 @@ import { mailApi } from "./mail.ts";
 import { managedAgentApi } from "./managed-agent.ts";
 import { packsApi } from "./packs.ts";
 import { policiesApi } from "./policies.ts";
+import { deviceProfilesApi, profilesApi } from "./profiles.ts";
 import { queriesApi } from "./queries.ts";
 import { scepProxyApi } from "./scep-proxy.ts";
 import { scheduleApi } from "./schedule.ts";
@@ -50,7 +51,7 @@ export const groups: Record<string, Record<string, AnyEndpoint>> = {
   "certificate-authorities": caApi,
   certificates: certificatesApi,
   configuration: configurationApi,
-  device: deviceApi,
+  device: { ...deviceApi, ...deviceProfilesApi },
   "enroll-secrets": enrollSecretsApi,
   "host-details": hostDetailsApi,
   "host-actions": hostActionsApi,
@@ -62,6 +63,7 @@ export const groups: Record<string, Record<string, AnyEndpoint>> = {
   "live-queries": liveQueriesApi,
   mail: mailApi,
   packs: packsApi,
+  profiles: profilesApi,
   queries: queriesApi,
   schedule: scheduleApi,
   policies: policiesApi,

@@ -17,6 +17,8 @@ import { browserEmailInventory } from "./hosts/inventory/browser-emails.ts";
 import { userInventory } from "./hosts/inventory/users.ts";
 import { managedAgentInventory } from "./managed-agent/inventory.ts";
 import { endAgentKeys } from "./managed-agent/rows.ts";
+import { noAppleCommands } from "./mdm/apple/profiles/commands.ts";
+import { applePlatform } from "./mdm/apple/profiles/platform.ts";
 import { noPushDevices } from "./mdm/apple/push/devices.ts";
 import { mdmInventory } from "./mdm-status/ingest.ts";
 import { munkiSource } from "./munki/ingest.ts";
@@ -50,6 +52,8 @@ export const extensions: Extensions = {
     managedAgentInventory,
     scheduleInventory,
   ],
+  appleCommands: noAppleCommands,
+  profilePlatforms: [applePlatform],
   pushDevices: noPushDevices,
   operationKinds: { ...hostActionKinds, script: scriptKind },
   routes,

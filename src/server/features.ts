@@ -16,6 +16,7 @@ import { liveQueries } from "./live-queries/hub.ts";
 import { mailQueue } from "./mail/later.ts";
 import { managedAgents } from "./managed-agent/agents.ts";
 import { pushes } from "./mdm/apple/push/push.ts";
+import { profileReconciler } from "./mdm/profiles/part.ts";
 import { outbox } from "./outbox/sender.ts";
 import { policyCounts } from "./policies/counts.ts";
 import { scopeTrim } from "./policies/scope-trim.ts";
@@ -44,6 +45,7 @@ export async function startFeatures(services: Services): Promise<Features> {
   await start(deviceIdentityCache);
   await start(outbox);
   await start(pushes);
+  await start(profileReconciler);
   await start(startedPart("tasks", (given) => startTasks(given, [hostDeletion, approvedDeletion, scopeTrim])));
   await start(startedPart("jobs", async (given) => startJobs(given)));
   await start(mailQueue);

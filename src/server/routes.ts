@@ -19,6 +19,7 @@ import { labelRoutes } from "./labels/routes.ts";
 import { liveQueryRoutes } from "./live-queries/routes.ts";
 import { portalRoutes } from "./mdm/apple/portal/routes.ts";
 import { pushRoutes } from "./mdm/apple/push/routes.ts";
+import { profileRoutes } from "./mdm/profiles/routes.ts";
 import { packRoutes } from "./packs/routes.ts";
 import { policyRoutes } from "./policies/routes.ts";
 import { queryRoutes } from "./queries/routes.ts";
@@ -56,6 +57,7 @@ export const routes: readonly Route[] = [
   ...liveQueryRoutes,
   ...mailRoutes,
   ...pushRoutes,
+  ...profileRoutes,
   ...packRoutes,
   ...portalRoutes,
   ...queryRoutes,

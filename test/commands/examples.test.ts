@@ -14,7 +14,7 @@ import { tokenHash } from "../../src/server/core/random.ts";
 import { linkPaths } from "../../src/server/mail/mail.ts";
 import { issueToken } from "../../src/server/mail/one-time.ts";
 import { newRow } from "../../src/server/outbox/service.ts";
-import { eq, everything } from "../../src/server/store/query.ts";
+import { eq, everything, isNull } from "../../src/server/store/query.ts";
 import { fakeDevices, makePushCertificate, startPushService } from "../support/apns.ts";
 import type { TestApp } from "../support/app.ts";
 import { turnOnAppleMdm } from "../support/apple.ts";
@@ -28,6 +28,7 @@ import { makeSigningKey, SSO_USER, signedAssertion, turnOnSso } from "../support
 import { answerLiveQueries } from "../support/live.ts";
 import { makeOperation, makeUser } from "../support/make.ts";
 import { makePortal } from "../support/portal.ts";
+import { declaration, makeProfile, recordCommands } from "../support/profiles.ts";
 import { startReceiver } from "../support/receiver.ts";
 import { mailOf } from "../support/smtp.ts";
 
@@ -80,6 +81,17 @@ async function prepare({ id, argv }: Example, { app, files, run }: Fleet): Promi
     await turnOnAppleMdm(app);
     fakeDevices(app, 20, await makePushCertificate());
     Object.assign(app.services.settings, { apns_url: (await startPushService()).url });
+  }
+  if (id.startsWith("mdm:profiles:") || id === "device:resend-profile") {
+    await recordCommands(app);
+    for (const team_id of [0, 1])
+      await makeProfile(app, { team_id, name: "Passcode", content: declaration("passcode") });
+    await writeFile(join(files, "passcode.json"), declaration("passcode"));
+    const [{ uuid = "" } = {}] = await app.store.configurationProfiles.list({ where: isNull("team_id") });
+    // Of the first host, by the uuid of the example or its own.
+    const profile_uuid = argv.find((word) => word.startsWith("d0000000")) ?? uuid;
+    const row = { host_id: 1, profile_uuid, platform: "darwin", name: "Passcode", operation_type: "install" } as const;
+    await app.store.hostProfiles.insert({ ...row, status: "failed" });
   }
   if (id === "setup") await app.store.users.delete(everything);
   if (id === "login") {
@@ -209,7 +221,7 @@ const readsOnly = (id: string) =>
 
 /** Examples that only read, but read what is prepared for them. */
 const prepared =
-  /^(approvals|mdm:(abm|bm|enrollment-profile)|ca|carves:start|certificates|device|license|query|sso|tasks|queries:live)\b|^hosts:(mdm|encryption-key|query)$|^(invites:show|webhooks:deliveries:get|config:certificate)$/;
+  /^(approvals|mdm|ca|carves:start|certificates|device|license|query|sso|tasks|queries:live)\b|^hosts:(mdm|encryption-key|query)$|^(invites:show|webhooks:deliveries:get|config:certificate)$/;
 
 let common: Promise<Fleet> | undefined;
 afterAll(async () => (await common)?.app.close());

@@ -12,6 +12,7 @@ import type { ServerStore, Tables } from "../../src/server/core/tables.ts";
 import { tables } from "../../src/server/data/tables.ts";
 import { allJobs } from "../../src/server/jobs/all.ts";
 import { isBusy } from "../../src/server/jobs/schedule.ts";
+import { profileReconciler } from "../../src/server/mdm/profiles/part.ts";
 import { startApp, type TestApp } from "../support/app.ts";
 import { bothEngines } from "../support/engines.ts";
 import { makeTeam, makeUser } from "../support/make.ts";
@@ -40,6 +41,7 @@ async function stateOf({ store, services }: TestApp): Promise<Record<string, str
 async function settle({ services, store }: TestApp): Promise<void> {
   await backgroundIdle(services);
   await sealAll(services);
+  await services.running.of(profileReconciler).run();
   await expect.poll(() => store.policyCountChanges.count()).toBe(0);
   await expect.poll(async () => (await store.jobRuns.list()).filter(isBusy)).toEqual([]);
 }

@@ -73,6 +73,7 @@ it("requires a token except where a review found that none is needed", () => {
     "GET /sso",
     "GET /sso/metadata",
     "POST /device/:token/apns_ping",
+    "POST /device/:token/configuration_profiles/:profile_uuid/resend",
     "POST /device/:token/refetch",
     "POST /forgot_password",
     "POST /login",

@@ -81,6 +81,7 @@ describe("the API's description", () => {
         "get",
         "policies",
         "refetch",
+        "resendProfile",
         "software",
       ].map((name) => `device.${name}`),
       "invites.accept",

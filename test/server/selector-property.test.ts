@@ -378,6 +378,9 @@ async function fill({ store }: TestApp, hosts: readonly Facts[]): Promise<void> 
         is_server: host.server,
         solution_id: host.solution === null ? null : idIn(SOLUTIONS, host.solution),
       });
+    const worst = ["failed", "pending", "verifying", "verified"] as const;
+    const status = worst.find((one) => host.profiles.some((profile) => profile.status === one)) ?? null;
+    await store.hostSettings.insert({ id, status, updated_at: "2026-01-01T00:00:00.000Z" });
     await store.hostProfiles.insertMany(
       host.profiles.map(({ uuid, status }) => ({
         host_id: id,

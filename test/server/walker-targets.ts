@@ -231,6 +231,26 @@ const queryAt = async (world: World, place: Place) => {
   return store.queries.insert({ ...row, team_id: teamOf(world, place) });
 };
 const elsewhere: readonly Place[] = ["own", "other", "missing"];
+/** A profile where the place is. */
+const profileAt = async (world: World, place: Place): Promise<string> => {
+  await turnOnAppleMdm(world.t);
+  if (place === "missing") return "dmissing";
+  const uuid = `dmade-${++names}`;
+  const now = world.t.clock.iso();
+  const { id } = await world.t.store.configurationProfiles.insert({
+    ...{ uuid, name: uuid, identifier: uuid, platform: "darwin", kind: "declaration", checksum: uuid },
+    ...{ created_at: now, updated_at: now, uploaded_at: now, team_id: teamOf(world, place) },
+  });
+  await world.t.store.profileContents.insert({ id, content: "e30=" });
+  return uuid;
+};
+const onProfile = (path: (uuid: string) => string, body?: (uuid: string) => unknown): Target => ({
+  places,
+  call: async (world, place) => {
+    const uuid = await profileAt(world, place);
+    return { path: path(uuid), body: body?.(uuid) };
+  },
+});
 const onQuery = (
   path: (query: { id: number; name: string }, world: World, place: Place) => string,
   body?: unknown,
@@ -413,6 +433,40 @@ export const targets: Record<string, Target> = {
     },
   },
   "POST /hosts/:id/refetch": onHost("/refetch"),
+  "GET /mdm/profiles": {
+    ...byTeamFilter("/mdm/profiles"),
+    call: async (world, place) => {
+      await turnOnAppleMdm(world.t);
+      return byTeamFilter("/mdm/profiles").call(world, place);
+    },
+  },
+  "GET /mdm/profiles/summary": byTeamFilter("/mdm/profiles/summary"),
+  "GET /mdm/profiles/:profile_uuid": onProfile((uuid) => `/mdm/profiles/${uuid}`),
+  "DELETE /mdm/profiles/:profile_uuid": onProfile((uuid) => `/mdm/profiles/${uuid}`),
+  "GET /configuration_profiles/:profile_uuid/status": onProfile((uuid) => `/configuration_profiles/${uuid}/status`),
+  "POST /configuration_profiles/resend/batch": onProfile(
+    () => "/configuration_profiles/resend/batch",
+    (profile_uuid) => ({ profile_uuid, filters: { profile_status: "failed" } }),
+  ),
+  "POST /configuration_profiles/batch": {
+    places,
+    call: async (world, place) => ({
+      path: `/configuration_profiles/batch?team_id=${place === "none" ? 0 : teamAt(world, place)}`,
+      body: { configuration_profiles: [] },
+    }),
+  },
+  "POST /hosts/:id/configuration_profiles/:profile_uuid/resend": {
+    places,
+    call: async (world, place) => {
+      const id = await hostAt(world, place);
+      const profile_uuid = await profileAt(world, place);
+      const path = `/hosts/${id}/configuration_profiles/${profile_uuid}/resend`;
+      if (place === "missing") return { path };
+      const row = { host_id: id, profile_uuid, platform: "darwin", name: "made", operation_type: "install" } as const;
+      await world.t.store.hostProfiles.insert({ ...row, status: "failed" });
+      return { path };
+    },
+  },
   "POST /hosts/:id/apns_ping": {
     places,
     call: async (world, place) => {

@@ -118,6 +118,11 @@ export async function makeScene(t: TestApp): Promise<Scene> {
     { ...profile, host_id: win.id, profile_uuid: "p-3", platform: "windows", status: "failed" },
     { ...profile, host_id: server.id, profile_uuid: "p-3", platform: "windows", status: "verified" },
   ]);
+  await store.hostSettings.insertMany([
+    { id: mac.id, status: "verifying", updated_at: now },
+    { id: win.id, status: "failed", updated_at: now },
+    { id: server.id, status: "verified", updated_at: now },
+  ]);
   await store.hostDiskEncryption.insertMany([
     { id: mac.id, status: "action_required" },
     { id: win.id, status: "verified" },

@@ -19,6 +19,7 @@ export const topics: Record<string, { description: string }> = {
   labels: { description: "Labels: named sets of hosts." },
   mdm: { description: "Device management: certificates, enrollment, profiles, commands." },
   "mdm:abm": { description: "Tokens of the business portal, for devices that enroll automatically." },
+  "mdm:profiles": { description: "Configuration profiles: settings for devices." },
   "mdm:enrollment-profile": { description: "Setup assistant profiles: what devices show that enroll automatically." },
   policies: { description: "Policies: checks on hosts, and their results." },
   license: { description: "The server's license, and license keys." },

@@ -104,6 +104,14 @@ export interface ActivityTypes extends CaActivities {
   deleted_pack: { pack_name: string };
   applied_spec_pack: Record<string, never>;
   applied_spec_team: { teams: readonly { id: number; name: string }[] };
+  created_macos_profile: TeamDetails & { profile_name: string; profile_identifier: string };
+  deleted_macos_profile: TeamDetails & { profile_name: string; profile_identifier: string };
+  edited_macos_profile: TeamDetails;
+  created_declaration_profile: TeamDetails & { profile_name: string; identifier: string };
+  deleted_declaration_profile: TeamDetails & { profile_name: string; identifier: string };
+  edited_declaration_profile: TeamDetails;
+  resent_configuration_profile: HostDetails & { profile_name: string };
+  resent_configuration_profile_batch: { profile_name: string; host_count: number };
   created_team: { team_id: number; team_name: string };
   deleted_team: { team_id: number; team_name: string };
   edited_agent_options: TeamDetails & { global: boolean };

@@ -40,6 +40,8 @@ export const channels = {
   activities: "svc_activities",
   /** Activities were added to the hash chain; payload: the chain's newest position. */
   activityChain: "svc_activity_chain",
+  /** Profiles of hosts must be compared; payload: JSON, see mdm/profiles/reconcile.ts. */
+  profiles: "svc_profiles",
   /** Pushes to Apple devices were requested; no payload. */
   applePushes: "svc_apple_pushes",
   /** Identities of devices were bound or revoked; payload: the fingerprint of one, or `*`. */

@@ -21,7 +21,14 @@ import { oneTimeTokens } from "../mail/tables.ts";
 import { managedAgents } from "../managed-agent/tables.ts";
 import { abmTokens, portalDevices, portalKeys, portalProfiles, setupAssistants } from "../mdm/apple/portal/tables.ts";
 import { applePushes } from "../mdm/apple/push/tables.ts";
-import { hostBootstrap, hostMdm, hostProfiles, mdmSolutions } from "../mdm-status/tables.ts";
+import {
+  configurationProfiles,
+  hostProfiles,
+  hostSettings,
+  profileContents,
+  profileLabels,
+} from "../mdm/profiles/tables.ts";
+import { hostBootstrap, hostMdm, mdmSolutions } from "../mdm-status/tables.ts";
 import { hostMunki, munkiIssues } from "../munki/tables.ts";
 import { operationContents, operations } from "../operations/tables.ts";
 import { outbox } from "../outbox/tables.ts";
@@ -108,7 +115,11 @@ export const tables: AllTables = {
   setupAssistants,
   portalProfiles,
   portalDevices,
+  configurationProfiles,
+  profileContents,
+  profileLabels,
   hostProfiles,
+  hostSettings,
   applePushes,
   hostDiskEncryption,
   hostBootstrap,

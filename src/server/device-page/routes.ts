@@ -1,5 +1,6 @@
 import { desktopAppApi, deviceApi } from "../../api/device.ts";
 import type { AnyEndpoint, ParsedOf } from "../../api/endpoint.ts";
+import { deviceProfilesApi } from "../../api/profiles.ts";
 import type { Context } from "../core/context.ts";
 import { type Handler, type Reply, type Route, route } from "../core/http/route.ts";
 import { certificatesOfHost } from "../host-details/certificates.ts";
@@ -7,6 +8,7 @@ import { mappingOfHost } from "../host-details/device-mapping.ts";
 import { refetchHost } from "../host-details/service.ts";
 import type { HostRow } from "../hosts/access.ts";
 import { pingHost } from "../mdm/apple/push/ping.ts";
+import { resend } from "../mdm/profiles/resend.ts";
 import { desktopAdminOfHost } from "../munki/service.ts";
 import { titlesOfHost } from "../software/service.ts";
 import { hostOfToken } from "./tokens.ts";
@@ -35,6 +37,7 @@ export const deviceRoutes: readonly Route[] = [
     await refetchHost(asOwner(ctx), host.id);
     return {};
   }),
+  owned(deviceProfilesApi.resendProfile, (host, ctx, { params }) => resend(asOwner(ctx), host, params.profile_uuid)),
   owned(deviceApi.apnsPing, async (host, ctx) => {
     await pingHost(asOwner(ctx), host.id);
     return {};

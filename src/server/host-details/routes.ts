@@ -1,6 +1,7 @@
 import { hostDetailsApi } from "../../api/host-details.ts";
 import { route } from "../core/http/route.ts";
-import { encryptionKeyOf, mdmOfHost, mdmSummary, profilesOfHost, unenrollHost } from "../mdm-status/service.ts";
+import { profilesOfHost } from "../mdm/profiles/status.ts";
+import { encryptionKeyOf, mdmOfHost, mdmSummary, unenrollHost } from "../mdm-status/service.ts";
 import { desktopAdminOfAll, desktopAdminOfHost } from "../munki/service.ts";
 import { certificatesOfHost } from "./certificates.ts";
 import { mappingOfHost, setMapping } from "./device-mapping.ts";

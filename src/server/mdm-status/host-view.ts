@@ -4,10 +4,11 @@ import { byId, groupBy } from "../core/maps.ts";
 import type { ServerTx } from "../core/tables.ts";
 import { hostDiskEncryption } from "../disk-encryption/tables.ts";
 import { lockSide, lockStateOf } from "../host-actions/states.ts";
+import type { hostProfiles } from "../mdm/profiles/tables.ts";
 import { oneOf } from "../store/query.ts";
 import { type SidesOf, side } from "../store/sides.ts";
 import type { RowOf } from "../store/table.ts";
-import { type hostBootstrap, hostMdm, type hostProfiles, type mdmSolutions } from "./tables.ts";
+import { type hostBootstrap, hostMdm, type mdmSolutions } from "./tables.ts";
 
 type Enrollment = RowOf<typeof hostMdm>;
 type Solution = RowOf<typeof mdmSolutions>;
@@ -121,7 +122,8 @@ const macosSetup = (row: RowOf<typeof hostBootstrap> | undefined): HostMdm["maco
 const profileOf = (row: RowOf<typeof hostProfiles>): HostProfile => ({
   profile_uuid: row.profile_uuid,
   name: row.name,
-  status: row.status,
+  // What is still to be queued is pending.
+  status: row.status ?? "pending",
   operation_type: row.operation_type,
   scope: row.scope,
   managed_local_account: row.managed_local_account,

@@ -10,6 +10,7 @@ import { inTeam, visible } from "../core/security/access.ts";
 import type { ServerTx } from "../core/tables.ts";
 import { hostFor } from "../hosts/access.ts";
 import { hosts } from "../hosts/tables.ts";
+import { forgetProfiles } from "../mdm/profiles/host-rows.ts";
 import { and, eq, everything, exists, oneOf, type Predicate } from "../store/query.ts";
 import { compareText } from "../store/rows.ts";
 import { shownEnrollment } from "./host-view.ts";
@@ -84,12 +85,6 @@ export function mdmSummary(ctx: Context, query: SummaryQuery): Promise<MdmSummar
   });
 }
 
-/** Always empty: profiles require device management by this server, which is not implemented yet. */
-export async function profilesOfHost(ctx: Context, id: number) {
-  const host = await hostFor(ctx, "profiles:read", id);
-  return { host_id: host.id, profiles: [] };
-}
-
 /** Ends this server's management of the host. Refused if another product or none manages the host. */
 export async function unenrollHost(ctx: Context, id: number): Promise<Record<string, never>> {
   const host = await hostFor(ctx, "mdm:unenroll", id);
@@ -101,7 +96,7 @@ export async function unenrollHost(ctx: Context, id: number): Promise<Record<str
       set: { enrollment_status: "Off", solution_id: null, connected_to_svc: false },
     });
     if (!row || changed === 0) throw mdmOff();
-    await store.hostProfiles.delete(eq("host_id", host.id));
+    await forgetProfiles({ ...ctx, store }, [host.id]);
     await recordActivity(within(ctx, store), "mdm_unenrolled", {
       host_serial: host.hardware_serial,
       host_display_name: host.display_name,

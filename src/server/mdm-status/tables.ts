@@ -4,7 +4,6 @@ declare module "../core/tables.ts" {
   interface Tables {
     readonly mdmSolutions: typeof mdmSolutions;
     readonly hostMdm: typeof hostMdm;
-    readonly hostProfiles: typeof hostProfiles;
     readonly hostBootstrap: typeof hostBootstrap;
   }
 }
@@ -31,26 +30,6 @@ export const hostMdm = table("host_mdm", {
   enrolled_at: time().nullable(),
   checked_in_at: time().nullable(),
 });
-
-export type ProfileStatus = "verified" | "verifying" | "pending" | "failed";
-
-/** A configuration profile on one host. */
-export const hostProfiles = table(
-  "host_profiles",
-  {
-    id: id(),
-    host_id: ref("hosts"),
-    profile_uuid: text().index(),
-    platform: text<"darwin" | "windows">(),
-    name: text(),
-    status: text<ProfileStatus>().index(),
-    operation_type: text<"install" | "remove">(),
-    scope: text().default(""),
-    managed_local_account: text().default(""),
-    detail: text().default(""),
-  },
-  { unique: [["host_id", "profile_uuid"]] },
-);
 
 /** The bootstrap package of an enrolled host. */
 export const hostBootstrap = table("host_bootstrap", {

@@ -1,5 +1,5 @@
 // Replies that are not JSON: contents, streams, and downloads with ranges.
-import type { Content, Download, Range, Streamed } from "../../../api/bodies.ts";
+import { type Content, type Download, type Range, Streamed } from "../../../api/bodies.ts";
 import { type AnyEndpoint, isDownload } from "../../../api/endpoint.ts";
 import { rangeNotSatisfiable } from "../errors.ts";
 import { partOf } from "./byte-range.ts";
@@ -28,7 +28,11 @@ export async function responseOf(
   }
   headers.set("content-type", own["content-type"] ?? endpoint.produces);
   if (isDownload(endpoint)) return download(value as Download, status, headers, asked);
-  return isContent(value) ? content(value, status, headers, asked) : streamed(value as Streamed, status, headers);
+  if (isContent(value)) return content(value, status, headers, asked);
+  if (Streamed.safeParse(value).success) return streamed(value as Streamed, status, headers);
+  // The query decides whether the reply is a file or its description.
+  const type = "application/json; charset=utf-8";
+  return content({ content: JSON.stringify(value), type }, status, headers, asked);
 }
 
 /** No content, or a redirect. */

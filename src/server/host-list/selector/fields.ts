@@ -4,7 +4,7 @@ import { hostActions } from "../../host-actions/tables.ts";
 import { byStatus, online, onPlatform, seenWhen } from "../../hosts/status.ts";
 import { hostEmails, hostSeen, hosts, osVersions } from "../../hosts/tables.ts";
 import { labelMembers, labels } from "../../labels/tables.ts";
-import { hostProfiles } from "../../mdm-status/tables.ts";
+import { hostProfiles } from "../../mdm/profiles/tables.ts";
 import { hostMunki, munkiIssues } from "../../munki/tables.ts";
 import { hostPolicies } from "../../policies/tables.ts";
 import { hostSoftware, software, softwareCves } from "../../software/tables.ts";

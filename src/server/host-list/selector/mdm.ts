@@ -2,9 +2,11 @@
 import type { HostFilter } from "../../../api/host-filters.ts";
 import { type DiskEncryptionStatus, hostDiskEncryption } from "../../disk-encryption/tables.ts";
 import { onPlatform } from "../../hosts/status.ts";
-import { hostBootstrap, hostMdm, hostProfiles, mdmSolutions, type ProfileStatus } from "../../mdm-status/tables.ts";
+import { settingsAre } from "../../mdm/profiles/status.ts";
+import { hostProfiles, type ProfileStatus } from "../../mdm/profiles/tables.ts";
+import { hostBootstrap, hostMdm, mdmSolutions } from "../../mdm-status/tables.ts";
 import { hostMunki } from "../../munki/tables.ts";
-import { and, eq, everything, exists, has, not, oneOf, or, type Predicate } from "../../store/query.ts";
+import { and, eq, exists, has, isNull, not, oneOf, or, type Predicate } from "../../store/query.ts";
 
 type Given<K extends keyof HostFilter> = NonNullable<HostFilter[K]>;
 
@@ -34,46 +36,22 @@ export const noWindowsServer: Predicate = not(exists(hostMdm, "id", eq("is_serve
 
 const apple = oneOf("platform", ["darwin", "ios", "ipados"]);
 
-/** Disk encryption counts as one more setting. Steps that are still to be done are pending. */
-const encryptionAs: Record<ProfileStatus, readonly DiskEncryptionStatus[]> = {
-  verified: ["verified"],
-  verifying: ["verifying"],
-  pending: ["action_required", "enforcing", "removing_enforcement"],
-  failed: ["failed"],
-};
-/** A host has the first of these statuses that any of its settings has. */
-const worstFirst: readonly ProfileStatus[] = ["failed", "pending", "verifying", "verified"];
-
-const anySetting = (statuses: readonly ProfileStatus[], profiles: Predicate): Predicate =>
-  or(
-    exists(hostProfiles, "host_id", and(oneOf("status", statuses), profiles)),
-    exists(
-      hostDiskEncryption,
-      "id",
-      oneOf(
-        "status",
-        statuses.flatMap((status) => encryptionAs[status]),
-      ),
-    ),
-  );
-
-function settingsAre(status: ProfileStatus, profiles: Predicate): Predicate {
-  const worse = worstFirst.slice(0, worstFirst.indexOf(status));
-  const are = anySetting([status], profiles);
-  return worse.length === 0 ? are : and(are, not(anySetting(worse, profiles)));
-}
-
-export const osSettings = (status: ProfileStatus): Predicate => settingsAre(status, everything);
-export const macosSettings = (status: ProfileStatus): Predicate =>
-  and(apple, settingsAre(status, eq("platform", "darwin")));
+export const osSettings = settingsAre;
+export const macosSettings = (status: ProfileStatus): Predicate => and(apple, settingsAre(status));
 
 export const diskEncryption = (status: DiskEncryptionStatus): Predicate =>
   exists(hostDiskEncryption, "id", eq("status", status));
 export const macosDiskEncryption = (status: DiskEncryptionStatus): Predicate =>
   and(eq("platform", "darwin"), diskEncryption(status));
 
-export const withProfile = (uuid: string, status: ProfileStatus): Predicate =>
-  exists(hostProfiles, "host_id", and(eq("profile_uuid", uuid), eq("status", status)));
+export const withProfile = (uuid: string, status: ProfileStatus): Predicate => {
+  const stored = eq("status", status);
+  return exists(
+    hostProfiles,
+    "host_id",
+    and(eq("profile_uuid", uuid), status === "pending" ? or(stored, isNull("status")) : stored),
+  );
+};
 
 export const bootstrapPackage = (status: Given<"bootstrap_package">): Predicate =>
   exists(hostBootstrap, "id", eq("status", status));

@@ -15,6 +15,8 @@ import { migration as m0013 } from "./0013-files.ts";
 import { migration as m0014 } from "./0014-business-portal.ts";
 import { migration as m0015 } from "./0015-files-of-operations.ts";
 import { migration as m0016 } from "./0016-files-of-operations-slow.ts";
+import { migration as m0017 } from "./0017-profiles.ts";
+import { migration as m0018 } from "./0018-profiles-slow.ts";
 import type { Migration } from "./migration.ts";
 
 export const migrations: readonly Migration[] = [
@@ -34,4 +36,6 @@ export const migrations: readonly Migration[] = [
   m0014,
   m0015,
   m0016,
+  m0017,
+  m0018,
 ];

@@ -1,0 +1,43 @@
+// What commands for configuration profiles share.
+import * as Flags from "@oclif/core/flags";
+import { ConfigurationProfile, profilesApi } from "../../api/profiles.ts";
+import { ClientCommand } from "../client-command.ts";
+import { notFound } from "../errors.ts";
+import { args } from "../flags.ts";
+import type { View } from "../output/output.ts";
+
+export const profileTeamFlag = {
+  team: Flags.string({ summary: "Name or id of the team. Default: hosts without a team.", helpValue: "TEAM" }),
+};
+export const profileArg = args.required("uuid, or name within the team, of the profile");
+
+export const profileView: View = {
+  schema: ConfigurationProfile,
+  columns: [
+    { key: "profile_uuid", header: "uuid" },
+    { key: "name" },
+    { key: "platform" },
+    { key: "identifier" },
+    { key: "uploaded_at", header: "uploaded" },
+  ],
+};
+
+const UUID = /^[a-z][0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+
+export abstract class ProfilesCommand extends ClientCommand {
+  /** Finds a profile by uuid in any team, or by name within the given team. */
+  protected async profile(text: string, team: string | undefined): Promise<ConfigurationProfile> {
+    const { profiles } = await this.call(profilesApi.list, { query: await this.teamFilter(team) });
+    const named = profiles.find(({ profile_uuid, name }) => profile_uuid === text || name === text);
+    if (named) return named;
+    if (UUID.test(text)) return this.show(text);
+    throw notFound(
+      `there is no configuration profile ${text}${team === undefined ? " for hosts without a team" : " of that team"}`,
+      "`svc mdm profiles list` shows them; a team's need --team.",
+    );
+  }
+
+  private async show(profile_uuid: string): Promise<ConfigurationProfile> {
+    return ConfigurationProfile.parse(await this.call(profilesApi.get, { params: { profile_uuid } }));
+  }
+}

@@ -1,0 +1,23 @@
+import { profilesApi } from "../../../api/profiles.ts";
+import { ProfilesCommand, profileArg, profileTeamFlag } from "../../../cli/features/profiles.ts";
+import { dryRunFlag, yesFlag } from "../../../cli/flags.ts";
+import { printable } from "../../../text/printable.ts";
+
+export default class MdmProfilesDelete extends ProfilesCommand {
+  static override summary = "Delete a configuration profile. Hosts that have it remove it.";
+  static override destructive = true;
+  static override endpoints = [profilesApi.delete];
+  static override args = { profile: profileArg };
+  static override flags = { ...profileTeamFlag, ...yesFlag, ...dryRunFlag };
+  static override examples = ["<%= config.bin %> <%= command.id %> Passcode --yes"];
+
+  async run() {
+    const { args: given, flags } = await this.parse(MdmProfilesDelete);
+    const { profile_uuid, name } = await this.profile(given.profile, flags.team);
+    const what = `configuration profile ${printable(name)}`;
+    if (flags["dry-run"]) this.trying(`delete ${what}`, { profile_uuid, name });
+    await this.confirm(`Delete ${what}? Hosts that have it remove it.`);
+    await this.call(profilesApi.delete, { params: { profile_uuid } });
+    await this.report(`deleted ${what}`, { profile_uuid, name });
+  }
+}

@@ -1,0 +1,45 @@
+import * as Flags from "@oclif/core/flags";
+import { profilesApi } from "../../../api/profiles.ts";
+import { failed } from "../../../cli/errors.ts";
+import { ProfilesCommand, profileArg, profileTeamFlag } from "../../../cli/features/profiles.ts";
+import { toWholeFile } from "../../../cli/files/whole-file.ts";
+import { connectionFlags, generalFlags } from "../../../cli/flags.ts";
+import { printable } from "../../../text/printable.ts";
+
+export default class MdmProfilesDownload extends ProfilesCommand {
+  static override summary = "Download the file of a configuration profile, as it was uploaded.";
+  static override endpoints = [profilesApi.get];
+  // -o is the output file; nothing else is printed.
+  static override baseFlags = { ...generalFlags, ...connectionFlags };
+  static override args = { profile: profileArg };
+  static override flags = {
+    ...profileTeamFlag,
+    out: Flags.string({
+      char: "o",
+      summary: "File to write; - is stdout. Default: the profile's uuid, in the current folder.",
+      helpValue: "FILE",
+    }),
+  };
+  static override examples = [
+    "<%= config.bin %> <%= command.id %> Passcode -o passcode.json",
+    "<%= config.bin %> <%= command.id %> Passcode -o -",
+  ];
+
+  async run() {
+    const { args: given, flags } = await this.parse(MdmProfilesDownload);
+    const { profile_uuid } = await this.profile(given.profile, flags.team);
+    const client = await this.client();
+    const { headers, body } = await client.open(profilesApi.get, { params: { profile_uuid }, query: { alt: "media" } });
+    const announced = Number(headers.get("content-length"));
+    const path = flags.out ?? profile_uuid;
+    let size = 0;
+    if (path === "-")
+      for await (const bytes of body) {
+        await this.io.outBytes(bytes);
+        size += bytes.length;
+      }
+    else size = await toWholeFile(path, body);
+    if (size !== announced) throw failed(`${printable(path)} has ${size} bytes, the profile ${announced}`);
+    if (path !== "-") await this.report(`${size} bytes in ${printable(path)}`, { file: path, size });
+  }
+}

@@ -1,0 +1,17 @@
+import { ConfigurationProfile, profilesApi } from "../../../api/profiles.ts";
+import { ProfilesCommand, profileArg, profileTeamFlag } from "../../../cli/features/profiles.ts";
+
+export default class MdmProfilesGet extends ProfilesCommand {
+  static override summary = "Show a configuration profile.";
+  static override endpoints = [profilesApi.get];
+  static override args = { profile: profileArg };
+  static override flags = profileTeamFlag;
+  static override examples = ["<%= config.bin %> <%= command.id %> Passcode"];
+
+  async run() {
+    const { args: given, flags } = await this.parse(MdmProfilesGet);
+    const { profile_uuid } = await this.profile(given.profile, flags.team);
+    const profile = await this.call(profilesApi.get, { params: { profile_uuid } });
+    await this.printOne(profile, { schema: ConfigurationProfile });
+  }
+}

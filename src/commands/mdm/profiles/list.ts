@@ -1,0 +1,20 @@
+import { profilesApi } from "../../../api/profiles.ts";
+import { ProfilesCommand, profileTeamFlag, profileView } from "../../../cli/features/profiles.ts";
+import { limitFlags } from "../../../cli/flags.ts";
+import { queryFlags, queryOf } from "../../../cli/query-flags.ts";
+
+export default class MdmProfilesList extends ProfilesCommand {
+  static override summary = "List the configuration profiles of a team, or of hosts without a team.";
+  static override endpoints = [profilesApi.list];
+  static override flags = { ...queryFlags(profilesApi.list), ...profileTeamFlag, ...limitFlags };
+  static override examples = [
+    "<%= config.bin %> <%= command.id %>",
+    "<%= config.bin %> <%= command.id %> --team Workstations -o json",
+  ];
+
+  async run() {
+    const { flags } = await this.parse(MdmProfilesList);
+    const query = queryOf(profilesApi.list, flags, await this.teamFilter(flags.team));
+    await this.printList(this.pages(profilesApi.list, { query }, "profiles"), profileView);
+  }
+}

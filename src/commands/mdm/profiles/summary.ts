@@ -1,0 +1,15 @@
+import { profilesApi, StatusCounts } from "../../../api/profiles.ts";
+import { ProfilesCommand, profileTeamFlag } from "../../../cli/features/profiles.ts";
+
+export default class MdmProfilesSummary extends ProfilesCommand {
+  static override summary = "Count the hosts of a team by the status of their settings: profiles and disk encryption.";
+  static override endpoints = [profilesApi.summary];
+  static override flags = profileTeamFlag;
+  static override examples = ["<%= config.bin %> <%= command.id %> --team Workstations"];
+
+  async run() {
+    const { flags } = await this.parse(MdmProfilesSummary);
+    const counts = await this.call(profilesApi.summary, { query: await this.teamFilter(flags.team) });
+    await this.printOne(counts, { schema: StatusCounts });
+  }
+}

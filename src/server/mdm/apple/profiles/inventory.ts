@@ -1,0 +1,76 @@
+// The profiles that agents find on Macs.
+import { tableExists } from "../../../agent-protocol/detail-query.ts";
+import { type Row, text } from "../../../agent-protocol/rows.ts";
+import type { Services } from "../../../core/context.ts";
+import { groupBy } from "../../../core/maps.ts";
+import type { InventorySource, SourceWriter } from "../../../hosts/inventory/source.ts";
+import { NOTHING_TO_WRITE } from "../../../hosts/inventory/source.ts";
+import { and, eq, oneOf } from "../../../store/query.ts";
+import { applyEvents, eventsOfReport, type Installed } from "../../profiles/host-rows.ts";
+import { notifyProfiles } from "../../profiles/part.ts";
+
+const DATE = /^(\d{4}-\d\d-\d\d)[ T](\d\d:\d\d:\d\d)(?:\.\d+)? ?(Z|[+-]\d\d:?\d\d)?$/;
+
+/** Agents report dates such as `2026-03-01 12:00:00 +0000`. Null: not a date. */
+function installedAt(given: string): string | null {
+  const [, day, time, zone = "Z"] = DATE.exec(given.trim()) ?? [];
+  const at = Date.parse(`${day}T${time}${zone.replace(/^([+-]\d\d)(\d\d)$/, "$1:$2")}`);
+  return Number.isNaN(at) ? null : new Date(at).toISOString();
+}
+
+const installedOf = (rows: readonly Row[]): Installed[] =>
+  rows.flatMap((row) => {
+    const identifier = text(row, "identifier").trim();
+    return identifier === "" ? [] : [{ identifier, installed_at: installedAt(text(row, "install_date")) }];
+  });
+
+function startWriter({ store, clock }: Services): SourceWriter<readonly Installed[]> {
+  const ofProfiles = (hostIds: readonly number[]) =>
+    and(
+      oneOf("host_id", hostIds),
+      eq("kind", "profile"),
+      eq("operation_type", "install"),
+      oneOf("status", ["verifying", "verified", "failed"]),
+    );
+  return {
+    async plan(reported, now) {
+      const installed = new Map(reported.map(({ hostId, value }) => [hostId, value]));
+      const eventsOf = async (tx: Pick<Services["store"], "hostProfiles">, hostIds: readonly number[]) => {
+        const rows = groupBy(await tx.hostProfiles.list({ where: ofProfiles(hostIds) }), ({ host_id }) => host_id);
+        return [...rows].flatMap(([hostId, own]) => eventsOfReport(own, installed.get(hostId) ?? [], now));
+      };
+      const expected = await eventsOf(store, [...installed.keys()]);
+      if (expected.length === 0) return NOTHING_TO_WRITE;
+      const hostIds = [...new Set(expected.map(({ row }) => row.host_id))];
+      return {
+        async write(tx) {
+          // The rows may have changed since they were read.
+          await applyEvents({ store: tx, clock }, await eventsOf(tx, hostIds));
+          await notifyProfiles(tx, { hostIds });
+        },
+      };
+    },
+  };
+}
+
+export const profileInventory: InventorySource<readonly Installed[]> = {
+  queries: [
+    {
+      name: "macos_profiles",
+      platforms: ["darwin"],
+      discovery: tableExists("macos_profiles"),
+      sql: "SELECT identifier, install_date FROM macos_profiles;",
+    },
+    {
+      name: "macos_user_profiles",
+      platforms: ["darwin"],
+      discovery: tableExists("macos_user_profiles"),
+      sql: "SELECT identifier, install_date FROM macos_user_profiles WHERE username IN (SELECT user FROM logged_in_users WHERE type = 'user');",
+    },
+  ],
+  read({ rows }) {
+    const system = rows("macos_profiles");
+    return system === null ? null : [...installedOf(system), ...installedOf(rows("macos_user_profiles") ?? [])];
+  },
+  start: startWriter,
+};

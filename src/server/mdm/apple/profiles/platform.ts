@@ -1,0 +1,82 @@
+// Profiles of Apple devices: files, declarations, and their commands.
+import type { Context } from "../../../core/context.ts";
+import { hostMdm } from "../../../mdm-status/tables.ts";
+import { and, eq, exists, oneOf } from "../../../store/query.ts";
+import type { Delivery, HostProfileRow, ProfilePlatform, Queued } from "../../profiles/platform.ts";
+import type { ProfileCommand } from "./commands.ts";
+import { readDeclaration } from "./declaration.ts";
+
+const xml: Readonly<Record<string, string>> = { "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "'": "&apos;" };
+
+export const applePlatform: ProfilePlatform = {
+  name: "darwin",
+  isOn: async ({ config }) => (await config.current()).mdm.enabled_and_configured,
+  read: readDeclaration,
+  fileName: ({ name, kind }) => `${name}.${kind === "profile" ? "mobileconfig" : "json"}`,
+  hosts: and(oneOf("platform", ["darwin", "ios", "ipados"]), exists(hostMdm, "id", eq("connected_to_svc", true))),
+  escape: (value, kind) =>
+    kind === "profile" ? value.replace(/[&<>"']/g, (sign) => xml[sign]!) : JSON.stringify(value).slice(1, -1),
+  install: (inside, deliveries) =>
+    queue(
+      inside,
+      deliveries.map(({ row, content }: Delivery) => [row, { request_type: "InstallProfile", payload: content }]),
+    ),
+  remove: (inside, rows) =>
+    queue(
+      inside,
+      rows.map((row) => [row, { request_type: "RemoveProfile", identifier: row.identifier }]),
+    ),
+  created: (profile, team) =>
+    profile.kind === "profile"
+      ? {
+          type: "created_macos_profile",
+          details: { ...named(profile), profile_identifier: profile.identifier, ...team },
+        }
+      : {
+          type: "created_declaration_profile",
+          details: { ...named(profile), identifier: profile.identifier, ...team },
+        },
+  deleted: (profile, team) =>
+    profile.kind === "profile"
+      ? {
+          type: "deleted_macos_profile",
+          details: { ...named(profile), profile_identifier: profile.identifier, ...team },
+        }
+      : {
+          type: "deleted_declaration_profile",
+          details: { ...named(profile), identifier: profile.identifier, ...team },
+        },
+  edited: (kind, team) => ({
+    type: kind === "profile" ? "edited_macos_profile" : "edited_declaration_profile",
+    details: { ...team },
+  }),
+};
+
+const named = ({ name }: { readonly name: string }) => ({ profile_name: name });
+
+type Own =
+  | { readonly request_type: "InstallProfile"; readonly payload: Uint8Array }
+  | { readonly request_type: "RemoveProfile"; readonly identifier: string };
+
+/** A device reads all of its declarations together: one command is enough for all that have changed. */
+async function queue(inside: Context, wanted: readonly (readonly [HostProfileRow, Own])[]): Promise<Queued> {
+  const commands: ProfileCommand[] = [];
+  const indexes = new Map<number, number>();
+  const declaring = new Map<number, number>();
+  for (const [row, own] of wanted) {
+    const { host_id, name } = row;
+    if (row.kind === "profile") {
+      indexes.set(row.id, commands.length);
+      commands.push({ ...own, host_id, name });
+      continue;
+    }
+    const index = declaring.get(host_id) ?? commands.length;
+    if (!declaring.has(host_id)) {
+      declaring.set(host_id, index);
+      commands.push({ request_type: "DeclarativeManagement", host_id });
+    }
+    indexes.set(row.id, index);
+  }
+  const uuids = await inside.extensions.appleCommands.queue(inside, commands);
+  return new Map([...indexes].map(([id, index]) => [id, uuids[index]!]));
+}

@@ -1,0 +1,123 @@
+// Changes of hosts' profiles. Each change also updates the worst status of the host.
+import { isoAt } from "../../core/clock.ts";
+import { parts } from "../../core/concurrency/parts.ts";
+import type { Context } from "../../core/context.ts";
+import type { ServerTx } from "../../core/tables.ts";
+import { and, eq, oneOf } from "../../store/query.ts";
+import type { HostProfileRow } from "./platform.ts";
+import { nextState, type ProfileEvent } from "./state.ts";
+import type { ProfileStatus } from "./tables.ts";
+
+export type Backing = Pick<Context, "store" | "clock">;
+
+/** Worst first. What is still to be queued is pending. */
+export const worstFirst: readonly ProfileStatus[] = ["failed", "pending", "verifying", "verified"];
+
+/**
+ * Changes profiles of these hosts in the caller's transaction, and then their worst status. Writing that first makes
+ * others wait that change profiles of the same hosts.
+ */
+export async function changingHosts(
+  { store, clock }: Backing,
+  hostIds: readonly number[],
+  work: () => Promise<void>,
+): Promise<void> {
+  const ids = [...new Set(hostIds)].sort((a, b) => a - b);
+  if (ids.length === 0) return;
+  const updated_at = clock.iso();
+  for await (const some of parts(ids))
+    await store.hostSettings.upsert(
+      some.map((id) => ({ id, updated_at })),
+      { on: ["id"], set: ["updated_at"], returning: [] },
+    );
+  await work();
+  for await (const some of parts(ids)) await summarize(store, some);
+}
+
+async function summarize(store: ServerTx, hostIds: readonly number[]): Promise<void> {
+  const worst = new Map<number, ProfileStatus>();
+  const rows = await store.hostProfiles.pick(["host_id", "status"], { where: oneOf("host_id", hostIds) });
+  for (const { host_id, status } of rows) {
+    const shown = status ?? "pending";
+    const known = worst.get(host_id);
+    if (known === undefined || worstFirst.indexOf(shown) < worstFirst.indexOf(known)) worst.set(host_id, shown);
+  }
+  await store.hostSettings.updateEach(hostIds.map((id) => ({ id, status: worst.get(id) ?? null })));
+}
+
+/** Applies an event to each of the rows, in the caller's transaction. Returns how many have changed. */
+export async function applyEvents(
+  backing: Backing,
+  events: readonly { readonly row: HostProfileRow; readonly event: ProfileEvent }[],
+): Promise<number> {
+  const { store } = backing;
+  const gone: number[] = [];
+  const hosts: number[] = [];
+  const changes: Parameters<ServerTx["hostProfiles"]["updateEach"]>[0][number][] = [];
+  for (const { row, event } of events) {
+    const next = nextState(row, event);
+    if (next === row) continue;
+    hosts.push(row.host_id);
+    if (next === "gone") {
+      gone.push(row.id);
+      continue;
+    }
+    const { operation_type, status, detail, retries, command_uuid, installed_after } = next;
+    changes.push({ id: row.id, operation_type, status, detail, retries, command_uuid, installed_after });
+  }
+  await changingHosts(backing, hosts, async () => {
+    for await (const some of parts(gone)) await store.hostProfiles.delete(oneOf("id", some));
+    for await (const some of parts(changes)) await store.hostProfiles.updateEach(some);
+  });
+  return hosts.length;
+}
+
+/** The host's answer to a command that installs or removes a profile. Answers to earlier commands change nothing. */
+export async function profileAnswered(
+  backing: Backing,
+  hostId: number,
+  commandUuid: string,
+  event: Extract<ProfileEvent, { type: "acknowledged" | "error" }>,
+): Promise<void> {
+  const where = and(eq("host_id", hostId), eq("command_uuid", commandUuid));
+  const rows = await backing.store.hostProfiles.list({ where });
+  await applyEvents(
+    backing,
+    rows.map((row) => ({ row, event })),
+  );
+}
+
+/** A profile that a host has. `installed_at` is null if the host does not report it. */
+export interface Installed {
+  readonly identifier: string;
+  readonly installed_at: string | null;
+}
+
+/** Compares a host's report with its profiles. Returns the rows that would change, with their events. */
+export function eventsOfReport(
+  rows: readonly HostProfileRow[],
+  installed: readonly Installed[],
+  reportedAt: number,
+): { row: HostProfileRow; event: ProfileEvent }[] {
+  const reported_at = isoAt(reportedAt);
+  // A profile may be installed for several users: the newest counts.
+  const known = new Map<string, string | null>();
+  for (const { identifier, installed_at } of installed) {
+    const before = known.get(identifier);
+    if (before === undefined || (before !== null && (installed_at === null || installed_at > before)))
+      known.set(identifier, installed_at);
+  }
+  return rows.flatMap((row) => {
+    const installed_at = known.get(row.identifier);
+    const event: ProfileEvent =
+      installed_at === undefined ? { type: "missing", reported_at } : { type: "listed", installed_at, reported_at };
+    return nextState(row, event) === row ? [] : { row, event };
+  });
+}
+
+/** The hosts are not managed any more: nothing is known of their profiles. */
+export async function forgetProfiles(backing: Backing, hostIds: readonly number[]): Promise<void> {
+  await changingHosts(backing, hostIds, async () => {
+    await backing.store.hostProfiles.delete(oneOf("host_id", hostIds));
+  });
+}

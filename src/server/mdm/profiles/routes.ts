@@ -1,0 +1,19 @@
+import { profilesApi } from "../../../api/profiles.ts";
+import { type Route, route } from "../../core/http/route.ts";
+import { replaceProfiles } from "./batch.ts";
+import { resendFailed, resendToHost } from "./resend.ts";
+import { deleteProfile, downloadProfile, getProfile, listProfiles } from "./service.ts";
+import { settingsSummary, statusOfProfile } from "./status.ts";
+
+export const profileRoutes: readonly Route[] = [
+  route(profilesApi.list, ({ query }, ctx) => listProfiles(ctx, query)),
+  route(profilesApi.get, ({ params, query }, ctx) =>
+    query.alt === "media" ? downloadProfile(ctx, params.profile_uuid) : getProfile(ctx, params.profile_uuid),
+  ),
+  route(profilesApi.delete, ({ params }, ctx) => deleteProfile(ctx, params.profile_uuid)),
+  route(profilesApi.batch, ({ query, body }, ctx) => replaceProfiles(ctx, query, body)),
+  route(profilesApi.summary, ({ query }, ctx) => settingsSummary(ctx, query)),
+  route(profilesApi.status, ({ params }, ctx) => statusOfProfile(ctx, params.profile_uuid)),
+  route(profilesApi.resend, ({ params }, ctx) => resendToHost(ctx, params.id, params.profile_uuid)),
+  route(profilesApi.resendBatch, ({ body }, ctx) => resendFailed(ctx, body.profile_uuid)),
+];

@@ -1,0 +1,92 @@
+// What uploads have to satisfy, whatever their platform.
+import { createHash } from "node:crypto";
+import { type GivenLabels, PROFILE_MAX } from "../../../api/profiles.ts";
+import { type Context, isPremium } from "../../core/context.ts";
+import { alreadyExists, badRequest, invalid, mdmOff, premiumRequired } from "../../core/errors.ts";
+import { resolveLabelNames } from "../../labels/scope.ts";
+import type { ProfilePlatform, ReadProfile } from "./platform.ts";
+import type { LabelRule } from "./tables.ts";
+import { checkVariables } from "./variables.ts";
+
+export interface Upload extends ReadProfile {
+  readonly platform: ProfilePlatform;
+  readonly bytes: Uint8Array;
+  readonly checksum: string;
+  readonly has_variables: boolean;
+}
+
+const NAME_MAX = 255;
+
+/** Reads a file with the platform that recognizes it. 422 that names the reason if it is refused. */
+export async function readUpload(ctx: Context, bytes: Uint8Array, name: string | null, field: string): Promise<Upload> {
+  if (bytes.byteLength === 0) throw invalid(field, "the profile is empty");
+  if (bytes.byteLength > PROFILE_MAX) throw invalid(field, `the profile is larger than ${PROFILE_MAX} bytes`);
+  for (const platform of ctx.extensions.profilePlatforms) {
+    const found = platform.read({ bytes, name });
+    if (found === null) continue;
+    if (!(await platform.isOn(ctx))) throw mdmOff();
+    for (const [what, text] of Object.entries({ name: found.name, identifier: found.identifier })) {
+      if (text.trim() === "") throw invalid(field, `the ${what} of the profile is empty`);
+      if (text.length > NAME_MAX)
+        throw invalid(field, `the ${what} of the profile has more than ${NAME_MAX} characters`);
+    }
+    const checksum = createHash("sha256").update(bytes).digest("hex");
+    const has_variables = checkVariables(Buffer.from(bytes).toString("utf8"), field);
+    return { ...found, platform, bytes, checksum, has_variables };
+  }
+  throw invalid(
+    field,
+    "the file is not a profile of a known format: .mobileconfig or a .json declaration for Apple devices, .xml for Windows",
+  );
+}
+
+/** The bytes of base64 text, which may have line breaks. 422 for other characters. */
+export function bytesOfBase64(text: string, field: string): Uint8Array {
+  const plain = text.replace(/[\r\n]/g, "");
+  if (!/^[A-Za-z0-9+/]*={0,2}$/.test(plain)) throw invalid(field, "the profile is not base64");
+  return Buffer.from(plain, "base64");
+}
+
+export interface ResolvedLabel {
+  readonly label_id: number;
+  readonly name: string;
+  readonly rule: LabelRule;
+}
+
+/** 400 for unknown labels, 422 for more than one include list. Null: no labels were given. */
+export async function resolveLabels(ctx: Context, given: GivenLabels): Promise<ResolvedLabel[] | null> {
+  const lists: readonly [LabelRule, string, string[] | undefined][] = [
+    ["include_all", "labels", given.labels],
+    ["include_all", "labels_include_all", given.labels_include_all],
+    ["include_any", "labels_include_any", given.labels_include_any],
+    ["exclude_any", "labels_exclude_any", given.labels_exclude_any],
+  ];
+  const used = lists.filter(([, , names]) => names !== undefined && names.length > 0);
+  if (used.length > 0 && !isPremium(ctx)) throw premiumRequired();
+  const includes = used.filter(([rule]) => rule !== "exclude_any");
+  if (includes.length > 1)
+    throw invalid(
+      includes[1]![1],
+      `only one of ${includes.map(([, field]) => field).join(" and ")} can be given for a profile`,
+    );
+  const found: ResolvedLabel[] = [];
+  for (const [rule, field, names] of used)
+    for (const { id, name } of await resolveLabelNames(ctx, names!, "profile", field))
+      found.push({ label_id: id, name, rule });
+  const excluded = new Set(found.flatMap(({ label_id, rule }) => (rule === "exclude_any" ? [label_id] : [])));
+  const both = found.find(({ label_id, rule }) => rule !== "exclude_any" && excluded.has(label_id));
+  if (both) throw invalid("labels_exclude_any", `the label ${JSON.stringify(both.name)} is included and excluded`);
+  return lists.every(([, , names]) => names === undefined) ? null : found;
+}
+
+export const nameTaken = (name: string) =>
+  alreadyExists(`a configuration profile with the name ${JSON.stringify(name)} already exists in this team`);
+export const identifierTaken = (identifier: string) =>
+  alreadyExists(
+    `a configuration profile with the identifier ${JSON.stringify(identifier)} already exists in this team`,
+  );
+
+export function checkOneTeam({ team_id, team_name }: { team_id?: number | undefined; team_name?: string | undefined }) {
+  if (team_id !== undefined && team_name !== undefined)
+    throw badRequest("only one of team_id and team_name can be given", "team_name");
+}

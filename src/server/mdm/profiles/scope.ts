@@ -1,0 +1,60 @@
+// The hosts that a profile is for: those of its team and platform, limited by labels.
+
+import type { Context } from "../../core/context.ts";
+import { groupBy } from "../../core/maps.ts";
+import { inTeam } from "../../core/security/access.ts";
+import type { ServerTx } from "../../core/tables.ts";
+import { scopePredicate } from "../../labels/scope.ts";
+import { and, isNull, not, nothing, oneOf, type Predicate } from "../../store/query.ts";
+import type { RowOf } from "../../store/table.ts";
+import { type ProfileRow, platformOf } from "./platform.ts";
+import type { LabelRule, profileLabels } from "./tables.ts";
+
+export type ProfileLabel = RowOf<typeof profileLabels>;
+
+export async function labelsOfProfiles(
+  store: Pick<ServerTx, "profileLabels">,
+  profileIds: readonly number[],
+): Promise<ReadonlyMap<number, ProfileLabel[]>> {
+  if (profileIds.length === 0) return new Map();
+  return groupBy(
+    await store.profileLabels.list({ where: oneOf("profile_id", profileIds) }),
+    ({ profile_id }) => profile_id,
+  );
+}
+
+type Placed = Pick<ProfileRow, "team_id" | "platform">;
+
+/** Hosts of the profile's team that could get it, whatever their labels. */
+export const hostsInReach = (ctx: Pick<Context, "extensions">, { team_id, platform }: Placed): Predicate =>
+  and(platformOf(ctx, platform).hosts, inTeam(team_id ?? 0));
+
+const withRule = (labels: readonly ProfileLabel[], rule: LabelRule): number[] =>
+  labels.flatMap((label) => (label.rule === rule && label.label_id !== null ? [label.label_id] : []));
+
+export const isBroken = (labels: readonly ProfileLabel[]): boolean => labels.some(({ label_id }) => label_id === null);
+
+/** Hosts that are to get the profile if they do not have it. */
+export function hostsToGetIt(
+  ctx: Pick<Context, "extensions">,
+  profile: Placed,
+  labels: readonly ProfileLabel[],
+): Predicate {
+  if (isBroken(labels)) return nothing;
+  const exclude_any = withRule(labels, "exclude_any");
+  // A host that has not reported its labels yet may have one that excludes it.
+  const isKnown = exclude_any.length === 0 ? [] : [not(isNull("label_updated_at"))];
+  const scope = {
+    include_all: withRule(labels, "include_all"),
+    include_any: withRule(labels, "include_any"),
+    exclude_any,
+  };
+  return and(hostsInReach(ctx, profile), scopePredicate(scope), ...isKnown);
+}
+
+/** Hosts that keep the profile if they have it. After one of its labels was deleted, that is every host in reach. */
+export const hostsToKeepIt = (
+  ctx: Pick<Context, "extensions">,
+  profile: Placed,
+  labels: readonly ProfileLabel[],
+): Predicate => (isBroken(labels) ? hostsInReach(ctx, profile) : hostsToGetIt(ctx, profile, labels));

@@ -1,0 +1,237 @@
+// Lists, creates, changes and deletes profiles.
+import type { z } from "zod";
+import type { Content } from "../../../api/bodies.ts";
+import type { ConfigurationProfile, GivenLabels, profilesApi } from "../../../api/profiles.ts";
+import { recordEntries } from "../../activities/record.ts";
+import { type Context, within } from "../../core/context.ts";
+import { invalid, notFound } from "../../core/errors.ts";
+import { page } from "../../core/http/paging.ts";
+import { inTeam } from "../../core/security/access.ts";
+import type { ServerTx } from "../../core/tables.ts";
+import { and, eq, not, oneOf } from "../../store/query.ts";
+import { UniqueViolation } from "../../store/store.ts";
+import { requireAnyMdm } from "../gate.ts";
+import { profileFor, teamFor, teamOf } from "./access.ts";
+import { contentsOf } from "./contents.ts";
+import { notifyProfiles } from "./part.ts";
+import { type ProfileRow, platformOf } from "./platform.ts";
+import { identifierTaken, nameTaken, type ResolvedLabel, readUpload, resolveLabels, type Upload } from "./rules.ts";
+import { profilesOnWire } from "./wire.ts";
+
+/** Serializes changes of profiles, so that a batch sees all of them. */
+export const CHANGES = { lock: "configuration-profiles" };
+
+export async function listProfiles(ctx: Context, query: z.output<typeof profilesApi.list.query>) {
+  const { team_id } = await teamFor(ctx, "profiles:read", query.team_id);
+  await requireAnyMdm(ctx);
+  const { rows, meta } = await page(ctx.store.configurationProfiles, query, inTeam(team_id ?? 0), {
+    defaultOrder: [{ column: "name", direction: "asc" }],
+  });
+  return { profiles: await profilesOnWire(ctx.store, rows), meta };
+}
+
+export async function getProfile(ctx: Context, uuid: string): Promise<ConfigurationProfile> {
+  const profile = await profileFor(ctx, "profiles:read", uuid);
+  await requireAnyMdm(ctx);
+  return (await profilesOnWire(ctx.store, [profile]))[0]!;
+}
+
+/** The file as it was uploaded. */
+export async function downloadProfile(ctx: Context, uuid: string): Promise<Content> {
+  const profile = await profileFor(ctx, "profiles:read", uuid);
+  await requireAnyMdm(ctx);
+  const day = ctx.clock.iso().slice(0, 10);
+  const content = (await contentsOf(ctx.store, [profile.id])).get(profile.id);
+  // Deleted at this moment.
+  if (content === undefined) throw notFound("configuration profile", uuid);
+  return {
+    content: new Uint8Array(content),
+    type: "application/octet-stream",
+    name: `${day} ${platformOf(ctx, profile.platform).fileName(profile)}`,
+  };
+}
+
+export interface File {
+  readonly bytes: Uint8Array;
+  /** Without its extension, it is the profile's name where the content has none. */
+  readonly name: string;
+}
+
+const withoutExtension = (name: string): string => name.replace(/\.[A-Za-z0-9]{1,12}$/, "");
+
+export async function createProfile(ctx: Context, teamId: number | undefined, file: File, labels: GivenLabels) {
+  const team = await teamFor(ctx, "profiles:write", teamId);
+  await requireAnyMdm(ctx);
+  const upload = await readUpload(ctx, file.bytes, withoutExtension(file.name), "profile");
+  return ctx.store.tx(async (store) => {
+    const inside = within(ctx, store);
+    const resolved = (await resolveLabels(inside, labels)) ?? [];
+    const [row] = await addProfiles(inside, team.team_id, [{ upload, labels: resolved }]);
+    await recordEntries(inside, [upload.platform.created(row!, team)]);
+    return { profile_uuid: row!.uuid };
+  }, CHANGES);
+}
+
+/** What replaces a profile has to be one of the same kind with the same identifier. */
+export async function updateProfile(ctx: Context, uuid: string, file: File | null, labels: GivenLabels) {
+  const profile = await profileFor(ctx, "profiles:write", uuid);
+  await requireAnyMdm(ctx);
+  const upload = file === null ? null : await readUpload(ctx, file.bytes, withoutExtension(file.name), "profile");
+  if (upload !== null) checkSame(profile, upload);
+  return ctx.store.tx(async (store) => {
+    const inside = within(ctx, store);
+    const resolved = await resolveLabels(inside, labels);
+    await changeProfiles(inside, [{ profile, upload, labels: resolved }]);
+    await recordEntries(inside, [
+      platformOf(ctx, profile.platform).edited(profile.kind, await teamOf(inside, profile)),
+    ]);
+    return { profile_uuid: uuid };
+  }, CHANGES);
+}
+
+function checkSame(profile: ProfileRow, { platform, kind, identifier }: Upload): void {
+  if (platform.name !== profile.platform || kind !== profile.kind)
+    throw invalid("profile", "the file has another format than the profile that it is to replace");
+  if (identifier !== profile.identifier)
+    throw invalid(
+      "profile",
+      `the identifier of the file is ${JSON.stringify(identifier)}, that of the profile ${JSON.stringify(profile.identifier)}: ` +
+        "an update has to keep it. Upload the file as a new profile instead.",
+    );
+}
+
+export async function deleteProfile(ctx: Context, uuid: string): Promise<Record<string, never>> {
+  const profile = await profileFor(ctx, "profiles:write", uuid);
+  await ctx.store.tx(async (store) => {
+    const inside = within(ctx, store);
+    await removeProfiles(inside, [profile]);
+    await recordEntries(inside, [platformOf(ctx, profile.platform).deleted(profile, await teamOf(inside, profile))]);
+  }, CHANGES);
+  return {};
+}
+
+export interface NewProfile {
+  readonly upload: Upload;
+  readonly labels: readonly ResolvedLabel[];
+}
+
+/** 409 if the team has another profile with the same name or identifier. */
+export async function addProfiles(
+  inside: Context,
+  teamId: number | null,
+  given: readonly NewProfile[],
+): Promise<ProfileRow[]> {
+  const { store, clock, random } = inside;
+  const now = clock.iso();
+  const times = { created_at: now, updated_at: now, uploaded_at: now };
+  for (const { upload } of given) await checkFree(store, teamId, upload);
+  const rows = await store.configurationProfiles.insertMany(
+    given.map(({ upload }) => ({
+      ...columnsOf(upload),
+      uuid: `${upload.letter}${random.uuid()}`,
+      team_id: teamId,
+      ...times,
+    })),
+  );
+  await store.profileContents.insertMany(
+    given.map(({ upload }, i) => ({ id: rows[i]!.id, content: Buffer.from(upload.bytes).toString("base64") })),
+  );
+  await writeLabels(
+    store,
+    given.map(({ labels }, i) => ({ profile_id: rows[i]!.id, labels })),
+  );
+  await notifyProfiles(store, { profileIds: rows.map(({ id }) => id) });
+  return rows;
+}
+
+const columnsOf = ({ platform, kind, name, identifier, checksum, has_variables }: Upload) => ({
+  platform: platform.name,
+  kind,
+  name,
+  identifier,
+  checksum,
+  has_variables,
+});
+
+async function checkFree(store: ServerTx, teamId: number | null, { name, identifier, platform }: Upload, except = 0) {
+  const others = and(inTeam(teamId ?? 0), not(eq("id", except)));
+  const taken = (where: Parameters<typeof and>[0]) => store.configurationProfiles.first({ where: and(others, where) });
+  const same = and(eq("platform", platform.name), eq("identifier", identifier));
+  if ((await taken(same)) !== null) throw identifierTaken(identifier);
+  if ((await taken(eq("name", name))) !== null) throw nameTaken(name);
+}
+
+export interface ChangedProfile {
+  readonly profile: ProfileRow;
+  /** Null: the content stays. */
+  readonly upload: Upload | null;
+  /** Null: the labels stay. */
+  readonly labels: readonly ResolvedLabel[] | null;
+}
+
+/** Only what differs is written. Returns the profiles that have changed. */
+export async function changeProfiles(inside: Context, given: readonly ChangedProfile[]): Promise<ProfileRow[]> {
+  const { store, clock } = inside;
+  const now = clock.iso();
+  const changed: ProfileRow[] = [];
+  for (const { profile, upload, labels } of given) {
+    const isNew = upload !== null && upload.checksum !== profile.checksum;
+    const isRenamed = upload !== null && upload.name !== profile.name;
+    const isMoved = labels !== null && (await hasOtherLabels(store, profile.id, labels));
+    if (!isNew && !isRenamed && !isMoved) continue;
+    if (isRenamed) await checkFree(store, profile.team_id, upload, profile.id);
+    const set = {
+      ...(upload === null ? {} : columnsOf(upload)),
+      updated_at: now,
+      ...(isNew ? { uploaded_at: now } : {}),
+    };
+    try {
+      await store.configurationProfiles.update({ where: eq("id", profile.id), set });
+    } catch (error) {
+      if (error instanceof UniqueViolation) throw nameTaken(upload?.name ?? profile.name);
+      throw error;
+    }
+    if (isNew)
+      await store.profileContents.update({
+        where: eq("id", profile.id),
+        set: { content: Buffer.from(upload.bytes).toString("base64") },
+      });
+    if (isMoved) {
+      await store.profileLabels.delete(eq("profile_id", profile.id));
+      await writeLabels(store, [{ profile_id: profile.id, labels }]);
+    }
+    changed.push(profile);
+  }
+  if (changed.length > 0) await notifyProfiles(store, { profileIds: changed.map(({ id }) => id) });
+  return changed;
+}
+
+async function hasOtherLabels(store: ServerTx, profileId: number, labels: readonly ResolvedLabel[]): Promise<boolean> {
+  const stored = await store.profileLabels.list({ where: eq("profile_id", profileId) });
+  const keys = (list: readonly { label_id: number | null; rule: string }[]) =>
+    list
+      .map(({ label_id, rule }) => `${rule} ${label_id}`)
+      .sort()
+      .join();
+  return keys(stored) !== keys(labels);
+}
+
+async function writeLabels(
+  store: ServerTx,
+  given: readonly { readonly profile_id: number; readonly labels: readonly ResolvedLabel[] }[],
+): Promise<void> {
+  const rows = given.flatMap(({ profile_id, labels }) => labels.map((label) => ({ profile_id, ...label })));
+  if (rows.length > 0) await store.profileLabels.insertMany(rows);
+}
+
+/** Hosts remove the profiles afterwards. */
+export async function removeProfiles(inside: Context, rows: readonly ProfileRow[]): Promise<void> {
+  if (rows.length === 0) return;
+  await inside.store.configurationProfiles.delete(
+    oneOf(
+      "id",
+      rows.map(({ id }) => id),
+    ),
+  );
+  await notifyProfiles(inside.store, {});
+}

@@ -1,0 +1,105 @@
+import { bool, id, idOf, int, packed, ref, table, text, time } from "../../store/table.ts";
+
+declare module "../../core/tables.ts" {
+  interface Tables {
+    readonly configurationProfiles: typeof configurationProfiles;
+    readonly profileContents: typeof profileContents;
+    readonly profileLabels: typeof profileLabels;
+    readonly hostProfiles: typeof hostProfiles;
+    readonly hostSettings: typeof hostSettings;
+  }
+}
+
+export type PlatformName = "darwin" | "windows" | "android";
+export type ProfileKind = "profile" | "declaration";
+
+export const configurationProfiles = table(
+  "configuration_profiles",
+  {
+    id: id(),
+    /** The first letter names the format. */
+    uuid: text().unique(),
+    team_id: ref("teams").nullable().onDelete("cascade"),
+    platform: text<PlatformName>(),
+    kind: text<ProfileKind>(),
+    name: text(),
+    /** What the device calls it. Where devices know no identifiers, it is the name. */
+    identifier: text(),
+    /** Of the content: SHA-256, hexadecimal. */
+    checksum: text(),
+    /** Whether the content differs from host to host. */
+    has_variables: bool().default(false),
+    created_at: time(),
+    /** When anything of it was changed. */
+    updated_at: time(),
+    /** When its content was changed. */
+    uploaded_at: time(),
+  },
+  {
+    unique: [
+      ["team_id", "name"],
+      ["team_id", "platform", "identifier"],
+    ],
+  },
+);
+
+/** Files of profiles, base64: apart from the rows, because lists do not read them. */
+export const profileContents = table("profile_contents", {
+  id: idOf("configuration_profiles"),
+  content: packed<string>(),
+});
+
+export type LabelRule = "include_all" | "include_any" | "exclude_any";
+
+/** The labels that limit a profile. A deleted label stays, without its id: the profile is not applied to more hosts. */
+export const profileLabels = table(
+  "profile_labels",
+  {
+    id: id(),
+    profile_id: ref("configuration_profiles"),
+    label_id: ref("labels").nullable(),
+    name: text(),
+    rule: text<LabelRule>(),
+  },
+  { unique: [["profile_id", "rule", "name"]] },
+);
+
+export type ProfileStatus = "verified" | "verifying" | "pending" | "failed";
+
+/** A configuration profile on one host. It outlives the profile itself until the host has removed it. */
+export const hostProfiles = table(
+  "host_profiles",
+  {
+    id: id(),
+    host_id: ref("hosts"),
+    profile_uuid: text().index(),
+    platform: text<PlatformName>(),
+    kind: text<ProfileKind>().default("profile"),
+    name: text(),
+    identifier: text().default(""),
+    operation_type: text<"install" | "remove">(),
+    /** Null: the operation is still to be queued. Users see that as pending. */
+    status: text<ProfileStatus>().nullable().index(),
+    scope: text().default(""),
+    managed_local_account: text().default(""),
+    detail: text().default(""),
+    /** How often the operation was repeated after an error, or because the profile was missing in a report. */
+    retries: int().default(0),
+    /** The command that installs or removes it. */
+    command_uuid: text().nullable().index(),
+    /** The profile's checksum when this row was last reset. */
+    checksum: text().default(""),
+    /** Digest of the values that replaced the variables; empty without variables. */
+    variables: text().default(""),
+    /** An installation that is older than this is one of earlier content. */
+    installed_after: time().nullable(),
+  },
+  { unique: [["host_id", "profile_uuid"]] },
+);
+
+/** The worst status of a host's profiles, so that lists and summaries need not read each profile of each host. */
+export const hostSettings = table("host_settings", {
+  id: idOf("hosts"),
+  status: text<ProfileStatus>().nullable().index(),
+  updated_at: time(),
+});
