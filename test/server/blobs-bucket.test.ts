@@ -103,6 +103,7 @@ describe("servers with one database and one bucket", () => {
     s3.fault = () => ({ status: 503, code: "SlowDown" });
     const refused = await block(toB, 2);
     expect([refused.status, refused.json]).toEqual([503, undefined]);
+    expect(refused.text).toContain("the server's bucket does not work");
     s3.fault = () => undefined;
     expect((await block(toA, 2)).json).toEqual({ success: true });
 

@@ -120,5 +120,6 @@ export const malformed = failure(400, "the body is not a JSON object");
 export const busy = failure(503, "the server is busy; try again", 5);
 export const overdue = failure(503, "the request waited too long and was not processed; try again", 5);
 export const storeUnavailable = failure(503, "the database cannot be reached or written to now; try again", 5);
+export const filesUnavailable = failure(503, "files cannot be stored now: the server's bucket does not work", 5);
 export const internal = failure(500, "internal error");
 export const tooLarge = (cap: number): AgentReply => failure(413, `the body is larger than ${cap} bytes`);

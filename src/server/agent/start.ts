@@ -8,6 +8,7 @@ import {
   busy,
   type EndpointName,
   failure,
+  filesUnavailable,
   internal,
   malformed,
   nodeInvalid,
@@ -30,6 +31,7 @@ import { createForwarding } from "../queries/forwarding.ts";
 import { createPlanCache } from "../queries/plan.ts";
 import { createReportIntake } from "../queries/reports.ts";
 import { createFailureLimit } from "../rate-limits/failures.ts";
+import { BlobsUnavailable } from "../store/blobs/blobs.ts";
 import { BadRow } from "../store/rows.ts";
 import { StoreUnavailable } from "../store/store.ts";
 import { type AgentConfig, createConfigCache, type Intervals } from "./config.ts";
@@ -102,8 +104,10 @@ async function startAgent(services: Services): Promise<Agent> {
       return overdue;
     }
     if (error instanceof StoreUnavailable) {
-      log.warn({ err: error, endpoint }, "an agent request failed because the store is unavailable");
-      return storeUnavailable;
+      const ofFiles = error instanceof BlobsUnavailable;
+      const what = ofFiles ? "files cannot be stored" : "the store is unavailable";
+      log.warn({ err: error, endpoint }, `an agent request failed because ${what}`);
+      return ofFiles ? filesUnavailable : storeUnavailable;
     }
     log.error({ err: error, endpoint }, "an agent request failed");
     return error instanceof BadRow ? failure(400, "the request contains values that cannot be stored") : internal;

@@ -3,8 +3,9 @@
 //  2. New requests wait until no connection has come for a moment, and then the listener is closed. Clients that wait
 //     for an answer open no connections meanwhile; the kernel would reset those that it has accepted but not passed on.
 //  3. All requests are answered. Idle connections are closed; what is left at the time limit is cut.
+import { wait } from "../core/concurrency/wait.ts";
 import type { Connections } from "./connections.ts";
-import { QUIET_MAX_MS, sleep } from "./quiet.ts";
+import { QUIET_MAX_MS } from "./quiet.ts";
 
 export interface Drain {
   /** How long connections are still accepted. */
@@ -42,23 +43,23 @@ export async function drain(
 ): Promise<Drained> {
   connections.announce();
   const announced = performance.now();
-  await sleep(graceMs, hurry);
+  await wait(graceMs, hurry);
   const until = performance.now() + limitMs;
   connections.hold();
   const closed = new AbortController();
   const closing = stopAccepting(hurry).then(() => closed.abort());
   // Ends with the other: a timer that is left would keep the process running.
-  const held = sleep(HELD_MAX_MS, AbortSignal.any([closed.signal, ...(hurry === undefined ? [] : [hurry])]));
+  const held = wait(HELD_MAX_MS, closed.signal, hurry);
   await Promise.race([closing, held]);
   connections.release();
   endStreams?.();
   let idle = 0;
   while (!(closed.signal.aborted && connections.size === 0) && performance.now() < until && !hurry?.aborted) {
     if (performance.now() > announced + IDLE_MS) idle += await connections.closeIdle(IDLE_MS);
-    await sleep(SWEEP_MS, hurry);
+    await wait(SWEEP_MS, hurry);
   }
   const cut = connections.cut();
   const closedBy = performance.now() + CLOSED_MS;
-  while (connections.size > 0 && performance.now() < closedBy) await sleep(SWEEP_MS);
+  while (connections.size > 0 && performance.now() < closedBy) await wait(SWEEP_MS);
   return { answered: connections.answered, idle, cut };
 }

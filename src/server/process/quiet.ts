@@ -1,4 +1,5 @@
-import { setImmediate as nextTurn, setTimeout as pause } from "node:timers/promises";
+import { setImmediate as nextTurn } from "node:timers/promises";
+import { wait } from "../core/concurrency/wait.ts";
 
 /** The connections that a listener has accepted. */
 export interface Arrivals {
@@ -24,7 +25,7 @@ export async function quiet(arrivals: Arrivals, hurry?: AbortSignal): Promise<vo
     const now = performance.now();
     const left = arrivals.lastAccepted + QUIET_MS - now;
     if (left <= 0 || now >= until || hurry?.aborted) break;
-    await sleep(Math.min(left, until - now), hurry);
+    await wait(Math.min(left, until - now), hurry);
   }
   await nextTurn();
   for (let turn = 0; turn < TURNS_MAX; turn++) {
@@ -33,7 +34,3 @@ export async function quiet(arrivals: Arrivals, hurry?: AbortSignal): Promise<vo
     if (arrivals.accepted === before) return;
   }
 }
-
-/** Resolves after a time, or when the signal is given. */
-export const sleep = (milliseconds: number, signal?: AbortSignal): Promise<void> =>
-  pause(Math.max(0, milliseconds), undefined, signal === undefined ? {} : { signal }).catch(() => {});
