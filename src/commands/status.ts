@@ -3,6 +3,7 @@ import { hostsApi } from "../api/hosts.ts";
 import { versionApi } from "../api/version.ts";
 import { ClientCommand } from "../cli/client-command.ts";
 import { CliError } from "../cli/errors.ts";
+import { healthWarnings } from "../cli/features/health.ts";
 import { hasExpired } from "../cli/views/license.ts";
 import { ApiCallError } from "../client/errors.ts";
 
@@ -33,6 +34,7 @@ export default class Status extends ClientCommand {
     await this.printOne({
       server: serverUrl,
       health: health.status === 200 ? "ok" : (health.text.trim() || `status ${health.status}`).slice(0, 500),
+      warnings: healthWarnings(health.text),
       version: version.version,
       revision: version.revision || null,
       built_at: version.build_date || null,

@@ -41,6 +41,27 @@ describe("doctor", () => {
     expect(result.stdout).toContain("--trusted-proxies");
   });
 
+  it("warns if the server cannot store files, as status does", async () => {
+    const text = '{"status":"ok","warnings":{"blobs":"the bucket is away"}}';
+    const send: Send = async (url) =>
+      url.endsWith("/healthz")
+        ? new Response(text)
+        : new Response(JSON.stringify(url.endsWith("/me") ? { user: { email: "a@b.c" } } : { version: "0.1.0" }));
+    const result = await runCli(["doctor", "-o", "json"], { send, env });
+    expect(result.exitCode).toBe(0);
+    expect(JSON.parse(result.stdout)).toContainEqual({
+      check: "health",
+      status: "warning",
+      detail: "blobs: the bucket is away",
+      hint: expect.stringContaining("--blobs-url"),
+    });
+    const refusing: Send = (url, init) =>
+      /\/(config|host_summary)$/.test(url) ? new Response("{}", { status: 403 }) : send(url, init);
+    const status = await runCli(["status", "-o", "json"], { send: refusing, env });
+    expect(JSON.parse(status.stdout)).toMatchObject({ health: "ok", warnings: ["blobs: the bucket is away"] });
+    expect((await runCli(["status"], { send: refusing, env })).stdout).toContain("the bucket is away");
+  });
+
   it("works with the server down, and gives advice", async () => {
     const { exitCode, stdout, stderr } = await runCli(["doctor"], { env });
     expect(exitCode).toBe(8);

@@ -1,7 +1,7 @@
 // The checks of `svc doctor`, each with a hint for the case that it fails.
 import { lookup } from "node:dns/promises";
 import { UNTRUSTED_PROXY } from "../../api/warnings.ts";
-import { ApiClient } from "../../client/client.ts";
+import { ApiClient, type RawReply } from "../../client/client.ts";
 import { Unreachable } from "../../client/errors.ts";
 import { isTlsError } from "../../client/transport.ts";
 import { type Connection, type ConnectionFlags, resolveConnection } from "../auth/connection.ts";
@@ -10,6 +10,7 @@ import { probeKeyring, tokenFile } from "../auth/tokens.ts";
 import { errorReport } from "../errors.ts";
 import { isExposed } from "../files/private-file.ts";
 import type { Io } from "../io.ts";
+import { healthWarnings } from "./health.ts";
 
 export interface Check {
   readonly check: string;
@@ -112,11 +113,7 @@ async function server(io: Io, connection: Connection, version: string): Promise<
           : ok("certificate", ca === null ? "trusted" : "trusted through your own authorities"),
       );
     }
-    checks.push(
-      health.status === 200
-        ? ok("health", "ok")
-        : bad("health", `${health.status} ${health.text.slice(0, 200)}`, "The cause is in the server's log."),
-    );
+    checks.push(healthOf(health));
   } catch (error) {
     const code = error instanceof Unreachable ? error.code : undefined;
     const { message, hint } = errorReport(error);
@@ -129,6 +126,17 @@ async function server(io: Io, connection: Connection, version: string): Promise<
   checks.push(...(tokenError ? [tokenError] : await signIn(client, token)));
   checks.push(versions(serverVersion, version));
   return checks;
+}
+
+function healthOf({ status, text }: RawReply): Check {
+  if (status !== 200) return bad("health", `${status} ${text.slice(0, 200)}`, "The cause is in the server's log.");
+  const warnings = healthWarnings(text);
+  if (warnings.length === 0) return ok("health", "ok");
+  return warning(
+    "health",
+    warnings.join("; "),
+    "Files cannot be uploaded or downloaded until the bucket works: check it, and --blobs-url of the server.",
+  );
 }
 
 function clock(date: string | null, now: Date): Check {
