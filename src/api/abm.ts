@@ -1,5 +1,6 @@
 // The business portal: tokens that give access to an organization's devices, and what the portal knows of a host.
 import { z } from "zod";
+import { multipart, smallFile } from "./bodies.ts";
 import { endpoint } from "./endpoint.ts";
 import { Empty, Id, IdParam, Ids, Timestamp } from "./fields.ts";
 
@@ -20,6 +21,9 @@ export const AbmToken = z.object({
 });
 export type AbmToken = z.infer<typeof AbmToken>;
 const One = z.object({ abm_token: AbmToken });
+
+/** The file that the portal gives for download (.p7m). */
+const TokenFile = multipart({}, { token: smallFile({ limit: 64 * 1024 }) });
 
 const TeamId = z.int().min(0).nullish().meta({ description: "absent, null or 0: no team" });
 
@@ -53,6 +57,27 @@ export const abmApi = {
     summary: "Get the public key to upload to the business portal.",
     access: write,
     response: z.object({ public_key: z.string().meta({ description: "base64 of a PEM certificate" }) }),
+  }),
+  add: endpoint({
+    method: "POST",
+    path: "/abm_tokens",
+    aliases: ["/ab_tokens"],
+    summary: "Add a token of the business portal.",
+    tier: "premium",
+    access: write,
+    body: TokenFile,
+    response: One,
+  }),
+  renew: endpoint({
+    method: "PATCH",
+    path: "/abm_tokens/:id/renew",
+    aliases: ["/ab_tokens/:id/renew"],
+    summary: "Replace a token with a newer one for the same server in the portal.",
+    tier: "premium",
+    access: write,
+    params,
+    body: TokenFile,
+    response: One,
   }),
   list: endpoint({
     method: "GET",

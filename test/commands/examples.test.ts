@@ -27,7 +27,7 @@ import { type Fleet, startFleet } from "../support/fleet.ts";
 import { makeSigningKey, SSO_USER, signedAssertion, turnOnSso } from "../support/idp.ts";
 import { answerLiveQueries } from "../support/live.ts";
 import { makeOperation, makeUser } from "../support/make.ts";
-import { makePortal } from "../support/portal.ts";
+import { makePortal, PORTAL_SERVER } from "../support/portal.ts";
 import { declaration, makeProfile, recordCommands } from "../support/profiles.ts";
 import { startReceiver } from "../support/receiver.ts";
 import { mailOf } from "../support/smtp.ts";
@@ -176,10 +176,16 @@ async function prepare({ id, argv }: Example, { app, files, run }: Fleet): Promi
   }
   if (/^mdm:(abm|bm|enrollment-profile)|^hosts:release$/.test(id)) {
     const rows = await app.store.hosts.pick(["id"], {});
-    await makePortal(
+    const portal = await makePortal(
       app,
       rows.map((row) => row.id),
     );
+    if (/:(add|renew)$/.test(id)) {
+      const { public_key } = (await (await app.get("/mdm/vendora/abm_public_key")).json()) as { public_key: string };
+      await writeFile(join(files, "token.p7m"), await portal.tokenFile(Buffer.from(public_key, "base64").toString()));
+      const server_uuid = id.endsWith(":renew") ? PORTAL_SERVER : "another";
+      await app.store.abmTokens.update({ where: eq("id", 1), set: { server_uuid } });
+    }
     await writeFile(join(files, "setup.json"), JSON.stringify({ profile_name: "Workstations", is_supervised: true }));
   }
   if (id === "tokens:delete") await app.post("/tokens", { name: "nightly" });

@@ -2,15 +2,18 @@ import { beforeEach, describe, expect, it } from "vitest";
 import type { AbmToken, DepAssignment } from "../../src/api/abm.ts";
 import type { Host } from "../../src/api/host.ts";
 import { hours, minutes } from "../../src/server/core/clock.ts";
-import { serviceContext } from "../../src/server/core/context.ts";
-import { ApiError } from "../../src/server/core/errors.ts";
 import { runJob } from "../../src/server/jobs/start.ts";
-import { addToken as addTokenFile } from "../../src/server/mdm/apple/portal/tokens.ts";
 import { eq } from "../../src/server/store/query.ts";
 import { startApp, type TestApp } from "../support/app.ts";
 import { bothEngines } from "../support/engines.ts";
 import { makeHost, makeTeam } from "../support/make.ts";
 import { makeAbmToken, type Portal, startPortal } from "../support/portal.ts";
+
+const formOf = (file: Buffer): FormData => {
+  const form = new FormData();
+  form.append("token", new Blob([new Uint8Array(file)]), "token.p7m");
+  return form;
+};
 
 describe.each(bothEngines)("the business portal on %s", (engine) => {
   let portal: Portal;
@@ -23,7 +26,9 @@ describe.each(bothEngines)("the business portal on %s", (engine) => {
   const addToken = async (): Promise<number> => {
     const { public_key } = await read<{ public_key: string }>("/mdm/vendora/abm_public_key");
     const file = await portal.tokenFile(Buffer.from(public_key, "base64").toString());
-    return (await addTokenFile(serviceContext(t.services), file)).abm_token.id;
+    const reply = await t.post("/abm_tokens", formOf(file));
+    expect(reply.status).toBe(200);
+    return ((await reply.json()) as { abm_token: AbmToken }).abm_token.id;
   };
   const read = async <T>(path: string): Promise<T> => (await t.get(path)).json() as Promise<T>;
   const sync = () => runJob(t.services, "dep_sync");
@@ -240,16 +245,16 @@ describe("tokens of the business portal", () => {
   it("are refused if they are for another key, have expired, are no tokens, or the portal refuses them", async () => {
     const portal = await startPortal();
     const t = await startApp({ settings: { dep_url: portal.url } });
-    const ctx = serviceContext(t.services);
     const { public_key } = (await (await t.get("/mdm/vendora/abm_public_key")).json()) as { public_key: string };
     const own = Buffer.from(public_key, "base64").toString();
     const other = await startApp();
     const key = (await (await other.get("/mdm/vendora/abm_public_key")).json()) as { public_key: string };
-    const reasonOf = async (file: Buffer) =>
-      addTokenFile(ctx, file).then(
-        () => "stored",
-        (error: unknown) => (error instanceof ApiError ? `${error.status} ${error.errors[0]?.reason}` : String(error)),
-      );
+    const send = async (method: string, path: string, file: Buffer) => {
+      const reply = await t.request(method, path, formOf(file));
+      const { errors } = (await reply.json()) as { errors?: { reason: string }[] };
+      return errors ? `${reply.status} ${errors[0]?.reason}` : "stored";
+    };
+    const reasonOf = (file: Buffer) => send("POST", "/abm_tokens", file);
     expect(await reasonOf(await portal.tokenFile(Buffer.from(key.public_key, "base64").toString()))).toMatch(
       /^422 .*another public key/,
     );
@@ -263,6 +268,8 @@ describe("tokens of the business portal", () => {
     expect(await t.store.abmTokens.count()).toBe(0);
     expect(await reasonOf(await portal.tokenFile(own))).toBe("stored");
     expect(await reasonOf(await portal.tokenFile(own))).toMatch(/^409 .*renew token 1/);
+    expect(await send("PATCH", "/abm_tokens/1/renew", await portal.tokenFile(own))).toBe("stored");
+    expect(await send("PATCH", "/abm_tokens/2/renew", await portal.tokenFile(own))).toMatch(/^404/);
   });
 
   it("are encrypted at rest, and appear in no reply", async () => {

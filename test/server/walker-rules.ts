@@ -83,6 +83,8 @@ export const rules: Record<string, Row | "open" | "self"> = {
   "POST /approvals/:id/approve": "approve wipes and deletes",
   "POST /approvals/:id/deny": "self",
   "GET /mdm/vendora/abm_public_key": "push certificate, vendor business manager",
+  "POST /abm_tokens": "push certificate, vendor business manager",
+  "PATCH /abm_tokens/:id/renew": "push certificate, vendor business manager",
   "GET /abm_tokens": "push certificate, vendor business manager",
   "GET /abm_tokens/count": "push certificate, vendor business manager",
   "PATCH /abm_tokens/:id/teams": "push certificate, vendor business manager",

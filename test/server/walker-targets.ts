@@ -199,6 +199,11 @@ const onAbmToken = (rest: string, body?: unknown): Target => ({
     return { path: `/abm_tokens/${id}${rest}`, body };
   },
 });
+const noToken = () => {
+  const form = new FormData();
+  form.append("token", new Blob(["no token!"]), "token.p7m");
+  return form;
+};
 const assistantAt = async (world: World, place: Place) => {
   const team_id = teamOf(world, place);
   const row = { team_key: String(team_id ?? "none"), team_id, name: "setup.json", uploaded_at: world.t.clock.iso() };
@@ -220,6 +225,8 @@ export const refuses: ReadonlySet<string> = new Set([
   "POST /autofill/policy",
   "POST /config/test_mail",
   "POST /certificate_authorities/:id/request_certificate",
+  "POST /abm_tokens",
+  "PATCH /abm_tokens/:id/renew",
 ]);
 
 /** A query of that team; where the place is none, a global one, which team users may see but not change. */
@@ -304,6 +311,11 @@ export const targets: Record<string, Target> = {
   "GET /carves/:id/block/:block_id": onCarve("/block/0"),
   "GET /carves/:id/download": onCarve("/download"),
   "GET /mdm/vendora/abm_public_key": plain("/mdm/vendora/abm_public_key"),
+  "POST /abm_tokens": plain("/abm_tokens", noToken),
+  "PATCH /abm_tokens/:id/renew": {
+    places: ["none", "missing"],
+    call: async (world, place) => ({ ...(await onAbmToken("/renew").call(world, place)), body: noToken() }),
+  },
   "GET /abm_tokens": plain("/abm_tokens"),
   "GET /abm_tokens/count": plain("/abm_tokens/count"),
   "PATCH /abm_tokens/:id/teams": onAbmToken("/teams", {}),

@@ -150,11 +150,13 @@ export async function startApp(options: StartOptions = {}): Promise<TestApp> {
       ...(token === null ? {} : { authorization: `Bearer ${token}` }),
       ...more,
     };
-    if (body !== undefined && !("content-type" in headers)) headers["content-type"] = "application/json";
+    // The type of a form contains its boundary.
+    const isReady = typeof body === "string" || body instanceof FormData;
+    if (body !== undefined && !(body instanceof FormData)) headers["content-type"] ??= "application/json";
     const init = {
       method,
       headers,
-      ...(body === undefined ? {} : { body: typeof body === "string" ? body : JSON.stringify(body) }),
+      ...(body === undefined ? {} : { body: isReady ? body : JSON.stringify(body) }),
     };
     const response = await app.request(path.startsWith("/api/") ? path : `/api/v1/svc${path}`, init);
     await checkReply(method, path, response);

@@ -42,6 +42,9 @@ export interface Portal extends Fake {
   tokenFile(certificate: string, more?: Record<string, string>): Promise<Buffer>;
 }
 
+/** The portal's id of this server. */
+export const PORTAL_SERVER = "5ADEB0C2A9D34F3E8D5E2A4E0D5C0F11";
+
 export async function startPortal(): Promise<Portal> {
   const secret = () => randomBytes(12).toString("hex");
   const credentials = {
@@ -96,7 +99,7 @@ export async function startPortal(): Promise<Portal> {
     switch (`${method} ${url.pathname}`) {
       case "GET /account":
         return json(200, {
-          server_uuid: "5ADEB0C2A9D34F3E8D5E2A4E0D5C0F11",
+          server_uuid: PORTAL_SERVER,
           server_name: "svc",
           org_name: "Example Inc.",
           admin_id: "admin@example.com",

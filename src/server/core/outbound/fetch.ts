@@ -88,11 +88,16 @@ export function fetchOutbound(
   url: string,
   request: OutboundRequest = {},
 ): Promise<OutboundReply> {
-  // Reading is allowed in a dry run because it is part of a check; other methods could change data on the other
-  // server.
-  if (dryRun !== null && !["GET", "HEAD"].includes(request.method ?? "GET"))
-    throw cannotDryRun("it sends something to another server");
+  refuseInDryRun(dryRun, request);
   return running.of(fetching)(url, request);
+}
+
+/**
+ * Reading is allowed in a dry run because it is part of a check; other methods could change data on the other server.
+ */
+function refuseInDryRun(dryRun: Services["dryRun"], { method = "GET" }: OutboundRequest): void {
+  if (dryRun !== null && method !== "GET" && method !== "HEAD")
+    throw cannotDryRun("it sends something to another server");
 }
 
 const vendorFetching = part("requests to vendors", ({ settings }) => makeVendorFetch(settings));
@@ -106,7 +111,7 @@ export function fetchVendor(
   url: string,
   request: OutboundRequest = {},
 ): Promise<OutboundReply> {
-  if (dryRun !== null) throw cannotDryRun("it sends something to another server");
+  refuseInDryRun(dryRun, request);
   return running.of(vendorFetching)(url, { ...request, redirects: 0 });
 }
 

@@ -4,10 +4,12 @@ import { type Route, route } from "../../../core/http/route.ts";
 import { deleteAssistant, getAssistant, getDefaultAssistant, setAssistant } from "./assistants.ts";
 import { assignmentOf, releaseHosts } from "./hosts.ts";
 import { deleteToken } from "./sync.ts";
-import { businessManager, countTokens, listTokens, publicKey, setTokenTeams } from "./tokens.ts";
+import { addToken, businessManager, countTokens, listTokens, publicKey, renewToken, setTokenTeams } from "./tokens.ts";
 
 export const portalRoutes: readonly Route[] = [
   route(abmApi.publicKey, (_input, ctx) => publicKey(ctx)),
+  route(abmApi.add, ({ body }, ctx) => addToken(ctx, Buffer.from(body.token.bytes))),
+  route(abmApi.renew, ({ params, body }, ctx) => renewToken(ctx, params.id, Buffer.from(body.token.bytes))),
   route(abmApi.list, (_input, ctx) => listTokens(ctx)),
   route(abmApi.count, (_input, ctx) => countTokens(ctx)),
   route(abmApi.teams, ({ params, body }, ctx) => setTokenTeams(ctx, params.id, body)),
