@@ -7,7 +7,8 @@ import { downloadOf, Uploads } from "../../src/server/files/service.ts";
 import { adoptScriptRuns } from "../../src/server/host-actions/earlier-runs.ts";
 import { runJob } from "../../src/server/jobs/start.ts";
 import type { OperationContent } from "../../src/server/operations/contents.ts";
-import type { Ending, OperationKind } from "../../src/server/operations/kind.ts";
+import { nextOperation, postponeOperation } from "../../src/server/operations/device-queue.ts";
+import { type Ending, HOST_LANE, type OperationKind } from "../../src/server/operations/kind.ts";
 import {
   addOperations,
   answerOperation,
@@ -15,6 +16,7 @@ import {
   sendOperation,
   settleOverdue,
 } from "../../src/server/operations/queue.ts";
+import type { ScriptResult } from "../../src/server/operations/tables.ts";
 import { eq } from "../../src/server/store/query.ts";
 import { startApp, type TestApp } from "../support/app.ts";
 import { bothEngines } from "../support/engines.ts";
@@ -25,15 +27,17 @@ const idle = new AbortController().signal;
 const answer = { exit_code: 0, output: "", runtime: 1 };
 
 /** A kind that remembers how its operations ended. */
-function counting(name: string, more: Partial<OperationKind> = {}) {
+function counting(name: string, more: Partial<OperationKind<ScriptResult>> = {}) {
   const ends: Ending["state"][] = [];
-  const kind: OperationKind = {
+  const kind: OperationKind<ScriptResult> = {
     name,
     priority: 10,
     attempts: 1,
     title: name,
     isCancellableOnceSent: true,
     isDone: ({ exit_code }) => exit_code === 0,
+    lane: HOST_LANE,
+    expires: true,
     ended: async (_inside, _operation, { state }) => void ends.push(state),
     ...more,
   };
@@ -172,6 +176,50 @@ describe.each(bothEngines)("operations on %s", (engine) => {
     expect([await stateOf(t, uuid), ends, await openOperations(t.store, [id])]).toEqual(["expired", ["expired"], []]);
     await answerOperation(ctx, id, uuid, answer);
     expect([await stateOf(t, uuid), ends]).toEqual(["answered", ["expired", "answered"]]);
+  });
+
+  it("are in the lane of their kind: each lane has its own order, and knows nothing of the others", async () => {
+    const t = await startApp({ engine });
+    const script = counting("script of the agent");
+    const device = counting("command", { lane: "device", expires: false });
+    const ctx = knowing(t, script.kind, device.kind);
+    const { id } = await makeHost(t);
+    const [run] = await add(ctx, script.kind, [id]);
+    const [first] = await add(ctx, device.kind, [id], "first");
+    const [second] = await add(ctx, device.kind, [id], "second");
+    await sendOperation(ctx, id, run!.uuid);
+    expect((await nextOperation(ctx, id, "device"))?.content).toBe("first");
+    expect((await nextOperation(ctx, id, "device"))?.content, "not answered: sent again").toBe("first");
+    await expect(answerOperation(ctx, id, first!.uuid, answer)).rejects.toMatchObject({ status: 404 });
+    await expect(sendOperation(ctx, id, second!.uuid)).rejects.toMatchObject({ status: 404 });
+    await answerOperation(ctx, id, first!.uuid, answer, "device");
+    expect((await nextOperation(ctx, id, "device"))?.content).toBe("second");
+    t.clock.advance(days(60));
+    expect(await settleOverdue(ctx, idle), "only the script has expired").toBe(1);
+    expect([script.ends, device.ends]).toEqual([["expired"], ["answered"]]);
+    expect((await nextOperation(ctx, id, "device"))?.content).toBe("second");
+    await answerOperation(ctx, id, second!.uuid, answer, "device");
+    expect(await nextOperation(ctx, id, "device")).toBeNull();
+  });
+
+  it("wait in their place when a device postpones them, and the others go on", async () => {
+    const t = await startApp({ engine });
+    const device = counting("command", { lane: "device", expires: false });
+    const urgent = counting("urgent", { lane: "device", expires: false, priority: 0 });
+    const ctx = knowing(t, device.kind, urgent.kind);
+    const { id } = await makeHost(t);
+    const [first] = await add(ctx, device.kind, [id], "first");
+    await add(ctx, device.kind, [id], "second");
+    await nextOperation(ctx, id, "device");
+    await postponeOperation(ctx, id, first!.id);
+    expect(await t.store.operations.get(first!.id)).toMatchObject({ state: "queued", attempts: 0 });
+    const except = [first!.id];
+    expect((await nextOperation(ctx, id, "device", { except }))?.content).toBe("second");
+    await add(ctx, urgent.kind, [id], "urgent");
+    expect((await nextOperation(ctx, id, "device", { except }))?.content, "a lock does not wait").toBe("urgent");
+    await t.store.operations.delete(eq("kind", "urgent"));
+    const again = await Promise.all(Array.from({ length: 4 }, () => nextOperation(ctx, id, "device")));
+    expect(again.map((next) => next?.content)).toEqual(Array(4).fill("second"));
   });
 
   it("are sent again in time although the clock was ahead when they were sent", async () => {

@@ -1,8 +1,8 @@
 // Lock, unlock and wipe as operations: what their answers mean for the state of the host.
 import { recordActivity } from "../activities/record.ts";
 import { service } from "../core/context.ts";
-import type { Ending, Inside, Operation, OperationKind } from "../operations/kind.ts";
-import type { OperationResult } from "../operations/tables.ts";
+import { type Ending, HOST_LANE, type Inside, type Operation, type OperationKind } from "../operations/kind.ts";
+import type { ScriptResult } from "../operations/tables.ts";
 import { eq } from "../store/query.ts";
 import type { HostAction } from "./deliverer.ts";
 
@@ -10,12 +10,14 @@ import type { HostAction } from "./deliverer.ts";
 const ATTEMPTS = 3;
 const FAILURE_OUTPUT_MAX = 1_000;
 
-const actionKind = (action: HostAction): OperationKind => ({
+const actionKind = (action: HostAction): OperationKind<ScriptResult> => ({
   name: action,
+  lane: HOST_LANE,
   priority: 0,
   attempts: ATTEMPTS,
   title: action,
   isCancellableOnceSent: false,
+  expires: true,
   isDone: ({ exit_code }) => exit_code === 0,
   ended: (inside, operation, ending) => settle(inside, action, operation, ending),
 });
@@ -23,17 +25,24 @@ const actionKind = (action: HostAction): OperationKind => ({
 export const hostActionKinds = { lock: actionKind("lock"), unlock: actionKind("unlock"), wipe: actionKind("wipe") };
 
 /** Scripts that earlier versions of the server have queued. */
-export const scriptKind: OperationKind = {
+export const scriptKind: OperationKind<ScriptResult> = {
   name: "script",
+  lane: HOST_LANE,
   priority: 10,
   attempts: 1,
   title: "",
   isCancellableOnceSent: true,
+  expires: true,
   isDone: ({ exit_code }) => exit_code === 0,
   ended: async () => {},
 };
 
-async function settle(inside: Inside, action: HostAction, operation: Operation, ending: Ending): Promise<void> {
+async function settle(
+  inside: Inside,
+  action: HostAction,
+  operation: Operation,
+  ending: Ending<ScriptResult>,
+): Promise<void> {
   const { store } = inside;
   const { host_id, uuid } = operation;
   const row = await store.hostActions.get(host_id);
@@ -61,7 +70,7 @@ async function settle(inside: Inside, action: HostAction, operation: Operation, 
   );
 }
 
-function failureOf(action: HostAction, { timeout }: Operation, { exit_code, output }: OperationResult): string {
+function failureOf(action: HostAction, { timeout }: Operation, { exit_code, output }: ScriptResult): string {
   const lastOutput = output.trim().slice(-FAILURE_OUTPUT_MAX);
   const why =
     exit_code === -1

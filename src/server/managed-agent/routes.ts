@@ -9,12 +9,15 @@ import { platformFamily } from "../core/platforms.ts";
 import { keepBitlockerKey, keepLuksPassphrase } from "../disk-encryption/keys.ts";
 import { setMapping } from "../host-details/device-mapping.ts";
 import { answerOperation, sendOperation } from "../operations/queue.ts";
+import type { ScriptResult } from "../operations/tables.ts";
 import { type AgentHost, managedAgents } from "./agents.ts";
 import { enrollAgent } from "./enroll.ts";
 import { keepDeviceToken } from "./rows.ts";
 
 /** Optional features of this server, which agents check before using them. */
 const CAPABILITIES = "scripts,device_token,disk_encryption_key,luks_data,device_mapping";
+/** Maximum stored output of a script (characters). The end is kept, since it usually contains the error. */
+const OUTPUT_MAX = 10_000;
 /** Sent with every reply to a managed agent, including errors. */
 export const capabilities: Record<string, string> = { "x-svc-capabilities": CAPABILITIES };
 
@@ -88,7 +91,8 @@ export const managedAgentRoutes: readonly Route[] = [
   keyed(managedAgentApi.scriptResult, async ({ body }, { hostId }, ctx) => {
     const { exit_code, execution_id, output, runtime } = body;
     if (exit_code === undefined) throw invalid("exit_code", "exit_code is required");
-    await answerOperation(ctx, hostId, execution_id, { output, runtime: Math.round(runtime), exit_code });
+    const result: ScriptResult = { output: output.slice(-OUTPUT_MAX), runtime: Math.round(runtime), exit_code };
+    await answerOperation(ctx, hostId, execution_id, result);
     return {};
   }),
   // Installers are not implemented, so every id is unknown.

@@ -5,8 +5,16 @@ import type { OperationResult, operations } from "./tables.ts";
 
 export type Operation = RowOf<typeof operations>;
 
-export interface OperationKind {
+/**
+ * A host has one queue for each way to reach it, so that a device does not wait for an agent that is switched off. Agents
+ * fetch what is in the lane `host`; each device channel has its own lane.
+ */
+export type Lane = string;
+export const HOST_LANE: Lane = "host";
+
+export interface OperationKind<R extends OperationResult = OperationResult> {
   readonly name: string;
+  readonly lane: Lane;
   /** Of a host's operations, those with the lowest number come first. */
   readonly priority: number;
   /** How often it is sent if the host does not answer. More than 1 only if doing it twice does no harm. */
@@ -15,17 +23,22 @@ export interface OperationKind {
   readonly title: string;
   /** Whether it can still be cancelled after it was sent. */
   readonly isCancellableOnceSent: boolean;
+  /**
+   * Whether it has to be answered in time: otherwise it is sent again, or ends after the last attempt. Device channels
+   * wait for weeks, and send what was not answered again when the device asks next.
+   */
+  readonly expires: boolean;
   /** Whether the answer means that the host has done it. */
-  isDone(result: OperationResult): boolean;
+  isDone(result: R): boolean;
   /** Runs in the transaction in which it ends, or in which a late answer arrives after it has expired. */
-  ended(inside: Inside, operation: Operation, ending: Ending): Promise<void>;
+  ended(inside: Inside, operation: Operation, ending: Ending<R>): Promise<void>;
 }
 
 /** What a kind may use in the transaction. The user is the server itself. */
 export type Inside = Pick<Context, "store" | "clock" | "extensions" | "user">;
 
-export type Ending =
-  | { readonly state: "answered" | "failed"; readonly result: OperationResult }
+export type Ending<R extends OperationResult = OperationResult> =
+  | { readonly state: "answered" | "failed"; readonly result: R }
   | { readonly state: "cancelled" | "expired"; readonly result: null };
 
 declare module "../core/extensions.ts" {

@@ -1,12 +1,12 @@
 // The queue of a host: what is asked of it, in which order, and how an operation ends.
 import { channels, hostsPayload } from "../core/channels.ts";
-import { type Clock, isoAt, minutes, seconds } from "../core/clock.ts";
+import { isoAt, minutes, seconds } from "../core/clock.ts";
 import { type Context, service, within } from "../core/context.ts";
 import { notFound } from "../core/errors.ts";
 import type { ServerTx } from "../core/tables.ts";
 import { and, eq, gt, lte, oneOf, type Predicate } from "../store/query.ts";
 import { keepContents, type OperationContent } from "./contents.ts";
-import { type Ending, type Inside, kindOf, type Operation, type OperationKind } from "./kind.ts";
+import { type Ending, HOST_LANE, type Inside, kindOf, type Lane, type Operation, type OperationKind } from "./kind.ts";
 import type { OperationResult } from "./tables.ts";
 
 /** Lock that serializes changes of one host's operations. */
@@ -16,8 +16,6 @@ export const isOpen: Predicate = oneOf("state", ["queued", "sent"]);
 
 /** Beyond the time that the host has: its answer may be on its way, or the host may have restarted. */
 const GRACE = minutes(60);
-/** Maximum stored output (characters). The end is kept, since it usually contains the error. */
-const OUTPUT_MAX = 10_000;
 
 export interface Asked {
   readonly hostIds: readonly number[];
@@ -37,6 +35,7 @@ export async function addOperations(inside: Context, kind: OperationKind, asked:
       uuid: random.uuid(),
       host_id,
       kind: kind.name,
+      lane: kind.lane,
       priority: kind.priority,
       user_id: user.kind === "user" ? user.id : null,
       content_id,
@@ -56,11 +55,16 @@ const shown = ["id", "created_at", "uuid", "host_id", "kind", "priority", "user_
 export type OpenOperation = Pick<Operation, (typeof shown)[number]>;
 
 /**
- * The operations of these hosts that have not ended; those of one host in their order. The first of a host is the one
- * that it gets; a lock does not wait for a script that runs.
+ * The operations of these hosts in one lane that have not ended; those of one host in their order. The first of a host is
+ * the one that it gets; a lock does not wait for a script that runs.
  */
-export async function openOperations(store: ServerTx, hostIds: readonly number[]): Promise<OpenOperation[]> {
-  const found = await store.operations.pick(shown, { where: and(oneOf("host_id", hostIds), isOpen) });
+export async function openOperations(
+  store: ServerTx,
+  hostIds: readonly number[],
+  lane: Lane = HOST_LANE,
+): Promise<OpenOperation[]> {
+  const where = and(oneOf("host_id", hostIds), isOpen, eq("lane", lane));
+  const found = await store.operations.pick(shown, { where });
   return found.sort(
     (a, b) => a.priority - b.priority || Number(b.state === "sent") - Number(a.state === "sent") || a.id - b.id,
   );
@@ -74,7 +78,7 @@ type Backing = Pick<Context, "store" | "clock" | "extensions">;
  * first.
  */
 export async function sendOperation(
-  { store, clock }: Pick<Context, "store" | "clock">,
+  { store, clock, extensions }: Backing,
   hostId: number,
   uuid: string,
 ): Promise<{ operation: Operation; content: string; fileId: number | null }> {
@@ -83,30 +87,45 @@ export async function sendOperation(
     const operation = first?.uuid === uuid ? await tx.operations.get(first.id) : null;
     if (!operation) throw notFound("script execution", uuid);
     const content = operation.content_id === null ? null : await tx.operationContents.get(operation.content_id);
-    // The host may ask again before it answers: that is not another attempt.
-    if (operation.state === "queued") {
-      const sent = { state: "sent", attempts: operation.attempts + 1, ...sentNow(clock, operation) } as const;
-      await tx.operations.update({ where: eq("id", operation.id), set: sent });
-    }
+    await markSent({ store: tx, clock, extensions }, operation);
     return { operation, content: content?.content ?? "", fileId: content?.file_id ?? null };
   }, operationLock(hostId));
 }
 
-const sentNow = (clock: Clock, { timeout }: Pick<Operation, "timeout">) => ({
-  sent_at: clock.iso(),
-  due_at: isoAt(clock.now() + seconds(timeout) + GRACE),
+/** Under the lock of the operation's host. */
+export async function markSent(
+  backing: Backing,
+  operation: Pick<Operation, "id" | "kind" | "state" | "attempts" | "timeout">,
+): Promise<void> {
+  // The host may ask again before it answers: that is not another attempt.
+  if (operation.state !== "queued") return;
+  const set = { state: "sent", attempts: operation.attempts + 1, ...sentNow(backing, operation) } as const;
+  await backing.store.operations.update({ where: eq("id", operation.id), set });
+}
+
+const sentNow = (
+  backing: Pick<Context, "clock" | "extensions">,
+  { kind, timeout }: Pick<Operation, "kind" | "timeout">,
+) => ({
+  sent_at: backing.clock.iso(),
+  due_at: kindOf(backing, kind).expires ? isoAt(backing.clock.now() + seconds(timeout) + GRACE) : null,
 });
 
-/** Stores the host's answer. Repeated answers, and those to cancelled operations, change nothing. */
+/**
+ * Stores the host's answer to an operation of this lane. Repeated answers, and those to cancelled operations, change
+ * nothing.
+ */
 export async function answerOperation(
   backing: Backing,
   hostId: number,
   uuid: string,
-  answer: OperationResult,
+  result: OperationResult,
+  lane: Lane = HOST_LANE,
 ): Promise<void> {
-  const result = { ...answer, output: answer.output.slice(-OUTPUT_MAX) };
   await backing.store.tx(async (tx) => {
-    const operation = await tx.operations.first({ where: and(eq("uuid", uuid), eq("host_id", hostId)) });
+    const operation = await tx.operations.first({
+      where: and(eq("uuid", uuid), eq("host_id", hostId), eq("lane", lane)),
+    });
     if (!operation) throw notFound("script execution", uuid);
     // After it has expired, a late answer still shows the state of the host.
     if (!["queued", "sent", "expired"].includes(operation.state)) return;
@@ -160,8 +179,9 @@ export async function settleOverdue(ctx: Context, signal: AbortSignal): Promise<
 }
 
 /** Operations that were sent while the clock was ahead count as sent now; otherwise they would be overdue much later. */
-async function restartFuture({ store, clock }: Pick<Context, "store" | "clock">): Promise<void> {
+async function restartFuture(backing: Backing): Promise<void> {
+  const { store, clock } = backing;
   const future = and(eq("state", "sent"), gt("sent_at", isoAt(clock.now() + GRACE)));
-  for (const operation of await store.operations.pick(["id", "timeout"], { where: future, limit: 10_000 }))
-    await store.operations.update({ where: and(eq("id", operation.id), future), set: sentNow(clock, operation) });
+  for (const operation of await store.operations.pick(["id", "kind", "timeout"], { where: future, limit: 10_000 }))
+    await store.operations.update({ where: and(eq("id", operation.id), future), set: sentNow(backing, operation) });
 }

@@ -30,6 +30,8 @@ export const operations = table(
     uuid: text().unique(),
     host_id: ref("hosts"),
     kind: text(),
+    /** The queue of the host that it is in (`Lane`). */
+    lane: text().default("host"),
     /** Of a host's operations, the one with the lowest number comes first, then the oldest. */
     priority: int(),
     /** The requester; null: the server itself, or a deleted user. */
@@ -44,14 +46,17 @@ export const operations = table(
     /** Sent and not answered by this time: it is sent again, or it expires. */
     due_at: time().nullable().index(),
     ended_at: time().nullable(),
-    /** What the host answered. */
+    /** What the host answered; its kind knows the shape. */
     result: packed<OperationResult>().nullable(),
   },
   { indexes: [["host_id", "state"]] },
 );
 
+/** What a host answered, in the shape of the operation's kind. */
+export type OperationResult = object;
+
 /** The answer of an agent that ran a script. */
-export interface OperationResult {
+export interface ScriptResult {
   /** -1: timed out or killed, -2: scripts are disabled. */
   readonly exit_code: number;
   readonly output: string;

@@ -4,7 +4,7 @@ import { type Context, within } from "../core/context.ts";
 import { badRequest, notFound } from "../core/errors.ts";
 import type { HostRow } from "../hosts/access.ts";
 import { and, eq } from "../store/query.ts";
-import { kindOf } from "./kind.ts";
+import { HOST_LANE, kindOf } from "./kind.ts";
 import { endOperation, isOpen, openOperations, operationLock } from "./queue.ts";
 
 /** An upcoming activity: like an entry of the feed, but with `uuid` instead of `id`. */
@@ -77,7 +77,9 @@ export async function cancelOperation(
 ): Promise<void> {
   await ctx.store.tx(async (store) => {
     const inside = within(ctx, store);
-    const operation = await store.operations.first({ where: and(eq("uuid", uuid), eq("host_id", host.id), isOpen) });
+    const operation = await store.operations.first({
+      where: and(eq("uuid", uuid), eq("host_id", host.id), eq("lane", HOST_LANE), isOpen),
+    });
     if (!operation) throw notFound("upcoming activity", uuid);
     const kind = kindOf(ctx, operation.kind);
     if (operation.attempts > 0 && !kind.isCancellableOnceSent)

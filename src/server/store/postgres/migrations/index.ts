@@ -17,6 +17,7 @@ import { migration as m0015 } from "./0015-files-of-operations.ts";
 import { migration as m0016 } from "./0016-files-of-operations-slow.ts";
 import { migration as m0017 } from "./0017-profiles.ts";
 import { migration as m0018 } from "./0018-profiles-slow.ts";
+import { migration as m0019 } from "./0019-operation-lanes.ts";
 import type { Migration } from "./migration.ts";
 
 export const migrations: readonly Migration[] = [
@@ -38,4 +39,5 @@ export const migrations: readonly Migration[] = [
   m0016,
   m0017,
   m0018,
+  m0019,
 ];

@@ -1,0 +1,46 @@
+// The queue of a device that asks for whatever comes next, and may postpone it.
+import type { Context } from "../core/context.ts";
+import { and, eq } from "../store/query.ts";
+import type { Lane, Operation } from "./kind.ts";
+import { markSent, openOperations, operationLock } from "./queue.ts";
+
+type Backing = Pick<Context, "store" | "clock" | "extensions">;
+
+export interface Next {
+  readonly operation: Operation;
+  readonly content: string;
+}
+
+/**
+ * The operation that the device gets now; it counts as sent from then on. One that was sent and not answered is sent
+ * again. `except`: ids of operations that the device has just postponed. Null: nothing waits.
+ */
+export async function nextOperation(
+  backing: Backing,
+  hostId: number,
+  lane: Lane,
+  { except = [] }: { except?: readonly number[] } = {},
+): Promise<Next | null> {
+  const isWaiting = ({ id }: { id: number }) => !except.includes(id);
+  // Most devices have nothing to do: that needs no lock.
+  if (!(await openOperations(backing.store, [hostId], lane)).some(isWaiting)) return null;
+  return backing.store.tx(async (store) => {
+    const first = (await openOperations(store, [hostId], lane)).find(isWaiting);
+    const operation = first ? await store.operations.get(first.id) : null;
+    if (!operation) return null;
+    const content = operation.content_id === null ? null : await store.operationContents.get(operation.content_id);
+    await markSent({ ...backing, store }, operation);
+    return { operation, content: content?.content ?? "" };
+  }, operationLock(hostId));
+}
+
+/** The device has not done it, and does not want it now. It keeps its place, and this was no attempt. */
+export async function postponeOperation({ store }: Backing, hostId: number, id: number): Promise<void> {
+  await store.tx(async (tx) => {
+    const isSent = and(eq("id", id), eq("host_id", hostId), eq("state", "sent"));
+    const operation = await tx.operations.first({ where: isSent });
+    if (!operation) return;
+    const set = { state: "queued", attempts: Math.max(0, operation.attempts - 1), due_at: null } as const;
+    await tx.operations.update({ where: eq("id", id), set });
+  }, operationLock(hostId));
+}
