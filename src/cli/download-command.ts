@@ -47,9 +47,9 @@ export abstract class DownloadCommand extends ClientCommand {
     } finally {
       await file.close();
     }
-    const told = { file: path, size: remote.size, downloaded: remote.size - at };
-    if (at === remote.size) return this.report(`${printable(path)} is already complete`, told);
-    return this.report(`${sizeText(remote.size)} in ${printable(path)}`, told);
+    const result = { file: path, size: remote.size, downloaded: remote.size - at };
+    if (at === remote.size) return this.report(`${printable(path)} is already complete`, result);
+    return this.report(`${sizeText(remote.size)} in ${printable(path)}`, result);
   }
 
   async #fetch(

@@ -69,7 +69,7 @@ export default class Apply extends GitopsCommand {
       this.#guard(what, flags);
       if (!dryRun) await this.#ask(what.changes);
       await this.#apply(what, dryRun, flags["skip-checks"]);
-      this.#tell(what.changes, dryRun);
+      this.#describe(what.changes, dryRun);
     }
     this.note(`gitops ${dryRun ? "dry run " : ""}succeeded`);
   }
@@ -171,7 +171,7 @@ export default class Apply extends GitopsCommand {
     return new CliError("conflict", message, "Nothing was applied. `svc plan` shows the current differences.", errors);
   }
 
-  #tell(changes: readonly Change[], dryRun: boolean): void {
+  #describe(changes: readonly Change[], dryRun: boolean): void {
     for (const change of changes) {
       const gone = change.action === "delete";
       const verb = gone ? (dryRun ? "would delete " : "") : dryRun ? "would apply " : "";

@@ -1,7 +1,7 @@
 // Which entries of the activity feed explain a change, and which only look similar.
 import { describe, expect, it } from "vitest";
 import type { Change } from "../../src/gitops/plan/diff.ts";
-import { asDrift, tellsOf, typesFor } from "../../src/gitops/plan/drift.ts";
+import { asDrift, explains, typesFor } from "../../src/gitops/plan/drift.ts";
 import type { ActivityTypes } from "../../src/server/activities/types.ts";
 
 const change = (kind: Change["kind"], owner: string | null, name: string, ...paths: string[]): Change => ({
@@ -114,7 +114,7 @@ const cases: readonly Case[] = [
 
 describe("the feed", () => {
   it.each(cases)("%j: %s %j explains: %s", (what, type, details, tells) => {
-    expect(tellsOf({ type, details } as Parameters<typeof tellsOf>[0], what)).toBe(tells);
+    expect(explains({ type, details } as Parameters<typeof explains>[0], what)).toBe(tells);
   });
 
   it("is requested once, with only the types that can explain a change", () => {

@@ -17,8 +17,8 @@ export default class DbMigrate extends DataCommand {
     const where = { place: this.place(flags), dataDir: this.dataDir(flags), env: this.io.env };
     if (flags["dry-run"]) {
       const pending = await pendingOf(where);
-      const told = pending.length === 0 ? "nothing to do: up to date" : `would apply: ${pending.join(", ")}`;
-      return this.report(told, { pending });
+      const summary = pending.length === 0 ? "nothing to do: up to date" : `would apply: ${pending.join(", ")}`;
+      return this.report(summary, { pending });
     }
     const applied = await migrateData(where);
     await this.report(applied.length === 0 ? "nothing to do: up to date" : `applied: ${applied.join(", ")}`, {

@@ -11,7 +11,7 @@ export default class DeviceDesktop extends DeviceCommand {
   async run() {
     const { args, flags } = await this.parse(DeviceDesktop);
     const token = await this.deviceToken(args.token, flags);
-    const told = await this.call(deviceApi.desktop, { params: { token } });
-    await this.printOne(told, { schema: deviceApi.desktop.response });
+    const desktop = await this.call(deviceApi.desktop, { params: { token } });
+    await this.printOne(desktop, { schema: deviceApi.desktop.response });
   }
 }

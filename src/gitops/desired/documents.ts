@@ -85,9 +85,9 @@ function ofTeam(owner: string, { settings, secrets }: Spec, current: Current): T
   const before = (current.value("team_settings", owner) ?? base) as Value;
   const { description, agent_options: options, mdm, ...given } = settings;
   const there = current.value("team", null, owner);
-  const said = over(TeamSettings, before, given);
-  const controls = isRecord(mdm) ? withUpdates(over(TeamControls, before.mdm, mdm), mdm) : said.mdm;
-  const whole = { ...said, webhook_settings: wholeHooks(said, defaults), mdm: controls };
+  const wanted = over(TeamSettings, before, given);
+  const controls = isRecord(mdm) ? withUpdates(over(TeamControls, before.mdm, mdm), mdm) : wanted.mdm;
+  const whole = { ...wanted, webhook_settings: wholeHooks(wanted, defaults), mdm: controls };
   return [
     thing("team", null, owner, { description: description ?? (isRecord(there) ? there.description : "") }),
     thing("team_settings", owner, "team_settings", whole),
@@ -100,9 +100,9 @@ function ofTeam(owner: string, { settings, secrets }: Spec, current: Current): T
 
 /** If a document does not define it, new hosts are updated when both version and deadline are set. */
 function withUpdates(value: Value, given: Value): Value {
-  const said = given.macos_updates;
+  const wanted = given.macos_updates;
   const { macos_updates: updates } = value;
-  if (!isRecord(said) || !isRecord(updates) || typeof said.update_new_hosts === "boolean") return value;
+  if (!isRecord(wanted) || !isRecord(updates) || typeof wanted.update_new_hosts === "boolean") return value;
   const update_new_hosts = updates.minimum_version !== "" && updates.deadline !== "";
   return { ...value, macos_updates: { ...updates, update_new_hosts } };
 }

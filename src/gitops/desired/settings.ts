@@ -79,11 +79,11 @@ function withControls(
   controls: Value | null | undefined,
   before: unknown,
 ): Value {
-  const said = over(schema, base, controls);
-  const updates = objectIn(said, "macos_updates");
+  const wanted = over(schema, base, controls);
+  const updates = objectIn(wanted, "macos_updates");
   const given = objectIn(controls, "macos_updates").update_new_hosts;
   const update_new_hosts = given ?? (updates.minimum_version !== "" && updates.deadline !== "");
-  const value = { ...said, macos_updates: { ...updates, update_new_hosts } };
+  const value = { ...wanted, macos_updates: { ...updates, update_new_hosts } };
   return mdmLeft.reduce((left, path) => copied(left, before, path.split(".")), value as Value);
 }
 
@@ -136,19 +136,19 @@ export function desiredTeam(team: FileScope, current: Current): Thing[] {
   const description = settings?.description ?? objectIn({ it: current.value("team", null, owner) }, "it").description;
   const base = defaults.team_settings as Value;
   const before = current.value("team_settings", owner) ?? base;
-  const said: Record<string, unknown> = { ...over(TeamSettings, base, settings) };
+  const wanted: Record<string, unknown> = { ...over(TeamSettings, base, settings) };
   // Without team_settings, all settings are reset; if team_settings leaves this one out, it keeps its value.
   if (settings)
-    said.host_expiry_settings = overlay(
+    wanted.host_expiry_settings = overlay(
       orgSections.host_expiry_settings,
       objectIn(before, "host_expiry_settings"),
       settings.host_expiry_settings,
     );
-  said.webhook_settings = wholeHooks(said, defaults);
-  said.mdm = withControls(TeamControls, objectIn(base, "mdm"), controls, objectIn(before, "mdm"));
+  wanted.webhook_settings = wholeHooks(wanted, defaults);
+  wanted.mdm = withControls(TeamControls, objectIn(base, "mdm"), controls, objectIn(before, "mdm"));
   return [
     thing("team", null, owner, { description: description ?? "" }),
-    thing("team_settings", owner, "team_settings", said),
+    thing("team_settings", owner, "team_settings", wanted),
     thing("agent_options", owner, "agent_options", options ? agentOptions(options) : null),
   ];
 }

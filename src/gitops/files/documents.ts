@@ -24,7 +24,7 @@ import { type Collected, checkUniqueNames, type Placed, placed } from "./collect
 import { absolute, readSource, type Sources, shownAs } from "./include.ts";
 import type { Value } from "./overlay.ts";
 import { type Place, startOf } from "./problems.ts";
-import { checkOrgSettings, checkTeamSettings, teller } from "./rules.ts";
+import { checkOrgSettings, checkTeamSettings, reporterOf } from "./rules.ts";
 import { checked, enrollSecrets, type GivenSecret, subtree, wholeControls, withRefs } from "./says.ts";
 import type { SecretTexts } from "./secrets.ts";
 import { type Mapping, parseTrees, placeOf, type Tree } from "./tree.ts";
@@ -97,12 +97,12 @@ const TeamSpec = z.strictObject({
   mdm: MdmOfTeam.nullish(),
 });
 /** Fields of replies that are not settings; they are ignored. */
-const told = Object.fromEntries(
+const ignored = Object.fromEntries(
   ["license", "logging", "update_interval", "vulnerabilities", "scripts"].map((key) => [key, z.json().optional()]),
 );
 const ConfigSpec = z.strictObject({
   ...Object.fromEntries(Object.entries(orgSections).map(([name, schema]) => [name, schema.nullish()])),
-  ...told,
+  ...ignored,
   agent_options: AgentOptionsFile.nullish(),
   mdm: MdmOfOrganization.nullish(),
   yara_rules: z
@@ -187,16 +187,16 @@ class DocumentReader {
     }
     const value = checked(TeamSpec, body, "spec.team", this.#options);
     if (!value) return;
-    checkTeamSettings(value, teller(body, "spec.team", this.#options.problems));
+    checkTeamSettings(value, reporterOf(body, "spec.team", this.#options.problems));
     this.#keep(teamName(value.name), body, value, value, "spec.team");
   }
 
   #organization(spec: Mapping): void {
     const value = checked(ConfigSpec, spec, "spec", this.#options);
     if (!value) return;
-    checkOrgSettings(value, teller(spec, "spec", this.#options.problems));
+    checkOrgSettings(value, reporterOf(spec, "spec", this.#options.problems));
     const settings = Object.entries(withRefs(value, spec, this.#secrets, "spec")).filter(
-      ([key]) => !Object.hasOwn(told, key),
+      ([key]) => !Object.hasOwn(ignored, key),
     );
     this.#keep(null, spec, Object.fromEntries(settings), {});
   }

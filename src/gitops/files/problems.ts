@@ -14,7 +14,7 @@ export interface Problem extends Place {
 
 export class Problems {
   readonly all: Problem[] = [];
-  readonly #told = new Set<string>();
+  readonly #reported = new Set<string>();
 
   error(at: Place, message: string): void {
     this.add("error", at, message);
@@ -29,8 +29,8 @@ export class Problems {
   // A fragment that several files include is read for each of them, but its problems are reported once.
   private add(severity: Problem["severity"], { file, line, column }: Place, message: string): void {
     const key = JSON.stringify([file, line, column, message]);
-    if (this.#told.has(key)) return;
-    this.#told.add(key);
+    if (this.#reported.has(key)) return;
+    this.#reported.add(key);
     this.all.push({ severity, file, line, column, message });
   }
 }

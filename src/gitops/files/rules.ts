@@ -7,10 +7,10 @@ import type { Problems } from "./problems.ts";
 import { placeOf, type Tree } from "./tree.ts";
 
 /** Reports a problem of the field at the dotted path. */
-type Tell = (path: string, message: string) => void;
+type Report = (path: string, message: string) => void;
 
-export const teller =
-  (tree: Tree, name: string, problems: Problems): Tell =>
+export const reporterOf =
+  (tree: Tree, name: string, problems: Problems): Report =>
   (path, message) =>
     problems.error(placeOf(tree, path.split(".")), `${name}.${path}: ${message}`);
 
@@ -18,60 +18,60 @@ const part = (value: Value, key: string): Value => (isRecord(value[key]) ? (valu
 const text = (value: Value, key: string): string =>
   typeof value[key] === "string" ? (value[key] as string).trim() : "";
 
-export function checkOrgSettings(value: Value, tell: Tell): void {
-  checkExpiry(value, "host_expiry_settings.host_expiry", tell);
-  checkExpiry(value, "activity_expiry_settings.activity_expiry", tell);
+export function checkOrgSettings(value: Value, report: Report): void {
+  checkExpiry(value, "host_expiry_settings.host_expiry", report);
+  checkExpiry(value, "activity_expiry_settings.activity_expiry", report);
   const sso = part(value, "sso_settings");
   if (sso.enable_sso === true) {
     for (const key of ["entity_id", "idp_name"])
-      if (text(sso, key) === "") tell(`sso_settings.${key}`, "is required when enable_sso is true");
+      if (text(sso, key) === "") report(`sso_settings.${key}`, "is required when enable_sso is true");
     if (text(sso, "metadata") === "" && text(sso, "metadata_url") === "")
-      tell("sso_settings.metadata", "either metadata or metadata_url is required when enable_sso is true");
+      report("sso_settings.metadata", "either metadata or metadata_url is required when enable_sso is true");
   }
   const gitops = part(value, "gitops");
   const url = text(gitops, "repository_url");
-  if (url !== "" && !/^https?:\/\/\S+$/i.test(url)) tell("gitops.repository_url", "must be an http or https URL");
+  if (url !== "" && !/^https?:\/\/\S+$/i.test(url)) report("gitops.repository_url", "must be an http or https URL");
   if (url === "" && gitops.gitops_mode_enabled === true && gitops.repository_url !== undefined)
-    tell("gitops.repository_url", "is required when gitops_mode_enabled is true");
+    report("gitops.repository_url", "is required when gitops_mode_enabled is true");
 }
 
-export const checkTeamSettings = (value: Value, tell: Tell): void =>
-  checkExpiry(value, "host_expiry_settings.host_expiry", tell);
+export const checkTeamSettings = (value: Value, report: Report): void =>
+  checkExpiry(value, "host_expiry_settings.host_expiry", report);
 
 /** If the days are left out, the server may have them. */
-function checkExpiry(value: Value, path: string, tell: Tell): void {
+function checkExpiry(value: Value, path: string, report: Report): void {
   const [section, field] = path.split(".") as [string, string];
   const { [`${field}_enabled`]: on, [`${field}_window`]: days } = part(value, section);
   if (on === true && typeof days === "number" && days <= 0)
-    tell(`${path}_window`, "must be greater than 0 when expiry is enabled");
+    report(`${path}_window`, "must be greater than 0 when expiry is enabled");
 }
 
-export function checkControls(value: Value, tell: Tell): void {
+export function checkControls(value: Value, report: Report): void {
   if (value.windows_require_bitlocker_pin === true && value.enable_disk_encryption !== true)
-    tell("windows_require_bitlocker_pin", "needs enable_disk_encryption to be true");
+    report("windows_require_bitlocker_pin", "needs enable_disk_encryption to be true");
   if (value.windows_migration_enabled === true) {
     if (value.windows_enabled_and_configured !== true)
-      tell("windows_migration_enabled", "needs windows_enabled_and_configured to be true");
+      report("windows_migration_enabled", "needs windows_enabled_and_configured to be true");
     if (value.enable_turn_on_windows_mdm_manually === true)
-      tell("windows_migration_enabled", "needs enable_turn_on_windows_mdm_manually to be false");
+      report("windows_migration_enabled", "needs enable_turn_on_windows_mdm_manually to be false");
   }
-  for (const key of appleUpdates) checkUpdates(part(value, key), key, tell);
+  for (const key of appleUpdates) checkUpdates(part(value, key), key, report);
   const { deadline_days: deadline, grace_period_days: grace } = part(value, "windows_updates");
   const given = [deadline, grace].filter((days) => days !== undefined && days !== null);
-  if (given.length === 1) tell("windows_updates", "deadline_days and grace_period_days must be given together");
+  if (given.length === 1) report("windows_updates", "deadline_days and grace_period_days must be given together");
   const migration = part(value, "macos_migration");
   const mode = text(migration, "mode");
-  if (!["", "voluntary", "forced"].includes(mode)) tell("macos_migration.mode", "must be voluntary or forced");
+  if (!["", "voluntary", "forced"].includes(mode)) report("macos_migration.mode", "must be voluntary or forced");
   if (migration.enable === true)
     for (const key of ["mode", "webhook_url"])
-      if (text(migration, key) === "") tell(`macos_migration.${key}`, "is required to enable the migration");
+      if (text(migration, key) === "") report(`macos_migration.${key}`, "is required to enable the migration");
 }
 
-function checkUpdates(value: Value, key: string, tell: Tell): void {
+function checkUpdates(value: Value, key: string, report: Report): void {
   const version = text(value, "minimum_version");
   const deadline = text(value, "deadline");
   if (version === "latest")
-    tell(`${key}.minimum_version`, "this server does not support updates to the latest version yet");
-  if (deadline !== "" && !/^\d{4}-\d\d-\d\d$/.test(deadline)) tell(`${key}.deadline`, "must be a date, YYYY-MM-DD");
-  if ((version === "") !== (deadline === "")) tell(key, "minimum_version and deadline must be given together");
+    report(`${key}.minimum_version`, "this server does not support updates to the latest version yet");
+  if (deadline !== "" && !/^\d{4}-\d\d-\d\d$/.test(deadline)) report(`${key}.deadline`, "must be a date, YYYY-MM-DD");
+  if ((version === "") !== (deadline === "")) report(key, "minimum_version and deadline must be given together");
 }

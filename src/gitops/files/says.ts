@@ -16,7 +16,7 @@ import {
 import { type CheckOptions, check } from "./check.ts";
 import { respelled, sayOlder, type Value } from "./overlay.ts";
 import type { Place } from "./problems.ts";
-import { checkControls, checkOrgSettings, checkTeamSettings, teller } from "./rules.ts";
+import { checkControls, checkOrgSettings, checkTeamSettings, reporterOf } from "./rules.ts";
 import type { Scope, Section, SectionName } from "./scope.ts";
 import type { SecretTexts } from "./secrets.ts";
 import { placeOf, plain, type Tree } from "./tree.ts";
@@ -58,7 +58,7 @@ export function whatItSays(scope: Scope, secrets: SecretTexts, options: CheckOpt
         secrets: undefined,
         authorities: [],
       };
-    checkOrgSettings(org, teller(tree, "org_settings", options.problems));
+    checkOrgSettings(org, reporterOf(tree, "org_settings", options.problems));
     const { certificate_authorities: _authorities, ...settings } = withoutSecrets(org);
     return {
       settings: withRefs(settings, tree, secrets),
@@ -81,7 +81,7 @@ export function whatItSays(scope: Scope, secrets: SecretTexts, options: CheckOpt
   }
   const team = read("team_settings", TeamSettings);
   const { tree, called = "" } = scope.sections.team_settings ?? {};
-  if (team && tree) checkTeamSettings(team, teller(tree, called, options.problems));
+  if (team && tree) checkTeamSettings(team, reporterOf(tree, called, options.problems));
   return {
     settings: team ? withoutSecrets(team) : team,
     controls: controlsOf(scope, TeamControls, options),
@@ -136,7 +136,7 @@ export function wholeControls(found: Value, tree: Tree, called: string, options:
       typeof newer === "boolean",
     );
   value[older] ??= newer;
-  checkControls(value, teller(tree, called, options.problems));
+  checkControls(value, reporterOf(tree, called, options.problems));
   return value;
 }
 

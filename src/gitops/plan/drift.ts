@@ -9,19 +9,19 @@ export const typesFor = (changes: readonly Change[]): string[] =>
   [...new Set(changes.flatMap((change) => kinds[change.kind].typesOf(change)))].sort();
 
 /** Whether the activity explains the object's current state. */
-export function tellsOf({ type, details }: Pick<Activity, "type" | "details">, change: Change): boolean {
-  const told = (details ?? {}) as Details;
+export function explains({ type, details }: Pick<Activity, "type" | "details">, change: Change): boolean {
+  const given = (details ?? {}) as Details;
   const { kind, action } = change;
   if (!kinds[kind].typesOf(change).includes(type)) return false;
   // A missing object was deleted; an existing one was not.
   const isDeletion = type.startsWith("deleted_") && !isOfField(type);
   if (kind !== "config" && kind !== "team_settings" && isDeletion !== (action === "create")) return false;
-  return kinds[kind].isAbout(told, type, change);
+  return kinds[kind].isAbout(given, type, change);
 }
 
 /** The newest activity that explains each change; activities come newest first. */
 export function attribute(changes: readonly Change[], activities: readonly Activity[]): (Activity | null)[] {
-  return changes.map((change) => activities.find((activity) => tellsOf(activity, change)) ?? null);
+  return changes.map((change) => activities.find((activity) => explains(activity, change)) ?? null);
 }
 
 /** The reversed plan: from the files to the server. What the plan would add is missing on the server. */

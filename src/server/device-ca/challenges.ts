@@ -54,7 +54,7 @@ export async function takeChallenge(
   return taken === 0 ? null : store.scepChallenges.first({ where: eq("digest", digest) });
 }
 
-/** Challenges stay for a day after their end, so that a used one can still be told from an unknown one. */
+/** Challenges stay for a day after their end, so that a used one can still be distinguished from an unknown one. */
 export async function removeOldChallenges({ store, clock }: Pick<Services, "store" | "clock">): Promise<void> {
   await store.scepChallenges.delete(lt("expires_at", isoAt(clock.now() - days(1))));
 }

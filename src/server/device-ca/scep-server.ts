@@ -22,7 +22,7 @@ import { type DeviceCa, deviceCa } from "./ca.ts";
 import { type Asked, certify, Refused } from "./issue.ts";
 
 const CAPABILITIES = ["Renewal", "SHA-1", "SHA-256", "AES", "DES3", "SCEPStandard", "POSTPKIOperation"];
-/** Every refusal is sent this long after its request, so that the time does not tell where it failed. */
+/** Every refusal is sent this long after its request, so that the time does not reveal where it failed. */
 const REFUSAL_AFTER = 300;
 const FAILURES_A_MINUTE = 100;
 

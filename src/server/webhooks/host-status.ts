@@ -16,15 +16,15 @@ interface Team {
 /** Runs every `period` ms. The same report is not repeated within a period, even if a run failed in between. */
 export async function reportHostStatus(services: Services, period: number, signal: AbortSignal): Promise<void> {
   const { webhook_settings } = await services.config.current();
-  await tell(services, webhook_settings.host_status_webhook, null, period);
+  await notify(services, webhook_settings.host_status_webhook, null, period);
   for (const { id, name, settings } of await services.store.teams.pick(["id", "name", "settings"])) {
     if (signal.aborted) return;
     const hook = settings.webhook_settings?.host_status_webhook;
-    if (hook) await tell(services, hook, { id, name }, period);
+    if (hook) await notify(services, hook, { id, name }, period);
   }
 }
 
-async function tell(services: Services, hook: HostStatusWebhook, team: Team | null, period: number): Promise<void> {
+async function notify(services: Services, hook: HostStatusWebhook, team: Team | null, period: number): Promise<void> {
   const { enable_host_status_webhook: on, destination_url: url, host_percentage: least, days_count: silent } = hook;
   if (!on || checkDestination(url) !== null) return;
   const { store, clock } = services;
