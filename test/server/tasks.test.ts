@@ -213,6 +213,33 @@ describe.each(bothEngines)("tasks on %s", (engine) => {
     await next.stop();
   });
 
+  it("go on with the new roles of a requester whose roles change meanwhile, and end if the user is deleted", async () => {
+    const t = await startApp({ engine });
+    const mia = await makeUser(t, "maintainer");
+    const roles: unknown[] = [];
+    const { kind, steps } = counting("count", async (n) => {
+      if (n === 3) await t.store.users.update({ where: eq("id", mia.id), set: { global_role: "observer" } });
+      if (n === 5) await t.store.users.delete(eq("id", mia.id));
+    });
+    const noting: TaskKind<{ total: number }> = {
+      ...kind,
+      async run(ctx, task) {
+        roles.push(ctx.user.global_role);
+        await kind.run(ctx, task);
+      },
+    };
+    const ctx = await contextOf(t, mia.id);
+    const id = await t.store.tx((store) => addTask({ ...ctx, store }, noting, work(6)));
+    const runner = await startTasks(t.services, [noting]);
+    await expect.poll(async () => (await taskOf(t, id)).state).toBe("failed");
+    expect([steps, roles]).toEqual([
+      [1, 2, 3, 4],
+      ["maintainer", "observer"],
+    ]);
+    expect(await taskOf(t, id)).toMatchObject({ progress: 4, error: expect.stringContaining("is gone") });
+    await runner.stop();
+  });
+
   it("are shown to their requesters and to global admins, who can cancel them", async () => {
     const t = await startApp({ engine });
     const [mia, ola] = [await makeUser(t, "maintainer"), await makeUser(t, "maintainer")];

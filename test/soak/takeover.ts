@@ -52,10 +52,8 @@ const mutants = {
     from: [
       "            return store.tx(async (tx) => {",
       "              await hold(tx, { progress, runner_until: isoAt(clock.now() + LEASE) }, wanted);",
-      "              return work(tx);",
-      "            });",
     ].join("\n"),
-    to: "await store.tx((tx) => hold(tx, { progress }, wanted)); return store.tx(work);",
+    to: "await store.tx((tx) => hold(tx, { progress }, wanted)); return store.tx(async (tx) => {",
   },
 } satisfies Record<string, Mutant>;
 

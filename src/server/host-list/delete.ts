@@ -6,7 +6,8 @@ import { spend } from "../approvals/budget.ts";
 import { needsApproval, requestApproval } from "../approvals/request.ts";
 import { seconds } from "../core/clock.ts";
 import { type Context, within } from "../core/context.ts";
-import { visible } from "../core/security/access.ts";
+import { forbidden } from "../core/errors.ts";
+import { maySomewhere, visible } from "../core/security/access.ts";
 import { hostFor } from "../hosts/access.ts";
 import { checkSelection, expectedSelection } from "../hosts/selection.ts";
 import { lockHosts, removeHosts } from "../hosts/write.ts";
@@ -39,6 +40,8 @@ export async function deleteInSteps(
   ids: readonly number[],
   task: Pick<RunningTask<unknown>, "progress" | "step">,
 ): Promise<void> {
+  // The user may have lost the role since the request.
+  if (!maySomewhere(ctx.user, "hosts:delete")) throw forbidden();
   const allowed = visible(ctx, "hosts:delete");
   for (let at = task.progress; at < ids.length; at += BATCH) {
     const next = Math.min(at + BATCH, ids.length);

@@ -5,7 +5,7 @@ import { type Context, within } from "../core/context.ts";
 import { ApiError } from "../core/errors.ts";
 import type { ServerTx } from "../core/tables.ts";
 import { and, eq } from "../store/query.ts";
-import { asService, requesterOf } from "./requester.ts";
+import { asService, hasSameRoles, requesterOf } from "./requester.ts";
 import type { Outcome, TaskKind } from "./task.ts";
 import type { TaskRow } from "./view.ts";
 
@@ -15,6 +15,9 @@ export const PAUSE_MAX = minutes(5);
 
 /** The server is stopping. */
 class Stopped extends Error {}
+
+/** The requester has other roles now: the task goes on with these. */
+class RolesChanged extends Error {}
 
 /** What came of it: it has ended, or it goes on later, perhaps on another server. */
 export type Result = (Outcome & { readonly cause?: unknown }) | { readonly state: "later" };
@@ -50,7 +53,8 @@ export async function carryOut(
       (set) => store.tasks.update({ where: mine, set }),
       stop,
       async (signal) => {
-        await kind.run(await requesterOf(own, row), {
+        const requester = await requesterOf(own, row);
+        await kind.run(requester, {
           payload,
           progress: row.progress,
           signal,
@@ -58,6 +62,7 @@ export async function carryOut(
             if (signal.aborted) throw stop.aborted ? new Stopped() : new LeaseLost();
             return store.tx(async (tx) => {
               await hold(tx, { progress, runner_until: isoAt(clock.now() + LEASE) }, wanted);
+              if (!hasSameRoles(requester, await requesterOf(within(own, tx), row))) throw new RolesChanged();
               return work(tx);
             });
           },
@@ -66,7 +71,7 @@ export async function carryOut(
       },
     );
   } catch (error) {
-    if (error instanceof Stopped) {
+    if (error instanceof Stopped || error instanceof RolesChanged) {
       await store.tasks.update({ where: mine, set: noLease });
       return { state: "later" };
     }

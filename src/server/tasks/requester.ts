@@ -1,4 +1,5 @@
 // In whose name a task runs.
+import { isDeepStrictEqual } from "node:util";
 import { type Context, service } from "../core/context.ts";
 import { badRequest } from "../core/errors.ts";
 import { viewerOf } from "../sessions/viewer.ts";
@@ -30,6 +31,9 @@ export async function requesterOf(
   if (!found) throw badRequest(REQUESTER_GONE);
   return found;
 }
+
+/** Whether nothing has changed of what decides what the user may do. */
+export const hasSameRoles = (before: Context, now: Context): boolean => isDeepStrictEqual(before.user, now.user);
 
 /** Without what belongs to the caller: its address must not be recorded for another user. */
 function detached({ headers: _headers, host: _host, ...rest }: Context): Context {
