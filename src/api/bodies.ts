@@ -141,6 +141,10 @@ export const smallFile = ({ limit }: { limit: number }) => ({
   schema: bytesSchema,
   part: { ...one, limit, isStored: false },
 });
+export const optionalSmallFile = ({ limit }: { limit: number }) => ({
+  schema: bytesSchema.optional(),
+  part: { ...one, isRequired: false, limit, isStored: false },
+});
 /** Any number of small files with the same name, at least one. */
 export const smallFiles = ({ limit, most }: { limit: number; most: number }) => ({
   schema: z.array(bytesSchema),

@@ -1,6 +1,6 @@
 // Configuration profiles: settings for devices, as files in the format of their platform.
 import { z } from "zod";
-import { Content, MiB } from "./bodies.ts";
+import { Content, MiB, multipart, optionalSmallFile, smallFile } from "./bodies.ts";
 import { PROVES } from "./dry-run.ts";
 import { endpoint } from "./endpoint.ts";
 import { Empty, Id, IdParam, Meta, nameText, paging, QueryFlag, QueryTeam, Timestamp } from "./fields.ts";
@@ -92,6 +92,26 @@ export const profilesApi = {
     query: z.object({ alt: z.enum(["media"]).optional().meta({ description: "media: the file" }) }),
     produces: "application/octet-stream",
     response: z.union([ConfigurationProfile, Content]),
+  }),
+  create: endpoint({
+    method: "POST",
+    path: "/configuration_profiles",
+    aliases: ["/mdm/profiles"],
+    summary: "Upload a configuration profile.",
+    access: write,
+    body: multipart({ team_id: QueryTeam.optional(), ...labels }, { profile: smallFile({ limit: PROFILE_MAX }) }),
+    response: z.object({ profile_uuid: z.string() }),
+  }),
+  update: endpoint({
+    method: "PATCH",
+    path: "/configuration_profiles/:profile_uuid",
+    aliases: ["/mdm/profiles/:profile_uuid"],
+    summary: "Replace the file or the labels of a configuration profile.",
+    tier: "premium",
+    access: write,
+    params,
+    body: multipart(labels, { profile: optionalSmallFile({ limit: PROFILE_MAX }) }),
+    response: z.object({ profile_uuid: z.string() }),
   }),
   delete: endpoint({
     method: "DELETE",

@@ -18,6 +18,7 @@ import { userInventory } from "./hosts/inventory/users.ts";
 import { managedAgentInventory } from "./managed-agent/inventory.ts";
 import { endAgentKeys } from "./managed-agent/rows.ts";
 import { noAppleCommands } from "./mdm/apple/profiles/commands.ts";
+import { profileInventory } from "./mdm/apple/profiles/inventory.ts";
 import { applePlatform } from "./mdm/apple/profiles/platform.ts";
 import { noPushDevices } from "./mdm/apple/push/devices.ts";
 import { mdmInventory } from "./mdm-status/ingest.ts";
@@ -46,6 +47,7 @@ export const extensions: Extensions = {
     diskEncryptionInventory,
     batteryInventory,
     mdmInventory,
+    profileInventory,
     munkiSource,
     browserEmailInventory,
     certificateInventory,

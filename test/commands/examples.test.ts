@@ -28,7 +28,7 @@ import { makeSigningKey, SSO_USER, signedAssertion, turnOnSso } from "../support
 import { answerLiveQueries } from "../support/live.ts";
 import { makeOperation, makeUser } from "../support/make.ts";
 import { makePortal, PORTAL_SERVER } from "../support/portal.ts";
-import { declaration, makeProfile, recordCommands } from "../support/profiles.ts";
+import { declaration, makeProfile, mobileconfig, recordCommands } from "../support/profiles.ts";
 import { startReceiver } from "../support/receiver.ts";
 import { mailOf } from "../support/smtp.ts";
 
@@ -87,6 +87,7 @@ async function prepare({ id, argv }: Example, { app, files, run }: Fleet): Promi
     for (const team_id of [0, 1])
       await makeProfile(app, { team_id, name: "Passcode", content: declaration("passcode") });
     await writeFile(join(files, "passcode.json"), declaration("passcode"));
+    await writeFile(join(files, "wifi.mobileconfig"), mobileconfig("wifi"));
     const [{ uuid = "" } = {}] = await app.store.configurationProfiles.list({ where: isNull("team_id") });
     // Of the first host, by the uuid of the example or its own.
     const profile_uuid = argv.find((word) => word.startsWith("d0000000")) ?? uuid;

@@ -109,7 +109,9 @@ describe("the commands", () => {
   it("accept the API's body with --input if they create or update", () => {
     const writing = config.commands.filter(({ id }) => /:(create|update)$/.test(id));
     expect(writing.length).toBeGreaterThan(15);
-    expect(writing.filter(({ flags }) => !flags.input).map(({ id }) => id)).toEqual([]);
+    // A file cannot stand in a body of JSON or YAML.
+    const sendsFile = (id: string) => (endpoints.get(id) ?? []).some(({ takes }) => takes.kind === "multipart");
+    expect(writing.filter(({ id, flags }) => !flags.input && !sendsFile(id)).map(({ id }) => id)).toEqual([]);
   });
 
   it("read each secret from stdin and from a file", () => {

@@ -155,6 +155,8 @@ export const rules: Record<string, Row | "open" | "self"> = {
   "POST /device/:token/configuration_profiles/:profile_uuid/resend": "open",
   "GET /mdm/profiles": "view and resend profiles",
   "GET /mdm/profiles/:profile_uuid": "view and resend profiles",
+  "POST /configuration_profiles": "upload, delete profiles",
+  "PATCH /configuration_profiles/:profile_uuid": "upload, delete profiles",
   "DELETE /mdm/profiles/:profile_uuid": "upload, delete profiles",
   "POST /configuration_profiles/batch": "upload, delete profiles",
   "GET /mdm/profiles/summary": "count hosts by settings",

@@ -16,6 +16,7 @@ import {
   makeUser,
 } from "../support/make.ts";
 import { makeAbmToken } from "../support/portal.ts";
+import { declaration, profileForm } from "../support/profiles.ts";
 
 export type Place = "own" | "other" | "none" | "missing";
 const places: readonly Place[] = ["own", "other", "none", "missing"];
@@ -454,6 +455,18 @@ export const targets: Record<string, Target> = {
   },
   "GET /mdm/profiles/summary": byTeamFilter("/mdm/profiles/summary"),
   "GET /mdm/profiles/:profile_uuid": onProfile((uuid) => `/mdm/profiles/${uuid}`),
+  "POST /configuration_profiles": {
+    places,
+    call: async (world, place) => {
+      await turnOnAppleMdm(world.t);
+      const team_id = String(place === "none" ? 0 : teamAt(world, place));
+      return { path: "/configuration_profiles", body: profileForm(declaration(), { team_id }, `made ${++names}.json`) };
+    },
+  },
+  "PATCH /configuration_profiles/:profile_uuid": onProfile(
+    (uuid) => `/configuration_profiles/${uuid}`,
+    () => profileForm(null, {}),
+  ),
   "DELETE /mdm/profiles/:profile_uuid": onProfile((uuid) => `/mdm/profiles/${uuid}`),
   "GET /configuration_profiles/:profile_uuid/status": onProfile((uuid) => `/configuration_profiles/${uuid}/status`),
   "POST /configuration_profiles/resend/batch": onProfile(

@@ -1,6 +1,9 @@
 // Configuration profiles in tests, and a queue of commands that Apple devices would get.
+
+import { expect } from "vitest";
 import type { AppleCommands, ProfileCommand } from "../../src/server/mdm/apple/profiles/commands.ts";
 import { profileAnswered } from "../../src/server/mdm/profiles/host-rows.ts";
+import { eq, isNull } from "../../src/server/store/query.ts";
 import type { TestApp } from "./app.ts";
 import { turnOnAppleMdm } from "./apple.ts";
 import { makeHost } from "./make.ts";
@@ -10,6 +13,36 @@ let made = 0;
 /** The content of a declaration; each has its own identifier unless one is given. */
 export const declaration = (identifier = `com.example.made.${++made}`, payload: object = { Echo: "x" }): string =>
   JSON.stringify({ Type: "com.apple.configuration.management.test", Identifier: identifier, Payload: payload });
+
+/** A property list with the payload; each has its own identifier unless one is given. */
+export const mobileconfig = (identifier = `com.example.made.${++made}`, payload = "", name = identifier): string =>
+  `<?xml version="1.0" encoding="UTF-8"?>
+<!DOCTYPE plist PUBLIC "-//Apple//DTD PLIST 1.0//EN" "http://www.apple.com/DTDs/PropertyList-1.0.dtd">
+<plist version="1.0"><dict>
+<key>PayloadType</key><string>Configuration</string>
+<key>PayloadVersion</key><integer>1</integer>
+<key>PayloadIdentifier</key><string>${identifier}</string>
+<key>PayloadUUID</key><string>4F6A2C1E-0000-4000-8000-000000000001</string>
+<key>PayloadDisplayName</key><string>${name}</string>
+<key>PayloadContent</key><array>${payload}</array>
+</dict></plist>
+`;
+
+/** A payload of this type, with more members as XML. */
+export const payload = (type: string, more = ""): string =>
+  `<dict><key>PayloadType</key><string>${type}</string><key>PayloadIdentifier</key><string>com.example.payload</string>${more}</dict>`;
+
+/** The body of an upload. A field with several values is repeated. */
+export function profileForm(
+  content: string | Uint8Array<ArrayBuffer> | null,
+  fields: Readonly<Record<string, string | readonly string[]>>,
+  fileName = "profile.json",
+): FormData {
+  const form = new FormData();
+  for (const [name, values] of Object.entries(fields)) for (const value of [values].flat()) form.append(name, value);
+  if (content !== null) form.append("profile", new Blob([content]), fileName);
+  return form;
+}
 
 export const base64 = (text: string): string => Buffer.from(text).toString("base64");
 
@@ -43,9 +76,13 @@ export async function makeManagedMac(t: TestApp, given: Parameters<typeof makeHo
   return host;
 }
 
-/** The device's answers to all commands that it has got. */
+/** The devices' answers to all commands that they have got. */
 export async function answerAll(t: TestApp, queued: Queued[], detail?: string): Promise<void> {
-  for (const { host_id, uuid } of queued.splice(0))
+  await expect.poll(() => t.store.hostProfiles.count(isNull("status"))).toBe(0);
+  queued.length = 0;
+  const pending = await t.store.hostProfiles.list({ where: eq("status", "pending") });
+  const commands = new Map(pending.map(({ host_id, command_uuid }) => [command_uuid!, host_id]));
+  for (const [uuid, host_id] of commands)
     await t.store.tx((store) =>
       profileAnswered(
         { ...t.services, store },

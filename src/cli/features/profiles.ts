@@ -3,13 +3,31 @@ import * as Flags from "@oclif/core/flags";
 import { ConfigurationProfile, profilesApi } from "../../api/profiles.ts";
 import { ClientCommand } from "../client-command.ts";
 import { notFound } from "../errors.ts";
-import { args } from "../flags.ts";
+import { args, listOf } from "../flags.ts";
 import type { View } from "../output/output.ts";
 
 export const profileTeamFlag = {
   team: Flags.string({ summary: "Name or id of the team. Default: hosts without a team.", helpValue: "TEAM" }),
 };
 export const profileArg = args.required("uuid, or name within the team, of the profile");
+
+const labels = (summary: string) => Flags.string({ summary, helpValue: "NAME,...", multiple: true });
+export const labelFlags = {
+  "labels-include-all": labels("Only hosts with all of these labels."),
+  "labels-include-any": labels("Only hosts with one of these labels."),
+  "labels-exclude-any": labels("No hosts with one of these labels."),
+};
+
+/** The lists of labels that were given. */
+export function labelsOf(flags: { readonly [K in keyof typeof labelFlags]?: readonly string[] | undefined }) {
+  const list = (values: readonly string[] | undefined) => (values === undefined ? undefined : listOf(values));
+  const given = {
+    labels_include_all: list(flags["labels-include-all"]),
+    labels_include_any: list(flags["labels-include-any"]),
+    labels_exclude_any: list(flags["labels-exclude-any"]),
+  };
+  return Object.fromEntries(Object.entries(given).filter(([, names]) => names !== undefined));
+}
 
 export const profileView: View = {
   schema: ConfigurationProfile,

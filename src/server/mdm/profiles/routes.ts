@@ -2,13 +2,19 @@ import { profilesApi } from "../../../api/profiles.ts";
 import { type Route, route } from "../../core/http/route.ts";
 import { replaceProfiles } from "./batch.ts";
 import { resendFailed, resendToHost } from "./resend.ts";
-import { deleteProfile, downloadProfile, getProfile, listProfiles } from "./service.ts";
+import { createProfile, deleteProfile, downloadProfile, getProfile, listProfiles, updateProfile } from "./service.ts";
 import { settingsSummary, statusOfProfile } from "./status.ts";
 
 export const profileRoutes: readonly Route[] = [
   route(profilesApi.list, ({ query }, ctx) => listProfiles(ctx, query)),
   route(profilesApi.get, ({ params, query }, ctx) =>
     query.alt === "media" ? downloadProfile(ctx, params.profile_uuid) : getProfile(ctx, params.profile_uuid),
+  ),
+  route(profilesApi.create, ({ body: { profile, team_id, ...labels } }, ctx) =>
+    createProfile(ctx, team_id, profile, labels),
+  ),
+  route(profilesApi.update, ({ params, body: { profile, ...labels } }, ctx) =>
+    updateProfile(ctx, params.profile_uuid, profile ?? null, labels),
   ),
   route(profilesApi.delete, ({ params }, ctx) => deleteProfile(ctx, params.profile_uuid)),
   route(profilesApi.batch, ({ query, body }, ctx) => replaceProfiles(ctx, query, body)),

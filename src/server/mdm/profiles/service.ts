@@ -3,8 +3,8 @@ import type { z } from "zod";
 import type { Content } from "../../../api/bodies.ts";
 import type { ConfigurationProfile, GivenLabels, profilesApi } from "../../../api/profiles.ts";
 import { recordEntries } from "../../activities/record.ts";
-import { type Context, within } from "../../core/context.ts";
-import { invalid, notFound } from "../../core/errors.ts";
+import { type Context, isPremium, within } from "../../core/context.ts";
+import { invalid, notFound, premiumRequired } from "../../core/errors.ts";
 import { page } from "../../core/http/paging.ts";
 import { inTeam } from "../../core/security/access.ts";
 import type { ServerTx } from "../../core/tables.ts";
@@ -60,6 +60,7 @@ export interface File {
 const withoutExtension = (name: string): string => name.replace(/\.[A-Za-z0-9]{1,12}$/, "");
 
 export async function createProfile(ctx: Context, teamId: number | undefined, file: File, labels: GivenLabels) {
+  if (teamId !== undefined && !isPremium(ctx)) throw premiumRequired();
   const team = await teamFor(ctx, "profiles:write", teamId);
   await requireAnyMdm(ctx);
   const upload = await readUpload(ctx, file.bytes, withoutExtension(file.name), "profile");

@@ -5,13 +5,14 @@ import { and, eq, exists, oneOf } from "../../../store/query.ts";
 import type { Delivery, HostProfileRow, ProfilePlatform, Queued } from "../../profiles/platform.ts";
 import type { ProfileCommand } from "./commands.ts";
 import { readDeclaration } from "./declaration.ts";
+import { readMobileconfig } from "./mobileconfig.ts";
 
 const xml: Readonly<Record<string, string>> = { "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "'": "&apos;" };
 
 export const applePlatform: ProfilePlatform = {
   name: "darwin",
   isOn: async ({ config }) => (await config.current()).mdm.enabled_and_configured,
-  read: readDeclaration,
+  read: (file) => readMobileconfig(file) ?? readDeclaration(file),
   fileName: ({ name, kind }) => `${name}.${kind === "profile" ? "mobileconfig" : "json"}`,
   hosts: and(oneOf("platform", ["darwin", "ios", "ipados"]), exists(hostMdm, "id", eq("connected_to_svc", true))),
   escape: (value, kind) =>

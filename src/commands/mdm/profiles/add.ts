@@ -1,0 +1,31 @@
+import { profilesApi } from "../../../api/profiles.ts";
+import { labelFlags, labelsOf, ProfilesCommand, profileTeamFlag } from "../../../cli/features/profiles.ts";
+import { uploadSource } from "../../../cli/files/upload.ts";
+import { args, dryRunFlag } from "../../../cli/flags.ts";
+import { printable } from "../../../text/printable.ts";
+
+export default class MdmProfilesAdd extends ProfilesCommand {
+  static override summary = "Upload a configuration profile.";
+  static override description =
+    "A .mobileconfig file is named by its PayloadDisplayName, a .json or .xml file after the file.";
+  static override endpoints = [profilesApi.create];
+  static override args = { file: args.required("file: .mobileconfig, .json or .xml") };
+  static override flags = { ...profileTeamFlag, ...labelFlags, ...dryRunFlag };
+  static override examples = [
+    "<%= config.bin %> <%= command.id %> wifi.mobileconfig",
+    "<%= config.bin %> <%= command.id %> wifi.mobileconfig --team Workstations --labels-include-any Loaners",
+  ];
+
+  async run() {
+    const { args: given, flags } = await this.parse(MdmProfilesAdd);
+    const body = {
+      ...(await this.teamFilter(flags.team)),
+      ...labelsOf(flags),
+      profile: await uploadSource(this.io, given.file, "FILE"),
+    };
+    const of = flags.team === undefined ? "hosts without a team" : `team ${printable(flags.team)}`;
+    if (flags["dry-run"]) this.trying(`add the profile ${printable(given.file)} to ${of}`, { file: given.file });
+    const { profile_uuid } = await this.call(profilesApi.create, { body });
+    await this.report(`${printable(given.file)} is profile ${profile_uuid} of ${of}`, { profile_uuid });
+  }
+}
