@@ -36,7 +36,12 @@ function binary(text: string): Uint8Array<ArrayBuffer> {
 
 async function signed(text: string): Promise<Uint8Array<ArrayBuffer>> {
   const key = await newKey();
-  const certificate = selfSigned(parseName("/CN=signer"), key, Buffer.from([1]), new Date("2026-03-01T12:00:00.000Z"));
+  const certificate = selfSigned(
+    parseName("/CN=signer"),
+    key,
+    Buffer.from([1]),
+    Date.parse("2026-03-01T12:00:00.000Z"),
+  );
   return new Uint8Array(signData(Buffer.from(text), { certificate, key, digest: "sha256" }));
 }
 

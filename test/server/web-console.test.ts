@@ -119,6 +119,24 @@ describe.each(rulesEngines)("the console on %s", (engine) => {
     expect(last).toContain('rel="prev" href="/hosts?query=h-&amp;page=1"');
   });
 
+  it("shows the configuration profiles of a host, failed ones first with the reason", async () => {
+    const t = await startApp({ engine });
+    const host = await makeHost(t, { platform: "darwin" });
+    const row = { host_id: host.id, platform: "darwin", operation_type: "install" } as const;
+    await t.store.hostProfiles.insertMany([
+      { ...row, profile_uuid: "a1", name: "Wi-Fi", status: "verified" },
+      { ...row, profile_uuid: "a2", name: "VPN <1>", status: "failed", detail: "no <value>" },
+      { ...row, profile_uuid: "a3", name: "Old", status: null, operation_type: "remove" },
+    ]);
+    const { text } = await (await visit(t)).get(`/hosts/${host.id}`);
+    const card = text.slice(text.indexOf('id="profiles"'), text.indexOf("</section>", text.indexOf('id="profiles"')));
+    const shown = [...card.matchAll(/<th scope="row">([^<]*)|<span class="badge \w+">([^<]*)/g)];
+    expect(shown.map(([, name, status]) => name ?? status)).toEqual([
+      ...["VPN &lt;1&gt;", "failed", "Old", "removal pending", "Wi-Fi", "verified"],
+    ]);
+    expect(card).toContain("no &lt;value&gt;");
+  });
+
   it("shows a host: details, policies with the failing first, software and its activities", async () => {
     const t = await startApp({ engine });
     const host = await makeHost(t, { hostname: "mac", hardware_serial: "C02XY", memory: 16 * 2 ** 30 });

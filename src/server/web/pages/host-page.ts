@@ -10,7 +10,7 @@ import { type Html, html } from "../html.ts";
 import type { Answer, Visit } from "../page.ts";
 import { facts, hostStatus, pageNumber, pager, platformName, size, when } from "../parts.ts";
 import { feed } from "./activity-view.ts";
-import { policyCard, SOFTWARE_PER_PAGE, softwareCard, softwareQuery } from "./host-parts.ts";
+import { policyCard, profileCard, SOFTWARE_PER_PAGE, softwareCard, softwareQuery } from "./host-parts.ts";
 
 const ACTIVITIES_PER_PAGE = 15;
 
@@ -37,6 +37,7 @@ export async function hostPage({ ctx, url, params }: Visit): Promise<Answer> {
 ${pendingNote(host)}
 <div class="grid">${detailsCard(ctx, host)}${hardwareCard(ctx, host)}</div>
 ${policyCard(host.policies ?? [])}
+${profileCard(host.mdm.profiles ?? [])}
 ${software !== null && softwareCard(path, query, software)}
 ${upcoming.activities.length > 0 && activityCard(ctx, "upcoming", "Upcoming", upcoming.activities)}
 ${activityCard(ctx, "done", "Activity", done.activities, pager(path, query, done.meta, "activities", "activity_page"))}`,
