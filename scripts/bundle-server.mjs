@@ -13,7 +13,8 @@ import { dirname, join, relative, resolve } from "node:path";
  * Packages that nearly every start needs. Others stay separate: those with native code, and those that are loaded
  * later and that few servers use.
  */
-const started = /^(h3|listhen|pino|pino-pretty|prom-client|ws|jose|saxes|yaml|kysely|lowdb|rotating-file-stream)(\/|$)/;
+const started =
+  /^(@fastify\/busboy|h3|listhen|pino|pino-pretty|prom-client|ws|jose|saxes|yaml|kysely|lowdb|rotating-file-stream)(\/|$)/;
 /** Packages that others import without needing them for what the server does with them. */
 const rare = /^node-forge$/;
 
