@@ -169,8 +169,9 @@ class Trio {
     const gone = new Promise((resolve) => server.process.once("exit", resolve));
     server.process.kill("SIGKILL");
     await gone;
-    this.kills++;
     this.#servers[at] = await this.#start(this.#ports[at]!);
+    // Only now, so that what begins after this number of kills is under way when the next one is aimed.
+    this.kills++;
   }
 
   async stop(): Promise<void> {
