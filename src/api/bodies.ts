@@ -119,35 +119,41 @@ export interface FileField<S extends z.ZodType = z.ZodType> {
   readonly part: FilePart;
 }
 
-const binary = { type: "string", contentMediaType: "application/octet-stream" } as const;
+const binary = (limit: number) => ({
+  type: "string",
+  contentMediaType: "application/octet-stream",
+  description: `a file of at most ${limit >= MiB ? `${limit / MiB} MiB` : `${limit} bytes`}`,
+});
 const isFile = (value: unknown): boolean => typeof value === "object" && value !== null && "name" in value;
 // What clients give differs from what handlers get.
-const storedSchema = z.custom<StoredFile>(isFile).meta(binary) as unknown as z.ZodType<StoredFile, UploadSource>;
-const bytesSchema = z.custom<FileBytes>(isFile).meta(binary) as unknown as z.ZodType<FileBytes, UploadSource>;
+const stored = (limit: number) =>
+  z.custom<StoredFile>(isFile).meta(binary(limit)) as unknown as z.ZodType<StoredFile, UploadSource>;
+const inMemory = (limit: number) =>
+  z.custom<FileBytes>(isFile).meta(binary(limit)) as unknown as z.ZodType<FileBytes, UploadSource>;
 
 const one = { most: 1, isRequired: true, isList: false } as const;
 
 /** A file that is stored while it arrives, whatever its size. */
 export const file = ({ limit }: { limit: number }) => ({
-  schema: storedSchema,
+  schema: stored(limit),
   part: { ...one, limit, isStored: true },
 });
 export const optionalFile = ({ limit }: { limit: number }) => ({
-  schema: storedSchema.optional(),
+  schema: stored(limit).optional(),
   part: { ...one, isRequired: false, limit, isStored: true },
 });
 /** A small file, which the handler gets as bytes. */
 export const smallFile = ({ limit }: { limit: number }) => ({
-  schema: bytesSchema,
+  schema: inMemory(limit),
   part: { ...one, limit, isStored: false },
 });
 export const optionalSmallFile = ({ limit }: { limit: number }) => ({
-  schema: bytesSchema.optional(),
+  schema: inMemory(limit).optional(),
   part: { ...one, isRequired: false, limit, isStored: false },
 });
 /** Any number of small files with the same name, at least one. */
 export const smallFiles = ({ limit, most }: { limit: number; most: number }) => ({
-  schema: z.array(bytesSchema),
+  schema: z.array(inMemory(limit)),
   part: { most, isRequired: true, isList: true, limit, isStored: false },
 });
 

@@ -9,9 +9,9 @@ import { ErrorBody } from "./fields.ts";
 type Json = Record<string, unknown>;
 
 /** The document that describes every endpoint, under the version segment `v1`. */
-export function openApiDocument(version: string): Json {
+export function openApiDocument(version: string, endpoints = allEndpoints): Json {
   const paths: Record<string, Json> = {};
-  for (const { name, group, endpoint } of allEndpoints) {
+  for (const { name, group, endpoint } of endpoints) {
     const path = (endpoint.root ? endpoint.path : `/svc${endpoint.path}`).replace(/:(\w+)/g, "{$1}");
     const operations = paths[path] ?? {};
     operations[endpoint.method.toLowerCase()] = operation(name, group, endpoint);
@@ -128,11 +128,13 @@ function refusals(endpoint: AnyEndpoint): Json {
             `the body is larger than ${endpoint.bodyLimit} bytes`,
           ),
           ...error(
-            "The request was sent by a page of another site, and is not JSON.",
+            endpoint.takes.kind === "multipart"
+              ? "The body is not a multipart form."
+              : "The request was sent by a page of another site, and is not JSON.",
             415,
             "Unsupported Media Type",
             "base",
-            "Content-Type must be application/json",
+            `Content-Type must be ${endpoint.takes.kind === "multipart" ? "multipart/form-data" : "application/json"}`,
           ),
           ...error("A field breaks a rule; names the field.", 422, "Validation Failed", field, `${field} is required`),
         }

@@ -1,7 +1,12 @@
 // The API's description compared with the OpenAPI 3.1 specification, as far as client generators depend on it.
 import { beforeAll, describe, expect, it } from "vitest";
+import { z } from "zod";
 import { allEndpoints } from "../../src/api/all.ts";
+import { Download, file, MiB, multipart, raw } from "../../src/api/bodies.ts";
+import { endpoint } from "../../src/api/endpoint.ts";
 import { ErrorBody } from "../../src/api/fields.ts";
+import { openApiDocument } from "../../src/api/openapi.ts";
+import { docsPage } from "../../src/server/web/pages/docs-page.ts";
 import { startApp } from "../support/app.ts";
 
 type Json = Record<string, unknown>;
@@ -57,6 +62,12 @@ const KEYWORDS = new Set(
   maximum exclusiveMinimum exclusiveMaximum minLength maxLength minItems maxItems multipleOf default examples deprecated readOnly
   writeOnly title contentMediaType $ref $defs`.split(/\s+/),
 );
+
+const contentTypes = {
+  json: ["application/json"],
+  form: ["application/json", "application/x-www-form-urlencoded"],
+  multipart: ["multipart/form-data"],
+};
 
 describe("the API's description", () => {
   it("is of OpenAPI 3.1, with title, version, license and server", () => {
@@ -121,13 +132,42 @@ describe("the API's description", () => {
         expect(Object.keys(parameter.schema).length, `${operation.operationId} ${parameter.name}`).toBeGreaterThan(0);
       }
       if (method === "get") expect(operation.requestBody, operation.operationId).toBeUndefined();
-      if (!operation.requestBody) continue;
-      const types = Object.keys(operation.requestBody.content);
-      const forms = operation.operationId === "sso.callback" ? ["application/x-www-form-urlencoded"] : [];
-      // Files are parts of a multipart form.
-      if (types[0] === "multipart/form-data") expect(types).toHaveLength(1);
-      else expect(types).toEqual(["application/json", ...forms]);
+      const kind = allEndpoints.find(({ name }) => name === operation.operationId)!.endpoint.takes.kind;
+      if (operation.requestBody && kind !== "raw")
+        expect(Object.keys(operation.requestBody.content)).toEqual(contentTypes[kind]);
     }
+  });
+
+  it("describes files, bytes and downloads, and so does the page of the API", () => {
+    const given = { summary: "A test.", access: "user" } as const;
+    const body = multipart({ team: z.string().optional() }, { package: file({ limit: 20 * MiB }) });
+    const upload = endpoint({ ...given, method: "POST", path: "/upload", body, response: z.object({}) });
+    const bytes = raw({ limit: 10, types: ["application/x-test"] });
+    const put = endpoint({ ...given, method: "PUT", path: "/bytes", body: bytes, response: z.object({}) });
+    const type = "application/octet-stream";
+    const download = endpoint({ ...given, method: "GET", path: "/file", produces: type, response: Download });
+    const all = Object.entries({ upload, put, download });
+    const shown = openApiDocument(
+      "1",
+      all.map(([name, one]) => ({ name, group: "test", endpoint: one })),
+    ) as unknown as { paths: Record<string, Record<string, Operation>> };
+    expect(shown.paths["/svc/upload"]!.post!.requestBody!.content).toMatchObject({
+      "multipart/form-data": {
+        schema: {
+          properties: {
+            team: { type: "string" },
+            package: { type: "string", contentMediaType: type, description: "a file of at most 20 MiB" },
+          },
+          required: ["package"],
+        },
+      },
+    });
+    expect(shown.paths["/svc/bytes"]!.put!.requestBody!.content).toEqual({ "application/x-test": {} });
+    const { responses } = shown.paths["/svc/file"]!.get!;
+    expect([responses["200"]?.content, responses["206"]?.content]).toEqual([{ [type]: {} }, { [type]: {} }]);
+    const { html } = docsPage(JSON.parse(JSON.stringify(shown)));
+    for (const text of ["multipart/form-data", "a file of at most 20 MiB", "application/x-test"])
+      expect(html).toContain(text);
   });
 
   it("shows an example of each error in the common format", () => {

@@ -26,6 +26,7 @@ import { createCipher } from "../../src/server/store/cipher.ts";
 import { openLowdb } from "../../src/server/store/lowdb/open.ts";
 import { openPostgres } from "../../src/server/store/postgres/open.ts";
 import { afterEveryTest } from "./ends.ts";
+import { formOf, takesForm } from "./forms.ts";
 import { emptyDatabase, giveBack } from "./postgres.ts";
 
 /** A clock that stands still until it is advanced. */
@@ -150,15 +151,18 @@ export async function startApp(options: StartOptions = {}): Promise<TestApp> {
       ...(token === null ? {} : { authorization: `Bearer ${token}` }),
       ...more,
     };
+    const at = path.startsWith("/api/") ? path : `/api/v1/svc${path}`;
+    const isForm = typeof body === "object" && body !== null && takesForm(method, at);
+    const hasType = Object.keys(headers).some((name) => name.toLowerCase() === "content-type");
     // The type of a form contains its boundary.
-    const isReady = typeof body === "string" || body instanceof FormData;
-    if (body !== undefined && !(body instanceof FormData)) headers["content-type"] ??= "application/json";
+    const sent = body instanceof FormData ? body : isForm && !hasType ? formOf(body) : undefined;
+    if (body !== undefined && sent === undefined && !hasType) headers["content-type"] = "application/json";
     const init = {
       method,
       headers,
-      ...(body === undefined ? {} : { body: isReady ? body : JSON.stringify(body) }),
+      ...(body === undefined ? {} : { body: sent ?? (typeof body === "string" ? body : JSON.stringify(body)) }),
     };
-    const response = await app.request(path.startsWith("/api/") ? path : `/api/v1/svc${path}`, init);
+    const response = await app.request(at, init);
     await checkReply(method, path, response);
     return response;
   };

@@ -7,8 +7,7 @@ interface Operation {
   summary: string;
   deprecated?: boolean;
   parameters: { name: string; in: string; required: boolean; description?: string; schema: Schema }[];
-  /** By media type. JSON comes first if there are several. */
-  requestBody?: { content: Record<string, { schema: Schema }> };
+  requestBody?: { content: Record<string, { schema?: Schema }> };
   responses: Record<string, { description: string; content?: Record<string, { schema?: Schema }> }>;
   "x-tier": string;
   "x-stability": string;
@@ -73,7 +72,7 @@ ${
       html`<tr><td><code>${parameter.name}</code></td><td>${parameter.in}</td><td>${kind(parameter.schema)}${parameter.required && ", required"}</td><td>${parameter.description}</td></tr>`,
   )}</tbody></table>`
 }
-${operation.requestBody && bodyView(operation.requestBody.content)}
+${operation.requestBody && html`<h3>Body</h3>${bodyView(operation.requestBody.content)}`}
 ${Object.entries(operation.responses).map(
   ([status, response]) =>
     html`<h3>${status} <small>${response.description}</small></h3>${status.startsWith("2") && Object.entries(response.content ?? {}).map(([type, { schema }]) => (schema ? schemaView(schema) : html`<p>${type}</p>`))}`,
@@ -81,9 +80,10 @@ ${Object.entries(operation.responses).map(
 </details>`;
 }
 
-function bodyView(content: Record<string, { schema: Schema }>): Html {
-  const [type, { schema }] = Object.entries(content)[0]!;
-  return html`<h3>Body</h3>${type !== "application/json" && html`<p>${type}</p>`}${schemaView(schema)}`;
+/** Forms have the same fields as the JSON beside them. */
+function bodyView(content: Record<string, { schema?: Schema }>): Html {
+  const [type, { schema } = {}] = Object.entries(content)[0]!;
+  return html`${type !== "application/json" && html`<p>${type}</p>`}${schema && schemaView(schema)}`;
 }
 
 function schemaView(schema: Schema, depth = 0): Html {
