@@ -1,7 +1,9 @@
 // The table of all endpoints. An endpoint that is not listed here does not exist.
+
 import { abmApi } from "./abm.ts";
 import { activitiesApi } from "./activities.ts";
 import { appConfigApi } from "./app-config.ts";
+import { appleChannelApi } from "./apple-channel.ts";
 import { approvalsApi } from "./approvals.ts";
 import { caApi } from "./ca.ts";
 import { carvesApi } from "./carves.ts";
@@ -90,6 +92,7 @@ export const protocols: Record<string, Record<string, AnyEndpoint>> = {
   "certificates for agents": certificateAgentApi,
   "SCEP proxy": scepProxyApi,
   "device CA": deviceCaApi,
+  "Apple devices": appleChannelApi,
 };
 
 /** Every endpoint with its operation name, e.g. `hosts.list`. */

@@ -1,5 +1,7 @@
 // Binary property lists ("bplist00"), as CoreFoundation's CFBinaryPList.c describes them.
+
 import { addMember, BadPlist, integer, type PlistLimits, type PlistValue } from "./value.ts";
+import { NOT_XML } from "./write.ts";
 
 const MAGIC = "bplist00";
 const TRAILER = 32;
@@ -154,14 +156,14 @@ class Reading {
         const [length, content] = this.#lengthAt(at, 1);
         const text = this.#slice(content, length);
         if (text.some((byte) => byte > 0x7f)) return damaged();
-        return { value: text.toString("latin1"), bytes: length };
+        return { value: writable(text.toString("latin1")), bytes: length };
       }
       case 0x6: {
         const [length, content] = this.#lengthAt(at, 2);
         const text = Buffer.from(this.#slice(content, 2 * length))
           .swap16()
           .toString("utf16le");
-        return { value: text, bytes: 2 * length };
+        return { value: writable(text), bytes: 2 * length };
       }
       case 0x8: {
         // As CoreFoundation writes it in XML.
@@ -173,6 +175,9 @@ class Reading {
     }
   }
 }
+
+/** Neither XML nor Postgres takes every character. */
+const writable = (text: string): string => (NOT_XML.test(text) ? stop("has a text without a form in XML") : text);
 
 const damaged = (): never => stop("is damaged");
 

@@ -1,4 +1,5 @@
 // Who does what features ask of those that they do not know.
+
 import { certificateInventory } from "./certificates/inventory.ts";
 import { endChallenges } from "./certificates/scep-proxy.ts";
 import type { Extensions } from "./core/extensions.ts";
@@ -17,7 +18,8 @@ import { browserEmailInventory } from "./hosts/inventory/browser-emails.ts";
 import { userInventory } from "./hosts/inventory/users.ts";
 import { managedAgentInventory } from "./managed-agent/inventory.ts";
 import { endAgentKeys } from "./managed-agent/rows.ts";
-import { noAppleCommands } from "./mdm/apple/profiles/commands.ts";
+import { appleCommand, appleCommands } from "./mdm/apple/channel/commands.ts";
+import { enrolledDevices } from "./mdm/apple/channel/devices.ts";
 import { profileInventory } from "./mdm/apple/profiles/inventory.ts";
 import { applePlatform } from "./mdm/apple/profiles/platform.ts";
 import { noPushDevices } from "./mdm/apple/push/devices.ts";
@@ -54,10 +56,10 @@ export const extensions: Extensions = {
     managedAgentInventory,
     scheduleInventory,
   ],
-  appleCommands: noAppleCommands,
+  appleCommands,
   profilePlatforms: [applePlatform],
-  pushDevices: noPushDevices,
-  operationKinds: { ...hostActionKinds, script: scriptKind },
+  pushDevices: { ...noPushDevices, ...enrolledDevices },
+  operationKinds: { [appleCommand.name]: appleCommand, ...hostActionKinds, script: scriptKind },
   routes,
   teamLeaves: policiesLeave,
 };

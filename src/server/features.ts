@@ -15,6 +15,7 @@ import { memberCounts } from "./labels/counts.ts";
 import { liveQueries } from "./live-queries/hub.ts";
 import { mailQueue } from "./mail/later.ts";
 import { managedAgents } from "./managed-agent/agents.ts";
+import { appleEnrollment } from "./mdm/apple/channel/kind.ts";
 import { pushes } from "./mdm/apple/push/push.ts";
 import { profileReconciler } from "./mdm/profiles/part.ts";
 import { outbox } from "./outbox/sender.ts";
@@ -44,6 +45,7 @@ export async function startFeatures(services: Services): Promise<Features> {
   await start(managedAgents);
   await start(deviceIdentityCache);
   await start(outbox);
+  await start(appleEnrollment);
   await start(pushes);
   await start(profileReconciler);
   await start(startedPart("tasks", (given) => startTasks(given, [hostDeletion, approvedDeletion, scopeTrim])));

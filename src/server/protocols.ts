@@ -15,6 +15,7 @@ import {
   thirdPartyPath,
   thirdPartyRoutes,
 } from "./managed-agent/routes.ts";
+import { appleChannelRoutes } from "./mdm/apple/channel/routes.ts";
 
 type Known = Pick<Settings, "managed_agent_prefix" | "managed_agent_capabilities">;
 
@@ -24,6 +25,7 @@ export const protocolsOf = (settings: Known): readonly Protocol[] => [
   { routes: certificateAgentRoutes },
   { routes: scepProxyRoutes },
   { routes: deviceCaRoutes },
+  { routes: appleChannelRoutes },
 ];
 
 /** The prefix that agents of this protocol family know without a setting. */

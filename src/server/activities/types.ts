@@ -178,6 +178,15 @@ export interface ActivityTypes extends CaActivities {
   canceled_run_script: HostDetails & { script_name: string };
   escrowed_disk_encryption_key: HostDetails;
   read_host_disk_encryption_key: HostDetails;
+  mdm_enrolled: {
+    host_serial: string;
+    host_display_name: string;
+    installed_from_dep: boolean;
+    mdm_platform: "vendora" | "microsoft";
+    /** Of a personal device. */
+    enrollment_id?: string;
+    platform: string;
+  };
   mdm_unenrolled: {
     host_serial: string;
     host_display_name: string;
@@ -190,7 +199,7 @@ export interface ActivityTypes extends CaActivities {
     host_serial: string;
     host_uuid: string;
     platform: string;
-    enrollment_plane: "query_engine" | "managed_agent";
+    enrollment_plane: "query_engine" | "managed_agent" | "apple_device";
     reason: string;
   };
   transferred_hosts: TeamDetails & { host_ids: readonly number[]; host_display_names: readonly string[] };

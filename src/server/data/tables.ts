@@ -19,8 +19,10 @@ import { labelMembers, labels } from "../labels/tables.ts";
 import { campaignHosts, campaigns } from "../live-queries/tables.ts";
 import { oneTimeTokens } from "../mail/tables.ts";
 import { managedAgents } from "../managed-agent/tables.ts";
+import { appleEnrollments } from "../mdm/apple/channel/tables.ts";
 import { abmTokens, portalDevices, portalKeys, portalProfiles, setupAssistants } from "../mdm/apple/portal/tables.ts";
 import { applePushes } from "../mdm/apple/push/tables.ts";
+import { mdmCommands } from "../mdm/commands/tables.ts";
 import {
   configurationProfiles,
   hostProfiles,
@@ -101,12 +103,14 @@ export const tables: AllTables = {
   carves,
   operationContents,
   operations,
+  mdmCommands,
   scriptRuns,
   hostActions,
   managedAgents,
   deviceTokens,
   deviceCas,
   deviceIdentities,
+  appleEnrollments,
   scepChallenges,
   mdmSolutions,
   hostMdm,

@@ -10,10 +10,10 @@ import { inTeam, visible } from "../core/security/access.ts";
 import type { ServerTx } from "../core/tables.ts";
 import { hostFor } from "../hosts/access.ts";
 import { hosts } from "../hosts/tables.ts";
-import { forgetProfiles } from "../mdm/profiles/host-rows.ts";
 import { and, eq, everything, exists, oneOf, type Predicate } from "../store/query.ts";
 import { compareText } from "../store/rows.ts";
 import { shownEnrollment } from "./host-view.ts";
+import { setUnmanaged } from "./managed.ts";
 
 /** Null: not enrolled. */
 export async function enrollmentOf(
@@ -89,20 +89,7 @@ export function mdmSummary(ctx: Context, query: SummaryQuery): Promise<MdmSummar
 export async function unenrollHost(ctx: Context, id: number): Promise<Record<string, never>> {
   const host = await hostFor(ctx, "mdm:unenroll", id);
   await ctx.store.tx(async (store) => {
-    const row = await store.hostMdm.get(host.id);
-    // The update checks the condition again, because a concurrent call may have been first.
-    const changed = await store.hostMdm.update({
-      where: and(eq("id", host.id), eq("connected_to_svc", true)),
-      set: { enrollment_status: "Off", solution_id: null, connected_to_svc: false },
-    });
-    if (!row || changed === 0) throw mdmOff();
-    await forgetProfiles({ ...ctx, store }, [host.id]);
-    await recordActivity(within(ctx, store), "mdm_unenrolled", {
-      host_serial: host.hardware_serial,
-      host_display_name: host.display_name,
-      installed_from_dep: row.installed_from_dep,
-      platform: host.platform,
-    });
+    if (!(await setUnmanaged(within(ctx, store), host.id))) throw mdmOff();
   });
   return {};
 }

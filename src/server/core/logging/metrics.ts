@@ -15,6 +15,7 @@ export interface Metrics {
   readonly inventoryFailures: Counter<"query">;
   readonly enrollmentsRefused: Counter<"agent">;
   readonly outboxTries: Counter<"event" | "outcome">;
+  readonly appleRefused: Counter;
   readonly applePushes: Counter<"status" | "reason">;
   readonly appleConnections: Counter;
   readonly appleCertificateRefused: Gauge;
@@ -94,6 +95,11 @@ export function createMetrics(): Metrics {
       name: "svc_enrollments_refused_total",
       help: "Enrollments of known hosts with an enroll secret of another team",
       labelNames: ["agent"],
+      registers,
+    }),
+    appleRefused: new Counter({
+      name: "svc_apple_messages_refused_total",
+      help: "Messages of Apple devices whose identity was not accepted",
       registers,
     }),
     outboxTries: new Counter({

@@ -18,6 +18,7 @@ import { migration as m0016 } from "./0016-files-of-operations-slow.ts";
 import { migration as m0017 } from "./0017-profiles.ts";
 import { migration as m0018 } from "./0018-profiles-slow.ts";
 import { migration as m0019 } from "./0019-operation-lanes.ts";
+import { migration as m0020 } from "./0020-apple-channel.ts";
 import type { Migration } from "./migration.ts";
 
 export const migrations: readonly Migration[] = [
@@ -40,4 +41,5 @@ export const migrations: readonly Migration[] = [
   m0017,
   m0018,
   m0019,
+  m0020,
 ];

@@ -1,0 +1,51 @@
+// Hosts that join and leave the device management of this server. Each change is in the caller's transaction.
+import { recordActivity } from "../activities/record.ts";
+import type { Context } from "../core/context.ts";
+import { forgetProfiles } from "../mdm/profiles/host-rows.ts";
+import { and, eq } from "../store/query.ts";
+import { createSolutions } from "./solutions.ts";
+
+/** The name under which this server is shown among the products that manage hosts. */
+const OWN_NAME = "svc";
+
+const statuses = { manual: "On (manual)", automatic: "On (automatic)", personal: "On (personal)" } as const;
+
+/** The host has enrolled in the device management of this server. */
+export async function setManaged(inside: Context, id: number, kind: keyof typeof statuses): Promise<void> {
+  const { store, clock, config } = inside;
+  const { server_settings } = await config.over(store).current();
+  const solution = { name: OWN_NAME, server_url: server_settings.server_url };
+  const solutions = await createSolutions(store).ids([solution]);
+  const now = clock.iso();
+  const row = {
+    id,
+    enrollment_status: statuses[kind],
+    solution_id: solutions.of(solution),
+    installed_from_dep: kind === "automatic",
+    connected_to_svc: true,
+    enrolled_at: now,
+    checked_in_at: now,
+  };
+  await store.hostMdm.upsert([row], { on: ["id"] });
+}
+
+/** This server no longer manages the host. False if it did not. */
+export async function setUnmanaged(inside: Context, id: number): Promise<boolean> {
+  const { store } = inside;
+  const row = await store.hostMdm.get(id);
+  // The update checks the condition again, because a concurrent call may have been first.
+  const changed = await store.hostMdm.update({
+    where: and(eq("id", id), eq("connected_to_svc", true)),
+    set: { enrollment_status: "Off", solution_id: null, connected_to_svc: false },
+  });
+  const host = row && changed > 0 ? await store.hosts.get(id) : null;
+  if (!row || !host) return false;
+  await forgetProfiles(inside, [id]);
+  await recordActivity(inside, "mdm_unenrolled", {
+    host_serial: host.hardware_serial,
+    host_display_name: host.display_name,
+    installed_from_dep: row.installed_from_dep,
+    platform: host.platform,
+  });
+  return true;
+}

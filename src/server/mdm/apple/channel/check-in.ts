@@ -1,0 +1,215 @@
+// Check-in messages of Apple devices: they enroll, send their push tokens, and leave.
+import { booleanIn, bytesIn, type PlistDict, stringIn } from "../../../../plist/value.ts";
+import { writePlist } from "../../../../plist/write.ts";
+import { recordActivity } from "../../../activities/record.ts";
+import { type Context, within } from "../../../core/context.ts";
+import { badRequest } from "../../../core/errors.ts";
+import { bindIdentity, type Identity } from "../../../device-ca/identities.ts";
+import { setManaged, setUnmanaged } from "../../../mdm-status/managed.ts";
+import { and, eq, same } from "../../../store/query.ts";
+import type { RowOf } from "../../../store/table.ts";
+import { dropCommands } from "../../commands/rows.ts";
+import { forgetProfiles } from "../../profiles/host-rows.ts";
+import { notifyProfiles } from "../../profiles/part.ts";
+import { appleCommand } from "./commands.ts";
+import { appleEnrollment, deviceOf } from "./kind.ts";
+import type { appleEnrollments } from "./tables.ts";
+
+export type Enrollment = RowOf<typeof appleEnrollments>;
+
+/** The purpose of challenges with which Apple devices get their identities. */
+export const APPLE_ENROLLMENT = "apple_enrollment";
+
+/** The message is refused. The device gets no reason. */
+export class NotAllowed extends Error {}
+
+/** UDID, or the EnrollmentID of a personal device. Null: the message has neither. */
+export const enrollmentIdOf = (message: PlistDict): string | null =>
+  stringIn(message, "UDID") ?? stringIn(message, "EnrollmentID");
+
+/** The enrollment that the message is about, if it is bound to the identity that has signed it. */
+export async function enrollmentOf(ctx: Context, message: PlistDict, identity: Identity): Promise<Enrollment> {
+  const id = enrollmentIdOf(message);
+  const found = id === null ? null : await ctx.store.appleEnrollments.first({ where: eq("enrollment_id", id) });
+  if (!found) throw new NotAllowed("the enrollment is unknown");
+  if (found.identity_id !== identity.id) throw new NotAllowed("the identity belongs to another enrollment");
+  return found;
+}
+
+/** Answers a check-in message: the text of the reply, empty for most. */
+export async function checkIn(ctx: Context, message: PlistDict, identity: Identity): Promise<string> {
+  const type = stringIn(message, "MessageType");
+  if (type === "Authenticate") return authenticate(ctx, message, identity);
+  const enrollment = await enrollmentOf(ctx, message, identity);
+  switch (type) {
+    case "TokenUpdate":
+      return updateToken(ctx, message, enrollment);
+    case "CheckOut":
+      return checkOut(ctx, enrollment);
+    case "SetBootstrapToken":
+      return setBootstrapToken(ctx, message, enrollment);
+    case "GetBootstrapToken":
+      return bootstrapTokenOf(enrollment);
+    case "GetToken":
+      throw badRequest("no token of this type is available", "TokenServiceType");
+    default:
+      throw badRequest("the MessageType is unknown", "MessageType");
+  }
+}
+
+/** The device is about to enroll. Whatever an earlier enrollment of it has left is dropped. */
+async function authenticate(ctx: Context, message: PlistDict, identity: Identity): Promise<string> {
+  const enrollmentId = enrollmentIdOf(message);
+  if (enrollmentId === null || enrollmentId === "" || enrollmentId.length > 255)
+    throw badRequest("the message needs a UDID or an EnrollmentID", "UDID");
+  if (identity.purpose !== APPLE_ENROLLMENT) throw new NotAllowed("the identity is not for Apple devices");
+  const device = deviceOf(message);
+  const isOther = (known: string | null, given: string) => known !== null && known !== given;
+  if (isOther(identity.hardware_serial, device.serial) || isOther(identity.hardware_uuid, device.udid))
+    throw new NotAllowed("the identity belongs to another device");
+  const { team_id: teamId } = identity;
+  const outcome = await ctx.running.of(appleEnrollment).enroll({
+    identifier: (await knownBySerial(ctx, device, teamId)) ?? enrollmentId,
+    ...(device.udid === "" ? {} : { uuid: device.udid }),
+    teamId,
+    isProved: false,
+    address: ctx.address,
+    device,
+  });
+  if ("refused" in outcome) throw new NotAllowed(outcome.reason);
+  const { row: host } = outcome;
+  const bound = { host_id: host.id, hardware_serial: device.serial, hardware_uuid: device.udid };
+  await ctx.store.tx(async (store) => {
+    if (!(await bindIdentity({ store }, identity.id, bound)))
+      throw new NotAllowed("the identity belongs to another device");
+    const row = {
+      created_at: ctx.clock.iso(),
+      enrollment_id: enrollmentId,
+      host_id: host.id,
+      state: "authenticated" as const,
+      kind: kindOfEnrollment(message, identity),
+      identity_id: identity.id,
+      topic: stringIn(message, "Topic") ?? "",
+      token: null,
+      token_at: null,
+      push_magic: null,
+      unlock_token: null,
+      bootstrap_token: null,
+      awaiting_configuration: false,
+      enrolled_at: null,
+      checked_in_at: ctx.clock.iso(),
+    };
+    await store.appleEnrollments.delete(and(eq("host_id", host.id), eq("is_user", true)));
+    await store.appleEnrollments.upsert([row], { on: ["enrollment_id"] });
+    await dropCommands({ store, clock: ctx.clock }, [host.id], [appleCommand.name]);
+    await forgetProfiles({ store, clock: ctx.clock }, [host.id]);
+  });
+  return "";
+}
+
+function kindOfEnrollment(message: PlistDict, { facts }: Identity): Enrollment["kind"] {
+  if (stringIn(message, "UDID") === null) return "personal";
+  return facts.kind === "automatic" ? "automatic" : "manual";
+}
+
+/** The identifier of the team's only host with this serial number, unless it is known to be another machine. */
+async function knownBySerial(ctx: Context, { serial, udid }: { serial: string; udid: string }, teamId: number | null) {
+  if (serial === "") return null;
+  const where = and(same("hardware_serial", serial), eq("team_id", teamId));
+  const found = await ctx.store.hosts.pick(["identifier", "uuid"], { where, limit: 2 });
+  const [host] = found;
+  const isSame = found.length === 1 && (host!.uuid === "" || host!.uuid.toLowerCase() === udid.toLowerCase());
+  return isSame ? host!.identifier : null;
+}
+
+async function updateToken(ctx: Context, message: PlistDict, device: Enrollment): Promise<string> {
+  const now = ctx.clock.iso();
+  const token = bytesIn(message, "Token");
+  const magic = stringIn(message, "PushMagic");
+  if (token === null || magic === null) throw badRequest("the message needs a Token and a PushMagic", "Token");
+  if (device.state === "removed") throw new NotAllowed("the enrollment has ended");
+  const tokens = {
+    topic: stringIn(message, "Topic") ?? device.topic,
+    token: token.toString("hex"),
+    token_at: now,
+    push_magic: magic,
+    checked_in_at: now,
+    state: "enabled" as const,
+  };
+  const userId = userIdOf(message);
+  if (userId !== null && userId.length > 255) throw badRequest("the UserID is too long", "UserID");
+  await ctx.store.tx(async (store) => {
+    if (userId !== null) {
+      const { host_id, identity_id, kind } = device;
+      const enrollment_id = `${device.enrollment_id}:${userId}`;
+      const row = { created_at: now, enrollment_id, host_id, identity_id, kind, is_user: true, enrolled_at: now };
+      const rest = { unlock_token: null, bootstrap_token: null };
+      await store.appleEnrollments.upsert([{ ...row, ...rest, ...tokens }], { on: ["enrollment_id"] });
+      return;
+    }
+    const unlock = bytesIn(message, "UnlockToken");
+    await store.appleEnrollments.update({
+      where: eq("id", device.id),
+      set: {
+        ...tokens,
+        ...(unlock === null ? {} : { unlock_token: unlock.toString("base64") }),
+        awaiting_configuration: booleanIn(message, "AwaitingConfiguration") ?? false,
+      },
+    });
+    // The update decides: of two messages that arrive together, one enrolls the device.
+    const isFirst = and(eq("id", device.id), eq("enrolled_at", null));
+    if ((await store.appleEnrollments.update({ where: isFirst, set: { enrolled_at: now } })) > 0)
+      await enrolled(within(ctx, store), device);
+  });
+  return "";
+}
+
+/** On a Shared iPad all users have an id of F's: their short name distinguishes them. */
+function userIdOf(message: PlistDict): string | null {
+  const id = stringIn(message, "UserID") ?? stringIn(message, "EnrollmentUserID");
+  return id !== null && /^[F-]+$/.test(id) ? (stringIn(message, "UserShortName") ?? id) : id;
+}
+
+async function enrolled(inside: Context, { host_id, kind, enrollment_id }: Enrollment): Promise<void> {
+  const host = await inside.store.hosts.get(host_id);
+  if (!host) return;
+  await setManaged(inside, host_id, kind);
+  await recordActivity(
+    inside,
+    "mdm_enrolled",
+    {
+      host_serial: host.hardware_serial,
+      host_display_name: host.display_name,
+      installed_from_dep: kind === "automatic",
+      mdm_platform: "vendora",
+      ...(kind === "personal" ? { enrollment_id } : {}),
+      platform: host.platform,
+    },
+    { hostId: host_id },
+  );
+  await notifyProfiles(inside.store, { hostIds: [host_id] });
+}
+
+async function checkOut(ctx: Context, { id, host_id, state }: Enrollment): Promise<string> {
+  if (state === "removed") return "";
+  await ctx.store.tx(async (store) => {
+    const inside = within(ctx, store);
+    const left = and(eq("id", id), eq("state", state));
+    const set = { state: "removed", token: null, push_magic: null, unlock_token: null, bootstrap_token: null } as const;
+    if ((await store.appleEnrollments.update({ where: left, set })) === 0) return;
+    await store.appleEnrollments.delete(and(eq("host_id", host_id), eq("is_user", true)));
+    await dropCommands(inside, [host_id], [appleCommand.name]);
+    await setUnmanaged(inside, host_id);
+  });
+  return "";
+}
+
+async function setBootstrapToken(ctx: Context, message: PlistDict, { id }: Enrollment): Promise<string> {
+  const token = bytesIn(message, "BootstrapToken");
+  const bootstrap_token = token === null || token.length === 0 ? null : token.toString("base64");
+  await ctx.store.appleEnrollments.update({ where: eq("id", id), set: { bootstrap_token } });
+  return "";
+}
+
+const bootstrapTokenOf = ({ bootstrap_token: token }: Enrollment): string =>
+  writePlist(token === null ? {} : { BootstrapToken: Buffer.from(token, "base64") });

@@ -1,0 +1,88 @@
+import { appleChannelApi } from "../../../../api/apple-channel.ts";
+import type { Content } from "../../../../api/bodies.ts";
+import { readPlistDict } from "../../../../plist/read.ts";
+import { BadPlist, type PlistDict, stringIn } from "../../../../plist/value.ts";
+import type { Context } from "../../../core/context.ts";
+import { badRequest } from "../../../core/errors.ts";
+import { type Reply, type Route, route } from "../../../core/http/route.ts";
+import { type Identity, identityOfSignature } from "../../../device-ca/identities.ts";
+import { eq } from "../../../store/query.ts";
+import { checkIn, type Enrollment, enrollmentIdOf, enrollmentOf, NotAllowed } from "./check-in.ts";
+import { exchange } from "./commands.ts";
+
+const CHECK_IN = "application/x-apple-aspen-mdm-checkin";
+/** A shorter list than a command's answer may be, but an identity has to be verified first in any case. */
+const MESSAGE_MAX = { bytes: 10 * 1024 * 1024 };
+/** A device that only asks writes its time once in this many milliseconds. */
+const SEEN_AGAIN = 5 * 60_000;
+
+export const appleChannelRoutes: readonly Route[] = [
+  route(appleChannelApi.put, async ({ body }, ctx, reply) => {
+    const bytes = Buffer.from(body.bytes.buffer, body.bytes.byteOffset, body.bytes.byteLength);
+    try {
+      const identity = await identityIn(ctx, bytes);
+      const message = readPlistDict(bytes, MESSAGE_MAX);
+      const isCheckIn = body.type.startsWith(CHECK_IN);
+      if (isCheckIn && stringIn(message, "MessageType") === "UserAuthenticate")
+        return await declineUser(ctx, { message, identity, reply });
+      return isCheckIn
+        ? plist(await checkIn(ctx, message, identity))
+        : await answer(ctx, { message, identity, reply, bytes });
+    } catch (error) {
+      if (error instanceof BadPlist) throw badRequest(error.message);
+      if (!(error instanceof NotAllowed)) throw error;
+      ctx.metrics.appleRefused.inc();
+      ctx.log.warn({ address: ctx.address, reason: error.message }, "a message of an Apple device was refused");
+      reply.status = 403;
+      return plist("");
+    }
+  }),
+];
+
+const plist = (content: string): Content => ({ content });
+
+interface Received {
+  readonly message: PlistDict;
+  readonly identity: Identity;
+  readonly reply: Reply;
+}
+
+/** Users of Macs who sign in with accounts of a directory get no channel: 410 says so. */
+async function declineUser(ctx: Context, { message, identity, reply }: Received): Promise<Content> {
+  await enrollmentOf(ctx, message, identity);
+  reply.status = 410;
+  return plist("");
+}
+
+/** Verified before anything is parsed: strangers cost one lookup. */
+async function identityIn(ctx: Context, body: Buffer): Promise<Identity> {
+  const header = ctx.headers?.get("mdm-signature") ?? null;
+  if (header === null) throw new NotAllowed("the message has no identity");
+  const identity = await identityOfSignature(ctx, Buffer.from(header, "base64"), body);
+  if (!identity) throw new NotAllowed("the signature is not correct, or its certificate is not accepted");
+  return identity;
+}
+
+async function answer(
+  ctx: Context,
+  { message, identity, reply, bytes }: Received & { bytes: Buffer },
+): Promise<Content> {
+  const enrollment = await enrollmentOf(ctx, message, identity);
+  if (enrollment.state === "removed") return unrecognized(reply);
+  if (enrollment.state !== "enabled") throw new NotAllowed(`${enrollmentIdOf(message)} has not sent its token yet`);
+  await seen(ctx, enrollment);
+  // Users have no commands of their own.
+  if (stringIn(message, "UserID") !== null) return plist("");
+  return plist((await exchange(ctx, enrollment.host_id, message, bytes)) ?? "");
+}
+
+/** The device removes its enrollment when it gets this: only for those that were ended on purpose. */
+function unrecognized(reply: Reply): Content {
+  reply.status = 403;
+  return { type: "application/json", content: JSON.stringify({ code: "com.apple.unrecognized.device" }) };
+}
+
+async function seen({ store, clock }: Context, { id, checked_in_at }: Enrollment): Promise<void> {
+  if (checked_in_at !== null && clock.now() - Date.parse(checked_in_at) < SEEN_AGAIN) return;
+  await store.appleEnrollments.update({ where: eq("id", id), set: { checked_in_at: clock.iso() } });
+}

@@ -1,0 +1,23 @@
+import { idOf, packed, ref, table, text, time } from "../../store/table.ts";
+
+declare module "../../core/tables.ts" {
+  interface Tables {
+    readonly mdmCommands: typeof mdmCommands;
+  }
+}
+
+/** A command of device management for one host; its id is that of its operation. */
+export const mdmCommands = table("mdm_commands", {
+  id: idOf("operations"),
+  /** Several hosts may have the same. */
+  command_uuid: text().index(),
+  host_id: ref("hosts"),
+  request_type: text(),
+  /** Of the profile, if the command concerns one. */
+  name: text().nullable(),
+  /** `Pending` until the device answers; then what it answered. */
+  status: text().default("Pending"),
+  /** The device's last answer, in base64. */
+  result: packed<string>().nullable(),
+  updated_at: time().index(),
+});

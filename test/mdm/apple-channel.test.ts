@@ -1,0 +1,174 @@
+// The channel of Apple devices: check-in, identity, and commands.
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { readPlistDict } from "../../src/plist/read.ts";
+import { bytesIn } from "../../src/plist/value.ts";
+import { writePlist } from "../../src/plist/write.ts";
+import { serviceContext } from "../../src/server/core/context.ts";
+import { appleCommands } from "../../src/server/mdm/apple/channel/commands.ts";
+import { eq } from "../../src/server/store/query.ts";
+import { startApp, type TestApp } from "../support/app.ts";
+import { appleDevice, newIdentity } from "../support/apple-device.ts";
+import { amount, bothEngines, rulesEngines } from "../support/engines.ts";
+import { makeHost, makeTeam } from "../support/make.ts";
+
+async function enrolled(t: TestApp, more = {}, teamId: number | null = null, key = 0) {
+  const device = appleDevice(t, await newIdentity(t, teamId, key), more);
+  expect((await device.authenticate()).status).toBe(200);
+  expect((await device.tokenUpdate()).status).toBe(200);
+  const row = await t.store.appleEnrollments.first({ where: eq("enrollment_id", device.udid) });
+  return { device, hostId: row!.host_id };
+}
+const remove = (t: TestApp, hostId: number, ...identifiers: string[]) => {
+  const ctx = serviceContext(t.services);
+  return t.store.tx((store) =>
+    appleCommands.queue(
+      { ...ctx, store },
+      identifiers.map((identifier) => ({
+        request_type: "RemoveProfile",
+        host_id: hostId,
+        name: identifier,
+        identifier,
+      })),
+    ),
+  );
+};
+const command = async (t: TestApp, uuid: string) => {
+  const row = await t.store.mdmCommands.first({ where: eq("command_uuid", uuid) });
+  return [row!.status, (await t.store.operations.get(row!.id))!.state];
+};
+
+describe.each(bothEngines)("an Apple device on %s", (engine) => {
+  it("enrolls, gets its commands in order, answers each once, and leaves", async () => {
+    const t = await startApp({ engine });
+    const { device, hostId } = await enrolled(t);
+    const { host } = (await (await t.get(`/hosts/${hostId}`)).json()) as { host: Record<string, unknown> };
+    expect(host).toMatchObject({
+      uuid: device.udid,
+      platform: "darwin",
+      mdm: { enrollment_status: "On (manual)", name: "svc", connected_to_svc: true },
+    });
+    expect(await device.idle()).toBeNull();
+    const [first, second] = await remove(t, hostId, "com.example.first", "com.example.second");
+    expect(await device.idle()).toMatchObject({ uuid: first, type: "RemoveProfile" });
+    expect(await device.idle(), "not answered: the same again").toMatchObject({ uuid: first });
+    expect(await device.answer(first!, "Acknowledged")).toMatchObject({ uuid: second });
+    expect(await device.answer(first!, "Error"), "a repeated answer changes nothing").toMatchObject({ uuid: second });
+    const ErrorChain = [{ ErrorCode: 89, ErrorDomain: "MCProfileErrorDomain", USEnglishDescription: "not found" }];
+    expect(await device.answer(second!, "Error", { ErrorChain })).toBeNull();
+    expect([await command(t, first!), await command(t, second!)]).toEqual([
+      ["Acknowledged", "answered"],
+      ["Error", "failed"],
+    ]);
+    expect(await device.answer("never sent", "Acknowledged")).toBeNull();
+
+    expect((await device.checkIn("CheckOut")).status).toBe(200);
+    const gone = await device.send({ Status: "Idle", UDID: device.udid });
+    expect([gone.status, await gone.json()]).toEqual([403, { code: "com.apple.unrecognized.device" }]);
+    expect(await t.store.hostMdm.get(hostId)).toMatchObject({ enrollment_status: "Off", connected_to_svc: false });
+    const types = (await t.store.activities.list()).map(({ type }) => type).filter((type) => type.startsWith("mdm_"));
+    expect(types).toEqual(["mdm_enrolled", "mdm_unenrolled"]);
+  });
+
+  it("postpones commands: they come again when it connects by itself", async () => {
+    const t = await startApp({ engine });
+    const { device, hostId } = await enrolled(t);
+    const [first, second] = await remove(t, hostId, "com.example.first", "com.example.second");
+    expect(await device.idle()).toMatchObject({ uuid: first });
+    expect(await device.answer(first!, "NotNow")).toMatchObject({ uuid: second });
+    expect(await device.answer(second!, "NotNow")).toBeNull();
+    expect(await command(t, first!)).toEqual(["NotNow", "queued"]);
+    expect(await device.idle()).toMatchObject({ uuid: first });
+    expect(await device.answer(first!, "Acknowledged")).toBeNull();
+    expect(await device.idle()).toMatchObject({ uuid: second });
+  });
+
+  it("is the host that the query agent has enrolled, and stays it when it enrolls again", async () => {
+    const t = await startApp({ engine });
+    const team = await makeTeam(t);
+    const known = await makeHost(t, { team_id: team.id, hardware_serial: "C02KNOWN", uuid: "" });
+    const { device, hostId } = await enrolled(t, { SerialNumber: "C02KNOWN" }, team.id);
+    expect(hostId).toBe(known.id);
+    const [waiting] = await remove(t, hostId, "com.example.first");
+    const again = appleDevice(t, await newIdentity(t, team.id, 1), { UDID: device.udid, SerialNumber: "C02KNOWN" });
+    await again.authenticate();
+    expect((await device.send({ Status: "Idle", UDID: device.udid })).status, "the old identity").toBe(403);
+    expect((await again.send({ Status: "Idle", UDID: device.udid })).status, "no token yet").toBe(403);
+    await again.tokenUpdate();
+    expect(await again.idle(), "what waited has ended").toBeNull();
+    expect(await t.store.operations.first({ where: eq("uuid", waiting!) })).toMatchObject({ state: "cancelled" });
+    expect(await t.store.hosts.count()).toBe(1);
+  });
+
+  it("keeps its bootstrap token on the server", async () => {
+    const t = await startApp({ engine });
+    const { device } = await enrolled(t);
+    const token = async () =>
+      bytesIn(
+        readPlistDict(Buffer.from(await (await device.checkIn("GetBootstrapToken")).arrayBuffer())),
+        "BootstrapToken",
+      );
+    expect(await token()).toBeNull();
+    await device.checkIn("SetBootstrapToken", { BootstrapToken: Buffer.from("secret") });
+    expect((await token())?.toString()).toBe("secret");
+    await device.checkIn("SetBootstrapToken", { BootstrapToken: Buffer.alloc(0) });
+    expect(await token()).toBeNull();
+  });
+});
+
+describe.each(rulesEngines)("messages of Apple devices on %s", (engine) => {
+  it("are refused without the identity that is bound to the enrollment: 403 without content, never 401", async () => {
+    const t = await startApp({ engine });
+    const { device, hostId } = await enrolled(t);
+    await remove(t, hostId, "com.example.secret");
+    const { device: other } = await enrolled(t, {}, null, 1);
+    const idle = { Status: "Idle", UDID: device.udid };
+    const body = Buffer.from(writePlist(idle));
+    const attempts = [
+      other.send(idle),
+      other.checkIn("GetBootstrapToken", { UDID: device.udid }),
+      other.checkIn("TokenUpdate", { UDID: device.udid, Token: Buffer.from([1]), PushMagic: "mine" }),
+      other.checkIn("Authenticate", { UDID: device.udid, SerialNumber: "C02OTHER" }),
+      device.raw(body, "", Buffer.from("another body")),
+      t.raw("/mdm/vendora/mdm", { method: "PUT", body: new Uint8Array(body) }),
+      t.raw("/mdm/vendora/mdm", { method: "PUT", headers: { "mdm-signature": "AAAA" }, body: new Uint8Array(body) }),
+    ];
+    for (const response of await Promise.all(attempts))
+      expect([response.status, await response.text()]).toEqual([403, ""]);
+    expect(await device.idle()).toMatchObject({ type: "RemoveProfile" });
+  });
+
+  it("decline users of directories, store the tokens of others, and refuse unknown types", async () => {
+    const t = await startApp({ engine });
+    const { device, hostId } = await enrolled(t);
+    expect((await device.checkIn("UserAuthenticate", { UserID: "U-1" })).status).toBe(410);
+    expect((await device.checkIn("GetToken", { TokenServiceType: "x" })).status).toBe(400);
+    expect((await device.checkIn("Something")).status).toBe(400);
+    expect((await device.tokenUpdate({ UserID: "U-1", UserShortName: "ana" })).status).toBe(200);
+    await remove(t, hostId, "com.example.first");
+    const response = await device.send({ Status: "Idle", UDID: device.udid, UserID: "U-1" });
+    expect([response.status, await response.text()]).toEqual([200, ""]);
+    expect(await t.services.extensions.pushDevices.ofHost(t.store, hostId)).toHaveLength(1);
+  });
+
+  it("never cause an error of the server, whatever they contain", async () => {
+    const t = await startApp({ engine });
+    const { device } = await enrolled(t);
+    const text = Buffer.from(
+      writePlist({ MessageType: "TokenUpdate", UDID: device.udid, Token: Buffer.from([1]), PushMagic: "m" }),
+    );
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(fc.tuple(fc.nat(text.length - 1), fc.nat(255)), { minLength: 1, maxLength: 6 }),
+        fc.boolean(),
+        async (changes, isCheckIn) => {
+          const damaged = Buffer.from(text);
+          for (const [at, byte] of changes) damaged[at] = byte;
+          const { status } = await device.raw(damaged, isCheckIn ? "application/x-apple-aspen-mdm-checkin" : "");
+          expect([200, 400, 403]).toContain(status);
+        },
+      ),
+      { numRuns: amount(500, 10_000) },
+    );
+  });
+});
