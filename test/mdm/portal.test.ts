@@ -15,6 +15,13 @@ const formOf = (file: Buffer): FormData => {
   return form;
 };
 
+/** The types of the latest activities, the newest first. */
+async function recorded(t: TestApp): Promise<string[]> {
+  const reply = await t.get("/activities?order_key=id&order_direction=desc");
+  const { activities } = (await reply.json()) as { activities: { type: string }[] };
+  return activities.map(({ type }) => type);
+}
+
 describe.each(bothEngines)("the business portal on %s", (engine) => {
   let portal: Portal;
   let t: TestApp;
@@ -47,6 +54,7 @@ describe.each(bothEngines)("the business portal on %s", (engine) => {
     const id = await addToken();
     const teams = { macos_team_id: macs.id, ios_team_id: phones.id };
     expect((await t.patch(`/abm_tokens/${id}/teams`, teams)).status).toBe(200);
+    expect((await recorded(t)).slice(0, 2)).toEqual(["edited_abm_token_teams", "added_abm_token"]);
     portal.devices = [
       { serial_number: "MAC1", device_family: "Mac", model: "MacBook Air" },
       { serial_number: "PHONE1", device_family: "iPhone" },
@@ -219,6 +227,7 @@ describe.each(bothEngines)("the business portal on %s", (engine) => {
     await sync();
     await makeHost(t, {});
     expect((await t.delete(`/abm_tokens/${id}`)).status).toBe(204);
+    expect((await recorded(t)).slice(0, 2)).toEqual(["deleted_host", "deleted_abm_token"]);
     expect(await find("MAC1")).toBeUndefined();
     expect(await t.store.hosts.count()).toBe(1);
     expect(await t.store.portalDevices.count()).toBe(0);
@@ -237,6 +246,7 @@ describe.each(bothEngines)("the business portal on %s", (engine) => {
       { host_id: other.id, status: "failed", error: "the business portal does not know this host" },
     ]);
     expect(portal.disowned).toEqual(["MAC1"]);
+    expect(await recorded(t)).toContain("released_host");
     expect((await t.post("/hosts/release_ab", { ids: [known.id, 9999] })).status).toBe(422);
   });
 });
@@ -269,6 +279,7 @@ describe("tokens of the business portal", () => {
     expect(await reasonOf(await portal.tokenFile(own))).toBe("stored");
     expect(await reasonOf(await portal.tokenFile(own))).toMatch(/^409 .*renew token 1/);
     expect(await send("PATCH", "/abm_tokens/1/renew", await portal.tokenFile(own))).toBe("stored");
+    expect((await recorded(t)).slice(0, 2)).toEqual(["renewed_abm_token", "added_abm_token"]);
     expect(await send("PATCH", "/abm_tokens/2/renew", await portal.tokenFile(own))).toMatch(/^404/);
   });
 
@@ -312,12 +323,6 @@ describe("setup assistant profiles", () => {
     expect((await t.get("/mdm/vendora/enrollment_profile")).status).toBe(200);
     expect((await t.delete("/enrollment_profiles/automatic")).status).toBe(204);
     expect((await t.get("/enrollment_profiles/automatic")).status).toBe(404);
-    const feed = (await (await t.get("/activities?order_key=id&order_direction=desc")).json()) as {
-      activities: { type: string }[];
-    };
-    expect(feed.activities.slice(0, 2).map(({ type }) => type)).toEqual([
-      "deleted_macos_setup_assistant",
-      "changed_macos_setup_assistant",
-    ]);
+    expect((await recorded(t)).slice(0, 2)).toEqual(["deleted_macos_setup_assistant", "changed_macos_setup_assistant"]);
   });
 });

@@ -158,5 +158,7 @@ describe.each(rulesEngines)("uploads of profiles on %s", (engine) => {
     expect((await change(mobileconfig("c", "", "Third"))).status).toBe(422);
     expect((await change(declaration("a"))).status).toBe(422);
     expect((await change(mobileconfig("a", payload("x"), "Other"))).status).toBe(409);
+    const { activities } = (await (await t.get("/activities")).json()) as { activities: { type: string }[] };
+    expect(activities.filter(({ type }) => type === "edited_macos_profile")).toHaveLength(2);
   });
 });

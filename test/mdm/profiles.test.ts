@@ -1,6 +1,8 @@
 // Configuration profiles: upload, lists, scope, status, resend, and how they reach hosts.
 import { describe, expect, it } from "vitest";
 import { hours } from "../../src/server/core/clock.ts";
+import { serviceContext } from "../../src/server/core/context.ts";
+import { setDeviceToken } from "../../src/server/device-page/tokens.ts";
 import { runJob } from "../../src/server/jobs/start.ts";
 import { applyEvents, eventsOfReport } from "../../src/server/mdm/profiles/host-rows.ts";
 import { reconcile } from "../../src/server/mdm/profiles/reconcile.ts";
@@ -73,6 +75,8 @@ describe.each(bothEngines)("a profile from upload to removal on %s", (engine) =>
     });
 
     expect((await t.delete(`/mdm/profiles/${uuid}`)).status).toBe(200);
+    const { activities } = (await json(t.get("/activities"))) as { activities: { type: string }[] };
+    expect(activities.map(({ type }) => type)).toContain("deleted_declaration_profile");
     await expect.poll(() => queued.length).toBe(1);
     expect(await statusOn(t, mac.id)).toMatchObject([{ status: "pending", operation_type: "remove" }]);
     await answerAll(t, queued);
@@ -442,6 +446,11 @@ describe.each(rulesEngines)("profiles on %s", (engine) => {
     expect((await t.post("/configuration_profiles/resend/batch", all)).status).toBe(202);
     await expect.poll(() => queued.length).toBe(2);
     expect((await resend(macs[0]!.id, "dnothing")).status).toBe(404);
+    const token = "c2f1a5f4-6b0e-4c55-9d0a-0c7a3f4f9a11";
+    await setDeviceToken(serviceContext(t.services), macs[1]!.id, token);
+    const byOwner = (which: string) => t.as(null).post(`/device/${token}/configuration_profiles/${which}/resend`);
+    expect((await byOwner(uuid)).status).toBe(409);
+    expect((await byOwner("dnothing")).status).toBe(404);
     const { activities } = (await json(t.get("/activities"))) as { activities: { type: string; details: Json }[] };
     expect(activities.find(({ type }) => type === "resent_configuration_profile")!.details).toMatchObject({
       host_id: macs[0]!.id,

@@ -9,6 +9,11 @@ const types = "src/server/activities/types.ts";
 
 /** Changes without a type in the specification, which must be recorded too. */
 const own = [
+  "added_abm_token",
+  "deleted_abm_token",
+  "edited_abm_token_teams",
+  "released_host",
+  "renewed_abm_token",
   "changed_user_password",
   "created_api_token",
   "created_certificate_template",

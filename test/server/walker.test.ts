@@ -143,6 +143,16 @@ describe("every endpoint", () => {
     expect(tried).toBeGreaterThan(50);
   });
 
+  it("refuses JSON where a form with files is needed", async () => {
+    const withFiles = endpoints.filter(({ takes }) => takes.kind === "multipart");
+    expect(withFiles.length).toBeGreaterThan(1);
+    for (const endpoint of withFiles) {
+      const res = await send(endpoint, box.t.token, pathOf(endpoint), {});
+      expect(res.status, keyOf(endpoint)).toBe(415);
+      expect((await refusal(res)).errors, keyOf(endpoint)).not.toHaveLength(0);
+    }
+  });
+
   it("replies 405 to another method, in the format of the spec", async () => {
     const methods = ["GET", "POST", "PUT", "PATCH", "DELETE"];
     const served = (method: string, path: string) =>

@@ -25,6 +25,11 @@ interface HostDetails {
   host_id: number;
   host_display_name: string;
 }
+/** The token of an organization in the business portal. */
+interface AbmTokenDetails {
+  abm_token_id: number;
+  org_name: string;
+}
 interface UserDetails {
   user_id: number;
   user_name: string;
@@ -169,6 +174,11 @@ export interface ActivityTypes extends CaActivities {
   deleted_user_global_role: UserDetails & { role: string };
   changed_user_team_role: UserDetails & { role: string; team_id: number; team_name: string };
   deleted_user_team_role: UserDetails & { role: string; team_id: number; team_name: string };
+  added_abm_token: AbmTokenDetails;
+  renewed_abm_token: AbmTokenDetails;
+  edited_abm_token_teams: AbmTokenDetails;
+  deleted_abm_token: AbmTokenDetails;
+  released_host: HostDetails & { host_serial: string };
   changed_macos_setup_assistant: TeamDetails & { name: string };
   deleted_macos_setup_assistant: TeamDetails & { name: string };
   locked_host: HostDetails & { view_pin: boolean };

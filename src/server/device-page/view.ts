@@ -7,30 +7,35 @@ import { linkTo } from "../core/http/links.ts";
 import { getHost } from "../host-details/service.ts";
 import type { HostRow } from "../hosts/access.ts";
 import { policiesOfHosts } from "../policies/results.ts";
+import { and, eq, isNull } from "../store/query.ts";
 
 /** A valid device token grants access to this host, whatever the roles of users. */
 export const asOwner = (ctx: Context): Context => ({ ...ctx, user: service });
 
-// MDM for macOS is not implemented, so there is no migration to it.
-const noMdm = { mdm: { enabled_and_configured: false } };
+// Devices cannot migrate from other products yet.
 const noMigration = { needs_mdm_migration: false, renew_enrollment_profile: false };
 /** Self-service software is not implemented. */
 const selfService = false;
 
 export async function deviceView(ctx: Context, row: HostRow): Promise<z.output<typeof deviceApi.get.response>> {
-  const [whole, config] = await Promise.all([getHost(asOwner(ctx), row.id, true), ctx.config.current()]);
+  const assigned = and(eq("host_id", row.id), isNull("deleted_at"));
+  const [whole, config, portalDevices] = await Promise.all([
+    getHost(asOwner(ctx), row.id, true),
+    ctx.config.current(),
+    ctx.store.portalDevices.count(assigned),
+  ]);
   // Labels, packs and additional query results are internal to the organization.
   const { additional: _a, labels: _l, packs: _p, pack_stats: _s, policies, software: _w, ...host } = whole;
   const around = {
     self_service: selfService,
     org_logo_url: config.org_info.org_logo_url,
     license: { tier: ctx.license.tier, expiration: ctx.license.expiration },
-    global_config: noMdm,
+    global_config: { mdm: { enabled_and_configured: config.mdm.enabled_and_configured } },
   };
   const shown: DeviceHost = {
     ...host,
     ...around,
-    dep_assigned_to_svc: false,
+    dep_assigned_to_svc: portalDevices > 0,
     ...(isPremium(ctx) ? { policies: (policies ?? []).map(forOwner) } : {}),
   };
   return { ...around, host: shown };

@@ -1,6 +1,7 @@
 // What the portal knows of hosts, and how hosts leave it.
 import type { DepAssignment } from "../../../../api/abm.ts";
-import type { Context } from "../../../core/context.ts";
+import { recordActivities } from "../../../activities/record.ts";
+import { type Context, within } from "../../../core/context.ts";
 import { invalid, upstreamFailed } from "../../../core/errors.ts";
 import { byId, groupBy } from "../../../core/maps.ts";
 import { hostFor } from "../../../hosts/access.ts";
@@ -53,12 +54,24 @@ export async function releaseHosts(ctx: Context, ids: readonly number[]): Promis
   for (const [tokenId, devices] of groupBy(rows, ({ token_id }) => token_id)) {
     const responses = await disown(ctx, tokenId, devices);
     const released = devices.filter(({ serial }) => responses.get(serial) === "SUCCESS");
-    await ctx.store.portalDevices.update({
-      where: oneOf(
-        "id",
-        released.map(({ id }) => id),
-      ),
-      set: { deleted_at: ctx.clock.iso(), profile_uuid: "" },
+    await ctx.store.tx(async (store) => {
+      await store.portalDevices.update({
+        where: oneOf(
+          "id",
+          released.map(({ id }) => id),
+        ),
+        set: { deleted_at: ctx.clock.iso(), profile_uuid: "" },
+      });
+      await recordActivities(
+        within(ctx, store),
+        "released_host",
+        released.map(({ host_id, serial }) => ({
+          host_id: host_id!,
+          host_display_name: hosts.get(host_id!)?.display_name ?? "",
+          host_serial: serial,
+        })),
+        { hostIds: released.map(({ host_id }) => host_id!) },
+      );
     });
     for (const { serial, host_id } of devices) {
       const response = responses.get(serial);

@@ -1,6 +1,7 @@
 // Synchronizes the devices of the business portal: new ones become expected hosts, and each gets its profile.
+import { recordActivity } from "../../../activities/record.ts";
 import { minutes } from "../../../core/clock.ts";
-import { type Context, type Services, serviceContext } from "../../../core/context.ts";
+import { type Context, type Services, serviceContext, within } from "../../../core/context.ts";
 import type { Job } from "../../../core/job.ts";
 import { enrollLock } from "../../../enrollment/expected.ts";
 import { deleteInBatches } from "../../../host-list/delete.ts";
@@ -11,7 +12,7 @@ import { and, eq, exists, isNull, lt, not } from "../../../store/query.ts";
 import { assignProfiles } from "./assign.ts";
 import { type PortalClient, PortalError, type PortalPage } from "./client.ts";
 import { removeUnseen, writeDevices } from "./devices.ts";
-import { type AbmTokenRow, clientOf, tokenRow } from "./tokens.ts";
+import { type AbmTokenRow, clientOf, detailsOf, tokenRow } from "./tokens.ts";
 
 const UNSEEN_BATCH = 1000;
 
@@ -122,7 +123,7 @@ async function complete(services: Services, token: AbmTokenRow, cursor: string, 
 
 /** Deletes a token, its devices, and the hosts that were only expected because of it. */
 export async function deleteToken(ctx: Context, id: number): Promise<Record<string, never>> {
-  await tokenRow(ctx, id);
+  const token = await tokenRow(ctx, id);
   const gone: number[] = [];
   await ctx.store.tx(async (tx) => {
     const devices = await tx.portalDevices.pick(["host_id"], { where: eq("token_id", id) });
@@ -133,6 +134,7 @@ export async function deleteToken(ctx: Context, id: number): Promise<Record<stri
       )),
     );
     await tx.abmTokens.delete(eq("id", id));
+    await recordActivity(within(ctx, tx), "deleted_abm_token", detailsOf(token));
   });
   await removeExpected(ctx, gone, new AbortController().signal);
   return {};

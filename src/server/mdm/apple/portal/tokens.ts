@@ -3,6 +3,7 @@
 import { createPrivateKey } from "node:crypto";
 import type { AbmToken } from "../../../../api/abm.ts";
 import { readCertificate } from "../../../../pki/x509.ts";
+import { recordActivity } from "../../../activities/record.ts";
 import { days, isoAt } from "../../../core/clock.ts";
 import { type Context, type Services, within } from "../../../core/context.ts";
 import { ApiError, conflict, invalid, notFound } from "../../../core/errors.ts";
@@ -91,13 +92,18 @@ const columnsOf = (token: PortalToken, account: PortalAccount) => ({
   sync_error: "",
 });
 
+/** For the activity feed. */
+export const detailsOf = ({ id, org_name }: Pick<AbmTokenRow, "id" | "org_name">) => ({ abm_token_id: id, org_name });
+
 export async function addToken(ctx: Context, file: Buffer): Promise<{ abm_token: AbmToken }> {
   const token = await readToken(ctx, file);
   const account = await accountOf(ctx, token);
   const row = await ctx.store.tx(async (store) => {
     const known = await store.abmTokens.first({ where: eq("server_uuid", account.server_uuid) });
     if (known) throw conflict(`a token of ${account.org_name} is there already: renew token ${known.id} instead`);
-    return store.abmTokens.insert({ created_at: ctx.clock.iso(), ...columnsOf(token, account) });
+    const added = await store.abmTokens.insert({ created_at: ctx.clock.iso(), ...columnsOf(token, account) });
+    await recordActivity(within(ctx, store), "added_abm_token", detailsOf(added));
+    return added;
   });
   return { abm_token: await viewOne(ctx, row) };
 }
@@ -108,7 +114,10 @@ export async function renewToken(ctx: Context, id: number, file: Buffer): Promis
   const account = await accountOf(ctx, token);
   if (account.server_uuid !== old.server_uuid)
     throw invalid("token", "the token is for another server in the portal: add it as a new one");
-  await ctx.store.abmTokens.update({ where: eq("id", id), set: columnsOf(token, account) });
+  await ctx.store.tx(async (store) => {
+    await store.abmTokens.update({ where: eq("id", id), set: columnsOf(token, account) });
+    await recordActivity(within(ctx, store), "renewed_abm_token", detailsOf(old));
+  });
   return { abm_token: await viewOne(ctx, await tokenRow(ctx, id)) };
 }
 
@@ -118,7 +127,8 @@ export type TokenTeams = Partial<Record<(typeof teamColumns)[number], number | n
 /** Sets all teams; absent means no team. */
 export async function setTokenTeams(ctx: Context, id: number, given: TokenTeams): Promise<{ abm_token: AbmToken }> {
   await ctx.store.tx(async (store) => {
-    await tokenRow(within(ctx, store), id);
+    const inside = within(ctx, store);
+    const token = await tokenRow(inside, id);
     const set: TokenTeams = {};
     for (const column of teamColumns) {
       // 0 stands for no team, as elsewhere in the API.
@@ -130,6 +140,7 @@ export async function setTokenTeams(ctx: Context, id: number, given: TokenTeams)
       set[column] = teamId;
     }
     await store.abmTokens.update({ where: eq("id", id), set });
+    await recordActivity(inside, "edited_abm_token_teams", detailsOf(token));
   });
   return { abm_token: await viewOne(ctx, await tokenRow(ctx, id)) };
 }
