@@ -351,7 +351,7 @@ describe("kinds of configuration", () => {
     return kinds
       .filter(([kind, plural]) =>
         new RegExp(
-          `"${kind}"|^\\s*${kind}: \\{|kinds/${kind.replaceAll("_", "-")}/${plural ? `|\\b${plural}\\b` : ""}`,
+          `"${kind}"|^\\s*${kind}: \\{|kinds/${kind.replaceAll("_", "-")}[/.]${plural ? `|\\b${plural}\\b` : ""}`,
           "m",
         ).test(code),
       )
@@ -364,7 +364,6 @@ describe("kinds of configuration", () => {
     "src/gitops/desired/current.ts",
     "src/gitops/desired/desired.ts",
     "src/gitops/desired/documents.ts",
-    "src/gitops/desired/items.ts",
     "src/gitops/desired/settings.ts",
     "src/gitops/export/export.ts",
     "src/gitops/files/collect.ts",

@@ -25,7 +25,7 @@ const digest = (value: unknown): string =>
     .digest("hex")
     .slice(0, 16);
 
-/** References are derived from secrets, whose texts here depend on the order of variables alone. */
+/** Only a server can distinguish secrets: one reference stands for all. */
 function blind(value: Json): Json {
   if (isSecretRef(value)) return { $secret: "" };
   if (Array.isArray(value)) return value.map(blind);

@@ -4,10 +4,11 @@ import { type ConfigurationState, NO_TEAM_NAME, type ThingKey } from "../../api/
 import { checkLabelUse } from "../files/collect.ts";
 import type { Problems } from "../files/problems.ts";
 import type { FileScope, Files } from "../files/read.ts";
+import { itemKinds } from "../kinds.ts";
 import type { Thing } from "../plan/diff.ts";
 import { Current, checkTeamNames, knownLabels, secretsThings } from "./current.ts";
 import { desiredOfDocuments } from "./documents.ts";
-import { desiredLabels, desiredPolicies, desiredQueries, remainingUses } from "./items.ts";
+import { remainingUses } from "./items.ts";
 import { desiredConfig, desiredNoTeam, desiredTeam } from "./settings.ts";
 
 export interface DesiredOptions {
@@ -52,12 +53,10 @@ export function desiredOf(
   const things = [
     ...(global ? desiredConfig(global, noTeam, current) : []),
     ...(global ? global.says.authorities : []),
-    ...desiredLabels(items.labels, current, problems),
     ...teams.flatMap((team) => desiredTeam(team, current)),
     ...(owners.has(NO_TEAM_NAME) ? desiredNoTeam(noTeam, current) : []),
     ...scopes.flatMap(({ owner, says }) => secretsThings(owner, says.secrets)),
-    ...desiredPolicies(items.policies, current, problems),
-    ...desiredQueries(items.queries),
+    ...itemKinds.flatMap(({ items: { list, desired } }) => desired(items[list], current, problems)),
   ];
   const named = new Set(teams.map(({ name }) => name));
   const goes = ({ name }: Pick<ThingKey, "name">) => deleteOtherTeams && current.isPremium && !named.has(name);

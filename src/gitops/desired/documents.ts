@@ -7,10 +7,10 @@ import type { Spec } from "../files/documents.ts";
 import type { Value } from "../files/overlay.ts";
 import type { Problems } from "../files/problems.ts";
 import type { YaraText } from "../files/yara.ts";
+import { itemKinds } from "../kinds.ts";
 import type { Thing } from "../plan/diff.ts";
 import { GlobalControls, OrgSettings, orgSections, TeamControls, TeamSettings } from "../schema/settings.ts";
 import { type Current, checkTeamNames, knownLabels, secretsThings } from "./current.ts";
-import { desiredLabels, desiredPolicies, desiredQueries } from "./items.ts";
 import { agentOptions, asKept, over, thing, wholeHooks, yaraValue } from "./settings.ts";
 
 export function desiredOfDocuments(
@@ -33,10 +33,8 @@ export function desiredOfDocuments(
   checkLabelUse(own, knownLabels(current.state), problems);
   return [
     ...specs.filter(({ name }) => name === null).flatMap((spec) => ofOrganization(spec, current)),
-    ...desiredLabels(own.labels, current, problems),
     ...teams.flatMap((spec) => ofTeam(spec.name, spec, current)),
-    ...desiredPolicies(own.policies, current, problems),
-    ...desiredQueries(own.queries),
+    ...itemKinds.flatMap(({ items: { list, desired } }) => desired(own[list], current, problems)),
   ];
 }
 

@@ -4,8 +4,8 @@ import type { z } from "zod";
 import { type CaType, caTypes, isSingle } from "../../api/ca.ts";
 import { type ConfigurationState, NO_TEAM_NAME, type StateThing, type ThingKind } from "../../api/configuration.ts";
 import { isRecord } from "../../text/record.ts";
+import { kinds } from "../kinds.ts";
 import { isSame, type Json, type Owner } from "../plan/diff.ts";
-import { LabelFile, PolicyFile, QueryFile } from "../schema/items.ts";
 import {
   GlobalControls,
   mdmLeft,
@@ -198,40 +198,12 @@ function authorities(things: readonly StateThing[]): Fields {
 const withoutName = (type: CaType, value: Json): Json =>
   pick(fieldsOf(value), (key) => key !== "type" && !(isSingle(type) && key === "name"));
 
-const itemFiles = { label: LabelFile, policy: PolicyFile, query: QueryFile } as const;
-
-/** The meaning of a file that leaves these out. */
-const itemDefaults: Readonly<Record<"label" | "policy" | "query", Fields>> = {
-  label: { description: "", platform: "", label_membership_type: "dynamic", query: "", criteria: null, hosts: null },
-  policy: {
-    description: "",
-    resolution: "",
-    platform: "",
-    critical: false,
-    labels_include_any: [],
-    labels_exclude_any: [],
-    calendar_events_enabled: false,
-    conditional_access_enabled: false,
-    webhooks_and_tickets_enabled: false,
-  },
-  query: {
-    description: "",
-    interval: 0,
-    platform: "",
-    min_qengine_version: "",
-    observer_can_run: false,
-    automations_enabled: false,
-    logging: "snapshot",
-    discard_data: false,
-    labels_include_any: [],
-  },
-};
-
 /** The items of a list: inline for a team with few of them, otherwise in files of their own. */
-function items(writer: Writer, owner: Owner, kind: keyof typeof itemDefaults, stem: string, folder: string): Json {
+function items(writer: Writer, owner: Owner, kind: ThingKind, stem: string, folder: string): Json {
+  const { schema, defaults } = kinds[kind].items!;
   const all = writer.scope
     .all(owner, kind)
-    .map(({ name, value }) => newest(itemFiles[kind], { name, ...changed(fieldsOf(value), itemDefaults[kind]) }));
+    .map(({ name, value }) => newest(schema, { name, ...changed(fieldsOf(value), defaults) }));
   const parts = partsOf(all);
   if (all.length === 0 || (owner !== null && parts.length === 1)) return all;
   return parts.map((part, i) => {
