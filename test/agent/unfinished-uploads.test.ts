@@ -37,7 +37,8 @@ describe("uploads that do not end", () => {
 
   test("of unknown senders use little memory, and honest agents are served, before and after they are known", async () => {
     for (let i = 0; i < 4; i++) upload(i % 2 ? "log" : "distributed/write", 6 * MiB);
-    await expect.poll(() => room().taken("stranger")).toBeGreaterThan(6 * MiB);
+    // One upload fits, and stays; which of the others are cut off before depends on the order of their bytes.
+    await expect.poll(() => room().taken("stranger")).toBeGreaterThanOrEqual(6 * MiB);
     expect(room().taken("stranger")).toBeLessThanOrEqual(8 * MiB);
 
     const key = await enroll(send);

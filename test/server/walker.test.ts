@@ -147,7 +147,7 @@ describe("every endpoint", () => {
     const withFiles = endpoints.filter(({ takes }) => takes.kind === "multipart");
     expect(withFiles.length).toBeGreaterThan(1);
     for (const endpoint of withFiles) {
-      const res = await send(endpoint, box.t.token, pathOf(endpoint), {});
+      const res = await send(endpoint, box.t.token, pathOf(endpoint), "{}");
       expect(res.status, keyOf(endpoint)).toBe(415);
       expect((await refusal(res)).errors, keyOf(endpoint)).not.toHaveLength(0);
     }
