@@ -25,7 +25,9 @@ export async function bundleServer(esbuild, { common, folder, modules, homes, re
   const users = [...modules.keys()].filter((name) => name.startsWith("commands/") && usesAny(modules, name, entries));
   const shared = closure(modules, users, (name) => !name.startsWith("server/"));
   const isBundled = (name) =>
-    /^(server|text)\//.test(name) ? !modules.get(name).readsFiles : /^(api|license)\//.test(name) && !shared.has(name);
+    /^(server|text|pki|plist)\//.test(name)
+      ? !modules.get(name).readsFiles
+      : /^(api|license)\//.test(name) && !shared.has(name);
   for (const [name, { readsFiles }] of modules)
     if (name.startsWith("server/") && readsFiles && targetsOf(modules, name).length > 0)
       throw new Error(`${name} finds files by its own place and is not bundled: what it imports would exist twice`);
