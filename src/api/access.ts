@@ -41,6 +41,7 @@ export const actions = {
   "hosts:cancel_activity": rule("AM", "AM"),
   "mdm:unenroll": rule("AM", "AM"),
   "mdm:read": rule("AMTOP", "AMTOP"),
+  "mdm:trust": rule("A", ""),
   "abm:read": rule("A", ""),
   "abm:write": rule("A", ""),
   "hosts:release": rule("A", ""),

@@ -4,6 +4,7 @@ import { abmApi } from "./abm.ts";
 import { activitiesApi } from "./activities.ts";
 import { appConfigApi } from "./app-config.ts";
 import { appleChannelApi } from "./apple-channel.ts";
+import { appleTrustApi } from "./apple-trust.ts";
 import { approvalsApi } from "./approvals.ts";
 import { caApi } from "./ca.ts";
 import { carvesApi } from "./carves.ts";
@@ -50,6 +51,7 @@ export const groups: Record<string, Record<string, AnyEndpoint>> = {
   "app-config": appConfigApi,
   approvals: approvalsApi,
   carves: carvesApi,
+  "apple-trust": appleTrustApi,
   "certificate-authorities": caApi,
   certificates: certificatesApi,
   configuration: configurationApi,

@@ -19,10 +19,11 @@ import { userInventory } from "./hosts/inventory/users.ts";
 import { managedAgentInventory } from "./managed-agent/inventory.ts";
 import { endAgentKeys } from "./managed-agent/rows.ts";
 import { appleCommand, appleCommands } from "./mdm/apple/channel/commands.ts";
-import { enrolledDevices } from "./mdm/apple/channel/devices.ts";
+import { countOtherTopics, enrolledDevices } from "./mdm/apple/channel/devices.ts";
 import { profileInventory } from "./mdm/apple/profiles/inventory.ts";
 import { applePlatform } from "./mdm/apple/profiles/platform.ts";
-import { noPushDevices } from "./mdm/apple/push/devices.ts";
+import { deviceCaEnd, pushCertificateEnd } from "./mdm/apple/trust/ends.ts";
+import { pushCertificate } from "./mdm/apple/trust/service.ts";
 import { mdmInventory } from "./mdm-status/ingest.ts";
 import { munkiSource } from "./munki/ingest.ts";
 import { scheduleInventory } from "./packs/inventory.ts";
@@ -58,7 +59,9 @@ export const extensions: Extensions = {
   ],
   appleCommands,
   profilePlatforms: [applePlatform],
-  pushDevices: { ...noPushDevices, ...enrolledDevices },
+  pushDevices: { ...enrolledDevices, certificate: pushCertificate },
+  expiring: [pushCertificateEnd, deviceCaEnd],
+  enrolledWithOtherTopic: countOtherTopics,
   operationKinds: { [appleCommand.name]: appleCommand, ...hostActionKinds, script: scriptKind },
   routes,
   teamLeaves: policiesLeave,

@@ -17,6 +17,7 @@ import { mailQueue } from "./mail/later.ts";
 import { managedAgents } from "./managed-agent/agents.ts";
 import { appleEnrollment } from "./mdm/apple/channel/kind.ts";
 import { pushes } from "./mdm/apple/push/push.ts";
+import { signers } from "./mdm/apple/trust/signers.ts";
 import { profileReconciler } from "./mdm/profiles/part.ts";
 import { outbox } from "./outbox/sender.ts";
 import { policyCounts } from "./policies/counts.ts";
@@ -35,6 +36,7 @@ export async function startFeatures(services: Services): Promise<Features> {
   await ensureBuiltinLabels(services);
   await adoptScriptRuns(services);
   // Parts are stopped in reverse order. Activities are stopped late, because others may record some when they stop.
+  await start(signers);
   await start(geoDatabase);
   await start(userStreams);
   await start(activityFeed);

@@ -30,6 +30,7 @@ import { startFeatures } from "./features.ts";
 import { withGetBody } from "./live-queries/get-body.ts";
 import { liveQueries } from "./live-queries/hub.ts";
 import { createSockets } from "./live-queries/socket.ts";
+import { listExpiring } from "./mdm/expiry/service.ts";
 import { chooseAddress, type Listening, listen } from "./process/listen.ts";
 import { timed } from "./store/timed.ts";
 import { metricsResponse } from "./web/pages.ts";
@@ -84,6 +85,7 @@ export async function startServer(settings: Settings, log: Logger, options: Star
       extensions,
       dryRun: null,
     });
+    exposeExpiry(services);
     const features = await startFeatures(services);
     undo.unshift(() => features.stop());
     const app = withGetBody(
@@ -171,6 +173,21 @@ async function listenForMetrics(settings: Settings, services: Services): Promise
     tls: null,
   });
   return listen((req, res) => void handler(req, res), address);
+}
+
+/** Alerts can compare it with the time: certificates of device management that end make devices unreachable. */
+function exposeExpiry(services: Services): void {
+  new Gauge({
+    name: "svc_certificate_expires_timestamp_seconds",
+    help: "When each certificate of device management ends, in seconds since 1970",
+    labelNames: ["certificate"],
+    registers: [services.metrics.registry],
+    async collect() {
+      const all = await listExpiring(services).catch(() => []);
+      this.reset();
+      for (const { name, not_valid_after } of all) this.set({ certificate: name }, Date.parse(not_valid_after) / 1000);
+    },
+  });
 }
 
 function exposeLog({ registry }: Metrics): void {

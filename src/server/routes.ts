@@ -19,6 +19,7 @@ import { labelRoutes } from "./labels/routes.ts";
 import { liveQueryRoutes } from "./live-queries/routes.ts";
 import { portalRoutes } from "./mdm/apple/portal/routes.ts";
 import { pushRoutes } from "./mdm/apple/push/routes.ts";
+import { appleTrustRoutes } from "./mdm/apple/trust/routes.ts";
 import { profileRoutes } from "./mdm/profiles/routes.ts";
 import { packRoutes } from "./packs/routes.ts";
 import { policyRoutes } from "./policies/routes.ts";
@@ -41,6 +42,7 @@ export const routes: readonly Route[] = [
   ...activityRoutes,
   ...hostActivityRoutes,
   ...appConfigRoutes,
+  ...appleTrustRoutes,
   ...approvalRoutes,
   ...carveRoutes,
   ...caRoutes,

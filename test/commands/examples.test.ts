@@ -1,5 +1,5 @@
 // Every example in the help of a client command, run unchanged with the real app.
-import { generateKeyPairSync } from "node:crypto";
+import { createPublicKey, generateKeyPairSync } from "node:crypto";
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { SignJWT } from "jose";
@@ -9,10 +9,13 @@ import { type AnyEndpoint, fullPath } from "../../src/api/endpoint.ts";
 import { isDestructive } from "../../src/cli/help/help.ts";
 import { sourceCommands } from "../../src/cli/run/source-config.ts";
 import type { Send } from "../../src/client/transport.ts";
+import { newKey } from "../../src/pki/x509.ts";
 import { days, isoAt } from "../../src/server/core/clock.ts";
+import { serviceContext } from "../../src/server/core/context.ts";
 import { tokenHash } from "../../src/server/core/random.ts";
 import { linkPaths } from "../../src/server/mail/mail.ts";
 import { issueToken } from "../../src/server/mail/one-time.ts";
+import { uploadPushCertificate } from "../../src/server/mdm/apple/trust/service.ts";
 import { newRow } from "../../src/server/outbox/service.ts";
 import { eq, everything, isNull } from "../../src/server/store/query.ts";
 import { fakeDevices, makePushCertificate, startPushService } from "../support/apns.ts";
@@ -29,6 +32,7 @@ import { answerLiveQueries } from "../support/live.ts";
 import { makeOperation, makeUser } from "../support/make.ts";
 import { makePortal, PORTAL_SERVER } from "../support/portal.ts";
 import { declaration, makeProfile, mobileconfig, recordCommands } from "../support/profiles.ts";
+import { pemOfKey, pushCertificateFor } from "../support/push-certificate.ts";
 import { startReceiver } from "../support/receiver.ts";
 import { mailOf } from "../support/smtp.ts";
 
@@ -159,6 +163,23 @@ async function prepare({ id, argv }: Example, { app, files, run }: Fleet): Promi
   if (id.startsWith("approvals:")) {
     const mia = await makeUser(app, "maintainer", { name: "Mia" });
     await makeApproval(app, mia.id, [1, 2]);
+  }
+  if (/^mdm:(apns|apple:)/.test(id)) {
+    const { clock, services } = app;
+    const key = await newKey();
+    const { key: before } = await services.store.applePushRequests.insert({
+      created_at: clock.iso(),
+      key: pemOfKey(await newKey()),
+    });
+    const pem = await pushCertificateFor(createPublicKey(before), clock.now());
+    await writeFile(join(files, "push.pem"), pem);
+    await writeFile(join(files, "own.pem"), await pushCertificateFor(key, clock.now()));
+    await writeFile(join(files, "own-key.pem"), pemOfKey(key));
+    if (/^mdm:(apns|apple:(delete|status))$/.test(id))
+      await uploadPushCertificate(
+        { ...serviceContext(services), store: services.store },
+        { certificate: pem, privateKey: null, force: false },
+      );
   }
   if (id.startsWith("tasks:")) {
     const running = id === "tasks:cancel";

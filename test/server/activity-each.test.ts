@@ -35,6 +35,8 @@ const testedElsewhere: Readonly<Record<string, readonly [string, string, string?
   "POST /approvals/:id/approve": ["approvals", "granted_approval"],
   "POST /approvals/:id/deny": ["approvals", "denied_approval"],
   "DELETE /abm_tokens/:id": ["../mdm/portal", "deleted_abm_token"],
+  "POST /mdm/vendora/apns_certificate": ["apple-trust", "added_apns_certificate", "await upload(t"],
+  "DELETE /mdm/vendora/apns_certificate": ["apple-trust", "deleted_apns_certificate"],
   "DELETE /certificates/:id": ["certificates", "deleted_certificate_template"],
   "DELETE /certificate_authorities/:id": ["ca-authorities", "deleted_", "t.delete(`"],
   "DELETE /hosts/:id/activities/upcoming/:activity_id": ["host-activities", "canceled_run_script"],

@@ -313,6 +313,11 @@ export const rules: Record<string, Row | "open" | "self"> = {
   "POST /webhooks/deliveries/:id/replay": "webhooks",
   "POST /webhooks/deliveries/:id/give_up": "webhooks",
   "POST /webhooks/test": "webhooks",
+  "GET /apns": "push certificate, vendor business manager",
+  "GET /mdm/vendora/status": "push certificate, vendor business manager",
+  "GET /mdm/vendora/request_csr": "push certificate, vendor business manager",
+  "POST /mdm/vendora/apns_certificate": "push certificate, vendor business manager",
+  "DELETE /mdm/vendora/apns_certificate": "push certificate, vendor business manager",
   "GET /webhooks/destinations": "webhooks",
   "PATCH /webhooks/destinations": "webhooks",
 };

@@ -16,7 +16,7 @@ import {
   makeUser,
 } from "../support/make.ts";
 import { makeAbmToken } from "../support/portal.ts";
-import { declaration, profileForm } from "../support/profiles.ts";
+import { declaration, makeManagedMac, profileForm } from "../support/profiles.ts";
 
 export type Place = "own" | "other" | "none" | "missing";
 const places: readonly Place[] = ["own", "other", "none", "missing"];
@@ -223,6 +223,10 @@ const onAssistant = (): Target => ({
 /** Here they have nothing to answer with, whoever asks. */
 export const refuses: ReadonlySet<string> = new Set([
   "GET /config/certificate",
+  // There is no push certificate, and none is sent.
+  "GET /apns",
+  "POST /mdm/vendora/apns_certificate",
+  "DELETE /mdm/vendora/apns_certificate",
   "POST /autofill/policy",
   "POST /config/test_mail",
   "POST /certificate_authorities/:id/request_certificate",
@@ -400,6 +404,11 @@ export const targets: Record<string, Target> = {
   "POST /webhooks/deliveries/:id/give_up": onDelivery("/give_up"),
   // Goes nowhere: the address is refused, and that is the reply.
   "POST /webhooks/test": plain("/webhooks/test", () => ({ event: "activities", url: "http://127.0.0.1:9/" })),
+  "GET /apns": plain("/apns"),
+  "GET /mdm/vendora/status": plain("/mdm/vendora/status"),
+  "GET /mdm/vendora/request_csr": plain("/mdm/vendora/request_csr"),
+  "POST /mdm/vendora/apns_certificate": plain("/mdm/vendora/apns_certificate"),
+  "DELETE /mdm/vendora/apns_certificate": plain("/mdm/vendora/apns_certificate"),
   "GET /webhooks/destinations": plain("/webhooks/destinations"),
   "PATCH /webhooks/destinations": plain("/webhooks/destinations", () => ({ url: "https://a.example/", headers: {} })),
   "GET /config/certificate": anywhere("/config/certificate"),
@@ -483,13 +492,16 @@ export const targets: Record<string, Target> = {
   "POST /hosts/:id/configuration_profiles/:profile_uuid/resend": {
     places,
     call: async (world, place) => {
-      const id = await hostAt(world, place);
       const profile_uuid = await profileAt(world, place);
-      const path = `/hosts/${id}/configuration_profiles/${profile_uuid}/resend`;
-      if (place === "missing") return { path };
+      const pathOf = (id: number) => `/hosts/${id}/configuration_profiles/${profile_uuid}/resend`;
+      if (place === "missing") return { path: pathOf(MISSING) };
+      // The profile is meant for the host, so that the reconciler leaves the row alone.
+      const { id } = await makeManagedMac(world.t, { team_id: teamOf(world, place) });
       const row = { host_id: id, profile_uuid, platform: "darwin", name: "made", operation_type: "install" } as const;
-      await world.t.store.hostProfiles.insert({ ...row, status: "failed" });
-      return { path };
+      await world.t.store.hostProfiles.upsert([{ ...row, checksum: profile_uuid, status: "failed" }], {
+        on: ["host_id", "profile_uuid"],
+      });
+      return { path: pathOf(id) };
     },
   },
   "POST /hosts/:id/apns_ping": {

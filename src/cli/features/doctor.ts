@@ -1,5 +1,6 @@
 // The checks of `svc doctor`, each with a hint for the case that it fails.
 import { lookup } from "node:dns/promises";
+import { AppleStatus } from "../../api/apple-trust.ts";
 import { UNTRUSTED_PROXY } from "../../api/warnings.ts";
 import { ApiClient, type RawReply } from "../../client/client.ts";
 import { Unreachable } from "../../client/errors.ts";
@@ -155,7 +156,8 @@ async function signIn(client: ApiClient, token: string | null): Promise<Check[]>
   if (status === 200) {
     const { user } = JSON.parse(text) as { user?: { email?: string; global_role?: string | null } };
     const signedIn = ok("sign-in", user?.email ?? "signed in");
-    return user?.global_role ? [signedIn, proxy(headers.get("x-svc-warning"))] : [signedIn];
+    if (!user?.global_role) return [signedIn];
+    return [signedIn, proxy(headers.get("x-svc-warning")), ...(await deviceManagement(client))];
   }
   return [bad("sign-in", `the server does not accept the token (${status})`, "Sign in again with `svc login`.")];
 }
@@ -167,6 +169,19 @@ function proxy(warningHeader: string | null): Check {
     "a proxy on the server's machine forwards requests but is not trusted: limits count all its callers as one address",
     "Start the server with --trusted-proxies 127.0.0.1 (or the proxy's address).",
   );
+}
+
+/** The certificates of device management; nothing if none exists, or if the user may not see them. */
+async function deviceManagement(client: ApiClient): Promise<Check[]> {
+  const { status, text } = await client.raw("GET", "/api/v1/svc/mdm/vendora/status");
+  if (status !== 200) return [];
+  const { expiring } = AppleStatus.parse(JSON.parse(text));
+  return expiring.map(({ name, not_valid_after: end, days_left: left, soon }) => {
+    const detail = `${left < 0 ? "ended" : "ends"} on ${end.slice(0, 10)}`;
+    if (!soon) return ok(name, detail);
+    const hint = "Renew it in time, or devices must enroll again: see docs/operations.md.";
+    return left < 0 ? bad(name, detail, hint) : warning(name, detail, hint);
+  });
 }
 
 function versions(server: string | null, client: string): Check {

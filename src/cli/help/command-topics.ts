@@ -20,6 +20,7 @@ export const topics: Record<string, { description: string }> = {
   mdm: { description: "Device management: certificates, enrollment, profiles, commands." },
   "mdm:abm": { description: "Tokens of the business portal, for devices that enroll automatically." },
   "mdm:profiles": { description: "Configuration profiles: settings for devices." },
+  "mdm:apple": { description: "The push certificate, with which Apple devices are managed." },
   "mdm:enrollment-profile": { description: "Setup assistant profiles: what devices show that enroll automatically." },
   policies: { description: "Policies: checks on hosts, and their results." },
   license: { description: "The server's license, and license keys." },

@@ -226,6 +226,12 @@ export interface ActivityTypes extends CaActivities {
   canceled_task: { task_id: number; task_kind: string };
   denied_approval: ApprovalDetails & UserDetails & { reason: string };
   live_query: { targets_count: number; query_sql: string; query_name?: string; stats?: Record<string, unknown> };
+  /** The push certificate: device management of Apple devices was turned on, stayed on, or was turned off. */
+  added_apns_certificate: { topic: string; not_valid_after: string; serial_number: string };
+  renewed_apns_certificate: { topic: string; not_valid_after: string; serial_number: string };
+  deleted_apns_certificate: { topic: string; serial_number: string };
+  /** A certificate of device management ends within 30 days. */
+  certificate_expires: { name: string; not_valid_after: string };
   /** A scheduled job was started manually. */
   triggered_job: { job_name: string };
   ran_automation_webhook: { policy_id: number; status_code?: number };

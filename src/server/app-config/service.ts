@@ -162,6 +162,15 @@ export const setConfig = (
     await write(inside, before, changed(allSections, before, given, options));
   });
 
+/**
+ * Sets fields that the server determines itself and callers cannot change. The caller records the activity, and calls
+ * this in a transaction with the lock "config".
+ */
+export async function setReturned(inside: Context, given: { readonly mdm: Partial<ConfigSections["mdm"]> }) {
+  const before = await readSections(inside.store, allSections);
+  await write(inside, before, new Map(before).set("mdm", { ...before.get("mdm"), ...given.mdm }));
+}
+
 /** After the license has expired, no more premium settings can be turned on. */
 const tierOf = (ctx: Context): Pick<ChangeOptions, "premium" | "license"> =>
   licenseExpired(ctx)

@@ -84,6 +84,8 @@ export const permissionDenied = () => new ApiError(403, "Permission Denied");
 /** 404: the object does not exist, for example `notFound("host", 7)`. */
 export const notFound = (kind: string, key: string | number) =>
   new ApiError(404, "Resource Not Found", base(`${kind} ${key} was not found in the datastore`));
+/** 404 with a reason, for things of which there is one at most. */
+export const notThere = (reason: string) => new ApiError(404, "Resource Not Found", base(reason));
 export const noSuchPath = (path: string) => new ApiError(404, "Resource Not Found", base(`no endpoint at ${path}`));
 export const wrongMethod = (method: string, path: string, allow: readonly string[]) =>
   new ApiError(405, "Method Not Allowed", base(`${path} does not support the method ${method}`), { allow });

@@ -22,7 +22,9 @@ import { managedAgents } from "../managed-agent/tables.ts";
 import { appleEnrollments } from "../mdm/apple/channel/tables.ts";
 import { abmTokens, portalDevices, portalKeys, portalProfiles, setupAssistants } from "../mdm/apple/portal/tables.ts";
 import { applePushes } from "../mdm/apple/push/tables.ts";
+import { applePushCertificates, applePushRequests } from "../mdm/apple/trust/tables.ts";
 import { mdmCommands } from "../mdm/commands/tables.ts";
+import { expiryNotices } from "../mdm/expiry/tables.ts";
 import {
   configurationProfiles,
   hostProfiles,
@@ -108,6 +110,9 @@ export const tables: AllTables = {
   hostActions,
   managedAgents,
   deviceTokens,
+  applePushRequests,
+  applePushCertificates,
+  expiryNotices,
   deviceCas,
   deviceIdentities,
   appleEnrollments,

@@ -9,6 +9,7 @@ import { liveQueryCleanup } from "../live-queries/cleanup-job.ts";
 import { oneTimeCleanup } from "../mail/one-time-job.ts";
 import { portalSync } from "../mdm/apple/portal/sync.ts";
 import { applePushJob } from "../mdm/apple/push/push-job.ts";
+import { expiryJob } from "../mdm/expiry/expiry-job.ts";
 import { profilesJob } from "../mdm/profiles/part.ts";
 import { operationsJob } from "../operations/operations-job.ts";
 import { outboxCleanup } from "../outbox/cleanup-job.ts";
@@ -41,6 +42,7 @@ export const allJobs: readonly Job[] = [
   ssoCleanup,
   rateLimitCleanup,
   deviceCertificates,
+  expiryJob,
   carveExpiry,
   carveBlocks,
   uploadCleanup,

@@ -127,6 +127,18 @@ export const Settings = z.strictObject({
     .default("https://mdmenrollment.apple.com")
     .describe("address of the service for automatic enrollment of Apple devices"),
   dep_sync_interval: duration("1m").describe("how often the devices of the business portal are synchronized"),
+  apple_vendor_cert: z
+    .string()
+    .optional()
+    .describe(
+      "file with the certificate chain (PEM) of an MDM vendor, with which requests for push certificates are signed as Apple's portal takes them",
+    ),
+  apple_vendor_key: z.string().optional().describe("file with the private key (PEM) of apple_vendor_cert"),
+  apple_profile_cert: z
+    .string()
+    .optional()
+    .describe("file with the certificate chain (PEM) with which profiles for Apple devices are signed"),
+  apple_profile_key: z.string().optional().describe("file with the private key (PEM) of apple_profile_cert"),
   check_integrations: flag(true).describe(
     "check with a ticket system that it accepts tickets before its settings are saved",
   ),

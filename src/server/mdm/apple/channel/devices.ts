@@ -1,7 +1,8 @@
 // What pushing needs to know of enrollments.
 
+import type { ServerTx } from "../../../core/tables.ts";
 import { openOperations } from "../../../operations/queue.ts";
-import { and, eq, oneOf } from "../../../store/query.ts";
+import { and, eq, not, oneOf } from "../../../store/query.ts";
 import type { PushDevices } from "../push/devices.ts";
 import { APPLE_LANE } from "./commands.ts";
 
@@ -28,3 +29,7 @@ export const enrolledDevices: Omit<PushDevices, "certificate"> = {
     return (await store.appleEnrollments.pick(["id"], { where })).map(({ id }) => id);
   },
 };
+
+/** Devices that were enrolled with another push certificate: a new topic cannot reach them. */
+export const countOtherTopics = (store: ServerTx, topic: string): Promise<number> =>
+  store.appleEnrollments.count(and(isReachable, not(eq("topic", topic))));

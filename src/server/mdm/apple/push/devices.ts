@@ -37,11 +37,3 @@ declare module "../../../core/extensions.ts" {
     readonly pushDevices: PushDevices;
   }
 }
-
-/** A server without a push certificate. */
-export const noPushDevices: PushDevices = {
-  certificate: async () => null,
-  targets: async () => [],
-  waiting: async () => new Set(),
-  ofHost: async () => [],
-};

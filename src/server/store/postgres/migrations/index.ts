@@ -19,6 +19,7 @@ import { migration as m0017 } from "./0017-profiles.ts";
 import { migration as m0018 } from "./0018-profiles-slow.ts";
 import { migration as m0019 } from "./0019-operation-lanes.ts";
 import { migration as m0020 } from "./0020-apple-channel.ts";
+import { migration as m0021 } from "./0021-apple-trust.ts";
 import type { Migration } from "./migration.ts";
 
 export const migrations: readonly Migration[] = [
@@ -42,4 +43,5 @@ export const migrations: readonly Migration[] = [
   m0018,
   m0019,
   m0020,
+  m0021,
 ];

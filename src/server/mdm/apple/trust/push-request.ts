@@ -1,0 +1,46 @@
+// Requests for a push certificate. With a vendor's certificate, the request is signed as Apple's portal takes it;
+// without one, it is a plain certificate request, which a vendor signs.
+import { sign } from "node:crypto";
+import type { NameField } from "../../../../pki/names.ts";
+import { makeRequest } from "../../../../pki/request.ts";
+import { newKey, pem } from "../../../../pki/x509.ts";
+import type { Context } from "../../../core/context.ts";
+import { everything } from "../../../store/query.ts";
+import { type FileSigner, signers } from "./signers.ts";
+
+/** Creates a key and the request for it, in base64. The key of an earlier request is forgotten. */
+export async function requestPushCertificate(ctx: Context): Promise<string> {
+  const { org_info } = await ctx.config.current();
+  const key = await newKey();
+  const subject: NameField[] = [
+    { key: "CN", value: "svc push certificate" },
+    ...(org_info.org_name === "" ? [] : [{ key: "O", value: org_info.org_name.slice(0, 64) }]),
+    ...(ctx.user.email === "" ? [] : [{ key: "E", value: ctx.user.email }]),
+  ];
+  const request = makeRequest(subject, key);
+  await ctx.store.tx(async (tx) => {
+    await tx.applePushRequests.delete(everything);
+    await tx.applePushRequests.insert({
+      created_at: ctx.clock.iso(),
+      key: key.export({ type: "pkcs8", format: "pem" }) as string,
+    });
+  });
+  const vendor = ctx.running.find(signers)?.vendor ?? null;
+  const file = vendor === null ? pem("CERTIFICATE REQUEST", request) : signedRequest(request, vendor);
+  return Buffer.from(file).toString("base64");
+}
+
+/** The property list that Apple's portal takes: the request, its signature by the vendor, and the vendor's chain. */
+export const signedRequest = (request: Buffer, vendor: FileSigner): string => `<?xml version="1.0" encoding="UTF-8"?>
+<!DOCTYPE plist PUBLIC "-//Apple//DTD PLIST 1.0//EN" "http://www.apple.com/DTDs/PropertyList-1.0.dtd">
+<plist version="1.0">
+<dict>
+	<key>PushCertCertificateChain</key>
+	<string>${vendor.pem.trim()}</string>
+	<key>PushCertRequestCSR</key>
+	<string>${request.toString("base64")}</string>
+	<key>PushCertSignature</key>
+	<string>${sign("sha256", request, vendor.key).toString("base64")}</string>
+</dict>
+</plist>
+`;
