@@ -171,12 +171,13 @@ function proxy(warningHeader: string | null): Check {
   );
 }
 
-/** The certificates of device management; nothing if none exists, or if the user may not see them. */
+/** The certificates of device management; nothing if none exists, if the user may not see them, or on another version. */
 async function deviceManagement(client: ApiClient): Promise<Check[]> {
   const { status, text } = await client.raw("GET", "/api/v1/svc/mdm/vendora/status");
   if (status !== 200) return [];
-  const { expiring } = AppleStatus.parse(JSON.parse(text));
-  return expiring.map(({ name, not_valid_after: end, days_left: left, soon }) => {
+  const parsed = AppleStatus.pick({ expiring: true }).safeParse(JSON.parse(text));
+  if (!parsed.success) return [];
+  return parsed.data.expiring.map(({ name, not_valid_after: end, days_left: left, soon }) => {
     const detail = `${left < 0 ? "ended" : "ends"} on ${end.slice(0, 10)}`;
     if (!soon) return ok(name, detail);
     const hint = "Renew it in time, or devices must enroll again: see docs/operations.md.";
