@@ -1,7 +1,6 @@
-import { writeFile } from "node:fs/promises";
 import * as Flags from "@oclif/core/flags";
 import { BaseCommand } from "../cli/base-command.ts";
-import { failed } from "../cli/errors.ts";
+import { writeText } from "../cli/files/write-text.ts";
 import { generalFlags } from "../cli/flags.ts";
 
 export default class OpenApi extends BaseCommand {
@@ -17,10 +16,6 @@ export default class OpenApi extends BaseCommand {
     const { flags } = await this.parse(OpenApi);
     const { openApiDocument } = await import("../api/openapi.ts");
     const text = `${JSON.stringify(openApiDocument(this.config.version), null, 2)}\n`;
-    if (flags.out === "-") return this.io.out(text);
-    await writeFile(flags.out, text).catch((error: unknown) => {
-      throw failed(`${flags.out} cannot be written (${error instanceof Error ? error.message : ""})`);
-    });
-    this.note(`wrote ${flags.out}`);
+    if (await writeText(this.io, flags.out, text)) this.note(`wrote ${flags.out}`);
   }
 }

@@ -1,8 +1,7 @@
-import { writeFile } from "node:fs/promises";
 import * as Flags from "@oclif/core/flags";
 import { appConfigApi } from "../../api/app-config.ts";
 import { ClientCommand } from "../../cli/client-command.ts";
-import { failed } from "../../cli/errors.ts";
+import { writeText } from "../../cli/files/write-text.ts";
 import { connectionFlags, generalFlags } from "../../cli/flags.ts";
 
 export default class ConfigCertificate extends ClientCommand {
@@ -18,10 +17,6 @@ export default class ConfigCertificate extends ClientCommand {
   async run() {
     const { flags } = await this.parse(ConfigCertificate);
     const { certificate_chain: pem } = await this.call(appConfigApi.certificate);
-    if (flags.out === "-") return this.io.out(pem.endsWith("\n") ? pem : `${pem}\n`);
-    await writeFile(flags.out, pem).catch((error: unknown) => {
-      throw failed(`${flags.out} cannot be written (${error instanceof Error ? error.message : ""})`);
-    });
-    this.note(`wrote ${flags.out}`);
+    if (await writeText(this.io, flags.out, pem.endsWith("\n") ? pem : `${pem}\n`)) this.note(`wrote ${flags.out}`);
   }
 }

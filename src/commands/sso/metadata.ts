@@ -1,8 +1,7 @@
-import { writeFile } from "node:fs/promises";
 import * as Flags from "@oclif/core/flags";
 import { ssoApi } from "../../api/sso.ts";
 import { ClientCommand } from "../../cli/client-command.ts";
-import { failed } from "../../cli/errors.ts";
+import { writeText } from "../../cli/files/write-text.ts";
 import { connectionFlags, generalFlags } from "../../cli/flags.ts";
 
 export default class SsoMetadata extends ClientCommand {
@@ -21,10 +20,6 @@ export default class SsoMetadata extends ClientCommand {
     const parts: Uint8Array[] = [];
     for await (const part of body) parts.push(part);
     const text = Buffer.concat(parts).toString("utf8");
-    if (flags.out === "-") return this.io.out(text);
-    await writeFile(flags.out, text).catch((error: unknown) => {
-      throw failed(`${flags.out} cannot be written (${error instanceof Error ? error.message : ""})`);
-    });
-    this.note(`wrote ${flags.out}`);
+    if (await writeText(this.io, flags.out, text)) this.note(`wrote ${flags.out}`);
   }
 }

@@ -1,8 +1,7 @@
-import { writeFile } from "node:fs/promises";
 import * as Flags from "@oclif/core/flags";
 import { abmApi } from "../../../api/abm.ts";
 import { ClientCommand } from "../../../cli/client-command.ts";
-import { failed } from "../../../cli/errors.ts";
+import { writeText } from "../../../cli/files/write-text.ts";
 import { connectionFlags, generalFlags } from "../../../cli/flags.ts";
 
 export default class MdmAbmPublicKey extends ClientCommand {
@@ -19,10 +18,6 @@ export default class MdmAbmPublicKey extends ClientCommand {
     const { flags } = await this.parse(MdmAbmPublicKey);
     const { public_key: key } = await this.call(abmApi.publicKey);
     const pem = Buffer.from(key, "base64").toString("utf8");
-    if (flags.out === "-") return this.io.out(pem.endsWith("\n") ? pem : `${pem}\n`);
-    await writeFile(flags.out, pem).catch((error: unknown) => {
-      throw failed(`${flags.out} cannot be written (${error instanceof Error ? error.message : ""})`);
-    });
-    this.note(`wrote ${flags.out}`);
+    if (await writeText(this.io, flags.out, pem.endsWith("\n") ? pem : `${pem}\n`)) this.note(`wrote ${flags.out}`);
   }
 }

@@ -1,8 +1,7 @@
-import { writeFile } from "node:fs/promises";
 import * as Flags from "@oclif/core/flags";
 import { appleTrustApi } from "../../../api/apple-trust.ts";
 import { ClientCommand } from "../../../cli/client-command.ts";
-import { failed } from "../../../cli/errors.ts";
+import { writeText } from "../../../cli/files/write-text.ts";
 import { connectionFlags, generalFlags } from "../../../cli/flags.ts";
 
 export default class MdmAppleCsr extends ClientCommand {
@@ -26,12 +25,9 @@ export default class MdmAppleCsr extends ClientCommand {
     // Apple's portal takes a signed request in base64; a vendor takes a certificate request as PEM.
     const isPlain = decoded.startsWith("-----BEGIN");
     const text = isPlain ? decoded : `${csr}\n`;
-    if (flags.out === "-") return this.io.out(text);
-    await writeFile(flags.out, text).catch((error: unknown) => {
-      throw failed(`${flags.out} cannot be written (${error instanceof Error ? error.message : ""})`);
-    });
-    this.note(
-      `wrote ${flags.out}: ${isPlain ? "let an MDM vendor sign it" : "upload it to https://identity.apple.com"}`,
-    );
+    if (await writeText(this.io, flags.out, text))
+      this.note(
+        `wrote ${flags.out}: ${isPlain ? "let an MDM vendor sign it" : "upload it to https://identity.apple.com"}`,
+      );
   }
 }

@@ -1,11 +1,12 @@
 // Defines setup assistant profiles at the portal, and assigns to each device that of its host's team.
 import { createHash } from "node:crypto";
+import { canonical } from "../../../activities/chain.ts";
 import { isoAt, minutes, seconds } from "../../../core/clock.ts";
 import type { Context, Services } from "../../../core/context.ts";
 import { linkTo } from "../../../core/http/links.ts";
 import { setPortalError } from "../../../mdm-status/expected.ts";
 import { serverSecret } from "../../../secrets/service.ts";
-import { and, eq, gt, isNull, lte, or } from "../../../store/query.ts";
+import { and, eq, gt, isNull, lte, oneOf, or } from "../../../store/query.ts";
 import { PAGE, type PortalClient } from "./client.ts";
 import { type DeviceRow, teamOf } from "./devices.ts";
 import type { AssignResponse } from "./tables.ts";
@@ -27,15 +28,8 @@ const RETRY = minutes(60);
 
 export const teamKey = (teamId: number | null): string => (teamId === null ? "none" : String(teamId));
 
-const stable = (value: unknown): string =>
-  JSON.stringify(value, (_key, one: unknown) =>
-    typeof one === "object" && one !== null && !Array.isArray(one)
-      ? Object.fromEntries(Object.entries(one).sort(([a], [b]) => (a < b ? -1 : 1)))
-      : one,
-  );
-
 export const digestOf = (profile: Readonly<Record<string, unknown>>): string =>
-  createHash("sha256").update(stable(profile)).digest("hex");
+  createHash("sha256").update(canonical(profile)).digest("hex");
 
 /** The profile as the portal gets it: with the addresses of this server. */
 export async function wholeProfile(
@@ -51,10 +45,10 @@ export async function wholeProfile(
 }
 
 /** The portal's id of a profile, which is defined if the portal does not have it yet. */
-async function profileUuid(
-  { store, clock }: Services,
+export async function profileUuid(
+  { store, clock }: Pick<Context, "store" | "clock">,
   client: PortalClient,
-  token: AbmTokenRow,
+  token: Pick<AbmTokenRow, "id">,
   profile: Readonly<Record<string, unknown>>,
 ): Promise<string> {
   const digest = digestOf(profile);
@@ -115,7 +109,11 @@ export async function assignProfiles(
 }
 
 async function teamsOf({ store }: Services, rows: readonly DeviceRow[]): Promise<ReadonlyMap<number, number | null>> {
-  const hosts = await store.hosts.getMany(rows.flatMap(({ host_id }) => host_id ?? []));
+  const where = oneOf(
+    "id",
+    rows.flatMap(({ host_id }) => host_id ?? []),
+  );
+  const hosts = await store.hosts.pick(["id", "team_id"], { where });
   return new Map(hosts.map(({ id, team_id }) => [id, team_id]));
 }
 

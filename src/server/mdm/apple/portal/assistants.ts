@@ -7,7 +7,7 @@ import { authorize } from "../../../core/security/access.ts";
 import { eq } from "../../../store/query.ts";
 import type { RowOf } from "../../../store/table.ts";
 import { getTeamRow } from "../../../teams/access.ts";
-import { defaultAssistant, digestOf, teamKey, wholeProfile } from "./assign.ts";
+import { defaultAssistant, digestOf, profileUuid, teamKey, wholeProfile } from "./assign.ts";
 import { PortalError } from "./client.ts";
 import type { setupAssistants } from "./tables.ts";
 import { clientOf } from "./tokens.ts";
@@ -96,7 +96,7 @@ async function tryProfile(ctx: Context, profile: Readonly<Record<string, unknown
   const token = await ctx.store.abmTokens.first({ where: eq("token_invalid", false) });
   if (!token) return;
   try {
-    await clientOf(ctx, token).defineProfile(await wholeProfile(ctx, profile));
+    await profileUuid(ctx, clientOf(ctx, token), token, await wholeProfile(ctx, profile));
   } catch (error) {
     if (!(error instanceof PortalError)) throw error;
     if (error.problem === "refused") throw invalid("enrollment_profile", error.message);

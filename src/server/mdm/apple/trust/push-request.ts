@@ -4,6 +4,7 @@ import { sign } from "node:crypto";
 import type { NameField } from "../../../../pki/names.ts";
 import { makeRequest } from "../../../../pki/request.ts";
 import { newKey, pem } from "../../../../pki/x509.ts";
+import { writePlist } from "../../../../plist/write.ts";
 import type { Context } from "../../../core/context.ts";
 import { everything } from "../../../store/query.ts";
 import { type FileSigner, signers } from "./signers.ts";
@@ -31,16 +32,9 @@ export async function requestPushCertificate(ctx: Context): Promise<string> {
 }
 
 /** The property list that Apple's portal takes: the request, its signature by the vendor, and the vendor's chain. */
-export const signedRequest = (request: Buffer, vendor: FileSigner): string => `<?xml version="1.0" encoding="UTF-8"?>
-<!DOCTYPE plist PUBLIC "-//Apple//DTD PLIST 1.0//EN" "http://www.apple.com/DTDs/PropertyList-1.0.dtd">
-<plist version="1.0">
-<dict>
-	<key>PushCertCertificateChain</key>
-	<string>${vendor.pem.trim()}</string>
-	<key>PushCertRequestCSR</key>
-	<string>${request.toString("base64")}</string>
-	<key>PushCertSignature</key>
-	<string>${sign("sha256", request, vendor.key).toString("base64")}</string>
-</dict>
-</plist>
-`;
+export const signedRequest = (request: Buffer, vendor: FileSigner): string =>
+  writePlist({
+    PushCertCertificateChain: vendor.pem.trim(),
+    PushCertRequestCSR: request.toString("base64"),
+    PushCertSignature: sign("sha256", request, vendor.key).toString("base64"),
+  });
