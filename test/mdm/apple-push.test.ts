@@ -47,8 +47,9 @@ describe.each(bothEngines)("pushes to Apple devices on %s", (engine) => {
     ]);
     expect(apns.received[0]!.expiration).toBe((t.clock.now() + hours(1)) / 1000);
     expect(apns.sessions.length).toBe(1);
-    const text = await (await t.raw("/metrics")).text();
-    expect(text).toContain('svc_apns_pushes_total{status="200",reason=""} 2');
+    // Counted when the answer has arrived, which is after the stand-in has received the push.
+    const metrics = async () => (await t.raw("/metrics")).text();
+    await expect.poll(metrics).toContain('svc_apns_pushes_total{status="200",reason=""} 2');
   });
 
   it("of two servers are sent by one of them", async () => {
