@@ -18,8 +18,8 @@ import { browserEmailInventory } from "./hosts/inventory/browser-emails.ts";
 import { userInventory } from "./hosts/inventory/users.ts";
 import { managedAgentInventory } from "./managed-agent/inventory.ts";
 import { endAgentKeys } from "./managed-agent/rows.ts";
-import { appleCommand, appleCommands } from "./mdm/apple/channel/commands.ts";
 import { countOtherTopics, enrolledDevices } from "./mdm/apple/channel/devices.ts";
+import { appleProfileCommand } from "./mdm/apple/profiles/commands.ts";
 import { profileInventory } from "./mdm/apple/profiles/inventory.ts";
 import { applePlatform } from "./mdm/apple/profiles/platform.ts";
 import { deviceCaEnd, pushCertificateEnd } from "./mdm/apple/trust/ends.ts";
@@ -57,12 +57,17 @@ export const extensions: Extensions = {
     managedAgentInventory,
     scheduleInventory,
   ],
-  appleCommands,
+  appleDevices: [],
+  appleMessages: {},
   profilePlatforms: [applePlatform],
   pushDevices: { ...enrolledDevices, certificate: pushCertificate },
   expiring: [pushCertificateEnd, deviceCaEnd],
   enrolledWithOtherTopic: countOtherTopics,
-  operationKinds: { [appleCommand.name]: appleCommand, ...hostActionKinds, script: scriptKind },
+  operationKinds: {
+    [appleProfileCommand.name]: appleProfileCommand,
+    ...hostActionKinds,
+    script: scriptKind,
+  },
   routes,
   teamLeaves: policiesLeave,
 };

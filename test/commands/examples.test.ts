@@ -31,7 +31,7 @@ import { makeSigningKey, SSO_USER, signedAssertion, turnOnSso } from "../support
 import { answerLiveQueries } from "../support/live.ts";
 import { makeOperation, makeUser } from "../support/make.ts";
 import { makePortal, PORTAL_SERVER } from "../support/portal.ts";
-import { declaration, makeProfile, mobileconfig, recordCommands } from "../support/profiles.ts";
+import { declaration, makeProfile, mobileconfig } from "../support/profiles.ts";
 import { pemOfKey, pushCertificateFor } from "../support/push-certificate.ts";
 import { startReceiver } from "../support/receiver.ts";
 import { mailOf } from "../support/smtp.ts";
@@ -87,7 +87,7 @@ async function prepare({ id, argv }: Example, { app, files, run }: Fleet): Promi
     Object.assign(app.services.settings, { apns_url: (await startPushService()).url });
   }
   if (id.startsWith("mdm:profiles:") || id === "device:resend-profile") {
-    await recordCommands(app);
+    await turnOnAppleMdm(app);
     for (const team_id of [0, 1])
       await makeProfile(app, { team_id, name: "Passcode", content: declaration("passcode") });
     await writeFile(join(files, "passcode.json"), declaration("passcode"));

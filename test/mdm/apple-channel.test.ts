@@ -5,7 +5,8 @@ import { readPlistDict } from "../../src/plist/read.ts";
 import { bytesIn } from "../../src/plist/value.ts";
 import { writePlist } from "../../src/plist/write.ts";
 import { serviceContext } from "../../src/server/core/context.ts";
-import { appleCommands } from "../../src/server/mdm/apple/channel/commands.ts";
+import { sendAppleCommands } from "../../src/server/mdm/apple/commands/send.ts";
+import { appleProfileCommand } from "../../src/server/mdm/apple/profiles/commands.ts";
 import { eq } from "../../src/server/store/query.ts";
 import { startApp, type TestApp } from "../support/app.ts";
 import { appleDevice, newIdentity } from "../support/apple-device.ts";
@@ -22,14 +23,10 @@ async function enrolled(t: TestApp, more = {}, teamId: number | null = null, key
 const remove = (t: TestApp, hostId: number, ...identifiers: string[]) => {
   const ctx = serviceContext(t.services);
   return t.store.tx((store) =>
-    appleCommands.queue(
+    sendAppleCommands(
       { ...ctx, store },
-      identifiers.map((identifier) => ({
-        request_type: "RemoveProfile",
-        host_id: hostId,
-        name: identifier,
-        identifier,
-      })),
+      appleProfileCommand,
+      identifiers.map((Identifier) => ({ hostId, command: { RequestType: "RemoveProfile", Identifier } })),
     ),
   );
 };
@@ -148,7 +145,7 @@ describe.each(rulesEngines)("messages of Apple devices on %s", (engine) => {
     await remove(t, hostId, "com.example.first");
     const response = await device.send({ Status: "Idle", UDID: device.udid, UserID: "U-1" });
     expect([response.status, await response.text()]).toEqual([200, ""]);
-    expect(await t.services.extensions.pushDevices.ofHost(t.store, hostId)).toHaveLength(1);
+    expect(await t.services.extensions.pushDevices.ofHosts(t.store, [hostId])).toHaveLength(1);
   });
 
   it("never cause an error of the server, whatever they contain", async () => {

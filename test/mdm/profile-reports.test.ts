@@ -4,18 +4,18 @@ import { hours, isoAt } from "../../src/server/core/clock.ts";
 import { reconcile } from "../../src/server/mdm/profiles/reconcile.ts";
 import { enroll, enrollment, makeSecret, type Send, throughApp } from "../agent/agents.ts";
 import { startApp, type TestApp } from "../support/app.ts";
+import { turnOnAppleMdm } from "../support/apple.ts";
 import { bothEngines } from "../support/engines.ts";
-import { answerAll, base64, mobileconfig, type Queued, recordCommands } from "../support/profiles.ts";
+import { answerAll, base64, mobileconfig, openCommands } from "../support/profiles.ts";
 
 describe.each(bothEngines)("profiles reported by agents on %s", (engine) => {
   let t: TestApp;
   let send: Send;
   let key: string;
   let hostId: number;
-  let queued: Queued[];
   beforeEach(async () => {
     t = await startApp({ engine, settings: { max_jitter_percent: 0 } });
-    queued = await recordCommands(t);
+    await turnOnAppleMdm(t);
     send = throughApp(t);
     await makeSecret(t);
     const made = enrollment({ host_identifier: "mac-1" });
@@ -26,7 +26,7 @@ describe.each(bothEngines)("profiles reported by agents on %s", (engine) => {
     const configuration_profiles = ["wifi", "vpn"].map((name) => ({ profile: base64(mobileconfig(name)) }));
     expect((await t.post("/mdm/profiles/batch", { configuration_profiles })).status).toBe(204);
     await reconcile(t.services, {});
-    await answerAll(t, queued);
+    await answerAll(t);
   });
 
   const report = (system: readonly object[], user: readonly object[] = []) =>
@@ -56,7 +56,9 @@ describe.each(bothEngines)("profiles reported by agents on %s", (engine) => {
     expect(await statuses()).toEqual({ wifi: "verified", vpn: "verified" });
     t.clock.advance(hours(2));
     await report([installed("wifi", t.clock.now() - hours(2))]);
-    await expect.poll(() => queued.map(({ request_type }) => request_type)).toEqual(["InstallProfile"]);
+    await expect
+      .poll(async () => (await openCommands(t)).map(({ request_type }) => request_type))
+      .toEqual(["InstallProfile"]);
     expect(await statuses()).toEqual({ wifi: "verified", vpn: "pending" });
     expect((await (await t.get("/hosts?os_settings=pending")).json()) as object).toMatchObject({
       hosts: [{ id: hostId }],

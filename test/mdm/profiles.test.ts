@@ -11,15 +11,17 @@ import { startApp, type TestApp } from "../support/app.ts";
 import { turnOnAppleMdm } from "../support/apple.ts";
 import { bothEngines, type EngineName, rulesEngines } from "../support/engines.ts";
 import { makeLabel, makeTeam, makeUser } from "../support/make.ts";
-import { answerAll, base64, declaration, makeManagedMac, makeProfile, recordCommands } from "../support/profiles.ts";
+import { answerAll, base64, declaration, makeManagedMac, makeProfile, openCommands } from "../support/profiles.ts";
 
 type Json = Record<string, unknown>;
 const json = async (res: Response | Promise<Response>) => (await (await res).json()) as Json;
 
 async function start(engine: EngineName) {
   const t = await startApp({ engine });
-  return { t, queued: await recordCommands(t) };
+  await turnOnAppleMdm(t);
+  return { t };
 }
+const waiting = async (t: TestApp) => (await openCommands(t)).length;
 const statusOn = async (t: TestApp, hostId: number) => {
   const { host } = (await json(t.get(`/hosts/${hostId}`))) as {
     host: { mdm: { profiles: { name: string; status: string; operation_type: string; detail: string }[] } };
@@ -42,14 +44,14 @@ const settingsOf = async (t: TestApp, status: string) =>
 
 describe.each(bothEngines)("a profile from upload to removal on %s", (engine) => {
   it("reaches the hosts of its team, is verified by their reports, and is removed with the profile", async () => {
-    const { t, queued } = await start(engine);
+    const { t } = await start(engine);
     const team = await makeTeam(t);
     const mac = await makeManagedMac(t, { team_id: team.id });
     const other = await makeManagedMac(t);
     const uuid = await makeProfile(t, { team_id: team.id, name: "Passcode" });
     expect(uuid[0]).toBe("d");
-    await expect.poll(() => queued.length).toBe(1);
-    expect(queued).toMatchObject([{ request_type: "DeclarativeManagement", host_id: mac.id }]);
+    await expect.poll(() => waiting(t)).toBe(1);
+    expect(await openCommands(t)).toMatchObject([{ request_type: "DeclarativeManagement", host_id: mac.id }]);
     expect(await statusOn(t, mac.id)).toEqual([
       { name: "Passcode", status: "pending", operation_type: "install", detail: "" },
     ]);
@@ -60,7 +62,7 @@ describe.each(bothEngines)("a profile from upload to removal on %s", (engine) =>
       failed: 0,
       pending: 1,
     });
-    await answerAll(t, queued);
+    await answerAll(t);
     expect(await statusOn(t, mac.id)).toMatchObject([{ status: "verifying" }]);
     expect(await json(t.get(`/mdm/profiles/summary?team_id=${team.id}`))).toMatchObject({ verifying: 1, pending: 0 });
 
@@ -77,9 +79,9 @@ describe.each(bothEngines)("a profile from upload to removal on %s", (engine) =>
     expect((await t.delete(`/mdm/profiles/${uuid}`)).status).toBe(200);
     const { activities } = (await json(t.get("/activities"))) as { activities: { type: string }[] };
     expect(activities.map(({ type }) => type)).toContain("deleted_declaration_profile");
-    await expect.poll(() => queued.length).toBe(1);
+    await expect.poll(() => waiting(t)).toBe(1);
     expect(await statusOn(t, mac.id)).toMatchObject([{ status: "pending", operation_type: "remove" }]);
-    await answerAll(t, queued);
+    await answerAll(t);
     expect(await statusOn(t, mac.id)).toEqual([]);
     expect(await settingsOf(t, "pending")).toEqual([]);
     expect((await t.get(`/mdm/profiles/${uuid}`)).status).toBe(404);
@@ -165,19 +167,19 @@ describe.each(rulesEngines)("profiles on %s", (engine) => {
   });
 
   it("of unchanged content are left alone by a batch", async () => {
-    const { t, queued } = await start(engine);
+    const { t } = await start(engine);
     await makeManagedMac(t);
     const contents = [declaration("a"), declaration("b")];
     await batch(t, contents);
-    await expect.poll(() => queued.length).toBeGreaterThan(0);
+    await expect.poll(() => waiting(t)).toBeGreaterThan(0);
     await reconcile(t.services, {});
     const before = await json(t.get("/mdm/profiles"));
-    const commands = queued.length;
+    const commands = await waiting(t);
     t.clock.advance(5000);
     await batch(t, contents);
     await reconcile(t.services, {});
     expect(await json(t.get("/mdm/profiles"))).toEqual(before);
-    expect(queued.length).toBe(commands);
+    expect(await waiting(t)).toBe(commands);
   });
 
   it("may exchange their names in a batch", async () => {
@@ -385,14 +387,14 @@ describe.each(rulesEngines)("profiles on %s", (engine) => {
   });
 
   it("follow hosts to their teams, and are forgotten on hosts that are not managed any more", async () => {
-    const { t, queued } = await start(engine);
+    const { t } = await start(engine);
     const team = await makeTeam(t);
     const mac = await makeManagedMac(t);
     await makeProfile(t, { name: "here", content: declaration("same") });
     await makeProfile(t, { name: "gone" });
     await makeProfile(t, { name: "there", team_id: team.id, content: declaration("same") });
     await reconcile(t.services, {});
-    await answerAll(t, queued);
+    await answerAll(t);
     expect((await t.post("/hosts/transfer", { team_id: team.id, hosts: [mac.id] })).status).toBe(200);
     await expect
       .poll(async () => (await statusOn(t, mac.id)).map(({ name, operation_type }) => [name, operation_type]).sort())
@@ -409,42 +411,41 @@ describe.each(rulesEngines)("profiles on %s", (engine) => {
   });
 
   it("get the host's values in place of variables, and fail without sending where a host has none", async () => {
-    const { t, queued } = await start(engine);
+    const { t } = await start(engine);
     const mac = await makeManagedMac(t, { hardware_serial: 'C02"X', uuid: "u-1" });
     const bare = await makeManagedMac(t, { hardware_serial: "" });
     const content = declaration("a", { Serial: "$SVC_VAR_HOST_HARDWARE_SERIAL", Host: `\${SVC_VAR_HOST_UUID}` });
     await makeProfile(t, { name: "values", content });
     await reconcile(t.services, {});
-    expect(queued.map(({ host_id }) => host_id)).toEqual([mac.id]);
+    expect((await openCommands(t)).map(({ host_id }) => host_id)).toEqual([mac.id]);
     expect(await statusOn(t, bare.id)).toMatchObject([
       { status: "failed", detail: expect.stringContaining("$SVC_VAR_HOST_HARDWARE_SERIAL") },
     ]);
-    queued.length = 0;
     await t.store.hosts.update({ where: eq("id", bare.id), set: { hardware_serial: "C03" } });
     await runJob(t.services, "profiles");
-    expect(queued.map(({ host_id }) => host_id)).toEqual([bare.id]);
+    expect((await openCommands(t)).map(({ host_id }) => host_id)).toEqual([mac.id, bare.id]);
     expect(await statusOn(t, bare.id)).toMatchObject([{ status: "pending", detail: "" }]);
   });
 
   it("are sent again when a user asks, to one host or to all on which they failed", async () => {
-    const { t, queued } = await start(engine);
+    const { t } = await start(engine);
     const macs = [await makeManagedMac(t), await makeManagedMac(t)];
     const uuid = await makeProfile(t, { name: "VPN" });
     await reconcile(t.services, {});
     const resend = (id: number, which = uuid) => t.post(`/hosts/${id}/configuration_profiles/${which}/resend`);
     expect((await resend(macs[0]!.id)).status).toBe(409);
     for (const _ of [1, 2]) {
-      await answerAll(t, queued, "the device refuses it");
+      await answerAll(t, "the device refuses it");
       await reconcile(t.services, {});
     }
     expect(await statusOn(t, macs[0]!.id)).toMatchObject([{ status: "failed", detail: "the device refuses it" }]);
     expect(await json(t.get("/mdm/profiles/summary"))).toMatchObject({ failed: 2 });
     expect((await resend(macs[0]!.id)).status).toBe(202);
-    await expect.poll(() => queued.length).toBe(1);
+    await expect.poll(() => waiting(t)).toBe(1);
     expect(await statusOn(t, macs[0]!.id)).toMatchObject([{ status: "pending", detail: "" }]);
     const all = { profile_uuid: uuid, filters: { profile_status: "failed" } };
     expect((await t.post("/configuration_profiles/resend/batch", all)).status).toBe(202);
-    await expect.poll(() => queued.length).toBe(2);
+    await expect.poll(() => waiting(t)).toBe(2);
     expect((await resend(macs[0]!.id, "dnothing")).status).toBe(404);
     const token = "c2f1a5f4-6b0e-4c55-9d0a-0c7a3f4f9a11";
     await setDeviceToken(serviceContext(t.services), macs[1]!.id, token);
@@ -463,12 +464,12 @@ describe.each(rulesEngines)("profiles on %s", (engine) => {
   });
 
   it("that a host has lost are sent once more after an hour, and then have failed", async () => {
-    const { t, queued } = await start(engine);
+    const { t } = await start(engine);
     const mac = await makeManagedMac(t);
     await makeProfile(t);
     await reconcile(t.services, {});
     const report = async () => {
-      await answerAll(t, queued);
+      await answerAll(t);
       t.clock.advance(hours(2));
       await t.store.tx(async (store) => {
         const rows = await store.hostProfiles.list({ where: eq("host_id", mac.id) });

@@ -157,7 +157,7 @@ export function fakeDevices(t: TestApp, count: number, certificate: PushCertific
     certificate: async () => devices.current,
     targets: async (_store, ids) => ids.flatMap((id) => devices.known.get(id) ?? []),
     waiting: async (_store, ids) => new Set(ids.filter((id) => devices.busy.has(id))),
-    ofHost: async (_store, hostId) => (devices.known.has(hostId) ? [hostId] : []),
+    ofHosts: async (_store, hostIds) => hostIds.filter((id) => devices.known.has(id)),
   };
   for (let id = 1; id <= count; id++)
     devices.known.set(id, {

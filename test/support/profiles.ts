@@ -1,11 +1,11 @@
-// Configuration profiles in tests, and a queue of commands that Apple devices would get.
+// Configuration profiles in tests, and the commands that Apple devices would get.
 
 import { expect } from "vitest";
-import type { AppleCommands, ProfileCommand } from "../../src/server/mdm/apple/profiles/commands.ts";
-import { profileAnswered } from "../../src/server/mdm/profiles/host-rows.ts";
-import { eq, isNull } from "../../src/server/store/query.ts";
+import { APPLE_LANE } from "../../src/server/mdm/apple/commands/kind.ts";
+import { answerOperation, isOpen } from "../../src/server/operations/queue.ts";
+import { operations } from "../../src/server/operations/tables.ts";
+import { eq, exists, isNull } from "../../src/server/store/query.ts";
 import type { TestApp } from "./app.ts";
-import { turnOnAppleMdm } from "./apple.ts";
 import { makeHost } from "./make.ts";
 
 let made = 0;
@@ -46,27 +46,18 @@ export function profileForm(
 
 export const base64 = (text: string): string => Buffer.from(text).toString("base64");
 
-export type Queued = ProfileCommand & { readonly uuid: string };
+export interface OpenCommand {
+  readonly host_id: number;
+  readonly request_type: string;
+}
 
-/** Turns on Apple management, and records the commands that profiles queue. */
-export async function recordCommands(t: TestApp): Promise<Queued[]> {
-  const queued: Queued[] = [];
-  const appleCommands: AppleCommands = {
-    async queue({ random, store, clock }, commands) {
-      const added = commands.map((command) => ({ ...command, uuid: random.uuid() }));
-      // The list has those of transactions that were repeated too; the table has what was committed.
-      await store.operations.insertMany(
-        added.map(({ uuid, host_id }) => {
-          return { uuid, host_id, created_at: clock.iso(), kind: "script", priority: 100, timeout: 60 };
-        }),
-      );
-      queued.push(...added);
-      return added.map(({ uuid }) => uuid);
-    },
-  };
-  Object.assign(t.services, { extensions: { ...t.services.extensions, appleCommands } });
-  await turnOnAppleMdm(t);
-  return queued;
+/** The commands that Apple devices have not answered. */
+export async function openCommands({ store }: TestApp): Promise<OpenCommand[]> {
+  const open = exists(operations, "id", isOpen);
+  return store.mdmCommands.pick(["host_id", "request_type"], {
+    where: open,
+    order: [{ column: "id", direction: "asc" }],
+  });
 }
 
 /** An Apple device that this server manages. */
@@ -76,21 +67,13 @@ export async function makeManagedMac(t: TestApp, given: Parameters<typeof makeHo
   return host;
 }
 
-/** The devices' answers to all commands that they have got. */
-export async function answerAll(t: TestApp, queued: Queued[], detail?: string): Promise<void> {
+/** The devices' answers to all commands of profiles. */
+export async function answerAll(t: TestApp, detail?: string): Promise<void> {
   await expect.poll(() => t.store.hostProfiles.count(isNull("status"))).toBe(0);
-  queued.length = 0;
   const pending = await t.store.hostProfiles.list({ where: eq("status", "pending") });
   const commands = new Map(pending.map(({ host_id, command_uuid }) => [command_uuid!, host_id]));
-  for (const [uuid, host_id] of commands)
-    await t.store.tx((store) =>
-      profileAnswered(
-        { ...t.services, store },
-        host_id,
-        uuid,
-        detail === undefined ? { type: "acknowledged" } : { type: "error", detail },
-      ),
-    );
+  const answer = detail === undefined ? { status: "Acknowledged", detail: "" } : { status: "Error", detail };
+  for (const [uuid, host_id] of commands) await answerOperation(t.services, host_id, uuid, answer, APPLE_LANE);
 }
 
 /** A profile of a team, by the API. Returns its uuid. */

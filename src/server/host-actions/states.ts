@@ -51,5 +51,5 @@ export async function endPendingActions(
     rows.map(({ id, wiped, locked }) => ({ id, pending: "", reference: "", wiped: false, locked: locked && !wiped })),
   );
   const ids = rows.map(({ id }) => id);
-  await dropOperations({ store, clock }, ids, Object.keys(hostActionKinds));
+  await dropOperations({ store, clock }, ids, { kinds: Object.keys(hostActionKinds) });
 }

@@ -25,12 +25,33 @@ export interface Asked {
 }
 
 /** Adds an operation to the queue of each host, in the caller's transaction. Returns them in the order of the hosts. */
-export async function addOperations(inside: Context, kind: OperationKind, asked: Asked): Promise<Operation[]> {
+export const addOperations = (inside: Context, kind: OperationKind, asked: Asked): Promise<Operation[]> =>
+  addDifferent(inside, kind, {
+    each: asked.hostIds.map((hostId) => ({ hostId, content: asked.content })),
+    timeout: asked.timeout,
+  });
+
+export interface AskedOfEach {
+  readonly each: readonly { readonly hostId: number; readonly content: OperationContent }[];
+  /** Seconds. */
+  readonly timeout: number;
+}
+
+/** As `addOperations`, with a content for each host; a host may be named several times. */
+export async function addDifferent(
+  inside: Context,
+  kind: OperationKind,
+  { each, timeout }: AskedOfEach,
+): Promise<Operation[]> {
+  if (each.length === 0) return [];
   const { store, clock, random, user } = inside;
   const now = clock.iso();
-  const content_id = (await keepContents(inside, [asked.content])).get(asked.content)!;
+  const contents = await keepContents(
+    inside,
+    each.map(({ content }) => content),
+  );
   const added = await store.operations.insertMany(
-    asked.hostIds.map((host_id) => ({
+    each.map(({ hostId: host_id, content }) => ({
       created_at: now,
       uuid: random.uuid(),
       host_id,
@@ -38,15 +59,15 @@ export async function addOperations(inside: Context, kind: OperationKind, asked:
       lane: kind.lane,
       priority: kind.priority,
       user_id: user.kind === "user" ? user.id : null,
-      content_id,
-      timeout: asked.timeout,
+      content_id: contents.get(content)!,
+      timeout,
       sent_at: null,
       due_at: null,
       ended_at: null,
       result: null,
     })),
   );
-  await store.notify(channels.hosts, hostsPayload(asked.hostIds));
+  await store.notify(channels.hosts, hostsPayload(each.map(({ hostId }) => hostId)));
   return added;
 }
 
@@ -145,13 +166,20 @@ export async function endOperation(inside: Inside, operation: Operation, ending:
   await store.notify(channels.hosts, hostsPayload([operation.host_id]));
 }
 
-/** Cancels the operations of the hosts, of these kinds or of all, without calling their kinds: the caller resets the hosts. */
+/** Which of a host's operations; without members, all. */
+export interface Which {
+  readonly kinds?: readonly string[];
+  readonly lane?: Lane;
+}
+
+/** Cancels operations of the hosts without calling their kinds: the caller resets the hosts. */
 export async function dropOperations(
   { store, clock }: Pick<Context, "store" | "clock">,
   hostIds: readonly number[],
-  kinds?: readonly string[],
+  { kinds, lane }: Which = {},
 ): Promise<void> {
-  const which = kinds === undefined ? isOpen : and(isOpen, oneOf("kind", kinds));
+  const ofKinds = kinds === undefined ? isOpen : and(isOpen, oneOf("kind", kinds));
+  const which = lane === undefined ? ofKinds : and(ofKinds, eq("lane", lane));
   await store.operations.update({
     where: and(oneOf("host_id", hostIds), which),
     set: { state: "cancelled", ended_at: clock.iso(), due_at: null },

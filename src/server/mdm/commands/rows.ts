@@ -1,8 +1,8 @@
 // Commands of hosts: how they are added, and what devices answered. Each change is in the caller's transaction.
 import type { Context } from "../../core/context.ts";
 import type { ServerTx } from "../../core/tables.ts";
-import type { Operation, OperationKind } from "../../operations/kind.ts";
-import { addOperations, dropOperations } from "../../operations/queue.ts";
+import type { Lane, OperationKind } from "../../operations/kind.ts";
+import { addDifferent, dropOperations } from "../../operations/queue.ts";
 import { and, eq, oneOf } from "../../store/query.ts";
 
 export interface NewCommand {
@@ -16,21 +16,25 @@ export interface NewCommand {
 /** Not used for commands, which wait for as long as the device is away. */
 const NO_TIMEOUT = 0;
 
-/** Adds a command to the host's queue. Returns its operation, whose uuid is the command's. */
-export async function addCommand(inside: Context, kind: OperationKind, command: NewCommand): Promise<Operation> {
-  const { hostId, requestType, name, content } = command;
-  const [operation] = await addOperations(inside, kind, { hostIds: [hostId], content, timeout: NO_TIMEOUT });
-  const { id, uuid, host_id, created_at } = operation!;
-  await inside.store.mdmCommands.insert({
-    id,
-    command_uuid: uuid,
-    host_id,
-    request_type: requestType,
-    name,
-    result: null,
-    updated_at: created_at,
-  });
-  return operation!;
+/** Adds commands to the queues of their hosts, in the caller's transaction. Returns the uuid of each. */
+export async function addCommands(
+  inside: Context,
+  kind: OperationKind,
+  commands: readonly NewCommand[],
+): Promise<string[]> {
+  const operations = await addDifferent(inside, kind, { each: commands, timeout: NO_TIMEOUT });
+  await inside.store.mdmCommands.insertMany(
+    operations.map(({ id, uuid, host_id, created_at }, i) => ({
+      id,
+      command_uuid: uuid,
+      host_id,
+      request_type: commands[i]!.requestType,
+      name: commands[i]!.name,
+      result: null,
+      updated_at: created_at,
+    })),
+  );
+  return operations.map(({ uuid }) => uuid);
 }
 
 export const commandOf = (store: ServerTx, hostId: number, commandUuid: string) =>
@@ -54,8 +58,8 @@ export async function postponedOf(store: ServerTx, hostId: number): Promise<numb
 export async function dropCommands(
   { store, clock }: Pick<Context, "store" | "clock">,
   hostIds: readonly number[],
-  kinds: readonly string[],
+  lane: Lane,
 ): Promise<void> {
-  await dropOperations({ store, clock }, hostIds, kinds);
+  await dropOperations({ store, clock }, hostIds, { lane });
   await store.mdmCommands.delete(and(oneOf("host_id", hostIds), oneOf("status", ["Pending", "NotNow"])));
 }

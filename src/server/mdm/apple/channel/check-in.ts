@@ -1,4 +1,5 @@
 // Check-in messages of Apple devices: they enroll, send their push tokens, and leave.
+import type { Content } from "../../../../api/bodies.ts";
 import { booleanIn, bytesIn, type PlistDict, stringIn } from "../../../../plist/value.ts";
 import { writePlist } from "../../../../plist/write.ts";
 import { recordActivity } from "../../../activities/record.ts";
@@ -6,16 +7,13 @@ import { type Context, within } from "../../../core/context.ts";
 import { badRequest } from "../../../core/errors.ts";
 import { bindIdentity, type Identity } from "../../../device-ca/identities.ts";
 import { setManaged, setUnmanaged } from "../../../mdm-status/managed.ts";
-import { and, eq, same } from "../../../store/query.ts";
-import type { RowOf } from "../../../store/table.ts";
+import { and, eq, not, same } from "../../../store/query.ts";
 import { dropCommands } from "../../commands/rows.ts";
 import { forgetProfiles } from "../../profiles/host-rows.ts";
 import { notifyProfiles } from "../../profiles/part.ts";
-import { appleCommand } from "./commands.ts";
+import { APPLE_LANE } from "../commands/kind.ts";
 import { appleEnrollment, deviceOf } from "./kind.ts";
-import type { appleEnrollments } from "./tables.ts";
-
-export type Enrollment = RowOf<typeof appleEnrollments>;
+import type { Enrollment } from "./listeners.ts";
 
 /** The purpose of challenges with which Apple devices get their identities. */
 export const APPLE_ENROLLMENT = "apple_enrollment";
@@ -36,26 +34,32 @@ export async function enrollmentOf(ctx: Context, message: PlistDict, identity: I
   return found;
 }
 
-/** Answers a check-in message: the text of the reply, empty for most. */
-export async function checkIn(ctx: Context, message: PlistDict, identity: Identity): Promise<string> {
-  const type = stringIn(message, "MessageType");
-  if (type === "Authenticate") return authenticate(ctx, message, identity);
+/** Answers a check-in message; most answers are empty. */
+export async function checkIn(ctx: Context, message: PlistDict, identity: Identity): Promise<Content> {
+  const type = stringIn(message, "MessageType") ?? "";
+  if (type === "Authenticate") return plist(await authenticate(ctx, message, identity));
   const enrollment = await enrollmentOf(ctx, message, identity);
   switch (type) {
     case "TokenUpdate":
-      return updateToken(ctx, message, enrollment);
+      return plist(await updateToken(ctx, message, enrollment));
     case "CheckOut":
-      return checkOut(ctx, enrollment);
+      return plist(await checkOut(ctx, enrollment));
     case "SetBootstrapToken":
-      return setBootstrapToken(ctx, message, enrollment);
+      return plist(await setBootstrapToken(ctx, message, enrollment));
     case "GetBootstrapToken":
-      return bootstrapTokenOf(enrollment);
+      return plist(bootstrapTokenOf(enrollment));
     case "GetToken":
       throw badRequest("no token of this type is available", "TokenServiceType");
-    default:
-      throw badRequest("the MessageType is unknown", "MessageType");
   }
+  const { appleMessages } = ctx.extensions;
+  const answer = Object.hasOwn(appleMessages, type) ? appleMessages[type] : undefined;
+  if (!answer) throw badRequest("the MessageType is unknown", "MessageType");
+  if (enrollment.state === "removed") throw new NotAllowed("the enrollment has ended");
+  return answer(ctx, message, enrollment);
 }
+
+/** An answer of the channel: a property list, or nothing. */
+export const plist = (content: string): Content => ({ content });
 
 /** The device is about to enroll. Whatever an earlier enrollment of it has left is dropped. */
 async function authenticate(ctx: Context, message: PlistDict, identity: Identity): Promise<string> {
@@ -101,10 +105,16 @@ async function authenticate(ctx: Context, message: PlistDict, identity: Identity
     };
     await store.appleEnrollments.delete(and(eq("host_id", host.id), eq("is_user", true)));
     await store.appleEnrollments.upsert([row], { on: ["enrollment_id"] });
-    await dropCommands({ store, clock: ctx.clock }, [host.id], [appleCommand.name]);
     await forgetProfiles({ store, clock: ctx.clock }, [host.id]);
+    await resetDevice(within(ctx, store), { host_id: host.id });
   });
   return "";
+}
+
+/** What was asked of the device is dropped: it will not answer. */
+async function resetDevice(inside: Context, device: Pick<Enrollment, "host_id">): Promise<void> {
+  await dropCommands(inside, [device.host_id], APPLE_LANE);
+  for (const { reset } of inside.extensions.appleDevices) await reset?.(inside, device);
 }
 
 function kindOfEnrollment(message: PlistDict, { facts }: Identity): Enrollment["kind"] {
@@ -148,18 +158,19 @@ async function updateToken(ctx: Context, message: PlistDict, device: Enrollment)
       return;
     }
     const unlock = bytesIn(message, "UnlockToken");
+    const waits = { awaiting_configuration: booleanIn(message, "AwaitingConfiguration") ?? false };
     await store.appleEnrollments.update({
       where: eq("id", device.id),
       set: {
         ...tokens,
         ...(unlock === null ? {} : { unlock_token: unlock.toString("base64") }),
-        awaiting_configuration: booleanIn(message, "AwaitingConfiguration") ?? false,
+        ...waits,
       },
     });
     // The update decides: of two messages that arrive together, one enrolls the device.
     const isFirst = and(eq("id", device.id), eq("enrolled_at", null));
     if ((await store.appleEnrollments.update({ where: isFirst, set: { enrolled_at: now } })) > 0)
-      await enrolled(within(ctx, store), device);
+      await enrolled(within(ctx, store), { ...device, ...tokens, enrolled_at: now, ...waits });
   });
   return "";
 }
@@ -170,7 +181,8 @@ function userIdOf(message: PlistDict): string | null {
   return id !== null && /^[F-]+$/.test(id) ? (stringIn(message, "UserShortName") ?? id) : id;
 }
 
-async function enrolled(inside: Context, { host_id, kind, enrollment_id }: Enrollment): Promise<void> {
+async function enrolled(inside: Context, device: Enrollment): Promise<void> {
+  const { host_id, kind, enrollment_id } = device;
   const host = await inside.store.hosts.get(host_id);
   if (!host) return;
   await setManaged(inside, host_id, kind);
@@ -188,20 +200,23 @@ async function enrolled(inside: Context, { host_id, kind, enrollment_id }: Enrol
     { hostId: host_id },
   );
   await notifyProfiles(inside.store, { hostIds: [host_id] });
+  for (const { enrolled } of inside.extensions.appleDevices) await enrolled?.(inside, device);
 }
 
-async function checkOut(ctx: Context, { id, host_id, state }: Enrollment): Promise<string> {
-  if (state === "removed") return "";
-  await ctx.store.tx(async (store) => {
-    const inside = within(ctx, store);
-    const left = and(eq("id", id), eq("state", state));
-    const set = { state: "removed", token: null, push_magic: null, unlock_token: null, bootstrap_token: null } as const;
-    if ((await store.appleEnrollments.update({ where: left, set })) === 0) return;
-    await store.appleEnrollments.delete(and(eq("host_id", host_id), eq("is_user", true)));
-    await dropCommands(inside, [host_id], [appleCommand.name]);
-    await setUnmanaged(inside, host_id);
-  });
+async function checkOut(ctx: Context, device: Enrollment): Promise<string> {
+  await ctx.store.tx((store) => endEnrollment(within(ctx, store), device));
   return "";
+}
+
+/** The device has left device management, or was removed from it. In the caller's transaction. */
+export async function endEnrollment(inside: Context, { id, host_id }: Pick<Enrollment, "id" | "host_id">) {
+  const { store } = inside;
+  const isLeft = and(eq("id", id), not(eq("state", "removed")));
+  const set = { state: "removed", token: null, push_magic: null, unlock_token: null, bootstrap_token: null } as const;
+  if ((await store.appleEnrollments.update({ where: isLeft, set })) === 0) return;
+  await store.appleEnrollments.delete(and(eq("host_id", host_id), eq("is_user", true)));
+  await resetDevice(inside, { host_id });
+  await setUnmanaged(inside, host_id);
 }
 
 async function setBootstrapToken(ctx: Context, message: PlistDict, { id }: Enrollment): Promise<string> {

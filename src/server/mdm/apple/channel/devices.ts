@@ -3,8 +3,8 @@
 import type { ServerTx } from "../../../core/tables.ts";
 import { openOperations } from "../../../operations/queue.ts";
 import { and, eq, not, oneOf } from "../../../store/query.ts";
+import { APPLE_LANE } from "../commands/kind.ts";
 import type { PushDevices } from "../push/devices.ts";
-import { APPLE_LANE } from "./commands.ts";
 
 /** Only devices have commands: the channels of users are not asked to connect. */
 const isReachable = and(eq("state", "enabled"), eq("is_user", false));
@@ -24,8 +24,8 @@ export const enrolledDevices: Omit<PushDevices, "certificate"> = {
     const busy = new Set((await openOperations(store, hostIds, APPLE_LANE)).map(({ host_id }) => host_id));
     return new Set(rows.flatMap(({ id, host_id }) => (busy.has(host_id) ? [id] : [])));
   },
-  async ofHost(store, hostId) {
-    const where = and(eq("host_id", hostId), isReachable);
+  async ofHosts(store, hostIds) {
+    const where = and(oneOf("host_id", hostIds), isReachable);
     return (await store.appleEnrollments.pick(["id"], { where })).map(({ id }) => id);
   },
 };

@@ -7,8 +7,9 @@ import { badRequest } from "../../../core/errors.ts";
 import { type Reply, type Route, route } from "../../../core/http/route.ts";
 import { type Identity, identityOfSignature } from "../../../device-ca/identities.ts";
 import { eq } from "../../../store/query.ts";
-import { checkIn, type Enrollment, enrollmentIdOf, enrollmentOf, NotAllowed } from "./check-in.ts";
+import { checkIn, enrollmentIdOf, enrollmentOf, NotAllowed, plist } from "./check-in.ts";
 import { exchange } from "./commands.ts";
+import type { Enrollment } from "./listeners.ts";
 
 const CHECK_IN = "application/x-apple-aspen-mdm-checkin";
 /** A shorter list than a command's answer may be, but an identity has to be verified first in any case. */
@@ -25,9 +26,7 @@ export const appleChannelRoutes: readonly Route[] = [
       const isCheckIn = body.type.startsWith(CHECK_IN);
       if (isCheckIn && stringIn(message, "MessageType") === "UserAuthenticate")
         return await declineUser(ctx, { message, identity, reply });
-      return isCheckIn
-        ? plist(await checkIn(ctx, message, identity))
-        : await answer(ctx, { message, identity, reply, bytes });
+      return isCheckIn ? await checkIn(ctx, message, identity) : await answer(ctx, { message, identity, reply, bytes });
     } catch (error) {
       if (error instanceof BadPlist) throw badRequest(error.message);
       if (!(error instanceof NotAllowed)) throw error;
@@ -38,8 +37,6 @@ export const appleChannelRoutes: readonly Route[] = [
     }
   }),
 ];
-
-const plist = (content: string): Content => ({ content });
 
 interface Received {
   readonly message: PlistDict;

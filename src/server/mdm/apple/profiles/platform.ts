@@ -3,7 +3,8 @@ import type { Context } from "../../../core/context.ts";
 import { hostMdm } from "../../../mdm-status/tables.ts";
 import { and, eq, exists, oneOf } from "../../../store/query.ts";
 import type { Delivery, HostProfileRow, ProfilePlatform, Queued } from "../../profiles/platform.ts";
-import type { ProfileCommand } from "./commands.ts";
+import { type AppleCommand, sendAppleCommands } from "../commands/send.ts";
+import { appleProfileCommand } from "./commands.ts";
 import { readDeclaration } from "./declaration.ts";
 import { readMobileconfig } from "./mobileconfig.ts";
 
@@ -20,12 +21,15 @@ export const applePlatform: ProfilePlatform = {
   install: (inside, deliveries) =>
     queue(
       inside,
-      deliveries.map(({ row, content }: Delivery) => [row, { request_type: "InstallProfile", payload: content }]),
+      deliveries.map(({ row, content }: Delivery) => [
+        row,
+        { RequestType: "InstallProfile", Payload: Buffer.from(content) },
+      ]),
     ),
   remove: (inside, rows) =>
     queue(
       inside,
-      rows.map((row) => [row, { request_type: "RemoveProfile", identifier: row.identifier }]),
+      rows.map((row) => [row, { RequestType: "RemoveProfile", Identifier: row.identifier }]),
     ),
   created: (profile, team) =>
     profile.kind === "profile"
@@ -55,29 +59,28 @@ export const applePlatform: ProfilePlatform = {
 
 const named = ({ name }: { readonly name: string }) => ({ profile_name: name });
 
-type Own =
-  | { readonly request_type: "InstallProfile"; readonly payload: Uint8Array }
-  | { readonly request_type: "RemoveProfile"; readonly identifier: string };
-
 /** A device reads all of its declarations together: one command is enough for all that have changed. */
-async function queue(inside: Context, wanted: readonly (readonly [HostProfileRow, Own])[]): Promise<Queued> {
-  const commands: ProfileCommand[] = [];
+async function queue(
+  inside: Context,
+  wanted: readonly (readonly [HostProfileRow, AppleCommand["command"]])[],
+): Promise<Queued> {
+  const commands: AppleCommand[] = [];
   const indexes = new Map<number, number>();
   const declaring = new Map<number, number>();
-  for (const [row, own] of wanted) {
-    const { host_id, name } = row;
+  for (const [row, command] of wanted) {
+    const { host_id: hostId, name } = row;
     if (row.kind === "profile") {
       indexes.set(row.id, commands.length);
-      commands.push({ ...own, host_id, name });
+      commands.push({ hostId, command, name });
       continue;
     }
-    const index = declaring.get(host_id) ?? commands.length;
-    if (!declaring.has(host_id)) {
-      declaring.set(host_id, index);
-      commands.push({ request_type: "DeclarativeManagement", host_id });
+    const index = declaring.get(hostId) ?? commands.length;
+    if (!declaring.has(hostId)) {
+      declaring.set(hostId, index);
+      commands.push({ hostId, command: { RequestType: "DeclarativeManagement" } });
     }
     indexes.set(row.id, index);
   }
-  const uuids = await inside.extensions.appleCommands.queue(inside, commands);
+  const uuids = await sendAppleCommands(inside, appleProfileCommand, commands);
   return new Map([...indexes].map(([id, index]) => [id, uuids[index]!]));
 }

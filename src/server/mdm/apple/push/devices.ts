@@ -28,8 +28,8 @@ export interface PushDevices {
   targets(store: ServerTx, enrollmentIds: readonly number[]): Promise<PushTarget[]>;
   /** Those of these enrollments for which a command is waiting. */
   waiting(store: ServerTx, enrollmentIds: readonly number[]): Promise<ReadonlySet<number>>;
-  /** The enabled enrollments of the host. */
-  ofHost(store: ServerTx, hostId: number): Promise<number[]>;
+  /** The enabled enrollments of the hosts. */
+  ofHosts(store: ServerTx, hostIds: readonly number[]): Promise<number[]>;
 }
 
 declare module "../../../core/extensions.ts" {

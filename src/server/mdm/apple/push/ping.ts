@@ -8,7 +8,7 @@ import { push } from "./push.ts";
 export async function pingHost(ctx: Context, id: number): Promise<void> {
   const host = await hostFor(ctx, "hosts:refetch", id);
   await requireAppleMdm(ctx);
-  const enrollments = await ctx.extensions.pushDevices.ofHost(ctx.store, host.id);
+  const enrollments = await ctx.extensions.pushDevices.ofHosts(ctx.store, [host.id]);
   if (enrollments.length === 0)
     throw invalid("id", "the host is not enrolled in device management as an Apple device, so it cannot be reached");
   await push(ctx, enrollments);

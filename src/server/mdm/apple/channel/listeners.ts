@@ -1,0 +1,27 @@
+// What other features do when devices check in. `server/extensions.ts` names them.
+import type { Content } from "../../../../api/bodies.ts";
+import type { PlistDict } from "../../../../plist/value.ts";
+import type { Context } from "../../../core/context.ts";
+import type { RowOf } from "../../../store/table.ts";
+import type { appleEnrollments } from "./tables.ts";
+
+export type Enrollment = RowOf<typeof appleEnrollments>;
+
+/** Every member runs in the transaction of the change. */
+export interface AppleDeviceListener {
+  /** The device has enrolled: it has sent the first push token since it authenticated. */
+  enrolled?(inside: Context, device: Enrollment): Promise<void>;
+  /** The device begins to enroll again, or has left: what was asked of it is forgotten. */
+  reset?(inside: Context, device: Pick<Enrollment, "host_id">): Promise<void>;
+}
+
+/** Answers a check-in message of a type that the channel does not know. It opens its own transactions. */
+export type AppleMessage = (ctx: Context, message: PlistDict, device: Enrollment) => Promise<Content>;
+
+declare module "../../../core/extensions.ts" {
+  interface Extensions {
+    readonly appleDevices: readonly AppleDeviceListener[];
+    /** By `MessageType`. */
+    readonly appleMessages: Readonly<Record<string, AppleMessage>>;
+  }
+}

@@ -1,0 +1,52 @@
+// Commands of Apple devices as operations. Each feature that sends some defines a kind of its own.
+import { readPlistDict } from "../../../../plist/read.ts";
+import type { PlistDict } from "../../../../plist/value.ts";
+import type { Ending, Inside, Lane, Operation, OperationKind } from "../../../operations/kind.ts";
+
+export const APPLE_LANE: Lane = "apple";
+
+/** What a device has answered to a command. `answerOf` returns the whole message. */
+export interface AppleAnswer {
+  /** `Acknowledged`, `Error` or `CommandFormatError`. */
+  readonly status: string;
+  /** Why it failed; empty if it did not. */
+  readonly detail: string;
+}
+
+export interface AppleCommandKind {
+  readonly name: string;
+  /** Its name in lists of what is upcoming on a host. */
+  readonly title?: string;
+  /** Of a device's commands, those with the lowest number come first. */
+  readonly priority?: number;
+  /** Runs in the transaction in which it ends. */
+  ended(inside: Inside, operation: Operation, ending: Ending<AppleAnswer>): Promise<void>;
+}
+
+/** A kind of operation in the queue of Apple devices. It is named in `operationKinds` of `server/extensions.ts`. */
+export const appleCommandKind = ({
+  name,
+  title = "command",
+  priority = 10,
+  ended,
+}: AppleCommandKind): OperationKind<AppleAnswer> => ({
+  name,
+  lane: APPLE_LANE,
+  priority,
+  // A device that asks again gets the same command again, with the same id.
+  attempts: 1,
+  title,
+  isCancellableOnceSent: false,
+  expires: false,
+  isDone: ({ status }) => status === "Acknowledged",
+  ended,
+});
+
+/** The larger of the answers list the applications of a device. */
+const ANSWER_MAX = { bytes: 10 * 1024 * 1024 };
+
+/** The device's answer as it was sent; for `ended`, which runs after it was stored. Null: there is none. */
+export async function answerOf({ store }: Pick<Inside, "store">, { id }: Operation): Promise<PlistDict | null> {
+  const command = await store.mdmCommands.get(id);
+  return command?.result == null ? null : readPlistDict(Buffer.from(command.result, "base64"), ANSWER_MAX);
+}
