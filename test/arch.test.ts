@@ -347,7 +347,10 @@ describe("kinds of configuration", () => {
   });
   /** As a text, as a key, as the folder of a kind, or in the plural as a list of objects. */
   const namesOf = (file: string): string[] => {
-    const code = readFileSync(join(root, file), "utf8").replace(/\/\*[\s\S]*?\*\/|\/\/.*/g, "");
+    const code = readFileSync(join(root, file), "utf8")
+      .replace(/\/\*[\s\S]*?\*\/|\/\/.*/g, "")
+      // A field of labels, and kinds of files, have such names too.
+      .replace(/wrong\("query"|.*\bno_team\b.*|^\s*team: \{ as: /gm, "");
     return kinds
       .filter(([kind, plural]) =>
         new RegExp(
@@ -361,17 +364,12 @@ describe("kinds of configuration", () => {
   const lists = ["src/api/configuration.ts", "src/gitops/kinds.ts", "src/server/configuration/kinds.ts"];
   /** Mostly what knows where several kinds stand in files. May only become fewer. */
   const leftOver = [
-    "src/gitops/desired/current.ts",
     "src/gitops/desired/desired.ts",
     "src/gitops/desired/documents.ts",
     "src/gitops/desired/settings.ts",
     "src/gitops/export/export.ts",
-    "src/gitops/files/collect.ts",
     "src/gitops/files/documents.ts",
-    "src/gitops/files/json-schema.ts",
     "src/gitops/files/says.ts",
-    "src/gitops/files/scope.ts",
-    "src/gitops/schema/items.ts",
     "src/server/configuration/state.ts",
   ];
 

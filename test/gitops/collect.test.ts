@@ -4,7 +4,9 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { checkLabelUse, collect, type Known } from "../../src/gitops/files/collect.ts";
+import type { ThingKind } from "../../src/api/configuration.ts";
+import { checkLabelUse, type Known } from "../../src/gitops/desired/labels.ts";
+import { collect } from "../../src/gitops/files/collect.ts";
 import { newSources } from "../../src/gitops/files/include.ts";
 import { Problems, renderProblem } from "../../src/gitops/files/problems.ts";
 import { readScopes } from "../../src/gitops/files/scope.ts";
@@ -22,26 +24,26 @@ async function collected(files: Record<string, string>, known: Partial<Known> = 
   const problems = new Problems();
   const scopes = await readScopes(Object.keys(files), newSources({}, directory, problems));
   const found = collect(scopes, { problems, allowUnknownKeys: false });
-  checkLabelUse(found, { builtinLabels: new Set(["macOS"]), labels: new Set(["Kept"]), ...known }, problems);
-  return { ...found, told: problems.all.map(renderProblem) };
+  const isComplete = scopes.some(({ kind }) => kind === "global");
+  checkLabelUse(found, { builtin_labels: ["macOS"], labels: ["Kept"], ...known }, isComplete, problems);
+  return { found, told: problems.all.map(renderProblem) };
 }
 const GLOBAL = "org_settings: {}\ncontrols: {}\n";
 
 describe("the objects in the files", () => {
   it("are collected by owner", async () => {
-    const { labels, policies, queries, complete, told } = await collected({
+    const { found, told } = await collected({
       "default.yml": `${GLOBAL}labels:\n  - name: Macs\n    query: SELECT 1\npolicies:\n  - {name: p, query: x, labels_include_any: [Macs]}\n`,
       "ops.yml": "name: Ops\npolicies:\n  - {name: p, query: y}\nreports:\n  - {name: q, query: z}\n",
     });
     expect(told).toEqual([]);
-    expect(labels.map(({ value, owner }) => [value.name, owner])).toEqual([["Macs", null]]);
-    expect(policies.map(({ value, owner }) => [value.query, owner])).toEqual([
-      ["x", null],
-      ["y", "Ops"],
+    const named = (kind: ThingKind) => found.get(kind)!.map(({ value, owner }) => [value.name, owner]);
+    expect(named("label")).toEqual([["Macs", null]]);
+    expect(named("policy")).toEqual([
+      ["p", null],
+      ["p", "Ops"],
     ]);
-    expect(queries.map(({ value, owner }) => [value.name, owner])).toEqual([["q", "Ops"]]);
-    expect([...complete.policies]).toEqual([null, "Ops"]);
-    expect([...complete.labels]).toEqual([null]);
+    expect(named("query")).toEqual([["q", "Ops"]]);
   });
 
   it.each<[string, Record<string, string>, string[]]>([

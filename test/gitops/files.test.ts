@@ -157,8 +157,8 @@ describe("main files", () => {
       ["no_team", "no TEAM", "teams/no-team.yml"],
     ]);
     expect(Object.keys(scopes[1]!.sections)).toEqual(["team_settings"]);
-    expect(scopes[1]!.lists.queries!.items).toEqual([]);
-    expect(scopes[2]!.lists.policies!.items).toEqual([]);
+    expect(scopes[1]!.lists.query!.items).toEqual([]);
+    expect(scopes[2]!.lists.policy!.items).toEqual([]);
   });
 
   it.each<[string, Record<string, string>, string[]]>([
@@ -230,7 +230,7 @@ describe("main files", () => {
     };
     const { scopes, problems } = await read(files, ["a.yml", "b.yml"]);
     for (const { lists } of scopes)
-      expect(lists.policies!.items.map(({ tree }) => plain(tree))).toEqual([{ name: "one" }]);
+      expect(lists.policy!.items.map(({ tree }) => plain(tree))).toEqual([{ name: "one" }]);
     expect(problems).toEqual(["a.yml:4:11: gone.yml does not exist", "b.yml:4:11: gone.yml does not exist"]);
   });
 
@@ -253,7 +253,7 @@ describe("main files", () => {
     expect(problems).toEqual(["teams/t.yml:7:12: no file matches ../lib/none/*.yml"]);
     expect(plain(scopes[0]!.sections.org_settings!.tree!)).toEqual({ org_info: { org_name: "Example" } });
     expect(
-      scopes[1]!.lists.policies!.items.map(({ tree, file }) => [plain(tree), file.slice(directory.length + 1)]),
+      scopes[1]!.lists.policy!.items.map(({ tree, file }) => [plain(tree), file.slice(directory.length + 1)]),
     ).toEqual([
       [{ name: "one" }, "lib/one.policies.yml"],
       [{ name: "two" }, "lib/one.policies.yml"],

@@ -5,7 +5,9 @@ import type { z } from "zod";
 import { check } from "../../src/gitops/files/check.ts";
 import { Problems, renderProblem } from "../../src/gitops/files/problems.ts";
 import { parseTree } from "../../src/gitops/files/tree.ts";
-import { LabelFile, PolicyFile, QueryFile } from "../../src/gitops/schema/items.ts";
+import { LabelFile } from "../../src/gitops/kinds/label.ts";
+import { PolicyFile } from "../../src/gitops/kinds/policy.ts";
+import { QueryFile } from "../../src/gitops/kinds/query.ts";
 
 function checked(schema: z.ZodType, text: string, name: string, allowUnknownKeys = false) {
   const problems = new Problems();

@@ -6,7 +6,9 @@ import { parse } from "yaml";
 import { z } from "zod";
 import { fileSchema } from "../../src/gitops/files/json-schema.ts";
 import { topLevelKeys } from "../../src/gitops/files/scope.ts";
-import { LabelFile, PolicyFile, QueryFile } from "../../src/gitops/schema/items.ts";
+import { LabelFile } from "../../src/gitops/kinds/label.ts";
+import { PolicyFile } from "../../src/gitops/kinds/policy.ts";
+import { QueryFile } from "../../src/gitops/kinds/query.ts";
 import { unwrapped } from "../../src/gitops/schema/loosen.ts";
 import {
   AgentOptionsFile,

@@ -1,6 +1,5 @@
 // The server's state in the form in which the desired state is built and compared with it.
 import type { ConfigurationState, ThingKey } from "../../api/configuration.ts";
-import type { Known } from "../files/collect.ts";
 import type { Place, Problems } from "../files/problems.ts";
 import type { GivenSecret } from "../files/says.ts";
 import { type Json, keyOf, type Owner, type Thing } from "../plan/diff.ts";
@@ -21,11 +20,6 @@ export class Current {
     return this.state.tier === "premium";
   }
 }
-
-export const knownLabels = ({ builtin_labels, labels }: ConfigurationState): Known => ({
-  builtinLabels: new Set(builtin_labels),
-  labels: new Set(labels),
-});
 
 /** The server refuses two names that differ by case alone, and refuses to rename. */
 export function checkTeamNames(

@@ -1,14 +1,13 @@
 // The desired state as whole values: the files' values over the defaults, or over the server's where the format keeps
 // them.
 import { type ConfigurationState, NO_TEAM_NAME, type ThingKey } from "../../api/configuration.ts";
-import { checkLabelUse } from "../files/collect.ts";
 import type { Problems } from "../files/problems.ts";
 import type { FileScope, Files } from "../files/read.ts";
 import { itemKinds } from "../kinds.ts";
 import type { Thing } from "../plan/diff.ts";
-import { Current, checkTeamNames, knownLabels, secretsThings } from "./current.ts";
+import { Current, checkTeamNames, secretsThings } from "./current.ts";
 import { desiredOfDocuments } from "./documents.ts";
-import { remainingUses } from "./items.ts";
+import { checkLabelUse, remainingUses } from "./labels.ts";
 import { desiredConfig, desiredNoTeam, desiredTeam } from "./settings.ts";
 
 export interface DesiredOptions {
@@ -41,22 +40,19 @@ export function desiredOf(
   const noTeam = scopes.find(({ kind }) => kind === "no_team");
   // If no file defines the settings of hosts without a team, they are reset.
   if (global && current.isPremium) owners.add(NO_TEAM_NAME);
-  const items = {
-    labels: files.items.labels,
-    policies: files.items.policies.filter(({ owner }) => owners.has(owner)),
-    queries: files.items.queries.filter(({ owner }) => owners.has(owner)),
-    complete: files.items.complete,
-  };
+  const items = new Map(
+    [...files.items].map(([kind, all]) => [kind, all.filter(({ owner }) => owners.has(owner))] as const),
+  );
   const teams = scopes.filter(({ kind }) => kind === "team");
   checkTeamNames(teams, state, problems);
-  checkLabelUse(items, knownLabels(state), problems);
+  checkLabelUse(items, state, global !== undefined, problems);
   const things = [
     ...(global ? desiredConfig(global, noTeam, current) : []),
     ...(global ? global.says.authorities : []),
     ...teams.flatMap((team) => desiredTeam(team, current)),
     ...(owners.has(NO_TEAM_NAME) ? desiredNoTeam(noTeam, current) : []),
     ...scopes.flatMap(({ owner, says }) => secretsThings(owner, says.secrets)),
-    ...itemKinds.flatMap(({ items: { list, desired } }) => desired(items[list], current, problems)),
+    ...itemKinds.flatMap(({ kind, items: { desired } }) => desired(items.get(kind) ?? [], current, problems)),
   ];
   const named = new Set(teams.map(({ name }) => name));
   const goes = ({ name }: Pick<ThingKey, "name">) => deleteOtherTeams && current.isPremium && !named.has(name);
@@ -67,8 +63,8 @@ export function desiredOf(
     return kind === "team" && goes(thing);
   };
   if (global)
-    remainingUses(state, items.labels, {
-      at: global.lists.labels?.key ?? global.nameAt,
+    remainingUses(state, items, {
+      at: global.lists.label?.key ?? global.nameAt,
       problems,
       stays: (thing) => !isComplete(thing) && !(thing.owner !== null && goes({ name: thing.owner })),
     });

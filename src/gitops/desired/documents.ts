@@ -2,7 +2,7 @@
 
 import { NO_TEAM_NAME } from "../../api/configuration.ts";
 import { isRecord } from "../../text/record.ts";
-import { type Collected, checkLabelUse, type Placed } from "../files/collect.ts";
+import type { Collected, Placed } from "../files/collect.ts";
 import type { Spec } from "../files/documents.ts";
 import type { Value } from "../files/overlay.ts";
 import type { Problems } from "../files/problems.ts";
@@ -10,7 +10,8 @@ import type { YaraText } from "../files/yara.ts";
 import { itemKinds } from "../kinds.ts";
 import type { Thing } from "../plan/diff.ts";
 import { GlobalControls, OrgSettings, orgSections, TeamControls, TeamSettings } from "../schema/settings.ts";
-import { type Current, checkTeamNames, knownLabels, secretsThings } from "./current.ts";
+import { type Current, checkTeamNames, secretsThings } from "./current.ts";
+import { checkLabelUse } from "./labels.ts";
 import { agentOptions, asKept, over, thing, wholeHooks, yaraValue } from "./settings.ts";
 
 export function desiredOfDocuments(
@@ -28,13 +29,14 @@ export function desiredOfDocuments(
   const there = new Set(
     [...current.state.things.filter(({ kind }) => kind === "team"), ...teams].map(({ name }) => name),
   );
-  const usable = <T>(placed: readonly Placed<T>[]) => placed.filter((one) => isUsable(one, there, current, problems));
-  const own = { ...items, policies: usable(items.policies), queries: usable(items.queries) };
-  checkLabelUse(own, knownLabels(current.state), problems);
+  const own = new Map(
+    [...items].map(([kind, all]) => [kind, all.filter((one) => isUsable(one, there, current, problems))] as const),
+  );
+  checkLabelUse(own, current.state, false, problems);
   return [
     ...specs.filter(({ name }) => name === null).flatMap((spec) => ofOrganization(spec, current)),
     ...teams.flatMap((spec) => ofTeam(spec.name, spec, current)),
-    ...itemKinds.flatMap(({ items: { list, desired } }) => desired(own[list], current, problems)),
+    ...itemKinds.flatMap(({ kind, items: { desired } }) => desired(own.get(kind) ?? [], current, problems)),
   ];
 }
 

@@ -3,11 +3,11 @@
 import { basename } from "node:path";
 import { z } from "zod";
 import { YARA_RULES_MAX, YaraRule } from "../../api/app-config.ts";
-import { NO_TEAM_NAME } from "../../api/configuration.ts";
+import { kindShapes, NO_TEAM_NAME, type ThingKind } from "../../api/configuration.ts";
 import { nearest } from "../../text/nearest.ts";
 import { isRecord } from "../../text/record.ts";
+import { itemKinds } from "../kinds.ts";
 import type { Owner } from "../plan/diff.ts";
-import { LabelFile, PolicyFile, QueryFile } from "../schema/items.ts";
 import { spelled, spellingsOf } from "../schema/loosen.ts";
 import {
   AgentOptionsFile,
@@ -115,9 +115,7 @@ const SecretSpec = z.strictObject({ secrets: EnrollSecrets });
 
 class DocumentReader {
   readonly #specs: Spec[] = [];
-  readonly #labels: Placed<LabelFile>[] = [];
-  readonly #policies: Placed<PolicyFile>[] = [];
-  readonly #queries: Placed<QueryFile>[] = [];
+  readonly #items = new Map<ThingKind, Placed<{ readonly name: string }>[]>(itemKinds.map(({ kind }) => [kind, []]));
   readonly #secrets: SecretTexts;
   readonly #options: CheckOptions;
   #config: Place | null = null;
@@ -156,12 +154,8 @@ class DocumentReader {
   #add(kind: Kind, spec: Mapping): void {
     const { problems } = this.#options;
     const options = this.#options;
-    if (kind === "label")
-      this.#labels.push(...one(placed(LabelFile, without(spec, ["id", "label_type"]), "spec", null, options)));
-    else if (kind === "policy")
-      this.#policies.push(...one(placed(PolicyFile, without(spec, ["team"]), "spec", this.#ownerOf(spec), options)));
-    else if (kind === "query")
-      this.#queries.push(...one(placed(QueryFile, without(spec, ["team"]), "spec", this.#ownerOf(spec), options)));
+    const list = itemKinds.find((one) => one.kind === kind);
+    if (list) this.#item(list, spec);
     else if (kind === "team") this.#team(spec);
     else if (kind === "config") {
       if (this.#config)
@@ -177,6 +171,14 @@ class DocumentReader {
     } else if (kind === "pack")
       problems.error(spec.at, "packs cannot be applied from files: use queries with an interval");
     else problems.error(spec.at, "users cannot be managed with files");
+  }
+
+  #item(list: (typeof itemKinds)[number], spec: Mapping): void {
+    const isOfTeam = kindShapes[list.kind].owners.some((owner) => owner !== "global");
+    const own = without(spec, [...(isOfTeam ? ["team"] : []), ...(list.items.ignoredInDocuments ?? [])]);
+    this.#items
+      .get(list.kind)!
+      .push(...placed(list, own, "spec", isOfTeam ? this.#ownerOf(spec) : null, this.#options));
   }
 
   #team(spec: Mapping): void {
@@ -222,20 +224,12 @@ class DocumentReader {
   }
 
   done(): Documents {
-    const nobody: ReadonlySet<Owner> = new Set();
-    const items: Collected = {
-      labels: this.#labels,
-      policies: this.#policies,
-      queries: this.#queries,
-      complete: { labels: nobody, policies: nobody, queries: nobody },
-    };
-    checkUniqueNames(items, this.#options);
-    return { specs: this.#specs, items };
+    checkUniqueNames(this.#items, this.#options);
+    return { specs: this.#specs, items: this.#items };
   }
 }
 
 const teamName = (given: unknown): string => String(given).normalize("NFC").trim();
-const one = <T>(value: T | null): T[] => (value === null ? [] : [value]);
 const without = (tree: Mapping, keys: readonly string[]): Mapping => ({
   ...tree,
   entries: new Map([...tree.entries].filter(([key]) => !keys.includes(key))),

@@ -1,6 +1,6 @@
 // The JSON Schema of main files for editors, derived from the schemas that parse the files.
 import { z } from "zod";
-import { LabelFile, PolicyFile, QueryFile } from "../schema/items.ts";
+import { itemKinds } from "../kinds.ts";
 import { spellingsOf } from "../schema/loosen.ts";
 import { notBuilt, notHere } from "../schema/not-built.ts";
 import {
@@ -25,14 +25,11 @@ const parts = z.strictObject({
   global_controls: GlobalControls,
   team_controls: TeamControls,
   agent_options: AgentOptionsFile,
-  label: LabelFile,
-  policy: PolicyFile,
-  query: QueryFile,
+  ...Object.fromEntries(itemKinds.map(({ kind, items }): [string, z.ZodType] => [kind, items.schema])),
   software: notBuilt("software to install"),
   no_software: notHere("software is only allowed in files of teams"),
   vitals: notBuilt("custom host vitals"),
 });
-type Part = keyof typeof parts.shape;
 
 /** Draft-07, which YAML language servers support. */
 export function fileSchema(): Record<string, unknown> {
@@ -41,17 +38,15 @@ export function fileSchema(): Record<string, unknown> {
     target: "draft-7",
     unrepresentable: "any",
     override: ({ zodSchema, jsonSchema }) => mark(zodSchema as unknown as z.ZodType, jsonSchema as Node),
-  }) as { properties: Record<Part, Node>; definitions?: Node };
-  const part = (name: Part): Node => {
+  }) as { properties: Record<string, Node>; definitions?: Node };
+  const part = (name: string): Node => {
     if (!Object.hasOwn(shared, name)) shared[name] = withVariables(properties[name]);
     return { $ref: `#/definitions/${name}` };
   };
   const shared: Node = { ...(withVariables(definitions) as Node), ...fixed };
   const common = {
     agent_options: orPath(part("agent_options")),
-    policies: listOf(part("policy")),
-    queries: listOf(part("query")),
-    labels: listOf(part("label")),
+    ...Object.fromEntries(itemKinds.map(({ kind, items }) => [items.list, listOf(part(kind))])),
     custom_host_vitals: part("vitals"),
   };
   const team = { name: { type: "string", minLength: 1, description: "name of the team" }, ...common };

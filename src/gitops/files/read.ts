@@ -1,6 +1,7 @@
 // Reads all files of a run and checks them against the schemas. Every problem of every file is reported with its
 // place.
 
+import { itemKinds } from "../kinds.ts";
 import type { Owner } from "../plan/diff.ts";
 import { type Collected, collect, ownerOf } from "./collect.ts";
 import { readDocuments, type Spec } from "./documents.ts";
@@ -36,7 +37,7 @@ export interface Files {
   readonly problems: Problems;
   /** Secret texts by reference, as `POST /spec/state` and `POST /spec/apply` take them. */
   readonly secrets: ReadonlyMap<string, string>;
-  /** Hosts that manual labels name. */
+  /** Hosts that items name. */
   readonly hosts: readonly (string | number)[];
 }
 
@@ -69,7 +70,13 @@ function filesOf(
     [...scopes.map(({ says }) => says), ...(specs ?? [])].flatMap((one) => one.secrets ?? []),
     problems,
   );
-  const hosts = [...new Set(items.labels.flatMap(({ value }) => value.hosts ?? []))];
+  const hosts = [
+    ...new Set(
+      itemKinds.flatMap(
+        ({ kind, items: { hosts } }) => items.get(kind)?.flatMap(({ value }) => hosts?.(value) ?? []) ?? [],
+      ),
+    ),
+  ];
   return { scopes, items, specs, problems, secrets: texts, hosts };
 }
 

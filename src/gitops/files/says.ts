@@ -5,6 +5,7 @@ import { type CaType, caTypes, isSingle } from "../../api/ca.ts";
 import { isRecord } from "../../text/record.ts";
 import type { Json, Thing } from "../plan/diff.ts";
 import { isEmpty } from "../schema/not-built.ts";
+import type { SectionName } from "../schema/sections.ts";
 import {
   AgentOptionsFile,
   GlobalControls,
@@ -17,7 +18,7 @@ import { type CheckOptions, check } from "./check.ts";
 import { respelled, sayOlder, type Value } from "./overlay.ts";
 import type { Place } from "./problems.ts";
 import { checkControls, checkOrgSettings, checkTeamSettings, reporterOf } from "./rules.ts";
-import type { Scope, Section, SectionName } from "./scope.ts";
+import type { Scope, Section } from "./scope.ts";
 import type { SecretTexts } from "./secrets.ts";
 import { placeOf, plain, type Tree } from "./tree.ts";
 

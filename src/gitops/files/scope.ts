@@ -1,17 +1,14 @@
 // The main files: which kind each one is, and its sections with everything that they include.
 import { basename } from "node:path";
+import type { ThingKind } from "../../api/configuration.ts";
 import { nearest } from "../../text/nearest.ts";
+import { itemKinds } from "../kinds.ts";
 import { isEmpty } from "../schema/not-built.ts";
+import { type ScopeKind, type SectionName, sectionNames } from "../schema/sections.ts";
 import { absolute, type Item, listItems, readTree, type Sources, section, shownAs } from "./include.ts";
 import { type Place, startOf } from "./problems.ts";
 import { type Entry, type Mapping, plain, shownKey, type Tree } from "./tree.ts";
 import { readYaraRules, type YaraText } from "./yara.ts";
-
-type ScopeKind = "global" | "team" | "no_team";
-const SECTIONS = ["org_settings", "team_settings", "agent_options", "controls"] as const;
-const LISTS = ["labels", "policies", "queries"] as const;
-export type SectionName = (typeof SECTIONS)[number];
-export type ListName = (typeof LISTS)[number];
 
 export interface Section {
   /** Null if the section is given but empty. */
@@ -38,20 +35,25 @@ export interface Scope {
   readonly name: string | null;
   readonly nameAt: Place;
   readonly sections: Readonly<Partial<Record<SectionName, Section>>>;
-  readonly lists: Readonly<Partial<Record<ListName, ItemList>>>;
+  readonly lists: Readonly<Partial<Record<ThingKind, ItemList>>>;
   readonly software: Entry | null;
   /** From org_settings, with the texts of the files that it names. */
   readonly yaraRules: readonly YaraText[];
 }
 
 /** Newer spellings, and the names that are used for them in this code. */
-export const spellings: Readonly<Record<string, string>> = { settings: "team_settings", reports: "queries" };
+export const spellings: Readonly<Record<string, string>> = {
+  settings: "team_settings",
+  ...Object.fromEntries(
+    itemKinds.flatMap(({ items: { list, newer } }) => (newer === undefined ? [] : [[newer, list]])),
+  ),
+};
 export const topLevelKeys: readonly string[] = [
   "name",
   "software",
   "custom_host_vitals",
-  ...SECTIONS,
-  ...LISTS,
+  ...sectionNames,
+  ...itemKinds.map(({ items }) => items.list),
   ...Object.keys(spellings),
 ];
 const NO_TEAM: Readonly<Record<string, string>> = { "no team": "no-team.yml", unassigned: "unassigned.yml" };
@@ -76,18 +78,18 @@ async function readScope(path: string, sources: Sources): Promise<Scope | null> 
   const identity = identify(entries, root, shown, sources);
   if (identity === null) return null;
   const sections: Partial<Record<SectionName, Section>> = {};
-  for (const name of SECTIONS) {
+  for (const name of sectionNames) {
     const entry = entries.get(name);
     if (!entry) continue;
     const found = await section(entry, whole, sources);
     if (found) sections[name] = { ...found, key: entry.key, called: calledIn(root, name) };
   }
-  const lists: Partial<Record<ListName, ItemList>> = {};
-  for (const name of LISTS) {
-    const entry = entries.get(name);
+  const lists: Partial<Record<ThingKind, ItemList>> = {};
+  for (const { kind, items } of itemKinds) {
+    const entry = entries.get(items.list);
     if (!entry) continue;
-    const called = calledIn(root, name);
-    lists[name] = { items: await listItems(entry.value, whole, called, sources), key: entry.key, called };
+    const called = calledIn(root, items.list);
+    lists[kind] = { items: await listItems(entry.value, whole, called, sources), key: entry.key, called };
   }
   const org = sections.org_settings;
   const yaraRules = org ? await readYaraRules(org, sources) : [];

@@ -3,27 +3,42 @@ import type { z } from "zod";
 import type { Current } from "../desired/current.ts";
 import type { Placed } from "../files/collect.ts";
 import type { Problems } from "../files/problems.ts";
-import type { ListName } from "../files/scope.ts";
 import type { Details } from "../plan/activities.ts";
 import type { Change, Json, Thing } from "../plan/diff.ts";
+import type { ScopeKind } from "../schema/sections.ts";
+
+interface Named {
+  readonly name: string;
+}
 
 /** Kinds whose objects are the items of a list in main files. Written with methods, so that one list has them all. */
-export interface Items<T extends { readonly name: string } = { readonly name: string }> {
-  readonly list: ListName;
+export interface Items<T extends Named = Named> {
+  /** The key of the list in main files. */
+  readonly list: string;
+  /** The key under which newer files have it, if it differs. */
+  readonly newer?: string;
+  /** Files whose list is refused, or ignored with a warning, because their owner cannot have such objects. */
+  readonly notIn?: { readonly [file in ScopeKind]?: { readonly as: "error" | "warn"; readonly message: string } };
   readonly schema: z.ZodType<T>;
   /** The fields of a value that contain names of labels. */
   readonly labelFields: readonly string[];
+  /** Keys of its documents in the older format that are ignored. */
+  readonly ignoredInDocuments?: readonly string[];
   /** The meaning of an item that leaves these fields out: exports do not write them. */
   readonly defaults: { readonly [key: string]: Json };
+  /** Rules that need more than the item's own schema. */
+  check?(item: Placed<T>, problems: Problems): void;
+  /** Hosts that an item names, which the server has to look up. */
+  hosts?(value: T): readonly (string | number)[];
   /** The objects that the items ask for. */
   desired(items: readonly Placed<T>[], current: Current, problems: Problems): Thing[];
 }
 
-export interface Kind {
+export interface Kind<T extends Named = Named> {
   /** What plans call it. */
   readonly noun: string;
   /** For kinds that stand in lists. */
-  readonly items?: Items;
+  readonly items?: Items<T>;
   /** The value of a new team, for kinds whose first value does not depend on the organization. */
   readonly ofNewTeam?: Json;
   /** The list in the value whose order has no meaning. */

@@ -1,13 +1,63 @@
 // Labels.
+import { z } from "zod";
 import { compareHosts } from "../../api/configuration.ts";
+import { type LabelCriteria, labelVitals } from "../../api/labels.ts";
 import { isRecord } from "../../text/record.ts";
 import type { Current } from "../desired/current.ts";
 import type { Placed } from "../files/collect.ts";
 import type { Problems } from "../files/problems.ts";
 import { anyOf } from "../plan/activities.ts";
 import type { Json, Thing } from "../plan/diff.ts";
-import { LabelFile } from "../schema/items.ts";
-import type { Items, Kind } from "./kind.ts";
+import { choice, name, text } from "../schema/fields.ts";
+import { notBuilt } from "../schema/not-built.ts";
+import type { Kind } from "./kind.ts";
+
+const Criteria = z
+  .strictObject({
+    vital: z
+      .enum([...labelVitals, "custom_host_vital"])
+      .refine((vital) => vital !== "custom_host_vital", {
+        error: "this server does not support custom host vitals yet",
+      })
+      .nullish(),
+    value: z.string().max(255).nullish(),
+    where: z.string().max(4096).nullish().meta({ description: "a host selector, instead of vital and value" }),
+    custom_host_vital_id: notBuilt("custom host vitals"),
+  })
+  .transform(({ vital, value, where }, context): LabelCriteria => {
+    const text = (value ?? "").trim();
+    const expression = (where ?? "").trim();
+    if (vital && text !== "" && expression === "") return { vital, value: text };
+    if (!vital && text === "" && expression !== "") return { where: expression };
+    context.issues.push({ code: "custom", input: value, message: "give vital and value, or where" });
+    return z.NEVER;
+  });
+
+export const LabelFile = z
+  .strictObject({
+    name,
+    description: text(10_000),
+    platform: text(64).transform((given) => given.trim()),
+    label_membership_type: choice(["dynamic", "manual", "host_vitals"], "dynamic"),
+    query: text(100_000),
+    hosts: z
+      .array(z.union([z.string().max(255), z.int().positive()], { error: "expected a host: an id, serial or uuid" }))
+      .max(200_000)
+      .nullable()
+      .optional(),
+    criteria: Criteria.nullish().transform((given) => given ?? null),
+  })
+  .superRefine((label, context) => {
+    const wrong = (key: string, message: string) => context.addIssue({ code: "custom", path: [key], message });
+    const type = label.label_membership_type;
+    if (type === "dynamic" && label.query.trim() === "") wrong("query", "a dynamic label needs a query");
+    if (type !== "dynamic" && label.query !== "") wrong("query", "only a dynamic label has a query");
+    if (type !== "dynamic" && label.platform !== "") wrong("platform", "only a dynamic label has a platform");
+    if (type !== "manual" && label.hosts && label.hosts.length > 0) wrong("hosts", "only a manual label has hosts");
+    if (type === "host_vitals" && !label.criteria) wrong("criteria", "a host_vitals label needs criteria");
+    if (type !== "host_vitals" && label.criteria) wrong("criteria", "only a host_vitals label has criteria");
+  });
+export type LabelFile = z.output<typeof LabelFile>;
 
 function desired(labels: readonly Placed<LabelFile>[], current: Current, problems: Problems): Thing[] {
   // A name that several hosts share means all of them.
@@ -35,12 +85,21 @@ function desired(labels: readonly Placed<LabelFile>[], current: Current, problem
   });
 }
 
-export const label: Kind & { readonly items: Items<LabelFile> } = {
+export const label: Kind<LabelFile> = {
   noun: "label",
   items: {
     list: "labels",
+    notIn: {
+      team: {
+        as: "error",
+        message: "this server does not support labels of teams yet: define them in the global file",
+      },
+      no_team: { as: "warn", message: "labels are ignored in the file of hosts without a team" },
+    },
+    hosts: ({ hosts }) => hosts ?? [],
     schema: LabelFile,
     labelFields: [],
+    ignoredInDocuments: ["id", "label_type"],
     defaults: {
       description: "",
       platform: "",

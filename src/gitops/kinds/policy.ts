@@ -1,11 +1,52 @@
 // Policies.
+import { z } from "zod";
+import { NO_TEAM_NAME } from "../../api/configuration.ts";
+import { policyPlatforms } from "../../api/policies.ts";
 import type { Current } from "../desired/current.ts";
 import type { Placed } from "../files/collect.ts";
 import type { Problems } from "../files/problems.ts";
 import { anyOf, coversPath, isOfTeam, namesItem } from "../plan/activities.ts";
 import type { Thing } from "../plan/diff.ts";
-import { PolicyFile } from "../schema/items.ts";
-import type { Items, Kind } from "./kind.ts";
+import { choice, flag, labelNames, name, platforms, sql, text } from "../schema/fields.ts";
+import { notBuilt } from "../schema/not-built.ts";
+import type { Kind } from "./kind.ts";
+
+export const PolicyFile = z
+  .strictObject({
+    name,
+    query: sql(65_536),
+    description: text(65_536),
+    resolution: text(65_536),
+    platform: platforms(policyPlatforms),
+    critical: flag,
+    type: choice(["dynamic", "patch"], "dynamic").refine((type) => type === "dynamic", {
+      error: "this server does not support patch policies yet",
+    }),
+    labels_include_any: labelNames(100),
+    labels_exclude_any: labelNames(100),
+    labels_include_all: notBuilt("policies by all of several labels"),
+    calendar_events_enabled: flag,
+    conditional_access_enabled: flag,
+    webhooks_and_tickets_enabled: flag.meta({
+      description: "report failing hosts with the webhook or ticket for failing policies",
+    }),
+    continuous_automations_enabled: notBuilt("continuous automations"),
+    run_script: notBuilt("saved scripts"),
+    install_software: notBuilt("software to install"),
+    resend_configuration_profile: notBuilt("configuration profiles"),
+    svc_maintained_app_slug: notBuilt("patch policies"),
+    patch_when_closed: notBuilt("patch policies"),
+    notify_before_patching: notBuilt("patch policies"),
+  })
+  .superRefine((policy, context) => {
+    if (policy.labels_include_any.length > 0 && policy.labels_exclude_any.length > 0)
+      context.addIssue({
+        code: "custom",
+        path: ["labels_exclude_any"],
+        message: "give either labels_include_any or labels_exclude_any, not both",
+      });
+  });
+export type PolicyFile = z.output<typeof PolicyFile>;
 
 /** Whether the webhook covers a policy is stored in the settings of its team. */
 const WEBHOOK_OF_POLICIES = "webhook_settings.failing_policies_webhook.policy_ids";
@@ -34,7 +75,7 @@ function desired(policies: readonly Placed<PolicyFile>[], current: Current, prob
   });
 }
 
-export const policy: Kind & { readonly items: Items<PolicyFile> } = {
+export const policy: Kind<PolicyFile> = {
   noun: "policy",
   items: {
     list: "policies",
@@ -50,6 +91,13 @@ export const policy: Kind & { readonly items: Items<PolicyFile> } = {
       calendar_events_enabled: false,
       conditional_access_enabled: false,
       webhooks_and_tickets_enabled: false,
+    },
+    check({ value, owner, place }, problems) {
+      if (owner === NO_TEAM_NAME && value.calendar_events_enabled)
+        problems.error(
+          place("calendar_events_enabled"),
+          "calendar_events_enabled cannot be true for hosts without a team",
+        );
     },
     desired,
   },

@@ -1,9 +1,33 @@
 // Queries, which newer files call reports.
+import { z } from "zod";
+import { MAX_INTERVAL, queryLoggings, queryPlatforms, SQL_MAX } from "../../api/queries.ts";
 import type { Placed } from "../files/collect.ts";
 import { anyOf, isOfTeam, namesItem } from "../plan/activities.ts";
 import type { Thing } from "../plan/diff.ts";
-import { QueryFile } from "../schema/items.ts";
-import type { Items, Kind } from "./kind.ts";
+import { choice, flag, labelNames, name, platforms, sql, text } from "../schema/fields.ts";
+import { notBuilt } from "../schema/not-built.ts";
+import type { Kind } from "./kind.ts";
+
+export const QueryFile = z.strictObject({
+  name,
+  query: sql(SQL_MAX),
+  description: text(10_000),
+  interval: z
+    .int()
+    .min(0)
+    .max(MAX_INTERVAL)
+    .nullish()
+    .transform((given) => given ?? 0),
+  platform: platforms(queryPlatforms),
+  min_qengine_version: text(64).transform((given) => given.trim()),
+  observer_can_run: flag,
+  automations_enabled: flag,
+  logging: choice(queryLoggings, "snapshot"),
+  discard_data: flag,
+  labels_include_any: labelNames(1000),
+  labels_include_all: notBuilt("queries by all of several labels"),
+});
+export type QueryFile = z.output<typeof QueryFile>;
 
 const desired = (queries: readonly Placed<QueryFile>[]): Thing[] =>
   queries.map(({ value, owner }) => ({
@@ -24,10 +48,17 @@ const desired = (queries: readonly Placed<QueryFile>[]): Thing[] =>
     },
   }));
 
-export const query: Kind & { readonly items: Items<QueryFile> } = {
+export const query: Kind<QueryFile> = {
   noun: "query",
   items: {
     list: "queries",
+    newer: "reports",
+    notIn: {
+      no_team: {
+        as: "error",
+        message: "hosts without a team cannot have queries: define them globally or for a team",
+      },
+    },
     schema: QueryFile,
     labelFields: ["labels_include_any"],
     defaults: {

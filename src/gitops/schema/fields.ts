@@ -1,0 +1,51 @@
+// Fields that the items of several lists have. Fields that are left out get their defaults.
+import { z } from "zod";
+
+export const name = z
+  .string()
+  .transform((text) => text.normalize("NFC").trim())
+  .pipe(z.string().min(1, { error: "must not be empty" }).max(255))
+  .meta({ minLength: 1 });
+export const text = (max: number) =>
+  z
+    .string()
+    .max(max)
+    .nullish()
+    .transform((given) => given ?? "");
+export const flag = z
+  .boolean()
+  .nullish()
+  .transform((given) => given ?? false);
+export const labelNames = (most: number) =>
+  z
+    .array(name)
+    .max(most)
+    .nullish()
+    .transform((given) => [...new Set(given ?? [])].sort());
+export const choice = <const V extends string>(values: readonly V[], otherwise: V) =>
+  z
+    .enum(values)
+    .nullish()
+    .transform((given): V => given ?? otherwise);
+
+/** A comma-separated text or a YAML list of platforms, sorted in the order of the table. */
+export const platforms = (known: readonly string[]) =>
+  z
+    .union([z.string(), z.array(z.string())], { error: "expected string or array of strings" })
+    .nullish()
+    .transform((given, context) => {
+      const parts = (Array.isArray(given) ? given : (given ?? "").split(","))
+        .map((part) => part.trim())
+        .filter(Boolean);
+      const wrong = parts.find((part) => !known.includes(part));
+      if (wrong === undefined) return known.filter((one) => parts.includes(one)).join(",");
+      context.issues.push({ code: "custom", input: given, message: `${wrong} is not one of ${known.join(", ")}` });
+      return z.NEVER;
+    });
+
+export const sql = (max: number) =>
+  z
+    .string()
+    .max(max)
+    .refine((given) => given.trim() !== "", { error: "must not be empty" })
+    .meta({ minLength: 1 });
