@@ -133,7 +133,8 @@ export function renderProgress(progress: Progress): string {
   );
 }
 
-function columns(rows: string[][], numbersRight: boolean): string[] {
+/** Aligned lines. */
+export function columns(rows: string[][], numbersRight: boolean): string[] {
   const widths = rows[0]!.map((_, i) => Math.max(...rows.map((row) => row[i]!.length)));
   return rows.map((row) =>
     row

@@ -1,3 +1,4 @@
+import { ended } from "./ended.ts";
 import type { SimulationOptions } from "./options.ts";
 import type { SimulationReport } from "./report.ts";
 import { Simulation } from "./simulation.ts";
@@ -12,17 +13,4 @@ export async function runSimulation(options: SimulationOptions, signal?: AbortSi
   simulation.start();
   await ended(options.duration, signal);
   return simulation.stop();
-}
-
-function ended(seconds: number | undefined, signal: AbortSignal | undefined): Promise<void> {
-  return new Promise((resolve) => {
-    const finish = () => {
-      clearTimeout(timer);
-      signal?.removeEventListener("abort", finish);
-      resolve();
-    };
-    const timer = seconds === undefined ? undefined : setTimeout(finish, seconds * 1000);
-    if (signal?.aborted) finish();
-    else signal?.addEventListener("abort", finish);
-  });
 }

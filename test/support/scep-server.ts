@@ -1,6 +1,7 @@
 // The `scepserver` of Debian's package `scep`: an implementation of SCEP that is independent of this project.
 import { execFile, spawn } from "node:child_process";
 import { createServer } from "node:net";
+import { join } from "node:path";
 import { promisify } from "node:util";
 import { newDir } from "./ca-fakes.ts";
 import { afterEveryTest } from "./ends.ts";
@@ -16,7 +17,7 @@ afterEveryTest(async () => {
   for (const stop of running) await stop();
 });
 
-async function freePort(): Promise<number> {
+export async function freePort(): Promise<number> {
   const server = createServer();
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   const { port } = server.address() as { port: number };
@@ -24,8 +25,8 @@ async function freePort(): Promise<number> {
   return port;
 }
 
-/** A server with an authority of its own; returns its URL for enrollment. */
-export async function startScepServer(challenge: string): Promise<{ url: string; stop(): Promise<void> }> {
+/** A server with an authority of its own; returns its URL for enrollment, and the file of its certificate (PEM). */
+export async function startScepServer(challenge: string): Promise<{ url: string; ca: string; stop(): Promise<void> }> {
   const depot = newDir();
   await run("scepserver", ["ca", "-init", "-depot", depot, "-keySize", "2048"]);
   const port = await freePort();
@@ -42,7 +43,7 @@ export async function startScepServer(challenge: string): Promise<{ url: string;
   const url = `http://127.0.0.1:${port}/scep`;
   for (let tries = 0; ; tries++) {
     const answer = await fetch(`${url}?operation=GetCACaps`).catch(() => null);
-    if (answer?.ok) return { url, stop };
+    if (answer?.ok) return { url, ca: join(depot, "ca.pem"), stop };
     if (tries === 100 || child.exitCode !== null) throw new Error("scepserver does not start");
     await new Promise((resolve) => setTimeout(resolve, 100));
   }

@@ -54,6 +54,12 @@ export async function postponedOf(store: ServerTx, hostId: number): Promise<numb
   return (await store.mdmCommands.pick(["id"], { where })).map(({ id }) => id);
 }
 
+/** The device connects again: what it has postponed is offered to it as if it had not been sent. */
+export async function resumePostponed(store: ServerTx, hostId: number): Promise<void> {
+  const where = and(eq("host_id", hostId), eq("status", "NotNow"));
+  await store.mdmCommands.update({ where, set: { status: "Pending" } });
+}
+
 /** For devices that enroll again, or leave: they will not answer what waits. */
 export async function dropCommands(
   { store, clock }: Pick<Context, "store" | "clock">,

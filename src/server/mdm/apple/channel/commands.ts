@@ -5,7 +5,7 @@ import { writePlist } from "../../../../plist/write.ts";
 import { type Context, within } from "../../../core/context.ts";
 import { nextOperation, postponeOperation } from "../../../operations/device-queue.ts";
 import { answerOperation, operationLock } from "../../../operations/queue.ts";
-import { commandOf, postponedOf, setAnswer } from "../../commands/rows.ts";
+import { commandOf, postponedOf, resumePostponed, setAnswer } from "../../commands/rows.ts";
 import { APPLE_LANE, type AppleAnswer } from "../commands/kind.ts";
 
 /** Profiles are sent inside of commands. */
@@ -17,9 +17,11 @@ export async function exchange(ctx: Context, hostId: number, message: PlistDict,
   if (status === null) throw new BadPlist("the property list has no Status");
   if (status !== "Idle") await keepAnswer(ctx, hostId, { status, message, body });
   // What the device has postponed comes again when it connects by itself, which begins with Idle.
-  const except = status === "Idle" ? [] : await postponedOf(ctx.store, hostId);
+  const isIdle = status === "Idle";
+  const except = isIdle ? [] : await postponedOf(ctx.store, hostId);
   const next = await nextOperation(ctx, hostId, APPLE_LANE, { except });
   if (!next) return null;
+  if (isIdle) await resumePostponed(ctx.store, hostId);
   const { operation, content } = next;
   const Command = readPlistDict(Buffer.from(content), COMMAND_MAX);
   return writePlist({ CommandUUID: operation.uuid, Command });

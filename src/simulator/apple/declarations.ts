@@ -1,0 +1,90 @@
+// A session of declarative management: the device fetches what has changed, and reports what is in effect.
+import type { ReceivedDeclaration } from "./state.ts";
+
+/** Sends the check-in message and returns the reply's JSON; null: the reply is empty, or there is no such declaration. */
+export type Ask = (endpoint: string, data?: object) => Promise<unknown>;
+
+type Kind = ReceivedDeclaration["kind"];
+
+const kinds: readonly { readonly list: string; readonly kind: Kind }[] = [
+  { list: "Activations", kind: "activation" },
+  { list: "Configurations", kind: "configuration" },
+  { list: "Assets", kind: "asset" },
+  { list: "Management", kind: "management" },
+];
+
+interface Item {
+  readonly Identifier: string;
+  readonly ServerToken: string;
+}
+
+/** Returns how many declarations are active afterwards. */
+export async function synchronize(ask: Ask, known: Map<string, ReceivedDeclaration>): Promise<number> {
+  const items = await ask("declaration-items");
+  const wanted = new Map<string, { kind: Kind; item: Item }>();
+  for (const { list, kind } of kinds)
+    for (const item of itemsIn(items, list)) wanted.set(`${kind}/${item.Identifier}`, { kind, item });
+  for (const key of known.keys()) if (!wanted.has(key)) known.delete(key);
+  for (const [key, { kind, item }] of wanted) {
+    const { Identifier: identifier, ServerToken: serverToken } = item;
+    if (known.get(key)?.serverToken === serverToken) continue;
+    const declaration = await ask(`declaration/${key}`);
+    const valid = isDeclaration(declaration, item);
+    const activates = kind === "activation" && valid ? configurationsOf(declaration) : [];
+    known.set(key, { kind, identifier, serverToken, valid, activates, active: false });
+  }
+  // A configuration is in effect if an activation names it.
+  const activated = new Set([...known.values()].flatMap(({ activates }) => activates));
+  for (const [key, { kind, identifier, valid, ...rest }] of known)
+    known.set(key, {
+      ...rest,
+      kind,
+      identifier,
+      valid,
+      active: valid && (kind !== "configuration" || activated.has(identifier)),
+    });
+  await ask("status", reportOf([...known.values()]));
+  return [...known.values()].filter(({ active }) => active).length;
+}
+
+function reportOf(known: readonly ReceivedDeclaration[]): object {
+  const of = (wanted: Kind) =>
+    known
+      .filter(({ kind }) => kind === wanted)
+      .map(({ identifier, serverToken, active, valid }) => ({
+        identifier,
+        "server-token": serverToken,
+        active,
+        valid: valid ? "valid" : "invalid",
+        ...(valid ? {} : { reasons: [{ code: "Error.ConfigurationCannotBeApplied" }] }),
+      }));
+  const declarations = Object.fromEntries(kinds.map(({ list, kind }) => [list.toLowerCase(), of(kind)]));
+  return { StatusItems: { management: { declarations } }, Errors: [], FullReport: true };
+}
+
+const isObject = (value: unknown): value is Record<string, unknown> =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
+
+function itemsIn(reply: unknown, list: string): Item[] {
+  const lists = isObject(reply) && isObject(reply.Declarations) ? reply.Declarations : null;
+  const items = lists?.[list];
+  if (!Array.isArray(items)) throw new Error(`declaration-items has no list ${list}`);
+  return items.map((item) => {
+    if (!isObject(item) || typeof item.Identifier !== "string" || typeof item.ServerToken !== "string")
+      throw new Error(`declaration-items: a member of ${list} has no Identifier or ServerToken`);
+    return { Identifier: item.Identifier, ServerToken: item.ServerToken };
+  });
+}
+
+const isDeclaration = (reply: unknown, { Identifier, ServerToken }: Item): boolean =>
+  isObject(reply) &&
+  reply.Identifier === Identifier &&
+  reply.ServerToken === ServerToken &&
+  typeof reply.Type === "string" &&
+  isObject(reply.Payload);
+
+function configurationsOf(activation: unknown): string[] {
+  const payload = isObject(activation) && isObject(activation.Payload) ? activation.Payload : {};
+  const names = payload.StandardConfigurations;
+  return Array.isArray(names) ? names.filter((name) => typeof name === "string") : [];
+}
