@@ -363,15 +363,7 @@ describe("kinds of configuration", () => {
   /** The list of each side, and the contract. */
   const lists = ["src/api/configuration.ts", "src/gitops/kinds.ts", "src/server/configuration/kinds.ts"];
   /** Mostly what knows where several kinds stand in files. May only become fewer. */
-  const leftOver = [
-    "src/gitops/desired/desired.ts",
-    "src/gitops/desired/documents.ts",
-    "src/gitops/desired/settings.ts",
-    "src/gitops/export/export.ts",
-    "src/gitops/files/documents.ts",
-    "src/gitops/files/says.ts",
-    "src/server/configuration/state.ts",
-  ];
+  const leftOver = ["src/gitops/export/export.ts", "src/server/configuration/state.ts"];
 
   it("are named, three or more in one file, only by the lists of kinds and by what is left over", () => {
     const many = files

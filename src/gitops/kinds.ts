@@ -26,9 +26,11 @@ export const kinds: Readonly<Record<ThingKind, Kind>> = {
   query,
 };
 
+export const kindList = Object.entries(kinds) as readonly [ThingKind, Kind][];
+
 /** The kinds that stand in lists, in the order in which files are checked. */
-export const itemKinds: readonly { readonly kind: ThingKind; readonly items: Items }[] = Object.entries(kinds).flatMap(
-  ([kind, { items }]) => (items ? [{ kind: kind as ThingKind, items }] : []),
+export const itemKinds: readonly { readonly kind: ThingKind; readonly items: Items }[] = kindList.flatMap(
+  ([kind, { items }]) => (items ? [{ kind, items }] : []),
 );
 
 const isOfNewTeam = (entry: [string, Kind]): entry is [ThingKind, Kind & { readonly ofNewTeam: Json }] =>

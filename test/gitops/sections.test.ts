@@ -1,6 +1,7 @@
 // Keys of sections: unknown ones, wrong types, two spellings, secrets, unsupported features, and keys in the wrong
 // file.
 import { describe, expect, it } from "vitest";
+import { desiredOf } from "../../src/gitops/desired/desired.ts";
 import { refOf } from "../../src/gitops/files/secrets.ts";
 import {
   errorsOf,
@@ -367,9 +368,11 @@ describe("secrets of sections", () => {
     expect(errorsOf(read.problems)).toEqual([]);
     expect([...read.secrets.values()].sort()).toEqual(["key", "open sesame", "pw", "tok"]);
     expect(read.secrets.get(refOf("tok"))).toBe("tok");
-    const text = JSON.stringify(read.scopes.map(({ says }) => says));
+    const text = JSON.stringify(read.scopes.map(({ values }) => values));
     for (const secret of ["open sesame", '"key"', '"pw"', '"tok"']) expect(text).not.toContain(secret);
-    const [proxy, hosted] = read.scopes[0]!.says.authorities.toSorted((a, b) => (a.name < b.name ? -1 : 1));
+    const [proxy, hosted] = desiredOf(read, stateWith())
+      .things.filter(({ kind }) => kind === "certificate_authority")
+      .sort((a, b) => (a.name < b.name ? -1 : 1));
     expect(proxy).toMatchObject({
       name: "directory_scep_proxy/directory_scep_proxy",
       value: { url: "https://s", admin_url: "https://a", username: "u", password: { $secret: refOf("pw") } },

@@ -1,8 +1,7 @@
 // The server's state in the form in which the desired state is built and compared with it.
 import type { ConfigurationState, ThingKey } from "../../api/configuration.ts";
 import type { Place, Problems } from "../files/problems.ts";
-import type { GivenSecret } from "../files/says.ts";
-import { type Json, keyOf, type Owner, type Thing } from "../plan/diff.ts";
+import { type Json, keyOf, type Thing } from "../plan/diff.ts";
 
 /** The server's state, as far as files can express it. */
 export class Current {
@@ -15,6 +14,9 @@ export class Current {
   }
   value(kind: ThingKey["kind"], owner: ThingKey["owner"], name: string = kind): Json | undefined {
     return this.#values.get(keyOf({ kind, owner, name }));
+  }
+  namesOf(kind: ThingKey["kind"]): string[] {
+    return this.state.things.filter((thing) => thing.kind === kind).map(({ name }) => name);
   }
   get isPremium(): boolean {
     return this.state.tier === "premium";
@@ -39,9 +41,3 @@ export function checkTeamNames(
       );
   }
 }
-
-/** They keep their values if the key is absent. */
-export const secretsThings = (owner: Owner, given: readonly GivenSecret[] | undefined): Thing[] =>
-  given
-    ? [{ kind: "enroll_secrets", owner, name: "enroll_secrets", value: { secrets: given.map(({ ref }) => ref) } }]
-    : [];

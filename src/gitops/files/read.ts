@@ -1,15 +1,16 @@
 // Reads all files of a run and checks them against the schemas. Every problem of every file is reported with its
 // place.
 
-import { itemKinds } from "../kinds.ts";
+import { itemKinds, kindList } from "../kinds.ts";
 import type { Owner } from "../plan/diff.ts";
 import { type Collected, collect, ownerOf } from "./collect.ts";
-import { readDocuments, type Spec } from "./documents.ts";
+import { readDocuments } from "./documents.ts";
 import { newSources } from "./include.ts";
 import { Problems } from "./problems.ts";
-import { type GivenSecret, type Says, whatItSays } from "./says.ts";
 import { readScopes, type Scope } from "./scope.ts";
 import { SecretTexts } from "./secrets.ts";
+import { type SectionValues, sectionValues } from "./section-values.ts";
+import type { Spec } from "./spec.ts";
 import type { Environment } from "./substitute.ts";
 
 export interface ReadOptions {
@@ -25,7 +26,7 @@ export interface ReadOptions {
 
 export interface FileScope extends Scope {
   readonly owner: Owner;
-  readonly says: Says;
+  readonly values: SectionValues;
 }
 
 /** The content of the files. If `problems.failed` is true, only the messages are of use. */
@@ -54,8 +55,9 @@ export async function readFiles(
   const scopes = (await readScopes(paths, sources)).map((scope) => ({
     ...scope,
     owner: ownerOf(scope),
-    says: whatItSays(scope, secrets, options),
+    values: sectionValues(scope, secrets, options),
   }));
+  for (const scope of scopes) for (const [, { check }] of kindList) check?.(scope, problems);
   return filesOf(scopes, collect(scopes, options), problems, secrets, null);
 }
 
@@ -66,10 +68,6 @@ function filesOf(
   { texts }: SecretTexts,
   specs: readonly Spec[] | null,
 ): Files {
-  checkSecretsDiffer(
-    [...scopes.map(({ says }) => says), ...(specs ?? [])].flatMap((one) => one.secrets ?? []),
-    problems,
-  );
   const hosts = [
     ...new Set(
       itemKinds.flatMap(
@@ -78,14 +76,4 @@ function filesOf(
     ),
   ];
   return { scopes, items, specs, problems, secrets: texts, hosts };
-}
-
-/** The enroll secret decides which team a host joins, so no two owners can have the same. */
-function checkSecretsDiffer(given: readonly GivenSecret[], problems: Problems): void {
-  const seen = new Map<string, GivenSecret>();
-  for (const one of given) {
-    const before = seen.get(JSON.stringify(one.ref))?.at;
-    if (!before) seen.set(JSON.stringify(one.ref), one);
-    else problems.error(one.at, `the same enroll secret is already in ${before.file}:${before.line}`);
-  }
 }

@@ -1,13 +1,14 @@
 // Rules between the fields of a section, as far as the files alone can be checked.
 
 import { isRecord } from "../../text/record.ts";
+import type { ScopeKind } from "../schema/sections.ts";
 import { appleUpdates } from "../schema/settings.ts";
 import type { Value } from "./overlay.ts";
 import type { Problems } from "./problems.ts";
 import { placeOf, type Tree } from "./tree.ts";
 
 /** Reports a problem of the field at the dotted path. */
-type Report = (path: string, message: string) => void;
+export type Report = (path: string, message: string) => void;
 
 export const reporterOf =
   (tree: Tree, name: string, problems: Problems): Report =>
@@ -37,6 +38,12 @@ export function checkOrgSettings(value: Value, report: Report): void {
 
 export const checkTeamSettings = (value: Value, report: Report): void =>
   checkExpiry(value, "host_expiry_settings.host_expiry", report);
+
+export const rulesOfSettings: Readonly<Record<ScopeKind, (value: Value, report: Report) => void>> = {
+  global: checkOrgSettings,
+  team: checkTeamSettings,
+  no_team: () => {},
+};
 
 /** If the days are left out, the server may have them. */
 function checkExpiry(value: Value, path: string, report: Report): void {

@@ -1,10 +1,21 @@
 // Secrets in files: values contain references only; the texts are kept beside them.
 import { createHash } from "node:crypto";
-import { type CaType, secretFields } from "../../api/ca.ts";
+import { caTypes, secretFields } from "../../api/ca.ts";
 import { configSecrets, type SecretFields, secretPaths } from "../../api/secret-fields.ts";
+import { isRecord } from "../../text/record.ts";
 import type { Json } from "../plan/diff.ts";
-import type { Problems } from "./problems.ts";
-import { placeOf, type Tree } from "./tree.ts";
+import type { Value } from "./overlay.ts";
+import type { Place, Problems } from "./problems.ts";
+import { placeOf, subtree, type Tree } from "./tree.ts";
+
+/** By section of the settings. Some types of certificate authorities have lists, others one object. */
+const secretsIn: Readonly<Record<string, SecretFields>> = {
+  ...configSecrets,
+  certificate_authorities: {
+    secrets: caTypes.flatMap((type) => [`${type}.${secretFields[type]}`, `${type}.*.${secretFields[type]}`]),
+    shown: [],
+  },
+};
 
 /** Equal texts have the same reference. */
 export const refOf = (text: string): string =>
@@ -20,13 +31,14 @@ const isMask = (text: string): boolean => /^\*{3,}$/.test(text);
 export class SecretTexts {
   readonly texts = new Map<string, string>();
   private readonly problems: Problems;
+  readonly #enrollSecrets = new Map<string, Place>();
 
   constructor(problems: Problems) {
     this.problems = problems;
   }
 
   /** The reference of the text; a mask is reported as a problem at its place. */
-  take(text: string, tree: Tree, path: readonly string[], name: string): Json {
+  private take(text: string, tree: Tree, path: readonly string[], name: string): Json {
     if (isMask(text))
       this.problems.error(
         placeOf(tree, path),
@@ -36,20 +48,35 @@ export class SecretTexts {
     return secretRef(text);
   }
 
-  /** A section with references in place of its secrets. */
-  ofSection(section: string, value: Record<string, unknown>, tree: Tree, within: string): Record<string, unknown> {
-    const fields = (configSecrets as Readonly<Record<string, SecretFields>>)[section];
-    if (!fields) return value;
-    return secretPaths(fields, value).reduce(
-      (left, path) =>
-        replaced(left, path, (text) => this.taken(text, tree, path, `${within}.${section}`)) as typeof value,
+  /** The settings of one owner with references in place of their secrets. */
+  ofSettings(settings: Value, tree: Tree, called: string): Value {
+    return Object.fromEntries(
+      Object.entries(settings).map(([name, value]) => [name, this.#ofPart(name, value, tree, called)]),
+    );
+  }
+
+  #ofPart(name: string, value: unknown, tree: Tree, called: string): unknown {
+    if (name === "secrets" && Array.isArray(value))
+      return (value as { secret: string }[]).map(({ secret }, i) => ({
+        secret: this.#enrollSecret(secret, tree, ["secrets", String(i), "secret"], called),
+      }));
+    const fields = secretsIn[name];
+    if (!fields || !isRecord(value)) return value;
+    const part = subtree(tree, [name]);
+    return secretPaths(fields, value).reduce<unknown>(
+      (left, path) => replaced(left, path, (text) => this.taken(text, part, path, `${called}.${name}`)),
       value,
     );
   }
 
-  ofAuthority(type: CaType, value: Record<string, unknown>, tree: Tree, at: string): Record<string, unknown> {
-    const path = [secretFields[type]];
-    return replaced(value, path, (text) => this.taken(text, tree, path, at)) as typeof value;
+  /** An enroll secret decides which team a host joins, so no two owners can have the same. */
+  #enrollSecret(text: string, tree: Tree, path: readonly string[], called: string): Json {
+    const ref = this.take(text, tree, path, [called, ...path].join("."));
+    const at = placeOf(tree, path);
+    const before = this.#enrollSecrets.get(text);
+    if (before) this.problems.error(at, `the same enroll secret is already in ${before.file}:${before.line}`);
+    else this.#enrollSecrets.set(text, at);
+    return ref;
   }
 
   private taken(given: unknown, tree: Tree, path: readonly string[], name: string): unknown {

@@ -235,6 +235,14 @@ export function placeOf(tree: Tree, path: readonly PropertyKey[]): Place {
   return at;
 }
 
+/** The nearest existing part at a path. */
+export function subtree(tree: Tree, path: readonly string[]): Tree {
+  return path.reduce((at: Tree, step) => {
+    const inner = at.kind === "map" ? at.entries.get(step)?.value : at.kind === "list" ? at.items[Number(step)] : null;
+    return inner ?? at;
+  }, tree);
+}
+
 /** A key as it may be shown: a key from a variable's value may be part of a secret. */
 export const shownKey = (key: string, entry: Entry | undefined): string =>
   entry?.isHidden ? "(from a variable)" : key;

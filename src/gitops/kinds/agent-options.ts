@@ -1,10 +1,39 @@
 // Agent options, of all hosts or of a team.
+import { isRecord } from "../../text/record.ts";
+import { thing } from "../desired/values.ts";
+import type { Value } from "../files/overlay.ts";
 import { isOfTeam } from "../plan/activities.ts";
 import type { Kind } from "./kind.ts";
+
+/** A null in place of a part means that it is absent; inside of parts, null has a meaning. */
+function whole(given: Value): Value {
+  const parts = Object.entries(given).filter(([, part]) => part !== null && part !== undefined);
+  return Object.fromEntries(
+    parts.map(([key, part]) => [
+      key,
+      key === "overrides" ? Object.fromEntries(Object.entries(part as Value).filter(([, one]) => one !== null)) : part,
+    ]),
+  );
+}
 
 export const agentOptions: Kind = {
   noun: "agent options",
   ofNewTeam: null,
+  desired: ({ current, scopes }) =>
+    scopes
+      .filter(({ kind }) => kind !== "no_team")
+      .map(({ owner, values: { agentOptions: given } }) =>
+        thing(
+          "agent_options",
+          owner,
+          given ? whole(given) : owner === null ? current.state.defaults.agent_options : null,
+        ),
+      ),
+  ofDocuments: ({ ofOrganization, ofTeams }) =>
+    [...ofOrganization, ...ofTeams].flatMap(({ name, settings: { agent_options: given } }) => {
+      if (isRecord(given)) return [thing("agent_options", name, whole(given))];
+      return name === null || given === undefined ? [] : [thing("agent_options", name, null)];
+    }),
   typesOf: () => ["edited_agent_options"],
   isAbout: (details, _, { owner }) => isOfTeam(details, owner),
 };

@@ -1,13 +1,61 @@
 // Certificate authorities.
-import { isSingle } from "../../api/ca.ts";
+import { type CaType, caTypes, isSingle } from "../../api/ca.ts";
+import { isRecord } from "../../text/record.ts";
+import { thing } from "../desired/values.ts";
+import type { Value } from "../files/overlay.ts";
+import { placeOf } from "../files/tree.ts";
 import { anyOf } from "../plan/activities.ts";
 import type { Kind } from "./kind.ts";
 
+interface Given {
+  readonly type: CaType;
+  readonly name: string;
+  readonly fields: Value;
+  readonly path: readonly string[];
+}
+
+/** Those of `certificate_authorities`: lists, or one object where only one may exist. */
+function authoritiesIn(settings: Value | null | undefined): Given[] {
+  const groups = settings?.certificate_authorities;
+  if (!isRecord(groups)) return [];
+  return caTypes.flatMap((type) => {
+    const group = groups[type];
+    return [group ?? []].flat().map((one, i): Given => {
+      const fields = one as Value;
+      const path = ["certificate_authorities", type, ...(Array.isArray(group) ? [String(i)] : [])];
+      return { type, name: isSingle(type) ? type : String(fields.name), fields, path };
+    });
+  });
+}
+
+function wholeValue({ type, fields: { name, ...fields } }: Given): Value {
+  const names = fields.certificate_user_principal_names ?? [];
+  return {
+    ...(isSingle(type) ? {} : { name }),
+    ...fields,
+    ...(type === "hosted_ca_a" ? { certificate_user_principal_names: names } : {}),
+  };
+}
+
 export const certificateAuthority: Kind = {
   noun: "certificate authority",
+  check({ sections, values: { settings } }, problems) {
+    const tree = sections.org_settings?.tree;
+    const seen = new Set<string>();
+    for (const { name, path } of authoritiesIn(settings)) {
+      if (seen.has(name) && tree)
+        problems.error(placeOf(tree, [...path, "name"]), `the certificate authority ${name} is given twice`);
+      seen.add(name);
+    }
+  },
+  desired: ({ global }) =>
+    authoritiesIn(global?.values.settings).map((given) =>
+      thing("certificate_authority", null, wholeValue(given), `${given.type}/${given.name}`),
+    ),
+  isComplete: (_, { global }) => global !== undefined,
   typesOf: ({ name }) => anyOf(name.split("/")[0]!).map((type) => type.replace("created_", "added_")),
   isAbout: (details, _, { name }) => {
-    const [type, own] = name.split("/") as [Parameters<typeof isSingle>[0], string];
+    const [type, own] = name.split("/") as [CaType, string];
     return isSingle(type) || details.name === own;
   },
 };

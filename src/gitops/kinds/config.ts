@@ -1,9 +1,124 @@
 // Settings of the organization, one object per section.
+import { z } from "zod";
+import { YARA_RULES_MAX, YaraRule } from "../../api/app-config.ts";
+import { isRecord } from "../../text/record.ts";
+import { overControls, withControls } from "../desired/controls.ts";
+import type { DocumentRun, Run } from "../desired/run.ts";
+import { objectIn, over, thing } from "../desired/values.ts";
+import type { Value } from "../files/overlay.ts";
+import { checkOrgSettings } from "../files/rules.ts";
+import { readSpec } from "../files/spec.ts";
+import type { YaraText } from "../files/yara.ts";
 import { coversPath, isOfTeam, settingTypes } from "../plan/activities.ts";
+import type { Thing } from "../plan/diff.ts";
+import { spelled, spellingsOf, unwrapped } from "../schema/loosen.ts";
+import {
+  AgentOptionsFile,
+  GlobalControls,
+  keptSections,
+  OrgSettings,
+  orgMdmKeys,
+  orgSections,
+} from "../schema/settings.ts";
 import type { Kind } from "./kind.ts";
+
+const section = (name: string, value: Value): Thing => thing("config", null, value, name);
+
+/** The server's form: texts by name. */
+const yaraValue = (rules: readonly YaraText[]): Value =>
+  Object.fromEntries(rules.map(({ name, contents }) => [name, contents]));
+
+/** The form in which the server stores values: blanks around texts are removed, and each key has one spelling. */
+function asKept(name: string, value: Value): Value {
+  if (name === "mdm") return { ...value, end_user_authentication: trimmed(objectIn(value, "end_user_authentication")) };
+  if (name === "sso_settings" || name === "conditional_access") return trimmed(value);
+  if (name !== "smtp_settings") return value;
+  const types: Readonly<Record<string, string>> = {
+    authtype_username_password: "authtype_username_and_password",
+    authtype_none: "none",
+  };
+  const type = String(value.authentication_type);
+  return { ...value, authentication_type: Object.hasOwn(types, type) ? types[type] : type };
+}
+
+const trimmed = (value: Value): Value =>
+  Object.fromEntries(Object.entries(value).map(([key, one]) => [key, typeof one === "string" ? one.trim() : one]));
+
+function desired({ global, noTeam, current }: Run): Thing[] {
+  if (!global) return [];
+  const { defaults } = current.state;
+  const settings = global.values.settings ?? {};
+  const sections = Object.entries(orgSections).flatMap(([name, schema]) => {
+    const given = settings[name];
+    const isKept = keptSections.has(name);
+    if (isKept && !isRecord(given)) return [];
+    const base = (isKept ? current.value("config", null, name) : undefined) ?? defaults.config[name];
+    return [section(name, asKept(name, over(schema, base, given)))];
+  });
+  const controls = global.values.controls ?? noTeam?.values.controls;
+  const mdm = section("mdm", desiredMdm(objectIn(settings, "mdm"), controls, current));
+  return [...sections, mdm, section("yara_rules", yaraValue(global.yaraRules))];
+}
+
+function desiredMdm(org: Value, controls: Value | null | undefined, current: Run["current"]): Value {
+  const base = current.state.defaults.config.mdm as Value;
+  const before = (current.value("config", null, "mdm") ?? base) as Value;
+  // The one file that could define the controls may have been skipped.
+  const { end_user_authentication, vendora_server_url } = base;
+  const start = controls ? base : { ...before, end_user_authentication, vendora_server_url };
+  const value = asKept("mdm", over(OrgSettings.shape.mdm!, start, org));
+  return controls ? withControls(GlobalControls, value, controls, before) : value;
+}
+
+const Mdm = spelled(
+  {
+    ...GlobalControls.shape,
+    ...Object.fromEntries(
+      orgMdmKeys.map((key) => [key, (unwrapped(OrgSettings.shape.mdm!) as z.ZodObject).shape[key] as z.ZodType]),
+    ),
+  },
+  spellingsOf(GlobalControls),
+);
+/** Fields of replies that are not settings; they are ignored. */
+const ignored = ["license", "logging", "update_interval", "vulnerabilities", "scripts"];
+const ConfigSpec = z.strictObject({
+  ...Object.fromEntries(Object.entries(orgSections).map(([name, schema]) => [name, schema.nullish()])),
+  ...Object.fromEntries(ignored.map((key) => [key, z.json().optional()])),
+  agent_options: AgentOptionsFile.nullish(),
+  mdm: Mdm.nullish(),
+  yara_rules: z
+    .array(z.strictObject(YaraRule.shape))
+    .max(YARA_RULES_MAX)
+    .refine((rules) => new Set(rules.map(({ name }) => name)).size === rules.length, { error: "names must be unique" })
+    .nullish(),
+});
+
+const ofDocuments = ({ current, ofOrganization }: DocumentRun): Thing[] =>
+  ofOrganization.flatMap(({ settings }) =>
+    Object.entries(settings).flatMap(([name, given]) => {
+      if (name === "yara_rules" && Array.isArray(given)) return [section(name, yaraValue(given as YaraText[]))];
+      const before = current.value("config", null, name) ?? current.state.defaults.config[name];
+      if (name === "mdm" && isRecord(given)) {
+        const own = over(OrgSettings.shape.mdm!, before, given);
+        return [section(name, asKept(name, overControls(GlobalControls, own, given)))];
+      }
+      const schema = orgSections[name as keyof typeof orgSections] as z.ZodType | undefined;
+      return schema && isRecord(given) ? [section(name, asKept(name, over(schema, before, given)))] : [];
+    }),
+  );
 
 export const config: Kind = {
   noun: "settings",
+  document: {
+    kind: "config",
+    isSingle: true,
+    read(spec, reading) {
+      const read = readSpec(ConfigSpec, spec, "spec", reading, checkOrgSettings);
+      return read && { ...read, name: null };
+    },
+  },
+  desired,
+  ofDocuments,
   typesOf: ({ name }) => ["edited_config", ...settingTypes(name)],
   isAbout: (details, type, { name, fields }) => {
     const paths = fields.map(({ path }) => (path === "" ? name : `${name}.${path}`));

@@ -1,8 +1,13 @@
 // What the client knows about one kind of configuration.
 import type { z } from "zod";
+import type { ThingKey } from "../../api/configuration.ts";
 import type { Current } from "../desired/current.ts";
+import type { DocumentRun, Run } from "../desired/run.ts";
 import type { Placed } from "../files/collect.ts";
 import type { Problems } from "../files/problems.ts";
+import type { FileScope } from "../files/read.ts";
+import type { Reading, Spec } from "../files/spec.ts";
+import type { Mapping } from "../files/tree.ts";
 import type { Details } from "../plan/activities.ts";
 import type { Change, Json, Thing } from "../plan/diff.ts";
 import type { ScopeKind } from "../schema/sections.ts";
@@ -34,11 +39,29 @@ export interface Items<T extends Named = Named> {
   desired(items: readonly Placed<T>[], current: Current, problems: Problems): Thing[];
 }
 
+/** Documents of the older format with objects of a kind that stands in sections. */
+export interface DocumentKind {
+  /** The `kind` of such a document. */
+  readonly kind: string;
+  /** Whether there may be only one. */
+  readonly isSingle?: true;
+  /** Null, with the problems reported, if the document does not match. */
+  read(spec: Mapping, reading: Reading): Spec | null;
+}
+
 export interface Kind<T extends Named = Named> {
   /** What plans call it. */
   readonly noun: string;
   /** For kinds that stand in lists. */
   readonly items?: Items<T>;
+  /** Rules that one main file must satisfy, checked before the server is asked. */
+  check?(file: FileScope, problems: Problems): void;
+  /** For kinds that stand in sections: the objects that the files ask for. */
+  desired?(run: Run): Thing[];
+  /** Whether the files are the complete list, so that this object, which they do not contain, is deleted. */
+  isComplete?(thing: ThingKey, run: Run): boolean;
+  readonly document?: DocumentKind;
+  ofDocuments?(run: DocumentRun): Thing[];
   /** The value of a new team, for kinds whose first value does not depend on the organization. */
   readonly ofNewTeam?: Json;
   /** The list in the value whose order has no meaning. */

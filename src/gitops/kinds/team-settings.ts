@@ -1,9 +1,63 @@
 // Settings of a team, or of the hosts without one.
+import { type ConfigurationState, NO_TEAM_NAME } from "../../api/configuration.ts";
+import { isRecord } from "../../text/record.ts";
+import { overControls, withControls } from "../desired/controls.ts";
+import type { Current } from "../desired/current.ts";
+import type { DocumentRun, Run } from "../desired/run.ts";
+import { objectIn, over, thing } from "../desired/values.ts";
+import type { Value } from "../files/overlay.ts";
 import { coversPath, isOfTeam, settingTypes } from "../plan/activities.ts";
+import type { Thing } from "../plan/diff.ts";
+import { NoTeamSettings, orgSections, TeamControls, TeamSettings } from "../schema/settings.ts";
 import type { Kind } from "./kind.ts";
+
+/** A webhook that did not exist gets the defaults for fields that are not given. */
+function wholeHooks({ webhook_settings: hooks }: Value, { config }: ConfigurationState["defaults"]): Value {
+  const { host_status_webhook: status } = hooks as Value;
+  if (!isRecord(status)) return hooks as Value;
+  const schema = orgSections.webhook_settings.shape.host_status_webhook!;
+  const base = objectIn(config.webhook_settings, "host_status_webhook");
+  return { ...(hooks as Value), host_status_webhook: over(schema, base, status) };
+}
+
+function ofTeam({ name, values: { settings, controls } }: Run["teams"][number], current: Current): Thing {
+  const { defaults } = current.state;
+  const base = defaults.team_settings as Value;
+  const before = current.value("team_settings", name) ?? base;
+  const wanted: Record<string, unknown> = { ...over(TeamSettings, base, settings) };
+  // Without team_settings, all settings are reset; if team_settings leaves this one out, it keeps its value.
+  if (settings)
+    wanted.host_expiry_settings = over(
+      orgSections.host_expiry_settings,
+      objectIn(before, "host_expiry_settings"),
+      settings.host_expiry_settings,
+    );
+  wanted.webhook_settings = wholeHooks(wanted, defaults);
+  wanted.mdm = withControls(TeamControls, objectIn(base, "mdm"), controls, objectIn(before, "mdm"));
+  return thing("team_settings", name, wanted);
+}
+
+function ofDocument({ name, settings }: DocumentRun["ofTeams"][number], current: Current): Thing {
+  const { defaults } = current.state;
+  const before = (current.value("team_settings", name) ?? defaults.team_settings) as Value;
+  const { mdm, ...given } = settings;
+  const wanted = over(TeamSettings, before, given);
+  const controls = isRecord(mdm) ? overControls(TeamControls, before.mdm, mdm) : wanted.mdm;
+  return thing("team_settings", name, { ...wanted, webhook_settings: wholeHooks(wanted, defaults), mdm: controls });
+}
 
 export const teamSettings: Kind = {
   noun: "team settings",
+  desired: ({ current, teams, noTeam, owners }) => {
+    const { no_team_settings: base } = current.state.defaults;
+    return [
+      ...teams.map((team) => ofTeam(team, current)),
+      ...(owners.has(NO_TEAM_NAME)
+        ? [thing("team_settings", NO_TEAM_NAME, over(NoTeamSettings, base, noTeam?.values.settings))]
+        : []),
+    ];
+  },
+  ofDocuments: ({ current, ofTeams }) => ofTeams.map((spec) => ofDocument(spec, current)),
   typesOf: () => ["edited_team", ...["mdm", "integrations"].flatMap(settingTypes)],
   isAbout: (details, type, { owner, fields }) => {
     const paths = fields.map(({ path }) => path);

@@ -1,0 +1,38 @@
+// Settings of device management, which files call controls.
+
+import { isRecord } from "../../text/record.ts";
+import type { Value } from "../files/overlay.ts";
+import { type GlobalControls, mdmLeft } from "../schema/settings.ts";
+import { objectIn, over } from "./values.ts";
+
+/** The settings with those of controls; paths that files cannot express keep their values. */
+export function withControls(
+  schema: typeof GlobalControls,
+  base: Value,
+  controls: Value | null | undefined,
+  before: unknown,
+): Value {
+  const wanted = over(schema, base, controls);
+  const value = withUpdates(wanted, objectIn(controls, "macos_updates"));
+  return mdmLeft.reduce((left, path) => copied(left, before, path.split(".")), value);
+}
+
+function copied(value: Value, from: unknown, [key, ...rest]: readonly string[]): Value {
+  if (key === undefined || !isRecord(from) || !Object.hasOwn(from, key) || !Object.hasOwn(value, key)) return value;
+  return { ...value, [key]: rest.length === 0 ? from[key] : copied(objectIn(value, key), from[key], rest) };
+}
+
+/** If it is not given, new hosts are updated when both version and deadline are set. */
+function withUpdates(value: Value, given: Value): Value {
+  const updates = objectIn(value, "macos_updates");
+  const update_new_hosts = given.update_new_hosts ?? (updates.minimum_version !== "" && updates.deadline !== "");
+  return { ...value, macos_updates: { ...updates, update_new_hosts } };
+}
+
+/** The settings of a document of the older format over those of the server. */
+export function overControls(schema: typeof GlobalControls, before: unknown, given: Value): Value {
+  const value = over(schema, before, given);
+  return isRecord(given.macos_updates) && isRecord(value.macos_updates)
+    ? withUpdates(value, given.macos_updates)
+    : value;
+}

@@ -1,0 +1,18 @@
+// How whole values are built from partial ones.
+import type { z } from "zod";
+import { isRecord } from "../../text/record.ts";
+import { overlay, type Value } from "../files/overlay.ts";
+import type { Json, Owner, Thing } from "../plan/diff.ts";
+
+export const thing = (kind: Thing["kind"], owner: Owner, value: unknown, name: string = kind): Thing => ({
+  kind,
+  owner,
+  name,
+  value: value as Json,
+});
+
+export const over = (schema: z.ZodType, base: unknown, given: unknown): Value => overlay(schema, base, given) as Value;
+
+/** Empty if there is no such object. */
+export const objectIn = (value: unknown, key: string): Value =>
+  isRecord(value) && isRecord(value[key]) ? (value[key] as Value) : {};

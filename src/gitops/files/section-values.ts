@@ -1,0 +1,84 @@
+// The values of the sections of one main file: checked, under the server's spellings, with references in place of
+// secrets.
+
+import type { z } from "zod";
+import { isRecord } from "../../text/record.ts";
+import { isEmpty } from "../schema/not-built.ts";
+import { type SectionName, schemaOf, settingsOf } from "../schema/sections.ts";
+import { type CheckOptions, check } from "./check.ts";
+import { respelled, sayOlder, type Value } from "./overlay.ts";
+import { checkControls, reporterOf, rulesOfSettings } from "./rules.ts";
+import type { Scope } from "./scope.ts";
+import type { SecretTexts } from "./secrets.ts";
+import { plain, type Tree } from "./tree.ts";
+
+/** Undefined if the file does not have the section, null if it is empty or does not match. */
+export interface SectionValues {
+  /** Of org_settings or team_settings. */
+  readonly settings: Value | null | undefined;
+  readonly controls: Value | null | undefined;
+  readonly agentOptions: Value | null | undefined;
+}
+
+export function sectionValues(scope: Scope, secrets: SecretTexts, options: CheckOptions): SectionValues {
+  const { problems } = options;
+  if (scope.software && !isEmpty(plain(scope.software.value)))
+    problems.error(
+      scope.software.key,
+      scope.kind === "global"
+        ? "software is not allowed in the global file"
+        : "software: this server does not support software installation yet",
+    );
+  const { agent_options: ignored } = scope.sections;
+  if (ignored && !schemaOf("agent_options", scope.kind))
+    problems.warn(ignored.key, "agent_options are ignored in the file of hosts without a team");
+  return {
+    settings: readSection(scope, settingsOf(scope.kind), options, (found, tree, called) => {
+      rulesOfSettings[scope.kind](found, reporterOf(tree, called, problems));
+      return secrets.ofSettings(found, tree, called);
+    }),
+    controls: readSection(scope, "controls", options, (found, tree, called) =>
+      wholeControls(found, tree, called, options),
+    ),
+    agentOptions: readSection(scope, "agent_options", options),
+  };
+}
+
+function readSection(
+  { kind, sections }: Scope,
+  name: SectionName,
+  options: CheckOptions,
+  complete = (found: Value, _tree: Tree, _called: string) => found,
+): Value | null | undefined {
+  const section = sections[name];
+  const schema = schemaOf(name, kind);
+  if (!section || !schema) return undefined;
+  const { tree, called } = section;
+  if (tree === null || (tree.kind === "leaf" && tree.value === null)) return null;
+  const found = checked(schema, tree, called, options);
+  return found && complete(found, tree, called);
+}
+
+/** The value under the server's spellings; null, with the problems reported, if it does not match. */
+export function checked(schema: z.ZodType, tree: Tree, called: string, options: CheckOptions): Value | null {
+  const value = check(schema, tree, called, options);
+  return value === null ? null : (respelled(schema, value, tree, called, options) as Value);
+}
+
+export function wholeControls(found: Value, tree: Tree, called: string, options: CheckOptions): Value {
+  const value = { ...found };
+  // The only key whose newer name is in another object.
+  const older = "windows_require_bitlocker_pin";
+  const newer = isRecord(value.windows_settings) ? value.windows_settings.require_bitlocker_pin : undefined;
+  if (typeof value[older] === "boolean")
+    sayOlder(
+      options,
+      tree,
+      called,
+      { from: [older], to: ["windows_settings", "require_bitlocker_pin"] },
+      typeof newer === "boolean",
+    );
+  value[older] ??= newer;
+  checkControls(value, reporterOf(tree, called, options.problems));
+  return value;
+}
