@@ -50,6 +50,8 @@ export const actions = {
   "profiles:read": rule("AMTG", "AMTG"),
   "profiles:write": rule("AMG", "AMG"),
   "profiles:resend": rule("AMTG", "AMTG"),
+  /** Whoever may do anything that takes a file. */
+  "files:upload": rule("AMG", "AMG"),
   "labels:list": rule("AMTOPG", "AMTOPG"),
   "labels:write": rule("AMTG", "AMTG"),
   /** Includes labels that other users created. */

@@ -40,6 +40,7 @@ import { tasksApi } from "./tasks.ts";
 import { teamsApi } from "./teams.ts";
 import { tokensApi } from "./tokens.ts";
 import { translatorApi } from "./translator.ts";
+import { uploadsApi } from "./uploads.ts";
 import { usersApi } from "./users.ts";
 import { versionApi } from "./version.ts";
 import { webhooksApi } from "./webhooks.ts";
@@ -79,6 +80,7 @@ export const groups: Record<string, Record<string, AnyEndpoint>> = {
   teams: teamsApi,
   tokens: tokensApi,
   translator: translatorApi,
+  uploads: uploadsApi,
   users: usersApi,
   version: versionApi,
   webhooks: webhooksApi,

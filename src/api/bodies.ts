@@ -7,6 +7,7 @@ export type Takes =
   /** Also JSON. Form posts are accepted even from pages of other sites; each field once, as text. */
   | { readonly kind: "form" }
   | RawBody
+  | StreamBody
   | Multipart;
 
 /** Bytes. With a format, the handler gets the decoded value too: signatures cover the exact bytes. */
@@ -15,6 +16,13 @@ export interface RawBody {
   /** The media types that are accepted; any if the list is empty. */
   readonly types: readonly string[];
   readonly format: Format | null;
+}
+
+/** Bytes that the handler reads while they arrive, however many. */
+export interface StreamBody {
+  readonly kind: "stream";
+  /** The only media type that is accepted. */
+  readonly type: string;
 }
 
 /** Formats for which the server has a decoder (`core/http/bodies/decoders.ts`). */
@@ -90,7 +98,22 @@ export interface UploadSource {
   readonly type?: string;
   /** Whether `open` can be called again, to repeat the request. */
   readonly canRepeat: boolean;
-  open(): AsyncIterable<Uint8Array>;
+  /** The bytes from this position on; default: all. Only a source that can repeat has other positions. */
+  open(start?: number): AsyncIterable<Uint8Array>;
+}
+
+const NAME_MAX = 255;
+
+/** The name of a file as it is kept: without folders, control characters and invisible ones, possibly empty. */
+export const fileNameOf = (sent: string): string =>
+  sent
+    .replace(/^.*[/\\]/s, "")
+    .replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, "")
+    .slice(0, NAME_MAX);
+
+/** Bytes that arrive while they are read. Fails if the sender is too slow, or the connection breaks. */
+export interface Incoming {
+  readonly bytes: AsyncIterable<Uint8Array>;
 }
 
 interface SentFile {
@@ -132,6 +155,13 @@ const inMemory = (limit: number) =>
   z.custom<FileBytes>(isFile).meta(binary(limit)) as unknown as z.ZodType<FileBytes, UploadSource>;
 
 const one = { most: 1, isRequired: true, isList: false } as const;
+
+/** Bytes that the handler reads while they arrive. Other bodies are in memory when it is called. */
+export const stream = ({ limit, type }: { limit: number; type: string }) => {
+  const isIncoming = (value: unknown): boolean => typeof value === "object" && value !== null && "bytes" in value;
+  const schema = z.custom<Incoming>(isIncoming) as unknown as z.ZodType<Incoming, UploadSource>;
+  return { schema, takes: { kind: "stream", type }, limit } satisfies Body<typeof schema>;
+};
 
 /** A file that is stored while it arrives, whatever its size. */
 export const file = ({ limit }: { limit: number }) => ({

@@ -45,6 +45,8 @@ export interface Endpoint<P extends z.ZodType, Q extends z.ZodType, B extends z.
   readonly hasBody: boolean;
   /** Unknown keys and wrong types in the body cause a 400 with specific messages instead of a 422. */
   readonly strict: boolean;
+  /** Whether clients may request only the headers of the reply. */
+  readonly hasHead: boolean;
   /** Maximum size of the body in bytes. */
   readonly bodyLimit: number;
   readonly takes: Takes;
@@ -82,6 +84,7 @@ type Given<P, Q, B extends z.ZodType, R> = {
   body?: B | Body<B>;
   strict?: boolean;
   bodyLimit?: number;
+  hasHead?: boolean;
   aliases?: string[];
   produces?: string;
   dryRun?: true | string;
@@ -114,6 +117,7 @@ export function endpoint<
     // A missing or wrong part makes the request malformed, as a missing file does.
     strict: takes.kind === "multipart",
     bodyLimit: JSON_LIMIT,
+    hasHead: isDownload(given),
     aliases: [],
     produces: null,
     dryRun: null,
@@ -133,7 +137,7 @@ function bodyOf<B extends z.ZodType>(given: B | Body<B> | undefined): { takes: T
   return "takes" in given ? given : { takes: { kind: "json" }, schema: given };
 }
 
-/** Whether clients may request a part of the reply, or only its headers. */
+/** Whether clients may request a part of the reply. */
 export const isDownload = ({ response }: Pick<AnyEndpoint, "response">): boolean => response === Download;
 
 /**

@@ -87,6 +87,8 @@ function bodyContent({ takes, body }: AnyEndpoint): Json {
       const schema = schemaOf(body, "input");
       return { "application/json": { schema }, "application/x-www-form-urlencoded": { schema } };
     }
+    case "stream":
+      return { [takes.type]: {} };
     case "multipart":
       return { "multipart/form-data": { schema: schemaOf(body, "input") } };
     case "json":

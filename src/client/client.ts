@@ -1,6 +1,8 @@
 // The typed API client. The endpoints' declarations define the calls and their types.
+import type { UploadSource } from "../api/bodies.ts";
 import { DRY_RUN, DRY_RUN_FEATURE, DRY_RUN_UNCHECKED, dryRunOf, FEATURES } from "../api/dry-run.ts";
 import { type AnyEndpoint, fullPath, type InputOf, isPathStep, type ReplyOf } from "../api/endpoint.ts";
+import type { Upload } from "../api/uploads.ts";
 import { versionApi } from "../api/version.ts";
 import { apiCallError, DryRunNotSupported, NotInPath, Unreachable } from "./errors.ts";
 import { pause } from "./pause.ts";
@@ -10,7 +12,7 @@ import {
   networkSend,
   type Send,
   type TlsOptions,
-  type Upload,
+  type UploadBody,
   unreachable,
 } from "./transport.ts";
 
@@ -43,7 +45,7 @@ export interface RawCall {
   readonly query?: Record<string, unknown>;
   readonly body?: unknown;
   /** A body that is not JSON, instead of `body`. */
-  readonly upload?: Upload;
+  readonly upload?: UploadBody;
   readonly onSent?: OnSent;
   /** Added to the headers of every request. */
   readonly headers?: Readonly<Record<string, string>>;
@@ -90,7 +92,7 @@ export class ApiClient {
       ...options,
       ...(this.#options.dryRun ? { dryRun: dryRunOf(endpoint) !== false } : {}),
       ...(input.query === undefined ? {} : { query: input.query as Record<string, unknown> }),
-      ...(await bodyOf(endpoint, input.body)),
+      ...(await this.#bodyOf(endpoint, input.body, options)),
     });
     if (status < 200 || status > 299) throw apiCallError(status, headers, text);
     return parseReply(`${this.serverUrl}${path}`, text) as ReplyOf<E>;
@@ -257,20 +259,32 @@ export class ApiClient {
     };
   }
 
+  /** Uploads a file in pieces, and continues after lost connections and where an earlier run has ended. */
+  async upload(source: UploadSource, options: Pick<RawCall, "signal" | "onSent"> = {}): Promise<Upload> {
+    const { uploadInPieces } = await import("./uploads.ts");
+    const retry = (why: string, attempt: number) =>
+      this.#wait(why, Math.min(backOff(attempt + 1, this.#options.random ?? Math.random), longestWait), options.signal);
+    return uploadInPieces({ call: (...given) => this.call(...given), retry }, source, options);
+  }
+
+  async #bodyOf(endpoint: AnyEndpoint, body: unknown, options: Pick<RawCall, "signal" | "onSent">) {
+    const { takes } = endpoint;
+    if (body === undefined) return {};
+    if (takes.kind === "stream") return { upload: { ...(body as UploadSource), type: takes.type } };
+    if (takes.kind !== "multipart") return { body };
+    const { formBody } = await import("./multipart.ts");
+    // The server does not keep the files of a dry run, so they are not worth a session.
+    const upload = this.#options.dryRun ? null : (source: UploadSource) => this.upload(source, options);
+    return formBody(takes, body as Record<string, unknown>, upload);
+  }
+
   async #wait(why: string, ms: number, signal: AbortSignal | undefined): Promise<void> {
     this.#options.onRetry?.(why, ms);
     await (this.#options.sleep ?? pause)(ms, signal);
   }
 }
 
-async function bodyOf(endpoint: AnyEndpoint, body: unknown): Promise<Pick<RawCall, "body" | "upload">> {
-  if (body === undefined) return {};
-  if (endpoint.takes.kind !== "multipart") return { body };
-  const { multipartBody } = await import("./multipart.ts");
-  return { upload: multipartBody(endpoint.takes, body as Record<string, unknown>) };
-}
-
-async function* counted(upload: Upload, onSent: OnSent = () => {}): AsyncGenerator<Uint8Array> {
+async function* counted(upload: UploadBody, onSent: OnSent = () => {}): AsyncGenerator<Uint8Array> {
   let sent = 0;
   for await (const chunk of upload.open()) {
     yield chunk;

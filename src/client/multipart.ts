@@ -1,21 +1,50 @@
 // Writes multipart bodies (RFC 7578) from texts and files, without loading the files.
 import { randomUUID } from "node:crypto";
-import type { Multipart, UploadSource } from "../api/bodies.ts";
-import type { Upload } from "./transport.ts";
+import { MiB, type Multipart, type UploadSource } from "../api/bodies.ts";
+import { type Upload, uploadText } from "../api/uploads.ts";
+import type { UploadBody } from "./transport.ts";
 
 const encoder = new TextEncoder();
+/** Larger files are uploaded in pieces. */
+const LARGE = 16 * MiB;
 
-/** Texts come first: a server that refuses one of them need not receive the files. */
-export function multipartBody(takes: Multipart, fields: Readonly<Record<string, unknown>>): Upload {
+/** The form, after its large files were uploaded in pieces; a request then only refers to them. */
+export async function formBody(
+  takes: Multipart,
+  fields: Readonly<Record<string, unknown>>,
+  upload: ((source: UploadSource) => Promise<Upload>) | null,
+): Promise<{ readonly upload: UploadBody; readonly onSent?: undefined }> {
+  const large = upload === null ? [] : Object.entries(fields).filter(([name, value]) => isLarge(takes, name, value));
+  if (upload === null || large.length === 0) return { upload: multipartBody(takes, fields) };
+  const texts: Record<string, string> = {};
+  for (const [name, source] of large) texts[name] = uploadText((await upload(source as UploadSource)).id);
+  // The progress is that of the files.
+  return { upload: multipartBody(takes, { ...fields, ...texts }), onSent: undefined };
+}
+
+function isLarge({ files }: Multipart, field: string, value: unknown): boolean {
+  const part = files[field];
+  if (part === undefined || part.isList || typeof value !== "object" || value === null) return false;
+  const { size, canRepeat } = value as UploadSource;
+  // What is too large is refused at once, when the server has received a little more than the limit.
+  return canRepeat && size !== null && size > LARGE && size <= part.limit;
+}
+
+/**
+ * Texts come first: a server that refuses one of them need not receive the files. A text in place of a file refers to
+ * an upload.
+ */
+function multipartBody(takes: Multipart, fields: Readonly<Record<string, unknown>>): UploadBody {
   const boundary = `svc-${randomUUID()}`;
   const given = Object.entries(fields).filter(([, value]) => value !== undefined && value !== null);
+  const isFile = ([name, value]: [string, unknown]) => name in takes.files && typeof value !== "string";
   const texts = given
-    .filter(([name]) => !(name in takes.files))
+    .filter((field) => !isFile(field))
     .flatMap(([name, value]) =>
       listOf(value).map((one) => ({ head: head(boundary, name), text: `${textOf(one)}\r\n` })),
     );
   const files = given
-    .filter(([name]) => name in takes.files)
+    .filter(isFile)
     .flatMap(([name, value]) =>
       (listOf(value) as UploadSource[]).map((source) => ({ head: head(boundary, name, source), source })),
     );

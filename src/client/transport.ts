@@ -21,7 +21,7 @@ export interface SendInit {
 }
 
 /** A body that is sent while it is read. */
-export interface Upload {
+export interface UploadBody {
   readonly type: string;
   /** Null if it is not known before the end. */
   readonly size: number | null;

@@ -1,7 +1,7 @@
 // The HTTP application: mounts every route of the API table under every version, and renders all errors in one place.
 import { H3, type H3Event } from "h3";
 import { DRY_RUN, DRY_RUN_FEATURE, FEATURES } from "../api/dry-run.ts";
-import { type Access, type AnyEndpoint, isDownload, type Method, servedPaths } from "../api/endpoint.ts";
+import { type Access, type AnyEndpoint, type Method, servedPaths } from "../api/endpoint.ts";
 import { UNTRUSTED_PROXY } from "../api/warnings.ts";
 import { mountAgent } from "./agent/http/mount.ts";
 import { hostOfKey, nodeKeyIn } from "./certificates/node-key.ts";
@@ -24,6 +24,7 @@ import { routes } from "./routes.ts";
 import { authenticate } from "./sessions/auth.ts";
 import { BlobsUnavailable } from "./store/blobs/blobs.ts";
 import { ReferenceViolation, StoreUnavailable, UniqueViolation } from "./store/store.ts";
+import { uploadedFile } from "./uploads/service.ts";
 import { mountPages } from "./web/pages.ts";
 import { missingPage } from "./web/visit.ts";
 
@@ -75,9 +76,9 @@ function mount(
     const reply: Reply = { status: endpoint.status, headers: {} };
     const uploads = new Uploads(services);
     const req = event.runtime?.node?.req;
-    if (req !== undefined && endpoint.takes.kind === "multipart") allowLong(req);
+    if (req !== undefined && ["multipart", "stream"].includes(endpoint.takes.kind)) allowLong(req);
     try {
-      const value = await run(rawInput(event, endpoint, bodySource(ctx), uploads), ctx, reply);
+      const value = await run(rawInput(event, endpoint, ctx, uploads), ctx, reply);
       // What a dry run would have referred to the files is rolled back.
       if (reply.headers[DRY_RUN] !== undefined) await discard(uploads, ctx);
       const headers = { ...baseHeaders(ctx.requestId, services), ...warnings(ctx), ...protocol.headers };
@@ -99,9 +100,8 @@ async function discard(uploads: Uploads, { log, requestId }: Context): Promise<v
   await uploads.discard().catch((err: unknown) => log.warn({ request_id: requestId, err }, "a file was not removed"));
 }
 
-/** Clients learn the size of a download by HEAD. */
 const methodsOf = (endpoint: AnyEndpoint): readonly Method[] =>
-  endpoint.method === "GET" && isDownload(endpoint) ? ["GET", "HEAD"] : [endpoint.method];
+  endpoint.method === "GET" && endpoint.hasHead ? ["GET", "HEAD"] : [endpoint.method];
 
 interface Refusal {
   readonly path: string;
@@ -186,14 +186,15 @@ async function contextOf(services: Services, event: H3Event, access: Access): Pr
   return { ...services, user, ...caller, requestId, headers: event.req.headers };
 }
 
-function rawInput(event: H3Event, endpoint: AnyEndpoint, from: BodySource, uploads: Uploads): RawInput {
+function rawInput(event: H3Event, endpoint: AnyEndpoint, ctx: Context, { store }: Uploads): RawInput {
   const query = Object.fromEntries(
     [...new Set(event.url.searchParams.keys())].map((key) => [key, event.url.searchParams.getAll(key)]),
   );
   const params = Object.fromEntries(
     Object.entries(event.context.params ?? {}).map(([key, value]) => [key, decodeParam(value)]),
   );
-  return { params, query, body: () => readBody(event.req, endpoint, from, uploads.store) };
+  const files = { store, uploaded: (id: number) => uploadedFile(ctx, id) };
+  return { params, query, body: () => readBody(event.req, endpoint, bodySource(ctx), files) };
 }
 
 /** The memory budget that the request's body counts against. */

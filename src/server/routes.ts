@@ -32,6 +32,7 @@ import { taskRoutes } from "./tasks/routes.ts";
 import { teamRoutes } from "./teams/routes.ts";
 import { tokenRoutes } from "./tokens/routes.ts";
 import { translatorRoutes } from "./translator/routes.ts";
+import { uploadRoutes } from "./uploads/routes.ts";
 import { mailRoutes } from "./users/mail-routes.ts";
 import { userRoutes } from "./users/routes.ts";
 import { versionRoutes } from "./version/routes.ts";
@@ -72,6 +73,7 @@ export const routes: readonly Route[] = [
   ...teamRoutes,
   ...tokenRoutes,
   ...translatorRoutes,
+  ...uploadRoutes,
   ...userRoutes,
   ...versionRoutes,
   ...webhookRoutes,

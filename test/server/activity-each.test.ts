@@ -93,6 +93,10 @@ const untold = [
   "POST /forgot_password",
   "POST /hosts/:id/refetch",
   "POST /logout",
+  // What is done with the file is recorded.
+  "POST /uploads",
+  "PATCH /uploads/:id",
+  "DELETE /uploads/:id",
   "POST /certificate_authorities/:id/request_certificate",
   "POST /webhooks/test",
   "PUT /hosts/:id/device_mapping",

@@ -67,6 +67,7 @@ const contentTypes = {
   json: ["application/json"],
   form: ["application/json", "application/x-www-form-urlencoded"],
   multipart: ["multipart/form-data"],
+  stream: ["application/offset+octet-stream"],
 };
 
 describe("the API's description", () => {

@@ -1,11 +1,8 @@
 // Files that arrive in multipart bodies, on endpoints that only this test has, with both kinds of blob stores.
 import { createHash, randomBytes } from "node:crypto";
 import { once } from "node:events";
-import { mkdtemp, rm } from "node:fs/promises";
 import type { RequestListener } from "node:http";
 import { connect } from "node:net";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { Readable } from "node:stream";
 import { setTimeout as pause } from "node:timers/promises";
 import { toNodeHandler } from "h3/node";
@@ -25,12 +22,10 @@ import { fileCleanup } from "../../src/server/files/cleanup-job.ts";
 import { downloadOf, openUploads, referencesToFiles } from "../../src/server/files/service.ts";
 import { chooseAddress, listen } from "../../src/server/process/listen.ts";
 import type { Blobs } from "../../src/server/store/blobs/blobs.ts";
-import { fileBlobs } from "../../src/server/store/blobs/files.ts";
-import { s3Blobs } from "../../src/server/store/blobs/s3.ts";
 import { id, ref, table } from "../../src/server/store/table.ts";
 import { startApp, type TestApp } from "../support/app.ts";
+import { blobKinds, blobsIn, keysIn } from "../support/blob-places.ts";
 import { bothEngines } from "../support/engines.ts";
-import { ACCESS_KEY, BUCKET, startS3 } from "../support/s3-server.ts";
 
 const MiB = 1024 * 1024;
 const LIMIT = 20 * MiB;
@@ -89,28 +84,7 @@ afterEach(async () => {
   for (const step of undo.splice(0).reverse()) await step();
 });
 
-const kinds: Readonly<Record<string, () => Promise<Blobs>>> = {
-  async folder() {
-    const dir = await mkdtemp(join(tmpdir(), "svc-uploads-"));
-    undo.push(() => rm(dir, { recursive: true, force: true }));
-    return fileBlobs(dir);
-  },
-  async bucket() {
-    const s3 = await startS3();
-    undo.push(() => s3.close());
-    const address = { bucket: BUCKET, prefix: "x/", endpoint: s3.url, region: "us-east-1", pathStyle: true };
-    const blobs = s3Blobs({ ...address, credentials: ACCESS_KEY });
-    undo.push(() => blobs.close());
-    return blobs;
-  },
-};
-
 const sha256 = (bytes: Uint8Array) => createHash("sha256").update(bytes).digest("hex");
-const keysIn = async (blobs: Blobs) => {
-  const keys: string[] = [];
-  for await (const key of blobs.list()) keys.push(key);
-  return keys;
-};
 
 const BOUNDARY = "----test";
 const part = (disposition: string, content: Uint8Array | string, more = "") =>
@@ -152,9 +126,9 @@ async function scene(blobs: Blobs, engine: "lowdb" | "postgres" = "lowdb"): Prom
   };
 }
 
-describe.each(Object.keys(kinds))("uploads to a %s", (kind) => {
+describe.each(blobKinds)("uploads to a %s", (kind) => {
   it.each(bothEngines)("are stored by their digest, once, and can be downloaded in parts, on %s", async (engine) => {
-    const s = await scene(await kinds[kind]!(), engine);
+    const s = await scene(await blobsIn(kind), engine);
     const content = randomBytes(9 * MiB);
     const first = await s.send("/test/one", [part('name="note"', "a note"), pkg(content), END]);
     expect(first.status).toBe(200);
@@ -187,7 +161,7 @@ describe.each(Object.keys(kinds))("uploads to a %s", (kind) => {
   });
 
   it("of the same content at the same time are stored once", async () => {
-    const s = await scene(await kinds[kind]!());
+    const s = await scene(await blobsIn(kind));
     const replies = await Promise.all(
       Array.from({ length: 5 }, () => s.send("/test/one", [pkg("the same content"), END])),
     );
@@ -197,7 +171,7 @@ describe.each(Object.keys(kinds))("uploads to a %s", (kind) => {
   });
 
   it("leave nothing if the request is refused, fails or is a dry run", async () => {
-    const s = await scene(await kinds[kind]!());
+    const s = await scene(await blobsIn(kind));
     expect(await s.refusal("/test/one", [pkg("1"), part('name="note"', "refuse"), END])).toEqual([
       409,
       "base",
@@ -224,7 +198,7 @@ describe.each(Object.keys(kinds))("uploads to a %s", (kind) => {
   });
 
   it("that nothing refers to are removed after a day, and contents without a row too", async () => {
-    const s = await scene(await kinds[kind]!());
+    const s = await scene(await blobsIn(kind));
     const run = () => fileCleanup.run(s.t.services, new AbortController().signal);
     await s.send("/test/one", [pkg("old"), END]);
     s.t.clock.advance(days(1) - 1000);
@@ -245,7 +219,7 @@ describe.each(Object.keys(kinds))("uploads to a %s", (kind) => {
 describe("multipart bodies", () => {
   let s: Scene;
   beforeEach(async () => {
-    s = await scene(await kinds.folder!());
+    s = await scene(await blobsIn("folder"));
   });
 
   it.each([
@@ -432,7 +406,7 @@ describe("on a socket", () => {
   }
 
   it("nothing stays of an upload whose client goes away", async () => {
-    const s = await scene(await kinds.folder!());
+    const s = await scene(await blobsIn("folder"));
     const { socket } = (await listening(s))("/test/one", LIMIT);
     socket.write(pkg(randomBytes(MiB)).subarray(0, -2));
     await expect.poll(() => s.t.services.running.of(openUploads).open).toBe(1);
@@ -442,7 +416,7 @@ describe("on a socket", () => {
   });
 
   it("a file that is too large is refused before it has arrived", async () => {
-    const s = await scene(await kinds.folder!());
+    const s = await scene(await blobsIn("folder"));
     const { socket, closed, got } = (await listening(s))("/test/one", 1024 * MiB);
     socket.write(pkg("").subarray(0, -2));
     const chunk = Buffer.alloc(MiB);
@@ -455,7 +429,7 @@ describe("on a socket", () => {
   });
 
   it("memory does not grow with the size of a file", { timeout: 120_000 }, async () => {
-    const s = await scene(await kinds.folder!());
+    const s = await scene(await blobsIn("folder"));
     const start = await listening(s);
     const size = 512 * MiB;
     const head = pkg("").subarray(0, -2);

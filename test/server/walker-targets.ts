@@ -153,6 +153,12 @@ const onCarve = (rest: string): Target => ({
   },
 });
 
+const missingUpload: Target = {
+  places: ["missing"],
+  anywhere: true,
+  call: async () => ({ path: `/uploads/${MISSING}` }),
+};
+
 const onDelivery = (rest: string): Target => ({
   places: ["none", "missing"],
   call: async ({ t }, place) => {
@@ -311,6 +317,16 @@ export const targets: Record<string, Target> = {
       return { path: `/approvals/${id}/approve` };
     },
   },
+  "GET /uploads": anywhere("/uploads"),
+  "POST /uploads": {
+    places: ["none"],
+    anywhere: true,
+    call: async () => ({ path: "/uploads", body: { name: "a.pkg", size: 7, sha256: "0".repeat(64) } }),
+  },
+  // Others' uploads do not exist.
+  "GET /uploads/:id": missingUpload,
+  "PATCH /uploads/:id": missingUpload,
+  "DELETE /uploads/:id": missingUpload,
   "GET /carves": plain("/carves"),
   "GET /carves/:id": onCarve(""),
   "GET /carves/:id/block/:block_id": onCarve("/block/0"),

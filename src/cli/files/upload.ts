@@ -16,13 +16,13 @@ export async function uploadSource(io: Pick<Terminal, "inBytes">, path: string, 
   });
   if (!info.isFile()) throw failed(`${flag}: ${path} is not a file`);
   const { size } = info;
-  return { name: basename(path), size, canRepeat: true, open: () => exactly(path, size) };
+  return { name: basename(path), size, canRepeat: true, open: (start = 0) => exactly(path, start, size) };
 }
 
 /** A file that changes while it is sent must not be taken for a complete one. */
-async function* exactly(path: string, size: number): AsyncGenerator<Uint8Array> {
-  let read = 0;
-  for await (const chunk of createReadStream(path, { highWaterMark: CHUNK })) {
+async function* exactly(path: string, start: number, size: number): AsyncGenerator<Uint8Array> {
+  let read = start;
+  for await (const chunk of createReadStream(path, { start, highWaterMark: CHUNK })) {
     read += (chunk as Buffer).length;
     if (read > size) break;
     yield chunk as Buffer;

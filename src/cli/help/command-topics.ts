@@ -37,6 +37,7 @@ export const topics: Record<string, { description: string }> = {
   "teams:agent-options": { description: "Agent options of a team." },
   "teams:users": { description: "Users of a team and their roles." },
   tokens: { description: "API tokens: named, with an expiry time, optionally limited to endpoints." },
+  uploads: { description: "Large files that are uploaded in pieces, for requests that refer to them." },
   users: { description: "User accounts of people and programs." },
   webhooks: { description: "Webhooks and tickets: deliveries, destinations, tests." },
   "webhooks:deliveries": { description: "Deliveries of webhooks and tickets: sent, pending or given up." },

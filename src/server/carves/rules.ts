@@ -1,6 +1,6 @@
 // Validation of carves and their blocks (agent protocol, section 7), with the protocol's error texts.
 import { hours, isoAt, minutes } from "../core/clock.ts";
-import { ApiError } from "../core/errors.ts";
+import { type ApiError, notOnThisServer } from "../core/errors.ts";
 import type { Settings } from "../core/settings/settings.ts";
 import { and, eq, gt, isNull, or, type Predicate } from "../store/query.ts";
 import type { RowOf } from "../store/table.ts";
@@ -147,13 +147,4 @@ export const blockKey = (carveId: number, blockId: number): string => `${carveKe
 export const carveKeys = (carveId: number): string => `${CARVE_KEYS}${carveId}/`;
 export const CARVE_KEYS = "carves/";
 
-/** 503: another server stored this block in a folder that this server cannot access. */
-export const missingBlock = (block: number): ApiError =>
-  new ApiError(503, "Service Unavailable", [
-    {
-      name: "base",
-      reason:
-        `block ${block} of the carve cannot be read: this server does not have the file. Servers with one database must share the ` +
-        "folder blobs of their data directories, or use a bucket (--blobs-url); or ask the server that received the carve",
-    },
-  ]);
+export const missingBlock = (block: number): ApiError => notOnThisServer(`block ${block} of the carve`, "the carve");

@@ -122,6 +122,16 @@ export const overBudget = (reason: string, seconds: number) =>
   new ApiError(429, reason, base(reason), { retryAfter: seconds });
 export const unavailable = (reason: string) =>
   new ApiError(503, "Service Unavailable", base(reason), { retryAfter: 5 });
+/** 503: another server stored the content in a folder that this server cannot access. */
+export const notOnThisServer = (what: string, whole: string) =>
+  new ApiError(
+    503,
+    "Service Unavailable",
+    base(
+      `${what} cannot be read: this server does not have the file. Servers with one database must share the ` +
+        `folder blobs of their data directories, or use a bucket (--blobs-url); or ask the server that received ${whole}`,
+    ),
+  );
 export const upstreamFailed = (reason: string) => new ApiError(502, reason, base(reason));
 /** 500 with a reason that the caller may see. Any other exception becomes a 500 without one. */
 export const failed = (reason: string) => new ApiError(500, "Unknown Error", base(reason));

@@ -48,6 +48,7 @@ import { ssoAssertions, ssoSessions } from "../sso/tables.ts";
 import { taskPayloads, tasks } from "../tasks/tables.ts";
 import { teams } from "../teams/tables.ts";
 import { unusedRows } from "../unused-rows/tables.ts";
+import { uploadPieces, uploads } from "../uploads/tables.ts";
 import { users, userTeams } from "../users/tables.ts";
 import { seenCves, webhookDestinations, webhookMarks } from "../webhooks/tables.ts";
 
@@ -66,6 +67,8 @@ export const tables: AllTables = {
   enrollSecrets,
   configSections,
   files,
+  uploads,
+  uploadPieces,
   activities,
   activityChain,
   outbox,

@@ -5,7 +5,7 @@ import type { Services } from "../core/context.ts";
 import { unavailable } from "../core/errors.ts";
 import { part } from "../core/running.ts";
 import type { ServerTx } from "../core/tables.ts";
-import type { Blobs } from "../store/blobs/blobs.ts";
+import type { Blobs, PutOptions } from "../store/blobs/blobs.ts";
 import { and, eq, exists, lte, not, oneOf, type Predicate } from "../store/query.ts";
 import { UniqueViolation } from "../store/store.ts";
 import type { RowOf, Table } from "../store/table.ts";
@@ -42,6 +42,18 @@ const MAX_UPLOADS = 16;
 
 export const openUploads = part("uploads", () => ({ open: 0 }));
 
+/** Throws 503 if the server is receiving too many files already. */
+export async function inUploadSlot<R>({ running }: Pick<Services, "running">, work: () => Promise<R>): Promise<R> {
+  const uploads = running.of(openUploads);
+  if (uploads.open >= MAX_UPLOADS) throw unavailable(`${MAX_UPLOADS} files are being uploaded already; try again`);
+  uploads.open++;
+  try {
+    return await work();
+  } finally {
+    uploads.open--;
+  }
+}
+
 /** The files that one request has stored. */
 export class Uploads {
   readonly #services: Parts & Pick<Services, "running">;
@@ -56,16 +68,11 @@ export class Uploads {
     content: AsyncIterable<Uint8Array>,
     limit: number,
   ): Promise<Pick<StoredFile, "id" | "size" | "sha256">> => {
-    const open = this.#services.running.of(openUploads);
-    if (open.open >= MAX_UPLOADS) throw unavailable(`${MAX_UPLOADS} files are being uploaded already; try again`);
-    open.open++;
-    try {
-      const { row, isNew } = await keepFile(this.#services, content, limit);
-      if (isNew) this.#added.push(row);
-      return { id: row.id, size: row.size, sha256: row.sha256 };
-    } finally {
-      open.open--;
-    }
+    const { row, isNew } = await inUploadSlot(this.#services, () =>
+      keepFile(this.#services, content, { maxBytes: limit }),
+    );
+    if (isNew) this.#added.push(row);
+    return { id: row.id, size: row.size, sha256: row.sha256 };
   };
 
   /** Removes what this request has added, unless others have uploaded the same file or a row refers to it. */
@@ -74,35 +81,45 @@ export class Uploads {
   }
 }
 
-async function keepFile(
-  { store, blobs, clock, random }: Parts,
+/** Stores the content, unless it is known. Throws `BlobDiffers` if it has another digest than the given one. */
+export async function keepFile(
+  { store, blobs, clock, random }: Omit<Parts, "store" | "extensions"> & { readonly store: ServerTx },
   content: AsyncIterable<Uint8Array>,
-  maxBytes: number,
+  options: PutOptions,
 ): Promise<{ row: FileRow; isNew: boolean }> {
   const key = `${FILE_KEYS}${random.uuid()}`;
-  const { sha256, size } = await blobs.put(key, content, { maxBytes });
-  try {
-    for (;;) {
-      const now = clock.iso();
-      // Setting the time also changes the revision: whoever wants to remove the file sees that it is needed.
-      await store.files.update({ where: eq("sha256", sha256), set: { used_at: now } });
-      const known = await store.files.first({ where: eq("sha256", sha256) });
-      if (known) {
-        await blobs.delete(key);
-        return { row: known, isNew: false };
-      }
-      try {
-        const row = await store.files.insert({ sha256, size, key, created_at: now, used_at: now });
-        return { row, isNew: true };
-      } catch (error) {
-        // Another request has stored the same content meanwhile.
-        if (!(error instanceof UniqueViolation)) throw error;
-      }
+  const { sha256, size } = await blobs.put(key, content, options);
+  // If the store fails, the row may have been written nevertheless. A job removes the blob if it was not.
+  for (;;) {
+    const now = clock.iso();
+    const known = await markUsed({ store, clock }, eq("sha256", sha256));
+    if (known) {
+      await blobs.delete(key);
+      return { row: known, isNew: false };
     }
-  } catch (error) {
-    await blobs.delete(key).catch(() => false);
-    throw error;
+    try {
+      const row = await store.files.insert({ sha256, size, key, created_at: now, used_at: now });
+      return { row, isNew: true };
+    } catch (error) {
+      // Another request has stored the same content meanwhile.
+      if (!(error instanceof UniqueViolation)) throw error;
+    }
   }
+}
+
+type Marking = { readonly store: ServerTx; readonly clock: Services["clock"] };
+
+/** Setting the time also changes the revision: whoever wants to remove the file sees that it is needed. */
+async function markUsed({ store, clock }: Marking, where: Predicate): Promise<FileRow | null> {
+  await store.files.update({ where, set: { used_at: clock.iso() } });
+  return store.files.first({ where });
+}
+
+/** The file is not removed for a day, whatever refers to it. Throws if there is none with this id. */
+export async function useFile(services: Marking, id: number): Promise<FileRow> {
+  const row = await markUsed(services, eq("id", id));
+  if (row === null) throw new Error(`there is no file ${id}`);
+  return row;
 }
 
 const unreferenced = ({ extensions }: Pick<Services, "extensions">): Predicate =>
@@ -128,9 +145,27 @@ export async function removeUnusedFiles(services: Parts, signal: AbortSignal): P
     if (signal.aborted) return removed;
     for (const row of rows) if (await removeFile(services, row)) removed++;
   }
-  for await (const keys of batches(blobs.list(FILE_KEYS))) {
+  const rowsOf = (keys: readonly string[]) => store.files.pick(["key"], { where: oneOf("key", keys) });
+  return removed + (await removeUnknownBlobs(blobs, FILE_KEYS, { before, rowsOf, signal }));
+}
+
+interface Unknown {
+  /** Younger blobs may get their row later. */
+  readonly before: number;
+  readonly rowsOf: (keys: readonly string[]) => Promise<readonly { readonly key: string }[]>;
+  readonly signal: AbortSignal;
+}
+
+/** Removes blobs that crashed servers have left without a row. Returns their number. */
+export async function removeUnknownBlobs(
+  blobs: Blobs,
+  prefix: string,
+  { before, rowsOf, signal }: Unknown,
+): Promise<number> {
+  let removed = 0;
+  for await (const keys of batches(blobs.list(prefix))) {
     if (signal.aborted) break;
-    const known = new Set((await store.files.pick(["key"], { where: oneOf("key", keys) })).map(({ key }) => key));
+    const known = new Set((await rowsOf(keys)).map(({ key }) => key));
     for (const key of keys) if (!known.has(key) && (await removeOld(blobs, key, before))) removed++;
   }
   return removed;

@@ -22,6 +22,7 @@ import { sessionCleanup } from "../sessions/cleanup-job.ts";
 import { counts } from "../software/counts-job.ts";
 import { ssoCleanup } from "../sso/cleanup-job.ts";
 import { taskCleanup } from "../tasks/cleanup-job.ts";
+import { expiredUploads } from "../uploads/expiry-job.ts";
 import { automations } from "../webhooks/automations-job.ts";
 import { vulnerabilities } from "../webhooks/vulnerabilities-job.ts";
 import { activityExpiry } from "./activity-expiry.ts";
@@ -46,6 +47,7 @@ export const allJobs: readonly Job[] = [
   carveExpiry,
   carveBlocks,
   uploadCleanup,
+  expiredUploads,
   fileCleanup,
   labelCriteria,
   liveQueryCleanup,

@@ -1,23 +1,29 @@
 // Reads multipart bodies (RFC 7578). Files are passed on while they arrive; memory does not depend on their size.
-import type { Readable } from "node:stream";
+import { Readable } from "node:stream";
 import { Busboy, type BusboyHeaders, type BusboyInstance } from "@fastify/busboy";
 import { z } from "zod";
-import { FIELDS_LIMIT, type FilePart, type Multipart, type StoredFile } from "../../../../api/bodies.ts";
+import { FIELDS_LIMIT, type FilePart, fileNameOf, type Multipart, type StoredFile } from "../../../../api/bodies.ts";
 import type { AnyEndpoint } from "../../../../api/endpoint.ts";
+import { uploadIn } from "../../../../api/uploads.ts";
 import { badRequest, partTooLarge, unsupportedMediaType } from "../../errors.ts";
 import { type BodySource, noRoom } from "../body.ts";
 import type { Claim } from "../body-room.ts";
 import { paced } from "./paced.ts";
 import type { SentBody } from "./read.ts";
 
-/** Stores the content of a file completely, or throws. */
-export type StoreFile = (
-  content: AsyncIterable<Uint8Array>,
-  limit: number,
-) => Promise<Omit<StoredFile, "name" | "type">>;
+/** Where the files of a body come to. */
+export interface FilePlace {
+  /** Stores the content of a file completely, or throws. */
+  store(content: AsyncIterable<Uint8Array>, limit: number): Promise<Omit<StoredFile, "name" | "type">>;
+  /** The file of an upload session, which the body refers to. Throws if the caller has no such session. */
+  uploaded(id: number): Promise<UploadedFile>;
+}
+
+export interface UploadedFile extends Omit<StoredFile, "type"> {
+  open(): Promise<AsyncIterable<Uint8Array>>;
+}
 
 const MAX_PARTS = 1_000;
-const MAX_NAME = 255;
 const limits = { parts: MAX_PARTS, fieldSize: FIELDS_LIMIT, headerPairs: 16, headerSize: 8 * 1024 };
 /** Encodings of the parts themselves. RFC 7578, 4.7 deprecates all others. */
 const IDENTITY = ["7bit", "8bit", "binary"];
@@ -27,13 +33,13 @@ export async function readMultipart(
   { body }: Pick<AnyEndpoint, "body">,
   { files }: Multipart,
   from: BodySource,
-  store: StoreFile,
+  place: FilePlace,
 ): Promise<Record<string, unknown>> {
   const parser = parserOf(sent, files);
   const claim = from.room.claim(from.sender, () => {});
   // Its bytes do not stay in memory, and `paced` watches its sender: it must not be cut off for either.
   claim.received();
-  const form = new Form((body as z.ZodObject).shape, files, claim, store);
+  const form = new Form((body as z.ZodObject).shape, files, claim, place);
   try {
     return await form.read(parser, sent);
   } finally {
@@ -59,12 +65,18 @@ function parserOf({ headers }: SentBody, files: Multipart["files"]): BusboyInsta
   }
 }
 
+/** What the part's headers contain. */
+interface SentPart {
+  readonly name: string | undefined;
+  readonly type: string;
+}
+
 /** One body while it is read. */
 class Form {
   readonly #shape: Readonly<Record<string, z.ZodType>>;
   readonly #files: Multipart["files"];
   readonly #claim: Claim;
-  readonly #store: StoreFile;
+  readonly #place: FilePlace;
   readonly #values = new Map<string, unknown[]>();
   readonly #open = new Set<Readable>();
   readonly #tasks: Promise<void>[] = [];
@@ -72,17 +84,17 @@ class Form {
   /** Ends the current wait. Not a promise of the whole body, which would keep a reaction for each chunk. */
   #wake = () => {};
 
-  constructor(shape: Record<string, z.ZodType>, files: Multipart["files"], claim: Claim, store: StoreFile) {
+  constructor(shape: Record<string, z.ZodType>, files: Multipart["files"], claim: Claim, place: FilePlace) {
     this.#shape = shape;
     this.#files = files;
     this.#claim = claim;
-    this.#store = store;
+    this.#place = place;
   }
 
   async read(parser: BusboyInstance, { body }: SentBody): Promise<Record<string, unknown>> {
     parser.on("field", (name, value, _, isCut) => this.#attempt(() => this.#field(name, value, isCut)));
     parser.on("file", (name, content, fileName, encoding, type) =>
-      this.#attempt(() => this.#file(name, content, { name: fileNameOf(fileName), type }, encoding)),
+      this.#attempt(() => this.#file(name, content, { name: fileName, type }, encoding)),
     );
     parser.on("partsLimit", () => this.#fail(badRequest(`the body has more than ${MAX_PARTS} parts`)));
     parser.on("error", () => this.#fail(badRequest("multipart decoder error: the body is incomplete or malformed")));
@@ -139,7 +151,7 @@ class Form {
     this.#add(name!, value);
   }
 
-  #file(name: string | undefined, content: Readable, sent: { name: string; type: string }, encoding: string): void {
+  #file(name: string | undefined, content: Readable, sent: SentPart, encoding: string): void {
     // Without a listener, an error of the stream would end the process.
     content.on("error", () => {});
     this.#known(name);
@@ -154,21 +166,36 @@ class Form {
       );
     const at = this.#add(name!, null);
     this.#open.add(content);
-    const task = this.#take(name!, part, content).then((taken) => {
-      this.#values.get(name!)![at] = { ...sent, ...taken };
+    const task = this.#take(name!, part, content, sent).then((taken) => {
+      this.#values.get(name!)![at] = taken;
     });
     this.#tasks.push(task.catch((error: unknown) => this.#fail(error)).finally(() => this.#open.delete(content)));
   }
 
-  async #take(name: string, { limit, isStored }: FilePart, content: Readable): Promise<object> {
-    const bounded = upTo(content, limit, name);
-    if (isStored) return this.#store(bounded, limit);
+  async #take(name: string, part: FilePart, content: Readable, { name: fileName, type }: SentPart): Promise<object> {
+    const { text, bytes } = fileName === undefined ? await shortText(content) : { text: null, bytes: content };
+    const upload = text === null ? null : uploadIn(text);
+    if (upload !== null) return this.#uploaded(name, part, upload);
+    const bounded = upTo(bytes, part.limit, name);
+    const sent = { name: fileNameOf(fileName ?? ""), type };
+    if (part.isStored) return { ...sent, ...(await this.#place.store(bounded, part.limit)) };
+    return { ...sent, bytes: await this.#collect(bounded) };
+  }
+
+  async #uploaded(field: string, { limit, isStored }: FilePart, upload: number): Promise<object> {
+    const { open, ...file } = await this.#place.uploaded(upload);
+    if (file.size > limit) throw partTooLarge(field, limit);
+    const type = "application/octet-stream";
+    return isStored ? { ...file, type } : { name: file.name, type, bytes: await this.#collect(await open()) };
+  }
+
+  async #collect(content: AsyncIterable<Uint8Array>): Promise<Buffer> {
     const chunks: Uint8Array[] = [];
-    for await (const chunk of bounded) {
+    for await (const chunk of content) {
       this.#reserve(chunk.byteLength);
       chunks.push(chunk);
     }
-    return { bytes: Buffer.concat(chunks) };
+    return Buffer.concat(chunks);
   }
 
   #reserve(bytes: number): void {
@@ -198,18 +225,33 @@ class Form {
 
 async function* nothing(): AsyncGenerator<Uint8Array> {}
 
-async function* upTo(content: Readable, limit: number, name: string): AsyncGenerator<Uint8Array> {
+async function* upTo(content: AsyncIterable<Uint8Array>, limit: number, name: string): AsyncGenerator<Uint8Array> {
   let size = 0;
   for await (const chunk of content) {
-    size += (chunk as Buffer).length;
+    size += chunk.length;
     if (size > limit) throw partTooLarge(name, limit);
-    yield chunk as Buffer;
+    yield chunk;
   }
 }
 
-/** The parser has removed folders. */
-const fileNameOf = (name: string | undefined): string =>
-  (name ?? "").replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, "").slice(0, MAX_NAME);
+/** Longer texts do not refer to an upload. */
+const SHORT = 32;
+
+/** The content as a text if it is short, and its bytes. */
+async function shortText(content: Readable): Promise<{ text: string | null; bytes: AsyncIterable<Uint8Array> }> {
+  const chunks: AsyncIterator<Buffer> = content[Symbol.asyncIterator]();
+  const read: Buffer[] = [];
+  for (let size = 0; size <= SHORT; size += read.at(-1)!.length) {
+    const { done, value } = await chunks.next();
+    if (done) return { text: Buffer.concat(read).toString("latin1"), bytes: Readable.from(read) };
+    read.push(value);
+  }
+  const all = async function* () {
+    yield* read;
+    for (let next = await chunks.next(); !next.done; next = await chunks.next()) yield next.value;
+  };
+  return { text: null, bytes: all() };
+}
 
 const isList = (schema: z.ZodType): boolean => {
   const { def } = schema;

@@ -1,10 +1,11 @@
 // Reads the body of a request in the encoding that its endpoint takes.
-import type { RawBody } from "../../../../api/bodies.ts";
+import type { Incoming, RawBody, StreamBody } from "../../../../api/bodies.ts";
 import type { AnyEndpoint } from "../../../../api/endpoint.ts";
 import { unsupportedMediaType } from "../../errors.ts";
 import { type BodySource, type ByteSource, parseJson, readBytes } from "../body.ts";
 import { decoders } from "./decoders.ts";
-import { readMultipart, type StoreFile } from "./multipart.ts";
+import { type FilePlace, readMultipart } from "./multipart.ts";
+import { paced } from "./paced.ts";
 
 export interface SentBody {
   readonly headers: { get(name: string): string | null; has(name: string): boolean };
@@ -16,7 +17,7 @@ export async function readBody(
   sent: SentBody,
   endpoint: AnyEndpoint,
   from: BodySource,
-  store: StoreFile,
+  files: FilePlace,
 ): Promise<unknown> {
   const { headers } = sent;
   const { takes, bodyLimit: limit } = endpoint;
@@ -25,8 +26,10 @@ export async function readBody(
   switch (takes.kind) {
     case "raw":
       return raw(endpoint, takes, type, headers, bytes);
+    case "stream":
+      return streamed(sent, takes, type);
     case "multipart":
-      return readMultipart(sent, endpoint, takes, from, store);
+      return readMultipart(sent, endpoint, takes, from, files);
     case "form":
       if (type === "application/x-www-form-urlencoded")
         return Object.fromEntries(new URLSearchParams((await bytes()).toString("utf8")));
@@ -49,6 +52,15 @@ async function json(type: string, headers: Headers, read: () => Promise<Buffer>)
   const bytes = await read();
   return bytes.length === 0 ? undefined : parseJson(bytes);
 }
+
+function streamed({ headers, body }: SentBody, takes: StreamBody, type: string): Incoming {
+  if (type !== takes.type) throw unsupportedMediaType(`Content-Type must be ${takes.type}`);
+  if ((headers.get("content-encoding") ?? "identity") !== "identity")
+    throw unsupportedMediaType("the body cannot have a Content-Encoding");
+  return { bytes: paced(body ?? nothing()) };
+}
+
+async function* nothing(): AsyncGenerator<Uint8Array> {}
 
 /** What pages of other sites can send without asking the server first. */
 const ANY_PAGE = ["", "text/plain", "application/x-www-form-urlencoded", "multipart/form-data"];

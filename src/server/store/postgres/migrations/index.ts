@@ -20,6 +20,7 @@ import { migration as m0018 } from "./0018-profiles-slow.ts";
 import { migration as m0019 } from "./0019-operation-lanes.ts";
 import { migration as m0020 } from "./0020-apple-channel.ts";
 import { migration as m0021 } from "./0021-apple-trust.ts";
+import { migration as m0022 } from "./0022-upload-sessions.ts";
 import type { Migration } from "./migration.ts";
 
 export const migrations: readonly Migration[] = [
@@ -44,4 +45,5 @@ export const migrations: readonly Migration[] = [
   m0019,
   m0020,
   m0021,
+  m0022,
 ];

@@ -1,0 +1,16 @@
+import { Upload } from "../../api/uploads.ts";
+import type { View } from "../output/output.ts";
+import { timeColumn } from "./host.ts";
+import { bar, sizeText } from "./size.ts";
+
+export const uploadView = (relative: boolean, now: Date) =>
+  ({
+    schema: Upload,
+    columns: [
+      { key: "id" },
+      { key: "name" },
+      { key: "size", text: (size) => sizeText(Number(size)) },
+      { key: "received", text: (received, row) => bar(Number(received), (row as Upload).size, 10) },
+      timeColumn("expires_at", "expires", relative, now),
+    ],
+  }) satisfies View;

@@ -1,0 +1,45 @@
+import { Upload, uploadsApi, uploadText } from "../../api/uploads.ts";
+import { ClientCommand } from "../../cli/client-command.ts";
+import { failed } from "../../cli/errors.ts";
+import { uploadSource } from "../../cli/files/upload.ts";
+import { args, dryRunFlag } from "../../cli/flags.ts";
+import { sizeText, transferText } from "../../cli/views/size.ts";
+import { printable } from "../../text/printable.ts";
+
+export default class UploadsCreate extends ClientCommand {
+  static override summary = "Upload a file in pieces, for requests that refer to it.";
+  static override description =
+    "Commands that send large files do this themselves. Lost connections are resumed, and the same command continues " +
+    "an upload that was interrupted. In a form of the API, the text upload:ID stands for the file. The upload is " +
+    "removed after 24 hours.";
+  static override endpoints = [uploadsApi.create, uploadsApi.append];
+  static override args = { file: args.required("file to upload") };
+  static override flags = { ...dryRunFlag };
+  static override examples = [
+    "<%= config.bin %> <%= command.id %> editor.pkg",
+    "<%= config.bin %> <%= command.id %> editor.pkg -o json --jq .id",
+  ];
+
+  async run() {
+    const { args: given, flags } = await this.parse(UploadsCreate);
+    const source = await uploadSource(this.io, given.file, "FILE");
+    const { size } = source;
+    if (size === null) throw failed("an upload cannot come from stdin", "Give the name of a file.");
+    const name = printable(source.name);
+    if (flags["dry-run"]) {
+      this.trying(`upload ${name} (${sizeText(size)})`, { name: source.name, size });
+      const { digestOf } = await import("../../client/uploads.ts");
+      await this.call(uploadsApi.create, { body: { name: source.name, ...(await digestOf(source)) } });
+    }
+    await this.requireToken();
+    const progress = this.progress(`reading ${name} ...`);
+    let began: { readonly at: number; readonly sent: number } | null = null;
+    const onSent = (sent: number) => {
+      const now = this.io.now().getTime();
+      began ??= { at: now, sent };
+      progress.update(transferText(sent, size, began.sent, now - began.at));
+    };
+    const upload = await (await this.client()).upload(source, { onSent }).finally(progress.done);
+    await this.report(`${name} is ${uploadText(upload.id)}, until ${upload.expires_at}`, upload, { schema: Upload });
+  }
+}

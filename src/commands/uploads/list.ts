@@ -1,0 +1,18 @@
+import { uploadsApi } from "../../api/uploads.ts";
+import { ClientCommand } from "../../cli/client-command.ts";
+import { limitFlags } from "../../cli/flags.ts";
+import { queryFlags, queryOf } from "../../cli/query-flags.ts";
+import { uploadView } from "../../cli/views/upload.ts";
+
+export default class UploadsList extends ClientCommand {
+  static override summary = "List your uploads: complete ones that requests may refer to, and interrupted ones.";
+  static override endpoints = [uploadsApi.list];
+  static override flags = { ...queryFlags(uploadsApi.list), ...limitFlags };
+  static override examples = ["<%= config.bin %> <%= command.id %>"];
+
+  async run() {
+    const { flags } = await this.parse(UploadsList);
+    const uploads = this.pages(uploadsApi.list, { query: queryOf(uploadsApi.list, flags) }, "uploads");
+    await this.printList(uploads, uploadView(this.relativeTimes, this.io.now()));
+  }
+}

@@ -1,0 +1,92 @@
+// Upload sessions. Each belongs to the user who has begun it; for others it does not exist.
+import type { z } from "zod";
+import type { CreateUpload, Upload, uploadsApi } from "../../api/uploads.ts";
+import { hours, isoAt } from "../core/clock.ts";
+import { type Context, type Services, within } from "../core/context.ts";
+import { conflict, notFound } from "../core/errors.ts";
+import type { UploadedFile } from "../core/http/bodies/multipart.ts";
+import { page } from "../core/http/paging.ts";
+import { useFile } from "../files/service.ts";
+import { deleteAll } from "../store/blobs/blobs.ts";
+import { and, eq, gt, isNull, type Predicate } from "../store/query.ts";
+import type { RowOf } from "../store/table.ts";
+import type { uploads } from "./tables.ts";
+
+export type UploadRow = RowOf<typeof uploads>;
+type Caller = Pick<Context, "store" | "clock" | "user">;
+
+/** A session is removed if nothing has arrived for this long. */
+const KEPT_FOR = hours(24);
+/** Unfinished sessions of one user. */
+const MAX_OPEN = 20;
+/** Blobs of pieces. */
+export const PIECE_KEYS = "uploads/";
+export const piecesOf = (id: number): string => `${PIECE_KEYS}${id}/`;
+
+export const expiryFrom = (now: number): string => isoAt(now + KEPT_FOR);
+
+const own = ({ user, clock }: Caller): Predicate => and(eq("user_id", user.id), gt("expires_at", clock.iso()));
+
+export async function listUploads(ctx: Context, query: z.output<typeof uploadsApi.list.query>) {
+  const { rows, meta } = await page(ctx.store.uploads, query, own(ctx));
+  return { uploads: rows.map(uploadOf), meta };
+}
+
+/** Throws 404 for sessions of others, and for those that have expired. */
+export async function ownUpload(ctx: Caller, id: number): Promise<UploadRow> {
+  const upload = await ctx.store.uploads.first({ where: and(eq("id", id), own(ctx)) });
+  if (upload === null) throw notFound("upload", id);
+  return upload;
+}
+
+/** A new session, or the one that the user has for this content already. */
+export async function beginUpload(
+  ctx: Context,
+  { name, size, sha256 }: CreateUpload,
+): Promise<{ upload: Upload; isNew: boolean }> {
+  const { store, user, clock } = ctx;
+  return store.tx(
+    async (tx) => {
+      const inside = within(ctx, tx);
+      const known = await tx.uploads.first({ where: and(own(inside), eq("sha256", sha256), eq("size", size)) });
+      if (known !== null) {
+        if (known.name !== name) await tx.uploads.update({ where: eq("id", known.id), set: { name } });
+        return { upload: uploadOf({ ...known, name }), isNew: false };
+      }
+      const open = await tx.uploads.count(and(own(inside), isNull("file_id")));
+      if (open >= MAX_OPEN)
+        throw conflict(`you have ${open} unfinished uploads; finish or delete one of them, or wait until they expire`);
+      const now = clock.now();
+      const times = { created_at: isoAt(now), expires_at: expiryFrom(now) };
+      return {
+        upload: uploadOf(await tx.uploads.insert({ user_id: user.id, name, size, sha256, ...times })),
+        isNew: true,
+      };
+    },
+    { lock: `uploads of ${user.id}` },
+  );
+}
+
+export async function removeUpload(ctx: Context, id: number): Promise<Record<string, never>> {
+  const { store, blobs } = ctx;
+  await ownUpload(ctx, id);
+  await store.uploads.delete(eq("id", id));
+  await deletePieces(blobs, id);
+  return {};
+}
+
+export const deletePieces = (blobs: Services["blobs"], id: number): Promise<number> =>
+  deleteAll(blobs, blobs.list(piecesOf(id)));
+
+/** The file of a complete session of the caller. It is not removed before the request that uses it has ended. */
+export async function uploadedFile(ctx: Context, id: number): Promise<UploadedFile> {
+  const upload = await ownUpload(ctx, id);
+  if (upload.file_id === null)
+    throw conflict(`only ${upload.received} of ${upload.size} bytes of the upload ${id} have arrived`);
+  const { id: fileId, size, sha256, key } = await useFile(ctx, upload.file_id);
+  return { id: fileId, size, sha256, name: upload.name, open: () => ctx.blobs.get(key) };
+}
+
+export function uploadOf({ id, created_at, expires_at, name, size, sha256, received }: UploadRow): Upload {
+  return { id, created_at, expires_at, name, size, sha256, received };
+}

@@ -1,0 +1,34 @@
+import { id, int, ref, table, text, time } from "../store/table.ts";
+
+declare module "../core/tables.ts" {
+  interface Tables {
+    readonly uploads: typeof uploads;
+    readonly uploadPieces: typeof uploadPieces;
+  }
+}
+
+export const uploads = table("uploads", {
+  id: id(),
+  user_id: ref("users"),
+  created_at: time(),
+  expires_at: time().index(),
+  /** As the client calls the file. */
+  name: text(),
+  /** Of the whole content. */
+  size: int(),
+  /** Of the whole content, in hex. */
+  sha256: text(),
+  /** Number of bytes that have arrived. It is the size only if the file is stored. */
+  received: int().default(0),
+  file_id: ref("files").nullable().onDelete("restrict"),
+});
+
+/** What has arrived of an incomplete upload. Together, the pieces have no gaps. */
+export const uploadPieces = table("upload_pieces", {
+  id: id(),
+  upload_id: ref("uploads"),
+  /** Position of its first byte. */
+  start: int(),
+  /** The key of the blob. */
+  key: text().unique(),
+});

@@ -1,0 +1,214 @@
+// Large files of the typed client: uploaded in pieces over connections that break.
+import { createHash, randomBytes, randomInt } from "node:crypto";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { createServer, type RequestListener } from "node:http";
+import { type AddressInfo, connect, createServer as createProxy, type Socket } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { Readable } from "node:stream";
+import { toNodeHandler } from "h3/node";
+import { beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { z } from "zod";
+import { file, multipart } from "../../src/api/bodies.ts";
+import { endpoint } from "../../src/api/endpoint.ts";
+import { uploadSource } from "../../src/cli/files/upload.ts";
+import { ApiClient, type ClientOptions } from "../../src/client/client.ts";
+import { createApp } from "../../src/server/app.ts";
+import { route } from "../../src/server/core/http/route.ts";
+import { closeWhenUnread } from "../../src/server/core/http/unread-bodies.ts";
+import { startApp, type TestApp } from "../support/app.ts";
+import { makeUser } from "../support/make.ts";
+
+const MiB = 1024 * 1024;
+const LIMIT = 64 * MiB;
+const take = endpoint({
+  method: "POST",
+  path: "/test/take",
+  summary: "A test.",
+  access: "user",
+  dryRun: true,
+  body: multipart({ team: z.string() }, { package: file({ limit: LIMIT }) }),
+  response: z.object({ team: z.string(), name: z.string(), size: z.int(), sha256: z.string() }),
+});
+const routes = [
+  route(take, async ({ body: { team, package: sent } }) => ({
+    team,
+    name: sent.name,
+    size: sent.size,
+    sha256: sent.sha256,
+  })),
+];
+
+let t: TestApp;
+let url: string;
+let dir: string;
+/** How many bytes a connection to the server transfers before it is cut. */
+let bytesUntilCut: () => number;
+let cuts: number;
+/** Replies of a proxy in front of the server. */
+let refuse: (method: string, path: string) => number | null;
+const asked: string[] = [];
+
+beforeAll(async () => {
+  t = await startApp({ shared: true });
+  dir = await mkdtemp(join(tmpdir(), "svc-client-"));
+  const app = toNodeHandler(
+    createApp(t.services, { agent: t.agent, stop: async () => {} }, { routes, protocols: [] }),
+  ) as RequestListener;
+  const server = createServer((req, res) => {
+    const path = req.url!.replace("/api/v1/svc", "").replace(/\d+$/, "1");
+    asked.push(`${req.method} ${path}`);
+    const status = refuse(req.method!, path);
+    closeWhenUnread(req, res);
+    if (status === null) app(req, res);
+    else res.writeHead(status).end("{}");
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const sockets = new Set<Socket>();
+  const proxy = createProxy((near) => {
+    const far = connect((server.address() as AddressInfo).port, "127.0.0.1");
+    let left = bytesUntilCut();
+    const end = () => {
+      near.destroy();
+      far.destroy();
+    };
+    for (const socket of [near, far]) {
+      sockets.add(socket);
+      socket.on("error", end).on("close", end);
+    }
+    near.on("data", (chunk: Buffer) => {
+      left -= chunk.length;
+      if (left < 0) {
+        cuts++;
+        return end();
+      }
+      if (!far.write(chunk)) near.pause();
+    });
+    far.on("drain", () => near.resume());
+    far.pipe(near);
+  });
+  await new Promise<void>((resolve) => proxy.listen(0, "127.0.0.1", resolve));
+  url = `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`;
+  return async () => {
+    for (const socket of sockets) socket.destroy();
+    proxy.close();
+    server.close();
+    await t.close();
+    await rm(dir, { recursive: true, force: true });
+  };
+});
+beforeEach(() => {
+  bytesUntilCut = () => Number.POSITIVE_INFINITY;
+  cuts = 0;
+  refuse = () => null;
+  asked.length = 0;
+});
+
+const client = (more: Partial<ClientOptions> = {}) =>
+  new ApiClient({ serverUrl: url, token: t.token, sleep: async () => {}, ...more });
+const sha256 = (bytes: Uint8Array) => createHash("sha256").update(bytes).digest("hex");
+const nothing = { inBytes: async function* () {} };
+let files = 0;
+async function written(size: number) {
+  const content = randomBytes(size);
+  const path = join(dir, `${++files}.pkg`);
+  await writeFile(path, content);
+  return { path, sha256: sha256(content), source: await uploadSource(nothing, path, "--file") };
+}
+
+describe("a large file in a form", () => {
+  it("is uploaded in pieces before the request, with its progress", async () => {
+    const { source, sha256: digest } = await written(40 * MiB);
+    const seen: [number, number | null][] = [];
+    const reply = await client().call(
+      take,
+      { body: { package: source, team: "1" } },
+      { onSent: (...progress) => void seen.push(progress) },
+    );
+    expect(reply).toEqual({ team: "1", name: source.name, size: 40 * MiB, sha256: digest });
+    expect(asked).toEqual(["POST /uploads", "PATCH /uploads/1", "PATCH /uploads/1", "POST /test/take"]);
+    expect(seen.at(-1)).toEqual([40 * MiB, 40 * MiB]);
+    expect(seen.every(([sent], i) => i === 0 || sent > seen[i - 1]![0])).toBe(true);
+  });
+
+  it("arrives over connections that break anywhere", async () => {
+    const { source, sha256: digest } = await written(30 * MiB);
+    bytesUntilCut = () => randomInt(64 * 1024, 8 * MiB);
+    const notes: string[] = [];
+    const onRetry = (why: string) => void notes.push(why);
+    const { id } = await client({ onRetry }).upload(source);
+    expect(cuts).toBeGreaterThan(2);
+    expect(notes[0]).toMatch(/^the connection was lost after \d+ of 31457280 bytes$/);
+    expect(await (await t.get(`/uploads/${id}`)).json()).toMatchObject({
+      upload: { received: 30 * MiB, sha256: digest },
+    });
+  });
+
+  it("continues where an earlier run was interrupted", async () => {
+    const { source, path } = await written(40 * MiB);
+    const interrupt = new AbortController();
+    const first = client({ signal: interrupt.signal }).upload(source, {
+      onSent: (sent) => {
+        if (sent > 35 * MiB) interrupt.abort(new Error("interrupted"));
+      },
+    });
+    await expect(first).rejects.toThrow("interrupted");
+    const seen: number[] = [];
+    const again = await uploadSource(nothing, path, "--file");
+    expect((await client().upload(again, { onSent: (sent) => void seen.push(sent) })).received).toBe(40 * MiB);
+    expect(seen[0]).toBeGreaterThan(32 * MiB);
+    // Once more: everything is there.
+    asked.length = 0;
+    await client().upload(again);
+    expect(asked).toEqual(["POST /uploads"]);
+  });
+
+  it("waits while the server is away, and gives up after a while", async () => {
+    const { source } = await written(20 * MiB);
+    let left = 5;
+    refuse = (method) => (method !== "POST" && left-- > 0 ? 503 : null);
+    expect((await client().upload(source)).received).toBe(20 * MiB);
+
+    const other = await written(20 * MiB);
+    refuse = (method) => (method === "PATCH" ? 502 : null);
+    const waits: number[] = [];
+    await expect(
+      client({ sleep: async (ms) => void waits.push(ms), random: () => 0.5 }).upload(other.source),
+    ).rejects.toMatchObject({ status: 502 });
+    expect(waits).toEqual([500, 1000, 2000, 4000, 8000, 16_000, 30_000, 30_000]);
+  });
+
+  it("is not sent again after a refusal", async () => {
+    const { source } = await written(17 * MiB);
+    const { token } = await makeUser(t, "observer");
+    await expect(client({ token }).upload(source)).rejects.toMatchObject({ status: 403 });
+    expect(asked).toEqual(["POST /uploads"]);
+  });
+
+  it("that changes while it is sent is refused", async () => {
+    const { source } = await written(17 * MiB);
+    const before = randomBytes(17 * MiB);
+    // Its digest is that of the first reading, which begins without a position.
+    const changing = {
+      ...source,
+      open: (start?: number) => (start === undefined ? Readable.from([before]) : source.open(start)),
+    };
+    await expect(client().upload(changing)).rejects.toMatchObject({
+      status: 422,
+      errors: [{ name: "sha256", reason: expect.stringContaining("another SHA-256 digest") }],
+    });
+  });
+
+  it("is sent in one request if it is not large, or only tried out, or larger than the server allows", async () => {
+    const small = await written(16 * MiB);
+    await client().call(take, { body: { package: small.source, team: "1" } });
+    const large = await written(17 * MiB);
+    await client({ dryRun: true }).call(take, { body: { package: large.source, team: "1" } });
+    const huge = { ...large.source, size: LIMIT + 1, open: tooMuch };
+    async function* tooMuch() {
+      for (let i = 0; i <= 64; i++) yield new Uint8Array(i < 64 ? MiB : 1);
+    }
+    await expect(client().call(take, { body: { package: huge, team: "1" } })).rejects.toMatchObject({ status: 413 });
+    expect(asked).toEqual(["POST /test/take", "GET /version", "POST /test/take", "POST /test/take"]);
+  });
+});
