@@ -98,6 +98,8 @@ async function prepare({ id, argv }: Example, { app, files, run }: Fleet): Promi
     const row = { host_id: 1, profile_uuid, platform: "darwin", name: "Passcode", operation_type: "install" } as const;
     await app.store.hostProfiles.insert({ ...row, status: "failed" });
   }
+  if (id === "uploads:create") await writeFile(join(files, "editor.pkg"), "a package");
+  else if (id.startsWith("uploads:")) await app.post("/uploads", { name: "a", size: 1, sha256: "0".repeat(64) });
   if (id === "setup") await app.store.users.delete(everything);
   if (id === "login") {
     const user = { name: "Admin", email: "admin@example.com", password: "A-good-Password-77", global_role: "admin" };
