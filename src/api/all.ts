@@ -4,6 +4,7 @@ import { abmApi } from "./abm.ts";
 import { activitiesApi } from "./activities.ts";
 import { appConfigApi } from "./app-config.ts";
 import { appleChannelApi } from "./apple-channel.ts";
+import { appleEnrollApi, deviceEnrollApi } from "./apple-enroll.ts";
 import { appleTrustApi } from "./apple-trust.ts";
 import { approvalsApi } from "./approvals.ts";
 import { caApi } from "./ca.ts";
@@ -52,11 +53,12 @@ export const groups: Record<string, Record<string, AnyEndpoint>> = {
   "app-config": appConfigApi,
   approvals: approvalsApi,
   carves: carvesApi,
+  "apple-enroll": appleEnrollApi,
   "apple-trust": appleTrustApi,
   "certificate-authorities": caApi,
   certificates: certificatesApi,
   configuration: configurationApi,
-  device: { ...deviceApi, ...deviceProfilesApi },
+  device: { ...deviceApi, ...deviceProfilesApi, ...deviceEnrollApi },
   "enroll-secrets": enrollSecretsApi,
   "host-details": hostDetailsApi,
   "host-actions": hostActionsApi,

@@ -20,7 +20,7 @@ import { newRow } from "../../src/server/outbox/service.ts";
 import { eq, everything, isNull } from "../../src/server/store/query.ts";
 import { fakeDevices, makePushCertificate, startPushService } from "../support/apns.ts";
 import type { TestApp } from "../support/app.ts";
-import { turnOnAppleMdm } from "../support/apple.ts";
+import { allowEnrollment, turnOnAppleMdm } from "../support/apple.ts";
 import { makeApproval } from "../support/approvals.ts";
 import { startSigning } from "../support/ca-fakes.ts";
 import { commandsOf, root, sendInto } from "../support/cli.ts";
@@ -86,6 +86,7 @@ async function prepare({ id, argv }: Example, { app, files, run }: Fleet): Promi
     fakeDevices(app, 20, await makePushCertificate());
     Object.assign(app.services.settings, { apns_url: (await startPushService()).url });
   }
+  if (id === "mdm:enrollment-profile:manual" || id === "device:enroll-url") await allowEnrollment(app);
   if (id.startsWith("mdm:profiles:") || id === "device:resend-profile") {
     await turnOnAppleMdm(app);
     for (const team_id of [0, 1])

@@ -91,6 +91,7 @@ describe("the API's description", () => {
         "desktopAdmin",
         "deviceMapping",
         "get",
+        "manualProfile",
         "policies",
         "refetch",
         "resendProfile",

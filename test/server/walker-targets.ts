@@ -3,7 +3,7 @@
 import { enqueue } from "../../src/server/outbox/service.ts";
 import { fakeDevices } from "../support/apns.ts";
 import type { TestApp } from "../support/app.ts";
-import { turnOnAppleMdm } from "../support/apple.ts";
+import { allowEnrollment, turnOnAppleMdm } from "../support/apple.ts";
 import { makeApproval } from "../support/approvals.ts";
 import {
   makeCarve,
@@ -352,6 +352,13 @@ export const targets: Record<string, Target> = {
   "POST /hosts/release_ab": {
     places: ["own", "other", "none"],
     call: async (world, place) => ({ path: "/hosts/release_ab", body: { ids: [await hostAt(world, place)] } }),
+  },
+  "GET /enrollment_profiles/manual": {
+    places: ["own", "other", "none"],
+    call: async (world, place) => {
+      if ((await world.t.store.applePushCertificates.count()) === 0) await allowEnrollment(world.t);
+      return { path: `/enrollment_profiles/manual?team_id=${teamOf(world, place) ?? 0}` };
+    },
   },
   "POST /enrollment_profiles/automatic": {
     places: ["own", "other", "none"],

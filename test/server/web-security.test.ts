@@ -243,6 +243,10 @@ describe("who may open a page", () => {
     expect(open.sort()).toEqual([
       "GET /cli-login",
       "GET /device/:token",
+      "GET /device/:token/enroll",
+      "GET /device/:token/enroll/profile",
+      "GET /enroll",
+      "GET /enroll/profile",
       "GET /login",
       "GET /login/forgot",
       "GET /login/invites/:token",

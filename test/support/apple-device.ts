@@ -7,7 +7,7 @@ import { makeScepRequest, messageTypes, readScepReply } from "../../src/pki/scep
 import { signData } from "../../src/pki/signed-data.ts";
 import { newKey, readCertificate } from "../../src/pki/x509.ts";
 import { readPlistDict } from "../../src/plist/read.ts";
-import { dictIn, type PlistDict, stringIn } from "../../src/plist/value.ts";
+import { dictIn, dictsIn, type PlistDict, stringIn } from "../../src/plist/value.ts";
 import { writePlist } from "../../src/plist/write.ts";
 import { newChallenge } from "../../src/server/device-ca/challenges.ts";
 import type { TestApp } from "./app.ts";
@@ -29,6 +29,20 @@ export async function newIdentity(t: TestApp, teamId: number | null = null, inde
     { ...t.services, store: t.store },
     { purpose: "apple_enrollment", team_id: teamId, facts: { kind: "manual" } },
   );
+  return identityFor(t, challenge, index);
+}
+
+/** The payload of this type in a profile. */
+export const payloadIn = (profile: PlistDict, type: string): PlistDict | undefined =>
+  dictsIn(profile, "PayloadContent").find((one) => stringIn(one, "PayloadType") === type);
+
+/** A device that installs the enrollment profile, with the key of this number. */
+export async function installProfile(t: TestApp, profile: Buffer, more: PlistDict = {}, index = 0) {
+  const scep = dictIn(payloadIn(readPlistDict(profile), "com.apple.security.scep")!, "PayloadContent")!;
+  return appleDevice(t, await identityFor(t, stringIn(scep, "Challenge")!, index), more);
+}
+
+async function identityFor(t: TestApp, challenge: string, index: number): Promise<Identity> {
   keys[index] ??= newKey();
   const key = await keys[index];
   const ca = readCertificate(Buffer.from(await (await t.raw(`${SCEP}GetCACert`)).arrayBuffer()));

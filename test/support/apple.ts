@@ -3,6 +3,7 @@ import { readSection, writeSection } from "../../src/server/app-config/rows.ts";
 import { mdm } from "../../src/server/app-config/sections/mdm.ts";
 import { channels } from "../../src/server/core/channels.ts";
 import type { TestApp } from "./app.ts";
+import { TOPIC } from "./push-certificate.ts";
 
 /** As uploading a push certificate does. */
 export async function turnOnAppleMdm({ store, clock }: Pick<TestApp, "store" | "clock">): Promise<void> {
@@ -11,4 +12,12 @@ export async function turnOnAppleMdm({ store, clock }: Pick<TestApp, "store" | "
     await writeSection(tx, mdm, { ...value, enabled_and_configured: true }, clock.iso());
     await tx.notify(channels.config, mdm.name);
   });
+}
+
+/** As `turnOnAppleMdm`, with a push certificate, which enrollment profiles name. */
+export async function allowEnrollment(t: Pick<TestApp, "store" | "clock">): Promise<void> {
+  await turnOnAppleMdm(t);
+  const text = { certificate: "", key: "", fingerprint: "", common_name: "", serial_number: "1", issuer: "" };
+  const times = { not_valid_before: t.clock.iso(), not_valid_after: "2049-01-01T00:00:00.000Z" };
+  await t.store.applePushCertificates.insert({ created_at: t.clock.iso(), topic: TOPIC, ...text, ...times });
 }

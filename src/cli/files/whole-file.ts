@@ -1,5 +1,21 @@
 // Downloads that leave a complete file or none.
 import { open, rename, rm } from "node:fs/promises";
+import type { Terminal } from "../output/terminal.ts";
+
+/** Writes to the file, or to stdout for `-`; returns the size. */
+export async function saveBytes(
+  io: Pick<Terminal, "outBytes">,
+  path: string,
+  body: AsyncIterable<Uint8Array>,
+): Promise<number> {
+  if (path !== "-") return toWholeFile(path, body);
+  let size = 0;
+  for await (const bytes of body) {
+    await io.outBytes(bytes);
+    size += bytes.length;
+  }
+  return size;
+}
 
 /** Writes to a temporary file and renames it at the end; returns the size. */
 export async function toWholeFile(path: string, body: AsyncIterable<Uint8Array>): Promise<number> {

@@ -3,15 +3,24 @@ import type { Context } from "../core/context.ts";
 import { notFound } from "../core/errors.ts";
 import { certificateFile } from "../core/security/tls.ts";
 
-/** The server's certificate chain in PEM. The file is read at each call, because it may have been renewed. */
-export async function certificateChain({ settings, log }: Context): Promise<{ certificate_chain: string }> {
+export async function certificateChain(ctx: Context): Promise<{ certificate_chain: string }> {
+  const chain = await ownCertificates(ctx);
+  if (chain === null) throw notFound("certificate", "chain");
+  return { certificate_chain: chain };
+}
+
+/**
+ * The server's certificate and its chain in PEM; null if it does not use TLS. The file is read at each call, because it
+ * may have been renewed.
+ */
+export async function ownCertificates({ settings, log }: Pick<Context, "settings" | "log">): Promise<string | null> {
   const file = certificateFile(settings);
-  if (file === null) throw notFound("certificate", "chain");
+  if (file === null) return null;
   try {
-    return { certificate_chain: certificatesOf(await readFile(file, "utf8")) };
+    return certificatesOf(await readFile(file, "utf8"));
   } catch (error) {
     log.warn({ err: error }, "the certificate file cannot be read");
-    throw notFound("certificate", "chain");
+    return null;
   }
 }
 

@@ -110,6 +110,16 @@ export interface Device {
   readonly hardware_uuid: string;
 }
 
+type Hardware = Pick<Device, "hardware_serial" | "hardware_uuid">;
+
+/** Whether the identity is for this device, or for none yet. Agents write UUIDs in lower case, devices in upper case. */
+export const isOfDevice = (identity: Pick<Row, "hardware_serial" | "hardware_uuid">, device: Hardware): boolean => {
+  const isSame = (known: string | null, given: string) => known === null || known.toLowerCase() === given.toLowerCase();
+  return (
+    isSame(identity.hardware_serial, device.hardware_serial) && isSame(identity.hardware_uuid, device.hardware_uuid)
+  );
+};
+
 /**
  * Records which device uses the identity. False if it is another device's, or if its challenge was for another one.
  * Call this in a transaction.
@@ -121,9 +131,8 @@ export async function bindIdentity(
 ): Promise<boolean> {
   const row = await store.deviceIdentities.get(id);
   if (!row || (row.host_id !== null && row.host_id !== device.host_id)) return false;
+  if (!isOfDevice(row, device)) return false;
   const { hardware_serial: serial, hardware_uuid: uuid } = row;
-  if ((serial !== null && serial !== device.hardware_serial) || (uuid !== null && uuid !== device.hardware_uuid))
-    return false;
   const set = {
     host_id: device.host_id,
     hardware_serial: serial ?? (device.hardware_serial || null),

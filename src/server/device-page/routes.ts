@@ -1,13 +1,16 @@
+import { deviceEnrollApi } from "../../api/apple-enroll.ts";
 import { desktopAppApi, deviceApi } from "../../api/device.ts";
 import type { AnyEndpoint, ParsedOf } from "../../api/endpoint.ts";
 import { deviceProfilesApi } from "../../api/profiles.ts";
 import type { Context } from "../core/context.ts";
+import { linkTo } from "../core/http/links.ts";
 import { type Handler, type Reply, type Route, route } from "../core/http/route.ts";
 import { certificatesOfHost } from "../host-details/certificates.ts";
 import { mappingOfHost } from "../host-details/device-mapping.ts";
 import { refetchHost } from "../host-details/service.ts";
 import type { HostRow } from "../hosts/access.ts";
 import { pingHost } from "../mdm/apple/push/ping.ts";
+import { requireAppleMdm } from "../mdm/gate.ts";
 import { resend } from "../mdm/profiles/resend.ts";
 import { desktopAdminOfHost } from "../munki/service.ts";
 import { titlesOfHost } from "../software/service.ts";
@@ -38,6 +41,10 @@ export const deviceRoutes: readonly Route[] = [
     return {};
   }),
   owned(deviceProfilesApi.resendProfile, (host, ctx, { params }) => resend(asOwner(ctx), host, params.profile_uuid)),
+  owned(deviceEnrollApi.manualProfile, async (_host, ctx, { params }) => {
+    await requireAppleMdm(ctx);
+    return { enroll_url: await linkTo(ctx, `/device/${encodeURIComponent(params.token)}/enroll`) };
+  }),
   owned(deviceApi.apnsPing, async (host, ctx) => {
     await pingHost(asOwner(ctx), host.id);
     return {};

@@ -10,6 +10,8 @@ export interface EnrollRequest {
   readonly identifier: string;
   /** If set, matches the only host of the secret's team with this hardware UUID, if none has the identifier. */
   readonly uuid?: string;
+  /** Matches this host if it still exists: the machine has proved that it is meant, for example by its certificate. */
+  readonly hostId?: number;
   /** The team of the enroll secret; null: a global secret. */
   readonly teamId: number | null;
   /** Whether a hardware key or client certificate has proved the identity of the machine. */

@@ -23,7 +23,9 @@ export async function matchHosts<R extends EnrollRequest>(
   const rows = await store.hosts.list({ where: oneOf("identifier", spellings) });
   const byIdentifier = new Map(rows.map((row) => [row.identifier, row]));
   const match = async (request: R): Promise<Match<R>> => {
-    const { identifier, uuid, teamId } = request;
+    const { identifier, uuid, teamId, hostId } = request;
+    const proved = hostId === undefined ? null : await store.hosts.get(hostId);
+    if (proved) return { request, known: proved, identifier: proved.identifier };
     const identified = hostIdentified(byIdentifier, identifier, teamId);
     // Another team may have a host whose identifier is this machine's UUID.
     const isOwn = identified !== undefined && identified.team_id === teamId;

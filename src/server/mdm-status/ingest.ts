@@ -8,6 +8,7 @@ import type { ServerTx } from "../core/tables.ts";
 import { type InventorySource, NOTHING_TO_WRITE, type Reported, type SourceWriter } from "../hosts/inventory/source.ts";
 import type { InsertOf, RowOf } from "../store/table.ts";
 import { darwinMdm, type MdmInventory, windowsMdm } from "./inventory.ts";
+import { ownMdm } from "./own.ts";
 import { createSolutions, type Solution } from "./solutions.ts";
 import type { hostMdm } from "./tables.ts";
 
@@ -83,7 +84,7 @@ export const mdmInventory: InventorySource<MdmInventory> = {
   ],
   read({ rows, warn }) {
     const darwin = rows("mdm_darwin");
-    const found = darwin && darwinMdm(darwin, undefined, warn);
+    const found = darwin && darwinMdm(darwin, ownMdm, warn);
     if (found) return found;
     const windows = rows("mdm_windows");
     if (windows === null) return null;

@@ -3,18 +3,21 @@ import { recordActivity } from "../activities/record.ts";
 import type { Context } from "../core/context.ts";
 import { forgetProfiles } from "../mdm/profiles/host-rows.ts";
 import { and, eq } from "../store/query.ts";
+import { ownMdm } from "./own.ts";
 import { createSolutions } from "./solutions.ts";
-
-/** The name under which this server is shown among the products that manage hosts. */
-const OWN_NAME = "svc";
 
 const statuses = { manual: "On (manual)", automatic: "On (automatic)", personal: "On (personal)" } as const;
 
+export interface Managed {
+  readonly kind: keyof typeof statuses;
+  /** The address to which the host connects, as its agents report it. */
+  readonly serverUrl: string;
+}
+
 /** The host has enrolled in the device management of this server. */
-export async function setManaged(inside: Context, id: number, kind: keyof typeof statuses): Promise<void> {
-  const { store, clock, config } = inside;
-  const { server_settings } = await config.over(store).current();
-  const solution = { name: OWN_NAME, server_url: server_settings.server_url };
+export async function setManaged(inside: Context, id: number, { kind, serverUrl }: Managed): Promise<void> {
+  const { store, clock } = inside;
+  const solution = { name: ownMdm.name, server_url: serverUrl };
   const solutions = await createSolutions(store).ids([solution]);
   const now = clock.iso();
   const row = {

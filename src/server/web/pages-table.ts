@@ -5,6 +5,7 @@ import { activitiesPage } from "./pages/activities-page.ts";
 import { cliPages } from "./pages/cli-page.ts";
 import { dashboard } from "./pages/dashboard-page.ts";
 import { devicePage, refetchDevice } from "./pages/device-page.ts";
+import { downloadDeviceProfile, downloadProfile, enrollDevicePage, enrollPage } from "./pages/enroll-page.ts";
 import { hostPage } from "./pages/host-page.ts";
 import { hostsPage } from "./pages/hosts-page.ts";
 import { logIn, loginPage, logOut, startSso } from "./pages/login-page.ts";
@@ -32,6 +33,10 @@ export const webPages: readonly Page[] = [
   ...cliPages,
   { method: "GET", path: "/device/:token", access: "open", answer: devicePage },
   { method: "POST", path: "/device/:token/refetch", access: "open", answer: refetchDevice },
+  { method: "GET", path: "/device/:token/enroll", access: "open", answer: enrollDevicePage },
+  { method: "GET", path: "/device/:token/enroll/profile", access: "open", answer: downloadDeviceProfile },
+  { method: "GET", path: "/enroll", access: "open", answer: enrollPage },
+  { method: "GET", path: "/enroll/profile", access: "open", answer: downloadProfile },
   { method: "GET", path: "/transparency", access: "open", answer: transparencyPage },
   ...mailedPages,
 ];

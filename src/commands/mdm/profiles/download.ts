@@ -2,7 +2,7 @@ import * as Flags from "@oclif/core/flags";
 import { profilesApi } from "../../../api/profiles.ts";
 import { failed } from "../../../cli/errors.ts";
 import { ProfilesCommand, profileArg, profileTeamFlag } from "../../../cli/features/profiles.ts";
-import { toWholeFile } from "../../../cli/files/whole-file.ts";
+import { saveBytes } from "../../../cli/files/whole-file.ts";
 import { connectionFlags, generalFlags } from "../../../cli/flags.ts";
 import { printable } from "../../../text/printable.ts";
 
@@ -32,13 +32,7 @@ export default class MdmProfilesDownload extends ProfilesCommand {
     const { headers, body } = await client.open(profilesApi.get, { params: { profile_uuid }, query: { alt: "media" } });
     const announced = Number(headers.get("content-length"));
     const path = flags.out ?? profile_uuid;
-    let size = 0;
-    if (path === "-")
-      for await (const bytes of body) {
-        await this.io.outBytes(bytes);
-        size += bytes.length;
-      }
-    else size = await toWholeFile(path, body);
+    const size = await saveBytes(this.io, path, body);
     if (size !== announced) throw failed(`${printable(path)} has ${size} bytes, the profile ${announced}`);
     if (path !== "-") await this.report(`${size} bytes in ${printable(path)}`, { file: path, size });
   }

@@ -1,5 +1,5 @@
 // A host's own page, for its user: the data of GET /device/:token and its related endpoints, with their rate limits.
-import { deviceApi } from "../../../api/device.ts";
+import { type DeviceHost, deviceApi } from "../../../api/device.ts";
 import { isPremium } from "../../core/context.ts";
 import { transparencyUrl } from "../../device-page/view.ts";
 import { call } from "../call.ts";
@@ -37,10 +37,18 @@ ${facts([
   ["Details fetched", when(ctx, host.detail_updated_at)],
 ])}
 <p class="small"><a href="${/^https?:/i.test(transparency) ? transparency : "/transparency"}">What your organization can see</a></p></section>
+${
+  canEnroll(host) &&
+  html`<section class="card" aria-labelledby="manage"><h2 id="manage">Device management</h2>
+<p>Your organization manages Macs, but not this one yet.</p><p><a class="button" href="${path}/enroll">Enroll this Mac</a></p></section>`
+}
 ${host.policies !== undefined && policyCard(host.policies)}
 ${softwareCard(path, url.searchParams, software)}`,
   };
 }
+
+const canEnroll = ({ platform, global_config, mdm }: DeviceHost): boolean =>
+  platform === "darwin" && global_config.mdm.enabled_and_configured && !mdm.connected_to_svc;
 
 export async function refetchDevice({ ctx, params }: Visit): Promise<Answer> {
   const token = params.token ?? "";

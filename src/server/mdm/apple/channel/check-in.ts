@@ -1,17 +1,19 @@
 // Check-in messages of Apple devices: they enroll, send their push tokens, and leave.
+import { appleChannelApi } from "../../../../api/apple-channel.ts";
 import type { Content } from "../../../../api/bodies.ts";
 import { booleanIn, bytesIn, type PlistDict, stringIn } from "../../../../plist/value.ts";
 import { writePlist } from "../../../../plist/write.ts";
 import { recordActivity } from "../../../activities/record.ts";
 import { type Context, within } from "../../../core/context.ts";
 import { badRequest } from "../../../core/errors.ts";
-import { bindIdentity, type Identity } from "../../../device-ca/identities.ts";
+import { bindIdentity, type Identity, isOfDevice } from "../../../device-ca/identities.ts";
 import { setManaged, setUnmanaged } from "../../../mdm-status/managed.ts";
 import { and, eq, not, same } from "../../../store/query.ts";
 import { dropCommands } from "../../commands/rows.ts";
 import { forgetProfiles } from "../../profiles/host-rows.ts";
 import { notifyProfiles } from "../../profiles/part.ts";
 import { APPLE_LANE } from "../commands/kind.ts";
+import { deviceUrl } from "../trust/service.ts";
 import { appleEnrollment, deviceOf } from "./kind.ts";
 import type { Enrollment } from "./listeners.ts";
 
@@ -68,12 +70,14 @@ async function authenticate(ctx: Context, message: PlistDict, identity: Identity
     throw badRequest("the message needs a UDID or an EnrollmentID", "UDID");
   if (identity.purpose !== APPLE_ENROLLMENT) throw new NotAllowed("the identity is not for Apple devices");
   const device = deviceOf(message);
-  const isOther = (known: string | null, given: string) => known !== null && known !== given;
-  if (isOther(identity.hardware_serial, device.serial) || isOther(identity.hardware_uuid, device.udid))
+  if (!isOfDevice(identity, { hardware_serial: device.serial, hardware_uuid: device.udid }))
     throw new NotAllowed("the identity belongs to another device");
-  const { team_id: teamId } = identity;
+  // A host that the identity is for may have been transferred since.
+  const bound = identity.host_id === null ? null : await ctx.store.hosts.get(identity.host_id);
+  const { team_id: teamId } = bound ?? identity;
   const outcome = await ctx.running.of(appleEnrollment).enroll({
     identifier: (await knownBySerial(ctx, device, teamId)) ?? enrollmentId,
+    ...(bound ? { hostId: bound.id } : {}),
     ...(device.udid === "" ? {} : { uuid: device.udid }),
     teamId,
     isProved: false,
@@ -82,9 +86,9 @@ async function authenticate(ctx: Context, message: PlistDict, identity: Identity
   });
   if ("refused" in outcome) throw new NotAllowed(outcome.reason);
   const { row: host } = outcome;
-  const bound = { host_id: host.id, hardware_serial: device.serial, hardware_uuid: device.udid };
+  const uses = { host_id: host.id, hardware_serial: device.serial, hardware_uuid: device.udid };
   await ctx.store.tx(async (store) => {
-    if (!(await bindIdentity({ store }, identity.id, bound)))
+    if (!(await bindIdentity({ store }, identity.id, uses)))
       throw new NotAllowed("the identity belongs to another device");
     const row = {
       created_at: ctx.clock.iso(),
@@ -185,7 +189,8 @@ async function enrolled(inside: Context, device: Enrollment): Promise<void> {
   const { host_id, kind, enrollment_id } = device;
   const host = await inside.store.hosts.get(host_id);
   if (!host) return;
-  await setManaged(inside, host_id, kind);
+  const serverUrl = (await deviceUrl({ config: inside.config.over(inside.store) }, appleChannelApi.put.path)) ?? "";
+  await setManaged(inside, host_id, { kind, serverUrl });
   await recordActivity(
     inside,
     "mdm_enrolled",

@@ -120,6 +120,12 @@ export async function deviceServerUrl({ config }: Pick<Context, "config">): Prom
   return URL.canParse(text) ? new URL(text) : null;
 }
 
+/** The URL of a path for Apple devices; null if the server's is not set. */
+export async function deviceUrl(ctx: Pick<Context, "config">, path: string): Promise<string | null> {
+  const url = await deviceServerUrl(ctx);
+  return url && `${url.href.replace(/\/+$/, "")}${path}`;
+}
+
 const rowOf = (ctx: Context, file: PushCertificateFile, key: KeyObject) => ({
   created_at: ctx.clock.iso(),
   certificate: file.pem,

@@ -1,0 +1,38 @@
+// Enrollment profiles of Apple devices.
+import { z } from "zod";
+import { Content } from "./bodies.ts";
+import { endpoint } from "./endpoint.ts";
+import { QueryTeam } from "./fields.ts";
+
+const PROFILE = "application/x-apple-aspen-config";
+
+const enroll_secret = z.string().min(1).max(255);
+
+export const appleEnrollApi = {
+  manual: endpoint({
+    method: "GET",
+    path: "/enrollment_profiles/manual",
+    aliases: ["/mdm/manual_enrollment_profile"],
+    summary: "Get a profile with which one Apple device enrolls in device management, within a week.",
+    access: { action: "enroll_secrets:read", scope: "team" },
+    query: z.object({
+      enroll_secret: enroll_secret.optional().meta({ description: "decides the team; absent: team_id" }),
+      team_id: QueryTeam.optional().meta({ description: "0, or absent: hosts without a team" }),
+    }),
+    produces: PROFILE,
+    response: Content,
+  }),
+};
+
+const params = z.object({ token: z.string().min(1) });
+
+export const deviceEnrollApi = {
+  manualProfile: endpoint({
+    method: "GET",
+    path: "/device/:token/mdm/vendora/manual_enrollment_profile",
+    summary: "Get the address of the page on which a host's user enrolls it in device management.",
+    access: "none",
+    params,
+    response: z.object({ enroll_url: z.string() }),
+  }),
+};

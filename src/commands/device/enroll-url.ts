@@ -1,0 +1,16 @@
+import { deviceEnrollApi } from "../../api/apple-enroll.ts";
+import { DeviceCommand, deviceArgs, deviceFlags } from "../../cli/features/device-command.ts";
+
+export default class DeviceEnrollUrl extends DeviceCommand {
+  static override summary = "Show where a host's user enrolls it in device management.";
+  static override endpoints = [deviceEnrollApi.manualProfile];
+  static override args = deviceArgs;
+  static override flags = deviceFlags;
+  static override examples = ["<%= config.bin %> <%= command.id %> --token-stdin < device-token.txt"];
+
+  async run() {
+    const { args, flags } = await this.parse(DeviceEnrollUrl);
+    const token = await this.deviceToken(args.token, flags);
+    await this.printOne(await this.call(deviceEnrollApi.manualProfile, { params: { token } }));
+  }
+}
