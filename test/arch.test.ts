@@ -362,14 +362,11 @@ describe("kinds of configuration", () => {
   };
   /** The list of each side, and the contract. */
   const lists = ["src/api/configuration.ts", "src/gitops/kinds.ts", "src/server/configuration/kinds.ts"];
-  /** Mostly what knows where several kinds stand in files. May only become fewer. */
-  const leftOver = ["src/gitops/export/export.ts", "src/server/configuration/state.ts"];
-
-  it("are named, three or more in one file, only by the lists of kinds and by what is left over", () => {
+  it("are named, three or more in one file, only by the lists of kinds", () => {
     const many = files
       .filter((file) => within(file, ...places, ...commands))
       .filter((file) => namesOf(file).length >= 3)
       .sort();
-    expect(many).toEqual([...lists, ...leftOver].sort());
+    expect(many).toEqual(lists);
   });
 });

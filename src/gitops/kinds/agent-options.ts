@@ -34,6 +34,10 @@ export const agentOptions: Kind = {
       if (isRecord(given)) return [thing("agent_options", name, whole(given))];
       return name === null || given === undefined ? [] : [thing("agent_options", name, null)];
     }),
+  exported({ owner, objects }) {
+    const options = objects.one(owner, "agent_options");
+    return options === null ? {} : { agent_options: options };
+  },
   typesOf: () => ["edited_agent_options"],
   isAbout: (details, _, { owner }) => isOfTeam(details, owner),
 };

@@ -1,10 +1,13 @@
 // Certificate authorities.
 import { type CaType, caTypes, isSingle } from "../../api/ca.ts";
+import type { StateThing } from "../../api/configuration.ts";
 import { isRecord } from "../../text/record.ts";
 import { thing } from "../desired/values.ts";
+import { type Fields, fieldsOf, pick } from "../export/fields.ts";
 import type { Value } from "../files/overlay.ts";
 import { placeOf } from "../files/tree.ts";
 import { anyOf } from "../plan/activities.ts";
+import type { Json } from "../plan/diff.ts";
 import type { Kind } from "./kind.ts";
 
 interface Given {
@@ -37,6 +40,21 @@ function wholeValue({ type, fields: { name, ...fields } }: Given): Value {
   };
 }
 
+function inGroups(things: readonly StateThing[]): Fields {
+  const groups = caTypes.map((type): [string, Json[]] => [
+    type,
+    things.filter(({ name }) => name.startsWith(`${type}/`)).map(({ value }) => withoutName(type, value)),
+  ]);
+  return Object.fromEntries(
+    groups
+      .filter(([, all]) => all.length > 0)
+      .map(([type, all]) => [type, type === "directory_scep_proxy" ? all[0]! : all]),
+  );
+}
+
+const withoutName = (type: CaType, value: Json): Json =>
+  pick(fieldsOf(value), (key) => key !== "type" && !(isSingle(type) && key === "name"));
+
 export const certificateAuthority: Kind = {
   noun: "certificate authority",
   check({ sections, values: { settings } }, problems) {
@@ -53,6 +71,10 @@ export const certificateAuthority: Kind = {
       thing("certificate_authority", null, wholeValue(given), `${given.type}/${given.name}`),
     ),
   isComplete: (_, { global }) => global !== undefined,
+  exported: ({ file, objects }) =>
+    file === "global"
+      ? { settings: { certificate_authorities: inGroups(objects.all(null, "certificate_authority")) } }
+      : {},
   typesOf: ({ name }) => anyOf(name.split("/")[0]!).map((type) => type.replace("created_", "added_")),
   isAbout: (details, _, { name }) => {
     const [type, own] = name.split("/") as [CaType, string];

@@ -5,6 +5,8 @@ import { isRecord } from "../../text/record.ts";
 import { overControls, withControls } from "../desired/controls.ts";
 import type { DocumentRun, Run } from "../desired/run.ts";
 import { objectIn, over, thing } from "../desired/values.ts";
+import { controlsOf, fieldsOf, isOrgMdm, pick } from "../export/fields.ts";
+import type { ExportedSections, ExportScope } from "../export/scope.ts";
 import type { Value } from "../files/overlay.ts";
 import { checkOrgSettings } from "../files/rules.ts";
 import { readSpec } from "../files/spec.ts";
@@ -107,6 +109,23 @@ const ofDocuments = ({ current, ofOrganization }: DocumentRun): Thing[] =>
     }),
   );
 
+function exported({ file, objects, addFile }: ExportScope): ExportedSections {
+  if (file !== "global") return {};
+  const all = objects.all(null, "config").map(({ name, value }) => [name, fieldsOf(value)] as const);
+  const { mdm, yara_rules: yara = {}, ...sections } = Object.fromEntries(all);
+  for (const [name, contents] of Object.entries(yara)) addFile(`lib/yara/${name}`, String(contents));
+  return {
+    settings: {
+      ...sections,
+      ...(mdm ? { mdm: pick(mdm, isOrgMdm) } : {}),
+      yara_rules: Object.keys(yara)
+        .sort()
+        .map((name) => ({ path: `lib/yara/${name}` })),
+    },
+    ...(mdm ? { controls: controlsOf(mdm) } : {}),
+  };
+}
+
 export const config: Kind = {
   noun: "settings",
   document: {
@@ -119,6 +138,7 @@ export const config: Kind = {
   },
   desired,
   ofDocuments,
+  exported,
   typesOf: ({ name }) => ["edited_config", ...settingTypes(name)],
   isAbout: (details, type, { name, fields }) => {
     const paths = fields.map(({ path }) => (path === "" ? name : `${name}.${path}`));

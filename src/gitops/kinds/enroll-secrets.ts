@@ -1,6 +1,7 @@
 // Enroll secrets, of all hosts or of a team.
 import { z } from "zod";
 import { thing } from "../desired/values.ts";
+import { fieldsOf } from "../export/fields.ts";
 import type { Value } from "../files/overlay.ts";
 import { readSpec } from "../files/spec.ts";
 import { isOfTeam } from "../plan/activities.ts";
@@ -34,6 +35,11 @@ export const enrollSecrets: Kind = {
       .flatMap(({ owner, values: { settings } }) => secretsIn(owner, settings)),
   ofDocuments: ({ ofOrganization, ofTeams }) =>
     [...ofOrganization, ...ofTeams].flatMap(({ name, settings }) => secretsIn(name, settings)),
+  // If left out they are kept, so they are always written.
+  exported({ owner, objects }) {
+    const { secrets } = fieldsOf(objects.one(owner, "enroll_secrets"));
+    return Array.isArray(secrets) ? { settings: { secrets: secrets.map((secret) => ({ secret })) } } : {};
+  },
   typesOf: () => ["edited_enroll_secrets"],
   isAbout: (details, _, { owner }) => isOfTeam(details, owner),
 };

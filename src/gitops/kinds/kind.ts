@@ -3,6 +3,7 @@ import type { z } from "zod";
 import type { ThingKey } from "../../api/configuration.ts";
 import type { Current } from "../desired/current.ts";
 import type { DocumentRun, Run } from "../desired/run.ts";
+import type { ExportedSections, ExportScope } from "../export/scope.ts";
 import type { Placed } from "../files/collect.ts";
 import type { Problems } from "../files/problems.ts";
 import type { FileScope } from "../files/read.ts";
@@ -62,6 +63,8 @@ export interface Kind<T extends Named = Named> {
   isComplete?(thing: ThingKey, run: Run): boolean;
   readonly document?: DocumentKind;
   ofDocuments?(run: DocumentRun): Thing[];
+  /** What an export writes to the sections of a main file. */
+  exported?(scope: ExportScope): ExportedSections;
   /** The value of a new team, for kinds whose first value does not depend on the organization. */
   readonly ofNewTeam?: Json;
   /** The list in the value whose order has no meaning. */

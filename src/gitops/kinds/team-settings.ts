@@ -5,6 +5,8 @@ import { overControls, withControls } from "../desired/controls.ts";
 import type { Current } from "../desired/current.ts";
 import type { DocumentRun, Run } from "../desired/run.ts";
 import { objectIn, over, thing } from "../desired/values.ts";
+import { changed, controlsOf, fieldsOf } from "../export/fields.ts";
+import type { ExportedSections, ExportScope } from "../export/scope.ts";
 import type { Value } from "../files/overlay.ts";
 import { coversPath, isOfTeam, settingTypes } from "../plan/activities.ts";
 import type { Thing } from "../plan/diff.ts";
@@ -46,6 +48,21 @@ function ofDocument({ name, settings }: DocumentRun["ofTeams"][number], current:
   return thing("team_settings", name, { ...wanted, webhook_settings: wholeHooks(wanted, defaults), mdm: controls });
 }
 
+function exported({ file, owner, objects, defaults }: ExportScope): ExportedSections {
+  if (file === "global") return {};
+  const { mdm, host_expiry_settings, ...rest } = fieldsOf(objects.one(owner, "team_settings"));
+  if (file === "no_team") return { settings: rest };
+  const { mdm: noMdm, ...base } = fieldsOf(defaults.team_settings);
+  return {
+    settings: {
+      // If left out, they keep their values, so they are always written.
+      ...(host_expiry_settings === undefined ? {} : { host_expiry_settings }),
+      ...changed(rest, base),
+    },
+    controls: changed(controlsOf(fieldsOf(mdm)), controlsOf(fieldsOf(noMdm))),
+  };
+}
+
 export const teamSettings: Kind = {
   noun: "team settings",
   desired: ({ current, teams, noTeam, owners }) => {
@@ -58,6 +75,7 @@ export const teamSettings: Kind = {
     ];
   },
   ofDocuments: ({ current, ofTeams }) => ofTeams.map((spec) => ofDocument(spec, current)),
+  exported,
   typesOf: () => ["edited_team", ...["mdm", "integrations"].flatMap(settingTypes)],
   isAbout: (details, type, { owner, fields }) => {
     const paths = fields.map(({ path }) => path);

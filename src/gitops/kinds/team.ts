@@ -2,6 +2,7 @@
 import { z } from "zod";
 import type { Current } from "../desired/current.ts";
 import { objectIn, thing } from "../desired/values.ts";
+import { fieldsOf } from "../export/fields.ts";
 import { checkTeamSettings } from "../files/rules.ts";
 import { readSpec, teamNameOf } from "../files/spec.ts";
 import { anyOf, changedPaths } from "../plan/activities.ts";
@@ -43,6 +44,10 @@ export const team: Kind = {
   ofDocuments: ({ current, ofTeams }) =>
     ofTeams.map(({ name, settings }) => wanted(name, settings.description, current)),
   isComplete: ({ name }, { deletesTeam }) => deletesTeam(name),
+  exported({ file, owner, objects }) {
+    const found = objects.all(null, "team").find(({ name }) => name === owner);
+    return file === "team" ? { settings: fieldsOf(found?.value) } : {};
+  },
   typesOf: () => anyOf("team"),
   isAbout: (details, type, { name }) =>
     details.team_name === name && (type !== "edited_team" || changedPaths(details).includes("description")),

@@ -1,6 +1,6 @@
 // What the server knows about one kind of configuration. README.md describes how to add a kind.
 import type { Action } from "../../api/access.ts";
-import type { ThingKind } from "../../api/configuration.ts";
+import type { ConfigurationState, ThingKind } from "../../api/configuration.ts";
 import type { Context } from "../core/context.ts";
 import type { Given, Step } from "./changes.ts";
 import type { SharedRows } from "./shared-rows.ts";
@@ -38,6 +38,8 @@ export interface Kind<Rows = unknown, Wanted = unknown, Prepared = unknown> {
   load(ctx: Context, shared: SharedRows): Promise<Rows>;
   /** The current objects. A generator builds each of them only when it is used. */
   things(rows: Rows, shared: SharedRows): Iterable<Thing>;
+  /** Its parts of the default settings that files are completed with. */
+  defaults?(): Partial<Record<keyof ConfigurationState["defaults"], unknown>>;
   /** Reorders what has no order, so that the order in a reply does not depend on secret texts. */
   inReply?(value: Json): Json;
   /** Parses a value, without the store. 422 for a violated rule. */

@@ -1,14 +1,11 @@
 // The current state of all configuration objects, from a single moment, with a revision of each object.
 import type { z } from "zod";
 import type { ConfigurationState, configurationApi } from "../../api/configuration.ts";
-import { sections } from "../app-config/sections.ts";
 import { inTurns } from "../core/concurrency/parts.ts";
 import { type Context, isPremium, within } from "../core/context.ts";
 import { hostsByName } from "../labels/members.ts";
 import { nameHosts } from "../labels/spec.ts";
 import type { Kind } from "./kind.ts";
-import { configDefaults } from "./kinds/config/value.ts";
-import { noTeamDefaults, teamSettingsDefaults } from "./kinds/team-settings/value.ts";
 import { kindOf, kinds } from "./kinds.ts";
 import { type HostName, readSharedRows, type SharedRows } from "./shared-rows.ts";
 import { type Refs, revisionKey, revisionOf, shown, type Thing } from "./values.ts";
@@ -33,12 +30,10 @@ export async function configurationState(ctx: Context, body: Body): Promise<Conf
   }
   return {
     things,
-    defaults: {
-      config: shown(configDefaults(), refs) as Record<string, z.core.util.JSONType>,
-      team_settings: shown(teamSettingsDefaults, refs),
-      no_team_settings: shown(noTeamDefaults, refs),
-      agent_options: shown(sections.agent_options.defaults, refs),
-    },
+    defaults: shown(
+      Object.assign({}, ...kinds.map((kind) => kind.defaults?.())),
+      refs,
+    ) as ConfigurationState["defaults"],
     builtin_labels: namesOf(shared, "builtin"),
     labels: namesOf(shared, "regular"),
     hosts,

@@ -2,6 +2,7 @@
 import { isDeepStrictEqual } from "node:util";
 import type { AgentOptions } from "../../../../api/app-config.ts";
 import { parseAgentOptions } from "../../../app-config/agent-options.ts";
+import { sections } from "../../../app-config/sections.ts";
 import { writeAgentOptions } from "../../../teams/agent-options.ts";
 import type { Kind } from "../../kind.ts";
 import type { Thing } from "../../values.ts";
@@ -23,6 +24,7 @@ export const agentOptions: Kind<null, AgentOptions | null> = {
     if (sections) yield thing(null, sections.get("agent_options"));
     for (const { name, agent_options } of teams) yield thing(name, agent_options);
   },
+  defaults: () => ({ agent_options: sections.agent_options.defaults }),
   read: (_, { value }) =>
     value === null || value === undefined ? null : parseAgentOptions(value, { force: false, at: "value" }),
   async write(work, { steps }) {

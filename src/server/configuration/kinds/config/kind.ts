@@ -3,7 +3,7 @@ import { allSections } from "../../../app-config/sections.ts";
 import { askTrackers } from "../../../app-config/service.ts";
 import { ApiError } from "../../../core/errors.ts";
 import type { Kind } from "../../kind.ts";
-import { configThings, givenOf, namingSections, optionsOf, readSection } from "./value.ts";
+import { configDefaults, configThings, givenOf, namingSections, optionsOf, readSection } from "./value.ts";
 import { writeConfig } from "./write.ts";
 
 export const config: Kind<null, unknown, void> = {
@@ -11,6 +11,7 @@ export const config: Kind<null, unknown, void> = {
   action: () => "config:write",
   load: async () => null,
   things: (_, { sections }) => (sections ? configThings(sections) : []),
+  defaults: () => ({ config: configDefaults() }),
   read: (_, given, texts) => readSection(given, texts),
   async prepare(ctx, steps, skip) {
     const integrations = steps.filter(({ name }) => name === "integrations");

@@ -4,11 +4,13 @@ import type { Kind } from "../../kind.ts";
 import type { Thing } from "../../values.ts";
 import {
   type NoTeamWanted,
+  noTeamDefaults,
   noTeamValue,
   readNoTeamSettings,
   readTeamSettings,
   type SettingsWanted,
   settingsValue,
+  teamSettingsDefaults,
 } from "./value.ts";
 import { writeNoTeamSettings, writeTeamSettings } from "./write.ts";
 
@@ -27,6 +29,7 @@ export const teamSettings: Kind<null, { team: SettingsWanted } | { noTeam: NoTea
     for (const { name, settings } of teams) yield thing(name, settingsValue(shownSettings(settings)));
     if (noTeam) yield thing(NO_TEAM_NAME, noTeamValue(noTeam));
   },
+  defaults: () => ({ team_settings: teamSettingsDefaults, no_team_settings: noTeamDefaults }),
   read: (_, given) =>
     given.owner === NO_TEAM_NAME ? { noTeam: readNoTeamSettings(given) } : { team: readTeamSettings(given) },
   async write(work, { steps }) {

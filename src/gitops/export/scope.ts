@@ -1,0 +1,47 @@
+// What one exported main file is about.
+import type { ConfigurationState, StateThing, ThingKind } from "../../api/configuration.ts";
+import type { Json, Owner } from "../plan/diff.ts";
+import { compareTexts } from "../plan/values.ts";
+import type { ScopeKind } from "../schema/sections.ts";
+import type { Fields } from "./fields.ts";
+
+/** The objects by owner and kind, sorted by name. */
+export class Objects {
+  readonly #things = new Map<string, StateThing[]>();
+
+  constructor(things: readonly StateThing[]) {
+    for (const thing of things) {
+      const key = JSON.stringify([thing.owner, thing.kind]);
+      const list = this.#things.get(key);
+      if (list) list.push(thing);
+      else this.#things.set(key, [thing]);
+    }
+  }
+
+  all(owner: Owner, kind: ThingKind): readonly StateThing[] {
+    const found = this.#things.get(JSON.stringify([owner, kind])) ?? [];
+    return found.sort((a, b) => compareTexts(a.name, b.name));
+  }
+
+  /** The value of a kind with one object per owner; null if there is none. */
+  one(owner: Owner, kind: ThingKind): Json {
+    return this.all(owner, kind)[0]?.value ?? null;
+  }
+}
+
+/** One main file. */
+export interface ExportScope {
+  readonly file: ScopeKind;
+  readonly owner: Owner;
+  readonly objects: Objects;
+  readonly defaults: ConfigurationState["defaults"];
+  /** Writes a text beside the main file, under a path below the directory of the export. */
+  addFile(path: string, text: string): void;
+}
+
+/** What a kind writes to the sections of a main file; the parts of all kinds are merged. */
+export interface ExportedSections {
+  readonly settings?: Fields;
+  readonly controls?: Fields;
+  readonly agent_options?: Json;
+}
