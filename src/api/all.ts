@@ -4,7 +4,7 @@ import { abmApi } from "./abm.ts";
 import { activitiesApi } from "./activities.ts";
 import { appConfigApi } from "./app-config.ts";
 import { appleChannelApi } from "./apple-channel.ts";
-import { appleEnrollApi, deviceEnrollApi } from "./apple-enroll.ts";
+import { appleEnrollApi, automaticEnrollApi, deviceEnrollApi } from "./apple-enroll.ts";
 import { appleTrustApi } from "./apple-trust.ts";
 import { approvalsApi } from "./approvals.ts";
 import { caApi } from "./ca.ts";
@@ -99,6 +99,7 @@ export const protocols: Record<string, Record<string, AnyEndpoint>> = {
   "SCEP proxy": scepProxyApi,
   "device CA": deviceCaApi,
   "Apple devices": appleChannelApi,
+  "automatic enrollment": automaticEnrollApi,
 };
 
 /** Every endpoint with its operation name, e.g. `hosts.list`. */

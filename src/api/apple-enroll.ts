@@ -1,7 +1,7 @@
 // Enrollment profiles of Apple devices.
 import { z } from "zod";
-import { Content } from "./bodies.ts";
-import { endpoint } from "./endpoint.ts";
+import { Content, raw } from "./bodies.ts";
+import { endpoint, protocolEndpoint } from "./endpoint.ts";
 import { QueryTeam } from "./fields.ts";
 
 const PROFILE = "application/x-apple-aspen-config";
@@ -34,5 +34,27 @@ export const deviceEnrollApi = {
     access: "none",
     params,
     response: z.object({ enroll_url: z.string() }),
+  }),
+};
+
+const automatic = {
+  paths: ["/api/mdm/vendora/enroll"],
+  query: z.object({ token: z.string().default("") }),
+  produces: PROFILE,
+  response: Content,
+} as const;
+
+/** Devices ask for their profile at their first start (device protocols, 1.10). */
+export const automaticEnrollApi = {
+  get: protocolEndpoint({
+    ...automatic,
+    method: "GET",
+    summary: "Get the profile for a device whose machine info is in a header.",
+  }),
+  post: protocolEndpoint({
+    ...automatic,
+    method: "POST",
+    summary: "Get the profile for a device that sends its machine info.",
+    body: raw({ limit: 64 * 1024 }),
   }),
 };

@@ -16,6 +16,7 @@ import { liveQueries } from "./live-queries/hub.ts";
 import { mailQueue } from "./mail/later.ts";
 import { managedAgents } from "./managed-agent/agents.ts";
 import { appleEnrollment } from "./mdm/apple/channel/kind.ts";
+import { deviceAnchors } from "./mdm/apple/enroll/device-anchors.ts";
 import { pushes } from "./mdm/apple/push/push.ts";
 import { signers } from "./mdm/apple/trust/signers.ts";
 import { profileReconciler } from "./mdm/profiles/part.ts";
@@ -37,6 +38,7 @@ export async function startFeatures(services: Services): Promise<Features> {
   await adoptScriptRuns(services);
   // Parts are stopped in reverse order. Activities are stopped late, because others may record some when they stop.
   await start(signers);
+  await start(deviceAnchors);
   await start(geoDatabase);
   await start(userStreams);
   await start(activityFeed);

@@ -127,6 +127,12 @@ export const Settings = z.strictObject({
     .default("https://mdmenrollment.apple.com")
     .describe("address of the service for automatic enrollment of Apple devices"),
   dep_sync_interval: duration("1m").describe("how often the devices of the business portal are synchronized"),
+  apple_device_ca: z
+    .string()
+    .optional()
+    .describe(
+      "file with the certificates (PEM) that sign the machine info of Apple devices which enroll automatically or over the air; default: Apple's own",
+    ),
   apple_vendor_cert: z
     .string()
     .optional()

@@ -1,6 +1,8 @@
-import { appleEnrollApi } from "../../../../api/apple-enroll.ts";
+import { appleEnrollApi, automaticEnrollApi } from "../../../../api/apple-enroll.ts";
 import type { Content } from "../../../../api/bodies.ts";
-import { type Route, route } from "../../../core/http/route.ts";
+import type { Context } from "../../../core/context.ts";
+import { type Reply, type Route, route } from "../../../core/http/route.ts";
+import { type Asked, automaticProfile } from "./automatic.ts";
 import { manualProfile } from "./manual.ts";
 import { PROFILE_FILE } from "./profile.ts";
 
@@ -8,4 +10,25 @@ const profile = (content: Buffer): Content => ({ content: new Uint8Array(content
 
 export const appleEnrollRoutes: readonly Route[] = [
   route(appleEnrollApi.manual, async ({ query }, ctx) => profile(await manualProfile(ctx, query))),
+];
+
+const DEVICE_INFO = "x-apple-aspen-deviceinfo";
+
+async function automatic(ctx: Context, asked: Asked, reply: Reply): Promise<Content> {
+  const found = await automaticProfile(ctx, asked);
+  if (Buffer.isBuffer(found)) return profile(found);
+  reply.status = 403;
+  const code = { code: "com.apple.softwareupdate.required", details: { OSVersion: found.osVersion } };
+  return { type: "application/json", content: JSON.stringify(code) };
+}
+
+export const automaticEnrollRoutes: readonly Route[] = [
+  route(automaticEnrollApi.get, ({ query }, ctx, reply) => {
+    const header = ctx.headers?.get(DEVICE_INFO) ?? null;
+    const machineInfo = header === null ? null : Buffer.from(header, "base64");
+    return automatic(ctx, { ...query, machineInfo }, reply);
+  }),
+  route(automaticEnrollApi.post, ({ query, body }, ctx, reply) =>
+    automatic(ctx, { ...query, machineInfo: Buffer.from(body.bytes) }, reply),
+  ),
 ];

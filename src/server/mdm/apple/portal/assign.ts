@@ -1,5 +1,6 @@
 // Defines setup assistant profiles at the portal, and assigns to each device that of its host's team.
 import { createHash } from "node:crypto";
+import { automaticEnrollApi } from "../../../../api/apple-enroll.ts";
 import { canonical } from "../../../activities/chain.ts";
 import { isoAt, minutes, seconds } from "../../../core/clock.ts";
 import type { Context, Services } from "../../../core/context.ts";
@@ -7,6 +8,7 @@ import { linkTo } from "../../../core/http/links.ts";
 import { setPortalError } from "../../../mdm-status/expected.ts";
 import { serverSecret } from "../../../secrets/service.ts";
 import { and, eq, gt, isNull, lte, oneOf, or } from "../../../store/query.ts";
+import { deviceUrl } from "../trust/service.ts";
 import { PAGE, type PortalClient } from "./client.ts";
 import { type DeviceRow, teamOf } from "./devices.ts";
 import type { AssignResponse } from "./tables.ts";
@@ -31,16 +33,22 @@ export const teamKey = (teamId: number | null): string => (teamId === null ? "no
 export const digestOf = (profile: Readonly<Record<string, unknown>>): string =>
   createHash("sha256").update(canonical(profile)).digest("hex");
 
+/** Setup assistant profiles contain it, so only devices that the portal assigns know it. */
+export const enrollToken = (services: Pick<Context, "store" | "clock" | "random">): Promise<string> =>
+  serverSecret(services, "automatic enrollment");
+
 /** The profile as the portal gets it: with the addresses of this server. */
 export async function wholeProfile(
   services: Pick<Context, "store" | "settings" | "config" | "clock" | "random">,
   given: Readonly<Record<string, unknown>>,
 ): Promise<Record<string, unknown>> {
-  const token = await serverSecret(services, "automatic enrollment");
+  const query = `?${new URLSearchParams({ token: await enrollToken(services) })}`;
+  const { path } = automaticEnrollApi.post;
   return {
     ...given,
-    url: await linkTo(services, `/api/mdm/vendora/enroll?token=${encodeURIComponent(token)}`),
-    await_device_configured: false,
+    url: (await deviceUrl(services, `${path}${query}`)) ?? (await linkTo(services, `${path}${query}`)),
+    // The device waits until it has been set up, and is then released.
+    await_device_configured: true,
   };
 }
 

@@ -1,0 +1,101 @@
+// Automatic enrollment: a device that the business portal assigns to this server asks for its profile at its first start.
+
+import { hours, minutes } from "../../../core/clock.ts";
+import type { Context } from "../../../core/context.ts";
+import { forbidden, limitExceeded } from "../../../core/errors.ts";
+import { sameText } from "../../../core/random.ts";
+import { part } from "../../../core/running.ts";
+import { countCall } from "../../../rate-limits/attempts.ts";
+import { createFailureLimit } from "../../../rate-limits/failures.ts";
+import { and, eq, isNull } from "../../../store/query.ts";
+import { mdmOfTeam } from "../../../teams/mdm.ts";
+import { requireAppleMdm } from "../../gate.ts";
+import { enrollToken } from "../portal/assign.ts";
+import { type DeviceRow, teamOf } from "../portal/devices.ts";
+import { BadMachineInfo, type MachineInfo, readMachineInfo } from "./machine-info.ts";
+import { enrollmentProfile } from "./profile.ts";
+
+/** A new device may first be updated, or wait for its user. */
+const LIFETIME = hours(24);
+
+const failures = part("failures of automatic enrollment", (services) =>
+  createFailureLimit(services, { scope: "automatic enrollment", most: 100 }),
+);
+const CALLS = { scope: "automatic enrollment", most: 600, ofAll: 6_000, span: minutes(1) };
+
+export interface Asked {
+  readonly token: string;
+  /** Signed machine info in DER; null: none was sent. */
+  readonly machineInfo: Buffer | null;
+}
+
+/** The device has to be updated first, to at least this version. */
+export interface UpdateFirst {
+  readonly osVersion: string;
+}
+
+export async function automaticProfile(ctx: Context, asked: Asked): Promise<Buffer | UpdateFirst> {
+  await requireAppleMdm(ctx);
+  const { device, info } = await assignedDevice(ctx, asked);
+  await countCall(ctx, CALLS, ctx.address);
+  const host = device.host_id === null ? null : await ctx.store.hosts.get(device.host_id);
+  const teamId = host ? host.team_id : await defaultTeam(ctx, device);
+  const osVersion = await requiredVersion(ctx, teamId, { device, info });
+  if (osVersion !== null) return { osVersion };
+  return enrollmentProfile(ctx, {
+    team_id: teamId,
+    ...(host ? { host_id: host.id } : {}),
+    hardware_serial: info.serial,
+    hardware_uuid: info.udid,
+    facts: { kind: "automatic" },
+    lifetime: LIFETIME,
+  });
+}
+
+/** 403 for everybody but devices that the portal assigns to this server. The reason is only logged. */
+async function assignedDevice(ctx: Context, { token, machineInfo }: Asked) {
+  try {
+    if (!sameText(token, await enrollToken(ctx))) throw new BadMachineInfo("the token is wrong");
+    if (machineInfo === null) throw new BadMachineInfo("it has sent no machine info");
+    const info = readMachineInfo(ctx, machineInfo);
+    const device = await ctx.store.portalDevices.first({ where: and(eq("serial", info.serial), isNull("deleted_at")) });
+    if (!device) throw new BadMachineInfo("the portal does not assign it to this server");
+    return { device, info };
+  } catch (error) {
+    if (!(error instanceof BadMachineInfo)) throw error;
+    ctx.log.warn({ address: ctx.address, reason: error.message }, "refused a device that asked for its enrollment");
+    const wait = ctx.running.of(failures).fail(ctx);
+    throw wait > 0 ? limitExceeded(wait) : forbidden();
+  }
+}
+
+async function defaultTeam({ store }: Context, device: DeviceRow): Promise<number | null> {
+  const token = await store.abmTokens.get(device.token_id);
+  return token ? teamOf(token, device.family) : null;
+}
+
+const settingOf = { macos: "macos_updates", ios: "ios_updates", ipados: "ipados_updates" } as const;
+
+/** The version to which the device has to be updated first; null: none, or it cannot do so. */
+async function requiredVersion(
+  ctx: Context,
+  teamId: number | null,
+  { device, info }: { device: DeviceRow; info: MachineInfo },
+): Promise<string | null> {
+  if (!info.canUpdate || info.osVersion === "") return null;
+  const mdm = await mdmOfTeam(ctx, teamId);
+  if (device.family === "macos" && !mdm.macos_updates.update_new_hosts) return null;
+  const { minimum_version: least } = mdm[settingOf[device.family]];
+  return least !== "" && isOlder(info.osVersion, least) ? least : null;
+}
+
+/** Versions such as 15.1 and 14.6.1; missing parts are 0. */
+export function isOlder(version: string, least: string): boolean {
+  const parts = (text: string) => text.split(".").map((part) => Number.parseInt(part, 10) || 0);
+  const [own, other] = [parts(version), parts(least)];
+  for (let i = 0; i < Math.max(own.length, other.length); i++) {
+    const difference = (own[i] ?? 0) - (other[i] ?? 0);
+    if (difference !== 0) return difference < 0;
+  }
+  return false;
+}

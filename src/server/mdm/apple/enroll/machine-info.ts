@@ -1,0 +1,64 @@
+// What a device says about itself before it is enrolled, signed with the certificate that Apple has given it.
+import { X509Certificate } from "node:crypto";
+import { readSignedData, verifySigned } from "../../../../pki/signed-data.ts";
+import { readPlistDict } from "../../../../plist/read.ts";
+import { booleanIn, type PlistDict, stringIn } from "../../../../plist/value.ts";
+import type { Services } from "../../../core/context.ts";
+import { isOfTrustedDevice } from "./device-anchors.ts";
+
+export interface MachineInfo {
+  readonly udid: string;
+  readonly serial: string;
+  readonly product: string;
+  readonly osVersion: string;
+  /** Whether the device understands that it has to be updated first. */
+  readonly canUpdate: boolean;
+}
+
+/** The message is refused. The text is for the log only. */
+export class BadMachineInfo extends Error {}
+
+/** A message is a few kilobytes, most of it certificates. */
+export const MACHINE_INFO_MAX = 64 * 1024;
+const CERTIFICATES_MAX = 10;
+const TEXT_MAX = 255;
+
+/** Throws `BadMachineInfo` unless a trusted device has signed exactly this. */
+export function readMachineInfo(services: Pick<Services, "running">, message: Buffer): MachineInfo {
+  const dict = refusing(() => {
+    const data = readSignedData(message);
+    const others = data.certificates.slice(0, CERTIFICATES_MAX);
+    verifySigned(data, (certificate) => keyOf(services, certificate, others));
+    return readPlistDict(data.content!, { bytes: MACHINE_INFO_MAX });
+  });
+  return machineInfoOf(dict);
+}
+
+export function machineInfoOf(dict: PlistDict): MachineInfo {
+  const text = (key: string): string => (stringIn(dict, key) ?? "").trim();
+  const info = {
+    udid: text("UDID"),
+    serial: text("SERIAL"),
+    product: text("PRODUCT"),
+    osVersion: text("OS_VERSION"),
+    canUpdate: booleanIn(dict, "MDM_CAN_REQUEST_SOFTWARE_UPDATE") ?? false,
+  };
+  if (info.udid === "" || info.udid.length > TEXT_MAX) throw new BadMachineInfo("it has no UDID");
+  if (info.serial === "" || info.serial.length > TEXT_MAX) throw new BadMachineInfo("it has no SERIAL");
+  return info;
+}
+
+function keyOf(services: Pick<Services, "running">, certificate: Buffer, others: readonly Buffer[]) {
+  const signer = new X509Certificate(certificate);
+  const chain = others.map((one) => new X509Certificate(one));
+  return isOfTrustedDevice(services, signer, chain) ? signer.publicKey : null;
+}
+
+/** Whatever the bytes are, reading and verifying them only fails. */
+function refusing<T>(work: () => T): T {
+  try {
+    return work();
+  } catch (error) {
+    throw new BadMachineInfo(error instanceof Error ? error.message : "");
+  }
+}

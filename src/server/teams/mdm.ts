@@ -1,0 +1,18 @@
+// Device management settings of a team, or of hosts without one.
+import type { TeamMdm } from "../../api/teams.ts";
+import type { Context } from "../core/context.ts";
+import { shownSettings } from "./settings.ts";
+
+/** What the settings of teams and those of hosts without a team have in common. */
+export type SharedMdm = Pick<TeamMdm, "macos_updates" | "ios_updates" | "ipados_updates"> & {
+  readonly macos_setup: Pick<TeamMdm["macos_setup"], "enable_end_user_authentication">;
+};
+
+/** Null: hosts without a team. A team that was deleted in the meantime has the settings of no team. */
+export async function mdmOfTeam(
+  { store, config }: Pick<Context, "store" | "config">,
+  teamId: number | null,
+): Promise<SharedMdm> {
+  const team = teamId === null ? null : await store.teams.get(teamId);
+  return team ? shownSettings(team.settings).mdm : (await config.current()).mdm;
+}
