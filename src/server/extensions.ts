@@ -10,6 +10,7 @@ import { forgetDiskKeys } from "./disk-encryption/keys.ts";
 import { referencesToFiles } from "./files/service.ts";
 import { actNow } from "./host-actions/actions.ts";
 import { hostActionKinds, scriptKind } from "./host-actions/kinds.ts";
+import { scriptDeliverer } from "./host-actions/script-deliverer.ts";
 import { chosenIds } from "./host-list/chosen.ts";
 import { deleteInSteps } from "./host-list/delete.ts";
 import { compileWhere } from "./host-list/selector/where.ts";
@@ -18,6 +19,9 @@ import { browserEmailInventory } from "./hosts/inventory/browser-emails.ts";
 import { userInventory } from "./hosts/inventory/users.ts";
 import { managedAgentInventory } from "./managed-agent/inventory.ts";
 import { endAgentKeys } from "./managed-agent/rows.ts";
+import { appleDeliverer } from "./mdm/apple/actions/deliverer.ts";
+import { appleActionKinds } from "./mdm/apple/actions/kinds.ts";
+import { appleActionListener } from "./mdm/apple/actions/listener.ts";
 import { countOtherTopics, enrolledDevices } from "./mdm/apple/channel/devices.ts";
 import { appleProfileCommand } from "./mdm/apple/profiles/commands.ts";
 import { profileInventory } from "./mdm/apple/profiles/inventory.ts";
@@ -26,6 +30,7 @@ import { deviceCaEnd, pushCertificateEnd } from "./mdm/apple/trust/ends.ts";
 import { pushCertificate } from "./mdm/apple/trust/service.ts";
 import { mdmInventory } from "./mdm-status/ingest.ts";
 import { munkiSource } from "./munki/ingest.ts";
+import type { OperationKind } from "./operations/kind.ts";
 import { scheduleInventory } from "./packs/inventory.ts";
 import { policiesLeave } from "./policies/service.ts";
 import { routes } from "./routes.ts";
@@ -35,6 +40,8 @@ import { deliverTicket } from "./tickets/deliver.ts";
 import { activityRequests } from "./webhooks/activities.ts";
 import { deliverWebhook } from "./webhooks/deliver.ts";
 
+const byName = (kinds: readonly OperationKind[]) => Object.fromEntries(kinds.map((kind) => [kind.name, kind]));
+
 export const extensions: Extensions = {
   activityRequests,
   approvedActs: { hosts: chosenIds, wipe: (ctx, host) => actNow(ctx, host, "wipe"), remove: deleteInSteps },
@@ -42,6 +49,7 @@ export const extensions: Extensions = {
   dropEntrusted: [endDeviceTokens, endChallenges, forgetDiskKeys],
   endAgentKeys,
   fileReferences: referencesToFiles(Object.values(tables)),
+  hostActionDeliverers: [scriptDeliverer, appleDeliverer],
   hostsWhere: compileWhere,
   integrationsChanged: dropIntegrations,
   inventory: [
@@ -57,7 +65,7 @@ export const extensions: Extensions = {
     managedAgentInventory,
     scheduleInventory,
   ],
-  appleDevices: [],
+  appleDevices: [appleActionListener],
   appleMessages: {},
   profilePlatforms: [applePlatform],
   pushDevices: { ...enrolledDevices, certificate: pushCertificate },
@@ -66,6 +74,7 @@ export const extensions: Extensions = {
   operationKinds: {
     [appleProfileCommand.name]: appleProfileCommand,
     ...hostActionKinds,
+    ...byName(Object.values(appleActionKinds)),
     script: scriptKind,
   },
   routes,

@@ -1,6 +1,7 @@
 // What a protocol passes to the enrollment service. See README.md.
 import type { ServerTx, Tables } from "../core/tables.ts";
 import type { HostRow } from "../hosts/access.ts";
+import type { Lane } from "../operations/kind.ts";
 import type { InsertOf } from "../store/table.ts";
 import type { EnrollingAgent } from "./move.ts";
 
@@ -38,6 +39,8 @@ export interface Enrolled<R> {
 
 export interface EnrollmentKind<R extends EnrollRequest> {
   readonly agent: EnrollingAgent;
+  /** Pending actions in this lane end when a host enrolls again. Null: the protocol ends them itself. */
+  readonly lane: Lane | null;
   /** What to write to the hosts, in the order of `matched`. Called before the transaction. */
   reported(matched: readonly Matched<R>[], now: number): Promise<readonly ReportedFields[]>;
   /** When agents of this kind last enrolled, for those of the hosts that have a key of this kind. */

@@ -184,7 +184,7 @@ async function write<R extends EnrollRequest>(
     for (const [teamId, moved] of movesOf(again))
       await moveEnrolledHosts({ ...ctx, store: tx, agent: kind.agent }, moved, teamId);
     const ids = again.map(({ row }) => row.id);
-    await endPendingActions({ store: tx, clock: ctx.clock }, ids);
+    if (kind.lane !== null) await endPendingActions({ store: tx, clock: ctx.clock }, ids, kind.lane);
     await tx.notify(channels.hosts, hostsPayload(ids));
   }
   let next = 0;

@@ -38,20 +38,20 @@ export async function actOnHost(
 export async function actNow(ctx: Context, host: HostRow, action: HostAction, viewPin = false): Promise<ActionReply> {
   const { id } = host;
   await refusePersonal(ctx, host, action);
-  const deliverer = await delivererFor(ctx, host, action);
   return ctx.store.tx(async (store) => {
     const inside = within(ctx, store);
+    const deliverer = await delivererFor(inside, host, action);
     const before = await store.hostActions.get(id);
     checkState(before, action);
     if (action === "wipe") await spend(inside, "wipe", 1);
     const { reference, pin } = await deliverer.deliver(inside, host, action);
-    const [after] = await store.hostActions.upsert(
-      [{ id, pending: action, reference, requested_at: ctx.clock.iso(), pin, failure: "" }],
-      { on: ["id"] },
-    );
+    const requested = { id, pending: action, requested_at: ctx.clock.iso(), pin, failure: "" };
+    const [after] =
+      reference === null ? [before] : await store.hostActions.upsert([{ ...requested, reference }], { on: ["id"] });
     await record(inside, host, action, viewPin);
     const { device_status, pending_action } = lockStateOf(after);
-    return { device_status, pending_action, ...(viewPin && pin !== null ? { unlock_pin: pin } : {}) };
+    const showsPin = (viewPin || action === "unlock") && pin !== null;
+    return { device_status, pending_action, ...(showsPin ? { unlock_pin: pin } : {}) };
   }, operationLock(id));
 }
 

@@ -1,44 +1,45 @@
-// Delivery of lock, unlock and wipe to devices. Each way of reaching devices is one deliverer.
+// Delivery of lock, unlock and wipe to devices. Each way of reaching devices is one deliverer; `server/extensions.ts`
+// lists them.
 import type { Context } from "../core/context.ts";
 import { ApiError, invalid } from "../core/errors.ts";
 import type { HostRow } from "../hosts/access.ts";
-import { scriptDeliverer } from "./script-deliverer.ts";
 
 export type HostAction = "lock" | "unlock" | "wipe";
 
 export interface Deliverer {
   /** Whether it delivers this action to hosts of this platform. The first matching deliverer is used. */
   serves(host: HostRow, action: HostAction): boolean;
-  /** Why the host cannot be reached, as an error message; null if it can. */
-  reaches(ctx: Context, host: HostRow): Promise<string | null>;
+  /** Throws an error that names what is missing, if the action cannot be delivered to the host. */
+  require(ctx: Context, host: HostRow, action: HostAction): Promise<void>;
   /** Queues the action in the caller's transaction. */
   deliver(ctx: Context, host: HostRow, action: HostAction): Promise<Delivery>;
 }
 
 export interface Delivery {
-  /** Identifies the action when its result is reported. */
-  readonly reference: string;
+  /** Identifies the action when its result is reported. Null: nothing is asked of the host. */
+  readonly reference: string | null;
   /** The PIN that unlocks the device. */
   readonly pin: string | null;
 }
 
-const deliverers: readonly Deliverer[] = [scriptDeliverer];
+declare module "../core/extensions.ts" {
+  interface Extensions {
+    readonly hostActionDeliverers: readonly Deliverer[];
+  }
+}
 
 /** The deliverer for this host; an error that names the missing requirement if there is none. */
 export async function delivererFor(ctx: Context, host: HostRow, action: HostAction): Promise<Deliverer> {
-  const found = deliverers.find((deliverer) => deliverer.serves(host, action));
+  const found = ctx.extensions.hostActionDeliverers.find((deliverer) => deliverer.serves(host, action));
   if (!found) throw noWay(host, action);
-  const lacking = await found.reaches(ctx, host);
-  if (lacking !== null) throw invalid("host_id", lacking);
+  await found.require(ctx, host, action);
   return found;
 }
 
-function noWay({ platform, display_name }: HostRow, action: HostAction): ApiError {
+function noWay({ platform }: HostRow, action: HostAction): ApiError {
   if (platform === "windows") {
     const reason = `Windows MDM isn't turned on: a Windows host needs it for ${action}`;
     return new ApiError(400, reason, [{ name: "base", reason }]);
   }
-  if (platform === "darwin" || platform === "ios" || platform === "ipados")
-    return invalid("host_id", `${display_name} does not have MDM turned on, which ${platform} needs for ${action}`);
   return invalid("host_id", `${action} is not supported on the platform '${platform}'`);
 }

@@ -1,4 +1,5 @@
 // Delivers lock, unlock and wipe as scripts of the managed agent (decision 19).
+import { invalid } from "../core/errors.ts";
 import { platformFamily } from "../core/platforms.ts";
 import { addOperations } from "../operations/queue.ts";
 import type { Deliverer, HostAction } from "./deliverer.ts";
@@ -26,11 +27,11 @@ const TIMEOUT = 300;
 export const scriptDeliverer: Deliverer = {
   serves: (host, action) => textFor(host, action) !== undefined,
 
-  async reaches(ctx, host) {
+  async require(ctx, host) {
     if ((await ctx.store.managedAgents.get(host.id)) === null)
-      return `${host.display_name} has no managed agent, which runs scripts`;
+      throw invalid("host_id", `${host.display_name} has no managed agent, which runs scripts`);
     // Null: the agent is too old to report it. It reports exit code -2 if scripts are disabled.
-    return host.scripts_enabled === false ? `${host.display_name} does not have scripts enabled` : null;
+    if (host.scripts_enabled === false) throw invalid("host_id", `${host.display_name} does not have scripts enabled`);
   },
 
   async deliver(ctx, host, action) {

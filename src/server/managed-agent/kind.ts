@@ -3,6 +3,7 @@ import { displayName } from "../agent/inventory/fields.ts";
 import { isoAt } from "../core/clock.ts";
 import type { EnrollmentKind, EnrollRequest } from "../enrollment/kind.ts";
 import type { HostRow } from "../hosts/access.ts";
+import { HOST_LANE } from "../operations/kind.ts";
 import { oneOf } from "../store/query.ts";
 
 export interface EnrollBody {
@@ -53,6 +54,7 @@ const filledIn = (known: HostRow, details: Details): Details => ({
 
 export const managedAgent: EnrollmentKind<AgentRequest> = {
   agent: "managed_agent",
+  lane: HOST_LANE,
   async reported(matched) {
     return matched.map(({ request: { details, address }, known }) => {
       if (known === null) return { ...details, display_name: displayName(details), public_ip: address };

@@ -2,6 +2,7 @@
 import { recordActivity } from "../activities/record.ts";
 import type { Context } from "../core/context.ts";
 import { forgetProfiles } from "../mdm/profiles/host-rows.ts";
+import type { Inside } from "../operations/kind.ts";
 import { and, eq } from "../store/query.ts";
 import { ownMdm } from "./own.ts";
 import { createSolutions } from "./solutions.ts";
@@ -33,7 +34,7 @@ export async function setManaged(inside: Context, id: number, { kind, serverUrl 
 }
 
 /** This server no longer manages the host. False if it did not. */
-export async function setUnmanaged(inside: Context, id: number): Promise<boolean> {
+export async function setUnmanaged(inside: Inside, id: number): Promise<boolean> {
   const { store } = inside;
   const row = await store.hostMdm.get(id);
   // The update checks the condition again, because a concurrent call may have been first.

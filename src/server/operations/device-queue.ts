@@ -2,7 +2,7 @@
 import type { Context } from "../core/context.ts";
 import { and, eq } from "../store/query.ts";
 import type { Lane, Operation } from "./kind.ts";
-import { markSent, openOperations, operationLock } from "./queue.ts";
+import { openOperations, operationLock, sendContent } from "./queue.ts";
 
 type Backing = Pick<Context, "store" | "clock" | "extensions">;
 
@@ -28,9 +28,8 @@ export async function nextOperation(
     const first = (await openOperations(store, [hostId], lane)).find(isWaiting);
     const operation = first ? await store.operations.get(first.id) : null;
     if (!operation) return null;
-    const content = operation.content_id === null ? null : await store.operationContents.get(operation.content_id);
-    await markSent({ ...backing, store }, operation);
-    return { operation, content: content?.content ?? "" };
+    const { content } = await sendContent({ ...backing, store }, operation);
+    return { operation, content };
   }, operationLock(hostId));
 }
 

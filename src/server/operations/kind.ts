@@ -21,6 +21,8 @@ export interface OperationKind<R extends OperationResult = OperationResult> {
   readonly attempts: number;
   /** Its name in lists of what is upcoming on a host. */
   readonly title: string;
+  /** It is not in these lists, and users cannot cancel it. */
+  readonly isHidden?: boolean;
   /** Whether it can still be cancelled after it was sent. */
   readonly isCancellableOnceSent: boolean;
   /**
@@ -28,6 +30,11 @@ export interface OperationKind<R extends OperationResult = OperationResult> {
    * wait for weeks, and send what was not answered again when the device asks next.
    */
   readonly expires: boolean;
+  /**
+   * The content as the host gets it, with secrets that are not stored in contents. Runs in the transaction in which the
+   * operation is sent.
+   */
+  outgoing?(inside: Pick<Inside, "store">, operation: Operation, content: string): Promise<string>;
   /** Whether the answer means that the host has done it. */
   isDone(result: R): boolean;
   /** Runs in the transaction in which it ends, or in which a late answer arrives after it has expired. */

@@ -4,7 +4,7 @@ import { isoAt, minutes, seconds } from "../core/clock.ts";
 import { type Context, service, within } from "../core/context.ts";
 import { notFound } from "../core/errors.ts";
 import type { ServerTx } from "../core/tables.ts";
-import { and, eq, gt, lte, oneOf, type Predicate } from "../store/query.ts";
+import { and, eq, everything, gt, lte, oneOf, type Predicate } from "../store/query.ts";
 import { keepContents, type OperationContent } from "./contents.ts";
 import { type Ending, HOST_LANE, type Inside, kindOf, type Lane, type Operation, type OperationKind } from "./kind.ts";
 import type { OperationResult } from "./tables.ts";
@@ -77,14 +77,15 @@ export type OpenOperation = Pick<Operation, (typeof shown)[number]>;
 
 /**
  * The operations of these hosts in one lane that have not ended; those of one host in their order. The first of a host is
- * the one that it gets; a lock does not wait for a script that runs.
+ * the one that it gets; a lock does not wait for a script that runs. Null: in all lanes.
  */
 export async function openOperations(
   store: ServerTx,
   hostIds: readonly number[],
-  lane: Lane = HOST_LANE,
+  lane: Lane | null = HOST_LANE,
 ): Promise<OpenOperation[]> {
-  const where = and(oneOf("host_id", hostIds), isOpen, eq("lane", lane));
+  const inLane = lane === null ? everything : eq("lane", lane);
+  const where = and(oneOf("host_id", hostIds), isOpen, inLane);
   const found = await store.operations.pick(shown, { where });
   return found.sort(
     (a, b) => a.priority - b.priority || Number(b.state === "sent") - Number(a.state === "sent") || a.id - b.id,
@@ -107,14 +108,24 @@ export async function sendOperation(
     const [first] = await openOperations(tx, [hostId]);
     const operation = first?.uuid === uuid ? await tx.operations.get(first.id) : null;
     if (!operation) throw notFound("script execution", uuid);
-    const content = operation.content_id === null ? null : await tx.operationContents.get(operation.content_id);
-    await markSent({ store: tx, clock, extensions }, operation);
-    return { operation, content: content?.content ?? "", fileId: content?.file_id ?? null };
+    return { operation, ...(await sendContent({ store: tx, clock, extensions }, operation)) };
   }, operationLock(hostId));
 }
 
-/** Under the lock of the operation's host. */
-export async function markSent(
+/** The operation's content as the host gets it; it counts as sent. Under the lock of the operation's host. */
+export async function sendContent(
+  backing: Backing,
+  operation: Operation,
+): Promise<{ content: string; fileId: number | null }> {
+  const row = operation.content_id === null ? null : await backing.store.operationContents.get(operation.content_id);
+  const { outgoing } = kindOf(backing, operation.kind);
+  const stored = row?.content ?? "";
+  const content = outgoing ? await outgoing(backing, operation, stored) : stored;
+  await markSent(backing, operation);
+  return { content, fileId: row?.file_id ?? null };
+}
+
+async function markSent(
   backing: Backing,
   operation: Pick<Operation, "id" | "kind" | "state" | "attempts" | "timeout">,
 ): Promise<void> {
@@ -168,7 +179,7 @@ export async function endOperation(inside: Inside, operation: Operation, ending:
 
 /** Which of a host's operations; without members, all. */
 export interface Which {
-  readonly kinds?: readonly string[];
+  readonly uuids?: readonly string[];
   readonly lane?: Lane;
 }
 
@@ -176,10 +187,10 @@ export interface Which {
 export async function dropOperations(
   { store, clock }: Pick<Context, "store" | "clock">,
   hostIds: readonly number[],
-  { kinds, lane }: Which = {},
+  { uuids, lane }: Which = {},
 ): Promise<void> {
-  const ofKinds = kinds === undefined ? isOpen : and(isOpen, oneOf("kind", kinds));
-  const which = lane === undefined ? ofKinds : and(ofKinds, eq("lane", lane));
+  const named = uuids === undefined ? isOpen : and(isOpen, oneOf("uuid", uuids));
+  const which = lane === undefined ? named : and(named, eq("lane", lane));
   await store.operations.update({
     where: and(oneOf("host_id", hostIds), which),
     set: { state: "cancelled", ended_at: clock.iso(), due_at: null },

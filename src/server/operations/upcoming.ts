@@ -4,7 +4,7 @@ import { type Context, within } from "../core/context.ts";
 import { badRequest, notFound } from "../core/errors.ts";
 import type { HostRow } from "../hosts/access.ts";
 import { and, eq } from "../store/query.ts";
-import { HOST_LANE, kindOf } from "./kind.ts";
+import { kindOf } from "./kind.ts";
 import { endOperation, isOpen, openOperations, operationLock } from "./queue.ts";
 
 /** An upcoming activity: like an entry of the feed, but with `uuid` instead of `id`. */
@@ -34,7 +34,8 @@ export async function upcomingOf(
   ctx: Pick<Context, "store" | "extensions">,
   { id, display_name }: Pick<HostRow, "id" | "display_name">,
 ): Promise<UpcomingActivity[]> {
-  const open = await openOperations(ctx.store, [id]);
+  const all = await openOperations(ctx.store, [id], null);
+  const open = all.filter(({ kind }) => !kindOf(ctx, kind).isHidden);
   const userIds = [...new Set(open.map(({ user_id }) => user_id).filter((userId) => userId !== null))];
   const users = new Map((await ctx.store.users.getMany(userIds)).map((user) => [user.id, user]));
   return open.map((operation) => {
@@ -78,10 +79,10 @@ export async function cancelOperation(
   await ctx.store.tx(async (store) => {
     const inside = within(ctx, store);
     const operation = await store.operations.first({
-      where: and(eq("uuid", uuid), eq("host_id", host.id), eq("lane", HOST_LANE), isOpen),
+      where: and(eq("uuid", uuid), eq("host_id", host.id), isOpen),
     });
-    if (!operation) throw notFound("upcoming activity", uuid);
-    const kind = kindOf(ctx, operation.kind);
+    const kind = operation && kindOf(ctx, operation.kind);
+    if (!operation || !kind || kind.isHidden) throw notFound("upcoming activity", uuid);
     if (operation.attempts > 0 && !kind.isCancellableOnceSent)
       throw badRequest(`the ${kind.title} has started on the host and cannot be cancelled`);
     await endOperation(inside, operation, { state: "cancelled", result: null });

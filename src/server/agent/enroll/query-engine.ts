@@ -3,6 +3,7 @@ import type { Services } from "../../core/context.ts";
 import type { EnrollmentKind, EnrollRequest, ReportedFields } from "../../enrollment/kind.ts";
 import { createOsVersions } from "../../hosts/os-versions.ts";
 import { addSeen, seenRow } from "../../hosts/seen.ts";
+import { HOST_LANE } from "../../operations/kind.ts";
 import { forgetResults } from "../../policies/results.ts";
 import { oneOf } from "../../store/query.ts";
 import type { ConfigCache, TeamConfig } from "../config.ts";
@@ -23,6 +24,7 @@ export function queryEngine({ store, settings }: Services, configs: ConfigCache)
 
   return {
     agent: "query_engine",
+    lane: HOST_LANE,
     async reported(matched, now) {
       const changes = matched.map(({ request: { details, platformType, address }, known }) =>
         enrollChanges(details, platformType, { known: known ?? {}, now, publicIp: address }),

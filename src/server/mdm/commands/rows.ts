@@ -48,6 +48,11 @@ export async function setAnswer(
   await store.mdmCommands.update({ where: eq("id", id), set: { ...answer, updated_at: clock.iso() } });
 }
 
+/** For one that was cancelled: the host never gets it. */
+export async function removeCommand({ store }: Pick<Context, "store">, id: number): Promise<void> {
+  await store.mdmCommands.delete(eq("id", id));
+}
+
 /** The commands of these that the device has postponed. */
 export async function postponedOf(store: ServerTx, hostId: number): Promise<number[]> {
   const where = and(eq("host_id", hostId), eq("status", "NotNow"));

@@ -8,6 +8,8 @@ import { type Context, within } from "../../../core/context.ts";
 import { badRequest } from "../../../core/errors.ts";
 import { bindIdentity, type Identity, isOfDevice } from "../../../device-ca/identities.ts";
 import { setManaged, setUnmanaged } from "../../../mdm-status/managed.ts";
+import type { Inside } from "../../../operations/kind.ts";
+import { operationLock } from "../../../operations/queue.ts";
 import { and, eq, not, same } from "../../../store/query.ts";
 import { dropCommands } from "../../commands/rows.ts";
 import { forgetProfiles } from "../../profiles/host-rows.ts";
@@ -105,18 +107,19 @@ async function authenticate(ctx: Context, message: PlistDict, identity: Identity
       bootstrap_token: null,
       awaiting_configuration: false,
       enrolled_at: null,
+      returns_after: null,
       checked_in_at: ctx.clock.iso(),
     };
     await store.appleEnrollments.delete(and(eq("host_id", host.id), eq("is_user", true)));
     await store.appleEnrollments.upsert([row], { on: ["enrollment_id"] });
     await forgetProfiles({ store, clock: ctx.clock }, [host.id]);
-    await resetDevice(within(ctx, store), { host_id: host.id });
-  });
+    await resetDevice(within(ctx, store), { host_id: host.id, state: "authenticated" });
+  }, operationLock(host.id));
   return "";
 }
 
 /** What was asked of the device is dropped: it will not answer. */
-async function resetDevice(inside: Context, device: Pick<Enrollment, "host_id">): Promise<void> {
+async function resetDevice(inside: Inside, device: Pick<Enrollment, "host_id" | "state">): Promise<void> {
   await dropCommands(inside, [device.host_id], APPLE_LANE);
   for (const { reset } of inside.extensions.appleDevices) await reset?.(inside, device);
 }
@@ -157,7 +160,7 @@ async function updateToken(ctx: Context, message: PlistDict, device: Enrollment)
       const { host_id, identity_id, kind } = device;
       const enrollment_id = `${device.enrollment_id}:${userId}`;
       const row = { created_at: now, enrollment_id, host_id, identity_id, kind, is_user: true, enrolled_at: now };
-      const rest = { unlock_token: null, bootstrap_token: null };
+      const rest = { unlock_token: null, bootstrap_token: null, returns_after: null };
       await store.appleEnrollments.upsert([{ ...row, ...rest, ...tokens }], { on: ["enrollment_id"] });
       return;
     }
@@ -209,18 +212,19 @@ async function enrolled(inside: Context, device: Enrollment): Promise<void> {
 }
 
 async function checkOut(ctx: Context, device: Enrollment): Promise<string> {
-  await ctx.store.tx((store) => endEnrollment(within(ctx, store), device));
+  await ctx.store.tx((store) => endEnrollment(within(ctx, store), device), operationLock(device.host_id));
   return "";
 }
 
-/** The device has left device management, or was removed from it. In the caller's transaction. */
-export async function endEnrollment(inside: Context, { id, host_id }: Pick<Enrollment, "id" | "host_id">) {
+/** The device has left device management, or was removed from it. Under the lock of its host's operations. */
+export async function endEnrollment(inside: Inside, { id, host_id }: Pick<Enrollment, "id" | "host_id">) {
   const { store } = inside;
   const isLeft = and(eq("id", id), not(eq("state", "removed")));
-  const set = { state: "removed", token: null, push_magic: null, unlock_token: null, bootstrap_token: null } as const;
+  const tokens = { token: null, push_magic: null, unlock_token: null, bootstrap_token: null };
+  const set = { state: "removed", returns_after: null, ...tokens } as const;
   if ((await store.appleEnrollments.update({ where: isLeft, set })) === 0) return;
   await store.appleEnrollments.delete(and(eq("host_id", host_id), eq("is_user", true)));
-  await resetDevice(inside, { host_id });
+  await resetDevice(inside, { host_id, state: "removed" });
   await setUnmanaged(inside, host_id);
 }
 

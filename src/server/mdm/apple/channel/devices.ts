@@ -1,10 +1,14 @@
-// What pushing needs to know of enrollments.
+// What others need to know of enrollments.
 
+import { isoAt } from "../../../core/clock.ts";
+import { type Context, service, within } from "../../../core/context.ts";
 import type { ServerTx } from "../../../core/tables.ts";
-import { openOperations } from "../../../operations/queue.ts";
+import type { Inside } from "../../../operations/kind.ts";
+import { openOperations, operationLock } from "../../../operations/queue.ts";
 import { and, eq, not, oneOf } from "../../../store/query.ts";
 import { APPLE_LANE } from "../commands/kind.ts";
 import type { PushDevices } from "../push/devices.ts";
+import type { Enrollment } from "./listeners.ts";
 
 /** Only devices have commands: the channels of users are not asked to connect. */
 const isReachable = and(eq("state", "enabled"), eq("is_user", false));
@@ -29,6 +33,32 @@ export const enrolledDevices: Omit<PushDevices, "certificate"> = {
     return (await store.appleEnrollments.pick(["id"], { where })).map(({ id }) => id);
   },
 };
+
+/** The host's device, if it is enrolled. */
+export const deviceOfHost = (store: ServerTx, hostId: number): Promise<Enrollment | null> =>
+  store.appleEnrollments.first({ where: and(eq("host_id", hostId), isReachable) });
+
+/** Listeners are called once when the device connects by itself, after at least this many milliseconds. */
+export async function expectReturn(
+  { store, clock }: Pick<Inside, "store" | "clock">,
+  hostId: number,
+  least: number,
+): Promise<void> {
+  const set = { returns_after: isoAt(clock.now() + least) };
+  await store.appleEnrollments.update({ where: and(eq("host_id", hostId), isReachable), set });
+}
+
+/** The device has connected by itself. */
+export async function noteReturn(ctx: Context, { id, host_id, returns_after }: Enrollment): Promise<void> {
+  if (returns_after === null || ctx.clock.iso() < returns_after) return;
+  await ctx.store.tx(async (store) => {
+    // The update decides: of two messages that arrive together, one is the first.
+    const where = and(eq("id", id), eq("returns_after", returns_after));
+    if ((await store.appleEnrollments.update({ where, set: { returns_after: null } })) === 0) return;
+    const inside = { ...within(ctx, store), user: service };
+    for (const { returned } of ctx.extensions.appleDevices) await returned?.(inside, { host_id });
+  }, operationLock(host_id));
+}
 
 /** Devices that were enrolled with another push certificate: a new topic cannot reach them. */
 export const countOtherTopics = (store: ServerTx, topic: string): Promise<number> =>

@@ -39,6 +39,8 @@ const osNames = { darwin: "macOS", ios: "iOS", ipados: "iPadOS" } as const;
 
 const appleKind: EnrollmentKind<AppleRequest> = {
   agent: "apple_device",
+  // Only once the identity is bound.
+  lane: null,
   async reported(matched) {
     return matched.map(({ request: { device, address }, known }) => ({
       uuid: known?.uuid || device.udid,

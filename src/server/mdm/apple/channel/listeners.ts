@@ -2,6 +2,7 @@
 import type { Content } from "../../../../api/bodies.ts";
 import type { PlistDict } from "../../../../plist/value.ts";
 import type { Context } from "../../../core/context.ts";
+import type { Inside } from "../../../operations/kind.ts";
 import type { RowOf } from "../../../store/table.ts";
 import type { appleEnrollments } from "./tables.ts";
 
@@ -11,8 +12,10 @@ export type Enrollment = RowOf<typeof appleEnrollments>;
 export interface AppleDeviceListener {
   /** The device has enrolled: it has sent the first push token since it authenticated. */
   enrolled?(inside: Context, device: Enrollment): Promise<void>;
-  /** The device begins to enroll again, or has left: what was asked of it is forgotten. */
-  reset?(inside: Context, device: Pick<Enrollment, "host_id">): Promise<void>;
+  /** The device begins to enroll again (`authenticated`), or has left (`removed`): what was asked of it is forgotten. */
+  reset?(inside: Inside, device: Pick<Enrollment, "host_id" | "state">): Promise<void>;
+  /** The device has connected by itself for the first time since `expectReturn`. */
+  returned?(inside: Inside, device: Pick<Enrollment, "host_id">): Promise<void>;
 }
 
 /** Answers a check-in message of a type that the channel does not know. It opens its own transactions. */

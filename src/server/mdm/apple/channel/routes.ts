@@ -9,6 +9,7 @@ import { type Identity, identityOfSignature } from "../../../device-ca/identitie
 import { eq } from "../../../store/query.ts";
 import { checkIn, enrollmentIdOf, enrollmentOf, NotAllowed, plist } from "./check-in.ts";
 import { exchange } from "./commands.ts";
+import { noteReturn } from "./devices.ts";
 import type { Enrollment } from "./listeners.ts";
 
 const CHECK_IN = "application/x-apple-aspen-mdm-checkin";
@@ -70,6 +71,7 @@ async function answer(
   await seen(ctx, enrollment);
   // Users have no commands of their own.
   if (stringIn(message, "UserID") !== null) return plist("");
+  if (stringIn(message, "Status") === "Idle") await noteReturn(ctx, enrollment);
   return plist((await exchange(ctx, enrollment.host_id, message, bytes)) ?? "");
 }
 

@@ -31,5 +31,7 @@ export const appleEnrollments = table("apple_enrollments", {
   /** The device waits in its setup assistant. */
   awaiting_configuration: bool().default(false),
   enrolled_at: time().nullable(),
+  /** When set, listeners are called once when the device connects by itself after this time (`returned`). */
+  returns_after: time().nullable(),
   checked_in_at: time().nullable(),
 });

@@ -1,7 +1,9 @@
 // Commands of Apple devices as operations. Each feature that sends some defines a kind of its own.
 import { readPlistDict } from "../../../../plist/read.ts";
 import type { PlistDict } from "../../../../plist/value.ts";
+import { writePlist } from "../../../../plist/write.ts";
 import type { Ending, Inside, Lane, Operation, OperationKind } from "../../../operations/kind.ts";
+import { removeCommand } from "../../commands/rows.ts";
 
 export const APPLE_LANE: Lane = "apple";
 
@@ -17,8 +19,12 @@ export interface AppleCommandKind {
   readonly name: string;
   /** Its name in lists of what is upcoming on a host. */
   readonly title?: string;
+  /** Whether users see it in these lists, and may cancel it before the device got it. */
+  readonly isUpcoming?: boolean;
   /** Of a device's commands, those with the lowest number come first. */
   readonly priority?: number;
+  /** Members of the command that are secrets: they are added when the device gets it, and are not stored with it. */
+  secrets?(inside: Pick<Inside, "store">, operation: Operation): Promise<PlistDict>;
   /** Runs in the transaction in which it ends. */
   ended(inside: Inside, operation: Operation, ending: Ending<AppleAnswer>): Promise<void>;
 }
@@ -27,7 +33,9 @@ export interface AppleCommandKind {
 export const appleCommandKind = ({
   name,
   title = "command",
+  isUpcoming = false,
   priority = 10,
+  secrets,
   ended,
 }: AppleCommandKind): OperationKind<AppleAnswer> => ({
   name,
@@ -36,10 +44,18 @@ export const appleCommandKind = ({
   // A device that asks again gets the same command again, with the same id.
   attempts: 1,
   title,
+  isHidden: !isUpcoming,
   isCancellableOnceSent: false,
   expires: false,
+  ...(secrets && {
+    outgoing: async (inside, operation, content) =>
+      writePlist({ ...readPlistDict(Buffer.from(content)), ...(await secrets(inside, operation)) }),
+  }),
   isDone: ({ status }) => status === "Acknowledged",
-  ended,
+  async ended(inside, operation, ending) {
+    if (ending.state === "cancelled") await removeCommand(inside, operation.id);
+    await ended(inside, operation, ending);
+  },
 });
 
 /** The larger of the answers list the applications of a device. */

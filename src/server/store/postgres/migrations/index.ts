@@ -21,6 +21,7 @@ import { migration as m0019 } from "./0019-operation-lanes.ts";
 import { migration as m0020 } from "./0020-apple-channel.ts";
 import { migration as m0021 } from "./0021-apple-trust.ts";
 import { migration as m0022 } from "./0022-upload-sessions.ts";
+import { migration as m0023 } from "./0023-apple-device-returns.ts";
 import type { Migration } from "./migration.ts";
 
 export const migrations: readonly Migration[] = [
@@ -46,4 +47,5 @@ export const migrations: readonly Migration[] = [
   m0020,
   m0021,
   m0022,
+  m0023,
 ];

@@ -1,0 +1,47 @@
+// What the end of a lock, unlock or wipe means for the state of the host, whichever way it was delivered.
+import { recordActivity } from "../activities/record.ts";
+import { service } from "../core/context.ts";
+import type { Inside, Operation } from "../operations/kind.ts";
+import { eq } from "../store/query.ts";
+import type { HostAction } from "./deliverer.ts";
+
+export type ActionOutcome =
+  | { readonly state: "done" }
+  | { readonly state: "cancelled" }
+  /** `unanswered`: the host has not answered in time. An answer that arrives later still counts. */
+  | { readonly state: "unanswered" | "failed"; readonly failure: string };
+
+/** Changes the state of the host, in the transaction in which the operation ends. */
+export async function actionEnded(
+  inside: Inside,
+  action: HostAction,
+  { host_id, uuid }: Pick<Operation, "host_id" | "uuid">,
+  outcome: ActionOutcome,
+): Promise<void> {
+  const { store } = inside;
+  const row = await store.hostActions.get(host_id);
+  if (row?.reference !== uuid) return;
+  const set = (values: Parameters<typeof store.hostActions.update>[0]["set"]) =>
+    store.hostActions.update({ where: eq("id", host_id), set: { pending: "", ...values } });
+  // Only a device that was locked or wiped with a PIN asks for it.
+  const pin = row.locked ? row.pin : null;
+  if (outcome.state === "done") {
+    const [locked, wiped] = [action === "lock", action === "wipe"];
+    await set({ reference: "", failure: "", locked, wiped, pin: locked || wiped ? row.pin : null });
+    return;
+  }
+  if (outcome.state === "cancelled") {
+    await set({ reference: "", pin });
+    return;
+  }
+  const { state, failure } = outcome;
+  await set(state === "unanswered" ? { failure } : { reference: "", failure, pin });
+  if (action !== "wipe") return;
+  const host = await store.hosts.get(host_id);
+  await recordActivity(
+    { ...inside, user: service },
+    "failed_wipe",
+    { host_id, host_display_name: host?.display_name ?? "", host_platform: host?.platform ?? "" },
+    { hostId: host_id },
+  );
+}
