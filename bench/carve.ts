@@ -8,6 +8,7 @@ import { join } from "node:path";
 import { TarContent } from "../src/simulator/agent/carve-content.ts";
 import { agentCall, enroll, withSecret } from "../test/e2e/support/agents.ts";
 import { startPostgres } from "../test/support/postgres-server.ts";
+import { watchMemory } from "./support/memory.ts";
 import { type Served, startServe } from "./support/serve.ts";
 
 const BLOCK = 2_000_000;
@@ -52,23 +53,6 @@ async function measure(server: Served, size: number): Promise<string> {
     `${mb(content.size)} MB in blocks of ${mb(BLOCK)} MB: up at ${speed(up)}, memory at most ${mb(grown)} MB more (RSS ${mb(watch.before)} MB before); ` +
     `down at ${speed(down)}, at most ${mb(after)} MB more; bytes equal`
   );
-}
-
-/** Measures the peak of the server's resident memory above its current value. */
-function watchMemory(server: Served) {
-  const before = server.usage().rss;
-  let peak = before;
-  const timer = setInterval(() => {
-    peak = Math.max(peak, server.usage().rss);
-  }, 20);
-  return {
-    before,
-    peak: () => peak - before,
-    stop() {
-      clearInterval(timer);
-      return peak - before;
-    },
-  };
 }
 
 async function upload(server: Served, content: TarContent, name: string): Promise<void> {

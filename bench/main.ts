@@ -11,6 +11,7 @@ const benches: Record<string, () => Promise<{ run(args: readonly string[]): Prom
   footprint: () => import("./footprint.ts"),
   backup: () => import("./backup.ts"),
   carve: () => import("./carve.ts"),
+  uploads: () => import("./uploads.ts"),
   inventory: () => import("./inventory.ts"),
   policies: () => import("./policies.ts"),
   activities: () => import("./activities.ts"),

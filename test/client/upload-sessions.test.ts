@@ -2,7 +2,7 @@
 import { createHash, randomBytes, randomInt } from "node:crypto";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { createServer, type RequestListener } from "node:http";
-import { type AddressInfo, connect, createServer as createProxy, type Socket } from "node:net";
+import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Readable } from "node:stream";
@@ -17,6 +17,7 @@ import { createApp } from "../../src/server/app.ts";
 import { route } from "../../src/server/core/http/route.ts";
 import { closeWhenUnread } from "../../src/server/core/http/unread-bodies.ts";
 import { startApp, type TestApp } from "../support/app.ts";
+import { type CuttingProxy, startCuttingProxy } from "../support/cutting-proxy.ts";
 import { makeUser } from "../support/make.ts";
 
 const MiB = 1024 * 1024;
@@ -40,11 +41,8 @@ const routes = [
 ];
 
 let t: TestApp;
-let url: string;
+let proxy: CuttingProxy;
 let dir: string;
-/** How many bytes a connection to the server transfers before it is cut. */
-let bytesUntilCut: () => number;
-let cuts: number;
 /** Replies of a proxy in front of the server. */
 let refuse: (method: string, path: string) => number | null;
 const asked: string[] = [];
@@ -64,33 +62,8 @@ beforeAll(async () => {
     else res.writeHead(status).end("{}");
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  const sockets = new Set<Socket>();
-  const proxy = createProxy((near) => {
-    const far = connect((server.address() as AddressInfo).port, "127.0.0.1");
-    let left = bytesUntilCut();
-    const end = () => {
-      near.destroy();
-      far.destroy();
-    };
-    for (const socket of [near, far]) {
-      sockets.add(socket);
-      socket.on("error", end).on("close", end);
-    }
-    near.on("data", (chunk: Buffer) => {
-      left -= chunk.length;
-      if (left < 0) {
-        cuts++;
-        return end();
-      }
-      if (!far.write(chunk)) near.pause();
-    });
-    far.on("drain", () => near.resume());
-    far.pipe(near);
-  });
-  await new Promise<void>((resolve) => proxy.listen(0, "127.0.0.1", resolve));
-  url = `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`;
+  proxy = await startCuttingProxy((server.address() as AddressInfo).port);
   return async () => {
-    for (const socket of sockets) socket.destroy();
     proxy.close();
     server.close();
     await t.close();
@@ -98,14 +71,13 @@ beforeAll(async () => {
   };
 });
 beforeEach(() => {
-  bytesUntilCut = () => Number.POSITIVE_INFINITY;
-  cuts = 0;
+  proxy.bytesUntilCut = () => Number.POSITIVE_INFINITY;
   refuse = () => null;
   asked.length = 0;
 });
 
 const client = (more: Partial<ClientOptions> = {}) =>
-  new ApiClient({ serverUrl: url, token: t.token, sleep: async () => {}, ...more });
+  new ApiClient({ serverUrl: proxy.url, token: t.token, sleep: async () => {}, ...more });
 const sha256 = (bytes: Uint8Array) => createHash("sha256").update(bytes).digest("hex");
 const nothing = { inBytes: async function* () {} };
 let files = 0;
@@ -133,11 +105,11 @@ describe("a large file in a form", () => {
 
   it("arrives over connections that break anywhere", async () => {
     const { source, sha256: digest } = await written(30 * MiB);
-    bytesUntilCut = () => randomInt(64 * 1024, 8 * MiB);
+    proxy.bytesUntilCut = () => randomInt(64 * 1024, 8 * MiB);
     const notes: string[] = [];
     const onRetry = (why: string) => void notes.push(why);
     const { id } = await client({ onRetry }).upload(source);
-    expect(cuts).toBeGreaterThan(2);
+    expect(proxy.cuts).toBeGreaterThan(2);
     expect(notes[0]).toMatch(/^the connection was lost after \d+ of 31457280 bytes$/);
     expect(await (await t.get(`/uploads/${id}`)).json()).toMatchObject({
       upload: { received: 30 * MiB, sha256: digest },

@@ -367,16 +367,33 @@ describe("an upload", () => {
     });
   });
 
-  it("can be deleted, also while a piece arrives", async () => {
-    const { id } = await ada.begin(content);
-    await ada.append(id, 0, content.subarray(0, 100));
+  /** A body whose bytes arrive, but not its end. */
+  function endless(bytes: Uint8Array) {
     let end = () => {};
     const body = new ReadableStream<Uint8Array>({
       start(controller) {
-        controller.enqueue(content.subarray(100, 200));
+        controller.enqueue(bytes);
         end = () => controller.close();
       },
     });
+    return { body, end };
+  }
+
+  it("is not completed with bytes that another request has sent meanwhile", async () => {
+    const { id } = await ada.begin(content);
+    const { body, end } = endless(content);
+    const completing = ada.append(id, 0, body);
+    await expect.poll(() => t.services.running.of(openUploads).open).toBe(1);
+    expect((await ada.append(id, 0, content.subarray(0, 300))).status).toBe(204);
+    end();
+    expect((await completing).status).toBe(409);
+    expect((await ada.append(id, 300, content.subarray(300))).status).toBe(204);
+  });
+
+  it("can be deleted, also while a piece arrives", async () => {
+    const { id } = await ada.begin(content);
+    await ada.append(id, 0, content.subarray(0, 100));
+    const { body, end } = endless(content.subarray(100, 200));
     const appending = ada.append(id, 100, body);
     await expect.poll(() => t.services.running.of(openUploads).open).toBe(1);
     expect((await ada.request("DELETE", `/uploads/${id}`)).status).toBe(200);

@@ -4,7 +4,7 @@ import { type Context, within } from "../core/context.ts";
 import { ApiError, badRequest, conflict, invalid, notOnThisServer } from "../core/errors.ts";
 import { inUploadSlot, keepFile } from "../files/service.ts";
 import { BlobDiffers, type Blobs, NoSuchBlob } from "../store/blobs/blobs.ts";
-import { and, eq, isNull } from "../store/query.ts";
+import { and, eq, isNull, lt } from "../store/query.ts";
 import { Divided } from "./divided.ts";
 import { deletePieces, expiryFrom, ownUpload, piecesOf, type UploadRow } from "./service.ts";
 
@@ -85,7 +85,8 @@ async function complete(ctx: Context, upload: UploadRow, lastKey: string): Promi
   const { store, blobs } = ctx;
   const { id, size, sha256 } = upload;
   const pieces = await store.uploadPieces.pick(["key"], {
-    where: eq("upload_id", id),
+    // Without those that another request has recorded meanwhile.
+    where: and(eq("upload_id", id), lt("start", upload.received)),
     order: [{ column: "start", direction: "asc" }],
   });
   const keys = [...pieces.map(({ key }) => key), lastKey];
