@@ -349,8 +349,8 @@ describe("kinds of configuration", () => {
   const namesOf = (file: string): string[] => {
     const code = readFileSync(join(root, file), "utf8")
       .replace(/\/\*[\s\S]*?\*\/|\/\/.*/g, "")
-      // A field of labels, and kinds of files, have such names too.
-      .replace(/wrong\("query"|.*\bno_team\b.*|^\s*team: \{ as: /gm, "");
+      // A field of labels, and owners of objects, have such names too.
+      .replace(/wrong\("query"|.*\bno_team\b.*|\bowners: .*|^\s*team: \{ as: /gm, "");
     return kinds
       .filter(([kind, plural]) =>
         new RegExp(
@@ -360,13 +360,24 @@ describe("kinds of configuration", () => {
       )
       .map(([kind]) => kind);
   };
-  /** The list of each side, and the contract. */
-  const lists = ["src/api/configuration.ts", "src/gitops/kinds.ts", "src/server/configuration/kinds.ts"];
-  it("are named, three or more in one file, only by the lists of kinds", () => {
-    const many = files
-      .filter((file) => within(file, ...places, ...commands))
-      .filter((file) => namesOf(file).length >= 3)
-      .sort();
+  const inPlaces = files.filter((file) => within(file, ...places, ...commands));
+  const named = new Map(inPlaces.map((file) => [file, namesOf(file)]));
+  const lists = ["src/gitops/kinds.ts", "src/server/configuration/kinds.ts"];
+
+  it("are named, three or more in one file, only by the lists of both sides", () => {
+    const many = inPlaces.filter((file) => named.get(file)!.length >= 3).sort();
     expect(many).toEqual(lists);
   });
+
+  // Labels and teams are what other kinds refer to; settings of teams share their section with other kinds.
+  it.each(["certificate_authority", "policy"])(
+    "are known in four places, such as %s: a module and a list each",
+    (kind) => {
+      const own = kind.replaceAll("_", "-");
+      const modules = [`src/gitops/kinds/${own}.ts`, `src/server/configuration/kinds/${own}/`];
+      for (const module of modules) expect(inPlaces.some((file) => within(file, module))).toBe(true);
+      const others = inPlaces.filter((file) => named.get(file)!.includes(kind) && !within(file, ...modules));
+      expect(others.sort()).toEqual(lists);
+    },
+  );
 });

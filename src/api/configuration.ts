@@ -3,39 +3,6 @@
 import { z } from "zod";
 import { endpoint } from "./endpoint.ts";
 
-/** What an object of a kind belongs to: the organization, a team, or the hosts without a team. */
-type Place = "global" | "team" | "no_team";
-
-export interface KindShape {
-  readonly owners: readonly Place[];
-  /**
-   * many: any number, created and deleted by name. one: exactly one per owner, named like the kind; it comes and goes
-   * with its owner. section: a fixed set of names, none of which can be created or deleted.
-   */
-  readonly per: "many" | "one" | "section";
-  /** For messages; the kind's name with spaces if absent. */
-  readonly noun?: string;
-  /** The value of an object has a name of its own, besides that of the object. */
-  readonly isNameInValue?: true;
-}
-
-/** Every kind, in the order in which kinds depend on each other: an apply writes in this order and deletes backwards. */
-const shapes = {
-  config: { owners: ["global"], per: "section", noun: "configuration section" },
-  certificate_authority: { owners: ["global"], per: "many", isNameInValue: true },
-  label: { owners: ["global"], per: "many" },
-  team: { owners: ["global"], per: "many" },
-  agent_options: { owners: ["global", "team"], per: "one" },
-  team_settings: { owners: ["team", "no_team"], per: "one" },
-  enroll_secrets: { owners: ["global", "team"], per: "one" },
-  policy: { owners: ["global", "team", "no_team"], per: "many" },
-  query: { owners: ["global", "team"], per: "many" },
-} as const satisfies Record<string, KindShape>;
-
-export type ThingKind = keyof typeof shapes;
-export const kindShapes: Readonly<Record<ThingKind, KindShape>> = shapes;
-export const thingKinds = Object.keys(shapes) as ThingKind[];
-
 /** The owner of settings for hosts without a team. */
 export const NO_TEAM_NAME = "No team";
 
@@ -45,7 +12,8 @@ const Owner = z
   .nullable()
   .meta({ description: "name of the team, 'No team' for hosts without one; null: global" });
 const key = {
-  kind: z.enum(thingKinds),
+  /** Not listed here: an older client leaves objects of kinds that it does not know as they are. */
+  kind: z.string().min(1).max(64).meta({ description: "such as label, policy or team_settings" }),
   owner: Owner,
   name: z.string().max(1024).meta({ description: "equals the kind if there is only one per scope" }),
 };

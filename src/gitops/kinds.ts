@@ -1,5 +1,4 @@
 // Every kind of configuration that files can contain.
-import type { ThingKind } from "../api/configuration.ts";
 import { isRecord } from "../text/record.ts";
 import { agentOptions } from "./kinds/agent-options.ts";
 import { certificateAuthority } from "./kinds/certificate-authority.ts";
@@ -14,7 +13,8 @@ import { teamSettings } from "./kinds/team-settings.ts";
 import type { Json } from "./plan/diff.ts";
 import { compareTexts } from "./plan/values.ts";
 
-export const kinds: Readonly<Record<ThingKind, Kind>> = {
+/** By name, in the order in which they depend on each other: plans list changes in this order. */
+export const kinds: Readonly<Record<string, Kind>> = {
   config,
   certificate_authority: certificateAuthority,
   label,
@@ -26,14 +26,18 @@ export const kinds: Readonly<Record<ThingKind, Kind>> = {
   query,
 };
 
-export const kindList = Object.entries(kinds) as readonly [ThingKind, Kind][];
+export const kindList: readonly (readonly [string, Kind])[] = Object.entries(kinds);
+export const kindNames = Object.keys(kinds);
+
+/** Objects of all other kinds are a part of their owner. */
+export const isDeletable = (kind: string): boolean => Boolean(kinds[kind]?.items ?? kinds[kind]?.isComplete);
 
 /** The kinds that stand in lists, in the order in which files are checked. */
-export const itemKinds: readonly { readonly kind: ThingKind; readonly items: Items }[] = kindList.flatMap(
+export const itemKinds: readonly { readonly kind: string; readonly items: Items }[] = kindList.flatMap(
   ([kind, { items }]) => (items ? [{ kind, items }] : []),
 );
 
-const isOfNewTeam = (entry: [string, Kind]): entry is [ThingKind, Kind & { readonly ofNewTeam: Json }] =>
+const isOfNewTeam = (entry: [string, Kind]): entry is [string, Kind & { readonly ofNewTeam: Json }] =>
   entry[1].ofNewTeam !== undefined;
 
 /** What a new team has before the files are applied. Its settings exist too, but depend on the organization's. */
@@ -42,8 +46,8 @@ export const ofNewTeam = Object.entries(kinds)
   .map(([kind, { ofNewTeam: value }]) => ({ kind, value }));
 
 /** The value with its lists in one order where their order has no meaning. */
-export function inAnyOrder(kind: ThingKind, value: Json): Json {
-  const { unordered } = kinds[kind];
+export function inAnyOrder(kind: string, value: Json): Json {
+  const unordered = kinds[kind]?.unordered;
   if (unordered === undefined || !isRecord(value)) return value;
   const list = value[unordered];
   if (!Array.isArray(list)) return value;

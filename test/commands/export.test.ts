@@ -3,9 +3,10 @@ import { mkdir, readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import type { ConfigurationState } from "../../src/api/configuration.ts";
 import { exportFiles } from "../../src/gitops/export/export.ts";
 import { startApp } from "../support/app.ts";
-import { newHome } from "../support/cli.ts";
+import { newHome, sendInto } from "../support/cli.ts";
 import { configurations, environmentOf } from "../support/configurations.ts";
 import { rulesEngines } from "../support/engines.ts";
 import {
@@ -42,6 +43,27 @@ describe.each(rulesEngines)("svc export of a server on %s", (engine) => {
 });
 
 describe("svc export", () => {
+  it("reports what a newer server has and this version does not know", async () => {
+    const app = await startApp();
+    const send = sendInto({
+      async raw(path, init) {
+        const reply = await app.raw(path, init);
+        if (!path.endsWith("/spec/state")) return reply;
+        const state = (await reply.json()) as ConfigurationState;
+        const newer = { kind: "profile", owner: null, name: "Wi-Fi", value: {}, revision: "1" };
+        return Response.json({ ...state, things: [...state.things, newer] });
+      },
+    });
+    const dir = await newHome();
+    const exported = await gitops(app, ["export", "--dir", dir], { send });
+    expect(exported.exitCode).toBe(0);
+    const planned = await gitops(app, ["plan", "-f", join(dir, "default.yml"), "-o", "json"], { send });
+    expect(planned.exitCode).toBe(0);
+    for (const { stderr } of [exported, planned])
+      expect(stderr).toContain("does not know these kinds of objects, which the server has: profile");
+    expect(JSON.parse(planned.stdout).changes).toEqual([]);
+  });
+
   it("overwrites nothing by default, and reports files that it keeps", async () => {
     const app = await startApp();
     const dir = join(await newHome(), "new", "folder");

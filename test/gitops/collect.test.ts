@@ -4,7 +4,6 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import type { ThingKind } from "../../src/api/configuration.ts";
 import { checkLabelUse, type Known } from "../../src/gitops/desired/labels.ts";
 import { collect } from "../../src/gitops/files/collect.ts";
 import { newSources } from "../../src/gitops/files/include.ts";
@@ -37,7 +36,7 @@ describe("the objects in the files", () => {
       "ops.yml": "name: Ops\npolicies:\n  - {name: p, query: y}\nreports:\n  - {name: q, query: z}\n",
     });
     expect(told).toEqual([]);
-    const named = (kind: ThingKind) => found.get(kind)!.map(({ value, owner }) => [value.name, owner]);
+    const named = (kind: string) => found.get(kind)!.map(({ value, owner }) => [value.name, owner]);
     expect(named("label")).toEqual([["Macs", null]]);
     expect(named("policy")).toEqual([
       ["p", null],

@@ -2,8 +2,9 @@
 
 import { describe, expect, it } from "vitest";
 import { caFields, caTypes } from "../../src/api/ca.ts";
-import { NO_TEAM_NAME, type StateThing, thingKinds } from "../../src/api/configuration.ts";
+import { NO_TEAM_NAME, type StateThing } from "../../src/api/configuration.ts";
 import { exportFiles } from "../../src/gitops/export/export.ts";
+import { kindNames } from "../../src/gitops/kinds.ts";
 import type { Json } from "../../src/gitops/plan/diff.ts";
 import { mdmLeft } from "../../src/gitops/schema/settings.ts";
 import { isRecord } from "../../src/text/record.ts";
@@ -102,7 +103,7 @@ const isLeft = ({ at, path }: Leaf): boolean => {
 
 describe("an export", () => {
   it("is tested with objects of every kind", () => {
-    expect([...new Set(things.map(({ kind }) => kind))].sort()).toEqual([...thingKinds].sort());
+    expect([...new Set(things.map(({ kind }) => kind))].sort()).toEqual([...kindNames].sort());
     expect(all.length).toBeGreaterThan(150);
   });
 

@@ -57,6 +57,17 @@ describe.each(rulesEngines)("refusals of configuration on %s", (engine) => {
     ).toHaveLength(1);
   });
 
+  it("names unknown kinds, and the kinds that it knows", async () => {
+    const t = await startApp({ engine });
+    const key = { kind: "profil", owner: null, name: "p" };
+    const errors = await refused(t, 422, {
+      changes: [change("create", "label", "l", label()), { ...key, action: "create", value: {} }],
+      pins: [{ ...key, revision: null }],
+    });
+    expect(errors.map(({ name }) => name)).toEqual(["changes.1.kind", "pins.0.kind"]);
+    expect(errors[0]!.reason).toMatch(/^must be one of config, .*policy/);
+  });
+
   it("names all invalid changes, of every kind", async () => {
     const t = await startApp({ engine });
     const smtp = thingValue(await stateOf(t), "config", "smtp_settings");

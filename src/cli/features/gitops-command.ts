@@ -5,6 +5,7 @@ import { type ConfigurationState, configurationApi } from "../../api/configurati
 import { desiredOf } from "../../gitops/desired/desired.ts";
 import { type Problem, renderProblem } from "../../gitops/files/problems.ts";
 import { readFiles } from "../../gitops/files/read.ts";
+import { kinds } from "../../gitops/kinds.ts";
 import type { Change } from "../../gitops/plan/diff.ts";
 import { otherTeams, planOf } from "../../gitops/plan/plan.ts";
 import { type Paint, planJson, renderMarkdown, renderPlan, titleOf } from "../../gitops/plan/render.ts";
@@ -84,13 +85,14 @@ export abstract class GitopsCommand extends ClientCommand {
     hosts: readonly (string | number)[] = [],
   ): Promise<ConfigurationState> {
     const progress = this.progress("reading the server's state ...");
-    try {
-      return await this.call(configurationApi.state, {
-        body: { secrets: Object.fromEntries(secrets), hosts: [...hosts] },
-      });
-    } finally {
-      progress.done();
-    }
+    const body = { secrets: Object.fromEntries(secrets), hosts: [...hosts] };
+    const state = await this.call(configurationApi.state, { body }).finally(() => progress.done());
+    const unknown = [...new Set(state.things.map(({ kind }) => kind))].filter((kind) => !Object.hasOwn(kinds, kind));
+    if (unknown.length > 0)
+      this.remark(
+        `this version of svc does not know these kinds of objects, which the server has: ${unknown.join(", ")}. They are left out and kept unchanged: update svc`,
+      );
+    return state;
   }
 
   /** Prints the plan to stdout, as text, Markdown or structured output. */

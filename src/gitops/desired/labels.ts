@@ -67,7 +67,7 @@ export function remainingUses(
   const gone = new Set(things.filter(({ kind, name }) => kind === "label" && !kept.has(name)).map(({ name }) => name));
   if (gone.size === 0) return;
   for (const thing of things) {
-    const fields = kinds[thing.kind].items?.labelFields ?? [];
+    const fields = kinds[thing.kind]?.items?.labelFields ?? [];
     if (fields.length === 0 || !stays(thing)) continue;
     for (const name of fields.flatMap((field) => namesIn(thing.value as Json, field)))
       if (gone.has(name))

@@ -1,7 +1,7 @@
 // Exports the server's state to files from which a plan is empty.
 
 import type { z } from "zod";
-import { type ConfigurationState, kindShapes, NO_TEAM_NAME } from "../../api/configuration.ts";
+import { type ConfigurationState, NO_TEAM_NAME } from "../../api/configuration.ts";
 import { itemKinds, kindList } from "../kinds.ts";
 import type { Json, Owner } from "../plan/diff.ts";
 import { type ScopeKind, schemaOf, settingsOf } from "../schema/sections.ts";
@@ -99,7 +99,7 @@ function inFiles(schema: z.ZodType, { windows_require_bitlocker_pin: pin, ...con
 const listsOf = (writer: Writer): Fields =>
   Object.fromEntries(
     itemKinds
-      .filter(({ kind }) => kindShapes[kind].owners.includes(writer.file))
+      .filter(({ items }) => items.notIn?.[writer.file] === undefined)
       .map((one) => [one.items.newer ?? one.items.list, itemsOf(writer, one)]),
   );
 

@@ -1,5 +1,5 @@
 // What one exported main file is about.
-import type { ConfigurationState, StateThing, ThingKind } from "../../api/configuration.ts";
+import type { ConfigurationState, StateThing } from "../../api/configuration.ts";
 import type { Json, Owner } from "../plan/diff.ts";
 import { compareTexts } from "../plan/values.ts";
 import type { ScopeKind } from "../schema/sections.ts";
@@ -18,13 +18,13 @@ export class Objects {
     }
   }
 
-  all(owner: Owner, kind: ThingKind): readonly StateThing[] {
+  all(owner: Owner, kind: string): readonly StateThing[] {
     const found = this.#things.get(JSON.stringify([owner, kind])) ?? [];
     return found.sort((a, b) => compareTexts(a.name, b.name));
   }
 
   /** The value of a kind with one object per owner; null if there is none. */
-  one(owner: Owner, kind: ThingKind): Json {
+  one(owner: Owner, kind: string): Json {
     return this.all(owner, kind)[0]?.value ?? null;
   }
 }

@@ -1,5 +1,5 @@
 // Collects the items of the lists in all files.
-import { NO_TEAM_NAME, type ThingKind } from "../../api/configuration.ts";
+import { NO_TEAM_NAME } from "../../api/configuration.ts";
 import { itemKinds } from "../kinds.ts";
 import type { Owner } from "../plan/diff.ts";
 import { type CheckOptions, check } from "./check.ts";
@@ -16,7 +16,7 @@ export interface Placed<T> {
 }
 
 /** The items of each kind that stands in lists. */
-export type Collected = ReadonlyMap<ThingKind, readonly Placed<{ readonly name: string }>[]>;
+export type Collected = ReadonlyMap<string, readonly Placed<{ readonly name: string }>[]>;
 
 export const ownerOf = ({ kind, name }: Pick<Scope, "kind" | "name">): Owner =>
   kind === "global" ? null : kind === "no_team" ? NO_TEAM_NAME : name;

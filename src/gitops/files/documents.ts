@@ -1,7 +1,7 @@
 // The older format: documents of {apiVersion, kind, spec}. Objects that are not in them stay as they are.
 
 import { basename } from "node:path";
-import { kindShapes, NO_TEAM_NAME, type ThingKind } from "../../api/configuration.ts";
+import { NO_TEAM_NAME } from "../../api/configuration.ts";
 import { nearest } from "../../text/nearest.ts";
 import { itemKinds, kindList } from "../kinds.ts";
 import type { Owner } from "../plan/diff.ts";
@@ -64,7 +64,7 @@ export async function readDocuments(
 
 class DocumentReader {
   readonly #specs: Spec[] = [];
-  readonly #items = new Map<ThingKind, Placed<{ readonly name: string }>[]>(itemKinds.map(({ kind }) => [kind, []]));
+  readonly #items = new Map<string, Placed<{ readonly name: string }>[]>(itemKinds.map(({ kind }) => [kind, []]));
   readonly #first = new Map<string, Place>();
   readonly #reading: Reading;
   readonly #options: CheckOptions;
@@ -115,7 +115,7 @@ class DocumentReader {
   }
 
   #item(list: ItemKind, spec: Mapping): void {
-    const isOfTeam = kindShapes[list.kind].owners.some((owner) => owner !== "global");
+    const isOfTeam = list.items.notIn?.team === undefined;
     const own = without(spec, [...(isOfTeam ? ["team"] : []), ...(list.items.ignoredInDocuments ?? [])]);
     this.#items
       .get(list.kind)!

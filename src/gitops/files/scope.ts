@@ -1,6 +1,5 @@
 // The main files: which kind each one is, and its sections with everything that they include.
 import { basename } from "node:path";
-import type { ThingKind } from "../../api/configuration.ts";
 import { nearest } from "../../text/nearest.ts";
 import { itemKinds } from "../kinds.ts";
 import { isEmpty } from "../schema/not-built.ts";
@@ -35,7 +34,7 @@ export interface Scope {
   readonly name: string | null;
   readonly nameAt: Place;
   readonly sections: Readonly<Partial<Record<SectionName, Section>>>;
-  readonly lists: Readonly<Partial<Record<ThingKind, ItemList>>>;
+  readonly lists: Readonly<Partial<Record<string, ItemList>>>;
   readonly software: Entry | null;
   /** From org_settings, with the texts of the files that it names. */
   readonly yaraRules: readonly YaraText[];
@@ -84,7 +83,7 @@ async function readScope(path: string, sources: Sources): Promise<Scope | null> 
     const found = await section(entry, whole, sources);
     if (found) sections[name] = { ...found, key: entry.key, called: calledIn(root, name) };
   }
-  const lists: Partial<Record<ThingKind, ItemList>> = {};
+  const lists: Partial<Record<string, ItemList>> = {};
   for (const { kind, items } of itemKinds) {
     const entry = entries.get(items.list);
     if (!entry) continue;

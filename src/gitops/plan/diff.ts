@@ -1,8 +1,7 @@
 // The changes that bring the server to the desired state: a pure comparison by object and field.
 
-import { type ThingKind, thingKinds } from "../../api/configuration.ts";
 import { isRecord } from "../../text/record.ts";
-import { inAnyOrder } from "../kinds.ts";
+import { inAnyOrder, kindNames } from "../kinds.ts";
 import { compareTexts } from "./values.ts";
 
 export type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json };
@@ -11,7 +10,7 @@ export type Json = null | boolean | number | string | readonly Json[] | { readon
 export type Owner = string | null;
 
 export interface Thing {
-  readonly kind: ThingKind;
+  readonly kind: string;
   readonly owner: Owner;
   /** The name of the section, label, policy and so on. A kind with one object per scope uses the kind's name. */
   readonly name: string;
@@ -30,7 +29,7 @@ export interface FieldChange {
 
 export interface Change {
   readonly action: "create" | "update" | "delete";
-  readonly kind: ThingKind;
+  readonly kind: string;
   readonly owner: Owner;
   readonly name: string;
   /** For updates: the fields that differ, in the order of the files. */
@@ -80,7 +79,7 @@ const actions = ["create", "update", "delete"] as const;
 /** Sorted by kind in order of dependency, then owner, name and action, so that equal plans read the same. */
 function inOrder(a: Change, b: Change): number {
   return (
-    thingKinds.indexOf(a.kind) - thingKinds.indexOf(b.kind) ||
+    kindNames.indexOf(a.kind) - kindNames.indexOf(b.kind) ||
     compareTexts(a.owner ?? "", b.owner ?? "") ||
     compareTexts(a.name, b.name) ||
     actions.indexOf(a.action) - actions.indexOf(b.action)

@@ -6,17 +6,18 @@ import type { Change, FieldChange } from "./diff.ts";
 
 /** The types of activities that can explain one of the changes. */
 export const typesFor = (changes: readonly Change[]): string[] =>
-  [...new Set(changes.flatMap((change) => kinds[change.kind].typesOf(change)))].sort();
+  [...new Set(changes.flatMap((change) => kinds[change.kind]?.typesOf(change) ?? []))].sort();
 
 /** Whether the activity explains the object's current state. */
 export function explains({ type, details }: Pick<Activity, "type" | "details">, change: Change): boolean {
   const given = (details ?? {}) as Details;
   const { kind, action } = change;
-  if (!kinds[kind].typesOf(change).includes(type)) return false;
+  const known = kinds[kind];
+  if (!known?.typesOf(change).includes(type)) return false;
   // A missing object was deleted; an existing one was not.
   const isDeletion = type.startsWith("deleted_") && !isOfField(type);
   if (kind !== "config" && kind !== "team_settings" && isDeletion !== (action === "create")) return false;
-  return kinds[kind].isAbout(given, type, change);
+  return known.isAbout(given, type, change);
 }
 
 /** The newest activity that explains each change; activities come newest first. */

@@ -1,5 +1,5 @@
 // Refuses implausibly many deletions, such as those from an emptied file or from a glob that no longer matches.
-import { type ThingKind, thingKinds } from "../../api/configuration.ts";
+import { kindNames } from "../kinds.ts";
 import type { Change } from "./diff.ts";
 
 /** With fewer objects of a kind, a share means little. */
@@ -10,12 +10,12 @@ export const DEFAULT_MAX_DELETES = 20;
 /** Why the deletions must be allowed explicitly; null if they need not. */
 export function guardRemovals(
   changes: readonly Change[],
-  current: readonly { readonly kind: ThingKind }[],
+  current: readonly { readonly kind: string }[],
   most: number,
 ): string | null {
   const removed = changes.filter(({ action }) => action === "delete");
   if (removed.length > most) return `the plan removes ${removed.length} objects, more than ${most}`;
-  for (const kind of thingKinds) {
+  for (const kind of kindNames) {
     const there = count(current, kind);
     const gone = count(removed, kind);
     if (there >= SHARE_FROM && gone > there * SHARE)
@@ -24,5 +24,5 @@ export function guardRemovals(
   return null;
 }
 
-const count = (things: readonly { readonly kind: ThingKind }[], kind: ThingKind): number =>
+const count = (things: readonly { readonly kind: string }[], kind: string): number =>
   things.filter((thing) => thing.kind === kind).length;

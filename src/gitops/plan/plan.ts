@@ -1,19 +1,9 @@
 // Computes the changes between the server's state and the files, and the request that applies them.
 
-import {
-  type ConfigurationState,
-  kindShapes,
-  type Pin,
-  type StateThing,
-  type ThingChange,
-  type ThingKind,
-} from "../../api/configuration.ts";
+import type { ConfigurationState, Pin, StateThing, ThingChange } from "../../api/configuration.ts";
 import { isRecord } from "../../text/record.ts";
-import { ofNewTeam } from "../kinds.ts";
+import { isDeletable, ofNewTeam } from "../kinds.ts";
 import { type Change, diff, isSecretRef, type Json, keyOf, type Thing } from "./diff.ts";
-
-/** All other kinds are part of a scope and are deleted with it. */
-const isDeletable = (kind: ThingKind): boolean => kindShapes[kind].per === "many";
 
 export interface Wanted {
   readonly things: readonly Thing[];

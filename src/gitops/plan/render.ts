@@ -1,10 +1,9 @@
 // Rendering of a plan for people: on a terminal and in a pull request.
 
 import { createTwoFilesPatch } from "diff";
-import { kindShapes } from "../../api/configuration.ts";
 import { printable, printableLines, visible } from "../../text/printable.ts";
 import { isRecord } from "../../text/record.ts";
-import { kinds } from "../kinds.ts";
+import { isDeletable, kinds } from "../kinds.ts";
 import { type Change, type FieldChange, type Json, masked, type Owner } from "./diff.ts";
 
 export interface Paint {
@@ -24,7 +23,7 @@ const owned = (owner: Owner): string =>
 /** Kinds with one object per owner need no name. */
 export const titleOf = ({ kind, owner, name }: Pick<Change, "kind" | "owner" | "name">): string =>
   printable(
-    `${kinds[kind].noun}${kindShapes[kind].per === "one" ? "" : ` ${JSON.stringify(name)}`}${kind === "team" ? "" : owned(owner)}`,
+    `${kinds[kind]?.noun ?? kind}${name === kind && !isDeletable(kind) ? "" : ` ${JSON.stringify(name)}`}${kind === "team" ? "" : owned(owner)}`,
   );
 
 export interface Summary {

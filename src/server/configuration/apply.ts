@@ -1,6 +1,6 @@
 // Applies changes of any kind of configuration object in one transaction: all of them or none.
 import type { z } from "zod";
-import { type configurationApi, kindShapes, NO_TEAM_NAME } from "../../api/configuration.ts";
+import { type configurationApi, NO_TEAM_NAME } from "../../api/configuration.ts";
 import { inTurns } from "../core/concurrency/parts.ts";
 import { type Context, within } from "../core/context.ts";
 import { ApiError, alreadyExists, conflict, invalid, notFound } from "../core/errors.ts";
@@ -8,9 +8,9 @@ import type { ServerTx } from "../core/tables.ts";
 import { againWithoutGone } from "../labels/members.ts";
 import { type Given, refusal } from "./changes.ts";
 import type { Kind, Part } from "./kind.ts";
-import { kinds, locks } from "./kinds.ts";
+import { kindOf, kinds, locks } from "./kinds.ts";
 import { checkPins } from "./pins.ts";
-import { authorizeOn, type Request, readRequest } from "./request.ts";
+import { authorizeOn, checkKinds, type Request, readRequest } from "./request.ts";
 import { readAllRows, thingsOf } from "./state.ts";
 import { keyOf, revisionKey, type Texts, type Thing } from "./values.ts";
 import type { Work } from "./work.ts";
@@ -29,7 +29,8 @@ const locked = <R>(
 
 export async function applyConfiguration(ctx: Context, body: Body): Promise<Reply> {
   const texts: Texts = new Map(Object.entries(body.secrets ?? {}));
-  const changes = body.changes.map((change, index): Given => ({ ...change, index }));
+  checkKinds({ changes: body.changes, pins: body.pins });
+  const changes = body.changes.map((change, index): Given => ({ ...change, index, shape: kindOf(change) }));
   const request = await readRequest(ctx, changes, texts);
   const asked = await askOutside(ctx, request, body.skip_checks ?? false);
   const key = await revisionKey(ctx);
@@ -113,6 +114,6 @@ function checkPlace({ ctx, current, teams, leaving }: Work, given: Given, made: 
   const isThere = current.has(keyOf(given));
   if (action === "create" && isThere) throw refusal(given, alreadyExists("already exists"));
   // Objects of which each scope has exactly one are created together with their team.
-  const comes = owner !== null && made.has(owner) && kindShapes[kind].per === "one";
+  const comes = owner !== null && made.has(owner) && given.shape.per === "one";
   if (action !== "create" && !isThere && !comes) throw refusal(given, conflict("does not exist (any more)"));
 }

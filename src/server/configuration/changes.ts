@@ -1,12 +1,14 @@
 // Requested changes, and errors that name the change.
-import { kindShapes, NO_TEAM_NAME, type ThingChange, type ThingKey } from "../../api/configuration.ts";
+import { NO_TEAM_NAME, type ThingChange, type ThingKey } from "../../api/configuration.ts";
 import { inTurns } from "../core/concurrency/parts.ts";
 import { ApiError, type FieldError } from "../core/errors.ts";
+import type { KindShape } from "./kind.ts";
 import type { Thing } from "./values.ts";
 
 export interface Given extends ThingChange {
   /** The index of the change in the request. */
   readonly index: number;
+  readonly shape: KindShape;
 }
 
 /** A change whose value was parsed. */
@@ -20,8 +22,10 @@ export interface Wanted {
 }
 
 /** Describes the object: `policy "Disk is encrypted" of team "Sales"`. */
-export function describeThing({ kind, owner, name }: ThingKey): string {
-  const { noun = kind.replaceAll("_", " "), per } = kindShapes[kind];
+export function describeThing(
+  { kind, owner, name }: ThingKey,
+  { noun = kind.replaceAll("_", " "), per }: KindShape,
+): string {
   const whose =
     owner === null ? "" : owner === NO_TEAM_NAME ? " of hosts without a team" : ` of team ${JSON.stringify(owner)}`;
   return `${noun}${per === "one" ? "" : ` ${JSON.stringify(name)}`}${whose}`;
@@ -32,15 +36,18 @@ export function describeThing({ kind, owner, name }: ThingKey): string {
  * prefix `value.`.
  */
 function placed(given: Given, { name, reason }: FieldError): FieldError {
-  return { name: `changes.${given.index}${placeOf(given, name)}`, reason: `${describeThing(given)}: ${reason}` };
+  return {
+    name: `changes.${given.index}${placeOf(given, name)}`,
+    reason: `${describeThing(given, given.shape)}: ${reason}`,
+  };
 }
 
-function placeOf({ kind }: Given, name: string): string {
+function placeOf({ shape }: Given, name: string): string {
   if (name === "base") return "";
   if (name.startsWith("change.")) return `.${name.slice("change.".length)}`;
   const path = name === "value" || name.startsWith("value.") ? name : `value.${name}`;
   // Where values have no name field, the name is that of the change.
-  const isOfChange = path === "value.name" && kindShapes[kind].per === "many" && !kindShapes[kind].isNameInValue;
+  const isOfChange = path === "value.name" && shape.per === "many" && !shape.isNameInValue;
   return isOfChange ? ".name" : `.${path}`;
 }
 

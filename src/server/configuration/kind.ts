@@ -1,11 +1,28 @@
 // What the server knows about one kind of configuration. README.md describes how to add a kind.
 import type { Action } from "../../api/access.ts";
-import type { ConfigurationState, ThingKind } from "../../api/configuration.ts";
+import type { ConfigurationState } from "../../api/configuration.ts";
 import type { Context } from "../core/context.ts";
 import type { Given, Step } from "./changes.ts";
 import type { SharedRows } from "./shared-rows.ts";
 import type { Json, Texts, Thing } from "./values.ts";
 import type { Work } from "./work.ts";
+
+/** What an object belongs to: the organization, a team, or the hosts without a team. */
+type Place = "global" | "team" | "no_team";
+
+/** What is checked of a change before its value. */
+export interface KindShape {
+  readonly owners: readonly Place[];
+  /**
+   * many: any number, created and deleted by name. one: exactly one per owner, named like the kind; it comes and goes
+   * with its owner. section: a fixed set of names, none of which can be created or deleted.
+   */
+  readonly per: "many" | "one" | "section";
+  /** For messages; the kind's name with spaces if absent. */
+  readonly noun?: string;
+  /** The value of an object has a name of its own, besides that of the object. */
+  readonly isNameInValue?: true;
+}
 
 /** A file that a value contains only by reference. */
 export interface BlobRef {
@@ -26,14 +43,14 @@ export interface Part<Rows, Wanted, Prepared> {
  * A descriptor. What a kind does in the store goes through the services of its feature, so that rules exist only there.
  * Written as methods, so that a list can contain kinds with different rows and values.
  */
-export interface Kind<Rows = unknown, Wanted = unknown, Prepared = unknown> {
-  readonly name: ThingKind;
+export interface Kind<Rows = unknown, Wanted = unknown, Prepared = unknown> extends KindShape {
+  readonly name: string;
   /** The lock of the feature, if it is none of those that every apply takes (`locks` in kinds.ts). */
   readonly lock?: string;
   /** What the caller must be allowed to do. */
   action(given: Given): Action;
   /** Another kind that parses and writes this change together with its own. */
-  writtenWith?(given: Given): ThingKind | null;
+  writtenWith?(given: Given): string | null;
   /** Rows that the caller may write, besides those of `SharedRows`. Runs in the transaction. */
   load(ctx: Context, shared: SharedRows): Promise<Rows>;
   /** The current objects. A generator builds each of them only when it is used. */

@@ -1,5 +1,5 @@
 // Every kind of configuration that the server knows.
-import { type ThingKey, type ThingKind, thingKinds } from "../../api/configuration.ts";
+import type { ThingKey } from "../../api/configuration.ts";
 import type { Kind } from "./kind.ts";
 import { agentOptions } from "./kinds/agent-options/kind.ts";
 import { certificateAuthority } from "./kinds/certificate-authority/kind.ts";
@@ -11,7 +11,8 @@ import { query } from "./kinds/query/kind.ts";
 import { team } from "./kinds/team/kind.ts";
 import { teamSettings } from "./kinds/team-settings/kind.ts";
 
-const listed: readonly Kind[] = [
+/** In the order in which they depend on each other: an apply writes in this order and deletes backwards. */
+export const kinds: readonly Kind[] = [
   config,
   certificateAuthority,
   label,
@@ -23,11 +24,11 @@ const listed: readonly Kind[] = [
   query,
 ];
 
-/** In the order in which they depend on each other, which the API declares. */
-export const kinds: readonly Kind[] = thingKinds.map((name) => listed.find((kind) => kind.name === name)!);
+const byName = new Map(kinds.map((kind) => [kind.name, kind]));
 
-const byName = new Map<ThingKind, Kind>(kinds.map((kind) => [kind.name, kind]));
+/** Requests with unknown kinds are refused first. */
 export const kindOf = ({ kind }: Pick<ThingKey, "kind">): Kind => byName.get(kind)!;
+export const isKnown = ({ kind }: Pick<ThingKey, "kind">): boolean => byName.has(kind);
 
 /**
  * The locks of everything that an apply may write. The order is the same wherever several of them are taken: set-up

@@ -1,14 +1,26 @@
 // Parses an apply request: checks each change by itself and groups the parsed changes by kind.
 
-import { kindShapes, NO_TEAM_NAME } from "../../api/configuration.ts";
+import { NO_TEAM_NAME, type ThingKey } from "../../api/configuration.ts";
 import type { Context } from "../core/context.ts";
-import { alreadyExists, invalid } from "../core/errors.ts";
+import { ApiError, alreadyExists, invalid } from "../core/errors.ts";
 import { needPremium } from "../core/http/tier.ts";
 import { authorize } from "../core/security/access.ts";
-import { type Given, readAll, type Step } from "./changes.ts";
+import { type Given, MAX_LISTED, readAll, type Step } from "./changes.ts";
 import type { Kind } from "./kind.ts";
-import { kindOf, kinds } from "./kinds.ts";
+import { isKnown, kindOf, kinds } from "./kinds.ts";
 import { keyOf, type Texts } from "./values.ts";
+
+/** All errors of unknown kinds are reported together: nothing else of such a request can be checked. */
+export function checkKinds(given: { changes: readonly ThingKey[]; pins?: readonly ThingKey[] | undefined }): void {
+  const errors = Object.entries(given).flatMap(([list, things]) =>
+    (things ?? []).flatMap((thing, i) =>
+      isKnown(thing)
+        ? []
+        : [{ name: `${list}.${i}.kind`, reason: `must be one of ${kinds.map(({ name }) => name).join(", ")}` }],
+    ),
+  );
+  if (errors.length > 0) throw new ApiError(422, "Validation Failed", errors.slice(0, MAX_LISTED));
+}
 
 /** The parsed changes of one kind. */
 interface Changes {
@@ -31,8 +43,7 @@ export async function readRequest(ctx: Context, changes: readonly Given[], texts
   return request;
 }
 
-function checkShape({ kind, owner, name, action }: Given): void {
-  const { owners, per } = kindShapes[kind];
+function checkShape({ kind, owner, name, action, shape: { owners, per } }: Given): void {
   if (!owners.includes(owner === null ? "global" : owner === NO_TEAM_NAME ? "no_team" : "team"))
     throw invalid("change.owner", `objects of kind ${kind} cannot have this owner`);
   if (per === "one" && name !== kind) throw invalid("change.name", `must be ${kind}`);

@@ -17,6 +17,8 @@ const thing = (owner: string | null, value: unknown): Thing => ({
 
 export const agentOptions: Kind<null, AgentOptions | null> = {
   name: "agent_options",
+  owners: ["global", "team"],
+  per: "one",
   action: ({ owner }) => (owner === null ? "config:write" : "teams:edit"),
   writtenWith: ({ owner }) => (owner === null ? "config" : null),
   load: async () => null,

@@ -9,6 +9,9 @@ import { type Asked, removeAuthorities, writeAuthorities } from "./write.ts";
 
 export const certificateAuthority: Kind<readonly CaRow[], AuthorityWanted, Asked> = {
   name: "certificate_authority",
+  owners: ["global"],
+  per: "many",
+  isNameInValue: true,
   lock: CHANGES,
   action: () => "ca:write",
   load: async ({ user, store }) => (may(user, "ca:write", null) ? store.certificateAuthorities.list() : []),

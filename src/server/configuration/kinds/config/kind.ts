@@ -8,6 +8,9 @@ import { writeConfig } from "./write.ts";
 
 export const config: Kind<null, unknown, void> = {
   name: "config",
+  owners: ["global"],
+  per: "section",
+  noun: "configuration section",
   action: () => "config:write",
   load: async () => null,
   things: (_, { sections }) => (sections ? configThings(sections) : []),

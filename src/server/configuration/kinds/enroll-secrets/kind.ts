@@ -21,6 +21,8 @@ async function load(ctx: Context): Promise<Rows> {
 
 export const enrollSecrets: Kind<Rows, SecretsWanted> = {
   name: "enroll_secrets",
+  owners: ["global", "team"],
+  per: "one",
   action: () => "enroll_secrets:write",
   load,
   things({ secrets, mayWrite }, { teams }) {

@@ -31,6 +31,8 @@ const isManual = ({ label_type: type, label_membership_type: membership }: Label
 
 export const label: Kind<ReadonlyMap<number, readonly HostName[]> | null, LabelWanted> = {
   name: "label",
+  owners: ["global"],
+  per: "many",
   lock: LABELS_LOCK,
   action: () => "labels:write_any",
   load: async (ctx, { labels }) =>

@@ -8,6 +8,8 @@ import { writePolicies } from "./write.ts";
 
 export const policy: Kind<PolicyRows, PolicyWanted> = {
   name: "policy",
+  owners: ["global", "team", "no_team"],
+  per: "many",
   lock: POLICIES_LOCK,
   action: () => "policies:write",
   async load(ctx) {

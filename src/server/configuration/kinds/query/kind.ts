@@ -7,6 +7,8 @@ import { writeQueries } from "./write.ts";
 
 export const query: Kind<QueryRows, QueryWanted> = {
   name: "query",
+  owners: ["global", "team"],
+  per: "many",
   lock: QUERIES_LOCK,
   action: () => "queries:write",
   async load(ctx) {

@@ -23,6 +23,8 @@ const thing = (owner: string, value: unknown): Thing => ({
 
 export const teamSettings: Kind<null, { team: SettingsWanted } | { noTeam: NoTeamWanted }> = {
   name: "team_settings",
+  owners: ["team", "no_team"],
+  per: "one",
   action: () => "teams:edit",
   load: async () => null,
   *things(_, { teams, noTeam }) {

@@ -4,6 +4,8 @@ import { removeTeams, writeTeams } from "./write.ts";
 
 export const team: Kind<null, TeamWanted> = {
   name: "team",
+  owners: ["global"],
+  per: "many",
   action: ({ action }) => (action === "create" ? "teams:create" : action === "delete" ? "teams:delete" : "teams:edit"),
   load: async () => null,
   things: (_, { teams }) =>
