@@ -23,6 +23,10 @@ export const HostMdm = z.object({
   name: z.string(),
   server_url: z.string().nullable(),
   connected_to_svc: z.boolean(),
+  unenroll_pending: z
+    .literal(true)
+    .optional()
+    .meta({ description: "device management is turned off when the device answers; absent otherwise" }),
   dep_profile_error: z.boolean(),
   device_status: z.enum(["locked", "unlocked", "wiped"]),
   pending_action: z.enum(["", "lock", "unlock", "wipe"]),

@@ -21,6 +21,7 @@ import { managedAgentInventory } from "./managed-agent/inventory.ts";
 import { endAgentKeys } from "./managed-agent/rows.ts";
 import { appleDeliverer } from "./mdm/apple/actions/deliverer.ts";
 import { appleActionKinds } from "./mdm/apple/actions/kinds.ts";
+import { appleLeave, askToLeave } from "./mdm/apple/actions/leave.ts";
 import { appleActionListener } from "./mdm/apple/actions/listener.ts";
 import { countOtherTopics, enrolledDevices } from "./mdm/apple/channel/devices.ts";
 import { appleProfileCommand } from "./mdm/apple/profiles/commands.ts";
@@ -67,6 +68,7 @@ export const extensions: Extensions = {
   ],
   appleDevices: [appleActionListener],
   appleMessages: {},
+  askToLeave: [askToLeave],
   profilePlatforms: [applePlatform],
   pushDevices: { ...enrolledDevices, certificate: pushCertificate },
   expiring: [pushCertificateEnd, deviceCaEnd],
@@ -74,7 +76,7 @@ export const extensions: Extensions = {
   operationKinds: {
     [appleProfileCommand.name]: appleProfileCommand,
     ...hostActionKinds,
-    ...byName(Object.values(appleActionKinds)),
+    ...byName([...Object.values(appleActionKinds), appleLeave]),
     script: scriptKind,
   },
   routes,

@@ -4,10 +4,9 @@ import { stringIn } from "../../src/plist/value.ts";
 import { serviceContext } from "../../src/server/core/context.ts";
 import { sendAppleCommands } from "../../src/server/mdm/apple/commands/send.ts";
 import { appleProfileCommand } from "../../src/server/mdm/apple/profiles/commands.ts";
-import { eq } from "../../src/server/store/query.ts";
 import { startApp, type TestApp } from "../support/app.ts";
 import { turnOnAppleMdm } from "../support/apple.ts";
-import { appleDevice, newIdentity } from "../support/apple-device.ts";
+import { enrolledDevice } from "../support/apple-device.ts";
 import { bothEngines, rulesEngines } from "../support/engines.ts";
 import { makeHost, makeTeam, makeUser } from "../support/make.ts";
 
@@ -17,18 +16,6 @@ async function started(engine: (typeof bothEngines)[number]) {
   const t = await startApp({ engine });
   await turnOnAppleMdm(t);
   return t;
-}
-
-async function enrolled(
-  t: TestApp,
-  more = {},
-  { teamId = null, key = 0 }: { teamId?: number | null; key?: number } = {},
-) {
-  const device = appleDevice(t, await newIdentity(t, teamId, key), more);
-  expect((await device.authenticate()).status).toBe(200);
-  expect((await device.tokenUpdate({ UnlockToken: Buffer.from("unlock") })).status).toBe(200);
-  const row = await t.store.appleEnrollments.first({ where: eq("enrollment_id", device.udid) });
-  return { device, id: row!.host_id };
 }
 
 const act = async (caller: Pick<TestApp, "post">, id: number, action: string) => {
@@ -52,7 +39,7 @@ const ErrorChain = [{ ErrorCode: 12_078, ErrorDomain: "MCMDMErrorDomain", USEngl
 describe.each(bothEngines)("an Apple device on %s", (engine) => {
   it("is locked with a PIN as a Mac, and unlocked by whoever enters it", async () => {
     const t = await started(engine);
-    const { device, id } = await enrolled(t);
+    const { device, id } = await enrolledDevice(t);
     const [status, reply] = await act(t, id, "lock?view_pin=true");
     expect([status, reply]).toEqual([
       200,
@@ -82,7 +69,7 @@ describe.each(bothEngines)("an Apple device on %s", (engine) => {
 
   it("does not store PINs as plain text, and shows each only to those who asked", async () => {
     const t = await started(engine);
-    const { device, id } = await enrolled(t);
+    const { device, id } = await enrolledDevice(t);
     expect((await act(t, id, "lock"))[1]).not.toHaveProperty("unlock_pin");
     const { command } = (await device.idle())!;
     const pin = stringIn(command, "PIN")!;
@@ -95,7 +82,7 @@ describe.each(bothEngines)("an Apple device on %s", (engine) => {
 
   it("is erased, and stays wiped until it enrolls again", async () => {
     const t = await started(engine);
-    const { device, id } = await enrolled(t);
+    const { device, id } = await enrolledDevice(t);
     expect(await act(t, id, "wipe")).toEqual([200, { device_status: "unlocked", pending_action: "wipe" }]);
     const command = await device.idle();
     expect(command).toMatchObject({
@@ -106,13 +93,13 @@ describe.each(bothEngines)("an Apple device on %s", (engine) => {
     expect(await stateOf(t, id)).toEqual(["wiped", ""]);
     await device.checkIn("CheckOut");
     expect(await stateOf(t, id)).toEqual(["wiped", ""]);
-    await enrolled(t, { UDID: device.udid }, { key: 1 });
+    await enrolledDevice(t, { UDID: device.udid }, { key: 1 });
     expect(await stateOf(t, id)).toEqual(["unlocked", ""]);
   });
 
   it("goes into lost mode as an iPhone, and leaves it", async () => {
     const t = await started(engine);
-    const { device, id } = await enrolled(t, IPHONE);
+    const { device, id } = await enrolledDevice(t, IPHONE);
     expect(await act(t, id, "lock?view_pin=true")).toEqual([
       200,
       { device_status: "unlocked", pending_action: "lock" },
@@ -142,7 +129,7 @@ describe.each(bothEngines)("an Apple device on %s", (engine) => {
 describe.each(rulesEngines)("actions on Apple devices on %s", (engine) => {
   it("come before all other commands, and again after the device has postponed them", async () => {
     const t = await started(engine);
-    const { device, id } = await enrolled(t, IPHONE);
+    const { device, id } = await enrolledDevice(t, IPHONE);
     const command = { RequestType: "RemoveProfile", Identifier: "com.example" };
     const ctx = serviceContext(t.services);
     await t.store.tx((store) => sendAppleCommands({ ...ctx, store }, appleProfileCommand, [{ hostId: id, command }]));
@@ -156,7 +143,7 @@ describe.each(rulesEngines)("actions on Apple devices on %s", (engine) => {
 
   it("keep the state if the device refuses them, with its reason", async () => {
     const t = await started(engine);
-    const { device, id } = await enrolled(t);
+    const { device, id } = await enrolledDevice(t);
     await act(t, id, "lock");
     await device.answer((await device.idle())!.uuid, "Error", { ErrorChain });
     expect(await stateOf(t, id)).toEqual(["unlocked", "", "the device refused the lock: not supervised"]);
@@ -175,7 +162,7 @@ describe.each(rulesEngines)("actions on Apple devices on %s", (engine) => {
   it("end when the device enrolls again or leaves, and not when an agent does", async () => {
     const t = await started(engine);
     await t.post("/spec/enroll_secret", { spec: { secrets: [{ secret: "s3cret" }] } });
-    const { device, id } = await enrolled(t);
+    const { device, id } = await enrolledDevice(t);
     await act(t, id, "lock");
     const lock = await device.idle();
     const agent = await t.raw("/api/v1/qengine/enroll", {
@@ -186,7 +173,7 @@ describe.each(rulesEngines)("actions on Apple devices on %s", (engine) => {
     expect(await t.store.hosts.count()).toBe(1);
     expect(await stateOf(t, id)).toEqual(["unlocked", "lock"]);
 
-    const again = (await enrolled(t, { UDID: device.udid }, { key: 1 })).device;
+    const again = (await enrolledDevice(t, { UDID: device.udid }, { key: 1 })).device;
     expect(await stateOf(t, id)).toEqual(["unlocked", ""]);
     expect(await again.idle()).toBeNull();
     await again.answer(lock!.uuid, "Acknowledged");
@@ -195,13 +182,13 @@ describe.each(rulesEngines)("actions on Apple devices on %s", (engine) => {
     await act(t, id, "lock");
     await again.answer((await again.idle())!.uuid, "Acknowledged");
     expect(await stateOf(t, id)).toEqual(["locked", ""]);
-    await enrolled(t, { UDID: device.udid }, { key: 2 });
+    await enrolledDevice(t, { UDID: device.udid }, { key: 2 });
     expect(await stateOf(t, id), "it was set up again").toEqual(["unlocked", ""]);
   });
 
   it("are shown as upcoming, and can be cancelled until the device got them", async () => {
     const t = await started(engine);
-    const { device, id } = await enrolled(t);
+    const { device, id } = await enrolledDevice(t);
     await act(t, id, "lock");
     const upcoming = async () => {
       const reply = await t.get(`/hosts/${id}/activities/upcoming`);
@@ -221,8 +208,8 @@ describe.each(rulesEngines)("actions on Apple devices on %s", (engine) => {
 
   it("are done only by the answer of the device that was asked", async () => {
     const t = await started(engine);
-    const { device, id } = await enrolled(t);
-    const { device: other } = await enrolled(t, {}, { key: 1 });
+    const { device, id } = await enrolledDevice(t);
+    const { device: other } = await enrolledDevice(t, {}, { key: 1 });
     await act(t, id, "lock");
     const lock = await device.idle();
     await other.answer(lock!.uuid, "Acknowledged");
@@ -238,7 +225,7 @@ describe.each(rulesEngines)("actions on Apple devices on %s", (engine) => {
         422,
         `mac does not have MDM turned on, which darwin needs for ${action}`,
       ]);
-    const { device, id } = await enrolled(t);
+    const { device, id } = await enrolledDevice(t);
     for (const action of ["lock", "wipe"])
       expect(await refused(t, id, action)).toEqual([400, "device management is not turned on"]);
     await turnOnAppleMdm(t);
@@ -255,7 +242,7 @@ describe.each(rulesEngines)("actions on Apple devices on %s", (engine) => {
   it("are for admins and maintainers of the host's team", async () => {
     const t = await started(engine);
     const [team, other] = [await makeTeam(t), await makeTeam(t)];
-    const { id } = await enrolled(t, IPHONE, { teamId: team.id });
+    const { id } = await enrolledDevice(t, IPHONE, { teamId: team.id });
     for (const role of ["observer", "observer_plus", "technician", "gitops"] as const) {
       const member = await makeUser(t, { teams: [{ id: team.id, role }] });
       expect([role, (await act(member, id, "lock"))[0]]).toEqual([role, 403]);

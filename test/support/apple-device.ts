@@ -10,6 +10,7 @@ import { readPlistDict } from "../../src/plist/read.ts";
 import { dictIn, dictsIn, type PlistDict, stringIn } from "../../src/plist/value.ts";
 import { writePlist } from "../../src/plist/write.ts";
 import { newChallenge } from "../../src/server/device-ca/challenges.ts";
+import { eq } from "../../src/server/store/query.ts";
 import type { TestApp } from "./app.ts";
 
 const SCEP = "/mdm/vendora/scep?operation=";
@@ -120,4 +121,22 @@ export function appleDevice(t: TestApp, identity: Identity, more: PlistDict = {}
     idle: () => poll({ Status: "Idle" }),
     answer: (CommandUUID: string, Status: string, fields: PlistDict = {}) => poll({ CommandUUID, Status, ...fields }),
   };
+}
+
+interface EnrolledAt {
+  readonly teamId?: number | null;
+  /** Of its identity; devices of one test need different ones. */
+  readonly key?: number;
+}
+
+/** A device that has enrolled, and the id of its host. */
+export async function enrolledDevice(t: TestApp, more: PlistDict = {}, { teamId = null, key = 0 }: EnrolledAt = {}) {
+  const device = appleDevice(t, await newIdentity(t, teamId, key), more);
+  for (const response of [
+    await device.authenticate(),
+    await device.tokenUpdate({ UnlockToken: Buffer.from("unlock") }),
+  ])
+    if (response.status !== 200) throw new Error(`the check-in was answered with ${response.status}`);
+  const row = await t.store.appleEnrollments.first({ where: eq("enrollment_id", device.udid) });
+  return { device, id: row!.host_id };
 }

@@ -1,11 +1,11 @@
 import * as Flags from "@oclif/core/flags";
 import { hostDetailsApi } from "../../api/host-details.ts";
 import { Enrollment } from "../../api/host-mdm.ts";
-import { ClientCommand } from "../../cli/client-command.ts";
+import { MdmOffCommand } from "../../cli/features/mdm-off.ts";
 import { args, dryRunFlag, yesFlag } from "../../cli/flags.ts";
 import { printable } from "../../text/printable.ts";
 
-export default class HostsMdm extends ClientCommand {
+export default class HostsMdm extends MdmOffCommand {
   static override summary = "Show a host's enrollment in device management; --off turns device management off.";
   static override destructive = true;
   static override endpoints = [hostDetailsApi.mdm, hostDetailsApi.unenroll];
@@ -22,16 +22,16 @@ export default class HostsMdm extends ClientCommand {
 
   async run() {
     const { args: given, flags } = await this.parse(HostsMdm);
-    const { id, display_name } = await this.host(given.host);
-    const name = printable(display_name);
-    if (flags.off) {
-      if (flags["dry-run"]) this.trying(`turn off device management for ${name}`, { id, display_name });
-      await this.confirm(`Turn off device management for ${name}?`);
-      await this.call(hostDetailsApi.unenroll, { params: { id } });
-      return this.report(`${name}: device management is off`, { id, display_name, enrollment_status: "Off" });
-    }
+    const host = await this.host(given.host);
+    const { id, display_name } = host;
+    if (flags.off)
+      return this.turnOff(host, {
+        dryRun: flags["dry-run"],
+        send: () => this.call(hostDetailsApi.unenroll, { params: { id } }),
+      });
     const enrollment = await this.call(hostDetailsApi.mdm, { params: { id } });
-    if (enrollment === null && !this.structured) return this.note(`${name} is not enrolled in device management`);
+    if (enrollment === null && !this.structured)
+      return this.note(`${printable(display_name)} is not enrolled in device management`);
     await this.printOne(enrollment, {
       schema: Enrollment,
       columns: [

@@ -1,10 +1,12 @@
 import { hostDetailsApi } from "../../api/host-details.ts";
-import { ClientCommand } from "../../cli/client-command.ts";
+import { MdmOffCommand } from "../../cli/features/mdm-off.ts";
 import { args, dryRunFlag, yesFlag } from "../../cli/flags.ts";
-import { printable } from "../../text/printable.ts";
 
-export default class HostsUnenroll extends ClientCommand {
+export default class HostsUnenroll extends MdmOffCommand {
   static override summary = "Turn off device management for a host.";
+  static override description =
+    "An Apple device is asked to remove its enrollment profile. Until it answers, `svc hosts get` shows device management " +
+    "as on, and `svc hosts cancel` withdraws the request.";
   static override destructive = true;
   static override endpoints = [hostDetailsApi.unenrollByPatch];
   static override args = { host: args.host };
@@ -13,11 +15,10 @@ export default class HostsUnenroll extends ClientCommand {
 
   async run() {
     const { args: given, flags } = await this.parse(HostsUnenroll);
-    const { id, display_name } = await this.host(given.host);
-    const name = printable(display_name);
-    if (flags["dry-run"]) this.trying(`turn off device management for ${name}`, { id, display_name });
-    await this.confirm(`Turn off device management for ${name}?`);
-    await this.call(hostDetailsApi.unenrollByPatch, { params: { id } });
-    await this.report(`${name}: device management is off`, { id, display_name, enrollment_status: "Off" });
+    const host = await this.host(given.host);
+    await this.turnOff(host, {
+      dryRun: flags["dry-run"],
+      send: () => this.call(hostDetailsApi.unenrollByPatch, { params: { id: host.id } }),
+    });
   }
 }

@@ -27,10 +27,21 @@ export async function setManaged(inside: Context, id: number, { kind, serverUrl 
     solution_id: solutions.of(solution),
     installed_from_dep: kind === "automatic",
     connected_to_svc: true,
+    leaving: false,
     enrolled_at: now,
     checked_in_at: now,
   };
   await store.hostMdm.upsert([row], { on: ["id"] });
+}
+
+/** The host's device was asked to leave. It is managed until it answers. */
+export async function setLeaving({ store }: Pick<Inside, "store">, id: number): Promise<void> {
+  await store.hostMdm.update({ where: eq("id", id), set: { leaving: true } });
+}
+
+/** The device stays, or enrolls again. */
+export async function endLeaving({ store }: Pick<Inside, "store">, id: number): Promise<void> {
+  await store.hostMdm.update({ where: and(eq("id", id), eq("leaving", true)), set: { leaving: false } });
 }
 
 /** This server no longer manages the host. False if it did not. */
@@ -40,7 +51,7 @@ export async function setUnmanaged(inside: Inside, id: number): Promise<boolean>
   // The update checks the condition again, because a concurrent call may have been first.
   const changed = await store.hostMdm.update({
     where: and(eq("id", id), eq("connected_to_svc", true)),
-    set: { enrollment_status: "Off", solution_id: null, connected_to_svc: false },
+    set: { enrollment_status: "Off", solution_id: null, connected_to_svc: false, leaving: false },
   });
   const host = row && changed > 0 ? await store.hosts.get(id) : null;
   if (!row || !host) return false;

@@ -10,10 +10,11 @@ import { inTeam, visible } from "../core/security/access.ts";
 import type { ServerTx } from "../core/tables.ts";
 import { hostFor } from "../hosts/access.ts";
 import { hosts } from "../hosts/tables.ts";
+import { operationLock } from "../operations/queue.ts";
 import { and, eq, everything, exists, oneOf, type Predicate } from "../store/query.ts";
 import { compareText } from "../store/rows.ts";
 import { shownEnrollment } from "./host-view.ts";
-import { setUnmanaged } from "./managed.ts";
+import { setLeaving, setUnmanaged } from "./managed.ts";
 
 /** Null: not enrolled. */
 export async function enrollmentOf(
@@ -85,12 +86,24 @@ export function mdmSummary(ctx: Context, query: SummaryQuery): Promise<MdmSummar
   });
 }
 
-/** Ends this server's management of the host. Refused if another product or none manages the host. */
+declare module "../core/extensions.ts" {
+  interface Extensions {
+    /** Each asks a device of the host to leave device management, and returns whether there is one. */
+    readonly askToLeave: readonly ((inside: Context, hostId: number) => Promise<boolean>)[];
+  }
+}
+
+/**
+ * Ends this server's management of the host; if it has a device, when that answers. Refused if another product or none
+ * manages the host.
+ */
 export async function unenrollHost(ctx: Context, id: number): Promise<Record<string, never>> {
   const host = await hostFor(ctx, "mdm:unenroll", id);
   await ctx.store.tx(async (store) => {
-    if (!(await setUnmanaged(within(ctx, store), host.id))) throw mdmOff();
-  });
+    const inside = within(ctx, store);
+    for (const ask of ctx.extensions.askToLeave) if (await ask(inside, host.id)) return setLeaving(inside, host.id);
+    if (!(await setUnmanaged(inside, host.id))) throw mdmOff();
+  }, operationLock(host.id));
   return {};
 }
 

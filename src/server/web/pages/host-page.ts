@@ -47,7 +47,8 @@ ${activityCard(ctx, "done", "Activity", done.activities, pager(path, query, done
 function pendingNote({ mdm }: Host): Html | false {
   const state = mdm.device_status === "unlocked" ? "" : `This host is ${mdm.device_status}.`;
   const pending = mdm.pending_action === "" ? "" : `${mdm.pending_action} is pending.`;
-  const text = [state, pending].filter(Boolean).join(" ");
+  const leaving = mdm.unenroll_pending ? "Device management is turned off when the device answers." : "";
+  const text = [state, pending, leaving].filter(Boolean).join(" ");
   return text !== "" && html`<div class="message note"><p>${text.charAt(0).toUpperCase() + text.slice(1)}</p></div>`;
 }
 

@@ -22,6 +22,7 @@ import { migration as m0020 } from "./0020-apple-channel.ts";
 import { migration as m0021 } from "./0021-apple-trust.ts";
 import { migration as m0022 } from "./0022-upload-sessions.ts";
 import { migration as m0023 } from "./0023-apple-device-returns.ts";
+import { migration as m0024 } from "./0024-devices-leave.ts";
 import type { Migration } from "./migration.ts";
 
 export const migrations: readonly Migration[] = [
@@ -48,4 +49,5 @@ export const migrations: readonly Migration[] = [
   m0021,
   m0022,
   m0023,
+  m0024,
 ];
