@@ -24,6 +24,7 @@ import { appleActionKinds } from "./mdm/apple/actions/kinds.ts";
 import { appleLeave, askToLeave } from "./mdm/apple/actions/leave.ts";
 import { appleActionListener } from "./mdm/apple/actions/listener.ts";
 import { countOtherTopics, enrolledDevices } from "./mdm/apple/channel/devices.ts";
+import { declarativeManagement } from "./mdm/apple/declarations/session.ts";
 import { appleProfileCommand } from "./mdm/apple/profiles/commands.ts";
 import { profileInventory } from "./mdm/apple/profiles/inventory.ts";
 import { applePlatform } from "./mdm/apple/profiles/platform.ts";
@@ -67,7 +68,7 @@ export const extensions: Extensions = {
     scheduleInventory,
   ],
   appleDevices: [appleActionListener],
-  appleMessages: {},
+  appleMessages: { DeclarativeManagement: declarativeManagement },
   askToLeave: [askToLeave],
   profilePlatforms: [applePlatform],
   pushDevices: { ...enrolledDevices, certificate: pushCertificate },

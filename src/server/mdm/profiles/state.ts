@@ -20,6 +20,10 @@ export type ProfileEvent =
   /** The host reports what is installed. `installed_at` is null if it does not say since when. */
   | { readonly type: "listed"; readonly installed_at: string | null; readonly reported_at: string }
   | { readonly type: "missing"; readonly reported_at: string }
+  /** The host reports on exactly what it was sent last. `valid`: it could apply it, but it is not active. */
+  | { readonly type: "declared"; readonly state: "active" | "valid" | "invalid"; readonly detail: string }
+  /** The host reports that it does not have what is to be removed. */
+  | { readonly type: "removed" }
   /** Content, variables or team have changed, or a user sends it again. */
   | { readonly type: "changed" }
   /** The host is not to have it any more. */
@@ -80,6 +84,10 @@ export function nextState(state: ProfileState, event: ProfileEvent): ProfileStat
     }
     case "missing":
       return absent(state, event.reported_at, "The profile is not installed on the host, although it was sent.");
+    case "declared":
+      return declared(state, event);
+    case "removed":
+      return state.operation_type === "remove" ? "gone" : state;
   }
 }
 
@@ -88,4 +96,13 @@ function absent(state: ProfileState, reportedAt: string, detail: string): Profil
   if (state.status !== "verifying" && state.status !== "verified") return state;
   const since = state.installed_after === null ? 0 : Date.parse(state.installed_after);
   return Date.parse(reportedAt) < since + GRACE ? state : again(state, detail);
+}
+
+const statusOfDeclared = { active: "verified", valid: "verifying", invalid: "failed" } as const;
+
+/** Such a report may come before the answer to the command. */
+function declared(state: ProfileState, event: Extract<ProfileEvent, { type: "declared" }>): ProfileState {
+  if (state.operation_type === "remove" || state.status === null) return state;
+  const status = statusOfDeclared[event.state];
+  return state.status === status && state.detail === event.detail ? state : { ...state, status, detail: event.detail };
 }

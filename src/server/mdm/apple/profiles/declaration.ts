@@ -5,6 +5,7 @@ import { OWN_IDENTIFIERS } from "./own.ts";
 
 const CONFIGURATION = "com.apple.configuration.";
 const FIELD = "profile";
+const DEPTH_MAX = 64;
 /** What the server declares itself: deadlines of updates, and the subscriptions to the device's status. */
 const refusedTypes: Readonly<Record<string, string>> = {
   "com.apple.configuration.management.status-subscriptions": "the server subscribes to the status that it needs",
@@ -28,9 +29,19 @@ export function readDeclaration({ bytes, name }: ProfileFile): ReadProfile | nul
     throw invalid(FIELD, `the identifier ${JSON.stringify(identifier)} is reserved for the server`);
   if (typeof payload !== "object" || payload === null || Array.isArray(payload))
     throw invalid(FIELD, "the declaration has no Payload, which has to be an object");
+  if (isDeeper(payload, DEPTH_MAX))
+    throw invalid(
+      FIELD,
+      `the Payload of the declaration has more than ${DEPTH_MAX} lists and objects inside each other`,
+    );
   if (name === null || name.trim() === "")
     throw invalid("display_name", "a declaration needs a name: display_name is required");
   return { letter: "d", kind: "declaration", name: name.trim(), identifier };
+}
+
+function isDeeper(value: unknown, most: number): boolean {
+  if (typeof value !== "object" || value === null) return false;
+  return most === 0 || Object.values(value).some((member) => isDeeper(member, most - 1));
 }
 
 function parsed(text: string): Record<string, unknown> | null {

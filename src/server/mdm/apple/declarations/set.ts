@@ -1,0 +1,120 @@
+// The declarations of one device, computed from the store each time, so that any server answers alike.
+import { createHash } from "node:crypto";
+import { isRecord } from "../../../../text/record.ts";
+import type { Context } from "../../../core/context.ts";
+import { and, eq, oneOf } from "../../../store/query.ts";
+import { contentsOf } from "../../profiles/contents.ts";
+import type { HostProfileRow, ProfileRow } from "../../profiles/platform.ts";
+import { fillVariables, valuesOfHosts } from "../../profiles/variables.ts";
+import { applePlatform } from "../profiles/platform.ts";
+
+export type DeclarationKind = "activation" | "asset" | "configuration" | "management";
+
+export interface Declaration {
+  readonly kind: DeclarationKind;
+  readonly type: string;
+  readonly identifier: string;
+  /** Changes with everything that the device has to read again. */
+  readonly token: string;
+  readonly payload: Readonly<Record<string, unknown>>;
+}
+
+/** A profile of the device, with what the device gets for it. */
+export interface DeclaredProfile {
+  readonly row: HostProfileRow;
+  readonly configuration: Declaration;
+  readonly activation: Declaration;
+}
+
+export interface DeclarationSet {
+  readonly profiles: readonly DeclaredProfile[];
+  readonly declarations: readonly Declaration[];
+}
+
+export const noDeclarations: DeclarationSet = { profiles: [], declarations: [] };
+
+const ACTIVATION = "com.apple.activation.simple";
+
+type Backing = Pick<Context, "store">;
+
+export async function declarationsOf(backing: Backing, hostId: number): Promise<DeclarationSet> {
+  const profiles = await declaredProfiles(backing, hostId);
+  return { profiles, declarations: profiles.flatMap(({ configuration, activation }) => [configuration, activation]) };
+}
+
+/** Stands for all of them: it changes if one is added, changed or removed. */
+export const tokenOf = ({ declarations }: DeclarationSet): string =>
+  digest(declarations.map(({ kind, identifier, token }) => `${kind} ${identifier} ${token}`).sort());
+
+const digest = (value: unknown): string => createHash("sha256").update(JSON.stringify(value)).digest("hex");
+
+type Content = Omit<Declaration, "token">;
+
+/** `delivery` changes when the same content is to be read once more. */
+const declare = (content: Content, delivery = ""): Declaration => ({
+  ...content,
+  token: digest([content.type, content.identifier, content.payload, delivery]),
+});
+
+/** Without an activation that lists it, a configuration has no effect. */
+const activationOf = (configuration: Declaration, name: string): Declaration =>
+  declare({
+    kind: "activation",
+    type: ACTIVATION,
+    identifier: `svc.activation.${name}`,
+    payload: { StandardConfigurations: [configuration.identifier] },
+  });
+
+async function declaredProfiles({ store }: Backing, hostId: number): Promise<DeclaredProfile[]> {
+  const rows = await store.hostProfiles.list({
+    where: and(eq("host_id", hostId), eq("kind", "declaration"), eq("operation_type", "install")),
+    order: [{ column: "id", direction: "asc" }],
+  });
+  if (rows.length === 0) return [];
+  // After a move the device may still have a profile of its former team: of two with one identifier the newer counts.
+  const newest = [...new Map(rows.map((row) => [row.identifier, row])).values()];
+  const found = await store.configurationProfiles.list({
+    where: oneOf(
+      "uuid",
+      newest.map(({ profile_uuid }) => profile_uuid),
+    ),
+  });
+  const profiles = new Map(found.map((profile) => [profile.uuid, profile]));
+  const contents = await contentsOf(
+    store,
+    found.map(({ id }) => id),
+  );
+  const fill = await fillerFor(store, hostId, found);
+  return newest.flatMap((row) => {
+    const profile = profiles.get(row.profile_uuid);
+    const content = profile && contents.get(profile.id);
+    const text = content && fill(content.toString());
+    if (!text) return [];
+    const configuration = declare(
+      { kind: "configuration", identifier: row.identifier, ...readContent(text) },
+      row.command_uuid ?? "",
+    );
+    return { row, configuration, activation: activationOf(configuration, row.profile_uuid) };
+  });
+}
+
+/** Replaces the variables by the host's values. Null: the host has no value for one, so that nothing can be declared. */
+async function fillerFor(
+  store: Context["store"],
+  hostId: number,
+  profiles: readonly Pick<ProfileRow, "has_variables">[],
+): Promise<(text: string) => string | null> {
+  if (!profiles.some(({ has_variables }) => has_variables)) return (text) => text;
+  const values = (await valuesOfHosts(store, [hostId])).get(hostId);
+  return (text) => {
+    if (values === undefined) return null;
+    const filled = fillVariables(text, values, (value) => applePlatform.escape(value, "declaration"));
+    return filled.missing.length === 0 ? filled.text : null;
+  };
+}
+
+function readContent(text: string): Pick<Content, "type" | "payload"> {
+  const { Type: type, Payload: payload } = JSON.parse(text) as Record<string, unknown>;
+  if (typeof type !== "string" || !isRecord(payload)) throw new Error("a stored declaration has no type or payload");
+  return { type, payload };
+}
