@@ -7,6 +7,7 @@ import { ApiError, alreadyExists, conflict, invalid, notFound } from "../core/er
 import type { ServerTx } from "../core/tables.ts";
 import { againWithoutGone } from "../labels/members.ts";
 import { type Given, refusal } from "./changes.ts";
+import { resolveFiles } from "./files.ts";
 import type { Kind, Part } from "./kind.ts";
 import { kindOf, kinds, locks } from "./kinds.ts";
 import { checkPins } from "./pins.ts";
@@ -73,6 +74,7 @@ async function write(ctx: Context, { request, changes, texts, asked, pins, key }
     ctx,
     shared,
     current,
+    files: await resolveFiles({ ctx, current }, request),
     texts,
     teams: new Map(shared.teams.map((team) => [team.name, team])),
     leaving: namesOf("delete"),

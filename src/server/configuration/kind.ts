@@ -24,8 +24,8 @@ export interface KindShape {
   readonly isNameInValue?: true;
 }
 
-/** A file that a value contains only by reference. */
-export interface BlobRef {
+/** A file that a value contains only by reference. The digest is in hex, in lower case. */
+export interface FileRef {
   readonly name: string;
   readonly sha256: string;
 }
@@ -61,8 +61,8 @@ export interface Kind<Rows = unknown, Wanted = unknown, Prepared = unknown> exte
   inReply?(value: Json): Json;
   /** Parses a value, without the store. 422 for a violated rule. */
   read(ctx: Context, given: Given, texts: Texts): Wanted;
-  /** The blobs that a value refers to: they are uploaded before the apply, so that the apply stays one transaction. */
-  blobs?(value: unknown): readonly BlobRef[];
+  /** The files that a value refers to. `write` gets the ids of their rows in `work.files`. */
+  files?(value: unknown): readonly FileRef[];
   /** Checks the name in a deletion. */
   checkGone?(given: Given): void;
   /** Checks that need the network, before the transaction. */

@@ -13,6 +13,8 @@ export interface Work {
   /** The rows before the apply. */
   readonly shared: SharedRows;
   readonly current: ReadonlyMap<string, Thing>;
+  /** The ids of the files that the request refers to, by their digests. */
+  readonly files: ReadonlyMap<string, number>;
   /** The secrets of the request, by their refs. */
   readonly texts: Texts;
   /** Teams by name. Teams that this apply creates are added as it proceeds. */

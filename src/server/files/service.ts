@@ -92,7 +92,7 @@ export async function keepFile(
   // If the store fails, the row may have been written nevertheless. A job removes the blob if it was not.
   for (;;) {
     const now = clock.iso();
-    const known = await markUsed({ store, clock }, eq("sha256", sha256));
+    const [known] = await markUsed({ store, clock }, eq("sha256", sha256));
     if (known) {
       await blobs.delete(key);
       return { row: known, isNew: false };
@@ -110,16 +110,23 @@ export async function keepFile(
 type Marking = { readonly store: ServerTx; readonly clock: Services["clock"] };
 
 /** Setting the time also changes the revision: whoever wants to remove the file sees that it is needed. */
-async function markUsed({ store, clock }: Marking, where: Predicate): Promise<FileRow | null> {
+async function markUsed({ store, clock }: Marking, where: Predicate): Promise<FileRow[]> {
   await store.files.update({ where, set: { used_at: clock.iso() } });
-  return store.files.first({ where });
+  return store.files.list({ where });
 }
 
 /** The file is not removed for a day, whatever refers to it. Throws if there is none with this id. */
 export async function useFile(services: Marking, id: number): Promise<FileRow> {
-  const row = await markUsed(services, eq("id", id));
-  if (row === null) throw new Error(`there is no file ${id}`);
+  const [row] = await markUsed(services, eq("id", id));
+  if (row === undefined) throw new Error(`there is no file ${id}`);
   return row;
+}
+
+/** The ids of the files with these digests, by digest. They are not removed for a day. */
+export async function filesOf(services: Marking, digests: readonly string[]): Promise<ReadonlyMap<string, number>> {
+  if (digests.length === 0) return new Map();
+  const rows = await markUsed(services, oneOf("sha256", digests));
+  return new Map(rows.map(({ sha256, id }) => [sha256, id]));
 }
 
 const unreferenced = ({ extensions }: Pick<Services, "extensions">): Predicate =>

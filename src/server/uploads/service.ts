@@ -6,9 +6,9 @@ import { type Context, type Services, within } from "../core/context.ts";
 import { conflict, notFound } from "../core/errors.ts";
 import type { UploadedFile } from "../core/http/bodies/multipart.ts";
 import { page } from "../core/http/paging.ts";
-import { useFile } from "../files/service.ts";
+import { filesOf, useFile } from "../files/service.ts";
 import { deleteAll } from "../store/blobs/blobs.ts";
-import { and, eq, gt, isNull, type Predicate } from "../store/query.ts";
+import { and, eq, gt, isNull, not, oneOf, type Predicate } from "../store/query.ts";
 import type { RowOf } from "../store/table.ts";
 import type { uploads } from "./tables.ts";
 
@@ -85,6 +85,15 @@ export async function uploadedFile(ctx: Context, id: number): Promise<UploadedFi
     throw conflict(`only ${upload.received} of ${upload.size} bytes of the upload ${id} have arrived`);
   const { id: fileId, size, sha256, key } = await useFile(ctx, upload.file_id);
   return { id: fileId, size, sha256, name: upload.name, open: () => ctx.blobs.get(key) };
+}
+
+/** The ids of files with these digests that the caller has uploaded, by digest. */
+export async function completeUploads(ctx: Caller, digests: readonly string[]): Promise<ReadonlyMap<string, number>> {
+  const where = and(own(ctx), oneOf("sha256", digests), not(isNull("file_id")));
+  return filesOf(
+    ctx,
+    (await ctx.store.uploads.pick(["sha256"], { where })).map(({ sha256 }) => sha256),
+  );
 }
 
 export function uploadOf({ id, created_at, expires_at, name, size, sha256, received }: UploadRow): Upload {
