@@ -47,6 +47,8 @@ export const actions = {
   "hosts:release": rule("A", ""),
   "setup:read": rule("AMG", "AMG"),
   "setup:write": rule("AMG", "AMG"),
+  "commands:run": rule("AMG", "AMG"),
+  "commands:read": rule("AMTOP", "AMTOP"),
   "profiles:read": rule("AMTG", "AMTG"),
   "profiles:write": rule("AMG", "AMG"),
   "profiles:resend": rule("AMTG", "AMTG"),

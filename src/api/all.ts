@@ -10,6 +10,7 @@ import { approvalsApi } from "./approvals.ts";
 import { caApi } from "./ca.ts";
 import { carvesApi } from "./carves.ts";
 import { certificateAgentApi, certificatesApi } from "./certificates.ts";
+import { commandsApi } from "./commands.ts";
 import { configurationApi } from "./configuration.ts";
 import { desktopAppApi, deviceApi } from "./device.ts";
 import { deviceCaApi } from "./device-ca.ts";
@@ -57,6 +58,7 @@ export const groups: Record<string, Record<string, AnyEndpoint>> = {
   "apple-trust": appleTrustApi,
   "certificate-authorities": caApi,
   certificates: certificatesApi,
+  commands: commandsApi,
   configuration: configurationApi,
   device: { ...deviceApi, ...deviceProfilesApi, ...deviceEnrollApi },
   "enroll-secrets": enrollSecretsApi,

@@ -213,7 +213,8 @@ export class ApiClient {
       const position = keyset ? { order_key: "id", ...(count === 0 ? {} : { after: String(idOf(last)) }) } : { page };
       const paged = { ...input, query: { ...query, ...position, per_page: perPage } } as InputOf<E>;
       const reply = await this.call(endpoint, paged);
-      const part = reply[key] as readonly RowOf<ReplyOf<E>[K]>[];
+      // Some endpoints leave out a list without rows.
+      const part = (reply[key] ?? []) as readonly RowOf<ReplyOf<E>[K]>[];
       const rows = part.slice(0, limit - count);
       count += part.length;
       last = part.at(-1);

@@ -24,6 +24,7 @@ import { appleActionKinds } from "./mdm/apple/actions/kinds.ts";
 import { appleLeave, askToLeave } from "./mdm/apple/actions/leave.ts";
 import { appleActionListener } from "./mdm/apple/actions/listener.ts";
 import { countOtherTopics, enrolledDevices } from "./mdm/apple/channel/devices.ts";
+import { appleCommands, appleCustomCommand } from "./mdm/apple/commands/custom.ts";
 import { declarativeManagement } from "./mdm/apple/declarations/session.ts";
 import { appleProfileCommand } from "./mdm/apple/profiles/commands.ts";
 import { profileInventory } from "./mdm/apple/profiles/inventory.ts";
@@ -70,11 +71,13 @@ export const extensions: Extensions = {
   appleDevices: [appleActionListener],
   appleMessages: { DeclarativeManagement: declarativeManagement },
   askToLeave: [askToLeave],
+  commandPlatforms: [appleCommands],
   profilePlatforms: [applePlatform],
   pushDevices: { ...enrolledDevices, certificate: pushCertificate },
   expiring: [pushCertificateEnd, deviceCaEnd],
   enrolledWithOtherTopic: countOtherTopics,
   operationKinds: {
+    [appleCustomCommand.name]: appleCustomCommand,
     [appleProfileCommand.name]: appleProfileCommand,
     ...hostActionKinds,
     ...byName([...Object.values(appleActionKinds), appleLeave]),

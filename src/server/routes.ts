@@ -21,6 +21,7 @@ import { appleEnrollRoutes } from "./mdm/apple/enroll/routes.ts";
 import { portalRoutes } from "./mdm/apple/portal/routes.ts";
 import { pushRoutes } from "./mdm/apple/push/routes.ts";
 import { appleTrustRoutes } from "./mdm/apple/trust/routes.ts";
+import { commandRoutes } from "./mdm/commands/routes.ts";
 import { profileRoutes } from "./mdm/profiles/routes.ts";
 import { packRoutes } from "./packs/routes.ts";
 import { policyRoutes } from "./policies/routes.ts";
@@ -48,6 +49,7 @@ export const routes: readonly Route[] = [
   ...appleTrustRoutes,
   ...approvalRoutes,
   ...carveRoutes,
+  ...commandRoutes,
   ...caRoutes,
   ...certificateRoutes,
   ...configurationRoutes,

@@ -31,7 +31,7 @@ import { makeSigningKey, SSO_USER, signedAssertion, turnOnSso } from "../support
 import { answerLiveQueries } from "../support/live.ts";
 import { makeOperation, makeUser } from "../support/make.ts";
 import { makePortal, PORTAL_SERVER } from "../support/portal.ts";
-import { declaration, makeProfile, mobileconfig } from "../support/profiles.ts";
+import { appleCommand, declaration, makeProfile, mobileconfig } from "../support/profiles.ts";
 import { pemOfKey, pushCertificateFor } from "../support/push-certificate.ts";
 import { startReceiver } from "../support/receiver.ts";
 import { mailOf } from "../support/smtp.ts";
@@ -101,6 +101,15 @@ async function prepare({ id, argv }: Example, { app, files, run }: Fleet): Promi
   }
   if (id === "uploads:create") await writeFile(join(files, "editor.pkg"), "a package");
   else if (id.startsWith("uploads:")) await app.post("/uploads", { name: "a", size: 1, sha256: "0".repeat(64) });
+  if (id.startsWith("mdm:commands:")) {
+    await turnOnAppleMdm(app);
+    const uuid = argv.find((word) => /^[0-9a-f-]{36}$/.test(word));
+    await app.store.hostMdm.insert({ id: 1, enrollment_status: "On (manual)", connected_to_svc: true });
+    const { uuid: host } = (await app.store.hosts.get(1))!;
+    const command = appleCommand("ClearPasscode", {}, uuid);
+    await app.post("/mdm/commands/run", { command, host_uuids: [host] });
+    await writeFile(join(files, "profile-list.plist"), Buffer.from(appleCommand("ProfileList"), "base64"));
+  }
   if (id === "setup") await app.store.users.delete(everything);
   if (id === "login") {
     const user = { name: "Admin", email: "admin@example.com", password: "A-good-Password-77", global_role: "admin" };

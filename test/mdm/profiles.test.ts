@@ -12,6 +12,7 @@ import { turnOnAppleMdm } from "../support/apple.ts";
 import { bothEngines, type EngineName, rulesEngines } from "../support/engines.ts";
 import { makeLabel, makeTeam, makeUser } from "../support/make.ts";
 import { answerAll, base64, declaration, makeManagedMac, makeProfile, openCommands } from "../support/profiles.ts";
+import { storeCalls } from "../support/statements.ts";
 
 type Json = Record<string, unknown>;
 const json = async (res: Response | Promise<Response>) => (await (await res).json()) as Json;
@@ -98,13 +99,9 @@ describe.each(bothEngines)("a profile from upload to removal on %s", (engine) =>
     // Declarations of one host that are queued together share a command; none is queued twice.
     const before = await t.store.operations.count();
     expect(new Set(pairs.map(({ command_uuid }) => command_uuid)).size).toBe(before);
-    const statements = async () => {
-      const text = await (await t.raw("/metrics")).text();
-      return [...text.matchAll(/^svc_store_seconds_count\{.*\} (\d+)$/gm)].reduce((sum, [, n]) => sum + Number(n), 0);
-    };
-    const first = await statements();
+    const first = await storeCalls(t);
     await reconcile(t.services, {});
-    expect((await statements()) - first).toBeLessThan(20);
+    expect((await storeCalls(t)) - first).toBeLessThan(20);
     expect(await t.store.operations.count()).toBe(before);
   });
 });

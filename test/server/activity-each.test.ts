@@ -52,6 +52,8 @@ const testedElsewhere: Readonly<Record<string, readonly [string, string, string?
   "POST /hosts/release_ab": ["../mdm/portal", "released_host"],
   "POST /enrollment_profiles/automatic": ["../mdm/portal", "changed_macos_setup_assistant"],
   "DELETE /enrollment_profiles/automatic": ["../mdm/portal", "deleted_macos_setup_assistant"],
+  "POST /mdm/commands/run": ["../mdm/commands", "ran_custom_mdm_command", "run(t,"],
+  "DELETE /hosts/:id/commands/:command_uuid": ["../mdm/commands", "canceled_mdm_command"],
   "DELETE /mdm/profiles/:profile_uuid": ["../mdm/profiles", "deleted_declaration_profile"],
   "PATCH /configuration_profiles/:profile_uuid": ["../mdm/profile-uploads", "edited_macos_profile"],
   "POST /configuration_profiles": ["../mdm/profile-uploads", "created_macos_profile"],

@@ -202,7 +202,8 @@ describe.each(rulesEngines)("lock, unlock and wipe on %s", (engine) => {
     expect(await t.store.operations.count()).toBe(0);
     const maintainer = await makeUser(t, { teams: [{ id: own.id, role: "maintainer" }] });
     expect((await maintainer.post(`/hosts/${id}/lock`)).status).toBe(200);
-    expect((await upcomingOf(t.services, { id, display_name: "box" }))[0]).toMatchObject({ actor_id: maintainer.id });
+    const host = (await t.store.hosts.get(id))!;
+    expect((await upcomingOf(t.services, host))[0]).toMatchObject({ actor_id: maintainer.id });
   });
 
   it("are available under their older paths too", async () => {

@@ -1,5 +1,8 @@
 // A request for every endpoint whose rule is a role, on an object of the caller's team, of another, of none, or one that
 // does not exist.
+import { serviceContext } from "../../src/server/core/context.ts";
+import { appleCustomCommand } from "../../src/server/mdm/apple/commands/custom.ts";
+import { sendAppleCommands } from "../../src/server/mdm/apple/commands/send.ts";
 import { enqueue } from "../../src/server/outbox/service.ts";
 import { fakeDevices } from "../support/apns.ts";
 import type { TestApp } from "../support/app.ts";
@@ -16,7 +19,7 @@ import {
   makeUser,
 } from "../support/make.ts";
 import { makeAbmToken } from "../support/portal.ts";
-import { declaration, makeManagedMac, profileForm } from "../support/profiles.ts";
+import { appleCommand, declaration, makeManagedMac, profileForm } from "../support/profiles.ts";
 
 export type Place = "own" | "other" | "none" | "missing";
 const places: readonly Place[] = ["own", "other", "none", "missing"];
@@ -101,6 +104,23 @@ const onLabel = (path: (label: { id: number; name: string }) => string, body?: u
   places: ["none"],
   anywhere: true,
   call: async ({ t }) => ({ path: path(await makeLabel(t, `made ${++names}`)), body }),
+});
+
+/** A command of a host where the place is, with the type of one that can be cancelled. */
+const onCommand = (pathOf: (command: { uuid: string; host: { id: number; uuid: string } }) => string): Target => ({
+  places,
+  call: async (world, place) => {
+    const missing = { uuid: "missing", host: { id: MISSING, uuid: "missing" } };
+    await turnOnAppleMdm(world.t);
+    if (place === "missing") return { path: pathOf(missing) };
+    const { id, uuid } = await makeManagedMac(world.t, { team_id: teamOf(world, place) });
+    const ctx = serviceContext(world.t.services);
+    const command = { hostId: id, command: { RequestType: "ClearPasscode" } };
+    const [made] = await world.t.store.tx((store) =>
+      sendAppleCommands({ ...ctx, store }, appleCustomCommand, [command]),
+    );
+    return { path: pathOf({ uuid: made!, host: { id, uuid } }) };
+  },
 });
 
 /** A policy where the place is, or one of no team that is there. */
@@ -567,6 +587,18 @@ export const targets: Record<string, Target> = {
       return { path: `/hosts/${host_id}/activities/upcoming/${encodeURIComponent(execution_id)}` };
     },
   },
+  "POST /mdm/commands/run": {
+    places,
+    call: async (world, place) => {
+      await turnOnAppleMdm(world.t);
+      const host = place === "missing" ? null : await makeManagedMac(world.t, { team_id: teamOf(world, place) });
+      const command = appleCommand("ProfileList");
+      return { path: "/mdm/commands/run", body: { command, host_uuids: [host?.uuid ?? "missing"] } };
+    },
+  },
+  "GET /mdm/commandresults": onCommand(({ uuid }) => `/mdm/commandresults?command_uuid=${uuid}`),
+  "GET /mdm/commands": onCommand(({ host }) => `/mdm/commands?host_identifier=${host.uuid}`),
+  "DELETE /hosts/:id/commands/:command_uuid": onCommand(({ uuid, host }) => `/hosts/${host.id}/commands/${uuid}`),
   "GET /hosts/:id/certificates": onHost("/certificates"),
   "GET /hosts/:id/configuration_profiles": onHost("/configuration_profiles"),
   "GET /hosts/:id/encryption_key": {

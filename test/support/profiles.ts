@@ -1,6 +1,8 @@
 // Configuration profiles in tests, and the commands that Apple devices would get.
 
 import { expect } from "vitest";
+import type { PlistDict } from "../../src/plist/value.ts";
+import { writePlist } from "../../src/plist/write.ts";
 import { APPLE_LANE } from "../../src/server/mdm/apple/commands/kind.ts";
 import { answerOperation, isOpen } from "../../src/server/operations/queue.ts";
 import { operations } from "../../src/server/operations/tables.ts";
@@ -66,6 +68,10 @@ export async function makeManagedMac(t: TestApp, given: Parameters<typeof makeHo
   await t.store.hostMdm.insert({ id: host.id, enrollment_status: "On (manual)", connected_to_svc: true });
   return host;
 }
+
+/** A command for Apple devices as the API takes it, and as it shows it. */
+export const appleCommand = (RequestType: string, more: PlistDict = {}, CommandUUID?: string): string =>
+  base64(writePlist({ ...(CommandUUID === undefined ? {} : { CommandUUID }), Command: { RequestType, ...more } }));
 
 /** The devices' answers to all commands of profiles. */
 export async function answerAll(t: TestApp, detail?: string): Promise<void> {

@@ -1,17 +1,15 @@
 // Shared by lock, unlock and wipe: selection of hosts, confirmation, the calls, and waiting for the outcome.
-import * as Flags from "@oclif/core/flags";
 import type { Approval } from "../../api/approvals.ts";
 import type { Host } from "../../api/host.ts";
 import { hostsApi } from "../../api/hosts.ts";
 import { ApiCallError } from "../../client/errors.ts";
 import { printable } from "../../text/printable.ts";
-import { ClientCommand } from "../client-command.ts";
-import { CliError, errorReport, failed, usage } from "../errors.ts";
-import { dryRunFlag } from "../flags.ts";
+import { CliError, errorReport, failed } from "../errors.ts";
 import type { View } from "../output/output.ts";
 import { plural } from "../output/text.ts";
 import { asShown, needsApproval, selectionOfHosts, wouldNeedApproval } from "../selection.ts";
 import { type Going, interrupted, timeoutOf, waitFlags, waitFor } from "../wait.ts";
+import { NamedHostsCommand, namedHostsFlags, shortNameOf, type Target } from "./named-hosts.ts";
 
 type Action = "lock" | "unlock" | "wipe";
 type State = Pick<Host["mdm"], "device_status" | "pending_action"> & {
@@ -22,8 +20,6 @@ type State = Pick<Host["mdm"], "device_status" | "pending_action"> & {
 export interface AsShown {
   readonly headers: Record<string, string>;
 }
-export type Target = Pick<Host, "id" | "hostname" | "display_name" | "platform" | "mdm">;
-
 /** `pending`: the host has not reported a result yet. */
 interface Outcome {
   readonly id: number;
@@ -39,8 +35,7 @@ interface Outcome {
 
 export const hostActionFlags = {
   ...waitFlags,
-  "all-hosts": Flags.boolean({ summary: "Select all hosts." }),
-  ...dryRunFlag,
+  ...namedHostsFlags,
 };
 
 const wanted = { lock: "locked", unlock: "unlocked", wipe: "wiped" } as const;
@@ -59,30 +54,16 @@ const view: View = {
   ],
 };
 
-export abstract class HostActionCommand extends ClientCommand {
+export abstract class HostActionCommand extends NamedHostsCommand {
   protected abstract readonly action: Action;
   protected abstract request(id: number, options: AsShown): Promise<State>;
   /** Asks for confirmation; how strict that is depends on the action. */
   protected abstract ask(question: string, hosts: readonly Target[]): Promise<void>;
 
-  /** Requires the user to type the number of hosts, or for one host either of its names. */
-  protected async askTyped(question: string, hosts: readonly Target[]): Promise<void> {
-    const [host] = hosts;
-    if (hosts.length !== 1 || !host) return this.confirmTyped(question, String(hosts.length));
-    const { hostname, display_name } = host;
-    await this.confirmTyped(question, this.common.confirm === hostname ? hostname : display_name);
-  }
-
   protected async act(names: readonly string[], flags: Readonly<Record<string, unknown>>): Promise<void> {
-    if (names.length === 0) throw usage("no hosts are given", "Name them by id, hostname, uuid or serial number.");
     const timeout = timeoutOf(flags);
-    const hosts = await this.named(names);
-    if (hosts.length > 1 && flags["all-hosts"] !== true) {
-      const { count } = await this.call(hostsApi.count);
-      if (hosts.length >= count)
-        throw usage(`these are all ${hosts.length} hosts that you can see`, "To include all of them, add --all-hosts.");
-    }
-    const target = hosts.length === 1 ? printable(hosts[0]!.display_name) : plural(hosts.length, "host");
+    const hosts = await this.named(names, flags);
+    const target = shortNameOf(hosts);
     if (flags["dry-run"] === true) {
       const shown = hosts.map(({ id, display_name, platform, mdm }) => ({
         id,
@@ -192,15 +173,6 @@ export abstract class HostActionCommand extends ClientCommand {
     if (bad.length > 0) throw new CliError("partial", `${bad.length} of ${plural(outcomes.length, "host")} failed`);
     const approvals = outcomes.flatMap(({ approval_id: id }) => (id === undefined ? [] : [{ id }]));
     if (approvals.length > 0) throw this.triesOut ? wouldNeedApproval() : needsApproval(approvals);
-  }
-
-  private async named(names: readonly string[]): Promise<Target[]> {
-    const hosts = new Map<number, Target>();
-    for (const name of names) {
-      const { id, hostname, display_name, platform, mdm } = await this.host(name);
-      hosts.set(id, { id, hostname, display_name, platform, mdm });
-    }
-    return [...hosts.values()];
   }
 }
 

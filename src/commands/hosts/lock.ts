@@ -1,6 +1,7 @@
 import * as Flags from "@oclif/core/flags";
 import { hostActionsApi } from "../../api/host-actions.ts";
-import { type AsShown, HostActionCommand, hostActionFlags, type Target } from "../../cli/features/host-actions.ts";
+import { type AsShown, HostActionCommand, hostActionFlags } from "../../cli/features/host-actions.ts";
+import type { Target } from "../../cli/features/named-hosts.ts";
 import { args, yesFlag } from "../../cli/flags.ts";
 
 export default class HostsLock extends HostActionCommand {

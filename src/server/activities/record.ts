@@ -66,7 +66,8 @@ export type Entry = {
 }[keyof ActivityTypes];
 
 /** Records entries of several types, in this order. */
-export const recordEntries = (ctx: Recorder, entries: readonly Entry[]): Promise<void> => record(ctx, entries, {});
+export const recordEntries = (ctx: Recorder, entries: readonly Entry[], options: Marks = {}): Promise<void> =>
+  record(ctx, entries, options);
 
 async function record(
   { store, clock, user, extensions, address }: Recorder,

@@ -109,6 +109,13 @@ export interface ActivityTypes extends CaActivities {
   deleted_pack: { pack_name: string };
   applied_spec_pack: Record<string, never>;
   applied_spec_team: { teams: readonly { id: number; name: string }[] };
+  ran_custom_mdm_command: HostDetails & {
+    host_uuid: string;
+    command_uuid: string;
+    request_type: string;
+    platform: string;
+  };
+  canceled_mdm_command: HostDetails & { command_type: string };
   created_macos_profile: TeamDetails & { profile_name: string; profile_identifier: string };
   deleted_macos_profile: TeamDetails & { profile_name: string; profile_identifier: string };
   edited_macos_profile: TeamDetails;

@@ -1,5 +1,9 @@
 // What a kind of operation is. `server/extensions.ts` lists the kinds.
+import type { Activity } from "../../api/activities.ts";
+import type { Entry } from "../activities/record.ts";
 import type { Context } from "../core/context.ts";
+import type { ServerTx } from "../core/tables.ts";
+import type { HostRow } from "../hosts/access.ts";
 import type { RowOf } from "../store/table.ts";
 import type { OperationResult, operations } from "./tables.ts";
 
@@ -35,11 +39,38 @@ export interface OperationKind<R extends OperationResult = OperationResult> {
    * operation is sent.
    */
   outgoing?(inside: Pick<Inside, "store">, operation: Operation, content: string): Promise<string>;
+  /** Milliseconds for which it is kept after it has ended. Default: for as long as its host. */
+  readonly keptFor?: number;
+  /** How users see it while it waits. Default: as a script. */
+  readonly view?: OperationView;
   /** Whether the answer means that the host has done it. */
   isDone(result: R): boolean;
   /** Runs in the transaction in which it ends, or in which a late answer arrives after it has expired. */
   ended(inside: Inside, operation: Operation, ending: Ending<R>): Promise<void>;
 }
+
+/** How users see operations of some kinds that have not ended, and how they cancel them. */
+export interface OperationView {
+  /** Type and details of each of the operations, in their order. */
+  upcoming(
+    store: ServerTx,
+    host: OperationHost,
+    operations: readonly OpenOperation[],
+  ): Promise<Pick<Activity, "type" | "details">[]>;
+  /**
+   * Ends the operation in the caller's transaction, under the lock of its host. Throws a 400 if it cannot be cancelled.
+   * Returns the activity that records it.
+   */
+  cancel(inside: Context, host: OperationHost, operation: Operation): Promise<Entry>;
+}
+
+export type OperationHost = Pick<HostRow, "id" | "uuid" | "platform" | "display_name">;
+
+/** Without what the host has answered. */
+export type OpenOperation = Pick<
+  Operation,
+  "id" | "created_at" | "uuid" | "host_id" | "kind" | "priority" | "user_id" | "state"
+>;
 
 /** What a kind may use in the transaction. The user is the server itself. */
 export type Inside = Pick<Context, "store" | "clock" | "extensions" | "user">;

@@ -6,7 +6,16 @@ import { notFound } from "../core/errors.ts";
 import type { ServerTx } from "../core/tables.ts";
 import { and, eq, everything, gt, lte, oneOf, type Predicate } from "../store/query.ts";
 import { keepContents, type OperationContent } from "./contents.ts";
-import { type Ending, HOST_LANE, type Inside, kindOf, type Lane, type Operation, type OperationKind } from "./kind.ts";
+import {
+  type Ending,
+  HOST_LANE,
+  type Inside,
+  kindOf,
+  type Lane,
+  type OpenOperation,
+  type Operation,
+  type OperationKind,
+} from "./kind.ts";
 import type { OperationResult } from "./tables.ts";
 
 /** Lock that serializes changes of one host's operations. */
@@ -72,8 +81,6 @@ export async function addDifferent(
 }
 
 const shown = ["id", "created_at", "uuid", "host_id", "kind", "priority", "user_id", "state"] as const;
-/** Without what the host has answered. */
-export type OpenOperation = Pick<Operation, (typeof shown)[number]>;
 
 /**
  * The operations of these hosts in one lane that have not ended; those of one host in their order. The first of a host is
@@ -143,10 +150,7 @@ const sentNow = (
   due_at: kindOf(backing, kind).expires ? isoAt(backing.clock.now() + seconds(timeout) + GRACE) : null,
 });
 
-/**
- * Stores the host's answer to an operation of this lane. Repeated answers, and those to cancelled operations, change
- * nothing.
- */
+/** Stores the host's answer to an operation of this lane. */
 export async function answerOperation(
   backing: Backing,
   hostId: number,
@@ -159,11 +163,19 @@ export async function answerOperation(
       where: and(eq("uuid", uuid), eq("host_id", hostId), eq("lane", lane)),
     });
     if (!operation) throw notFound("script execution", uuid);
-    // After it has expired, a late answer still shows the state of the host.
-    if (!["queued", "sent", "expired"].includes(operation.state)) return;
-    const state = kindOf(backing, operation.kind).isDone(result) ? "answered" : "failed";
-    await endOperation({ ...backing, store: tx, user: service }, operation, { state, result });
+    await storeAnswer({ ...backing, store: tx }, operation, result);
   }, operationLock(hostId));
+}
+
+/**
+ * Stores the answer in the caller's transaction, under its host's lock. Repeated answers, and those to cancelled
+ * operations, change nothing.
+ */
+export async function storeAnswer(backing: Backing, operation: Operation, result: OperationResult): Promise<void> {
+  // After it has expired, a late answer still shows the state of the host.
+  if (!["queued", "sent", "expired"].includes(operation.state)) return;
+  const state = kindOf(backing, operation.kind).isDone(result) ? "answered" : "failed";
+  await endOperation({ ...backing, user: service }, operation, { state, result });
 }
 
 /** Ends the operation in the caller's transaction, under its host's lock. */

@@ -45,7 +45,7 @@ export const operations = table(
     sent_at: time().nullable(),
     /** Sent and not answered by this time: it is sent again, or it expires. */
     due_at: time().nullable().index(),
-    ended_at: time().nullable(),
+    ended_at: time().nullable().index(),
     /** What the host answered; its kind knows the shape. */
     result: packed<OperationResult>().nullable(),
   },

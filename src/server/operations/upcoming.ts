@@ -1,49 +1,30 @@
 // What is upcoming on a host, as users see it, and its cancellation.
-import { recordActivity } from "../activities/record.ts";
+import type { UpcomingActivity } from "../../api/host-activities.ts";
+import { type Entry, recordEntries } from "../activities/record.ts";
 import { type Context, within } from "../core/context.ts";
 import { badRequest, notFound } from "../core/errors.ts";
-import type { HostRow } from "../hosts/access.ts";
+import { groupBy } from "../core/maps.ts";
 import { and, eq } from "../store/query.ts";
-import { kindOf } from "./kind.ts";
+import { kindOf, type OpenOperation, type Operation, type OperationHost, type OperationView } from "./kind.ts";
 import { endOperation, isOpen, openOperations, operationLock } from "./queue.ts";
 
-/** An upcoming activity: like an entry of the feed, but with `uuid` instead of `id`. */
-export interface UpcomingActivity {
-  readonly uuid: string;
-  readonly created_at: string;
-  readonly type: "ran_script";
-  readonly svc_initiated: boolean;
-  readonly actor_id?: number;
-  readonly actor_full_name?: string;
-  readonly actor_email?: string;
-  readonly actor_gravatar?: string;
-  readonly actor_api_only?: boolean;
-  readonly details: {
-    readonly host_id: number;
-    readonly host_display_name: string;
-    readonly script_execution_id: string;
-    readonly script_name: string;
-    readonly async: boolean;
-    readonly policy_id: number | null;
-    readonly policy_name: string | null;
-  };
-}
+type Seen = Pick<UpcomingActivity, "type" | "details">;
 
-/** In order of execution. */
+/** In order of execution. Each way to reach the host has an order of its own. */
 export async function upcomingOf(
   ctx: Pick<Context, "store" | "extensions">,
-  { id, display_name }: Pick<HostRow, "id" | "display_name">,
+  host: OperationHost,
 ): Promise<UpcomingActivity[]> {
-  const all = await openOperations(ctx.store, [id], null);
+  const all = await openOperations(ctx.store, [host.id], null);
   const open = all.filter(({ kind }) => !kindOf(ctx, kind).isHidden);
   const userIds = [...new Set(open.map(({ user_id }) => user_id).filter((userId) => userId !== null))];
   const users = new Map((await ctx.store.users.getMany(userIds)).map((user) => [user.id, user]));
+  const seen = await asSeen(ctx, host, open);
   return open.map((operation) => {
     const user = operation.user_id === null ? undefined : users.get(operation.user_id);
     return {
       uuid: operation.uuid,
       created_at: operation.created_at,
-      type: "ran_script",
       svc_initiated: user === undefined,
       ...(user === undefined
         ? {}
@@ -54,28 +35,47 @@ export async function upcomingOf(
             actor_gravatar: user.gravatar_url,
             actor_api_only: user.api_only,
           }),
-      details: {
-        host_id: id,
-        host_display_name: display_name,
-        script_execution_id: operation.uuid,
-        script_name: kindOf(ctx, operation.kind).title,
-        async: true,
-        policy_id: null,
-        policy_name: null,
-      },
+      ...seen.get(operation.id)!,
     };
   });
 }
+
+async function asSeen(
+  ctx: Pick<Context, "store" | "extensions">,
+  host: OperationHost,
+  open: readonly OpenOperation[],
+): Promise<ReadonlyMap<number, Seen>> {
+  const seen = new Map<number, Seen>();
+  const viewOf = ({ kind }: OpenOperation): OperationView | undefined => kindOf(ctx, kind).view;
+  for (const [view, own] of groupBy(open, viewOf)) {
+    const each = view ? await view.upcoming(ctx.store, host, own) : own.map((one) => scriptOf(ctx, host, one));
+    own.forEach(({ id }, i) => void seen.set(id, each[i]!));
+  }
+  return seen;
+}
+
+const scriptOf = (
+  ctx: Pick<Context, "extensions">,
+  { id, display_name }: OperationHost,
+  operation: OpenOperation,
+): Seen => ({
+  type: "ran_script",
+  details: {
+    host_id: id,
+    host_display_name: display_name,
+    script_execution_id: operation.uuid,
+    script_name: kindOf(ctx, operation.kind).title,
+    async: true,
+    policy_id: null,
+    policy_name: null,
+  },
+});
 
 /**
  * Cancels an operation of the host. 404 if the host has no upcoming one with this id. 400 for one that was sent and may
  * be running, if its kind does not allow that.
  */
-export async function cancelOperation(
-  ctx: Context,
-  host: Pick<HostRow, "id" | "display_name">,
-  uuid: string,
-): Promise<void> {
+export async function cancelOperation(ctx: Context, host: OperationHost, uuid: string): Promise<void> {
   await ctx.store.tx(async (store) => {
     const inside = within(ctx, store);
     const operation = await store.operations.first({
@@ -83,14 +83,18 @@ export async function cancelOperation(
     });
     const kind = operation && kindOf(ctx, operation.kind);
     if (!operation || !kind || kind.isHidden) throw notFound("upcoming activity", uuid);
-    if (operation.attempts > 0 && !kind.isCancellableOnceSent)
-      throw badRequest(`the ${kind.title} has started on the host and cannot be cancelled`);
-    await endOperation(inside, operation, { state: "cancelled", result: null });
-    await recordActivity(
-      inside,
-      "canceled_run_script",
-      { host_id: host.id, host_display_name: host.display_name, script_name: kind.title },
-      { hostId: host.id },
-    );
+    const cancel = kind.view?.cancel ?? cancelScript;
+    await recordEntries(inside, [await cancel(inside, host, operation)], { hostId: host.id });
   }, operationLock(host.id));
+}
+
+async function cancelScript(inside: Context, host: OperationHost, operation: Operation): Promise<Entry> {
+  const kind = kindOf(inside, operation.kind);
+  if (operation.attempts > 0 && !kind.isCancellableOnceSent)
+    throw badRequest(`the ${kind.title} has started on the host and cannot be cancelled`);
+  await endOperation(inside, operation, { state: "cancelled", result: null });
+  return {
+    type: "canceled_run_script",
+    details: { host_id: host.id, host_display_name: host.display_name, script_name: kind.title },
+  };
 }

@@ -1,4 +1,5 @@
 // Commands of hosts: how they are added, and what devices answered. Each change is in the caller's transaction.
+import type { CommandStatus } from "../../../api/commands.ts";
 import type { Context } from "../../core/context.ts";
 import type { ServerTx } from "../../core/tables.ts";
 import type { Lane, OperationKind } from "../../operations/kind.ts";
@@ -16,17 +17,21 @@ export interface NewCommand {
 /** Not used for commands, which wait for as long as the device is away. */
 const NO_TIMEOUT = 0;
 
-/** Adds commands to the queues of their hosts, in the caller's transaction. Returns the uuid of each. */
+/**
+ * Adds commands to the queues of their hosts, in the caller's transaction. Returns the uuid of each: `uuid`, if that is
+ * given, or one of its own.
+ */
 export async function addCommands(
   inside: Context,
   kind: OperationKind,
   commands: readonly NewCommand[],
+  uuid?: string,
 ): Promise<string[]> {
   const operations = await addDifferent(inside, kind, { each: commands, timeout: NO_TIMEOUT });
   await inside.store.mdmCommands.insertMany(
-    operations.map(({ id, uuid, host_id, created_at }, i) => ({
+    operations.map(({ id, uuid: own, host_id, created_at }, i) => ({
       id,
-      command_uuid: uuid,
+      command_uuid: uuid ?? own,
       host_id,
       request_type: commands[i]!.requestType,
       name: commands[i]!.name,
@@ -34,7 +39,7 @@ export async function addCommands(
       updated_at: created_at,
     })),
   );
-  return operations.map(({ uuid }) => uuid);
+  return operations.map(({ uuid: own }) => uuid ?? own);
 }
 
 export const commandOf = (store: ServerTx, hostId: number, commandUuid: string) =>
@@ -43,7 +48,7 @@ export const commandOf = (store: ServerTx, hostId: number, commandUuid: string) 
 export async function setAnswer(
   { store, clock }: Pick<Context, "store" | "clock">,
   id: number,
-  answer: { readonly status: string; readonly result: string },
+  answer: { readonly status: string; readonly command_status: CommandStatus; readonly result: string },
 ): Promise<void> {
   await store.mdmCommands.update({ where: eq("id", id), set: { ...answer, updated_at: clock.iso() } });
 }
@@ -55,7 +60,7 @@ export async function removeCommand({ store }: Pick<Context, "store">, id: numbe
 
 /** The commands of these that the device has postponed. */
 export async function postponedOf(store: ServerTx, hostId: number): Promise<number[]> {
-  const where = and(eq("host_id", hostId), eq("status", "NotNow"));
+  const where = and(eq("host_id", hostId), eq("command_status", "pending"), eq("status", "NotNow"));
   return (await store.mdmCommands.pick(["id"], { where })).map(({ id }) => id);
 }
 
@@ -72,5 +77,5 @@ export async function dropCommands(
   lane: Lane,
 ): Promise<void> {
   await dropOperations({ store, clock }, hostIds, { lane });
-  await store.mdmCommands.delete(and(oneOf("host_id", hostIds), oneOf("status", ["Pending", "NotNow"])));
+  await store.mdmCommands.delete(and(oneOf("host_id", hostIds), eq("command_status", "pending")));
 }

@@ -1,3 +1,4 @@
+import type { CommandStatus } from "../../../api/commands.ts";
 import { idOf, packed, ref, table, text, time } from "../../store/table.ts";
 
 declare module "../../core/tables.ts" {
@@ -9,7 +10,7 @@ declare module "../../core/tables.ts" {
 /** A command of device management for one host; its id is that of its operation. */
 export const mdmCommands = table("mdm_commands", {
   id: idOf("operations"),
-  /** Several hosts may have the same. */
+  /** What devices get as the command's id. Several hosts may have the same. */
   command_uuid: text().index(),
   host_id: ref("hosts"),
   request_type: text(),
@@ -19,5 +20,7 @@ export const mdmCommands = table("mdm_commands", {
   status: text().default("Pending"),
   /** The device's last answer, in base64. */
   result: packed<string>().nullable(),
+  /** What that means. A device that postpones it (`NotNow`) leaves it pending. */
+  command_status: text<CommandStatus>().default("pending"),
   updated_at: time().index(),
 });

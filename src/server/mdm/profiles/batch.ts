@@ -1,6 +1,7 @@
 // Replaces all profiles of a team: those that are not in the list are deleted, those with the same identifier changed.
 import type { z } from "zod";
 import type { BatchItem, profilesApi } from "../../../api/profiles.ts";
+import { bytesOfBase64 } from "../../../text/base64.ts";
 import { type Entry, recordEntries } from "../../activities/record.ts";
 import { type Context, within } from "../../core/context.ts";
 import { badRequest, invalid, notFound } from "../../core/errors.ts";
@@ -8,7 +9,7 @@ import { inTeam } from "../../core/security/access.ts";
 import { eq } from "../../store/query.ts";
 import { teamFor } from "./access.ts";
 import { type ProfileRow, platformOf } from "./platform.ts";
-import { bytesOfBase64, checkOneTeam, nameTaken, readUpload, resolveLabels, type Upload } from "./rules.ts";
+import { checkOneTeam, nameTaken, readUpload, resolveLabels, type Upload } from "./rules.ts";
 import {
   addProfiles,
   CHANGES,
@@ -71,7 +72,8 @@ async function readAll(ctx: Context, items: readonly BatchItem[]): Promise<Uploa
   const identifiers = new Map<string, number>();
   for (const [i, item] of items.entries()) {
     const field = `configuration_profiles.${i}`;
-    const bytes = bytesOfBase64(item.profile, field);
+    const bytes = bytesOfBase64(item.profile);
+    if (bytes === null) throw invalid(field, "the profile is not base64");
     const upload = await readUpload(ctx, bytes, item.display_name ?? item.name ?? null, field);
     const { name, identifier } = upload;
     if (names.has(name)) throw invalid(field, `the name ${JSON.stringify(name)} occurs more than once in the list`);

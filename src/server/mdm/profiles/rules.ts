@@ -40,13 +40,6 @@ export async function readUpload(ctx: Context, bytes: Uint8Array, name: string |
   );
 }
 
-/** The bytes of base64 text, which may have line breaks. 422 for other characters. */
-export function bytesOfBase64(text: string, field: string): Uint8Array {
-  const plain = text.replace(/[\r\n]/g, "");
-  if (!/^[A-Za-z0-9+/]*={0,2}$/.test(plain)) throw invalid(field, "the profile is not base64");
-  return Buffer.from(plain, "base64");
-}
-
 export interface ResolvedLabel {
   readonly label_id: number;
   readonly name: string;

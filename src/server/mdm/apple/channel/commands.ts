@@ -1,15 +1,11 @@
 // Hands commands to Apple devices, and stores what they answer.
-import { readPlistDict } from "../../../../plist/read.ts";
 import { BadPlist, dictsIn, type PlistDict, stringIn } from "../../../../plist/value.ts";
-import { writePlist } from "../../../../plist/write.ts";
 import { type Context, within } from "../../../core/context.ts";
 import { nextOperation, postponeOperation } from "../../../operations/device-queue.ts";
-import { answerOperation, operationLock } from "../../../operations/queue.ts";
+import { operationLock, storeAnswer } from "../../../operations/queue.ts";
 import { commandOf, postponedOf, resumePostponed, setAnswer } from "../../commands/rows.ts";
+import { applePayload } from "../commands/custom.ts";
 import { APPLE_LANE, type AppleAnswer } from "../commands/kind.ts";
-
-/** Profiles are sent inside of commands. */
-const COMMAND_MAX = { bytes: 16 * 1024 * 1024 };
 
 /** Stores what the device answered, and returns the next command for it; null: there is none. */
 export async function exchange(ctx: Context, hostId: number, message: PlistDict, body: Buffer): Promise<string | null> {
@@ -22,9 +18,10 @@ export async function exchange(ctx: Context, hostId: number, message: PlistDict,
   const next = await nextOperation(ctx, hostId, APPLE_LANE, { except });
   if (!next) return null;
   if (isIdle) await resumePostponed(ctx.store, hostId);
-  const { operation, content } = next;
-  const Command = readPlistDict(Buffer.from(content), COMMAND_MAX);
-  return writePlist({ CommandUUID: operation.uuid, Command });
+  const command = await ctx.store.mdmCommands.get(next.operation.id);
+  // The device has just enrolled again: what waited was dropped.
+  if (!command) return null;
+  return applePayload(command.command_uuid, next.content);
 }
 
 interface Answered {
@@ -43,11 +40,12 @@ async function keepAnswer(ctx: Context, hostId: number, { status, message, body 
       return;
     }
     // An answer may arrive twice: only the first one counts.
-    if (command.status !== "Pending" && command.status !== "NotNow") return;
-    await setAnswer(inside, command.id, { status, result: body.toString("base64") });
+    if (command.command_status !== "pending") return;
+    const command_status = status === "NotNow" ? "pending" : status === "Acknowledged" ? "ran" : "failed";
+    await setAnswer(inside, command.id, { status, command_status, result: body.toString("base64") });
     const answer: AppleAnswer = { status, detail: detailOf(message) };
     if (status === "NotNow") await postponeOperation(inside, hostId, command.id);
-    else await answerOperation(inside, hostId, uuid, answer, APPLE_LANE);
+    else await storeAnswer(inside, (await store.operations.get(command.id))!, answer);
   }, operationLock(hostId));
 }
 

@@ -2,7 +2,8 @@
 import { readPlistDict } from "../../../../plist/read.ts";
 import type { PlistDict } from "../../../../plist/value.ts";
 import { writePlist } from "../../../../plist/write.ts";
-import type { Ending, Inside, Lane, Operation, OperationKind } from "../../../operations/kind.ts";
+import { days } from "../../../core/clock.ts";
+import type { Ending, Inside, Lane, Operation, OperationKind, OperationView } from "../../../operations/kind.ts";
 import { removeCommand } from "../../commands/rows.ts";
 
 export const APPLE_LANE: Lane = "apple";
@@ -23,8 +24,12 @@ export interface AppleCommandKind {
   readonly isUpcoming?: boolean;
   /** Of a device's commands, those with the lowest number come first. */
   readonly priority?: number;
+  /** How users see it in these lists. Default: as a script. */
+  readonly view?: OperationView;
   /** Members of the command that are secrets: they are added when the device gets it, and are not stored with it. */
   secrets?(inside: Pick<Inside, "store">, operation: Operation): Promise<PlistDict>;
+  /** Milliseconds for which commands and their answers are kept after they have ended. */
+  readonly keptFor?: number;
   /** Runs in the transaction in which it ends. */
   ended(inside: Inside, operation: Operation, ending: Ending<AppleAnswer>): Promise<void>;
 }
@@ -35,7 +40,9 @@ export const appleCommandKind = ({
   title = "command",
   isUpcoming = false,
   priority = 10,
+  view,
   secrets,
+  keptFor = days(30),
   ended,
 }: AppleCommandKind): OperationKind<AppleAnswer> => ({
   name,
@@ -47,6 +54,8 @@ export const appleCommandKind = ({
   isHidden: !isUpcoming,
   isCancellableOnceSent: false,
   expires: false,
+  keptFor,
+  ...(view && { view }),
   ...(secrets && {
     outgoing: async (inside, operation, content) =>
       writePlist({ ...readPlistDict(Buffer.from(content)), ...(await secrets(inside, operation)) }),

@@ -23,6 +23,8 @@ import { migration as m0021 } from "./0021-apple-trust.ts";
 import { migration as m0022 } from "./0022-upload-sessions.ts";
 import { migration as m0023 } from "./0023-apple-device-returns.ts";
 import { migration as m0024 } from "./0024-devices-leave.ts";
+import { migration as m0025 } from "./0025-commands.ts";
+import { migration as m0026 } from "./0026-commands-slow.ts";
 import type { Migration } from "./migration.ts";
 
 export const migrations: readonly Migration[] = [
@@ -50,4 +52,6 @@ export const migrations: readonly Migration[] = [
   m0022,
   m0023,
   m0024,
+  m0025,
+  m0026,
 ];

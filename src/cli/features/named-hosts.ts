@@ -1,0 +1,45 @@
+// Commands that change hosts which the user names: how the hosts are found, and the change confirmed.
+import * as Flags from "@oclif/core/flags";
+import type { Host } from "../../api/host.ts";
+import { hostsApi } from "../../api/hosts.ts";
+import { printable } from "../../text/printable.ts";
+import { ClientCommand } from "../client-command.ts";
+import { usage } from "../errors.ts";
+import { dryRunFlag } from "../flags.ts";
+import { plural } from "../output/text.ts";
+
+export type Target = Pick<Host, "id" | "uuid" | "hostname" | "display_name" | "platform" | "mdm">;
+
+export const namedHostsFlags = {
+  "all-hosts": Flags.boolean({ summary: "Select all hosts." }),
+  ...dryRunFlag,
+};
+
+export const shortNameOf = (hosts: readonly Target[]): string =>
+  hosts.length === 1 ? printable(hosts[0]!.display_name) : plural(hosts.length, "host");
+
+export abstract class NamedHostsCommand extends ClientCommand {
+  /** Each host once. All hosts that the user can see are refused without --all-hosts. */
+  protected async named(names: readonly string[], flags: Readonly<Record<string, unknown>>): Promise<Target[]> {
+    if (names.length === 0) throw usage("no hosts are given", "Name them by id, hostname, uuid or serial number.");
+    const hosts = new Map<number, Target>();
+    for (const name of names) {
+      const { id, uuid, hostname, display_name, platform, mdm } = await this.host(name);
+      hosts.set(id, { id, uuid, hostname, display_name, platform, mdm });
+    }
+    if (hosts.size > 1 && flags["all-hosts"] !== true) {
+      const { count } = await this.call(hostsApi.count);
+      if (hosts.size >= count)
+        throw usage(`these are all ${hosts.size} hosts that you can see`, "To include all of them, add --all-hosts.");
+    }
+    return [...hosts.values()];
+  }
+
+  /** Requires the user to type the number of hosts, or for one host either of its names. */
+  protected async askTyped(question: string, hosts: readonly Target[]): Promise<void> {
+    const [host] = hosts;
+    if (hosts.length !== 1 || !host) return this.confirmTyped(question, String(hosts.length));
+    const { hostname, display_name } = host;
+    await this.confirmTyped(question, this.common.confirm === hostname ? hostname : display_name);
+  }
+}

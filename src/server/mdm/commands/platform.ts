@@ -1,0 +1,47 @@
+// What a platform adds to commands: which hosts it serves, and how their commands are read and sent.
+import type { Context } from "../../core/context.ts";
+import type { HostRow } from "../../hosts/access.ts";
+import type { Lane, OperationKind } from "../../operations/kind.ts";
+
+export interface ReadCommand {
+  readonly requestType: string;
+  /** The uuid that the caller has chosen; null: the server makes one. */
+  readonly uuid: string | null;
+  readonly isPremium: boolean;
+  /** Whether devices lose their data by it. */
+  readonly wipes: boolean;
+  /** What the platform's channel sends. */
+  readonly content: string;
+}
+
+export interface CommandPlatform {
+  readonly lane: Lane;
+  /** The kind of operation of commands that users send. */
+  readonly kind: OperationKind;
+  /** Types of commands that users may cancel while they wait. */
+  readonly cancellable: readonly string[];
+  serves(host: Pick<HostRow, "platform">): boolean;
+  /** Throws a 422 of `command` that names the reason for a command that is refused. */
+  read(bytes: Buffer): ReadCommand;
+  /** Asks the devices to connect, after the commit of the caller's transaction. */
+  wake(inside: Context, hostIds: readonly number[]): Promise<void>;
+  /** The command as the device gets it. */
+  payload(command: { readonly command_uuid: string; readonly content: string }): string;
+}
+
+declare module "../../core/extensions.ts" {
+  interface Extensions {
+    readonly commandPlatforms: readonly CommandPlatform[];
+  }
+}
+
+type Backing = Pick<Context, "extensions">;
+
+export const platformServing = ({ extensions }: Backing, host: Pick<HostRow, "platform">): CommandPlatform | null =>
+  extensions.commandPlatforms.find((platform) => platform.serves(host)) ?? null;
+
+export function platformOfLane({ extensions }: Backing, lane: Lane): CommandPlatform {
+  const platform = extensions.commandPlatforms.find((one) => one.lane === lane);
+  if (!platform) throw new Error(`no platform has commands in the lane ${lane}`);
+  return platform;
+}

@@ -1,0 +1,15 @@
+import { commandsApi } from "../../../api/commands.ts";
+import { type Route, route } from "../../core/http/route.ts";
+import { listCommands, resultsOf } from "./list.ts";
+import { runCommand } from "./run.ts";
+import { cancelCommand } from "./waiting.ts";
+
+export const commandRoutes: readonly Route[] = [
+  route(commandsApi.run, ({ body }, ctx) => runCommand(ctx, body)),
+  route(commandsApi.results, ({ query }, ctx) => resultsOf(ctx, query)),
+  route(commandsApi.list, ({ query }, ctx) => listCommands(ctx, query)),
+  route(commandsApi.cancel, async ({ params }, ctx) => {
+    await cancelCommand(ctx, params.id, params.command_uuid);
+    return {};
+  }),
+];

@@ -1,0 +1,8 @@
+/**
+ * The bytes of base64, which may lack its padding and contain line breaks. Null for anything else: `Buffer.from` ignores
+ * other characters.
+ */
+export function bytesOfBase64(text: string): Buffer | null {
+  const bare = text.replace(/\s+/g, "");
+  return /^[A-Za-z0-9+/]*={0,2}$/.test(bare) ? Buffer.from(bare, "base64") : null;
+}
