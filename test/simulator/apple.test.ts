@@ -15,7 +15,8 @@ async function start(t: TestApp, options: Partial<AppleOptions> = {}) {
   const url: string = await listen(async (path, init) =>
     path === "/profile" ? new Response(await makeEnrollmentProfile(t, url)) : t.raw(path, init),
   );
-  return new AppleFleet({ profileUrl: `${url}/profile`, devices: 3, keys: 1, pollSeconds: 0, ...options });
+  const fleet = new AppleFleet({ devices: 3, keys: 1, pollSeconds: 0, ...options });
+  return { fleet, enroll: () => fleet.enrollAll({ url: `${url}/profile` }) };
 }
 const send = (t: TestApp, commands: readonly AppleCommand[]) =>
   t.store.tx((store) => sendAppleCommands({ ...serviceContext(t.services), store }, appleProfileCommand, commands));
@@ -29,8 +30,8 @@ const statuses = async (t: TestApp) =>
 describe.each(rulesEngines)("simulated Apple devices on %s", (engine) => {
   it("enroll by SCEP, do their commands, and leave when they are told to", async () => {
     const t = await startApp({ engine });
-    const fleet = await start(t, { families: ["macos"] });
-    await fleet.enrollAll();
+    const { fleet, enroll } = await start(t, { families: ["macos"] });
+    await enroll();
     const hosts = await t.store.hosts.list();
     expect(hosts.map(({ platform }) => platform)).toEqual(["darwin", "darwin", "darwin"]);
     const [mac] = hosts;
@@ -63,8 +64,8 @@ describe.each(rulesEngines)("simulated Apple devices on %s", (engine) => {
 
   it("postpone commands, fail at others, and come back until everything is answered", async () => {
     const t = await startApp({ engine });
-    const fleet = await start(t, { notNow: 0.5, errors: 0.3, seed: 7 });
-    await fleet.enrollAll();
+    const { fleet, enroll } = await start(t, { notNow: 0.5, errors: 0.3, seed: 7 });
+    await enroll();
     const hosts = await t.store.hosts.list();
     await send(
       t,
@@ -90,8 +91,8 @@ describe.each(rulesEngines)("simulated Apple devices on %s", (engine) => {
       const reply = await t.raw(path, init);
       return fails ? new Response("", { status: 503 }) : reply;
     });
-    const fleet = new AppleFleet({ profileUrl: `${url}/profile`, devices: 1, keys: 1, pollSeconds: 0 });
-    await fleet.enrollAll();
+    const fleet = new AppleFleet({ devices: 1, keys: 1, pollSeconds: 0 });
+    await fleet.enrollAll({ url: `${url}/profile` });
     const [host] = await t.store.hosts.list();
     await send(t, [install(host!.id, "com.example.wifi")]);
     const [device] = fleet.devices;
@@ -111,8 +112,8 @@ describe.each(rulesEngines)("simulated Apple devices on %s", (engine) => {
     const url: string = await listen(async (path, init) =>
       path === "/profile" ? new Response(await makeEnrollmentProfile(t, url, Buffer.alloc(20))) : t.raw(path, init),
     );
-    const fleet = new AppleFleet({ profileUrl: `${url}/profile`, devices: 1, keys: 1 });
-    await fleet.enrollAll();
+    const fleet = new AppleFleet({ devices: 1, keys: 1 });
+    await fleet.enrollAll({ url: `${url}/profile` });
     const report = await fleet.stop();
     expect(report.enrolled).toBe(0);
     expect(report.recentErrors).toEqual(["identity: the SCEP server has another certificate than the profile names"]);
@@ -123,9 +124,9 @@ describe.each(rulesEngines)("simulated Apple devices on %s", (engine) => {
 describe("the push service for simulated devices", () => {
   it("wakes the device that a push is for, and refuses what Apple's refuses", async () => {
     const t = await startApp();
-    const fleet = await start(t);
+    const { fleet, enroll } = await start(t);
     const address = await fleet.listen({ host: "127.0.0.1", port: 0 });
-    await fleet.enrollAll();
+    await enroll();
     const { facts } = fleet.devices[0]!;
     const { default: http2 } = await import("node:http2");
     const session = http2.connect(address);

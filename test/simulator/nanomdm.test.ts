@@ -123,8 +123,8 @@ describe.skipIf(program === null || !haveScepServer())("simulated Apple devices 
           }),
         ),
     );
-    const fleet = new AppleFleet({ profileUrl: files, devices: 2, keys: 2, families: ["macos"], pollSeconds: 0 });
-    await fleet.enrollAll();
+    const fleet = new AppleFleet({ devices: 2, keys: 2, families: ["macos"], pollSeconds: 0 });
+    await fleet.enrollAll({ url: files });
     const [first, second] = fleet.devices.map(({ facts }) => facts.udid) as [string, string];
     const installed = await server.send(first, {
       RequestType: "InstallProfile",

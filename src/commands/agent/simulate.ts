@@ -1,11 +1,22 @@
 import * as Flags from "@oclif/core/flags";
+import { appleEnrollApi } from "../../api/apple-enroll.ts";
+import { fullPath } from "../../api/endpoint.ts";
 import { enrollSecretsApi } from "../../api/enroll-secrets.ts";
 import { ClientCommand } from "../../cli/client-command.ts";
 import { CliError, usage } from "../../cli/errors.ts";
+import { type AppleSimulationFlags, appleOptions, appleSimulationFlags } from "../../cli/features/simulate-apple.ts";
 import { isDumb } from "../../cli/io.ts";
 import { durationMs, plural } from "../../cli/output/text.ts";
-import type { Progress } from "../../simulator/options.ts";
-import { nothingLost, renderProgress, renderReport } from "../../simulator/report.ts";
+import { runAppleFleet } from "../../simulator/apple/fleet.ts";
+import {
+  type AppleProgress,
+  type AppleReport,
+  isComplete,
+  renderAppleProgress,
+  renderAppleReport,
+} from "../../simulator/apple/report.ts";
+import type { Progress, SimulationOptions } from "../../simulator/options.ts";
+import { nothingLost, renderProgress, renderReport, type SimulationReport } from "../../simulator/report.ts";
 import { runSimulation } from "../../simulator/run.ts";
 
 /** Without a terminal: seconds until the first line of progress, and the maximum between two lines. */
@@ -13,15 +24,16 @@ const FIRST_LINE_S = 1;
 const LONGEST_GAP_S = 60;
 
 export default class AgentSimulate extends ClientCommand {
-  static override summary = "Run simulated agents that enroll and check in over the real protocol.";
+  static override summary = "Run simulated agents or devices that enroll and check in over the real protocol.";
   static override description =
-    "The agents have mixed platforms with realistic inventories; the same seed generates the same machines. The command runs until interrupted, or for --duration, then reports requests, errors and latencies. Exit code 0: the server accepted everything that the agents had to deliver.";
+    "The agents have mixed platforms with realistic inventories; the same seed generates the same machines. The command runs until interrupted, or for --duration, then reports requests, errors and latencies. Exit code 0: the server accepted everything that the agents had to deliver. With --mdm apple, simulated Macs, iPhones and iPads enroll in device management, do the commands that they get, and report. Device management of Apple devices has to be turned on (svc mdm apple status).";
   static override examples = [
     "<%= config.bin %> <%= command.id %> --hosts 25 --duration 1m",
     "<%= config.bin %> <%= command.id %> --hosts 25 --managed 0.5 --script-failures 0.1 --duration 1m",
     "<%= config.bin %> <%= command.id %> --hosts 5000 --scale 0.5 --log-lines 2 --identity-file agents.json",
+    "<%= config.bin %> <%= command.id %> --mdm apple --hosts 20 --not-now 0.1 --duration 1m",
   ];
-  static override endpoints = [enrollSecretsApi.getGlobal];
+  static override endpoints = [enrollSecretsApi.getGlobal, appleEnrollApi.manual];
   static override flags = {
     hosts: Flags.integer({ summary: "Number of agents.", min: 1, max: 200_000, default: 10 }),
     duration: Flags.string({ summary: "How long to run. Default: until interrupted.", helpValue: "10m" }),
@@ -59,6 +71,7 @@ export default class AgentSimulate extends ClientCommand {
     "enroll-only": Flags.boolean({
       summary: "Enroll, deliver the first inventory as fast as the server allows, then exit.",
     }),
+    ...appleSimulationFlags,
     "enroll-secret-file": Flags.string({
       summary: "File with the enroll secret. Env: SVC_ENROLL_SECRET. Default: fetched from the server.",
       helpValue: "FILE",
@@ -68,6 +81,7 @@ export default class AgentSimulate extends ClientCommand {
   async run(): Promise<void> {
     const { flags } = await this.parse(AgentSimulate, this.argv.flatMap(allManaged));
     const { serverUrl, ca, insecure } = await this.connection();
+    if (flags.mdm !== undefined) return this.simulateApple(flags);
     const scale = Number(flags.scale);
     const logLines = Number(flags["log-lines"]);
     if (!(scale > 0)) throw usage(`--scale: ${flags.scale} is not a positive number`);
@@ -79,54 +93,89 @@ export default class AgentSimulate extends ClientCommand {
     };
     const [managed, scriptFailures] = [share("managed"), share("script-failures")];
     const enrollSecret = await this.enrollSecret(flags["enroll-secret-file"]);
-    const progress = this.progress(`starting ${plural(flags.hosts, "agent")} ...`);
+    const options: SimulationOptions = {
+      serverUrl,
+      enrollSecret,
+      hosts: flags.hosts,
+      seed: flags.seed,
+      scale,
+      logLinesPerMinute: logLines,
+      tls: { insecure, ...(ca === null ? {} : { ca }) },
+      managed,
+      scriptFailures,
+      quirks: flags.quirks,
+      ...(flags["carve-size"] === undefined ? {} : { carves: { bytes: flags["carve-size"] } }),
+      mode: flags["enroll-only"] ? "enroll" : "run",
+      ...(flags.platforms === undefined ? {} : { platforms: flags.platforms }),
+      ...(flags.duration === undefined ? {} : { duration: durationMs(flags.duration, "--duration") / 1000 }),
+      ...(flags.spread === undefined ? {} : { spread: durationMs(flags.spread, "--spread") / 1000 }),
+      ...(flags["software-per-host"] === undefined ? {} : { softwarePerHost: flags["software-per-host"] }),
+      ...(flags["identity-file"] === undefined ? {} : { identityFile: flags["identity-file"] }),
+      ...(flags["ledger-file"] === undefined ? {} : { ledgerFile: flags["ledger-file"] }),
+      ...(flags["max-connections"] === undefined ? {} : { maxConnections: flags["max-connections"] }),
+      progressSeconds: 1,
+    };
+    const report = await this.simulating<Progress, SimulationReport>(
+      plural(flags.hosts, "agent"),
+      renderProgress,
+      ({ onProgress, signal }) => runSimulation({ ...options, onProgress }, signal),
+    );
+    if (this.structured) await this.printOne(report);
+    else this.log(renderReport(report));
+    if (!nothingLost(report))
+      throw new CliError("partial", "the server did not accept everything that the agents had to deliver");
+  }
+
+  private async simulateApple(
+    flags: AppleSimulationFlags & { "enroll-secret-file": string | undefined },
+  ): Promise<void> {
+    const { serverUrl, ca, insecure, token } = await this.connection();
+    await this.requireToken();
+    const secret = await this.enrollSecret(flags["enroll-secret-file"]);
+    const options = appleOptions(flags, {
+      profile: {
+        url: `${serverUrl}${fullPath(appleEnrollApi.manual)}?enroll_secret=${encodeURIComponent(secret)}`,
+        headers: { authorization: `Bearer ${await token()}` },
+      },
+      tls: { insecure, ...(ca === null ? {} : { ca }) },
+    });
+    const report = await this.simulating<AppleProgress, AppleReport>(
+      plural(flags.hosts, "device"),
+      renderAppleProgress,
+      ({ onProgress, signal }) => runAppleFleet({ ...options, onProgress }, signal),
+    );
+    if (this.structured) await this.printOne(report);
+    else this.log(renderAppleReport(report));
+    if (!isComplete(report)) throw new CliError("partial", "not all devices enrolled and delivered their answers");
+  }
+
+  /** Runs a simulation with progress until it ends or is interrupted. */
+  private async simulating<P extends { readonly seconds: number }, R>(
+    started: string,
+    render: (progress: P) => string,
+    run: (rest: { onProgress(now: P): void; signal: AbortSignal }) => Promise<R>,
+  ): Promise<R> {
+    const progress = this.progress(`starting ${started} ...`);
     // Without a terminal, progress is printed as separate lines, at increasing intervals.
     const rewrites = this.io.tty.stderr && !isDumb(this.io);
     let nextLine = FIRST_LINE_S;
-    const onProgress = (now: Progress) => {
-      if (rewrites) return progress.update(renderProgress(now));
+    const onProgress = (now: P) => {
+      if (rewrites) return progress.update(render(now));
       if (now.seconds < nextLine) return;
       nextLine = Math.min(nextLine * 2, now.seconds + LONGEST_GAP_S);
-      this.note(renderProgress(now));
+      this.note(render(now));
     };
     const interrupt = new AbortController();
     const onSignal = () => interrupt.abort();
     process.once("SIGINT", onSignal);
     process.once("SIGTERM", onSignal);
-    const report = await runSimulation(
-      {
-        serverUrl,
-        enrollSecret,
-        hosts: flags.hosts,
-        seed: flags.seed,
-        scale,
-        logLinesPerMinute: logLines,
-        tls: { insecure, ...(ca === null ? {} : { ca }) },
-        managed,
-        scriptFailures,
-        quirks: flags.quirks,
-        ...(flags["carve-size"] === undefined ? {} : { carves: { bytes: flags["carve-size"] } }),
-        mode: flags["enroll-only"] ? "enroll" : "run",
-        ...(flags.platforms === undefined ? {} : { platforms: flags.platforms }),
-        ...(flags.duration === undefined ? {} : { duration: durationMs(flags.duration, "--duration") / 1000 }),
-        ...(flags.spread === undefined ? {} : { spread: durationMs(flags.spread, "--spread") / 1000 }),
-        ...(flags["software-per-host"] === undefined ? {} : { softwarePerHost: flags["software-per-host"] }),
-        ...(flags["identity-file"] === undefined ? {} : { identityFile: flags["identity-file"] }),
-        ...(flags["ledger-file"] === undefined ? {} : { ledgerFile: flags["ledger-file"] }),
-        ...(flags["max-connections"] === undefined ? {} : { maxConnections: flags["max-connections"] }),
-        onProgress,
-        progressSeconds: 1,
-      },
-      interrupt.signal,
-    ).finally(() => {
+    try {
+      return await run({ onProgress, signal: interrupt.signal });
+    } finally {
       progress.done();
       process.off("SIGINT", onSignal);
       process.off("SIGTERM", onSignal);
-    });
-    if (this.structured) await this.printOne(report);
-    else this.log(renderReport(report));
-    if (!nothingLost(report))
-      throw new CliError("partial", "the server did not accept everything that the agents had to deliver");
+    }
   }
 
   private async enrollSecret(file: string | undefined): Promise<string> {

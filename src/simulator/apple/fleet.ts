@@ -7,13 +7,17 @@ import { readEnrollmentProfile } from "./enrollment-profile.ts";
 import { type AppleFamily, appleFamilies, factsOf } from "./facts.ts";
 import { Authorities } from "./identity.ts";
 import { type PushService, startPushService } from "./push-service.ts";
-import { type AppleReport, appleReportOf } from "./report.ts";
+import { type AppleProgress, type AppleReport, appleReportOf } from "./report.ts";
 import { AppleStats } from "./stats.ts";
 import { Web } from "./web.ts";
 
+/** The address of the enrollment profile; each device fetches its own. */
+export interface ProfileSource {
+  readonly url: string;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
 export interface AppleOptions {
-  /** The address of the enrollment profile; each device fetches its own. */
-  readonly profileUrl: string;
   readonly devices: number;
   /** The same seed always creates the same devices. */
   readonly seed?: number;
@@ -34,20 +38,15 @@ export interface AppleOptions {
   /** How many RSA keys the devices share: making one takes longer than everything else together. */
   readonly keys?: number;
   readonly tls?: { readonly ca?: string; readonly insecure?: boolean };
+}
+
+export interface AppleRunOptions extends AppleOptions {
+  readonly profile: ProfileSource;
   /** Where the server's pushes arrive. */
   readonly push?: { readonly host: string; readonly port: number };
   /** The duration of the run in seconds. Null: until the devices have enrolled. */
   readonly duration?: number | null;
   readonly onProgress?: (progress: AppleProgress) => void;
-}
-
-export interface AppleProgress {
-  readonly seconds: number;
-  readonly devices: number;
-  readonly enrolled: number;
-  readonly requests: number;
-  readonly errors: number;
-  readonly commands: number;
 }
 
 const defaults = {
@@ -96,7 +95,7 @@ export class AppleFleet {
   }
 
   /** Enrolls every device once, `concurrency` at a time. */
-  async enrollAll(signal?: AbortSignal): Promise<void> {
+  async enrollAll(source: ProfileSource, signal?: AbortSignal): Promise<void> {
     const from = performance.now();
     const keys: KeyObject[] = await Promise.all(
       Array.from({ length: Math.min(this.options.keys, this.devices.length) }, () => newKey()),
@@ -105,7 +104,7 @@ export class AppleFleet {
     const worker = async () => {
       for (const [index, device] of waiting) {
         if (signal?.aborted || this.stopping) return;
-        await this.enroll(device, keys[index % keys.length]!);
+        await this.enroll(device, source, keys[index % keys.length]!);
       }
     };
     await Promise.all(Array.from({ length: this.options.concurrency }, worker));
@@ -158,11 +157,11 @@ export class AppleFleet {
     return report;
   }
 
-  private async enroll(device: AppleDevice, key: KeyObject): Promise<void> {
-    const { profileUrl, awaitsConfiguration } = this.options;
+  private async enroll(device: AppleDevice, { url, headers = {} }: ProfileSource, key: KeyObject): Promise<void> {
+    const { awaitsConfiguration } = this.options;
     try {
       const profile = await this.stats.timed("profile", async () => {
-        const reply = await this.web.call({ method: "GET", url: profileUrl });
+        const reply = await this.web.call({ method: "GET", url, headers });
         if (reply.status !== 200) throw new Error(`status ${reply.status}: ${reply.body.toString("utf8", 0, 160)}`);
         return readEnrollmentProfile(reply.body);
       });
@@ -206,13 +205,13 @@ export class AppleFleet {
 }
 
 /** Runs a fleet until its duration is over or the signal aborts. */
-export async function runAppleFleet(options: AppleOptions, signal?: AbortSignal): Promise<AppleReport> {
+export async function runAppleFleet(options: AppleRunOptions, signal?: AbortSignal): Promise<AppleReport> {
   const fleet = new AppleFleet(options);
   const shown = options.onProgress;
   const timer = shown && setInterval(() => shown(fleet.progress()), 1000);
   try {
     if (options.push) await fleet.listen(options.push);
-    await fleet.enrollAll(signal);
+    await fleet.enrollAll(options.profile, signal);
     if (options.duration !== null) {
       fleet.start();
       await ended(options.duration, signal);

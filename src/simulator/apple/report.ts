@@ -27,6 +27,15 @@ export interface AppleReport {
   recentErrors: string[];
 }
 
+export interface AppleProgress {
+  readonly seconds: number;
+  readonly devices: number;
+  readonly enrolled: number;
+  readonly requests: number;
+  readonly errors: number;
+  readonly commands: number;
+}
+
 export interface AppleRun {
   readonly devices: number;
   readonly seconds: number;
@@ -73,6 +82,17 @@ export function appleReportOf(
 /** True if every device enrolled and the server has all answers. Then `svc agent simulate` exits with 0. */
 export const isComplete = ({ devices, enrolled, unsentAnswers }: AppleReport): boolean =>
   enrolled >= devices && unsentAnswers === 0;
+
+/** One line for a terminal or a log. */
+export const renderAppleProgress = ({
+  seconds,
+  devices,
+  enrolled,
+  requests,
+  errors,
+  commands,
+}: AppleProgress): string =>
+  `${seconds.toFixed(0)} s  ${enrolled}/${devices} enrolled  ${commands} commands done  ${requests} requests  ${errors} errors`;
 
 export function renderAppleReport(report: AppleReport): string {
   const head = ["request", "count", "errors", "p50 ms", "p95 ms", "p99 ms", "max ms"];

@@ -1,0 +1,81 @@
+// `svc agent simulate --mdm apple`: the flags of simulated Apple devices, and what they mean.
+import * as Flags from "@oclif/core/flags";
+import { type AppleFamily, appleFamilies } from "../../simulator/apple/facts.ts";
+import type { AppleRunOptions } from "../../simulator/apple/fleet.ts";
+import { usage } from "../errors.ts";
+import { durationMs } from "../output/text.ts";
+
+const dependsOn = ["mdm"];
+
+export const appleSimulationFlags = {
+  mdm: Flags.string({
+    summary: "Simulate devices of device management instead of agents.",
+    options: ["apple"],
+  }),
+  "not-now": Flags.string({ summary: "Share of the commands that a device postpones.", default: "0", dependsOn }),
+  "command-failures": Flags.string({ summary: "Share of the commands that fail.", default: "0", dependsOn }),
+  "poll-interval": Flags.string({
+    summary: "How often a device asks by itself; 0: only when it is asked to.",
+    default: "1m",
+    helpValue: "1m",
+    dependsOn,
+  }),
+  "push-listen": Flags.string({
+    summary: "Address at which the server's pushes arrive. The server's setting apns_url has to name it.",
+    helpValue: "127.0.0.1:2197",
+    dependsOn,
+  }),
+};
+
+export interface AppleSimulationFlags {
+  readonly hosts: number;
+  readonly seed: number;
+  readonly platforms: readonly string[] | undefined;
+  readonly duration: string | undefined;
+  readonly "enroll-only": boolean;
+  readonly "not-now": string;
+  readonly "command-failures": string;
+  readonly "poll-interval": string;
+  readonly "push-listen": string | undefined;
+  readonly "max-connections": number | undefined;
+}
+
+/** Throws an error that names the flag which is wrong. */
+export function appleOptions(
+  flags: AppleSimulationFlags,
+  server: Pick<AppleRunOptions, "profile" | "tls">,
+): Omit<AppleRunOptions, "onProgress"> {
+  const connections = flags["max-connections"];
+  const push = flags["push-listen"];
+  return {
+    ...server,
+    devices: flags.hosts,
+    seed: flags.seed,
+    ...(flags.platforms === undefined ? {} : { families: flags.platforms.map(familyOf) }),
+    notNow: share(flags, "not-now"),
+    errors: share(flags, "command-failures"),
+    pollSeconds: flags["poll-interval"] === "0" ? 0 : durationMs(flags["poll-interval"], "--poll-interval") / 1000,
+    ...(connections === undefined ? {} : { maxConnections: connections }),
+    ...(push === undefined ? {} : { push: addressOf(push) }),
+    ...(flags["enroll-only"] ? { duration: null } : {}),
+    ...(flags.duration === undefined ? {} : { duration: durationMs(flags.duration, "--duration") / 1000 }),
+  };
+}
+
+function familyOf(text: string): AppleFamily {
+  const found = appleFamilies.find((family) => family === text);
+  if (found === undefined) throw usage(`--platforms: ${text} is none of ${appleFamilies.join(", ")}`);
+  return found;
+}
+
+function share(flags: AppleSimulationFlags, name: "not-now" | "command-failures"): number {
+  const value = Number(flags[name]);
+  if (!(value >= 0 && value <= 1)) throw usage(`--${name}: ${flags[name]} is not a number from 0 to 1`);
+  return value;
+}
+
+function addressOf(text: string): { host: string; port: number } {
+  const [, host, port] = /^(.+):(\d{1,5})$/.exec(text) ?? [];
+  if (host === undefined || Number(port) > 65_535) throw usage(`--push-listen: ${text} is not HOST:PORT`);
+  return { host: host.replace(/^\[(.*)\]$/, "$1"), port: Number(port) };
+}
