@@ -5,10 +5,12 @@ import { copyFile, cp, mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { beforeAll, describe, expect, it } from "vitest";
 import { cleanEnv, type Served, signIn } from "../../bench/support/serve.ts";
+import { newKey } from "../../src/pki/x509.ts";
 import { build, newFolder, serve } from "../e2e/support/svc.ts";
 import { commandsOf, root } from "../support/cli.ts";
 import { type Example, examplesOf, needsBinary } from "../support/examples.ts";
 import { freshDatabase } from "../support/postgres.ts";
+import { pemOfKey, pushCertificateFor } from "../support/push-certificate.ts";
 import { ACCESS_KEY, BUCKET, startS3 } from "../support/s3-server.ts";
 
 const examples = examplesOf(await commandsOf(true)).filter(({ id }) => needsBinary(id));
@@ -95,6 +97,14 @@ async function world({ id, argv }: Example) {
   return { folder, words, end };
 }
 
+async function turnOnAppleManagement(folder: string, url: string): Promise<void> {
+  const pushKey = await newKey();
+  await writeFile(join(folder, "own.pem"), await pushCertificateFor(pushKey, Date.now()));
+  await writeFile(join(folder, "own-key.pem"), pemOfKey(pushKey));
+  const upload = ["mdm", "apple", "certificate", "own.pem", "--private-key", "own-key.pem"];
+  expect(await run(upload, folder, { SVC_SERVER_URL: url })).toMatchObject({ code: 0 });
+}
+
 /** Resolves when the server has this many hosts. */
 async function enrolled(server: Served, count: number): Promise<void> {
   const call = await signIn(server);
@@ -148,6 +158,7 @@ describe("the examples in help", () => {
       const env = { SVC_SERVER_URL: server.url, SVC_EMAIL: server.email, SVC_PASSWORD: server.password };
       expect(await run(["login"], folder, env)).toMatchObject({ code: 0 });
       expect(await run(["enroll-secrets", "add"], folder, { SVC_SERVER_URL: server.url })).toMatchObject({ code: 0 });
+      if (words.includes("--mdm")) await turnOnAppleManagement(folder, server.url);
       const { code, output } = await run(
         words,
         folder,
@@ -155,7 +166,7 @@ describe("the examples in help", () => {
         words.includes("--duration") ? undefined : enrolled(server, 20),
       );
       expect(code, output).toBe(0);
-      expect(output).toMatch(/hosts +20, 20 enrolled/);
+      expect(output).toMatch(/(hosts|devices) +20, 20 enrolled/);
       expect(await server.stop()).toBe(0);
     },
     600_000,

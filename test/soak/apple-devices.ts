@@ -49,6 +49,7 @@ export async function run(args: SoakArgs): Promise<string> {
     const reached = await reachAll(api, devices, 1);
     const killed = kills === 0 ? "" : await killAgainAndAgain(bed, api, fleet, { devices, kills });
     const report = await fleet.stop();
+    await bed.stop();
     insist(report.unsentAnswers === 0, `${report.unsentAnswers} answers were not delivered`);
     return (
       `${devices} devices enrolled with ${enrolled.enrolledPerSecond}/s (${((cpuOfEnrollment / devices) * 1000).toFixed(1)} ms of CPU each); ` +

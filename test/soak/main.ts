@@ -18,6 +18,7 @@ const soaks: Record<string, () => Promise<{ run: Soak }>> = {
   "postgres-freeze": () => import("./postgres-freeze.ts"),
   restarts: () => import("./restarts.ts"),
   takeover: () => import("./takeover.ts"),
+  "apple-devices": () => import("./apple-devices.ts"),
   "several-servers": () => import("./several-servers.ts"),
   outbox: () => import("./outbox.ts"),
   gitops: () => import("./gitops.ts"),
