@@ -10,8 +10,8 @@ export interface DetailResult {
   readonly rows: readonly Row[];
   /** The rows as JSON text, until they are parsed. */
   readonly unread?: string;
-  /** The JSON text of each row, if all of them are objects; null or absent if the rows cannot be separated easily. */
-  readonly texts?: readonly string[] | null;
+  /** The number of rows that count. */
+  readonly maxRows?: number;
 }
 
 /** By query key, without the wire prefix. Queries that the host skipped are absent. */

@@ -17,27 +17,13 @@ import { oneOf } from "../store/query.ts";
 import type { InsertOf, RowOf } from "../store/table.ts";
 import { softwareChanges, softwareFingerprint, softwareKey, titleKey } from "./inventory.ts";
 import { softwareQueries } from "./queries.ts";
-import { type SoftwareEntry, SoftwareRows, type SoftwareVersion } from "./rows.ts";
+import { type SoftwareEntry, SoftwareRows, type SoftwareVersion, type StoredVersion } from "./rows.ts";
 import type { hostSoftware, InstalledDetails } from "./tables.ts";
 
 /** All results, because unchanged ones are recognized without reading their rows. */
 export type SoftwareAnswer = Pick<Answers, "platform" | "platformLike" | "results">;
 
 type HostSoftwareRow = InsertOf<typeof hostSoftware> & { id: number };
-
-interface Version {
-  readonly id: number;
-  readonly titleId: number;
-  readonly name: string;
-  readonly source: string;
-}
-
-interface Named {
-  readonly identity: string;
-  readonly entry: SoftwareEntry;
-  /** Undefined: not known yet. */
-  readonly held: Version | undefined;
-}
 
 /** Whether both rows have the same software, in any order. */
 function isSame(row: HostSoftwareRow, old: RowOf<typeof hostSoftware> | undefined): boolean {
@@ -53,41 +39,51 @@ function isSame(row: HostSoftwareRow, old: RowOf<typeof hostSoftware> | undefine
 /** The maximum number of entries per host. Further ones are ignored. */
 const ENTRIES_MAX = 10_000;
 /** The same entries whatever the order of the rows was. */
-const firstOf = (entries: ReadonlyMap<string, SoftwareEntry>): [string, SoftwareEntry][] =>
-  [...entries].sort(([a], [b]) => (a < b ? -1 : 1)).slice(0, ENTRIES_MAX);
+const firstOf = (entries: ReadonlyMap<string, SoftwareEntry>): ReadonlyMap<string, SoftwareEntry> =>
+  new Map([...entries].sort(([a], [b]) => (a < b ? -1 : 1)).slice(0, ENTRIES_MAX));
 
 const HELD_MAX = 150_000;
 
 async function startSoftware({ store, log }: Services): Promise<SourceWriter<SoftwareAnswer>> {
-  const byIdentity = new Map<string, Version>();
-  const byId = new Map<number, Version>();
+  const byIdentity = new Map<string, StoredVersion>();
+  const byId = new Map<number, StoredVersion>();
   const knownRows = new SoftwareRows();
   let forgotten = 0;
 
   function forget(): void {
     forgotten++;
+    for (const version of byIdentity.values()) version.isKnown = false;
     byIdentity.clear();
     byId.clear();
   }
 
-  function hold(identity: string, version: Version): void {
+  function hold(identity: string, version: StoredVersion): void {
     if (byIdentity.size >= HELD_MAX) forget();
+    version.isKnown = true;
     byIdentity.set(identity, version);
     byId.set(version.id, version);
+  }
+
+  function heldVersion({ version }: SoftwareEntry): StoredVersion | undefined {
+    if (version.stored?.isKnown) return version.stored;
+    const held = byIdentity.get(version.identity);
+    version.stored = held ?? null;
+    return held;
   }
 
   /**
    * Titles and versions are written before the hosts' rows and in a transaction of their own: a version without hosts
    * does no harm.
    */
-  async function versionsOf(entries: ReadonlyMap<string, SoftwareEntry>): Promise<ReadonlyMap<string, Version>> {
-    const found = new Map<string, Version>();
+  async function versionsOf(entries: ReadonlyMap<string, SoftwareEntry>): Promise<ReadonlyMap<string, StoredVersion>> {
+    const found = new Map<string, StoredVersion>();
     const missing = [...entries];
     if (missing.length === 0) return found;
 
     const before = forgotten;
     const titles = new Map<string, SoftwareVersion>();
-    for (const [, { software }] of missing) titles.set(titleKey(software), software);
+    const titleKeys = missing.map(([, { version }]) => titleKey(version.software));
+    missing.forEach(([, { version }], i) => void titles.set(titleKeys[i]!, version.software));
     const titleRows = await store.softwareTitles.upsert(
       [...titles].map(([key, { name, source, extension_for, bundle_identifier }]) => ({
         key,
@@ -100,25 +96,25 @@ async function startSoftware({ store, log }: Services): Promise<SourceWriter<Sof
     );
     const titleIds = new Map(titleRows.map(({ key, id }) => [key, id]));
     const rows = await store.software.upsert(
-      missing.map(([, { software }]) => ({
-        ...software,
-        key: softwareKey(software),
-        title_id: titleIds.get(titleKey(software))!,
+      missing.map(([, { version }], i) => ({
+        ...version.software,
+        key: softwareKey(version.software),
+        title_id: titleIds.get(titleKeys[i]!)!,
       })),
       { on: ["key"], set: [], returning: ["id", "title_id"] },
     );
-    missing.forEach(([identity, { software }], i) => {
-      const { name, source } = software;
-      const version = { id: rows[i]!.id, titleId: rows[i]!.title_id, name, source };
-      found.set(identity, version);
+    missing.forEach(([identity, { version }], i) => {
+      const { name, source } = version.software;
+      const stored = { id: rows[i]!.id, titleId: rows[i]!.title_id, name, source, isKnown: false };
+      found.set(identity, stored);
       // Not cached if the cache was cleared in the meantime, because the version may have been deleted.
-      if (before === forgotten) hold(identity, version);
+      if (before === forgotten) hold(identity, stored);
     });
     return found;
   }
 
-  async function versionsById(ids: readonly number[]): Promise<Map<number, Version>> {
-    const found = new Map<number, Version>();
+  async function versionsById(ids: readonly number[]): Promise<Map<number, StoredVersion>> {
+    const found = new Map<number, StoredVersion>();
     const missing: number[] = [];
     for (const id of ids) {
       const held = byId.get(id);
@@ -129,28 +125,28 @@ async function startSoftware({ store, log }: Services): Promise<SourceWriter<Sof
       for (const row of await store.software.pick(["id", "title_id", "name", "source"], {
         where: oneOf("id", missing),
       }))
-        found.set(row.id, { id: row.id, titleId: row.title_id, name: row.name, source: row.source });
+        found.set(row.id, { id: row.id, titleId: row.title_id, name: row.name, source: row.source, isKnown: false });
     return found;
   }
 
   /** Stores new titles and versions, and plans the writes of the others. */
   async function plan(answers: readonly Reported<SoftwareAnswer>[], now: number): Promise<SourcePlan> {
-    const reported = answers
+    const printed = answers
       .map(({ hostId, value }) => ({
         ...value,
         hostId,
         fingerprint: softwareFingerprint(value.results, value.platform),
       }))
       .filter(({ fingerprint }) => fingerprint !== "");
-    if (reported.length === 0) return NOTHING_TO_WRITE;
+    if (printed.length === 0) return NOTHING_TO_WRITE;
     const prints = await store.hostSoftware.pick(["id", "fingerprint"], {
       where: oneOf(
         "id",
-        reported.map(({ hostId }) => hostId),
+        printed.map(({ hostId }) => hostId),
       ),
     });
     const printOf = new Map(prints.map(({ id, fingerprint }) => [id, fingerprint]));
-    const changed = reported.filter(({ hostId, fingerprint }) => printOf.get(hostId) !== fingerprint);
+    const changed = printed.filter(({ hostId, fingerprint }) => printOf.get(hostId) !== fingerprint);
     if (changed.length === 0) return NOTHING_TO_WRITE;
 
     const oldRows = await store.hostSoftware.getMany(
@@ -171,18 +167,19 @@ async function startSoftware({ store, log }: Services): Promise<SourceWriter<Sof
       });
       if (entries.size > ENTRIES_MAX)
         log.warn({ host_id: answer.hostId, entries: entries.size }, "software beyond the limit is left out");
-      const named: Named[] = [];
-      for (const [identity, entry] of entries.size > ENTRIES_MAX ? firstOf(entries) : entries) {
-        const held = byIdentity.get(identity);
-        if (!held) unknown.set(identity, entry);
-        named.push({ identity, entry, held });
+      const reported = entries.size > ENTRIES_MAX ? firstOf(entries) : entries;
+      const held: (StoredVersion | undefined)[] = [];
+      for (const [identity, entry] of reported) {
+        const version = heldVersion(entry);
+        if (!version) unknown.set(identity, entry);
+        held.push(version);
       }
       const kept = had.filter(({ source }) => !replaced.includes(source));
-      return { answer, old, named, kept };
+      return { answer, old, reported, held, kept };
     });
     const made = await versionsOf(unknown);
 
-    const rows = plans.map(({ answer, old, named, kept }) => {
+    const rows = plans.map(({ answer, old, reported, held, kept }) => {
       const details: InstalledDetails = {};
       const titleIds = new Set<number>();
       const softwareIds: number[] = [];
@@ -192,12 +189,12 @@ async function startSoftware({ store, log }: Services): Promise<SourceWriter<Sof
         const detail = old?.details[id];
         if (detail) details[id] = detail;
       }
-      for (const { identity, entry, held } of named) {
-        const { id, titleId } = held ?? made.get(identity)!;
+      let i = 0;
+      for (const [identity, { installed_paths, last_opened_at }] of reported) {
+        const { id, titleId } = held[i++] ?? made.get(identity)!;
         softwareIds.push(id);
         titleIds.add(titleId);
-        if (entry.last_opened_at !== null || entry.installed_paths.length > 0)
-          details[id] = [entry.last_opened_at, [...entry.installed_paths]];
+        if (last_opened_at !== null || installed_paths.length > 0) details[id] = [last_opened_at, installed_paths];
       }
       return {
         id: answer.hostId,

@@ -64,7 +64,7 @@ export function softwareChanges(results: DetailResults, ctx: SoftwareContext): S
   const debNames = (): ReadonlySet<string> => {
     const debs = known.of(results.get("software_deb"), debRules);
     if (debs === null) return ctx.knownDebNames ?? new Set();
-    return new Set(debs.map(({ software }) => software.name));
+    return new Set(debs.map(({ version }) => version.software.name));
   };
   const replaced: string[] = [];
   const entries = new Map<string, SoftwareEntry>();
@@ -78,8 +78,8 @@ export function softwareChanges(results: DetailResults, ctx: SoftwareContext): S
     replaced.push(source);
     const debs = isPythonDeb && rows.length > 0 ? debNames() : null;
     for (const entry of rows) {
-      const { identity } = entry;
-      if (debs?.has(entry.software.name)) continue;
+      const { identity, software } = entry.version;
+      if (debs?.has(software.name)) continue;
       const first = entries.get(identity);
       if (first === undefined) {
         entries.set(identity, entry);

@@ -111,7 +111,7 @@ function entryOf(
     ...(tellsOpened.has(version.source) ? { last_opened_at: openedAt } : {}),
     generated_cpe: "",
     vulnerabilities,
-    installed_paths: paths,
+    installed_paths: [...paths],
     ...signatureOf(version),
   };
 }
@@ -185,6 +185,6 @@ const installedOf = (
   bundle_identifier: version.bundle_identifier,
   last_opened_at: detail?.[0] ?? null,
   vulnerabilities,
-  installed_paths: detail?.[1] ?? [],
+  installed_paths: [...(detail?.[1] ?? [])],
   ...signatureOf(version),
 });

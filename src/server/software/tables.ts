@@ -46,7 +46,7 @@ export const software = table("software", {
 });
 
 /** What one host reports about its software versions, by version id: [last opened (ISO or null), installed paths]. */
-export type InstalledDetails = Record<string, [string | null, string[]]>;
+export type InstalledDetails = Record<string, readonly [string | null, readonly string[]]>;
 
 /**
  * The software of a host as a single row instead of one row per pair. With 10,000 hosts and 300 entries each, there

@@ -21,6 +21,14 @@ export const cleanText = (value: string): string => {
 /** Normalises text for comparison in `search`. */
 export const searchForm = (value: string): string => cleanText(value).toLowerCase();
 
+function distinctInOrder(ids: readonly number[]): number[] {
+  // A typed array is sorted several times as fast.
+  const sorted = Float64Array.from(ids).sort();
+  const distinct: number[] = [];
+  for (const id of sorted) if (id !== distinct.at(-1)) distinct.push(id);
+  return distinct;
+}
+
 function clean(table: string, column: string, spec: ColumnSpec, value: unknown): unknown {
   const bad = (): never => {
     throw new BadRow(`${table}.${column}: ${JSON.stringify(value)?.slice(0, 100)} is not a ${spec.kind}`);
@@ -42,7 +50,7 @@ function clean(table: string, column: string, spec: ColumnSpec, value: unknown):
       return typeof value === "string" && isTime(value) ? value : bad();
     case "ids": {
       if (!Array.isArray(value) || !value.every(Number.isSafeInteger)) return bad();
-      return [...new Set(value as number[])].sort((a, b) => a - b);
+      return distinctInOrder(value as number[]);
     }
     case "json":
     case "packed":

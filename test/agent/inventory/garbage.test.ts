@@ -80,7 +80,7 @@ describe("invalid data from an agent", () => {
       fc.property(write, platform, (made, known) => {
         const results = detailResults(sent(made));
         const { entries: byIdentity, replaced } = softwareChanges(results, { platform: known });
-        const entries = [...byIdentity.values()].map(({ software }) => software);
+        const entries = [...byIdentity.values()].map(({ version }) => version.software);
         expect(new Set(entries.map(softwareKey)).size).toBe(entries.length);
         for (const entry of entries) {
           expect(entry.name).not.toBe("");

@@ -29,7 +29,7 @@ function changesOf(results: DetailResults, ctx: SoftwareContext) {
   const ordered = [...entries].sort(([a], [b]) => (a < b ? -1 : 1));
   return {
     replaced,
-    entries: ordered.map(([, { software, identity: _, ...more }]): Shown => ({ ...software, ...more })),
+    entries: ordered.map(([, { version, ...more }]): Shown => ({ ...version.software, ...more })),
   };
 }
 const softwareOf = (name: Fixture) => changesOf(answersOf(name), { platform: platforms[name] ?? "" });

@@ -29,9 +29,7 @@ export class UnreadRows {
     };
     return {
       unread: text,
-      get texts() {
-        return rowTexts(text, maxRows);
-      },
+      maxRows,
       get ok() {
         return rows() !== null;
       },
@@ -40,23 +38,6 @@ export class UnreadRows {
       },
     };
   }
-}
-
-/**
- * The texts between the brackets of adjacent rows. If each is an object, these are the rows, since a text that is a
- * complete object can have no other end.
- */
-function rowTexts(text: string, maxRows: number): string[] | null {
-  if (!text.startsWith("[{") || !text.endsWith("}]")) return null;
-  const texts: string[] = [];
-  let start = 1;
-  for (let at = text.indexOf("},{", start); at >= 0; at = text.indexOf("},{", start)) {
-    texts.push(text.slice(start, at + 1));
-    if (texts.length === maxRows) return null;
-    start = at + 2;
-  }
-  texts.push(text.slice(start, -1));
-  return texts;
 }
 
 function rowsIn(text: string): readonly Row[] | null {
