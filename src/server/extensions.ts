@@ -23,9 +23,10 @@ import { appleDeliverer } from "./mdm/apple/actions/deliverer.ts";
 import { appleActionKinds } from "./mdm/apple/actions/kinds.ts";
 import { appleLeave, askToLeave } from "./mdm/apple/actions/leave.ts";
 import { appleActionListener } from "./mdm/apple/actions/listener.ts";
-import { countOtherTopics, enrolledDevices } from "./mdm/apple/channel/devices.ts";
+import { countOtherTopics, enrolledDevices, enrolledHosts } from "./mdm/apple/channel/devices.ts";
 import { appleCommands, appleCustomCommand } from "./mdm/apple/commands/custom.ts";
 import { declarativeManagement } from "./mdm/apple/declarations/session.ts";
+import { assignedHosts } from "./mdm/apple/portal/devices.ts";
 import { appleProfileCommand } from "./mdm/apple/profiles/commands.ts";
 import { profileInventory } from "./mdm/apple/profiles/inventory.ts";
 import { applePlatform } from "./mdm/apple/profiles/platform.ts";
@@ -53,6 +54,7 @@ export const extensions: Extensions = {
   endAgentKeys,
   fileReferences: referencesToFiles(Object.values(tables)),
   hostActionDeliverers: [scriptDeliverer, appleDeliverer],
+  hostsOfHardware: [enrolledHosts, assignedHosts],
   hostsWhere: compileWhere,
   integrationsChanged: dropIntegrations,
   inventory: [

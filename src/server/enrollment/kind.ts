@@ -5,12 +5,30 @@ import type { Lane } from "../operations/kind.ts";
 import type { InsertOf } from "../store/table.ts";
 import type { EnrollingAgent } from "./move.ts";
 
+/** Empty if the machine does not report it. */
+export interface Hardware {
+  readonly uuid: string;
+  readonly serial: string;
+}
+
+/** Returns the id of the host with each hardware, in the order given; null: there is none. */
+export type HardwareLookup = (store: ServerTx, hardware: readonly Hardware[]) => Promise<readonly (number | null)[]>;
+
+declare module "../core/extensions.ts" {
+  interface Extensions {
+    /** How device management finds hosts that it manages or expects. The first one that finds a host counts. */
+    readonly hostsOfHardware: readonly HardwareLookup[];
+  }
+}
+
 /** What the enrolling machine reports about itself. Nothing of it is proved, unless `isProved`. */
 export interface EnrollRequest {
   /** Matches the host with this identifier, in any letter case. */
   readonly identifier: string;
   /** If set, matches the only host of the secret's team with this hardware UUID, if none has the identifier. */
   readonly uuid?: string;
+  /** Matches the host that device management knows by this hardware (`hostsOfHardware`), whatever its team is. */
+  readonly hardware?: Hardware;
   /** Matches this host if it still exists: the machine has proved that it is meant, for example by its certificate. */
   readonly hostId?: number;
   /** The team of the enroll secret; null: a global secret. */

@@ -102,7 +102,7 @@ async function enrollOnce<R extends EnrollRequest>(
 ): Promise<Decided<R>[]> {
   const now = ctx.clock.now();
   const limit = ctx.license.device_count;
-  const matches = await matchHosts(ctx.store, requests);
+  const matches = await matchHosts(ctx, requests);
   const reported = await kind.reported(matches, now);
   const allHosts = await ctx.running.of(allHostsLabel).get();
   const work = async (tx: ServerTx): Promise<Decided<R>[]> => {

@@ -20,6 +20,7 @@ export async function enrollAgent(ctx: Context, given: EnrollBody): Promise<stri
   const outcome = await ctx.running.of(managedAgents).enrollment.enroll({
     identifier: named || details.uuid,
     ...(named === "" ? { uuid: details.uuid } : {}),
+    ...(details.platform === "darwin" ? { hardware: { uuid: details.uuid, serial: details.hardware_serial } } : {}),
     teamId: secret.teamId,
     isProved: false,
     address: ctx.address,

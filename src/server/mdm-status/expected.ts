@@ -1,6 +1,13 @@
 // Hosts that the business portal assigns to this server, and that have not enrolled yet.
 import type { ServerTx } from "../core/tables.ts";
-import { and, eq, oneOf } from "../store/query.ts";
+import { and, eq, isNull, oneOf } from "../store/query.ts";
+
+/** Those of the hosts that the portal assigns to this server. */
+export async function assignedHostIds(store: ServerTx, hostIds: readonly number[]): Promise<ReadonlySet<number>> {
+  if (hostIds.length === 0) return new Set();
+  const where = and(oneOf("host_id", hostIds), isNull("deleted_at"));
+  return new Set((await store.portalDevices.pick(["host_id"], { where })).map(({ host_id }) => host_id!));
+}
 
 /** Marks hosts that are in no device management as those that will enroll in this one. */
 export async function expectEnrollment(tx: ServerTx, hostIds: readonly number[]): Promise<void> {

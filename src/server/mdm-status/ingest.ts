@@ -7,6 +7,7 @@ import type { Services } from "../core/context.ts";
 import type { ServerTx } from "../core/tables.ts";
 import { type InventorySource, NOTHING_TO_WRITE, type Reported, type SourceWriter } from "../hosts/inventory/source.ts";
 import type { InsertOf, RowOf } from "../store/table.ts";
+import { assignedHostIds } from "./expected.ts";
 import { darwinMdm, type MdmInventory, windowsMdm } from "./inventory.ts";
 import { ownMdm } from "./own.ts";
 import { createSolutions, type Solution } from "./solutions.ts";
@@ -24,14 +25,17 @@ function rowOf(
   { hostId, value: mdm }: Reported<MdmInventory>,
   solutionId: number | null,
   old: RowOf<typeof hostMdm> | undefined,
+  isAssigned: boolean,
 ): HostMdmRow {
   // The agent cannot distinguish a personal enrollment from another manual one.
   const staysPersonal = old?.enrollment_status === "On (personal)" && mdm.enrollment_status === "On (manual)";
+  // The agent does not know what the business portal will do at the next setup.
+  const staysPending = isAssigned && mdm.enrollment_status === "Off";
   return {
     id: hostId,
-    enrollment_status: staysPersonal ? "On (personal)" : mdm.enrollment_status,
+    enrollment_status: staysPersonal ? "On (personal)" : staysPending ? "Pending" : mdm.enrollment_status,
     solution_id: solutionId,
-    installed_from_dep: mdm.installed_from_dep,
+    installed_from_dep: staysPending || mdm.installed_from_dep,
     is_server: mdm.is_server ?? old?.is_server ?? false,
   };
 }
@@ -44,11 +48,15 @@ function startMdm({ store }: Services): SourceWriter<MdmInventory> {
       const known = new Map(
         (await store.hostMdm.getMany(answers.map(({ hostId }) => hostId))).map((row) => [row.id, row]),
       );
+      const pending = answers.flatMap(({ hostId }) =>
+        known.get(hostId)?.enrollment_status === "Pending" ? [hostId] : [],
+      );
+      const assigned = await assignedHostIds(store, pending);
       const ids = await solutions.ids(answers.flatMap(({ value }) => solutionOf(value) ?? []));
       const rows = answers.flatMap((answer) => {
         const solution = solutionOf(answer.value);
         const old = known.get(answer.hostId);
-        const row = rowOf(answer, solution === null ? null : ids.of(solution), old);
+        const row = rowOf(answer, solution === null ? null : ids.of(solution), old, assigned.has(answer.hostId));
         return old && reportedMdmColumns.every((column) => row[column] === old[column]) ? [] : [row];
       });
       return rows.length === 0 ? NOTHING_TO_WRITE : { write: (tx) => writeReportedMdm(tx, rows) };

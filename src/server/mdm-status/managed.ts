@@ -4,6 +4,7 @@ import type { Context } from "../core/context.ts";
 import { forgetProfiles } from "../mdm/profiles/host-rows.ts";
 import type { Inside } from "../operations/kind.ts";
 import { and, eq } from "../store/query.ts";
+import { assignedHostIds } from "./expected.ts";
 import { ownMdm } from "./own.ts";
 import { createSolutions } from "./solutions.ts";
 
@@ -48,10 +49,16 @@ export async function endLeaving({ store }: Pick<Inside, "store">, id: number): 
 export async function setUnmanaged(inside: Inside, id: number): Promise<boolean> {
   const { store } = inside;
   const row = await store.hostMdm.get(id);
+  const isExpected = (await assignedHostIds(store, [id])).has(id);
   // The update checks the condition again, because a concurrent call may have been first.
   const changed = await store.hostMdm.update({
     where: and(eq("id", id), eq("connected_to_svc", true)),
-    set: { enrollment_status: "Off", solution_id: null, connected_to_svc: false, leaving: false },
+    set: {
+      enrollment_status: isExpected ? "Pending" : "Off",
+      solution_id: null,
+      connected_to_svc: false,
+      leaving: false,
+    },
   });
   const host = row && changed > 0 ? await store.hosts.get(id) : null;
   if (!row || !host) return false;

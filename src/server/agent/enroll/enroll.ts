@@ -3,7 +3,9 @@ import { rowsOf, text } from "../../agent-protocol/rows.ts";
 import { type AgentReply, failure, nodeInvalid } from "../../agent-protocol/wire.ts";
 import type { Services } from "../../core/context.ts";
 import type { Caller } from "../../core/http/proxies.ts";
+import { platformOfMask } from "../../core/platforms.ts";
 import { tokenHash } from "../../core/random.ts";
+import type { Hardware } from "../../enrollment/kind.ts";
 import { checkEnrollSecret, secretChecksIdle } from "../../enrollment/secret-check.ts";
 import { createHostEnrollment } from "../../enrollment/service.ts";
 import { IDENTIFIER_MAX } from "../../hosts/identifier.ts";
@@ -15,6 +17,15 @@ import { queryEngine } from "./query-engine.ts";
 export interface Enrollment {
   enroll(body: Record<string, unknown>, caller: Caller, since: number): Promise<AgentReply>;
   stop(): Promise<void>;
+}
+
+/** Macs may be known to device management under other names than the agent's. */
+function appleHardware({ host_details: given, platform_type: mask }: Record<string, unknown>): { hardware?: Hardware } {
+  const details = rowsOf([given])[0] ?? {};
+  const [os = {}] = rowsOf([details.os_version]);
+  const [system = {}] = rowsOf([details.system_info]);
+  if ((text(os, "platform") || platformOfMask(mask)) !== "darwin") return {};
+  return { hardware: { uuid: text(system, "uuid").trim(), serial: text(system, "hardware_serial").trim() } };
 }
 
 const refusal = (reason: string): AgentReply => nodeInvalid(`enroll failed: ${reason}`);
@@ -56,6 +67,7 @@ export function createEnrollment(services: Services, { hosts: cache, configs }: 
       const key = random.token(KEY_BYTES);
       const request = {
         identifier,
+        ...appleHardware(body),
         teamId: found.teamId,
         isProved: false,
         address: caller.address,

@@ -7,16 +7,18 @@ import { recordActivity } from "../../../activities/record.ts";
 import { type Context, within } from "../../../core/context.ts";
 import { badRequest } from "../../../core/errors.ts";
 import { bindIdentity, type Identity, isOfDevice } from "../../../device-ca/identities.ts";
+import type { HostRow } from "../../../hosts/access.ts";
+import { spellingsOf } from "../../../hosts/identifier.ts";
 import { setManaged, setUnmanaged } from "../../../mdm-status/managed.ts";
 import type { Inside } from "../../../operations/kind.ts";
 import { operationLock } from "../../../operations/queue.ts";
-import { and, eq, not, same } from "../../../store/query.ts";
+import { and, eq, not, type Predicate, same } from "../../../store/query.ts";
 import { dropCommands } from "../../commands/rows.ts";
 import { forgetProfiles } from "../../profiles/host-rows.ts";
 import { notifyProfiles } from "../../profiles/part.ts";
 import { APPLE_LANE } from "../commands/kind.ts";
 import { deviceUrl } from "../trust/service.ts";
-import { appleEnrollment, deviceOf } from "./kind.ts";
+import { type AppleDevice, appleEnrollment, deviceOf } from "./kind.ts";
 import type { Enrollment } from "./listeners.ts";
 
 /** The purpose of challenges with which Apple devices get their identities. */
@@ -78,9 +80,9 @@ async function authenticate(ctx: Context, message: PlistDict, identity: Identity
   const bound = identity.host_id === null ? null : await ctx.store.hosts.get(identity.host_id);
   const { team_id: teamId } = bound ?? identity;
   const outcome = await ctx.running.of(appleEnrollment).enroll({
-    identifier: (await knownBySerial(ctx, device, teamId)) ?? enrollmentId,
+    identifier: (await knownByHardware(ctx, device, teamId)) ?? enrollmentId,
     ...(bound ? { hostId: bound.id } : {}),
-    ...(device.udid === "" ? {} : { uuid: device.udid }),
+    ...(device.udid === "" ? {} : { uuid: device.udid, hardware: { uuid: device.udid, serial: device.serial } }),
     teamId,
     isProved: false,
     address: ctx.address,
@@ -129,15 +131,27 @@ function kindOfEnrollment(message: PlistDict, { facts }: Identity): Enrollment["
   return facts.kind === "automatic" ? "automatic" : "manual";
 }
 
-/** The identifier of the team's only host with this serial number, unless it is known to be another machine. */
-async function knownBySerial(ctx: Context, { serial, udid }: { serial: string; udid: string }, teamId: number | null) {
-  if (serial === "") return null;
-  const where = and(same("hardware_serial", serial), eq("team_id", teamId));
-  const found = await ctx.store.hosts.pick(["identifier", "uuid"], { where, limit: 2 });
-  const [host] = found;
-  const isSame = found.length === 1 && (host!.uuid === "" || host!.uuid.toLowerCase() === udid.toLowerCase());
-  return isSame ? host!.identifier : null;
+/**
+ * The identifier of the host that an agent has enrolled with another one: the team's only host with this serial number,
+ * or the only host of all teams with this UUID. The rule for secrets of other teams decides about those.
+ */
+async function knownByHardware(
+  ctx: Context,
+  { serial, udid }: Pick<AppleDevice, "serial" | "udid">,
+  teamId: number | null,
+) {
+  const isSame = ({ uuid, hardware_serial }: Pick<HostRow, "uuid" | "hardware_serial">) =>
+    isAlike(uuid, udid) && isAlike(hardware_serial, serial);
+  const sole = async (where: Predicate) => {
+    const found = await ctx.store.hosts.pick(["identifier", "uuid", "hardware_serial"], { where, limit: 2 });
+    return found.length === 1 && isSame(found[0]!) ? found[0]!.identifier : null;
+  };
+  const own = serial === "" ? null : await sole(and(same("hardware_serial", serial), eq("team_id", teamId)));
+  return own ?? (udid === "" ? null : sole(same("uuid", ...spellingsOf(udid))));
 }
+
+const isAlike = (known: string, given: string): boolean =>
+  known === "" || given === "" || known.toLowerCase() === given.toLowerCase();
 
 async function updateToken(ctx: Context, message: PlistDict, device: Enrollment): Promise<string> {
   const now = ctx.clock.iso();

@@ -3,6 +3,7 @@
 import { isoAt } from "../../../core/clock.ts";
 import { type Context, service, within } from "../../../core/context.ts";
 import type { ServerTx } from "../../../core/tables.ts";
+import type { Hardware, HardwareLookup } from "../../../enrollment/kind.ts";
 import type { Inside } from "../../../operations/kind.ts";
 import { openOperations, operationLock } from "../../../operations/queue.ts";
 import { and, eq, not, oneOf } from "../../../store/query.ts";
@@ -59,6 +60,15 @@ export async function noteReturn(ctx: Context, { id, host_id, returns_after }: E
     for (const { returned } of ctx.extensions.appleDevices) await returned?.(inside, { host_id });
   }, operationLock(host_id));
 }
+
+/** The hosts of devices with these UDIDs, which stay theirs when they leave. */
+export const enrolledHosts: HardwareLookup = async (store, hardware) => {
+  const spellings = ({ uuid }: Hardware) => (uuid === "" ? [] : [uuid, uuid.toUpperCase(), uuid.toLowerCase()]);
+  const where = and(oneOf("enrollment_id", hardware.flatMap(spellings)), eq("is_user", false));
+  const rows = await store.appleEnrollments.pick(["enrollment_id", "host_id"], { where });
+  const byId = new Map(rows.map(({ enrollment_id, host_id }) => [enrollment_id.toLowerCase(), host_id]));
+  return hardware.map(({ uuid }) => byId.get(uuid.toLowerCase()) ?? null);
+};
 
 /** Devices that were enrolled with another push certificate: a new topic cannot reach them. */
 export const countOtherTopics = (store: ServerTx, topic: string): Promise<number> =>

@@ -3,8 +3,9 @@ import { isoAt } from "../../../core/clock.ts";
 import type { Services } from "../../../core/context.ts";
 import type { ServerTx } from "../../../core/tables.ts";
 import { type ExpectedHost, expectHosts } from "../../../enrollment/expected.ts";
+import type { HardwareLookup } from "../../../enrollment/kind.ts";
 import { expectEnrollment, expectNoEnrollment } from "../../../mdm-status/expected.ts";
-import { eq, oneOf } from "../../../store/query.ts";
+import { and, eq, isNull, oneOf } from "../../../store/query.ts";
 import type { RowOf } from "../../../store/table.ts";
 import type { PortalDevice } from "./client.ts";
 import type { portalDevices } from "./tables.ts";
@@ -150,3 +151,12 @@ const leave = (tx: ServerTx, rows: readonly DeviceRow[]): Promise<number[]> =>
     tx,
     rows.flatMap(({ host_id }) => host_id ?? []),
   );
+
+/** The hosts of devices that the portal assigns. */
+export const assignedHosts: HardwareLookup = async (store, hardware) => {
+  const serials = hardware.flatMap(({ serial }) => (serial === "" ? [] : [serial, serial.toUpperCase()]));
+  const where = and(oneOf("serial", serials), isNull("deleted_at"));
+  const rows = await store.portalDevices.pick(["serial", "host_id"], { where });
+  const bySerial = new Map(rows.map(({ serial, host_id }) => [serial.toUpperCase(), host_id]));
+  return hardware.map(({ serial }) => bySerial.get(serial.toUpperCase()) ?? null);
+};
