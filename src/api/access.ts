@@ -97,10 +97,11 @@ export const actions = {
 export type Action = keyof typeof actions;
 
 /** Action names that follow the rule of another action: a user who may lock a host may also do these. */
-export const sameAs = { "hosts:unlock": "hosts:lock", "hosts:wipe": "hosts:lock" } as const satisfies Record<
-  string,
-  Action
->;
+export const sameAs = {
+  "hosts:unlock": "hosts:lock",
+  "hosts:wipe": "hosts:lock",
+  "hosts:clear_passcode": "hosts:lock",
+} as const satisfies Record<string, Action>;
 
 export interface Roles {
   readonly global_role: Role | null;

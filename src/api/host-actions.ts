@@ -52,4 +52,13 @@ export const hostActionsApi = {
       }),
     }),
   }),
+  clearPasscode: endpoint({
+    method: "POST",
+    path: "/hosts/:id/clear_passcode",
+    summary: "Remove the passcode of an iPhone or iPad as soon as it is online.",
+    tier: "premium",
+    access,
+    params,
+    response: z.object({ command_uuid: z.string(), request_type: z.string(), platform: z.string() }),
+  }),
 };

@@ -19,6 +19,7 @@ import { browserEmailInventory } from "./hosts/inventory/browser-emails.ts";
 import { userInventory } from "./hosts/inventory/users.ts";
 import { managedAgentInventory } from "./managed-agent/inventory.ts";
 import { endAgentKeys } from "./managed-agent/rows.ts";
+import { appleClearPasscode } from "./mdm/apple/actions/clear-passcode.ts";
 import { appleDeliverer } from "./mdm/apple/actions/deliverer.ts";
 import { appleActionKinds } from "./mdm/apple/actions/kinds.ts";
 import { appleLeave, askToLeave } from "./mdm/apple/actions/leave.ts";
@@ -82,7 +83,7 @@ export const extensions: Extensions = {
     [appleCustomCommand.name]: appleCustomCommand,
     [appleProfileCommand.name]: appleProfileCommand,
     ...hostActionKinds,
-    ...byName([...Object.values(appleActionKinds), appleLeave]),
+    ...byName([...Object.values(appleActionKinds), appleLeave, appleClearPasscode]),
     script: scriptKind,
   },
   routes,

@@ -17,6 +17,7 @@ import { inviteRoutes } from "./invites/routes.ts";
 import { jobRoutes } from "./jobs/routes.ts";
 import { labelRoutes } from "./labels/routes.ts";
 import { liveQueryRoutes } from "./live-queries/routes.ts";
+import { appleActionRoutes } from "./mdm/apple/actions/routes.ts";
 import { appleEnrollRoutes } from "./mdm/apple/enroll/routes.ts";
 import { portalRoutes } from "./mdm/apple/portal/routes.ts";
 import { pushRoutes } from "./mdm/apple/push/routes.ts";
@@ -63,6 +64,7 @@ export const routes: readonly Route[] = [
   ...labelRoutes,
   ...liveQueryRoutes,
   ...mailRoutes,
+  ...appleActionRoutes,
   ...pushRoutes,
   ...profileRoutes,
   ...packRoutes,

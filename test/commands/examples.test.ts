@@ -20,7 +20,7 @@ import { newRow } from "../../src/server/outbox/service.ts";
 import { eq, everything, isNull } from "../../src/server/store/query.ts";
 import { fakeDevices, makePushCertificate, startPushService } from "../support/apns.ts";
 import type { TestApp } from "../support/app.ts";
-import { allowEnrollment, turnOnAppleMdm } from "../support/apple.ts";
+import { allowEnrollment, makePhone, turnOnAppleMdm } from "../support/apple.ts";
 import { makeApproval } from "../support/approvals.ts";
 import { startSigning } from "../support/ca-fakes.ts";
 import { commandsOf, root, sendInto } from "../support/cli.ts";
@@ -29,7 +29,7 @@ import { type Example, examplesOf, needsBinary } from "../support/examples.ts";
 import { type Fleet, startFleet } from "../support/fleet.ts";
 import { makeSigningKey, SSO_USER, signedAssertion, turnOnSso } from "../support/idp.ts";
 import { answerLiveQueries } from "../support/live.ts";
-import { makeOperation, makeUser } from "../support/make.ts";
+import { makeHost, makeOperation, makeUser } from "../support/make.ts";
 import { makePortal, PORTAL_SERVER } from "../support/portal.ts";
 import { appleCommand, declaration, makeProfile, mobileconfig } from "../support/profiles.ts";
 import { pemOfKey, pushCertificateFor } from "../support/push-certificate.ts";
@@ -137,6 +137,10 @@ async function prepare({ id, argv }: Example, { app, files, run }: Fleet): Promi
   }
   if (id === "hosts:cancel") {
     await makeOperation(app, 1, { uuid: argv.find((word) => /^[0-9a-f-]{36}$/.test(word))! });
+  }
+  if (id === "hosts:clear-passcode") {
+    await turnOnAppleMdm(app);
+    await makePhone(app, (await makeHost(app, { hostname: "iphone-1.example.com" })).id);
   }
   if (/^hosts:(lock|unlock|wipe)$/.test(id)) {
     const { id: hostId } = (await app.store.hosts.first({ where: eq("hostname", "linux-1.example.com") }))!;

@@ -1,9 +1,10 @@
 // Lock, unlock and wipe of Apple devices: part B's states, section 6 of the device protocols, and lost mode.
 import { describe, expect, it } from "vitest";
-import { stringIn } from "../../src/plist/value.ts";
+import { bytesIn, stringIn } from "../../src/plist/value.ts";
 import { serviceContext } from "../../src/server/core/context.ts";
 import { sendAppleCommands } from "../../src/server/mdm/apple/commands/send.ts";
 import { appleProfileCommand } from "../../src/server/mdm/apple/profiles/commands.ts";
+import { eq } from "../../src/server/store/query.ts";
 import { startApp, type TestApp } from "../support/app.ts";
 import { turnOnAppleMdm } from "../support/apple.ts";
 import { enrolledDevice } from "../support/apple-device.ts";
@@ -245,11 +246,33 @@ describe.each(rulesEngines)("actions on Apple devices on %s", (engine) => {
     const { id } = await enrolledDevice(t, IPHONE, { teamId: team.id });
     for (const role of ["observer", "observer_plus", "technician", "gitops"] as const) {
       const member = await makeUser(t, { teams: [{ id: team.id, role }] });
-      expect([role, (await act(member, id, "lock"))[0]]).toEqual([role, 403]);
+      for (const action of ["lock", "clear_passcode"])
+        expect([role, action, (await act(member, id, action))[0]]).toEqual([role, action, 403]);
     }
     const stranger = await makeUser(t, { teams: [{ id: other.id, role: "admin" }] });
     expect((await act(stranger, id, "lock"))[0]).toBe(404);
     const maintainer = await makeUser(t, { teams: [{ id: team.id, role: "maintainer" }] });
-    expect((await act(maintainer, id, "lock"))[0]).toBe(200);
+    for (const action of ["clear_passcode", "lock"]) expect((await act(maintainer, id, action))[0]).toBe(200);
+  });
+
+  it("clear the passcode of an iPhone with the token that it has sent last", async () => {
+    const t = await started(engine);
+    const { device, id } = await enrolledDevice(t, IPHONE);
+    const [status, { command_uuid, ...reply }] = await act(t, id, "clear_passcode");
+    expect([status, reply]).toEqual([200, { request_type: "ClearPasscode", platform: "ios" }]);
+    await device.tokenUpdate({ UnlockToken: Buffer.from("a newer token") });
+    const command = await device.idle();
+    expect(command).toMatchObject({ uuid: command_uuid, type: "ClearPasscode" });
+    expect(bytesIn(command!.command, "UnlockToken")!.toString()).toBe("a newer token");
+    await device.answer(command!.uuid, "Acknowledged");
+    const [activity] = await t.store.activities.list({ where: eq("type", "cleared_passcode") });
+    expect(activity).toMatchObject({ host_id: id, actor_email: "ada@example.com" });
+
+    const { id: mac } = await enrolledDevice(t, { DeviceName: "mac" }, { key: 1 });
+    expect(await refused(t, mac, "clear_passcode")).toEqual([422, "mac is not an iPhone or iPad"]);
+    await t.store.appleEnrollments.update({ where: eq("host_id", id), set: { unlock_token: null } });
+    expect(await refused(t, id, "clear_passcode")).toEqual([422, expect.stringContaining("has not sent a token")]);
+    await device.checkIn("CheckOut");
+    expect(await refused(t, id, "clear_passcode")).toEqual([422, expect.stringContaining("MDM turned on")]);
   });
 });

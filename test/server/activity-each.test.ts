@@ -70,6 +70,7 @@ const testedElsewhere: Readonly<Record<string, readonly [string, string, string?
   "POST /hosts/:id/lock": ["host-actions", "locked_host"],
   "POST /hosts/:id/unlock": ["host-actions", "unlocked_host"],
   "POST /hosts/:id/wipe": ["host-actions", "wiped_host"],
+  "POST /hosts/:id/clear_passcode": ["../mdm/apple-actions", "cleared_passcode", '"clear_passcode"'],
   "POST /perform_required_password_reset": ["account-activities", "changed_user_password"],
   "POST /reset_password": ["account-activities", "changed_user_password"],
   "POST /sessions": ["mfa", "user_logged_in"],

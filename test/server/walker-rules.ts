@@ -152,6 +152,7 @@ export const rules: Record<string, Row | "open" | "self"> = {
   "POST /hosts/:id/apns_ping": "list hosts, filter",
   "GET /hosts/:id/software": "view software",
   "POST /hosts/:id/lock": "lock, unlock, wipe",
+  "POST /hosts/:id/clear_passcode": "lock, unlock, wipe",
   "POST /hosts/:id/unlock": "lock, unlock, wipe",
   "POST /hosts/:id/wipe": "lock, unlock, wipe",
   "GET /device/:token": "open",

@@ -6,7 +6,7 @@ import { sendAppleCommands } from "../../src/server/mdm/apple/commands/send.ts";
 import { enqueue } from "../../src/server/outbox/service.ts";
 import { fakeDevices } from "../support/apns.ts";
 import type { TestApp } from "../support/app.ts";
-import { allowEnrollment, turnOnAppleMdm } from "../support/apple.ts";
+import { allowEnrollment, makePhone, turnOnAppleMdm } from "../support/apple.ts";
 import { makeApproval } from "../support/approvals.ts";
 import {
   makeCarve,
@@ -561,6 +561,15 @@ export const targets: Record<string, Target> = {
   "POST /hosts/:id/lock": onScripted("/lock"),
   "POST /hosts/:id/unlock": onScripted("/unlock", true),
   "POST /hosts/:id/wipe": onScripted("/wipe"),
+  "POST /hosts/:id/clear_passcode": {
+    places,
+    call: async (world, place) => {
+      await turnOnAppleMdm(world.t);
+      const id = await hostAt(world, place);
+      if (place !== "missing") await makePhone(world.t, id);
+      return { path: `/hosts/${id}/clear_passcode` };
+    },
+  },
   "GET /hosts/:id/health": onHost("/health"),
   "GET /hosts/:id/mdm": onHost("/mdm"),
   "GET /hosts/summary/mdm": byTeamFilter("/hosts/summary/mdm"),

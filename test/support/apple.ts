@@ -21,3 +21,20 @@ export async function allowEnrollment(t: Pick<TestApp, "store" | "clock">): Prom
   const times = { not_valid_before: t.clock.iso(), not_valid_after: "2049-01-01T00:00:00.000Z" };
   await t.store.applePushCertificates.insert({ created_at: t.clock.iso(), topic: TOPIC, ...text, ...times });
 }
+
+/** Makes the host an enrolled iPhone, without the messages of a device. */
+export async function makePhone({ store, clock }: Pick<TestApp, "store" | "clock">, id: number): Promise<void> {
+  await store.hosts.updateEach([{ id, platform: "ios" }]);
+  const tokens = { token: "aa", push_magic: "magic", unlock_token: "dG9rZW4=", bootstrap_token: null };
+  const times = { created_at: clock.iso(), token_at: clock.iso(), enrolled_at: clock.iso() };
+  await store.appleEnrollments.insert({
+    ...tokens,
+    ...times,
+    enrollment_id: `phone ${id}`,
+    host_id: id,
+    state: "enabled",
+    identity_id: null,
+    returns_after: null,
+    checked_in_at: null,
+  });
+}

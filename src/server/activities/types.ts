@@ -192,6 +192,7 @@ export interface ActivityTypes extends CaActivities {
   unlocked_host: HostDetails & { host_platform: string };
   wiped_host: HostDetails & { host_platform: string };
   failed_wipe: HostDetails & { host_platform: string };
+  cleared_passcode: HostDetails;
   canceled_run_script: HostDetails & { script_name: string };
   escrowed_disk_encryption_key: HostDetails;
   read_host_disk_encryption_key: HostDetails;

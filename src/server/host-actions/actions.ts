@@ -55,7 +55,8 @@ export async function actNow(ctx: Context, host: HostRow, action: HostAction, vi
   }, operationLock(id));
 }
 
-async function refusePersonal({ store }: Context, host: HostRow, action: HostAction): Promise<void> {
+/** 400 for a device that belongs to its user. */
+export async function refusePersonal({ store }: Context, host: HostRow, action: string): Promise<void> {
   const enrollment = await store.hostMdm.get(host.id);
   if (enrollment?.enrollment_status !== "On (personal)") return;
   const reason = `${host.display_name} is personally owned: ${action} is not for such hosts`;
