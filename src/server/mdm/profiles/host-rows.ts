@@ -117,6 +117,8 @@ export function eventsOfReport(
 
 /** The hosts are not managed any more: nothing is known of their profiles. */
 export async function forgetProfiles(backing: Backing, hostIds: readonly number[]): Promise<void> {
+  // Most devices that enroll are new.
+  if (!(await backing.store.hostProfiles.first({ where: oneOf("host_id", hostIds) }))) return;
   await changingHosts(backing, hostIds, async () => {
     await backing.store.hostProfiles.delete(oneOf("host_id", hostIds));
   });
