@@ -3,6 +3,7 @@ import { describe, expect, it } from "vitest";
 import { tokenHash } from "../../src/server/core/random.ts";
 import { makeUser, PASSWORD } from "../support/accounts.ts";
 import { ADMIN, startApp, type TestApp } from "../support/app.ts";
+import { turnOnAppleMdm } from "../support/apple.ts";
 import { rulesEngines } from "../support/engines.ts";
 import {
   makeHost,
@@ -13,6 +14,7 @@ import {
   makeSoftware,
   makeTeam,
 } from "../support/make.ts";
+import { appleCommand, makeManagedMac } from "../support/profiles.ts";
 import { WebVisitor } from "../support/web.ts";
 
 async function visit(t: TestApp, email = ADMIN.email, password = ADMIN.password): Promise<WebVisitor> {
@@ -44,6 +46,28 @@ describe.each(rulesEngines)("the console on %s", (engine) => {
     expect((await (await visit(t)).get(offline!.replaceAll("&amp;", "&"))).text).toContain("No hosts found.");
     expect(text).toMatch(/>macOS<\/a>[\s\S]*?<td class="number">2<\/td>/);
     expect(text).toContain("<strong>Ada Admin</strong> signed in");
+  });
+
+  it("shows the commands of a managed host, page by page, to those who may see them", async () => {
+    const t = await startApp({ engine });
+    await turnOnAppleMdm(t);
+    const mac = await makeManagedMac(t);
+    for (const type of ["SecurityInfo", ...Array.from({ length: 10 }, () => "ProfileList")]) {
+      t.clock.advance(1_000);
+      await t.post("/commands/run", { command: appleCommand(type), host_uuids: [mac.uuid] });
+    }
+    const visitor = await visit(t);
+    const { text } = await visitor.get(`/hosts/${mac.id}`);
+    expect(text).toContain("Commands of device management for this host");
+    expect(
+      text.match(/<th scope="row">ProfileList<\/th>\s*<td><span class="badge note">Pending<\/span>/g),
+    ).toHaveLength(10);
+    expect(text).not.toContain('<th scope="row">SecurityInfo');
+    expect((await visitor.get(`/hosts/${mac.id}?command_page=1`)).text).toContain('<th scope="row">SecurityInfo');
+    const other = await makeHost(t, { platform: "darwin" });
+    expect((await visitor.get(`/hosts/${other.id}`)).text).not.toContain("Commands of device management");
+    await turnOnAppleMdm(t, false);
+    expect((await visitor.get(`/hosts/${mac.id}`)).text).not.toContain("Commands of device management");
   });
 
   it("lists hosts by search, status, label, team and selector", async () => {

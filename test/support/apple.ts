@@ -5,11 +5,11 @@ import { channels } from "../../src/server/core/channels.ts";
 import type { TestApp } from "./app.ts";
 import { TOPIC } from "./push-certificate.ts";
 
-/** As uploading a push certificate does. */
-export async function turnOnAppleMdm({ store, clock }: Pick<TestApp, "store" | "clock">): Promise<void> {
+/** As uploading a push certificate does, or removing it. */
+export async function turnOnAppleMdm({ store, clock }: Pick<TestApp, "store" | "clock">, isOn = true): Promise<void> {
   const value = await readSection(store, mdm);
   await store.tx(async (tx) => {
-    await writeSection(tx, mdm, { ...value, enabled_and_configured: true }, clock.iso());
+    await writeSection(tx, mdm, { ...value, enabled_and_configured: isOn }, clock.iso());
     await tx.notify(channels.config, mdm.name);
   });
 }

@@ -8,9 +8,13 @@ export async function requireAppleMdm({ config }: Pick<Context, "config">): Prom
   if (!mdm.enabled_and_configured) throw mdmOff();
 }
 
-/** 400 while device management is turned off for all platforms. */
-export async function requireAnyMdm({ config }: Pick<Context, "config">): Promise<void> {
+/** Whether device management is turned on for any platform. */
+export async function isAnyMdmOn({ config }: Pick<Context, "config">): Promise<boolean> {
   const { mdm } = await config.current();
-  if (!mdm.enabled_and_configured && !mdm.windows_enabled_and_configured && !mdm.android_enabled_and_configured)
-    throw mdmOff();
+  return mdm.enabled_and_configured || mdm.windows_enabled_and_configured || mdm.android_enabled_and_configured;
+}
+
+/** 400 while device management is turned off for all platforms. */
+export async function requireAnyMdm(ctx: Pick<Context, "config">): Promise<void> {
+  if (!(await isAnyMdmOn(ctx))) throw mdmOff();
 }

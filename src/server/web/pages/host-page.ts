@@ -1,15 +1,18 @@
 // The page of one host.
 import type { Activity } from "../../../api/activities.ts";
+import { commandsApi } from "../../../api/commands.ts";
 import type { Host } from "../../../api/host.ts";
 import { hostActivitiesApi, type UpcomingActivity } from "../../../api/host-activities.ts";
 import { hostsApi } from "../../../api/hosts.ts";
 import type { Context } from "../../core/context.ts";
 import { may } from "../../core/security/access.ts";
+import { isAnyMdmOn } from "../../mdm/gate.ts";
 import { call } from "../call.ts";
 import { type Html, html } from "../html.ts";
 import type { Answer, Visit } from "../page.ts";
 import { facts, hostStatus, pageNumber, pager, platformName, size, when } from "../parts.ts";
 import { feed } from "./activity-view.ts";
+import { COMMAND_PAGE, COMMANDS_PER_PAGE, commandCard } from "./command-card.ts";
 import { policyCard, profileCard, SOFTWARE_PER_PAGE, softwareCard, softwareQuery } from "./host-parts.ts";
 
 const ACTIVITIES_PER_PAGE = 15;
@@ -19,9 +22,18 @@ export async function hostPage({ ctx, url, params }: Visit): Promise<Answer> {
   const { host } = await call(ctx, hostsApi.get, { params: { id }, query: { exclude_software: true } });
   const query = url.searchParams;
   const path = `/hosts/${host.id}`;
-  const [software, done, upcoming] = await Promise.all([
+  const [software, commands, done, upcoming] = await Promise.all([
     may(ctx.user, "software:list", host.team_id)
       ? call(ctx, hostsApi.software, { params: { id }, query: softwareQuery(query) })
+      : null,
+    host.mdm.connected_to_svc && may(ctx.user, "commands:read", host.team_id) && (await isAnyMdmOn(ctx))
+      ? call(ctx, commandsApi.list, {
+          query: {
+            host_identifier: host.uuid,
+            page: pageNumber(query, COMMAND_PAGE),
+            per_page: COMMANDS_PER_PAGE,
+          },
+        })
       : null,
     call(ctx, hostActivitiesApi.list, {
       params: { id },
@@ -38,6 +50,7 @@ ${pendingNote(host)}
 <div class="grid">${detailsCard(ctx, host)}${hardwareCard(ctx, host)}</div>
 ${policyCard(host.policies ?? [])}
 ${profileCard(host.mdm.profiles ?? [])}
+${commands !== null && commandCard(ctx, path, query, commands)}
 ${software !== null && softwareCard(path, query, software)}
 ${upcoming.activities.length > 0 && activityCard(ctx, "upcoming", "Upcoming", upcoming.activities)}
 ${activityCard(ctx, "done", "Activity", done.activities, pager(path, query, done.meta, "activities", "activity_page"))}`,

@@ -42,8 +42,9 @@ const appleKind: EnrollmentKind<AppleRequest> = {
   // Only once the identity is bound.
   lane: null,
   async reported(matched) {
-    return matched.map(({ request: { device, address }, known }) => ({
-      uuid: known?.uuid || device.udid,
+    return matched.map(({ request: { device, address, identifier }, known }) => ({
+      // Personal devices have no other id.
+      uuid: known?.uuid || device.udid || identifier,
       hardware_serial: known?.hardware_serial || device.serial,
       hardware_model: known?.hardware_model || device.model,
       hardware_vendor: known?.hardware_vendor || "Apple Inc.",
