@@ -48,7 +48,7 @@ export abstract class DownloadCommand extends ClientCommand {
       await file.close();
     }
     const result = { file: path, size: remote.size, downloaded: remote.size - at };
-    if (at === remote.size) return this.report(`${printable(path)} is already complete`, result);
+    if (at > 0 && at === remote.size) return this.report(`${printable(path)} is already complete`, result);
     return this.report(`${sizeText(remote.size)} in ${printable(path)}`, result);
   }
 

@@ -194,7 +194,7 @@ function rawInput(event: H3Event, endpoint: AnyEndpoint, ctx: Context, { store }
     Object.entries(event.context.params ?? {}).map(([key, value]) => [key, decodeParam(value)]),
   );
   const files = { store, uploaded: (id: number) => uploadedFile(ctx, id) };
-  return { params, query, body: () => readBody(event.req, endpoint, bodySource(ctx), files) };
+  return { params, query, body: (check) => readBody(event.req, endpoint, bodySource(ctx), files, check) };
 }
 
 /** The memory budget that the request's body counts against. */

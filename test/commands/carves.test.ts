@@ -79,6 +79,27 @@ describe("svc carves block", () => {
 });
 
 describe("svc carves download", () => {
+  it("writes an empty file if the content is empty", async () => {
+    const { fleet, id, path } = await withArchive();
+    const into = sendInto(fleet.app);
+    // No carve is empty, but other downloads may be.
+    const send: Send = async (url, init) => {
+      if (!url.includes("/download")) return into(url, init);
+      if (init.headers.range !== undefined) return new Response("{}", { status: 416 });
+      const digest = createHash("sha256").digest("base64");
+      return new Response(null, {
+        headers: { "content-length": "0", etag: '"e"', "repr-digest": `sha-256=:${digest}:` },
+      });
+    };
+    for (const _ of [1, 2]) {
+      const { exitCode, stderr } = await fleet.run(["carves", "download", id, "-o", path], { send });
+      expect([exitCode, stderr]).toEqual([0, expect.stringContaining(`0 B in ${path}`)]);
+      expect((await stat(path)).size).toBe(0);
+    }
+    await writeFile(path, "other");
+    expect((await fleet.run(["carves", "download", id, "-o", path], { send })).exitCode).toBe(5);
+  });
+
   it("writes the archive to a file that only its owner can read", async () => {
     const { fleet, content, id, path } = await withArchive();
     const { exitCode, stdout, stderr } = await fleet.run(["carves", "download", id, "-o", path]);

@@ -199,21 +199,24 @@ describe.each(blobKinds)("uploads in pieces to a %s", (kind) => {
 
   it("are refused, and can be repeated, while the disk is full or the bucket is away", async () => {
     const blobs = await blobsIn(kind);
-    let isFull = false;
+    let full = "";
     const filling: Blobs = Object.assign(Object.create(blobs), {
       put: async (...given: Parameters<Blobs["put"]>) => {
-        if (isFull && given[0].startsWith("files/")) throw new BlobsUnavailable("full");
+        if (full !== "" && given[0].startsWith(full)) throw new BlobsUnavailable("full");
         return blobs.put(...given);
       },
     });
     const { ada } = await scene(filling);
     const content = randomBytes(200);
     const { id } = await ada.begin(content);
+    full = "uploads/";
+    expect((await ada.append(id, 0, content)).status).toBe(503);
+    expect(await ada.offset(id)).toBe(0);
+    full = "files/";
     expect((await ada.append(id, 0, content.subarray(0, 100))).status).toBe(204);
-    isFull = true;
     expect((await ada.append(id, 100, content.subarray(100))).status).toBe(503);
     expect(await ada.offset(id)).toBe(100);
-    isFull = false;
+    full = "";
     expect((await ada.append(id, 100, content.subarray(100))).status).toBe(204);
     expect((await ada.take(id)).status).toBe(200);
   });
@@ -365,6 +368,19 @@ describe("an upload", () => {
       name: "",
       text: "upload: 1",
     });
+  });
+
+  it("reports pieces that are in the folder of another server", async () => {
+    const { id } = await ada.begin(content);
+    await ada.append(id, 0, content.subarray(0, 300));
+    const [piece] = await t.store.uploadPieces.list();
+    await blobs.delete(piece!.key);
+    expect(await refusal(await ada.append(id, 300, content.subarray(300)))).toEqual([
+      503,
+      "base",
+      expect.stringMatching(/^a piece of the upload \d+ cannot be read: this server does not have the file\. Servers/),
+    ]);
+    expect(await ada.offset(id)).toBe(300);
   });
 
   /** A body whose bytes arrive, but not its end. */

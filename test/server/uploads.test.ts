@@ -10,6 +10,7 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { z } from "zod";
 import { Download, file, multipart, smallFiles } from "../../src/api/bodies.ts";
 import { endpoint } from "../../src/api/endpoint.ts";
+import { QueryTeam } from "../../src/api/fields.ts";
 import { schemaOf } from "../../src/api/openapi.ts";
 import { createApp } from "../../src/server/app.ts";
 import { days } from "../../src/server/core/clock.ts";
@@ -26,6 +27,7 @@ import { id, ref, table } from "../../src/server/store/table.ts";
 import { startApp, type TestApp } from "../support/app.ts";
 import { blobKinds, blobsIn, keysIn } from "../support/blob-places.ts";
 import { bothEngines } from "../support/engines.ts";
+import { makeTeam, makeUser } from "../support/make.ts";
 
 const MiB = 1024 * 1024;
 const LIMIT = 20 * MiB;
@@ -56,7 +58,16 @@ const big = endpoint({
   response: Stored,
 });
 
+const ofTeam = endpoint({
+  ...post,
+  access: { action: "profiles:write", scope: "team" },
+  path: "/test/of-team",
+  body: multipart({ team_id: QueryTeam.optional() }, { package: file({ limit: LIMIT }) }),
+  response: z.object({ team: z.int().nullable() }),
+});
+
 const routes: readonly Route[] = [
+  route(ofTeam, async ({ body }) => ({ team: body.team_id ?? null })),
   route(one, async ({ body }) => {
     if (body.note === "refuse") throw conflict("refused");
     return { note: body.note ?? null, tags: body.tags ?? [], package: body.package };
@@ -345,6 +356,30 @@ describe("multipart bodies", () => {
       required: ["package"],
     });
   });
+});
+
+it("a file for a team that the caller may not change is refused before it has arrived", async () => {
+  const s = await scene(await blobsIn("folder"));
+  const [own, other] = [(await makeTeam(s.t)).id, (await makeTeam(s.t)).id];
+  const { token } = await makeUser(s.t, { teams: [{ id: own, role: "maintainer" }] });
+  const send = (body: Uint8Array | ReadableStream) =>
+    s.t.raw("/api/v1/svc/test/of-team", {
+      method: "POST",
+      headers: { authorization: `Bearer ${token}`, "content-type": multipartType },
+      body,
+      duplex: "half",
+    } as RequestInit);
+  const team = (id: number | string) => part('name="team_id"', String(id));
+  expect(await (await send(Buffer.concat([team(own), pkg("x"), END]))).json()).toEqual({ team: own });
+  // The rest of the file never comes.
+  const begun = (id: number) =>
+    new ReadableStream({ start: (controller) => controller.enqueue(Buffer.concat([team(id), pkg("y")])) });
+  expect((await send(begun(other))).status).toBe(403);
+  expect((await send(begun(0))).status).toBe(403);
+  // Whether the team comes after the file or is no number, the file is not kept.
+  expect((await send(Buffer.concat([pkg("y"), team(other), END]))).status).toBe(403);
+  expect((await send(Buffer.concat([team("x"), pkg("y"), END]))).status).toBe(400);
+  expect(await s.rows()).toBe(1);
 });
 
 it("multipart bodies are not accepted where nobody has to sign in", () => {

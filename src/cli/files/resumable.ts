@@ -34,9 +34,16 @@ const COMPARED = 64 * 1024;
 
 /** Fetches size, ETag and name of the download. */
 export async function look(ask: Open): Promise<Remote> {
-  const { headers, body } = await ask({ range: "bytes=0-0" }, new AbortController().signal);
+  const { signal } = new AbortController();
+  const { status, headers, body } = await ask({ range: "bytes=0-0" }, signal).catch((error: unknown) => {
+    // An empty content has no first byte.
+    if (error instanceof ApiCallError && error.status === 416) return ask({}, signal);
+    throw error;
+  });
   for await (const _ of body);
-  const size = Number(/^bytes 0-0\/(\d+)$/.exec(headers.get("content-range") ?? "")?.[1] ?? Number.NaN);
+  const isEmpty = status === 200 && headers.get("content-length") === "0";
+  const [, total = isEmpty ? "0" : ""] = /^bytes 0-0\/(\d+)$/.exec(headers.get("content-range") ?? "") ?? [];
+  const size = total === "" ? Number.NaN : Number(total);
   const etag = headers.get("etag");
   if (Number.isNaN(size) || etag === null) throw failed("the server does not report the size of the download");
   const [, name = ""] = /filename="([^"]+)"/.exec(headers.get("content-disposition") ?? "") ?? [];

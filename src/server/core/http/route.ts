@@ -34,11 +34,14 @@ export interface Route {
   readonly run: (raw: RawInput, ctx: Context, reply: Reply) => Promise<unknown>;
 }
 
+/** Called with the texts of a form that have arrived, before a file of it is read. May throw. */
+export type CheckTexts = (texts: Readonly<Record<string, unknown>>) => void;
+
 /** A request before validation. `body` returns undefined if none was sent. */
 export interface RawInput {
   readonly params: Record<string, string>;
   readonly query: Record<string, string | string[]>;
-  readonly body: () => Promise<unknown>;
+  readonly body: (checkTexts: CheckTexts) => Promise<unknown>;
 }
 
 export type Handler<E extends AnyEndpoint> = (
@@ -55,7 +58,9 @@ export const route = <E extends AnyEndpoint>(endpoint: E, handle: Handler<E>): R
     const params = parsePart(endpoint.params, raw.params, "path");
     const query = parseQuery(endpoint, raw.query, ctx);
     checkTeam(endpoint, ctx, query);
-    const body = endpoint.hasBody ? parseBody(endpoint, await raw.body()) : undefined;
+    const body = endpoint.hasBody
+      ? parseBody(endpoint, await raw.body((texts) => checkTexts(endpoint, ctx, texts)))
+      : undefined;
     checkTeam(endpoint, ctx, body);
     const input = { params, query, body } as ParsedOf<E>;
     if (!isDry && !hasDryRun(query) && !hasDryRun(body)) return handle(input, ctx, reply);
@@ -113,6 +118,13 @@ function checkTeam({ access }: AnyEndpoint, ctx: Context, input: unknown): void 
   if (typeof input !== "object" || input === null || !("team_id" in input)) return;
   const { team_id: teamId } = input;
   if (typeof teamId === "number") authorize(ctx, access.action, teamId === 0 ? null : teamId);
+}
+
+/** Nobody need send a file that is refused because of the team. */
+function checkTexts(endpoint: AnyEndpoint, ctx: Context, { team_id: text }: Readonly<Record<string, unknown>>): void {
+  const schema = (endpoint.body as z.ZodObject).shape.team_id as z.ZodType | undefined;
+  const result = schema?.safeParse(text);
+  if (result?.success) checkTeam(endpoint, ctx, { team_id: result.data });
 }
 
 function parseQuery(endpoint: AnyEndpoint, raw: Record<string, string | string[]>, ctx: Context): unknown {

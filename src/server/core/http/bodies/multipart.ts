@@ -8,7 +8,8 @@ import { uploadIn } from "../../../../api/uploads.ts";
 import { badRequest, partTooLarge, unsupportedMediaType } from "../../errors.ts";
 import { type BodySource, noRoom } from "../body.ts";
 import type { Claim } from "../body-room.ts";
-import { paced } from "./paced.ts";
+import type { CheckTexts } from "../route.ts";
+import { paced, upTo } from "./paced.ts";
 import type { SentBody } from "./read.ts";
 
 /** Where the files of a body come to. */
@@ -34,12 +35,13 @@ export async function readMultipart(
   { files }: Multipart,
   from: BodySource,
   place: FilePlace,
+  checkTexts: CheckTexts,
 ): Promise<Record<string, unknown>> {
   const parser = parserOf(sent, files);
   const claim = from.room.claim(from.sender, () => {});
   // Its bytes do not stay in memory, and `paced` watches its sender: it must not be cut off for either.
   claim.received();
-  const form = new Form((body as z.ZodObject).shape, files, claim, place);
+  const form = new Form((body as z.ZodObject).shape, files, claim, place, checkTexts);
   try {
     return await form.read(parser, sent);
   } finally {
@@ -77,6 +79,7 @@ class Form {
   readonly #files: Multipart["files"];
   readonly #claim: Claim;
   readonly #place: FilePlace;
+  readonly #checkTexts: CheckTexts;
   readonly #values = new Map<string, unknown[]>();
   readonly #open = new Set<Readable>();
   readonly #tasks: Promise<void>[] = [];
@@ -84,11 +87,18 @@ class Form {
   /** Ends the current wait. Not a promise of the whole body, which would keep a reaction for each chunk. */
   #wake = () => {};
 
-  constructor(shape: Record<string, z.ZodType>, files: Multipart["files"], claim: Claim, place: FilePlace) {
+  constructor(
+    shape: Record<string, z.ZodType>,
+    files: Multipart["files"],
+    claim: Claim,
+    place: FilePlace,
+    checkTexts: CheckTexts,
+  ) {
     this.#shape = shape;
     this.#files = files;
     this.#claim = claim;
     this.#place = place;
+    this.#checkTexts = checkTexts;
   }
 
   async read(parser: BusboyInstance, { body }: SentBody): Promise<Record<string, unknown>> {
@@ -108,6 +118,8 @@ class Form {
     // What was stored is known only after all have ended.
     await Promise.all(this.#tasks);
     if (this.#failure !== null) throw this.#failure.error;
+    for (const [name, { isRequired }] of Object.entries(this.#files))
+      if (isRequired && !this.#values.has(name)) throw badRequest(`${name} is required`, name);
     return this.#result();
   }
 
@@ -164,6 +176,7 @@ class Form {
         part.most === 1 ? `${name} was sent more than once` : `more than ${part.most} parts are ${name}`,
         name,
       );
+    this.#checkTexts(this.#result());
     const at = this.#add(name!, null);
     this.#open.add(content);
     const task = this.#take(name!, part, content, sent).then((taken) => {
@@ -176,7 +189,7 @@ class Form {
     const { text, bytes } = fileName === undefined ? await shortText(content) : { text: null, bytes: content };
     const upload = text === null ? null : uploadIn(text);
     if (upload !== null) return this.#uploaded(name, part, upload);
-    const bounded = upTo(bytes, part.limit, name);
+    const bounded = upTo(bytes, part.limit, () => partTooLarge(name, part.limit));
     const sent = { name: fileNameOf(fileName ?? ""), type };
     if (part.isStored) return { ...sent, ...(await this.#place.store(bounded, part.limit)) };
     return { ...sent, bytes: await this.#collect(bounded) };
@@ -215,8 +228,6 @@ class Form {
   }
 
   #result(): Record<string, unknown> {
-    for (const [name, { isRequired }] of Object.entries(this.#files))
-      if (isRequired && !this.#values.has(name)) throw badRequest(`${name} is required`, name);
     return Object.fromEntries(
       [...this.#values].map(([name, values]) => [name, isList(this.#shape[name]!) ? values : values[0]]),
     );
@@ -224,15 +235,6 @@ class Form {
 }
 
 async function* nothing(): AsyncGenerator<Uint8Array> {}
-
-async function* upTo(content: AsyncIterable<Uint8Array>, limit: number, name: string): AsyncGenerator<Uint8Array> {
-  let size = 0;
-  for await (const chunk of content) {
-    size += chunk.length;
-    if (size > limit) throw partTooLarge(name, limit);
-    yield chunk;
-  }
-}
 
 /** Longer texts do not refer to an upload. */
 const SHORT = 32;

@@ -1,4 +1,4 @@
-import { tooSlow } from "../../errors.ts";
+import { type ApiError, tooSlow } from "../../errors.ts";
 import { type ByteSource, incomplete } from "../body.ts";
 
 /** The sender is too slow if fewer bytes than this arrive in so much time. Only the time in which the server waits counts. */
@@ -29,6 +29,16 @@ export async function* paced(source: ByteSource, stretchMs = STRETCH_MS): AsyncG
     }
   } finally {
     void chunks.return?.()?.catch(() => {});
+  }
+}
+
+/** The bytes, unless there are more than the limit. */
+export async function* upTo(source: ByteSource, limit: number, tooMany: () => ApiError): AsyncGenerator<Uint8Array> {
+  let size = 0;
+  for await (const chunk of source) {
+    size += chunk.byteLength;
+    if (size > limit) throw tooMany();
+    yield chunk;
   }
 }
 

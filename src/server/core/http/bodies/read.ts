@@ -1,11 +1,12 @@
 // Reads the body of a request in the encoding that its endpoint takes.
 import type { Incoming, RawBody, StreamBody } from "../../../../api/bodies.ts";
 import type { AnyEndpoint } from "../../../../api/endpoint.ts";
-import { unsupportedMediaType } from "../../errors.ts";
+import { tooLarge, unsupportedMediaType } from "../../errors.ts";
 import { type BodySource, type ByteSource, parseJson, readBytes } from "../body.ts";
+import type { CheckTexts } from "../route.ts";
 import { decoders } from "./decoders.ts";
 import { type FilePlace, readMultipart } from "./multipart.ts";
-import { paced } from "./paced.ts";
+import { paced, upTo } from "./paced.ts";
 
 export interface SentBody {
   readonly headers: { get(name: string): string | null; has(name: string): boolean };
@@ -18,6 +19,7 @@ export async function readBody(
   endpoint: AnyEndpoint,
   from: BodySource,
   files: FilePlace,
+  checkTexts: CheckTexts,
 ): Promise<unknown> {
   const { headers } = sent;
   const { takes, bodyLimit: limit } = endpoint;
@@ -27,9 +29,9 @@ export async function readBody(
     case "raw":
       return raw(endpoint, takes, type, headers, bytes);
     case "stream":
-      return streamed(sent, takes, type);
+      return streamed(sent, takes, type, limit);
     case "multipart":
-      return readMultipart(sent, endpoint, takes, from, files);
+      return readMultipart(sent, endpoint, takes, from, files, checkTexts);
     case "form":
       if (type === "application/x-www-form-urlencoded")
         return Object.fromEntries(new URLSearchParams((await bytes()).toString("utf8")));
@@ -53,11 +55,11 @@ async function json(type: string, headers: Headers, read: () => Promise<Buffer>)
   return bytes.length === 0 ? undefined : parseJson(bytes);
 }
 
-function streamed({ headers, body }: SentBody, takes: StreamBody, type: string): Incoming {
+function streamed({ headers, body }: SentBody, takes: StreamBody, type: string, limit: number): Incoming {
   if (type !== takes.type) throw unsupportedMediaType(`Content-Type must be ${takes.type}`);
   if ((headers.get("content-encoding") ?? "identity") !== "identity")
     throw unsupportedMediaType("the body cannot have a Content-Encoding");
-  return { bytes: paced(body ?? nothing()) };
+  return { bytes: upTo(paced(body ?? nothing()), limit, () => tooLarge(limit)) };
 }
 
 async function* nothing(): AsyncGenerator<Uint8Array> {}
