@@ -26,7 +26,9 @@ import { appleLeave, askToLeave } from "./mdm/apple/actions/leave.ts";
 import { appleActionListener } from "./mdm/apple/actions/listener.ts";
 import { countOtherTopics, enrolledDevices, enrolledHosts } from "./mdm/apple/channel/devices.ts";
 import { appleCommands, appleCustomCommand } from "./mdm/apple/commands/custom.ts";
+import { appleDeclarationCommand } from "./mdm/apple/declarations/command.ts";
 import { declarativeManagement } from "./mdm/apple/declarations/session.ts";
+import { appleUpdateListener } from "./mdm/apple/declarations/updates.ts";
 import { assignedHosts } from "./mdm/apple/portal/devices.ts";
 import { appleProfileCommand } from "./mdm/apple/profiles/commands.ts";
 import { profileInventory } from "./mdm/apple/profiles/inventory.ts";
@@ -71,7 +73,7 @@ export const extensions: Extensions = {
     managedAgentInventory,
     scheduleInventory,
   ],
-  appleDevices: [appleActionListener],
+  appleDevices: [appleActionListener, appleUpdateListener],
   appleMessages: { DeclarativeManagement: declarativeManagement },
   askToLeave: [askToLeave],
   commandPlatforms: [appleCommands],
@@ -82,6 +84,7 @@ export const extensions: Extensions = {
   operationKinds: {
     [appleCustomCommand.name]: appleCustomCommand,
     [appleProfileCommand.name]: appleProfileCommand,
+    [appleDeclarationCommand.name]: appleDeclarationCommand,
     ...hostActionKinds,
     ...byName([...Object.values(appleActionKinds), appleLeave, appleClearPasscode]),
     script: scriptKind,

@@ -16,6 +16,7 @@ import { liveQueries } from "./live-queries/hub.ts";
 import { mailQueue } from "./mail/later.ts";
 import { managedAgents } from "./managed-agent/agents.ts";
 import { appleEnrollment } from "./mdm/apple/channel/kind.ts";
+import { appleUpdateDeadlines } from "./mdm/apple/declarations/updates.ts";
 import { deviceAnchors } from "./mdm/apple/enroll/device-anchors.ts";
 import { pushes } from "./mdm/apple/push/push.ts";
 import { signers } from "./mdm/apple/trust/signers.ts";
@@ -52,6 +53,7 @@ export async function startFeatures(services: Services): Promise<Features> {
   await start(appleEnrollment);
   await start(pushes);
   await start(profileReconciler);
+  await start(appleUpdateDeadlines);
   await start(startedPart("tasks", (given) => startTasks(given, [hostDeletion, approvedDeletion, scopeTrim])));
   await start(startedPart("jobs", async (given) => startJobs(given)));
   await start(mailQueue);

@@ -20,6 +20,7 @@ import { campaignHosts, campaigns } from "../live-queries/tables.ts";
 import { oneTimeTokens } from "../mail/tables.ts";
 import { managedAgents } from "../managed-agent/tables.ts";
 import { appleEnrollments } from "../mdm/apple/channel/tables.ts";
+import { appleUpdates } from "../mdm/apple/declarations/tables.ts";
 import { abmTokens, portalDevices, portalKeys, portalProfiles, setupAssistants } from "../mdm/apple/portal/tables.ts";
 import { applePushes } from "../mdm/apple/push/tables.ts";
 import { applePushCertificates, applePushRequests } from "../mdm/apple/trust/tables.ts";
@@ -119,6 +120,7 @@ export const tables: AllTables = {
   deviceCas,
   deviceIdentities,
   appleEnrollments,
+  appleUpdates,
   scepChallenges,
   mdmSolutions,
   hostMdm,

@@ -7,6 +7,7 @@ import { hostExpiry } from "../host-list/expiry-job.ts";
 import { labelCriteria } from "../labels/criteria-job.ts";
 import { liveQueryCleanup } from "../live-queries/cleanup-job.ts";
 import { oneTimeCleanup } from "../mail/one-time-job.ts";
+import { appleUpdatesJob } from "../mdm/apple/declarations/updates.ts";
 import { portalSync } from "../mdm/apple/portal/sync.ts";
 import { applePushJob } from "../mdm/apple/push/push-job.ts";
 import { expiryJob } from "../mdm/expiry/expiry-job.ts";
@@ -58,6 +59,7 @@ export const allJobs: readonly Job[] = [
   applePushJob,
   portalSync,
   profilesJob,
+  appleUpdatesJob,
   outboxCleanup,
   approvals,
   taskCleanup,

@@ -16,3 +16,16 @@ export async function mdmOfTeam(
   const team = teamId === null ? null : await store.teams.get(teamId);
   return team ? shownSettings(team.settings).mdm : (await config.current()).mdm;
 }
+
+/** Those of all teams, and of hosts without one under null. */
+export async function mdmOfTeams({
+  store,
+  config,
+}: Pick<Context, "store" | "config">): Promise<ReadonlyMap<number | null, SharedMdm>> {
+  const teams = await store.teams.pick(["id", "settings"]);
+  const { mdm } = await config.current();
+  return new Map<number | null, SharedMdm>([
+    [null, mdm],
+    ...teams.map(({ id, settings }) => [id, shownSettings(settings).mdm] as const),
+  ]);
+}

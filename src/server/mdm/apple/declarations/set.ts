@@ -7,6 +7,7 @@ import { contentsOf } from "../../profiles/contents.ts";
 import type { HostProfileRow, ProfileRow } from "../../profiles/platform.ts";
 import { fillVariables, valuesOfHosts } from "../../profiles/variables.ts";
 import { applePlatform } from "../profiles/platform.ts";
+import { updateConfiguration } from "./updates.ts";
 
 export type DeclarationKind = "activation" | "asset" | "configuration" | "management";
 
@@ -39,7 +40,15 @@ type Backing = Pick<Context, "store">;
 
 export async function declarationsOf(backing: Backing, hostId: number): Promise<DeclarationSet> {
   const profiles = await declaredProfiles(backing, hostId);
-  return { profiles, declarations: profiles.flatMap(({ configuration, activation }) => [configuration, activation]) };
+  const update = await updateConfiguration(backing.store, hostId);
+  const own = update === null ? [] : [declare({ kind: "configuration", identifier: "svc.update", ...update })];
+  return {
+    profiles,
+    declarations: [
+      ...profiles.flatMap(({ configuration, activation }) => [configuration, activation]),
+      ...own.flatMap((configuration) => [configuration, activationOf(configuration, "update")]),
+    ],
+  };
 }
 
 /** Stands for all of them: it changes if one is added, changed or removed. */

@@ -25,6 +25,7 @@ import { migration as m0023 } from "./0023-apple-device-returns.ts";
 import { migration as m0024 } from "./0024-devices-leave.ts";
 import { migration as m0025 } from "./0025-commands.ts";
 import { migration as m0026 } from "./0026-commands-slow.ts";
+import { migration as m0027 } from "./0027-apple-updates.ts";
 import type { Migration } from "./migration.ts";
 
 export const migrations: readonly Migration[] = [
@@ -54,4 +55,5 @@ export const migrations: readonly Migration[] = [
   m0024,
   m0025,
   m0026,
+  m0027,
 ];

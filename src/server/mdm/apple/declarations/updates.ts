@@ -1,0 +1,175 @@
+// Deadlines of system updates: declared to each device as its team's settings have them.
+import type { MdmSettings } from "../../../../api/app-config.ts";
+import { channels, HOSTS_MOVED } from "../../../core/channels.ts";
+import { minutes } from "../../../core/clock.ts";
+import { startTriggeredTask } from "../../../core/concurrency/triggered-task.ts";
+import { type Context, type Services, serviceContext, within } from "../../../core/context.ts";
+import type { Job } from "../../../core/job.ts";
+import { byId, groupBy } from "../../../core/maps.ts";
+import { startedPart } from "../../../core/running.ts";
+import type { ServerTx } from "../../../core/tables.ts";
+import { and, eq, exists, isNull, not, oneOf, or, type Predicate } from "../../../store/query.ts";
+import type { RowOf } from "../../../store/table.ts";
+import { mdmOfTeams } from "../../../teams/mdm.ts";
+import type { AppleDeviceListener } from "../channel/listeners.ts";
+import { applePlatform } from "../profiles/platform.ts";
+import { notifyDevices } from "./command.ts";
+import { appleUpdates } from "./tables.ts";
+
+const platforms = {
+  darwin: { setting: "macos_updates", since: 14 },
+  ios: { setting: "ios_updates", since: 17 },
+  ipados: { setting: "ipados_updates", since: 17 },
+} as const;
+type UpdatePlatform = keyof typeof platforms;
+const platformNames = Object.keys(platforms) as UpdatePlatform[];
+const hasUpdates = (platform: string): platform is UpdatePlatform => Object.hasOwn(platforms, platform);
+
+type Update = Omit<RowOf<typeof appleUpdates>, "revision">;
+type Target = Pick<Update, "version" | "deadline">;
+
+/** Null: there is no deadline. */
+const targetIn = ({ minimum_version: version, deadline }: MdmSettings["ios_updates"]): Target | null =>
+  version === "" || deadline === "" ? null : { version, deadline };
+
+/** Hosts in one transaction. */
+const STEP = 500;
+/** Serializes the comparison, so that no server writes what another has just replaced. */
+const COMPARING = { lock: "apple-updates" };
+
+/** Declares what has changed to the devices concerned. Returns how many were found. */
+export async function declareUpdates(services: Services, signal?: AbortSignal): Promise<number> {
+  const ctx = serviceContext(services, "apple updates");
+  let found = 0;
+  for (const lagging of await laggingHosts(ctx))
+    for await (const page of ctx.store.hosts.pages({ where: lagging }, STEP, ["id"])) {
+      if (signal?.aborted) return found;
+      found += page.length;
+      await ctx.store.tx(
+        (store) =>
+          declareTo(
+            within(ctx, store),
+            page.map(({ id }) => id),
+          ),
+        COMPARING,
+      );
+    }
+  return found;
+}
+
+/** For each deadline: the hosts that are to have it and may not know. The same deadline of several teams is one. */
+async function laggingHosts(ctx: Context): Promise<Predicate[]> {
+  const settings = await mdmOfTeams(ctx);
+  return platformNames.flatMap((platform) => {
+    const keyOf = (teamId: number | null) =>
+      JSON.stringify(targetIn(settings.get(teamId)![platforms[platform].setting]));
+    return [...groupBy([...settings.keys()], keyOf)].map(([key, ids]) => {
+      const target = JSON.parse(key) as Target | null;
+      const known = ids.flatMap((id) => id ?? []);
+      const inTeams = or(oneOf("team_id", known), ...(ids.includes(null) ? [isNull("team_id")] : []));
+      return and(eq("platform", platform), applePlatform.hosts, inTeams, mayLag(target));
+    });
+  });
+}
+
+/** Hosts whose system was too old are looked at again: it may have been updated. */
+const mayLag = (target: Target | null): Predicate =>
+  target === null
+    ? exists(appleUpdates, "id")
+    : not(
+        exists(
+          appleUpdates,
+          "id",
+          and(eq("version", target.version), eq("deadline", target.deadline), eq("is_declared", true)),
+        ),
+      );
+
+/** Compares these hosts with their settings, in the caller's transaction. */
+async function declareTo(given: Context, hostIds: readonly number[]): Promise<void> {
+  const { store } = given;
+  const inside = { ...given, config: given.config.over(store) };
+  const hosts = await store.hosts.pick(["id", "team_id", "platform", "os_version"], {
+    where: and(oneOf("id", hostIds), applePlatform.hosts),
+  });
+  const settings = await mdmOfTeams(inside);
+  const known = byId(await store.appleUpdates.list({ where: oneOf("id", hostIds) }));
+  const rows: Update[] = [];
+  const ended: number[] = [];
+  const changed: number[] = [];
+  for (const { id, team_id, platform, os_version } of hosts) {
+    if (!hasUpdates(platform)) continue;
+    const { setting, since } = platforms[platform];
+    const target = targetIn(settings.get(team_id)![setting]);
+    const before = known.get(id) ?? null;
+    const after = target && { id, ...target, is_declared: majorOf(os_version) >= since };
+    if (after === null ? before === null : before !== null && isSame(before, after)) continue;
+    if (after === null) ended.push(id);
+    else rows.push(after);
+    if (before?.is_declared || after?.is_declared) changed.push(id);
+  }
+  if (rows.length > 0) await store.appleUpdates.upsert(rows, { on: ["id"], returning: [] });
+  await store.appleUpdates.delete(oneOf("id", ended));
+  await notifyDevices(inside, changed);
+}
+
+const isSame = (one: Update, other: Update): boolean =>
+  one.version === other.version && one.deadline === other.deadline && one.is_declared === other.is_declared;
+
+/** Of names such as `macOS 15.1`; 0 if it is not known. */
+const majorOf = (osVersion: string): number => Number(/\d+/.exec(osVersion)?.[0] ?? 0);
+
+export interface UpdateConfiguration {
+  readonly type: string;
+  readonly payload: Readonly<Record<string, string>>;
+}
+
+/** What the device gets; null: it has no deadline. */
+export async function updateConfiguration(store: ServerTx, hostId: number): Promise<UpdateConfiguration | null> {
+  const row = await store.appleUpdates.get(hostId);
+  if (!row?.is_declared) return null;
+  return {
+    type: "com.apple.configuration.softwareupdate.enforcement.specific",
+    // The device's own time.
+    payload: { TargetOSVersion: row.version, TargetLocalDateTime: `${row.deadline}T12:00:00` },
+  };
+}
+
+export const appleUpdateListener: AppleDeviceListener = {
+  enrolled: (inside, { host_id }) => declareTo(inside, [host_id]),
+  reset: async ({ store }, { host_id }) => void (await store.appleUpdates.delete(eq("id", host_id))),
+};
+
+/** Compares soon after settings have changed, and when hosts change teams. */
+export const appleUpdateDeadlines = startedPart("update deadlines of Apple devices", async (services) => {
+  const { store } = services;
+  const task = await startTriggeredTask(
+    services,
+    { channel: channels.teams, least: 100, more: 400, failure: "cannot declare update deadlines; trying again" },
+    () => declareUpdates(services),
+  );
+  const stops = [
+    await store.listen(channels.config, task.plan, task.plan),
+    await store.listen(
+      channels.labelMembers,
+      (payload) => {
+        if (payload === HOSTS_MOVED) task.plan();
+      },
+      task.plan,
+    ),
+  ];
+  return {
+    async stop() {
+      for (const stop of stops) await stop();
+      await task.stop();
+    },
+  };
+});
+
+/** Finds devices whose system has become new enough, and whatever was missed. */
+export const appleUpdatesJob: Job = {
+  name: "apple_updates",
+  every: minutes(10),
+  async run(services, signal) {
+    await declareUpdates(services, signal);
+  },
+};
